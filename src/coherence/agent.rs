@@ -3,12 +3,10 @@
 use super::config::CoherenceConfig;
 use super::content::{Content, LineAddr};
 use super::event::Event;
+pub use super::ids::Port;
 use super::message::Msg;
 use std::fmt::Debug;
 use std::hash::Hash;
-
-/// Which link of an agent: a device has port 0, a home one port a caching device (its CacheID), and so on.
-pub type Port = u8;
 
 /// Whether a message is taken now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

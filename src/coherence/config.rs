@@ -2,9 +2,10 @@
 //!
 //! The default of each is what the sheet marks \[D\] as ours. A scenario or a litmus case may set any of them.
 
-use super::cache::home::SLOTS;
+use super::cache::home::{PORTS, SLOTS};
 use super::clocked::waiting::WaitTable;
 use super::content::{Content, LineAddr};
+use super::ids::Port;
 use super::mem::options::MemConfig;
 use super::mutant::Mutant;
 use super::names::BI_TAGS;
@@ -104,7 +105,7 @@ pub struct OwnMemory {
     /// Last byte address.
     pub last: u64,
     /// Whose it is: the device with this CacheID.
-    pub device: u8,
+    pub device: Port,
 }
 
 /// The choices. `deny_unknown_fields`: a name that is not here is an error of the file.
@@ -191,8 +192,6 @@ pub struct OutOfRange {
 
 /// Most lines, sets, ways and back-invalidates: as many as the scenarios have, and little enough memory.
 const MOST_ENTRIES: usize = 1 << 20;
-/// CacheIDs have four bits (`coherence` §2.9).
-const MOST_DEVICES: usize = 16;
 
 impl CoherenceConfig {
     /// Whether every number is in its range.
@@ -210,7 +209,7 @@ impl CoherenceConfig {
             ("mem.trackers", mem.trackers, 1, BI_TAGS),
             ("mem.throughput_reduction", mem.throughput_reduction.into(), 0, 3),
         ];
-        let devices = self.own_memory.iter().map(|r| ("own_memory.device", r.device.into(), 0, MOST_DEVICES - 1));
+        let devices = self.own_memory.iter().map(|r| ("own_memory.device", r.device.into(), 0, usize::from(PORTS - 1)));
         for (name, value, least, most) in numbers.into_iter().chain(devices) {
             if !(least..=most).contains(&value) {
                 return Err(OutOfRange { found: format!("{name} = {value}"), expected: format!("{least} to {most}") });
@@ -239,7 +238,7 @@ impl CoherenceConfig {
     }
 
     /// Whether a line is memory of this caching device.
-    pub fn is_own_memory(&self, device: u8, line: LineAddr) -> bool {
+    pub fn is_own_memory(&self, device: Port, line: LineAddr) -> bool {
         let address = line.address();
         self.own_memory.iter().any(|r| r.device == device && (r.first..=r.last).contains(&address))
     }

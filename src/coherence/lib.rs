@@ -8,6 +8,7 @@
 //! * Agents: [`cache`] (CXL.cache), [`mem`] (HDM-DB and HDM-H), [`bias`] (HDM-D). Each transition is a row of a table; what
 //!   no row allows is an [`event::Event`].
 //! * [`config::CoherenceConfig`]: every choice that the sheet leaves open.
+//! * [`ids`]: ports and sets of them. [`lines`]: what an agent keeps of each line, in a search and in a run.
 //! * [`net`]: messages under way and which may pass which. [`monitor`]: the invariants V1 to V14.
 //! * [`litmus`]: all outcomes of small programs. [`chart`]: message sequence charts.
 //! * [`flows`]: every flow of the protocol as a chart. [`docs`]: the tables as a page.
@@ -33,6 +34,8 @@ pub mod docs;
 pub mod event;
 pub mod explore;
 pub mod flows;
+pub mod ids;
+pub mod lines;
 pub mod litmus;
 pub mod mem;
 pub mod message;

@@ -7,6 +7,7 @@ use scalepool::system::build::{Run, amended};
 use scalepool::system::builtin;
 use scalepool::system::description::Description;
 use scalepool::system::kind::NodeError;
+use scalepool_protocols::wire::Violation;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -20,15 +21,20 @@ fn small(name: &str, set: &[&str]) -> Description {
     description
 }
 
-/// Rules that its components saw broken in a run with other choices.
-fn broken(name: &str, set: &[&str], amend: &dyn Fn(&mut CoherenceConfig)) -> BTreeSet<&'static str> {
+/// What its components saw broken in a run with other choices.
+fn violations(name: &str, set: &[&str], amend: &dyn Fn(&mut CoherenceConfig)) -> Vec<Violation> {
     let system = small(name, set).resolve().expect("it is sound");
     let assembly = amended(system, Run { seed: 3, ..Run::default() }, amend).expect("it may run");
     let options = RunOptions { stall_limit_fs: Some(20_000_000_000_000), ..RunOptions::default() };
     // What is broken may leave work open, which ends the run with an error.
     let _ = assembly.sim.run(&options, |_| ());
     let components = assembly.figures.components();
-    components.iter().flat_map(|(_, measured)| &measured.broken).map(|broken| broken.violation.rule).collect()
+    components.iter().flat_map(|(_, measured)| &measured.broken).map(|broken| broken.violation.clone()).collect()
+}
+
+/// The rules of these.
+fn broken(name: &str, set: &[&str], amend: &dyn Fn(&mut CoherenceConfig)) -> BTreeSet<&'static str> {
+    violations(name, set, amend).iter().map(|violation| violation.rule).collect()
 }
 
 /// The same with one rule off.
@@ -46,6 +52,23 @@ fn a_holder_that_is_not_asked_for_a_direct_peer_is_seen() {
     assert_eq!(found(None), BTreeSet::new());
     let rules = found(Some(Mutant::HolderSkipped));
     assert!(is_seen(&rules), "{rules:?}");
+}
+
+/// Of eighty hosts two use one line, 70 and 76: the watcher names the one that is not asked.
+#[test]
+fn a_holder_above_64_that_is_not_asked_is_seen() {
+    let alone = ["hosts=80", "core.pattern=private", "core.lines=100", "core.accesses=1"];
+    let two = [70, 76].map(|host| {
+        let core = format!("component.host[{host}].core");
+        [format!("{core}.pattern=migratory"), format!("{core}.lines=6")]
+    });
+    let set: Vec<&str> = alone.into_iter().chain(two.iter().flatten().map(String::as_str)).collect();
+    let found = |mutant| violations("hdm-db-fabric", &set, &|config| config.mutant = mutant);
+    assert_eq!(found(None), []);
+    let found = found(Some(Mutant::HolderSkipped));
+    let is_named = |v: &Violation| ["host[70].mem[0]: ", "host[76].mem[0]: "].iter().any(|at| v.text.starts_with(at));
+    let is_rule = |v: &Violation| ["COH-INV-01", "COH-INV-04"].contains(&v.rule);
+    assert!(found.iter().any(|v| is_named(v) && is_rule(v)), "{found:?}");
 }
 
 #[test]

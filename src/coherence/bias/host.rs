@@ -52,7 +52,7 @@ pub struct BiasHost<D> {
 
 impl<D: Content> BiasHost<D> {
     /// A host with an empty cache.
-    pub fn new(id: u8) -> Self {
+    pub fn new(id: Port) -> Self {
         Self { mem: MemHost::of_hdm_d(id), open: Vec::new() }
     }
 

@@ -9,6 +9,7 @@ use crate::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::event::Event;
 use crate::explore::system::{Sent, outcome};
 use crate::explore::{Awaited, Fairness, Step, System, Wait, delivery};
+use crate::ids::{IdSet, Port};
 use crate::mem::system::{Act, advance_host, program_wait};
 use crate::mem::tables::Copy4;
 use crate::mem::{HostReq, Want};
@@ -58,13 +59,13 @@ pub struct Setup {
     pub programs: bool,
     /// Check every step (V5 to V8) too, not only states and values.
     pub orders: bool,
-    /// Agents whose stores and writes are poisoned: bit 0 the device, bit 1 the host. An M copy of the start is a store.
-    pub poisoners: u16,
+    /// Agents whose stores and writes are poisoned: 0 the device, 1 the host. An M copy of the start is a store.
+    pub poisoners: IdSet,
 }
 
 impl Setup {
     fn poisons(&self, agent: usize) -> bool {
-        self.poisoners >> agent & 1 == 1
+        self.poisoners.has(agent as Port)
     }
 
     fn new_value(&self, agent: usize) -> Token {
@@ -79,7 +80,16 @@ impl Setup {
         });
         let (device_program, host_program) = (Vec::new(), Vec::new());
         let host = host.collect();
-        Self { config, device, host, device_program, host_program, programs: false, orders: true, poisoners: 0 }
+        Self {
+            config,
+            device,
+            host,
+            device_program,
+            host_program,
+            programs: false,
+            orders: true,
+            poisoners: IdSet::EMPTY,
+        }
     }
 }
 
@@ -150,7 +160,7 @@ impl BiasSystem {
     pub fn new(setup: Setup) -> Self {
         let system = Self {
             poisoned: PoisonedLines::default(),
-            loads: if setup.poisoners == 0 { Vec::new() } else { vec![Vec::new(); 2] },
+            loads: if setup.poisoners.is_empty() { Vec::new() } else { vec![Vec::new(); 2] },
             setup: Arc::new(setup),
             device: BiasDevice::new(),
             host: BiasHost::new(0),
@@ -401,7 +411,7 @@ impl BiasSystem {
 
     fn view(&self) -> View<Token> {
         let mut copies = Vec::new();
-        let mut tracked = 1 << DEVICE;
+        let mut tracked = IdSet::one(DEVICE as Port);
         if let (state, Some(value)) = self.device.own(LINE)
             && state != Copy4::I
         {
@@ -415,7 +425,7 @@ impl BiasSystem {
             copies.push(CopyView { agent: HOST, usable, writable, dirty, value });
         }
         if self.device.bias(LINE) == Bias::Host {
-            tracked |= 1 << HOST;
+            tracked.insert(HOST as Port);
         }
         let dirty_answers = self.setup.config.mem.cmp_m;
         let under_way = self.net.iter().filter_map(|(_, m)| match m {
@@ -563,7 +573,7 @@ impl System for BiasSystem {
         let (device, host) = (self.device.own(LINE).0, self.host.mem.copy(LINE).state);
         let letters: String = [device.letter(), host.letter()].into_iter().collect();
         let memory = self.device.memory(LINE);
-        let poison = (self.setup.poisoners != 0).then_some((memory.poison, self.loads.as_slice()));
+        let poison = (!self.setup.poisoners.is_empty()).then_some((memory.poison, self.loads.as_slice()));
         outcome(&letters, memory.age == Age::Current, poison)
     }
 

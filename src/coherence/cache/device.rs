@@ -317,7 +317,7 @@ impl<D: Content> Device<D> {
     /// The device is on another port of the home: UQIDs that it owes name it (symmetry reduction of a search).
     pub fn rename_port(&mut self, port: Port) {
         for (_, entry) in self.lines.iter_mut().filter(|(_, e)| matches!(e.at, At::OweI | At::OweS | At::OweM)) {
-            entry.owed = entry.owed & !15 | u16::from(port);
+            entry.owed = entry.owed & !15 | port;
         }
     }
 

@@ -17,13 +17,15 @@ use crate::agent::{Accept, Agent, Effect, Out, Port};
 use crate::config::{CleanEvictAnswer, CoherenceConfig, ErrorAnswer};
 use crate::content::{Content, LineAddr, WHOLE_LINE};
 use crate::event::Event;
+use crate::ids::IdSet;
+use crate::lines::Lines;
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::names;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode};
 
-/// Devices below one home: CacheID has 4 bits (`coherence` §2.9).
-pub const PORTS: u8 = 16;
+/// Devices below one home: CacheID has 4 bits, and the home names the port in 4 bits of the UQID (`coherence` §1, §2.9).
+pub const PORTS: Port = 16;
 
 /// The requester that is the host's own core.
 pub const HOST_CORE: Port = PORTS;
@@ -32,31 +34,36 @@ pub const HOST_CORE: Port = PORTS;
 pub const SLOTS: usize = u8::MAX as usize;
 
 /// What the directory says of a line. Empty entries are not kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Holders {
     /// Who was granted E or M.
     pub owner: Option<Port>,
-    /// Who may hold S, a bit a port.
-    pub sharers: u16,
+    /// Who may hold S.
+    pub sharers: IdSet,
 }
 
 impl Holders {
-    /// Everybody, a bit a port.
-    pub fn all(self) -> u16 {
-        self.sharers | self.owner.map_or(0, bit)
+    /// Nobody but an owner.
+    fn owned_by(port: Port) -> Self {
+        Self { owner: Some(port), sharers: IdSet::EMPTY }
+    }
+
+    /// Everybody.
+    pub fn all(&self) -> IdSet {
+        self.owner.into_iter().fold(self.sharers.clone(), IdSet::with)
+    }
+
+    /// The owner as a set.
+    pub fn owner(&self) -> IdSet {
+        self.owner.map_or(IdSet::EMPTY, IdSet::one)
     }
 
     fn forget(&mut self, port: Port) {
-        self.sharers &= !bit(port);
+        self.sharers.remove(port);
         if self.owner == Some(port) {
             self.owner = None;
         }
     }
-}
-
-/// The bit of a port; none for [`HOST_CORE`].
-fn bit(port: Port) -> u16 {
-    if port < PORTS { 1 << port } else { 0 }
 }
 
 /// How far a transaction is.
@@ -123,9 +130,9 @@ pub struct Transaction<D> {
     /// How far it is.
     pub phase: Phase,
     /// Ports whose D2H Rsp is missing.
-    pub answers: u16,
+    pub answers: IdSet,
     /// Ports whose D2H Data is missing.
-    pub data: u16,
+    pub data: IdSet,
     /// Data that came before its D2H Rsp.
     early: Vec<(Port, D)>,
     /// Answers whose data is missing.
@@ -162,7 +169,7 @@ struct Waiting {
 /// The home agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Home<D, B> {
-    directory: Vec<(LineAddr, Holders)>,
+    directory: Lines<(LineAddr, Holders)>,
     open: Vec<Transaction<D>>,
     queue: Vec<Waiting>,
     /// Memory.
@@ -176,23 +183,21 @@ fn event<D>(out: &mut Out<D>, rule: &'static str, line: Option<LineAddr>, found:
 impl<D: Content, B: Backing<D>> Home<D, B> {
     /// A home whose devices hold nothing.
     pub fn new(memory: B) -> Self {
-        Self { directory: Vec::new(), open: Vec::new(), queue: Vec::new(), memory }
+        Self { directory: Lines::default(), open: Vec::new(), queue: Vec::new(), memory }
     }
 
     /// What the directory says of a line.
     pub fn holders(&self, line: LineAddr) -> Holders {
-        self.directory.binary_search_by_key(&line, |(l, _)| *l).map_or(Holders::default(), |i| self.directory[i].1)
+        self.directory.get(line).map_or_else(Holders::default, |(_, holders)| holders.clone())
     }
 
     /// Sets the directory, as the start of a run.
     pub fn set_holders(&mut self, line: LineAddr, holders: Holders) {
-        match (self.directory.binary_search_by_key(&line, |(l, _)| *l), holders == Holders::default()) {
-            (Ok(i), true) => {
-                self.directory.remove(i);
-            }
-            (Ok(i), false) => self.directory[i].1 = holders,
-            (Err(_), true) => {}
-            (Err(i), false) => self.directory.insert(i, (line, holders)),
+        if holders == Holders::default() {
+            self.directory.remove(line);
+        } else {
+            let at = self.directory.place(line, |line| (line, Holders::default()));
+            self.directory[at].1 = holders;
         }
     }
 
@@ -203,8 +208,8 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     /// Every line that the directory knows, with its holders.
-    pub fn directory(&self) -> impl Iterator<Item = (LineAddr, Holders)> {
-        self.directory.iter().copied()
+    pub fn directory(&self) -> impl Iterator<Item = (LineAddr, &Holders)> {
+        self.directory.iter().map(|(line, holders)| (*line, holders))
     }
 
     /// The line of a request that waits in the queue.
@@ -324,36 +329,36 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         }
         let holders = self.holders(line);
         let (snoop, mut targets) = match task.snooped() {
-            Snooped::Nobody => (None, 0),
-            Snooped::Owner(snoop) => (Some(snoop), holders.owner.map_or(0, bit)),
+            Snooped::Nobody => (None, IdSet::EMPTY),
+            Snooped::Owner(snoop) => (Some(snoop), holders.owner()),
             Snooped::Everybody(snoop) => (Some(snoop), holders.all()),
         };
-        targets &= !bit(port);
-        if config.has(Mutant::SharersNotSnooped) {
-            targets &= holders.owner.map_or(0, bit);
+        if config.has(Mutant::SharersNotSnooped) && snoop.is_some() {
+            targets = holders.owner();
         }
+        targets.remove(port);
         let transaction = Transaction {
             slot,
             line,
             port,
             task,
             phase: Phase::Snooping,
-            answers: targets,
-            data: 0,
+            answers: targets.clone(),
+            data: IdSet::EMPTY,
             early: Vec::new(),
             late: Vec::new(),
             kept: false,
             passed: None,
             dirty: false,
         };
-        for target in (0..PORTS).filter(|p| targets >> p & 1 == 1) {
+        for target in &targets {
             if let Some(snoop) = snoop {
                 out.send(target, Msg::H2dReq { opcode: snoop.code(), line, uqid: uqid(slot, target) });
             }
         }
         self.open.push(transaction);
         self.open.sort_by_key(|t| t.slot);
-        if targets == 0 {
+        if targets.is_empty() {
             self.answer(config, slot, out);
         } else if config.has(Mutant::GoBeforeAnswers) {
             self.answer(config, slot, out);
@@ -407,14 +412,14 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                         _ => Answer::GoE,
                     };
                     self.change(line, |h| match go {
-                        Answer::GoS => h.sharers |= bit(port),
-                        _ => *h = Holders { owner: Some(port), sharers: 0 },
+                        Answer::GoS => h.sharers.insert(port),
+                        _ => *h = Holders::owned_by(port),
                     });
                     let data = t.passed.clone().unwrap_or_else(|| self.memory.read(line));
                     fill = Some((go, cqid, data));
                 }
                 Op::RdOwnNoData => {
-                    self.change(line, |h| *h = Holders { owner: Some(port), sharers: 0 });
+                    self.change(line, |h| *h = Holders::owned_by(port));
                     send(Answer::GoE, cqid);
                 }
                 Op::CLFlush => {
@@ -473,7 +478,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             }
             out.send(port, rsp);
         }
-        if config.has(Mutant::GoBeforeAnswers) && t.answers != 0 {
+        if config.has(Mutant::GoBeforeAnswers) && !t.answers.is_empty() {
             return;
         }
         self.close(slot, out);
@@ -530,8 +535,8 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             port,
             task: Task::Request { op, cqid },
             phase: Phase::Pulling { expected: false },
-            answers: 0,
-            data: 0,
+            answers: IdSet::EMPTY,
+            data: IdSet::EMPTY,
             early: Vec::new(),
             late: Vec::new(),
             kept: false,
@@ -596,8 +601,8 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         }
         if op == Op::CacheFlushed {
             // The device holds nothing and asks for nothing: all its tracking goes. Its own snoops may be under way.
-            for i in (0..self.directory.len()).rev() {
-                let line = self.directory[i].0;
+            let lines: Vec<LineAddr> = self.directory.iter().map(|(line, _)| *line).collect();
+            for line in lines {
                 self.change(line, |h| h.forget(port));
             }
             let (opcode, state) = Answer::GoI.code();
@@ -616,8 +621,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     fn snoop_answered(&mut self, config: &CoherenceConfig, port: Port, rsp: D2hRspOpcode, id: u16, out: &mut Out<D>) {
-        let open =
-            self.slot((id >> 4) as u8).filter(|i| id & 15 == u16::from(port) && self.open[*i].answers & bit(port) != 0);
+        let open = self.slot((id >> 4) as u8).filter(|i| port_of(id) == port && self.open[*i].answers.has(port));
         let Some(i) = open else {
             let found = format!("D2H Rsp with UQID {id} of port {port}");
             return event(out, "COH-IDS-01", None, found, "the UQID of an open snoop of this port");
@@ -636,7 +640,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             let found = format!("{} to Snp{}", rsp.name().unwrap_or("?"), snoop.name());
             return event(out, rule, Some(line), found, "an answer that this snoop can have");
         }
-        t.answers &= !bit(port);
+        t.answers.remove(port);
         if reading.data {
             match t.early.iter().position(|(p, _)| *p == port) {
                 Some(at) => {
@@ -644,7 +648,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                     self.forwarded(config, i, port, rsp, data);
                 }
                 None => {
-                    t.data |= bit(port);
+                    t.data.insert(port);
                     t.late.push((port, rsp));
                     t.late.sort_unstable();
                 }
@@ -664,7 +668,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             Left::Nothing => h.forget(port),
             Left::Shared => {
                 h.forget(port);
-                h.sharers |= bit(port);
+                h.sharers.insert(port);
             }
             Left::Same => {}
         });
@@ -675,7 +679,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     fn forwarded(&mut self, config: &CoherenceConfig, i: usize, port: Port, rsp: D2hRspOpcode, data: D) {
         let t = &mut self.open[i];
         let line = t.line;
-        t.data &= !bit(port);
+        t.data.remove(port);
         let written = snoops::reading(rsp).is_some_and(|r| r.written);
         let takes_dirty = matches!(t.task, Task::Request { op: Op::RdOwn | Op::RdAny, .. });
         if written && config.grant_dirty && takes_dirty && rsp == D2hRspOpcode::RspIFwdM {
@@ -690,7 +694,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     /// Everything the requester waited for may be here.
     fn progress(&mut self, config: &CoherenceConfig, i: usize, out: &mut Out<D>) {
         let t = &self.open[i];
-        if t.answers != 0 || t.data != 0 {
+        if !t.answers.is_empty() || !t.data.is_empty() {
             return;
         }
         let slot = t.slot;
@@ -710,7 +714,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         bytes: Bytes<D>,
         out: &mut Out<D>,
     ) {
-        let Some(i) = self.slot((id >> 4) as u8).filter(|_| id & 15 == u16::from(port)) else {
+        let Some(i) = self.slot((id >> 4) as u8).filter(|_| port_of(id) == port) else {
             return event(out, "COH-IDS-02", None, format!("D2H Data with UQID {id}"), "the UQID of a pull or a snoop");
         };
         let t = &mut self.open[i];
@@ -726,7 +730,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             self.forwarded(config, i, port, rsp, bytes.data);
             return self.progress(config, i, out);
         }
-        if t.answers & bit(port) == 0 || t.early.iter().any(|(p, _)| *p == port) {
+        if !t.answers.has(port) || t.early.iter().any(|(p, _)| *p == port) {
             return event(
                 out,
                 "COH-SNP-13",
@@ -811,12 +815,12 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 
 /// UQID of a transaction and a port.
 pub fn uqid(slot: u8, port: Port) -> u16 {
-    u16::from(slot) << 4 | u16::from(port & 15)
+    u16::from(slot) << 4 | port & 15
 }
 
 /// The port to which an UQID was given: D2H Rsp and D2H Data carry no CacheID (`coherence` §1).
 pub fn port_of(uqid: u16) -> Port {
-    (uqid & 15) as Port
+    uqid & 15
 }
 
 impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
@@ -895,13 +899,13 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     /// Renames ports.
     pub fn renamed(mut self, to: &[Port]) -> Self {
         let port = |p: Port| to.get(usize::from(p)).copied().unwrap_or(p);
-        let mask = |m: u16| (0..PORTS).filter(|p| m >> p & 1 == 1).fold(0, |m, p| m | bit(port(p)));
-        for (_, h) in &mut self.directory {
-            *h = Holders { owner: h.owner.map(port), sharers: mask(h.sharers) };
+        let renamed = |ports: &IdSet| ports.iter().map(port).collect();
+        for (_, h) in self.directory.iter_mut() {
+            *h = Holders { owner: h.owner.map(port), sharers: renamed(&h.sharers) };
         }
         for t in &mut self.open {
             t.port = port(t.port);
-            (t.answers, t.data) = (mask(t.answers), mask(t.data));
+            (t.answers, t.data) = (renamed(&t.answers), renamed(&t.data));
             t.early.iter_mut().for_each(|(p, _)| *p = port(*p));
             t.late.iter_mut().for_each(|(p, _)| *p = port(*p));
             t.early.sort_unstable();
@@ -914,12 +918,12 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     /// What the home knows of one port, without its number: two ports with equal answers are the same to it. Flags of
     /// each line, transaction and waiting request, then the data that came early.
     pub fn signature(&self, port: Port) -> (Vec<u64>, Vec<Option<&D>>) {
-        let b = bit(port);
         let lines =
-            self.directory.iter().map(|(_, h)| u64::from(h.owner == Some(port)) << 1 | u64::from(h.sharers & b != 0));
+            self.directory.iter().map(|(_, h)| u64::from(h.owner == Some(port)) << 1 | u64::from(h.sharers.has(port)));
         let open = self.open.iter().map(|t| {
             let late = t.late_answer(port).map_or(0, |rsp| u64::from(rsp.0) + 1);
-            let bits = u64::from(t.port == port) | u64::from(t.answers & b != 0) << 1 | u64::from(t.data & b != 0) << 2;
+            let bits =
+                u64::from(t.port == port) | u64::from(t.answers.has(port)) << 1 | u64::from(t.data.has(port)) << 2;
             bits | late << 3
         });
         let queue = self.queue.iter().map(|w| u64::from(w.port == port));

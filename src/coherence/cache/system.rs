@@ -15,6 +15,7 @@ use crate::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::event::Event;
 use crate::explore::fingerprint::fingerprint;
 use crate::explore::system::{Awaited, Fairness, Sent, Step, System, Wait, delivery, outcome};
+use crate::ids::IdSet;
 use crate::message::{Dir, Msg};
 use crate::monitor::{self, CopyView, DeviceStep, DeviceWatch, HomeWatch, PoisonedLines, View, misled};
 use crate::net::Net;
@@ -53,13 +54,13 @@ pub struct Setup {
     pub programs: Vec<Vec<Act>>,
     /// Check every step (V5 to V8) too, not only states and values.
     pub orders: bool,
-    /// Devices whose stores and writes are poisoned, a bit each; an M copy of the start is a store.
-    pub poisoners: u16,
+    /// Devices whose stores and writes are poisoned; an M copy of the start is a store.
+    pub poisoners: IdSet,
 }
 
 impl Setup {
-    fn poisons(&self, device: impl Into<u16>) -> bool {
-        self.poisoners >> device.into() & 1 == 1
+    fn poisons(&self, device: Port) -> bool {
+        self.poisoners.has(device)
     }
 
     /// Free devices with a menu on one line.
@@ -73,7 +74,7 @@ impl Setup {
             core: false,
             programs: Vec::new(),
             orders: true,
-            poisoners: 0,
+            poisoners: IdSet::EMPTY,
         }
     }
 }
@@ -148,15 +149,15 @@ impl Hash for CacheSystem {
 #[allow(missing_docs)]
 pub enum Move {
     /// A message arrives; `way` as [`Agent::ways`] counts.
-    Deliver { link: u8, dir: Dir, index: u8, way: u8 },
+    Deliver { link: Port, dir: Dir, index: u8, way: u8 },
     /// A device begins a request, with a store that waits for it or without.
-    Issue { device: u8, line: u8, op: Op, store: bool },
+    Issue { device: Port, line: u8, op: Op, store: bool },
     /// The store that comes next in a program joins the read of its device, which has GO and no data yet.
-    Join { device: u8 },
+    Join { device: Port },
     /// A core stores to its copy.
-    Store { device: u8, line: u8 },
+    Store { device: Port, line: u8 },
     /// A copy is dropped.
-    Drop { device: u8, line: u8 },
+    Drop { device: Port, line: u8 },
     /// A choice of the home.
     Choose(u8),
     /// The host's core reads.
@@ -179,7 +180,7 @@ fn bytes_of(op: Op, line: LineAddr, poison: bool) -> Option<Bytes<Token>> {
 }
 
 /// Column of a device in a chart; the home is column 0.
-fn column(device: u8) -> usize {
+fn column(device: Port) -> usize {
     usize::from(device) + 1
 }
 
@@ -192,7 +193,7 @@ impl CacheSystem {
             net: Net::new(setup.devices),
             at: vec![(0, false); setup.programs.len()],
             poisoned: PoisonedLines::default(),
-            loads: if setup.poisoners == 0 { Vec::new() } else { vec![Vec::new(); setup.programs.len()] },
+            loads: if setup.poisoners.is_empty() { Vec::new() } else { vec![Vec::new(); setup.programs.len()] },
         };
         let mut system = Self { setup: Rc::new(setup), state };
         // Memory is written once, so that equal memories look equal.
@@ -207,13 +208,13 @@ impl CacheSystem {
         let line = LineAddr(0);
         let mut holders = Holders::default();
         for (port, &at) in states.iter().enumerate().take(self.setup.devices) {
-            let poison = at == At::M && self.setup.poisons(port as u8);
+            let poison = at == At::M && self.setup.poisons(port as Port);
             self.state.devices[port].preset(line, at, Token::of(line, Age::Current).poisoned(poison));
             if at == At::M {
                 self.state.poisoned.set(line, poison);
             }
             match at {
-                At::S => holders.sharers |= 1 << port,
+                At::S => holders.sharers.insert(port as Port),
                 At::E | At::M => holders.owner = Some(port as Port),
                 _ => {}
             }
@@ -247,7 +248,7 @@ impl CacheSystem {
     fn step(&mut self, mv: Move, out: &mut Out<Token>) -> Actor {
         let config = &self.setup.config;
         let state = &mut self.state;
-        let poisons = |device: u8| self.setup.poisons(device);
+        let poisons = |device: Port| self.setup.poisons(device);
         match mv {
             Move::Deliver { link, dir, index, way } => {
                 let msg = state.net.remove(usize::from(link), dir, usize::from(index));
@@ -323,7 +324,7 @@ impl CacheSystem {
     /// What a move is about to happen to.
     fn watched(&self, mv: Move) -> Option<Watched> {
         let of =
-            |device: u8, step| Some(Watched::Device(device, self.state.devices[usize::from(device)].clone(), step));
+            |device: Port, step| Some(Watched::Device(device, self.state.devices[usize::from(device)].clone(), step));
         let at = |line: u8| LineAddr(u64::from(line));
         match mv {
             Move::Deliver { link, dir, index, .. } => {
@@ -440,7 +441,7 @@ impl CacheSystem {
     /// Begins or does every operation of a program that is possible now: an operation is issued as soon as its start
     /// state holds. A store whose requested ownership was lost before it could happen asks again, and waits with that
     /// request.
-    fn advance(&mut self, device: u8, out: &mut Out<Token>, did: &mut Vec<String>) {
+    fn advance(&mut self, device: Port, out: &mut Out<Token>, did: &mut Vec<String>) {
         let n = usize::from(device);
         let line = LineAddr(0);
         let setup = Rc::clone(&self.setup);
@@ -486,7 +487,7 @@ impl CacheSystem {
 
     /// Begins the programs.
     pub fn begin(mut self) -> Self {
-        for device in 0..self.setup.programs.len() as u8 {
+        for device in 0..self.setup.programs.len() as Port {
             let mut out = Out::default();
             self.advance(device, &mut out, &mut Vec::new());
             for (_, msg) in out.sends {
@@ -502,7 +503,7 @@ impl CacheSystem {
         let config = &self.setup.config;
         let holders = state.home.holders(line);
         let mut copies = Vec::new();
-        let mut tracked = u32::from(holders.all());
+        let mut tracked = holders.all();
         for (agent, device) in state.devices.iter().enumerate() {
             let Some(entry) = device.entry(line) else { continue };
             if let Some(copy) = &entry.data
@@ -519,7 +520,7 @@ impl CacheSystem {
             // O12: tracking ends when the final GO of an evict is sent, the copy when it arrives.
             let ends = |m: &Msg<Token>| matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go();
             if entry.at.is_evicting() && state.net.of(agent, Dir::Down).iter().any(ends) {
-                tracked |= 1 << agent;
+                tracked.insert(agent as Port);
             }
         }
         let in_flight = state.net.iter().filter_map(|(_, m)| match m {
@@ -588,13 +589,13 @@ impl CacheSystem {
         };
         let open = || state.home.open().iter().filter(|t| t.line == line);
         for (link, device) in state.devices.iter().enumerate() {
-            let bit = 1_u16 << link;
+            let port = link as Port;
             let at = || format!("device {link}");
             if device.at(line).is_evicting() && device.may_load(&self.setup.config, line) {
                 let found = format!("a copy in use in {}", device.at(line).name());
                 say("COH-STA-04", at(), &found, "no use after the evict was issued");
             }
-            let snoops = open().filter(|t| (t.answers | t.data) & bit != 0).count();
+            let snoops = open().filter(|t| t.answers.has(port) || t.data.has(port)).count();
             if snoops > 1 {
                 say("COH-ORD-04", at(), "two snoops on a line", "one snoop per line and device");
             }
@@ -605,7 +606,7 @@ impl CacheSystem {
             let lane = state.net.of(link, Dir::Down);
             let cqid = device.entry(line).filter(|e| !e.at.is_stable()).map(|e| e.cqid);
             let go = |m: &Msg<Token>| m.bears_go() && matches!(m, Msg::H2dRsp { cqid: c, .. } if Some(*c) == cqid);
-            if snoops > 0 && !matches!(open().find(|t| t.answers & bit != 0), Some(t) if t.phase == Phase::Absorbing) {
+            if snoops > 0 && !matches!(open().find(|t| t.answers.has(port)), Some(t) if t.phase == Phase::Absorbing) {
                 let snoop = lane.iter().position(|m| matches!(m, Msg::H2dReq { line: l, .. } if *l == line));
                 // Without the snoop in the channel, it is at the device or answered: any GO under way came after it.
                 if lane.iter().enumerate().any(|(i, m)| go(m) && snoop.is_none_or(|s| i > s)) {
@@ -624,8 +625,8 @@ impl CacheSystem {
 
 /// An agent before a step, with what comes; or a message that overtakes one it must not pass.
 enum Watched {
-    Device(u8, Device<Token>, DeviceStep<Token>),
-    Home(u8, Home<Token, Flat<Token>>, Msg<Token>),
+    Device(Port, Device<Token>, DeviceStep<Token>),
+    Home(Port, Home<Token, Flat<Token>>, Msg<Token>),
     Passes(&'static str, Msg<Token>),
 }
 
@@ -633,7 +634,7 @@ enum Watched {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Actor {
     Home,
-    Device(u8),
+    Device(Port),
 }
 
 impl Actor {
@@ -668,7 +669,7 @@ impl System for CacheSystem {
                         Dir::Up => (state.home.accepts(config, link as Port, msg), 1),
                     };
                     if accept == Accept::Take {
-                        let (link, index) = (link as u8, index as u8);
+                        let (link, index) = (link as Port, index as u8);
                         out.extend((0..ways).map(|way| Move::Deliver { link, dir, index, way }));
                     }
                 }
@@ -678,12 +679,12 @@ impl System for CacheSystem {
         // Whether a store is there in time to wait with the read before it (§2.4) is not said: both.
         for (n, (program, at)) in self.setup.programs.iter().zip(&state.at).enumerate() {
             if program.get(usize::from(at.0)) == Some(&Act::Store) && state.devices[n].can_join(LineAddr(0)) {
-                out.push(Move::Join { device: n as u8 });
+                out.push(Move::Join { device: n as Port });
             }
         }
         let free = if self.setup.programs.is_empty() { state.devices.as_slice() } else { &[] };
         for (n, cache) in free.iter().enumerate() {
-            let device = n as u8;
+            let device = n as Port;
             for line in self.lines() {
                 let number = line.0 as u8;
                 for &op in &self.setup.menu {
@@ -876,13 +877,13 @@ impl System for CacheSystem {
         let line = LineAddr(0);
         let letters: String = self.state.devices.iter().map(|d| d.at(line).letter()).collect();
         let home = self.state.home.memory.read(line);
-        let poison = (self.setup.poisoners != 0).then_some((home.poison, self.state.loads.as_slice()));
+        let poison = (!self.setup.poisoners.is_empty()).then_some((home.poison, self.state.loads.as_slice()));
         outcome(&letters, home.age == Age::Current, poison)
     }
 
     /// Devices that run no program and poison nothing are alike: they are sorted by all that the system knows of them.
     fn canonical(self) -> Self {
-        if !self.setup.programs.is_empty() || self.setup.poisoners != 0 {
+        if !self.setup.programs.is_empty() || !self.setup.poisoners.is_empty() {
             return self;
         }
         let order = self.by_content();
@@ -934,13 +935,13 @@ impl CacheSystem {
             })
             .collect();
         let home = state.home.renamed(&to);
-        let net = state.net.renamed(order, |msg, new| on_port(msg, new as u16));
+        let net = state.net.renamed(order, |msg, new| on_port(msg, new as Port));
         Self { setup, state: State { devices, home, net, ..state } }
     }
 }
 
 /// The same message where its device is on another port: its UQID says so.
-fn on_port(msg: &mut Msg<Token>, port: u16) {
+fn on_port(msg: &mut Msg<Token>, port: Port) {
     match msg {
         Msg::H2dReq { uqid, .. } | Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => *uqid = *uqid & !15 | port,
         Msg::H2dRsp { opcode, rsp_data, .. } if requests::names_uqid(*opcode) => *rsp_data = *rsp_data & !15 | port,

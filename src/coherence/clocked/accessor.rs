@@ -14,6 +14,7 @@ use super::program::Program;
 use crate::agent::{Effect, Out};
 use crate::config::CoherenceConfig;
 use crate::content::{Content, Line, LineAddr, WHOLE_LINE};
+use crate::ids::Port;
 use crate::mem::load::{Steps, Throttle};
 use crate::message::Msg;
 use scalepool_trace::Wait;
@@ -85,6 +86,16 @@ pub trait Caching {
 
     /// Lines that take a place in the cache: held, or asked for.
     fn lines(&self) -> Vec<LineAddr>;
+
+    /// How many lines these are.
+    fn held(&self) -> usize {
+        self.lines().len()
+    }
+
+    /// Whether a line is one of them.
+    fn holds(&self, line: LineAddr) -> bool {
+        self.lines().contains(&line)
+    }
 }
 
 /// What an accessor has measured.
@@ -279,11 +290,11 @@ impl Accessor {
         (line, number): (LineAddr, u64),
         out: &mut Out<Line>,
     ) -> bool {
-        let held = agent.lines();
-        if held.contains(&line) || held.len() < self.capacity_lines {
+        if agent.holds(line) || agent.held() < self.capacity_lines {
             return true;
         }
-        let mut victims: Vec<_> = held.into_iter().filter(|l| !self.open.iter().any(|o| o.access.line == *l)).collect();
+        let mut victims: Vec<_> =
+            agent.lines().into_iter().filter(|l| !self.open.iter().any(|o| o.access.line == *l)).collect();
         victims.sort_by_key(|l| (self.used.get(l).copied().unwrap_or(0), *l));
         let mut evict = |victim: &LineAddr| {
             out.worked.push(*victim);
@@ -294,7 +305,7 @@ impl Accessor {
             self.told.push(Told::Asks { access: number, line: victim });
             self.measured.evictions += 1;
         }
-        agent.lines().len() < self.capacity_lines
+        agent.held() < self.capacity_lines
     }
 }
 
@@ -404,10 +415,12 @@ impl<A: Caching> Core<A> for Accessor {
     }
 }
 
-/// The bytes of a store that marks who wrote and when: 8 bytes of writer and count, at the place of the writer.
-pub fn signed(writer: u8, count: u64) -> (Line, u64) {
+/// The bytes of a store that marks who wrote and when: 8 bytes of writer and count, at the place of the writer. The upper byte
+/// of the writer stands below the lower one.
+pub fn signed(writer: Port, count: u64) -> (Line, u64) {
     let mut line = Line::initial(LineAddr(0));
     let at = usize::from(writer % 8) * 8;
-    line.bytes[at..at + 8].copy_from_slice(&(u64::from(writer) << 56 | count & ((1 << 56) - 1)).to_le_bytes());
+    let mark = u64::from(writer.swap_bytes()) << 48 | count & ((1 << 48) - 1);
+    line.bytes[at..at + 8].copy_from_slice(&mark.to_le_bytes());
     (line, 0xff << at)
 }

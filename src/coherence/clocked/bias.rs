@@ -11,6 +11,7 @@ use crate::agent::Out;
 use crate::bias::{Bias, BiasDevice, BiasHost};
 use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr};
+use crate::ids::IdSet;
 use crate::mem::tables::Copy4;
 use crate::message::Msg;
 use crate::monitor::CopyView;
@@ -94,6 +95,14 @@ impl Caching for BiasHost<Line> {
     fn lines(&self) -> Vec<LineAddr> {
         Caching::lines(&self.mem)
     }
+
+    fn held(&self) -> usize {
+        self.mem.held()
+    }
+
+    fn holds(&self, line: LineAddr) -> bool {
+        self.mem.holds(line)
+    }
 }
 
 impl Watched for BiasDevice<Line> {
@@ -118,7 +127,7 @@ impl Watched for BiasDevice<Line> {
     /// The device itself is always tracked, the host in host bias.
     fn home(&self, line: LineAddr) -> Option<HomeView> {
         let in_device_bias = self.bias(line) == Bias::Device;
-        let tracked = if in_device_bias { 0b01 } else { 0b11 };
+        let tracked = IdSet::of_bits(if in_device_bias { 0b01 } else { 0b11 });
         let value = self.memory(line);
         Some(HomeView { value, tracked, kept: Vec::new(), device_bias: Some(in_device_bias) })
     }

@@ -2,7 +2,7 @@
 
 use super::accessor::{Act, Asked, Caching};
 use super::coverage::{self, Point};
-use super::watcher::{HomeView, Watched};
+use super::watcher::{HomeView, Watched, nodes_at};
 use crate::agent::Out;
 use crate::cache::backing::Backing;
 use crate::cache::device::{Bytes, Device};
@@ -135,7 +135,7 @@ impl<B: Backing<Line>> Watched for Home<Line, B> {
         let kept = self.open().iter().filter(|t| t.line == line).flat_map(|t| t.values()).copied().collect();
         Some(HomeView {
             value: self.memory.read(line),
-            tracked: u32::from(self.holders(line).all()) << 1,
+            tracked: nodes_at(&self.holders(line).all()),
             kept,
             device_bias: None,
         })

@@ -9,7 +9,7 @@ use crate::message::Class;
 use crate::wire::Route;
 use scalepool_kernel::{self, Cx, In};
 use scalepool_protocols::cxl::message::{Form, Message};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Most messages of a class in a queue on the way out for which another class still counts as free.
 const QUEUE_MESSAGES: usize = 4;
@@ -38,30 +38,6 @@ pub struct NodeLink {
     pub link: u32,
 }
 
-impl NodeLink {
-    /// The peer that sent a message, an index into `routes`; `None`: nobody that is known here.
-    ///
-    /// Requests of CXL.cache name it by CacheID, its answers by the UQID that the home gave; a fabric names the port that
-    /// sends M2S.
-    pub fn peer(&self, message: &Message) -> Option<usize> {
-        if self.routes.len() == 1 {
-            return Some(0);
-        }
-        let from = |spid: u16| self.routes.iter().position(|r| r.dpid == spid);
-        let answered = |uqid: u16| Some(usize::from(home::port_of(uqid))).filter(|n| *n < self.routes.len());
-        match message {
-            Message::D2hReq(m) if self.form == Form::Pbr => from(m.spid),
-            Message::D2hReq(m) => self.routes.iter().position(|r| r.cache_id == m.cache_id),
-            Message::D2hRsp(m) => answered(m.uqid),
-            Message::D2hData(m, _) => answered(m.uqid),
-            Message::M2sReq(m) => from(m.spid),
-            Message::M2sRwd(m, _) => from(m.spid),
-            Message::M2sBirsp(m) => from(m.spid),
-            _ => None,
-        }
-    }
-}
-
 /// A link with what waits for it.
 pub struct Linked {
     /// Its channels.
@@ -70,12 +46,38 @@ pub struct Linked {
     queues: Vec<VecDeque<Numbered>>,
     /// Messages posted so far.
     posted: u64,
+    /// The peer at each port of a fabric, an index into the link's routes.
+    by_port: BTreeMap<u16, usize>,
 }
 
 impl Linked {
     /// With nothing under way.
     pub fn new(link: NodeLink) -> Linked {
-        Linked { queues: vec![VecDeque::new(); link.tx.len()], link, posted: 0 }
+        let by_port = link.routes.iter().enumerate().rev().map(|(n, route)| (route.dpid, n)).collect();
+        Linked { queues: vec![VecDeque::new(); link.tx.len()], link, posted: 0, by_port }
+    }
+
+    /// The peer that sent a message, an index into the link's routes; `None`: nobody that is known here.
+    ///
+    /// Requests of CXL.cache name it by CacheID, its answers by the UQID that the home gave; a fabric names the port that
+    /// sends M2S.
+    pub fn peer(&self, message: &Message) -> Option<usize> {
+        let routes = &self.link.routes;
+        if routes.len() == 1 {
+            return Some(0);
+        }
+        let from = |spid: u16| self.by_port.get(&spid).copied();
+        let answered = |uqid: u16| Some(usize::from(home::port_of(uqid))).filter(|n| *n < routes.len());
+        match message {
+            Message::D2hReq(m) if self.link.form == Form::Pbr => from(m.spid),
+            Message::D2hReq(m) => routes.iter().position(|r| r.cache_id == m.cache_id),
+            Message::D2hRsp(m) => answered(m.uqid),
+            Message::D2hData(m, _) => answered(m.uqid),
+            Message::M2sReq(m) => from(m.spid),
+            Message::M2sRwd(m, _) => from(m.spid),
+            Message::M2sBirsp(m) => from(m.spid),
+            _ => None,
+        }
     }
 
     /// The first message of the class at `place` in `link.rx`, if it may be taken now.

@@ -2,10 +2,11 @@
 
 use super::accessor::{Act, Asked, Caching};
 use super::coverage::{self, Point};
-use super::watcher::{HomeView, Watched};
+use super::watcher::{HomeView, Watched, nodes_at};
 use crate::agent::Out;
 use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr, WHOLE_LINE};
+use crate::ids::IdSet;
 use crate::mem::dcoh::Dcoh;
 use crate::mem::host::{HostCopy, HostReq, MemHost, Want, block_lines};
 use crate::mem::host_rows::Input;
@@ -67,6 +68,14 @@ impl Caching for MemHost<Line> {
 
     fn lines(&self) -> Vec<LineAddr> {
         MemHost::lines(self).collect()
+    }
+
+    fn held(&self) -> usize {
+        MemHost::held(self)
+    }
+
+    fn holds(&self, line: LineAddr) -> bool {
+        MemHost::holds(self, line)
     }
 }
 
@@ -136,7 +145,7 @@ impl Watched for Dcoh<Line> {
     }
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
-        let tracked = self.holders(line).map_or(0, |h| u32::from(h.mask())) << 1;
+        let tracked = self.holders(line).map_or(IdSet::EMPTY, |h| nodes_at(&h.all()));
         Some(HomeView { value: self.memory(line), tracked, kept: Vec::new(), device_bias: None })
     }
 

@@ -202,7 +202,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         let Some(message) = self.links[link].offered(place, cx) else { return false };
         let class = self.links[link].link.rx[place].0;
         let msg = from_link(&message);
-        let Some(peer) = self.links[link].link.peer(&message) else {
+        let Some(peer) = self.links[link].peer(&message) else {
             self.links[link].take(place, cx);
             let (node, found) = (format!("node {}", self.number), format!("{} from an unknown sender", msg.label()));
             self.report([Event::new("COH-IDS-01", msg.line(), node, found, "a peer of the link")], at);

@@ -19,6 +19,7 @@ use crate::wire::dpid;
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_protocols::cxl::message::Message;
 use scalepool_trace::{Kind, Named, Stamp, Tap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The link towards the hub; the leaves' links follow in order.
@@ -29,11 +30,16 @@ const TRUNK: usize = 0;
 pub enum Table {
     /// By CacheID: the hub is the host, a leaf is a caching device.
     CacheId(Box<Routes>),
-    /// By ports of a fabric, one for each link, the trunk's first.
-    Ports(Vec<u16>),
+    /// By ports of a fabric: the link of each port, as a destination routing table has it (`fabric` DRT-1).
+    Ports(Arc<BTreeMap<u16, usize>>),
 }
 
 impl Table {
+    /// By ports of a fabric, one for each link, the trunk's first.
+    pub fn of_ports(ports: &[u16]) -> Table {
+        Table::Ports(Arc::new(ports.iter().enumerate().map(|(link, port)| (*port, link)).collect()))
+    }
+
     /// The link on which a message of link `from` goes on, and as what; `None`: it is discarded.
     fn way(
         &mut self,
@@ -47,10 +53,7 @@ impl Table {
                 routes.down(config, message, events).map(|(device, message)| (device + 1, message))
             }
             Table::CacheId(routes) => routes.up(from - 1, message).map(|message| (TRUNK, message)),
-            Table::Ports(ports) => {
-                let dpid = dpid(&message);
-                ports.iter().position(|port| *port == dpid).filter(|to| *to != from).map(|to| (to, message))
-            }
+            Table::Ports(ports) => ports.get(&dpid(&message)).filter(|to| **to != from).map(|to| (*to, message)),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::agent::{Effect, Port};
 use crate::config::CoherenceConfig;
 use crate::content::{Content, Line, LineAddr};
 use crate::event::Event;
+use crate::ids::IdSet;
 use crate::message::{Class, Msg};
 use crate::monitor::{CopyView, View, check_bias, check_copies};
 use scalepool_trace::Stamp;
@@ -26,8 +27,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct HomeView {
     /// Its value.
     pub value: Line,
-    /// Agents that it takes for holders, a bit each.
-    pub tracked: u32,
+    /// Nodes that it takes for holders.
+    pub tracked: IdSet,
     /// Values that it has received and not put in place.
     pub kept: Vec<Line>,
     /// Bias of the line, for a device with a bias table: device (`true`) or host.
@@ -59,6 +60,16 @@ const REMEMBERED: usize = 256;
 
 /// Number of the node that is the home.
 const HOME: usize = 0;
+
+/// The node at a port of the home: the home is the first of all.
+fn node_at(port: Port) -> Port {
+    port + 1
+}
+
+/// The nodes at ports of the home.
+pub fn nodes_at(ports: &IdSet) -> IdSet {
+    ports.iter().map(node_at).collect()
+}
 
 /// Of them those that a violation shows.
 const SHOWN: usize = 16;
@@ -120,7 +131,7 @@ impl Watcher {
         for (&(_, waits), seen) in self.waiting.range_mut((line, 0)..=(line, Port::MAX)) {
             *seen += 1;
             if *seen == bound + 1 {
-                let (at, found) = (format!("agent {}", usize::from(waits) + 1), format!("{seen} requests went first"));
+                let (at, found) = (format!("agent {}", node_at(waits)), format!("{seen} requests went first"));
                 self.overtaken.push(Event::new("COH-INV-10", line, at, found, format!("at most {bound}")));
             }
         }
@@ -150,7 +161,8 @@ impl Watcher {
             let copies: Vec<_> = self.copies.get(&line).into_iter().flat_map(|c| c.values().cloned()).collect();
             let early = self.early.get(&line).into_iter().flat_map(BTreeMap::values);
             // What is not usable is on its way home: an evict whose end is under way.
-            let tracked = copies.iter().filter(|c| !c.usable).fold(home.tracked, |bits, c| bits | 1 << c.agent);
+            let leaving = copies.iter().filter(|c| !c.usable).map(|c| c.agent as Port);
+            let tracked = leaving.fold(home.tracked.clone(), IdSet::with);
             let view = View {
                 line,
                 newest: self.newest.get(&line).copied().unwrap_or_else(|| Line::initial(line)),

@@ -7,6 +7,7 @@ use crate::cache::system::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS, Setup as 
 use crate::chart::Chart;
 use crate::config::{CoherenceConfig, OutOfRange};
 use crate::flows::{FlowError, play};
+use crate::ids::IdSet;
 use crate::litmus::cores::start as cores;
 use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
 use crate::mem::DeviceOp;
@@ -99,7 +100,13 @@ pub static NAMED: &[Named] = &[
         name: "cxl-cache-2-poison",
         doc: "two caching devices, one of which writes poison: every request of CXL.cache, reads and writes of the host's core",
         options: CACHE_DROPS,
-        start: |config| cache(CacheSetup { poisoners: 0b10, core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
+        start: |config| {
+            cache(CacheSetup {
+                poisoners: IdSet::of_bits(0b10),
+                core: true,
+                ..CacheSetup::free(config, 2, ALL_REQUESTS)
+            })
+        },
     },
     Named {
         name: "cxl-cache-3",
@@ -144,7 +151,9 @@ pub static NAMED: &[Named] = &[
         name: "hdm-db-2-poison",
         doc: "two hosts, one of which stores poison, and the device's own cache",
         options: HDM_DB,
-        start: |config| mem(MemSetup { poisoners: 0b010, device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
+        start: |config| {
+            mem(MemSetup { poisoners: IdSet::of_bits(0b010), device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) })
+        },
     },
     Named {
         name: "hdm-db-device",
@@ -183,7 +192,9 @@ pub static NAMED: &[Named] = &[
         name: "hdm-d-poison",
         doc: "a host and a device that stores and writes poison, with bias flips both ways",
         options: HDM_D,
-        start: |config| Box::new(BiasSystem::new(BiasSetup { poisoners: 0b01, ..BiasSetup::everything(config) })),
+        start: |config| {
+            Box::new(BiasSystem::new(BiasSetup { poisoners: IdSet::of_bits(0b01), ..BiasSetup::everything(config) }))
+        },
     },
     shape!("cxl-cache-corr", CORR, Protocol::Cache(2), CACHE_CORES),
     shape!("cxl-cache-coww", COWW, Protocol::Cache(2), CACHE_CORES),

@@ -3,6 +3,7 @@
 use super::{Flow, play};
 use crate::bias::system::{BiasSystem, Setup};
 use crate::config::CoherenceConfig;
+use crate::ids::IdSet;
 use crate::mem::HostReq;
 use crate::mem::tables::Copy4::{self, E, I, M, S};
 
@@ -16,7 +17,7 @@ fn flow(name: &'static str, doc: &'static str, host: HostReq, start: [Copy4; 2],
 pub fn poison() -> Vec<Flow> {
     let poisoned = |name, doc, start: [Copy4; 2], script: &[&'static str]| {
         let everything = Setup::everything(CoherenceConfig::default());
-        let setup = Setup { host: vec![HostReq::RD_ANY], poisoners: 0b10, ..everything };
+        let setup = Setup { host: vec![HostReq::RD_ANY], poisoners: IdSet::of_bits(0b10), ..everything };
         Flow { name, doc, chart: play(name, BiasSystem::new(setup).start_at(start[0], start[1]), script) }
     };
     vec![

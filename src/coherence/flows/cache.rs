@@ -4,6 +4,7 @@ use super::{Flow, play};
 use crate::cache::state::At::{self, E, I, M, S};
 use crate::cache::system::{ALL_REQUESTS, CacheSystem, Setup};
 use crate::config::{CleanEvictAnswer, CoherenceConfig, ErrorAnswer, ErrorRange, SnpCurOnClean, SnpDataOnM};
+use crate::ids::IdSet;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
 fn with(
@@ -30,7 +31,7 @@ fn failing() -> CoherenceConfig {
 /// Device 1 writes poison, and holds poison where it starts in M.
 fn poisoned(name: &'static str, doc: &'static str, start: [At; 2], script: &[&'static str]) -> Flow {
     let free = Setup::free(CoherenceConfig::default(), 2, ALL_REQUESTS);
-    let system = CacheSystem::new(Setup { core: true, poisoners: 0b10, ..free }).start_at(&start);
+    let system = CacheSystem::new(Setup { core: true, poisoners: IdSet::of_bits(0b10), ..free }).start_at(&start);
     Flow { name, doc, chart: play(name, system, script) }
 }
 

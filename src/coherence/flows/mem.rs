@@ -2,6 +2,7 @@
 
 use super::{Flow, play};
 use crate::config::CoherenceConfig;
+use crate::ids::IdSet;
 use crate::mem::dcoh::DeviceOp;
 use crate::mem::options::{BlockAnswer, BlockRelease, MemConfig};
 use crate::mem::system::{MemSystem, Setup};
@@ -27,7 +28,7 @@ fn flow(name: &'static str, doc: &'static str, request: HostReq, start: [Copy4; 
 /// Poison on its way (`fabric` §1.8, `memory` §6.3): host 1 stores poison, and holds poison where it starts in M.
 pub fn poison() -> Vec<Flow> {
     let poisoned = |name, doc, script: &[&'static str]| {
-        let setup = Setup { poisoners: 0b10, ..setup(MemConfig::default(), &[HostReq::RD_ANY]) };
+        let setup = Setup { poisoners: IdSet::of_bits(0b10), ..setup(MemConfig::default(), &[HostReq::RD_ANY]) };
         of(name, doc, setup, [I, M], script)
     };
     vec![

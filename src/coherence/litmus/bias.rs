@@ -33,7 +33,7 @@ pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
     // MemClnEvct is illegal on HDM-D (§3.2): a host never issues it, so its program ends there.
     let host_program = host_words.iter().map(mem::act).collect::<Result<_, _>>()?;
     let everything = Setup::everything(case.config.clone());
-    let poisoners = case.poisoners;
+    let poisoners = case.poisoners.clone();
     let setup = Setup { device_program, host_program, programs: true, poisoners, ..everything };
     Ok(Box::new(BiasSystem::new(setup).start_at(mem::state(device), mem::state(host)).begin()))
 }

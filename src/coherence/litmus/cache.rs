@@ -36,6 +36,6 @@ pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
         _ => At::I,
     };
     let states: Vec<At> = case.start.chars().map(at).collect();
-    let setup = Setup { programs, poisoners: case.poisoners, ..Setup::free(case.config.clone(), devices, &[]) };
+    let setup = Setup { programs, poisoners: case.poisoners.clone(), ..Setup::free(case.config.clone(), devices, &[]) };
     Ok(Box::new(CacheSystem::new(setup).start_at(&states).begin()))
 }

@@ -20,6 +20,7 @@ use crate::content::{Content, Line, LineAddr};
 use crate::event::Event;
 use crate::explore::system::Sent;
 use crate::explore::{Awaited, Explored, Fairness, Step, System, Wait, delivery};
+use crate::ids::IdSet;
 use crate::mem::host::Want;
 use crate::message::{Dir, Msg};
 use crate::monitor::View;
@@ -362,7 +363,7 @@ impl<R: Rig + Clone> Cores<R> {
         for (line, last) in (0..self.setup.lines).zip(&mut last) {
             let line = LineAddr(line);
             let (copies, in_flight) = (Vec::new(), Vec::new());
-            let mut view = View { line, newest: zero, home: zero, copies, in_flight, tracked: 0 };
+            let mut view = View { line, newest: zero, home: zero, copies, in_flight, tracked: IdSet::EMPTY };
             self.rig.view(&self.setup.config, line, &mut view);
             *last = view.copies.iter().find(|c| c.dirty).map_or(view.home, |c| c.value).bytes[0];
         }

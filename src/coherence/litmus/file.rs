@@ -3,6 +3,7 @@
 use super::{Case, Kind, Word};
 use crate::config::CoherenceConfig;
 use crate::content::LineAddr;
+use crate::ids::{IdSet, Port};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -92,14 +93,14 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
             format!("at most {MOST_OPERATIONS} a program"),
         ));
     }
-    let mut poisoners = 0;
+    let mut poisoners = IdSet::EMPTY;
     for agent in &file.poison {
         let number = *agent.get_ref();
         if number >= start.len().min(16) {
             let expected = format!("the number of an agent, 0 to {}", start.len().min(16) - 1);
             return Err(refused(line(agent.span()), number, expected));
         }
-        poisoners |= 1 << number;
+        poisoners.insert(number as Port);
     }
     let (config, config_line) = match file.config {
         Some(config) => (config.get_ref().clone(), line(config.span())),

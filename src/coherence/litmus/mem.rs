@@ -2,11 +2,12 @@
 
 use super::{Case, LitmusError, Word};
 use crate::explore::Explored;
+use crate::ids::Port;
 use crate::mem::HostReq;
 use crate::mem::system::{Act, MemSystem, Setup};
 use crate::mem::tables::Copy4;
 
-/// Hosts of one device in a case.
+/// Hosts of one device in a case: the search of all orders of their messages has no end long before.
 const MOST_HOSTS: usize = 16;
 
 /// The operation of a host that a word names.
@@ -47,6 +48,7 @@ pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
     }
     let programs = case.programs.iter().map(|p| p.iter().map(act).collect()).collect::<Result<_, _>>()?;
     let states: Vec<Copy4> = case.start.chars().map(state).collect();
-    let setup = Setup { programs, poisoners: case.poisoners, ..Setup::core(case.config.clone(), hosts as u8) };
+    let setup =
+        Setup { programs, poisoners: case.poisoners.clone(), ..Setup::core(case.config.clone(), hosts as Port) };
     Ok(Box::new(MemSystem::new(setup).start_at(&states).begin()))
 }

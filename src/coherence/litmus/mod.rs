@@ -28,6 +28,7 @@ pub use file::{LitmusError, parse};
 
 use super::config::CoherenceConfig;
 use super::explore::{Explored, Limits, Report, Violation, options};
+use super::ids::IdSet;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -85,8 +86,8 @@ pub struct Case {
     pub start_line: usize,
     /// Operations, per agent.
     pub programs: Vec<Vec<Word>>,
-    /// Agents whose stores and writes are poisoned, a bit each; an M copy of the start is a store.
-    pub poisoners: u16,
+    /// Agents whose stores and writes are poisoned; an M copy of the start is a store.
+    pub poisoners: IdSet,
     /// Choices.
     pub config: CoherenceConfig,
     /// Line of the file in which they stand.

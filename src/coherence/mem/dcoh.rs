@@ -22,6 +22,7 @@ use crate::agent::{Accept, Agent, Effect, Out, Port};
 use crate::config::CoherenceConfig;
 use crate::content::{Content, LineAddr};
 use crate::event::Event;
+use crate::ids::{IdSet, MOST_PORTS};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::names::{self, BI_TAGS};
@@ -59,7 +60,7 @@ struct Stored<D> {
 /// Why a transaction is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Cause {
-    Host { host: u8, opcode: M2sReqOpcode, meta_field: MetaField, meta: MetaValue, snp: SnpType, tag: u16, way: u8 },
+    Host { host: Port, opcode: M2sReqOpcode, meta_field: MetaField, meta: MetaValue, snp: SnpType, tag: u16, way: u8 },
     Device(DeviceOp),
 }
 
@@ -83,7 +84,7 @@ impl Open {
 /// One open back-invalidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Tracker {
-    host: u8,
+    host: Port,
     bi_tag: u16,
     opcode: BisnpOpcode,
     first: LineAddr,
@@ -106,7 +107,7 @@ impl Tracker {
 /// The device's coherence engine for HDM-DB. Port n is host n.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dcoh<D> {
-    hosts: u8,
+    hosts: Port,
     filter: Filter,
     memory: BTreeMap<LineAddr, Stored<D>>,
     own: BTreeMap<LineAddr, (Copy4, D)>,
@@ -117,10 +118,10 @@ pub struct Dcoh<D> {
 }
 
 impl<D: Content> Dcoh<D> {
-    /// A device for `hosts` hosts (1 to 16), with empty filter and cache.
-    pub fn new(config: &CoherenceConfig, hosts: u8) -> Self {
+    /// A device for `hosts` hosts (1 to [`MOST_PORTS`]), with empty filter and cache.
+    pub fn new(config: &CoherenceConfig, hosts: Port) -> Self {
         Self {
-            hosts: hosts.clamp(1, 16),
+            hosts: hosts.clamp(1, MOST_PORTS as Port),
             filter: Filter::new(config.mem.filter_sets, config.mem.filter_ways),
             memory: BTreeMap::new(),
             own: BTreeMap::new(),
@@ -133,7 +134,7 @@ impl<D: Content> Dcoh<D> {
     /// Writes memory and says who holds the line, without messages, for the start of a run.
     pub fn preset(&mut self, line: LineAddr, data: D, holders: Holders) {
         self.memory.insert(line, Stored { data, meta: MetaValue::Invalid });
-        if holders.mask() != 0 {
+        if !holders.is_empty() {
             self.filter.put(line, holders);
         }
     }
@@ -175,7 +176,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// The host whose open request for the line says that it holds nothing (MetaValue Invalid).
-    pub fn gives_up(&self, line: LineAddr) -> Option<u8> {
+    pub fn gives_up(&self, line: LineAddr) -> Option<Port> {
         self.open.iter().filter(|o| o.covers(line)).find_map(|o| match o.cause {
             Cause::Host { host, meta_field: MetaField::Meta0State, meta: MetaValue::Invalid, .. } => Some(host),
             _ => None,
@@ -315,7 +316,7 @@ impl<D: Content> Dcoh<D> {
     fn ndr(
         &self,
         config: &CoherenceConfig,
-        host: u8,
+        host: Port,
         opcode: NdrOpcode,
         tag: u16,
         line: Option<LineAddr>,
@@ -329,16 +330,16 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// The hosts that a snoop of this kind must ask.
-    fn asked(&self, line: LineAddr, snp: SnpType, requester: Option<u8>) -> u16 {
-        let holders = self.filter.get(line).unwrap_or(Holders::Shared(0));
+    fn asked(&self, line: LineAddr, snp: SnpType, requester: Option<Port>) -> IdSet {
+        let holders = self.filter.get(line).unwrap_or(Holders::NONE);
         let others = match requester {
             Some(host) => holders.without(host),
             None => holders,
         };
         match (snp, others) {
-            (SnpType::SnpInv, any) => any.mask(),
-            (SnpType::SnpData | SnpType::SnpCur, Holders::Owner(owner)) => 1 << owner,
-            _ => 0,
+            (SnpType::SnpInv, any) => any.all(),
+            (SnpType::SnpData | SnpType::SnpCur, Holders::Owner(owner)) => IdSet::one(owner),
+            _ => IdSet::EMPTY,
         }
     }
 
@@ -371,11 +372,11 @@ impl<D: Content> Dcoh<D> {
     /// Opens a transaction; what needs no answer ends at once.
     fn begin(&mut self, config: &CoherenceConfig, open: Open, out: &mut Out<D>) {
         if let Some(victim) = open.victim {
-            let mask = self.filter.get(victim).map_or(0, Holders::mask);
-            self.back_invalidate(mask, BisnpOpcode::BISnpInv, victim, 1, out);
+            let holders = self.filter.get(victim).unwrap_or(Holders::NONE).all();
+            self.back_invalidate(&holders, BisnpOpcode::BISnpInv, victim, 1, out);
             if config.has(Mutant::EntryLeavesEarly) {
                 self.filter.remove(victim);
-                self.filter.put(open.line, Holders::Shared(0));
+                self.filter.put(open.line, Holders::NONE);
                 self.complete(config, &open, out);
                 return;
             }
@@ -386,28 +387,29 @@ impl<D: Content> Dcoh<D> {
             Cause::Device(_) => (None, false),
         };
         let lines = (0..u64::from(open.count)).map(|i| LineAddr(open.line.0 + i));
-        let mut mask = lines.fold(0, |m, line| m | self.asked(line, snp, requester));
-        if is_host && mask != 0 {
+        let mut asked = IdSet::EMPTY;
+        lines.for_each(|line| asked.add_all(&self.asked(line, snp, requester)));
+        if let Some(first) = asked.first().filter(|_| is_host) {
             if config.has(Mutant::HolderSkipped) && snp == SnpType::SnpInv {
                 // All but one are asked.
-                mask &= mask - 1;
+                asked.remove(first);
             }
             if config.has(Mutant::OwnerNotAsked) && snp == SnpType::SnpData {
-                mask = 0;
+                asked = IdSet::EMPTY;
             }
         }
         let skipped = config.has(Mutant::LoadSkipsSnoops) && self.load(config) != DevLoad(0)
             || config.has(Mutant::UioSkipsHolders) && open.cause == Cause::Device(DeviceOp::UioWrite);
         if skipped {
-            mask = 0;
+            asked = IdSet::EMPTY;
         }
         let opcode = match snp {
             SnpType::SnpInv => BisnpOpcode::BISnpInv,
             SnpType::SnpData => BisnpOpcode::BISnpData,
             _ => BisnpOpcode::BISnpCur,
         };
-        self.back_invalidate(mask, opcode, open.line, open.count, out);
-        if open.victim.is_none() && mask == 0 {
+        self.back_invalidate(&asked, opcode, open.line, open.count, out);
+        if open.victim.is_none() && asked.is_empty() {
             self.complete(config, &open, out);
         } else {
             let at = self.open.partition_point(|o| o < &open);
@@ -415,9 +417,10 @@ impl<D: Content> Dcoh<D> {
         }
     }
 
-    fn back_invalidate(&mut self, mask: u16, plain: BisnpOpcode, first: LineAddr, count: u8, out: &mut Out<D>) {
-        for host in (0..self.hosts).filter(|h| mask >> h & 1 == 1) {
-            let used = self.trackers.iter().filter(|t| t.host == host).map(|t| t.bi_tag);
+    /// Asks hosts for a line or a block, the lowest number first.
+    fn back_invalidate(&mut self, hosts: &IdSet, plain: BisnpOpcode, first: LineAddr, count: u8, out: &mut Out<D>) {
+        for host in hosts.iter().take_while(|host| *host < self.hosts) {
+            let used = self.trackers[self.trackers_of(host)].iter().map(|t| t.bi_tag);
             // `has_trackers` was asked first: there are no more trackers than BITags.
             let Some(bi_tag) = names::lowest_free(BI_TAGS, used) else { continue };
             let (opcode, line) = match count {
@@ -432,6 +435,11 @@ impl<D: Content> Dcoh<D> {
             self.trackers.insert(at, tracker);
             out.send(host, Msg::S2mBisnp { opcode, line, bi_tag });
         }
+    }
+
+    /// Where the trackers of a host stand: they are sorted by host.
+    fn trackers_of(&self, host: Port) -> std::ops::Range<usize> {
+        self.trackers.partition_point(|t| t.host < host)..self.trackers.partition_point(|t| t.host <= host)
     }
 
     /// Own copy under a host's access; a dirty one goes to memory.
@@ -508,18 +516,18 @@ impl<D: Content> Dcoh<D> {
         &mut self,
         config: &CoherenceConfig,
         line: LineAddr,
-        host: u8,
+        host: Port,
         (opcode, meta_field, meta, snp): (M2sReqOpcode, MetaField, MetaValue, SnpType),
         tag: u16,
         way: u8,
         out: &mut Out<D>,
     ) {
-        let holders = self.filter.get(line).unwrap_or(Holders::Shared(0));
+        let holders = self.filter.get(line).unwrap_or(Holders::NONE);
         let others = holders.without(host);
         let own = self.own.get(&line).map_or(Copy4::I, |o| o.0);
         let any = meta_field == MetaField::Meta0State && meta == MetaValue::Any;
         let has_data = matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData);
-        let alone = others.mask() == 0;
+        let alone = others.is_empty();
         let exclusive = match opcode {
             M2sReqOpcode::MemRdData => alone && own == Copy4::I && way == 0,
             M2sReqOpcode::MemRd if meta == MetaValue::Shared => {
@@ -552,7 +560,7 @@ impl<D: Content> Dcoh<D> {
         if caches {
             let holders = match others {
                 _ if exclusive => Holders::Owner(host),
-                others => Holders::Shared(others.mask() | 1 << host),
+                others => Holders::Shared(others.all().with(host)),
             };
             self.filter.put(line, holders);
         }
@@ -587,7 +595,7 @@ impl<D: Content> Dcoh<D> {
     fn tidy(&mut self, line: LineAddr) {
         let kept = self.open.iter().any(|o| o.covers(line) || o.victim == Some(line))
             || self.trackers.iter().any(|t| t.bit(line) & t.waits != 0);
-        if !kept && self.filter.get(line) == Some(Holders::Shared(0)) {
+        if !kept && self.filter.get(line).is_some_and(|holders| holders.is_empty()) {
             self.filter.remove(line);
         }
     }
@@ -610,7 +618,7 @@ impl<D: Content> Dcoh<D> {
     fn take_req(
         &mut self,
         config: &CoherenceConfig,
-        host: u8,
+        host: Port,
         (opcode, meta_field, meta, snp): (M2sReqOpcode, MetaField, MetaValue, SnpType),
         line: LineAddr,
         tag: u16,
@@ -634,7 +642,7 @@ impl<D: Content> Dcoh<D> {
         let victim = if needs && !self.filter.has_room(line) { self.victim(config, line) } else { None };
         if needs && victim.is_none() {
             // The place is taken now, so that no other line gets it meanwhile.
-            self.filter.put(line, Holders::Shared(0));
+            self.filter.put(line, Holders::NONE);
         }
         let cause = Cause::Host { host, opcode, meta_field, meta, snp, tag, way };
         self.begin(config, Open { line, count: 1, victim, cause }, out);
@@ -644,7 +652,7 @@ impl<D: Content> Dcoh<D> {
     fn take_rwd(
         &mut self,
         config: &CoherenceConfig,
-        host: u8,
+        host: Port,
         (opcode, meta_field, meta, snp): (M2sRwdOpcode, MetaField, MetaValue, SnpType),
         line: LineAddr,
         tag: u16,
@@ -692,7 +700,7 @@ impl<D: Content> Dcoh<D> {
             out.effects.push(Effect::Written(line));
         }
         match row.record {
-            tables::Record::Shared => self.filter.update(line, |_| Holders::Shared(1 << host)),
+            tables::Record::Shared => self.filter.update(line, |_| Holders::Shared(IdSet::one(host))),
             tables::Record::Invalid => self.filter.update(line, |h| h.without(host)),
             _ => {}
         }
@@ -700,8 +708,9 @@ impl<D: Content> Dcoh<D> {
         self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
     }
 
-    fn take_conflict(&mut self, config: &CoherenceConfig, host: u8, line: LineAddr, tag: u16, out: &mut Out<D>) {
-        match self.trackers.iter_mut().find(|t| t.host == host && t.waits & t.bit(line) != 0) {
+    fn take_conflict(&mut self, config: &CoherenceConfig, host: Port, line: LineAddr, tag: u16, out: &mut Out<D>) {
+        let own = self.trackers_of(host);
+        match self.trackers[own].iter_mut().find(|t| t.waits & t.bit(line) != 0) {
             None => {
                 let found = format!("a BIConflict of host {host} without a back-invalidate");
                 out.events.push(self.event("COH-BIC-11", Some(line), found, "an open BISnp for the line"));
@@ -722,14 +731,14 @@ impl<D: Content> Dcoh<D> {
     fn take_birsp(
         &mut self,
         config: &CoherenceConfig,
-        host: u8,
+        host: Port,
         opcode: BirspOpcode,
         bi_tag: u16,
         low_addr: u8,
         out: &mut Out<D>,
     ) {
         let found = format!("{} of host {host} for BITag {bi_tag}", opcode.name().unwrap_or("a reserved BIRsp"));
-        let Some(at) = self.trackers.iter().position(|t| t.host == host && t.bi_tag == bi_tag) else {
+        let Some(at) = self.trackers_of(host).find(|at| self.trackers[*at].bi_tag == bi_tag) else {
             out.events.push(self.event("COH-IDS-01", None, found, "the BITag of an open BISnp"));
             return;
         };
@@ -762,7 +771,7 @@ impl<D: Content> Dcoh<D> {
             match tables::plain_answer(opcode) {
                 BirspOpcode::BIRspI => self.filter.update(line, |h| h.without(host)),
                 BirspOpcode::BIRspS => self.filter.update(line, |h| match h {
-                    Holders::Owner(owner) if owner == host => Holders::Shared(1 << host),
+                    Holders::Owner(owner) if owner == host => Holders::Shared(IdSet::one(host)),
                     same => same,
                 }),
                 _ => {}
@@ -865,13 +874,11 @@ impl<D: Content> Agent<D> for Dcoh<D> {
 /// The same device with its hosts renamed: host h becomes `to[h]`. For the symmetry reduction of a search.
 impl<D: Content> Dcoh<D> {
     /// Renames hosts. BITags are numbered host by host, so they stay.
-    pub fn renamed(mut self, to: &[u8]) -> Self {
-        let name = |h: u8| to.get(usize::from(h)).copied().unwrap_or(h);
+    pub fn renamed(mut self, to: &[Port]) -> Self {
+        let name = |h: Port| to.get(usize::from(h)).copied().unwrap_or(h);
         self.filter.change_all(|holders| match holders {
             Holders::Owner(owner) => Holders::Owner(name(owner)),
-            Holders::Shared(mask) => {
-                Holders::Shared((0..16).filter(|h| mask >> h & 1 == 1).fold(0, |m, h| m | 1 << name(h)))
-            }
+            Holders::Shared(hosts) => Holders::Shared(hosts.iter().map(name).collect()),
         });
         for open in &mut self.open {
             if let Cause::Host { host, .. } = &mut open.cause {
@@ -885,7 +892,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// What the device knows of one host, without its number: two hosts with equal answers are the same to it.
-    pub fn signature(&self, host: u8) -> Vec<(u64, u64)> {
+    pub fn signature(&self, host: Port) -> Vec<(u64, u64)> {
         let entry = |e: &super::filter::Entry| {
             (e.line.0, u64::from(e.holders == Holders::Owner(host)) << 1 | u64::from(e.holders.has(host)))
         };

@@ -4,42 +4,59 @@
 //! host caches has an entry; an entry leaves when nobody holds the line. Left out: nothing that the sheet asks for.
 
 use crate::content::LineAddr;
+use crate::ids::{IdSet, Port};
+use crate::lines::FEW;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 /// Who may hold a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Holders {
-    /// Hosts that may have S, a bit each. 0: the entry is kept for a line that is being granted or taken back.
-    Shared(u16),
+    /// Hosts that may have S. None: the entry is kept for a line that is being granted or taken back.
+    Shared(IdSet),
     /// The host that may have it in any state.
-    Owner(u8),
+    Owner(Port),
 }
 
 impl Holders {
-    /// As a set, a bit a host.
-    pub fn mask(self) -> u16 {
+    /// Nobody, of whom the filter knows.
+    pub const NONE: Self = Holders::Shared(IdSet::EMPTY);
+
+    /// All of them.
+    pub fn all(&self) -> IdSet {
         match self {
-            Holders::Shared(mask) => mask,
-            Holders::Owner(host) => 1 << host,
+            Holders::Shared(hosts) => hosts.clone(),
+            Holders::Owner(host) => IdSet::one(*host),
         }
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Holders::Shared(hosts) if hosts.is_empty())
+    }
+
     /// Whether the host may hold it.
-    pub fn has(self, host: u8) -> bool {
-        self.mask() >> host & 1 == 1
+    pub fn has(&self, host: Port) -> bool {
+        match self {
+            Holders::Shared(hosts) => hosts.has(host),
+            Holders::Owner(owner) => *owner == host,
+        }
     }
 
     /// Without one host.
-    pub fn without(self, host: u8) -> Self {
+    #[must_use]
+    pub fn without(self, host: Port) -> Self {
         match self {
-            Holders::Shared(mask) => Holders::Shared(mask & !(1 << host)),
-            Holders::Owner(owner) if owner == host => Holders::Shared(0),
+            Holders::Shared(hosts) => Holders::Shared(hosts.without(host)),
+            Holders::Owner(owner) if owner == host => Holders::NONE,
             owner => owner,
         }
     }
 }
 
 /// One entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Entry {
     /// The line.
     pub line: LineAddr,
@@ -47,67 +64,68 @@ pub struct Entry {
     pub holders: Holders,
 }
 
-/// The filter. Entries of a set stand in order of use, the least recent first.
+/// The filter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Filter {
-    sets: Vec<Vec<Entry>>,
+    sets: Vec<Set>,
     ways: usize,
 }
 
 impl Filter {
     /// `sets` times `ways` entries; `sets` 0: as many as there are lines.
     pub fn new(sets: usize, ways: usize) -> Self {
-        Self { sets: vec![Vec::new(); sets.max(1)], ways: if sets == 0 { usize::MAX } else { ways.max(1) } }
+        Self { sets: vec![Set::default(); sets.max(1)], ways: if sets == 0 { usize::MAX } else { ways.max(1) } }
     }
 
-    fn set(&self, line: LineAddr) -> usize {
-        (line.0 % self.sets.len() as u64) as usize
+    fn set(&self, line: LineAddr) -> &Set {
+        &self.sets[(line.0 % self.sets.len() as u64) as usize]
+    }
+
+    fn set_mut(&mut self, line: LineAddr) -> &mut Set {
+        let sets = self.sets.len() as u64;
+        &mut self.sets[(line.0 % sets) as usize]
     }
 
     /// Who may hold a line; `None` without an entry.
     pub fn get(&self, line: LineAddr) -> Option<Holders> {
-        self.sets[self.set(line)].iter().find(|e| e.line == line).map(|e| e.holders)
+        self.set(line).get(line).map(|e| e.holders.clone())
     }
 
     /// Whether a new line fits without a victim.
     pub fn has_room(&self, line: LineAddr) -> bool {
-        self.sets[self.set(line)].len() < self.ways
+        self.set(line).len() < self.ways
     }
 
     /// Entries of the line's set, least recently used first.
     pub fn candidates(&self, line: LineAddr) -> impl Iterator<Item = &Entry> {
-        self.sets[self.set(line)].iter()
+        self.set(line).iter()
     }
 
     /// Sets the holders of a line and makes it the most recently used one of its set. The caller has made room.
     pub fn put(&mut self, line: LineAddr, holders: Holders) {
-        let set = self.set(line);
-        self.sets[set].retain(|e| e.line != line);
-        self.sets[set].push(Entry { line, holders });
+        self.set_mut(line).put(Entry { line, holders });
     }
 
     /// Changes the holders where an entry is, without a use.
     pub fn update(&mut self, line: LineAddr, f: impl FnOnce(Holders) -> Holders) {
-        let set = self.set(line);
-        if let Some(entry) = self.sets[set].iter_mut().find(|e| e.line == line) {
-            entry.holders = f(entry.holders);
+        if let Some(entry) = self.set_mut(line).get_mut(line) {
+            entry.change(f);
         }
     }
 
     /// Changes the holders of every entry.
     pub fn change_all(&mut self, f: impl Fn(Holders) -> Holders) {
-        self.sets.iter_mut().flatten().for_each(|e| e.holders = f(e.holders));
+        self.sets.iter_mut().flat_map(Set::iter_mut).for_each(|entry| entry.change(&f));
     }
 
     /// Removes an entry.
     pub fn remove(&mut self, line: LineAddr) {
-        let set = self.set(line);
-        self.sets[set].retain(|e| e.line != line);
+        self.set_mut(line).remove(line);
     }
 
     /// Entries in use.
     pub fn len(&self) -> usize {
-        self.sets.iter().map(Vec::len).sum()
+        self.sets.iter().map(Set::len).sum()
     }
 
     /// Whether no line is tracked.
@@ -117,6 +135,151 @@ impl Filter {
 
     /// All entries, set by set.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.sets.iter().flatten()
+        self.sets.iter().flat_map(Set::iter)
+    }
+}
+
+impl Entry {
+    fn change(&mut self, f: impl FnOnce(Holders) -> Holders) {
+        self.holders = f(std::mem::replace(&mut self.holders, Holders::NONE));
+    }
+}
+
+/// Entries in order of use. As in [`Lines`](crate::lines::Lines), a few of them, as a search has, are a list, and many have an
+/// index.
+#[derive(Debug, Clone)]
+enum Set {
+    /// The least recently used one first.
+    Few(Vec<Entry>),
+    Many(Box<Indexed>),
+}
+
+#[derive(Debug, Clone)]
+struct Indexed {
+    /// Entries by line, each with the number of its last use.
+    entries: BTreeMap<LineAddr, (u64, Entry)>,
+    /// Lines by the number of their last use.
+    by_use: BTreeMap<u64, LineAddr>,
+    /// Number of the next use.
+    next: u64,
+}
+
+impl Indexed {
+    fn put(&mut self, entry: Entry) {
+        let line = entry.line;
+        if let Some((before, _)) = self.entries.insert(line, (self.next, entry)) {
+            self.by_use.remove(&before);
+        }
+        self.by_use.insert(self.next, line);
+        self.next += 1;
+    }
+}
+
+impl Default for Set {
+    fn default() -> Self {
+        Set::Few(Vec::new())
+    }
+}
+
+impl Set {
+    fn get(&self, line: LineAddr) -> Option<&Entry> {
+        match self {
+            Set::Few(entries) => entries.iter().find(|e| e.line == line),
+            Set::Many(all) => all.entries.get(&line).map(|(_, entry)| entry),
+        }
+    }
+
+    fn get_mut(&mut self, line: LineAddr) -> Option<&mut Entry> {
+        match self {
+            Set::Few(entries) => entries.iter_mut().find(|e| e.line == line),
+            Set::Many(all) => all.entries.get_mut(&line).map(|(_, entry)| entry),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Set::Few(entries) => entries.len(),
+            Set::Many(all) => all.entries.len(),
+        }
+    }
+
+    /// Takes an entry as the most recently used one.
+    fn put(&mut self, entry: Entry) {
+        match self {
+            Set::Few(entries) => {
+                entries.retain(|e| e.line != entry.line);
+                if entries.len() < FEW {
+                    return entries.push(entry);
+                }
+                let mut all = Indexed { entries: BTreeMap::new(), by_use: BTreeMap::new(), next: 0 };
+                entries.drain(..).chain([entry]).for_each(|entry| all.put(entry));
+                *self = Set::Many(Box::new(all));
+            }
+            Set::Many(all) => all.put(entry),
+        }
+    }
+
+    fn remove(&mut self, line: LineAddr) {
+        match self {
+            Set::Few(entries) => entries.retain(|e| e.line != line),
+            Set::Many(all) => {
+                if let Some((used, _)) = all.entries.remove(&line) {
+                    all.by_use.remove(&used);
+                }
+            }
+        }
+    }
+
+    /// The least recently used one first.
+    fn iter(&self) -> impl Iterator<Item = &Entry> {
+        let (few, many) = match self {
+            Set::Few(entries) => (entries.as_slice(), None),
+            Set::Many(all) => {
+                (Default::default(), Some(all.by_use.values().filter_map(|line| Some(&all.entries.get(line)?.1))))
+            }
+        };
+        few.iter().chain(many.into_iter().flatten())
+    }
+
+    /// In any order.
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        let (few, many) = match self {
+            Set::Few(entries) => (entries.as_mut_slice(), None),
+            Set::Many(all) => (Default::default(), Some(all.entries.values_mut().map(|(_, entry)| entry))),
+        };
+        few.iter_mut().chain(many.into_iter().flatten())
+    }
+}
+
+impl PartialEq for Set {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Set::Few(own), Set::Few(other)) => own == other,
+            _ => self.iter().eq(other.iter()),
+        }
+    }
+}
+
+impl Eq for Set {}
+
+impl PartialOrd for Set {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Set {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.iter().cmp(other.iter())
+    }
+}
+
+impl Hash for Set {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.len());
+        match self {
+            Set::Few(entries) => entries.iter().for_each(|entry| entry.hash(state)),
+            Set::Many(_) => self.iter().for_each(|entry| entry.hash(state)),
+        }
     }
 }

@@ -17,6 +17,7 @@ use crate::agent::{Accept, Agent, Effect, Out, Port};
 use crate::config::{CoherenceConfig, WithoutBytes};
 use crate::content::{Content, LineAddr, WHOLE_LINE};
 use crate::event::Event;
+use crate::lines::{Lines, OfLine};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::names::{self, BI_TAGS, TAGS};
@@ -176,6 +177,12 @@ struct HostLine<D> {
     lacking: Option<Want>,
 }
 
+impl<D> OfLine for HostLine<D> {
+    fn line(&self) -> LineAddr {
+        self.line
+    }
+}
+
 impl<D: Content> HostLine<D> {
     fn new(line: LineAddr) -> Self {
         Self {
@@ -210,8 +217,13 @@ impl<D: Content> HostLine<D> {
         }
     }
 
+    /// Something has not ended.
+    fn is_open(&self) -> bool {
+        self.phase() != Phase::Idle || self.lacking.is_some()
+    }
+
     fn is_gone(&self) -> bool {
-        self.state == Copy4::I && self.phase() == Phase::Idle && self.lacking.is_none()
+        self.state == Copy4::I && !self.is_open()
     }
 
     /// A snoop has decided what happens to the copy; the core keeps its hands off until the answer has left.
@@ -250,24 +262,24 @@ pub struct HostCopy<D> {
 /// A host as the agent of one HDM-DB device.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemHost<D> {
-    id: u8,
+    id: Port,
     region: Region,
-    lines: Vec<HostLine<D>>,
+    lines: Lines<HostLine<D>>,
 }
 
 impl<D: Content> MemHost<D> {
     /// A host of HDM-DB with an empty cache; `id` names it in events.
-    pub fn new(id: u8) -> Self {
-        Self { id, region: Region::HdmDb, lines: Vec::new() }
+    pub fn new(id: Port) -> Self {
+        Self { id, region: Region::HdmDb, lines: Lines::default() }
     }
 
     /// A host of HDM-D.
-    pub fn of_hdm_d(id: u8) -> Self {
+    pub fn of_hdm_d(id: Port) -> Self {
         Self { region: Region::HdmD, ..Self::new(id) }
     }
 
     /// The same host under another number (symmetry reduction of a search).
-    pub fn renamed(self, id: u8) -> Self {
+    pub fn renamed(self, id: Port) -> Self {
         Self { id, ..self }
     }
 
@@ -306,6 +318,16 @@ impl<D: Content> MemHost<D> {
     /// Lines with a copy or something open.
     pub fn lines(&self) -> impl Iterator<Item = LineAddr> {
         self.lines.iter().map(|l| l.line)
+    }
+
+    /// How many lines these are.
+    pub fn held(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether the line is one of them.
+    pub fn holds(&self, line: LineAddr) -> bool {
+        self.get(line).is_some()
     }
 
     /// Value that an open request has got and not yet filled.
@@ -421,7 +443,7 @@ impl<D: Content> MemHost<D> {
     pub fn drop_dirty(&mut self, config: &CoherenceConfig, line: LineAddr) -> bool {
         let drops = config.has(Mutant::DirtyDropped) && self.can_write_back(line);
         if drops {
-            self.lines.retain(|l| l.line != line);
+            self.lines.remove(line);
         }
         drops
     }
@@ -504,23 +526,17 @@ impl<D: Content> MemHost<D> {
     }
 
     fn get(&self, line: LineAddr) -> Option<&HostLine<D>> {
-        self.lines.binary_search_by_key(&line, |l| l.line).ok().map(|at| &self.lines[at])
+        self.lines.get(line)
     }
 
-    /// Index of the line's entry, which is made if need be.
+    /// Place of the line's entry, which is made if need be, to work on it.
     fn slot(&mut self, line: LineAddr) -> usize {
-        match self.lines.binary_search_by_key(&line, |l| l.line) {
-            Ok(at) => at,
-            Err(at) => {
-                self.lines.insert(at, HostLine::new(line));
-                at
-            }
-        }
+        self.lines.touch(line, HostLine::new)
     }
 
-    /// Entries that say nothing are removed, so that equal caches are equal states. Ends every step: indices change.
+    /// Entries that say nothing are removed, so that equal caches are equal states. Ends every step: places change.
     fn tidy(&mut self) {
-        self.lines.retain(|l| !l.is_gone());
+        self.lines.settle(HostLine::is_gone, HostLine::is_open);
     }
 
     /// Tag and opcode of the open request of a line.
@@ -547,12 +563,12 @@ impl<D: Content> MemHost<D> {
     pub fn disputed(&self, tag: u16) -> Option<LineAddr> {
         let waits =
             |l: &&HostLine<D>| matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag);
-        self.lines.iter().find(waits).map(|l| l.line)
+        self.lines.open().find(waits).map(|l| l.line)
     }
 
     /// The line of an open tag, and whether the tag is that of a write.
     pub fn tagged(&self, tag: u16) -> Option<(LineAddr, bool)> {
-        self.lines.iter().find(|l| Self::uses_tag(l, tag)).map(|l| (l.line, l.write == Some(tag)))
+        self.lines.open().find(|l| Self::uses_tag(l, tag)).map(|l| (l.line, l.write == Some(tag)))
     }
 
     fn uses_tag(l: &HostLine<D>, tag: u16) -> bool {
@@ -563,7 +579,7 @@ impl<D: Content> MemHost<D> {
 
     /// Tags in use: of requests, of writes, and of conflicts whose request has ended.
     fn tags(&self) -> impl Iterator<Item = u16> {
-        self.lines.iter().flat_map(|l| {
+        self.lines.open().flat_map(|l| {
             let disputed = match l.snoop {
                 Some(Snoop { stage: Stage::Conflict { tag, .. }, .. }) => Some(tag),
                 _ => None,
@@ -671,10 +687,10 @@ impl<D: Content> MemHost<D> {
     /// A line that was granted without bytes, whatever became of it meanwhile, is read as soon as nothing is open on it.
     fn ask_for_bytes(&mut self, out: &mut Out<D>) {
         while self.has_tag()
-            && let Some(entry) = self.lines.iter_mut().find(|l| l.lacking.is_some() && l.phase() == Phase::Idle)
-            && let Some(want) = entry.lacking.take()
+            && let Some(at) = self.lines.first_open(|l| l.lacking.is_some() && l.phase() == Phase::Idle)
+            && let Some(want) = self.lines[at].lacking.take()
         {
-            let line = entry.line;
+            let line = self.lines[at].line;
             self.issue(line, HostReq::RD_ANY, want, out);
         }
     }
@@ -741,7 +757,7 @@ impl<D: Content> MemHost<D> {
         self.lines[at].snoop = Some(Snoop { stage: Stage::Resolved { answer }, ..snoop });
         let mut answers = Vec::new();
         let same = |s: &Option<Snoop>| s.is_some_and(|s| s.bi_tag == bi_tag && s.opcode.is_block());
-        for l in self.lines.iter().filter(|l| same(&l.snoop)) {
+        for l in self.lines.open().filter(|l| same(&l.snoop)) {
             match l.snoop.map(|s| s.stage) {
                 Some(Stage::Resolved { answer }) => answers.push((l.line, answer)),
                 // The whole answer leaves although a line still waits.
@@ -749,10 +765,10 @@ impl<D: Content> MemHost<D> {
                 _ => return,
             }
         }
-        for l in self.lines.iter_mut().filter(|l| same(&l.snoop)) {
-            if matches!(l.snoop, Some(Snoop { stage: Stage::Resolved { .. }, .. })) {
-                l.snoop = None;
-            }
+        let is_resolved =
+            |l: &HostLine<D>| same(&l.snoop) && matches!(l.snoop, Some(Snoop { stage: Stage::Resolved { .. }, .. }));
+        while let Some(at) = self.lines.first_open(is_resolved) {
+            self.lines[at].snoop = None;
         }
         // I, S, E are 0, 1, 2: the largest code says the most.
         let most = answers.iter().map(|a| a.1).max().unwrap_or(BirspOpcode::BIRspI);
@@ -795,11 +811,10 @@ impl<D: Content> MemHost<D> {
             }
             return;
         }
-        let Some(at) = self
-            .lines
-            .iter()
-            .position(|l| l.write == Some(tag) || l.open.as_ref().is_some_and(|o| o.tag == tag && o.granted.is_none()))
-        else {
+        let waits = |l: &HostLine<D>| {
+            l.write == Some(tag) || l.open.as_ref().is_some_and(|o| o.tag == tag && o.granted.is_none())
+        };
+        let Some(at) = self.lines.first_open(waits) else {
             out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open request"));
             return;
         };
@@ -883,7 +898,7 @@ impl<D: Content> MemHost<D> {
 
     fn take_drs(&mut self, config: &CoherenceConfig, opcode: DrsOpcode, tag: u16, data: D, out: &mut Out<D>) {
         let found = format!("DRS {} for tag {tag}", opcode.name().unwrap_or("reserved"));
-        let Some(at) = self.lines.iter().position(|l| l.open.as_ref().is_some_and(|o| o.tag == tag)) else {
+        let Some(at) = self.lines.first_open(|l| l.open.as_ref().is_some_and(|o| o.tag == tag)) else {
             if config.has(Mutant::FilledWithoutData) {
                 return;
             }
@@ -1023,11 +1038,11 @@ impl<D: Content> Agent<D> for MemHost<D> {
     }
 
     fn is_idle(&self) -> bool {
-        self.lines.iter().all(|l| l.phase() == Phase::Idle)
+        self.lines.open().all(|l| l.phase() == Phase::Idle)
     }
 
     fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
-        for l in &mut self.lines {
+        for l in self.lines.iter_mut() {
             if let Some(data) = &mut l.data {
                 f(data);
             }
@@ -1042,9 +1057,9 @@ impl<D: Content> MemHost<D> {
     fn take_one(&mut self, config: &CoherenceConfig, msg: Msg<D>, way: u8, out: &mut Out<D>) {
         match msg {
             Msg::S2mNdr { meta_field, tag, .. }
-                if meta_field != MetaField::NoOp && self.lines.iter().any(|l| l.write == Some(tag)) =>
+                if meta_field != MetaField::NoOp && self.lines.open().any(|l| l.write == Some(tag)) =>
             {
-                let line = self.lines.iter().find(|l| l.write == Some(tag)).map(|l| l.line);
+                let line = self.lines.open().find(|l| l.write == Some(tag)).map(|l| l.line);
                 let found = format!("meta in the answer to the write with tag {tag}");
                 out.events.push(self.event("COH-MEM-03", line, found, "MetaField NoOp"));
             }

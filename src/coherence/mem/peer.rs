@@ -37,7 +37,7 @@ pub struct Peer<D> {
 
 impl<D: Content> Peer<D> {
     /// Without copies; `id` names it in events.
-    pub fn new(id: u8) -> Self {
+    pub fn new(id: Port) -> Self {
         Self { cache: Device::new(), mem: MemHost::new(id) }
     }
 

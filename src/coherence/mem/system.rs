@@ -16,6 +16,7 @@ use crate::event::Event;
 use crate::explore::fingerprint::fingerprint;
 use crate::explore::system::{Sent, outcome};
 use crate::explore::{Awaited, Fairness, Step, System, Wait, delivery};
+use crate::ids::{IdSet, Port};
 use crate::message::{Dir, Msg};
 use crate::monitor::{
     CopyView, DcohStep, DcohWatch, MemHostWatch, PoisonedLines, View, check_copies, misled, name_invariants, overtaken,
@@ -123,8 +124,8 @@ pub fn program_wait(
 pub struct Setup {
     /// The configuration of all agents.
     pub config: CoherenceConfig,
-    /// Hosts, 1 to 4.
-    pub hosts: u8,
+    /// Hosts, at least 1. Their lines together are at most 65,536.
+    pub hosts: Port,
     /// Lines 0 to n-1.
     pub lines: u8,
     /// Requests of the hosts.
@@ -143,18 +144,17 @@ pub struct Setup {
     pub blocks: Vec<(DeviceOp, u8)>,
     /// Programs, one a host, on line 0; empty when the hosts are free.
     pub programs: Vec<Vec<Act>>,
-    /// Hosts that are direct peers, a bit each.
-    pub peers: u16,
+    /// Hosts that are direct peers.
+    pub peers: IdSet,
     /// Check every step (V5 to V8) too, not only states and values.
     pub orders: bool,
-    /// Agents whose stores and writes are poisoned, a bit each, the device behind the hosts; an M copy of the start is a
-    /// store.
-    pub poisoners: u16,
+    /// Agents whose stores and writes are poisoned, the device behind the hosts; an M copy of the start is a store.
+    pub poisoners: IdSet,
 }
 
 impl Setup {
     fn poisons(&self, agent: usize) -> bool {
-        self.poisoners >> agent & 1 == 1
+        self.poisoners.has(agent as Port)
     }
 
     /// What an agent stores: the whole line, and a part of it for a peer over UIO.
@@ -163,7 +163,7 @@ impl Setup {
     }
 
     /// Everything on one line.
-    pub fn everything(config: CoherenceConfig, hosts: u8) -> Self {
+    pub fn everything(config: CoherenceConfig, hosts: Port) -> Self {
         Self {
             config,
             hosts,
@@ -176,9 +176,9 @@ impl Setup {
             device: vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict],
             blocks: Vec::new(),
             programs: Vec::new(),
-            peers: 0,
+            peers: IdSet::EMPTY,
             orders: true,
-            poisoners: 0,
+            poisoners: IdSet::EMPTY,
         }
     }
 
@@ -190,7 +190,7 @@ impl Setup {
     }
 
     /// The device takes blocks of two lines back while hosts own them.
-    pub fn blocks(config: CoherenceConfig, hosts: u8, ops: &[DeviceOp]) -> Self {
+    pub fn blocks(config: CoherenceConfig, hosts: Port, ops: &[DeviceOp]) -> Self {
         Self { lines: 2, blocks: ops.iter().map(|&op| (op, 1)).collect(), ..Self::owners(config, hosts) }
     }
 
@@ -204,7 +204,7 @@ impl Setup {
     }
 
     /// Hosts that ask for ownership to load and to store; every access waits until it is made.
-    pub fn waiting_accesses(config: CoherenceConfig, hosts: u8) -> Self {
+    pub fn waiting_accesses(config: CoherenceConfig, hosts: Port) -> Self {
         Self {
             requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::INV],
             wants: vec![Want::Load, Want::Store],
@@ -213,7 +213,7 @@ impl Setup {
     }
 
     /// Hosts that ask for ownership and store, and do nothing else.
-    fn owners(config: CoherenceConfig, hosts: u8) -> Self {
+    fn owners(config: CoherenceConfig, hosts: Port) -> Self {
         Self {
             requests: vec![HostReq::RD_ANY],
             write_backs: Vec::new(),
@@ -224,7 +224,7 @@ impl Setup {
     }
 
     /// The core of the protocol on one line: reads, ownership, evictions, stores.
-    pub fn core(config: CoherenceConfig, hosts: u8) -> Self {
+    pub fn core(config: CoherenceConfig, hosts: Port) -> Self {
         Self {
             requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::INV, HostReq::CLN_EVCT],
             write_backs: vec![Copy4::I],
@@ -241,7 +241,7 @@ pub enum Move {
     /// Message `index` of a lane is delivered and taken in way `way`.
     Deliver {
         /// Link, which is the host's number.
-        link: u8,
+        link: Port,
         /// Direction.
         dir: Dir,
         /// Place in its lane.
@@ -252,7 +252,7 @@ pub enum Move {
     /// A host issues a request of the setup.
     Issue {
         /// Host.
-        host: u8,
+        host: Port,
         /// Line.
         line: u8,
         /// Index into the requests.
@@ -263,7 +263,7 @@ pub enum Move {
     /// A host writes a dirty line back.
     WriteBack {
         /// Host.
-        host: u8,
+        host: Port,
         /// Line.
         line: u8,
         /// What it keeps.
@@ -272,21 +272,21 @@ pub enum Move {
     /// A host stores into its copy.
     Store {
         /// Host.
-        host: u8,
+        host: Port,
         /// Line.
         line: u8,
     },
     /// A host makes a load that waits.
     Load {
         /// Host.
-        host: u8,
+        host: Port,
         /// Line.
         line: u8,
     },
     /// A host drops a clean copy.
     Drop {
         /// Host.
-        host: u8,
+        host: Port,
         /// Line.
         line: u8,
     },
@@ -313,7 +313,7 @@ pub enum Move {
 
 /// An agent before a step, with what comes; or a message that overtakes one it must not pass.
 enum Watched {
-    Host(u8, MemHost<Token>, Option<Msg<Token>>),
+    Host(Port, MemHost<Token>, Option<Msg<Token>>),
     Device(Dcoh<Token>, DcohStep<Token>),
     Passes(&'static str, Msg<Token>),
 }
@@ -325,14 +325,14 @@ pub struct MemSystem {
     hosts: Vec<MemHost<Token>>,
     dcoh: Dcoh<Token>,
     net: Net<Token>,
-    /// Hosts (a bit each, 4 a line) with a store that they wait to make, and those that were granted it and have not.
-    wanting: u32,
-    unused: u32,
-    /// The same for loads that they wait to make.
-    loading: u32,
-    /// Lines (the bit of host 0) with a UIO read under way, and those of them that were stored to since it began.
-    reading: u32,
-    moved: u32,
+    /// Places (a host's number at a line) with a store that waits to be made, and those that were granted it and have not.
+    wanting: IdSet,
+    unused: IdSet,
+    /// The same for loads that wait to be made.
+    loading: IdSet,
+    /// Lines with a UIO read under way, and those of them that were stored to since it began.
+    reading: IdSet,
+    moved: IdSet,
     /// Programs: next operation of each host, and whether it has asked for ownership.
     at: Vec<(u8, bool)>,
     /// What the stores made of each line.
@@ -343,9 +343,15 @@ pub struct MemSystem {
 
 impl PartialEq for MemSystem {
     fn eq(&self, other: &Self) -> bool {
-        let ghosts = |s: &Self| (s.wanting, s.unused, s.loading, s.reading, s.moved, s.poisoned);
-        (&self.hosts, &self.dcoh, &self.net, ghosts(self), &self.at, &self.loads)
-            == (&other.hosts, &other.dcoh, &other.net, ghosts(other), &other.at, &other.loads)
+        (&self.hosts, &self.dcoh, &self.net, self.ghosts(), &self.at, &self.loads)
+            == (&other.hosts, &other.dcoh, &other.net, other.ghosts(), &other.at, &other.loads)
+    }
+}
+
+impl MemSystem {
+    /// What the search knows besides the agents and their messages.
+    fn ghosts(&self) -> ([&IdSet; 5], PoisonedLines) {
+        ([&self.wanting, &self.unused, &self.loading, &self.reading, &self.moved], self.poisoned)
     }
 }
 
@@ -353,13 +359,8 @@ impl Eq for MemSystem {}
 
 impl Hash for MemSystem {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let ghosts = (self.wanting, self.unused, self.loading, self.reading, self.moved, self.poisoned);
-        (&self.hosts, &self.dcoh, &self.net, ghosts, &self.at, &self.loads).hash(state);
+        (&self.hosts, &self.dcoh, &self.net, self.ghosts(), &self.at, &self.loads).hash(state);
     }
-}
-
-fn flag(host: u8, line: u8) -> u32 {
-    1 << (u32::from(line) * 4 + u32::from(host))
 }
 
 impl MemSystem {
@@ -367,7 +368,7 @@ impl MemSystem {
     pub fn new(setup: Setup) -> Self {
         let mut dcoh = Dcoh::new(&setup.config, setup.hosts);
         for line in (0..u64::from(setup.lines)).map(LineAddr) {
-            dcoh.preset(line, Token::of(line, Age::Current), Holders::Shared(0));
+            dcoh.preset(line, Token::of(line, Age::Current), Holders::NONE);
         }
         Self {
             hosts: (0..setup.hosts).map(MemHost::new).collect(),
@@ -375,20 +376,20 @@ impl MemSystem {
             net: Net::new(usize::from(setup.hosts)),
             at: vec![(0, false); setup.programs.len()],
             poisoned: PoisonedLines::default(),
-            loads: if setup.poisoners == 0 { Vec::new() } else { vec![Vec::new(); setup.programs.len()] },
+            loads: if setup.poisoners.is_empty() { Vec::new() } else { vec![Vec::new(); setup.programs.len()] },
             setup: Arc::new(setup),
-            wanting: 0,
-            unused: 0,
-            loading: 0,
-            reading: 0,
-            moved: 0,
+            wanting: IdSet::EMPTY,
+            unused: IdSet::EMPTY,
+            loading: IdSet::EMPTY,
+            reading: IdSet::EMPTY,
+            moved: IdSet::EMPTY,
         }
     }
 
     /// One stable state a host on line 0; an M copy makes the memory's value an old one. The states go together.
     pub fn start_at(mut self, states: &[Copy4]) -> Self {
         let line = LineAddr(0);
-        let mut holders = Holders::Shared(0);
+        let mut holders = Holders::NONE;
         let dirty = states.contains(&Copy4::M);
         for (h, (host, &state)) in self.hosts.iter_mut().zip(states).enumerate() {
             if state != Copy4::I {
@@ -398,8 +399,8 @@ impl MemSystem {
                     self.poisoned.set(line, poison);
                 }
                 holders = match state {
-                    Copy4::S => Holders::Shared(holders.mask() | 1 << h),
-                    _ => Holders::Owner(h as u8),
+                    Copy4::S => Holders::Shared(holders.all().with(h as Port)),
+                    _ => Holders::Owner(h as Port),
                 };
             }
         }
@@ -459,11 +460,11 @@ impl MemSystem {
             }
         }
         let device = self.hosts.len();
-        let mut tracked = self.dcoh.holders(line).map_or(0, |h| u32::from(h.mask()));
+        let mut tracked = self.dcoh.holders(line).map_or(IdSet::EMPTY, |h| h.all());
         if let Some((state, value)) = self.dcoh.own(line) {
             let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
             copies.push(CopyView { agent: device, usable: true, writable, dirty, value });
-            tracked |= 1 << device;
+            tracked.insert(device as Port);
         }
         let dirty_answers = self.setup.config.mem.cmp_m;
         let counts = |m: &Msg<Token>| match m {
@@ -505,24 +506,29 @@ impl MemSystem {
                 && agent != device
                 && self.hosts[agent].copy(line).state >= Copy4::E
             {
-                self.unused |= self.wanting & flag(agent as u8, line.0 as u8);
+                let place = self.place(agent as Port, line.0 as u8);
+                if self.wanting.has(place) {
+                    self.unused.insert(place);
+                }
             }
             if let Effect::Used { line, value, .. } = effect
                 && agent == device
-                && self.reading & flag(0, line.0 as u8) != 0
+                && self.reading.has(line.0 as Port)
             {
-                let moved = self.moved & flag(0, line.0 as u8) != 0;
+                let moved = self.moved.has(line.0 as Port);
                 if let Some((rule, expected)) = misled(&value, &self.newest(line)) {
                     events.push(Event::new(rule, line, "device", format!("a read of {value:?}"), expected));
                 } else if value.age != Age::Current && !moved {
                     let found = format!("a read of {value:?}");
                     events.push(Event::new("COH-INV-02", line, "device", found, "the newest value since it began"));
                 }
-                self.reading &= !flag(0, line.0 as u8);
-                self.moved &= !flag(0, line.0 as u8);
+                self.reading.remove(line.0 as Port);
+                self.moved.remove(line.0 as Port);
             }
             if let Effect::Stored(line) | Effect::Written(line) = effect {
-                self.moved |= self.reading & flag(0, line.0 as u8);
+                if self.reading.has(line.0 as Port) {
+                    self.moved.insert(line.0 as Port);
+                }
                 // Only a peer's write over UIO is one of a part.
                 let enables = if matches!(effect, Effect::Written(_)) { 1 } else { WHOLE_LINE };
                 let placed = self.placed(agent, &effect, out);
@@ -553,16 +559,16 @@ impl MemSystem {
     fn make_due(&mut self, out: &mut Out<Token>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
         for host in 0..self.hosts.len() {
             for line in self.lines() {
-                let bit = flag(host as u8, line.0 as u8);
+                let place = self.place(host as Port, line.0 as u8);
                 match self.hosts[host].due(line) {
                     Want::Store | Want::StorePart => {
                         let new = self.setup.new_value(host, line);
                         self.hosts[host].store(&self.setup.config, line, new, WHOLE_LINE, out);
-                        self.wanting &= !bit;
+                        self.wanting.remove(place);
                     }
                     Want::Load => {
                         self.hosts[host].load(&self.setup.config, line, out);
-                        self.loading &= !bit;
+                        self.loading.remove(place);
                     }
                     Want::Nothing => continue,
                 }
@@ -571,11 +577,20 @@ impl MemSystem {
         }
     }
 
+    /// The number of a host at a line.
+    fn place(&self, host: Port, line: u8) -> Port {
+        Port::from(line) * self.setup.hosts + host
+    }
+
+    fn has_place(&self, places: &IdSet, host: Port, line: LineAddr) -> bool {
+        places.has(self.place(host, line.0 as u8))
+    }
+
     /// The access of a host that waits.
-    fn want(&self, host: u8, line: u8) -> Want {
-        if self.wanting & flag(host, line) != 0 {
+    fn want(&self, host: Port, line: u8) -> Want {
+        if self.wanting.has(self.place(host, line)) {
             Want::Store
-        } else if self.loading & flag(host, line) != 0 {
+        } else if self.loading.has(self.place(host, line)) {
             Want::Load
         } else {
             Want::Nothing
@@ -586,12 +601,12 @@ impl MemSystem {
     fn watch_grants(&mut self, events: &mut Vec<Event>) {
         for line in self.lines() {
             for host in 0..self.setup.hosts {
-                let bit = flag(host, line.0 as u8);
-                if self.wanting & bit == 0 {
-                    self.unused &= !bit;
+                let place = self.place(host, line.0 as u8);
+                if !self.wanting.has(place) {
+                    self.unused.remove(place);
                     continue;
                 }
-                if self.unused & bit != 0 && self.hosts[usize::from(host)].copy(line).state < Copy4::E {
+                if self.unused.has(place) && self.hosts[usize::from(host)].copy(line).state < Copy4::E {
                     let found = "a granted line given up before the store it was granted for";
                     for rule in ["COH-INV-10", "COH-BIC-12"] {
                         let at = format!("host {host}");
@@ -604,7 +619,7 @@ impl MemSystem {
 
     /// What a move is about to happen to.
     fn watched(&self, mv: Move) -> Option<Watched> {
-        let of_host = |host: u8, took| Some(Watched::Host(host, self.hosts[usize::from(host)].clone(), took));
+        let of_host = |host: Port, took| Some(Watched::Host(host, self.hosts[usize::from(host)].clone(), took));
         let began =
             |op, line: u64, count| Some(Watched::Device(self.dcoh.clone(), DcohStep::Began(op, LineAddr(line), count)));
         match mv {
@@ -640,7 +655,7 @@ impl MemSystem {
                 events.iter_mut().for_each(|e| e.at = format!("host {host}"));
             }
             Watched::Device(before, step) => {
-                let (after, peers) = (&self.dcoh, self.setup.peers);
+                let (after, peers) = (&self.dcoh, &self.setup.peers);
                 DcohWatch { before, out, after, peers }.check(&self.setup.config, step, &mut events);
             }
             Watched::Passes(rule, msg) => events.push(overtaken(rule, msg)),
@@ -699,8 +714,8 @@ impl MemSystem {
                 let req = setup.requests[usize::from(request)];
                 self.hosts[usize::from(host)].issue(LineAddr(line.into()), req, want, &mut out);
                 match want {
-                    Want::Store | Want::StorePart => self.wanting |= flag(host, line),
-                    Want::Load => self.loading |= flag(host, line),
+                    Want::Store | Want::StorePart => self.wanting.insert(self.place(host, line)),
+                    Want::Load => self.loading.insert(self.place(host, line)),
                     Want::Nothing => {}
                 }
                 usize::from(host)
@@ -713,12 +728,12 @@ impl MemSystem {
                 let at = LineAddr(line.into());
                 let new = setup.new_value(host.into(), at);
                 self.hosts[usize::from(host)].store(config, at, new, WHOLE_LINE, &mut out);
-                self.wanting &= !flag(host, line);
+                self.wanting.remove(self.place(host, line));
                 usize::from(host)
             }
             Move::Load { host, line } => {
                 self.hosts[usize::from(host)].load(config, LineAddr(line.into()), &mut out);
-                self.loading &= !flag(host, line);
+                self.loading.remove(self.place(host, line));
                 usize::from(host)
             }
             Move::Drop { host, line } => {
@@ -732,7 +747,7 @@ impl MemSystem {
             }
             Move::Device { line, op } => {
                 if op == DeviceOp::UioRead {
-                    self.reading |= flag(0, line);
+                    self.reading.insert(line.into());
                 }
                 self.dcoh.issue(config, LineAddr(line.into()), op, &mut out);
                 device
@@ -882,7 +897,7 @@ impl System for MemSystem {
                 if host.awaits(at) {
                     wait(Awaited::Request);
                 }
-                match self.want(agent as u8, at.0 as u8) {
+                match self.want(agent as Port, at.0 as u8) {
                     Want::Load => wait(Awaited::Load),
                     Want::Store | Want::StorePart => wait(Awaited::Store),
                     Want::Nothing => {}
@@ -966,7 +981,7 @@ impl System for MemSystem {
         let line = LineAddr(0);
         let letters: String = self.hosts.iter().map(|h| h.copy(line).state.letter()).collect();
         let memory = self.dcoh.memory(line);
-        let poison = (self.setup.poisoners != 0).then_some((memory.poison, self.loads.as_slice()));
+        let poison = (!self.setup.poisoners.is_empty()).then_some((memory.poison, self.loads.as_slice()));
         outcome(&letters, memory.age == Age::Current, poison)
     }
 
@@ -982,7 +997,7 @@ impl System for MemSystem {
                 let found = format!("{:?} in memory and no M copy", view.home);
                 events.push(Event::new("COH-INV-14", line, "system", found, "the newest value"));
             }
-            for entry in self.dcoh.filter().iter().filter(|e| e.line == line && e.holders.mask() == 0) {
+            for entry in self.dcoh.filter().iter().filter(|e| e.line == line && e.holders.is_empty()) {
                 let found = format!("an entry without holders, {:?}", entry.holders);
                 events.push(Event::new("COH-INV-14", line, "DCOH", found, "entries for holders only"));
             }
@@ -993,7 +1008,7 @@ impl System for MemSystem {
     /// holders at once and numbers its snoops host by host, so no order of hosts is in what it does; with the rule off
     /// that leaves out the first holder there is one, and nobody is renamed.
     fn canonical(self) -> Self {
-        let alike = self.setup.programs.is_empty() && self.setup.poisoners == 0;
+        let alike = self.setup.programs.is_empty() && self.setup.poisoners.is_empty();
         if !alike || self.setup.config.has(Mutant::HolderSkipped) {
             return self;
         }
@@ -1006,9 +1021,10 @@ impl System for MemSystem {
 impl MemSystem {
     /// The hosts, sorted by all that is known of them without their numbers.
     fn by_content(&self) -> Vec<usize> {
+        let of_host = |places, host| self.lines().map(move |l| self.has_place(places, host, l));
         let flags = |host: usize| {
-            let of_host = |flags: u32| self.lines().map(move |l| flags & flag(host as u8, l.0 as u8) != 0);
-            of_host(self.wanting).chain(of_host(self.unused)).chain(of_host(self.loading))
+            let all = [&self.wanting, &self.unused, &self.loading];
+            all.into_iter().flat_map(move |places| of_host(places, host as Port))
         };
         let mut order: Vec<usize> = (0..self.hosts.len()).collect();
         order.sort_by(|&a, &b| {
@@ -1016,7 +1032,7 @@ impl MemSystem {
             by_state
                 .then_with(|| self.net.of(a, Dir::Down).cmp(self.net.of(b, Dir::Down)))
                 .then_with(|| self.net.of(a, Dir::Up).cmp(self.net.of(b, Dir::Up)))
-                .then_with(|| self.dcoh.signature(a as u8).cmp(&self.dcoh.signature(b as u8)))
+                .then_with(|| self.dcoh.signature(a as Port).cmp(&self.dcoh.signature(b as Port)))
                 .then_with(|| flags(a).cmp(flags(b)))
         });
         order
@@ -1026,15 +1042,13 @@ impl MemSystem {
     fn renamed(self, order: &[usize]) -> Self {
         let mut to = vec![0; order.len()];
         for (new, &old) in order.iter().enumerate() {
-            to[old] = new as u8;
+            to[old] = new as Port;
         }
-        let renamed = |flags: u32| {
-            let set = self.lines().flat_map(|l| (0..self.setup.hosts).map(move |h| (h, l.0 as u8)));
-            let set = set.filter(|&(host, line)| flags & flag(host, line) != 0);
-            set.fold(0, |all, (host, line)| all | flag(to[usize::from(host)], line))
-        };
-        let (wanting, unused, loading) = (renamed(self.wanting), renamed(self.unused), renamed(self.loading));
-        let hosts = order.iter().enumerate().map(|(new, &old)| self.hosts[old].clone().renamed(new as u8)).collect();
+        let of_host =
+            |place: Port| place / self.setup.hosts * self.setup.hosts + to[usize::from(place % self.setup.hosts)];
+        let renamed = |places: &IdSet| places.iter().map(of_host).collect();
+        let (wanting, unused, loading) = (renamed(&self.wanting), renamed(&self.unused), renamed(&self.loading));
+        let hosts = order.iter().enumerate().map(|(new, &old)| self.hosts[old].clone().renamed(new as Port)).collect();
         // No message of CXL.mem says which host it is of.
         let (dcoh, net) = (self.dcoh.renamed(&to), self.net.renamed(order, |_, _| {}));
         Self { hosts, dcoh, net, wanting, unused, loading, ..self }

@@ -3,6 +3,7 @@
 use super::{View, misled};
 use crate::content::Content;
 use crate::event::Event;
+use crate::ids::Port;
 
 /// V1 single writer, V2 value, V3 no lost write, V4 tracking.
 pub fn check_copies<D: Content>(view: &View<D>, events: &mut Vec<Event>) {
@@ -47,7 +48,7 @@ pub fn check_copies<D: Content>(view: &View<D>, events: &mut Vec<Event>) {
         events.push(event);
     }
     for copy in &view.copies {
-        if view.tracked >> copy.agent & 1 == 0 {
+        if !view.tracked.has(copy.agent as Port) {
             let at = format!("agent {}", copy.agent);
             events.push(Event::new(
                 "COH-INV-04",

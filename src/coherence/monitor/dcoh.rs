@@ -5,6 +5,7 @@ use crate::agent::{Out, Port};
 use crate::config::CoherenceConfig;
 use crate::content::{Content, LineAddr};
 use crate::event::Event;
+use crate::ids::IdSet;
 use crate::mem::tables::Copy4;
 use crate::mem::{Dcoh, DeviceOp, Holders};
 use crate::message::Msg;
@@ -28,8 +29,8 @@ pub struct DcohWatch<'a, D> {
     pub out: &'a Out<D>,
     /// After.
     pub after: &'a Dcoh<D>,
-    /// Ports with a direct peer behind them, a bit each.
-    pub peers: u16,
+    /// Ports with a direct peer behind them.
+    pub peers: &'a IdSet,
 }
 
 impl<D: Content> DcohWatch<'_, D> {
@@ -61,11 +62,11 @@ impl<D: Content> DcohWatch<'_, D> {
                 };
                 let sent = self.snooped(|_| true);
                 for line in (0..count).map(|i| LineAddr(first.0 + i)) {
-                    let missing = must_ask(self.before.holders(line), snp) & !sent;
-                    if missing != 0 {
+                    let missing = must_ask(self.before.holders(line), snp).minus(&sent);
+                    if !missing.is_empty() {
                         let uio = matches!(op, DeviceOp::UioRead | DeviceOp::UioWrite);
                         let rule = if uio { "COH-UIO-01" } else { "COH-MHO-01" };
-                        let found = format!("{op:?} without a BISnp of ports {missing:#b}");
+                        let found = format!("{op:?} without a BISnp of ports {missing}");
                         say(rule, line, found, "an answer of every holder that the access concerns");
                     }
                 }
@@ -76,11 +77,9 @@ impl<D: Content> DcohWatch<'_, D> {
     }
 
     /// Ports that were sent a BISnp for such lines.
-    fn snooped(&self, of: impl Fn(LineAddr) -> bool) -> u16 {
-        self.out.sends.iter().fold(0, |mask, (port, m)| match m {
-            Msg::S2mBisnp { line, .. } if of(*line) => mask | 1 << port,
-            _ => mask,
-        })
+    fn snooped(&self, of: impl Fn(LineAddr) -> bool) -> IdSet {
+        let snoops = self.out.sends.iter().filter(|(_, m)| matches!(m, Msg::S2mBisnp { line, .. } if of(*line)));
+        snoops.map(|(port, _)| *port).collect()
     }
 
     fn check_asked(
@@ -93,11 +92,11 @@ impl<D: Content> DcohWatch<'_, D> {
     ) {
         let others = self.before.holders(line).map(|h| h.without(host));
         let (must, sent) = (must_ask(others, snp), self.snooped(|l| l == line));
-        let (missing, extra) = (must & !sent, sent & !must);
+        let (missing, extra) = (must.minus(&sent), sent.minus(&must));
         let name = snp.name().unwrap_or("?");
         let sharing = snp == SnpType::SnpData;
-        if missing != 0 {
-            let found = format!("{name} of host {host} served without a BISnp of ports {missing:#b}");
+        if !missing.is_empty() {
+            let found = format!("{name} of host {host} served without a BISnp of ports {missing}");
             let rule = if sharing { "COH-MHO-02" } else { "COH-MHO-01" };
             say(rule, line, found.clone(), "an answer of every other holder, or to share only of the owner");
             let grants = |m: &Msg<D>| matches!(m, Msg::S2mNdr { opcode, .. } if *opcode != NdrOpcode::Cmp);
@@ -109,15 +108,15 @@ impl<D: Content> DcohWatch<'_, D> {
                     "no other owner under Cmp-S, no other holder under Cmp-E or Cmp-M",
                 );
             }
-            if missing & self.peers != 0 {
+            if missing.meets(self.peers) {
                 say("COH-P2P-01", line, found.clone(), "a BISnp of the direct peer as of any holder");
             }
             if self.before.load(config) != DevLoad(0) {
                 say("COH-QOS-04", line, found, "the same snoops whatever the load");
             }
         }
-        if extra != 0 {
-            let found = format!("a needless BISnp of ports {extra:#b} for {name} of host {host}");
+        if !extra.is_empty() {
+            let found = format!("a needless BISnp of ports {extra} for {name} of host {host}");
             let rule = if sharing { "COH-MHO-02" } else { "COH-SFI-09" };
             say(rule, line, found, "a BISnp only where it is needed (lint)");
         }
@@ -144,17 +143,17 @@ impl<D: Content> DcohWatch<'_, D> {
     fn check_filter(&self, step: &DcohStep<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
         for entry in self.before.filter().iter().filter(|e| self.after.holders(e.line).is_none()) {
             let answered = match step {
-                DcohStep::Took(host, Msg::M2sBirsp { .. }) => 1 << host,
-                DcohStep::Took(host, msg) if msg.line() == Some(entry.line) => 1 << host,
-                _ => 0,
+                DcohStep::Took(host, Msg::M2sBirsp { .. }) => Some(*host),
+                DcohStep::Took(host, msg) if msg.line() == Some(entry.line) => Some(*host),
+                _ => None,
             };
             // Whose request says that it holds nothing has said so itself: a copy may go without a message (`coherence` §3.1).
             let gave_up = self.before.gives_up(entry.line).filter(|_| self.after.gives_up(entry.line).is_none());
-            let silent = entry.holders.mask() & !(answered | gave_up.map_or(0, |host| 1 << host));
-            if silent == 0 {
+            let silent = answered.into_iter().chain(gave_up).fold(entry.holders.all(), IdSet::without);
+            if silent.is_empty() {
                 continue;
             }
-            let found = format!("its filter entry removed without an answer of ports {silent:#b}");
+            let found = format!("its filter entry removed without an answer of ports {silent}");
             say("COH-SFI-01", entry.line, found, "BIRspI of every holder first");
             let ends = |m: &Msg<D>| matches!(m, Msg::S2mNdr { .. } | Msg::S2mDrs { .. });
             if self.out.sends.iter().any(|(_, m)| ends(m)) {
@@ -175,10 +174,10 @@ pub(super) fn may_keep(snp: SnpType, left: Copy4) -> bool {
 }
 
 /// Holders that a snoop of this kind concerns.
-fn must_ask(holders: Option<Holders>, snp: SnpType) -> u16 {
+fn must_ask(holders: Option<Holders>, snp: SnpType) -> IdSet {
     match (snp, holders) {
-        (SnpType::SnpInv, Some(any)) => any.mask(),
-        (SnpType::SnpData | SnpType::SnpCur, Some(owner @ Holders::Owner(_))) => owner.mask(),
-        _ => 0,
+        (SnpType::SnpInv, Some(any)) => any.all(),
+        (SnpType::SnpData | SnpType::SnpCur, Some(owner @ Holders::Owner(_))) => owner.all(),
+        _ => IdSet::EMPTY,
     }
 }

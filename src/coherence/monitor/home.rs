@@ -10,6 +10,7 @@ use crate::cache::state::{Answer, Snoop};
 use crate::config::CoherenceConfig;
 use crate::content::{Content, LineAddr};
 use crate::event::Event;
+use crate::ids::IdSet;
 use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode as Rsp};
 
@@ -35,10 +36,6 @@ fn owes_answer<D>(t: &Transaction<D>) -> bool {
         }
         Phase::Snooping | Phase::Absorbing | Phase::Owing(_) => true,
     }
-}
-
-fn bit(port: Port) -> u16 {
-    1_u16.checked_shl(port.into()).unwrap_or(0)
 }
 
 impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
@@ -139,18 +136,18 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
         let sent: Vec<(Port, Snoop)> = sent.collect();
         let holders = self.before.holders(line);
         let (kind, targets) = match row.snooped {
-            _ if config.error_of(line).is_some() => (None, 0),
-            Snooped::Nobody => (None, 0),
-            Snooped::Owner(snoop) => (Some(snoop), holders.owner.map_or(0, bit)),
+            _ if config.error_of(line).is_some() => (None, IdSet::EMPTY),
+            Snooped::Nobody => (None, IdSet::EMPTY),
+            Snooped::Owner(snoop) => (Some(snoop), holders.owner()),
             Snooped::Everybody(snoop) => (Some(snoop), holders.all()),
         };
-        let snooped = sent.iter().fold(0, |m, (to, _)| m | bit(*to));
-        let missing = targets & !bit(port) & !snooped;
-        if started && missing != 0 {
-            let found = format!("{name} served without a snoop of ports {missing:#b}");
+        let snooped: IdSet = sent.iter().map(|(to, _)| *to).collect();
+        let missing = targets.without(port).minus(&snooped);
+        if started && !missing.is_empty() {
+            let found = format!("{name} served without a snoop of ports {missing}");
             say("COH-HOM-02", line, found, "a snoop of the owner, and for ownership of every sharer");
         }
-        if started && snooped & bit(port) != 0 {
+        if started && snooped.has(port) {
             say("COH-HOM-02", line, format!("port {port} snooped for its own {name}"), "a snoop of others only");
         }
         for (_, snoop) in sent.iter().filter(|(_, snoop)| started && Some(*snoop) != kind) {
@@ -173,12 +170,12 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
         // A request of the same port that waited may have been served in this step.
         if self.answers(port).next().is_none() {
             let right = match reading.left {
-                Left::Nothing => now.all() & bit(port) == 0,
-                Left::Shared => now.sharers & bit(port) != 0 && now.owner != Some(port),
-                Left::Same => now.all() & bit(port) == was.all() & bit(port) && (now.owner == was.owner),
+                Left::Nothing => !now.all().has(port),
+                Left::Shared => now.sharers.has(port) && now.owner != Some(port),
+                Left::Same => now.all().has(port) == was.all().has(port) && now.owner == was.owner,
             };
             if !right {
-                let found = format!("owner {:?}, sharers {:#b} after {name} of port {port}", now.owner, now.sharers);
+                let found = format!("owner {:?}, sharers {} after {name} of port {port}", now.owner, now.sharers);
                 say(
                     "COH-HOM-04",
                     line,
@@ -267,8 +264,7 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
     /// Nobody leaves the directory but by an answer to a snoop, its own request, or the GO of its evict.
     fn check_tracking(&self, port: Port, msg: &Msg<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
         for (line, was) in self.before.directory() {
-            let gone = was.all() & !self.after.holders(line).all();
-            for p in (0..16).filter(|p| gone >> p & 1 == 1) {
+            for p in &was.all().minus(&self.after.holders(line).all()) {
                 let found = format!("port {p} no longer tracked");
                 let ends = self.answers(p).next().is_some();
                 match *msg {
@@ -317,12 +313,12 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
             let Msg::H2dRsp { opcode, rsp_data, .. } = *m else { continue };
             let Holders { owner, sharers } = self.after.holders(line);
             let tracked = match Answer::of(opcode, rsp_data) {
-                Some(Answer::GoS) => sharers & bit(*to) != 0 || owner == Some(*to),
+                Some(Answer::GoS) => sharers.has(*to) || owner == Some(*to),
                 Some(Answer::GoE | Answer::GoM) => owner == Some(*to),
                 _ => true,
             };
             if !tracked {
-                let found = format!("{} to port {to}, owner {owner:?}, sharers {sharers:#b}", m.label());
+                let found = format!("{} to port {to}, owner {owner:?}, sharers {sharers}", m.label());
                 say("COH-HOM-06", line, found, "tracking that has the grant");
             }
         }

@@ -27,6 +27,7 @@ pub use mem_host::MemHostWatch;
 pub use poison::{PoisonedLines, misled};
 
 use super::content::LineAddr;
+use super::ids::IdSet;
 
 /// One copy of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,6 @@ pub struct View<D> {
     pub copies: Vec<CopyView<D>>,
     /// Values under way that will count when they arrive (not bogus).
     pub in_flight: Vec<D>,
-    /// Agents that the directory takes for holders, a bit each, grants under way included.
-    pub tracked: u32,
+    /// Agents that the directory takes for holders, grants under way included.
+    pub tracked: IdSet,
 }

@@ -10,6 +10,7 @@ use crate::cache::device::Bytes;
 use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr};
 use crate::event::Event;
+use crate::ids::IdSet;
 use crate::mem::host::{HostReq, Want};
 use crate::mem::tables::Copy4;
 use crate::message::{Dir, Msg};
@@ -206,7 +207,10 @@ impl Rig for BiasRig {
 
     fn view(&self, _: &CoherenceConfig, line: LineAddr, view: &mut View<Line>) {
         view.home = self.device.memory(line);
-        view.tracked = 1 << DEVICE | u32::from(self.device.bias(line) == Bias::Host) << HOST;
+        view.tracked = IdSet::one(DEVICE as Port);
+        if self.device.bias(line) == Bias::Host {
+            view.tracked.insert(HOST as Port);
+        }
         view.copies.extend(view_of_host(&self.host.mem, HOST, line));
         if let (state, Some(value)) = self.device.own(line)
             && state != Copy4::I

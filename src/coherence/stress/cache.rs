@@ -185,13 +185,15 @@ impl Rig for CacheRig {
 
     fn view(&self, config: &CoherenceConfig, line: LineAddr, view: &mut View<Line>) {
         view.home = self.home.memory.read(line);
-        view.tracked = u32::from(self.home.holders(line).all());
+        view.tracked = self.home.holders(line).all();
         for (agent, device) in self.devices.iter().enumerate() {
             let Some(entry) = device.entry(line) else { continue };
             let Some(copy) = entry.data.as_ref().filter(|_| entry.at.has_copy()) else { continue };
             let usable = device.may_load(config, line);
             // O12: the tracking of an evict may have ended, its GO is on its way.
-            view.tracked |= u32::from(!usable) << agent;
+            if !usable {
+                view.tracked.insert(agent as Port);
+            }
             view.copies.push(CopyView {
                 agent,
                 usable,

@@ -2,6 +2,7 @@
 
 use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr};
+use crate::ids::{IdSet, Port};
 use crate::message::{Dir, Msg};
 use crate::net::must_stay_behind;
 
@@ -69,18 +70,18 @@ impl Names {
 pub struct Lanes {
     lanes: Vec<Vec<Letter>>,
     names: Vec<Names>,
-    /// A bit a lane that holds something.
-    busy: u64,
+    /// Lanes that hold something.
+    busy: IdSet,
     /// Messages of a class that a direction of a link holds at once, its credits; later ones wait at the sender.
     credits: usize,
 }
 
 impl Lanes {
-    /// Of `links` links (1 to 32).
+    /// Of `links` links (1 to 4,096).
     pub fn new(links: usize, credits: usize) -> Self {
         let lanes = (0..links * 2).map(|_| Vec::new()).collect();
         let names = (0..links).map(|_| Names::default()).collect();
-        Self { lanes, names, busy: 0, credits: credits.max(1) }
+        Self { lanes, names, busy: IdSet::EMPTY, credits: credits.max(1) }
     }
 
     /// Number of a lane.
@@ -93,9 +94,9 @@ impl Lanes {
         (lane / 2, if lane % 2 == 1 { Dir::Up } else { Dir::Down })
     }
 
-    /// A bit a lane that holds something.
-    pub fn busy(&self) -> u64 {
-        self.busy
+    /// Lanes that hold something.
+    pub fn busy(&self) -> &IdSet {
+        &self.busy
     }
 
     /// Puts a message on its way.
@@ -104,7 +105,7 @@ impl Lanes {
         let lane = Self::of(link, msg.class().dir());
         let letter = Letter { msg, line };
         self.lanes[lane].push(letter);
-        self.busy |= 1 << lane;
+        self.busy.insert(lane as Port);
         letter
     }
 
@@ -126,7 +127,7 @@ impl Lanes {
     pub fn remove(&mut self, lane: usize, index: usize) -> Letter {
         let letter = self.lanes[lane].remove(index);
         if self.lanes[lane].is_empty() {
-            self.busy &= !(1 << lane);
+            self.busy.remove(lane as Port);
         }
         letter
     }

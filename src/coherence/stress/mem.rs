@@ -1,4 +1,4 @@
-//! HDM-DB under stress: 1 to 16 hosts, the device with its snoop filter and its own cache, single and block snoops.
+//! HDM-DB under stress: hosts, the device with its snoop filter and its own cache, single and block snoops.
 
 use super::rig::{Asked, Dice, Need, Rig, Who};
 use crate::agent::{Accept, Agent, Out, Port};
@@ -6,6 +6,7 @@ use crate::cache::device::Bytes;
 use crate::config::CoherenceConfig;
 use crate::content::{Content, Line, LineAddr, WHOLE_LINE};
 use crate::event::Event;
+use crate::ids::{IdSet, MOST_PORTS};
 use crate::mem::dcoh::{Dcoh, DeviceOp};
 use crate::mem::host::{HostReq, MemHost, Want};
 use crate::mem::host_rows::Phase;
@@ -65,7 +66,7 @@ pub(super) fn other_of_host(
     dice: &mut Dice,
     out: &mut Out<Line>,
 ) {
-    let held: usize = host.lines().count();
+    let held = host.held();
     let line = if held >= dice.cache_lines && host.phase(line) == Phase::Idle {
         host.lines().nth(dice.below(held)).unwrap_or(line)
     } else {
@@ -106,9 +107,8 @@ pub(super) fn view_of_host(host: &MemHost<Line>, agent: usize, line: LineAddr) -
 impl MemRig {
     /// Empty caches; `lines` from line 0 on.
     pub fn new(config: &CoherenceConfig, hosts: usize, lines: u64) -> Self {
-        let hosts = hosts.clamp(1, 16);
-        let dcoh = Dcoh::new(config, hosts as u8);
-        Self { hosts: (0..hosts).map(|n| MemHost::new(n as u8)).collect(), dcoh, lines }
+        let hosts = hosts.clamp(1, MOST_PORTS) as Port;
+        Self { hosts: (0..hosts).map(MemHost::new).collect(), dcoh: Dcoh::new(config, hosts), lines }
     }
 }
 
@@ -148,11 +148,11 @@ impl Rig for MemRig {
     }
 
     fn held(&self, actor: usize) -> usize {
-        self.hosts.get(actor).map_or(0, |h| h.lines().count())
+        self.hosts.get(actor).map_or(0, MemHost::held)
     }
 
     fn holds(&self, actor: usize, line: LineAddr) -> bool {
-        self.hosts.get(actor).is_some_and(|h| h.lines().any(|l| l == line))
+        self.hosts.get(actor).is_some_and(|h| h.holds(line))
     }
 
     fn load(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
@@ -254,7 +254,7 @@ impl Rig for MemRig {
     fn view(&self, _: &CoherenceConfig, line: LineAddr, view: &mut View<Line>) {
         let device = self.hosts.len();
         view.home = self.dcoh.memory(line);
-        view.tracked = self.dcoh.holders(line).map_or(0, |h| u32::from(h.mask())) | 1 << device;
+        view.tracked = self.dcoh.holders(line).map_or(IdSet::EMPTY, |h| h.all()).with(device as Port);
         view.copies.extend(self.hosts.iter().enumerate().filter_map(|(n, h)| view_of_host(h, n, line)));
         if let Some((state, value)) = self.dcoh.own(line) {
             let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);

@@ -40,7 +40,7 @@ use tester::Tester;
 pub enum Protocol {
     /// CXL.cache: devices (1 to 16), home, host core.
     Cache(usize),
-    /// HDM-DB: hosts (1 to 16), DCOH, the device's own cache.
+    /// HDM-DB: hosts (1 to 4,096), DCOH, the device's own cache.
     HdmDb(usize),
     /// HDM-D: one host, one device.
     HdmD,
@@ -61,7 +61,7 @@ pub struct Stress {
     pub cache_lines: usize,
     /// Messages of a class that a link holds.
     pub credits: usize,
-    /// Cores write only bytes of their own; otherwise whole lines too.
+    /// Cores write only bytes of their own, where a line has a byte for each; otherwise whole lines too.
     pub byte_owners: bool,
     /// One store or write in so many is poisoned; 0: none.
     pub poison_every: u64,

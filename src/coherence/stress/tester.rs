@@ -7,16 +7,19 @@ use super::{Counts, Stress};
 use crate::agent::{Accept, Effect, Out, Port};
 use crate::cache::device::Bytes;
 use crate::config::CoherenceConfig;
-use crate::content::{Content, Line, LineAddr};
+use crate::content::{Content, LINE_BYTES, Line, LineAddr};
 use crate::event::Event;
+use crate::ids::IdSet;
 use crate::mem::host::Want;
 use crate::message::{Dir, Msg};
 use crate::monitor::{View, check_copies, misled};
 
 /// Steps without a delivery, while messages are under way, after which nothing moves any more.
 const STUCK_STEPS: u64 = 100_000;
-/// Steps that a store may wait for ownership (V10); far above what a fair order of steps needs.
+/// Steps that a store may wait for ownership (V10); far above what a fair order of steps needs where leaves are few.
 const WAIT_STEPS: u64 = 2_000_000;
+/// Leaves that are few.
+const FEW_LEAVES: usize = 16;
 /// Operations between two points at which all cores stop and everything drains.
 const DRAIN_OPERATIONS: u64 = 5_000;
 /// Steps for which some lanes stand still.
@@ -45,6 +48,7 @@ pub(super) struct Tester<R> {
     view: View<Line>,
     out: Out<Line>,
     events: Vec<Event>,
+    /// Lanes that stand still for a while, a bit each lane modulo 64.
     frozen: u64,
     last_delivery: u64,
     /// Invariants are watched; off for litmus runs with a rule missing, whose outcome is what counts.
@@ -59,7 +63,8 @@ impl<R: Rig> Tester<R> {
         let places = actors * stress.lines as usize;
         let dice = Dice {
             rng: scalepool_kernel::Rng::from_seed(stress.seed),
-            byte_owners: stress.byte_owners,
+            // A line has no more bytes to own.
+            byte_owners: stress.byte_owners && actors <= LINE_BYTES,
             actors,
             cache_lines: stress.cache_lines.max(1),
             evicts_only: false,
@@ -85,7 +90,7 @@ impl<R: Rig> Tester<R> {
                 home: zero,
                 copies: Vec::new(),
                 in_flight: Vec::new(),
-                tracked: 0,
+                tracked: IdSet::EMPTY,
             },
             out: Out::default(),
             events: Vec::new(),
@@ -155,8 +160,11 @@ impl<R: Rig> Tester<R> {
         let place = self.place(actor, line);
         self.counts.steps += 1;
         if let Some(waiting) = self.pending[place] {
-            if self.counts.steps - waiting.since > WAIT_STEPS {
-                let found = format!("a store that waits for {WAIT_STEPS} steps");
+            // With more leaves as many more stand before it, each of which asks as many more.
+            let crowd = self.rig.leaves().div_ceil(FEW_LEAVES) as u64;
+            let longest = WAIT_STEPS * crowd * crowd;
+            if self.counts.steps - waiting.since > longest {
+                let found = format!("a store that waits for {longest} steps");
                 return Err(Event::new("COH-INV-10", line, self.rig.name(self.who(actor)), found, "progress"));
             }
             return self.try_store(actor, line, waiting);
@@ -235,21 +243,19 @@ impl<R: Rig> Tester<R> {
             self.frozen = self.dice.rng.next_u64() & self.dice.rng.next_u64() & self.dice.rng.next_u64();
         }
         let busy = self.lanes.busy();
-        if busy == 0 {
+        if busy.is_empty() {
             self.last_delivery = steps;
             return Ok(());
         }
         if steps - self.last_delivery > STUCK_STEPS {
             return Err(self.stuck());
         }
-        let open = if busy & !self.frozen != 0 { busy & !self.frozen } else { busy };
-        let mut nth = self.dice.below(open.count_ones() as usize);
-        let mut bits = open;
-        while nth > 0 {
-            bits &= bits - 1;
-            nth -= 1;
-        }
-        let lane = bits.trailing_zeros() as usize;
+        let moves = |lane: &Port| self.frozen >> (lane % u64::BITS as Port) & 1 == 0;
+        let moving = busy.iter().filter(moves).count();
+        let nth = self.dice.below(if moving == 0 { busy.len() } else { moving });
+        let Some(lane) = busy.iter().filter(|lane| moving == 0 || moves(lane)).nth(nth).map(usize::from) else {
+            return Ok(());
+        };
         let index = self.dice.below(self.lanes.lane(lane).len());
         self.deliver_one(lane, index).map(|_| ())
     }
@@ -482,7 +488,7 @@ impl<R: Rig> Tester<R> {
 
     /// All cores stop: what is open ends, and nothing is left (V9, V11, V14).
     pub fn drain(&mut self) -> Result<(), Event> {
-        while self.lanes.busy() != 0 {
+        while !self.lanes.busy().is_empty() {
             let mut moved = false;
             for lane in 0..self.rig.leaves() * 2 {
                 let mut index = 0;

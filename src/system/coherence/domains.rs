@@ -12,9 +12,6 @@ use scalepool_coherence::config::CoherenceConfig;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Holders of lines of a home: the tags of its filter, and CacheIDs.
-const MOST_HOLDERS: usize = 16;
-
 /// All domains of a system.
 #[derive(Default)]
 pub(crate) struct Domains {
@@ -160,10 +157,11 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
             open.holders.push(holder.ok_or_else(|| refused(behind(system, component, port)))?.behind(port));
         }
     }
-    match open.holders.len() {
-        1..=MOST_HOLDERS => Ok(open),
-        found => Err(refused(format!("found {found} holders of its lines, expected at most {MOST_HOLDERS} in all"))),
+    let (found, most) = (open.holders.len(), open.home.most_holders);
+    if (1..=most).contains(&found) {
+        return Ok(open);
     }
+    Err(refused(format!("found {found} holders of its lines, expected 1 to {most} in all")))
 }
 
 fn behind(system: &System, component: usize, port: usize) -> String {

@@ -41,6 +41,8 @@ pub struct Home {
     pub watch: bool,
     /// Whether a core in front of it does a part of the stimulus.
     pub acts: bool,
+    /// Most holders of its lines that its protocol can tell apart.
+    pub most_holders: usize,
 }
 
 /// Numbers of links in the log from which on those behind switches are counted.
@@ -49,8 +51,15 @@ const SWITCHED: u16 = 1 << 15;
 /// Numbers of back-invalidate sources: the field has 12 bits.
 const BI_IDS: usize = 1 << 12;
 
-/// Port of a fabric at which a home stands, above those of the holders.
+/// Port of a fabric at which a home stands; those of the holders are the others.
 const HOME_PID: u16 = 0x100;
+
+/// The number that is no port of a fabric: "handle here" on a first hop (`fabric` PID-1).
+const NO_PID: u16 = 0xfff;
+
+/// Most holders of lines behind one fabric: a port each, of those with 12 bits, without the home's, [`NO_PID`], and 0, which
+/// stands for no fabric.
+pub const MOST_FABRIC_HOLDERS: usize = NO_PID as usize - 2;
 
 /// A home with the holders of its lines.
 pub struct Domain {
@@ -149,9 +158,10 @@ impl Domain {
     }
 }
 
-/// Port of a fabric at which a holder stands.
+/// Port of a fabric at which a holder stands: from 1 on, without that of the home.
 const fn holder_pid(holder: usize) -> u16 {
-    1 + holder as u16
+    let pid = 1 + holder as u16;
+    if pid < HOME_PID { pid } else { pid + 1 }
 }
 
 /// Which end of its links an agent is.
@@ -175,7 +185,8 @@ impl Seat {
             (false, Form::Pbr) => [port_ids[1], port_ids[0]],
             (false, _) => [0, 0],
         };
-        // A device behind a switch does not know its CacheID.
+        // A device behind a switch does not know its CacheID. A home with more holders than CacheIDs is none of CXL.cache, and no
+        // message of CXL.mem has one.
         let cache_id = if domain.is_switched && !end.is_home { 0 } else { holder as u8 };
         let source = if domain.is_switched { domain.number } else { domain.links_before + holder };
         Route { cache_id, ld_id: 0, bi_id: (source % BI_IDS) as u16, spid, dpid }
@@ -206,4 +217,17 @@ pub fn recorded<A: 'static>(
         _ => seats.iter().map(|seat| seat.domain.columns[0]).collect(),
     };
     Some(Box::new(Recorded { watch, sequence: sequence.clone(), column: seats[0].domain.columns[number], peers }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_holder_of_a_full_fabric_has_a_port_of_its_own() {
+        let ports: BTreeSet<u16> = (0..MOST_FABRIC_HOLDERS).map(holder_pid).collect();
+        assert_eq!(ports.len(), MOST_FABRIC_HOLDERS);
+        assert!(!ports.contains(&HOME_PID) && ports.first() == Some(&1) && ports.last() == Some(&(NO_PID - 1)));
+    }
 }

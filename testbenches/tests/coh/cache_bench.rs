@@ -9,6 +9,7 @@ pub use scalepool::coherence::cache::system::{ALL_REQUESTS, CacheSystem, HINTED_
 pub use scalepool::coherence::config::{CleanEvictAnswer, CoherenceConfig, WithoutBytes};
 pub use scalepool::coherence::content::{Age, Content, Line, LineAddr, Token, WHOLE_LINE};
 pub use scalepool::coherence::explore::{Limits, Report, Violation, search};
+pub use scalepool::coherence::ids::IdSet;
 pub use scalepool::coherence::message::Msg;
 pub use scalepool::coherence::mutant::Mutant;
 pub use scalepool_protocols::cxl::cxl256::code::{
@@ -137,10 +138,10 @@ pub struct HomeBench {
 }
 
 impl HomeBench {
-    pub fn new(owner: Option<Port>, sharers: u16) -> Self {
+    pub fn new(owner: Option<Port>, sharers: u64) -> Self {
         let mut home = Home::new(Flat::default());
         home.memory.write(LINE, &token(Age::Stale), WHOLE_LINE);
-        home.set_holders(LINE, Holders { owner, sharers });
+        home.set_holders(LINE, Holders { owner, sharers: IdSet::of_bits(sharers) });
         Self { home, config: CoherenceConfig::default() }
     }
 
@@ -167,9 +168,9 @@ impl HomeBench {
         self.home.memory.read(LINE).age
     }
 
-    pub fn holders(&self) -> (Option<Port>, u16) {
+    pub fn holders(&self) -> (Option<Port>, u64) {
         let h = self.home.holders(LINE);
-        (h.owner, h.sharers)
+        (h.owner, h.sharers.iter().fold(0, |bits, port| bits | 1 << port))
     }
 }
 

@@ -6,6 +6,7 @@ use super::litmus::outcomes;
 use super::names::{cache_names, device_breaks, names, takes_and};
 use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::event::Event;
+use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use scalepool::coherence::message::Dir;
 use scalepool::coherence::monitor::{CopyView, DeviceStep, View, check_copies, name_invariants};
@@ -407,7 +408,7 @@ fn a_request_without_a_transaction_waits() {
         let line = |n: usize| LineAddr(n as u64);
         let asks = |n: usize| Msg::D2hReq { opcode: Op::RdShared, line: line(n), cqid: n as u16 };
         for n in 0..most + 2 {
-            home.home.set_holders(line(n), Holders { owner: Some(1), sharers: 0 });
+            home.home.set_holders(line(n), Holders { owner: Some(1), sharers: IdSet::of_bits(0) });
         }
         for n in 0..most {
             assert_eq!(home.home.accepts(&home.config, 0, &asks(n)), Accept::Take);
@@ -524,7 +525,7 @@ fn coh_hom_04_n() {
     home.request(0, Op::RdShared);
     let answer = Msg::D2hRsp { opcode: Rsp::RspSHitSE, uqid: uqid(0, 1) };
     let forgets = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
-        home.set_holders(LINE, Holders { owner: None, sharers: 1 });
+        home.set_holders(LINE, Holders { owner: None, sharers: IdSet::of_bits(1) });
     };
     assert_eq!(takes_and(&home.config, &home.home, (1, answer), forgets), ["COH-HOM-04"]);
 }
@@ -655,7 +656,7 @@ fn judged(copies: &[(bool, bool, Age)], home: Age) -> Vec<&'static str> {
         home: token(home),
         copies: copies.collect(),
         in_flight: Vec::new(),
-        tracked: u32::MAX,
+        tracked: IdSet::of_bits(u64::MAX),
     };
     let mut events: Vec<Event> = Vec::new();
     check_copies(&view, &mut events);
@@ -677,7 +678,7 @@ fn coh_inv_01_n() {
     let owner = |agent| CopyView { agent, usable: false, writable: true, dirty: false, value: Token::ones() };
     let sharer = CopyView { agent: 1, usable: true, writable: false, dirty: false, value: newest };
     for copies in [vec![owner(0), sharer], vec![owner(0), owner(1)]] {
-        let view = View { line: LINE, newest, home, copies, in_flight: Vec::new(), tracked: u32::MAX };
+        let view = View { line: LINE, newest, home, copies, in_flight: Vec::new(), tracked: IdSet::of_bits(u64::MAX) };
         let mut events: Vec<Event> = Vec::new();
         check_copies(&view, &mut events);
         assert_eq!(events.iter().map(|e| e.rule).collect::<Vec<_>>(), ["COH-INV-01"]);

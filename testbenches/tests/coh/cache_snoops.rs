@@ -4,6 +4,7 @@ use super::cache_bench::*;
 use super::litmus::outcomes;
 use super::names::{cache_names, device_breaks, takes_and};
 use scalepool::coherence::cache::snoops;
+use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::monitor::DeviceStep;
 
 /// An answer of the sheet: response, state that follows, one line of data.
@@ -198,7 +199,7 @@ fn coh_snp_15_n() {
     let home = snooping();
     let answer = Msg::D2hRsp { opcode: Rsp::RspSFwdM, uqid: uqid(0, 1) };
     let forgets = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
-        home.set_holders(LINE, Holders { owner: None, sharers: 1 });
+        home.set_holders(LINE, Holders { owner: None, sharers: IdSet::of_bits(1) });
     };
     assert_eq!(takes_and(&home.config, &home.home, (1, answer), forgets), ["COH-HOM-04", "COH-SNP-15"]);
 }
@@ -208,7 +209,14 @@ pub fn untracked(at: At) -> Vec<&'static str> {
     use scalepool::coherence::monitor::{CopyView, View, check_copies};
     let value = token(Age::Current);
     let copy = CopyView { agent: 0, usable: true, writable: at.may_store(), dirty: at.is_dirty(), value };
-    let view = View { line: LINE, newest: value, home: value, copies: vec![copy], in_flight: Vec::new(), tracked: 0 };
+    let view = View {
+        line: LINE,
+        newest: value,
+        home: value,
+        copies: vec![copy],
+        in_flight: Vec::new(),
+        tracked: IdSet::of_bits(0),
+    };
     let mut events = Vec::new();
     check_copies(&view, &mut events);
     events.iter().map(|e| e.rule).collect()

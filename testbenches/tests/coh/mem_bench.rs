@@ -4,6 +4,7 @@ use scalepool::coherence::agent::{Accept, Agent, Out};
 use scalepool::coherence::bias::{Bias, BiasDevice, BiasHost};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
+use scalepool::coherence::ids::{IdSet, Port};
 use scalepool::coherence::mem::options::{MemConfig, NoRange};
 use scalepool::coherence::mem::tables::{
     self, ANSWER_ROWS, Copy4, DeviceAfter, HDM_H_ROWS, ISSUE_ROWS, REQ_ROWS, RWD_ROWS, Record, Region,
@@ -67,7 +68,7 @@ pub fn birsp(opcode: BirspOpcode, low_addr: u8) -> M {
     Msg::M2sBirsp { opcode, bi_tag: 0, low_addr }
 }
 
-pub fn give<A: Agent<Line>>(agent: &mut A, config: &CoherenceConfig, port: u8, msg: M) -> Out<Line> {
+pub fn give<A: Agent<Line>>(agent: &mut A, config: &CoherenceConfig, port: Port, msg: M) -> Out<Line> {
     let mut out = Out::default();
     assert_eq!(agent.accepts(config, port, &msg), Accept::Take, "{}", msg.label());
     agent.take(config, port, msg, 0, &mut out);
@@ -83,7 +84,7 @@ pub fn labels(out: &Out<Line>) -> Vec<String> {
 }
 
 /// A device for `hosts` hosts whose line X is held as said.
-pub fn device(config: &CoherenceConfig, hosts: u8, holders: Holders) -> Dcoh<Line> {
+pub fn device(config: &CoherenceConfig, hosts: Port, holders: Holders) -> Dcoh<Line> {
     let mut dcoh = Dcoh::new(config, hosts);
     dcoh.preset(X, bytes(1), holders);
     dcoh
@@ -133,11 +134,11 @@ pub fn req_obeys(rule: &str) {
         // A clean copy of the device; where a shared read is granted E the device must have none.
         let own = !(shared && grants_e);
         let before = match opcode {
-            M2sReqOpcode::MemClnEvct => Holders::Shared(1),
-            M2sReqOpcode::MemRdData if !grants_e => Holders::Shared(2),
-            _ => Holders::Shared(0),
+            M2sReqOpcode::MemClnEvct => Holders::Shared(IdSet::of_bits(1)),
+            M2sReqOpcode::MemRdData if !grants_e => Holders::Shared(IdSet::of_bits(2)),
+            _ => Holders::NONE,
         };
-        let mut dcoh = device(&config, 2, before);
+        let mut dcoh = device(&config, 2, before.clone());
         if own {
             dcoh.issue(&config, X, DeviceOp::ReadShared, &mut Out::default());
         }
@@ -159,7 +160,7 @@ pub fn req_obeys(rule: &str) {
         let record = dcoh.holders(X);
         match row.record {
             Record::Any => assert_eq!(record, Some(Holders::Owner(0)), "{rule}"),
-            Record::Shared => assert_eq!(record, Some(Holders::Shared(before.mask() | 1)), "{rule}"),
+            Record::Shared => assert_eq!(record, Some(Holders::Shared(before.all().with(0))), "{rule}"),
             _ => assert_eq!(record, None, "{rule}"),
         }
     }
@@ -175,7 +176,7 @@ pub fn req_breaks(rule: &str) {
     let mut found = false;
     for &opcode in row.opcodes {
         for (meta, snp) in metas.iter().flat_map(|m| snps.iter().map(move |s| (*m, *s))) {
-            let mut dcoh = device(&config, 2, Holders::Shared(2));
+            let mut dcoh = device(&config, 2, Holders::Shared(IdSet::of_bits(2)));
             let before = dcoh.clone();
             let msg = m2s(opcode, meta, snp);
             let Msg::M2sReq { meta_field, meta, .. } = msg else { return };
@@ -229,7 +230,7 @@ fn legal_write(rule: &str) {
     let row = RWD_ROWS.iter().find(|r| r.rule == rule).expect("a row");
     let hosts = if row.single_host { 1 } else { 2 };
     for &opcode in row.opcodes {
-        let before = if row.single_host { Holders::Shared(0) } else { Holders::Owner(0) };
+        let before = if row.single_host { Holders::NONE } else { Holders::Owner(0) };
         let mut dcoh = device(&config, hosts, before);
         let out = give(&mut dcoh, &config, 0, write(opcode, row.metas.first().copied(), row.snps[0], 9));
         assert!(out.events.is_empty(), "{}", out.events[0]);
@@ -240,7 +241,7 @@ fn legal_write(rule: &str) {
         assert_eq!(dcoh.memory(X), bytes(9));
         let expected = match row.record {
             Record::Any => Some(Holders::Owner(0)),
-            Record::Shared => Some(Holders::Shared(1)),
+            Record::Shared => Some(Holders::Shared(IdSet::of_bits(1))),
             _ => None,
         };
         assert_eq!(dcoh.holders(X), expected, "{rule}");
@@ -275,7 +276,7 @@ pub fn write_breaks(rule: &str) {
 
 fn unowned_write_in_shared_memory() {
     let config = CoherenceConfig::default();
-    for holders in [Holders::Shared(0), Holders::Shared(2), Holders::Owner(0)] {
+    for holders in [Holders::NONE, Holders::Shared(IdSet::of_bits(2)), Holders::Owner(0)] {
         let mut dcoh = device(&config, 2, holders);
         let out = give(&mut dcoh, &config, 0, write(M2sRwdOpcode::MemWr, Some(MetaValue::Invalid), SnpType::SnpInv, 9));
         assert_eq!((rules(&out), dcoh.memory(X)), (vec!["COH-MEM-24", "COH-MEM-45"], bytes(1)));

@@ -6,6 +6,7 @@ use super::names::{names, takes_and};
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Line, WHOLE_LINE};
+use scalepool::coherence::ids::Port;
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
 use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::Copy4;
@@ -73,7 +74,7 @@ fn disputing(state: Copy4, req: HostReq, want: Want, snoop: BisnpOpcode) -> MemH
 }
 
 /// The Ack of the request's BIConflict.
-fn ack() -> (u8, M) {
+fn ack() -> (Port, M) {
     (0, ndr(NdrOpcode::BIConflictAck, TAG))
 }
 

@@ -6,6 +6,7 @@ use super::names::{names, takes_and};
 use scalepool::coherence::agent::{Accept, Agent, Out};
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
 use scalepool::coherence::content::{Line, LineAddr};
+use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
 use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::{self, Copy4};
@@ -106,7 +107,7 @@ fn coh_sfi_08_n() {
 #[test]
 fn coh_sfi_09_p() {
     let config = CoherenceConfig::default();
-    let mut dcoh = device(&config, 2, Holders::Shared(1));
+    let mut dcoh = device(&config, 2, Holders::Shared(IdSet::of_bits(1)));
     let out = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemInv, Some(MetaValue::Any), SnpType::SnpInv));
     assert_eq!(labels(&out), ["CmpE"]);
 }
@@ -115,13 +116,13 @@ fn coh_sfi_09_p() {
 fn coh_sfi_09_n() {
     let config = CoherenceConfig::default();
     // With a second sharer it has to be asked.
-    let mut dcoh = device(&config, 2, Holders::Shared(3));
+    let mut dcoh = device(&config, 2, Holders::Shared(IdSet::of_bits(3)));
     let upgrade = m2s(M2sReqOpcode::MemInv, Some(MetaValue::Any), SnpType::SnpInv);
     let out = give(&mut dcoh, &config, 0, upgrade);
     assert_eq!((labels(&out), out.sends[0].0), (vec!["BISnpInv".to_owned()], 1));
     // Who holds nothing, and the requester itself, need not be: reported as needless.
     for asked in [0, 1] {
-        let dcoh = device(&config, 2, Holders::Shared(1));
+        let dcoh = device(&config, 2, Holders::Shared(IdSet::of_bits(1)));
         let found = takes_and(&config, &dcoh, (0, upgrade), |_, out| out.send(asked, bisnp(BisnpOpcode::BISnpInv, X)));
         assert_eq!(found, ["COH-SFI-09"], "host {asked}");
     }
@@ -223,7 +224,7 @@ fn coh_blk_03_p() {
         assert_eq!(rules(&give(&mut dcoh, &config, 0, birsp(answer, 0))), [""; 0], "{op:?}, {answer:?}");
         let kept = match answer {
             BirspOpcode::BIRspIBlk => None,
-            BirspOpcode::BIRspSBlk => Some(Holders::Shared(1)),
+            BirspOpcode::BIRspSBlk => Some(Holders::Shared(IdSet::of_bits(1))),
             _ => Some(Holders::Owner(0)),
         };
         assert!(dcoh.is_idle() && dcoh.holders(LineAddr(9)) == kept, "{op:?}, {answer:?}");
@@ -268,7 +269,7 @@ fn coh_blk_05_n() {
 #[test]
 fn coh_mho_01_p() {
     let config = CoherenceConfig::default();
-    let mut dcoh = device(&config, 4, Holders::Shared(0b1110));
+    let mut dcoh = device(&config, 4, Holders::Shared(IdSet::of_bits(0b1110)));
     let out = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
     assert_eq!(out.sends.iter().map(|s| s.0).collect::<Vec<_>>(), [1, 2, 3]);
     for host in [2, 1] {
@@ -289,7 +290,7 @@ fn coh_mho_02_p() {
     let mut dcoh = device(&config, 4, Holders::Owner(2));
     let out = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Shared), SnpType::SnpData));
     assert_eq!((labels(&out), out.sends[0].0), (vec!["BISnpData".to_owned()], 2));
-    let mut dcoh = device(&config, 4, Holders::Shared(0b1110));
+    let mut dcoh = device(&config, 4, Holders::Shared(IdSet::of_bits(0b1110)));
     let out = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Shared), SnpType::SnpData));
     assert_eq!(labels(&out), ["CmpS", "MemData"]);
 }
@@ -298,7 +299,7 @@ fn coh_mho_02_p() {
 fn coh_mho_02_n() {
     // Sharers need not be asked to share.
     let config = CoherenceConfig::default();
-    let dcoh = device(&config, 2, Holders::Shared(2));
+    let dcoh = device(&config, 2, Holders::Shared(IdSet::of_bits(2)));
     let read = m2s(M2sReqOpcode::MemRd, Some(MetaValue::Shared), SnpType::SnpData);
     let found = takes_and(&config, &dcoh, (0, read), |_, out| out.send(1, bisnp(BisnpOpcode::BISnpData, X)));
     assert_eq!(found, ["COH-MHO-02"]);

@@ -7,6 +7,7 @@ use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
 use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
+use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::{Copy4, REQ_ROWS};
@@ -21,7 +22,9 @@ use scalepool_protocols::cxl::cxl256::code::{
 #[test]
 fn coh_mem_01_p() {
     let config = CoherenceConfig::default();
-    for (meta, kept) in [(Copy4::I, None), (Copy4::S, Some(Holders::Shared(1))), (Copy4::E, Some(Holders::Owner(0)))] {
+    for (meta, kept) in
+        [(Copy4::I, None), (Copy4::S, Some(Holders::Shared(IdSet::of_bits(1)))), (Copy4::E, Some(Holders::Owner(0)))]
+    {
         let (mut from, mut to) = (host(Copy4::M), device(&config, 2, Holders::Owner(0)));
         let mut out = Out::default();
         from.write_back(X, meta, &mut out);
@@ -55,7 +58,7 @@ fn coh_mem_01_n() {
 fn coh_mem_02_p() {
     let config = CoherenceConfig::default();
     for (req, left) in [(HostReq::RD_ANY, Copy4::I), (HostReq::RD_SHARED, Copy4::S), (HostReq::RD_NOOP_CUR, Copy4::M)] {
-        let mut dcoh = device(&config, 2, Holders::Shared(0));
+        let mut dcoh = device(&config, 2, Holders::NONE);
         dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
         dcoh.store(X, &bytes(6), WHOLE_LINE, &mut Out::default());
         let out = give(&mut dcoh, &config, 0, m2s(req.opcode, req.meta, req.snp));
@@ -72,7 +75,7 @@ fn coh_mem_02_n() {
     // HDM-DB: a copy that is kept under each SnpType.
     let config = CoherenceConfig::default();
     for (req, kept) in [(HostReq::RD_ANY, DeviceOp::ReadShared), (HostReq::RD_SHARED, DeviceOp::ReadOwn)] {
-        let mut dcoh = device(&config, 2, Holders::Shared(0));
+        let mut dcoh = device(&config, 2, Holders::NONE);
         dcoh.issue(&config, X, kept, &mut Out::default());
         let keeps = |after: &mut Dcoh<Line>, _: &mut Out<Line>| *after = dcoh.clone();
         let took = (0, m2s(req.opcode, req.meta, req.snp));
@@ -84,7 +87,7 @@ fn coh_mem_02_n() {
 fn coh_mem_03_p() {
     let stored = with(MemConfig { meta_stored: true, ..MemConfig::default() });
     for config in [stored, CoherenceConfig::default()] {
-        let mut dcoh = device(&config, 2, Holders::Shared(0));
+        let mut dcoh = device(&config, 2, Holders::NONE);
         give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
         let out = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, None, SnpType::NoOp));
         let Some((_, Msg::S2mNdr { meta_field, meta, .. })) = out.sends.first() else { panic!("no NDR") };
@@ -117,7 +120,7 @@ fn coh_mem_03_n() {
 #[test]
 fn coh_mem_36_p() {
     let config = outside();
-    let mut dcoh = device(&config, 2, Holders::Shared(0));
+    let mut dcoh = device(&config, 2, Holders::NONE);
     let read = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
     assert_eq!(labels(&read), ["MemDataNXM"]);
     assert_eq!(read.sends[0].1.data(), Some(&bytes(0xff)));
@@ -137,7 +140,7 @@ fn coh_mem_36_n() {
     let mut host = host(Copy4::I);
     issue(&mut host, HostReq::RD_ANY, Want::Nothing);
     give(&mut host, &config, 0, ndr(NdrOpcode::CmpE, TAG));
-    let mut dcoh = device(&config, 2, Holders::Shared(0));
+    let mut dcoh = device(&config, 2, Holders::NONE);
     let read = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
     assert_eq!(rules(&give(&mut host, &config, 0, read.sends[0].1)), ["COH-MEM-36"]);
 }
@@ -192,7 +195,7 @@ fn coh_mem_44_n() {
 fn coh_mem_45_p() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::I);
-    let mut dcoh = device(&config, 2, Holders::Shared(0));
+    let mut dcoh = device(&config, 2, Holders::NONE);
     let asked = issue(&mut host, HostReq::RD_ANY, Want::Store);
     let granted = give(&mut dcoh, &config, 0, asked.sends[0].1);
     granted.sends.iter().for_each(|(_, m)| drop(give(&mut host, &config, 0, *m)));
@@ -208,7 +211,7 @@ fn coh_mem_45_n() {
     let config = CoherenceConfig::default();
     let mut out = Out::default();
     host(Copy4::I).write_unowned(X, bytes(4), WHOLE_LINE, &mut out);
-    let mut dcoh = device(&config, 2, Holders::Shared(0));
+    let mut dcoh = device(&config, 2, Holders::NONE);
     let answer = give(&mut dcoh, &config, 0, out.sends[0].1);
     assert_eq!((rules(&answer), dcoh.memory(X)), (vec!["COH-MEM-24", "COH-MEM-45"], bytes(1)));
 }
@@ -216,7 +219,7 @@ fn coh_mem_45_n() {
 #[test]
 fn coh_mem_46_p() {
     let config = with(MemConfig { cmp_m: true, ..MemConfig::default() });
-    let mut dcoh = device(&config, 2, Holders::Shared(0));
+    let mut dcoh = device(&config, 2, Holders::NONE);
     dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
     dcoh.store(X, &bytes(6), WHOLE_LINE, &mut Out::default());
     let out = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));

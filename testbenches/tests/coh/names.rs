@@ -10,6 +10,7 @@ use super::cache_bench::*;
 use super::stress::soak;
 use scalepool::coherence::event::Event;
 use scalepool::coherence::explore::{Step, System};
+use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::litmus;
 use scalepool::coherence::mem::{Dcoh, MemHost};
 use scalepool::coherence::monitor::{DcohStep, DcohWatch, DeviceStep, DeviceWatch, HomeWatch, MemHostWatch};
@@ -118,7 +119,11 @@ impl<D: Content> Judged<D> for MemHost<D> {
 impl<D: Content> Judged<D> for Dcoh<D> {
     fn judge(&self, config: &CoherenceConfig, (port, msg): (Port, Msg<D>), out: &Out<D>, after: &Self) -> Vec<Event> {
         let mut events = Vec::new();
-        DcohWatch { before: self, out, after, peers: 0 }.check(config, &DcohStep::Took(port, msg), &mut events);
+        DcohWatch { before: self, out, after, peers: &IdSet::EMPTY }.check(
+            config,
+            &DcohStep::Took(port, msg),
+            &mut events,
+        );
         events
     }
 }

@@ -7,6 +7,7 @@ use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::cache::state::At;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
+use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::boundary::Inside;
 use scalepool::coherence::mem::peer::{CACHE, MEM, Peer};
 use scalepool::coherence::mem::system::{MemSystem, Setup};
@@ -47,7 +48,7 @@ fn owner_by_cache() -> Peer<Line> {
 fn coh_p2p_01_p() {
     let config = CoherenceConfig::default();
     // Host 0 shares the line, then the peer (port 1 of the device) asks for it all, then the host asks again.
-    let mut dcoh = device(&config, 2, Holders::Shared(1));
+    let mut dcoh = device(&config, 2, Holders::Shared(IdSet::of_bits(1)));
     let mut peer = Peer::<Line>::new(1);
     let mut out = Out::default();
     assert!(peer.ask_peer(X, HostReq::RD_ANY, Want::Store, &mut out));
@@ -76,7 +77,7 @@ fn coh_p2p_01_p() {
 #[test]
 fn coh_p2p_01_n() {
     // A device that does not ask its peer, port 1: two writable copies.
-    let setup = Setup { peers: 0b10, ..Setup::core(breaking(Mutant::HolderSkipped), 2) };
+    let setup = Setup { peers: IdSet::of_bits(0b10), ..Setup::core(breaking(Mutant::HolderSkipped), 2) };
     names(&MemSystem::new(setup.clone()), "COH-P2P-01");
     let found = explore("peer skipped", &MemSystem::new(Setup { orders: false, ..setup }));
     let rule = found.violation.expect("it is found").event.rule;
@@ -89,7 +90,7 @@ fn view_of(peer: &Peer<Line>) -> View<Line> {
     let by_cache = peer.cache.entry(X).and_then(|e| e.data.as_ref()).map(|d| d.data);
     let copy = |value| CopyView { agent: 1, usable: true, writable: true, dirty: true, value };
     let copies = by_mem.into_iter().chain(by_cache).map(copy).collect();
-    View { line: X, newest: bytes(5), home: bytes(1), copies, in_flight: Vec::new(), tracked: 2 }
+    View { line: X, newest: bytes(5), home: bytes(1), copies, in_flight: Vec::new(), tracked: IdSet::of_bits(2) }
 }
 
 /// What the monitors say of a peer.
@@ -149,7 +150,7 @@ fn coh_uio_01_p() {
     let out = give(&mut dcoh, &config, 0, birsp(BirspOpcode::BIRspE, 0));
     assert!(out.effects.iter().any(|e| format!("{e:?}").contains(&format!("{:?}", bytes(9)))), "the owner's value");
     assert_eq!(dcoh.holders(X), Some(Holders::Owner(0)), "the owner keeps its copy, the peer has none");
-    let mut dcoh = device(&config, 3, Holders::Shared(0b111));
+    let mut dcoh = device(&config, 3, Holders::Shared(IdSet::of_bits(0b111)));
     let mut out = Out::default();
     assert!(dcoh.uio_write(&config, X, bytes(4), 0xff, &mut out));
     assert_eq!(labels(&out), ["BISnpInv"; 3]);
@@ -161,7 +162,7 @@ fn coh_uio_01_p() {
     expected.bytes[..8].fill(4);
     assert_eq!((dcoh.memory(X), dcoh.holders(X)), (expected, None));
     // Also what the device itself holds.
-    let mut dcoh = device(&config, 2, Holders::Shared(0));
+    let mut dcoh = device(&config, 2, Holders::NONE);
     dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
     dcoh.store(X, &bytes(6), WHOLE_LINE, &mut Out::default());
     assert!(dcoh.uio_write(&config, X, bytes(4), 1, &mut Out::default()));
@@ -204,7 +205,7 @@ fn coh_uio_02_n() {
     let config = breaking(Mutant::PartOfUio);
     // The first line is in the decoder, the second is not: the device writes the first, and says that it refused.
     let decoded = decode(&config, &DECODERS, 0x1fc0, 128);
-    let mut dcoh = device(&config, 2, Holders::Shared(0));
+    let mut dcoh = device(&config, 2, Holders::NONE);
     for &line in &decoded.lines {
         dcoh.uio_write(&config, line, bytes(4), WHOLE_LINE, &mut Out::default());
     }
@@ -275,7 +276,14 @@ fn coh_mho_03_n() {
     let at_device = dcoh.own(X).map(|(_, d)| clean_copy(2, d));
     let copies: Vec<_> = at_host.into_iter().chain(at_device).collect();
     assert_eq!(copies.len(), 2);
-    let view = View { line: X, newest: bytes(9), home: dcoh.memory(X), copies, in_flight: Vec::new(), tracked: 5 };
+    let view = View {
+        line: X,
+        newest: bytes(9),
+        home: dcoh.memory(X),
+        copies,
+        in_flight: Vec::new(),
+        tracked: IdSet::of_bits(5),
+    };
     let mut events = Vec::new();
     check_copies(&view, &mut events);
     assert!(events.iter().any(|e| e.rule == "COH-INV-02"), "{events:?}");

@@ -16,6 +16,7 @@ use scalepool::coherence::config::{CleanEvictAnswer, CoherenceConfig, SnpCurOnCl
 use scalepool::coherence::content::{Age, Content, Line, LineAddr, Token, WHOLE_LINE};
 use scalepool::coherence::explore::killers;
 use scalepool::coherence::explore::{Limits, named};
+use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::litmus::parse;
 use scalepool::coherence::mem::options::{MemConfig, NoRange};
 use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
@@ -86,14 +87,14 @@ fn poison_stays_through_every_legal_answer() {
         snp_cur_on_clean: SnpCurOnClean::Forward,
         ..CoherenceConfig::default()
     };
-    let cache = CacheSetup { poisoners: 0b01, ..CacheSetup::free(config.clone(), 2, ALL_REQUESTS) };
+    let cache = CacheSetup { poisoners: IdSet::of_bits(0b01), ..CacheSetup::free(config.clone(), 2, ALL_REQUESTS) };
     clean("CXL.cache, poison", &CacheSystem::new(cache));
     let config = CoherenceConfig { mem: MemConfig { cmp_m: true, ..MemConfig::default() }, ..config };
     let device = vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict];
     let requests = vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::RD_ONCE];
-    let own = MemSetup { poisoners: 0b100, device, requests, ..MemSetup::core(config, 2) };
+    let own = MemSetup { poisoners: IdSet::of_bits(0b100), device, requests, ..MemSetup::core(config, 2) };
     clean("HDM-DB, the device stores poison", &MemSystem::new(own));
-    let uio = MemSetup { poisoners: 0b101, ..MemSetup::uio(CoherenceConfig::default()) };
+    let uio = MemSetup { poisoners: IdSet::of_bits(0b101), ..MemSetup::uio(CoherenceConfig::default()) };
     clean("HDM-DB, a peer writes poison", &MemSystem::new(uio));
 }
 
@@ -121,7 +122,7 @@ fn coh_psn_02_p() {
     }
     // A line that nobody poisoned reads good.
     let config = CoherenceConfig::default();
-    let out = give(&mut device(&config, 1, Holders::Shared(0)), &config, 0, rd_any());
+    let out = give(&mut device(&config, 1, Holders::NONE), &config, 0, rd_any());
     assert_eq!(poison_sent(&out), [false]);
 }
 
@@ -146,7 +147,7 @@ fn coh_psn_03_p() {
             }
             msg
         };
-        let mut db = device(&config, 1, Holders::Shared(0));
+        let mut db = device(&config, 1, Holders::NONE);
         db.set_poison(X, line);
         give(&mut db, &config, 0, part_of(bytes(2).poisoned(part)));
         assert_eq!(poison_sent(&give(&mut db, &config, 0, rd_any())), [true], "HDM-DB");
@@ -192,7 +193,7 @@ fn coh_psn_03_n() {
 #[test]
 fn coh_psn_04_p() {
     let config = CoherenceConfig::default();
-    let mut db = device(&config, 1, Holders::Shared(0));
+    let mut db = device(&config, 1, Holders::NONE);
     db.set_poison(X, true);
     give(&mut db, &config, 0, write(M2sRwdOpcode::MemWr, Some(MetaValue::Invalid), SnpType::SnpInv, 2));
     assert_eq!(poison_sent(&give(&mut db, &config, 0, rd_any())), [false]);
@@ -348,7 +349,7 @@ fn poison_of_dropped_data_has_no_effect() {
         let mut home = Home::new(Flat::<Line>::default());
         home.memory.write(LINE, &bytes(1), WHOLE_LINE);
         let owner = holds.then_some(0);
-        home.set_holders(LINE, super::cache_bench::Holders { owner, sharers: 0 });
+        home.set_holders(LINE, super::cache_bench::Holders { owner, sharers: IdSet::of_bits(0) });
         let mut out = Out::default();
         for msg in [
             Msg::D2hReq { opcode: op, line: LINE, cqid: 0 },
@@ -380,7 +381,7 @@ fn a_read_of_nothing_is_poisoned_if_enabled() {
     for poison in [false, true] {
         let mem = MemConfig { no_range: range.clone(), no_range_poison: poison, ..MemConfig::default() };
         let config = with(mem);
-        let out = give(&mut device(&config, 1, Holders::Shared(0)), &config, 0, rd_any());
+        let out = give(&mut device(&config, 1, Holders::NONE), &config, 0, rd_any());
         assert!(matches!(out.sends[..], [(_, Msg::S2mDrs { data, .. })] if data == Line::ones().poisoned(poison)));
     }
 }

@@ -7,6 +7,7 @@ use scalepool::coherence::clocked::cache::Sparse;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::Line;
 use scalepool::coherence::event::Event;
+use scalepool::coherence::ids::Port;
 use scalepool::coherence::mutant::Mutant;
 use scalepool::coherence::wire::{Route, from_link};
 use scalepool_protocols::cxl::message::Message;
@@ -58,16 +59,16 @@ impl Tree {
             let Some(message) = self.routes.up(device, message) else { continue };
             // Answers go home by UQID, whose lower bits name the port.
             let port = match message {
-                Message::D2hReq(m) => m.cache_id,
-                Message::D2hRsp(m) => m.uqid as u8 & 15,
-                Message::D2hData(m, _) => m.uqid as u8 & 15,
+                Message::D2hReq(m) => m.cache_id.into(),
+                Message::D2hRsp(m) => m.uqid & 15,
+                Message::D2hData(m, _) => m.uqid & 15,
                 _ => panic!("a message up"),
             };
             let mut out = Out::default();
             self.home.take(&self.config, port, from_link(&message), 0, &mut out);
             self.events.append(&mut out.events);
             for (port, msg) in out.sends {
-                let message = Route { cache_id: port, ..Route::default() }.to_link(&msg);
+                let message = Route { cache_id: port as u8, ..Route::default() }.to_link(&msg);
                 if let Some((to, message)) = self.routes.down(&self.config, message, &mut self.events) {
                     let mut out = Out::default();
                     self.devices[to].take(&self.config, 0, from_link(&message), 0, &mut out);
@@ -96,7 +97,7 @@ fn coh_cid_01_p() {
             tree.issue(device, Op::RdShared);
         }
         assert!(tree.events.is_empty() && tree.waiting().is_empty());
-        assert_eq!(tree.home.holders(LINE).all(), ((1_u32 << count) - 1) as u16);
+        assert_eq!(tree.home.holders(LINE).all(), (0..count as Port).collect());
     }
 }
 

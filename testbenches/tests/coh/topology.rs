@@ -13,7 +13,7 @@ fn small(more: &[&str]) -> Vec<String> {
 }
 
 /// Records of the trace of a sound run.
-fn trace(scenario: &str, set: Vec<String>) -> Vec<Value> {
+pub fn trace(scenario: &str, set: Vec<String>) -> Vec<Value> {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("trace.jsonl");
     let mut request = Request { scenario: scenario.into(), seed: 3, threads: 1, set, ..Request::default() };
@@ -107,7 +107,7 @@ fn what_cannot_stand_behind_a_switch_is_refused() {
         ("cxl-cache-switch", &["switch.table=3:16"], "found `3:16`"),
         ("hdm-db-fabric", &["link.host.kind=cxl-256b"], "expected cxl-256b-pbr"),
         ("hdm-db-share", &["link.mode=cxl-68b"], "expected cxl-256b, cxl-256b-lopt, cxl-256b-pbr"),
-        ("hdm-db-fabric", &["peers=15", "hosts=2"], "expected 1 to 16 in all"),
+        ("hdm-db-fabric", &["peers=4092", "hosts=2"], "expected 1 to 4093 in all"),
     ] {
         let error = refused(scenario, set);
         assert!(error.contains(why), "{set:?}: {error}");

@@ -6,7 +6,7 @@
 //!
 //! A walk through one core: it goes through the whole trace by itself and takes what is its own.
 
-use super::patterns::stamped;
+use super::patterns::{stamped, writer};
 use crate::stimulus::{Access as Traced, LineAccess, in_memory, line_accesses};
 use scalepool_coherence::clocked::accessor::{Access, Act};
 use scalepool_coherence::clocked::program::Program;
@@ -100,7 +100,7 @@ impl<T: Iterator<Item = LineAccess>> Iterator for Dealt<T> {
         let (n, access, line) =
             self.trace.by_ref().find_map(|(n, access)| deal.own(n, &access).map(|line| (n, access, line)))?;
         let act = match access.write {
-            true => Act::Store { bytes: stamped(deal.core as u8, n), enables: access.byte_enables() },
+            true => Act::Store { bytes: stamped(writer(deal.core), n), enables: access.byte_enables() },
             false => Act::Load,
         };
         // The next access enters one cycle later at the earliest.

@@ -9,9 +9,11 @@
 //! * `walk`: every core reads all lines in order, and writes every eighth.
 //! * `private`: every core has lines of its own.
 
+use super::uio;
 use scalepool_coherence::clocked::accessor::{Access, Act, signed};
 use scalepool_coherence::clocked::program::Program;
 use scalepool_coherence::content::{Line, LineAddr};
+use scalepool_coherence::ids::Port;
 use scalepool_kernel::Rng;
 
 /// Names of the patterns.
@@ -22,8 +24,14 @@ pub fn program(pattern: &str, core: usize, lines: u64, count: u64, rng: Rng) -> 
     Program::new(Pattern::new(pattern, core, lines, count, rng))
 }
 
+/// The number with which a core signs: its own, without that of the writer on CXL.io.
+pub(super) fn writer(core: usize) -> Port {
+    let core = core as Port;
+    core + Port::from(core >= uio::WRITER)
+}
+
 /// A line full of the number of a core and of its store.
-pub fn stamped(core: u8, n: u64) -> Line {
+pub fn stamped(core: Port, n: u64) -> Line {
     let mut line = signed(core, n).0;
     let mut part = [0; 8];
     part.copy_from_slice(&line.bytes[usize::from(core % 8) * 8..][..8]);
@@ -68,7 +76,7 @@ impl Pattern {
         let Pattern { core, lines, .. } = *self;
         let load = |line: u64| Access { line: LineAddr(line), act: Act::Load, think_cycles: 0 };
         let store = |line: u64| {
-            let (bytes, enables) = signed(core as u8, n);
+            let (bytes, enables) = signed(writer(core as usize), n);
             Access { line: LineAddr(line), act: Act::Store { bytes, enables }, think_cycles: 0 }
         };
         let line = n % lines;

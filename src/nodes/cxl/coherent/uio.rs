@@ -6,11 +6,12 @@
 use super::patterns::stamped;
 use scalepool_coherence::clocked::program::Program;
 use scalepool_coherence::clocked::uio::{UioAccess, UioPeer};
+use scalepool_coherence::ids::Port;
 use scalepool_coherence::mem::uio::{Decoder, LINE_BYTES};
 use scalepool_kernel::Rng;
 
-/// Number of a writer on CXL.io, above those of all cores.
-const WRITER: u8 = 0xff;
+/// Number of a writer on CXL.io; no core has it.
+pub(super) const WRITER: Port = 0xff;
 
 /// Most cycles between two accesses.
 const THINK_CYCLES: u64 = 200;

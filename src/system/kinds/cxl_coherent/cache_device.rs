@@ -18,6 +18,7 @@ use scalepool_coherence::clocked::peer::{DIRECT, Divided};
 use scalepool_coherence::clocked::program::Program;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::content::{Line, LineAddr};
+use scalepool_coherence::ids::Port;
 use scalepool_coherence::mem::peer::Peer;
 use scalepool_coherence::wire::{layouts, peer_layouts};
 use scalepool_trace::{Hub, PlaceKind};
@@ -125,7 +126,7 @@ impl Component for CachePeer {
         let device = Described {
             waits: WaitTable::peer(),
             watch: both_watches,
-            ..Described::with_core(name, Peer::new(holder as u8), self.core.accessor(program), tap)
+            ..Described::with_core(name, Peer::new(holder as Port), self.core.accessor(program), tap)
         };
         Ok(agents(vec![device.holder(site.ports, false)], site, self.core.poison_every > 0))
     }

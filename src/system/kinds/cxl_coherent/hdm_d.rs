@@ -64,7 +64,8 @@ impl Component for HdmDDevice {
 
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig::default();
-        Some(Coherent::Home(Box::new(Home { name: format!("{path}.bias"), config, watch: self.watch, acts: true })))
+        let (name, watch) = (format!("{path}.bias"), self.watch);
+        Some(Coherent::Home(Box::new(Home { name, config, watch, acts: true, most_holders: 1 })))
     }
 
     fn shares_stimulus(&self) -> Option<u64> {

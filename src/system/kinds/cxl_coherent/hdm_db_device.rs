@@ -4,7 +4,7 @@ use super::agent::{Described, component as agents, one_watch};
 use super::coherent_waits;
 use super::figures::METRICS;
 use crate::channels::{Reach, Wait};
-use crate::coherence::{Coherent, Home};
+use crate::coherence::{Coherent, Home, MOST_FABRIC_HOLDERS};
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Finding, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
 use crate::problem::Place;
@@ -12,6 +12,7 @@ use crate::quantity::Unit;
 use scalepool_coherence::clocked::node::Reduction;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::ids::Port;
 use scalepool_coherence::mem::dcoh::Dcoh;
 use scalepool_coherence::mem::options::MemConfig;
 use scalepool_coherence::wire::layouts;
@@ -45,10 +46,10 @@ config! {
 config! {
     /// A device with HDM-DB. Numbers without another source are of the model (basis: model).
     pub struct HdmDbDevice {
-        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "ports, one for each host, or one for a switch";
+        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "ports, one for each host, or one for a switch; more than 16 hosts stand behind a switch of a fabric";
         filter_sets: usize = "0" [Unit::Of("sets")] in Range::Int(0, 1 << 20), "sets of the snoop filter; 0 = it tracks every line (coherence §3.4)";
         filter_ways: usize = "1" [Unit::Of("entries per set")] in Range::Int(1, 1 << 10), "ways of the snoop filter";
-        trackers: usize = "16" [Unit::Of("snoops")] in Range::Int(1, 4096), "open back-invalidate snoops per device (coherence §3.4)";
+        trackers: usize = "16" [Unit::Of("snoops")] in Range::Int(1, 4096), "open back-invalidate snoops per device, at least one for each host (coherence §3.4)";
         devload: Vec<(String, Place)> = "" [Unit::Of("open transactions")] in Range::Texts("OPTIMAL,MODERATE,SEVERE"), "numbers of open transactions at which DevLoad rises; empty = always light (coherence §3.8)";
         reduced: Vec<(String, Place)> = "" [Unit::Of("cycles")] in Range::Texts("FROM:TO:LEVEL"), "time spans of reduced throughput, in which the device reports at least DevLoad LEVEL, 0 to 3 (coherence §3.8)";
         uio: Uio = "" [Unit::Of("-")] in Range::Table(Uio::fields), "a peer on CXL.io";
@@ -112,7 +113,8 @@ impl Component for HdmDbDevice {
             ..MemConfig::default()
         };
         let config = CoherenceConfig { mem, ..CoherenceConfig::default() };
-        Some(Coherent::Home(Box::new(Home { name: format!("{path}.dcoh"), config, watch: self.watch, acts: false })))
+        let (name, watch) = (format!("{path}.dcoh"), self.watch);
+        Some(Coherent::Home(Box::new(Home { name, config, watch, acts: false, most_holders: MOST_FABRIC_HOLDERS })))
     }
 
     fn waits(&self) -> Option<Vec<Wait>> {
@@ -127,7 +129,7 @@ impl Component for HdmDbDevice {
         let rng = Rng::for_name(site.seed, &format!("uio[{}]", domain.number()));
         let device = Described {
             name,
-            agent: Dcoh::new(domain.config(), domain.holders() as u8),
+            agent: Dcoh::new(domain.config(), domain.holders() as Port),
             core: UioTraffic { accesses, writes, bytes, lines }.peer(rng),
             reductions: self.reduced.iter().filter_map(|(text, _)| reduction(text)).collect(),
             waits: WaitTable::default(),

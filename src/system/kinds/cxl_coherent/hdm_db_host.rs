@@ -12,6 +12,7 @@ use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
 use crate::quantity::Unit;
 use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_coherence::ids::Port;
 use scalepool_coherence::mem::host::MemHost;
 use scalepool_coherence::mem::load::Steps;
 use scalepool_coherence::wire::layouts;
@@ -91,8 +92,10 @@ impl Holder {
             if let Some(steps) = self.steps() {
                 core = core.heeding(steps);
             }
-            let agent =
-                Described { waits: waits.clone(), ..Described::with_core(name, MemHost::new(holder as u8), core, tap) };
+            let agent = Described {
+                waits: waits.clone(),
+                ..Described::with_core(name, MemHost::new(holder as Port), core, tap)
+            };
             all.push(agent.holder(&site.ports[n..=n], true));
         }
         agents(all, site, self.core.poison_every > 0)

@@ -9,7 +9,7 @@ use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
 use crate::kinds::cxl_links;
 use crate::quantity::Unit;
-use scalepool_coherence::cache::home::Home as HomeAgent;
+use scalepool_coherence::cache::home::{Home as HomeAgent, PORTS};
 use scalepool_coherence::clocked::cache::Sparse;
 use scalepool_coherence::clocked::core::NoCore;
 use scalepool_coherence::clocked::waiting::WaitTable;
@@ -30,7 +30,7 @@ pub const KIND: ComponentKind = ComponentKind {
 config! {
     /// A host as home of lines. Numbers without another source are of the model (basis: model).
     pub struct CxlHome {
-        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "root ports, one for each caching device (coherence §2.9), or one for a switch";
+        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, PORTS as u64), "root ports, one for each caching device (coherence §2.9), or one for a switch";
         filter_lines: usize = "0" [Unit::Of("lines")] in Range::Int(0, 1 << 20), "lines that the home can track; 0 = all (coherence §2.9)";
         watch: bool = "on" [Unit::Of("-")] in Range::Switch, "check the invariants V1 to V4 after every step (coherence §4)";
     }
@@ -48,7 +48,8 @@ impl Component for CxlHome {
 
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig { home_filter_lines: self.filter_lines, ..CoherenceConfig::default() };
-        Some(Coherent::Home(Box::new(Home { name: format!("{path}.home"), config, watch: self.watch, acts: false })))
+        let (name, watch) = (format!("{path}.home"), self.watch);
+        Some(Coherent::Home(Box::new(Home { name, config, watch, acts: false, most_holders: PORTS.into() })))
     }
 
     fn waits(&self) -> Option<Vec<Wait>> {

@@ -3,7 +3,7 @@
 
 use super::figures::broken;
 use crate::channels::{Reach, Wait};
-use crate::coherence::Coherent;
+use crate::coherence::{Coherent, MOST_FABRIC_HOLDERS};
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Component, ComponentKind, Finding, Lines, Node, NodeError, Plug, PortDecl, Role, Side, Site, component,
@@ -14,6 +14,7 @@ use crate::measured::Measured;
 use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
+use scalepool_coherence::cache::home::PORTS;
 use scalepool_coherence::cache::route::{Below, CACHE_IDS, Flits, Hdm, Hierarchy, Routes};
 use scalepool_coherence::clocked::switch::{Switch, SwitchResult, Table};
 use scalepool_coherence::message::Class;
@@ -53,7 +54,7 @@ pub const FABRIC: ComponentKind = ComponentKind {
 config! {
     /// A switch between a host and its caching devices.
     pub struct CacheSwitch {
-        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "ports, one for each caching device (coherence §2.9)";
+        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, PORTS as u64), "ports, one for each caching device (coherence §2.9)";
         table: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("CACHEID:DEVICE, CACHEID:none"), "routing entries that differ from CacheID n to device n; messages without an entry are discarded (coherence §2.9)";
     }
 }
@@ -61,8 +62,8 @@ config! {
 config! {
     /// A switch of a fabric in front of a device.
     pub struct FabricSwitch {
-        hosts: usize = "1" [Unit::Of("ports")] in Range::Int(0, 16), "ports for hosts";
-        peers: usize = "0" [Unit::Of("ports")] in Range::Int(0, 16), "ports for direct peers (coherence §3.7)";
+        hosts: usize = "1" [Unit::Of("ports")] in Range::Int(0, MOST_FABRIC_HOLDERS as u64), "ports for hosts; with those for peers as many as a fabric has (fabric PID-1)";
+        peers: usize = "0" [Unit::Of("ports")] in Range::Int(0, MOST_FABRIC_HOLDERS as u64), "ports for direct peers (coherence §3.7)";
     }
 }
 
@@ -105,7 +106,7 @@ impl Component for CacheSwitch {
             if !self.table.is_empty() {
                 return Err(refused("found a table of CacheIDs, expected none: a fabric goes by ports".to_owned()));
             }
-            return Ok(switch(Table::Ports(site.ports[0].seat().fabric_ports()), site, hub));
+            return Ok(switch(Table::of_ports(&site.ports[0].seat().fabric_ports()), site, hub));
         }
         let flits = |form| if form == Form::Cxl68 { Flits::B68 } else { Flits::B256 };
         let device = |(n, form)| Below { hdm: Hdm::None, link: flits(form), cache_id: Some(n) };
@@ -143,8 +144,9 @@ impl Component for FabricSwitch {
 
     fn check(&self) -> Vec<Finding> {
         let all = self.hosts + self.peers;
-        let text = || format!("found {} hosts and {} peers, expected 1 to 16 in all", self.hosts, self.peers);
-        (!(1..=16).contains(&all)).then(|| ("peers", text())).into_iter().collect()
+        let most = MOST_FABRIC_HOLDERS;
+        let text = || format!("found {} hosts and {} peers, expected 1 to {most} in all", self.hosts, self.peers);
+        (!(1..=most).contains(&all)).then(|| ("peers", text())).into_iter().collect()
     }
 
     fn coherent(&self, _: &str) -> Option<Coherent> {
@@ -156,7 +158,7 @@ impl Component for FabricSwitch {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
-        Ok(switch(Table::Ports(site.ports[0].seat().fabric_ports()), site, hub))
+        Ok(switch(Table::of_ports(&site.ports[0].seat().fabric_ports()), site, hub))
     }
 }
 

@@ -60,7 +60,7 @@ pub type Metrics = &'static [&'static [&'static Metric]];
 
 /// Declares figures and the list of them:
 ///
-/// ```ignore
+/// ```text
 /// metrics! {
 ///     /// What a host counts.
 ///     static METRICS {

@@ -9,6 +9,8 @@ struct Slot {
     width: u32,
     /// `false` until something sets it: shown as `x`.
     known: bool,
+    /// Was known when the changes were taken the last time.
+    was_known: bool,
     /// Stands in the list of changes.
     changed: bool,
 }
@@ -18,6 +20,8 @@ struct Slot {
 pub(super) struct State {
     slots: Vec<Slot>,
     words: Vec<u64>,
+    /// The words as they were when the changes were taken the last time: what is set twice in an instant may be as before.
+    taken: Vec<u64>,
     changes: Vec<VarId>,
 }
 
@@ -26,12 +30,13 @@ impl State {
     pub(super) fn new(vars: &[Var]) -> State {
         let mut first_word = 0;
         let slot = |var: &Var| {
-            let slot = Slot { first_word, width: var.width, known: var.is_count, changed: false };
+            let slot =
+                Slot { first_word, width: var.width, known: var.is_count, was_known: var.is_count, changed: false };
             first_word += var.width.div_ceil(64) as usize;
             slot
         };
         let slots = vars.iter().map(slot).collect();
-        State { slots, words: vec![0; first_word], changes: Vec::new() }
+        State { slots, words: vec![0; first_word], taken: vec![0; first_word], changes: Vec::new() }
     }
 
     /// Sets a variable; bits above its width are lost.
@@ -87,13 +92,51 @@ impl State {
         self.slots.len()
     }
 
-    /// Takes the list of changes into `into`, in order of declaration.
+    /// Takes the list of changes since the last call into `into`, in order of declaration.
     pub(super) fn take_changes(&mut self, into: &mut Vec<VarId>) {
         into.clear();
         std::mem::swap(&mut self.changes, into);
         into.sort_unstable();
-        for var in into {
-            self.slots[*var].changed = false;
-        }
+        into.retain(|var| {
+            let slot = &mut self.slots[*var];
+            slot.changed = false;
+            let of_it = slot.first_word..slot.first_word + slot.width.div_ceil(64) as usize;
+            let (now, taken) = (&self.words[of_it.clone()], &mut self.taken[of_it]);
+            let differs = !slot.was_known || now != &*taken;
+            slot.was_known = true;
+            taken.copy_from_slice(now);
+            differs
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_as_before_at_the_end_of_an_instant_is_no_change() {
+        let var = |width, is_count| Var {
+            name: String::new(),
+            width,
+            is_count,
+            is_decimal: false,
+            is_detail: false,
+            names: None,
+        };
+        let (mut state, mut changes) = (State::new(&[var(8, false), var(100, true)]), Vec::new());
+        state.set(0, 0);
+        state.set(1, 0);
+        state.take_changes(&mut changes);
+        assert_eq!(changes, [0], "it was unknown; a count is 0 from the start");
+        state.set(0, 5);
+        state.set(1, 1 << 99);
+        state.set(0, 0);
+        state.take_changes(&mut changes);
+        assert_eq!(changes, [1]);
+        state.set(0, 5);
+        state.set(1, 0);
+        state.take_changes(&mut changes);
+        assert_eq!(changes, [0, 1]);
     }
 }

@@ -57,7 +57,7 @@ const HOME_PID: u16 = 0x100;
 /// The number that is no port of a fabric: "handle here" on a first hop (`fabric` PID-1).
 const NO_PID: u16 = 0xfff;
 
-/// Most holders of lines behind one fabric: a port each, of those with 12 bits, without the home's, [`NO_PID`], and 0, which
+/// Most holders of lines behind one fabric: a port each, of those with 12 bits, without the home's, FFFh, and 0, which
 /// stands for no fabric.
 pub const MOST_FABRIC_HOLDERS: usize = NO_PID as usize - 2;
 

@@ -9,7 +9,7 @@
 //! enters the window when its time has come. A core that heeds DevLoad leaves idle cycles between two requests, as many as
 //! its throttle says (`coherence` §3.8); write-backs are not held.
 
-use super::core::{Core, Told, Wants};
+use super::core::{Core, CoreReport, Told, Wants};
 use super::program::Program;
 use crate::agent::{Effect, Out};
 use crate::config::CoherenceConfig;
@@ -401,6 +401,10 @@ impl<A: Caching> Core<A> for Accessor {
 
     fn told(&mut self) -> Vec<Told> {
         std::mem::take(&mut self.told)
+    }
+
+    fn report(&self) -> Option<CoreReport> {
+        Some(CoreReport { measured: self.measured.clone(), aborts: 0 })
     }
 
     fn open_work(&self) -> Option<String> {

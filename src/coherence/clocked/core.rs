@@ -1,5 +1,6 @@
 //! What issues operations to a caching agent: a program, a tester, a trace.
 
+use super::accessor::Measured;
 use crate::agent::{Effect, Out};
 use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr};
@@ -81,6 +82,20 @@ pub trait Core<A> {
 
     /// What it still waits for, for a person to read; `None`: its program is over.
     fn open_work(&self) -> Option<String>;
+
+    /// What it has measured so far; `None`: it measures nothing.
+    fn report(&self) -> Option<CoreReport> {
+        None
+    }
+}
+
+/// What a core has measured.
+#[derive(Debug, Clone)]
+pub struct CoreReport {
+    /// Its accesses.
+    pub measured: Measured,
+    /// Accesses that were aborted.
+    pub aborts: u64,
 }
 
 /// No core: the agent acts on messages alone.

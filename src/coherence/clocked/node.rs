@@ -6,7 +6,7 @@
 //! one that has waited longest, so that no link is passed again and again (§4 V10). Then the core sees what has ended and issues.
 //! What the agent sent goes to the channels of its class as far as they have room; the rest stays in a queue.
 
-use super::core::{Core, Wants};
+use super::core::{Core, CoreReport, Wants};
 use super::coverage::Point;
 use super::linked::{Linked, NodeLink};
 use super::tree::{Passing, Tree, part};
@@ -63,22 +63,18 @@ pub trait Watch<A> {
 }
 
 /// What a node leaves behind.
-#[derive(Debug, Clone)]
-pub struct NodeResult<A, C> {
-    /// Agent and core as they were when the run was looked at; `None` before.
-    pub end: Option<(A, C)>,
+#[derive(Debug, Clone, Default)]
+pub struct NodeResult {
+    /// What the core said when the run was looked at; `None` before, and of a core that measures nothing.
+    pub core: Option<CoreReport>,
+    /// Agent or core had open work then.
+    pub is_open: bool,
     /// Broken rules, with their time \[fs\].
     pub events: Vec<(u64, Event)>,
     /// Messages sent, by class in [`ORDER`].
     pub sent: [u64; 12],
     /// Rows of tables that its watch has seen used.
     pub met: BTreeSet<Point>,
-}
-
-impl<A, C> Default for NodeResult<A, C> {
-    fn default() -> Self {
-        Self { end: None, events: Vec::new(), sent: [0; 12], met: BTreeSet::new() }
-    }
 }
 
 /// A while in which a device reports at least some load (`coherence` §3.8).
@@ -137,12 +133,12 @@ pub struct Node<A, C> {
     refused: bool,
     /// Forbidden waits that were reported.
     reported: Vec<(Class, Class)>,
-    result: Arc<Mutex<NodeResult<A, C>>>,
+    result: Arc<Mutex<NodeResult>>,
 }
 
 impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     /// A node; copies of agent and core are in `result` when the run is looked at.
-    pub fn new(config: NodeConfig<A, C>, result: Arc<Mutex<NodeResult<A, C>>>) -> Self {
+    pub fn new(config: NodeConfig<A, C>, result: Arc<Mutex<NodeResult>>) -> Self {
         let ports = config.links.iter().enumerate().flat_map(|(n, link)| link.routes.iter().map(move |r| (n, *r)));
         Node {
             number: config.number,
@@ -321,7 +317,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     }
 }
 
-impl<A: Agent<Line> + Clone, C: Core<A> + Clone> Module for Node<A, C> {
+impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         if self.watch.as_ref().is_some_and(|w| w.has_stopped()) {
@@ -370,7 +366,8 @@ impl<A: Agent<Line> + Clone, C: Core<A> + Clone> Module for Node<A, C> {
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.end = Some((self.agent.clone(), self.core.clone()));
+        result.core = self.core.report();
+        result.is_open = !self.agent.is_idle() || self.core.open_work().is_some();
         result.met = self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met());
     }
 

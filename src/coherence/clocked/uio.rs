@@ -8,7 +8,7 @@
 //! by BISnpCur; when that has ended the next line follows; behind the last one the access is complete.
 
 use super::accessor::Measured;
-use super::core::{Core, Told, Wants};
+use super::core::{Core, CoreReport, Told, Wants};
 use super::program::Program;
 use crate::agent::{Effect, Out};
 use crate::config::CoherenceConfig;
@@ -155,6 +155,10 @@ impl Core<Dcoh<Line>> for UioPeer {
 
     fn told(&mut self) -> Vec<Told> {
         std::mem::take(&mut self.told)
+    }
+
+    fn report(&self) -> Option<CoreReport> {
+        Some(CoreReport { measured: self.measured.clone(), aborts: self.aborts })
     }
 
     fn open_work(&self) -> Option<String> {

@@ -26,16 +26,14 @@ use std::sync::{Arc, Mutex};
 
 /// Takes whatever comes, when it comes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Taker(Vec<Class>);
+struct Taker;
 
 impl Agent<Line> for Taker {
     fn accepts(&self, _: &CoherenceConfig, _: Port, _: &Msg<Line>) -> Accept {
         Accept::Take
     }
 
-    fn take(&mut self, _: &CoherenceConfig, _: Port, msg: Msg<Line>, _: u8, _: &mut Out<Line>) {
-        self.0.push(msg.class());
-    }
+    fn take(&mut self, _: &CoherenceConfig, _: Port, _: Msg<Line>, _: u8, _: &mut Out<Line>) {}
 
     fn is_idle(&self) -> bool {
         true
@@ -47,10 +45,11 @@ impl Agent<Line> for Taker {
 /// More messages of a class than its channel and its queue take.
 const FLOOD_MESSAGES: usize = 16;
 
-#[derive(Clone)]
 struct Flood {
     port: Port,
     class: Class,
+    /// What its agent has taken.
+    heard: Arc<Mutex<Vec<Class>>>,
 }
 
 impl Core<Taker> for Flood {
@@ -66,6 +65,10 @@ impl Core<Taker> for Flood {
             (0..FLOOD_MESSAGES).for_each(|_| out.send(self.port, message(self.class)));
         }
         Wants::Message
+    }
+
+    fn heard(&mut self, _: u64, msg: &Msg<Line>) {
+        self.heard.lock().expect("nobody panicked").push(msg.class());
     }
 
     fn open_work(&self) -> Option<String> {
@@ -104,10 +107,10 @@ const CHANNEL_MESSAGES: u32 = 8;
 
 /// What happened to `incoming` while `stuck` did not move: taken before cycle 60, taken at all, rules reported.
 fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (bool, Vec<&'static str>) {
-    let result: Arc<Mutex<NodeResult<Taker, Flood>>> = Arc::default();
+    let (result, taken): (Arc<Mutex<NodeResult>>, Arc<Mutex<Vec<Class>>>) = Default::default();
     let config = CoherenceConfig { waits: waits.clone(), ..CoherenceConfig::default() };
     let mut sim = Simulation::new(1);
-    let node_result = Arc::clone(&result);
+    let (node_result, heard) = (Arc::clone(&result), Arc::clone(&taken));
     sim.partition(move |p| {
         let clock = p.clock("clk", Clock::with_period_fs(1_000)?)?;
         // Port 0 of the node sends as the agent of `incoming` does, port 1 the other way, as a direct peer.
@@ -148,10 +151,10 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
             };
             let links = ends.into_iter().map(link).collect();
             let port = Port::from(stuck.dir() != sends);
-            let core = Flood { port, class: stuck };
+            let core = Flood { port, class: stuck, heard };
             let config = NodeConfig {
                 number: 0,
-                agent: Taker(Vec::new()),
+                agent: Taker,
                 core,
                 config,
                 reductions: Vec::new(),
@@ -166,8 +169,8 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
     let options = RunOptions { limit, open_at_limit_allowed: true, stall_limit_fs: None, ..RunOptions::default() };
     sim.run(&options, |_| ()).expect("it runs");
     let result = result.lock().expect("nobody panicked");
-    let (agent, _) = result.end.as_ref().expect("it has ended");
-    (agent.0 == [incoming], result.events.iter().map(|(_, e)| e.rule).collect())
+    let is_taken = *taken.lock().expect("nobody panicked") == [incoming];
+    (is_taken, result.events.iter().map(|(_, e)| e.rule).collect())
 }
 
 /// Classes that leave the agent at which `incoming` arrives.

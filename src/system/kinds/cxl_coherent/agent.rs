@@ -1,6 +1,6 @@
 //! A coherent agent between its description and its module.
 
-use super::figures::{Figures, Read, figures, waits};
+use super::figures::{Figures, figures, waits};
 use crate::coherence::{End, Seat, recorded};
 use crate::kind::{Node, Plug, Site, SitePort};
 use scalepool_coherence::agent::Agent;
@@ -43,8 +43,6 @@ pub(super) struct Described<A, C> {
     pub watch: MakeWatch<A>,
     /// Messages.
     pub tap: Tap,
-    /// What its core has measured.
-    pub read: Read<C>,
 }
 
 /// The watch of an agent in one domain.
@@ -68,15 +66,14 @@ impl<A: Watched + 'static> Described<A, Accessor> {
     /// An agent with a core: followed in the domain of its first port, with the wait table that every holder has.
     pub fn with_core(name: String, agent: A, core: Accessor, tap: Tap) -> Self {
         let (reductions, waits) = (Vec::new(), WaitTable::default());
-        let read: Read<Accessor> = |core| Some((core.measured.clone(), 0));
-        Described { name, agent, core, reductions, waits, watch: one_watch, tap, read }
+        Described { name, agent, core, reductions, waits, watch: one_watch, tap }
     }
 }
 
 impl<A, C> Described<A, C>
 where
-    A: Agent<Line> + Watched + Clone + Send + 'static,
-    C: Core<A> + Clone + Send + 'static,
+    A: Agent<Line> + Watched + Send + 'static,
+    C: Core<A> + Send + 'static,
 {
     /// The home of the lines of a domain; all ports lead to holders.
     pub fn home(self, ports: &[SitePort], is_host: bool) -> Ready {
@@ -107,8 +104,8 @@ where
 
     /// `number`: 0 for the home, n + 1 for holder n.
     fn ready(self, number: usize, seats: Vec<Seat>, links: Vec<AgentLink>) -> Ready {
-        let Described { name, agent, core, reductions, waits: table, watch, tap, read } = self;
-        let result: Arc<Mutex<NodeResult<A, C>>> = Arc::default();
+        let Described { name, agent, core, reductions, waits: table, watch, tap } = self;
+        let result: Arc<Mutex<NodeResult>> = Arc::default();
         if let Some(holder) = number.checked_sub(1) {
             for seat in &seats {
                 let result = result.clone();
@@ -126,7 +123,7 @@ where
                 node::Node::new(NodeConfig { number, agent, core, config, reductions, links, tap, watch }, shared)
             })
         };
-        Ready { name, place: Box::new(place), figures: Box::new(move || figures(&result, read)), ports }
+        Ready { name, place: Box::new(place), figures: Box::new(move || figures(&result)), ports }
     }
 }
 

@@ -3,20 +3,14 @@
 use crate::measured::{Measured, Rows};
 use crate::metric::Metric;
 use crate::metric::metrics;
-use scalepool_coherence::agent::Agent;
 use scalepool_coherence::clocked::accessor;
-use scalepool_coherence::clocked::core::Core;
 use scalepool_coherence::clocked::coverage::{Point, Table};
 use scalepool_coherence::clocked::node::{NodeResult, ORDER};
-use scalepool_coherence::content::Line;
 use scalepool_coherence::event::Event;
 use scalepool_nodes::Broken;
 use scalepool_protocols::wire::{At, Violation};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
-
-/// What a core has measured, and accesses that it saw aborted; `None`: it measures nothing.
-pub(super) type Read<C> = fn(&C) -> Option<(accessor::Measured, u64)>;
 
 /// What an agent has done.
 pub(super) struct Figures {
@@ -28,22 +22,20 @@ pub(super) struct Figures {
 }
 
 /// Reads the result of a node.
-pub(super) fn figures<A: Agent<Line>, C: Core<A>>(result: &Mutex<NodeResult<A, C>>, read: Read<C>) -> Figures {
+pub(super) fn figures(result: &Mutex<NodeResult>) -> Figures {
     let result = result.lock().unwrap_or_else(PoisonError::into_inner);
-    let (measured, aborts) = result.end.as_ref().and_then(|(_, core)| read(core)).unzip();
     Figures {
         events: result.events.iter().map(|(_, event)| event.clone()).collect(),
         sent: result.sent,
         met: result.met.clone(),
-        measured,
-        aborts: aborts.unwrap_or(0),
+        measured: result.core.as_ref().map(|core| core.measured.clone()),
+        aborts: result.core.as_ref().map_or(0, |core| core.aborts),
     }
 }
 
 /// Whether a node has open work.
-pub(super) fn waits<A: Agent<Line>, C: Core<A>>(result: &Mutex<NodeResult<A, C>>) -> bool {
-    let result = result.lock().unwrap_or_else(PoisonError::into_inner);
-    result.end.as_ref().is_some_and(|(agent, core)| !agent.is_idle() || core.open_work().is_some())
+pub(super) fn waits(result: &Mutex<NodeResult>) -> bool {
+    result.lock().unwrap_or_else(PoisonError::into_inner).is_open
 }
 
 /// A broken rule as a report has it.

@@ -135,7 +135,6 @@ impl Component for HdmDbDevice {
             waits: WaitTable::default(),
             watch: one_watch,
             tap,
-            read: |peer| Some((peer.measured.clone(), peer.aborts)),
         };
         Ok(agents(vec![device.home(site.ports, false)], site, false))
     }

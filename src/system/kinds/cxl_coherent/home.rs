@@ -67,7 +67,6 @@ impl Component for CxlHome {
             waits: WaitTable::default(),
             watch: one_watch,
             tap,
-            read: |_| None,
         };
         Ok(agents(vec![home.home(site.ports, true)], site, false))
     }

@@ -18,9 +18,10 @@ use scalepool::coherence::message::{Class, Dir, Msg};
 use scalepool::coherence::monitor::{DcohStep, DcohWatch};
 use scalepool::coherence::mutant::Mutant;
 use scalepool::coherence::stress::{Protocol, Stress};
+use scalepool::system::coherence::{HOME_PID, MOST_FABRIC_HOLDERS, holder_pid};
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, M2sReqOpcode, MetaValue, SnpType};
 use serde_json::Value;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A device and its hosts, between which every message arrives in the order of sending.
 struct Star {
@@ -185,6 +186,14 @@ fn many_hosts_share_lines_behind_a_switch() {
         *at_once.entry(record["t_fs"].as_u64().expect("a time")).or_default() += 1;
     }
     assert_eq!(at_once.values().collect::<Vec<_>>(), [&80], "the other hosts and the direct peer");
+}
+
+/// Ports of a fabric have 12 bits; 0 stands for no fabric and FFFh for no port.
+#[test]
+fn every_holder_of_a_full_fabric_has_a_port_of_its_own() {
+    let ports: BTreeSet<u16> = (0..MOST_FABRIC_HOLDERS).map(holder_pid).collect();
+    assert_eq!(ports.len(), MOST_FABRIC_HOLDERS);
+    assert!(!ports.contains(&HOME_PID) && ports.first() == Some(&1) && ports.last() == Some(&0xffe));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Modelled: the time and the room of an access, behind one trait. Left out: bytes. They stand in a [`Store`](crate::store::Store),
 //! with their byte enables and poison, and an owner applies a request to it when the backend takes the request: so accesses
 //! take effect in order of arrival, whatever the order in which they end. Two backends are here: a [fixed latency](fixed) and
-//! [banks](banks) that are busy for a time. DRAM and HBM fit the same trait: banks, rows, refresh and ECC decide when a request
+//! [`banks`] that are busy for a time. DRAM and HBM fit the same trait: banks, rows, refresh and ECC decide when a request
 //! is ready, a full read or write queue is [`room_at`](MemoryBackend::room_at) of that request, and what a request has to say
 //! for that (address, bytes, read, write or a write that has to read first) is a [`Request`].
 //!

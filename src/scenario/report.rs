@@ -214,9 +214,14 @@ impl Report {
 
     /// Every count of a component or link in this report: its unit, and what the system makes of several of them.
     fn metrics_json(&self) -> Value {
-        let all = self.components.iter().chain(&self.links).flat_map(|part| &part.counts);
-        let form = |metric: &Metric| json!({"unit": metric.unit, "total": metric.total.name()});
-        Value::Object(all.map(|(metric, _)| (metric.name.to_owned(), form(metric))).collect())
+        let mut all: Vec<&Metric> = Vec::new();
+        for (metric, _) in self.components.iter().chain(&self.links).flat_map(|part| &part.counts) {
+            if !all.iter().any(|known| known.name == metric.name) {
+                all.push(metric);
+            }
+        }
+        // A list, so that whoever looks for the key of a count in the text finds numbers alone.
+        all.into_iter().map(|m| json!({"name": m.name, "unit": m.unit, "total": m.total.name()})).collect()
     }
 
     /// Moves the first finding of a rule in front of all others, and says with it at which bit error rate the links ran.

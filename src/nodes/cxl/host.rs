@@ -235,12 +235,14 @@ impl Host {
             Refusal::NotCmp { .. } => ("COH-MEM-33", refusal.event(None).text()),
         };
         let Event { found, expected, .. } = refusal.event(None);
+        let found = if refusal == Refusal::NoAnswer { format!("{:?}", message.class()) } else { found };
         self.broken(rule, found, expected, text);
     }
 
-    /// The open read or write of a line, 0 for none.
+    /// The open read or write of a line, 0 for none; it is looked for among all that is open, and for traces alone.
     fn holder(&self, line: LineAddr, write: bool) -> u64 {
-        self.agent.request(line, write).map_or(0, |request| request.note.id)
+        let request = self.tap.is_on().then(|| self.agent.request(line, write)).flatten();
+        request.map_or(0, |request| request.note.id)
     }
 
     /// Tries the access; `false`: it has to wait.

@@ -2,17 +2,19 @@
 # Everything that runs in Verilator, Icarus or cocotb, at the end a table of durations; stops at the first part that fails.
 # Called by `make cosim` and, as one of its steps, by `make test`.
 #
-# The library and the program are those of the release profile, which `make test` builds anyway. What has not changed since
-# it was last built or run is not done again (target/cosim, target/cocotb); FRESH=1 forgets all that. FULL=1 has the full
-# number of random flits, of streams, of tests and of seeded bugs, see the README of each folder.
+# The library and the program are those of the profile PROFILE (release); `make test` has them of the profile of its tests.
+# What has not changed since it was last built or run is not done again (target/cosim, target/cocotb); FRESH=1 forgets all
+# that. FULL=1 has the full number of random flits, of streams, of tests and of seeded bugs, see the README of each folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . testbenches/setup/steps.sh
 . testbenches/setup/missing.sh
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
-program=$target/release/scalepool
-export SCALEPOOL_LIB=$target/release/libscalepool.so
+profile=${PROFILE:-release}
+built=$target/${profile/#dev/debug}
+program=$built/scalepool
+export SCALEPOOL_LIB=$built/libscalepool.so
 # The packages of .venv-cosim need no other place, and no file is to be written beside a source.
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -28,7 +30,7 @@ fi
 python=.venv-cosim/bin/python3
 command -v cargo >/dev/null || missing 'Rust 1.90 or later' 'see rust-lang.org'
 step crates crates
-step program bash testbenches/setup/build.sh release
+step program bash testbenches/setup/build.sh "$profile"
 step setup bash testbenches/setup/cosim.sh
 step package "$python" -m unittest discover -s testbenches/python/tests
 step verilator "$python" testbenches/verilator/run.py --program "$program" "${full[@]}"

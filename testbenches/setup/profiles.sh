@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the cases of tests/determinism.cases with the programs of two build profiles, each from a folder of its own, and
-# compares the bytes of reports, traces and waves with the committed hashes. The programs run beside each other.
+# Runs the cases of tests/determinism.cases with each program given, each from a folder of its own, and compares the bytes
+# of reports, traces and waves with the committed hashes. The programs run beside each other. `make test` gives it the
+# program of the tests, `make soak` those of the other build profiles.
 #
 # usage: profiles.sh PROGRAM...
 set -euo pipefail

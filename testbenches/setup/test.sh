@@ -33,10 +33,10 @@ tests() {
         }')
 }
 
+# The program and the library that the tests were built with are what every further step runs.
 profiles() {
-    bash testbenches/setup/build.sh release
-    cargo build --workspace --bin scalepool
-    bash testbenches/setup/profiles.sh "$target/debug/scalepool" "$target/release/scalepool"
+    bash testbenches/setup/build.sh dev
+    bash testbenches/setup/profiles.sh "$target/debug/scalepool"
 }
 
 # Packets both ways between the program and cocotbext-pcie; their checksums go to the library through a file.
@@ -70,4 +70,4 @@ step profiles profiles
 step pcie pcie
 step litmus litmus
 step oracle oracle
-step cosim bash testbenches/setup/cosimulate.sh
+step cosim env PROFILE=dev bash testbenches/setup/cosimulate.sh

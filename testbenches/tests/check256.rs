@@ -301,12 +301,12 @@ fn every_burst_of_three_is_repaired() {
 /// 10^6 patterns of 2 to 12 wrong bytes in a form: FEC, then CRC. Whatever comes through is what was sent.
 #[test]
 fn nothing_wrong_is_delivered() {
-    const PATTERNS: usize = 1_000_000;
+    let patterns = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 1_000_000 } else { 200_000 };
     for form in &FORMS {
         let mut bytes = Bytes(17);
         let (mut crowded, mut repaired, mut uncorrectable, mut only_crc) = (0, 0, 0, 0);
         let mut good = (form.flit)(&mut bytes);
-        for n in 0..PATTERNS {
+        for n in 0..patterns {
             if n % 1000 == 0 {
                 good = (form.flit)(&mut bytes);
             }
@@ -337,12 +337,12 @@ fn nothing_wrong_is_delivered() {
             }
         }
         println!(
-            "{}: {PATTERNS} patterns, {crowded} with two or more wrong bytes in one group; {repaired} repaired, \
+            "{}: {patterns} patterns, {crowded} with two or more wrong bytes in one group; {repaired} repaired, \
              {uncorrectable} named by the FEC, {only_crc} wrong repairs that only the CRC caught",
             form.name
         );
-        assert!(3 * crowded >= PATTERNS, "a third has two or more in one group");
+        assert!(3 * crowded >= patterns, "a third has two or more in one group");
         assert!(only_crc > 0);
-        assert_eq!(repaired + uncorrectable + only_crc, PATTERNS);
+        assert_eq!(repaired + uncorrectable + only_crc, patterns);
     }
 }

@@ -5,7 +5,7 @@ mod check256;
 mod cxl256;
 mod cxl68;
 mod cxlio;
-mod flits_10m;
+mod flits_soak;
 mod fuzzing;
 mod golden;
 mod oracle256;

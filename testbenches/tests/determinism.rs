@@ -109,11 +109,15 @@ fn every_mode_gives_the_same_bytes() {
         hashes(case, &plain, &mut list);
         let compare = |mode: &str, other: Outcome| {
             for ((what, a), (_, b)) in plain.iter().zip(&other) {
+                // The tests are compiled plainly: a comparison of slices takes a tenth of one byte by byte.
+                if a == b {
+                    continue;
+                }
                 let at = a.iter().zip(b).position(|(x, y)| x != y).unwrap_or(a.len().min(b.len()));
                 let near = |bytes: &[u8]| {
                     String::from_utf8_lossy(&bytes[at.saturating_sub(40)..(at + 40).min(bytes.len())]).into_owned()
                 };
-                assert!(a == b, "{} {what}: {mode} differs at byte {at}: {} {}", case.name, near(a), near(b));
+                panic!("{} {what}: {mode} differs at byte {at}: {} {}", case.name, near(a), near(b));
             }
         };
         compare("two threads", outcome(case, 2, Modes::default(), true, dir.path()));

@@ -343,11 +343,11 @@ fn flit_objects_on_mutated_lines() {
 /// A file of each kind, with some characters changed.
 #[test]
 fn vector_files_on_mutated_files() {
-    let rounds = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 20 } else { 4 };
+    let (rounds, step) = if std::env::var_os("SCALEPOOL_SOAK").is_some() { (20, 8) } else { (3, 16) };
     let mut rng = Rng::for_name(1, "fuzzing.vectors");
     let spec = Spec { count: 16, ..Spec::default() };
-    // Every eighth set: messages of all families.
-    for source in spec.sources().into_iter().filter(|s| matches!(s, Source::Layout(_))).step_by(8) {
+    // Every sixteenth set, in a soak every eighth: messages of all families.
+    for source in spec.sources().into_iter().filter(|s| matches!(s, Source::Layout(_))).step_by(step) {
         let set = source.vectors(&spec);
         for form in [Form::Hex, Form::Rsp] {
             let text = form.text(&set, &spec).into_bytes();

@@ -261,14 +261,10 @@ def mutate(device, name, old, new, simulator):
     return folder
 
 
-def lint():
-    """Every device through Verilator with all its warnings."""
-    bad = []
-    for file in sorted(RTL.glob("*.sv")):
-        result = run([VERILATOR, "--lint-only", "-Wall", "--quiet", f"-I{RTL}", "-y", RTL, "--top-module", file.stem, file])
-        if result.returncode or "%Warning" in result.stdout:
-            bad.append(result.stdout)
-    return bad
+def lint(file):
+    """A device through Verilator with all its warnings: these, or nothing."""
+    result = run([VERILATOR, "--lint-only", "-Wall", "--quiet", f"-I{RTL}", "-y", RTL, "--top-module", file.stem, file])
+    return result.stdout if result.returncode or "%Warning" in result.stdout else ""
 
 
 def main():
@@ -290,11 +286,13 @@ def main():
         shutil.rmtree(OUT, ignore_errors=True)
     benches = [bench for bench in table(program) + dpi_table(options.full) if options.only in bench.name]
     sets = v.Vectors(program, OUT / "vectors")
-    wrong = lint()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        linted = pool.map(lint, sorted(RTL.glob("*.sv")))
+        # Not in the pool: vectors of one case are used by the next.
+        prepared = {(b.name, c.vectors): c.prepare(sets) for b in benches for c in b.cases}
+    wrong = [text for text in linted if text]
     for text in wrong:
         print(text)
-
-    prepared = {(b.name, c.vectors): c.prepare(sets) for b in benches for c in b.cases}
 
     def on_rtl(job):
         bench, simulator = job

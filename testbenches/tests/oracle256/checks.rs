@@ -135,13 +135,13 @@ fn many_wrong_bytes() {
         let mut bytes = Bytes(6);
         let good = sealed(mode, bytes.array());
         let mut refused = 0;
-        for n in 0..1000 {
+        for n in 0..500 {
             let mut damaged = good;
             for _ in 0..=n % 6 {
                 damaged[bytes.below(256)] ^= bytes.not_zero();
             }
             refused += u32::from(!same_repair(mode, &damaged, &format!("case {n}")));
         }
-        assert!((1..999).contains(&refused), "{mode:?}: {refused} refused; both answers are compared");
+        assert!((1..499).contains(&refused), "{mode:?}: {refused} refused; both answers are compared");
     }
 }

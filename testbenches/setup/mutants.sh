@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Mutation testing of the codecs: a sample of the changes that cargo-mutants knows for protocols/, the same for the same
 # seed. The tests of the crate itself judge each mutant first, since they take seconds; those that live are judged by the
-# tests of the whole workspace. Prints the score and names every mutant that nobody noticed; fails below 90 %.
+# suite of the codecs, and what still lives by the tests of the whole workspace. Prints the score and names every mutant
+# that nobody noticed; fails below 90 %.
 #
-# SCALEPOOL_SOAK_MUTANTS sets how many (200), SCALEPOOL_SOAK_SEED which ones (1). Arguments go to the second `cargo test`:
-# `SCALEPOOL_SOAK_MUTANTS=3 bash testbenches/setup/mutants.sh --test codec` tries it with a few and one suite.
+# SCALEPOOL_SOAK_MUTANTS sets how many (200), SCALEPOOL_SOAK_SEED which ones (1). Arguments go to the last `cargo test`:
+# `SCALEPOOL_SOAK_MUTANTS=3 bash testbenches/setup/mutants.sh --test link` tries it with a few and other suites.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . testbenches/setup/missing.sh
@@ -39,17 +40,25 @@ judge() {
 }
 lines() { cat "${@/#/$out/}" | wc -l; }
 
-judge --test-workspace false
-caught=$(lines caught.txt)
-if [ "$(lines missed.txt timeout.txt)" -gt 0 ]; then
+# What the tests of its crate left alive, by tests of the workspace, which the arguments choose.
+judge_survivors() {
+    local begin=$SECONDS limit
     # cargo-mutants would take the time that a mutant may need from the tests of its crate alone. So the unmutated tests of
     # the workspace run here; they have to pass, and set the limit.
-    begin=$SECONDS
     cargo test --workspace "$@"
     limit=$((60 + 5 * (SECONDS - begin)))
     # The tests of the repository ask git for its files.
     judge --test-workspace true --copy-vcs true --baseline skip --timeout "$limit" ${1+-- "$@"}
-    caught=$((caught + $(lines caught.txt timeout.txt)))
+    caught=$((caught + $(lines caught.txt)))
+}
+
+judge --test-workspace false
+caught=$(lines caught.txt)
+if [ "$(lines missed.txt timeout.txt)" -gt 0 ]; then
+    judge_survivors --test codec
+    [ "$(lines missed.txt)" -eq 0 ] || judge_survivors "$@"
+    # What never ended is noticed too.
+    caught=$((caught + $(lines timeout.txt)))
 else
     : >"$out/missed.txt"
 fi

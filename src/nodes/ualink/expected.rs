@@ -78,7 +78,7 @@ mod tests {
     fn drawn_regions_read_as_a_store_does() {
         const OWNER: u16 = 3;
         let (mut rng, mut expected, mut store) = (Rng::from_seed(1), Expected::default(), Store::new(BACKGROUND));
-        let mut read = 0;
+        let (mut read, mut drawn) = (0, 0);
         for n in 0..2000u64 {
             let cmd = [ReqCmd::Read, ReqCmd::WriteFull, ReqCmd::AtomicR, ReqCmd::Read][rng.below(4) as usize];
             let first = if rng.ratio(1, 2) { 0 } else { rng.below(REGION_LINES) };
@@ -92,11 +92,15 @@ mod tests {
             let enables = cmd.is_atomic().then_some([0xff; 32]);
             let poisoned = u8::from(cmd == ReqCmd::WriteFull && n.is_multiple_of(7));
             let request = Transfer { poisoned, ..with_data(Field::Request(req), &data, enables) };
+            drawn += usize::from(
+                cmd == ReqCmd::Read
+                    && expected.drawn.contains_key(&global(OWNER, address / REGION_BYTES * REGION_BYTES)),
+            );
             let (is, want) = (expected.apply(OWNER, &request, &from), apply(&mut store, OWNER, &request));
             assert_eq!(is.beats(), want.beats(), "{n}: {req:?}");
             (0..=want.beats()).for_each(|beat| assert_eq!(is.beat(beat), want.beat(beat), "{n}: {req:?}, beat {beat}"));
             read += want.beats();
         }
-        assert!(read > 1000 && !expected.drawn.is_empty());
+        assert!(read > 1000 && drawn > 100, "{read} beats, {drawn} reads of regions that are drawn anew");
     }
 }

@@ -228,7 +228,7 @@ impl TlPacker {
             for (n, half) in transfer.data.into_iter().enumerate() {
                 self.due.push_back(Due::data(half, transfer.poisoned >> (n / 2) & 1 == 1));
             }
-            self.due.extend(transfer.enables.map(|half| Due { half, poison: false, enables: true }));
+            self.due.extend(transfer.enables.map(|half| Due { half: *half, poison: false, enables: true }));
         }
         let follow = self.config.authentication && !tags.is_empty();
         (writer.half(), follow.then(|| tag_half(&tags)))
@@ -257,5 +257,5 @@ pub fn with_data(field: Field, data: &[[u8; 64]], enables: Option<Half>) -> Tran
         let (low, high) = beat.split_at(32);
         [low, high].map(|half| core::array::from_fn(|k| half[k]))
     });
-    Transfer { data: halves.collect(), enables, ..Transfer::new(field) }
+    Transfer { data: halves.collect(), enables: enables.map(Box::new), ..Transfer::new(field) }
 }

@@ -27,8 +27,9 @@ pub struct Transfer {
     pub data: Vec<Half>,
     /// Bit i: beat i is known to be wrong.
     pub poisoned: u8,
-    /// Byte enables: bit i of the half enables byte i of the block.
-    pub enables: Option<Half>,
+    /// Byte enables: bit i of the half enables byte i of the block. Few have any, and thousands wait in queues, so they do not
+    /// take room in those that have none.
+    pub enables: Option<Box<Half>>,
     /// Authentication tag; 0 without authentication.
     pub auth_tag: u64,
 }
@@ -216,7 +217,7 @@ impl TlUnpacker {
             if poison {
                 broken("poison", "byte enables", "poison replaces byte enables");
             }
-            transfer.enables = Some(*half);
+            transfer.enables = Some(Box::new(*half));
             return HalfRole::Enables;
         }
         let bit = 1 << (index / 2);

@@ -213,9 +213,32 @@ fn work(desk: &Desk, me: usize, seed: u64, options: &RunOptions, builds: Vec<(u3
     }
 }
 
-/// Partitions on several threads, this one included: partition p runs on thread p mod threads.
+/// The partitions of each thread, ascending: those of most weight are dealt first, each to the thread that has least so far.
+///
+/// Of a pod with 256 UALink accelerators the switch is two fifths of all work. Dealt in turn, the thread that got it had two and
+/// a half times the work of the other one.
+fn deal(weights: &[u64], threads: usize) -> Vec<Vec<usize>> {
+    let mut heaviest: Vec<usize> = (0..weights.len()).collect();
+    heaviest.sort_by_key(|&partition| std::cmp::Reverse(weights[partition]));
+    let mut shares: Vec<(u64, Vec<usize>)> = vec![(0, Vec::new()); threads];
+    for partition in heaviest {
+        if let Some((weight, share)) = shares.iter_mut().min_by_key(|(weight, _)| *weight) {
+            *weight += weights[partition];
+            share.push(partition);
+        }
+    }
+    let ascending = |(_, mut share): (u64, Vec<usize>)| {
+        share.sort_unstable();
+        share
+    };
+    shares.into_iter().map(ascending).collect()
+}
+
+/// Partitions on several threads, this one included.
 pub(super) struct Threads {
     own: Group,
+    /// Partitions by thread, this one first.
+    dealt: Vec<Vec<usize>>,
     desk: Arc<Desk>,
     others: Vec<JoinHandle<()>>,
     status: Status,
@@ -223,17 +246,20 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// Starts the threads; each builds its own partitions. The names come in the order of the partitions.
+    /// Starts the threads; each builds its own partitions, which come with their weights. The names come in the order of the
+    /// partitions.
     pub(super) fn build(
         threads: usize,
         seed: u64,
         options: &RunOptions,
-        builds: Vec<Build>,
+        builds: Vec<(u64, Build)>,
     ) -> Result<(Threads, Vec<Names>), BuildError> {
-        let mut shares: Vec<Vec<(u32, Build)>> = (0..threads).map(|_| Vec::new()).collect();
-        for (index, build) in builds.into_iter().enumerate() {
-            shares[index % threads].push((index as u32, build));
-        }
+        let (weights, builds): (Vec<u64>, Vec<Build>) = builds.into_iter().unzip();
+        let dealt = deal(&weights, threads);
+        let mut builds: Vec<Option<Build>> = builds.into_iter().map(Some).collect();
+        let mut build_of = |&partition: &usize| builds[partition].take().map(|build| (partition as u32, build));
+        let shares: Vec<Vec<(u32, Build)>> =
+            dealt.iter().map(|share| share.iter().filter_map(&mut build_of).collect()).collect();
         let mut shares = shares.into_iter();
         let own_share = shares.next().unwrap_or_default();
         let desk = Arc::new(Desk {
@@ -251,7 +277,7 @@ impl Threads {
         let others = shares.enumerate().map(start).collect();
         // From here on, dropping the crew sends the threads home.
         let own = Group { partitions: Vec::new(), status: Status::NONE };
-        let mut crew = Threads { own, desk, others, status: Status::NONE, patience: Patience::default() };
+        let mut crew = Threads { own, dealt, desk, others, status: Status::NONE, patience: Patience::default() };
         let mut outcomes = Vec::new();
         match Group::build(seed, options, own_share) {
             Ok((group, names)) => {
@@ -271,7 +297,7 @@ impl Threads {
         let mut first_error: Option<(u32, BuildError)> = None;
         for (thread, outcome) in outcomes.into_iter().enumerate() {
             match outcome {
-                Ok(its) => names.extend(its.into_iter().enumerate().map(|(i, n)| (i * threads + thread, n))),
+                Ok(its) => names.extend(crew.dealt[thread].iter().copied().zip(its)),
                 Err(error) if first_error.as_ref().is_none_or(|first| error.0 < first.0) => first_error = Some(error),
                 Err(_) => {}
             }
@@ -354,20 +380,29 @@ impl Crew for Threads {
 
     fn publish(&mut self) -> Vec<Counts> {
         self.give(Order::Publish);
-        let mut shares = vec![self.own.publish().into_iter()];
+        let mut shares = vec![self.own.publish()];
         for answer in self.gather() {
             if let Answer::Counts(its) = answer {
-                shares.push(its.into_iter());
+                shares.push(its);
             }
         }
-        // Back into the order of the partitions, which were dealt out in turn.
-        let mut counts = Vec::new();
-        loop {
-            let before = counts.len();
-            counts.extend(shares.iter_mut().filter_map(Iterator::next));
-            if counts.len() == before {
-                return counts;
-            }
-        }
+        // Back into the order of the partitions.
+        let mut counts: Vec<_> = self.dealt.iter().flatten().zip(shares.into_iter().flatten()).collect();
+        counts.sort_by_key(|(partition, _)| **partition);
+        counts.into_iter().map(|(_, counts)| counts).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::deal;
+
+    #[test]
+    fn threads_get_about_the_same_weight() {
+        assert_eq!(deal(&[1; 7], 3), [vec![0, 3, 6], vec![1, 4], vec![2, 5]], "of one weight in turn");
+        let mut pod = vec![5; 10];
+        pod.push(40);
+        assert_eq!(deal(&pod, 2), [vec![8, 10], vec![0, 1, 2, 3, 4, 5, 6, 7, 9]]);
+        assert_eq!(deal(&[3, 4], 4), [vec![1], vec![0], vec![], vec![]]);
     }
 }

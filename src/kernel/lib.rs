@@ -99,6 +99,7 @@ mod module;
 mod name;
 mod partition;
 mod rng;
+mod share;
 mod simulation;
 #[cfg(test)]
 mod tests;
@@ -114,6 +115,7 @@ pub use module::{Binder, Cx, End, Module, Next, Pending};
 pub use name::check_name;
 pub use partition::{ClockId, PartitionBuilder};
 pub use rng::Rng;
+pub use share::shared;
 pub use simulation::{RunOptions, RunReport, Running, Simulation, Stop};
 pub use time::Time;
 pub use wire::{WireIn, WireInEnd, WireOut, WireOutEnd};

@@ -90,7 +90,8 @@ pub struct Simulation {
     seed: u64,
     links: Vec<Arc<LinkInfo>>,
     link_names: BTreeSet<String>,
-    partitions: Vec<Build>,
+    /// With their weights.
+    partitions: Vec<(u64, Build)>,
 }
 
 impl Simulation {
@@ -119,7 +120,17 @@ impl Simulation {
 
     /// Adds a partition; `build` puts it together, later, on the thread that will run it.
     pub fn partition(&mut self, build: impl FnOnce(&mut PartitionBuilder) -> Result<(), BuildError> + Send + 'static) {
-        self.partitions.push(Box::new(build));
+        self.weighted_partition(1, build);
+    }
+
+    /// The same with the work that it is expected to make, in any unit that is the same for all partitions: threads get about
+    /// the same weight. It changes no result.
+    pub fn weighted_partition(
+        &mut self,
+        weight: u64,
+        build: impl FnOnce(&mut PartitionBuilder) -> Result<(), BuildError> + Send + 'static,
+    ) {
+        self.partitions.push((weight, Box::new(build)));
     }
 
     /// Builds and runs the simulation, see [`Running::run_until`] and [`Running::report`].
@@ -143,7 +154,7 @@ impl Simulation {
     pub fn start(self, options: &RunOptions) -> Result<Running, SimError> {
         let threads = options.threads.clamp(1, self.partitions.len().max(1));
         let (crew, names): (Box<dyn Crew>, _) = if threads == 1 {
-            let builds = self.partitions.into_iter().enumerate().map(|(index, build)| (index as u32, build));
+            let builds = self.partitions.into_iter().enumerate().map(|(index, (_, build))| (index as u32, build));
             let (group, names) = Group::build(self.seed, options, builds.collect()).map_err(|(_, error)| error)?;
             (Box::new(group), names)
         } else {

@@ -27,7 +27,8 @@ pub enum Background {
 }
 
 impl Background {
-    fn line(self, address: u64) -> Line {
+    /// The line at its address, a multiple of 64.
+    pub fn line(self, address: u64) -> Line {
         let mut line = [0; LINE_BYTES as usize];
         if self == Background::OwnAddress {
             for (word, bytes) in line.chunks_exact_mut(8).enumerate() {
@@ -125,6 +126,11 @@ impl HeldPage {
     /// Address of its first byte.
     pub fn address(&self) -> u64 {
         self.number * PAGE_BYTES
+    }
+
+    /// Whether anything had been written to it.
+    pub fn is_written(&self) -> bool {
+        self.page.is_some()
     }
 
     /// The line around `address`; `None`: it is in another page.

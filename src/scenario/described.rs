@@ -243,7 +243,7 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     // What is lost with a link is told by its ends, and what is lost in isolation by its originator.
     let is_whole = of_links().all(|link| link.is_whole);
     if ending.well && is_whole && !of_components().any(|component| component.is_isolated) {
-        violations.extend(figures.lost(&ending));
+        violations.extend(figures.lost(&ending, request.threads));
     }
     // A check that ends the run leaves work open, which is no news.
     let has_stopped = of_components().any(|component| component.has_stopped);

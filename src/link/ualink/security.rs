@@ -270,7 +270,7 @@ impl Parts {
         let bytes = unhopped.def().bits as usize / 8;
         let mut associated = unhopped.to_bits()?.to_le_bytes()[..bytes].to_vec();
         let data = transfer.data.concat();
-        let enables = transfer.enables.map_or(Vec::new(), |half| half.to_vec());
+        let enables = transfer.enables.as_ref().map_or(Vec::new(), |half| half.to_vec());
         if !encrypts {
             associated.extend(data.into_iter().chain(enables));
             return Ok(Parts { associated, secret: Vec::new(), field_at: (0, 0) });
@@ -301,7 +301,7 @@ impl Parts {
         if let Field::Request(req) = &out.field {
             out.address = Some(req.address);
         }
-        for (half, bytes) in out.data.iter_mut().chain(out.enables.as_mut()).zip(rest.chunks_exact(HALF_BYTES)) {
+        for (half, bytes) in out.data.iter_mut().chain(out.enables.as_deref_mut()).zip(rest.chunks_exact(HALF_BYTES)) {
             half.copy_from_slice(bytes);
         }
         out

@@ -14,9 +14,11 @@
 //! completer does for a request is that one's child.
 
 use super::check::{Assembly, Watch};
-use super::completer::{Answer, Responses, answers, apply};
+use super::completer::{Answer, Responses, answers};
+use super::expected::Expected;
 use super::ledger::Ledger;
 use super::open::{Open, OpenRequests};
+use super::read::BACKGROUND;
 use super::traffic::{Generator, Op};
 use crate::Broken;
 use crate::latencies::Latencies;
@@ -24,7 +26,7 @@ use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
 use scalepool_memory::Line;
 use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
-use scalepool_memory::store::{Background, Store};
+use scalepool_memory::store::Store;
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
@@ -40,8 +42,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub const LAYOUTS: &[&LayoutDef] = &[TlReq::DEF, TlRsp::DEF];
 /// What an accelerator shows in a wave.
 pub const SHOWS: PlaceKind = PlaceKind::Messages(LAYOUTS);
-/// Content of memory that nothing has written: each 8 bytes hold their own address, so a wrong line is seen.
-const BACKGROUND: Background = Background::OwnAddress;
 /// Tags of a port: 11 bits (`ualink` §12).
 const TAGS: u16 = 1 << 11;
 /// Most broken checks that an accelerator keeps one by one.
@@ -132,8 +132,8 @@ pub struct PortEnds {
 struct Awaited {
     port: u16,
     tag: u16,
-    /// Its number in traces: the tag may be in use again.
-    id: u64,
+    /// Low bits of its number in traces: the tag may be in use again, but not so many requests later.
+    id: u32,
 }
 
 /// An answer of the completer.
@@ -177,7 +177,7 @@ pub struct Accelerator {
     /// Ports whose first answer is due and has no room, as the trace says.
     held: Vec<bool>,
     /// What the memories of all hold in the regions of this originator, once all that is open is done.
-    expected: Store,
+    expected: Expected,
     next: Option<Op>,
     next_at_cycle: u64,
     /// The next operation, if it is due: its id and what it waits for.
@@ -245,7 +245,7 @@ impl Accelerator {
             config,
             ports,
             memory: Store::new(BACKGROUND),
-            expected: Store::new(BACKGROUND),
+            expected: Expected::default(),
             next,
             next_at_cycle,
             tried: None,
@@ -361,7 +361,7 @@ impl Accelerator {
     /// The deadline of the oldest open request.
     fn deadline(&mut self) -> Option<Time> {
         while let Some(&Awaited { port, tag, id }) = self.awaited.front() {
-            if let Some(open) = self.open.get(port.into(), tag).filter(|open| open.id == id) {
+            if let Some(open) = self.open.get(port.into(), tag).filter(|open| open.id as u32 == id) {
                 return Some(open.since.plus_fs(self.config.timeout_fs));
             }
             self.awaited.pop_front();
@@ -457,15 +457,16 @@ impl Accelerator {
             return Some(Wait::Link);
         }
         let Some(tag) = self.tags[port].take() else { return Some(Wait::Tag) };
+        let from = self.rng.clone();
         let request = self.request(&op, tag, vchan);
         entries(&self.ledger).sends(port, &request);
-        let answer = Assembly::new(apply(&mut self.expected, op.dst, &request));
+        let answer = Assembly::new(self.expected.apply(op.dst, &request, &from));
         let id = self.tap.new_id();
         let bits = request.field.to_bits().unwrap_or(0);
         let named = handle(self.config.fabric, &request).map_or(Named::Nowhere, Named::As);
         let body = || Body::Message { layout: TlReq::DEF, bits, data: None };
         self.tap.named(named, at, Kind::Begin, id, access, body);
-        self.awaited.push_back(Awaited { port: port as u16, tag, id });
+        self.awaited.push_back(Awaited { port: port as u16, tag, id: id as u32 });
         self.open.insert(port, tag, Open { op, answer, since: cx.now(), since_cycle: at.cycle, id, access });
         self.mine.issued[match op.cmd {
             ReqCmd::Read => 0,

@@ -3,7 +3,8 @@
 //! Modelled: beats of a read response, their bytes and `Last`; destinations, regions and tags of requests. Left out: slots
 //! and beats of UPLI in time.
 
-use super::completer::{Read, lines};
+use super::completer::lines;
+use super::read::Read;
 use scalepool_memory::Line;
 use scalepool_protocols::ualink::code::RdWr;
 use scalepool_protocols::ualink::control::Field;

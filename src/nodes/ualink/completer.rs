@@ -4,8 +4,9 @@
 //! Left out: banks, address translation. An atomic adds its operand to a little-endian number of 64 bits and gives back
 //! the old one; which operations there are is up to the vendor, so this one is ours \[D\].
 
-use scalepool_memory::store::{HeldPage, Store};
-use scalepool_memory::{ALL_BYTES, LINE_BYTES, Line};
+use super::read::Read;
+use scalepool_memory::store::Store;
+use scalepool_memory::{ALL_BYTES, Line};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
@@ -46,57 +47,6 @@ fn enabled(req: &TlReq, enables: Option<&Half>, line_address: u64) -> u64 {
     })
 }
 
-/// What a request reads, as it is when the request takes effect: beats of 64 bytes, each with its poison.
-#[derive(Debug, Clone)]
-pub struct Read(Source);
-
-#[derive(Debug, Clone)]
-enum Source {
-    /// Lines of a page that is held, from its line `first` on, so that thousands of reads that are open take little room.
-    Held { page: HeldPage, first: u8, beats: u8 },
-    /// Lines that stand nowhere in this form.
-    Lines(Vec<(Line, bool)>),
-}
-
-impl Read {
-    /// Lines of a store.
-    fn of(store: &Store, address: impl Fn(u64) -> u64, beats: u64) -> Read {
-        let page = store.hold(address(0));
-        if beats > 0 && page.read_line(address(beats - 1)).is_some() {
-            let first = (address(0) - page.address()) / LINE_BYTES;
-            return Read(Source::Held { page, first: first as u8, beats: beats as u8 });
-        }
-        let line = |n| store.read_line(address(n));
-        (0..beats).map(|n| (line(n).data, line(n).poison)).collect::<Vec<_>>().into()
-    }
-
-    /// Beats; 0 for what reads nothing.
-    pub fn beats(&self) -> usize {
-        match &self.0 {
-            Source::Held { beats, .. } => usize::from(*beats),
-            Source::Lines(lines) => lines.len(),
-        }
-    }
-
-    /// A beat with its poison; `None`: there are not so many.
-    pub fn beat(&self, n: usize) -> Option<(Line, bool)> {
-        match &self.0 {
-            Source::Held { page, first, beats } => {
-                let line = page.address() + LINE_BYTES * (u64::from(*first) + n as u64);
-                let line = if n < usize::from(*beats) { page.read_line(line) } else { None };
-                line.map(|line| (line.data, line.poison))
-            }
-            Source::Lines(lines) => lines.get(n).copied(),
-        }
-    }
-}
-
-impl From<Vec<(Line, bool)>> for Read {
-    fn from(lines: Vec<(Line, bool)>) -> Read {
-        Read(Source::Lines(lines))
-    }
-}
-
 /// What a request does to a store, and what it reads. Used by the completer for what it has, and by the originator for what
 /// it expects.
 pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Read {
@@ -127,7 +77,7 @@ pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Read {
             // It says something, and writes nothing; that of type 2 is answered where reads are (`ualink` §12).
             read.extend((req.metadata == 2).then_some(([0; 64], false)));
         } else {
-            store.write_line(at(n), &data, enabled(req, request.enables.as_ref(), address), poison);
+            store.write_line(at(n), &data, enabled(req, request.enables.as_deref(), address), poison);
         }
     }
     read.into()
@@ -147,13 +97,14 @@ pub enum Responses {
 pub struct Answer {
     rsp: TlRsp,
     read: Read,
-    beats: Range<usize>,
+    /// Those of its beats that this answer carries.
+    beats: Range<u8>,
 }
 
 impl Answer {
     /// The answer as it leaves.
     pub fn transfer(&self) -> Transfer {
-        let beats: Vec<_> = self.beats.clone().filter_map(|n| self.read.beat(n)).collect();
+        let beats: Vec<_> = self.beats.clone().filter_map(|n| self.read.beat(n.into())).collect();
         let poisoned = beats.iter().enumerate().fold(0, |bits, (n, (_, poison))| bits | u8::from(*poison) << n);
         let data: Vec<Line> = beats.iter().map(|(line, _)| *line).collect();
         Transfer { poisoned, ..with_data(Field::Response(self.rsp), &data, None) }
@@ -166,15 +117,16 @@ pub fn answers(store: &mut Store, own: u16, request: &Transfer, responses: Respo
     let read = apply(store, own, request);
     let rsp =
         TlRsp { dst: req.src, src: own, tag: req.tag, vchan: req.vchan, status: Status::OKAY, ..TlRsp::default() };
-    let beats = read.beats();
+    // Of a request of at most 256 bytes.
+    let beats = read.beats() as u8;
     if beats == 0 {
         return vec![Answer { rsp: TlRsp { rdwr: RdWr::Write, ..rsp }, read, beats: 0..0 }];
     }
     let rsp = TlRsp { rdwr: RdWr::Read, last: true, ..rsp };
     match responses {
-        Responses::Multi => vec![Answer { rsp: TlRsp { len: (beats - 1) as u8, ..rsp }, read, beats: 0..beats }],
+        Responses::Multi => vec![Answer { rsp: TlRsp { len: beats - 1, ..rsp }, read, beats: 0..beats }],
         Responses::Single => {
-            let single = |n: usize| TlRsp { offset: n as u8, last: n == 0, ..rsp };
+            let single = |n: u8| TlRsp { offset: n, last: n == 0, ..rsp };
             (0..beats).rev().map(|n| Answer { rsp: single(n), read: read.clone(), beats: n..n + 1 }).collect()
         }
     }

@@ -8,10 +8,12 @@
 //! logs, so sources are judged in groups.
 
 use crate::row_log::RowLog;
+use scalepool_kernel::shared;
 use scalepool_link::ualink::upli::{OrderCheck, Ordered, Ordering};
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// Groups of sources that are judged one by one, about; each has to read all logs.
 const GROUPS: usize = 4;
@@ -81,31 +83,53 @@ type Flows = BTreeMap<(u16, u16, usize), [Vec<Ordered>; 2]>;
 
 /// Broken promises of a fabric: what came out twice or from nowhere, what passed an earlier one, and, where `all` have to
 /// be there, what never came. Each source, destination and port by itself; nothing comes between those that are denied.
-pub fn conservation(ledgers: &[&Ledger], ordering: Ordering, denied: &[(u16, u16)], all: bool) -> Vec<Violation> {
-    let messages = || ledgers.iter().flat_map(|ledger| ledger.both());
+/// Groups of sources are judged on so many threads; that changes nothing in what is found.
+pub fn conservation(
+    ledgers: &[&Ledger],
+    ordering: Ordering,
+    denied: &[(u16, u16)],
+    all: bool,
+    threads: usize,
+) -> Vec<Violation> {
+    let of_group = |sources: &RangeInclusive<u16>| judge(flows(ledgers, sources), ordering, denied, all);
+    shared(&groups(ledgers), threads, of_group).concat()
+}
+
+/// Sources that are judged together, ascending.
+fn groups(ledgers: &[&Ledger]) -> Vec<RangeInclusive<u16>> {
     let mut of_source: BTreeMap<u16, usize> = BTreeMap::new();
-    messages().for_each(|(.., one)| *of_source.entry(one.pair().0).or_default() += 1);
+    messages(ledgers).for_each(|(.., one)| *of_source.entry(one.pair().0).or_default() += 1);
     let at_once = AT_ONCE.max(of_source.values().sum::<usize>() / GROUPS);
-    let mut found = Vec::new();
+    let mut groups = Vec::new();
     let mut sources = of_source.into_iter().peekable();
     while let Some((first, mut count)) = sources.next() {
         let mut last = first;
         while let Some((source, more)) = sources.next_if(|(_, more)| count + more <= at_once) {
             (last, count) = (source, count + more);
         }
-        let mut flows = Flows::new();
-        for (n, port, one) in messages() {
-            let (src, dst) = one.pair();
-            if (first..=last).contains(&src) {
-                flows.entry((src, dst, port)).or_default()[n].push(one);
-            }
-        }
-        judge(flows, ordering, denied, all, &mut found);
+        groups.push(first..=last);
     }
-    found
+    groups
 }
 
-fn judge(flows: Flows, ordering: Ordering, denied: &[(u16, u16)], all: bool, found: &mut Vec<Violation>) {
+/// All messages: of which list, with their ports.
+fn messages<'a>(ledgers: &'a [&Ledger]) -> impl Iterator<Item = (usize, usize, Ordered)> + 'a {
+    ledgers.iter().flat_map(|ledger| ledger.both())
+}
+
+fn flows(ledgers: &[&Ledger], sources: &RangeInclusive<u16>) -> Flows {
+    let mut flows = Flows::new();
+    for (n, port, one) in messages(ledgers) {
+        let (src, dst) = one.pair();
+        if sources.contains(&src) {
+            flows.entry((src, dst, port)).or_default()[n].push(one);
+        }
+    }
+    flows
+}
+
+fn judge(flows: Flows, ordering: Ordering, denied: &[(u16, u16)], all: bool) -> Vec<Violation> {
+    let mut found = Vec::new();
     for ((src, dst, port), [sent, came]) in flows {
         let flow = format!("from {src} to {dst} over port {port}");
         if denied.contains(&(src, dst)) {
@@ -129,6 +153,7 @@ fn judge(flows: Flows, ordering: Ordering, denied: &[(u16, u16)], all: bool, fou
             found.push(Violation::at_byte("SIM-E2E-03", 0, is, "each message once", text));
         }
     }
+    found
 }
 
 #[cfg(test)]
@@ -157,8 +182,9 @@ mod tests {
             .collect();
         assert!(usize::from(SOURCES) * usize::from(EACH) > AT_ONCE);
         let ledgers: Vec<&Ledger> = ledgers.iter().collect();
-        assert!(conservation(&ledgers, Ordering::Strict, &[], false).is_empty(), "the rest may be on its way");
-        let found = conservation(&ledgers, Ordering::Strict, &[], true);
+        assert!(conservation(&ledgers, Ordering::Strict, &[], false, 1).is_empty(), "the rest may be on its way");
+        let found = conservation(&ledgers, Ordering::Strict, &[], true, 1);
+        assert_eq!(conservation(&ledgers, Ordering::Strict, &[], true, 3), found, "on whatever threads");
         let texts: Vec<String> = found.iter().map(|v| format!("{}: {} {}", v.rule, v.text, v.found)).collect();
         let expected = lost.map(|(src, n)| {
             let port = n % 3;

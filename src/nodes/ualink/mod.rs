@@ -8,10 +8,12 @@
 pub mod accelerator;
 pub mod check;
 pub mod completer;
+pub mod expected;
 pub mod guard;
 pub mod ledger;
 pub mod open;
 pub mod port;
+pub mod read;
 pub mod station;
 pub mod traffic;
 

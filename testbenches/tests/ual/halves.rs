@@ -365,7 +365,7 @@ fn ual_sqn_07_p() {
 #[test]
 fn ual_sqn_07_n() {
     let sent = transfer(write(1, 1), 1, &SHEET);
-    let enables = sent.enables.expect("byte enables");
+    let enables = *sent.enables.clone().expect("byte enables");
     // Byte enables first.
     let wrong = [tl(control(&[sent.field]), enables), tl(sent.data[0], sent.data[1])];
     let got = delivered(&read_tl(SHEET, &wrong));
@@ -406,7 +406,7 @@ fn ual_sqn_09_p() {
             let reads = read_tl(SHEET, &pack_all(SHEET, std::slice::from_ref(&sent)));
             assert_clean(&reads);
             let got = &delivered(&reads)[0];
-            assert_eq!((got.poisoned, got.enables), (poisoned, sent.enables));
+            assert_eq!((got.poisoned, &got.enables), (poisoned, &sent.enables));
             for beat in (0..4).filter(|beat| poisoned >> beat & 1 == 0) {
                 assert_eq!(got.data[2 * beat..2 * beat + 2], sent.data[2 * beat..2 * beat + 2]);
             }

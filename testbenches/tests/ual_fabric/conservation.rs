@@ -82,7 +82,7 @@ fn the_account_sees_each_kind_of_loss() {
     let judged = |order: &[usize], ordering: Ordering, denied: &[(u16, u16)]| {
         let came = order.iter().map(|&n| sent[n]).collect();
         let ledger = Ledger { sent: sent.iter().copied().collect(), came };
-        let found = conservation(&[&ledger], ordering, denied, true);
+        let found = conservation(&[&ledger], ordering, denied, true, 1);
         found.iter().map(|v| v.rule).collect::<Vec<_>>()
     };
     let (strict, relaxed) = (Ordering::Strict, Ordering::Default);
@@ -100,6 +100,6 @@ fn the_account_sees_each_kind_of_loss() {
     assert_eq!(judged(&[0], strict, &[pair]), ["UAL-SWI-02"]);
     assert_eq!(judged(&[], strict, &[pair]), [""; 0]);
     let other_port = Ledger { sent: [sent[0]].into_iter().collect(), came: [(1, sent[0].1)].into_iter().collect() };
-    let found = conservation(&[&other_port], strict, &[], true);
+    let found = conservation(&[&other_port], strict, &[], true, 1);
     assert_eq!(found.iter().map(|v| v.rule).collect::<Vec<_>>(), ["SIM-E2E-03", "UAL-UPL-09"], "by another port");
 }

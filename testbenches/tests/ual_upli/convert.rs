@@ -32,7 +32,7 @@ fn enables_find_their_beat() {
     let mut enables = [0; 32];
     // Byte 64 and byte 191 of the block.
     (enables[8], enables[23]) = (0x01, 0x80);
-    transfer.enables = Some(enables);
+    transfer.enables = Some(Box::new(enables));
     let request = request_to_wires(&transfer, 0, &SHEET).expect("a request");
     let beats: Vec<_> = request.beats.iter().map(|beat| beat.word.byte_en).collect();
     assert_eq!(beats, [1, 1 << 63]);
@@ -78,7 +78,7 @@ fn what_has_no_form_is_refused() {
         refused(&Transfer { enables: None, ..good.clone() }),
         ConvertError::Enables { found: false, expected: true }
     );
-    assert_eq!(refused(&Transfer { enables: Some([0xff; 32]), ..good }), ConvertError::Outside(0));
+    assert_eq!(refused(&Transfer { enables: Some(Box::new([0xff; 32])), ..good }), ConvertError::Outside(0));
     assert_eq!(refused(&request(ReqCmd::WriteFull, 1, 0x10c0, 2)), ConvertError::Block { place: 3, beats: 2 });
     assert_eq!(
         refused(&Transfer::new(Field::Request(TlReq { cmd: ReqCmd(1), ..TlReq::default() }))),

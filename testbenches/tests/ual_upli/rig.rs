@@ -47,7 +47,8 @@ pub fn with_data(field: Field) -> Transfer {
     transfer.data =
         (0..2 * owed.beats).map(|h| std::array::from_fn(|k| (k + 32 * h + usize::from(tag)) as u8)).collect();
     let inside = 8 * place..8 * (place + owed.beats);
-    transfer.enables = owed.enables.then(|| std::array::from_fn(|k| if inside.contains(&k) { 0xff } else { 0 }));
+    let enabled = || Box::new(std::array::from_fn(|k| if inside.contains(&k) { 0xff } else { 0 }));
+    transfer.enables = owed.enables.then(enabled);
     transfer
 }
 

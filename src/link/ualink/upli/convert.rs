@@ -233,7 +233,7 @@ pub fn request_from_wires(request: &Request, codec: &UalConfig) -> Result<Transf
         transfer.poisoned |= u8::from(wrong) << k;
         enables[8 * (first + k)..8 * (first + k + 1)].copy_from_slice(&beat.word.byte_en.to_le_bytes());
     }
-    transfer.enables = owed.enables.then_some(enables);
+    transfer.enables = owed.enables.then(|| Box::new(enables));
     Ok(transfer)
 }
 

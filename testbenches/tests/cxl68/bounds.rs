@@ -148,7 +148,7 @@ fn cache_lines_with_and_without_mdh() {
 /// completion. Our packer's flits beside the least possible, over a run long enough to hide both ends.
 #[test]
 fn two_reads_and_one_write() {
-    let groups = 16;
+    let groups = 8;
     let mut table = String::new();
     for mdh in [true, false] {
         for (mix, a, b) in [(WRITES_DOWN, 1, 2), (READS_UP, 2, 1)] {

@@ -38,6 +38,7 @@ bench: ## speed of codecs and kernel beside their peers, of calls from Python an
 # The suites read the number of flits, packets or flit clocks of a run, see the text of each.
 soak: export SCALEPOOL_SOAK ?= 1000000
 soak: export SCALEPOOL_SOAK_FLITS ?= 1000000
+soak: export SCALEPOOL_FLITS ?= 10000000
 soak: program ## millions of accesses, flits and packets of every link under bit errors; settings at their ends; every build profile; mutants
 	@for seed in 1 2 3 4; do for rate in 1e-6 1e-5 1e-4; do \
 		echo "seed $$seed, bit error rate $$rate"; \
@@ -45,8 +46,8 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 			--set host.pattern=mix --set host.accesses=1000000) || { echo "$$summary"; exit 1; }; \
 		echo "$$summary" | grep -E '^(retries|errors|violations)'; \
 	done; done
-	SCALEPOOL_FLITS=10000000 cargo test --profile $(PROFILE) -p scalepool-testbenches --test link --test system --test codec \
-		-- --nocapture soak in_all_states large_pods mutated_files nothing_wrong_is_delivered
+	cargo test --profile $(PROFILE) -p scalepool-testbenches --test link --test system --test codec -- --nocapture soak \
+		in_all_states large_pods mutated_files nothing_wrong_is_delivered
 	SCALEPOOL_SOAK=10 cargo test --profile $(PROFILE) -p scalepool-testbenches --test coherence -- --nocapture stress
 	bash testbenches/setup/build.sh dist
 	bash testbenches/setup/profiles.sh $(SCALEPOOL) "$(TARGET)/dist/scalepool"

@@ -4,9 +4,10 @@
 //! with control flits, ALMP, NULL and CXL.io between, of which 1 to 8 bits are flipped before the CRC is computed again.
 //! Nothing may panic, no bit may be lost, and every row of the coverage tables has to be met.
 //!
-//! `SCALEPOOL_FLITS` sets the number (default 1 million, 10 in `make soak`; below some 400000 some rows are not met). The work is cut
-//! into shards with seeds of their own, so the counters do not depend on the number of threads.
+//! `SCALEPOOL_FLITS` sets the number (default 1 million, 10 in `make soak`; below some 400000 some rows are not met). The
+//! work is cut into shards with seeds of their own, so the counters do not depend on the number of threads.
 
+use scalepool::forms::flit68::kind_name;
 use scalepool::link::cxl68::coverage::Coverage;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
@@ -67,18 +68,6 @@ impl Counters {
             let _ = writeln!(out, "  {n:>10}  {k}");
         });
         out
-    }
-}
-
-fn kind_name(kind: &Kind) -> &'static str {
-    match kind {
-        Kind::Protocol(_) => "protocol",
-        Kind::AllData => "all-data",
-        Kind::Control(_) => "control",
-        Kind::Almp => "almp",
-        Kind::Null => "null",
-        Kind::Io => "io",
-        Kind::Dropped => "dropped",
     }
 }
 

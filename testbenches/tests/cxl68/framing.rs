@@ -1,6 +1,7 @@
 //! CXL68-FRM, PID, FLT: bytes on the wire, protocol IDs, kinds of flits.
 
 use super::common::*;
+use scalepool::forms::flit68::kind_name;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::code::M2sReqOpcode;
 use scalepool_protocols::cxl::cxl68::config::Revision;
@@ -35,18 +36,6 @@ fn one_of_each() -> Vec<(&'static str, Vec<Unit>)> {
         ("null", vec![Unit::plain(pid::NULL, &[0; 64])]),
         ("io", vec![Unit::plain(pid::IO, &line(9))]),
     ]
-}
-
-fn kind_name(kind: &Kind) -> &'static str {
-    match kind {
-        Kind::Protocol(_) => "protocol",
-        Kind::AllData => "all-data",
-        Kind::Control(_) => "control",
-        Kind::Almp => "almp",
-        Kind::Null => "null",
-        Kind::Io => "io",
-        Kind::Dropped => "dropped",
-    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::explore::{Awaited, Fairness, Step, System, Wait, delivery};
 use crate::ids::{IdSet, Port};
 use crate::mem::system::{Act, advance_host, program_wait};
 use crate::mem::tables::Copy4;
-use crate::mem::{HostReq, Want};
+use crate::mem::{HostAccess, HostReq};
 use crate::message::{Dir, Msg};
 use crate::monitor::{
     CopyView, PoisonedLines, View, check_bias, check_bias_device, check_bias_host, check_copies, misled,
@@ -114,7 +114,7 @@ pub enum Move {
         /// Index into the requests.
         request: u8,
         /// Access that it is for.
-        want: Want,
+        want: HostAccess,
     },
     /// The host writes back and keeps so much.
     WriteBack(Copy4),
@@ -479,9 +479,9 @@ impl System for BiasSystem {
         let mem = &self.host.mem;
         for (request, &req) in (0_u8..).zip(&self.setup.host) {
             if mem.can_issue(LINE, req) {
-                out.push(Move::Host { request, want: Want::Nothing });
+                out.push(Move::Host { request, want: HostAccess::Nothing });
                 if req.asks_ownership() {
-                    out.push(Move::Host { request, want: Want::Store });
+                    out.push(Move::Host { request, want: HostAccess::Store });
                 }
             }
         }

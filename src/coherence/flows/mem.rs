@@ -7,7 +7,7 @@ use crate::mem::dcoh::DeviceOp;
 use crate::mem::options::{BlockAnswer, BlockRelease, MemConfig};
 use crate::mem::system::{MemSystem, Setup};
 use crate::mem::tables::Copy4::{self, E, I, M, S};
-use crate::mem::{HostReq, Want};
+use crate::mem::{HostAccess, HostReq};
 
 fn setup(mem: MemConfig, requests: &[HostReq]) -> Setup {
     Setup {
@@ -242,7 +242,10 @@ pub fn blocks() -> Vec<Flow> {
 
 /// A snoop that meets a request of its host (§3.5).
 pub fn conflicts() -> Vec<Flow> {
-    let wants = || Setup { wants: vec![Want::Nothing, Want::Store], ..setup(MemConfig::default(), &[HostReq::RD_ANY]) };
+    let wants = || Setup {
+        wants: vec![HostAccess::Nothing, HostAccess::Store],
+        ..setup(MemConfig::default(), &[HostReq::RD_ANY])
+    };
     vec![
         of(
             "biconflict-early",

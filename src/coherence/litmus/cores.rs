@@ -21,7 +21,7 @@ use crate::event::Event;
 use crate::explore::system::Sent;
 use crate::explore::{Awaited, Explored, Fairness, Step, System, Wait, delivery};
 use crate::ids::IdSet;
-use crate::mem::host::Want;
+use crate::mem::host::HostAccess;
 use crate::message::{Dir, Msg};
 use crate::monitor::View;
 use crate::net::Net;
@@ -233,17 +233,17 @@ impl<R: Rig + Clone> Cores<R> {
                     self.cores[core].storing = Storing::Core;
                 }
                 match self.rig.due(core, line) {
-                    Want::Load => {
+                    HostAccess::Load => {
                         if let Some(value) = self.rig.load(&setup.config, core, line, out) {
                             self.loaded(core, line, value);
                         }
                     }
-                    Want::Store | Want::StorePart => {
+                    HostAccess::Store | HostAccess::StorePart => {
                         if let Some(bytes) = self.wanted(core, line) {
                             self.rig.store(&setup.config, core, line, &bytes, out);
                         }
                     }
-                    Want::Nothing => {}
+                    HostAccess::Nothing => {}
                 }
             }
             _ => {}

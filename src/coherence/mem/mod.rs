@@ -29,4 +29,4 @@ pub use dcoh::{Dcoh, DeviceOp};
 pub use filter::{Filter, Holders};
 pub use hdm_h::HdmH;
 pub use hdm_h_host::HdmHHost;
-pub use host::{HostCopy, HostReq, MemHost, Want};
+pub use host::{HostAccess, HostCopy, HostReq, MemHost};

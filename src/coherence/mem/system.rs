@@ -6,7 +6,7 @@
 
 use super::dcoh::{Dcoh, DeviceOp};
 use super::filter::Holders;
-use super::host::{HostReq, MemHost, Want, block_lines};
+use super::host::{HostAccess, HostReq, MemHost, block_lines};
 use super::host_rows::Phase;
 use super::tables::Copy4;
 use crate::agent::{Accept, Agent, Effect, Out};
@@ -43,11 +43,11 @@ pub enum Act {
 
 impl Act {
     /// The access for which a request is made when this operation comes next.
-    pub fn want(next: Option<&Self>) -> Want {
+    pub fn want(next: Option<&Self>) -> HostAccess {
         match next {
-            Some(Act::Load) => Want::Load,
-            Some(Act::Store) => Want::Store,
-            _ => Want::Nothing,
+            Some(Act::Load) => HostAccess::Load,
+            Some(Act::Store) => HostAccess::Store,
+            _ => HostAccess::Nothing,
         }
     }
 }
@@ -67,7 +67,7 @@ pub fn advance_host(
     let line = LineAddr(0);
     let next = usize::from(at.0);
     // An access waits for the end of the request before it, also where the old copy would allow it.
-    let may_access = host.phase(line) == Phase::Idle || host.due(line) != Want::Nothing;
+    let may_access = host.phase(line) == Phase::Idle || host.due(line) != HostAccess::Nothing;
     match *program.get(next)? {
         Act::Load | Act::Store if !may_access => None,
         Act::Request(req) if host.can_issue(line, req) => {
@@ -96,7 +96,7 @@ pub fn advance_host(
                 && !config.mem.is_outside(line)
                 && host.can_issue(line, HostReq::RD_ANY) =>
         {
-            host.issue(line, HostReq::RD_ANY, Want::Store, out);
+            host.issue(line, HostReq::RD_ANY, HostAccess::Store, out);
             Some(("Store asks again", None))
         }
         _ => None,
@@ -135,7 +135,7 @@ pub struct Setup {
     /// Whether hosts store into copies that they own.
     pub stores: bool,
     /// Accesses for which ownership is asked.
-    pub wants: Vec<Want>,
+    pub wants: Vec<HostAccess>,
     /// Whether hosts drop clean copies.
     pub drops: bool,
     /// Operations of the device's own cache.
@@ -171,7 +171,7 @@ impl Setup {
             requests: HostReq::ALL.to_vec(),
             write_backs: vec![Copy4::I, Copy4::S, Copy4::E],
             stores: true,
-            wants: vec![Want::Nothing, Want::Store],
+            wants: vec![HostAccess::Nothing, HostAccess::Store],
             drops: true,
             device: vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict],
             blocks: Vec::new(),
@@ -207,7 +207,7 @@ impl Setup {
     pub fn waiting_accesses(config: CoherenceConfig, hosts: Port) -> Self {
         Self {
             requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::INV],
-            wants: vec![Want::Load, Want::Store],
+            wants: vec![HostAccess::Load, HostAccess::Store],
             ..Self::core(config, hosts)
         }
     }
@@ -218,7 +218,7 @@ impl Setup {
             requests: vec![HostReq::RD_ANY],
             write_backs: Vec::new(),
             stores: false,
-            wants: vec![Want::Store],
+            wants: vec![HostAccess::Store],
             ..Self::core(config, hosts)
         }
     }
@@ -258,7 +258,7 @@ pub enum Move {
         /// Index into the requests.
         request: u8,
         /// Access that it is for.
-        want: Want,
+        want: HostAccess,
     },
     /// A host writes a dirty line back.
     WriteBack {
@@ -561,16 +561,16 @@ impl MemSystem {
             for line in self.lines() {
                 let place = self.place(host as Port, line.0 as u8);
                 match self.hosts[host].due(line) {
-                    Want::Store | Want::StorePart => {
+                    HostAccess::Store | HostAccess::StorePart => {
                         let new = self.setup.new_value(host, line);
                         self.hosts[host].store(&self.setup.config, line, new, WHOLE_LINE, out);
                         self.wanting.remove(place);
                     }
-                    Want::Load => {
+                    HostAccess::Load => {
                         self.hosts[host].load(&self.setup.config, line, out);
                         self.loading.remove(place);
                     }
-                    Want::Nothing => continue,
+                    HostAccess::Nothing => continue,
                 }
                 self.settle(host, out, sent, events);
             }
@@ -587,13 +587,13 @@ impl MemSystem {
     }
 
     /// The access of a host that waits.
-    fn want(&self, host: Port, line: u8) -> Want {
+    fn want(&self, host: Port, line: u8) -> HostAccess {
         if self.wanting.has(self.place(host, line)) {
-            Want::Store
+            HostAccess::Store
         } else if self.loading.has(self.place(host, line)) {
-            Want::Load
+            HostAccess::Load
         } else {
-            Want::Nothing
+            HostAccess::Nothing
         }
     }
 
@@ -714,9 +714,9 @@ impl MemSystem {
                 let req = setup.requests[usize::from(request)];
                 self.hosts[usize::from(host)].issue(LineAddr(line.into()), req, want, &mut out);
                 match want {
-                    Want::Store | Want::StorePart => self.wanting.insert(self.place(host, line)),
-                    Want::Load => self.loading.insert(self.place(host, line)),
-                    Want::Nothing => {}
+                    HostAccess::Store | HostAccess::StorePart => self.wanting.insert(self.place(host, line)),
+                    HostAccess::Load => self.loading.insert(self.place(host, line)),
+                    HostAccess::Nothing => {}
                 }
                 usize::from(host)
             }
@@ -819,14 +819,15 @@ impl System for MemSystem {
                         if host.copy(at).state == Copy4::I
                             && !one.iter().any(|m| matches!(m, Msg::M2sReq { opcode, .. } if *opcode == req.opcode))
                         {
-                            out.push(Move::Issue { host: h, line, request, want: Want::Nothing });
+                            out.push(Move::Issue { host: h, line, request, want: HostAccess::Nothing });
                         }
                         continue;
                     }
                     if host.can_issue(at, req) {
                         let waits = self.want(h, line);
-                        let wants = if req.asks_ownership() { self.setup.wants.as_slice() } else { &[Want::Nothing] };
-                        let open = wants.iter().filter(|w| waits == Want::Nothing || **w == waits);
+                        let wants =
+                            if req.asks_ownership() { self.setup.wants.as_slice() } else { &[HostAccess::Nothing] };
+                        let open = wants.iter().filter(|w| waits == HostAccess::Nothing || **w == waits);
                         out.extend(open.map(|&want| Move::Issue { host: h, line, request, want }));
                     }
                 }
@@ -836,7 +837,7 @@ impl System for MemSystem {
                 if self.setup.stores && host.can_store(at, true) {
                     out.push(Move::Store { host: h, line });
                 }
-                if self.want(h, line) == Want::Load && host.can_load(at) {
+                if self.want(h, line) == HostAccess::Load && host.can_load(at) {
                     out.push(Move::Load { host: h, line });
                 }
                 let clean = matches!(host.copy(at).state, Copy4::S | Copy4::E);
@@ -867,10 +868,10 @@ impl System for MemSystem {
         match mv {
             Move::Deliver { .. } => Fairness::Strong,
             Move::Load { .. } => Fairness::Weak,
-            Move::Issue { host, line, want, .. } if want != Want::Nothing && self.want(host, line) == want => {
+            Move::Issue { host, line, want, .. } if want != HostAccess::Nothing && self.want(host, line) == want => {
                 Fairness::Weak
             }
-            Move::Store { host, line } if self.want(host, line) == Want::Store => Fairness::Weak,
+            Move::Store { host, line } if self.want(host, line) == HostAccess::Store => Fairness::Weak,
             _ => Fairness::Optional,
         }
     }
@@ -898,9 +899,9 @@ impl System for MemSystem {
                     wait(Awaited::Request);
                 }
                 match self.want(agent as Port, at.0 as u8) {
-                    Want::Load => wait(Awaited::Load),
-                    Want::Store | Want::StorePart => wait(Awaited::Store),
-                    Want::Nothing => {}
+                    HostAccess::Load => wait(Awaited::Load),
+                    HostAccess::Store | HostAccess::StorePart => wait(Awaited::Store),
+                    HostAccess::Nothing => {}
                 }
             }
             if let Some((program, &at)) = self.setup.programs.get(agent).zip(self.at.get(agent)) {
@@ -935,9 +936,11 @@ impl System for MemSystem {
             Move::Issue { host, request, want, .. } => {
                 let opcode = self.setup.requests[usize::from(request)].opcode;
                 let text = match want {
-                    Want::Store | Want::StorePart => format!("{} for a store", opcode.name().unwrap_or("?")),
-                    Want::Load => format!("{} for a load", opcode.name().unwrap_or("?")),
-                    Want::Nothing => opcode.name().unwrap_or("?").to_owned(),
+                    HostAccess::Store | HostAccess::StorePart => {
+                        format!("{} for a store", opcode.name().unwrap_or("?"))
+                    }
+                    HostAccess::Load => format!("{} for a load", opcode.name().unwrap_or("?")),
+                    HostAccess::Nothing => opcode.name().unwrap_or("?").to_owned(),
                 };
                 Step::Act { agent: host.into(), text, sent }
             }

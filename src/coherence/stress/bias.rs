@@ -11,7 +11,7 @@ use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr};
 use crate::event::Event;
 use crate::ids::IdSet;
-use crate::mem::host::{HostReq, Want};
+use crate::mem::host::{HostAccess, HostReq};
 use crate::mem::tables::Copy4;
 use crate::message::{Dir, Msg};
 use crate::monitor::{CopyView, View};
@@ -137,8 +137,8 @@ impl Rig for BiasRig {
         Asked::Yes
     }
 
-    fn due(&self, actor: usize, line: LineAddr) -> Want {
-        if actor == HOST { self.host.mem.due(line) } else { Want::Nothing }
+    fn due(&self, actor: usize, line: LineAddr) -> HostAccess {
+        if actor == HOST { self.host.mem.due(line) } else { HostAccess::Nothing }
     }
 
     /// A clean copy of the host leaves without a message: MemClnEvct is none of HDM-D.

@@ -8,7 +8,7 @@ use crate::content::{Content, Line, LineAddr, WHOLE_LINE};
 use crate::event::Event;
 use crate::ids::{IdSet, MOST_PORTS};
 use crate::mem::dcoh::{Dcoh, DeviceOp};
-use crate::mem::host::{HostReq, MemHost, Want};
+use crate::mem::host::{HostAccess, HostReq, MemHost};
 use crate::mem::host_rows::Phase;
 use crate::mem::tables::Copy4;
 use crate::message::{Dir, Msg};
@@ -31,12 +31,12 @@ pub(super) fn ask_host(host: &mut MemHost<Line>, line: LineAddr, need: Need, out
     }
     let state = host.copy(line).state;
     let (request, want) = match need {
-        Need::Copy if state == Copy4::I => (HostReq::RD_SHARED, Want::Load),
-        Need::Value if state == Copy4::I => (HostReq::RD_ONCE, Want::Nothing),
+        Need::Copy if state == Copy4::I => (HostReq::RD_SHARED, HostAccess::Load),
+        Need::Value if state == Copy4::I => (HostReq::RD_ONCE, HostAccess::Nothing),
         // The store can be made without bytes only if it writes all of them.
-        Need::Ownership(b) if b.enables == WHOLE_LINE && state < Copy4::E => (HostReq::INV, Want::Store),
-        Need::Ownership(_) if state == Copy4::S => (HostReq::INV, Want::Nothing),
-        Need::Ownership(b) if state == Copy4::I => (HostReq::RD_ANY, Want::store(b.enables)),
+        Need::Ownership(b) if b.enables == WHOLE_LINE && state < Copy4::E => (HostReq::INV, HostAccess::Store),
+        Need::Ownership(_) if state == Copy4::S => (HostReq::INV, HostAccess::Nothing),
+        Need::Ownership(b) if state == Copy4::I => (HostReq::RD_ANY, HostAccess::store(b.enables)),
         _ => return Asked::No,
     };
     if !host.can_issue(line, request) {
@@ -51,7 +51,7 @@ fn evict_of_host(host: &mut MemHost<Line>, line: LineAddr, out: &mut Out<Line>) 
     if host.can_write_back(line) {
         host.write_back(line, Copy4::I, out);
     } else if host.can_issue(line, HostReq::CLN_EVCT) {
-        host.issue(line, HostReq::CLN_EVCT, Want::Nothing, out);
+        host.issue(line, HostReq::CLN_EVCT, HostAccess::Nothing, out);
     } else {
         return false;
     }
@@ -87,7 +87,7 @@ pub(super) fn other_of_host(
             return;
         }
         if host.can_issue(line, request) {
-            host.issue(line, request, Want::Nothing, out);
+            host.issue(line, request, HostAccess::Nothing, out);
         }
     }
 }
@@ -199,8 +199,8 @@ impl Rig for MemRig {
         Asked::Yes
     }
 
-    fn due(&self, actor: usize, line: LineAddr) -> Want {
-        self.hosts.get(actor).map_or(Want::Nothing, |h| h.due(line))
+    fn due(&self, actor: usize, line: LineAddr) -> HostAccess {
+        self.hosts.get(actor).map_or(HostAccess::Nothing, |h| h.due(line))
     }
 
     fn evict(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> bool {

@@ -5,7 +5,7 @@ use crate::cache::device::Bytes;
 use crate::config::CoherenceConfig;
 use crate::content::{Content, Line, LineAddr};
 use crate::event::Event;
-use crate::mem::host::Want;
+use crate::mem::host::HostAccess;
 use crate::message::{Dir, Msg};
 use crate::monitor::View;
 use scalepool_kernel::Rng;
@@ -159,8 +159,8 @@ pub trait Rig {
     -> Asked;
 
     /// The access that the agent must see at once, before it gives the line up.
-    fn due(&self, _actor: usize, _line: LineAddr) -> Want {
-        Want::Nothing
+    fn due(&self, _actor: usize, _line: LineAddr) -> HostAccess {
+        HostAccess::Nothing
     }
 
     /// Gives a copy up, by message where there is one for it. `false`: nothing is held, or not now.

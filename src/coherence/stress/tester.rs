@@ -10,7 +10,7 @@ use crate::config::CoherenceConfig;
 use crate::content::{Content, LINE_BYTES, Line, LineAddr};
 use crate::event::Event;
 use crate::ids::IdSet;
-use crate::mem::host::Want;
+use crate::mem::host::HostAccess;
 use crate::message::{Dir, Msg};
 use crate::monitor::{View, check_copies, misled};
 
@@ -396,8 +396,8 @@ impl<R: Rig> Tester<R> {
             self.pending[place] = Some(Pending { given: false, ..waiting });
         }
         let made = match self.rig.due(actor, line) {
-            Want::Nothing => return Ok(()),
-            Want::Load => match self.rig.load(&self.config, actor, line, &mut self.out) {
+            HostAccess::Nothing => return Ok(()),
+            HostAccess::Load => match self.rig.load(&self.config, actor, line, &mut self.out) {
                 Some(value) => {
                     self.used.push((actor, line, value));
                     self.loaded(actor, line, &value, true)?;
@@ -405,7 +405,7 @@ impl<R: Rig> Tester<R> {
                 }
                 None => false,
             },
-            Want::Store | Want::StorePart => {
+            HostAccess::Store | HostAccess::StorePart => {
                 self.pending[place].is_some_and(|p| self.rig.store(&self.config, actor, line, &p.bytes, &mut self.out))
             }
         };

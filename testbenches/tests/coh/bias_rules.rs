@@ -10,7 +10,7 @@ use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{LineAddr, WHOLE_LINE};
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::{HostReq, Want};
+use scalepool::coherence::mem::{HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
 use scalepool_protocols::cxl::cxl256::code::{
@@ -219,8 +219,8 @@ fn coh_ids_03_p() {
     req_obeys("COH-MEM-20");
     // BIConflict has the Tag of the request that it is about.
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::SPEC_RD, Want::Nothing);
-    let asked = issue(&mut host, HostReq::RD_ANY, Want::Store);
+    issue(&mut host, HostReq::SPEC_RD, HostAccess::Nothing);
+    let asked = issue(&mut host, HostReq::RD_ANY, HostAccess::Store);
     let Msg::M2sReq { tag: of_request, .. } = asked.sends[0].1 else { panic!("a request") };
     let out = give(&mut host, &CoherenceConfig::default(), 0, bisnp(BisnpOpcode::BISnpInv, X));
     assert!(

@@ -19,7 +19,7 @@ use scalepool::coherence::explore::{Limits, Report, System, search};
 use scalepool::coherence::mem::dcoh::{Dcoh, DeviceOp};
 use scalepool::coherence::mem::filter::Holders;
 use scalepool::coherence::mem::hdm_h::HdmH;
-use scalepool::coherence::mem::host::{HostReq, MemHost, Want};
+use scalepool::coherence::mem::host::{HostAccess, HostReq, MemHost};
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
 use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use scalepool::coherence::mem::tables::{self, Copy4, Region};
@@ -63,7 +63,7 @@ fn scenario_coh_t03() {
     let setup = MemSetup {
         requests,
         write_backs: Vec::new(),
-        wants: vec![Want::Store],
+        wants: vec![HostAccess::Store],
         ..MemSetup::core(CoherenceConfig::default(), 3)
     };
     clean(&MemSystem::new(setup), false);
@@ -343,7 +343,7 @@ fn illegal_cxl_mem() -> [usize; 2] {
             host.preset(LINE, state, line_of(1));
             let before = host.clone();
             let mut out = Out::default();
-            host.issue(LINE, req, Want::Nothing, &mut out);
+            host.issue(LINE, req, HostAccess::Nothing, &mut out);
             assert_eq!(out.events.iter().map(|e| e.rule).collect::<Vec<_>>(), [row.rule], "{req:?} from {state:?}");
             assert!(out.sends.is_empty() && host == before, "{req:?} from {state:?}");
         }

@@ -8,7 +8,7 @@ use scalepool::coherence::explore::{Limits, Report, System, search};
 use scalepool::coherence::mem::options::{BlockAnswer, BlockRelease, MemConfig};
 use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::{Dcoh, DeviceOp, HostReq, MemHost, Want};
+use scalepool::coherence::mem::{Dcoh, DeviceOp, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir};
 use std::collections::VecDeque;
 
@@ -113,7 +113,7 @@ fn a_thousand_lines_through_sixteen_entries() {
         for n in 0..2_000_u64 {
             let line = LineAddr(n % 1_000);
             let mut out = Out::default();
-            host.issue(line, HostReq::RD_ANY, Want::Store, &mut out);
+            host.issue(line, HostReq::RD_ANY, HostAccess::Store, &mut out);
             // Every message is delivered at once, in the order of sending.
             let mut under_way: VecDeque<_> = out.sends.drain(..).map(|(_, m)| m).collect();
             while let Some(msg) = under_way.pop_front() {
@@ -122,7 +122,7 @@ fn a_thousand_lines_through_sixteen_entries() {
                     Dir::Down => dcoh.take(&config, 0, msg, 0, &mut out),
                     Dir::Up => host.take(&config, 0, msg, 0, &mut out),
                 }
-                if host.due(line) == Want::Store {
+                if host.due(line) == HostAccess::Store {
                     let written = host.load(&config, line, &mut out).expect("a filled line");
                     assert_eq!(written.bytes[0], u8::from(n >= 1_000), "line {} has its last store", line.0);
                     host.store(&config, line, Line::of([1 + (n >= 1_000) as u8; 64]), u64::MAX, &mut out);

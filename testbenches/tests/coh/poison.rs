@@ -21,7 +21,7 @@ use scalepool::coherence::litmus::parse;
 use scalepool::coherence::mem::options::{MemConfig, NoRange};
 use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::{DeviceOp, HdmH, Holders, HostReq, Want};
+use scalepool::coherence::mem::{DeviceOp, HdmH, Holders, HostAccess, HostReq};
 use scalepool::coherence::message::{Class, Msg};
 use scalepool::coherence::mutant::Mutant;
 use scalepool::coherence::stress::{Protocol, Stress};
@@ -251,7 +251,7 @@ fn coh_psn_05_p() {
 
     // A host of HDM-DB.
     let mut reader = host(Copy4::I);
-    reader.issue(X, HostReq::RD_ANY, Want::Nothing, &mut Out::default());
+    reader.issue(X, HostReq::RD_ANY, HostAccess::Nothing, &mut Out::default());
     give(&mut reader, &config, 0, ndr(NdrOpcode::CmpE, 0));
     let mut data = drs(0, 3);
     *data.data_mut().expect("data") = bad(3);

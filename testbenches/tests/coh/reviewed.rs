@@ -252,7 +252,7 @@ fn hosts(config: &str, lines: u8, blocks: bool) -> (usize, u64) {
         requests: vec![scalepool::coherence::mem::HostReq::RD_ANY],
         write_backs: Vec::new(),
         stores: blocks,
-        wants: vec![scalepool::coherence::mem::Want::Nothing],
+        wants: vec![scalepool::coherence::mem::HostAccess::Nothing],
         device: if blocks { Vec::new() } else { vec![DeviceOp::ReadOnce] },
         blocks: if blocks { vec![(DeviceOp::Reclaim, 1)] } else { Vec::new() },
         ..MemSetup::core(configured(config), 1)

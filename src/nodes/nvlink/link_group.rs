@@ -31,17 +31,17 @@ pub const fn global(target: u16, local: u64) -> u64 {
 }
 
 /// Sent and received posted requests, by peer and link.
-pub struct Gang {
+pub struct LinkGroup {
     links: usize,
     sent: BTreeMap<(u16, usize), u64>,
     flushed: BTreeMap<(u16, usize), u64>,
     received: BTreeMap<(u16, usize), u64>,
 }
 
-impl Gang {
-    /// A gang of so many links.
-    pub fn new(links: usize) -> Gang {
-        Gang { links, sent: BTreeMap::new(), flushed: BTreeMap::new(), received: BTreeMap::new() }
+impl LinkGroup {
+    /// A group of this many links.
+    pub fn new(links: usize) -> LinkGroup {
+        LinkGroup { links, sent: BTreeMap::new(), flushed: BTreeMap::new(), received: BTreeMap::new() }
     }
 
     /// The link of a local address.

@@ -5,7 +5,6 @@ use super::mem_explore::clean;
 use super::names::names;
 use scalepool::coherence::agent::{Accept, Agent, Out};
 use scalepool::coherence::bias::Bias;
-use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{LineAddr, WHOLE_LINE};
 use scalepool::coherence::mem::options::MemConfig;
@@ -13,6 +12,7 @@ use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
+use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
 use scalepool_protocols::cxl::cxl256::code::{
     BisnpOpcode, D2hReqOpcode, D2hRspOpcode, GoState, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode,
     MetaValue, SnpType,

@@ -17,7 +17,7 @@ use scalepool::coherence::mem::{Dcoh, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir, Msg};
 use scalepool::coherence::monitor::{DcohStep, DcohWatch};
 use scalepool::coherence::mutant::Mutant;
-use scalepool::coherence::stress::{Protocol, Stress};
+use scalepool::proof::stress::{Protocol, Stress};
 use scalepool::system::coherence::{HOME_PID, MOST_FABRIC_HOLDERS, holder_pid};
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, M2sReqOpcode, MetaValue, SnpType};
 use serde_json::Value;

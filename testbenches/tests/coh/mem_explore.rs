@@ -1,15 +1,15 @@
 //! Exhaustive exploration of HDM-DB and HDM-D.
 
 use scalepool::coherence::agent::{Agent, Out};
-use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
 use scalepool::coherence::content::{Line, LineAddr};
-use scalepool::coherence::explore::{Limits, Report, System, search};
 use scalepool::coherence::mem::options::{BlockAnswer, BlockRelease, MemConfig};
-use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{Dcoh, DeviceOp, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir};
+use scalepool::proof::explore::{Limits, Report, System, search};
+use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
+use scalepool::proof::systems::mem::{MemSystem, Setup};
 use std::collections::VecDeque;
 
 pub fn with(mem: MemConfig) -> CoherenceConfig {
@@ -25,7 +25,7 @@ pub fn explore<S: System>(name: &str, start: &S) -> Report {
 pub fn clean<S: System>(name: &str, start: &S) -> Report {
     let report = explore(name, start);
     if let Some(v) = &report.violation {
-        panic!("{name}: {}\n{}", v.event, scalepool::coherence::chart::Chart::of(v).text());
+        panic!("{name}: {}\n{}", v.event, v.chart().text());
     }
     assert!(report.complete, "{name}");
     report
@@ -176,7 +176,7 @@ fn write_backs_may_keep_a_copy() {
 
 #[test]
 fn the_documentation_has_every_row() {
-    let mem = scalepool::coherence::mem::docs::markdown();
+    let mem = scalepool::proof::docs::mem_pages::markdown();
     let bias = scalepool::coherence::bias::tables::markdown();
     for n in (4..=35).chain(37..=43) {
         assert!(mem.contains(&format!("| COH-MEM-{n:02} |")), "row {n}");

@@ -11,12 +11,12 @@ use scalepool::coherence::clocked::node::{Node, NodeConfig, NodeResult, ORDER};
 use scalepool::coherence::clocked::waiting::{WaitTable, may_wait_for, row};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Line, LineAddr};
-use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir, Msg};
 use scalepool::coherence::mutant::Mutant;
 use scalepool::coherence::wire::Route;
 use scalepool::kernel::{self, Clock, Cx, Module, Next, RunOptions, Simulation, Time};
+use scalepool::proof::systems::mem::{MemSystem, Setup};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType,

@@ -161,6 +161,10 @@ impl MemAccesses {
 }
 
 impl Component for CxlRoot {
+    fn own_wait_fs(&self, _: Clock) -> u64 {
+        self.memory.start.max(self.timeout).max(self.retry)
+    }
+
     fn ports(&self) -> Vec<PortDecl> {
         vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: Role::Host }]
     }

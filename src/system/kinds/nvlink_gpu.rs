@@ -245,6 +245,10 @@ impl NvGpu {
 }
 
 impl Component for NvGpu {
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        clock.periods_fs(self.memory_cycles)
+    }
+
     fn why_no_window(&self) -> &'static str {
         "whose memory other GPUs address by its number"
     }

@@ -90,14 +90,17 @@ impl Stream {
         for of in Use::ALL {
             let named = parts.bits[of as usize].min(left);
             left -= named;
-            self.put(of, named);
+            if named > 0 {
+                self.put(of, named);
+            }
         }
-        self.put(parts.empty, left);
+        if left > 0 {
+            self.put(parts.empty, left);
+        }
     }
 
     fn put(&mut self, of: Use, bits: u32) {
         match self.0.back_mut() {
-            _ if bits == 0 => (),
             Some(last) if last.0 == of => last.1 += bits,
             _ => self.0.push_back((of, bits)),
         }

@@ -108,17 +108,16 @@ pub struct Piece {
     pub segment: usize,
     /// Which start it was.
     pub place: Place,
-    /// Payload sectors that hold it in the DL flit in which it began.
-    at: [u8; TL_SECTORS],
-    /// How many of them.
-    here: usize,
+    /// Payload sectors that hold it in the DL flit in which it began: first one and number. It lies in two segments at most,
+    /// and a DL message may stand at the start of the second one.
+    runs: [(u8, u8); 2],
 }
 
 impl Piece {
     fn new(segment: usize, place: Place, indicators: u8) -> Piece {
         let mut flit = TlFlit::default();
         flit.set_indicators(indicators);
-        Piece { flit, sectors: 0, segment, place, at: [0; TL_SECTORS], here: 0 }
+        Piece { flit, sectors: 0, segment, place, runs: [(0, 0); 2] }
     }
 
     /// Whether all sectors have come.
@@ -128,9 +127,11 @@ impl Piece {
 
     /// Byte of the DL flit in which it began that holds a byte of it; of one that came later, the byte where it begins.
     pub fn flit_byte(&self, byte: usize) -> usize {
-        match self.at[..self.here].get(byte / 4) {
-            Some(&sector) => sector_byte(sector.into(), byte % 4),
-            None => sector_byte(self.at[0].into(), 0),
+        let [(first, count), (second, more)] = self.runs.map(|(at, count)| (usize::from(at), usize::from(count)));
+        match byte / SECTOR_BYTES {
+            n if n < count => sector_byte(first + n, byte % SECTOR_BYTES),
+            n if n < count + more => sector_byte(second + n - count, byte % SECTOR_BYTES),
+            _ => sector_byte(first, 0),
         }
     }
 }
@@ -280,9 +281,7 @@ impl Reading<'_> {
         let into = &mut piece.flit.halves.as_flattened_mut()[SECTOR_BYTES * piece.sectors..];
         into[..bytes.len()].copy_from_slice(bytes);
         if here {
-            let places = &mut piece.at[piece.here..piece.here + count];
-            places.iter_mut().zip(at..).for_each(|(place, sector)| *place = sector as u8);
-            piece.here += count;
+            piece.runs[usize::from(piece.sectors > 0)] = (at as u8, count as u8);
         }
         piece.sectors += count;
         at + count

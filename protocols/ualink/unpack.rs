@@ -151,11 +151,45 @@ impl TlUnpacker {
                 HalfRole::Nothing
             }
         };
-        while self.open.front().is_some_and(|open| open.left() == 0) {
-            read.delivered.extend(self.open.pop_front().map(|open| open.transfer));
-            self.whole = self.whole.saturating_sub(1);
+        while let Some(whole) = self.next_whole() {
+            read.delivered.push(whole);
         }
         read
+    }
+
+    /// Takes the next TL flit if it is data alone, of which nothing can be wrong: most are, and take a quarter of what
+    /// [`TlUnpacker::read`] takes. `false`: it has to be read.
+    pub fn take_data(&mut self, flit: &TlFlit) -> bool {
+        self.pass_whole();
+        let is_poisoned = self.open.get(self.whole).is_none_or(|open| open.transfer.poisoned != 0);
+        if self.owed < 2 || flit.message != [false; 2] || is_poisoned {
+            return false;
+        }
+        for half in &flit.halves {
+            self.pass_whole();
+            let Some(open) = self.open.get_mut(self.whole) else { break };
+            self.owed -= 1;
+            if open.transfer.data.len() == 2 * open.owed.beats {
+                open.transfer.enables = Some(Box::new(*half));
+            } else {
+                open.transfer.data.push(*half);
+            }
+        }
+        true
+    }
+
+    /// The next request or response that is whole, behind [`TlUnpacker::take_data`].
+    pub fn next_whole(&mut self) -> Option<Box<Transfer>> {
+        let whole = self.open.pop_front_if(|open| open.left() == 0)?;
+        self.whole = self.whole.saturating_sub(1);
+        Some(whole.transfer)
+    }
+
+    /// Finds the first one that is owed something.
+    fn pass_whole(&mut self) {
+        while self.open.get(self.whole).is_some_and(|open| open.left() == 0) {
+            self.whole += 1;
+        }
     }
 
     /// Takes the room of a read back that nobody looks at any more.
@@ -225,9 +259,7 @@ impl TlUnpacker {
 
     /// A data or byte-enable half; `poison` stands in its place.
     fn data(&mut self, half: &Half, n: usize, poison: bool, violations: &mut Vec<Violation>) -> HalfRole {
-        while self.open.get(self.whole).is_some_and(|open| open.left() == 0) {
-            self.whole += 1;
-        }
+        self.pass_whole();
         let Some(open) = self.open.get_mut(self.whole) else { return HalfRole::Nothing };
         self.owed -= 1;
         let transfer = &mut open.transfer;

@@ -26,6 +26,8 @@ struct Coded {
 pub struct Masks {
     reserved: u128,
     coded: [Coded; MOST_CODED],
+    /// How many of them there are.
+    used: usize,
 }
 
 impl Masks {
@@ -34,8 +36,8 @@ impl Masks {
     /// # Panics
     /// It has more coded fields than masks have places, or one that is too wide. That stops the build.
     pub const fn of(def: &LayoutDef) -> Masks {
-        let mut masks = Masks { reserved: 0, coded: [Coded { lsb: 0, max: 0, named: 1 }; MOST_CODED] };
-        let (mut n, mut used) = (0, 0);
+        let mut masks = Masks { reserved: 0, coded: [Coded { lsb: 0, max: 0, named: 1 }; MOST_CODED], used: 0 };
+        let mut n = 0;
         while n < def.fields.len() {
             let field = &def.fields[n];
             if field.reserved {
@@ -50,8 +52,8 @@ impl Masks {
                 }
                 // Where every number has a name there is nothing to judge.
                 if table.codes.len() as u128 <= field.max_raw() {
-                    masks.coded[used] = Coded { lsb: field.lsb, max: field.max_raw() as u64, named };
-                    used += 1;
+                    masks.coded[masks.used] = Coded { lsb: field.lsb, max: field.max_raw() as u64, named };
+                    masks.used += 1;
                 }
             }
             n += 1;
@@ -62,7 +64,7 @@ impl Masks {
     /// Whether a message has no reserved bit set and named codes alone.
     pub fn are_kept(&self, message: u128) -> bool {
         let is_named = |coded: &Coded| coded.named >> ((message >> coded.lsb) as u64 & coded.max) & 1 == 1;
-        message & self.reserved == 0 && self.coded.iter().all(is_named)
+        message & self.reserved == 0 && self.coded.iter().take(self.used).all(is_named)
     }
 
     /// Judges a message of a layout without `valid` bit as [`LayoutDef::check`] does.

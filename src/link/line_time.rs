@@ -86,6 +86,10 @@ pub struct Stream(std::collections::VecDeque<(Use, u32)>);
 impl Stream {
     /// Puts a piece of so many bits behind what is there.
     pub fn push(&mut self, bits: u32, parts: &Parts) {
+        if bits > 0 && parts.bits[Use::Idle as usize] == 0 && parts.bits[Use::Payload as usize] >= bits {
+            // Most pieces of a busy line are data alone.
+            return self.put(Use::Payload, bits);
+        }
         let mut left = bits;
         for of in Use::ALL {
             let named = parts.bits[of as usize].min(left);

@@ -13,12 +13,13 @@ const LEAST_ROOM: usize = 96;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowLog<const N: usize> {
     bytes: Vec<u8>,
+    rows: usize,
     last: [u64; N],
 }
 
 impl<const N: usize> Default for RowLog<N> {
     fn default() -> RowLog<N> {
-        RowLog { bytes: Vec::new(), last: [0; N] }
+        RowLog { bytes: Vec::new(), rows: 0, last: [0; N] }
     }
 }
 
@@ -26,6 +27,11 @@ impl<const N: usize> RowLog<N> {
     /// The row that was added last; zeros before the first one.
     pub fn last(&self) -> [u64; N] {
         self.last
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
     }
 
     /// Whether there is no row.
@@ -50,6 +56,7 @@ impl<const N: usize> RowLog<N> {
             }
         }
         self.bytes[first] = differs;
+        self.rows += 1;
         self.last = row;
     }
 

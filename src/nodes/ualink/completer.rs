@@ -29,8 +29,9 @@ fn beats(req: &TlReq) -> u64 {
 /// A beat of a transfer.
 fn beat(data: &[Half], n: usize) -> Line {
     let mut line = [0; 64];
-    let halves = data.iter().skip(2 * n).take(2).flatten();
-    line.iter_mut().zip(halves).for_each(|(to, from)| *to = *from);
+    for (to, half) in line.as_chunks_mut().0.iter_mut().zip(data.iter().skip(2 * n)) {
+        *to = *half;
+    }
     line
 }
 

@@ -7,7 +7,7 @@ use scalepool_protocols::ualink::code::HalfType;
 use scalepool_protocols::ualink::control::{Control, Field};
 use scalepool_protocols::ualink::field::TlFc;
 use scalepool_protocols::ualink::half::{HALF_BYTES, TlFlit};
-use scalepool_protocols::ualink::unpack::HalfRole;
+use scalepool_protocols::ualink::unpack::{HalfRole, Transfer};
 use scalepool_protocols::wire::{Violation, Wire};
 
 /// Which of the two catch levels is our own.
@@ -16,6 +16,13 @@ const OWN: usize = 1;
 impl Tl {
     /// Takes a TL flit.
     pub(super) fn take_flit(&mut self, flit: &TlFlit) {
+        if self.unpacker.take_data(flit) {
+            self.catch[OWN] = self.catch[OWN].map(|level| level.saturating_sub(1));
+            while let Some(transfer) = self.unpacker.next_whole() {
+                self.arrived(transfer);
+            }
+            return;
+        }
         let mut read = self.unpacker.read(flit);
         read.violations.drain(..).for_each(|violation| self.event(violation));
         let fields = read.control.as_ref().map_or([0; 2], |control| self.take_control(control));
@@ -42,19 +49,22 @@ impl Tl {
                 }
             }
         }
-        for transfer in read.delivered.drain(..) {
-            let held = held(&transfer.field, &self.config.codec, self.epoch);
-            match (expanded(transfer), held) {
-                (Some(transfer), Some(held)) => {
-                    self.stats.received[held.class.index()] += 1;
-                    self.received[held.class.index()].push_back((transfer, Some(held)));
-                }
-                // Nobody can use it: its buffers are free at once.
-                (None, Some(held)) => self.stock.release(&held),
-                (_, None) => (),
-            }
-        }
+        read.delivered.drain(..).for_each(|transfer| self.arrived(transfer));
         self.unpacker.reuse(read);
+    }
+
+    /// A transaction is whole.
+    fn arrived(&mut self, transfer: Box<Transfer>) {
+        let held = held(&transfer.field, &self.config.codec, self.epoch);
+        match (expanded(transfer), held) {
+            (Some(transfer), Some(held)) => {
+                self.stats.received[held.class.index()] += 1;
+                self.received[held.class.index()].push_back((transfer, Some(held)));
+            }
+            // Nobody can use it: its buffers are free at once.
+            (None, Some(held)) => self.stock.release(&held),
+            (_, None) => (),
+        }
     }
 
     /// Credits and charges of a Control half; transactions by class.

@@ -11,7 +11,7 @@
 use super::config::UalConfig;
 use super::control::{Field, Writer};
 use super::field::TlFc;
-use super::half::{HALF_SECTORS, Half, MessageHalf, TAGS, TlFlit};
+use super::half::{HALF_BYTES, HALF_SECTORS, Half, MessageHalf, TAGS, TlFlit};
 use super::unpack::Transfer;
 use crate::wire::FieldError;
 use std::collections::VecDeque;
@@ -60,12 +60,12 @@ const fn presence(there: bool) -> &'static str {
     if there { "byte enables" } else { "no byte enables" }
 }
 
-/// A half to send; poison has its indicator set.
-#[derive(Debug, Clone, Copy)]
-struct Due {
-    half: Half,
-    poison: bool,
-    enables: bool,
+/// A transfer whose field has gone, with data or byte enables to send: they stay where they are until they go.
+#[derive(Debug, Clone)]
+struct Sending {
+    transfer: Box<Transfer>,
+    /// Halves that have gone.
+    gone: usize,
 }
 
 /// Sectors of the last TL flit by what they hold; the rest is empty.
@@ -83,8 +83,11 @@ pub struct Filled {
 #[derive(Debug, Clone)]
 pub struct TlPacker {
     config: UalConfig,
-    waiting: VecDeque<Transfer>,
-    due: VecDeque<Due>,
+    /// Transfers with the bits of their fields.
+    waiting: VecDeque<(Box<Transfer>, u128)>,
+    sending: VecDeque<Sending>,
+    /// Halves that they have to send.
+    owed: usize,
     credits: Option<TlFc>,
     messages: VecDeque<MessageHalf>,
     filled: Filled,
@@ -96,7 +99,8 @@ impl TlPacker {
         TlPacker {
             config,
             waiting: VecDeque::new(),
-            due: VecDeque::new(),
+            sending: VecDeque::new(),
+            owed: 0,
             credits: None,
             messages: VecDeque::new(),
             filled: Filled { fields: 0, data: 0, control: 0 },
@@ -107,8 +111,9 @@ impl TlPacker {
     ///
     /// # Errors
     /// It cannot be sent; nothing is added.
-    pub fn push(&mut self, transfer: Transfer) -> Result<(), PackError> {
-        transfer.field.to_bits()?;
+    pub fn push(&mut self, transfer: impl Into<Box<Transfer>>) -> Result<(), PackError> {
+        let transfer = transfer.into();
+        let bits = transfer.field.to_bits()?;
         let (owed, layout) = (transfer.field.owed(&self.config), transfer.field.def().name);
         let (found, expected) = (transfer.data.len(), 2 * owed.beats);
         if !transfer.field.is_transaction() {
@@ -123,7 +128,7 @@ impl TlPacker {
         if u32::from(transfer.poisoned) >> owed.beats != 0 {
             return Err(PackError::Poison { layout, found: transfer.poisoned, beats: owed.beats });
         }
-        self.waiting.push_back(transfer);
+        self.waiting.push_back((transfer, bits));
         Ok(())
     }
 
@@ -144,12 +149,12 @@ impl TlPacker {
 
     /// Whether there is nothing to send.
     pub fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && self.due.is_empty() && self.credits.is_none() && self.messages.is_empty()
+        self.waiting.is_empty() && self.owed == 0 && self.credits.is_none() && self.messages.is_empty()
     }
 
     /// Data and byte-enable halves that have to be sent.
-    pub fn owed_halves(&self) -> usize {
-        self.due.len()
+    pub const fn owed_halves(&self) -> usize {
+        self.owed
     }
 
     /// Requests and responses whose field has not been sent.
@@ -169,9 +174,9 @@ impl TlPacker {
             return None;
         }
         let mut flit = TlFlit::default();
-        let tags = match self.due.len() {
+        let tags = match self.owed {
             0 | 1 => {
-                let (half, tags) = self.control(self.due.len() == 1);
+                let (half, tags) = self.control(self.owed == 1);
                 flit.halves[0] = half;
                 tags
             }
@@ -195,10 +200,26 @@ impl TlPacker {
 
     /// The next data half, or nothing.
     fn put_due(&mut self, flit: &mut TlFlit, n: usize) {
-        if let Some(due) = self.due.pop_front() {
-            flit.halves[n] = due.half;
-            flit.message[n] = due.poison;
-            *(if due.enables { &mut self.filled.fields } else { &mut self.filled.data }) += HALF_SECTORS;
+        let Some(Sending { transfer, gone }) = self.sending.front_mut() else { return };
+        match (transfer.data.get(*gone), &transfer.enables) {
+            (Some(_), _) if transfer.poisoned >> (*gone / 2) & 1 == 1 => {
+                flit.halves[n] = MessageHalf::new(super::code::HalfType::Poison).to_half();
+                flit.message[n] = true;
+                self.filled.data += HALF_SECTORS;
+            }
+            (Some(half), _) => {
+                flit.halves[n] = *half;
+                self.filled.data += HALF_SECTORS;
+            }
+            (None, enables) => {
+                flit.halves[n] = enables.as_deref().copied().unwrap_or_default();
+                self.filled.fields += HALF_SECTORS;
+            }
+        }
+        *gone += 1;
+        self.owed -= 1;
+        if *gone == halves(transfer) {
+            self.sending.pop_front();
         }
     }
 
@@ -216,46 +237,36 @@ impl TlPacker {
             (true, false) => TAGS,
             (false, _) => usize::MAX,
         };
-        let mut tags = Vec::new();
-        while tags.len() < most
-            && let Some(transfer) = self.waiting.front()
-            // Its fields were found to fit when it was added.
-            && matches!(writer.put(&transfer.field), Ok(true))
-            && let Some(transfer) = self.waiting.pop_front()
+        // The tags of the Control half, lowest field first.
+        let (mut count, mut tags) = (0, [0; HALF_BYTES]);
+        while count < most
+            && let Some((transfer, bits)) = self.waiting.front()
+            && writer.put_bits(transfer.field.sectors(), *bits)
+            && let Some((transfer, _)) = self.waiting.pop_front()
         {
-            tags.push(transfer.auth_tag);
-            self.filled.fields += transfer.field.sectors();
-            for (n, half) in transfer.data.into_iter().enumerate() {
-                self.due.push_back(Due::data(half, transfer.poisoned >> (n / 2) & 1 == 1));
+            if let Some(place) = tags.chunks_exact_mut(8).nth(count) {
+                place.copy_from_slice(&transfer.auth_tag.to_le_bytes());
             }
-            self.due.extend(transfer.enables.map(|half| Due { half: *half, poison: false, enables: true }));
+            count += 1;
+            self.filled.fields += transfer.field.sectors();
+            let owed = halves(&transfer);
+            if owed > 0 {
+                self.owed += owed;
+                self.sending.push_back(Sending { transfer, gone: 0 });
+            }
         }
-        let follow = self.config.authentication && !tags.is_empty();
-        (writer.half(), follow.then(|| tag_half(&tags)))
+        let follow = self.config.authentication && count > 0;
+        (writer.half(), follow.then_some(tags))
     }
 }
 
-impl Due {
-    fn data(half: Half, poison: bool) -> Due {
-        let half = if poison { MessageHalf::new(super::code::HalfType::Poison).to_half() } else { half };
-        Due { half, poison, enables: false }
-    }
-}
-
-/// The tags of a Control half, lowest field first.
-fn tag_half(tags: &[u64]) -> Half {
-    let mut half = [0; 32];
-    for (place, tag) in half.chunks_exact_mut(8).zip(tags) {
-        place.copy_from_slice(&tag.to_le_bytes());
-    }
-    half
+/// Halves that follow the field of a transfer.
+fn halves(transfer: &Transfer) -> usize {
+    transfer.data.len() + usize::from(transfer.enables.is_some())
 }
 
 /// A transfer of a field and its data.
 pub fn with_data(field: Field, data: &[[u8; 64]], enables: Option<Half>) -> Transfer {
-    let halves = data.iter().flat_map(|beat| {
-        let (low, high) = beat.split_at(32);
-        [low, high].map(|half| core::array::from_fn(|k| half[k]))
-    });
-    Transfer { data: halves.collect(), enables: enables.map(Box::new), ..Transfer::new(field) }
+    let halves = data.as_flattened().as_chunks::<HALF_BYTES>().0.to_vec();
+    Transfer { data: halves, enables: enables.map(Box::new), ..Transfer::new(field) }
 }

@@ -8,10 +8,10 @@
 //! before; then a TL flit that is there begins (TL Flit\[0\]), or zeros fill the first half; then a second one begins
 //! (TL Flit\[1\]), or zeros fill the rest. If the first half is full before anything begins, the first to begin is \[0\].
 
-use super::flit::{Payload, SECTORS, SEGMENTS, sector_byte, segment_header_byte};
+use super::flit::{Payload, SECTOR_BYTES, SECTORS, SEGMENTS, sector_byte, segment_header_byte};
 use super::half::{TL_SECTORS, TlFlit};
 use super::header::SegmentHeader;
-use crate::wire::{Violation, Wire};
+use crate::wire::{Masks, Violation, Wire};
 
 /// First sector, first sector of the second half, and end of each segment.
 pub const BOUNDS: [(usize, usize, usize); SEGMENTS] =
@@ -38,14 +38,16 @@ pub trait Source {
 /// Cuts TL flits into DL flits; keeps the rest of one between them.
 #[derive(Debug, Clone, Default)]
 pub struct Packer {
-    /// The TL flit that is being sent and its next sector.
-    open: Option<(TlFlit, usize)>,
+    /// The TL flit that is being sent.
+    flit: TlFlit,
+    /// Its sectors that have not gone.
+    left: usize,
 }
 
 impl Packer {
     /// Sectors that are left of the TL flit before, 0 to 15.
     pub fn carry(&self) -> usize {
-        self.open.map_or(0, |(_, next)| TL_SECTORS - next)
+        self.left
     }
 
     /// The payload of the next payload flit.
@@ -62,7 +64,7 @@ impl Packer {
             at = self.put(&mut payload, at, end);
             let full = at >= half;
             for place in [Place::First, Place::Second] {
-                if at >= end || self.open.is_some() {
+                if at >= end || self.left > 0 {
                     break;
                 }
                 let Some(flit) = source.tl_flit(segment, place) else {
@@ -74,23 +76,23 @@ impl Packer {
                 } else {
                     (header.start1, header.message1) = (true, flit.indicators());
                 }
-                self.open = Some((flit, 0));
+                (self.flit, self.left) = (flit, TL_SECTORS);
                 at = self.put(&mut payload, at, end);
             }
-            // Indicators have two bits and everything else has one.
-            payload.headers[segment] = header.to_bits().map_or(0, |bits| bits as u8);
+            if header.alt || header.start0 || header.start1 {
+                // Indicators have two bits and everything else has one.
+                payload.headers[segment] = header.to_bits().map_or(0, |bits| bits as u8);
+            }
         }
         payload
     }
 
     /// Writes what is left of the open TL flit; the next free sector.
     fn put(&mut self, payload: &mut Payload, at: usize, end: usize) -> usize {
-        let Some((flit, next)) = self.open else { return at };
-        let count = (TL_SECTORS - next).min(end - at);
-        for n in 0..count {
-            payload.sectors[at + n] = flit.sector(next + n);
-        }
-        self.open = (next + count < TL_SECTORS).then_some((flit, next + count));
+        let count = self.left.min(end - at);
+        let sectors = &self.flit.halves.as_flattened()[SECTOR_BYTES * (TL_SECTORS - self.left)..];
+        payload.sectors[at..at + count].as_flattened_mut().copy_from_slice(&sectors[..SECTOR_BYTES * count]);
+        self.left -= count;
         at + count
     }
 }
@@ -106,17 +108,16 @@ pub struct Piece {
     pub segment: usize,
     /// Which start it was.
     pub place: Place,
-    /// Payload sectors that hold it in the DL flit in which it began.
-    at: [u8; TL_SECTORS],
-    /// How many of them.
-    here: usize,
+    /// Payload sectors that hold it in the DL flit in which it began: first one and number. It lies in two segments at most,
+    /// and a DL message may stand at the start of the second one.
+    runs: [(u8, u8); 2],
 }
 
 impl Piece {
     fn new(segment: usize, place: Place, indicators: u8) -> Piece {
         let mut flit = TlFlit::default();
         flit.set_indicators(indicators);
-        Piece { flit, sectors: 0, segment, place, at: [0; TL_SECTORS], here: 0 }
+        Piece { flit, sectors: 0, segment, place, runs: [(0, 0); 2] }
     }
 
     /// Whether all sectors have come.
@@ -126,12 +127,17 @@ impl Piece {
 
     /// Byte of the DL flit in which it began that holds a byte of it; of one that came later, the byte where it begins.
     pub fn flit_byte(&self, byte: usize) -> usize {
-        match self.at[..self.here].get(byte / 4) {
-            Some(&sector) => sector_byte(sector.into(), byte % 4),
-            None => sector_byte(self.at[0].into(), 0),
+        let [(first, count), (second, more)] = self.runs.map(|(at, count)| (usize::from(at), usize::from(count)));
+        match byte / SECTOR_BYTES {
+            n if n < count => sector_byte(first + n, byte % SECTOR_BYTES),
+            n if n < count + more => sector_byte(second + n - count, byte % SECTOR_BYTES),
+            _ => sector_byte(first, 0),
         }
     }
 }
+
+/// Most TL flits that begin in a payload: two a segment.
+const MOST_STARTS: usize = 2 * SEGMENTS;
 
 /// What a payload holds.
 #[derive(Debug, Clone, Default)]
@@ -161,7 +167,19 @@ impl Unpacker {
 
     /// Takes the payload of the next payload flit.
     pub fn read(&mut self, payload: &Payload) -> Segmented {
-        let mut reading = Reading { payload, out: Segmented::default(), used: [false; SECTORS], open: None };
+        let mut out = Segmented::default();
+        self.read_into(payload, &mut out);
+        out
+    }
+
+    /// The same into a place that was used before, whose room is used again.
+    pub fn read_into(&mut self, payload: &Payload, out: &mut Segmented) {
+        out.messages.clear();
+        out.started.clear();
+        out.started.reserve_exact(MOST_STARTS);
+        out.violations.clear();
+        out.finished = None;
+        let mut reading = Reading { payload, out, used: [0; USED_WORDS], open: None };
         for segment in 0..SEGMENTS {
             reading.segment(segment, &mut self.carried);
         }
@@ -170,16 +188,18 @@ impl Unpacker {
             reading.out.started.push(piece);
             self.carried = Some(piece);
         }
-        reading.out
     }
 }
+
+/// Words of a bit for each sector.
+const USED_WORDS: usize = SECTORS.div_ceil(64);
 
 /// One payload while it is read.
 struct Reading<'a> {
     payload: &'a Payload,
-    out: Segmented,
-    /// Sectors that belong to something.
-    used: [bool; SECTORS],
+    out: &'a mut Segmented,
+    /// Sectors that belong to something, a bit each.
+    used: [u64; USED_WORDS],
     /// A TL flit that began in this payload and has sectors to come.
     open: Option<Piece>,
 }
@@ -191,7 +211,7 @@ impl Reading<'_> {
         let mut at = first;
         if header.alt {
             self.out.messages.push((segment, u32::from_le_bytes(self.payload.sectors[at])));
-            self.used[at] = true;
+            self.uses(at, 1);
             at += 1;
         }
         if let Some(mut piece) = carried.take() {
@@ -223,11 +243,23 @@ impl Reading<'_> {
     }
 
     fn header(&mut self, segment: usize) -> SegmentHeader {
+        static MASKS: Masks = Masks::of(SegmentHeader::DEF);
         let bits = self.payload.headers[segment].into();
-        let mut found = Vec::new();
-        SegmentHeader::DEF.check(bits, &mut found);
-        self.out.violations.extend(found.into_iter().map(|v| v.in_unit(|_| segment_header_byte(segment))));
+        if !MASKS.are_kept(bits) {
+            let mut found = Vec::new();
+            SegmentHeader::DEF.check(bits, &mut found);
+            self.out.violations.extend(found.into_iter().map(|v| v.in_unit(|_| segment_header_byte(segment))));
+        }
         SegmentHeader::from_bits(bits)
+    }
+
+    /// Sectors belong to something; at most a TL flit of them.
+    fn uses(&mut self, first: usize, count: usize) {
+        let bits = ((1u128 << count) - 1) << (first % 64);
+        self.used[first / 64] |= bits as u64;
+        if let Some(next) = self.used.get_mut(first / 64 + 1) {
+            *next |= (bits >> 64) as u64;
+        }
     }
 
     /// Reads on in a TL flit of this payload; the next free sector.
@@ -244,22 +276,24 @@ impl Reading<'_> {
     /// Moves sectors into a TL flit; `here` when it began in this payload. The next free sector.
     fn fill(&mut self, piece: &mut Piece, at: usize, end: usize, here: bool) -> usize {
         let count = (TL_SECTORS - piece.sectors).min(end - at);
-        for sector in at..at + count {
-            self.used[sector] = true;
-            piece.flit.set_sector(piece.sectors, self.payload.sectors[sector]);
-            if here {
-                piece.at[piece.here] = sector as u8;
-                piece.here += 1;
-            }
-            piece.sectors += 1;
+        self.uses(at, count);
+        let bytes = self.payload.sectors[at..at + count].as_flattened();
+        let into = &mut piece.flit.halves.as_flattened_mut()[SECTOR_BYTES * piece.sectors..];
+        into[..bytes.len()].copy_from_slice(bytes);
+        if here {
+            piece.runs[usize::from(piece.sectors > 0)] = (at as u8, count as u8);
         }
+        piece.sectors += count;
         at + count
     }
 
     /// Judges what belongs to nothing: it is filled with zeros.
     fn filling(&mut self) {
-        let stray = (0..SECTORS).find(|&n| !self.used[n] && self.payload.sectors[n] != [0; 4]);
-        if let Some(n) = stray {
+        let is_used = |n: usize| self.used[n / 64] >> (n % 64) & 1 == 1;
+        // Most payloads are full.
+        let is_full = self.used.iter().map(|word| word.count_ones() as usize).sum::<usize>() == SECTORS;
+        let mut all = if is_full { 0..0 } else { 0..SECTORS };
+        if let Some(n) = all.find(|&n| !is_used(n) && self.payload.sectors[n] != [0; 4]) {
             self.out.violations.push(Violation::at_byte(
                 "UAL-SEG-06",
                 sector_byte(n, 0),

@@ -11,7 +11,7 @@
 use super::code::HalfType;
 use super::compress::{AddressCache, Role};
 use super::config::UalConfig;
-use super::control::{self, Control, Field, Owed};
+use super::control::{self, Control, Field, Owed, Placed};
 use super::half::{HALF_BYTES, Half, MessageHalf, TAGS, TlFlit};
 use crate::wire::Violation;
 use std::collections::VecDeque;
@@ -70,13 +70,13 @@ pub struct TlRead {
     /// What is wrong; places are bytes of the TL flit.
     pub violations: Vec<Violation>,
     /// Requests and responses that are whole now, in order of their fields.
-    pub delivered: Vec<Transfer>,
+    pub delivered: Vec<Box<Transfer>>,
 }
 
 /// A transfer whose data is still coming.
 #[derive(Debug, Clone)]
 struct Open {
-    transfer: Transfer,
+    transfer: Box<Transfer>,
     owed: Owed,
 }
 
@@ -96,12 +96,16 @@ pub struct TlUnpacker {
     open: VecDeque<Open>,
     /// Halves owed by all that is open.
     owed: usize,
+    /// Of those that are open, so many from the first one on are owed nothing more.
+    whole: usize,
+    /// Room of a read that is over: no TL flit asks for memory.
+    spare: (Vec<Placed>, Vec<Box<Transfer>>),
 }
 
 impl TlUnpacker {
     /// A stream of which nothing has been read.
     pub const fn new(config: UalConfig, role: Role) -> TlUnpacker {
-        TlUnpacker { config, cache: AddressCache::new(role), open: VecDeque::new(), owed: 0 }
+        TlUnpacker { config, cache: AddressCache::new(role), open: VecDeque::new(), owed: 0, whole: 0, spare: (Vec::new(), Vec::new()) }
     }
 
     /// Data and byte-enable halves that are still to come.
@@ -111,8 +115,8 @@ impl TlUnpacker {
 
     /// Takes the next TL flit.
     pub fn read(&mut self, flit: &TlFlit) -> TlRead {
-        let mut read =
-            TlRead { roles: [HalfRole::Nothing; 2], control: None, violations: Vec::new(), delivered: Vec::new() };
+        let delivered = std::mem::take(&mut self.spare.1);
+        let mut read = TlRead { roles: [HalfRole::Nothing; 2], control: None, violations: Vec::new(), delivered };
         let swap = self.owed == 1;
         // Transfers of this Control, which its tags belong to.
         let mut fresh = 0..0;
@@ -147,14 +151,61 @@ impl TlUnpacker {
                 HalfRole::Nothing
             }
         };
-        while self.open.front().is_some_and(|open| open.left() == 0) {
-            read.delivered.extend(self.open.pop_front().map(|open| open.transfer));
+        while let Some(whole) = self.next_whole() {
+            read.delivered.push(whole);
         }
         read
     }
 
+    /// Takes the next TL flit if it is data alone, of which nothing can be wrong: most are, and take a quarter of what
+    /// [`TlUnpacker::read`] takes. `false`: it has to be read.
+    pub fn take_data(&mut self, flit: &TlFlit) -> bool {
+        self.pass_whole();
+        let is_poisoned = self.open.get(self.whole).is_none_or(|open| open.transfer.poisoned != 0);
+        if self.owed < 2 || flit.message != [false; 2] || is_poisoned {
+            return false;
+        }
+        for half in &flit.halves {
+            self.pass_whole();
+            let Some(open) = self.open.get_mut(self.whole) else { break };
+            self.owed -= 1;
+            if open.transfer.data.len() == 2 * open.owed.beats {
+                open.transfer.enables = Some(Box::new(*half));
+            } else {
+                open.transfer.data.push(*half);
+            }
+        }
+        true
+    }
+
+    /// The next request or response that is whole, behind [`TlUnpacker::take_data`].
+    pub fn next_whole(&mut self) -> Option<Box<Transfer>> {
+        let whole = self.open.pop_front_if(|open| open.left() == 0)?;
+        self.whole = self.whole.saturating_sub(1);
+        Some(whole.transfer)
+    }
+
+    /// Finds the first one that is owed something.
+    fn pass_whole(&mut self) {
+        while self.open.get(self.whole).is_some_and(|open| open.left() == 0) {
+            self.whole += 1;
+        }
+    }
+
+    /// Takes the room of a read back that nobody looks at any more.
+    pub fn reuse(&mut self, read: TlRead) {
+        let TlRead { control, mut delivered, .. } = read;
+        delivered.clear();
+        self.spare.1 = delivered;
+        if let Some(Control { mut fields, .. }) = control {
+            fields.clear();
+            self.spare.0 = fields;
+        }
+    }
+
     fn control(&mut self, half: &Half, swap: bool, violations: &mut Vec<Violation>) -> Control {
-        let mut control = control::read(half);
+        let mut control = Control { fields: std::mem::take(&mut self.spare.0), violations: Vec::new() };
+        control.read(half);
         for placed in &control.fields {
             let at = 4 * placed.sector;
             let mut transfer = Transfer::new(placed.field);
@@ -180,7 +231,9 @@ impl TlUnpacker {
             }
             let owed = placed.field.owed(&self.config);
             self.owed += owed.halves();
-            self.open.push_back(Open { transfer, owed });
+            // The room that it takes, and no more: it may wait for long.
+            transfer.data.reserve_exact(2 * owed.beats);
+            self.open.push_back(Open { transfer: Box::new(transfer), owed });
         }
         if self.config.encryption {
             control.violations.retain(|violation| violation.rule != "UAL-SIZ-02");
@@ -206,7 +259,8 @@ impl TlUnpacker {
 
     /// A data or byte-enable half; `poison` stands in its place.
     fn data(&mut self, half: &Half, n: usize, poison: bool, violations: &mut Vec<Violation>) -> HalfRole {
-        let Some(open) = self.open.iter_mut().find(|open| open.left() > 0) else { return HalfRole::Nothing };
+        self.pass_whole();
+        let Some(open) = self.open.get_mut(self.whole) else { return HalfRole::Nothing };
         self.owed -= 1;
         let transfer = &mut open.transfer;
         let mut broken = |found: &str, expected: &str, text: &str| {

@@ -15,6 +15,7 @@ mod code;
 mod error;
 mod frame;
 mod layout;
+mod masks;
 mod violation;
 
 pub use code::{Code, CodeTable, FieldValue};
@@ -25,4 +26,5 @@ pub use frame::{FrameDef, Segment};
 pub use layout::{Basis, ByteOrder, FieldDef, LayoutDef, LayoutFault, Numbers, Wire};
 #[doc(hidden)]
 pub use layout::{assert_no_fault, find_fault, last_of};
+pub use masks::Masks;
 pub use violation::{At, Findings, Violation};

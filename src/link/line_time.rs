@@ -86,18 +86,25 @@ pub struct Stream(std::collections::VecDeque<(Use, u32)>);
 impl Stream {
     /// Puts a piece of so many bits behind what is there.
     pub fn push(&mut self, bits: u32, parts: &Parts) {
+        if bits > 0 && parts.bits[Use::Idle as usize] == 0 && parts.bits[Use::Payload as usize] >= bits {
+            // Most pieces of a busy line are data alone.
+            return self.put(Use::Payload, bits);
+        }
         let mut left = bits;
         for of in Use::ALL {
             let named = parts.bits[of as usize].min(left);
             left -= named;
-            self.put(of, named);
+            if named > 0 {
+                self.put(of, named);
+            }
         }
-        self.put(parts.empty, left);
+        if left > 0 {
+            self.put(parts.empty, left);
+        }
     }
 
     fn put(&mut self, of: Use, bits: u32) {
         match self.0.back_mut() {
-            _ if bits == 0 => (),
             Some(last) if last.0 == of => last.1 += bits,
             _ => self.0.push_back((of, bits)),
         }

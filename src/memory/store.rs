@@ -31,8 +31,9 @@ impl Background {
     pub fn line(self, address: u64) -> Line {
         let mut line = [0; LINE_BYTES as usize];
         if self == Background::OwnAddress {
-            for (word, bytes) in line.chunks_exact_mut(8).enumerate() {
-                bytes.copy_from_slice(&(address + 8 * word as u64).to_le_bytes());
+            // A line does not wrap around, so nothing overflows: 25 instructions instead of 180 with the checks.
+            for (word, bytes) in line.as_chunks_mut().0.iter_mut().enumerate() {
+                *bytes = address.wrapping_add(8 * word as u64).to_le_bytes();
             }
         }
         line
@@ -81,11 +82,22 @@ impl Store {
     /// Writes those bytes of the line around `address` whose bit in `byte_enables` is 1. `poison` is the mark that the
     /// write carries; see the module text for what it does to the mark of the line.
     pub fn write_line(&mut self, address: u64, data: &Line, byte_enables: u64, poison: bool) {
-        let line = line_in_page(address);
-        let page = self.page_mut(address);
-        merge_bytes(&mut page.lines[line], data, byte_enables);
-        let kept = byte_enables != ALL_BYTES && page.poison >> line & 1 == 1;
-        page.mark(line, poison || kept);
+        self.page_mut(address).write(line_in_page(address), data, byte_enables, poison);
+    }
+
+    /// Writes lines that follow each other from the one around `address` on, each with its byte enables and its poison, as
+    /// [`Store::write_line`] does; a page is looked up once.
+    pub fn write_lines(&mut self, address: u64, lines: impl IntoIterator<Item = (Line, u64, bool)>) {
+        let mut lines = lines.into_iter().zip(line_address(address) / LINE_BYTES..).peekable();
+        while let Some((_, first)) = lines.peek() {
+            let number = page_number(first * LINE_BYTES);
+            let page = self.page_mut(first * LINE_BYTES);
+            while let Some(((data, enables, poison), n)) =
+                lines.next_if(|(_, n)| page_number(n * LINE_BYTES) == number)
+            {
+                page.write(line_in_page(n * LINE_BYTES), &data, enables, poison);
+            }
+        }
     }
 
     /// Sets or clears the poison mark of the line around `address` and leaves its bytes: the media fault input.
@@ -152,6 +164,12 @@ fn line_of(page: Option<&Page>, background: Background, address: u64) -> StoredL
 }
 
 impl Page {
+    fn write(&mut self, line: usize, data: &Line, byte_enables: u64, poison: bool) {
+        merge_bytes(&mut self.lines[line], data, byte_enables);
+        let kept = byte_enables != ALL_BYTES && self.poison >> line & 1 == 1;
+        self.mark(line, poison || kept);
+    }
+
     fn mark(&mut self, line: usize, poison: bool) {
         self.poison = self.poison & !(1 << line) | u8::from(poison) << line;
     }

@@ -13,12 +13,13 @@ const LEAST_ROOM: usize = 96;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowLog<const N: usize> {
     bytes: Vec<u8>,
+    rows: usize,
     last: [u64; N],
 }
 
 impl<const N: usize> Default for RowLog<N> {
     fn default() -> RowLog<N> {
-        RowLog { bytes: Vec::new(), last: [0; N] }
+        RowLog { bytes: Vec::new(), rows: 0, last: [0; N] }
     }
 }
 
@@ -26,6 +27,11 @@ impl<const N: usize> RowLog<N> {
     /// The row that was added last; zeros before the first one.
     pub fn last(&self) -> [u64; N] {
         self.last
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
     }
 
     /// Whether there is no row.
@@ -40,11 +46,17 @@ impl<const N: usize> RowLog<N> {
             // A quarter more, not twice as much: there may be as many logs as ports.
             self.bytes.reserve_exact(LEAST_ROOM.max(self.bytes.len() / 4));
         }
-        let differs = (0..N).filter(|&n| row[n] != self.last[n]).fold(0, |bits, n| bits | 1 << n);
-        self.bytes.push(differs);
-        for n in (0..N).filter(|n| differs >> n & 1 == 1) {
-            self.put(row[n].wrapping_sub(self.last[n]).cast_signed());
+        let first = self.bytes.len();
+        self.bytes.push(0);
+        let mut differs = 0;
+        for (n, (new, last)) in row.iter().zip(self.last).enumerate() {
+            if *new != last {
+                differs |= 1 << n;
+                self.put(new.wrapping_sub(last).cast_signed());
+            }
         }
+        self.bytes[first] = differs;
+        self.rows += 1;
         self.last = row;
     }
 
@@ -71,27 +83,29 @@ pub struct Rows<'a, const N: usize> {
     last: [u64; N],
 }
 
-impl<const N: usize> Rows<'_, N> {
-    fn difference(&mut self) -> i64 {
-        let (mut value, mut at) = (0u64, 0);
-        for &byte in self.bytes.by_ref() {
-            value |= u64::from(byte & 0x7f) << at;
-            at += 7;
-            if byte & 0x80 == 0 {
-                break;
-            }
+/// Reads what [`RowLog::put`] has written.
+fn difference(bytes: &mut std::slice::Iter<'_, u8>) -> i64 {
+    let (mut value, mut at) = (0u64, 0);
+    for &byte in bytes {
+        value |= u64::from(byte & 0x7f) << at;
+        at += 7;
+        if byte & 0x80 == 0 {
+            break;
         }
-        (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
     }
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 impl<const N: usize> Iterator for Rows<'_, N> {
     type Item = [u64; N];
 
     fn next(&mut self) -> Option<[u64; N]> {
-        let differs = *self.bytes.next()?;
-        for n in (0..N).filter(|n| differs >> n & 1 == 1) {
-            self.last[n] = self.last[n].wrapping_add(self.difference().cast_unsigned());
+        let mut differs = *self.bytes.next()?;
+        // From one that differs to the next: most rows differ in two or three of seven numbers.
+        while differs != 0 {
+            let last = self.last.get_mut(differs.trailing_zeros() as usize)?;
+            *last = last.wrapping_add(difference(&mut self.bytes).cast_unsigned());
+            differs &= differs - 1;
         }
         Some(self.last)
     }

@@ -21,6 +21,7 @@ use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::{Class, Mode, flit::Flit};
 use scalepool_protocols::nvlink::Vc;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Messages a channel that fit, where the caller does not say; the number is ours.
 const BUFFERS: u16 = 64;
@@ -122,7 +123,7 @@ impl End {
                 let length = || FormError::new("unit", format!("{} bytes", unit.len()), "640 bytes, or 1");
                 match OnLine::of_bytes(unit).ok_or_else(length)? {
                     OnLine::Flit(flit) => arrivals(end.hooks(), (Way::Rx, name), *flit)
-                        .for_each(|flit| end.receive(&OnLine::Flit(Box::new(flit)), now)),
+                        .for_each(|flit| end.receive(&OnLine::Flit(Arc::new(flit)), now)),
                     control => end.receive(&control, now),
                 }
             }

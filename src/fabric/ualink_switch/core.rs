@@ -18,15 +18,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 struct Parcel {
     input: u16,
     output: u16,
-    transfer: Transfer,
+    transfer: Box<Transfer>,
     held: Held,
+}
+
+/// Transactions that came in one cycle: 24 bytes each, and none for the cycle at which they are due.
+#[derive(Debug, Clone)]
+struct Batch {
+    due: u64,
+    parcels: Vec<Parcel>,
 }
 
 /// One class of an output port.
 #[derive(Debug, Clone, Default)]
 struct Lane {
-    /// What waits, by input port; none of them is empty. A transaction stays where it is on its way through the queues.
-    queues: BTreeMap<u16, VecDeque<Box<Parcel>>>,
+    /// What waits, by input port; none of them is empty.
+    queues: BTreeMap<u16, VecDeque<Parcel>>,
     /// The input that is asked first.
     next: u16,
     /// Transactions that the output port has room for.
@@ -35,7 +42,7 @@ struct Lane {
 
 impl Lane {
     /// The next transaction, if there is room for it: round robin over those that ask.
-    fn grant(&mut self) -> Option<Box<Parcel>> {
+    fn grant(&mut self) -> Option<Parcel> {
         if self.room == 0 {
             return None;
         }
@@ -60,7 +67,7 @@ pub struct Grant {
     /// Port it leaves by.
     pub output: u16,
     /// The transaction itself.
-    pub transfer: Transfer,
+    pub transfer: Box<Transfer>,
     /// Its buffers at the input port.
     pub held: Held,
 }
@@ -83,8 +90,10 @@ pub struct CoreStats {
 pub struct Core {
     routes: Routes,
     latency_cycles: u64,
-    /// What is on its way to its queue, with the cycle at which it is there.
-    pipeline: VecDeque<(u64, Box<Parcel>)>,
+    /// What is on its way to its queue.
+    pipeline: VecDeque<Batch>,
+    /// How much of it.
+    under_way: usize,
     /// Each output, by class.
     outputs: Vec<[Lane; 2]>,
     /// Outputs that have something to grant and room, or had when last looked at.
@@ -103,6 +112,7 @@ impl Core {
             routes,
             latency_cycles,
             pipeline: VecDeque::new(),
+            under_way: 0,
             outputs,
             active: BTreeSet::new(),
             waiting: 0,
@@ -117,19 +127,31 @@ impl Core {
 
     /// Transactions inside.
     pub fn inside(&self) -> usize {
-        self.pipeline.len() + self.waiting
+        self.under_way + self.waiting
     }
 
     /// Takes a transaction.
     ///
     /// # Errors
     /// It is dropped: its buffers are free at once.
-    pub fn arrive(&mut self, input: u16, transfer: Transfer, held: Held, now: u64) -> Result<(), Refused> {
+    pub fn arrive(
+        &mut self,
+        input: u16,
+        transfer: impl Into<Box<Transfer>>,
+        held: Held,
+        now: u64,
+    ) -> Result<(), Refused> {
+        let transfer = transfer.into();
         self.stats.arrived[held.class.index()] += 1;
         match self.routes.route(input, destination(&transfer.field)) {
             Ok(output) => {
                 let due = now + self.latency_cycles;
-                self.pipeline.push_back((due, Box::new(Parcel { input, output, transfer, held })));
+                let parcel = Parcel { input, output, transfer, held };
+                match self.pipeline.back_mut() {
+                    Some(last) if last.due == due => last.parcels.push(parcel),
+                    _ => self.pipeline.push_back(Batch { due, parcels: vec![parcel] }),
+                }
+                self.under_way += 1;
                 Ok(())
             }
             Err(refused) => {
@@ -155,13 +177,15 @@ impl Core {
 
     /// Hands out everything that can leave.
     pub fn grant(&mut self, now: u64, mut leave: impl FnMut(Grant)) {
-        while self.pipeline.front().is_some_and(|(due, _)| *due <= now) {
-            let Some((_, parcel)) = self.pipeline.pop_front() else { break };
-            let output = parcel.output;
-            let lane = &mut self.outputs[usize::from(output)][parcel.held.class.index()];
-            lane.queues.entry(parcel.input).or_default().push_back(parcel);
-            self.active.insert(output);
-            self.waiting += 1;
+        while let Some(batch) = self.pipeline.pop_front_if(|batch| batch.due <= now) {
+            self.under_way -= batch.parcels.len();
+            self.waiting += batch.parcels.len();
+            for parcel in batch.parcels {
+                let output = parcel.output;
+                let lane = &mut self.outputs[usize::from(output)][parcel.held.class.index()];
+                lane.queues.entry(parcel.input).or_default().push_back(parcel);
+                self.active.insert(output);
+            }
         }
         for output in std::mem::take(&mut self.active) {
             // Each class has room of its own, so requests and responses do not see each other.
@@ -169,7 +193,7 @@ impl Core {
                 while let Some(parcel) = lane.grant() {
                     self.waiting -= 1;
                     self.stats.granted[parcel.held.class.index()] += 1;
-                    let Parcel { input, output, transfer, held } = *parcel;
+                    let Parcel { input, output, transfer, held } = parcel;
                     leave(Grant { input, output, transfer, held });
                 }
             }
@@ -178,7 +202,7 @@ impl Core {
 
     /// Cycle at which the next transaction leaves the pipeline.
     pub fn wakes_at(&self) -> Option<u64> {
-        self.pipeline.front().map(|(due, _)| *due)
+        self.pipeline.front().map(|batch| batch.due)
     }
 }
 

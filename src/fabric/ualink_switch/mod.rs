@@ -39,7 +39,7 @@ pub enum ToCore {
         /// Port of the switch.
         port: u16,
         /// The transaction itself.
-        transfer: Transfer,
+        transfer: Box<Transfer>,
         /// The buffers that it takes at the input port.
         held: Held,
     },
@@ -60,7 +60,7 @@ pub enum FromCore {
         /// Port of the switch.
         port: u16,
         /// The transaction itself.
-        transfer: Transfer,
+        transfer: Box<Transfer>,
     },
     /// A transaction has left the buffers of an input port.
     Release {

@@ -4,7 +4,7 @@ use super::client::Client;
 use super::config::EndConfig;
 use super::messages::{MIN_RATE, Messages, NOMINAL_RATE, TL_CHANNEL};
 use super::mutant::Mutant;
-use super::replay::{Head, Replay, Says, Taken};
+use super::replay::{Head, Replay, Says, Sent, Taken};
 use super::state::{Arrived, Fault, LinkState, Sends, State};
 use crate::event::{Event, Severity, finding};
 use crate::hook::{HookPoint, Hooks, Passed, Way};
@@ -13,14 +13,15 @@ use scalepool_protocols::ualink::code::FlitOp;
 use scalepool_protocols::ualink::flit::{Flit, Payload, SECTORS, map};
 use scalepool_protocols::ualink::half::{SECTOR_BITS, TL_SECTORS, TlFlit};
 use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, Header};
-use scalepool_protocols::ualink::segment::{Packer, Piece, Place, Source, Unpacker};
+use scalepool_protocols::ualink::segment::{Packer, Place, Segmented, Source, Unpacker};
 use scalepool_protocols::wire::Violation;
+use std::sync::Arc;
 
 /// What travels in one flit time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OnLine {
-    /// A DL flit.
-    Flit(Box<Flit>),
+    /// A DL flit. While it is not acknowledged its sender keeps it for replay, and both have the same bytes.
+    Flit(Arc<Flit>),
     /// Idle in place of a flit.
     Idle,
     /// Remote fault ordered sets in place of a flit.
@@ -37,7 +38,7 @@ impl OnLine {
         match unit {
             [0] => Some(OnLine::Idle),
             [_] => Some(OnLine::RemoteFault),
-            flit => Flit::from_bytes(flit).ok().map(|flit| OnLine::Flit(Box::new(flit))),
+            flit => Flit::from_bytes(flit).ok().map(|flit| OnLine::Flit(Arc::new(flit))),
         }
     }
 
@@ -77,9 +78,12 @@ pub struct End<C> {
     pub messages: Messages,
     config: EndConfig,
     state: LinkState,
-    replay: Replay<Payload>,
+    /// Keeps flits as they went for the first time.
+    replay: Replay<Arc<Flit>>,
     packer: Packer,
     unpacker: Unpacker,
+    /// The last payload, taken apart; its room is used again.
+    cut: Segmented,
     /// The next flit is spoilt, then the link leaves Up.
     contain: bool,
     /// The peer's last flit was spoilt on purpose: nothing may follow it.
@@ -119,6 +123,8 @@ struct Feed<'a, C> {
     taken: u64,
     /// DL messages.
     words: usize,
+    /// There is no other one in this flit time.
+    is_silent: bool,
     /// TL flits that begin.
     begun: usize,
     tl_uses: &'a mut Stream,
@@ -131,8 +137,13 @@ struct Feed<'a, C> {
 
 impl<C: Client> Source for Feed<'_, C> {
     fn message(&mut self, _segment: usize) -> Option<u32> {
+        if self.is_silent {
+            return None;
+        }
         let word = self.messages.next_word(self.now_flits);
         self.words += usize::from(word.is_some());
+        // Most payloads have no message: they ask once and not for each of five segments.
+        self.is_silent = word.is_none() && self.messages.has_finished();
         word
     }
 
@@ -147,7 +158,10 @@ impl<C: Client> Source for Feed<'_, C> {
         };
         self.taken += 1;
         *self.allowance -= TL_FLIT;
-        let flit = hooks_tl_flit(self.hooks, (HookPoint::PackerIn, Way::Tx), flit)?;
+        let flit = match self.hooks.watches(HookPoint::PackerIn, Way::Tx) {
+            true => hooks_tl_flit(self.hooks, (HookPoint::PackerIn, Way::Tx), flit)?,
+            false => flit,
+        };
         self.begun += 1;
         self.tl_uses.push(TL_BITS, &self.client.uses());
         Some(flit)
@@ -164,6 +178,7 @@ impl<C: Client> End<C> {
             replay: Replay::new(config.replay),
             packer: Packer::default(),
             unpacker: Unpacker::default(),
+            cut: Segmented::default(),
             contain: false,
             spoilt: false,
             early: false,
@@ -211,7 +226,7 @@ impl<C: Client> End<C> {
     }
 
     /// Replay machine.
-    pub fn replay(&self) -> &Replay<Payload> {
+    pub fn replay(&self) -> &Replay<Arc<Flit>> {
         &self.replay
     }
 
@@ -319,16 +334,25 @@ impl<C: Client> End<C> {
         *allowance = *allowance % TL_FLIT + own.min(peer);
         let mut tl_sent = 0;
         let (mut parts, tl_uses) = (None, &mut self.tl_uses);
-        let replayed_before = self.replay.stats().replayed;
-        let sent = self.replay.transmit(|| {
+        let Sent { head, payload, again } = self.replay.transmit(|| {
             if !fresh_allowed {
                 return None;
             }
             let carried = packer.carry();
             let idle = carried == 0;
-            let (words, begun, empty) = (0, 0, Use::Idle);
-            let mut feed =
-                Feed { client, messages, now_flits, taken: 0, words, begun, tl_uses, empty, allowance, hooks };
+            let mut feed = Feed {
+                client,
+                messages,
+                now_flits,
+                taken: 0,
+                words: 0,
+                is_silent: false,
+                begun: 0,
+                tl_uses,
+                empty: Use::Idle,
+                allowance,
+                hooks,
+            };
             let payload = packer.pack(&mut feed);
             tl_sent = feed.taken;
             let mut uses = Parts::all(feed.empty);
@@ -339,12 +363,24 @@ impl<C: Client> End<C> {
                 feed.tl_uses.take(SECTOR_BITS * sectors as u32, &mut uses);
             }
             parts = Some(uses);
-            let payload = (!idle || payload.headers != Payload::ZERO.headers).then_some(payload)?;
-            let payload = hooks_payload(hooks, (HookPoint::PackerOut, Way::Tx), payload)?;
-            Some(hooks_payload(hooks, (HookPoint::ReplayIn, Way::Tx), payload).unwrap_or(payload))
+            if idle && payload.headers == Payload::ZERO.headers {
+                return None;
+            }
+            let mut payload = payload;
+            for point in [HookPoint::PackerOut, HookPoint::ReplayIn] {
+                if hooks.watches(point, Way::Tx) {
+                    match hooks_payload(hooks, (point, Way::Tx), payload) {
+                        Some(passed) => payload = passed,
+                        None if point == HookPoint::PackerOut => return None,
+                        None => (),
+                    }
+                }
+            }
+            let mut flit = Arc::new(Flit::ZERO);
+            Arc::make_mut(&mut flit).set_payload(&payload);
+            Some(flit)
         });
         self.stats.tl_sent += tl_sent;
-        let again = self.replay.stats().replayed > replayed_before;
         let waits = !self.client.is_quiet();
         self.uses = match parts {
             Some(parts) => parts,
@@ -352,22 +388,40 @@ impl<C: Client> End<C> {
             // Nothing was asked for because the replay buffer is full.
             None => Parts::all(if again || waits { Use::Replay } else { Use::Idle }),
         };
-        let payload = match sent.payload {
-            Some(payload) if again => hooks_payload(&self.hooks, (HookPoint::ReplayOut, Way::Tx), payload),
-            payload => payload,
+        let codec = &self.config.codec;
+        let bits = |head: &Head| {
+            let bits = header(head).to_bits();
+            debug_assert!(bits.is_ok(), "numbers have nine bits");
+            bits.unwrap_or(0)
         };
-        // A flit without payload takes the place of one that a hook drops.
-        let head = Head { payload: payload.is_some(), ..sent.head };
-        let payload = payload.unwrap_or(Payload::ZERO);
-        let flit = Flit::new(&header(&head), &payload, &self.config.codec);
-        debug_assert!(flit.is_ok(), "numbers have nine bits");
-        let mut flit = flit.unwrap_or(Flit::ZERO);
+        let mut flit = match payload {
+            Some(kept) if !again => {
+                // Nobody else has it yet, so it is sealed where it is kept: no flit is copied.
+                let flit = Arc::make_mut(kept);
+                flit.set_header_bits(bits(&head));
+                flit.seal(codec);
+                kept.clone()
+            }
+            kept => {
+                let payload =
+                    kept.and_then(|kept| hooks_payload(&self.hooks, (HookPoint::ReplayOut, Way::Tx), kept.payload()));
+                // A flit without payload takes the place of one that a hook drops.
+                let head = Head { payload: payload.is_some(), ..head };
+                let mut flit = Flit::ZERO;
+                flit.set_header_bits(bits(&head));
+                if let Some(payload) = payload {
+                    flit.set_payload(&payload);
+                }
+                flit.seal(codec);
+                Arc::new(flit)
+            }
+        };
         self.follow_repair(now_flits);
         self.messages.flit_sent(now_flits, self.repaired_at);
         let before = self.state();
         self.state.sent();
         if std::mem::take(&mut self.contain) {
-            flit.poison(&self.config.codec);
+            Arc::make_mut(&mut flit).poison(&self.config.codec);
             self.state.leave_up();
             let text = "an error inside this end is contained: the last flit is spoiled and the link leaves Up";
             self.follow(before, || finding("UAL-CRC-04", "an error", "no error", text));
@@ -377,7 +431,7 @@ impl<C: Client> End<C> {
             let text = "no flit was acknowledged for too long; the link leaves Up";
             self.follow(before, || finding("UAL-TXS-07", limit, "an Ack", text));
         }
-        OnLine::Flit(Box::new(flit))
+        OnLine::Flit(flit)
     }
 
     // ---- receiver ------------------------------------------------------------------------------------------------
@@ -412,11 +466,15 @@ impl<C: Client> End<C> {
 
     fn flit(&mut self, flit: &Flit, now_flits: u64) {
         self.hooks.clock(now_flits);
-        let mut flit = *flit;
-        if self.hooks.pass(HookPoint::ReplayIn, Way::Rx, PROTOCOL, &mut flit.0) != Passed::On {
-            return;
+        let mut hooked;
+        let mut flit = flit;
+        if self.hooks.watches(HookPoint::ReplayIn, Way::Rx) {
+            hooked = *flit;
+            if self.hooks.pass(HookPoint::ReplayIn, Way::Rx, PROTOCOL, &mut hooked.0) != Passed::On {
+                return;
+            }
+            flit = &hooked;
         }
-        let flit = &flit;
         let header = flit.header();
         let expected = flit.expected_crc(&self.config.codec);
         let head = if flit.crc() != expected {
@@ -472,24 +530,28 @@ impl<C: Client> End<C> {
                 hooks_payload(&self.hooks, (point, Way::Rx), flit.payload());
             }
         }
-        let cut = self.unpacker.read(&flit.payload());
-        for violation in cut.violations {
+        let mut cut = std::mem::take(&mut self.cut);
+        self.unpacker.read_into(&flit.payload(), &mut cut);
+        for violation in cut.violations.drain(..) {
             self.event(Severity::Protocol, violation);
         }
-        for (_, word) in cut.messages {
-            self.messages.receive(word, now_flits);
+        for (_, word) in &cut.messages {
+            self.messages.receive(*word, now_flits);
         }
-        for piece in cut.finished.into_iter().chain(cut.started).filter(Piece::is_whole) {
+        for piece in cut.finished.iter().chain(&cut.started).filter(|piece| piece.is_whole()) {
             let online = self.messages.channels().is_online(TL_CHANNEL);
             if online || self.config.replay.mutant == Some(Mutant::OfflineDelivered) {
                 self.stats.tl_received += 1;
-                if let Some(flit) = hooks_tl_flit(&self.hooks, (HookPoint::PackerOut, Way::Rx), piece.flit) {
+                if !self.hooks.watches(HookPoint::PackerOut, Way::Rx) {
+                    self.client.receive(&piece.flit, now_flits);
+                } else if let Some(flit) = hooks_tl_flit(&self.hooks, (HookPoint::PackerOut, Way::Rx), piece.flit) {
                     self.client.receive(&flit, now_flits);
                 }
             } else {
                 self.stats.tl_discarded += 1;
             }
         }
+        self.cut = cut;
     }
 }
 

@@ -50,7 +50,7 @@ impl ExternalPort {
         for (leaves, _) in self.hooks.wire(Way::Tx, "ualink", flit).into_iter().flatten() {
             for flit in self.wire.send(leaves).into_iter().flatten() {
                 // A real link never rests: the caller may wait for an answer to any flit.
-                self.wires.wire_out.push(cx, OnWire { item: OnLine::Flit(Box::new(flit)), waits: true });
+                self.wires.wire_out.push(cx, OnWire { item: OnLine::Flit(Arc::new(flit)), waits: true });
             }
         }
     }

@@ -7,6 +7,7 @@ use super::{EndConfig, OnLine, Pair};
 use crate::event::{Event, Severity};
 use scalepool_kernel::Rng;
 use scalepool_protocols::ualink::half::TlFlit;
+use std::sync::Arc;
 
 /// Counts TL flits up in their first bytes.
 #[derive(Default)]
@@ -79,7 +80,7 @@ fn bit_errors_lose_nothing() {
             pair.step_with(&mut |_, _, flit| {
                 Some(match flit {
                     OnLine::Flit(mut flit) if rng.below(one_in) == 0 => {
-                        flit.0[rng.below(640) as usize] ^= 1 << rng.below(8);
+                        Arc::make_mut(&mut flit).0[rng.below(640) as usize] ^= 1 << rng.below(8);
                         OnLine::Flit(flit)
                     }
                     flit => flit,

@@ -15,23 +15,19 @@
 
 use super::check::{Assembly, Watch};
 use super::completer::{Answer, Responses, answers};
-use super::expected::Expected;
 use super::ledger::Ledger;
 use super::open::{Open, OpenRequests};
-use super::read::BACKGROUND;
+use super::regions::{Expected, Regions};
 use super::traffic::{Generator, Op};
 use crate::Broken;
 use crate::latencies::Latencies;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
-use scalepool_memory::Line;
 use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
-use scalepool_memory::store::Store;
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
-use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
 use scalepool_trace::{Body, Handle, Identifier, Kind, Named, PlaceKind, Stamp, Tap, Wait};
@@ -123,9 +119,9 @@ pub struct AcceleratorConfig {
 /// Channels between an accelerator and one of its ports, by class.
 pub struct PortEnds {
     /// To the link.
-    pub tx: [Out<Transfer>; 2],
+    pub tx: [Out<Box<Transfer>>; 2],
     /// From the link.
-    pub rx: [In<Transfer>; 2],
+    pub rx: [In<Box<Transfer>>; 2],
 }
 
 /// A request that may be late.
@@ -170,14 +166,14 @@ impl Tags {
 pub struct Accelerator {
     config: AcceleratorConfig,
     ports: Vec<PortEnds>,
-    memory: Store,
+    memory: Regions,
     watch: Watch,
     /// Answers of the completer by port, which keep their order there.
     answers: Vec<Box<dyn MemoryBackend<Due>>>,
     /// Ports whose first answer is due and has no room, as the trace says.
     held: Vec<bool>,
-    /// What the memories of all hold in the regions of this originator, once all that is open is done.
-    expected: Expected,
+    /// What the memories of all hold in the regions of each originator, once all that is open is done.
+    expected: Arc<Expected>,
     next: Option<Op>,
     next_at_cycle: u64,
     /// The next operation, if it is due: its id and what it waits for.
@@ -226,14 +222,14 @@ fn random_half(rng: &mut Rng) -> Half {
 
 impl Accelerator {
     /// An accelerator with its ports, at least one; `rng` draws what it writes. What it publishes is in `result`; messages
-    /// are in `ledger` as they pass.
+    /// are in `ledger` as they pass. `expected` is the same for all accelerators of a fabric.
     pub fn new(
         mut config: AcceleratorConfig,
         ports: Vec<PortEnds>,
         rng: Rng,
         tap: Tap,
-        result: Arc<Mutex<AcceleratorResult>>,
-        ledger: Arc<Mutex<Ledger>>,
+        expected: Arc<Expected>,
+        (result, ledger): (Arc<Mutex<AcceleratorResult>>, Arc<Mutex<Ledger>>),
     ) -> Accelerator {
         let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
         Accelerator {
@@ -244,8 +240,8 @@ impl Accelerator {
             watch: Watch::new(config.own, ports.len()),
             config,
             ports,
-            memory: Store::new(BACKGROUND),
-            expected: Expected::default(),
+            memory: Regions::default(),
+            expected,
             next,
             next_at_cycle,
             tried: None,
@@ -352,8 +348,8 @@ impl Accelerator {
             self.mine.beats += u64::from(open.op.beats());
         }
         self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - open.since.as_fs());
-        let bits = rsp.to_bits().unwrap_or(0);
-        self.tap.record(at, Kind::End, open.id, 0, || Body::Message { layout: TlRsp::DEF, bits, data: None });
+        let bits = || rsp.to_bits().unwrap_or(0);
+        self.tap.record(at, Kind::End, open.id, 0, || Body::Message { layout: TlRsp::DEF, bits: bits(), data: None });
         self.tap.record(at, Kind::End, open.access, 0, || Body::None);
         cx.progress();
     }
@@ -388,13 +384,8 @@ impl Accelerator {
             return Transfer::new(Field::Request(req));
         }
         req.numbeats = beats - 1;
-        let data: Vec<Line> = (0..beats)
-            .map(|_| {
-                let mut line = [0; 64];
-                self.rng.fill_bytes(&mut line);
-                line
-            })
-            .collect();
+        let mut data = vec![Half::default(); 2 * usize::from(beats)];
+        self.rng.fill_bytes(data.as_flattened_mut());
         if op.cmd.is_atomic() {
             // Operand of 64 bits (`ualink` §12), operation 0.
             req.attr = 1 << 2;
@@ -411,7 +402,8 @@ impl Accelerator {
             enables.map(|half: Half| std::array::from_fn(|byte| if inside.contains(&byte) { half[byte] } else { 0 }));
         self.writes += 1;
         let poisoned = self.config.poison_every > 0 && self.writes.is_multiple_of(self.config.poison_every);
-        Transfer { poisoned: u8::from(poisoned), ..with_data(Field::Request(req), &data, enables) }
+        let (poisoned, enables) = (u8::from(poisoned), enables.map(Box::new));
+        Transfer { poisoned, data, enables, ..Transfer::new(Field::Request(req)) }
     }
 
     /// Tries the next operation; `false`: it has to wait.
@@ -460,11 +452,12 @@ impl Accelerator {
         let from = self.rng.clone();
         let request = self.request(&op, tag, vchan);
         entries(&self.ledger).sends(port, &request);
-        let answer = Assembly::new(self.expected.apply(op.dst, &request, &from));
+        let expects = self.expected.of(self.config.own).map(|mut own| own.apply(op.dst, &request, Some(&from)));
+        let answer = Assembly::new(expects.unwrap_or_else(|| Vec::new().into()));
         let id = self.tap.new_id();
-        let bits = request.field.to_bits().unwrap_or(0);
+        let bits = || request.field.to_bits().unwrap_or(0);
         let named = handle(self.config.fabric, &request).map_or(Named::Nowhere, Named::As);
-        let body = || Body::Message { layout: TlReq::DEF, bits, data: None };
+        let body = || Body::Message { layout: TlReq::DEF, bits: bits(), data: None };
         self.tap.named(named, at, Kind::Begin, id, access, body);
         self.awaited.push_back(Awaited { port: port as u16, tag, id: id as u32 });
         self.open.insert(port, tag, Open { op, answer, since: cx.now(), since_cycle: at.cycle, id, access });
@@ -475,7 +468,7 @@ impl Accelerator {
             _ => 1,
         }] += 1;
         // Room was asked for before.
-        let _ = self.ports[port].tx[TlClass::Request.index()].push(cx, request);
+        let _ = self.ports[port].tx[TlClass::Request.index()].push(cx, Box::new(request));
         self.next = self.config.operations.next();
         self.next_at_cycle = at.cycle + self.config.interval_cycles;
         None
@@ -513,7 +506,7 @@ impl Accelerator {
                 }
                 entries(&self.ledger).sends(port, &answer);
                 // Room was asked for before.
-                let _ = self.ports[port].tx[response].push(cx, answer);
+                let _ = self.ports[port].tx[response].push(cx, Box::new(answer));
             }
             let first = self.answers[port].first().filter(|_| !self.held[port]);
             if let Some(first) = first.filter(|_| self.answers[port].is_ready(at.cycle)) {
@@ -529,7 +522,15 @@ impl Accelerator {
                     self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
                 }
                 let id = self.serves(&transfer, at);
-                let answers = answers(&mut self.memory, self.config.own, &transfer, self.config.responses);
+                let own = self.config.own;
+                let from = match &transfer.field {
+                    Field::Request(req) if !transfer.data.is_empty() => {
+                        self.expected.of(req.src).and_then(|peer| peer.drawn_from(own, &transfer))
+                    }
+                    _ => None,
+                };
+                let read = self.memory.apply(own, &transfer, from.as_ref());
+                let answers = answers(read, own, &transfer, self.config.responses);
                 if answers.is_empty() {
                     self.tap.record(at, Kind::End, id, 0, || Body::None);
                 }

@@ -11,7 +11,6 @@ use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
-use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::ops::Range;
 
@@ -29,7 +28,11 @@ fn beats(req: &TlReq) -> u64 {
 
 /// A beat of a transfer.
 fn beat(data: &[Half], n: usize) -> Line {
-    std::array::from_fn(|k| data.get(2 * n + k / 32).map_or(0, |half| half[k % 32]))
+    let mut line = [0; 64];
+    for (to, half) in line.as_chunks_mut().0.iter_mut().zip(data.iter().skip(2 * n)) {
+        *to = *half;
+    }
+    line
 }
 
 /// Beats of a transfer.
@@ -39,16 +42,14 @@ pub fn lines(transfer: &Transfer) -> impl Iterator<Item = Line> + '_ {
 
 /// Bytes of the beat at an address that a request writes.
 fn enabled(req: &TlReq, enables: Option<&Half>, line_address: u64) -> u64 {
-    let (first, end) = (req.address, req.address + 4 * (u64::from(req.len) + 1));
-    (0..64).filter(|k| (first..end).contains(&(line_address + k))).fold(0, |mask, k| {
-        let bit = (line_address % REGION_BYTES + k) as usize;
-        let on = enables.is_none_or(|half| half[bit / 8] >> (bit % 8) & 1 == 1);
-        mask | u64::from(on) << k
-    })
+    let bytes_before = |address: u64| address.saturating_sub(line_address).min(64) as u32;
+    let up_to = |address: u64| u64::MAX.checked_shr(64 - bytes_before(address)).unwrap_or(0);
+    let inside = up_to(req.address + 4 * (u64::from(req.len) + 1)) & !up_to(req.address);
+    let first = (line_address % REGION_BYTES / 8) as usize;
+    inside & enables.map_or(ALL_BYTES, |half| u64::from_le_bytes(std::array::from_fn(|k| half[first + k])))
 }
 
-/// What a request does to a store, and what it reads. Used by the completer for what it has, and by the originator for what
-/// it expects.
+/// What a request does to a store, and what it reads.
 pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Read {
     let Field::Request(req) = &request.field else { return Vec::new().into() };
     let base = req.address & !63;
@@ -57,27 +58,33 @@ pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Read {
     if !req.cmd.is_atomic() && !is_message && !req.cmd.has_data() {
         return Read::of(store, at, beats(req));
     }
+    let poison = |n: u64| request.poisoned >> n & 1 == 1;
+    if !req.cmd.is_atomic() && !is_message {
+        let line = |n: u64| {
+            let enabled = enabled(req, request.enables.as_deref(), base + 64 * n);
+            (beat(&request.data, n as usize), enabled, poison(n))
+        };
+        store.write_lines(at(0), (0..beats(req)).map(line));
+        return Vec::new().into();
+    }
     let mut read = Vec::new();
     for n in 0..beats(req) {
-        let (address, poison) = (base + 64 * n, request.poisoned >> n & 1 == 1);
-        let data = beat(&request.data, n as usize);
         if req.cmd.is_atomic() {
+            let data = beat(&request.data, n as usize);
             let old = store.read_line(at(n));
             let byte = (req.address % 64) as usize & !7;
             let word = |line: &Line| u64::from_le_bytes(std::array::from_fn(|k| line[byte + k]));
             let mut new = old.data;
             new[byte..byte + 8].copy_from_slice(&word(&old.data).wrapping_add(word(&data)).to_le_bytes());
-            store.write_line(at(n), &new, ALL_BYTES, old.poison || poison);
+            store.write_line(at(n), &new, ALL_BYTES, old.poison || poison(n));
             if req.cmd == ReqCmd::AtomicR {
                 let mut answer = [0; 64];
                 answer[byte..byte + 8].copy_from_slice(&old.data[byte..byte + 8]);
                 read.push((answer, old.poison));
             }
-        } else if is_message {
+        } else {
             // It says something, and writes nothing; that of type 2 is answered where reads are (`ualink` §12).
             read.extend((req.metadata == 2).then_some(([0; 64], false)));
-        } else {
-            store.write_line(at(n), &data, enabled(req, request.enables.as_deref(), address), poison);
         }
     }
     read.into()
@@ -104,17 +111,19 @@ pub struct Answer {
 impl Answer {
     /// The answer as it leaves.
     pub fn transfer(&self) -> Transfer {
-        let beats: Vec<_> = self.beats.clone().filter_map(|n| self.read.beat(n.into())).collect();
-        let poisoned = beats.iter().enumerate().fold(0, |bits, (n, (_, poison))| bits | u8::from(*poison) << n);
-        let data: Vec<Line> = beats.iter().map(|(line, _)| *line).collect();
-        Transfer { poisoned, ..with_data(Field::Response(self.rsp), &data, None) }
+        let mut answer = Transfer::new(Field::Response(self.rsp));
+        answer.data.reserve_exact(2 * self.beats.len());
+        for (n, (line, poison)) in self.read.lines(self.beats.start.into()).take(self.beats.len()).enumerate() {
+            answer.data.extend_from_slice(line.as_chunks().0);
+            answer.poisoned |= u8::from(poison) << n;
+        }
+        answer
     }
 }
 
-/// The answers to a request.
-pub fn answers(store: &mut Store, own: u16, request: &Transfer, responses: Responses) -> Vec<Answer> {
+/// The answers to a request that has read this.
+pub fn answers(read: Read, own: u16, request: &Transfer, responses: Responses) -> Vec<Answer> {
     let Field::Request(req) = &request.field else { return Vec::new() };
-    let read = apply(store, own, request);
     let rsp =
         TlRsp { dst: req.src, src: own, tag: req.tag, vchan: req.vchan, status: Status::OKAY, ..TlRsp::default() };
     // Of a request of at most 256 bytes.

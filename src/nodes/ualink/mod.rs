@@ -8,12 +8,12 @@
 pub mod accelerator;
 pub mod check;
 pub mod completer;
-pub mod expected;
 pub mod guard;
 pub mod ledger;
 pub mod open;
 pub mod port;
 pub mod read;
+pub mod regions;
 pub mod station;
 pub mod traffic;
 
@@ -26,9 +26,9 @@ const CHANNEL_DEPTH: u32 = 16;
 /// The two ends of an accelerator's channels with a port: to it and from it, by class.
 pub type Ends = (OutEnds, InEnds);
 /// Channels that are read, by class.
-pub type InEnds = [InEnd<Transfer>; 2];
+pub type InEnds = [InEnd<Box<Transfer>>; 2];
 /// Channels that are written, by class.
-pub type OutEnds = [OutEnd<Transfer>; 2];
+pub type OutEnds = [OutEnd<Box<Transfer>>; 2];
 
 /// Channels of both classes away from an accelerator and towards it: its ends, and those of the other side.
 ///
@@ -40,7 +40,7 @@ pub fn channels(
     kind: &str,
     n: usize,
 ) -> Result<(Ends, (InEnds, OutEnds)), BuildError> {
-    let mut channel = |what: &str| p.channel::<Transfer>(&format!("{name}.{kind}{what}[{n}]"), CHANNEL_DEPTH, 1);
+    let mut channel = |what: &str| p.channel::<Box<Transfer>>(&format!("{name}.{kind}{what}[{n}]"), CHANNEL_DEPTH, 1);
     let (req_out, req_tx) = channel("tx_requests")?;
     let (rsp_out, rsp_tx) = channel("tx_responses")?;
     let (req_rx, req_in) = channel("rx_requests")?;

@@ -26,9 +26,9 @@ pub struct Port {
     /// The link end.
     pub link: LinkPort,
     /// Transactions to send, by class.
-    pub tx: [In<Transfer>; 2],
+    pub tx: [In<Box<Transfer>>; 2],
     /// Transactions received, by class.
-    pub rx: [Out<Transfer>; 2],
+    pub rx: [Out<Box<Transfer>>; 2],
     /// Protection, if it is on.
     pub guard: Option<Guard>,
     /// Bits that flip in received transactions.
@@ -98,7 +98,7 @@ impl Module for Port {
                     self.tamper.apply(&mut transfer);
                     let opened = self.guard.as_mut().map(|guard| guard.open(&transfer));
                     match opened {
-                        Some(Ok(opened)) => transfer = opened,
+                        Some(Ok(opened)) => *transfer = opened,
                         Some(Err(error)) => {
                             self.link.broken(guard::finding(&error), at);
                             continue;
@@ -114,7 +114,7 @@ impl Module for Port {
             {
                 let sealed = self.guard.as_mut().map(|guard| guard.seal(&transfer));
                 let transfer = match sealed {
-                    Some(Ok(sealed)) => sealed,
+                    Some(Ok(sealed)) => Box::new(sealed),
                     Some(Err(error)) => {
                         self.link.broken(guard::finding(&error), at);
                         continue;

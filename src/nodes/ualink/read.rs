@@ -90,6 +90,24 @@ impl Read {
     }
 }
 
+impl Read {
+    /// The beats from one on, each with its poison.
+    pub fn lines(&self, first: usize) -> impl Iterator<Item = (Line, bool)> + '_ {
+        // What is drawn is drawn once for all beats.
+        let mut drawn = match &self.0 {
+            Source::Kept(kept) => match &**kept {
+                Kept::Drawn { from, first: before, .. } => Some(drawn_lines(from).skip(usize::from(*before) + first)),
+                _ => None,
+            },
+            _ => None,
+        };
+        (first..self.beats()).map_while(move |n| match &mut drawn {
+            Some(lines) => lines.next().map(|line| (line, false)),
+            None => self.beat(n),
+        })
+    }
+}
+
 impl From<Vec<(Line, bool)>> for Read {
     fn from(lines: Vec<(Line, bool)>) -> Read {
         Read(if lines.is_empty() { Source::Nothing } else { Source::Kept(Box::new(Kept::Lines(lines))) })

@@ -189,13 +189,13 @@ impl Interfaces {
 /// Channels of one port, by class.
 pub struct Sides {
     /// From the accelerator.
-    pub accel_rx: [In<Transfer>; 2],
+    pub accel_rx: [In<Box<Transfer>>; 2],
     /// To the accelerator.
-    pub accel_tx: [Out<Transfer>; 2],
+    pub accel_tx: [Out<Box<Transfer>>; 2],
     /// From the port.
-    pub port_rx: [In<Transfer>; 2],
+    pub port_rx: [In<Box<Transfer>>; 2],
     /// To the port.
-    pub port_tx: [Out<Transfer>; 2],
+    pub port_tx: [Out<Box<Transfer>>; 2],
 }
 
 /// The interfaces of a station.
@@ -292,7 +292,7 @@ impl Station {
                     && let Some(transfer) = interface.completer.take_of(n as u8)
                 {
                     // Room was asked for before.
-                    let _ = to.push(cx, transfer);
+                    let _ = to.push(cx, Box::new(transfer));
                 }
             }
         }
@@ -300,12 +300,12 @@ impl Station {
         while self.sides.iter().all(|side| side.accel_tx[response].has_room(cx, 1))
             && let Some((port, answer)) = self.asks.originator.take()
         {
-            let _ = self.sides[usize::from(port)].accel_tx[response].push(cx, answer);
+            let _ = self.sides[usize::from(port)].accel_tx[response].push(cx, Box::new(answer));
         }
         while self.sides.iter().all(|side| side.port_tx[response].has_room(cx, 1))
             && let Some((port, answer)) = self.asked.originator.take()
         {
-            let _ = self.sides[usize::from(port)].port_tx[response].push(cx, answer);
+            let _ = self.sides[usize::from(port)].port_tx[response].push(cx, Box::new(answer));
         }
     }
 

@@ -27,6 +27,7 @@ use scalepool_nodes::ualink::completer::Responses;
 use scalepool_nodes::ualink::guard::Guard;
 use scalepool_nodes::ualink::ledger::Ledger as UalLedger;
 use scalepool_nodes::ualink::port::{self, Port, Tamper};
+use scalepool_nodes::ualink::regions::Expected;
 use scalepool_nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
 use scalepool_nodes::ualink::{Ends, channels};
@@ -347,6 +348,8 @@ impl Component for UalAccelerator {
         let result: Arc<Mutex<AcceleratorResult>> = Arc::default();
         let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
         let entered = ledger.clone();
+        let originators = format!("what originators of UALink fabric {} expect", site.member.fabric);
+        let expected = site.shared.get(&originators, || Expected::new(site.member.nodes.into()));
         let from_fs = site.clock.edge(self.traffic.start_cycles).as_fs();
         let (path, offered) = (name.clone(), self.offered(site));
         Ok(Node {
@@ -366,7 +369,7 @@ impl Component for UalAccelerator {
                         rx: rx.map(|end| bind.attach(end)),
                     });
                     let ports = ports.collect();
-                    Accelerator::new(config, ports, bind.rng(), tap, shared, entered)
+                    Accelerator::new(config, ports, bind.rng(), tap, expected, (shared, entered))
                 })
             }),
             measure: Box::new(move || {

@@ -124,7 +124,7 @@ pub fn read_tl(config: UalConfig, flits: &[TlFlit]) -> Vec<TlRead> {
 
 /// All transfers of some TL flits.
 pub fn delivered(reads: &[TlRead]) -> Vec<Transfer> {
-    reads.iter().flat_map(|read| read.delivered.clone()).collect()
+    reads.iter().flat_map(|read| &read.delivered).map(|transfer| Transfer::clone(transfer)).collect()
 }
 
 /// Fails unless no rule is broken.

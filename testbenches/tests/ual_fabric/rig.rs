@@ -117,7 +117,7 @@ impl Both {
         let mut taken = Vec::new();
         while let Some((transfer, held)) = self.ends[n].take(class) {
             self.ends[n].release(&held.expect("it came over the link"));
-            taken.push(transfer);
+            taken.push(*transfer);
         }
         taken
     }
@@ -216,7 +216,7 @@ impl Puppet {
                     self.given.push(fc);
                 }
             }
-            got.extend(read.delivered);
+            got.extend(read.delivered.into_iter().map(|transfer| *transfer));
         }
         got
     }

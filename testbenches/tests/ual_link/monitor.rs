@@ -12,6 +12,7 @@ use scalepool_protocols::ualink::field::{TlFc, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::MessageHalf;
 use scalepool_protocols::ualink::pack::with_data;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Flit times that a flit is under way.
 const LATENCY_FLITS: usize = 12;
@@ -116,7 +117,7 @@ impl Fed {
     }
 
     fn flit(&mut self, way: Way, flit: Flit) {
-        let flit = OnLine::Flit(Box::new(flit));
+        let flit = OnLine::Flit(Arc::new(flit));
         match way {
             Way::Rx => self.monitor.received(&flit),
             Way::Tx => self.monitor.sent(&flit),

@@ -22,6 +22,7 @@ pub use scalepool_protocols::ualink::segment::Packer;
 use scalepool_protocols::ualink::segment::{Place, Source, Unpacker};
 pub use scalepool_protocols::wire::Wire;
 use scalepool_testbenches::beside::Beside;
+use std::sync::Arc;
 
 /// x4 at 200G: 6.4 ns a flit.
 pub const X4: Line = Line { rate: LaneRate::G200, width: Width::X4, interleave: 4 };
@@ -145,7 +146,7 @@ pub fn assert_all_came(pair: &Pair<Numbers>) {
 pub fn spoil(flit: OnLine) -> OnLine {
     match flit {
         OnLine::Flit(mut flit) => {
-            flit.0[100] ^= 0x10;
+            Arc::make_mut(&mut flit).0[100] ^= 0x10;
             OnLine::Flit(flit)
         }
         control => control,
@@ -285,7 +286,7 @@ impl Solo {
 
     /// A flit of the peer.
     pub fn receive(&mut self, header: Header, payload: &Payload) {
-        self.arrives(&OnLine::Flit(Box::new(flit(header, payload))));
+        self.arrives(&OnLine::Flit(Arc::new(flit(header, payload))));
     }
 
     /// Anything of the peer.

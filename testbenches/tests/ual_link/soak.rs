@@ -6,6 +6,7 @@
 //! flits of each run at the two lower rates, a tenth of it at the highest; one million is the full size.
 
 use super::rig::*;
+use std::sync::Arc;
 
 /// Payload flits of one run, unless the environment says otherwise.
 const SOAK_FLITS: u64 = 10_000;
@@ -44,11 +45,11 @@ impl Noise {
         let before = self.bits_until;
         while self.bits_until <= FLIT_BITS.into() {
             let bit = self.bits_until as usize - 1;
-            flit.0[bit / 8] ^= 1 << (bit % 8);
+            Arc::make_mut(&mut flit).0[bit / 8] ^= 1 << (bit % 8);
             self.draw();
         }
         if before > FLIT_BITS.into() && self.is_lost_ack(&flit) {
-            flit.0[self.rng.below(640) as usize] ^= 0x80;
+            Arc::make_mut(&mut flit).0[self.rng.below(640) as usize] ^= 0x80;
             self.spoilt += 1;
         }
         self.spoilt += u64::from(before <= FLIT_BITS.into());

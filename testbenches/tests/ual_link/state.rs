@@ -1,6 +1,7 @@
 //! Link states and error containment (`ualink` §5, §8).
 
 use super::rig::*;
+use std::sync::Arc;
 
 /// What one end sends in so many flit times while the peer says the same thing each time.
 fn sends(solo: &mut Solo, flits: u64, heard: Option<Header>) -> Vec<OnLine> {
@@ -217,16 +218,16 @@ fn ual_crc_04_n() {
     let mut solo = solo_in(State::Up);
     let mut spoilt = flit(explicit(FlitOp::Original, false, 511), &Payload::ZERO);
     spoilt.poison(&UalConfig::SHEET);
-    solo.arrives(&OnLine::Flit(Box::new(spoilt)));
+    solo.arrives(&OnLine::Flit(Arc::new(spoilt)));
     assert_eq!(solo.rules(), [""; 0]);
     solo.receive(explicit(FlitOp::Original, false, 511), &Payload::ZERO);
     assert_eq!(solo.rules(), ["UAL-CRC-04"]);
     // With control flits behind it all is well; a flit that is merely bad says nothing of what follows.
-    solo.arrives(&OnLine::Flit(Box::new(spoilt)));
+    solo.arrives(&OnLine::Flit(Arc::new(spoilt)));
     (0..4).for_each(|_| solo.idle());
     assert_eq!(solo.rules(), ["UAL-LNK-05"]);
     let mut solo = solo_in(State::Up);
-    solo.arrives(&spoil(OnLine::Flit(Box::new(flit(explicit(FlitOp::Original, false, 511), &Payload::ZERO)))));
+    solo.arrives(&spoil(OnLine::Flit(Arc::new(flit(explicit(FlitOp::Original, false, 511), &Payload::ZERO)))));
     solo.receive(explicit(FlitOp::Original, false, 511), &Payload::ZERO);
     assert_eq!(solo.rules(), [""; 0]);
 }

@@ -49,6 +49,8 @@ pub struct Channels {
     later: bool,
     /// Whose turn it is: 0 to 7 the requests of a channel, then answers, then confirmations.
     turn: usize,
+    /// Nothing is asked, agreed or to be told: looked at some ten times a flit time, and hardly ever otherwise.
+    quiet: bool,
 }
 
 /// Turns that are no channel's.
@@ -69,7 +71,7 @@ fn message(command: ChannelCommand, channel: usize, online: bool) -> u32 {
 impl Channels {
     pub(super) fn new(deadlines: Deadlines) -> Channels {
         let states = [State::default(); CHANNELS];
-        Channels { states, answers: VecDeque::new(), deadlines, later: false, turn: 0 }
+        Channels { states, answers: VecDeque::new(), deadlines, later: false, turn: 0, quiet: true }
     }
 
     /// Whether a channel is online at this end.
@@ -85,6 +87,13 @@ impl Channels {
 
     pub(super) fn ask(&mut self, channel: u8, online: bool) {
         self.states[usize::from(channel) % CHANNELS].asked = Some((Asked::Waiting, online));
+        self.settle();
+    }
+
+    /// Looks again whether it is quiet, behind every change.
+    fn settle(&mut self) {
+        let at_rest = |s: &State| s.asked.is_none() && s.agreed.is_none() && !s.confirms;
+        self.quiet = self.answers.is_empty() && self.states.iter().all(at_rest);
     }
 
     pub(super) fn decide_later(&mut self, later: bool) {
@@ -99,6 +108,7 @@ impl Channels {
         let turn = self.turn;
         let (at, message) = (0..TURNS).map(|k| (turn + k) % TURNS).find_map(|at| Some((at, self.of_turn(at, now)?)))?;
         self.turn = (at + 1) % TURNS;
+        self.settle();
         Some(message)
     }
 
@@ -119,6 +129,11 @@ impl Channels {
     }
 
     pub(super) fn receive(&mut self, bits: u32, now: u64, found: &mut Vec<Finding>) {
+        self.take(bits, now, found);
+        self.settle();
+    }
+
+    fn take(&mut self, bits: u32, now: u64, found: &mut Vec<Finding>) {
         let read = Channel::from_bits(bits.into());
         let (channel, online) = (usize::from(read.target & 7), read.target >> 3 & 1 == 1);
         let state = &mut self.states[channel];
@@ -190,9 +205,13 @@ impl Channels {
             // It decides later, or never.
             _ => state.agreed = None,
         }
+        self.settle();
     }
 
     pub(super) fn clock(&mut self, now: u64, repaired_at: Option<u64>, found: &mut Vec<Finding>) {
+        if self.quiet {
+            return;
+        }
         for (channel, state) in self.states.iter_mut().enumerate() {
             match state.asked {
                 Some((Asked::Sent(at), target)) if now > at + self.deadlines.answer_flits => {
@@ -216,14 +235,16 @@ impl Channels {
                 }
             }
         }
+        self.settle();
     }
 
     pub(super) fn link_down(&mut self) {
         self.states = [State::default(); CHANNELS];
         self.answers.clear();
+        self.settle();
     }
 
     pub(super) fn is_quiet(&self) -> bool {
-        self.answers.is_empty() && self.states.iter().all(|s| s.asked.is_none() && s.agreed.is_none() && !s.confirms)
+        self.quiet
     }
 }

@@ -177,6 +177,11 @@ impl Messages {
         None
     }
 
+    /// Whether what [`Messages::next_word`] gave last, if it was nothing, is all that it has to say in this flit time.
+    pub(super) fn has_finished(&self) -> bool {
+        self.uart.has_finished()
+    }
+
     /// Takes a received DWord.
     pub(super) fn receive(&mut self, word: u32, now: u64) {
         let online = self.channels.is_online(UART_CHANNEL);

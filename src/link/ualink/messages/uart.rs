@@ -106,6 +106,11 @@ impl Uart {
         self.reset.is_some()
     }
 
+    /// Nothing has begun that goes on in the next segment.
+    pub(super) fn has_finished(&self) -> bool {
+        self.reset.is_none() && self.sending == 0
+    }
+
     /// The next DWord of a message that has begun; nothing comes between.
     pub(super) fn payload_word(&mut self) -> Option<u32> {
         self.sending = self.sending.checked_sub(1)?;

@@ -132,13 +132,13 @@ pub struct Replay<P> {
     explicit: i8,
     /// Tx_ack_counter \[flit times\].
     watchdog: u32,
-    /// Payload from `acked` + 1 to `tx_last`, each on its own: a link that rests keeps none, and has no room for any.
-    kept: VecDeque<Box<P>>,
+    /// Payload from `acked` + 1 to `tx_last`.
+    kept: VecDeque<P>,
     flits_sent: u64,
     stats: ReplayStats,
 }
 
-impl<P: Clone> Replay<P> {
+impl<P> Replay<P> {
     /// An end after reset.
     pub fn new(config: ReplayConfig) -> Replay<P> {
         Replay {
@@ -174,7 +174,7 @@ impl<P: Clone> Replay<P> {
 
     /// New payload has been sent by the end that this machine follows; its number is the next one.
     pub fn follow_sent(&mut self, payload: P) {
-        self.kept.push_back(Box::new(payload));
+        self.kept.push_back(payload);
         self.tx_last = sequence::next(self.tx_last);
     }
 

@@ -42,7 +42,7 @@ impl Received {
     }
 }
 
-impl<P: Clone> Replay<P> {
+impl<P> Replay<P> {
     /// Takes a flit; `None`: its CRC is bad or its header reserved.
     pub fn receive(&mut self, head: Option<Head>) -> Received {
         self.ignore = self.ignore.saturating_sub(1);

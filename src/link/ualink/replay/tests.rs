@@ -1,10 +1,13 @@
 //! Two replay machines over a line that spoils flits.
 
-use super::{Head, Received, Replay, ReplayConfig, Says, Sent, Taken};
+use super::{Head, Received, Replay, ReplayConfig, Says, Taken};
 use scalepool_kernel::Rng;
 use std::collections::VecDeque;
 
 const DELAY_FLITS: usize = 20;
+
+/// A flit: what its header says, and its payload.
+type Flit = (Head, Option<u64>);
 
 /// One end with what it has to send and has received.
 struct End {
@@ -12,7 +15,7 @@ struct End {
     next: u64,
     last: u64,
     got: u64,
-    line: VecDeque<Option<Sent<u64>>>,
+    line: VecDeque<Option<Flit>>,
 }
 
 impl End {
@@ -20,20 +23,21 @@ impl End {
         End { replay: Replay::new(config), next: 0, last, got: 0, line: VecDeque::new() }
     }
 
-    fn send(&mut self) -> Sent<u64> {
+    fn send(&mut self) -> Flit {
         let (next, last) = (&mut self.next, self.last);
-        self.replay.transmit(|| {
+        let sent = self.replay.transmit(|| {
             (*next < last).then(|| {
                 *next += 1;
                 *next - 1
             })
-        })
+        });
+        (sent.head, sent.payload.copied())
     }
 
-    fn take(&mut self, sent: Option<Sent<u64>>) -> Received {
-        let received = self.replay.receive(sent.as_ref().map(|s| s.head));
+    fn take(&mut self, sent: Option<Flit>) -> Received {
+        let received = self.replay.receive(sent.map(|(head, _)| head));
         if received.taken == Taken::Payload {
-            let payload = sent.and_then(|s| s.payload).expect("a payload flit carries payload");
+            let payload = sent.and_then(|(_, payload)| payload).expect("a payload flit carries payload");
             assert_eq!(payload, self.got, "in order, each once");
             self.got += 1;
         }
@@ -68,7 +72,8 @@ fn from_reset_with_nothing_to_send() {
     let kinds: Vec<bool> = (0..21).map(|_| matches!(replay.transmit(|| None).head.says, Says::Number { .. })).collect();
     let expected: Vec<bool> = (0..21).map(|n| n % 7 == 6).collect();
     assert_eq!(kinds, expected, "six Acks, then a number in full");
-    let first = Replay::<()>::new(ReplayConfig::default()).transmit(|| None).head;
+    let mut replay = Replay::<()>::new(ReplayConfig::default());
+    let first = replay.transmit(|| None).head;
     assert_eq!(
         first,
         Head { payload: false, says: Says::Ack { number: 511, own_low: 7 } },

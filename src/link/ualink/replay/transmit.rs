@@ -8,15 +8,17 @@ use scalepool_protocols::ualink::sequence::{self, MOST_UNACKED, plus, steps};
 pub(super) const EXPLICIT_FLITS: i8 = 7;
 
 /// A flit to send.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sent<P> {
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sent<'a, P> {
     /// What its header says.
     pub head: Head,
-    /// What it carries.
-    pub payload: Option<P>,
+    /// What it carries, where it is kept.
+    pub payload: Option<&'a mut P>,
+    /// The payload goes again.
+    pub again: bool,
 }
 
-impl<P: Clone> Replay<P> {
+impl<P> Replay<P> {
     /// Whether new payload may go: not in a replay, not with a full buffer or 255 flits unacknowledged.
     pub fn has_room(&self) -> bool {
         let fits = self.kept.len() < usize::from(self.config.buffer_flits.min(MOST_UNACKED));
@@ -24,20 +26,18 @@ impl<P: Clone> Replay<P> {
     }
 
     /// The flit of this flit time; `fresh` is asked for new payload if some may go.
-    pub fn transmit(&mut self, fresh: impl FnOnce() -> Option<P>) -> Sent<P> {
+    pub fn transmit(&mut self, fresh: impl FnOnce() -> Option<P>) -> Sent<'_, P> {
         let replaying = self.replay_at.is_some();
-        let (own, payload) = match self.next_replayed() {
-            Some((number, payload)) => (number, Some(payload)),
+        // Its number, and where it is kept.
+        let (own, at) = match self.next_replayed() {
+            Some((number, at)) => (number, Some(at)),
+            None if self.has_room() && !replaying => match fresh() {
+                Some(payload) => (self.keep(payload), self.kept.len().checked_sub(1)),
+                None => (self.tx_last, None),
+            },
             None => (self.tx_last, None),
         };
-        let (own, payload) = match payload {
-            None if self.has_room() && !replaying => match fresh() {
-                Some(payload) => (self.keep(payload.clone()), Some(payload)),
-                None => (own, None),
-            },
-            payload => (own, payload),
-        };
-        match (&payload, replaying) {
+        match (at, replaying) {
             (None, _) => {
                 self.stats.nops += 1;
                 if self.config.mutant == Some(Mutant::NopNumbered) {
@@ -47,10 +47,11 @@ impl<P: Clone> Replay<P> {
             (Some(_), true) => self.stats.replayed += 1,
             (Some(_), false) => self.stats.sent += 1,
         }
-        let says = self.says(own, replaying && payload.is_some());
+        let again = replaying && at.is_some();
+        let says = self.says(own, again);
         self.flits_sent += 1;
         self.watchdog = if self.kept.is_empty() { 0 } else { self.watchdog + 1 };
-        Sent { head: Head { payload: payload.is_some(), says }, payload }
+        Sent { head: Head { payload: at.is_some(), says }, payload: at.and_then(|at| self.kept.get_mut(at)), again }
     }
 
     /// Whether nothing was acknowledged for too long: the link leaves Up.
@@ -60,7 +61,7 @@ impl<P: Clone> Replay<P> {
 
     fn keep(&mut self, payload: P) -> u16 {
         self.tx_last = sequence::next(self.tx_last);
-        self.kept.push_back(Box::new(payload));
+        self.kept.push_back(payload);
         if self.config.mutant == Some(Mutant::RoomIgnored) && self.kept.len() > usize::from(self.config.buffer_flits) {
             self.kept.pop_front();
             self.acked = sequence::next(self.acked);
@@ -68,12 +69,12 @@ impl<P: Clone> Replay<P> {
         self.tx_last
     }
 
-    fn next_replayed(&mut self) -> Option<(u16, P)> {
+    /// Number and place of the next payload that goes again.
+    fn next_replayed(&mut self) -> Option<(u16, usize)> {
         let number = self.replay_at?;
-        let at = usize::from(steps(self.acked, number)).checked_sub(1);
-        let payload = at.and_then(|at| self.kept.get(at)).map(|kept| P::clone(kept));
-        self.replay_at = (payload.is_some() && number != self.tx_last).then(|| sequence::next(number));
-        payload.map(|p| (number, p))
+        let at = usize::from(steps(self.acked, number)).checked_sub(1).filter(|&at| at < self.kept.len());
+        self.replay_at = (at.is_some() && number != self.tx_last).then(|| sequence::next(number));
+        at.map(|at| (number, at))
     }
 
     /// Kind of the header: the first that is due.

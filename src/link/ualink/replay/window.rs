@@ -9,7 +9,7 @@ use scalepool_protocols::ualink::sequence::{LAST, steps};
 /// The bound that version 1.0 prints.
 const LITERAL_BOUND: u16 = 256;
 
-impl<P: Clone> Replay<P> {
+impl<P> Replay<P> {
     /// Whether an acknowledged number can be.
     pub(super) fn ack_fits(&self, number: u16) -> bool {
         let (behind, before) = (steps(self.acked, number), steps(number, self.tx_last));

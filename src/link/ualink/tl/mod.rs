@@ -97,14 +97,15 @@ pub struct Tl {
     compressor: Compressor,
     purse: Purse,
     stock: Stock,
-    /// What waits, by class and virtual channel.
-    queues: [[VecDeque<Transfer>; VCS]; 2],
+    /// What waits, by class and virtual channel. A transaction is one piece of memory from where it is made or unpacked to
+    /// where it is used or packed.
+    queues: [[VecDeque<Box<Transfer>>; VCS]; 2],
     next_vc: [usize; 2],
     /// The next of each class: paid and in their form on the wire.
-    ready: [VecDeque<Transfer>; 2],
+    ready: [VecDeque<Box<Transfer>>; 2],
     /// Requests sent beyond responses since both wait.
     lead: i32,
-    received: [VecDeque<(Transfer, Option<Held>)>; 2],
+    received: [VecDeque<(Box<Transfer>, Option<Held>)>; 2],
     /// Message 0x01 has been handed to the packer.
     said_done: bool,
     /// The link is down: nothing is kept.
@@ -188,7 +189,7 @@ impl Tl {
 
     /// The next received transaction of a class, uncompressed. Its buffers are held until [`Tl::release`]; `None`: it
     /// holds none.
-    pub fn take(&mut self, class: TlClass) -> Option<(Transfer, Option<Held>)> {
+    pub fn take(&mut self, class: TlClass) -> Option<(Box<Transfer>, Option<Held>)> {
         self.received[class.index()].pop_front()
     }
 
@@ -239,7 +240,7 @@ impl Client for Tl {
             ..fresh
         };
         if self.config.isolates {
-            self.received[TlClass::Response.index()].push_back((isolate(), None));
+            self.received[TlClass::Response.index()].push_back((Box::new(isolate()), None));
         }
     }
 

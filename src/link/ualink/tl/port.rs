@@ -226,7 +226,7 @@ impl LinkPort {
             match arrived.item {
                 OnLine::Flit(flit) if self.end.hooks().looks_at_wire(Way::Rx) => {
                     for (flit, _) in self.end.hooks().wire(Way::Rx, "ualink", *flit).into_iter().flatten() {
-                        self.arrival(&OnLine::Flit(Box::new(flit)), at);
+                        self.arrival(&OnLine::Flit(Arc::new(flit)), at);
                     }
                 }
                 item => self.arrival(&item, at),
@@ -288,9 +288,10 @@ impl LinkPort {
     /// Sends one item, if this code word carries one and there is anything to say.
     pub fn transmit(&mut self, cx: &mut Cx) {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        if self.is_busy() && self.line.code_word(at.cycle) != CodeWord::Flit {
+        let busy = self.is_busy();
+        if busy && self.line.code_word(at.cycle) != CodeWord::Flit {
             self.time.add(FLIT_BITS, &Parts::all(Use::Control));
-        } else if self.is_busy() {
+        } else if busy {
             self.answer = false;
             let item = self.end.transmit(at.cycle);
             self.time.add(FLIT_BITS, &self.end.uses());
@@ -316,14 +317,14 @@ impl LinkPort {
     }
 
     /// Sends a flit; most go as they are.
-    fn send(&mut self, cx: &mut Cx, flit: Box<Flit>, waits: bool) {
+    fn send(&mut self, cx: &mut Cx, flit: Arc<Flit>, waits: bool) {
         let out = &mut self.wires.wire_out;
         if !self.end.hooks().looks_at_wire(Way::Tx) && self.wire.sends_whole(FLIT_BYTES) {
             return out.push(cx, OnWire { item: OnLine::Flit(flit), waits });
         }
         for (leaves, _) in self.end.hooks().wire(Way::Tx, "ualink", *flit).into_iter().flatten() {
             for flit in self.wire.send(leaves).into_iter().flatten() {
-                out.push(cx, OnWire { item: OnLine::Flit(Box::new(flit)), waits });
+                out.push(cx, OnWire { item: OnLine::Flit(Arc::new(flit)), waits });
             }
         }
     }

@@ -16,6 +16,9 @@ const PEER: usize = 0;
 /// Transactions that one class may be ahead of the other while both wait: as many as a Control half takes. Then one of the
 /// other class goes, however well it fits.
 const MOST_LEAD: i32 = 8;
+/// Most transactions of a class that a catch buffer takes.
+const MOST_CAUGHT: usize = 8;
+const _: () = assert!(CATCH[0] as usize <= MOST_CAUGHT && CATCH[1] as usize <= MOST_CAUGHT);
 
 /// How far fields fill a Control half that are put one behind the other, each at a multiple of its size.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,14 +33,30 @@ struct Fill {
     brings_data: bool,
 }
 
+/// What a transaction takes of a Control half.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shape {
+    /// Sectors of its field.
+    sectors: usize,
+    /// Data or byte enables follow.
+    brings_data: bool,
+}
+
+impl Shape {
+    fn of(transfer: &Transfer) -> Shape {
+        let brings_data = !transfer.data.is_empty() || transfer.enables.is_some();
+        Shape { sectors: transfer.field.sectors(), brings_data }
+    }
+}
+
 impl Fill {
-    fn with(self, transfer: &Transfer) -> Fill {
-        let sectors = transfer.field.sectors();
+    fn with(self, Shape { sectors, brings_data }: Shape) -> Fill {
         Fill {
             count: self.count + 1,
-            end: self.end.next_multiple_of(sectors) + sectors,
+            // Fields have 1, 2 or 4 sectors.
+            end: ((self.end + sectors - 1) & !(sectors - 1)) + sectors,
             used: self.used + sectors,
-            brings_data: self.brings_data || !transfer.data.is_empty() || transfer.enables.is_some(),
+            brings_data: self.brings_data || brings_data,
         }
     }
 }
@@ -74,7 +93,8 @@ impl Tl {
     ///
     /// # Errors
     /// It cannot be sent; nothing is added.
-    pub fn send(&mut self, transfer: Transfer) -> Result<(), PackError> {
+    pub fn send(&mut self, transfer: impl Into<Box<Transfer>>) -> Result<(), PackError> {
+        let transfer = transfer.into();
         transfer.field.to_bits()?;
         let Some(class) = class_of(&transfer.field) else { return Err(PackError::Credits) };
         let (owed, layout) = (transfer.field.owed(&self.config.codec), transfer.field.def().name);
@@ -215,7 +235,7 @@ impl Tl {
     /// So many of each class in a Control half; responses stand behind requests.
     fn fill(&self, [requests, responses]: [usize; 2]) -> Fill {
         let of = |class: usize, count: usize| self.ready[class].iter().take(count);
-        of(0, requests).chain(of(1, responses)).fold(Fill::default(), |fill, transfer| fill.with(transfer))
+        of(0, requests).chain(of(1, responses)).fold(Fill::default(), |fill, transfer| fill.with(Shape::of(transfer)))
     }
 
     /// How many of each class go next: what leaves the fewest places empty; of several, what keeps the classes closest
@@ -224,16 +244,24 @@ impl Tl {
         let caught = self.caught();
         let least = [self.lead <= -MOST_LEAD, self.lead >= MOST_LEAD].map(usize::from);
         let least = [least[0].min(caught[0]), least[1].min(caught[1])];
+        // They are tried in up to 45 pairs, so each is looked at once.
+        let mut shapes = [[Shape::default(); MOST_CAUGHT]; 2];
+        for (shapes, ready) in shapes.iter_mut().zip(&self.ready) {
+            shapes.iter_mut().zip(ready).for_each(|(shape, transfer)| *shape = Shape::of(transfer));
+        }
         let mut best: Option<((usize, u32), [usize; 2])> = None;
         let mut requests = Fill::default();
         for r in 0..=caught[0] {
             if r > 0 {
-                requests = requests.with(&self.ready[0][r - 1]);
+                requests = requests.with(shapes[0][r - 1]);
             }
             let mut fill = requests;
+            if !space.takes(&fill) {
+                break;
+            }
             for p in 0..=caught[1] {
                 if p > 0 {
-                    fill = fill.with(&self.ready[1][p - 1]);
+                    fill = fill.with(shapes[1][p - 1]);
                 }
                 if !space.takes(&fill) {
                     break;
@@ -273,7 +301,7 @@ impl Tl {
     }
 
     /// The next transaction of a class that credits pay for, channels in turn.
-    fn pay(&mut self, class: TlClass) -> Option<Transfer> {
+    fn pay(&mut self, class: TlClass) -> Option<Box<Transfer>> {
         let index = class.index();
         let start = self.next_vc[index];
         for vc in (start..start + VCS).map(|vc| vc % VCS) {
@@ -288,7 +316,7 @@ impl Tl {
         None
     }
 
-    fn on_wire(&mut self, mut transfer: Transfer, pool: bool) -> Transfer {
+    fn on_wire(&mut self, mut transfer: Box<Transfer>, pool: bool) -> Box<Transfer> {
         match &mut transfer.field {
             Field::Request(req) => {
                 (req.pool, req.cload, req.cway) = (pool, false, 0);

@@ -54,8 +54,8 @@ pub fn destination(field: &Field) -> u16 {
 }
 
 /// The uncompressed form of what arrived; `None` for a reserved command, or a compressed request without an address.
-pub(super) fn expanded(transfer: Transfer) -> Option<Transfer> {
-    let field = match transfer.field {
+pub(super) fn expanded(mut transfer: Box<Transfer>) -> Option<Box<Transfer>> {
+    transfer.field = match transfer.field {
         Field::FlowControl(_) => return None,
         Field::Request(req) => {
             req.cmd.name()?;
@@ -108,7 +108,7 @@ pub(super) fn expanded(transfer: Transfer) -> Option<Transfer> {
             ..TlRsp::default()
         }),
     };
-    Some(Transfer { field, ..transfer })
+    Some(transfer)
 }
 
 /// A response in the form in which it is sent: compressed where that is allowed. A read response of all beats that is one

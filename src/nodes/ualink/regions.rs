@@ -1,0 +1,160 @@
+//! The bytes of memories: what a completer has, and what an originator expects once all that is open is done.
+//!
+//! Modelled: each byte that was written, with its poison; the others hold their background. A region that a single write
+//! has filled is kept as the random numbers that its bytes were drawn from: 40 bytes for 256. In a pod of 256 with 500
+//! operations an accelerator that takes 33 kB an accelerator off its memory, and 40 kB off what it expects. Left out: what
+//! others write, in what an originator expects: each originator has regions of its own.
+//!
+//! A walk: a write that fills a region replaces what stands there by its generator; a read of such a region draws the bytes
+//! anew; any other request puts the bytes of the region into a store first, and takes effect there.
+//!
+//! The generator does not travel with a request, its bytes do. So a completer asks what the originator expects for the
+//! generator, and believes it when all bytes that have come are those that it draws; else it keeps the bytes. Either way
+//! they are the bytes that came.
+
+use super::completer::{apply, global, lines};
+use super::read::{BACKGROUND, Read, drawn_lines};
+use scalepool_kernel::Rng;
+use scalepool_memory::store::Store;
+use scalepool_memory::{ALL_BYTES, LINE_BYTES};
+use scalepool_protocols::ualink::code::ReqCmd;
+use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
+use scalepool_protocols::ualink::unpack::Transfer;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Lines of a region.
+const REGION_LINES: u64 = REGION_BYTES / LINE_BYTES;
+
+/// Bytes of memories.
+pub struct Regions {
+    /// Where the bytes of a region were drawn from, by its address.
+    drawn: BTreeMap<u64, Rng>,
+    /// All others.
+    store: Store,
+}
+
+impl Default for Regions {
+    fn default() -> Regions {
+        Regions { drawn: BTreeMap::new(), store: Store::new(BACKGROUND) }
+    }
+}
+
+impl Regions {
+    /// A request to an accelerator is to take effect, whose data `from` has drawn, if that is known; what it is to read.
+    pub fn apply(&mut self, owner: u16, request: &Transfer, from: Option<&Rng>) -> Read {
+        let Field::Request(req) = &request.field else { return Vec::new().into() };
+        let region = region_of(owner, req);
+        if let Some(from) = from.filter(|_| fills(request)) {
+            self.drawn.insert(region, from.clone());
+            return Vec::new().into();
+        }
+        if let Some(from) = self.drawn.get(&region) {
+            let offset = req.address % REGION_BYTES;
+            let end = offset + 4 * (u64::from(req.len) + 1);
+            if req.cmd == ReqCmd::Read && end <= REGION_BYTES {
+                let first = offset / LINE_BYTES;
+                return Read::drawn(from.clone(), first as u8, (end.div_ceil(LINE_BYTES) - first) as u8);
+            }
+        }
+        // One that breaks its rules touches two regions.
+        let last = TlReq { address: req.address + 4 * u64::from(req.len), ..*req };
+        for region in [region, region_of(owner, &last)] {
+            if let Some(from) = self.drawn.remove(&region) {
+                let lines = drawn_lines(&from).take(REGION_LINES as usize);
+                self.store.write_lines(region, lines.map(|line| (line, ALL_BYTES, false)));
+            }
+        }
+        apply(&mut self.store, owner, request)
+    }
+
+    /// What has drawn the data of a request, if it fills a region with just those bytes that are in it here.
+    pub fn drawn_from(&self, owner: u16, request: &Transfer) -> Option<Rng> {
+        let Field::Request(req) = &request.field else { return None };
+        let from = self.drawn.get(&region_of(owner, req)).filter(|_| fills(request))?;
+        drawn_lines(from).zip(lines(request)).all(|(drawn, came)| drawn == came).then(|| from.clone())
+    }
+}
+
+fn region_of(owner: u16, req: &TlReq) -> u64 {
+    global(owner, req.address / REGION_BYTES * REGION_BYTES)
+}
+
+/// Whether a request writes all bytes of a region.
+fn fills(request: &Transfer) -> bool {
+    let Field::Request(req) = &request.field else { return false };
+    let bytes = 4 * (u64::from(req.len) + 1);
+    req.cmd == ReqCmd::WriteFull
+        && req.address.is_multiple_of(REGION_BYTES)
+        && bytes == REGION_BYTES
+        && request.poisoned == 0
+        && lines(request).count() as u64 == REGION_LINES
+}
+
+/// What the originators of a fabric expect, by their numbers.
+pub struct Expected(Vec<Mutex<Regions>>);
+
+impl Expected {
+    /// Of so many originators, which have written nothing.
+    pub fn new(accelerators: usize) -> Expected {
+        Expected((0..accelerators).map(|_| Mutex::default()).collect())
+    }
+
+    /// What one expects; `None`: there is no such accelerator.
+    pub fn of(&self, accelerator: u16) -> Option<MutexGuard<'_, Regions>> {
+        Some(self.0.get(usize::from(accelerator))?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scalepool_protocols::ualink::pack::with_data;
+
+    /// Whatever is written and read in whatever order, it is what a store has that all bytes are written to; also at a
+    /// completer that learns generators from what is expected, and of which each eleventh write comes with other bytes.
+    #[test]
+    fn drawn_regions_read_as_a_store_does() {
+        const OWNER: u16 = 3;
+        let (mut rng, mut store) = (Rng::from_seed(1), Store::new(BACKGROUND));
+        let (mut expected, mut memory) = (Regions::default(), Regions::default());
+        let mut other = Store::new(BACKGROUND);
+        let (mut read, mut drawn, mut learned) = (0, 0, 0);
+        for n in 0..2000u64 {
+            let cmd = [ReqCmd::Read, ReqCmd::WriteFull, ReqCmd::AtomicR, ReqCmd::Read][rng.below(4) as usize];
+            let first = if rng.ratio(1, 2) { 0 } else { rng.below(REGION_LINES) };
+            let lines = if first == 0 && rng.ratio(1, 2) { REGION_LINES } else { 1 };
+            let dwords = if cmd.is_atomic() { 2 } else { 16 * lines };
+            let address = REGION_BYTES * rng.below(4) + LINE_BYTES * first;
+            let numbeats = if cmd == ReqCmd::Read { 0 } else { lines as u8 - 1 };
+            let req = TlReq { cmd, address, len: (dwords - 1) as u8, numbeats, ..TlReq::default() };
+            let from = rng.clone();
+            let data: Vec<_> = drawn_lines(&from).take(if cmd == ReqCmd::Read { 0 } else { lines as usize }).collect();
+            rng.next_u64();
+            let enables = cmd.is_atomic().then_some([0xff; 32]);
+            let poisoned = u8::from(cmd == ReqCmd::WriteFull && n.is_multiple_of(7));
+            let request = Transfer { poisoned, ..with_data(Field::Request(req), &data, enables) };
+            drawn += usize::from(
+                cmd == ReqCmd::Read
+                    && expected.drawn.contains_key(&global(OWNER, address / REGION_BYTES * REGION_BYTES)),
+            );
+            let (is, want) = (expected.apply(OWNER, &request, Some(&from)), apply(&mut store, OWNER, &request));
+            assert_eq!(is.beats(), want.beats(), "{n}: {req:?}");
+            (0..=want.beats()).for_each(|beat| assert_eq!(is.beat(beat), want.beat(beat), "{n}: {req:?}, beat {beat}"));
+            assert_eq!(is.lines(0).collect::<Vec<_>>(), (0..want.beats()).filter_map(|n| want.beat(n)).collect::<Vec<_>>());
+            read += want.beats();
+            let mut came = request;
+            if n.is_multiple_of(11) {
+                came.data.iter_mut().for_each(|half| half[0] ^= 1);
+            }
+            let learns = expected.drawn_from(OWNER, &came);
+            learned += usize::from(learns.is_some());
+            assert!(learns.is_none() || !n.is_multiple_of(11), "other bytes than those that are drawn");
+            let (is, want) = (memory.apply(OWNER, &came, learns.as_ref()), apply(&mut other, OWNER, &came));
+            (0..=want.beats()).for_each(|beat| assert_eq!(is.beat(beat), want.beat(beat), "{n}: {req:?}, beat {beat}"));
+        }
+        assert!(read > 1000 && drawn > 100, "{read} beats, {drawn} reads of regions that are drawn anew");
+        assert!(learned > 100, "{learned}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Arbiters: who gets a resource in this slot, beside those of RTL.
 //!
-//! Modelled: nothing of its own; [`scalepool::fabric::arbiter`] decides. Left out: arbiters that need more than one bit a
+//! Modelled: nothing of its own; [`scalepool::arbiter`] decides. Left out: arbiters that need more than one bit a
 //! requester, allocators, and more requesters than a mask of 64 bits has.
 //!
 //! A walk through one slot: the winner is looked up; if its grant is used, the priority moves, and only then.
@@ -8,7 +8,7 @@
 use super::call::{Caller, call};
 use super::status::{Failure, SP_OK};
 use super::table::Table;
-use scalepool::fabric::arbiter::{Arbiter, Matrix, RoundRobin, WeightedRoundRobin};
+use scalepool::arbiter::{Arbiter, Matrix, Requests, RoundRobin, WeightedRoundRobin};
 
 /// Round robin: the first requester at or after a pointer wins, and the pointer moves to the one after the winner. It
 /// starts at requester 0.
@@ -80,10 +80,11 @@ pub unsafe extern "C" fn sp_arbiter_grant(arbiter: u64, requests: u64, used: u32
             return Err(Failure::range("used", used, "0 or 1"));
         }
         ARBITERS.with(arbiter, |arbiter| {
-            let winner = arbiter.arbitrate(requests.into());
+            let requests = Requests::from(requests);
+            let winner = arbiter.arbitrate(&requests);
             granted.set(winner.map_or(0, |winner| 1 << winner));
             if let Some(winner) = winner.filter(|_| used == 1) {
-                arbiter.update(requests.into(), winner);
+                arbiter.update(&requests, winner);
             }
             Ok(SP_OK)
         })

@@ -351,10 +351,22 @@ impl Taken for bool {
 
 impl Taken for String {
     fn taken(reader: &mut Reader<'_>, field: &'static Field) -> String {
-        reader.value(field, |text| match field.range {
-            Range::Words(words) if !words.contains(&text) => Err(field.expected()),
-            _ => Ok(text.to_owned()),
-        })
+        reader.value(field, |text| word(field, text))
+    }
+}
+
+/// A string that has no default.
+impl Taken for Option<String> {
+    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self {
+        reader.given(field, |text| word(field, text))
+    }
+}
+
+/// A string in the range of a field, or what was expected.
+fn word(field: &Field, text: &str) -> Result<String, String> {
+    match field.range {
+        Range::Words(words) if !words.contains(&text) => Err(field.expected()),
+        _ => Ok(text.to_owned()),
     }
 }
 
@@ -416,6 +428,7 @@ mod tests {
             ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate";
             fast: bool = "on" [Unit::Of("-")] in Range::Switch, "fast";
             order: String = "strict" [Unit::Of("-")] in Range::Words(&["strict", "relaxed"]), "order";
+            rule: Option<String> = "" [Unit::Of("-")] in Range::Words(&["first", "last"]), "rule";
             faults: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("faults"), "faults";
             inner: Inner = "" [Unit::Of("-")] in Range::Table(Inner::fields), "the table inside";
             spare: Option<Inner> = "" [Unit::Of("-")] in Range::Table(Inner::fields), "a table that may be left out";
@@ -437,6 +450,11 @@ mod tests {
         assert!(resolved.contains(&("c.inner.size".to_owned(), "32768".to_owned())), "{resolved:?}");
         assert_eq!(all.spare, None);
         assert!(!resolved.iter().any(|(path, _)| path.starts_with("c.spare")), "what is left out decides nothing");
+        assert!(all.rule.is_none() && !resolved.iter().any(|(path, _)| path == "c.rule"));
+        let (given, wrong, resolved) = outer("rule = \"last\"");
+        assert_eq!((given.rule.as_deref(), wrong.as_str()), (Some("last"), ""));
+        assert!(resolved.contains(&("c.rule".to_owned(), "last".to_owned())), "{resolved:?}");
+        assert_eq!(outer("rule = \"any\"").1, "f.toml:1:8: c.rule: found `any`, expected first, last");
         assert_eq!(outer("spare = {}").0.spare, Some(Inner { size: 32768 }));
         let text = "depth = 64\ndelay = \"1 us\"\nfast = false\nber = 1e-3\nfaults = [\"a\", \"b\"]\ninner = { size = \"1 MiB\" }\norder = \"relaxed\"";
         let (all, wrong, _) = outer(text);
@@ -461,7 +479,7 @@ mod tests {
             "f.toml:6:9: c.order: found `any`, expected strict, relaxed",
             "f.toml:7:10: c.faults: found 3, expected list of faults",
             "f.toml:8:9: c.inner: found 4, expected a table with size",
-            "f.toml:9:1: c.depht: found the key `depht`, expected one of depth, delay, rate, ber, fast, order, faults, inner, spare, kind; the nearest is `depth`",
+            "f.toml:9:1: c.depht: found the key `depht`, expected one of depth, delay, rate, ber, fast, order, rule, faults, inner, spare, kind; the nearest is `depth`",
         ];
         assert_eq!(wrong, lines.join("\n"));
         assert_eq!(all.depth, 4, "reading goes on with the default");

@@ -8,6 +8,7 @@ mod cxlio;
 mod flits_soak;
 mod fuzzing;
 mod golden;
+mod layouts;
 mod oracle256;
 mod pcie_vectors;
 mod ual;

@@ -7,12 +7,11 @@
 //!
 //! A walk through one flit clock: what has come in is routed into queues, as far as the stores have room; finished sums
 //! leave; free inputs whose front packets have waited the hop latency ask for free outputs with room in the channel; the
-//! outputs pick inputs, the inputs pick among those that picked them; each pair sends a packet, of its channels in turn.
-//! What is done in a clock is proportional to the ports with something to do, apart from a look at each input.
+//! allocator pairs inputs with outputs; each pair sends a packet, of its channels in turn. What is done in a clock is proportional to the ports with something to do, apart from a look at each input.
 
 use super::reduction::{NumberType, sum};
 use super::routing::{Groups, RemapTable, Routes, Target};
-use crate::arbiter::{ArbiterError, Requests, RoundRobin, Separable, Stage};
+use scalepool_arbiter::{Allocator, AllocatorKind, ArbiterError, Matching, Requests};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::event::{Event, Severity};
 use scalepool_link::nvlink::Message;
@@ -65,6 +64,8 @@ pub struct CrossbarConfig {
     pub routes: Routes,
     /// Multicast groups; none in generations that do not copy.
     pub groups: Groups,
+    /// Which inputs send to which outputs.
+    pub allocator: &'static AllocatorKind,
     /// Its mistake.
     pub mutant: SwitchMutant,
 }
@@ -151,7 +152,10 @@ pub struct Crossbar {
     output_free: Vec<u64>,
     /// The channel that goes first, by output.
     turn: Vec<usize>,
-    allocator: Separable<RoundRobin>,
+    allocator: Box<dyn Allocator>,
+    /// Outputs that each input asks for in this clock, and who got which.
+    requests: Vec<Requests>,
+    matching: Matching,
     /// Grants lost in a row, by input and output.
     lost: Vec<u64>,
     contexts: Vec<Option<Context>>,
@@ -172,15 +176,6 @@ fn flits(message: &Message) -> u32 {
     1 + u32::from(message.be.is_some()) + u32::from(message.data_flits())
 }
 
-/// All members of a set, lowest first.
-fn members(mut set: Requests) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let next = (set != 0).then(|| set.trailing_zeros() as usize)?;
-        set &= set - 1;
-        Some(next)
-    })
-}
-
 impl Crossbar {
     /// A switch with its ports.
     ///
@@ -195,18 +190,20 @@ impl Crossbar {
         Ok(Crossbar {
             codec: NvlConfig::default(),
             queues: (0..n * n * VCS).map(|_| VecDeque::new()).collect(),
-            waiting: vec![[0; VCS]; n],
+            waiting: vec![[Requests::NONE; VCS]; n],
             demand: vec![0; n],
             stored: vec![[0; VCS]; n],
             input_free: vec![0; n],
             output_free: vec![0; n],
             turn: vec![0; n],
-            allocator: Separable::new(Stage::OutputFirst, n, n, RoundRobin::new)?,
+            allocator: (config.allocator.make)(n, n)?,
+            requests: vec![Requests::NONE; n],
+            matching: Matching::new(),
             lost: vec![0; n * n],
             contexts: (0..CONTEXTS).map(|_| None).collect(),
             free_contexts: (0..CONTEXTS).collect(),
             sums: (0..n).map(|_| VecDeque::new()).collect(),
-            room: [0; VCS],
+            room: [Requests::NONE; VCS],
             refused: false,
             stalled: vec![[false; VCS]; n],
             mine: SwitchResult { by_input: vec![0; n], own: vec![Default::default(); n], ..SwitchResult::default() },
@@ -235,7 +232,7 @@ impl Crossbar {
         let ready = cycle + self.config.hop_cycles.saturating_sub(CHANNEL_CYCLES);
         let at = self.at(input, output, channel);
         self.queues[at].push_back(Entry { ready, message, context });
-        self.waiting[input][channel] |= 1 << output;
+        self.waiting[input][channel].insert(output);
         self.demand[output] += 1;
     }
 
@@ -370,61 +367,71 @@ impl Crossbar {
     }
 
     /// The first packet of a queue, if it may go.
-    fn goes(&self, cycle: u64, input: usize, output: usize, channel: usize, room: Requests) -> bool {
+    fn goes(&self, cycle: u64, input: usize, output: usize, channel: usize) -> bool {
         let front = self.queues[self.at(input, output, channel)].front();
-        front.is_some_and(|e| e.ready <= cycle && (e.context.is_some() || room >> output & 1 == 1))
+        front.is_some_and(|e| e.ready <= cycle && (e.context.is_some() || self.room[channel].contains(output)))
     }
 
     /// Who asks for which output: credit and time first.
-    fn requests(&self, cycle: u64, free: Requests, room: &[Requests; VCS]) -> Vec<Requests> {
-        let mut requests = vec![0; self.ports.len()];
+    fn ask(&self, cycle: u64, free: &Requests, requests: &mut [Requests]) {
         for (input, request) in requests.iter_mut().enumerate() {
+            request.clear();
             if self.input_free[input] > cycle {
                 continue;
             }
             for (channel, waiting) in self.waiting[input].iter().enumerate() {
-                let candidates = waiting & free & !*request;
-                let ready = members(candidates).filter(|&o| self.goes(cycle, input, o, channel, room[channel]));
-                *request |= ready.fold(0, |set: Requests, output| set | 1 << output);
-            }
-        }
-        requests
-    }
-
-    fn cross(&mut self, cx: &mut Cx, cycle: u64) {
-        let (mut free, mut room): (Requests, [Requests; VCS]) = (0, [0; VCS]);
-        self.room = [0; VCS];
-        for output in 0..self.ports.len() {
-            if self.demand[output] > 0 && self.output_free[output] <= cycle {
-                free |= 1 << output;
-                for (channel, room) in room.iter_mut().enumerate() {
-                    *room |= Requests::from(self.ports[output].tx[channel].has_room(cx, 1)) << output;
+                for output in waiting.intersection(free) {
+                    if !request.contains(output) && self.goes(cycle, input, output, channel) {
+                        request.insert(output);
+                    }
                 }
             }
         }
-        if free == 0 {
+    }
+
+    /// Outputs that are free and that something waits for; notes which have room.
+    fn look_at_outputs(&mut self, cx: &mut Cx, cycle: u64) -> Requests {
+        self.room.iter_mut().for_each(Requests::clear);
+        let mut free = Requests::NONE;
+        for output in 0..self.ports.len() {
+            if self.demand[output] > 0 && self.output_free[output] <= cycle {
+                free.insert(output);
+                for (channel, room) in self.room.iter_mut().enumerate() {
+                    if self.ports[output].tx[channel].has_room(cx, 1) {
+                        room.insert(output);
+                    }
+                }
+            }
+        }
+        free
+    }
+
+    fn cross(&mut self, cx: &mut Cx, cycle: u64) {
+        let free = self.look_at_outputs(cx, cycle);
+        if free.is_empty() {
             return;
         }
-        self.room = room;
-        let requests = self.requests(cycle, free, &room);
-        if requests.iter().all(|&r| r == 0) {
-            return;
+        // Taken out, so that the crossbar can change while they are read.
+        let (mut requests, mut matching) = (std::mem::take(&mut self.requests), std::mem::take(&mut self.matching));
+        self.ask(cycle, &free, &mut requests);
+        if !requests.iter().all(Requests::is_empty) {
+            self.allocator.arbitrate(&requests, &mut matching);
+            for (input, output) in matching.iter() {
+                self.send(cx, cycle, input, output);
+                self.count_lost(input, output, &requests);
+            }
+            if self.config.mutant != SwitchMutant::Unfair {
+                self.allocator.update(&requests, &matching);
+            }
         }
-        let matched = self.allocator.arbitrate(&requests);
-        for (input, output) in matched.iter().enumerate().filter_map(|(i, o)| Some((i, (*o)?))) {
-            self.send(cx, cycle, input, output, &room);
-            self.count_lost(input, output, &requests);
-        }
-        if self.config.mutant != SwitchMutant::Unfair {
-            self.allocator.update(&requests, &matched);
-        }
+        (self.requests, self.matching) = (requests, matching);
     }
 
     /// The watchdog of fairness: no request loses more grants of its output in a row than there are pairs. Our choice: an output
     /// offers itself again where it was refused, so in queues others win a round or two in between.
     fn count_lost(&mut self, winner: usize, output: usize, requests: &[Requests]) {
         let n = self.ports.len();
-        for (input, _) in requests.iter().enumerate().filter(|(_, r)| *r >> output & 1 == 1) {
+        for (input, _) in requests.iter().enumerate().filter(|(_, r)| r.contains(output)) {
             let lost = &mut self.lost[input * n + output];
             *lost = if input == winner { 0 } else { *lost + 1 };
             let found = *lost;
@@ -437,16 +444,16 @@ impl Crossbar {
         }
     }
 
-    fn send(&mut self, cx: &mut Cx, cycle: u64, input: usize, output: usize, room: &[Requests; VCS]) {
+    fn send(&mut self, cx: &mut Cx, cycle: u64, input: usize, output: usize) {
         let order = (0..VCS).map(|k| (self.turn[output] + k) % VCS);
-        let mut ready = order.filter(|&channel| self.goes(cycle, input, output, channel, room[channel]));
+        let mut ready = order.filter(|&channel| self.goes(cycle, input, output, channel));
         let Some(channel) = ready.next() else { return };
         self.turn[output] = (channel + 1) % VCS;
         let at = self.at(input, output, channel);
         let swaps = self.config.mutant == SwitchMutant::SwapsAnswers && channel == RSP && self.queues[at].len() > 1;
         let Some(entry) = self.queues[at].remove(usize::from(swaps)) else { return };
         if self.queues[at].is_empty() {
-            self.waiting[input][channel] &= !(1 << output);
+            self.waiting[input][channel].remove(output);
         }
         self.demand[output] -= 1;
         let length = flits(&entry.message);
@@ -508,7 +515,7 @@ impl Crossbar {
         let sums = of_sums.filter(|(sums, free)| !sums.is_empty() && **free > cycle).map(|(_, free)| *free).min();
         let mut next = sums.unwrap_or(u64::MAX);
         for (input, waiting) in self.waiting.iter().enumerate() {
-            if waiting.iter().all(|&w| w == 0) {
+            if waiting.iter().all(Requests::is_empty) {
                 continue;
             }
             if self.input_free[input] > cycle {
@@ -516,13 +523,13 @@ impl Crossbar {
                 continue;
             }
             for (channel, waiting) in waiting.iter().enumerate() {
-                for output in members(*waiting) {
+                for output in waiting.iter() {
                     if next == cycle + 1 {
                         return Some(next);
                     }
                     let Some(front) = self.queues[self.at(input, output, channel)].front() else { continue };
                     let due = front.ready.max(self.output_free[output]);
-                    let room = front.context.is_some() || self.room[channel] >> output & 1 == 1;
+                    let room = front.context.is_some() || self.room[channel].contains(output);
                     if due > cycle {
                         next = next.min(due);
                     } else if room {

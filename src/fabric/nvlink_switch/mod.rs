@@ -1,7 +1,8 @@
 //! The NVLink switch, model profile NVL-M1 (`nvlink` §5). Basis: model, no product.
 //!
-//! Modelled: a crossbar with a queue at each input for each output and channel, arbitration in two stages, requests routed
-//! by remapped address and responses by requester, multicast writes to replica sets, reads that the switch reduces.
+//! Modelled: a crossbar with a queue at each input for each output and channel, an allocator that pairs inputs with outputs,
+//! requests routed by remapped address and responses by requester, multicast writes to replica sets, reads that the switch
+//! reduces.
 //! Detail: a packet is stored whole, crosses in as many flit clocks as it has flits, and leaves a hop latency after it came.
 //! Left out: internal tiles and their speed-up, ECC, the manager that fills the tables.
 //!

@@ -2,10 +2,12 @@
 //!
 //! A walk through one cycle of [`CoreModule`]: what the slices have sent is taken: room counts, transactions are routed and
 //! enter the pipeline; those whose latency is over enter the queue of their pair; each output with work grants as long as
-//! it has room, the inputs that ask in turn, responses apart from requests; grants and freed buffers go to the slices.
+//! it has room, to the inputs that its arbiter chooses, responses apart from requests; grants and freed buffers go to the
+//! slices.
 
 use super::route::{Refused, Routes};
 use super::{FromCore, SLICE_PORTS, ToCore};
+use scalepool_arbiter::{Arbiter, ArbiterError, ArbiterKind, Requests};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::ualink::tl::transfer::destination;
 use scalepool_link::ualink::tl::{Held, TlClass};
@@ -30,30 +32,32 @@ struct Batch {
 }
 
 /// One class of an output port.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Lane {
     /// What waits, by input port; none of them is empty.
     queues: BTreeMap<u16, VecDeque<Parcel>>,
-    /// The input that is asked first.
-    next: u16,
+    /// Inputs of which something waits.
+    asking: Requests,
+    arbiter: Box<dyn Arbiter>,
     /// Transactions that the output port has room for.
     room: u16,
 }
 
 impl Lane {
-    /// The next transaction, if there is room for it: round robin over those that ask.
+    /// The next transaction, if there is room for it.
     fn grant(&mut self) -> Option<Parcel> {
         if self.room == 0 {
             return None;
         }
-        let behind = self.queues.range(self.next..).next();
-        let (&input, _) = behind.or_else(|| self.queues.iter().next())?;
+        let granted = self.arbiter.arbitrate(&self.asking)?;
+        self.arbiter.update(&self.asking, granted);
+        let input = granted as u16;
         let queue = self.queues.get_mut(&input)?;
         let parcel = queue.pop_front();
         if queue.is_empty() {
             self.queues.remove(&input);
+            self.asking.remove(granted);
         }
-        self.next = input + 1;
         self.room -= 1;
         parcel
     }
@@ -104,11 +108,15 @@ pub struct Core {
 
 impl Core {
     /// A core whose outputs have room for `room` transactions of each class; what arrives can leave after
-    /// `latency_cycles`.
-    pub fn new(routes: Routes, latency_cycles: u64, room: u16) -> Core {
-        let lane = Lane { room, ..Lane::default() };
+    /// `latency_cycles`. An arbiter of `kind` chooses among the inputs of each output and class, all of one weight.
+    ///
+    /// # Errors
+    /// A number of ports that an arbiter cannot have.
+    pub fn new(routes: Routes, latency_cycles: u64, room: u16, kind: &ArbiterKind) -> Result<Core, ArbiterError> {
+        let arbiter = (kind.make)(&vec![1; usize::from(routes.ports())])?;
+        let lane = Lane { queues: BTreeMap::new(), asking: Requests::NONE, arbiter, room };
         let outputs = vec![[lane.clone(), lane]; usize::from(routes.ports())];
-        Core {
+        Ok(Core {
             routes,
             latency_cycles,
             pipeline: VecDeque::new(),
@@ -117,7 +125,7 @@ impl Core {
             active: BTreeSet::new(),
             waiting: 0,
             stats: CoreStats::default(),
-        }
+        })
     }
 
     /// Counters.
@@ -183,6 +191,7 @@ impl Core {
             for parcel in batch.parcels {
                 let output = parcel.output;
                 let lane = &mut self.outputs[usize::from(output)][parcel.held.class.index()];
+                lane.asking.insert(usize::from(parcel.input));
                 lane.queues.entry(parcel.input).or_default().push_back(parcel);
                 self.active.insert(output);
             }

@@ -8,12 +8,12 @@
 //!
 //! A walk through one transaction: a [`slice`](slice::Slice) of up to 32 ports receives it and hands it with its credits to
 //! the [`core`]; the core looks its destination up, holds it for the latency of the switch and queues it; the output port
-//! serves the queues that ask in turn, requests and responses apart; a grant moves it into the transaction layer of the
-//! output port, which has told that it has room, and gives the credits of the input port back.
+//! serves the queues that ask as its arbiter chooses, requests and responses apart; a grant moves it into the transaction
+//! layer of the output port, which has told that it has room, and gives the credits of the input port back.
 //!
 //! Invariants: what comes in goes out once, or is dropped and counted because its route is denied or does not exist; those
-//! of one pair of ports and class keep their order; a request never keeps a response waiting; a queue that asks is served
-//! after each of the others at most once. Work is done for those ports alone that have any.
+//! of one pair of ports and class keep their order; a request never keeps a response waiting; by round robin a queue
+//! that asks is served after each of the others at most once. Work is done for those ports alone that have any.
 
 pub mod core;
 mod place;

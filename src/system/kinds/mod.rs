@@ -19,6 +19,7 @@ pub mod ualink_switch;
 
 use super::kind::Finding;
 use super::problem::Place;
+use scalepool_arbiter::ArbiterKind;
 use scalepool_link::event::Event;
 use scalepool_link::fault::Fault;
 use scalepool_nodes::Broken;
@@ -29,6 +30,12 @@ fn faults(list: &[(String, Place)], unit_bytes: usize, expected: &str) -> ([Vec<
     let (by_end, wrong) = Fault::of_ends(list.iter().map(|(text, _)| text.as_str()), unit_bytes);
     let finding = |text| ("fault", format!("found `{text}`, expected {expected}, bits 0 to {}", 8 * unit_bytes - 1));
     (by_end, wrong.into_iter().map(finding).collect())
+}
+
+/// The arbiter that a field of [`ARBITER_NAMES`](scalepool_arbiter::ARBITER_NAMES) names, or that of a kind without one.
+fn arbiter(name: Option<&str>, without: &'static ArbiterKind) -> &'static ArbiterKind {
+    let named = |name| ArbiterKind::by_name(name).unwrap_or_else(|e| unreachable!("a word of the range: {e}"));
+    name.map_or(without, named)
 }
 
 /// What a module has published.

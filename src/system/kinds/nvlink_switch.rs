@@ -14,6 +14,7 @@ use crate::kinds::nvlink_link::{POSTED, REQUEST, RESPONSE};
 use crate::measured::Measured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
+use scalepool_arbiter::{ALLOCATOR_NAMES, AllocatorKind, Separable};
 use scalepool_fabric::nvlink_switch::routing::MAX_REPLICA_SETS;
 use scalepool_fabric::nvlink_switch::{
     Crossbar, CrossbarConfig, Groups, PRESETS, PortEnds, RemapEntry, RemapTable, Routes, SwitchMutant, SwitchPreset,
@@ -58,6 +59,7 @@ config! {
         ports: usize = "2" [Unit::Of("ports")] in Range::Int(1, 72), "ports in use";
         hop: u64 = "150 ns" [Unit::Time] in Range::Int(0, 1 << 40), "latency from packet in to packet out (nvlink §5, a choice)";
         store_flits: u32 = "2048" [Unit::Of("flits")] in Range::Int(32, 1 << 20), "buffer of each input and channel";
+        allocator: Option<String> = "" [Unit::Of("-")] in Range::Words(ALLOCATOR_NAMES), "which inputs send to which outputs (fabric §6.1); without it separable-output-first";
         members: u16 = "0" [Unit::Of("GPUs")] in Range::Int(0, 72), "GPUs of the multicast group, the first ones; 0 = all";
     }
 }
@@ -96,6 +98,12 @@ impl NvSwitch {
             table.set(select, RemapEntry::whole(target)).unwrap_or_else(|e| unreachable!("a whole window: {e}"));
         }
         table
+    }
+
+    fn allocator(&self) -> &'static AllocatorKind {
+        let named =
+            |name: &str| AllocatorKind::by_name(name).unwrap_or_else(|e| unreachable!("a word of the range: {e}"));
+        self.allocator.as_deref().map_or(&Separable::OUTPUT_FIRST, named)
     }
 
     /// The multicast group: a set of ports for each place of a port among those of its GPU.
@@ -137,6 +145,7 @@ impl NvSwitch {
             remap: vec![remap; site.ports.len()],
             groups: self.groups(&routes, site.member.nodes),
             routes,
+            allocator: self.allocator(),
             mutant: mistakes.crossbar,
         };
         let result: Arc<Mutex<SwitchResult>> = Arc::default();

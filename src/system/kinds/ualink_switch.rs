@@ -11,6 +11,7 @@ use crate::measured::Measured;
 use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
+use scalepool_arbiter::{ARBITER_NAMES, RoundRobin};
 use scalepool_fabric::ualink_switch::core::CoreStats;
 use scalepool_fabric::ualink_switch::{Core, Routes, place_switch};
 use scalepool_kernel::Clock;
@@ -44,6 +45,7 @@ config! {
         ports: usize = "8" [Unit::Of("ports")] in Range::Int(2, 1024), "ports, one for every accelerator (ualink §1)";
         latency: u64 = "200 ns" [Unit::Time] in Range::Int(0, 1 << 40), "latency from pin to pin when idle (ualink §14)";
         egress_queue: u16 = "8" [Unit::Of("transactions")] in Range::Int(1, 4096), "transactions of a class that an egress port can queue";
+        arbiter: Option<String> = "" [Unit::Of("-")] in Range::Words(ARBITER_NAMES), "which input an egress port serves next, all of one weight (fabric §6.2); without it round-robin";
         deny: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("FROM:TO"), "pairs of accelerators whose routes are denied (ualink §14)";
     }
 }
@@ -121,7 +123,9 @@ impl Component for UalSwitch {
         self.routes_denied().0.into_iter().for_each(|(from, to)| routes.set_denied(from, to, true));
         // A clock to the core and one back are a part of the latency.
         let latency_cycles = (self.latency * den).div_ceil(num).saturating_sub(2);
-        let middle = Core::new(routes, latency_cycles, self.egress_queue);
+        let arbiter = super::arbiter(self.arbiter.as_deref(), &RoundRobin::KIND);
+        let middle = Core::new(routes, latency_cycles, self.egress_queue, arbiter);
+        let middle = middle.unwrap_or_else(|e| unreachable!("at most 1024 ports: {e}"));
         let result: Arc<Mutex<CoreStats>> = Arc::default();
         let (name, seen) = (site.path.to_owned(), result.clone());
         Ok(Node {

@@ -7,7 +7,8 @@
 //! that join, into one where it loses and k - 1 more follow.
 
 use super::matching::{Pointers, assert_matching, islip, separable};
-use scalepool::fabric::arbiter::{Islip, Requests, RoundRobin, Separable, Stage};
+use super::sets::{Bits, slot_of};
+use scalepool::arbiter::{Islip, RoundRobin, Separable, Stage};
 use std::cell::Cell;
 
 /// Sizes of which every state is tried. Of 3 x 4 there are 21 million, of 4 x 4 four thousand million.
@@ -51,12 +52,12 @@ fn number_of((accept, grant): &Pointers, n: usize, m: usize) -> u32 {
 }
 
 /// Rows of a matrix of requests, m bits each.
-fn rows(matrix: u32, n: usize, m: usize) -> Vec<Requests> {
-    (0..n).map(|i| Requests::from(matrix >> (m * i)) & ((1 << m) - 1)).collect()
+fn rows(matrix: u32, n: usize, m: usize) -> Vec<Bits> {
+    (0..n).map(|i| Bits::from(matrix >> (m * i)) & ((1 << m) - 1)).collect()
 }
 
 /// Every state with what a slot does to it, by pointers and matrix.
-fn table(n: usize, m: usize, mut slot: impl FnMut(&mut Pointers, &[Requests]) -> Vec<Option<usize>>) -> Vec<Slot> {
+fn table(n: usize, m: usize, mut slot: impl FnMut(&mut Pointers, &[Bits]) -> Vec<Option<usize>>) -> Vec<Slot> {
     let states = (m as u32).pow(n as u32) * (n as u32).pow(m as u32);
     let mut table = Vec::with_capacity((states as usize) << (n * m));
     for number in 0..states {
@@ -87,7 +88,7 @@ fn longest(table: &[Slot], bits: usize, pair: usize, limit: usize) -> Option<usi
         if next.iter().all(|can| !can) {
             return Some(slots);
         }
-        // Requests that join in front of the slot, one bit after the other.
+        // Bits that join in front of the slot, one bit after the other.
         for bit in 0..bits {
             for state in (0..next.len()).filter(|state| state >> bit & 1 == 0) {
                 next[state] |= next[state | 1 << bit];
@@ -116,10 +117,8 @@ fn islip_in_all_states() {
                     new.with_pointers(accept.iter().copied(), grant.iter().copied())
                 };
                 let mut own = with(pointers);
-                let pairs = own.arbitrate(requests);
-                own.update(&pairs);
-                let matched = islip(iterations, pointers, requests);
-                assert_eq!(pairs.iter().map(|p| p.map(|p| p.output)).collect::<Vec<_>>(), matched, "{requests:?}");
+                let matched = slot_of(&mut own, requests);
+                assert_eq!(matched, islip(iterations, pointers, requests), "{requests:?}");
                 assert_eq!(own, with(pointers), "{requests:?}");
                 matched
             });
@@ -148,8 +147,7 @@ fn separable_in_all_states() {
                     Separable::new(order, n, m, make).expect("a legal size")
                 };
                 let mut own = with(pointers);
-                let matched = own.arbitrate(requests);
-                own.update(requests, &matched);
+                let matched = slot_of(&mut own, requests);
                 assert_eq!(matched, separable(order, pointers, requests), "{requests:?}");
                 assert_eq!(own, with(pointers), "{requests:?}");
                 matched

@@ -1,19 +1,20 @@
 //! Inputs to outputs: two-stage separable, iSLIP.
 
 use super::explore::{Graph, explore};
-use scalepool::fabric::arbiter::{ArbiterError, Islip, Match, Matrix, Requests, RoundRobin, Separable, Stage};
+use super::sets::{Bits, matched, sets, slot_of};
+use scalepool::arbiter::{
+    Allocator, ArbiterError, Islip, Match, Matching, Matrix, Requests, RoundRobin, Separable, Stage,
+};
 use scalepool_testbenches::legal::Random;
 
 /// Every matrix of requests of n inputs and m outputs.
-fn matrices(n: usize, m: usize) -> Vec<Vec<Requests>> {
-    (0..1u32 << (n * m))
-        .map(|code| (0..n).map(|i| Requests::from(code >> (m * i)) & ((1 << m) - 1)).collect())
-        .collect()
+fn matrices(n: usize, m: usize) -> Vec<Vec<Bits>> {
+    (0..1u32 << (n * m)).map(|code| (0..n).map(|i| Bits::from(code >> (m * i)) & ((1 << m) - 1)).collect()).collect()
 }
 
 /// Only pairs that were asked for, each output once, one pair at least while anybody asks.
-pub fn assert_matching(requests: &[Requests], matched: &[Option<usize>]) {
-    let mut taken: Requests = 0;
+pub fn assert_matching(requests: &[Bits], matched: &[Option<usize>]) {
+    let mut taken: Bits = 0;
     for (input, output) in matched.iter().enumerate().filter_map(|(i, o)| Some((i, (*o)?))) {
         assert!(requests[input] >> output & 1 == 1, "{requests:?}: {matched:?}");
         assert!(taken >> output & 1 == 0, "{requests:?}: {matched:?}");
@@ -23,13 +24,13 @@ pub fn assert_matching(requests: &[Requests], matched: &[Option<usize>]) {
 }
 
 /// No pair could be added.
-fn is_maximal(requests: &[Requests], matched: &[Option<usize>]) -> bool {
-    let taken = matched.iter().flatten().fold(0, |set: Requests, o| set | 1 << o);
+fn is_maximal(requests: &[Bits], matched: &[Option<usize>]) -> bool {
+    let taken = matched.iter().flatten().fold(0, |set: Bits, o| set | 1 << o);
     requests.iter().zip(matched).all(|(asked, output)| output.is_some() || asked & !taken == 0)
 }
 
 /// What is asked in a slot, and what comes of it.
-type Slot = (Vec<Requests>, Vec<Option<usize>>);
+type Slot = (Vec<Bits>, Vec<Option<usize>>);
 
 /// Most slots in a row in which an input that asks for an output does not get it.
 fn longest_wait<S, Q>(graph: &Graph<S, Q, Slot>, n: usize, m: usize) -> Option<usize> {
@@ -38,13 +39,13 @@ fn longest_wait<S, Q>(graph: &Graph<S, Q, Slot>, n: usize, m: usize) -> Option<u
     waits.collect::<Option<Vec<_>>>().and_then(|waits| waits.into_iter().max())
 }
 
-/// Requests in front of an allocator: each stands until it is served, as that of a queue does; others join it.
+/// Bits in front of an allocator: each stands until it is served, as that of a queue does; others join it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Standing(Vec<Requests>);
+struct Standing(Vec<Bits>);
 
 impl Standing {
     /// The requests of a slot: those that stand and new ones.
-    fn with(&mut self, new: &[Requests]) -> Vec<Requests> {
+    fn with(&mut self, new: &[Bits]) -> Vec<Bits> {
         self.0.iter_mut().zip(new).for_each(|(old, new)| *old |= new);
         self.0.clone()
     }
@@ -65,10 +66,14 @@ fn first(pointer: usize, count: usize, fits: impl Fn(usize) -> bool) -> Option<u
 pub type Pointers = (Vec<usize>, Vec<usize>);
 
 /// Plain separable allocation with pointers.
-pub fn separable(order: Stage, pointers: &mut Pointers, requests: &[Requests]) -> Vec<Option<usize>> {
+pub fn separable(order: Stage, pointers: &mut Pointers, requests: &[Bits]) -> Vec<Option<usize>> {
+    separable_of(order, pointers, |i, o| requests[i] >> o & 1 == 1)
+}
+
+/// The same of any number of inputs and outputs.
+pub fn separable_of(order: Stage, pointers: &mut Pointers, asks: impl Fn(usize, usize) -> bool) -> Vec<Option<usize>> {
     let (accept, grant) = pointers.clone();
     let (n, m) = (accept.len(), grant.len());
-    let asks = |i: usize, o: usize| requests[i] >> o & 1 == 1;
     let matched: Vec<Option<usize>> = match order {
         Stage::InputFirst => {
             let picked: Vec<_> = (0..n).map(|i| first(accept[i], m, |o| asks(i, o))).collect();
@@ -94,9 +99,8 @@ fn separable_in_every_state() {
             let start = (allocator, (vec![0; n], vec![0; m]), Standing(vec![0; n]));
             let graph = explore(start, &matrices(n, m), |(own, reference, standing), new| {
                 let requests = standing.with(new);
-                let matched = own.arbitrate(&requests);
+                let matched = slot_of(own, &requests);
                 assert_matching(&requests, &matched);
-                own.update(&requests, &matched);
                 assert_eq!(matched, separable(order, reference, &requests), "{order:?} {requests:?}");
                 standing.serve(&matched);
                 (requests, matched)
@@ -118,10 +122,9 @@ fn separable_in_larger_sizes() {
         let mut reference = (vec![0; n], vec![0; n]);
         let (mut standing, mut waited) = (Standing(vec![0; n]), vec![0; n * n]);
         for _ in 0..8000 {
-            let new: Vec<Requests> = (0..n).map(|_| random.wide() & random.wide() & ((1 << n) - 1)).collect();
+            let new: Vec<Bits> = (0..n).map(|_| random.wide() & random.wide() & ((1 << n) - 1)).collect();
             let requests = standing.with(&new);
-            let matched = own.arbitrate(&requests);
-            own.update(&requests, &matched);
+            let matched = slot_of(&mut own, &requests);
             assert_matching(&requests, &matched);
             assert_eq!(matched, separable(order, &mut reference, &requests), "{order:?} {requests:?}");
             for (pair, waited) in waited.iter_mut().enumerate() {
@@ -143,9 +146,8 @@ fn separable_with_matrices() {
             let start = (Separable::new(order, n, m, Matrix::new).unwrap(), Standing(vec![0; n]));
             let graph = explore(start, &matrices(n, m), |(own, standing), new| {
                 let requests = standing.with(new);
-                let matched = own.arbitrate(&requests);
+                let matched = slot_of(own, &requests);
                 assert_matching(&requests, &matched);
-                own.update(&requests, &matched);
                 standing.serve(&matched);
                 (requests, matched)
             });
@@ -160,24 +162,33 @@ fn separable_with_matrices() {
 fn separable_keeps_what_was_not_used() {
     for order in [Stage::InputFirst, Stage::OutputFirst] {
         let mut own = Separable::new(order, 3, 3, RoundRobin::new).unwrap();
-        let requests = [0b001, 0b010, 0b100];
-        let before = own.clone();
-        let matched = own.arbitrate(&requests);
-        assert_eq!(matched, [Some(0), Some(1), Some(2)]);
-        own.update(&requests, &[None, None, None]);
+        let requests = sets(&[0b001, 0b010, 0b100]);
+        let (before, mut matching) = (own.clone(), Matching::new());
+        own.arbitrate(&requests, &mut matching);
+        assert_eq!(matched(&matching), [Some(0), Some(1), Some(2)]);
+        (0..3).for_each(|input| matching.drop_pair(input));
+        own.update(&requests, &matching);
         assert_eq!(own, before);
-        own.update(&requests, &[None, matched[1], None]);
+        own.arbitrate(&requests, &mut matching);
+        [0, 2, 9].into_iter().for_each(|input| matching.drop_pair(input));
+        own.update(&requests, &matching);
         assert_ne!(own, before);
-        assert_eq!(own.arbitrate(&requests), matched);
-        own.update(&requests, &[Some(9), None, None, Some(0)]);
-        assert_eq!(own.arbitrate(&[]), [None; 3]);
+        own.arbitrate(&requests, &mut matching);
+        assert_eq!(matched(&matching), [Some(0), Some(1), Some(2)]);
+        own.arbitrate(&[], &mut matching);
+        assert_eq!(matched(&matching), [None; 3]);
     }
     let refused = Separable::new(Stage::InputFirst, 0, 3, RoundRobin::new);
     assert_eq!(refused.map(drop), Err(ArbiterError::Requesters { found: 0 }));
 }
 
 /// Plain iSLIP.
-pub fn islip(iterations: u32, pointers: &mut Pointers, requests: &[Requests]) -> Vec<Option<usize>> {
+pub fn islip(iterations: u32, pointers: &mut Pointers, requests: &[Bits]) -> Vec<Option<usize>> {
+    islip_of(iterations, pointers, |i, o| requests[i] >> o & 1 == 1)
+}
+
+/// The same of any number of inputs and outputs.
+pub fn islip_of(iterations: u32, pointers: &mut Pointers, asks: impl Fn(usize, usize) -> bool) -> Vec<Option<usize>> {
     let (accept, grant) = pointers.clone();
     let (n, m) = (accept.len(), grant.len());
     let mut matched: Vec<Option<usize>> = vec![None; n];
@@ -185,7 +196,7 @@ pub fn islip(iterations: u32, pointers: &mut Pointers, requests: &[Requests]) ->
         let free = |o: usize, matched: &[Option<usize>]| matched.iter().all(|x| *x != Some(o));
         let grants: Vec<Option<usize>> = (0..m)
             .map(|o| {
-                let fits = |i: usize| requests[i] >> o & 1 == 1 && matched[i].is_none() && free(o, &matched);
+                let fits = |i: usize| asks(i, o) && matched[i].is_none() && free(o, &matched);
                 first(grant[o], n, fits)
             })
             .collect();
@@ -201,15 +212,12 @@ pub fn islip(iterations: u32, pointers: &mut Pointers, requests: &[Requests]) ->
     matched
 }
 
-fn outputs(matched: &[Option<Match>]) -> Vec<Option<usize>> {
-    matched.iter().map(|pair| pair.map(|p| p.output)).collect()
-}
-
 /// One slot of both.
-fn slot(own: &mut Islip, reference: &mut Pointers, iterations: u32, requests: &[Requests]) -> Vec<Option<usize>> {
-    let pairs = own.arbitrate(requests);
-    own.update(&pairs);
-    let matched = outputs(&pairs);
+fn slot(own: &mut Islip, reference: &mut Pointers, iterations: u32, requests: &[Bits]) -> Vec<Option<usize>> {
+    let (mut matching, requests_of_own) = (Matching::new(), sets(requests));
+    own.arbitrate(&requests_of_own, &mut matching);
+    own.update(&requests_of_own, &matching);
+    let (pairs, matched) = (matching.pairs(), matched(&matching));
     assert_matching(requests, &matched);
     assert_eq!(matched, islip(iterations, reference, requests), "{requests:?}");
     let most = pairs.iter().flatten().map(|p| p.iteration).max();
@@ -252,7 +260,7 @@ fn islip_in_larger_sizes() {
             let mut reference = (vec![0; n], vec![0; n]);
             let (mut standing, mut waited) = (Standing(vec![0; n]), vec![0; n * n]);
             for _ in 0..4000 {
-                let new: Vec<Requests> = (0..n).map(|_| random.wide() & random.wide() & ((1 << n) - 1)).collect();
+                let new: Vec<Bits> = (0..n).map(|_| random.wide() & random.wide() & ((1 << n) - 1)).collect();
                 let requests = standing.with(&new);
                 let matched = slot(&mut own, &mut reference, iterations, &requests);
                 for (pair, waited) in waited.iter_mut().enumerate() {
@@ -272,16 +280,16 @@ fn islip_in_larger_sizes() {
 fn islip_under_full_load() {
     let mut random = Random::new(12);
     let sizes = |mut own: Islip, n: usize| {
-        let requests = vec![Requests::MAX >> (128 - n); n];
+        let (requests, mut matching) = (vec![Requests::all(n); n], Matching::new());
         (0..2 * n)
             .map(|_| {
-                let pairs = own.arbitrate(&requests);
-                own.update(&pairs);
-                pairs.iter().flatten().count()
+                own.arbitrate(&requests, &mut matching);
+                own.update(&requests, &matching);
+                matching.iter().count()
             })
             .collect::<Vec<_>>()
     };
-    for n in [1, 2, 3, 4, 5, 8, 16, 64, 128] {
+    for n in [1, 2, 3, 4, 5, 8, 16, 64, 65, 128, 129] {
         let expected: Vec<_> = (1..=n).chain(std::iter::repeat_n(n, n)).collect();
         assert_eq!(sizes(Islip::new(n, n, 1).unwrap(), n), expected);
         for _ in 0..if n > 16 { 5 } else { 300 } {
@@ -296,16 +304,17 @@ fn islip_under_full_load() {
 #[test]
 fn islip_moves_for_used_pairs_of_the_first_iteration() {
     let mut own = Islip::new(2, 2, 2).unwrap();
-    let requests = [0b11, 0b11];
-    let pairs = own.arbitrate(&requests);
-    assert_eq!(pairs, [Some(Match { output: 0, iteration: 0 }), Some(Match { output: 1, iteration: 1 })]);
-    let before = own.clone();
-    own.update(&[None, pairs[1]]);
+    let (requests, mut matching, before) = (sets(&[0b11, 0b11]), Matching::new(), own.clone());
+    let pair = |output, iteration| Some(Match { output, iteration });
+    own.arbitrate(&requests, &mut matching);
+    assert_eq!(matching.pairs(), [pair(0, 0), pair(1, 1)]);
+    matching.drop_pair(0);
+    own.update(&requests, &matching);
     assert_eq!(own, before);
-    own.update(&[pairs[0], None]);
-    assert_eq!(own, before.clone().with_pointers([1, 0], [1, 0]));
-    own.update(&[Some(Match { output: 9, iteration: 0 }), None, pairs[0]]);
-    assert_eq!(own, before.with_pointers([1, 0], [1, 0]), "pairs that do not exist");
+    own.arbitrate(&requests, &mut matching);
+    matching.drop_pair(1);
+    own.update(&requests, &matching);
+    assert_eq!(own, before.with_pointers([1, 0], [1, 0]));
     assert_eq!(Islip::new(2, 2, 0), Err(ArbiterError::Iterations));
-    assert_eq!(Islip::new(2, 129, 1), Err(ArbiterError::Requesters { found: 129 }));
+    assert_eq!(Islip::new(2, 1025, 1), Err(ArbiterError::Requesters { found: 1025 }));
 }

@@ -1,17 +1,18 @@
 //! One resource: round robin, matrix, weighted round robin, strict priority, age.
 
 use super::explore::{Graph, explore};
-use scalepool::fabric::arbiter::{
+use super::sets::Bits;
+use scalepool::arbiter::{
     AgeBased, Arbiter, ArbiterError, Matrix, Requests, RoundRobin, StrictPriority, WeightedRoundRobin,
 };
 
 /// Largest number of requesters that is walked through.
 const MOST: usize = 5;
 
-type Walked<S> = Graph<S, Requests, Option<usize>>;
+type Walked<S> = Graph<S, Bits, Option<usize>>;
 
 /// Every set of requesters.
-fn sets(requesters: usize) -> Vec<Requests> {
+fn sets(requesters: usize) -> Vec<Bits> {
     (0..1 << requesters).collect()
 }
 
@@ -19,19 +20,19 @@ fn sets(requesters: usize) -> Vec<Requests> {
 fn walk<A: Arbiter + Clone + Ord, R: Clone + Ord>(
     arbiter: A,
     reference: R,
-    expected: impl Fn(&R, Requests) -> Option<usize>,
-    used: impl Fn(&mut R, Requests, usize),
+    expected: impl Fn(&R, Bits) -> Option<usize>,
+    used: impl Fn(&mut R, Bits, usize),
 ) -> Walked<(A, R)> {
     let requesters = arbiter.requesters();
     explore((arbiter, reference), &sets(requesters), |(arbiter, reference), &requests| {
-        let granted = arbiter.arbitrate(requests);
+        let granted = arbiter.arbitrate(&requests.into());
         assert_eq!(granted, expected(reference, requests), "{requests:#b}");
         assert_eq!(granted.is_some(), requests != 0, "somebody is served while somebody asks");
         assert!(granted.is_none_or(|i| requests >> i & 1 == 1), "only who asks is served");
         // Others do not count, and asking twice is asking once.
-        assert_eq!(arbiter.arbitrate(requests | Requests::MAX << requesters), granted);
+        assert_eq!(arbiter.arbitrate(&(requests | Bits::MAX << requesters).into()), granted);
         if let Some(granted) = granted {
-            arbiter.update(requests, granted);
+            arbiter.update(&requests.into(), granted);
             used(reference, requests, granted);
         }
         granted
@@ -43,7 +44,7 @@ fn wait<S>(graph: &Walked<S>, i: usize) -> Option<usize> {
     graph.longest(|asked, got| asked >> i & 1 == 1 && *got != Some(i))
 }
 
-fn asks(requests: Requests, i: usize) -> bool {
+fn asks(requests: Bits, i: usize) -> bool {
     requests >> i & 1 == 1
 }
 
@@ -63,7 +64,7 @@ fn round_robin() {
         assert_eq!(graph.states.len(), n);
         assert!((0..n).all(|i| wait(&graph, i) == Some(n - 1)));
         let moved = RoundRobin::new(n).unwrap().starting_at(n + 1);
-        assert_eq!((moved.pointer(), moved.arbitrate(Requests::MAX)), (1 % n, Some(1 % n)));
+        assert_eq!((moved.pointer(), moved.arbitrate(&Requests::all(128))), (1 % n, Some(1 % n)));
     }
 }
 
@@ -90,10 +91,10 @@ fn matrix() {
         }
     }
     // The full size: every bit of a row.
-    let mut matrix = Matrix::new(128).unwrap();
-    for i in (0..128).chain(0..128) {
-        assert_eq!(matrix.arbitrate(Requests::MAX), Some(i));
-        matrix.update(Requests::MAX, i);
+    let (mut matrix, all) = (Matrix::new(1024).unwrap(), Requests::all(1024));
+    for i in (0..1024).chain(0..1024) {
+        assert_eq!(matrix.arbitrate(&all), Some(i));
+        matrix.update(&all, i);
     }
 }
 
@@ -106,7 +107,7 @@ struct Account {
 
 fn weighted_walk(weights: &[u16]) -> Walked<(WeightedRoundRobin, Account)> {
     let n = weights.len();
-    let sum = |requests: Requests| (0..n).filter(|&i| asks(requests, i)).map(|i| u64::from(weights[i])).sum::<u64>();
+    let sum = |requests: Bits| (0..n).filter(|&i| asks(requests, i)).map(|i| u64::from(weights[i])).sum::<u64>();
     walk(
         WeightedRoundRobin::new(weights).unwrap(),
         Account { earned: vec![0; n], paid: vec![0; n] },
@@ -168,8 +169,8 @@ fn weighted_shares() {
         assert_eq!(arbiter.weights(), weights);
         let mut granted = vec![0i64; n];
         for slot in 1..=2 * sum {
-            let winner = arbiter.arbitrate(Requests::MAX).unwrap();
-            arbiter.update(Requests::MAX, winner);
+            let winner = arbiter.arbitrate(&Bits::MAX.into()).unwrap();
+            arbiter.update(&Bits::MAX.into(), winner);
             granted[winner] += 1;
             for (&w, &g) in weights.iter().zip(&granted) {
                 let ahead = g * sum - slot * i64::from(w);
@@ -180,28 +181,48 @@ fn weighted_shares() {
     }
     // Weight 0: what others leave.
     let mut arbiter = WeightedRoundRobin::new(&[0, 2, 0]).unwrap();
-    for (requests, winner) in [(0b111, 1), (0b101, 0), (0b111, 1), (0b100, 2), (0b110, 1)] {
-        assert_eq!(arbiter.arbitrate(requests), Some(winner));
-        arbiter.update(requests, winner);
+    for (requests, winner) in [(0b111u64, 1), (0b101, 0), (0b111, 1), (0b100, 2), (0b110, 1)] {
+        assert_eq!(arbiter.arbitrate(&requests.into()), Some(winner));
+        arbiter.update(&requests.into(), winner);
         assert_eq!(arbiter.owed(), [0, 0, 0]);
     }
 }
 
-/// Two clients with places that one leaves: what the ARB/MUX of a CXL link asks for (`cxl-68b` §8.2).
+/// The places of two clients on the wire of a CXL link (`cxl-68b` §8.2), one after the other.
+#[derive(Default)]
+struct Places {
+    owed: [i64; 2],
+}
+
+impl Places {
+    fn first(&self, weights: [u16; 2]) -> usize {
+        let [io, cachemem] = [0, 1].map(|n| self.owed[n] + i64::from(weights[n]));
+        usize::from(io < cachemem)
+    }
+
+    fn taken(&mut self, weights: [u16; 2], by: usize) {
+        (0..2).for_each(|n| self.owed[n] += i64::from(weights[n]));
+        self.owed[by] -= weights.map(i64::from).iter().sum::<i64>();
+    }
+}
+
+/// Two that ask for every place, of which one leaves some: how the ARB/MUX shares the wire.
 #[test]
-fn weighted_for_two_is_the_arbiter_of_the_arb_mux() {
-    use scalepool::link::arbmux::arbiter::Arbiter as Pair;
+fn weighted_for_two_shares_the_places_of_the_arb_mux() {
+    let both = Requests::all(2);
     for weights in [[1, 1], [3, 1], [2, 5], [0, 1], [1, 0], [0, 0], [65535, 1]] {
-        let (mut own, mut theirs) = (WeightedRoundRobin::new(&weights).unwrap(), Pair::new(weights));
+        let (mut own, mut places) = (WeightedRoundRobin::new(&weights).unwrap(), Places::default());
         for slot in 0..2000 {
-            let first = own.arbitrate(0b11).unwrap();
-            assert_eq!(theirs.order()[0].index(), first, "{weights:?} slot {slot}");
+            let first = own.arbitrate(&both).unwrap();
+            assert_eq!(places.first(weights), first, "{weights:?} slot {slot}");
             if slot % 7 == 3 {
-                // The first leaves its place.
-                own.update(1 << (1 - first), 1 - first);
+                // A place that the first leaves counts for nobody; one that asks alone pays what it earns, which is the same.
+                let (before, other) = (own.clone(), 1 - first);
+                own.update(&[other].into_iter().collect(), other);
+                assert_eq!(own, before);
             } else {
-                own.update(0b11, first);
-                theirs.first_sent();
+                own.update(&both, first);
+                places.taken(weights, first);
             }
         }
     }
@@ -281,7 +302,7 @@ fn age_based() {
 
 #[test]
 fn what_cannot_be_built() {
-    for found in [0, 129] {
+    for found in [0, 1025] {
         let error = Err::<(), _>(ArbiterError::Requesters { found });
         assert_eq!(RoundRobin::new(found).map(drop), error);
         assert_eq!(Matrix::new(found).map(drop), error);

@@ -1,7 +1,7 @@
 //! Deficit round robin: packets of every size in every state.
 
 use super::explore::explore;
-use scalepool::fabric::arbiter::{ArbiterError, DeficitRoundRobin};
+use scalepool::arbiter::{ArbiterError, DeficitRoundRobin};
 
 /// The textbook, one visit at a time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

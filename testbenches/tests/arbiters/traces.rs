@@ -1,7 +1,8 @@
 //! Decisions as text, slot by slot: what a piece of hardware with the same registers has to do.
 
-use scalepool::fabric::arbiter::{
-    AgeBased, Arbiter, DeficitRoundRobin, Islip, Matrix, Requests, RoundRobin, Separable, Stage, StrictPriority,
+use super::sets::{Bits, slot_of};
+use scalepool::arbiter::{
+    AgeBased, Arbiter, DeficitRoundRobin, Islip, Matrix, RoundRobin, Separable, Stage, StrictPriority,
     WeightedRoundRobin,
 };
 use scalepool_testbenches::legal::Random;
@@ -13,7 +14,7 @@ const N: usize = 4;
 const SLOTS: usize = 24;
 
 /// Sets of requesters: all for the first third, then random ones.
-fn sets(seed: u64) -> Vec<Requests> {
+fn sets(seed: u64) -> Vec<Bits> {
     let mut random = Random::new(seed);
     (0..SLOTS).map(|slot| if slot < SLOTS / 3 { 0b1111 } else { random.wide() & 0b1111 }).collect()
 }
@@ -26,11 +27,11 @@ fn name(granted: Option<usize>) -> String {
 fn trace(mut arbiter: impl Arbiter, seed: u64) -> String {
     let mut text = String::from("slot asks grant\n");
     for (slot, requests) in sets(seed).into_iter().enumerate() {
-        let granted = arbiter.arbitrate(requests);
+        let granted = arbiter.arbitrate(&requests.into());
         let used = slot % 5 != 4;
         writeln!(text, "{slot:4} {requests:04b} {}{}", name(granted), if used { "" } else { " not used" }).unwrap();
         if let Some(granted) = granted.filter(|_| used) {
-            arbiter.update(requests, granted);
+            arbiter.update(&requests.into(), granted);
         }
     }
     text
@@ -80,12 +81,12 @@ fn by_size() {
 }
 
 /// One line a slot: outputs 3 to 0 that each input asks for, the output of each.
-fn matching_trace(seed: u64, mut slot_of: impl FnMut(&[Requests]) -> Vec<Option<usize>>) -> String {
+fn matching_trace(seed: u64, mut one_slot: impl FnMut(&[Bits]) -> Vec<Option<usize>>) -> String {
     let (mut text, mut random) = (String::from("slot asks_of_inputs_0_to_3 outputs\n"), Random::new(seed));
     for slot in 0..SLOTS {
-        let requests: Vec<Requests> =
+        let requests: Vec<Bits> =
             (0..N).map(|_| if slot < SLOTS / 3 { 0b1111 } else { random.wide() & 0b1111 }).collect();
-        let matched: Vec<_> = slot_of(&requests).into_iter().map(name).collect();
+        let matched: Vec<_> = one_slot(&requests).into_iter().map(name).collect();
         let shown: Vec<_> = requests.iter().map(|r| format!("{r:04b}")).collect();
         writeln!(text, "{slot:4} {}  {}", shown.join(" "), matched.join(" ")).unwrap();
     }
@@ -97,20 +98,12 @@ fn matchings() {
     for (title, order) in [("separable_input_first", Stage::InputFirst), ("separable_output_first", Stage::OutputFirst)]
     {
         let mut own = Separable::new(order, N, N, RoundRobin::new).unwrap();
-        let text = matching_trace(7, |requests| {
-            let matched = own.arbitrate(requests);
-            own.update(requests, &matched);
-            matched
-        });
+        let text = matching_trace(7, |requests| slot_of(&mut own, requests));
         insta::assert_snapshot!(title, text);
     }
     for iterations in [1, 2, 4] {
         let mut own = Islip::new(N, N, iterations).unwrap();
-        let text = matching_trace(8, |requests| {
-            let pairs = own.arbitrate(requests);
-            own.update(&pairs);
-            pairs.iter().map(|pair| pair.map(|p| p.output)).collect()
-        });
+        let text = matching_trace(8, |requests| slot_of(&mut own, requests));
         insta::assert_snapshot!(format!("islip_{iterations}"), text);
     }
 }

@@ -1,12 +1,13 @@
 //! Rules CXL68-VLS-01 to 09 and CXL68-MUX-01.
 
 use crate::cxl68_arbmux::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS, Rig, config, io_unit, kind};
+use scalepool::arbiter::{Arbiter, Requests, WeightedRoundRobin};
 use scalepool::link::arbmux::cxl68::almp::{self, Says};
 use scalepool::link::arbmux::cxl68::table::{
     Cause, Family, Move, RESOLUTION, TRANSITIONS, check_move, check_phy, resolve,
 };
 use scalepool::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, Entry, IoQueue, Mutant};
-use scalepool::link::arbmux::{Arbiter, Ask, Instance, Level, State};
+use scalepool::link::arbmux::{Ask, Instance, Level, State};
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::{End, EndConfig, Severity};
 use scalepool_protocols::cxl::cxl68::Dir;
@@ -545,12 +546,13 @@ pub fn shares(weights: [u16; 2], flits: u64) -> ([u64; 2], Rig) {
 #[test]
 fn cxl68_mux_01_p() {
     for weights in [[1, 1], [1, 3], [5, 2], [65535, 65535]] {
-        let mut arbiter = Arbiter::new(weights);
+        let (mut arbiter, both) = (WeightedRoundRobin::new(&weights).unwrap(), Requests::all(2));
         let total = u64::from(weights[0]) + u64::from(weights[1]);
         let mut got = [0u64; 2];
         for place in 1..=4000u64 {
-            got[arbiter.order()[0].index()] += 1;
-            arbiter.first_sent();
+            let first = arbiter.arbitrate(&both).unwrap();
+            arbiter.update(&both, first);
+            got[first] += 1;
             for n in 0..2 {
                 let share = place * u64::from(weights[n]);
                 assert!((got[n] * total).abs_diff(share) <= total, "{weights:?}: {got:?} of {place}");

@@ -239,7 +239,7 @@ fn streams_of_every_protocol() {
 #[test]
 fn arbiters_grant_what_the_model_does() {
     open();
-    use scalepool::fabric::arbiter::{Arbiter, Matrix, RoundRobin, WeightedRoundRobin};
+    use scalepool::arbiter::{Arbiter, Matrix, RoundRobin, WeightedRoundRobin};
     let weights: [u32; 5] = [3, 0, 65535, 1, 2];
     let models: [(u32, usize, Box<dyn Arbiter>); 3] = [
         (SP_ARBITER_ROUND_ROBIN, 0, Box::new(RoundRobin::new(5).expect("fits"))),
@@ -258,9 +258,9 @@ fn arbiters_grant_what_the_model_does() {
             let (requests, used) = ((slot * 0x9e37) >> 5 & 0x7f, u32::from(slot % 3 != 0));
             let mut granted = 0;
             assert_eq!(unsafe { sp_arbiter_grant(arbiter, requests, used, &mut granted) }, SP_OK);
-            let winner = model.arbitrate(requests.into());
+            let winner = model.arbitrate(&requests.into());
             assert_eq!(granted, winner.map_or(0, |winner| 1 << winner), "kind {kind}, slot {slot}");
-            winner.filter(|_| used == 1).into_iter().for_each(|winner| model.update(requests.into(), winner));
+            winner.filter(|_| used == 1).into_iter().for_each(|winner| model.update(&requests.into(), winner));
         }
         let mut granted = 7;
         assert_eq!(unsafe { sp_arbiter_grant(arbiter, 1, 2, &mut granted) }, SP_ERR_RANGE);

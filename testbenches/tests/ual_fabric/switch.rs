@@ -2,6 +2,7 @@
 
 use super::pods::{rules_of, run, set};
 use super::rig::{on_vc, read, response, tag, write};
+use scalepool::arbiter::RoundRobin;
 use scalepool::fabric::ualink_switch::core::CoreStats;
 use scalepool::fabric::ualink_switch::{Core, Refused, Routes};
 use scalepool::kernel::Rng;
@@ -42,7 +43,7 @@ fn held(transfer: &Transfer) -> Held {
 fn core(ports: u16, room: u16) -> Core {
     let mut routes = Routes::new(ports, 4);
     routes.allow_all();
-    Core::new(routes, 0, room)
+    Core::new(routes, 0, room, &RoundRobin::KIND).expect("it has ports")
 }
 
 /// Ports and tags of what is granted now.
@@ -87,7 +88,7 @@ fn ual_swi_02_p() {
 
 #[test]
 fn ual_swi_02_n() {
-    let mut core = Core::new(Routes::new(8, 2), 0, 4);
+    let mut core = Core::new(Routes::new(8, 2), 0, 4, &RoundRobin::KIND).expect("it has ports");
     let transfer = between(read(0, 1, 1), 3, 6);
     let held = held(&transfer);
     assert_eq!(core.arrive(3, transfer, held, 0), Err(Refused::Denied { port: 3, dst: 6 }));
@@ -114,7 +115,8 @@ fn ual_swi_03_n() {
 /// order within its pair and class, and gives counters.
 fn conserved(routes: Routes, n: u64, seed: u64) -> CoreStats {
     let ports = routes.ports();
-    let (mut core, mut rng) = (Core::new(routes.clone(), 5, 2), Rng::from_seed(seed));
+    let mut core = Core::new(routes.clone(), 5, 2, &RoundRobin::KIND).expect("it has ports");
+    let mut rng = Rng::from_seed(seed);
     let kinds = [read(0, 1, 0), response(0, 0)].map(|t| (held(&t), t));
     let mut waiting: Vec<Vec<(u16, TlClass, u16)>> = vec![Vec::new(); usize::from(ports)];
     let mut next = vec![[0u16; 2]; usize::from(ports) * usize::from(ports)];

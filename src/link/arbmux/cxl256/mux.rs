@@ -4,12 +4,13 @@ use super::almp::{self, Content};
 use super::l0p::{L0p, Width, WidthMove, WidthRefused};
 use super::state::Move;
 use super::vlsm::Vlsm;
-use crate::arbmux::arbiter::Arbiter;
+use crate::arbmux::share::Share;
 use crate::arbmux::state::{Ask, Instance, State, resolve_phy};
 use crate::cxl256::client::{Client, Part, Urgent};
 use crate::event::{Event, Severity};
 use crate::hook::Hooks;
 use crate::line_time::{Parts, Use};
+use scalepool_arbiter::{ArbiterKind, WeightedRoundRobin};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
@@ -30,6 +31,8 @@ pub struct ArbMuxConfig {
     pub dir: Dir,
     /// Flit map of the link, for judging ALMPs.
     pub mode: Mode,
+    /// Who has the next place on the wire while both protocols have something to send.
+    pub arbiter: &'static ArbiterKind,
     /// Places for CXL.io and CXL.cachemem while both have flits, 0 to 65535; 0 gets only what the other one leaves.
     pub weights: [u16; 2],
     /// Upstream port: flit clocks of silence after which a Request for a power state is given up; the sheet has no number.
@@ -51,6 +54,7 @@ impl ArbMuxConfig {
         ArbMuxConfig {
             dir,
             mode,
+            arbiter: &WeightedRoundRobin::KIND,
             weights: [1, 1],
             pm_patience_flits: 512,
             pm_refusal_flits: Some(128),
@@ -84,7 +88,7 @@ pub struct ArbMux<I, C> {
     config: ArbMuxConfig,
     vlsms: [Vlsm; 2],
     l0p: L0p,
-    arbiter: Arbiter,
+    share: Share,
     /// The physical layer is in L0.
     up: bool,
     received: u64,
@@ -104,7 +108,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
             config,
             vlsms: [Vlsm::new(&config), Vlsm::new(&config)],
             l0p: L0p::new(config.dir, config.width, config.narrowest, config.mutant),
-            arbiter: Arbiter::new(config.weights),
+            share: Share::new(config.arbiter, config.weights),
             up: true,
             received: 0,
             events: Vec::new(),
@@ -123,7 +127,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
 
     /// Programs the weights of CXL.io and CXL.cachemem, 0 to 65535; a client of weight 0 may starve.
     pub fn set_weights(&mut self, weights: [u16; 2]) {
-        self.arbiter = Arbiter::new(weights);
+        self.share = Share::new(self.config.arbiter, weights);
     }
 
     /// Asks the peer for a width of the link, see [`L0p::ask`].
@@ -302,9 +306,9 @@ impl<I: Client, C: Client> Client for ArbMux<I, C> {
             self.uses = Parts::all(Use::Control);
             return Some(flit);
         }
-        let [first, second] = self.arbiter.order();
+        let [first, second] = self.share.order();
         if let Some(flit) = self.payload(first, now_flits) {
-            self.arbiter.first_sent();
+            self.share.taken_by(first);
             return Some(flit);
         }
         self.payload(second, now_flits)

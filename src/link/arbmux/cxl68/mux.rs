@@ -4,10 +4,11 @@ use super::almp;
 use super::client::Client;
 use super::table::Move;
 use super::vlsm::{Entry, Finding, Vlsm};
-use crate::arbmux::arbiter::Arbiter;
+use crate::arbmux::share::Share;
 use crate::arbmux::state::{Ask, Instance, State, resolve_phy};
 use crate::cxl68::{Event, Severity};
 use crate::line_time::{Parts, Use};
+use scalepool_arbiter::{ArbiterKind, WeightedRoundRobin};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -34,6 +35,8 @@ pub struct ArbMuxConfig {
     pub link: Cxl68Config,
     /// Protocols that negotiation enabled. With one alone the ARB/MUX is bypassed: no ALMP, always Active.
     pub enabled: Enabled,
+    /// Who has the next place on the wire while both protocols have something to send.
+    pub arbiter: &'static ArbiterKind,
     /// Places for CXL.io and CXL.cachemem while both have units, 0 to 65535; 0 gets only what the other one leaves.
     pub weights: [u16; 2],
     /// Flit clocks of silence after which a Request for a power state is given up; the sheet has no number.
@@ -43,9 +46,17 @@ pub struct ArbMuxConfig {
 }
 
 impl ArbMuxConfig {
-    /// A port with both protocols and equal weights.
+    /// A port with both protocols, which share the wire by equal weights.
     pub fn new(dir: Dir, link: Cxl68Config) -> ArbMuxConfig {
-        ArbMuxConfig { dir, link, enabled: Enabled::ALL, weights: [1, 1], pm_patience_flits: 256, mutant: None }
+        ArbMuxConfig {
+            dir,
+            link,
+            enabled: Enabled::ALL,
+            arbiter: &WeightedRoundRobin::KIND,
+            weights: [1, 1],
+            pm_patience_flits: 256,
+            mutant: None,
+        }
     }
 }
 
@@ -73,7 +84,7 @@ pub struct ArbMux<I, C> {
     pub cachemem: C,
     config: ArbMuxConfig,
     vlsms: [Vlsm; 2],
-    arbiter: Arbiter,
+    share: Share,
     /// The physical layer is in L0.
     up: bool,
     /// The downstream port has yet to send the first ALMP after the first training.
@@ -98,7 +109,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
             cachemem,
             config,
             vlsms: [vlsm(), vlsm()],
-            arbiter: Arbiter::new([1, 1]),
+            share: Share::new(config.arbiter, [1, 1]),
             up: false,
             first_due: true,
             told_down: [false; 2],
@@ -123,7 +134,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     /// Programs the weights of CXL.io and CXL.cachemem. A weight of 0 for an enabled protocol is reported: the client may
     /// starve.
     pub fn set_weights(&mut self, weights: [u16; 2]) {
-        self.arbiter = Arbiter::new(weights);
+        self.share = Share::new(self.config.arbiter, weights);
         for instance in Instance::ALL {
             if weights[instance.index()] == 0 && self.is_enabled(instance) {
                 let text = format!("{instance:?} has weight 0 and gets only flits that the other client leaves");
@@ -296,9 +307,9 @@ impl<I: Client, C: Client> ArbMux<I, C> {
                 return Some(unit);
             }
         }
-        let [first, second] = self.arbiter.order();
+        let [first, second] = self.share.order();
         if let Some(unit) = self.payload(first, now) {
-            self.arbiter.first_sent();
+            self.share.taken_by(first);
             return Some(unit);
         }
         self.payload(second, now)

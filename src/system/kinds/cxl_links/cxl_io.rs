@@ -8,9 +8,11 @@ use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, clas
 use crate::channels::Order;
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, Plug, Role, link};
+use crate::kinds;
 use crate::metric::Count;
 use crate::metric::metrics;
 use crate::quantity::Unit;
+use scalepool_arbiter::{ARBITER_NAMES, ArbiterKind, WeightedRoundRobin};
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::arbmux::cxl68::{ArbMux as ArbMux68, ArbMuxConfig as ArbMux68Config};
 use scalepool_link::arbmux::cxl256::{ArbMux as ArbMux256, ArbMuxConfig as ArbMux256Config};
@@ -80,6 +82,7 @@ config! {
         rate: u32 = "32" [Unit::Rate] in Range::OneOf(&[8, 16, 32, 64]), "line rate (cxl-68b §1.3); 64 takes 256B flits (cxl-io §7)";
         selective_nak: bool = "off" [Unit::Of("-")] in Range::Switch, "256B flits: request only the lost flit instead of all flits from it on (cxl-256b §9)";
         cachemem: bool = "off" [Unit::Of("-")] in Range::Switch, "CXL.mem accesses share the link, behind the ARB/MUX (cxl-68b §8, cxl-256b §6)";
+        arbiter: Option<String> = "" [Unit::Of("-")] in Range::Words(ARBITER_NAMES), "whose flit is next while both protocols have flits (cxl-68b §8.2); without it weighted-round-robin, the only one that looks at the weights";
         weight_io: u16 = "1" [Unit::Of("-")] in Range::Int(1, 65535), "arbitration weight of CXL.io while both protocols have flits";
         weight_cachemem: u16 = "1" [Unit::Of("-")] in Range::Int(1, 65535), "arbitration weight of CXL.cachemem while both protocols have flits";
     }
@@ -130,10 +133,15 @@ impl CxlIoLink {
         self.line.ber > 0.0 || !self.line.fault.is_empty()
     }
 
+    fn arbiter(&self) -> &'static ArbiterKind {
+        kinds::arbiter(self.arbiter.as_deref(), &WeightedRoundRobin::KIND)
+    }
+
     /// An end of 68B units.
     fn units<C: Beside>(&self, dir: Dir, beside: C) -> UnitEnd<C> {
         let config = ArbMux68Config {
             enabled: C::ENABLED,
+            arbiter: self.arbiter(),
             weights: [self.weight_io, self.weight_cachemem],
             ..ArbMux68Config::new(dir, self.config_68b())
         };
@@ -155,7 +163,7 @@ impl CxlIoLink {
         let codec = Cxl256Config { mdh: self.line.mdh, ..Cxl256Config::default() };
         let cachemem = Cachemem::new(CachememConfig { codec, ..CachememConfig::mem(dir, mode, self.line.buffers) });
         let weights = [self.weight_io, self.weight_cachemem];
-        let config = ArbMux256Config { weights, ..ArbMux256Config::new(dir, mode) };
+        let config = ArbMux256Config { arbiter: self.arbiter(), weights, ..ArbMux256Config::new(dir, mode) };
         let mut mux = ArbMux256::new(config, checked(self.io_of_flits(mode)), cachemem);
         Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
         PortEnd::new(self.flit_config(mode), dir, mux)

@@ -17,9 +17,12 @@
 //! # A walk through one slot
 //!
 //! 1. The owner gathers who asks: one bit a requester ([`Requests`]), or a value for each where the choice needs one.
-//! 2. `arbitrate` names the winner. It changes nothing, so it may be asked twice, or in vain.
+//! 2. `arbitrate` names the winner, or pairs inputs with outputs ([`Matching`]). It changes nothing, so it may be asked
+//!    twice, or in vain.
 //! 3. If the grant was used, and only then, `update` moves the priority. A grant that found no room downstream leaves the
 //!    winner where it is, so it is the winner of the next slot too.
+//!
+//! Descriptions choose by name ([`ARBITERS`], [`ALLOCATORS`]).
 //!
 //! # Invariants
 //!
@@ -28,42 +31,84 @@
 //! allocators for up to 3 x 3 (`testbenches/tests/arbiters.rs`). Sources: `fabric` §6.1 and §6.2; names and sizes are our
 //! own choice (§6.2, \[D\]).
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod age;
 mod deficit;
 mod islip;
+mod kind;
+mod matching;
 mod matrix;
 mod priority;
+mod requests;
 mod round_robin;
 mod separable;
 mod weighted;
 
 pub use age::AgeBased;
 pub use deficit::DeficitRoundRobin;
-pub use islip::{Islip, Match};
+pub use islip::Islip;
+pub use kind::{ALLOCATOR_NAMES, ALLOCATORS, ARBITER_NAMES, ARBITERS, AllocatorKind, ArbiterKind};
+pub use matching::{Match, Matching};
 pub use matrix::Matrix;
 pub use priority::StrictPriority;
+pub use requests::{MAX_REQUESTERS, Requests};
 pub use round_robin::RoundRobin;
 pub use separable::{Separable, Stage};
 pub use weighted::WeightedRoundRobin;
 
+use std::fmt::Debug;
 use thiserror::Error;
 
-/// Who asks: bit i stands for requester i. Bits beyond the requesters there are do not count.
-pub type Requests = u128;
-
-/// Most requesters of a piece: the bits of [`Requests`]. The largest switch of the sheets has 72 ports (`nvlink` §5).
-pub const MAX_REQUESTERS: usize = 128;
-
 /// One resource, many who want it, no more to know than who asks.
-pub trait Arbiter {
+pub trait Arbiter: Debug + Send + CloneArbiter {
     /// Number of requesters.
     fn requesters(&self) -> usize;
 
-    /// Who gets the slot; `None` when nobody asks.
-    fn arbitrate(&self, requests: Requests) -> Option<usize>;
+    /// Who gets the slot; `None` when nobody asks. Requests of requesters that there are not do not count.
+    fn arbitrate(&self, requests: &Requests) -> Option<usize>;
 
     /// The grant that [`Arbiter::arbitrate`] gave for these requests was used.
-    fn update(&mut self, requests: Requests, granted: usize);
+    fn update(&mut self, requests: &Requests, granted: usize);
+}
+
+/// A copy of an arbiter of any kind; whatever can be cloned has it.
+pub trait CloneArbiter {
+    /// The copy.
+    fn boxed(&self) -> Box<dyn Arbiter>;
+}
+
+impl<A: Arbiter + Clone + 'static> CloneArbiter for A {
+    fn boxed(&self) -> Box<dyn Arbiter> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Arbiter> {
+    fn clone(&self) -> Box<dyn Arbiter> {
+        (**self).boxed()
+    }
+}
+
+/// Inputs and outputs, each of which takes part in one pair of a slot at most.
+pub trait Allocator: Debug + Send {
+    /// Number of inputs.
+    fn inputs(&self) -> usize;
+
+    /// Number of outputs.
+    fn outputs(&self) -> usize;
+
+    /// Matches inputs to outputs. `requests[i]` holds the outputs that input i asks for; inputs that are left out at the end
+    /// ask for none, and those that there are not do not count.
+    fn arbitrate(&self, requests: &[Requests], matching: &mut Matching);
+
+    /// The pairs that stand in the matching were used; [`Allocator::arbitrate`] of this allocator made it for these
+    /// requests, and nothing but [`Matching::drop_pair`] has changed it since.
+    ///
+    /// # Panics
+    /// The matching is of another allocator with other sizes.
+    fn update(&mut self, requests: &[Requests], used: &Matching);
 }
 
 /// Why a piece cannot be built.
@@ -92,6 +137,18 @@ pub enum ArbiterError {
     /// An allocator without iterations matches nothing.
     #[error("iSLIP: found 0 iterations, expected 1 or more")]
     Iterations,
+    /// No arbiter has this name.
+    #[error("found the arbiter `{found}`, expected one of {}", ARBITER_NAMES.join(", "))]
+    UnknownArbiter {
+        /// What was given.
+        found: String,
+    },
+    /// No allocator has this name.
+    #[error("found the allocator `{found}`, expected one of {}", ALLOCATOR_NAMES.join(", "))]
+    UnknownAllocator {
+        /// What was given.
+        found: String,
+    },
 }
 
 /// A number of requesters, checked.
@@ -100,34 +157,4 @@ fn sized(requesters: usize) -> Result<usize, ArbiterError> {
         1..=MAX_REQUESTERS => Ok(requesters),
         found => Err(ArbiterError::Requesters { found }),
     }
-}
-
-/// The bits of so many requesters, 1 to 128.
-const fn all(requesters: usize) -> Requests {
-    Requests::MAX >> (MAX_REQUESTERS - requesters)
-}
-
-/// The lowest requester that asks.
-fn lowest(requests: Requests) -> Option<usize> {
-    (requests != 0).then(|| requests.trailing_zeros() as usize)
-}
-
-/// The first that asks at or behind a place, around the end.
-fn at_or_behind(requests: Requests, place: usize) -> Option<usize> {
-    lowest(requests & Requests::MAX << place).or_else(|| lowest(requests))
-}
-
-/// All who ask, lowest first.
-fn members(requests: Requests) -> impl Iterator<Item = usize> {
-    let mut rest = requests;
-    std::iter::from_fn(move || {
-        let next = lowest(rest)?;
-        rest &= rest - 1;
-        Some(next)
-    })
-}
-
-/// Inputs that ask for an output; `requests[i]` holds the outputs that input i asks for.
-fn askers(requests: &[Requests], output: usize) -> Requests {
-    requests.iter().enumerate().fold(0, |set, (i, outputs)| set | (outputs >> output & 1) << i)
 }

@@ -26,11 +26,11 @@ impl AgeBased {
         let born = &born[..born.len().min(self.ties.requesters())];
         let oldest = born.iter().flatten().min()?;
         let equals = born.iter().enumerate().filter(|(_, b)| b.as_ref() == Some(oldest));
-        self.ties.arbitrate(equals.fold(0, |set: Requests, (i, _)| set | 1 << i))
+        self.ties.arbitrate(&equals.map(|(i, _)| i).collect())
     }
 
     /// The grant was used.
     pub fn update(&mut self, granted: usize) {
-        self.ties.update(0, granted);
+        self.ties.update(&Requests::NONE, granted);
     }
 }

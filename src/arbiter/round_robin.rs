@@ -3,7 +3,7 @@
 //! State: the pointer. Bound: a requester that keeps asking is served within N - 1 grants to others, as each of them
 //! moves the pointer past the one it served.
 
-use super::{Arbiter, ArbiterError, Requests, all, at_or_behind, sized};
+use super::{Arbiter, ArbiterError, ArbiterKind, Requests, sized};
 
 /// The arbiter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,13 @@ pub struct RoundRobin {
 }
 
 impl RoundRobin {
+    /// What descriptions call it.
+    pub const KIND: ArbiterKind = ArbiterKind {
+        name: "round-robin",
+        about: "the first at or behind a pointer, which moves one past the winner",
+        make: |weights| Ok(Box::new(RoundRobin::new(weights.len())?)),
+    };
+
     /// An arbiter whose pointer stands at requester 0.
     ///
     /// # Errors
@@ -39,11 +46,11 @@ impl Arbiter for RoundRobin {
         self.requesters
     }
 
-    fn arbitrate(&self, requests: Requests) -> Option<usize> {
-        at_or_behind(requests & all(self.requesters), self.next)
+    fn arbitrate(&self, requests: &Requests) -> Option<usize> {
+        requests.first_around(self.next, self.requesters)
     }
 
-    fn update(&mut self, _requests: Requests, granted: usize) {
+    fn update(&mut self, _requests: &Requests, granted: usize) {
         self.next = (granted + 1) % self.requesters;
     }
 }

@@ -13,16 +13,8 @@
 //! 2 x 4, 4 x 2, 1 x 5 and 5 x 1 (2 x 5 and 5 x 2 in the soak) against a plain reference; 4 x 4 and 5 x 5 by seeded random
 //! walks, beyond which nothing is proved. Requests that come and go unserved may starve another one.
 
-use super::{ArbiterError, Requests, at_or_behind, sized};
-
-/// A pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Match {
-    /// Output of the input.
-    pub output: usize,
-    /// Iteration that made it, from 0.
-    pub iteration: u32,
-}
+use super::matching::reset;
+use super::{Allocator, AllocatorKind, ArbiterError, Matching, Requests, sized};
 
 /// The allocator.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +27,13 @@ pub struct Islip {
 }
 
 impl Islip {
+    /// What descriptions call it: one iteration.
+    pub const KIND: AllocatorKind = AllocatorKind {
+        name: "islip",
+        about: "outputs grant, inputs accept, both by pointers that move only for accepted grants",
+        make: |inputs, outputs| Ok(Box::new(Islip::new(inputs, outputs, 1)?)),
+    };
+
     /// An allocator with all pointers at 0.
     ///
     /// # Errors
@@ -58,47 +57,50 @@ impl Islip {
         self.grant.iter_mut().zip(grant).for_each(|(to, pointer)| *to = pointer % inputs);
         self
     }
+}
 
-    /// The pair of each input. `requests[i]` holds the outputs that input i asks for; inputs that are left out at the end
-    /// ask for none.
-    pub fn arbitrate(&self, requests: &[Requests]) -> Vec<Option<Match>> {
-        let mut matched: Vec<Option<Match>> = vec![None; self.accept.len()];
-        // Inputs that ask for each output and are free.
-        let mut asking = vec![0; self.grant.len()];
-        for (input, outputs) in requests.iter().take(self.accept.len()).enumerate() {
-            asking.iter_mut().enumerate().for_each(|(o, set)| *set |= (outputs >> o & 1) << input);
-        }
-        for iteration in 0..self.iterations {
-            let mut granted = vec![0; self.accept.len()];
-            for (output, inputs) in asking.iter().enumerate() {
-                if let Some(input) = at_or_behind(*inputs, self.grant[output]) {
-                    granted[input] |= 1 << output;
-                }
-            }
-            let mut made = 0;
-            for (input, outputs) in granted.into_iter().enumerate() {
-                if let Some(output) = at_or_behind(outputs, self.accept[input]) {
-                    matched[input] = Some(Match { output, iteration });
-                    asking[output] = 0;
-                    made |= 1 << input;
-                }
-            }
-            if made == 0 {
-                break;
-            }
-            asking.iter_mut().for_each(|inputs: &mut Requests| *inputs &= !made);
-        }
-        matched
+impl Allocator for Islip {
+    fn inputs(&self) -> usize {
+        self.accept.len()
     }
 
-    /// These pairs of what [`Islip::arbitrate`] gave were used.
-    pub fn update(&mut self, used: &[Option<Match>]) {
+    fn outputs(&self) -> usize {
+        self.grant.len()
+    }
+
+    fn arbitrate(&self, requests: &[Requests], matching: &mut Matching) {
         let (inputs, outputs) = (self.accept.len(), self.grant.len());
-        let first = used.iter().enumerate().filter_map(|(input, pair)| Some((input, (*pair)?)));
-        for (input, pair) in first.filter(|(input, pair)| pair.iteration == 0 && *input < inputs) {
-            if let Some(grant) = self.grant.get_mut(pair.output) {
-                (*grant, self.accept[input]) = ((input + 1) % inputs, (pair.output + 1) % outputs);
+        matching.begin(inputs, outputs);
+        matching.gather(requests);
+        for iteration in 0..self.iterations {
+            // Outputs that grant, by input.
+            reset(&mut matching.picked_by, inputs);
+            for (output, asking) in matching.asking.iter().enumerate() {
+                if let Some(input) = asking.first_around(self.grant[output], inputs) {
+                    matching.picked_by[input].insert(output);
+                }
             }
+            let mut made = Requests::NONE;
+            for input in 0..inputs {
+                if let Some(output) = matching.picked_by[input].first_around(self.accept[input], outputs) {
+                    matching.set(input, output, iteration);
+                    matching.asking[output].clear();
+                    made.insert(input);
+                }
+            }
+            if made.is_empty() {
+                break;
+            }
+            matching.asking.iter_mut().for_each(|asking| asking.remove_all(&made));
+        }
+    }
+
+    fn update(&mut self, _requests: &[Requests], used: &Matching) {
+        let (inputs, outputs) = (self.accept.len(), self.grant.len());
+        let pairs = used.pairs().iter().enumerate().filter_map(|(input, pair)| Some((input, (*pair)?)));
+        for (input, pair) in pairs.filter(|(_, pair)| pair.iteration == 0) {
+            self.grant[pair.output] = (input + 1) % inputs;
+            self.accept[input] = (pair.output + 1) % outputs;
         }
     }
 }

@@ -8,9 +8,9 @@
 //! row from the beginning on, and is never a whole grant ahead of its share nor more than N - 1 behind. Whoever asks when, no debt
 //! leaves -W to (N - 1) W, so one that keeps asking with weight w is served within N W / w grants to others (tried in every
 //! state of up to 3 requesters with weights 1 to 3 and of some sets of 4 and 5). One of weight 0 gets only slots that no
-//! other wants. For two it is what the ARB/MUX of a CXL link does ([`scalepool_link::arbmux`]).
+//! other wants. The ARB/MUX of a CXL link shares its wire so (`cxl-68b` §8.2).
 
-use super::{Arbiter, ArbiterError, Requests, all, members, sized};
+use super::{Arbiter, ArbiterError, ArbiterKind, Requests, sized};
 
 /// The arbiter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,6 +20,13 @@ pub struct WeightedRoundRobin {
 }
 
 impl WeightedRoundRobin {
+    /// What descriptions call it.
+    pub const KIND: ArbiterKind = ArbiterKind {
+        name: "weighted-round-robin",
+        about: "the one that is owed most by its weight",
+        make: |weights| Ok(Box::new(WeightedRoundRobin::new(weights)?)),
+    };
+
     /// An arbiter with one weight a requester, 0 to 65535; nobody is owed anything.
     ///
     /// # Errors
@@ -49,15 +56,15 @@ impl Arbiter for WeightedRoundRobin {
         self.weights.len()
     }
 
-    fn arbitrate(&self, requests: Requests) -> Option<usize> {
-        let asking = members(requests & all(self.weights.len()));
+    fn arbitrate(&self, requests: &Requests) -> Option<usize> {
+        let asking = requests.below(self.weights.len());
         // Of equals `max_by_key` takes the last, so the numbers go down; a weight never loses against none.
         asking.max_by_key(|&i| (self.weights[i] > 0, self.with_this_slot(i), std::cmp::Reverse(i)))
     }
 
-    fn update(&mut self, requests: Requests, granted: usize) {
+    fn update(&mut self, requests: &Requests, granted: usize) {
         let mut paid = 0;
-        for i in members(requests & all(self.weights.len())) {
+        for i in requests.below(self.weights.len()) {
             self.owed[i] = self.with_this_slot(i);
             paid += i64::from(self.weights[i]);
         }

@@ -8,7 +8,7 @@
 //! becomes overdue, each of the N - 2 others that may be overdue longer goes before it once. G is at least N. The one of
 //! priority 0 loses only to overdue ones.
 
-use super::{Arbiter, ArbiterError, Requests, all, lowest, members, sized};
+use super::{Arbiter, ArbiterError, ArbiterKind, Requests, sized};
 
 /// The arbiter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +19,13 @@ pub struct StrictPriority {
 }
 
 impl StrictPriority {
+    /// What descriptions call it.
+    pub const KIND: ArbiterKind = ArbiterKind {
+        name: "strict-priority",
+        about: "the lowest number, whoever starves",
+        make: |weights| Ok(Box::new(StrictPriority::new(weights.len(), None)?)),
+    };
+
     /// An arbiter; requester 0 goes first. `guard_slots` is G, `None` for no guard.
     ///
     /// # Errors
@@ -43,18 +50,20 @@ impl Arbiter for StrictPriority {
         self.lost.len()
     }
 
-    fn arbitrate(&self, requests: Requests) -> Option<usize> {
-        let requests = requests & all(self.lost.len());
-        let overdue = members(requests).filter(|&i| self.overdue_at.is_some_and(|at| self.lost[i] >= at));
-        overdue.max_by_key(|&i| (self.lost[i], std::cmp::Reverse(i))).or_else(|| lowest(requests))
+    fn arbitrate(&self, requests: &Requests) -> Option<usize> {
+        let mut asking = requests.below(self.lost.len());
+        let Some(overdue_at) = self.overdue_at else { return asking.next() };
+        let overdue = asking.filter(|&i| self.lost[i] >= overdue_at);
+        let longest = overdue.max_by_key(|&i| (self.lost[i], std::cmp::Reverse(i)));
+        longest.or_else(|| requests.below(self.lost.len()).next())
     }
 
-    fn update(&mut self, requests: Requests, granted: usize) {
+    fn update(&mut self, requests: &Requests, granted: usize) {
         if self.overdue_at.is_none() {
             return;
         }
         for (i, lost) in self.lost.iter_mut().enumerate() {
-            *lost = if requests >> i & 1 == 1 && i != granted { lost.saturating_add(1) } else { 0 };
+            *lost = if requests.contains(i) && i != granted { lost.saturating_add(1) } else { 0 };
         }
     }
 }

@@ -1,0 +1,79 @@
+//! Arbiters and allocators by name, as a description chooses them.
+//!
+//! A new one is a file of its own with its `KIND`, and its line in [`ARBITERS`] or [`ALLOCATORS`]; every component that lets
+//! its arbiter be chosen takes it from then on. Left out: arbiters that have to know more than who asks, such as ages or
+//! sizes of packets.
+
+use super::{
+    Allocator, Arbiter, ArbiterError, Islip, Matrix, RoundRobin, Separable, StrictPriority, WeightedRoundRobin,
+};
+
+/// An arbiter by name.
+#[derive(Debug, Clone, Copy)]
+pub struct ArbiterKind {
+    /// Name in a description.
+    pub name: &'static str,
+    /// Whom it chooses.
+    pub about: &'static str,
+    /// Makes one that has granted nothing yet, with a weight for each requester; most rules have no use for weights.
+    pub make: fn(&[u16]) -> Result<Box<dyn Arbiter>, ArbiterError>,
+}
+
+/// An allocator by name.
+#[derive(Debug, Clone, Copy)]
+pub struct AllocatorKind {
+    /// Name in a description.
+    pub name: &'static str,
+    /// How it pairs inputs with outputs.
+    pub about: &'static str,
+    /// Makes one that has matched nothing yet, of so many inputs and outputs.
+    pub make: fn(usize, usize) -> Result<Box<dyn Allocator>, ArbiterError>,
+}
+
+/// All arbiters that can be chosen.
+pub const ARBITERS: &[ArbiterKind] = &[RoundRobin::KIND, Matrix::KIND, WeightedRoundRobin::KIND, StrictPriority::KIND];
+
+/// All allocators that can be chosen.
+pub const ALLOCATORS: &[AllocatorKind] = &[Separable::OUTPUT_FIRST, Separable::INPUT_FIRST, Islip::KIND];
+
+/// Names of the arbiters that can be chosen.
+pub const ARBITER_NAMES: &[&str] = &{
+    let (mut names, mut n) = ([""; ARBITERS.len()], 0);
+    while n < names.len() {
+        names[n] = ARBITERS[n].name;
+        n += 1;
+    }
+    names
+};
+
+/// Names of the allocators that can be chosen.
+pub const ALLOCATOR_NAMES: &[&str] = &{
+    let (mut names, mut n) = ([""; ALLOCATORS.len()], 0);
+    while n < names.len() {
+        names[n] = ALLOCATORS[n].name;
+        n += 1;
+    }
+    names
+};
+
+impl ArbiterKind {
+    /// The arbiter of a name.
+    ///
+    /// # Errors
+    /// [`ArbiterError::UnknownArbiter`].
+    pub fn by_name(name: &str) -> Result<&'static ArbiterKind, ArbiterError> {
+        let found = ARBITERS.iter().find(|kind| kind.name == name);
+        found.ok_or_else(|| ArbiterError::UnknownArbiter { found: name.to_owned() })
+    }
+}
+
+impl AllocatorKind {
+    /// The allocator of a name.
+    ///
+    /// # Errors
+    /// [`ArbiterError::UnknownAllocator`].
+    pub fn by_name(name: &str) -> Result<&'static AllocatorKind, ArbiterError> {
+        let found = ALLOCATORS.iter().find(|kind| kind.name == name);
+        found.ok_or_else(|| ArbiterError::UnknownAllocator { found: name.to_owned() })
+    }
+}

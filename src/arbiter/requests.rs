@@ -1,0 +1,200 @@
+//! Who asks: a set of requesters, one bit each, as the request lines of a piece of hardware.
+//!
+//! It has room for the 1,024 requesters of the largest switch and stands by value, so no slot allocates. Every operation
+//! looks at the words up to the highest requester that was put in and at no others: up to 64 requesters cost one word.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// Most requesters of a piece: as many ports as the largest UALink switch has (`ualink` §1).
+pub const MAX_REQUESTERS: usize = 1024;
+
+const WORD_BITS: usize = u64::BITS as usize;
+const WORDS: usize = MAX_REQUESTERS / WORD_BITS;
+
+/// Who asks; requesters are counted from 0 and below [`MAX_REQUESTERS`].
+#[derive(Clone, Copy)]
+pub struct Requests {
+    words: [u64; WORDS],
+    /// Words that may hold a bit; those behind are 0.
+    used: usize,
+}
+
+impl Requests {
+    /// Nobody asks.
+    pub const NONE: Requests = Requests { words: [0; WORDS], used: 0 };
+
+    /// All of so many requesters, at most [`MAX_REQUESTERS`].
+    pub const fn all(requesters: usize) -> Requests {
+        let mut set = Requests::NONE;
+        let mut left = if requesters < MAX_REQUESTERS { requesters } else { MAX_REQUESTERS };
+        while left > 0 {
+            let bits = if left < WORD_BITS { left } else { WORD_BITS };
+            set.words[set.used] = u64::MAX >> (WORD_BITS - bits);
+            set.used += 1;
+            left -= bits;
+        }
+        set
+    }
+
+    fn words(&self) -> &[u64] {
+        &self.words[..self.used]
+    }
+
+    /// A requester asks. One that there cannot be is left out.
+    pub fn insert(&mut self, requester: usize) {
+        let at = requester / WORD_BITS;
+        if let Some(word) = self.words.get_mut(at) {
+            *word |= 1 << (requester % WORD_BITS);
+            self.used = self.used.max(at + 1);
+        }
+    }
+
+    /// A requester does not ask.
+    pub fn remove(&mut self, requester: usize) {
+        if let Some(word) = self.words.get_mut(requester / WORD_BITS) {
+            *word &= !(1 << (requester % WORD_BITS));
+        }
+    }
+
+    /// None of `others` asks.
+    pub fn remove_all(&mut self, others: &Requests) {
+        self.words.iter_mut().zip(others.words()).for_each(|(word, other)| *word &= !other);
+    }
+
+    /// Nobody asks any more.
+    pub fn clear(&mut self) {
+        self.words[..self.used].fill(0);
+        self.used = 0;
+    }
+
+    /// Whether a requester asks.
+    pub fn contains(&self, requester: usize) -> bool {
+        let word = self.words.get(requester / WORD_BITS);
+        word.is_some_and(|word| word >> (requester % WORD_BITS) & 1 == 1)
+    }
+
+    /// Whether nobody asks.
+    pub fn is_empty(&self) -> bool {
+        self.words().iter().all(|&word| word == 0)
+    }
+
+    /// The lowest requester that asks.
+    pub fn first(&self) -> Option<usize> {
+        self.first_from(0)
+    }
+
+    /// The lowest requester that asks, at a place or behind it.
+    pub fn first_from(&self, place: usize) -> Option<usize> {
+        let at = place / WORD_BITS;
+        let mut mask = u64::MAX << (place % WORD_BITS);
+        for (n, word) in self.words().get(at..)?.iter().enumerate() {
+            let word = word & mask;
+            if word != 0 {
+                return Some((at + n) * WORD_BITS + word.trailing_zeros() as usize);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
+    /// The first of so many requesters that asks at a place or behind it, around the end.
+    pub fn first_around(&self, place: usize, requesters: usize) -> Option<usize> {
+        let exists = |requester: &usize| *requester < requesters;
+        self.first_from(place).filter(exists).or_else(|| self.first().filter(exists))
+    }
+
+    /// All who ask, lowest first.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        members(self.words().iter().copied())
+    }
+
+    /// All who ask of so many requesters, lowest first.
+    pub fn below(&self, requesters: usize) -> impl Iterator<Item = usize> {
+        self.iter().take_while(move |&requester| requester < requesters)
+    }
+
+    /// All who ask here and in `other`, lowest first.
+    pub fn intersection(&self, other: &Requests) -> impl Iterator<Item = usize> {
+        members(self.words().iter().zip(other.words()).map(|(a, b)| a & b))
+    }
+}
+
+/// The bits of words, lowest first.
+fn members(mut words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
+    let (mut word, mut base) = (words.next().unwrap_or(0), 0);
+    std::iter::from_fn(move || {
+        while word == 0 {
+            word = words.next()?;
+            base += WORD_BITS;
+        }
+        let requester = base + word.trailing_zeros() as usize;
+        word &= word - 1;
+        Some(requester)
+    })
+}
+
+/// Bit i of the number stands for requester i.
+impl From<u128> for Requests {
+    fn from(bits: u128) -> Requests {
+        let mut set = Requests::NONE;
+        (set.words[0], set.words[1], set.used) = (bits as u64, (bits >> WORD_BITS) as u64, 2);
+        set
+    }
+}
+
+/// Bit i of the number stands for requester i.
+impl From<u64> for Requests {
+    fn from(bits: u64) -> Requests {
+        u128::from(bits).into()
+    }
+}
+
+impl FromIterator<usize> for Requests {
+    fn from_iter<T: IntoIterator<Item = usize>>(requesters: T) -> Requests {
+        let mut set = Requests::NONE;
+        requesters.into_iter().for_each(|requester| set.insert(requester));
+        set
+    }
+}
+
+impl Default for Requests {
+    fn default() -> Requests {
+        Requests::NONE
+    }
+}
+
+// How many words were looked at is no part of who asks.
+
+impl PartialEq for Requests {
+    fn eq(&self, other: &Requests) -> bool {
+        self.words == other.words
+    }
+}
+
+impl Eq for Requests {}
+
+impl PartialOrd for Requests {
+    fn partial_cmp(&self, other: &Requests) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Requests {
+    fn cmp(&self, other: &Requests) -> Ordering {
+        self.words.cmp(&other.words)
+    }
+}
+
+impl Hash for Requests {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.words.hash(state);
+    }
+}
+
+impl fmt::Debug for Requests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}

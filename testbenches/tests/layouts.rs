@@ -1,6 +1,6 @@
 //! The judgement of a message by masks that were made while compiling, against a walk through the fields of its table.
 
-use scalepool_kernel::Rng;
+use scalepool::kernel::Rng;
 use scalepool_protocols::registry;
 use scalepool_protocols::wire::{At, LayoutDef};
 

@@ -81,7 +81,7 @@ impl Twin {
         self.compare("payload", u64::from(sent.payload.is_some()), number.is_some().into());
         self.compare("kept", self.ours.unacknowledged() as u64, self.second.buffer.len() as u64);
         self.sent.push(header);
-        (header, sent.payload)
+        (header, sent.payload.copied())
     }
 
     /// A flit for the receiver; `None`: a bad one.

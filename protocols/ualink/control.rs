@@ -8,7 +8,7 @@ use super::code::{CompressedCmd, FieldType, RdWr, ReqCmd};
 use super::config::UalConfig;
 use super::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
 use super::half::{HALF_SECTORS, Half};
-use crate::wire::{LayoutDef, Masks, Violation, Wire};
+use crate::wire::{LayoutDef, Violation, Wire};
 
 /// Data half-flits of a beat of 64 bytes.
 const BEAT_HALVES: usize = 2;
@@ -112,26 +112,6 @@ impl Field {
             Field::CompressedSingle(_) => TlCrspSingle::DEF,
             Field::CompressedMulti(_) => TlCrspMulti::DEF,
         }
-    }
-
-    /// The rules of its layout.
-    fn masks(&self) -> &'static Masks {
-        static MASKS: [Masks; 6] = [
-            Masks::of(TlFc::DEF),
-            Masks::of(TlReq::DEF),
-            Masks::of(TlRsp::DEF),
-            Masks::of(TlCreq::DEF),
-            Masks::of(TlCrspSingle::DEF),
-            Masks::of(TlCrspMulti::DEF),
-        ];
-        &MASKS[match self {
-            Field::FlowControl(_) => 0,
-            Field::Request(_) => 1,
-            Field::Response(_) => 2,
-            Field::CompressedRequest(_) => 3,
-            Field::CompressedSingle(_) => 4,
-            Field::CompressedMulti(_) => 5,
-        }]
     }
 
     /// Sectors that it takes: 4, 2 or 1.
@@ -292,7 +272,7 @@ impl Control {
         }
         let Some(field) = Field::from_bits(kind_at(half, sector + sectors - 1), bits) else { return };
         let known = self.violations.len();
-        field.masks().check(field.def(), bits, &mut self.violations);
+        field.def().check(bits, &mut self.violations);
         if self.violations.len() > known {
             for violation in self.violations.split_off(known) {
                 self.violations.push(violation.in_unit(|bit| 4 * sector + bit as usize / 8));

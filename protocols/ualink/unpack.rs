@@ -105,7 +105,14 @@ pub struct TlUnpacker {
 impl TlUnpacker {
     /// A stream of which nothing has been read.
     pub const fn new(config: UalConfig, role: Role) -> TlUnpacker {
-        TlUnpacker { config, cache: AddressCache::new(role), open: VecDeque::new(), owed: 0, whole: 0, spare: (Vec::new(), Vec::new()) }
+        TlUnpacker {
+            config,
+            cache: AddressCache::new(role),
+            open: VecDeque::new(),
+            owed: 0,
+            whole: 0,
+            spare: (Vec::new(), Vec::new()),
+        }
     }
 
     /// Data and byte-enable halves that are still to come.

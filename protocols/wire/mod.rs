@@ -15,7 +15,6 @@ mod code;
 mod error;
 mod frame;
 mod layout;
-mod masks;
 mod violation;
 
 pub use code::{Code, CodeTable, FieldValue};
@@ -23,8 +22,7 @@ pub use error::{FieldError, FieldFault};
 #[doc(hidden)]
 pub use frame::assert_frame;
 pub use frame::{FrameDef, Segment};
-pub use layout::{Basis, ByteOrder, FieldDef, LayoutDef, LayoutFault, Numbers, Wire};
+pub use layout::{Basis, ByteOrder, CodeSet, FieldDef, LayoutDef, LayoutFault, Numbers, Screen, Wire};
 #[doc(hidden)]
-pub use layout::{assert_no_fault, find_fault, last_of};
-pub use masks::Masks;
+pub use layout::{assert_no_fault, code_sets, find_fault, last_of};
 pub use violation::{At, Findings, Violation};

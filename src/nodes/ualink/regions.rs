@@ -142,7 +142,10 @@ mod tests {
             let (is, want) = (expected.apply(OWNER, &request, Some(&from)), apply(&mut store, OWNER, &request));
             assert_eq!(is.beats(), want.beats(), "{n}: {req:?}");
             (0..=want.beats()).for_each(|beat| assert_eq!(is.beat(beat), want.beat(beat), "{n}: {req:?}, beat {beat}"));
-            assert_eq!(is.lines(0).collect::<Vec<_>>(), (0..want.beats()).filter_map(|n| want.beat(n)).collect::<Vec<_>>());
+            assert_eq!(
+                is.lines(0).collect::<Vec<_>>(),
+                (0..want.beats()).filter_map(|n| want.beat(n)).collect::<Vec<_>>()
+            );
             read += want.beats();
             let mut came = request;
             if n.is_multiple_of(11) {

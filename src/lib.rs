@@ -2,7 +2,7 @@
 //!
 //! Each layer is a crate, in the folder of its name under `src/`; this one gives them one name to import. The dependencies
 //! of a layer are the order, lowest first: `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`grammar`], [`trace`],
-//! [`link`], [`inspect`], [`memory`], [`endpoint`], [`coherence`], [`fabric`], [`nodes`], [`system`], [`scenario`], [`golden`],
+//! [`link`], [`inspect`], [`memory`], [`endpoint`], [`coherence`], [`proof`], [`fabric`], [`nodes`], [`system`], [`scenario`], [`golden`],
 //! [`export`]; above them all stand the command line and the C functions (`scalepool_cli`, `scalepool_capi`).
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -19,6 +19,7 @@ pub use scalepool_kernel as kernel;
 pub use scalepool_link as link;
 pub use scalepool_memory as memory;
 pub use scalepool_nodes as nodes;
+pub use scalepool_proof as proof;
 pub use scalepool_scenario as scenario;
 pub use scalepool_system as system;
 pub use scalepool_trace as trace;

@@ -93,6 +93,16 @@ impl Findings {
         self.violations.push(Violation::at_byte(rule, byte, found, expected, text));
     }
 
+    /// Moves findings of a message, those from the n-th broken rule on, to their places in the unit; see
+    /// [`Violation::in_unit`].
+    #[inline]
+    pub fn place(&mut self, first: usize, byte_of: impl Fn(u32) -> usize) {
+        if self.violations.len() > first {
+            let of_message = self.violations.split_off(first);
+            self.violations.extend(of_message.into_iter().map(|violation| violation.in_unit(&byte_of)));
+        }
+    }
+
     /// Adds a lint at a byte of the unit.
     pub fn lint(
         &mut self,

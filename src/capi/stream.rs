@@ -22,11 +22,11 @@ pub const SP_UP: u32 = 1;
 const MAX_ANSWERS: usize = 1 << 16;
 
 struct Stream {
-    way: Way,
+    codec: Codec,
     answers: VecDeque<Answer>,
 }
 
-enum Way {
+enum Codec {
     Decode(Decoder),
     Encode(Encoder),
 }
@@ -51,8 +51,8 @@ impl Stream {
     }
 }
 
-fn new(way: Way, handle: &super::call::Place<u64>) -> Result<i32, Failure> {
-    handle.set(STREAMS.insert(Stream { way, answers: VecDeque::new() })?);
+fn new(codec: Codec, handle: &super::call::Place<u64>) -> Result<i32, Failure> {
+    handle.set(STREAMS.insert(Stream { codec, answers: VecDeque::new() })?);
     Ok(SP_OK)
 }
 
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn sp_decoder_new(
         let caller = unsafe { Caller::trusted() };
         let stream = caller.place("stream", stream)?;
         let decoder = Decoder::following(&caller.text("protocol", protocol, protocol_length)?, dir_of(dir)?)?;
-        new(Way::Decode(decoder), &stream)
+        new(Codec::Decode(decoder), &stream)
     })
 }
 
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn sp_encoder_new(
         let caller = unsafe { Caller::trusted() };
         let stream = caller.place("stream", stream)?;
         let encoder = Encoder::new(&caller.text("protocol", protocol, protocol_length)?, Some(dir_of(dir)?))?;
-        new(Way::Encode(encoder), &stream)
+        new(Codec::Encode(encoder), &stream)
     })
 }
 
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn sp_stream_decode(stream: u64, flits: *const u8, flit_by
         let flits = caller.items("flits", flits, bytes_of(count, flit_bytes)?)?;
         STREAMS.with(stream, |stream| {
             stream.has_room(count)?;
-            let Way::Decode(decoder) = &mut stream.way else {
+            let Codec::Decode(decoder) = &mut stream.codec else {
                 return Err(Failure::new(SP_ERR_KIND, "stream: found an encoder, expected a decoder"));
             };
             for n in 0..count {
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn sp_stream_encode(stream: u64, json: *const c_char, json
         let json = caller.text("json", json, json_length)?;
         STREAMS.with(stream, |stream| {
             stream.has_room(1)?;
-            let Way::Encode(encoder) = &mut stream.way else {
+            let Codec::Encode(encoder) = &mut stream.codec else {
                 return Err(Failure::new(SP_ERR_KIND, "stream: found a decoder, expected an encoder"));
             };
             stream.answers.extend(encoder.encode(forms::parse(&json)));
@@ -135,9 +135,9 @@ pub unsafe extern "C" fn sp_stream_encode(stream: u64, json: *const c_char, json
 pub extern "C" fn sp_stream_finish(stream: u64) -> i32 {
     call(|| {
         STREAMS.with(stream, |stream| {
-            stream.answers.extend(match &mut stream.way {
-                Way::Decode(decoder) => decoder.finish(),
-                Way::Encode(encoder) => encoder.finish(),
+            stream.answers.extend(match &mut stream.codec {
+                Codec::Decode(decoder) => decoder.finish(),
+                Codec::Encode(encoder) => encoder.finish(),
             });
             Ok(SP_OK)
         })

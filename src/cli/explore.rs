@@ -7,13 +7,12 @@ use super::litmus::{MOST_BYTES, progress};
 use super::{Status, counted, print_json, report};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use scalepool_coherence::chart::Chart;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::explore::{Explored, Limits, Report, Violation, named};
-use scalepool_coherence::flows::FlowError;
-use scalepool_coherence::litmus::{Found, parse};
-use scalepool_coherence::replay;
 use scalepool_forms::input::read_text;
+use scalepool_proof::explore::{Explored, Limits, Report, Violation, named};
+use scalepool_proof::flows::FlowError;
+use scalepool_proof::litmus::{Found, parse};
+use scalepool_proof::replay;
 use scalepool_scenario::observe::{Observer, Outputs};
 use scalepool_trace::output::Part;
 use scalepool_trace::{Header, Hub};
@@ -25,7 +24,8 @@ use std::time::Instant;
 #[cfg(debug_assertions)]
 use super::table::Table;
 #[cfg(debug_assertions)]
-use scalepool_coherence::{explore::killers, mutant::Mutant};
+use scalepool_coherence::mutant::Mutant;
+use scalepool_proof::explore::killers;
 
 /// Explore a coherence protocol exhaustively and show a shortest counterexample if a rule is broken.
 ///
@@ -186,7 +186,7 @@ impl Explore {
             let header = Header { model_version, scenario_hash: String::new(), seed: 0 };
             let mut observer = Observer::open(&outputs, &self.inputs(), &header, &hub)?;
             replay::record(violation, &mut taps);
-            observer.draw(&Chart::of(violation))?;
+            observer.draw(&violation.chart())?;
             for record in hub.drain() {
                 observer.record(hub.places(), &record)?;
             }
@@ -246,7 +246,7 @@ fn print(case: &Case, limits: Limits, found: &Report, out: &mut dyn Write) -> io
             "{} is broken after {}\n{}",
             violation.event.rule,
             counted(violation.steps.len(), "step"),
-            Chart::of(violation).text()
+            violation.chart().text()
         ),
         None if found.complete && !limits.liveness => writeln!(out, "no rule is broken; liveness was not checked"),
         None if found.complete => writeln!(out, "no rule is broken"),

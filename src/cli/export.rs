@@ -2,9 +2,9 @@
 
 use super::Status;
 use clap::{Args, Subcommand};
-use scalepool_coherence::{docs, flows};
 use scalepool_export::{File, plan::Extras};
 use scalepool_link::{cxl68, cxl256};
+use scalepool_proof::{docs, flows};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry;
 use scalepool_scenario::{Request, described};

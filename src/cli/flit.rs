@@ -15,11 +15,11 @@ use std::io::Write;
 #[derive(Debug, Args)]
 pub(super) struct Flit {
     #[command(subcommand)]
-    way: Way,
+    command: FlitCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Way {
+enum FlitCommand {
     Encode(EncodeFlit),
     Decode(DecodeFlit),
 }
@@ -140,13 +140,13 @@ impl From<DirArg> for Dir {
 
 impl Flit {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
-        match self.way {
-            Way::Encode(c) => {
+        match self.command {
+            FlitCommand::Encode(c) => {
                 let options = c.agreed.options(&c.protocol)?;
                 let encoder = flit::Encoder::with_options(&c.protocol, c.dir.map(Dir::from), &options)?;
                 Ok(batch::stdin(out, Encoder(encoder))?)
             }
-            Way::Decode(c) => {
+            FlitCommand::Decode(c) => {
                 let decoder = Decoder::new(&c)?;
                 Ok(if c.hex.is_empty() { batch::stdin(out, decoder)? } else { batch::arguments(&c.hex, out, decoder)? })
             }

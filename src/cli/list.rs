@@ -3,7 +3,7 @@
 use super::table::Table;
 use super::{Status, print_json};
 use clap::{Args, ValueEnum};
-use scalepool_coherence::explore::{NAMED, Named};
+use scalepool_proof::explore::{NAMED, Named};
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
 use scalepool_protocols::rules::{self, Rule};
 use scalepool_scenario::SCENARIOS;

@@ -3,10 +3,9 @@
 use super::{Status, print_json, report};
 use anyhow::Context;
 use clap::Args;
-use scalepool_coherence::chart::Chart;
-use scalepool_coherence::explore::Report;
-use scalepool_coherence::litmus::{MOST_STATES, parse};
 use scalepool_forms::input::read_text;
+use scalepool_proof::explore::Report;
+use scalepool_proof::litmus::{MOST_STATES, parse};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -62,7 +61,7 @@ impl Litmus {
             writeln!(out, "{} states, {} transitions", found.states, found.transitions)?;
             found.print_outcomes(out)?;
             if let Some(v) = &found.violation {
-                write!(out, "{}\n{}", v.event, Chart::of(v).text())?;
+                write!(out, "{}\n{}", v.event, v.chart().text())?;
             }
         }
         if found.gave_up() {

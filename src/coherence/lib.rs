@@ -2,16 +2,15 @@
 //!
 //! Modelled: states, transient states, messages and their order for lines of 64 bytes, as `coherence` gives them. Detail:
 //! every agent is a pure state machine, message in, messages out; it knows no time and no flit. The same code runs in
-//! simulations, with 64 real bytes a line, and under the exhaustive search ([`explore`]), with tokens for values. Left
+//! simulations, with 64 real bytes a line, and under the exhaustive search of `scalepool_proof`, with tokens for values. Left
 //! out: the trusted-execution opcodes, which are answered as reserved; what a host does inside its own caches.
 //!
 //! * Agents: [`cache`] (CXL.cache), [`mem`] (HDM-DB and HDM-H), [`bias`] (HDM-D). Each transition is a row of a table; what
 //!   no row allows is an [`event::Event`].
 //! * [`config::CoherenceConfig`]: every choice that the sheet leaves open.
 //! * [`ids`]: ports and sets of them. [`lines`]: what an agent keeps of each line, in a search and in a run.
-//! * [`net`]: messages under way and which may pass which. [`monitor`]: the invariants V1 to V14.
-//! * [`litmus`]: all outcomes of small programs. [`chart`]: message sequence charts.
-//! * [`flows`]: every flow of the protocol as a chart. [`docs`]: the tables as a page.
+//! * [`order`]: which messages may pass which. [`monitor`]: the invariants V1 to V14. [`chart`]: message sequence charts.
+//! * [`clocked`]: agents as modules of the kernel.
 //!
 //! Invariants: an agent never panics on a message; a wrong message changes nothing and is reported; equal inputs give
 //! equal outputs.
@@ -30,20 +29,14 @@ pub mod chart;
 pub mod clocked;
 pub mod config;
 pub mod content;
-pub mod docs;
 pub mod event;
-pub mod explore;
-pub mod flows;
 pub mod ids;
 pub mod lines;
-pub mod litmus;
 pub mod mem;
 pub mod message;
 pub mod monitor;
 pub mod mutant;
 pub mod names;
-pub mod net;
+pub mod order;
 pub mod passing;
-pub mod replay;
-pub mod stress;
 pub mod wire;

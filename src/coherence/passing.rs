@@ -13,7 +13,7 @@ use super::content::Line;
 use super::event::Event;
 use super::message::{Class, Msg};
 use super::monitor::CreditWatch;
-use super::net::must_stay_behind;
+use super::order::must_stay_behind;
 use std::collections::BTreeMap;
 
 /// What has credits of its own.

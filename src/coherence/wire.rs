@@ -37,15 +37,15 @@ impl Route {
     /// A message of an agent for the link.
     pub fn to_link<D: Content>(self, msg: &Msg<D>) -> Message {
         let Route { cache_id, ld_id, bi_id, spid, dpid } = self;
-        match msg.clone() {
+        match *msg {
             Msg::D2hReq { opcode, line, cqid } => {
                 let address = line.address();
                 Message::D2hReq(D2hReq { opcode, cqid, nt: false, address, cache_id, spid, dpid })
             }
             Msg::D2hRsp { opcode, uqid } => Message::D2hRsp(D2hRsp { opcode, uqid, dpid }),
-            Msg::D2hData { uqid, bogus, data: line, enables } => {
+            Msg::D2hData { uqid, bogus, data: ref line, enables } => {
                 let poison = line.is_poisoned();
-                Message::D2hData(D2hData { uqid, bogus, poison, dpid }, data(&line, enables))
+                Message::D2hData(D2hData { uqid, bogus, poison, dpid }, data(line, enables))
             }
             Msg::H2dReq { opcode, line, uqid } => {
                 Message::H2dReq(H2dReq { opcode, address: line.address(), uqid, cache_id, spid, dpid })
@@ -53,9 +53,9 @@ impl Route {
             Msg::H2dRsp { opcode, rsp_data, cqid } => {
                 Message::H2dRsp(H2dRsp { opcode, rsp_data, cqid, cache_id, dpid, ..H2dRsp::default() })
             }
-            Msg::H2dData { cqid, go_err, data: line } => {
+            Msg::H2dData { cqid, go_err, data: ref line } => {
                 let poison = line.is_poisoned();
-                Message::H2dData(H2dData { cqid, poison, go_err, cache_id, dpid }, data(&line, WHOLE_LINE))
+                Message::H2dData(H2dData { cqid, poison, go_err, cache_id, dpid }, data(line, WHOLE_LINE))
             }
             Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => Message::M2sReq(M2sReq {
                 opcode,
@@ -69,7 +69,7 @@ impl Route {
                 spid,
                 dpid,
             }),
-            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data: bytes, enables } => Message::M2sRwd(
+            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data: ref bytes, enables } => Message::M2sRwd(
                 M2sRwd {
                     opcode,
                     snp_type: snp,
@@ -84,7 +84,7 @@ impl Route {
                     dpid,
                 },
                 // Byte enables travel with MemWrPtl only; BIConflict has bytes without a meaning.
-                data(&bytes, if opcode == M2sRwdOpcode::MemWrPtl { enables } else { WHOLE_LINE }),
+                data(bytes, if opcode == M2sRwdOpcode::MemWrPtl { enables } else { WHOLE_LINE }),
             ),
             Msg::M2sBirsp { opcode, bi_tag, low_addr } => {
                 Message::M2sBirsp(M2sBirsp { opcode, bi_id, bi_tag, low_addr, spid, dpid })
@@ -95,9 +95,9 @@ impl Route {
             Msg::S2mNdr { opcode, meta_field, meta, tag, devload } => {
                 Message::S2mNdr(S2mNdr { opcode, meta_field, meta_value: meta, tag, ld_id, devload, dpid })
             }
-            Msg::S2mDrs { opcode, meta_field, meta, tag, data: line, devload } => Message::S2mDrs(
+            Msg::S2mDrs { opcode, meta_field, meta, tag, data: ref line, devload } => Message::S2mDrs(
                 S2mDrs { opcode, meta_field, meta_value: meta, tag, poison: line.is_poisoned(), ld_id, devload, dpid },
-                data(&line, WHOLE_LINE),
+                data(line, WHOLE_LINE),
             ),
         }
     }

@@ -120,7 +120,7 @@ impl Latency {
 
 /// What an agent is asked to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
+pub enum PmRequest {
     /// Host: a reset is coming.
     ResetPrep(ResetKind),
     /// Device: it could sleep if latencies up to these are kept, snoop and no-snoop.
@@ -241,10 +241,10 @@ impl PmAgent {
     }
 
     /// Starts something; the message leaves when a credit is there.
-    pub fn ask(&mut self, ask: Ask, now: u64) {
+    pub fn ask(&mut self, ask: PmRequest, now: u64) {
         match ask {
-            Ask::ResetPrep(kind) => self.request(PmOpcode::ResetPrep, kind as u128, now),
-            Ask::Sleep(report) => {
+            PmRequest::ResetPrep(kind) => self.request(PmOpcode::ResetPrep, kind as u128, now),
+            PmRequest::Sleep(report) => {
                 let payload = report
                     .into_iter()
                     .zip(LATENCY_LSB)
@@ -252,8 +252,8 @@ impl PmAgent {
                 self.sleep_answered = false;
                 self.request(PmOpcode::PmReq, payload, now);
             }
-            Ask::Go => self.queue(PmOpcode::PmReq, GO, 0),
-            Ask::Flush => self.begin_phase(1, now),
+            PmRequest::Go => self.queue(PmOpcode::PmReq, GO, 0),
+            PmRequest::Flush => self.begin_phase(1, now),
         }
     }
 

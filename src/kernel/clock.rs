@@ -41,6 +41,11 @@ impl Clock {
         (self.num, self.den)
     }
 
+    /// The time of so many periods, in fs, without a part of one; `u64::MAX` if it lies beyond all time.
+    pub fn periods_fs(&self, count: u64) -> u64 {
+        Clock { phase_fs: 0, ..*self }.edge(count).as_fs()
+    }
+
     /// The time of edge 0, in fs.
     pub fn phase_fs(&self) -> u64 {
         self.phase_fs

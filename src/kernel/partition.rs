@@ -157,7 +157,7 @@ impl PartitionBuilder {
         }
         let partition = Partition {
             walked: vec![0; core.domains.len()],
-            upcoming: Vec::new(),
+            upcoming: vec![(Time::MAX, NEVER); core.domains.len()],
             core,
             modules,
             module_names,
@@ -254,13 +254,15 @@ impl Partition {
     /// The next instant at which a module has a reason to run, with the edges of all domains in `upcoming`.
     #[inline]
     fn next(&mut self) -> Time {
-        let edge = |domain: &Domain| match domain.wheel.next() {
-            NEVER => (Time::MAX, NEVER),
-            cycle => (domain.clock.edge(cycle), cycle),
-        };
-        self.upcoming.clear();
-        self.upcoming.extend(self.core.domains.iter().map(edge));
-        self.upcoming.iter().map(|edge| edge.0).min().unwrap_or(Time::MAX)
+        let mut first = Time::MAX;
+        for (domain, upcoming) in self.core.domains.iter().zip(&mut self.upcoming) {
+            *upcoming = match domain.wheel.next() {
+                NEVER => (Time::MAX, NEVER),
+                cycle => (domain.clock.edge(cycle), cycle),
+            };
+            first = first.min(upcoming.0);
+        }
+        first
     }
 
     fn run_instants(&mut self, end: Time) {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 #[derive(Debug, Clone)]
 struct Bin {
     name: String,
-    hits: u64,
+    key: usize,
 }
 
 /// Which rows of a group were met.
@@ -30,57 +30,56 @@ impl Met {
     }
 }
 
-/// A group: its bins, found by a dense key.
+/// A group: its bins, found by a dense key. What a run meets is counted by key alone, one addition an event; names and bins
+/// come in when it is reported.
 #[derive(Debug, Clone)]
 pub struct Group {
     name: &'static str,
     bins: Vec<Bin>,
-    /// Key to bin; a key without a bin is no goal.
-    index: Vec<Option<u16>>,
+    /// Hits by key; a key without a bin is no goal.
+    hits: Vec<u64>,
 }
 
 impl Group {
     /// A group of named bins, none met; keys are dense.
     pub fn new(name: &'static str, bins: impl Iterator<Item = (usize, String)>) -> Group {
-        let mut group = Group { name, bins: Vec::new(), index: Vec::new() };
-        for (key, name) in bins {
-            if group.index.len() <= key {
-                group.index.resize(key + 1, None);
-            }
-            group.index[key] = Some(group.bins.len() as u16);
-            group.bins.push(Bin { name, hits: 0 });
-        }
-        group
+        let bins: Vec<Bin> = bins.map(|(key, name)| Bin { name, key }).collect();
+        let keys = bins.iter().map(|bin| bin.key + 1).max().unwrap_or(0);
+        Group { name, bins, hits: vec![0; keys] }
     }
 
     /// Counts the bin of a key, if there is one.
+    #[inline]
     pub fn hit(&mut self, key: usize) {
-        if let Some(&Some(bin)) = self.index.get(key) {
-            self.bins[bin as usize].hits += 1;
+        if let Some(hits) = self.hits.get_mut(key) {
+            *hits += 1;
         }
+    }
+
+    /// Bins with their hits.
+    fn counts(&self) -> impl Iterator<Item = (&Bin, u64)> {
+        self.bins.iter().map(|bin| (bin, self.hits[bin.key]))
     }
 
     /// Adds the counts of a group with the same bins.
     pub fn merge(&mut self, other: &Group) {
-        for (bin, their) in self.bins.iter_mut().zip(&other.bins) {
-            bin.hits += their.hits;
-        }
+        self.hits.iter_mut().zip(&other.hits).for_each(|(hits, theirs)| *hits += theirs);
     }
 
     /// Which bins were met.
     pub fn met(&self) -> Met {
-        Met { group: self.name, rows: self.bins.iter().map(|bin| bin.hits > 0).collect() }
+        Met { group: self.name, rows: self.counts().map(|(_, hits)| hits > 0).collect() }
     }
 
     /// Name, bins met and bins in all.
     pub fn summary(&self) -> (&'static str, usize, usize) {
-        (self.name, self.bins.iter().filter(|b| b.hits > 0).count(), self.bins.len())
+        (self.name, self.counts().filter(|(_, hits)| *hits > 0).count(), self.bins.len())
     }
 
     /// Bins never met, `group: bin`.
     pub fn holes(&self) -> Vec<String> {
-        let open = self.bins.iter().filter(|b| b.hits == 0);
-        open.map(|b| format!("{}: {}", self.name, b.name)).collect()
+        let open = self.counts().filter(|(_, hits)| *hits == 0);
+        open.map(|(bin, _)| format!("{}: {}", self.name, bin.name)).collect()
     }
 }
 
@@ -90,8 +89,8 @@ pub(super) fn report<'a>(groups: impl IntoIterator<Item = &'a Group>) -> String 
     for group in groups {
         let (name, met, of) = group.summary();
         let _ = writeln!(out, "{name}: {met} of {of} bins");
-        for bin in &group.bins {
-            let _ = writeln!(out, "  {:>10}  {}", bin.hits, bin.name);
+        for (bin, hits) in group.counts() {
+            let _ = writeln!(out, "  {hits:>10}  {}", bin.name);
         }
     }
     out

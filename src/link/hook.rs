@@ -414,6 +414,7 @@ impl Hooks {
     }
 
     /// Whether units of the wire are kept.
+    #[inline]
     pub fn is_sampled(&self, way: Way) -> bool {
         self.is_set(sampled(way))
     }
@@ -471,7 +472,12 @@ impl Hooks {
     }
 
     /// Shows an item to the hooks of its point, which may change its bytes.
+    #[inline]
     pub fn pass(&self, point: HookPoint, way: Way, name: &'static str, bytes: &mut [u8]) -> Passed {
+        if self.watches(point, way) { self.ask(point, way, name, bytes) } else { Passed::On }
+    }
+
+    fn ask(&self, point: HookPoint, way: Way, name: &'static str, bytes: &mut [u8]) -> Passed {
         self.each(point, way, name, bytes, |fault, number, bytes, rng| match *fault {
             Fault::Drop { unit } | Fault::Vanish { unit } if unit == number => Answer::Drop,
             Fault::Flip { unit, bit } if unit == number => {
@@ -539,6 +545,7 @@ impl Hooks {
     }
 
     /// Whether anybody looks at units on the wire; else they go on as they are.
+    #[inline]
     pub fn looks_at_wire(&self, way: Way) -> bool {
         self.watches(HookPoint::Wire, way) || self.is_sampled(way)
     }
@@ -575,6 +582,7 @@ impl Hooks {
     }
 
     /// Shows a message of a layout: its bits and its data; `false`: it is gone.
+    #[inline]
     pub fn message(
         &self,
         (point, way): (HookPoint, Way),
@@ -582,9 +590,16 @@ impl Hooks {
         bits: &mut u128,
         data: Option<&mut [u8; 64]>,
     ) -> bool {
-        if !self.watches(point, way) {
-            return true;
-        }
+        !self.watches(point, way) || self.ask_message((point, way), def, bits, data)
+    }
+
+    fn ask_message(
+        &self,
+        (point, way): (HookPoint, Way),
+        def: &'static LayoutDef,
+        bits: &mut u128,
+        data: Option<&mut [u8; 64]>,
+    ) -> bool {
         let length = def.bits.div_ceil(8) as usize;
         let mut bytes = bits.to_le_bytes()[..length].to_vec();
         bytes.extend(data.iter().flat_map(|line| line.iter()));

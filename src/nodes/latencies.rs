@@ -26,7 +26,11 @@ impl Foretold {
     fn fs_of(self, cycles: u64) -> u64 {
         match self.cycles {
             0 => 0,
-            before => (u128::from(self.fs) * u128::from(cycles) / u128::from(before)) as u64,
+            // A division of 128 bits takes 40 instructions, and no time of a transaction is so long.
+            before => match self.fs.checked_mul(cycles) {
+                Some(product) => product / before,
+                None => (u128::from(self.fs) * u128::from(cycles) / u128::from(before)) as u64,
+            },
         }
     }
 }

@@ -268,6 +268,9 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let mut hub = Hub::default();
     let System { clocks, components, links, .. } = system;
     let settle_fs = links.iter().map(|link| link.config.settle_fs()).max().unwrap_or(DEFAULT_SETTLE_FS);
+    // Twice: a component may wait for its own time, and then for a latency behind it.
+    let own_waits = components.iter().map(|one| one.config.own_wait_fs(clocks[one.clock].1).saturating_mul(2));
+    let settle_fs = own_waits.fold(settle_fs, u64::max);
     let mut figures = Figures {
         reference: clocks[0].1,
         ber: links.iter().map(|link| link.config.ber()).fold(0.0, f64::max),

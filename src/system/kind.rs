@@ -525,6 +525,13 @@ pub trait Component: Send + Any {
         None
     }
 
+    /// Longest time that its settings make it wait by itself \[fs\]: for its start, its latency, its own time-out. A run in which
+    /// nothing is done for that long has not stalled.
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        let _ = clock;
+        0
+    }
+
     /// Whether it asks for anything, so that the rate of its ports is what goodput is judged against.
     fn asks(&self) -> bool {
         false

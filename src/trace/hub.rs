@@ -93,11 +93,13 @@ impl Tap {
     }
 
     /// Whether records are kept.
+    #[inline]
     pub fn is_on(&self) -> bool {
         self.buffer.as_ref().is_some_and(|buffer| buffer.on.load(Ordering::Relaxed))
     }
 
     /// A new transaction id, (ordinal, own counter). Counts also when off; never 0.
+    #[inline]
     pub fn new_id(&mut self) -> u64 {
         self.ids += 1;
         u64::from(self.ordinal) << ID_COUNTER_BITS | self.ids
@@ -105,15 +107,21 @@ impl Tap {
 
     /// Records an event; `body` is called only when the tap is on. `id` and `parent` are 0 where there is none; the parent of a
     /// transaction need be said only where it begins.
+    #[inline]
     #[track_caller]
     pub fn record(&mut self, at: Stamp, kind: Kind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
-        self.push(at, kind, (id, parent), (Named::Nowhere, None), body);
+        if self.is_on() {
+            self.push(at, kind, (id, parent), (Named::Nowhere, None), body);
+        }
     }
 
     /// Records an event of a transaction that other places know by a handle.
+    #[inline]
     #[track_caller]
     pub fn named(&mut self, named: Named, at: Stamp, kind: Kind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
-        self.push(at, kind, (id, parent), (named, None), body);
+        if self.is_on() {
+            self.push(at, kind, (id, parent), (named, None), body);
+        }
     }
 
     /// Records a message that a coherent agent sends (`true`) or takes on its link of this number.
@@ -131,9 +139,12 @@ impl Tap {
     }
 
     /// From here on a transaction waits; `holder` is the transaction that has to end before, 0 where none is known.
+    #[inline]
     #[track_caller]
     pub fn wait(&mut self, at: Stamp, id: u64, wait: Wait, holder: u64) {
-        self.push(at, Kind::Mark, (id, 0), (Named::Nowhere, None), || Body::Wait { wait, holder });
+        if self.is_on() {
+            self.push(at, Kind::Mark, (id, 0), (Named::Nowhere, None), || Body::Wait { wait, holder });
+        }
     }
 
     /// A transaction waits no more.

@@ -1,7 +1,7 @@
 //! Files of users: maps, waves, litmus cases, traces.
 
-use scalepool::coherence::litmus::{LitmusError, parse};
 use scalepool::inspect::{Map, inspect};
+use scalepool::proof::litmus::{LitmusError, parse};
 use scalepool::trace::diff::{Input, Policy, diff};
 use std::io::Write;
 

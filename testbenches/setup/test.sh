@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Every check of the repository, one after the other, the cheap ones first; stops at the first that fails. Called by
-# `make test`. With ORACLE=DIR in the environment the program is also compared with the fact sheets in DIR.
+# Every check of the repository, the cheap ones first; stops at the first that fails. Called by `make test`. With ORACLE=DIR
+# in the environment the program is also compared with the fact sheets in DIR.
+#
+# Co-simulation begins when program and library are built and runs beside the tests: neither keeps two cores busy alone.
 #
 # At the end: a table of durations, and the sum of the runner's own `test result` lines.
 set -euo pipefail
@@ -22,7 +24,6 @@ print(len(sys.argv) - 1, "files parse")'
 }
 
 tests() {
-    mkdir -p "$target"
     cargo test --workspace --no-fail-fast 2>&1 | tee "$log"
     # The runner's own lines, with colours removed, added up. No line at all means that nothing was tested.
     total=$(sed $'s/\033\\[[0-9;]*m//g' "$log" | awk '
@@ -33,10 +34,10 @@ tests() {
         }')
 }
 
-# The program and the library that the tests were built with are what every further step runs.
-profiles() {
+# The program and the library that the tests are built with are what every further step runs.
+build() {
+    cargo test --workspace --no-run
     bash testbenches/setup/build.sh dev
-    bash testbenches/setup/profiles.sh "$target/debug/scalepool"
 }
 
 # Packets both ways between the program and cocotbext-pcie; their checksums go to the library through a file.
@@ -65,9 +66,12 @@ step format cargo fmt --all --check
 step python python_files
 step clippy cargo clippy --workspace --all-targets -- -D warnings
 step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+step build build
+step_beside cosim "$target/cosim.log" env PROFILE=dev bash testbenches/setup/cosimulate.sh
 step tests tests
-step profiles profiles
+step profiles bash testbenches/setup/profiles.sh "$target/debug/scalepool"
+step cost python3 -B testbenches/setup/flit_cost.py --program "$target/debug/scalepool" --profile dev
 step pcie pcie
 step litmus litmus
 step oracle oracle
-step cosim env PROFILE=dev bash testbenches/setup/cosimulate.sh
+join

@@ -4,7 +4,7 @@
 mod c2c;
 mod common;
 mod conservation;
-mod gang;
+mod link_group;
 mod modes;
 mod pod;
 mod switch;

@@ -3,6 +3,7 @@
 //! Every guard is a function from text to findings, and has a test that it fires on a bad sample; the tests named
 //! `the_tree_..` hold the repository against all of them.
 
+mod documents;
 mod habits;
 mod layers;
 mod tokens;

@@ -140,6 +140,7 @@ impl CrcPart {
 }
 
 /// A part of a flit with a length known to the compiler.
+#[inline]
 fn part<const N: usize>(flit: &[u8; FLIT_BYTES], at: usize) -> &[u8; N] {
     flit[at..].first_chunk().expect("the byte map keeps it inside the flit")
 }
@@ -173,6 +174,7 @@ pub const fn fec_bytes(mode: Mode) -> Range<usize> {
 }
 
 /// Flit byte of byte `k` of slot `n`.
+#[inline]
 pub const fn slot_byte(mode: Mode, n: usize, k: usize) -> usize {
     match (mode.is_lopt(), n) {
         (_, 0) => standard::SLOT0.start + k,
@@ -222,6 +224,7 @@ impl Flit {
     }
 
     /// The flit header.
+    #[inline]
     pub fn header(&self) -> FlitHeader {
         FlitHeader::from_bits(u16::from_be_bytes([self.0[0], self.0[1]]).into())
     }
@@ -236,13 +239,20 @@ impl Flit {
     }
 
     /// A slot, 0 to 14.
+    // In line: every slot is read at four places, and a call takes 12 instructions for what is a load.
+    #[inline(always)]
     pub fn slot(&self, mode: Mode, n: usize) -> u128 {
         if mode.is_lopt() && matches!(n, 7 | 8) {
-            let bytes = mode.slot_kind(n).bytes();
-            return (0..bytes).rev().fold(0, |slot, k| slot << 8 | u128::from(self.0[slot_byte(mode, n, k)]));
+            return self.split_slot(mode, n);
         }
         let slot = u128::from_le_bytes(*part(&self.0, slot_byte(mode, n, 0)));
         slot & mode.slot_kind(n).mask()
+    }
+
+    /// A slot whose bytes stand at two places.
+    fn split_slot(&self, mode: Mode, n: usize) -> u128 {
+        let bytes = mode.slot_kind(n).bytes();
+        (0..bytes).rev().fold(0, |slot, k| slot << 8 | u128::from(self.0[slot_byte(mode, n, k)]))
     }
 
     /// Writes a slot; bits that have no place are lost.
@@ -266,6 +276,7 @@ impl Flit {
     }
 
     /// The credit field.
+    #[inline]
     pub fn crd(&self) -> Crd {
         Crd::from_bits(u16::from_le_bytes(*part(&self.0, standard::CRD.start)).into())
     }
@@ -315,7 +326,7 @@ impl Flit {
         let half_ok = mode.is_lopt().then(|| [0, 1].map(|n| LOPT_CRC[n].fits(self)));
         if half_ok == Some([true, true]) {
             // Both halves were good as they came; they have been used, and the FEC is not asked.
-            return Received { flit, fec: Ok(fec256::Corrections::default()), crc_ok: true, suspect: false };
+            return Received::good(flit);
         }
         let fec = if mode.is_lopt() { fec256::correct_lopt(&mut flit.0) } else { fec256::correct(&mut flit.0) };
         let crc_ok = flit.crc_ok(mode);
@@ -348,6 +359,11 @@ pub struct Received {
 }
 
 impl Received {
+    /// A flit that a receiver has found good, as it came out: neither FEC nor CRC is asked again.
+    pub fn good(flit: Flit) -> Received {
+        Received { flit, fec: Ok(fec256::Corrections::default()), crc_ok: true, suspect: false }
+    }
+
     /// Whether the flit may be used: no group is uncorrectable and the CRC fits (`cxl-256b` §8, validity).
     pub const fn is_good(&self) -> bool {
         self.fec.is_ok() && self.crc_ok

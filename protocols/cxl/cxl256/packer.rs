@@ -128,7 +128,11 @@ pub struct Packer {
     dir: Dir,
     config: Cxl256Config,
     queues: [VecDeque<Message>; 12],
+    /// Messages in all of them.
+    queued: usize,
     owed: VecDeque<Owed>,
+    /// Messages of which slots are owed.
+    open: usize,
     filled: Filled,
     /// Data messages that were active in the flit before.
     last_active: usize,
@@ -147,7 +151,9 @@ impl Packer {
             dir,
             config,
             queues: Default::default(),
+            queued: 0,
             owed: VecDeque::new(),
+            open: 0,
             filled: Filled::default(),
             last_active: 0,
             last_group: [0; 12],
@@ -162,6 +168,7 @@ impl Packer {
     pub fn push(&mut self, message: Message) -> Result<(), Refused> {
         admit(self.mode, self.dir, &self.config, &message)?;
         self.queues[message.class.index()].push_back(message);
+        self.queued += 1;
         Ok(())
     }
 
@@ -170,9 +177,16 @@ impl Packer {
         self.queues[class.index()].len()
     }
 
+    /// Messages that wait in all classes.
+    #[inline]
+    pub fn queued(&self) -> usize {
+        self.queued
+    }
+
     /// Whether nothing waits and no slot is owed.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.owed.is_empty() && self.queues.iter().all(VecDeque::is_empty)
+        self.owed.is_empty() && self.queued == 0
     }
 
     /// What the flit that was packed last holds.
@@ -183,6 +197,7 @@ impl Packer {
     /// The next slot that is owed.
     fn next_owed(&mut self) -> Option<u128> {
         let owed = self.owed.pop_front()?;
+        self.open -= usize::from(owed.completes);
         *(if owed.is_data { &mut self.filled.data } else { &mut self.filled.trailers }) += u128::BITS;
         Some(owed.bits)
     }
@@ -194,7 +209,7 @@ impl Packer {
 
     /// Data messages of which data or trailer is owed.
     pub fn open_messages(&self) -> usize {
-        self.owed.iter().filter(|o| o.completes).count()
+        self.open
     }
 
     /// Fills the G slots of a flit from slot `from` on with what is owed, and nothing else. For a flit whose slots before
@@ -219,21 +234,25 @@ impl Packer {
         let carried = self.open_messages();
         let mut taken = Taken { carried, ..Taken::default() };
         let mut used = false;
-        // Kinds of which an H or HS slot of the group has a free place (`cxl-256b` §5.3).
-        let mut barred: Vec<Class> = Vec::new();
+        // Classes of which an H or HS slot of the group has a free place (`cxl-256b` §5.3), by bit.
+        let mut barred: u16 = 0;
         for (n, slot) in slots.iter_mut().enumerate() {
+            if self.is_empty() {
+                break;
+            }
             if n % GROUP_SLOTS == 0 {
-                barred.clear();
+                barred = 0;
             }
             let is_g = self.mode.slot_kind(n) == SlotKind::G;
             if is_g && let Some(owed) = self.next_owed() {
                 *slot = owed;
                 used = true;
-            } else if let Some((format, plan)) = self.choose(n, &taken, credits, &barred) {
+            } else if let Some((format, plan)) = self.choose(n, &taken, credits, barred) {
                 *slot = self.fill(n, format, plan, &mut taken, credits);
                 used = true;
                 if !is_g {
-                    barred.extend(format.places().filter(|p| !p.is_valid(*slot)).map(|p| p.class));
+                    let free = format.places().filter(|p| !p.is_valid(*slot));
+                    barred = free.fold(barred, |barred, place| barred | 1 << place.class.index());
                 }
             }
         }
@@ -252,34 +271,34 @@ impl Packer {
     }
 
     /// The format for a slot and the places it uses, bit n for place n.
-    fn choose(
-        &self,
-        n: usize,
-        taken: &Taken,
-        credits: &[u16; 12],
-        barred: &[Class],
-    ) -> Option<(&'static SlotFormat, u8)> {
-        let plans: Vec<_> = slot::formats(self.mode, n)
-            .iter()
-            .map(|format| (format, self.plan(n, format, taken, credits, barred)))
-            .filter(|&(_, plan)| plan != 0)
-            .collect();
-        self.turn.iter().find_map(|&class| {
-            let serves = |&&(format, plan): &&(&'static SlotFormat, u8)| {
-                (0..).zip(format.places()).any(|(k, p)| plan >> k & 1 == 1 && p.class == class)
-            };
+    fn choose(&self, n: usize, taken: &Taken, credits: &[u16; 12], barred: u16) -> Option<(&'static SlotFormat, u8)> {
+        if self.queued == 0 {
+            return None;
+        }
+        let mut room = [0; 12];
+        for class in &self.turn {
+            room[class.index()] = self.room(n, *class, taken, credits);
+        }
+        // Only classes with room and formats with a place for them are tried: 300 instructions a slot instead of 1500.
+        self.turn.iter().filter(|class| room[class.index()] > 0).find_map(|&class| {
+            let has_place = |format: &&SlotFormat| format.class_set >> class.index() & 1 == 1;
+            let plans = slot::formats(self.mode, n).iter().filter(has_place).filter_map(|format| {
+                let plan = self.plan(n, format, taken, &room, barred);
+                let serves = (0..).zip(format.places()).any(|(k, p)| plan >> k & 1 == 1 && p.class == class);
+                serves.then_some((format, plan))
+            });
             // The first of equal formats stays: the order of the sheet decides.
-            plans
-                .iter()
-                .filter(serves)
-                .copied()
-                .reduce(|best, next| if next.1.count_ones() > best.1.count_ones() { next } else { best })
+            plans.reduce(|best, next| if next.1.count_ones() > best.1.count_ones() { next } else { best })
         })
     }
 
     /// How many more messages of a class may stand in slot `n`: by queue, credit and the windows of 128 bytes.
     fn room(&self, n: usize, class: Class, taken: &Taken, credits: &[u16; 12]) -> usize {
         let i = class.index();
+        let most = self.queues[i].len().min(usize::from(credits[i]));
+        if most == 0 {
+            return 0;
+        }
         let sum = |slots: core::ops::Range<usize>| slots.map(|s| usize::from(taken.counts[s][i])).sum::<usize>();
         let group = n / GROUP_SLOTS;
         let start = GROUP_SLOTS * group;
@@ -290,11 +309,11 @@ impl Packer {
             _ => sum(start - GROUP_SLOTS..n),
         };
         let window = usize::from(class.max_per_window()).saturating_sub(is);
-        window.min(self.queues[i].len()).min(usize::from(credits[i]))
+        window.min(most)
     }
 
     /// The places that a format would use, bit n for place n; 0 where it is not legal now.
-    fn plan(&self, n: usize, format: &SlotFormat, taken: &Taken, credits: &[u16; 12], barred: &[Class]) -> u8 {
+    fn plan(&self, n: usize, format: &SlotFormat, taken: &Taken, room: &[usize; 12], barred: u16) -> u8 {
         let short = format.kind != SlotKind::G;
         if short && format.has_data() && self.owed.len() > MAX_OWED_IN_SHORT_SLOT {
             return 0;
@@ -303,8 +322,8 @@ impl Packer {
         let mut per_class = [0usize; 12];
         for (k, place) in format.places().enumerate() {
             let more = &mut per_class[place.class.index()];
-            let barred = !short && barred.contains(&place.class);
-            if barred || *more >= self.room(n, place.class, taken, credits) {
+            let barred = !short && barred >> place.class.index() & 1 == 1;
+            if barred || *more >= room[place.class.index()] {
                 continue;
             }
             let bits = self.queues[place.class.index()][*more].bits;
@@ -357,6 +376,7 @@ impl Packer {
         for (k, place) in format.places().enumerate().filter(|(k, _)| plan >> k & 1 == 1) {
             let i = place.class.index();
             let Some(message) = self.queues[i].pop_front() else { continue };
+            self.queued -= 1;
             debug_assert!(place.fits(message.bits), "place {k} was planned for it");
             credits[i] = credits[i].saturating_sub(1);
             taken.counts[n][i] += 1;
@@ -391,6 +411,7 @@ impl Packer {
             self.owed.extend(line.chain(own.map(|bits| Owed { bits, is_data: false, completes: false })));
             if let Some(last) = self.owed.back_mut() {
                 last.completes = true;
+                self.open += 1;
             }
         }
     }

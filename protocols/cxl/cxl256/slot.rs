@@ -59,16 +59,19 @@ pub struct Place {
 
 impl Place {
     /// The message at this place, zeros above the bits that travel.
+    #[inline]
     pub const fn extract(&self, slot: u128) -> u128 {
         slot >> self.lsb & (u128::MAX >> (128 - self.kept))
     }
 
     /// The slot with a message at this place. Bits that do not travel are lost, see [`Place::fits`].
+    #[inline]
     pub const fn insert(&self, slot: u128, message: u128) -> u128 {
         slot & !self.bits() | (message << self.lsb) & self.bits()
     }
 
     /// Whether every bit of a message that does not travel is 0 (`cxl-256b` §2.3).
+    #[inline]
     pub const fn fits(&self, message: u128) -> bool {
         message >> self.kept == 0
     }
@@ -79,6 +82,7 @@ impl Place {
     }
 
     /// Whether the valid bit at this place is set.
+    #[inline]
     pub const fn is_valid(&self, slot: u128) -> bool {
         slot >> self.lsb & 1 == 1
     }
@@ -97,17 +101,52 @@ pub struct SlotFormat {
     pub routing: Routing,
     /// What stands in it, in order; empty for a control slot.
     pub classes: &'static [Class],
+    /// Where it stands.
+    pub places: &'static [Place],
+    /// Bit n: it has a place for the class of [`Class::index`] n.
+    pub class_set: u16,
+    /// Valid bits of its places.
+    pub valid_bits: u128,
+}
+
+/// Places of messages that stand without gaps from the first bit on, the last one cut off at the end of the slot.
+const fn places<const N: usize>(kind: SlotKind, routing: Routing, classes: [Class; N]) -> [Place; N] {
+    let end = 8 * kind.bytes() as u32;
+    let mut places = [Place { class: Class::H2dReq, lsb: FIRST_BIT, kept: 0 }; N];
+    let (mut lsb, mut n) = (FIRST_BIT, 0);
+    while n < N {
+        let bits = classes[n].def(routing).bits;
+        let kept = if bits < end - lsb { bits } else { end - lsb };
+        places[n] = Place { class: classes[n], lsb, kept };
+        lsb += kept;
+        n += 1;
+    }
+    places
+}
+
+const fn class_set(places: &[Place]) -> u16 {
+    let (mut classes, mut n) = (0, 0);
+    while n < places.len() {
+        classes |= 1 << places[n].class.index();
+        n += 1;
+    }
+    classes
+}
+
+const fn valid_bits_of(places: &[Place]) -> u128 {
+    let (mut bits, mut n) = (0, 0);
+    while n < places.len() {
+        bits |= 1 << places[n].lsb;
+        n += 1;
+    }
+    bits
 }
 
 impl SlotFormat {
     /// Places of messages, in order.
-    pub fn places(&self) -> impl Iterator<Item = Place> + Clone + '_ {
-        let end = 8 * self.kind.bytes() as u32;
-        self.classes.iter().scan(FIRST_BIT, move |lsb, &class| {
-            let place = Place { class, lsb: *lsb, kept: class.def(self.routing).bits.min(end - *lsb) };
-            *lsb += place.kept;
-            Some(place)
-        })
+    #[inline]
+    pub fn places(&self) -> impl Iterator<Item = Place> + Clone + use<> {
+        self.places.iter().copied()
     }
 
     /// Whether data follows.
@@ -126,20 +165,28 @@ impl SlotFormat {
     }
 
     /// Whether any message in it is valid.
-    pub fn any_valid(&self, slot: u128) -> bool {
-        self.places().any(|p| p.is_valid(slot))
+    #[inline]
+    pub const fn any_valid(&self, slot: u128) -> bool {
+        slot & self.valid_bits != 0
     }
 }
 
 /// Rows of one kind of slot: name, code, messages.
 macro_rules! rows {
     ($kind:ident $routing:ident: $($name:literal $code:literal [$($class:ident)*])*) => {
-        [$(SlotFormat {
-            name: $name,
-            code: $code,
-            kind: SlotKind::$kind,
-            routing: Routing::$routing,
-            classes: &[$(Class::$class),*],
+        [$({
+            const CLASSES: &[Class] = &[$(Class::$class),*];
+            const PLACES: [Place; CLASSES.len()] = places(SlotKind::$kind, Routing::$routing, [$(Class::$class),*]);
+            SlotFormat {
+                name: $name,
+                code: $code,
+                kind: SlotKind::$kind,
+                routing: Routing::$routing,
+                classes: CLASSES,
+                places: &PLACES,
+                class_set: class_set(&PLACES),
+                valid_bits: valid_bits_of(&PLACES),
+            }
         }),*]
     };
 }
@@ -228,6 +275,7 @@ static PBR_H: [SlotFormat; 13] = rows! { H Pbr:
 };
 
 /// The rows of a slot, 0 to 14.
+#[inline]
 pub fn formats(mode: Mode, slot: usize) -> &'static [SlotFormat] {
     match (mode.routing(), mode.slot_kind(slot)) {
         (Routing::Hbr, SlotKind::H) => &HBR_H,
@@ -239,8 +287,14 @@ pub fn formats(mode: Mode, slot: usize) -> &'static [SlotFormat] {
 }
 
 /// The row of a code, `None` for a reserved one.
+#[inline]
 pub fn format(mode: Mode, slot: usize, code: u8) -> Option<&'static SlotFormat> {
-    formats(mode, slot).iter().find(|f| f.code == code)
+    let rows = formats(mode, slot);
+    // The first eight rows stand at their codes, which is where nearly every slot leads.
+    match rows.get(usize::from(code)) {
+        Some(row) if row.code == code => Some(row),
+        _ => rows.iter().find(|row| row.code == code),
+    }
 }
 
 /// Every row of every kind and routing.

@@ -200,7 +200,8 @@ impl Decoded {
         (0..SLOTS).filter_map(|n| if let Role::Format(f) = self.roles[n] { Some((n, f)) } else { None }).flat_map(
             |(n, format)| {
                 let slot = self.flit().slot(self.mode, n);
-                let valid = format.places().filter(move |p| p.is_valid(slot));
+                let places = if format.any_valid(slot) { format.places } else { &[] };
+                let valid = places.iter().filter(move |p| p.is_valid(slot));
                 valid.map(move |p| (n, p.class, p.extract(slot)))
             },
         )
@@ -304,8 +305,12 @@ impl Unpacker {
 
     /// Reads the next flit. One that is not good changes no state.
     pub fn read(&mut self, unit: &Flit) -> Decoded {
+        self.read_judged(unit, unit.receive(self.mode))
+    }
+
+    /// Reads the next flit as it came out of FEC and CRC.
+    pub fn read_judged(&mut self, unit: &Flit, received: Received) -> Decoded {
         self.delivered.clear();
-        let received = unit.receive(self.mode);
         let mut decoded = Decoded {
             unit: *unit,
             received,
@@ -332,9 +337,9 @@ impl Unpacker {
     /// Works out what the flit is and moves the stream on.
     fn take(&mut self, decoded: &mut Decoded) {
         let flit = &decoded.received.flit;
-        let zero = flit.body(self.mode).all(|b| b == 0);
+        let is_zero = || flit.body(self.mode).all(|b| b == 0);
         decoded.kind = match decoded.header.flit_type {
-            FlitType::Nop if zero && decoded.header.seq == 0 => Kind::Idle,
+            FlitType::Nop if decoded.header.seq == 0 && is_zero() => Kind::Idle,
             FlitType::Nop => Kind::Nop,
             FlitType::Io => {
                 let body: Vec<u8> = flit.body(self.mode).collect();
@@ -408,6 +413,10 @@ impl Unpacker {
 
     /// Reads the messages of a slot; gives the number of data messages that begin.
     fn messages(&mut self, format: &'static SlotFormat, bits: u128, counts: Option<&mut Counts>) -> usize {
+        if !format.any_valid(bits) {
+            self.header_slots += 1;
+            return 0;
+        }
         let mut none = [0; 12];
         let counts = counts.unwrap_or(&mut none);
         let first = self.open.len();

@@ -23,14 +23,31 @@ const CODE_BYTE: [usize; 4] = [2, 3, 3, 3];
 /// Judges a unit.
 pub fn unit(decoded: &Decoded, config: &Cxl68Config) -> Findings {
     let mut found = Findings::default();
+    judge(decoded, config, &mut found);
+    if let Kind::Protocol(_) = decoded.kind
+        && decoded.crc_ok != Some(false)
+    {
+        tight(decoded, &mut found);
+    }
+    found
+}
+
+/// The rules that a unit breaks, without lints: what a receiver asks of every unit.
+pub fn violations(decoded: &Decoded, config: &Cxl68Config) -> Vec<Violation> {
+    let mut found = Findings::default();
+    judge(decoded, config, &mut found);
+    found.violations
+}
+
+fn judge(decoded: &Decoded, config: &Cxl68Config, found: &mut Findings) {
     if let Some(log) = decoded.pid.log {
         let expected = if log.is_unexpected() { "the ID of an enabled protocol" } else { "two equal valid bytes" };
         found.broken(log.rule(), 0, format!("{:#06x}", decoded.unit.pid()), expected, log.text());
     }
     match &decoded.kind {
         Kind::Dropped | Kind::Io => (),
-        Kind::Null => null(decoded, &mut found),
-        Kind::Almp => almp(decoded, &mut found),
+        Kind::Null => null(decoded, found),
+        Kind::Almp => almp(decoded, found),
         _ if decoded.crc_ok == Some(false) => {
             let (crc, expected) = (decoded.unit.tail(), decoded.unit.expected_crc());
             let at = map::TAIL.start;
@@ -43,10 +60,9 @@ pub fn unit(decoded: &Decoded, config: &Cxl68Config) -> Findings {
             );
         }
         Kind::AllData => (),
-        Kind::Control(control) => self::control(decoded, control, &mut found),
-        Kind::Protocol(header) => protocol(decoded, header, config, &mut found),
+        Kind::Control(control) => self::control(decoded, control, found),
+        Kind::Protocol(header) => protocol(decoded, header, config, found),
     }
-    found
 }
 
 /// What a sender is about to do, judged against the chunks it owes; a receiver cannot see these breaks, because it
@@ -217,7 +233,6 @@ fn protocol(decoded: &Decoded, header: &FlitHeader, config: &Cxl68Config, found:
             "so many chunks are owed that a fifth all-data flit would follow",
         );
     }
-    tight(decoded, found);
 }
 
 /// Chunks owed after which four all-data flits are followed by three data slots: more makes a fifth (`cxl-68b` §5.2).
@@ -235,16 +250,17 @@ fn slot(
     found: &mut Findings,
 ) {
     let slot = decoded.unit.slot(n);
+    if !format.any_valid(slot) {
+        return;
+    }
     let slot_byte = Unit::slot_byte(n);
     let mut in_slot = 0;
     for place in format.places().iter().filter(|p| p.is_valid(slot)) {
         let class = place.class;
         let at = slot_byte + place.lsb as usize / 8;
-        let mut of_message = Vec::new();
-        class.def().check(place.extract(slot), &mut of_message);
-        found.violations.extend(
-            of_message.into_iter().map(|v| v.in_unit(|bit| slot_byte + (u32::from(place.lsb) + bit) as usize / 8)),
-        );
+        let before = found.violations.len();
+        class.def().check(place.extract(slot), &mut found.violations);
+        found.place(before, |bit| slot_byte + (u32::from(place.lsb) + bit) as usize / 8);
         let seen = &mut count[class.index()];
         *seen += 1;
         if *seen > class.max_per_flit() {
@@ -275,7 +291,7 @@ fn slot(
         }
     }
     *data_headers += in_slot;
-    if format.mdh && format.places().iter().any(|p| p.is_valid(slot)) {
+    if format.mdh {
         if !config.mdh {
             found.broken(
                 "CXL68-PCK-14",

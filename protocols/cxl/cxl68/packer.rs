@@ -153,6 +153,10 @@ pub struct Packer {
     dir: Dir,
     config: Cxl68Config,
     queues: [VecDeque<Message>; 10],
+    /// Messages in all of them.
+    queued: usize,
+    /// Messages of each class in the flit that was packed last.
+    packed: [u8; 10],
     chunks: VecDeque<Chunk>,
     filled: Filled,
     /// Classes of this direction, the one served longest ago first.
@@ -166,6 +170,8 @@ impl Packer {
             dir,
             config,
             queues: Default::default(),
+            queued: 0,
+            packed: [0; 10],
             chunks: VecDeque::new(),
             filled: Filled::default(),
             turn: Class::ALL.into_iter().filter(|c| c.dir() == dir).collect(),
@@ -183,30 +189,48 @@ impl Packer {
             return Err(Refused::NotSent { layout: message.class.def().name });
         }
         self.queues[message.class.index()].push_back(message);
+        self.queued += 1;
         Ok(())
     }
 
     /// Messages that wait in a class.
+    #[inline]
     pub fn waiting(&self, class: Class) -> usize {
         self.queues[class.index()].len()
     }
 
+    /// Messages that wait in all classes.
+    #[inline]
+    pub fn queued(&self) -> usize {
+        self.queued
+    }
+
     /// Whether nothing waits and no chunk is owed.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.chunks.is_empty() && self.queues.iter().all(VecDeque::is_empty)
+        self.chunks.is_empty() && self.queued == 0
+    }
+
+    /// Messages in the flit that was packed last, by [`Class::index`].
+    #[inline]
+    pub fn packed(&self) -> &[u8; 10] {
+        &self.packed
     }
 
     /// What the flit that was packed last holds.
+    #[inline]
     pub fn filled(&self) -> Filled {
         self.filled
     }
 
     /// Chunks owed.
+    #[inline]
     pub fn rollover(&self) -> usize {
         self.chunks.len()
     }
 
     /// Whether the next flit must be all data.
+    #[inline]
     pub fn in_data_run(&self) -> bool {
         self.chunks.len() > 3
     }
@@ -216,6 +240,7 @@ impl Packer {
     /// `max_all_data` bounds the all-data flits that may follow (`cxl-68b` §7.1: a run that cannot finish is not begun).
     pub fn pack(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed {
         self.filled = Filled::default();
+        self.packed = [0; 10];
         if self.in_data_run() {
             return Packed::AllData(core::array::from_fn(|_| self.next_chunk()));
         }
@@ -224,6 +249,9 @@ impl Packer {
         let mut taken = Taken::default();
         let mut used = false;
         for (n, slot) in slots.iter_mut().enumerate() {
+            if self.is_empty() {
+                break;
+            }
             if n > 0 && !self.chunks.is_empty() {
                 *slot = self.next_chunk();
                 used = true;
@@ -233,6 +261,7 @@ impl Packer {
                 used = true;
             }
         }
+        self.packed = taken.per_class;
         (header.sz, header.be) = if taken.header { (taken.sz, taken.be) } else { self.config.idle_sz_be };
         if used { Packed::Protocol(header, slots) } else { Packed::Nothing }
     }
@@ -251,8 +280,14 @@ impl Packer {
         credits: &[u16; 10],
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
+        if self.queued == 0 {
+            return None;
+        }
         self.turn.iter().filter(|&&class| self.may_send(class, 0, taken, credits)).find_map(|&class| {
-            let fits = slot::formats(self.config.revision, self.dir, n).iter().filter_map(|format| {
+            // Most formats have no place for the class: of the seven of a header slot two have one for an S2M NDR.
+            let has_place = |format: &&SlotFormat| format.class_set >> class.index() & 1 == 1;
+            let formats = slot::formats(self.config.revision, self.dir, n).iter().filter(has_place);
+            let fits = formats.filter_map(|format| {
                 let places = self.plan(n, format, taken, credits, max_all_data);
                 let serves = (0..).zip(format.places()).any(|(k, p)| places >> k & 1 == 1 && p.class == class);
                 serves.then_some((format, places))
@@ -313,6 +348,7 @@ impl Packer {
                 continue;
             }
             let Some(message) = self.queues[i].pop_front() else { continue };
+            self.queued -= 1;
             credits[i] -= 1;
             taken.per_class[i] += 1;
             served[i] = true;

@@ -91,10 +91,21 @@ pub struct SlotFormat {
     pub mdh: bool,
     /// What stands in it.
     pub content: Content,
+    /// Bit n: it has a place for the class of [`Class::index`] n.
+    pub class_set: u16,
+    /// Valid bits of its places.
+    pub valid_bits: u128,
 }
 
 impl SlotFormat {
+    /// Whether any message in it is valid.
+    #[inline]
+    pub const fn any_valid(&self, slot: u128) -> bool {
+        slot & self.valid_bits != 0
+    }
+
     /// Places of messages, in order of the format; empty for data and MAC slots.
+    #[inline]
     pub const fn places(&self) -> &'static [Place] {
         match self.content {
             Content::Messages(places) => places,
@@ -139,7 +150,18 @@ const fn short(lsb: u8) -> Place {
 }
 
 const fn row(dir: Dir, name: &'static str, code: u8, mdh: bool, places: &'static [Place]) -> SlotFormat {
-    SlotFormat { name, code, dir, mdh, content: Content::Messages(places) }
+    let (mut class_set, mut valid_bits, mut i) = (0, 0, 0);
+    while i < places.len() {
+        class_set |= 1 << places[i].class.index();
+        valid_bits |= 1 << places[i].lsb;
+        i += 1;
+    }
+    SlotFormat { name, code, dir, mdh, content: Content::Messages(places), class_set, valid_bits }
+}
+
+/// A format without messages.
+const fn plain(dir: Dir, name: &'static str, code: u8, content: Content) -> SlotFormat {
+    SlotFormat { name, code, dir, mdh: false, content, class_set: 0, valid_bits: 0 }
 }
 
 use Class::{D2hData, D2hReq, D2hRsp, H2dData, H2dReq, H2dRsp, M2sReq, M2sRwd, S2mDrs, S2mNdr};
@@ -152,12 +174,12 @@ pub static DOWN_HEADER: [SlotFormat; 7] = [
     row(Dir::Down, "H3", 3, true, &[at(H2dData, 32), at(H2dData, 56), at(H2dData, 80), at(H2dData, 104)]),
     row(Dir::Down, "H4", 4, false, &[at(M2sRwd, 32)]),
     row(Dir::Down, "H5", 5, false, &[at(M2sReq, 32)]),
-    SlotFormat { name: "H6", code: 6, dir: Dir::Down, mdh: false, content: Content::Mac },
+    plain(Dir::Down, "H6", 6, Content::Mac),
 ];
 
 /// Formats of slots 1 to 3, host to device (`cxl-68b` §3.2).
 pub static DOWN_GENERIC: [SlotFormat; 6] = [
-    SlotFormat { name: "G0", code: 0, dir: Dir::Down, mdh: false, content: Content::Data },
+    plain(Dir::Down, "G0", 0, Content::Data),
     row(Dir::Down, "G1", 1, false, &[at(H2dRsp, 0), at(H2dRsp, 32), at(H2dRsp, 64), at(H2dRsp, 96)]),
     row(Dir::Down, "G2", 2, false, &[at(H2dReq, 0), at(H2dData, 64), at(H2dRsp, 88)]),
     row(Dir::Down, "G3", 3, true, &[at(H2dData, 0), at(H2dData, 24), at(H2dData, 48), at(H2dData, 72), at(H2dRsp, 96)]),
@@ -173,12 +195,12 @@ pub static UP_HEADER: [SlotFormat; 7] = [
     row(Dir::Up, "H3", 3, false, &[at(S2mDrs, 32), at(S2mNdr, 72)]),
     row(Dir::Up, "H4", 4, false, &[split(32, 90), at(S2mNdr, 60)]),
     row(Dir::Up, "H5", 5, true, &[at(S2mDrs, 32), at(S2mDrs, 72)]),
-    SlotFormat { name: "H6", code: 6, dir: Dir::Up, mdh: false, content: Content::Mac },
+    plain(Dir::Up, "H6", 6, Content::Mac),
 ];
 
 /// Formats of slots 1 to 3, device to host (`cxl-68b` §3.3).
 pub static UP_GENERIC: [SlotFormat; 7] = [
-    SlotFormat { name: "G0", code: 0, dir: Dir::Up, mdh: false, content: Content::Data },
+    plain(Dir::Up, "G0", 0, Content::Data),
     row(Dir::Up, "G1", 1, false, &[at(D2hReq, 0), at(D2hRsp, 79), at(D2hRsp, 99)]),
     row(Dir::Up, "G2", 2, false, &[at(D2hReq, 0), at(D2hData, 79), at(D2hRsp, 96)]),
     row(Dir::Up, "G3", 3, true, &[at(D2hData, 0), at(D2hData, 17), at(D2hData, 34), at(D2hData, 51)]),
@@ -199,7 +221,7 @@ pub static UP_HEADER_1_1: [SlotFormat; 6] = [
 
 /// Formats of slots 1 to 3 of 1.1, device to host: NDR of 28 bits, three of them in G5 (`cxl-68b` §3.3).
 pub static UP_GENERIC_1_1: [SlotFormat; 7] = [
-    SlotFormat { name: "G0", code: 0, dir: Dir::Up, mdh: false, content: Content::Data },
+    plain(Dir::Up, "G0", 0, Content::Data),
     row(Dir::Up, "G1", 1, false, &[at(D2hReq, 0), at(D2hRsp, 79), at(D2hRsp, 99)]),
     row(Dir::Up, "G2", 2, false, &[at(D2hReq, 0), at(D2hData, 79), at(D2hRsp, 96)]),
     row(Dir::Up, "G3", 3, true, &[at(D2hData, 0), at(D2hData, 17), at(D2hData, 34), at(D2hData, 51)]),
@@ -209,6 +231,7 @@ pub static UP_GENERIC_1_1: [SlotFormat; 7] = [
 ];
 
 /// The rows of a slot: header formats for slot 0, generic ones for slots 1 to 3.
+#[inline]
 pub fn formats(revision: Revision, dir: Dir, slot: usize) -> &'static [SlotFormat] {
     match (dir, slot, revision) {
         (Dir::Down, 0, Revision::V1_1) => &DOWN_HEADER[..6],

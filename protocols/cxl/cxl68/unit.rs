@@ -78,16 +78,19 @@ impl Unit {
     }
 
     /// Protocol ID, low byte first on the wire.
+    #[inline]
     pub fn pid(&self) -> u16 {
         u16::from_le_bytes([self.0[0], self.0[1]])
     }
 
     /// The 64 payload bytes.
+    #[inline]
     pub fn payload(&self) -> &[u8; PAYLOAD_BYTES] {
         self.0[map::SLOT0.start..map::SLOT3.end].try_into().expect("the map says 64 bytes")
     }
 
     /// A slot, 0 to 3; bit 0 of the number is bit 0 of the slot's first byte.
+    #[inline]
     pub fn slot(&self, n: usize) -> u128 {
         u128::from_le_bytes(self.0[SLOTS[n].clone()].try_into().expect("the map says 16 bytes"))
     }
@@ -98,11 +101,13 @@ impl Unit {
     }
 
     /// The last two bytes, little-endian: the CRC of CXL.cachemem.
+    #[inline]
     pub fn tail(&self) -> u16 {
         u16::from_le_bytes([self.0[66], self.0[67]])
     }
 
     /// Writes the last two bytes.
+    #[inline]
     pub fn set_tail(&mut self, tail: u16) {
         self.0[map::TAIL].copy_from_slice(&tail.to_le_bytes());
     }
@@ -125,6 +130,7 @@ impl core::fmt::Debug for Unit {
 }
 
 /// Payload bytes of four slots.
+#[inline]
 pub fn payload_of(slots: &[u128; 4]) -> [u8; PAYLOAD_BYTES] {
     let mut payload = [0; PAYLOAD_BYTES];
     for (bytes, slot) in payload.chunks_exact_mut(SLOT_BYTES).zip(slots) {

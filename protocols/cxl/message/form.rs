@@ -153,7 +153,8 @@ macro_rules! reading {
 
 pub(super) use {reading, spelling, spellings};
 
-const fn class_68(class: Class) -> Option<cxl68::message::Class> {
+/// The class of a message in 68B flits, if they have it.
+pub const fn class_68(class: Class) -> Option<cxl68::message::Class> {
     use cxl68::message::Class as C;
     Some(match class {
         Class::H2dReq => C::H2dReq,
@@ -210,7 +211,10 @@ impl Message {
         }?;
         // In 256B flits a bit of the header announces the trailer; 68B flits have none.
         let has_trailer = self.data().is_some_and(|d| d.byte_enables.is_some() || d.metadata.is_some());
-        let flag = def.fields.iter().find(|f| has_trailer && (f.name == "trp" || f.name == "bep"));
+        if !has_trailer {
+            return Ok((def, bits));
+        }
+        let flag = def.fields.iter().find(|f| f.name == "trp" || f.name == "bep");
         Ok((def, bits | flag.map_or(0, |f| 1 << f.lsb)))
     }
 

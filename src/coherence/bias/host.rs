@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::mem::host_rows::Phase;
 use crate::mem::options::Keep;
 use crate::mem::tables::Copy4;
-use crate::mem::{MemHost, Want};
+use crate::mem::{HostAccess, MemHost};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::names::{self, UQIDS};
@@ -228,7 +228,7 @@ impl<D: Content> Agent<D> for BiasHost<D> {
     /// The rest is always taken.
     fn accepts(&self, _: &CoherenceConfig, _: Port, msg: &Msg<D>) -> Accept {
         let Msg::D2hReq { line, .. } = msg else { return Accept::Take };
-        let free = self.is_free(*line) && self.mem.due(*line) == Want::Nothing;
+        let free = self.is_free(*line) && self.mem.due(*line) == HostAccess::Nothing;
         let named = self.free_uqid().is_some() && self.mem.has_tag();
         if free && named { Accept::Take } else { Accept::Wait }
     }

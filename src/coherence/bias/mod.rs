@@ -9,7 +9,6 @@
 
 pub mod device;
 pub mod host;
-pub mod system;
 pub mod tables;
 
 pub use device::{Bias, BiasDevice};

@@ -12,13 +12,11 @@
 pub mod answers;
 pub mod backing;
 pub mod device;
-pub mod docs;
 pub mod home;
 pub mod requests;
 pub mod route;
 pub mod snoops;
 pub mod state;
-pub mod system;
 
 use scalepool_protocols::cxl::cxl256::code::GoState;
 

@@ -8,7 +8,7 @@ use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr, WHOLE_LINE};
 use crate::ids::IdSet;
 use crate::mem::dcoh::Dcoh;
-use crate::mem::host::{HostCopy, HostReq, MemHost, Want, block_lines};
+use crate::mem::host::{HostAccess, HostCopy, HostReq, MemHost, block_lines};
 use crate::mem::host_rows::Input;
 use crate::mem::tables::Copy4;
 use crate::message::Msg;
@@ -40,11 +40,11 @@ impl Caching for MemHost<Line> {
             self.drop_clean(line);
         }
         let (request, want) = match (act, self.copy(line).state) {
-            (Act::Load, Copy4::I) => (HostReq::RD_SHARED, Want::Load),
+            (Act::Load, Copy4::I) => (HostReq::RD_SHARED, HostAccess::Load),
             // With the bytes here, or about to be overwritten, ownership is enough.
-            (Act::Store { enables, .. }, Copy4::S) => (HostReq::INV, Want::store(*enables)),
-            (Act::Store { .. }, Copy4::I) if whole => (HostReq::INV, Want::Store),
-            (Act::Store { .. }, Copy4::I) => (HostReq::RD_ANY, Want::StorePart),
+            (Act::Store { enables, .. }, Copy4::S) => (HostReq::INV, HostAccess::store(*enables)),
+            (Act::Store { .. }, Copy4::I) if whole => (HostReq::INV, HostAccess::Store),
+            (Act::Store { .. }, Copy4::I) => (HostReq::RD_ANY, HostAccess::StorePart),
             _ => return Asked::NotNow,
         };
         if !self.can_issue(line, request) {
@@ -61,7 +61,7 @@ impl Caching for MemHost<Line> {
         }
         let clean = matches!(self.copy(line).state, Copy4::S | Copy4::E) && self.can_issue(line, HostReq::CLN_EVCT);
         if clean {
-            self.issue(line, HostReq::CLN_EVCT, Want::Nothing, out);
+            self.issue(line, HostReq::CLN_EVCT, HostAccess::Nothing, out);
         }
         clean
     }

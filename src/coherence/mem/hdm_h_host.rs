@@ -16,6 +16,7 @@ use crate::event::Event;
 use crate::message::Msg;
 use crate::names::TAGS;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -77,7 +78,9 @@ impl Refusal {
 /// A host as the agent of devices with HDM-H.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HdmHHost<N> {
-    open: BTreeMap<u16, OpenAccess<N>>,
+    /// By ascending tag. Tags begin and end in nearly the same order, so a request is added at one end and taken near the other
+    /// one.
+    open: VecDeque<(u16, OpenAccess<N>)>,
     lines: BTreeMap<LineAddr, Using>,
     reads: usize,
     /// The first tag that was never used, and then those that came back, in that order: a tag rests as long as it can, so
@@ -88,7 +91,7 @@ pub struct HdmHHost<N> {
 
 impl<N> Default for HdmHHost<N> {
     fn default() -> Self {
-        Self { open: BTreeMap::new(), lines: BTreeMap::new(), reads: 0, unused: 0, returned: VecDeque::new() }
+        Self { open: VecDeque::new(), lines: BTreeMap::new(), reads: 0, unused: 0, returned: VecDeque::new() }
     }
 }
 
@@ -130,7 +133,7 @@ impl<N> HdmHHost<N> {
 
     /// An open read or write of a line.
     pub fn request(&self, line: LineAddr, write: bool) -> Option<&OpenAccess<N>> {
-        self.open.values().find(|open| open.line == line && open.write == write)
+        self.open.iter().map(|(_, open)| open).find(|open| open.line == line && open.write == write)
     }
 
     /// Asks a device for a line: tag and message; `None`: a write of the line is open, or no tag is free.
@@ -141,7 +144,7 @@ impl<N> HdmHHost<N> {
         let tag = self.take_tag()?;
         self.reads += 1;
         self.lines.entry(line).or_default().reads += 1;
-        self.open.insert(tag, OpenAccess { port, line, write: false, note });
+        self.begin(tag, OpenAccess { port, line, write: false, note });
         let (snp, meta_field, meta) = (SnpType::NoOp, MetaField::NoOp, MetaValue::Invalid);
         Some((tag, Msg::M2sReq { opcode: M2sReqOpcode::MemRd, snp, meta_field, meta, line, tag }))
     }
@@ -154,7 +157,7 @@ impl<N> HdmHHost<N> {
         }
         let tag = self.take_tag()?;
         self.lines.entry(line).or_default().writes += 1;
-        self.open.insert(tag, OpenAccess { port, line, write: true, note });
+        self.begin(tag, OpenAccess { port, line, write: true, note });
         let opcode = if enables == WHOLE_LINE { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
         // A write always has a meta value (`coherence` §3.2): the host keeps nothing of what it writes.
         let (snp, meta_field, meta) = (SnpType::NoOp, MetaField::Meta0State, MetaValue::Invalid);
@@ -172,20 +175,27 @@ impl<N> HdmHHost<N> {
             _ => return Err(Refusal::NoAnswer),
         };
         let is_its = |open: &OpenAccess<N>| open.port == port && open.write == data.is_none();
-        if !self.open.get(&tag).is_some_and(is_its) {
+        let place = self.open.partition_point(|(open, _)| *open < tag);
+        if !self.open.get(place).is_some_and(|(open, access)| *open == tag && is_its(access)) {
             return Err(Refusal::NoRequest { tag });
         }
         if cmp != NdrOpcode::Cmp {
             return Err(Refusal::NotCmp { tag, opcode: cmp });
         }
-        let Some(open) = self.open.remove(&tag) else { return Err(Refusal::NoRequest { tag }) };
+        let Some((_, open)) = self.open.remove(place) else { return Err(Refusal::NoRequest { tag }) };
         self.returned.push_back(tag);
         self.release(&open);
         Ok((open, data))
     }
 
+    fn begin(&mut self, tag: u16, access: OpenAccess<N>) {
+        let place = self.open.partition_point(|(open, _)| *open < tag);
+        self.open.insert(place, (tag, access));
+    }
+
     fn release(&mut self, open: &OpenAccess<N>) {
-        let Some(using) = self.lines.get_mut(&open.line) else { return };
+        let Entry::Occupied(mut line) = self.lines.entry(open.line) else { return };
+        let using = line.get_mut();
         if open.write {
             using.writes -= 1;
         } else {
@@ -193,7 +203,7 @@ impl<N> HdmHHost<N> {
             self.reads -= 1;
         }
         if *using == Using::default() {
-            self.lines.remove(&open.line);
+            line.remove();
         }
     }
 

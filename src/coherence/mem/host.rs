@@ -107,7 +107,7 @@ const CORE_TAGS: usize = TAGS - 4 * BI_TAGS;
 
 /// The access that a request is for. The host makes it before it gives the line up again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Want {
+pub enum HostAccess {
     /// None: a prefetch.
     #[default]
     Nothing,
@@ -119,15 +119,15 @@ pub enum Want {
     StorePart,
 }
 
-impl Want {
+impl HostAccess {
     /// The access that stores these bytes.
     pub fn store(enables: u64) -> Self {
-        if enables == WHOLE_LINE { Want::Store } else { Want::StorePart }
+        if enables == WHOLE_LINE { HostAccess::Store } else { HostAccess::StorePart }
     }
 
     /// Whether it is a store.
     pub fn stores(self) -> bool {
-        matches!(self, Want::Store | Want::StorePart)
+        matches!(self, HostAccess::Store | HostAccess::StorePart)
     }
 }
 
@@ -138,7 +138,7 @@ struct Open<D> {
     tag: u16,
     granted: Option<NdrOpcode>,
     data: Option<D>,
-    want: Want,
+    want: HostAccess,
 }
 
 /// Where an unanswered back-invalidate stands.
@@ -172,9 +172,9 @@ struct HostLine<D> {
     write: Option<u16>,
     snoop: Option<Snoop>,
     /// The access that has to come before the line is given up.
-    due: Want,
+    due: HostAccess,
     /// Ownership came without bytes and nobody writes the whole line: MemRd Any follows, for this access.
-    lacking: Option<Want>,
+    lacking: Option<HostAccess>,
 }
 
 impl<D> OfLine for HostLine<D> {
@@ -192,7 +192,7 @@ impl<D: Content> HostLine<D> {
             open: None,
             write: None,
             snoop: None,
-            due: Want::Nothing,
+            due: HostAccess::Nothing,
             lacking: None,
         }
     }
@@ -336,8 +336,8 @@ impl<D: Content> MemHost<D> {
     }
 
     /// The access that must come before the line is given up; the core makes it at once.
-    pub fn due(&self, line: LineAddr) -> Want {
-        self.get(line).map_or(Want::Nothing, |l| l.due)
+    pub fn due(&self, line: LineAddr) -> HostAccess {
+        self.get(line).map_or(HostAccess::Nothing, |l| l.due)
     }
 
     /// Whether a request may be issued now: it is one of §3.2, its start state holds, nothing is open on the line and a Tag is
@@ -366,7 +366,7 @@ impl<D: Content> MemHost<D> {
     }
 
     /// Issues a request for which [`MemHost::can_issue`] holds; otherwise an event and nothing else.
-    pub fn issue(&mut self, line: LineAddr, req: HostReq, want: Want, out: &mut Out<D>) {
+    pub fn issue(&mut self, line: LineAddr, req: HostReq, want: HostAccess, out: &mut Out<D>) {
         if let Err(rule) = self.check_issue(line, req) {
             let (state, phase) = (self.copy(line).state.letter(), self.phase(line));
             let found = format!("{:?} {:?} {:?} from {state} in {phase:?}", req.opcode, req.meta, req.snp);
@@ -457,7 +457,7 @@ impl<D: Content> MemHost<D> {
     pub fn load(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> Option<D> {
         let entry = self.get(line).filter(|l| l.can_load())?;
         let value = config.passed(Mutant::LoadHidesPoison, entry.data.clone()?);
-        self.access_made(config, line, Want::Load, out);
+        self.access_made(config, line, HostAccess::Load, out);
         Some(value)
     }
 
@@ -485,27 +485,27 @@ impl<D: Content> MemHost<D> {
         }
         entry.state = Copy4::M;
         out.effects.push(Effect::Stored(line));
-        self.access_made(config, line, Want::store(enables), out);
+        self.access_made(config, line, HostAccess::store(enables), out);
         true
     }
 
     /// The core cannot make the access that is due, since the grant came without bytes: a snoop waits for it no longer.
     pub fn decline(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) {
-        if self.due(line) != Want::Nothing {
+        if self.due(line) != HostAccess::Nothing {
             let at = self.slot(line);
-            self.lines[at].due = Want::Nothing;
+            self.lines[at].due = HostAccess::Nothing;
             self.answer_after_fill(config, at, out);
             self.tidy();
         }
     }
 
-    fn access_made(&mut self, config: &CoherenceConfig, line: LineAddr, access: Want, out: &mut Out<D>) {
+    fn access_made(&mut self, config: &CoherenceConfig, line: LineAddr, access: HostAccess, out: &mut Out<D>) {
         let at = self.slot(line);
-        self.lines[at].due = Want::Nothing;
+        self.lines[at].due = HostAccess::Nothing;
         // An access that the old copy allowed does not wait for the request any more.
-        let same = |want: Want| want == access || want.stores() && access.stores();
+        let same = |want: HostAccess| want == access || want.stores() && access.stores();
         if let Some(open) = self.lines[at].open.as_mut().filter(|open| same(open.want)) {
-            open.want = Want::Nothing;
+            open.want = HostAccess::Nothing;
         }
         self.answer_after_fill(config, at, out);
         self.tidy();
@@ -663,20 +663,20 @@ impl<D: Content> MemHost<D> {
         }
         if cached.is_some() && config.mem.one_access && !config.has(Mutant::GrantNotUsed) {
             let served = match open.want {
-                Want::Nothing => false,
-                Want::Load => entry.can_load(),
-                Want::Store => matches!(entry.state, Copy4::E | Copy4::M),
-                Want::StorePart => matches!(entry.state, Copy4::E | Copy4::M) && entry.can_load(),
+                HostAccess::Nothing => false,
+                HostAccess::Load => entry.can_load(),
+                HostAccess::Store => matches!(entry.state, Copy4::E | Copy4::M),
+                HostAccess::StorePart => matches!(entry.state, Copy4::E | Copy4::M) && entry.can_load(),
             };
-            entry.due = if served { open.want } else { Want::Nothing };
+            entry.due = if served { open.want } else { HostAccess::Nothing };
         }
         let reads = match open.want {
-            Want::Store => false,
-            Want::Load | Want::StorePart => {
+            HostAccess::Store => false,
+            HostAccess::Load | HostAccess::StorePart => {
                 config.without_bytes == WithoutBytes::Read || !config.has(Mutant::BytesNotAsked)
             }
             // A store of the whole line may come yet.
-            Want::Nothing => config.without_bytes == WithoutBytes::Read,
+            HostAccess::Nothing => config.without_bytes == WithoutBytes::Read,
         };
         entry.lacking = (cached == Some(Copy4::E) && entry.data.is_none() && reads).then_some(open.want);
         out.effects.push(Effect::Done(line));
@@ -699,7 +699,7 @@ impl<D: Content> MemHost<D> {
     fn answer_after_fill(&mut self, config: &CoherenceConfig, at: usize, out: &mut Out<D>) {
         let entry = &self.lines[at];
         let waits = matches!(entry.snoop, Some(Snoop { stage: Stage::AwaitFill, .. }));
-        if waits && entry.open.is_none() && entry.due == Want::Nothing {
+        if waits && entry.open.is_none() && entry.due == HostAccess::Nothing {
             self.answer(config, at, out);
         }
     }

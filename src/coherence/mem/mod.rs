@@ -12,7 +12,6 @@
 pub mod backing;
 pub mod boundary;
 pub mod dcoh;
-pub mod docs;
 pub mod filter;
 pub mod hdm_h;
 pub mod hdm_h_host;
@@ -21,7 +20,6 @@ pub mod host_rows;
 pub mod load;
 pub mod options;
 pub mod peer;
-pub mod system;
 pub mod tables;
 pub mod uio;
 
@@ -29,4 +27,4 @@ pub use dcoh::{Dcoh, DeviceOp};
 pub use filter::{Filter, Holders};
 pub use hdm_h::HdmH;
 pub use hdm_h_host::HdmHHost;
-pub use host::{HostCopy, HostReq, MemHost, Want};
+pub use host::{HostAccess, HostCopy, HostReq, MemHost};

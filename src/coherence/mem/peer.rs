@@ -7,7 +7,7 @@
 //! One snoop: H2D SnpInv arrives for a line that came through CXL.mem. The line is not in the table of CXL.cache, so the
 //! answer is RspIHitI, and the copy stays until the BISnp of its own interface.
 
-use super::host::{HostReq, MemHost, Want};
+use super::host::{HostAccess, HostReq, MemHost};
 use super::host_rows::Phase;
 use super::tables::Copy4;
 use crate::agent::{Accept, Agent, Out, Port};
@@ -58,7 +58,7 @@ impl<D: Content> Peer<D> {
     }
 
     /// Asks the other device; `false` as in [`Peer::ask_host`].
-    pub fn ask_peer(&mut self, line: LineAddr, req: HostReq, want: Want, out: &mut Out<D>) -> bool {
+    pub fn ask_peer(&mut self, line: LineAddr, req: HostReq, want: HostAccess, out: &mut Out<D>) -> bool {
         let may = self.interface(line) != Some(CACHE) && self.mem.can_issue(line, req);
         if may {
             // What the host's half sends to its port 0 leaves through this port.

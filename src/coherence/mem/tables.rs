@@ -71,7 +71,8 @@ pub enum DeviceAfter {
 }
 
 impl DeviceAfter {
-    pub(super) const fn name(self) -> &'static str {
+    /// As the tables of the page write it.
+    pub const fn name(self) -> &'static str {
         match self {
             DeviceAfter::Invalid => "I",
             DeviceAfter::SharedOrInvalid => "S or I",
@@ -97,7 +98,8 @@ pub enum Record {
 }
 
 impl Record {
-    pub(super) const fn name(self) -> &'static str {
+    /// As the tables of the page write it.
+    pub const fn name(self) -> &'static str {
         match self {
             Record::Any => "A",
             Record::Shared => "S",

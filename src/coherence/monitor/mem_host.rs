@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::mem::host::block_lines;
 use crate::mem::host_rows::Phase;
 use crate::mem::tables::Copy4;
-use crate::mem::{MemHost, Want};
+use crate::mem::{HostAccess, MemHost};
 use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode};
 
@@ -191,7 +191,7 @@ impl<D: Content> MemHostWatch<'_, D> {
             if self.after.asked(line).is_none() {
                 say(rule, line, "the request given up when BIConflictAck came".into(), "a request that goes on");
             }
-        } else if request.is_some() || self.before.due(line) != Want::Nothing {
+        } else if request.is_some() || self.before.due(line) != HostAccess::Nothing {
             if answered {
                 let found = "an answer from the old state after a completion".into();
                 say("COH-BIC-04", line, found, "the fill, one access, then the answer from the new state");

@@ -35,7 +35,7 @@ const KEYS: [&str; 13] = [
 
 /// One direction.
 #[derive(Debug, Clone)]
-struct Way {
+struct Direction {
     packer: Packer,
     unpacker: Unpacker,
 }
@@ -45,7 +45,7 @@ struct Way {
 pub struct Encoder {
     config: UalConfig,
     default_dir: Option<Dir>,
-    ways: [Way; 2],
+    directions: [Direction; 2],
     answers: Answers,
     flits: u64,
 }
@@ -58,8 +58,8 @@ impl Encoder {
 
     /// The same, written and judged by a configuration.
     pub fn with_config(default_dir: Option<Dir>, config: UalConfig) -> Encoder {
-        let way = |dir| Way { packer: Packer::default(), unpacker: Unpacker::new(config, role(dir)) };
-        Encoder { config, default_dir, ways: Dir::ALL.map(way), answers: Answers::default(), flits: 0 }
+        let direction = |dir| Direction { packer: Packer::default(), unpacker: Unpacker::new(config, role(dir)) };
+        Encoder { config, default_dir, directions: Dir::ALL.map(direction), answers: Answers::default(), flits: 0 }
     }
 
     /// Builds the next flit and gives all answers that are due now: objects, completed, and why others were refused. After
@@ -68,7 +68,7 @@ impl Encoder {
         match self.build(form) {
             Ok((dir, index, unit)) => {
                 self.flits += 1;
-                let decoded = self.ways[dir as usize].unpacker.read(&unit);
+                let decoded = self.directions[dir as usize].unpacker.read(&unit);
                 self.answers.flit(dir, index, decoded)
             }
             Err(error) => self.refuse(error),
@@ -95,7 +95,7 @@ impl Encoder {
         {
             return Err(FormError::new("protocol", shown(protocol), PROTOCOL));
         }
-        let packer = &self.ways[dir as usize].packer;
+        let packer = &self.directions[dir as usize].packer;
         let (header, has_payload) = header(form)?;
         let (payload, packer) = match form.get("segments") {
             // What a flit before left over stands in these segments.
@@ -109,7 +109,7 @@ impl Encoder {
         if let Some(crc) = form.get("crc") {
             force(crc, &mut unit)?;
         }
-        self.ways[dir as usize].packer = packer;
+        self.directions[dir as usize].packer = packer;
         Ok((dir, index, unit))
     }
 }

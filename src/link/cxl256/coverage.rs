@@ -87,11 +87,11 @@ impl Coverage {
                 Role::Format(_) | Role::Control(None) | Role::Reserved | Role::Unused => (),
             }
         }
-        for (_, class, bits) in decoded.messages() {
+        decoded.messages().for_each(|(_, class, bits)| {
             if let Some(field) = self.opcode_fields[class.index()] {
                 self.opcodes.hit(opcode_key(class, field.extract(bits)));
             }
-        }
+        });
         let crd = decoded.flit().crd().to_bits().unwrap_or(0);
         for (group, field) in Crd::DEF.fields.iter().enumerate() {
             self.credits.hit(credit_key(group, field.extract(crd)));

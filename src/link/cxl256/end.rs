@@ -139,7 +139,13 @@ impl<C: Client> End<C> {
     }
 
     /// Shows a flit to the hooks of a point; `None`: it is gone.
-    fn hooks_flit(&self, point: HookPoint, way: Way, mut flit: Flit) -> Option<Flit> {
+    #[inline]
+    fn hooks_flit(&self, point: HookPoint, way: Way, flit: Flit) -> Option<Flit> {
+        if self.hooks.watches(point, way) { self.watched_flit(point, way, flit) } else { Some(flit) }
+    }
+
+    #[cold]
+    fn watched_flit(&self, point: HookPoint, way: Way, mut flit: Flit) -> Option<Flit> {
         (self.hooks.pass(point, way, self.link.mode.protocol(), &mut flit.0) == Passed::On).then_some(flit)
     }
 
@@ -197,7 +203,10 @@ impl<C: Client> End<C> {
     /// Events since the last call, those of the client too.
     pub fn take_events(&mut self) -> Vec<Event> {
         let mut events = std::mem::take(&mut self.events);
-        events.append(&mut self.client.take_events());
+        let of_client = self.client.take_events();
+        if !of_client.is_empty() {
+            events.extend(of_client);
+        }
         events
     }
 
@@ -301,7 +310,9 @@ impl<C: Client> End<C> {
             self.receiver.forget_stream();
         }
         self.hooks.clock(now_flits);
-        if let Some(flit) = self.hooks_flit(HookPoint::ReplayIn, Way::Rx, *flit) {
+        if !self.hooks.watches(HookPoint::ReplayIn, Way::Rx) {
+            self.flit(flit, now_flits);
+        } else if let Some(flit) = self.hooks_flit(HookPoint::ReplayIn, Way::Rx, *flit) {
             self.flit(&flit, now_flits);
         }
         self.received += 1;
@@ -356,7 +367,9 @@ impl<C: Client> End<C> {
                 }
             };
             self.stats.delivered += 1;
-            self.hooks_flit(HookPoint::ReplayOut, Way::Rx, flit);
+            if self.hooks.watches(HookPoint::ReplayOut, Way::Rx) {
+                self.hooks_flit(HookPoint::ReplayOut, Way::Rx, flit);
+            }
             self.client.receive(&flit, part, now_flits);
         }
     }
@@ -473,7 +486,12 @@ impl<C: Client> End<C> {
     /// New payload, or a NOP; the halves of which the CRC is to be spoilt.
     fn new_payload(&mut self, now_flits: u64) -> (Flit, [bool; 2]) {
         let new = self.follows.take().or_else(|| self.client.transmit(now_flits));
-        let new = new.and_then(|flit| self.hooks_flit(HookPoint::PackerOut, Way::Tx, flit));
+        let new = match new {
+            Some(flit) if self.hooks.watches(HookPoint::PackerOut, Way::Tx) => {
+                self.hooks_flit(HookPoint::PackerOut, Way::Tx, flit)
+            }
+            new => new,
+        };
         let leaving = new.filter(|f| is_payload(f.header().flit_type));
         let (kept, sent, spoilt) = match (self.client.urgent(leaving.as_ref()), leaving) {
             (None, None) => return (Flit::ZERO, [false; 2]),

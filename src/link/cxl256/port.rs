@@ -357,13 +357,14 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
         self.end.hidden_fault();
     }
 
-    fn take_payload(&mut self) -> Vec<(u16, WireFlit)> {
+    fn take_payload(&mut self, each: &mut dyn FnMut(u16, &mut WireFlit)) {
         let (mode, client) = (self.end.link().mode, &mut self.end.client);
-        let taken = std::mem::take(&mut client.taken);
         // The client gets each number once and in order.
-        let first = client.count - taken.len() as u64;
+        let first = client.count - client.taken.len() as u64;
         let number = |n| (n % u64::from(number::LAST)) as u16 + 1;
-        (first..).zip(taken).map(|(n, flit)| (number(n), WireFlit { mode, flit })).collect()
+        for (n, flit) in (first..).zip(client.taken.drain(..)) {
+            each(number(n), &mut WireFlit { mode, flit });
+        }
     }
 
     fn transmit(&mut self, now_flits: u64) -> Option<WireFlit> {

@@ -202,9 +202,10 @@ impl Receiver {
             return if payload { Err(NumberZero) } else { Ok(()) };
         }
         self.before = Some(payload);
-        if self.previous.replace(*flit).as_ref() == Some(flit) && payload && stated.is_none() && self.doubts {
+        if payload && stated.is_none() && self.doubts && self.previous.as_ref() == Some(flit) {
             self.last = None;
         }
+        self.previous = Some(*flit);
         let bad_run = std::mem::take(&mut self.bad_run);
         if payload && self.one_missing && stated == Some(self.expected) {
             // The one flit that was asked for stands beside the stream, whose count goes on behind it.

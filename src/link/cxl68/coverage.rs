@@ -143,11 +143,11 @@ impl Coverage {
                 Role::Opaque => (),
             }
         }
-        for (_, class, bits) in decoded.messages() {
+        decoded.messages().for_each(|(_, class, bits)| {
             if let Some(field) = self.opcode_fields[class.index()] {
                 self.opcodes.hit(opcode_key(class, field.extract(bits)));
             }
-        }
+        });
     }
 
     fn groups(&self) -> [&Group; 6] {

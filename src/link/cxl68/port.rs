@@ -11,14 +11,9 @@ use crate::port::{Carries, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
-use scalepool_protocols::cxl::message::{Class, Form, Message};
+use scalepool_protocols::cxl::message::form::class_68;
+use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
-
-/// The class of a message in 68B flits, if they have it.
-fn class_68(class: Class) -> Option<Class68> {
-    let layout = Form::Cxl68.layout(class)?;
-    Class68::ALL.into_iter().find(|c| c.def().name == layout.name)
-}
 
 /// What the report of a run needs of an end.
 #[derive(Debug, Clone)]

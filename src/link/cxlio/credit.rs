@@ -136,7 +136,7 @@ impl fmt::Display for Wrong {
 
 /// Sender's side of one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Purse {
+pub struct IoCreditCounter {
     field: Field,
     scale: Scale,
     granted: Advertised,
@@ -145,10 +145,10 @@ pub struct Purse {
     used: u64,
 }
 
-impl Purse {
+impl IoCreditCounter {
     /// As an InitFC says.
-    pub fn new(field: Field, granted: Advertised) -> Purse {
-        Purse { field, scale: granted.scale, granted, limit: granted.credits().map(u64::from), used: 0 }
+    pub fn new(field: Field, granted: Advertised) -> IoCreditCounter {
+        IoCreditCounter { field, scale: granted.scale, granted, limit: granted.credits().map(u64::from), used: 0 }
     }
 
     /// What the InitFC said.
@@ -260,7 +260,7 @@ mod tests {
         for scale in Scale::ALL {
             for field in [Field::Header, Field::Data] {
                 let advertised = Advertised { field: 20, scale };
-                let (mut purse, mut ledger) = (Purse::new(field, advertised), Ledger::new(field, advertised));
+                let (mut purse, mut ledger) = (IoCreditCounter::new(field, advertised), Ledger::new(field, advertised));
                 let step = scale.credits();
                 for _ in 0..3 * field.modulus() {
                     assert!(purse.covers(step) && ledger.covers(step));
@@ -276,13 +276,13 @@ mod tests {
 
     #[test]
     fn wrong_updates_are_told_apart() {
-        let mut purse = Purse::new(Field::Header, Advertised::x1(8));
+        let mut purse = IoCreditCounter::new(Field::Header, Advertised::x1(8));
         assert_eq!(purse.update(6), Err(Wrong::TakesBack { credits: 2 }));
         assert_eq!(purse.left(), Some(6));
         assert_eq!(purse.update(8), Ok(()));
         assert_eq!(purse.update(8 + 127), Err(Wrong::TooMuch { open: 135, limit: 127 }));
         assert_eq!(purse.left(), Some(8));
-        let mut endless = Purse::new(Field::Data, Advertised::INFINITE);
+        let mut endless = IoCreditCounter::new(Field::Data, Advertised::INFINITE);
         assert_eq!(endless.update(3), Err(Wrong::Counted { field: 3 }));
         assert!(endless.covers(u32::MAX));
     }

@@ -8,7 +8,7 @@
 //! call; a TLP leaves only if [`FlowControl::may_send`], and takes its credits with [`FlowControl::sent`].
 
 use super::config::IoConfig;
-use super::credit::{Advertised, Field, Ledger, Purse, Scale, Wrong};
+use super::credit::{Advertised, Field, IoCreditCounter, Ledger, Scale, Wrong};
 use super::tlp::{Kind, Tlp};
 use crate::event::finding;
 use scalepool_protocols::cxl::cxlio::code::FcType;
@@ -59,7 +59,7 @@ fn type_of(says: Says, kind: Kind) -> FcType {
 pub struct FlowControl {
     step: Step,
     /// What the peer has granted: headers and data.
-    purses: [Option<[Purse; 2]>; 3],
+    purses: [Option<[IoCreditCounter; 2]>; 3],
     ledgers: [[Ledger; 2]; 3],
     /// InitFC of this round that went.
     burst: usize,
@@ -106,7 +106,7 @@ impl FlowControl {
     }
 
     /// What the peer has granted of headers and data, once it is known.
-    pub fn purses(&self, kind: Kind) -> Option<&[Purse; 2]> {
+    pub fn purses(&self, kind: Kind) -> Option<&[IoCreditCounter; 2]> {
         self.purses[kind.index()].as_ref()
     }
 
@@ -185,7 +185,8 @@ impl FlowControl {
             Says::Init1 | Says::Init2 => {
                 if self.purses[n].is_none() {
                     let [headers, data] = [0, 1].map(|i| Advertised { field: fields[i], scale: Scale::of(scales[i]) });
-                    self.purses[n] = Some([Purse::new(Field::Header, headers), Purse::new(Field::Data, data)]);
+                    self.purses[n] =
+                        Some([IoCreditCounter::new(Field::Header, headers), IoCreditCounter::new(Field::Data, data)]);
                 }
                 if self.step == Step::Init1 && self.purses.iter().all(Option::is_some) {
                     (self.step, self.burst, self.next_burst) = (Step::Init2, 0, now);

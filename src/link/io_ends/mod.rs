@@ -221,8 +221,8 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         self.end.receive(unit, now_flits);
     }
 
-    fn take_payload(&mut self) -> Vec<(u16, E::Unit)> {
-        self.end.take_payload()
+    fn take_payload(&mut self, each: &mut dyn FnMut(u16, &mut E::Unit)) {
+        self.end.take_payload(each);
     }
 
     fn transmit(&mut self, now_flits: u64) -> Option<E::Unit> {

@@ -17,7 +17,7 @@ use crate::Broken;
 use crate::latencies::Latencies;
 use scalepool_endpoint::config_space::ConfigSpace;
 use scalepool_endpoint::event::Event;
-use scalepool_endpoint::pm::{Ask, Happened, PmAgent};
+use scalepool_endpoint::pm::{Happened, PmAgent, PmRequest};
 use scalepool_endpoint::requester::{Done, Failure, Requester};
 use scalepool_endpoint::tlp::{Enables, Form, Kind as TlpKind, Tlp};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
@@ -80,7 +80,7 @@ pub struct RootConfig {
     /// Cycles between a retry of a configuration access and the next try.
     pub retry_cycles: u64,
     /// What power management is asked for at the end.
-    pub power: Option<Ask>,
+    pub power: Option<PmRequest>,
 }
 
 /// What an open request is for.

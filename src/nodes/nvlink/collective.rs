@@ -1,4 +1,4 @@
-//! All-reduce over the first n GPUs, in three ways, checked bit for bit against a plain sum in the stated order.
+//! All-reduce over the first n GPUs, by three algorithms, checked bit for bit against a plain sum in the stated order.
 //!
 //! A vector has n chunks of blocks of 256 bytes. Chunk c is summed
 //! * **ring**: beginning at GPU c, each GPU adds its own to what comes from the one before and passes it on, block by block
@@ -10,9 +10,9 @@
 //!
 //! Modelled: the messages and the sums. Left out: the time of additions in a GPU, barriers (a block is its own flag).
 
-use super::gang::BLOCK_BYTES;
+use super::link_group::BLOCK_BYTES;
 use super::memory::Memory;
-use super::program::{Ask, Program, Want};
+use super::program::{GpuRequest, GpuStep, Program};
 use scalepool_fabric::nvlink_switch::reduction::{NumberType, sum};
 use scalepool_kernel::Rng;
 use scalepool_protocols::nvlink::Op;
@@ -20,9 +20,9 @@ use scalepool_protocols::wire::Violation;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// Which way.
+/// How the vectors are summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Algorithm {
     /// Ring of posted writes.
     Ring,
     /// Reads, then posted writes.
@@ -65,8 +65,8 @@ fn vector(number: NumberType, bytes: usize, mut rng: Rng) -> Vec<u8> {
 }
 
 impl Vectors {
-    /// Vectors of n GPUs with chunks of so many blocks, and their sum in the order of a way.
-    pub fn new(seed: u64, n: usize, blocks: u64, number: NumberType, way: Way) -> Vectors {
+    /// Vectors of n GPUs with chunks of so many blocks, and their sum in the order of an algorithm.
+    pub fn new(seed: u64, n: usize, blocks: u64, number: NumberType, algorithm: Algorithm) -> Vectors {
         let bytes = n * blocks as usize * BLOCK;
         let own: Vec<Vec<u8>> =
             (0..n).map(|g| vector(number, bytes, Rng::for_name(seed, &format!("gpu[{g}].vector")))).collect();
@@ -74,10 +74,10 @@ impl Vectors {
         let chunk_bytes = blocks as usize * BLOCK;
         for chunk in 0..n {
             let of = |g: usize| &own[g % n][chunk * chunk_bytes..(chunk + 1) * chunk_bytes];
-            all.extend(match way {
+            all.extend(match algorithm {
                 // In a ring each step is a sum of two.
-                Way::Ring => (1..n).fold(of(chunk).to_vec(), |acc, k| sum(number, &[&acc, of(chunk + k)])),
-                Way::Direct | Way::Switch => sum(number, &(0..n).map(of).collect::<Vec<_>>()),
+                Algorithm::Ring => (1..n).fold(of(chunk).to_vec(), |acc, k| sum(number, &[&acc, of(chunk + k)])),
+                Algorithm::Direct | Algorithm::Switch => sum(number, &(0..n).map(of).collect::<Vec<_>>()),
             });
         }
         Vectors { number, blocks, own, sum: all }
@@ -101,7 +101,7 @@ impl Vectors {
 
 /// The program of one GPU.
 pub struct AllReduce {
-    way: Way,
+    algorithm: Algorithm,
     id: usize,
     group: u16,
     vectors: Arc<Vectors>,
@@ -110,7 +110,7 @@ pub struct AllReduce {
     reads: usize,
     /// Blocks of members, by number of the block.
     collected: BTreeMap<u64, Vec<Option<Vec<u8>>>>,
-    to_send: VecDeque<Ask>,
+    to_send: VecDeque<GpuRequest>,
     done: Vec<bool>,
     left: u64,
     bytes: u64,
@@ -119,10 +119,10 @@ pub struct AllReduce {
 
 impl AllReduce {
     /// Part `id` of an all-reduce; `group` is the window of the multicast group.
-    pub fn new(way: Way, id: u16, group: u16, vectors: Arc<Vectors>) -> AllReduce {
+    pub fn new(algorithm: Algorithm, id: u16, group: u16, vectors: Arc<Vectors>) -> AllReduce {
         let blocks = vectors.blocks * vectors.gpus() as u64;
         AllReduce {
-            way,
+            algorithm,
             id: id.into(),
             group,
             begun: 0,
@@ -151,23 +151,23 @@ impl AllReduce {
         }
         if std::mem::replace(&mut self.done[block as usize], true) {
             let text = format!("block {block} of the sum has come twice");
-            let rule = if self.way == Way::Switch { "NVL-SWI-03" } else { "SIM-E2E-02" };
+            let rule = if self.algorithm == Algorithm::Switch { "NVL-SWI-03" } else { "SIM-E2E-02" };
             self.broken.push(Violation::at_byte(rule, 0, "2 copies", "one copy", text));
             return;
         }
         self.left -= 1;
     }
 
-    fn write(op: Op, target: u16, address: u64, data: Vec<u8>) -> Ask {
-        Ask { op, target, address, data, ..Ask::default() }
+    fn write(op: Op, target: u16, address: u64, data: Vec<u8>) -> GpuRequest {
+        GpuRequest { op, target, address, data, ..GpuRequest::default() }
     }
 
-    fn read(op: Op, target: u16, address: u64) -> Ask {
-        Ask { op, target, address, read_bytes: BLOCK, ..Ask::default() }
+    fn read(op: Op, target: u16, address: u64) -> GpuRequest {
+        GpuRequest { op, target, address, read_bytes: BLOCK, ..GpuRequest::default() }
     }
 
     /// A block of the ring for the next GPU, as part of a step.
-    fn to_next(&self, step: u64, k: u64, data: Vec<u8>) -> Ask {
+    fn to_next(&self, step: u64, k: u64, data: Vec<u8>) -> GpuRequest {
         let next = ((self.id + 1) % self.n()) as u16;
         let address = RING + (step * self.vectors.blocks + k) * BLOCK_BYTES;
         Self::write(Op::WRITE_POSTED, next, address, data)
@@ -195,29 +195,32 @@ impl AllReduce {
     }
 
     /// The next request of those that begin a block.
-    fn begin(&mut self) -> Want {
+    fn begin(&mut self) -> GpuStep {
         let (n, blocks) = (self.n(), self.vectors.blocks);
         if self.begun == blocks || n < 2 {
-            return Want::Done;
+            return GpuStep::Done;
         }
         let (k, block) = (self.begun, self.id as u64 * blocks + self.begun);
-        match self.way {
-            Way::Ring => {
+        match self.algorithm {
+            Algorithm::Ring => {
                 self.begun += 1;
-                Want::Send(self.to_next(0, k, self.vectors.block(&self.vectors.own[self.id], block)))
+                GpuStep::Send(self.to_next(0, k, self.vectors.block(&self.vectors.own[self.id], block)))
             }
-            Way::Direct => {
+            Algorithm::Direct => {
                 self.reads += 1;
                 let target = (self.id + self.reads) % n;
                 if self.reads == n - 1 {
                     (self.reads, self.begun) = (0, self.begun + 1);
                 }
-                Want::Send(Self::read(Op::READ, target as u16, VECTOR + block * BLOCK_BYTES))
+                GpuStep::Send(Self::read(Op::READ, target as u16, VECTOR + block * BLOCK_BYTES))
             }
-            Way::Switch => {
+            Algorithm::Switch => {
                 self.begun += 1;
                 let attr = self.vectors.number.code();
-                Want::Send(Ask { attr, ..Self::read(Op::REDUCE_READ, self.group, VECTOR + block * BLOCK_BYTES) })
+                GpuStep::Send(GpuRequest {
+                    attr,
+                    ..Self::read(Op::REDUCE_READ, self.group, VECTOR + block * BLOCK_BYTES)
+                })
             }
         }
     }
@@ -253,18 +256,18 @@ impl Program for AllReduce {
         memory.write(VECTOR, &self.vectors.own[self.id], None);
     }
 
-    fn next(&mut self, _: u64, _: &mut Memory) -> Want {
+    fn next(&mut self, _: u64, _: &mut Memory) -> GpuStep {
         // Blocks of the ring go around together: one that began late would go around alone.
-        if self.way == Way::Ring && self.begun < self.vectors.blocks {
+        if self.algorithm == Algorithm::Ring && self.begun < self.vectors.blocks {
             return self.begin();
         }
         match self.to_send.pop_front() {
-            Some(ask) => Want::Send(ask),
+            Some(ask) => GpuStep::Send(ask),
             None => self.begin(),
         }
     }
 
-    fn answered(&mut self, ask: &Ask, data: Result<&[u8], u8>, memory: &mut Memory) {
+    fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, memory: &mut Memory) {
         let block = ask.address.saturating_sub(VECTOR) / BLOCK_BYTES;
         let data = match data {
             Ok(data) => data,
@@ -275,7 +278,7 @@ impl Program for AllReduce {
             }
         };
         self.bytes += data.len() as u64;
-        if self.way == Way::Switch {
+        if self.algorithm == Algorithm::Switch {
             let address = RESULT + block * BLOCK_BYTES;
             self.to_send.push_back(Self::write(Op::MULTICAST_WRITE, self.group, address, data.to_vec()));
         } else {
@@ -303,7 +306,7 @@ impl Program for AllReduce {
 
     fn broken_at_end(&self) -> Vec<Violation> {
         let mut broken = self.broken.clone();
-        if self.way == Way::Switch && self.left > 0 {
+        if self.algorithm == Algorithm::Switch && self.left > 0 {
             let found = format!("{} blocks without a copy", self.left);
             let text = "multicast writes have not given each member one copy";
             broken.push(Violation::at_byte("NVL-SWI-03", 0, found, "one copy of each", text));

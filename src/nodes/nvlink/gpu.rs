@@ -1,6 +1,6 @@
 //! A GPU: its memory, the transaction layer over its ganged links, and the program that it runs. Basis: model.
 //!
-//! Modelled: requests with tags, posted writes with their order (see [`gang`](super::gang)), answers after a fixed latency,
+//! Modelled: requests with tags, posted writes with their order (see [`link_group`](super::link_group)), answers after a fixed latency,
 //! atomics, FLUSH. Detail: one module; any number of messages a link and cycle that the channels hold. Left out: caches,
 //! address translation, copy engines as such.
 //!
@@ -11,10 +11,10 @@
 //! In traces a request of the program is the root of a tree, with a mark `sent` for each message that it takes; a posted one
 //! ends when it is sent. What the target does for it is its child, as is what members do for a reduction.
 
-use super::gang::{BLOCK_BYTES, Gang, TAGS, global, local, target};
 use super::ledger::{Ledger, Peer};
+use super::link_group::{BLOCK_BYTES, LinkGroup, TAGS, global, local, target};
 use super::memory::Memory;
-use super::program::{Ask, Program, Want};
+use super::program::{GpuRequest, GpuStep, Program};
 use crate::Broken;
 use crate::latencies::Latencies;
 use scalepool_fabric::nvlink_switch::crossbar::SWITCH_RID;
@@ -105,7 +105,7 @@ pub struct LinkEnds {
 }
 
 struct OpenAsk {
-    ask: Ask,
+    ask: GpuRequest,
     since: Time,
     since_cycle: u64,
     id: u64,
@@ -143,7 +143,7 @@ pub struct Gpu {
     codec: NvlConfig,
     place: String,
     memory: Memory,
-    gang: Gang,
+    link_group: LinkGroup,
     links: Vec<LinkEnds>,
     open: BTreeMap<u16, OpenAsk>,
     free_tags: VecDeque<u16>,
@@ -203,7 +203,7 @@ impl Gpu {
             codec: NvlConfig::default(),
             place: format!("gpu[{}]", config.id),
             memory: Memory::default(),
-            gang: Gang::new(links.len()),
+            link_group: LinkGroup::new(links.len()),
             open: BTreeMap::new(),
             free_tags: (0..TAGS as u16).collect(),
             groups: BTreeMap::new(),
@@ -306,7 +306,7 @@ impl Gpu {
         self.mine.received_flits += flits(&message);
         *self.mine.served.entry(message.op.0).or_default() += 1;
         if message.op != Op::MULTICAST_WRITE
-            && let Err((home, tag)) = self.gang.arrived(message.rid, link, message.tag, message.address)
+            && let Err((home, tag)) = self.link_group.arrived(message.rid, link, message.tag, message.address)
         {
             let found = format!("link {link}, number {}, from {}", message.tag, message.rid);
             self.rule(
@@ -377,7 +377,7 @@ impl Gpu {
         let passes = self.config.mutant == Mutant::FlushPasses;
         for flush in std::mem::take(&mut self.flushes) {
             let Flush { link, count, message, id } = &flush;
-            if passes || self.gang.has(message.rid, *link, *count) {
+            if passes || self.link_group.has(message.rid, *link, *count) {
                 self.answer((at, *id), *link, message, Op::RSP_DONE, Vec::new(), 0);
             } else {
                 self.flushes.push(flush);
@@ -424,10 +424,10 @@ impl Gpu {
     // ---- own requests --------------------------------------------------------------------------------------------
 
     /// Messages of a request with the link and channel of each.
-    fn issue(&mut self, cx: &Cx, at: Stamp, ask: Ask) {
+    fn issue(&mut self, cx: &Cx, at: Stamp, ask: GpuRequest) {
         let id = self.tap.new_id();
         *self.mine.sent.entry(ask.op.0).or_default() += 1;
-        let mut link = self.gang.link_of(ask.address);
+        let mut link = self.link_group.link_of(ask.address);
         if self.config.mutant == Mutant::LinksInTurn {
             link = self.turn % self.links.len();
             self.turn += 1;
@@ -445,7 +445,7 @@ impl Gpu {
         self.tap.record(at, Kind::Begin, id, 0, || body_of(&message));
         let channel = usize::from(ask.op.class() == Some(Class::Posted));
         if ask.op == Op::FLUSH {
-            let parts = self.gang.flush(ask.target);
+            let parts = self.link_group.flush(ask.target);
             if parts.is_empty() {
                 self.tap.record(at, Kind::End, id, 0, || Body::None);
                 self.config.program.answered(&ask, Ok(&[]), &mut self.memory);
@@ -464,13 +464,13 @@ impl Gpu {
         }
         let tag = match ask.op {
             Op::MULTICAST_WRITE => 0,
-            _ if channel == 1 => self.gang.post(ask.target, link),
+            _ if channel == 1 => self.link_group.post(ask.target, link),
             _ => self.open(cx, at, id, ask, None),
         };
         self.held.push_back(Held { link, channel, message: Message { tag, ..message }, id, waits: false });
     }
 
-    fn open(&mut self, cx: &Cx, at: Stamp, id: u64, ask: Ask, group: Option<u64>) -> u16 {
+    fn open(&mut self, cx: &Cx, at: Stamp, id: u64, ask: GpuRequest, group: Option<u64>) -> u16 {
         // The caller keeps enough of them free.
         let tag = self.free_tags.pop_front().unwrap_or(0);
         self.open.insert(tag, OpenAsk { ask, since: cx.now(), since_cycle: at.cycle, id, group });
@@ -548,12 +548,12 @@ impl Gpu {
                 break;
             }
             match self.config.program.next(at.cycle, &mut self.memory) {
-                Want::Send(ask) => self.issue(cx, at, ask),
-                Want::Until(cycle) => {
+                GpuStep::Send(ask) => self.issue(cx, at, ask),
+                GpuStep::Until(cycle) => {
                     self.until = Some(cycle);
                     break;
                 }
-                Want::Wait | Want::Done => break,
+                GpuStep::Wait | GpuStep::Done => break,
             }
         }
         for violation in self.config.program.take_broken() {

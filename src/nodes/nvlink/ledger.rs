@@ -1,12 +1,12 @@
 //! Conservation, message by message: what a GPU sends to another one, or to a switch, is what that one gets.
 //!
-//! Modelled: for each pair of GPUs, link and channel, and for each way between a GPU and a switch that reduces, the messages
+//! Modelled: for each pair of GPUs, link and channel, and for each flow between a GPU and a switch that reduces, the messages
 //! in their order, as a [`Chain`] at both ends. A multicast write counts for each member of its group. The promised order:
 //! what one source sends to one destination over one link and channel comes once, unchanged, in that order (`nvlink` §3:
 //! nothing is ordered between links and channels). Left out: packets of the link itself.
 //!
 //! A walk: a GPU enters a message when it goes to its port and when it comes from there; a switch enters those that end or
-//! begin in it; when the run is over both ends of each way are compared.
+//! begin in it; when the run is over both ends of each flow are compared.
 
 use crate::Broken;
 use scalepool_fabric::nvlink_switch::crossbar::SWITCH_RID;
@@ -16,7 +16,7 @@ use scalepool_link::nvlink::port::CHANNELS;
 use scalepool_protocols::wire::Violation;
 use std::collections::BTreeMap;
 
-/// The other end of a way.
+/// The other end of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Peer {
     /// A GPU.
@@ -32,31 +32,31 @@ impl Peer {
     }
 }
 
-/// A way, seen from one end: peer, link, channel by [`CHANNELS`].
-pub type Way = (Peer, usize, usize);
+/// A flow of messages, seen from one end: peer, link, channel by [`CHANNELS`].
+pub type Flow = (Peer, usize, usize);
 
-/// What has passed at one end of all its ways.
+/// What has passed at one end of all its flows.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     /// Sent.
-    pub sent: BTreeMap<Way, Chain>,
+    pub sent: BTreeMap<Flow, Chain>,
     /// Received.
-    pub received: BTreeMap<Way, Chain>,
+    pub received: BTreeMap<Flow, Chain>,
 }
 
 impl Ledger {
     /// A message goes.
-    pub fn send(&mut self, way: Way, message: &Message) {
-        self.sent.entry(way).or_default().add(message);
+    pub fn send(&mut self, flow: Flow, message: &Message) {
+        self.sent.entry(flow).or_default().add(message);
     }
 
     /// A message has come.
-    pub fn receive(&mut self, way: Way, message: &Message) {
-        self.received.entry(way).or_default().add(message);
+    pub fn receive(&mut self, flow: Flow, message: &Message) {
+        self.received.entry(flow).or_default().add(message);
     }
 }
 
-/// Compares both ends of all ways between GPUs, by number, and of those to switches; `switch` gives what it has taken in and
+/// Compares both ends of all flows between GPUs, by number, and of those to switches; `switch` gives what it has taken in and
 /// sent out of itself at a GPU's link and channel.
 pub fn compare(gpus: &[&Ledger], switch: impl Fn(usize, usize, usize) -> [Chain; 2]) -> Vec<Broken> {
     let mut broken = Vec::new();
@@ -81,8 +81,8 @@ pub fn compare(gpus: &[&Ledger], switch: impl Fn(usize, usize, usize) -> [Chain;
             let place = (link, channel);
             match peer {
                 Peer::Gpu(to) => {
-                    let way = (Peer::Gpu(gpu as u16), link, channel);
-                    let received = found(gpus.get(usize::from(to)).and_then(|peer| peer.received.get(&way)));
+                    let flow = (Peer::Gpu(gpu as u16), link, channel);
+                    let received = found(gpus.get(usize::from(to)).and_then(|peer| peer.received.get(&flow)));
                     judge(name(gpu), name(to.into()), place, sent, received);
                 }
                 Peer::Switch => judge(name(gpu), "switch".into(), place, sent, switch(gpu, link, channel)[0]),
@@ -93,8 +93,8 @@ pub fn compare(gpus: &[&Ledger], switch: impl Fn(usize, usize, usize) -> [Chain;
             match peer {
                 // Where something was sent it has been compared.
                 Peer::Gpu(from) => {
-                    let way = (Peer::Gpu(gpu as u16), link, channel);
-                    if !gpus.get(usize::from(from)).is_some_and(|peer| peer.sent.contains_key(&way)) {
+                    let flow = (Peer::Gpu(gpu as u16), link, channel);
+                    if !gpus.get(usize::from(from)).is_some_and(|peer| peer.sent.contains_key(&flow)) {
                         judge(name(from.into()), name(gpu), place, Chain::default(), received);
                     }
                 }

@@ -6,9 +6,9 @@
 //! that arrive in another order than they were sent. Each of two GPUs is the writer of one
 //! test and the observer of the other.
 
-use super::gang::BLOCK_BYTES;
+use super::link_group::BLOCK_BYTES;
 use super::memory::Memory;
-use super::program::{Ask, Program, Want};
+use super::program::{GpuRequest, GpuStep, Program};
 use scalepool_protocols::nvlink::Op;
 use scalepool_protocols::wire::Violation;
 
@@ -40,10 +40,10 @@ impl Litmus {
         Litmus { peer, blocks, rounds, round: 1, step: 0, flushed: false, seen: 0, broken }
     }
 
-    fn write(&self, address: u64) -> Want {
+    fn write(&self, address: u64) -> GpuStep {
         let mut data = vec![0; UNIT as usize];
         data[..8].copy_from_slice(&self.round.to_le_bytes());
-        Want::Send(Ask { op: Op::WRITE_POSTED, target: self.peer, address, data, ..Ask::default() })
+        GpuStep::Send(GpuRequest { op: Op::WRITE_POSTED, target: self.peer, address, data, ..GpuRequest::default() })
     }
 
     fn round_at(memory: &Memory, address: u64) -> u64 {
@@ -68,18 +68,20 @@ impl Program for Litmus {
         }
     }
 
-    fn next(&mut self, _: u64, _: &mut Memory) -> Want {
+    fn next(&mut self, _: u64, _: &mut Memory) -> GpuStep {
         if self.round > self.rounds {
-            return Want::Done;
+            return GpuStep::Done;
         }
         let writes = 2 * self.blocks;
         self.step += 1;
         match self.step - 1 {
             step if step < writes => self.write(BLOCKS + step * HALF),
-            step if step == writes => Want::Send(Ask { op: Op::FLUSH, target: self.peer, ..Ask::default() }),
+            step if step == writes => {
+                GpuStep::Send(GpuRequest { op: Op::FLUSH, target: self.peer, ..GpuRequest::default() })
+            }
             _ if !self.flushed => {
                 self.step -= 1;
-                Want::Wait
+                GpuStep::Wait
             }
             _ => {
                 let flag = self.write(FLAGS + self.round * BLOCK_BYTES);
@@ -89,7 +91,7 @@ impl Program for Litmus {
         }
     }
 
-    fn answered(&mut self, _: &Ask, _: Result<&[u8], u8>, _: &mut Memory) {
+    fn answered(&mut self, _: &GpuRequest, _: Result<&[u8], u8>, _: &mut Memory) {
         self.flushed = true;
     }
 

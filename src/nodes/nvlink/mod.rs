@@ -5,9 +5,9 @@
 //! block of the address and gives it a number; the peer's GPU checks link and number, and writes its memory.
 
 pub mod collective;
-pub mod gang;
 pub mod gpu;
 pub mod ledger;
+pub mod link_group;
 pub mod litmus;
 pub mod memory;
 pub mod program;

@@ -6,7 +6,7 @@ use scalepool_protocols::wire::Violation;
 
 /// One request to a target.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Ask {
+pub struct GpuRequest {
     /// Operation; FLUSH goes over all links that need it.
     pub op: Op,
     /// Window of the address: a GPU, or a multicast group.
@@ -27,9 +27,9 @@ pub struct Ask {
 
 /// What a program wants to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Want {
+pub enum GpuStep {
     /// Send this.
-    Send(Ask),
+    Send(GpuRequest),
     /// Wait for an answer or an arrival.
     Wait,
     /// Wait until a cycle, an answer or an arrival.
@@ -45,11 +45,11 @@ pub trait Program: Send {
         let _ = memory;
     }
 
-    /// The next request. Asked again in the same cycle after each [`Want::Send`]; it must not depend on how often.
-    fn next(&mut self, cycle: u64, memory: &mut Memory) -> Want;
+    /// The next request. Asked again in the same cycle after each [`GpuStep::Send`]; it must not depend on how often.
+    fn next(&mut self, cycle: u64, memory: &mut Memory) -> GpuStep;
 
     /// A request was answered: with these bytes (none for RSP_DONE), or with an error.
-    fn answered(&mut self, ask: &Ask, data: Result<&[u8], u8>, memory: &mut Memory);
+    fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, memory: &mut Memory);
 
     /// Posted data from `from` is in memory.
     fn arrived(&mut self, from: u16, address: u64, data: &[u8], memory: &mut Memory) {

@@ -5,9 +5,9 @@
 //! requests it waits: the two channels are not ordered. At the end it flushes and reads everything back. Left out: shared
 //! regions (see [`litmus`](super::litmus)).
 
-use super::gang::BLOCK_BYTES;
+use super::link_group::BLOCK_BYTES;
 use super::memory::{CAS, Memory, SIMPLE};
-use super::program::{Ask, Program, Want};
+use super::program::{GpuRequest, GpuStep, Program};
 use scalepool_kernel::Rng;
 use scalepool_protocols::nvlink::{Class, Op};
 use scalepool_protocols::wire::Violation;
@@ -66,7 +66,7 @@ pub struct Traffic {
     rng: Rng,
     issued: u64,
     offered_flits: u64,
-    planned: Option<Ask>,
+    planned: Option<GpuRequest>,
     expected: BTreeMap<u16, Memory>,
     /// Blocks with posted writes that no FLUSH covers.
     dirty: BTreeSet<(u16, u64)>,
@@ -111,7 +111,7 @@ impl Traffic {
     }
 
     /// The next request, without what it will meet.
-    fn draw(&mut self) -> Ask {
+    fn draw(&mut self) -> GpuRequest {
         let target = self.target();
         let base = (1 + u64::from(self.config.id)) << 24;
         let blocks = self.config.region_bytes / BLOCK_BYTES;
@@ -140,7 +140,7 @@ impl Traffic {
             bytes = 16 * (1 + self.rng.below(16) as usize);
             offset = 16 * self.rng.below((BLOCK_BYTES - bytes as u64) / 16 + 1);
         }
-        let mut ask = Ask { op, target, address: block + offset, ..Ask::default() };
+        let mut ask = GpuRequest { op, target, address: block + offset, ..GpuRequest::default() };
         if op == Op::READ {
             ask.read_bytes = bytes;
             return ask;
@@ -155,7 +155,7 @@ impl Traffic {
     }
 
     /// One element of 4 or 8 bytes in a unit of 16.
-    fn atomic(&mut self, op: Op, target: u16, block: u64) -> Ask {
+    fn atomic(&mut self, op: Op, target: u16, block: u64) -> GpuRequest {
         let wide = self.rng.ratio(1, 2);
         let size = if wide { 8 } else { 4 };
         let at = size * self.rng.below(16 / size as u64) as usize;
@@ -172,20 +172,20 @@ impl Traffic {
             data[..size].copy_from_slice(&old);
         }
         let be = Some(((1 << size) - 1) << at);
-        Ask { op, target, address, data, be, attr: code | u8::from(wide) << 4, ..Ask::default() }
+        GpuRequest { op, target, address, data, be, attr: code | u8::from(wide) << 4, ..GpuRequest::default() }
     }
 
-    fn flits_of(ask: &Ask) -> u64 {
+    fn flits_of(ask: &GpuRequest) -> u64 {
         1 + (ask.data.len() + ask.read_bytes) as u64 / 16
     }
 
     /// The planned request as it goes, or what has to happen before.
-    fn ready(&mut self, ask: Ask) -> Want {
+    fn ready(&mut self, ask: GpuRequest) -> GpuStep {
         let key = (ask.target, ask.address / BLOCK_BYTES);
         let posted = ask.op.class() == Some(Class::Posted);
         if posted && self.open.contains_key(&key) {
             self.planned = Some(ask);
-            return Want::Wait;
+            return GpuStep::Wait;
         }
         if !posted && self.dirty.contains(&key) {
             let target = ask.target;
@@ -213,35 +213,37 @@ impl Traffic {
             self.touched.insert(key);
         }
         self.bytes += (ask.data.len() + ask.read_bytes) as u64;
-        Want::Send(ask)
+        GpuStep::Send(ask)
     }
 
-    fn flush(&mut self, target: u16) -> Want {
+    fn flush(&mut self, target: u16) -> GpuStep {
         if !self.flushing.insert(target) {
-            return Want::Wait;
+            return GpuStep::Wait;
         }
-        Want::Send(Ask { op: Op::FLUSH, target, ..Ask::default() })
+        GpuStep::Send(GpuRequest { op: Op::FLUSH, target, ..GpuRequest::default() })
     }
 
     /// Reads back what was written.
-    fn verify(&mut self) -> Want {
+    fn verify(&mut self) -> GpuStep {
         let unflushed = self.dirty.iter().find(|(target, _)| !self.flushing.contains(target));
         if let Some(&(target, _)) = unflushed {
             return self.flush(target);
         }
         if !self.flushing.is_empty() {
-            return Want::Wait;
+            return GpuStep::Wait;
         }
-        let Some((target, block)) = self.touched.pop_first().filter(|_| self.config.verify) else { return Want::Done };
+        let Some((target, block)) = self.touched.pop_first().filter(|_| self.config.verify) else {
+            return GpuStep::Done;
+        };
         let (address, read_bytes) = (block * BLOCK_BYTES, BLOCK_BYTES as usize);
         let expected = Some(self.expected.entry(target).or_default().read(address, read_bytes));
         *self.open.entry((target, block)).or_default() += 1;
-        Want::Send(Ask { op: Op::READ, target, address, read_bytes, expected, ..Ask::default() })
+        GpuStep::Send(GpuRequest { op: Op::READ, target, address, read_bytes, expected, ..GpuRequest::default() })
     }
 }
 
 impl Program for Traffic {
-    fn next(&mut self, cycle: u64, _: &mut Memory) -> Want {
+    fn next(&mut self, cycle: u64, _: &mut Memory) -> GpuStep {
         if let Some(ask) = self.planned.take() {
             return self.ready(ask);
         }
@@ -251,7 +253,7 @@ impl Program for Traffic {
         if self.config.load > 0.0 {
             let due = (self.offered_flits as f64 / self.config.load) as u64;
             if due > cycle {
-                return Want::Until(due);
+                return GpuStep::Until(due);
             }
         }
         let ask = self.draw();
@@ -260,7 +262,7 @@ impl Program for Traffic {
         self.ready(ask)
     }
 
-    fn answered(&mut self, ask: &Ask, data: Result<&[u8], u8>, _: &mut Memory) {
+    fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, _: &mut Memory) {
         if ask.op == Op::FLUSH {
             self.flushing.remove(&ask.target);
             self.dirty.retain(|(target, _)| *target != ask.target);

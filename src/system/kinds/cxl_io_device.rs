@@ -14,6 +14,7 @@ use scalepool_endpoint::completer::{Completer, CompleterConfig};
 use scalepool_endpoint::config_space::ConfigSpace;
 use scalepool_endpoint::config_space::type3::{ConfigError, Type3Config, type3};
 use scalepool_endpoint::pm::{PmAgent, PmConfig, Side};
+use scalepool_kernel::Clock;
 use scalepool_memory::backend::MemoryTiming;
 use scalepool_memory::store::{Background, Store};
 use scalepool_nodes::Broken;
@@ -86,6 +87,10 @@ impl IoDevice {
 }
 
 impl Component for IoDevice {
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        clock.periods_fs(self.latency_cycles)
+    }
+
     fn ports(&self) -> Vec<PortDecl> {
         vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: Role::Device }]
     }

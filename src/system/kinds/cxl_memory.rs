@@ -7,6 +7,7 @@ use crate::kinds::cxl_links;
 use crate::kinds::media::{Media, timing};
 use crate::measured::Measured;
 use crate::quantity::Unit;
+use scalepool_kernel::Clock;
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::store::Store;
 use scalepool_nodes::Broken;
@@ -48,6 +49,11 @@ impl Component for Memory {
         let is_whole = self.size.is_multiple_of(LINE_BYTES);
         let text = || ("size", format!("found {} bytes, expected a multiple of {LINE_BYTES} bytes", self.size));
         (!is_whole).then(text).into_iter().collect()
+    }
+
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        let media = self.media.as_ref().map_or(0, |media| media.busy.max(media.interval));
+        clock.periods_fs(self.latency_cycles).max(media)
     }
 
     fn waits(&self) -> Option<Vec<Wait>> {

@@ -12,7 +12,7 @@ use crate::metric::Count;
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_endpoint::config_space::port::port as root_port;
-use scalepool_endpoint::pm::{Ask, PmAgent, PmConfig, ResetKind, Side};
+use scalepool_endpoint::pm::{PmAgent, PmConfig, PmRequest, ResetKind, Side};
 use scalepool_endpoint::requester::{Requester, RequesterConfig};
 use scalepool_kernel::Clock;
 use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
@@ -136,11 +136,11 @@ impl CxlRoot {
         Windows { bus: DEVICE_BUS, mmio: self.mmio_base, memory: self.memory_base, max_payload_bytes: self.max_payload }
     }
 
-    fn power(&self) -> Option<Ask> {
+    fn power(&self) -> Option<PmRequest> {
         match self.power.as_str() {
-            "reset" => Some(Ask::ResetPrep(ResetKind::Reset)),
-            "s3" => Some(Ask::ResetPrep(ResetKind::S3)),
-            "flush" => Some(Ask::Flush),
+            "reset" => Some(PmRequest::ResetPrep(ResetKind::Reset)),
+            "s3" => Some(PmRequest::ResetPrep(ResetKind::S3)),
+            "flush" => Some(PmRequest::Flush),
             _ => None,
         }
     }
@@ -161,6 +161,10 @@ impl MemAccesses {
 }
 
 impl Component for CxlRoot {
+    fn own_wait_fs(&self, _: Clock) -> u64 {
+        self.memory.start.max(self.timeout).max(self.retry)
+    }
+
     fn ports(&self) -> Vec<PortDecl> {
         vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: Role::Host }]
     }

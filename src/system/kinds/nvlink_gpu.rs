@@ -17,9 +17,9 @@ use crate::quantity::Unit;
 use scalepool_fabric::nvlink_switch::reduction::NumberType;
 use scalepool_kernel::{Clock, Rng};
 use scalepool_memory::limit;
-use scalepool_nodes::nvlink::collective::{AllReduce, Vectors, Way};
-use scalepool_nodes::nvlink::gang::BLOCK_BYTES;
+use scalepool_nodes::nvlink::collective::{Algorithm, AllReduce, Vectors};
 use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds, Mutant};
+use scalepool_nodes::nvlink::link_group::BLOCK_BYTES;
 use scalepool_nodes::nvlink::litmus::Litmus;
 use scalepool_nodes::nvlink::program::Program;
 use scalepool_nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
@@ -116,15 +116,15 @@ impl NvCollective {
     }
 
     /// The vectors of all GPUs, the same for each of them.
-    fn vectors(&self, way: Way, members: u16, site: &Site<'_>) -> Arc<Vectors> {
+    fn vectors(&self, algorithm: Algorithm, members: u16, site: &Site<'_>) -> Arc<Vectors> {
         let number = match self.number.as_str() {
             "int32" => NumberType::Int32,
             "bf16" => NumberType::Bf16,
             _ => NumberType::F32,
         };
         let blocks = self.blocks(members);
-        let name = format!("vectors of {members} GPUs: {blocks} blocks of {number:?}, {way:?}");
-        site.shared.get(&name, || Vectors::new(site.seed, members.into(), blocks, number, way))
+        let name = format!("vectors of {members} GPUs: {blocks} blocks of {number:?}, {algorithm:?}");
+        site.shared.get(&name, || Vectors::new(site.seed, members.into(), blocks, number, algorithm))
     }
 }
 
@@ -132,12 +132,12 @@ impl NvCollective {
 type Work = (Box<dyn Program>, Option<u64>);
 
 impl NvGpu {
-    /// Its way of an all-reduce; `None`: traffic.
-    fn way(&self) -> Option<Way> {
+    /// Its algorithm of an all-reduce; `None`: traffic.
+    fn algorithm(&self) -> Option<Algorithm> {
         match self.work.as_str() {
-            "ring" => Some(Way::Ring),
-            "direct" => Some(Way::Direct),
-            "switch" => Some(Way::Switch),
+            "ring" => Some(Algorithm::Ring),
+            "direct" => Some(Algorithm::Direct),
+            "switch" => Some(Algorithm::Switch),
             _ => None,
         }
     }
@@ -156,12 +156,12 @@ impl NvGpu {
         let Member { own, nodes, .. } = site.member;
         let members = self.collective.members(nodes);
         let mut requests = self.traffic.requests;
-        if let Some(way) = self.way() {
+        if let Some(algorithm) = self.algorithm() {
             if own < members {
-                let vectors = self.collective.vectors(way, members, site);
+                let vectors = self.collective.vectors(algorithm, members, site);
                 let bytes = vectors.bytes();
                 // Windows of addresses are those of all GPUs, and behind them that of the group.
-                return (Box::new(AllReduce::new(way, own, nodes, vectors)), Some(bytes));
+                return (Box::new(AllReduce::new(algorithm, own, nodes, vectors)), Some(bytes));
             }
             requests = 0;
         }
@@ -214,7 +214,7 @@ impl NvGpu {
             program,
             mutant,
         };
-        let is_throttled = self.traffic.load > 0.0 && self.way().is_none();
+        let is_throttled = self.traffic.load > 0.0 && self.algorithm().is_none();
         let figures = Figures {
             flit_clock,
             vector: vector_bytes.map(|bytes| Vector { bytes, members, wire_mbps: link_mbps * self.links as u64 }),
@@ -245,6 +245,10 @@ impl NvGpu {
 }
 
 impl Component for NvGpu {
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        clock.periods_fs(self.memory_cycles)
+    }
+
     fn why_no_window(&self) -> &'static str {
         "whose memory other GPUs address by its number"
     }
@@ -281,7 +285,7 @@ impl Component for NvGpu {
             wrong.push(("collective.gpus", format!("found {gpus}, expected 0 or 2 to {nodes}")));
             return wrong;
         }
-        if self.way().is_some() {
+        if self.algorithm().is_some() {
             let members = self.collective.members(nodes);
             // A vector each, and their sum.
             let bytes = u128::from(self.collective.blocks(members) * u64::from(members) * BLOCK_BYTES);
@@ -291,7 +295,7 @@ impl Component for NvGpu {
             );
             wrong.extend(above.map(|text| ("collective.bytes", text)));
         }
-        if self.way() == Some(Way::Switch)
+        if self.algorithm() == Some(Algorithm::Switch)
             && let Some(port) = ports.iter().find(|port| !port.peer.multicast)
         {
             let found = if port.peer_role == Role::Switch { "a switch" } else { "a GPU" };

@@ -238,6 +238,11 @@ impl UalAccelerator {
 }
 
 impl Component for UalAccelerator {
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        let cycles = self.traffic.start_cycles.max(self.traffic.interval_cycles).max(self.latency_cycles);
+        clock.periods_fs(cycles).max(self.timeout)
+    }
+
     fn why_no_window(&self) -> &'static str {
         "whose memory other accelerators address by its number"
     }

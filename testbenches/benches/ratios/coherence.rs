@@ -6,10 +6,10 @@
 
 use super::Effort;
 use super::table::Table;
-use scalepool::coherence::cache::system::{CacheSystem, Setup};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::explore::{Limits, search};
-use scalepool::coherence::stress::{Protocol, Stress};
+use scalepool::proof::explore::{Limits, search};
+use scalepool::proof::stress::{Protocol, Stress};
+use scalepool::proof::systems::cache::{CacheSystem, Setup};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 use std::path::Path;
 use std::process::Command;

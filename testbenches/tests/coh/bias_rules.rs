@@ -5,14 +5,14 @@ use super::mem_explore::clean;
 use super::names::names;
 use scalepool::coherence::agent::{Accept, Agent, Out};
 use scalepool::coherence::bias::Bias;
-use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{LineAddr, WHOLE_LINE};
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::{HostReq, Want};
+use scalepool::coherence::mem::{HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
+use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
 use scalepool_protocols::cxl::cxl256::code::{
     BisnpOpcode, D2hReqOpcode, D2hRspOpcode, GoState, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode,
     MetaValue, SnpType,
@@ -219,8 +219,8 @@ fn coh_ids_03_p() {
     req_obeys("COH-MEM-20");
     // BIConflict has the Tag of the request that it is about.
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::SPEC_RD, Want::Nothing);
-    let asked = issue(&mut host, HostReq::RD_ANY, Want::Store);
+    issue(&mut host, HostReq::SPEC_RD, HostAccess::Nothing);
+    let asked = issue(&mut host, HostReq::RD_ANY, HostAccess::Store);
     let Msg::M2sReq { tag: of_request, .. } = asked.sends[0].1 else { panic!("a request") };
     let out = give(&mut host, &CoherenceConfig::default(), 0, bisnp(BisnpOpcode::BISnpInv, X));
     assert!(

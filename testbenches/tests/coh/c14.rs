@@ -11,9 +11,9 @@ use scalepool::coherence::cache::home::Home;
 use scalepool::coherence::config::{CoherenceConfig, ErrorAnswer, ErrorRange};
 use scalepool::coherence::content::{Content, Line, LineAddr};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::stress::litmus::{Work, play};
-use scalepool::coherence::stress::{Protocol, Stress};
 use scalepool::nodes::stimulus::{ProducerConsumer, Step, WriteStreams, alg1a, alg1b, alg2};
+use scalepool::proof::stress::litmus::{Work, play};
+use scalepool::proof::stress::{Protocol, Stress};
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request};
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, DevLoad, H2dRspOpcode};
@@ -256,6 +256,6 @@ fn c14_3_6_1_6() {
     assert_eq!(DevLoad(silent.devload), DevLoad(0));
     assert_eq!(DevLoad(telling.devload), DevLoad(3));
     // Coherence does not depend on it: all else is equal.
-    assert_eq!(scalepool::coherence::stress::Counts { devload: 0, ..telling }, silent);
+    assert_eq!(scalepool::proof::stress::Counts { devload: 0, ..telling }, silent);
     runs(&[Protocol::HdmDb(2)], 4, 8_000);
 }

@@ -5,13 +5,13 @@ pub use scalepool::coherence::cache::backing::{Backing, Flat};
 pub use scalepool::coherence::cache::device::{Bytes, Device};
 pub use scalepool::coherence::cache::home::{Holders, Home, uqid};
 pub use scalepool::coherence::cache::state::{Answer, At, Snoop};
-pub use scalepool::coherence::cache::system::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS, Setup};
 pub use scalepool::coherence::config::{CleanEvictAnswer, CoherenceConfig, WithoutBytes};
 pub use scalepool::coherence::content::{Age, Content, Line, LineAddr, Token, WHOLE_LINE};
-pub use scalepool::coherence::explore::{Limits, Report, Violation, search};
 pub use scalepool::coherence::ids::IdSet;
 pub use scalepool::coherence::message::Msg;
 pub use scalepool::coherence::mutant::Mutant;
+pub use scalepool::proof::explore::{Limits, Report, Violation, search};
+pub use scalepool::proof::systems::cache::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS, Setup};
 pub use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode as Op, D2hRspOpcode as Rsp, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode,
     SnpType,
@@ -189,7 +189,7 @@ pub fn explored() -> &'static Report {
 /// The report of a search that has found nothing.
 pub fn clean(report: Report) -> Report {
     if let Some(v) = &report.violation {
-        panic!("{}\n{}", v.event, scalepool::coherence::chart::Chart::of(v).text());
+        panic!("{}\n{}", v.event, v.chart().text());
     }
     assert!(report.complete);
     report

@@ -38,7 +38,7 @@ fn two_devices_and_two_lines() {
 /// home that kept the snoop of a transaction after its last answer, which nothing reads; without that state these are left.
 #[test]
 fn the_named_explorations_reach_as_many_states_as_a_second_program() {
-    use scalepool::coherence::explore::named::find;
+    use scalepool::proof::explore::named::find;
     for (name, states, transitions) in [
         ("cxl-cache-2", 18_627, 47_418),
         ("cxl-cache-3", 777_270, 2_688_927),

@@ -4,13 +4,13 @@ use super::cache_bench::*;
 use super::cache_snoops::untracked;
 use super::litmus::outcomes;
 use super::names::{cache_names, device_breaks, names, takes_and};
-use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::event::Event;
 use scalepool::coherence::ids::IdSet;
-use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use scalepool::coherence::message::Dir;
 use scalepool::coherence::monitor::{CopyView, DeviceStep, View, check_copies, name_invariants};
-use scalepool::coherence::net::Net;
+use scalepool::proof::net::Net;
+use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
+use scalepool::proof::systems::mem::{MemSystem, Setup as MemSetup};
 
 fn one(letters: &str) -> std::collections::BTreeSet<String> {
     letters.split_whitespace().map(str::to_owned).collect()
@@ -123,7 +123,7 @@ fn coh_ord_02_n() {
 
 /// Every order rule that is broken within so many moves when one rule is off.
 fn order_rules(mutant: Mutant, devices: usize, moves_made: usize) -> Vec<&'static str> {
-    use scalepool::coherence::explore::System;
+    use scalepool::proof::explore::System;
     let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
     let mut found = std::collections::BTreeSet::new();
     let start = CacheSystem::new(Setup::free(config, devices, &[Op::RdShared, Op::RdOwn, Op::DirtyEvict]));
@@ -785,7 +785,7 @@ fn coh_inv_14_p() {
 
 #[test]
 fn coh_inv_14_n() {
-    use scalepool::coherence::explore::System;
+    use scalepool::proof::explore::System;
     // Dropped: nothing is open, and the last store is nowhere.
     let config = CoherenceConfig { mutant: Some(Mutant::DirtyDropped), ..CoherenceConfig::default() };
     let mut system = CacheSystem::new(Setup::free(config, 1, ALL_REQUESTS)).start_at(&[At::M]);

@@ -467,7 +467,7 @@ fn refusing() -> HomeBench {
 fn toml_config(text: &str) -> CoherenceConfig {
     // Through a litmus file, which is how options are read.
     let file = format!("kind = 'cxl-cache'\nstart = 'I'\nprograms = [[]]\n[config]\n{text}\n");
-    scalepool::coherence::litmus::parse(&file).expect("a case").config
+    scalepool::proof::litmus::parse(&file).expect("a case").config
 }
 
 #[test]

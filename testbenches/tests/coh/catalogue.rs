@@ -7,25 +7,25 @@ use super::names::{cache_names, names};
 use super::stress::{runs, soak};
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::bias::device::{Bias, BiasDevice};
-use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::bias::tables as bias_tables;
 use scalepool::coherence::cache::device::{Bytes, Device};
 use scalepool::coherence::cache::requests::{Kind, REQUESTS};
 use scalepool::coherence::cache::state::{Answer, At};
-use scalepool::coherence::cache::system::{CacheSystem, Setup};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
-use scalepool::coherence::explore::{Limits, Report, System, search};
 use scalepool::coherence::mem::dcoh::{Dcoh, DeviceOp};
 use scalepool::coherence::mem::filter::Holders;
 use scalepool::coherence::mem::hdm_h::HdmH;
-use scalepool::coherence::mem::host::{HostReq, MemHost, Want};
+use scalepool::coherence::mem::host::{HostAccess, HostReq, MemHost};
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
-use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use scalepool::coherence::mem::tables::{self, Copy4, Region};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
-use scalepool::coherence::stress::{Protocol, Stress};
+use scalepool::proof::explore::{Limits, Report, System, search};
+use scalepool::proof::stress::{Protocol, Stress};
+use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
+use scalepool::proof::systems::cache::{CacheSystem, Setup};
+use scalepool::proof::systems::mem::{MemSystem, Setup as MemSetup};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType,
 };
@@ -36,7 +36,7 @@ fn clean<S: System>(start: &S, symmetry: bool) -> Report {
     // What never ends is looked for with names, and the largest of these have too many of them.
     let report = search(start, Limits { symmetry, liveness: !symmetry, ..Limits::default() });
     if let Some(v) = &report.violation {
-        panic!("{}\n{}", v.event, scalepool::coherence::chart::Chart::of(v).text());
+        panic!("{}\n{}", v.event, v.chart().text());
     }
     assert!(report.complete);
     report
@@ -63,7 +63,7 @@ fn scenario_coh_t03() {
     let setup = MemSetup {
         requests,
         write_backs: Vec::new(),
-        wants: vec![Want::Store],
+        wants: vec![HostAccess::Store],
         ..MemSetup::core(CoherenceConfig::default(), 3)
     };
     clean(&MemSystem::new(setup), false);
@@ -343,7 +343,7 @@ fn illegal_cxl_mem() -> [usize; 2] {
             host.preset(LINE, state, line_of(1));
             let before = host.clone();
             let mut out = Out::default();
-            host.issue(LINE, req, Want::Nothing, &mut out);
+            host.issue(LINE, req, HostAccess::Nothing, &mut out);
             assert_eq!(out.events.iter().map(|e| e.rule).collect::<Vec<_>>(), [row.rule], "{req:?} from {state:?}");
             assert!(out.sends.is_empty() && host == before, "{req:?} from {state:?}");
         }

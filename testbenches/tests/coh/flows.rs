@@ -1,6 +1,6 @@
 //! Golden transaction traces: every flow as a chart, and the tables of the agents as a page, the same in every run.
 
-use scalepool::coherence::{docs, flows};
+use scalepool::proof::{docs, flows};
 use std::fs;
 use std::path::{Path, PathBuf};
 

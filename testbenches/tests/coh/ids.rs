@@ -1,8 +1,8 @@
 //! Sets of ports and agents, beside sets of the standard library.
 
 use proptest::prelude::*;
-use scalepool::coherence::explore::fingerprint::fingerprint;
 use scalepool::coherence::ids::{IdSet, MOST_PORTS, Port};
+use scalepool::proof::explore::fingerprint::fingerprint;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 

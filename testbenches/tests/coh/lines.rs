@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use scalepool::coherence::content::LineAddr;
-use scalepool::coherence::explore::fingerprint::fingerprint;
 use scalepool::coherence::lines::{FEW, Lines};
+use scalepool::proof::explore::fingerprint::fingerprint;
 use std::collections::BTreeMap;
 
 /// An entry has gone when its value is 0, and is open when it is odd.

@@ -3,7 +3,7 @@
 //!
 //! `IS+`: agent 0 ends in I, agent 1 in S, the home's copy is fresh; `-`: it is old.
 
-use scalepool::coherence::litmus::{LitmusError, parse};
+use scalepool::proof::litmus::{LitmusError, parse};
 use std::collections::BTreeSet;
 
 /// The outcomes of a case; programs are words.
@@ -12,7 +12,7 @@ pub fn outcomes(start: &str, programs: &[&str], config: &str) -> BTreeSet<String
     let text = format!("kind = \"cxl-cache\"\nstart = \"{start}\"\nprograms = {programs:?}\n[config]\n{config}\n");
     let found = parse(&text).and_then(|c| c.explore()).unwrap_or_else(|e| panic!("{e}\n{text}"));
     if let Some(v) = &found.violation {
-        panic!("{}\n{}", v.event, scalepool::coherence::chart::Chart::of(v).text());
+        panic!("{}\n{}", v.event, v.chart().text());
     }
     found.outcomes.iter().map(|o| format!("{}{}", o.letters, if o.fresh { '+' } else { '-' })).collect()
 }

@@ -1,12 +1,11 @@
 //! What never ends: a line that two agents take from each other for ever, and a load that nobody serves.
 
-use scalepool::coherence::chart::Chart;
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
 use scalepool::coherence::event::Event;
-use scalepool::coherence::explore::{Awaited, Fairness, Limits, Report, Step, System, Violation, Wait, named, search};
-use scalepool::coherence::flows::{FlowError, play};
-use scalepool::coherence::litmus::parse;
 use scalepool::coherence::mutant::Mutant;
+use scalepool::proof::explore::{Awaited, Fairness, Limits, Report, Step, System, Violation, Wait, named, search};
+use scalepool::proof::flows::{FlowError, play};
+use scalepool::proof::litmus::parse;
 
 /// Two agents that want to store to one line. Who holds it gives it up when asked, and asks again at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -118,7 +117,7 @@ fn a_line_that_is_swapped_for_ever_is_found() {
     let violation = broken(report);
     let found = "a store that waits for ever: steps 1 to 2 come again and again";
     assert_eq!((violation.event.rule, violation.event.found.as_str()), ("COH-INV-10", found));
-    let chart = Chart::of(&violation);
+    let chart = violation.chart();
     assert_eq!(chart.text().lines().count(), 2 + violation.steps.len() + 1, "{}", chart.text());
     assert!(chart.text().contains("again and again ---\n   1 ") && chart.svg().contains("stroke-dasharray"));
     let words: Vec<&str> = violation.script.iter().map(String::as_str).collect();
@@ -142,7 +141,7 @@ fn stores_that_lose_their_line_again_and_again_are_found() {
     let safe = start.search(Limits { liveness: false, ..Limits::default() }, &mut |_| ());
     assert!(safe.complete && safe.violation.is_none());
     let violation = broken(start.search(Limits::default(), &mut |_| ()));
-    assert_eq!(violation.event.rule, "COH-INV-10", "{}", Chart::of(&violation).text());
+    assert_eq!(violation.event.rule, "COH-INV-10", "{}", violation.chart().text());
     assert!(violation.event.found.starts_with("a store that waits for ever: steps "), "{}", violation.event);
     assert!(violation.repeats.is_some_and(|first| first < violation.steps.len()));
 }
@@ -159,12 +158,12 @@ fn a_load_without_bytes_is_found() {
     // A program has nothing else to do: no way leads to an end.
     let violation = case.explore().expect("it is explored").violation.expect("a program that is stuck");
     assert_eq!((violation.event.rule, violation.repeats), ("COH-INV-09", Some(violation.steps.len())));
-    assert!(Chart::of(&violation).text().contains("--- nothing more happens ---"));
+    assert!(violation.chart().text().contains("--- nothing more happens ---"));
     // A free host may store, write back and ask again, without bytes as before: the load waits all the time.
     let mutant = Some(Mutant::BytesNotAsked);
     let config = CoherenceConfig { mutant, without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
     let start = (named::find("hdm-db-2-loads").expect("an exploration").start)(config);
     let violation = broken(start.search(Limits::default(), &mut |_| ()));
-    assert_eq!(violation.event.rule, "COH-INV-10", "{}", Chart::of(&violation).text());
+    assert_eq!(violation.event.rule, "COH-INV-10", "{}", violation.chart().text());
     assert!(violation.event.found.starts_with("a load that waits for ever: "), "{}", violation.event);
 }

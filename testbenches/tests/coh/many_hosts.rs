@@ -13,11 +13,11 @@ use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
 use scalepool::coherence::ids::{IdSet, MOST_PORTS, Port};
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::{Dcoh, Holders, HostReq, MemHost, Want};
+use scalepool::coherence::mem::{Dcoh, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir, Msg};
 use scalepool::coherence::monitor::{DcohStep, DcohWatch};
 use scalepool::coherence::mutant::Mutant;
-use scalepool::coherence::stress::{Protocol, Stress};
+use scalepool::proof::stress::{Protocol, Stress};
 use scalepool::system::coherence::{HOME_PID, MOST_FABRIC_HOLDERS, holder_pid};
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, M2sReqOpcode, MetaValue, SnpType};
 use serde_json::Value;
@@ -39,7 +39,7 @@ impl Star {
     }
 
     /// A host asks, and every message that follows arrives; a store that waits is made.
-    fn ask(&mut self, host: usize, line: LineAddr, req: HostReq, want: Want) {
+    fn ask(&mut self, host: usize, line: LineAddr, req: HostReq, want: HostAccess) {
         let mut out = Out::default();
         self.hosts[host].issue(line, req, want, &mut out);
         let mut under_way: VecDeque<_> = out.sends.drain(..).map(|(_, msg)| (host, msg)).collect();
@@ -76,10 +76,10 @@ impl Star {
 #[test]
 fn a_line_is_taken_back_from_four_thousand_hosts() {
     let mut star = Star::new(CoherenceConfig::default(), MOST_PORTS);
-    (0..MOST_PORTS).for_each(|host| star.ask(host, X, HostReq::RD_SHARED, Want::Load));
+    (0..MOST_PORTS).for_each(|host| star.ask(host, X, HostReq::RD_SHARED, HostAccess::Load));
     let all: IdSet = (0..MOST_PORTS as Port).collect();
     assert_eq!((star.dcoh.holders(X), star.asked.len()), (Some(Holders::Shared(all.clone())), 0));
-    star.ask(4_000, X, HostReq::INV, Want::Store);
+    star.ask(4_000, X, HostReq::INV, HostAccess::Store);
     assert!(
         star.asked.iter().copied().eq(&all.without(4_000)),
         "each of the others once, in the order of their numbers"
@@ -88,7 +88,7 @@ fn a_line_is_taken_back_from_four_thousand_hosts() {
     assert!(star.hosts.iter().enumerate().all(|(n, h)| (h.copy(X).state == Copy4::I) == (n != 4_000)));
     // To share, the owner alone is asked; its store comes home.
     star.asked.clear();
-    star.ask(70, X, HostReq::RD_SHARED, Want::Load);
+    star.ask(70, X, HostReq::RD_SHARED, HostAccess::Load);
     assert_eq!(star.asked, [4_000]);
     assert_eq!(star.hosts[70].copy(X).data, Some(Line::of([4_000_u16 as u8; 64])));
     assert_eq!(star.dcoh.holders(X), Some(Holders::Shared([70, 4_000].into_iter().collect())));
@@ -145,11 +145,11 @@ fn a_large_set_evicts_the_least_recently_used_line() {
         let config = with(MemConfig { filter_sets: 1, filter_ways: ways, ..MemConfig::default() });
         let mut star = Star::new(config, 2);
         let ways = ways as u64;
-        (0..ways).for_each(|n| star.ask(0, LineAddr(n), HostReq::RD_SHARED, Want::Load));
+        (0..ways).for_each(|n| star.ask(0, LineAddr(n), HostReq::RD_SHARED, HostAccess::Load));
         // Line 0 is used again, so line 1 and then line 2 go.
-        star.ask(1, LineAddr(0), HostReq::RD_SHARED, Want::Load);
+        star.ask(1, LineAddr(0), HostReq::RD_SHARED, HostAccess::Load);
         for (new, gone) in [(ways, 1), (ways + 1, 2)] {
-            star.ask(1, LineAddr(new), HostReq::RD_SHARED, Want::Load);
+            star.ask(1, LineAddr(new), HostReq::RD_SHARED, HostAccess::Load);
             assert_eq!(
                 (star.dcoh.holders(LineAddr(gone)), star.dcoh.filter().len() as u64),
                 (None, ways),

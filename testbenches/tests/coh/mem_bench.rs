@@ -9,7 +9,7 @@ use scalepool::coherence::mem::options::{MemConfig, NoRange};
 use scalepool::coherence::mem::tables::{
     self, ANSWER_ROWS, Copy4, DeviceAfter, HDM_H_ROWS, ISSUE_ROWS, REQ_ROWS, RWD_ROWS, Record, Region,
 };
-use scalepool::coherence::mem::{Dcoh, DeviceOp, HdmH, Holders, HostReq, MemHost, Want};
+use scalepool::coherence::mem::{Dcoh, DeviceOp, HdmH, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue,
@@ -99,7 +99,7 @@ pub fn host(state: Copy4) -> MemHost<Line> {
     host
 }
 
-pub fn issue(host: &mut MemHost<Line>, req: HostReq, want: Want) -> Out<Line> {
+pub fn issue(host: &mut MemHost<Line>, req: HostReq, want: HostAccess) -> Out<Line> {
     let mut out = Out::default();
     host.issue(X, req, want, &mut out);
     out
@@ -192,7 +192,7 @@ pub fn req_breaks(rule: &str) {
     if !found {
         let req = HostReq { opcode: row.opcodes[0], meta: row.meta, snp: row.snp };
         let mut host = host(Copy4::I);
-        issue(&mut host, req, Want::Nothing);
+        issue(&mut host, req, HostAccess::Nothing);
         let before = host.clone();
         let wrong = if row.ndr == [NdrOpcode::Cmp] { NdrOpcode::CmpE } else { NdrOpcode::Cmp };
         let out = give(&mut host, &config, 0, ndr(wrong, TAG));
@@ -375,7 +375,7 @@ pub fn issue_obeys(rule: &str) {
         match rule {
             "COH-MEM-42" => host(state).write_back(X, Copy4::I, &mut out),
             "COH-MEM-43" => host(state).write_unowned(X, bytes(9), WHOLE_LINE, &mut out),
-            _ => issued(rule).into_iter().for_each(|r| host(state).issue(X, r, Want::Nothing, &mut out)),
+            _ => issued(rule).into_iter().for_each(|r| host(state).issue(X, r, HostAccess::Nothing, &mut out)),
         }
         assert_eq!((out.events.is_empty(), !out.sends.is_empty()), (legal, legal), "{rule} from {state:?}");
     }
@@ -390,7 +390,7 @@ pub fn issue_breaks(rule: &str) {
         match rule {
             "COH-MEM-42" => host(state).write_back(X, Copy4::I, &mut out),
             "COH-MEM-43" => host(state).write_unowned(X, bytes(9), WHOLE_LINE, &mut out),
-            _ => issued(rule).into_iter().for_each(|r| host(state).issue(X, r, Want::Nothing, &mut out)),
+            _ => issued(rule).into_iter().for_each(|r| host(state).issue(X, r, HostAccess::Nothing, &mut out)),
         }
         wrong.push(out);
     }
@@ -398,8 +398,8 @@ pub fn issue_breaks(rule: &str) {
     if row.states.len() == 4 {
         let mut host = host(Copy4::I);
         let req = issued(rule)[0];
-        issue(&mut host, req, Want::Nothing);
-        wrong.push(issue(&mut host, req, Want::Nothing));
+        issue(&mut host, req, HostAccess::Nothing);
+        wrong.push(issue(&mut host, req, HostAccess::Nothing));
     }
     for out in wrong {
         assert!(!out.events.is_empty() && rules(&out).iter().all(|r| *r == rule) && out.sends.is_empty(), "{rule}");

@@ -8,18 +8,18 @@ use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Line, WHOLE_LINE};
 use scalepool::coherence::ids::Port;
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
-use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::{DeviceOp, Holders, HostReq, MemHost, Want};
+use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
+use scalepool::proof::systems::mem::{MemSystem, Setup};
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode, M2sRwdOpcode, NdrOpcode, SnpType};
 
 #[test]
 fn coh_bic_01_p() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::RD_ANY, Want::Store);
+    issue(&mut host, HostReq::RD_ANY, HostAccess::Store);
     let out = give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInv, X));
     let [(0, Msg::M2sRwd { opcode: M2sRwdOpcode::BIConflict, tag: TAG, line: X, .. })] = out.sends[..] else {
         panic!("{:?}", labels(&out))
@@ -31,7 +31,7 @@ fn coh_bic_01_n() {
     // Another Tag, no BIConflict, and an answer at once.
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::S);
-    issue(&mut host, HostReq::INV, Want::Store);
+    issue(&mut host, HostReq::INV, HostAccess::Store);
     let snoop = (0, bisnp(BisnpOpcode::BISnpInv, X));
     let fresh_tag = |_: &mut MemHost<Line>, out: &mut Out<Line>| {
         if let Msg::M2sRwd { tag, .. } = &mut out.sends[0].1 {
@@ -65,7 +65,7 @@ fn coh_bic_02_n() {
 }
 
 /// A host with a request of a line in some state, that has been snooped and has sent BIConflict.
-fn disputing(state: Copy4, req: HostReq, want: Want, snoop: BisnpOpcode) -> MemHost<Line> {
+fn disputing(state: Copy4, req: HostReq, want: HostAccess, snoop: BisnpOpcode) -> MemHost<Line> {
     let mut host = host(state);
     issue(&mut host, req, want);
     let out = give(&mut host, &CoherenceConfig::default(), 0, bisnp(snoop, X));
@@ -82,7 +82,7 @@ fn ack() -> (Port, M) {
 fn coh_bic_04_p() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::RD_ANY, Want::Store);
+    issue(&mut host, HostReq::RD_ANY, HostAccess::Store);
     give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInv, X));
     give(&mut host, &config, 0, ndr(NdrOpcode::CmpE, TAG));
     assert!(give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, TAG)).sends.is_empty());
@@ -104,7 +104,7 @@ fn coh_bic_04_n() {
 fn coh_bic_05_p() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::RD_ANY, Want::Store);
+    issue(&mut host, HostReq::RD_ANY, HostAccess::Store);
     give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInv, X));
     assert_eq!(labels(&give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, TAG))), ["BIRspI"]);
     give(&mut host, &config, 0, drs(TAG, 3));
@@ -116,17 +116,17 @@ fn coh_bic_05_p() {
 fn coh_bic_05_n() {
     let config = CoherenceConfig::default();
     // No answer at the Ack, and a request that is given up with it.
-    let early = disputing(Copy4::S, HostReq::INV, Want::Store, BisnpOpcode::BISnpInv);
+    let early = disputing(Copy4::S, HostReq::INV, HostAccess::Store, BisnpOpcode::BISnpInv);
     assert_eq!(takes_and(&config, &early, ack(), |_, out| out.sends.clear()), ["COH-BIC-05"]);
     let gives_up = |after: &mut MemHost<Line>, _: &mut Out<Line>| *after = MemHost::new(0);
     assert_eq!(takes_and(&config, &early, ack(), gives_up), ["COH-BIC-05"]);
     // A completion between Ack and the answer to the write back cannot be: the device blocks the request.
-    let mut dirty = disputing(Copy4::M, HostReq::RD_ANY, Want::Nothing, BisnpOpcode::BISnpInv);
+    let mut dirty = disputing(Copy4::M, HostReq::RD_ANY, HostAccess::Nothing, BisnpOpcode::BISnpInv);
     give(&mut dirty, &config, 0, ndr(NdrOpcode::BIConflictAck, TAG));
     assert_eq!(rules(&give(&mut dirty, &config, 0, ndr(NdrOpcode::CmpE, TAG))), ["COH-BIC-03"]);
     // An Ack without a BIConflict.
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::RD_ANY, Want::Store);
+    issue(&mut host, HostReq::RD_ANY, HostAccess::Store);
     assert_eq!(rules(&give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, TAG))), ["COH-BIC-02"]);
 }
 
@@ -134,7 +134,7 @@ fn coh_bic_05_n() {
 fn coh_bic_06_p() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::E);
-    issue(&mut host, HostReq::CLN_EVCT, Want::Nothing);
+    issue(&mut host, HostReq::CLN_EVCT, HostAccess::Nothing);
     assert_eq!(labels(&give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpData, X))), ["BIConflict Invalid NoOp"]);
     assert_eq!(labels(&give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, TAG))), ["BIRspI"]);
     give(&mut host, &config, 0, ndr(NdrOpcode::Cmp, TAG));
@@ -144,7 +144,7 @@ fn coh_bic_06_p() {
 #[test]
 fn coh_bic_06_n() {
     let config = CoherenceConfig::default();
-    let mut host = disputing(Copy4::E, HostReq::CLN_EVCT, Want::Nothing, BisnpOpcode::BISnpData);
+    let mut host = disputing(Copy4::E, HostReq::CLN_EVCT, HostAccess::Nothing, BisnpOpcode::BISnpData);
     // The answer waits for the Cmp of the evict, which waits for the answer.
     assert_eq!(takes_and(&config, &host, ack(), |_, out| out.sends.clear()), ["COH-BIC-06"]);
     assert_eq!(rules(&give(&mut host, &config, 0, drs(TAG, 1))), ["COH-MEM-47"], "an evict has no data");
@@ -154,7 +154,7 @@ fn coh_bic_06_n() {
 fn coh_bic_07_p() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::E);
-    issue(&mut host, HostReq::CLN_EVCT, Want::Nothing);
+    issue(&mut host, HostReq::CLN_EVCT, HostAccess::Nothing);
     assert_eq!(labels(&give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpData, X))), ["BIConflict Invalid NoOp"]);
     give(&mut host, &config, 0, ndr(NdrOpcode::Cmp, TAG));
     assert_eq!(labels(&give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, TAG))), ["BIRspI"]);
@@ -164,7 +164,7 @@ fn coh_bic_07_p() {
 #[test]
 fn coh_bic_07_n() {
     let config = CoherenceConfig::default();
-    let mut host = disputing(Copy4::E, HostReq::CLN_EVCT, Want::Nothing, BisnpOpcode::BISnpData);
+    let mut host = disputing(Copy4::E, HostReq::CLN_EVCT, HostAccess::Nothing, BisnpOpcode::BISnpData);
     give(&mut host, &config, 0, ndr(NdrOpcode::Cmp, TAG));
     assert_eq!(takes_and(&config, &host, ack(), |_, out| out.sends.clear()), ["COH-BIC-07"]);
     assert_eq!(rules(&give(&mut host, &config, 0, ndr(NdrOpcode::Cmp, TAG))), ["COH-IDS-01"]);
@@ -205,7 +205,7 @@ fn coh_bic_08_n() {
 fn coh_bic_09_p() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::RD_ANY, Want::Store);
+    issue(&mut host, HostReq::RD_ANY, HostAccess::Store);
     give(&mut host, &config, 0, drs(TAG, 3));
     give(&mut host, &config, 0, ndr(NdrOpcode::CmpE, TAG));
     host.store(&config, X, bytes(4), WHOLE_LINE, &mut Out::default());
@@ -219,7 +219,7 @@ fn coh_bic_09_n() {
     let conflict = write(M2sRwdOpcode::BIConflict, None, SnpType::NoOp, 0);
     let snoop = (0, bisnp(BisnpOpcode::BISnpInv, X));
     let mut granted = host(Copy4::I);
-    issue(&mut granted, HostReq::RD_ANY, Want::Store);
+    issue(&mut granted, HostReq::RD_ANY, HostAccess::Store);
     give(&mut granted, &config, 0, ndr(NdrOpcode::CmpE, TAG));
     for host in [host(Copy4::E), granted.clone()] {
         assert_eq!(takes_and(&config, &host, snoop, |_, out| out.send(0, conflict)), ["COH-BIC-09"]);

@@ -1,15 +1,15 @@
 //! Exhaustive exploration of HDM-DB and HDM-D.
 
 use scalepool::coherence::agent::{Agent, Out};
-use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
 use scalepool::coherence::content::{Line, LineAddr};
-use scalepool::coherence::explore::{Limits, Report, System, search};
 use scalepool::coherence::mem::options::{BlockAnswer, BlockRelease, MemConfig};
-use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::{Dcoh, DeviceOp, HostReq, MemHost, Want};
+use scalepool::coherence::mem::{Dcoh, DeviceOp, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir};
+use scalepool::proof::explore::{Limits, Report, System, search};
+use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
+use scalepool::proof::systems::mem::{MemSystem, Setup};
 use std::collections::VecDeque;
 
 pub fn with(mem: MemConfig) -> CoherenceConfig {
@@ -25,7 +25,7 @@ pub fn explore<S: System>(name: &str, start: &S) -> Report {
 pub fn clean<S: System>(name: &str, start: &S) -> Report {
     let report = explore(name, start);
     if let Some(v) = &report.violation {
-        panic!("{name}: {}\n{}", v.event, scalepool::coherence::chart::Chart::of(v).text());
+        panic!("{name}: {}\n{}", v.event, v.chart().text());
     }
     assert!(report.complete, "{name}");
     report
@@ -113,7 +113,7 @@ fn a_thousand_lines_through_sixteen_entries() {
         for n in 0..2_000_u64 {
             let line = LineAddr(n % 1_000);
             let mut out = Out::default();
-            host.issue(line, HostReq::RD_ANY, Want::Store, &mut out);
+            host.issue(line, HostReq::RD_ANY, HostAccess::Store, &mut out);
             // Every message is delivered at once, in the order of sending.
             let mut under_way: VecDeque<_> = out.sends.drain(..).map(|(_, m)| m).collect();
             while let Some(msg) = under_way.pop_front() {
@@ -122,7 +122,7 @@ fn a_thousand_lines_through_sixteen_entries() {
                     Dir::Down => dcoh.take(&config, 0, msg, 0, &mut out),
                     Dir::Up => host.take(&config, 0, msg, 0, &mut out),
                 }
-                if host.due(line) == Want::Store {
+                if host.due(line) == HostAccess::Store {
                     let written = host.load(&config, line, &mut out).expect("a filled line");
                     assert_eq!(written.bytes[0], u8::from(n >= 1_000), "line {} has its last store", line.0);
                     host.store(&config, line, Line::of([1 + (n >= 1_000) as u8; 64]), u64::MAX, &mut out);
@@ -176,7 +176,7 @@ fn write_backs_may_keep_a_copy() {
 
 #[test]
 fn the_documentation_has_every_row() {
-    let mem = scalepool::coherence::mem::docs::markdown();
+    let mem = scalepool::proof::docs::mem_pages::markdown();
     let bias = scalepool::coherence::bias::tables::markdown();
     for n in (4..=35).chain(37..=43) {
         assert!(mem.contains(&format!("| COH-MEM-{n:02} |")), "row {n}");

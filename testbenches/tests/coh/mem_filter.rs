@@ -8,11 +8,11 @@ use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
 use scalepool::coherence::content::{Line, LineAddr};
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
-use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::{self, Copy4};
-use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostReq, MemHost, Want};
+use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
+use scalepool::proof::systems::mem::{MemSystem, Setup};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
@@ -132,7 +132,7 @@ fn coh_sfi_09_n() {
 fn coh_sfi_10_p() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::S);
-    issue(&mut host, HostReq::INV, Want::Nothing);
+    issue(&mut host, HostReq::INV, HostAccess::Nothing);
     give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInv, X));
     assert_eq!(labels(&give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, TAG))), ["BIRspI"]);
     let out = give(&mut host, &config, 0, ndr(NdrOpcode::CmpE, TAG));

@@ -3,7 +3,7 @@
 //!
 //! `IS+`: agent 0 ends in I, agent 1 in S, the device's memory is fresh; `-`: it is old.
 
-use scalepool::coherence::litmus::{LitmusError, parse};
+use scalepool::proof::litmus::{LitmusError, parse};
 use std::collections::BTreeSet;
 
 fn text(kind: &str, start: &str, programs: &[&str], config: &str) -> String {
@@ -15,7 +15,7 @@ fn outcomes(kind: &str, start: &str, programs: &[&str], config: &str) -> BTreeSe
     let text = text(kind, start, programs, config);
     let found = parse(&text).and_then(|c| c.explore()).unwrap_or_else(|e| panic!("{e}\n{text}"));
     if let Some(v) = &found.violation {
-        panic!("{}\n{}", v.event, scalepool::coherence::chart::Chart::of(v).text());
+        panic!("{}\n{}", v.event, v.chart().text());
     }
     found.outcomes.iter().map(|o| format!("{}{}", o.letters, if o.fresh { '+' } else { '-' })).collect()
 }

@@ -4,17 +4,17 @@ use super::mem_bench::*;
 use super::mem_explore::{clean, explore};
 use super::names::{names, takes_and};
 use scalepool::coherence::agent::{Agent, Out};
-use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
 use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::options::MemConfig;
-use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::{Copy4, REQ_ROWS};
-use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostReq, Want};
+use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::MemHostWatch;
 use scalepool::coherence::mutant::Mutant;
+use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
+use scalepool::proof::systems::mem::{MemSystem, Setup};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DevLoad, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
@@ -129,7 +129,7 @@ fn coh_mem_36_p() {
     assert_eq!((labels(&inv), labels(&wr)), (vec!["Cmp".to_owned()], vec!["Cmp".to_owned()]));
     // The host takes the one answer as the end: nothing is cached.
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::RD_ANY, Want::Nothing);
+    issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
     give(&mut host, &config, 0, read.sends[0].1);
     assert!(host.is_idle() && host.copy(X).state == Copy4::I);
 }
@@ -138,7 +138,7 @@ fn coh_mem_36_p() {
 fn coh_mem_36_n() {
     let config = outside();
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::RD_ANY, Want::Nothing);
+    issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
     give(&mut host, &config, 0, ndr(NdrOpcode::CmpE, TAG));
     let mut dcoh = device(&config, 2, Holders::NONE);
     let read = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
@@ -159,7 +159,7 @@ fn a_host_sends_rows_of_the_table_alone() {
         let req = HostReq { opcode, meta, snp };
         for state in [Copy4::I, Copy4::S] {
             let mut host = host(state);
-            let out = issue(&mut host, req, Want::Nothing);
+            let out = issue(&mut host, req, HostAccess::Nothing);
             match row {
                 None => {
                     illegal += 1;
@@ -176,7 +176,7 @@ fn a_host_sends_rows_of_the_table_alone() {
     // On HDM-D there is no MemClnEvct.
     let mut of_hdm_d = bias_host(Copy4::S);
     assert!(!of_hdm_d.mem.can_issue(X, HostReq::CLN_EVCT) && of_hdm_d.mem.can_issue(X, HostReq::RD_ANY));
-    let out = issue(&mut of_hdm_d.mem, HostReq::CLN_EVCT, Want::Nothing);
+    let out = issue(&mut of_hdm_d.mem, HostReq::CLN_EVCT, HostAccess::Nothing);
     assert_eq!((rules(&out), out.sends.len()), (vec!["COH-MEM-18"], 0));
 }
 
@@ -196,7 +196,7 @@ fn coh_mem_45_p() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::I);
     let mut dcoh = device(&config, 2, Holders::NONE);
-    let asked = issue(&mut host, HostReq::RD_ANY, Want::Store);
+    let asked = issue(&mut host, HostReq::RD_ANY, HostAccess::Store);
     let granted = give(&mut dcoh, &config, 0, asked.sends[0].1);
     granted.sends.iter().for_each(|(_, m)| drop(give(&mut host, &config, 0, *m)));
     let mut out = Out::default();
@@ -231,7 +231,7 @@ fn coh_mem_46_p() {
 fn coh_mem_46_n() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::RD_ANY, Want::Nothing);
+    issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
     assert_eq!(rules(&give(&mut host, &config, 0, ndr(NdrOpcode::CmpM, TAG))), ["COH-MEM-46"]);
     let config = CoherenceConfig { mutant: Some(Mutant::HolderSkipped), ..CoherenceConfig::default() };
     names(&MemSystem::new(Setup::core(config, 2)), "COH-MEM-46");
@@ -242,7 +242,7 @@ fn coh_mem_47_p() {
     let config = CoherenceConfig::default();
     for data_first in [false, true] {
         let mut host = host(Copy4::I);
-        issue(&mut host, HostReq::RD_ANY, Want::Nothing);
+        issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
         let mut two = [ndr(NdrOpcode::CmpE, TAG), drs(TAG, 3)];
         if data_first {
             two.reverse();
@@ -258,7 +258,7 @@ fn coh_mem_47_p() {
 fn coh_mem_47_n() {
     let config = CoherenceConfig::default();
     let mut host = host(Copy4::I);
-    issue(&mut host, HostReq::RD_ANY, Want::Nothing);
+    issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
     give(&mut host, &config, 0, drs(TAG, 3));
     assert_eq!(rules(&give(&mut host, &config, 0, drs(TAG, 3))), ["COH-MEM-47"]);
 }
@@ -304,7 +304,7 @@ fn coh_qos_01_n() {
         let wrong: M = Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag: TAG, devload: DevLoad(4) };
         assert!(Route::default().to_link(&wrong).spell(form).is_err());
         let mut host = host(Copy4::I);
-        issue(&mut host, HostReq::RD_ANY, Want::Nothing);
+        issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
         let before = host.clone();
         assert_eq!(rules(&give(&mut host, &CoherenceConfig::default(), 0, wrong)), ["COH-QOS-01"]);
         assert!(host == before);

@@ -1,14 +1,13 @@
 //! Each rule turned off, one at a time: an exploration has to find a counterexample, and the one that the table names.
 
 use super::cache_bench::{Op, counterexample};
-use scalepool::coherence::cache::system::{ALL_REQUESTS, CacheSystem, Setup};
-use scalepool::coherence::chart::Chart;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::explore::killers::{KILLERS, Killer, SHAPE_KILLERS};
-use scalepool::coherence::explore::{Limits, Step, search};
-use scalepool::coherence::flows::{FlowError, play};
 use scalepool::coherence::mutant::Mutant;
-use scalepool::coherence::replay;
+use scalepool::proof::explore::killers::{KILLERS, Killer, SHAPE_KILLERS};
+use scalepool::proof::explore::{Limits, Step, search};
+use scalepool::proof::flows::{FlowError, play};
+use scalepool::proof::replay;
+use scalepool::proof::systems::cache::{ALL_REQUESTS, CacheSystem, Setup};
 use scalepool::trace::jsonl::JsonlSink;
 use scalepool::trace::vcd::VcdSink;
 use scalepool::trace::{Filter, Header, Hub, Sink};
@@ -54,7 +53,7 @@ fn killed(killers: impl Iterator<Item = &'static Killer>) {
         let mutant = killer.mutant;
         let violation = found.violation.unwrap_or_else(|| panic!("{mutant:?} lives"));
         println!("{mutant:?}: {} after {} steps: {}", killer.rule, violation.steps.len(), violation.event);
-        let chart = || format!("{mutant:?}\n{}", Chart::of(&violation).text());
+        let chart = || format!("{mutant:?}\n{}", violation.chart().text());
         assert_eq!(violation.event.rule, killer.rule, "{}", chart());
         let words: Vec<&str> = violation.script.iter().map(String::as_str).collect();
         match start.follow(&words) {
@@ -71,7 +70,7 @@ fn killed(killers: impl Iterator<Item = &'static Killer>) {
 #[test]
 fn a_counterexample_is_a_chart() {
     let violation = counterexample(Mutant::SharersNotSnooped, 2, false).expect("a counterexample");
-    let chart = Chart::of(&violation);
+    let chart = violation.chart();
     let (text, svg) = (chart.text(), chart.svg());
     // Every step has its row, the fault stands below.
     assert_eq!(text.lines().count(), violation.steps.len() + 2);

@@ -9,12 +9,12 @@
 use super::cache_bench::*;
 use super::stress::soak;
 use scalepool::coherence::event::Event;
-use scalepool::coherence::explore::{Step, System};
 use scalepool::coherence::ids::IdSet;
-use scalepool::coherence::litmus;
 use scalepool::coherence::mem::{Dcoh, MemHost};
 use scalepool::coherence::monitor::{DcohStep, DcohWatch, DeviceStep, DeviceWatch, HomeWatch, MemHostWatch};
 use scalepool::coherence::mutant::Mutant;
+use scalepool::proof::explore::{Step, System};
+use scalepool::proof::litmus;
 use std::collections::{BTreeSet, HashSet};
 
 /// States after which a search for a rule gives up.
@@ -225,7 +225,7 @@ fn no_legal_program_is_blamed() {
         let found = litmus::parse(&file).and_then(|case| case.explore());
         let found = found.unwrap_or_else(|e| panic!("{file}\n{e}"));
         if let Some(v) = found.violation {
-            panic!("{file}\n{}\n{}", v.event, scalepool::coherence::chart::Chart::of(&v).text());
+            panic!("{file}\n{}\n{}", v.event, v.chart().text());
         }
         explored += found.states;
     }

@@ -10,13 +10,13 @@ use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::boundary::Inside;
 use scalepool::coherence::mem::peer::{CACHE, MEM, Peer};
-use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::uio::{Abort, Decoder, decode};
-use scalepool::coherence::mem::{DeviceOp, Holders, HostReq, MemHost, Want};
+use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::{CopyView, View, check_copies};
 use scalepool::coherence::mutant::Mutant;
+use scalepool::proof::systems::mem::{MemSystem, Setup};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue,
     NdrOpcode, SnpType,
@@ -51,7 +51,7 @@ fn coh_p2p_01_p() {
     let mut dcoh = device(&config, 2, Holders::Shared(IdSet::of_bits(1)));
     let mut peer = Peer::<Line>::new(1);
     let mut out = Out::default();
-    assert!(peer.ask_peer(X, HostReq::RD_ANY, Want::Store, &mut out));
+    assert!(peer.ask_peer(X, HostReq::RD_ANY, HostAccess::Store, &mut out));
     assert_eq!((out.sends[0].0, out.sends.len()), (MEM, 1));
     let out = give(&mut dcoh, &config, 1, out.sends[0].1);
     assert_eq!((labels(&out), out.sends[0].0), (vec!["BISnpInv".to_owned()], 0), "the host is a holder");
@@ -119,7 +119,7 @@ fn coh_p2p_02_p() {
     }
     // While it asks through one interface it does not ask through the other.
     let mut peer = owner_by_cache();
-    assert!(!peer.ask_peer(X, HostReq::RD_ANY, Want::Nothing, &mut Out::default()));
+    assert!(!peer.ask_peer(X, HostReq::RD_ANY, HostAccess::Nothing, &mut Out::default()));
     assert!(!owner_by_mem().ask_host(D2hReqOpcode::RdOwn, X, None, &mut Out::default()));
     assert!(owner_by_cache().ask_host(D2hReqOpcode::DirtyEvict, X, None, &mut Out::default()));
 }

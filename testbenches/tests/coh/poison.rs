@@ -11,21 +11,21 @@ use scalepool::coherence::agent::{Agent, Effect, Out};
 use scalepool::coherence::bias::{Bias, BiasDevice, BiasHost};
 use scalepool::coherence::cache::backing::Backing;
 use scalepool::coherence::cache::state::Answer;
-use scalepool::coherence::cache::system::{ALL_REQUESTS, CacheSystem, Setup as CacheSetup};
 use scalepool::coherence::config::{CleanEvictAnswer, CoherenceConfig, SnpCurOnClean};
 use scalepool::coherence::content::{Age, Content, Line, LineAddr, Token, WHOLE_LINE};
-use scalepool::coherence::explore::killers;
-use scalepool::coherence::explore::{Limits, named};
 use scalepool::coherence::ids::IdSet;
-use scalepool::coherence::litmus::parse;
 use scalepool::coherence::mem::options::{MemConfig, NoRange};
-use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::{DeviceOp, HdmH, Holders, HostReq, Want};
+use scalepool::coherence::mem::{DeviceOp, HdmH, Holders, HostAccess, HostReq};
 use scalepool::coherence::message::{Class, Msg};
 use scalepool::coherence::mutant::Mutant;
-use scalepool::coherence::stress::{Protocol, Stress};
 use scalepool::coherence::wire::{Route, from_link};
+use scalepool::proof::explore::killers;
+use scalepool::proof::explore::{Limits, named};
+use scalepool::proof::litmus::parse;
+use scalepool::proof::stress::{Protocol, Stress};
+use scalepool::proof::systems::cache::{ALL_REQUESTS, CacheSystem, Setup as CacheSetup};
+use scalepool::proof::systems::mem::{MemSystem, Setup as MemSetup};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType,
 };
@@ -251,7 +251,7 @@ fn coh_psn_05_p() {
 
     // A host of HDM-DB.
     let mut reader = host(Copy4::I);
-    reader.issue(X, HostReq::RD_ANY, Want::Nothing, &mut Out::default());
+    reader.issue(X, HostReq::RD_ANY, HostAccess::Nothing, &mut Out::default());
     give(&mut reader, &config, 0, ndr(NdrOpcode::CmpE, 0));
     let mut data = drs(0, 3);
     *data.data_mut().expect("data") = bad(3);
@@ -284,9 +284,9 @@ const LOADS_OVER_HDM_DB: &str = r#"
 fn outcomes(text: &str) -> Vec<String> {
     let found = parse(text).and_then(|case| case.explore()).unwrap_or_else(|e| panic!("{e}\n{text}"));
     if let Some(v) = &found.violation {
-        panic!("{}\n{}", v.event, scalepool::coherence::chart::Chart::of(v).text());
+        panic!("{}\n{}", v.event, v.chart().text());
     }
-    let outcome = |o: &scalepool::coherence::litmus::Outcome| {
+    let outcome = |o: &scalepool::proof::litmus::Outcome| {
         let poison = o.poison.as_ref().expect("somebody poisons");
         let home = if poison.home { "P" } else { "c" };
         format!("{}{} {home} {}", o.letters, if o.fresh { '+' } else { '-' }, poison.loads.join(","))
@@ -400,7 +400,7 @@ fn poison_in_random_runs() {
         let (with, without) = (run(5), run(0));
         assert!(with.poisoned_loads > 100 && with.poisoned_loads < with.loads, "{protocol:?}: {with:?}");
         // No agent acts on poison: all else is equal.
-        assert_eq!(scalepool::coherence::stress::Counts { poisoned_loads: 0, ..with }, without);
+        assert_eq!(scalepool::proof::stress::Counts { poisoned_loads: 0, ..with }, without);
     }
 }
 

@@ -2,15 +2,15 @@
 
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::bias::{Bias, BiasDevice};
-use scalepool::coherence::cache::system::{CacheSystem, Setup as CacheSetup};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Age, LineAddr, Token};
-use scalepool::coherence::explore::{Limits, Named, Report, named, search};
-use scalepool::coherence::litmus::{Found, parse};
 use scalepool::coherence::mem::dcoh::{Dcoh, DeviceOp};
-use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::message::Msg;
+use scalepool::proof::explore::{Limits, Named, Report, named, search};
+use scalepool::proof::litmus::{Found, parse};
+use scalepool::proof::systems::cache::{CacheSystem, Setup as CacheSetup};
+use scalepool::proof::systems::mem::{MemSystem, Setup as MemSetup};
 use scalepool::scenario::{self, Request};
 use scalepool::trace::log::{LogFilter, LogTo};
 use scalepool_protocols::cxl::cxl256::code::{
@@ -252,7 +252,7 @@ fn hosts(config: &str, lines: u8, blocks: bool) -> (usize, u64) {
         requests: vec![scalepool::coherence::mem::HostReq::RD_ANY],
         write_backs: Vec::new(),
         stores: blocks,
-        wants: vec![scalepool::coherence::mem::Want::Nothing],
+        wants: vec![scalepool::coherence::mem::HostAccess::Nothing],
         device: if blocks { Vec::new() } else { vec![DeviceOp::ReadOnce] },
         blocks: if blocks { vec![(DeviceOp::Reclaim, 1)] } else { Vec::new() },
         ..MemSetup::core(configured(config), 1)

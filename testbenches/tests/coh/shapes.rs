@@ -1,9 +1,9 @@
 //! The litmus shapes in every order of messages: exactly the outcomes that some order of the accesses explains.
 
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::explore::killers::SHAPE_KILLERS;
-use scalepool::coherence::explore::{Limits, named};
-use scalepool::coherence::litmus::shapes::{Access, CORR, CORW, COWR, COWW, IRIW, MP, SB, SHAPES, Shape, WW};
+use scalepool::proof::explore::killers::SHAPE_KILLERS;
+use scalepool::proof::explore::{Limits, named};
+use scalepool::proof::litmus::shapes::{Access, CORR, CORW, COWR, COWW, IRIW, MP, SB, SHAPES, Shape, WW};
 use std::collections::BTreeSet;
 
 /// Names of explorations, behind that of the protocol.

@@ -5,11 +5,11 @@
 
 use super::mem_explore::with;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::litmus::shapes::SHAPES;
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mutant::Mutant;
-use scalepool::coherence::stress::litmus::explore;
-use scalepool::coherence::stress::{Counts, Protocol, Stress};
+use scalepool::proof::litmus::shapes::SHAPES;
+use scalepool::proof::stress::litmus::explore;
+use scalepool::proof::stress::{Counts, Protocol, Stress};
 
 /// How much more than in the normal run.
 pub fn soak() -> u64 {

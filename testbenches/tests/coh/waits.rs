@@ -11,12 +11,12 @@ use scalepool::coherence::clocked::node::{Node, NodeConfig, NodeResult, ORDER};
 use scalepool::coherence::clocked::waiting::{WaitTable, may_wait_for, row};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Line, LineAddr};
-use scalepool::coherence::mem::system::{MemSystem, Setup};
-use scalepool::coherence::mem::{DeviceOp, Holders, HostReq, MemHost, Want};
+use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir, Msg};
 use scalepool::coherence::mutant::Mutant;
 use scalepool::coherence::wire::Route;
 use scalepool::kernel::{self, Clock, Cx, Module, Next, RunOptions, Simulation, Time};
+use scalepool::proof::systems::mem::{MemSystem, Setup};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType,
@@ -274,7 +274,7 @@ fn coh_dlk_15_p() {
     // A host with many requests open has room for all their answers and for a snoop of each line.
     let mut host = MemHost::<Line>::new(0);
     for line in (0..64).map(LineAddr) {
-        host.issue(line, HostReq::RD_ANY, Want::Nothing, &mut Out::default());
+        host.issue(line, HostReq::RD_ANY, HostAccess::Nothing, &mut Out::default());
     }
     for tag in 0..64_u16 {
         let snoop = Msg::S2mBisnp { opcode: BisnpOpcode::BISnpInv, line: LineAddr(tag.into()), bi_tag: tag };
@@ -309,7 +309,7 @@ fn a_grant_without_bytes_holds_nobody() {
     let store = Act::Store { bytes: bytes(7), enables: 1 };
     for snooped_again in [false, true] {
         let mut host = host(Copy4::S);
-        let out = issue(&mut host, HostReq::INV, Want::Store);
+        let out = issue(&mut host, HostReq::INV, HostAccess::Store);
         let Msg::M2sReq { tag, .. } = out.sends[0].1 else { panic!("no request") };
         give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInv, X));
         let out = give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, tag));

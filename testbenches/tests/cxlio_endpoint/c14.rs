@@ -7,7 +7,7 @@ use scalepool::endpoint::completer::CompleterConfig;
 use scalepool::endpoint::config_space::port::port;
 use scalepool::endpoint::config_space::type3::{Type3Config, type3};
 use scalepool::endpoint::event::Event;
-use scalepool::endpoint::pm::{Ask, Happened, PmConfig, ResetKind, Side};
+use scalepool::endpoint::pm::{Happened, PmConfig, PmRequest, ResetKind, Side};
 use scalepool::endpoint::requester::Failure;
 use scalepool::endpoint::tlp::{Kind, Tlp};
 use scalepool_protocols::cxl::cxlio::code::{CplStatus, PmOpcode};
@@ -153,7 +153,7 @@ fn c14_8_21() {
 fn reset(kind: ResetKind) {
     for form in FORMS {
         let mut talk = Talk::ready(form);
-        talk.host.ask(Ask::ResetPrep(kind), talk.now);
+        talk.host.ask(PmRequest::ResetPrep(kind), talk.now);
         talk.settle();
         assert_eq!(talk.device.take_happened(), [Happened::ResetAnnounced(kind)]);
         assert_eq!(talk.host.take_happened(), [Happened::ResetAcknowledged]);
@@ -185,7 +185,7 @@ fn c14_9_3() {
 fn c14_9_8_1() {
     for form in FORMS {
         let mut talk = Talk::ready(form);
-        talk.host.ask(Ask::Flush, talk.now);
+        talk.host.ask(PmRequest::Flush, talk.now);
         talk.settle();
         let gpf = PmOpcode::Gpf;
         let expected = [(true, gpf, 1), (false, gpf, 0), (true, gpf, 1), (false, gpf, 0)];
@@ -200,7 +200,7 @@ fn c14_9_8_1() {
 fn c14_9_8_2() {
     for form in FORMS {
         let mut talk = Talk::ready(form);
-        talk.host.ask(Ask::Flush, talk.now);
+        talk.host.ask(PmRequest::Flush, talk.now);
         talk.settle();
         assert!(!talk.device.may_request_cache(), "no request of CXL.cache after phase 1");
         assert_eq!(talk.device.take_happened(), [Happened::FlushPhase(1), Happened::FlushPhase(2)]);
@@ -215,7 +215,7 @@ fn c14_9_8_2() {
 fn c14_10_1() {
     for form in FORMS {
         let mut talk = Talk::ready(form);
-        talk.device.ask(Ask::Sleep([LATENCY, LATENCY]), talk.now);
+        talk.device.ask(PmRequest::Sleep([LATENCY, LATENCY]), talk.now);
         talk.settle();
         let go = talk.said().iter().position(|m| *m == (true, PmOpcode::PmReq, 4)).expect("GO");
         let response = talk.said().iter().position(|m| *m == (true, PmOpcode::PmReq, 0)).expect("a response");
@@ -231,7 +231,7 @@ fn c14_10_2() {
         let busy = PmConfig { grants_sleep: false, ..PmConfig::new(Side::Host) };
         let mut talk = Talk::new(form, busy, PmConfig::new(Side::Device));
         talk.settle();
-        talk.device.ask(Ask::Sleep([LATENCY, LATENCY]), talk.now);
+        talk.device.ask(PmRequest::Sleep([LATENCY, LATENCY]), talk.now);
         talk.settle();
         assert!(!talk.device.is_asleep());
         assert_eq!(talk.device.take_happened(), [Happened::Ready, Happened::SleepAnswered]);
@@ -245,12 +245,12 @@ fn c14_10_2() {
 fn c14_10_3() {
     for form in FORMS {
         let mut talk = Talk::ready(form);
-        talk.host.ask(Ask::Go, talk.now);
+        talk.host.ask(PmRequest::Go, talk.now);
         talk.settle();
         assert_eq!(talk.said(), [(true, PmOpcode::PmReq, 4)]);
         assert!(!talk.device.is_asleep());
         // A GO of before does not count for a later request.
-        talk.device.ask(Ask::Sleep([LATENCY, LATENCY]), talk.now);
+        talk.device.ask(PmRequest::Sleep([LATENCY, LATENCY]), talk.now);
         talk.device.receive(&forged(PmOpcode::PmReq, 4, 0), talk.now);
         assert!(!talk.device.is_asleep());
         assert!(talk.events().is_empty());

@@ -2,7 +2,7 @@
 
 use super::rig::FORMS;
 use scalepool::endpoint::event::Event;
-use scalepool::endpoint::pm::{Ask, Happened, Latency, PmAgent, PmConfig, ResetKind, Side};
+use scalepool::endpoint::pm::{Happened, Latency, PmAgent, PmConfig, PmRequest, ResetKind, Side};
 use scalepool::endpoint::tlp::{Form, Kind, Tlp};
 use scalepool_protocols::cxl::cxlio::code::PmOpcode;
 use scalepool_protocols::cxl::cxlio::vdm::Pm;
@@ -132,9 +132,9 @@ fn cxlio_vdm_04_p() {
     let one = |side| PmConfig { credits: 1, ..PmConfig::new(side) };
     let mut talk = Talk::new(Form::NonFlit, one(Side::Host), one(Side::Device));
     talk.settle();
-    talk.host.ask(Ask::ResetPrep(ResetKind::S1), talk.now);
-    talk.host.ask(Ask::ResetPrep(ResetKind::S3), talk.now);
-    talk.host.ask(Ask::ResetPrep(ResetKind::S5), talk.now);
+    talk.host.ask(PmRequest::ResetPrep(ResetKind::S1), talk.now);
+    talk.host.ask(PmRequest::ResetPrep(ResetKind::S3), talk.now);
+    talk.host.ask(PmRequest::ResetPrep(ResetKind::S5), talk.now);
     talk.settle();
     assert_eq!((talk.host.waiting(), talk.host.credits(), talk.device.credits()), (0, 1, 1), "credits are home");
     let announced: Vec<Happened> = talk.device.take_happened();
@@ -161,7 +161,7 @@ fn cxlio_vdm_05_p() {
     for form in FORMS {
         for kind in ResetKind::ALL {
             let mut talk = Talk::ready(form);
-            talk.host.ask(Ask::ResetPrep(kind), talk.now);
+            talk.host.ask(PmRequest::ResetPrep(kind), talk.now);
             talk.settle();
             assert_eq!(talk.said(), [(true, PmOpcode::ResetPrep, 1), (false, PmOpcode::ResetPrep, 0)]);
             assert_eq!(talk.device.take_happened(), [Happened::ResetAnnounced(kind)]);
@@ -176,7 +176,7 @@ fn cxlio_vdm_05_p() {
 fn cxlio_vdm_05_n() {
     let mut talk = Talk::ready(Form::Flit);
     talk.deaf = true;
-    talk.host.ask(Ask::ResetPrep(ResetKind::Reset), 100);
+    talk.host.ask(PmRequest::ResetPrep(ResetKind::Reset), 100);
     talk.settle();
     let due = 100 + PmConfig::new(Side::Host).timeout;
     talk.host.expire(due - 1);
@@ -194,7 +194,7 @@ fn cxlio_vdm_05_n() {
 fn cxlio_vdm_06_p() {
     for form in FORMS {
         let mut talk = Talk::ready(form);
-        talk.device.ask(Ask::Sleep([LATENCY, LATENCY]), talk.now);
+        talk.device.ask(PmRequest::Sleep([LATENCY, LATENCY]), talk.now);
         talk.settle();
         let pm_req = PmOpcode::PmReq;
         assert_eq!(talk.said(), [(false, pm_req, 1), (true, pm_req, 0), (true, pm_req, 4)], "request, response, GO");
@@ -223,7 +223,7 @@ fn cxlio_vdm_06_n() {
     }
     // No response at all.
     let mut talk = Talk::ready(Form::NonFlit);
-    talk.device.ask(Ask::Sleep([LATENCY, LATENCY]), 0);
+    talk.device.ask(PmRequest::Sleep([LATENCY, LATENCY]), 0);
     talk.device.expire(u64::MAX);
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-06");
 }
@@ -234,7 +234,7 @@ fn cxlio_vdm_07_p() {
         let mut talk = Talk::ready(form);
         assert!(talk.device.may_request_cache());
         talk.host.saw_cache_request();
-        talk.host.ask(Ask::Flush, talk.now);
+        talk.host.ask(PmRequest::Flush, talk.now);
         // What was under way when the flush began still arrives.
         talk.host.saw_cache_request();
         talk.settle();
@@ -259,13 +259,13 @@ fn cxlio_vdm_07_n() {
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-07");
     // A request of CXL.cache after the answer to phase 1.
     let mut talk = Talk::ready(Form::Flit);
-    talk.host.ask(Ask::Flush, talk.now);
+    talk.host.ask(PmRequest::Flush, talk.now);
     talk.settle();
     talk.host.saw_cache_request();
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-07");
     // The answer to another phase.
     let mut talk = Talk::ready(Form::Flit);
-    talk.host.ask(Ask::Flush, talk.now);
+    talk.host.ask(PmRequest::Flush, talk.now);
     talk.host.receive(&forged(PmOpcode::Gpf, 0, PHASE_2), talk.now);
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-07");
 }

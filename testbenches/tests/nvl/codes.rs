@@ -73,8 +73,8 @@ fn nvl_opc_03_p() {
 fn nvl_opc_03_n() {
     let own = LAYOUTS[0];
     let with = |basis, source, doc| {
-        let LayoutDef { name, bits, rule, order, fields, cross_check, .. } = *own;
-        unclear(&LayoutDef { name, bits, basis, source, rule, order, doc, fields, cross_check })
+        let LayoutDef { name, bits, rule, order, fields, cross_check, screen, .. } = *own;
+        unclear(&LayoutDef { name, bits, basis, source, rule, order, doc, fields, cross_check, screen })
     };
     assert_eq!(with(own.basis, own.source, own.doc), None);
     assert!(with(Basis::Spec, own.source, own.doc).is_some());

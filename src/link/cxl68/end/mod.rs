@@ -274,7 +274,13 @@ impl End {
     }
 
     /// Shows a unit to the hooks of a point; `None`: it is gone.
-    fn hooks_unit(&self, point: HookPoint, way: Way, mut unit: Unit) -> Option<Unit> {
+    #[inline]
+    fn hooks_unit(&self, point: HookPoint, way: Way, unit: Unit) -> Option<Unit> {
+        if self.hooks.watches(point, way) { self.watched_unit(point, way, unit) } else { Some(unit) }
+    }
+
+    #[cold]
+    fn watched_unit(&self, point: HookPoint, way: Way, mut unit: Unit) -> Option<Unit> {
         (self.hooks.pass(point, way, PROTOCOL, &mut unit.0) == Passed::On).then_some(unit)
     }
 

@@ -26,7 +26,14 @@ impl End {
     /// Takes a unit off the wire. Messages are read with [`End::take`], events with [`End::take_events`].
     pub fn receive(&mut self, unit: &Unit, now: u64) {
         self.hooks.clock(now);
-        let Some(unit) = &self.hooks_unit(HookPoint::ReplayIn, Way::Rx, *unit) else { return };
+        let watched;
+        let unit = if self.hooks.watches(HookPoint::ReplayIn, Way::Rx) {
+            watched = self.hooks_unit(HookPoint::ReplayIn, Way::Rx, *unit);
+            let Some(unit) = &watched else { return };
+            unit
+        } else {
+            unit
+        };
         if self.config.mutant == Some(Mutant::AbortLeaves) && self.local.state == Local::Abort && unit.crc_ok() {
             (self.local.state, self.halted) = (Local::Normal, None);
         }
@@ -334,7 +341,7 @@ impl End {
         if self.too_early("a protocol flit") {
             return;
         }
-        for violation in check::unit(decoded, &self.config.link).violations {
+        for violation in check::violations(decoded, &self.config.link) {
             let severity = match violation.rule {
                 "CXL68-HDR-03" | "CXL68-HDR-04" | "CXL68-PCK-14" => Severity::Uncorrectable,
                 // Reserved bits are ignored; the protocol ID has been judged already.
@@ -351,7 +358,7 @@ impl End {
                 self.acknowledged(FLITS_AN_AK, "CXL68-LLR-09");
             }
             self.credits.receive(self.hooks.credits([header.rsp_crd, header.req_crd, header.data_crd]));
-            for (slot, class, _) in decoded.messages() {
+            decoded.messages().for_each(|(slot, class, _)| {
                 if !self.credits.arrived(class) {
                     let text = format!(
                         "{} received in slot {slot} although the sender has no credit for it",
@@ -359,7 +366,7 @@ impl End {
                     );
                     self.event(Severity::Protocol, finding("CXL68-CRD-04", "a message", "no message", &text));
                 }
-            }
+            });
         }
         self.deliver();
     }

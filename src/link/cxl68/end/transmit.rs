@@ -277,10 +277,9 @@ impl End {
             _ => usize::from(free.saturating_sub(3)),
         };
         let waited = !self.packer.is_empty();
-        let before: [usize; 10] = std::array::from_fn(|i| self.packer.waiting(Class::ALL[i]));
         match self.packer.pack(&mut self.credits.spend, runs) {
             Packed::Protocol(header, slots) => {
-                self.count_messages(&before);
+                self.count_messages();
                 self.protocol_flit(header, slots, ak, now)
             }
             Packed::AllData(_) | Packed::Nothing => {
@@ -295,24 +294,22 @@ impl End {
     /// for nothing.
     fn parts(&self, framing: u32) -> Parts {
         let filled = self.packer.filled();
-        let waits = |class: &Class| self.packer.waiting(*class) > 0;
-        let empty =
-            if self.packer.rollover() > 0 || Class::ALL.iter().any(|c| waits(c) && self.credits.spend[c.index()] > 0) {
-                Use::Packing
-            } else if Class::ALL.iter().any(waits) {
-                Use::Credits
-            } else {
-                Use::Idle
-            };
+        let may_go = |c: &Class| self.packer.waiting(*c) > 0 && self.credits.spend[c.index()] > 0;
+        let empty = if self.packer.rollover() > 0 || self.packer.queued() > 0 && Class::ALL.iter().any(may_go) {
+            Use::Packing
+        } else if self.packer.queued() > 0 {
+            Use::Credits
+        } else {
+            Use::Idle
+        };
         Parts::all(empty)
             .with(Use::Headers, framing + filled.messages + filled.trailers)
             .with(Use::Payload, filled.data)
     }
 
-    fn count_messages(&mut self, before: &[usize; 10]) {
-        for (class, before) in Class::ALL.into_iter().zip(before) {
-            self.stats.messages[class.index()] += (before - self.packer.waiting(class)) as u64;
-        }
+    fn count_messages(&mut self) {
+        let packed = self.stats.messages.iter_mut().zip(self.packer.packed());
+        packed.for_each(|(sum, messages)| *sum += u64::from(*messages));
     }
 
     fn protocol_flit(&mut self, mut header: FlitHeader, mut slots: [u128; 4], ak: bool, now: u64) -> Option<Unit> {

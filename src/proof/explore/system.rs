@@ -1,0 +1,169 @@
+//! What can be explored.
+
+use super::fingerprint::fingerprint;
+pub use scalepool_coherence::chart::{Sent, Step};
+use scalepool_coherence::content::{Content, LineAddr};
+use scalepool_coherence::event::Event;
+use scalepool_coherence::message::{Dir, Msg};
+use std::fmt::{self, Debug};
+use std::hash::Hash;
+
+/// What a fair run owes a move (`super::liveness` has the definition).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fairness {
+    /// Nothing. It begins something that nobody waits for, and may never be made.
+    Optional,
+    /// An agent's own step for what it waits for: it is made if it stays possible without a break.
+    Weak,
+    /// A message, or what an agent owes another: it is taken if it is possible again and again.
+    Strong,
+}
+
+/// For what somebody waits; what says more about a run stands first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Awaited {
+    /// A store whose line has been asked for.
+    Store,
+    /// A load whose line has been asked for.
+    Load,
+    /// The end of a request.
+    Request,
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Awaited::Store => "a store",
+            Awaited::Load => "a load",
+            Awaited::Request => "a request",
+        })
+    }
+}
+
+/// Somebody who waits. While it stands in every state of a stretch of a run, it is one and the same wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Wait {
+    /// Column of who waits.
+    pub agent: usize,
+    /// The request, load or store that is not finished yet.
+    pub awaited: Awaited,
+    /// Line; `None`: the whole cache.
+    pub line: Option<LineAddr>,
+}
+
+/// The action of a delivery ([`System::action`]): one message on its link, whatever its data.
+pub fn delivery<D: Content>(link: usize, dir: Dir, msg: &Msg<D>) -> u128 {
+    let mut msg = msg.clone();
+    if let Some(data) = msg.data_mut() {
+        *data = D::ones();
+    }
+    fingerprint(&(link, dir, msg))
+}
+
+/// A whole system as one state.
+pub trait System: Clone + Eq + Hash {
+    /// A move.
+    type Move: Copy + Debug + PartialEq;
+
+    /// Names of the agents, the columns of a chart.
+    fn columns(&self) -> Vec<String>;
+
+    /// Every move that is possible now, in a fixed order.
+    fn moves(&self, out: &mut Vec<Self::Move>);
+
+    /// What a fair run owes a move. One that it owes strongly drains: it delivers a message or ends what is open. A state
+    /// that is not idle must have one.
+    fn fairness(&self, mv: Self::Move) -> Fairness;
+
+    /// Which action a move is part of: moves of different states with one number are the same step to a fair run, and one
+    /// of them is enough. Asked of moves that are not optional.
+    fn action(&self, mv: Self::Move) -> u128;
+
+    /// Everybody who waits, in any order.
+    fn waits(&self, out: &mut Vec<Wait>);
+
+    /// Whether the run may rest here for ever: nothing is open, nothing under way, and nobody waits.
+    fn is_quiescent(&self) -> bool {
+        let mut waits = Vec::new();
+        self.waits(&mut waits);
+        self.is_idle() && waits.is_empty()
+    }
+
+    /// Makes a move. Broken rules go to `events`.
+    fn apply(&mut self, mv: Self::Move, events: &mut Vec<Event>);
+
+    /// What the move is in words; called on the state before [`System::apply`], for counterexamples only.
+    fn describe(&self, mv: Self::Move) -> Step;
+
+    /// The invariants of `coherence` §4 in this state.
+    fn check(&self, events: &mut Vec<Event>);
+
+    /// Nothing open and nothing under way.
+    fn is_idle(&self) -> bool;
+
+    /// What is asked in an idle state besides ([`System::check`]): V14.
+    fn check_idle(&self, _events: &mut Vec<Event>) {}
+
+    /// The state's name as an outcome, when no move is left.
+    fn outcome(&self) -> String {
+        String::new()
+    }
+
+    /// An equal state under a renaming of agents that are the same in all respects; the state itself where there is none.
+    fn canonical(self) -> Self {
+        self
+    }
+}
+
+/// The name of an outcome: the stable letter of each agent and whether memory is current. Where poison may be, a third word
+/// says whether memory is poisoned, and of each load of each agent whether it was: `P` poisoned, `c` clean, e.g. `P:cP,`.
+pub fn outcome(letters: &str, fresh: bool, poison: Option<(bool, &[Vec<bool>])>) -> String {
+    let letter = |poison: &bool| if *poison { 'P' } else { 'c' };
+    match poison {
+        None => format!("{letters} {fresh}"),
+        Some((memory, loads)) => {
+            let loads: Vec<String> = loads.iter().map(|of| of.iter().map(letter).collect()).collect();
+            format!("{letters} {fresh} {}:{}", letter(&memory), loads.join(","))
+        }
+    }
+}
+
+/// Every state that the moves of a system lead to.
+#[cfg(test)]
+pub(crate) fn reachable<S: System>(start: &S) -> Vec<S> {
+    let mut seen = std::collections::HashSet::from([fingerprint(start)]);
+    let mut states = vec![start.clone()];
+    let mut next = 0;
+    while next < states.len() {
+        let mut moves = Vec::new();
+        states[next].moves(&mut moves);
+        for mv in moves {
+            let mut after = states[next].clone();
+            after.apply(mv, &mut Vec::new());
+            if seen.insert(fingerprint(&after)) {
+                states.push(after);
+            }
+        }
+        next += 1;
+    }
+    states
+}
+
+/// How many different states are left when agents are renamed, where every renaming of a state is to be the same one.
+#[cfg(test)]
+pub(crate) fn orbits<S: System>(states: &[S], agents: usize, renamed: impl Fn(S, &[usize]) -> S) -> usize {
+    let orders: &[&[usize]] = match agents {
+        2 => &[&[1, 0]],
+        _ => &[&[0, 2, 1], &[1, 0, 2], &[1, 2, 0], &[2, 0, 1], &[2, 1, 0]],
+    };
+    let mut different = std::collections::HashSet::new();
+    for state in states {
+        let canonical = state.clone().canonical();
+        for order in orders {
+            let other = renamed(state.clone(), order).canonical();
+            assert!(other == canonical, "a state and its renaming {order:?} have different forms");
+        }
+        different.insert(fingerprint(&canonical));
+    }
+    different.len()
+}

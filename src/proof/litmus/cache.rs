@@ -1,0 +1,41 @@
+//! Kind `cxl-cache`: every agent is a device cache.
+
+use super::{Case, LitmusError, Word};
+use crate::explore::Explored;
+use crate::systems::cache::{ALL_REQUESTS, Act, CacheSystem, Setup};
+use scalepool_coherence::cache::home::PORTS;
+use scalepool_coherence::cache::state::At;
+
+fn act(word: &Word) -> Result<Act, LitmusError> {
+    match word.text.as_str() {
+        "Load" => Ok(Act::Load),
+        "Store" => Ok(Act::Store),
+        name => match ALL_REQUESTS.iter().find(|op| op.name() == Some(name)) {
+            Some(op) => Ok(Act::Request(*op)),
+            None => {
+                let names: Vec<&str> = ALL_REQUESTS.iter().filter_map(|op| op.name()).collect();
+                let expected = format!("Load, Store or one of {}", names.join(" "));
+                Err(LitmusError::Value { line: word.line, found: name.to_owned(), expected })
+            }
+        },
+    }
+}
+
+pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
+    let devices = case.start.len();
+    if devices > usize::from(PORTS) {
+        let expected = format!("at most {PORTS} devices");
+        return Err(LitmusError::Value { line: case.start_line, found: case.start.clone(), expected });
+    }
+    let programs =
+        case.programs.iter().map(|p| p.iter().map(act).collect()).collect::<Result<Vec<Vec<Act>>, LitmusError>>()?;
+    let at = |letter| match letter {
+        'M' => At::M,
+        'E' => At::E,
+        'S' => At::S,
+        _ => At::I,
+    };
+    let states: Vec<At> = case.start.chars().map(at).collect();
+    let setup = Setup { programs, poisoners: case.poisoners.clone(), ..Setup::free(case.config.clone(), devices, &[]) };
+    Ok(Box::new(CacheSystem::new(setup).start_at(&states).begin()))
+}

@@ -1,0 +1,54 @@
+//! Kind `hdm-db`: every agent is a host; the home's copy is the device's memory.
+
+use super::{Case, LitmusError, Word};
+use crate::explore::Explored;
+use crate::systems::mem::{Act, MemSystem, Setup};
+use scalepool_coherence::ids::Port;
+use scalepool_coherence::mem::HostReq;
+use scalepool_coherence::mem::tables::Copy4;
+
+/// Hosts of one device in a case: the search of all orders of their messages has no end long before.
+const MOST_HOSTS: usize = 16;
+
+/// The operation of a host that a word names.
+pub(super) fn act(word: &Word) -> Result<Act, LitmusError> {
+    Ok(match word.text.as_str() {
+        "MemRdS" => Act::Request(HostReq::RD_SHARED),
+        "MemRdA" => Act::Request(HostReq::RD_ANY),
+        "MemInv" => Act::Request(HostReq::INV),
+        "MemClnEvct" => Act::Request(HostReq::CLN_EVCT),
+        "MemWr" => Act::WriteBack,
+        "Load" => Act::Load,
+        "Store" => Act::Store,
+        name => {
+            return Err(LitmusError::Value {
+                line: word.line,
+                found: name.to_owned(),
+                expected: "MemRdS, MemRdA, MemInv, MemWr, MemClnEvct, Load or Store".to_owned(),
+            });
+        }
+    })
+}
+
+/// The stable state that a letter names.
+pub(super) fn state(letter: char) -> Copy4 {
+    match letter {
+        'M' => Copy4::M,
+        'E' => Copy4::E,
+        'S' => Copy4::S,
+        _ => Copy4::I,
+    }
+}
+
+pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
+    let hosts = case.start.len();
+    if hosts > MOST_HOSTS {
+        let expected = format!("at most {MOST_HOSTS} hosts");
+        return Err(LitmusError::Value { line: case.start_line, found: case.start.clone(), expected });
+    }
+    let programs = case.programs.iter().map(|p| p.iter().map(act).collect()).collect::<Result<_, _>>()?;
+    let states: Vec<Copy4> = case.start.chars().map(state).collect();
+    let setup =
+        Setup { programs, poisoners: case.poisoners.clone(), ..Setup::core(case.config.clone(), hosts as Port) };
+    Ok(Box::new(MemSystem::new(setup).start_at(&states).begin()))
+}

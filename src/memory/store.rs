@@ -32,9 +32,9 @@ impl Background {
     pub fn line(self, address: u64) -> Line {
         let mut line = [0; LINE_BYTES as usize];
         if self == Background::OwnAddress {
-            // Words of a length known to the compiler: 30 instructions a line instead of 300.
-            for (bytes, at) in line.as_chunks_mut::<8>().0.iter_mut().zip((address..).step_by(8)) {
-                *bytes = at.to_le_bytes();
+            // A line does not wrap around, so nothing overflows: 25 instructions instead of 180 with the checks.
+            for (word, bytes) in line.as_chunks_mut().0.iter_mut().enumerate() {
+                *bytes = address.wrapping_add(8 * word as u64).to_le_bytes();
             }
         }
         line

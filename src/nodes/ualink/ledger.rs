@@ -83,8 +83,8 @@ impl Ledger {
 const SENT: usize = 0;
 const CAME: usize = 1;
 
-/// What one source has sent to one destination over one port, and what has come. One number is compared with a third of the
-/// instructions of three.
+/// What one source has sent to one destination over one port, and what has come. One number is
+/// found with fewer comparisons than three.
 type Flows = BTreeMap<u64, [Vec<Ordered>; 2]>;
 
 fn flow_of(src: u16, dst: u16, port: usize) -> u64 {

@@ -246,7 +246,9 @@ impl Reading<'_> {
         let bits = self.payload.headers[segment].into();
         let mut found = Vec::new();
         SegmentHeader::DEF.check(bits, &mut found);
-        self.out.violations.extend(found.into_iter().map(|v| v.in_unit(|_| segment_header_byte(segment))));
+        if !found.is_empty() {
+            self.out.violations.extend(found.into_iter().map(|v| v.in_unit(|_| segment_header_byte(segment))));
+        }
         SegmentHeader::from_bits(bits)
     }
 

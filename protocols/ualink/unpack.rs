@@ -164,8 +164,8 @@ impl TlUnpacker {
         read
     }
 
-    /// Takes the next TL flit if it is data alone, of which nothing can be wrong: most are, and take a quarter of what
-    /// [`TlUnpacker::read`] takes. `false`: it has to be read.
+    /// Takes the next TL flit if it is data alone, of which nothing can be wrong: most are, and take 167 instructions.
+    /// `false`: it has to be read, which takes 3,000 of a Control half and what follows.
     pub fn take_data(&mut self, flit: &TlFlit) -> bool {
         self.pass_whole();
         let is_poisoned = self.open.get(self.whole).is_none_or(|open| open.transfer.poisoned != 0);

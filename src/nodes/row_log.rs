@@ -101,7 +101,7 @@ impl<const N: usize> Iterator for Rows<'_, N> {
 
     fn next(&mut self) -> Option<[u64; N]> {
         let mut differs = *self.bytes.next()?;
-        // From one that differs to the next: most rows differ in two or three of seven numbers.
+        // From one that differs to the next.
         while differs != 0 {
             let last = self.last.get_mut(differs.trailing_zeros() as usize)?;
             *last = last.wrapping_add(difference(&mut self.bytes).cast_unsigned());

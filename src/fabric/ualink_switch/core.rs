@@ -12,7 +12,7 @@ use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::ualink::tl::transfer::destination;
 use scalepool_link::ualink::tl::{Held, TlClass};
 use scalepool_protocols::ualink::unpack::Transfer;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A transaction inside.
@@ -63,6 +63,38 @@ impl Lane {
     }
 }
 
+/// A set of ports, a bit each: a tree takes 100 instructions for each of them.
+#[derive(Debug, Clone, Default)]
+struct Marks {
+    words: Vec<u64>,
+    /// No word before this one has a bit.
+    first: usize,
+}
+
+impl Marks {
+    fn insert(&mut self, port: u16) {
+        let word = usize::from(port) / 64;
+        if self.words.len() <= word {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (port % 64);
+        self.first = self.first.min(word);
+    }
+
+    /// Takes the lowest one out.
+    fn take_first(&mut self) -> Option<u16> {
+        while let Some(word) = self.words.get_mut(self.first) {
+            if *word != 0 {
+                let bit = word.trailing_zeros();
+                *word &= *word - 1;
+                return Some((64 * self.first) as u16 + bit as u16);
+            }
+            self.first += 1;
+        }
+        None
+    }
+}
+
 /// What leaves the core.
 #[derive(Debug, Clone)]
 pub struct Grant {
@@ -101,7 +133,7 @@ pub struct Core {
     /// Each output, by class.
     outputs: Vec<[Lane; 2]>,
     /// Outputs that have something to grant and room, or had when last looked at.
-    active: BTreeSet<u16>,
+    active: Marks,
     waiting: usize,
     stats: CoreStats,
 }
@@ -122,7 +154,7 @@ impl Core {
             pipeline: VecDeque::new(),
             under_way: 0,
             outputs,
-            active: BTreeSet::new(),
+            active: Marks::default(),
             waiting: 0,
             stats: CoreStats::default(),
         })
@@ -196,7 +228,7 @@ impl Core {
                 self.active.insert(output);
             }
         }
-        for output in std::mem::take(&mut self.active) {
+        while let Some(output) = self.active.take_first() {
             // Each class has room of its own, so requests and responses do not see each other.
             for lane in &mut self.outputs[usize::from(output)] {
                 while let Some(parcel) = lane.grant() {

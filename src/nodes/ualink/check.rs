@@ -128,7 +128,7 @@ impl Watch {
     }
 }
 
-/// A tag of a source on a port, as one number: it is compared with half the instructions of three.
+/// A tag of a source on a port, as one number, which is found with fewer comparisons than three.
 fn tag_of(port: usize, src: u16, tag: u16) -> u64 {
     (port as u64) << 32 | u64::from(src) << 16 | u64::from(tag)
 }

@@ -83,8 +83,13 @@ impl Ledger {
 const SENT: usize = 0;
 const CAME: usize = 1;
 
-/// What one source has sent to one destination over one port, and what has come.
-type Flows = BTreeMap<(u16, u16, usize), [Vec<Ordered>; 2]>;
+/// What one source has sent to one destination over one port, and what has come. One number is
+/// found with fewer comparisons than three.
+type Flows = BTreeMap<u64, [Vec<Ordered>; 2]>;
+
+fn flow_of(src: u16, dst: u16, port: usize) -> u64 {
+    u64::from(src) << 48 | u64::from(dst) << 32 | port as u64
+}
 
 /// Broken promises of a fabric: what came out twice or from nowhere, what passed an earlier one, and, where `all` have to
 /// be there, what never came. Each source, destination and port by itself; nothing comes between those that are denied.
@@ -131,7 +136,7 @@ fn flows(ledgers: &[&Ledger], sources: &RangeInclusive<u16>) -> Flows {
     for (n, port, one) in messages(ledgers) {
         let (src, dst) = one.pair();
         if sources.contains(&src) {
-            flows.entry((src, dst, port)).or_default()[n].push(one);
+            flows.entry(flow_of(src, dst, port)).or_default()[n].push(one);
         }
     }
     flows
@@ -139,7 +144,8 @@ fn flows(ledgers: &[&Ledger], sources: &RangeInclusive<u16>) -> Flows {
 
 fn judge(flows: Flows, ordering: Ordering, denied: &[(u16, u16)], all: bool) -> Vec<Violation> {
     let mut found = Vec::new();
-    for ((src, dst, port), [sent, came]) in flows {
+    for (flow, [sent, came]) in flows {
+        let (src, dst, port) = ((flow >> 48) as u16, (flow >> 32) as u16, flow as u32);
         let flow = format!("from {src} to {dst} over port {port}");
         if denied.contains(&(src, dst)) {
             let text = format!("{} messages {flow} have come through although this pair is denied", came.len());

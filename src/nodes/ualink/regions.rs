@@ -113,7 +113,7 @@ mod tests {
     use scalepool_protocols::ualink::pack::with_data;
 
     /// Whatever is written and read in whatever order, it is what a store has that all bytes are written to; also at a
-    /// completer that learns generators from what is expected, and of which each eleventh write comes with other bytes.
+    /// completer that learns generators from what is expected, and to which each eleventh request comes with other bytes.
     #[test]
     fn drawn_regions_read_as_a_store_does() {
         const OWNER: u16 = 3;
@@ -158,6 +158,6 @@ mod tests {
             (0..=want.beats()).for_each(|beat| assert_eq!(is.beat(beat), want.beat(beat), "{n}: {req:?}, beat {beat}"));
         }
         assert!(read > 1000 && drawn > 100, "{read} beats, {drawn} reads of regions that are drawn anew");
-        assert!(learned > 100, "{learned}");
+        assert!(learned > 50, "{learned} writes whose generator the completer has found");
     }
 }

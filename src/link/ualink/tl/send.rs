@@ -6,7 +6,7 @@ use super::{CATCH, Tl, VCS};
 use crate::line_time::{Parts, Use};
 use scalepool_protocols::ualink::compress::Compressed;
 use scalepool_protocols::ualink::control::Field;
-use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, SECTOR_BITS, TAGS, TlFlit};
+use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, SECTOR_BITS, TAGS, TL_SECTORS, TlFlit};
 use scalepool_protocols::ualink::pack::PackError;
 use scalepool_protocols::ualink::unpack::Transfer;
 
@@ -147,18 +147,23 @@ impl Tl {
     /// Parts of the TL flit that was packed last. What is empty waits for a place, for a credit or the peer's catch buffer, or
     /// for nothing.
     fn parts(&self, blocked: bool, now_flits: u64) -> Parts {
-        let filled = self.packer.filled();
-        let waits = TlClass::ALL.into_iter().any(|class| self.waiting(class) > 0);
         let bits = |sectors: usize| SECTOR_BITS * sectors as u32;
-        Parts::all(match waits || self.packer.owed_halves() > 0 {
+        let filled = self.packer.filled();
+        let named = Parts::all(Use::Idle)
+            .with(Use::Headers, bits(filled.fields))
+            .with(Use::Payload, bits(filled.data))
+            .with(Use::Control, bits(filled.control));
+        if filled.fields + filled.data + filled.control == TL_SECTORS {
+            // Nothing is empty, so there is no reason for it: most TL flits are full.
+            return named;
+        }
+        let waits = TlClass::ALL.into_iter().any(|class| self.waiting(class) > 0);
+        named.and_empty(match waits || self.packer.owed_halves() > 0 {
             _ if !self.is_open() => Use::Control,
             true if blocked || self.stalled_at == Some(now_flits) => Use::Credits,
             true => Use::Packing,
             false => Use::Idle,
         })
-        .with(Use::Headers, bits(filled.fields))
-        .with(Use::Payload, bits(filled.data))
-        .with(Use::Control, bits(filled.control))
     }
 
     /// Credits, then message 0x01, and nothing else before.

@@ -59,7 +59,7 @@ config! {
         ports: usize = "2" [Unit::Of("ports")] in Range::Int(1, 72), "ports in use";
         hop: u64 = "150 ns" [Unit::Time] in Range::Int(0, 1 << 40), "latency from packet in to packet out (nvlink §5, a choice)";
         store_flits: u32 = "2048" [Unit::Of("flits")] in Range::Int(32, 1 << 20), "buffer of each input and channel";
-        allocator: Option<String> = "" [Unit::Of("-")] in Range::Words(ALLOCATOR_NAMES), "which inputs send to which outputs (fabric §6.1); without it separable-output-first";
+        allocator: Option<String> = "" [Unit::Of("-")] in Range::Words(ALLOCATOR_NAMES), "which inputs send to which outputs (fabric §6.1); not given = separable-output-first";
         members: u16 = "0" [Unit::Of("GPUs")] in Range::Int(0, 72), "GPUs of the multicast group, the first ones; 0 = all";
     }
 }

@@ -82,7 +82,7 @@ config! {
         rate: u32 = "32" [Unit::Rate] in Range::OneOf(&[8, 16, 32, 64]), "line rate (cxl-68b §1.3); 64 takes 256B flits (cxl-io §7)";
         selective_nak: bool = "off" [Unit::Of("-")] in Range::Switch, "256B flits: request only the lost flit instead of all flits from it on (cxl-256b §9)";
         cachemem: bool = "off" [Unit::Of("-")] in Range::Switch, "CXL.mem accesses share the link, behind the ARB/MUX (cxl-68b §8, cxl-256b §6)";
-        arbiter: Option<String> = "" [Unit::Of("-")] in Range::Words(ARBITER_NAMES), "whose flit is next while both protocols have flits (cxl-68b §8.2); without it weighted-round-robin, the only one that looks at the weights";
+        arbiter: Option<String> = "" [Unit::Of("-")] in Range::Words(ARBITER_NAMES), "whose flit is next while both protocols have flits (cxl-68b §8.2); not given = weighted-round-robin, the only one that looks at the weights";
         weight_io: u16 = "1" [Unit::Of("-")] in Range::Int(1, 65535), "arbitration weight of CXL.io while both protocols have flits";
         weight_cachemem: u16 = "1" [Unit::Of("-")] in Range::Int(1, 65535), "arbitration weight of CXL.cachemem while both protocols have flits";
     }

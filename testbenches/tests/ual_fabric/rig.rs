@@ -228,7 +228,7 @@ impl Puppet {
 
     /// The next received transaction of a class, still in its buffers.
     pub fn take(&mut self, class: TlClass) -> Option<(Transfer, Held)> {
-        self.tl.take(class).map(|(transfer, held)| (transfer, held.expect("it came over the link")))
+        self.tl.take(class).map(|(transfer, held)| (*transfer, held.expect("it came over the link")))
     }
 }
 

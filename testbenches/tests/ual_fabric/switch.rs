@@ -275,7 +275,7 @@ fn ual_swi_07_p() {
             let transfer = on_vc(between(transfer, 1, 3), vc);
             let hold = held(&transfer);
             core.arrive(1, transfer.clone(), hold, 0).expect("allowed");
-            core.grant(0, |grant| assert_eq!(grant.transfer, transfer, "as it came, channel included"));
+            core.grant(0, |grant| assert_eq!(*grant.transfer, transfer, "as it came, channel included"));
         }
     }
     assert_eq!(core.inside(), 0, "no state of transactions is kept");

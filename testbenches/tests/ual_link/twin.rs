@@ -75,13 +75,13 @@ impl Twin {
                 *next - 1
             })
         });
+        let (header, payload) = (fh(&sent.head), sent.payload.copied());
         let (second, number) = self.second.transmit(offered);
-        let header = fh(&sent.head);
         self.compare("header", u64::from(header), second.into());
-        self.compare("payload", u64::from(sent.payload.is_some()), number.is_some().into());
+        self.compare("payload", u64::from(payload.is_some()), number.is_some().into());
         self.compare("kept", self.ours.unacknowledged() as u64, self.second.buffer.len() as u64);
         self.sent.push(header);
-        (header, sent.payload.copied())
+        (header, payload)
     }
 
     /// A flit for the receiver; `None`: a bad one.

@@ -8,6 +8,9 @@ use super::{
     Allocator, Arbiter, ArbiterError, Islip, Matrix, RoundRobin, Separable, StrictPriority, WeightedRoundRobin,
 };
 
+type NewArbiter = Result<Box<dyn Arbiter>, ArbiterError>;
+type NewAllocator = Result<Box<dyn Allocator>, ArbiterError>;
+
 /// An arbiter by name.
 #[derive(Debug, Clone, Copy)]
 pub struct ArbiterKind {
@@ -16,7 +19,7 @@ pub struct ArbiterKind {
     /// Whom it chooses.
     pub about: &'static str,
     /// Makes one that has granted nothing yet, with a weight for each requester; most rules have no use for weights.
-    pub make: fn(&[u16]) -> Result<Box<dyn Arbiter>, ArbiterError>,
+    pub make: fn(&[u16]) -> NewArbiter,
 }
 
 /// An allocator by name.
@@ -27,7 +30,7 @@ pub struct AllocatorKind {
     /// How it pairs inputs with outputs.
     pub about: &'static str,
     /// Makes one that has matched nothing yet, of so many inputs and outputs.
-    pub make: fn(usize, usize) -> Result<Box<dyn Allocator>, ArbiterError>,
+    pub make: fn(usize, usize) -> NewAllocator,
 }
 
 /// All arbiters that can be chosen.

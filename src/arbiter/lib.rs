@@ -28,8 +28,8 @@
 //!
 //! Whoever is granted has asked; while someone asks, someone is granted (an allocator: at least one pair); the same calls
 //! give the same grants. All that choose one are exhaustively compared with plain references for up to 5 requesters, the
-//! allocators for up to 3 x 3 (`testbenches/tests/arbiters.rs`). Sources: `fabric` §6.1 and §6.2; names and sizes are our
-//! own choice (§6.2, \[D\]).
+//! allocators for up to 3 x 3, and all of them by random walks at 64, 65, 128, 129 and 1,024
+//! (`testbenches/tests/arbiters.rs`). Sources: `fabric` §6.1 and §6.2; names and sizes are our own choice (§6.2, \[D\]).
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -365,7 +365,7 @@ impl WayOut {
         expects: u8,
         mut push: impl FnMut(OnWire<U>),
     ) {
-        // Nearly every unit arrives as it is: 30 instructions instead of 320.
+        // Nearly every unit arrives as it is: 30 instructions instead of 200.
         let mut unit = unit;
         if !hooks.is_some_and(|hooks| hooks.looks_at_wire(Way::Tx)) && self.wire.sends_whole(unit.bytes_mut().len()) {
             let behind_hidden = std::mem::take(&mut self.hidden);

@@ -78,8 +78,8 @@ impl Hasher for PageHasher {
 
 /// A sparse memory of 2^64 bytes.
 pub struct Store {
-    /// By number; nothing depends on the order of the table. A tree of some thousand pages takes 170 instructions an access
-    /// more.
+    /// By number; nothing depends on the order of the table. A tree of some thousand pages takes about 100 instructions
+    /// an access more.
     pages: HashMap<u64, Arc<Page>, BuildHasherDefault<PageHasher>>,
     background: Background,
 }

@@ -142,6 +142,12 @@ pub struct PidAction {
 /// is the other row of that log. Two valid IDs that differ are a mismatch whether or not they are expected.
 pub fn receive(id: u16, enabled: Enabled) -> PidAction {
     let [lo, hi] = id.to_le_bytes();
+    // Nearly every ID is one code twice, which is looked up once.
+    if lo == hi
+        && let Some(pid) = lookup(lo).filter(|pid| enabled.expects(pid.kind))
+    {
+        return PidAction { accept: Some(pid), log: None };
+    }
     let drop = |log| PidAction { accept: None, log: Some(log) };
     match (lookup(lo), lookup(hi)) {
         (Some(a), Some(b)) if a != b => drop(PidLog::UncorrectableMismatch),

@@ -1,12 +1,10 @@
 //! Arbiters and allocators by name, as a description chooses them.
 //!
-//! A new one is a file of its own with its `KIND`, and its line in [`ARBITERS`] or [`ALLOCATORS`]; every component that lets
-//! its arbiter be chosen takes it from then on. Left out: arbiters that have to know more than who asks, such as ages or
+//! A new one is a file of its own with its `KIND`, its `mod` line and its place in [`ARBITERS`] or [`ALLOCATORS`]; every
+//! component that lets its arbiter be chosen takes it from then on. Left out: arbiters that have to know more than who asks, such as ages or
 //! sizes of packets.
 
-use super::{
-    Allocator, Arbiter, ArbiterError, Islip, Matrix, RoundRobin, Separable, StrictPriority, WeightedRoundRobin,
-};
+use super::{ALLOCATORS, ARBITERS, Allocator, Arbiter, ArbiterError};
 
 type NewArbiter = Result<Box<dyn Arbiter>, ArbiterError>;
 type NewAllocator = Result<Box<dyn Allocator>, ArbiterError>;
@@ -32,12 +30,6 @@ pub struct AllocatorKind {
     /// Makes one that has matched nothing yet, of so many inputs and outputs.
     pub make: fn(usize, usize) -> NewAllocator,
 }
-
-/// All arbiters that can be chosen.
-pub const ARBITERS: &[ArbiterKind] = &[RoundRobin::KIND, Matrix::KIND, WeightedRoundRobin::KIND, StrictPriority::KIND];
-
-/// All allocators that can be chosen.
-pub const ALLOCATORS: &[AllocatorKind] = &[Separable::OUTPUT_FIRST, Separable::INPUT_FIRST, Islip::KIND];
 
 /// Names of the arbiters that can be chosen.
 pub const ARBITER_NAMES: &[&str] = &{

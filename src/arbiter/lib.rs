@@ -49,7 +49,7 @@ mod weighted;
 pub use age::AgeBased;
 pub use deficit::DeficitRoundRobin;
 pub use islip::Islip;
-pub use kind::{ALLOCATOR_NAMES, ALLOCATORS, ARBITER_NAMES, ARBITERS, AllocatorKind, ArbiterKind};
+pub use kind::{ALLOCATOR_NAMES, ARBITER_NAMES, AllocatorKind, ArbiterKind};
 pub use matching::{Match, Matching};
 pub use matrix::Matrix;
 pub use priority::StrictPriority;
@@ -60,6 +60,12 @@ pub use weighted::WeightedRoundRobin;
 
 use std::fmt::Debug;
 use thiserror::Error;
+
+/// All arbiters that a description can choose.
+pub const ARBITERS: &[ArbiterKind] = &[RoundRobin::KIND, Matrix::KIND, WeightedRoundRobin::KIND, StrictPriority::KIND];
+
+/// All allocators that a description can choose.
+pub const ALLOCATORS: &[AllocatorKind] = &[Separable::OUTPUT_FIRST, Separable::INPUT_FIRST, Islip::KIND];
 
 /// One resource, many who want it, no more to know than who asks.
 pub trait Arbiter: Debug + Send + CloneArbiter {

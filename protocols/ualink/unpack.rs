@@ -98,7 +98,8 @@ pub struct TlUnpacker {
     owed: usize,
     /// Of those that are open, so many from the first one on are owed nothing more.
     whole: usize,
-    /// Room of a read that is over: no TL flit asks for memory.
+    /// Room of a read that is over: no TL flit asks for memory. Transactions go on as they are, so they stay in their boxes.
+    #[allow(clippy::vec_box)]
     spare: (Vec<Placed>, Vec<Box<Transfer>>),
 }
 
@@ -187,7 +188,7 @@ impl TlUnpacker {
 
     /// The next request or response that is whole, behind [`TlUnpacker::take_data`].
     pub fn next_whole(&mut self) -> Option<Box<Transfer>> {
-        let whole = self.open.pop_front_if(|open| open.left() == 0)?;
+        let whole = if self.open.front()?.left() == 0 { self.open.pop_front()? } else { return None };
         self.whole = self.whole.saturating_sub(1);
         Some(whole.transfer)
     }

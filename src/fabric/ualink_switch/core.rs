@@ -217,7 +217,8 @@ impl Core {
 
     /// Hands out everything that can leave.
     pub fn grant(&mut self, now: u64, mut leave: impl FnMut(Grant)) {
-        while let Some(batch) = self.pipeline.pop_front_if(|batch| batch.due <= now) {
+        while self.pipeline.front().is_some_and(|batch| batch.due <= now) {
+            let Some(batch) = self.pipeline.pop_front() else { break };
             self.under_way -= batch.parcels.len();
             self.waiting += batch.parcels.len();
             for parcel in batch.parcels {

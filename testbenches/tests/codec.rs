@@ -8,7 +8,6 @@ mod cxlio;
 mod flits_soak;
 mod fuzzing;
 mod golden;
-mod layouts;
 mod oracle256;
 mod pcie_vectors;
 mod ual;

@@ -4,7 +4,7 @@
 //! then held against what the watcher has said of what came.
 
 use scalepool::link::event::{Event, Severity};
-use scalepool::link::hook::Way;
+use scalepool::link::hook::Direction;
 use scalepool::link::watch::{Watch, WatchConfig};
 use std::fmt;
 
@@ -110,21 +110,21 @@ impl Beside {
         Beside { watch: Some(Watch::new(config).expect("legal choices")), said: Vec::new() }
     }
 
-    fn unit(&mut self, way: Way, unit: &[u8], now: u64) {
+    fn unit(&mut self, way: Direction, unit: &[u8], now: u64) {
         let Some(watch) = &mut self.watch else { return };
         watch.unit(way, unit, now).expect("a unit");
-        let heard = watch.take_events().into_iter().filter(|(way, _)| *way == Way::Rx);
+        let heard = watch.take_events().into_iter().filter(|(way, _)| *way == Direction::Rx);
         self.said.extend(heard.map(|(_, event)| (event.severity, event.violation.rule)));
     }
 
     /// A unit comes to the end.
     pub fn arrives(&mut self, unit: &[u8], now: u64) {
-        self.unit(Way::Rx, unit, now);
+        self.unit(Direction::Rx, unit, now);
     }
 
     /// The end has sent a unit.
     pub fn sends(&mut self, unit: &[u8], now: u64) {
-        self.unit(Way::Tx, unit, now);
+        self.unit(Direction::Tx, unit, now);
     }
 
     /// The link is trained.

@@ -8,19 +8,19 @@
 //! end has sent: a bus may need several clocks for one.
 
 use super::stream::{Judged, Stream};
-use scalepool_link::hook::Way;
+use scalepool_link::hook::Direction;
 use scalepool_link::protocol::Protocol;
 use scalepool_link::watch::{Watch, WatchConfig};
 
 /// What stands in the way of the two interfaces.
 enum Step<'a> {
     Reset([usize; 2]),
-    Unit(Way, usize, &'a [u8]),
+    Unit(Direction, usize, &'a [u8]),
 }
 
 /// Watches the end; what it says of the units that come to it and of those that it sends.
 pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> [Judged; 2] {
-    let ways = [(Way::Rx, receives), (Way::Tx, sends)];
+    let ways = [(Direction::Rx, receives), (Direction::Tx, sends)];
     let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], broken: Vec::new() });
     let mut watch = Watch::new(config).ok();
     // Units fed so far, and those before the last reset.
@@ -36,7 +36,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
         let Some(watch) = &mut watch else { continue };
         let begins = fed[index(way)] == number;
         fed[index(way)] = number + 1;
-        let now = (fed[index(Way::Tx)] - first[index(Way::Tx)]) as u64;
+        let now = (fed[index(Direction::Tx)] - first[index(Direction::Tx)]) as u64;
         // Units of a stream have the length of the protocol.
         let in_stream = watch.unit(way, bytes, now).unwrap_or(false);
         if begins {
@@ -55,7 +55,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
 }
 
 /// Resets and units of both interfaces in the order of time.
-fn steps<'a>(ways: [(Way, &'a Stream); 2], part_bytes: usize) -> Vec<Step<'a>> {
+fn steps<'a>(ways: [(Direction, &'a Stream); 2], part_bytes: usize) -> Vec<Step<'a>> {
     let before = |t_fs: u64| {
         let last =
             |stream: &Stream| stream.parts(part_bytes).take_while(|(at, ..)| *at <= t_fs).last().map(|(_, n, _)| n);
@@ -64,7 +64,7 @@ fn steps<'a>(ways: [(Way, &'a Stream); 2], part_bytes: usize) -> Vec<Step<'a>> {
     let mut steps = Vec::new();
     for (way, stream) in ways {
         steps.extend(stream.resets().iter().map(|&(t_fs, _)| ((t_fs, 0), Step::Reset(before(t_fs)))));
-        let order = if way == Way::Tx { 1 } else { 2 };
+        let order = if way == Direction::Tx { 1 } else { 2 };
         let parts = stream.parts(part_bytes);
         steps.extend(parts.map(|(t_fs, n, bytes)| ((t_fs, order), Step::Unit(way, n, bytes))));
     }
@@ -73,9 +73,9 @@ fn steps<'a>(ways: [(Way, &'a Stream); 2], part_bytes: usize) -> Vec<Step<'a>> {
     steps.into_iter().map(|(_, step)| step).collect()
 }
 
-const fn index(way: Way) -> usize {
+const fn index(way: Direction) -> usize {
     match way {
-        Way::Rx => 0,
-        Way::Tx => 1,
+        Direction::Rx => 0,
+        Direction::Tx => 1,
     }
 }

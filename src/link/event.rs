@@ -1,6 +1,6 @@
 //! What a link end reports.
 
-use super::hook::Way;
+use super::hook::Direction;
 use scalepool_protocols::wire::{At, Violation};
 use std::fmt;
 
@@ -57,12 +57,12 @@ const GIVEN_UP: [&str; 3] = ["CXL68-LRS-06", "NVL-RPL-05", "UAL-TXS-07"];
 
 impl Event {
     /// Who has broken the rule, for an event that concerns what came to the end or what it sent.
-    pub fn culprit(&self, way: Way) -> Culprit {
+    pub fn culprit(&self, way: Direction) -> Culprit {
         match (way, self.severity) {
-            (Way::Tx, _) => Culprit::End,
-            (Way::Rx, Severity::Corrected | Severity::Retrain) => Culprit::Line,
-            (Way::Rx, _) if GIVEN_UP.contains(&self.violation.rule) => Culprit::Line,
-            (Way::Rx, _) => Culprit::Peer,
+            (Direction::Tx, _) => Culprit::End,
+            (Direction::Rx, Severity::Corrected | Severity::Retrain) => Culprit::Line,
+            (Direction::Rx, _) if GIVEN_UP.contains(&self.violation.rule) => Culprit::Line,
+            (Direction::Rx, _) => Culprit::Peer,
         }
     }
 }

@@ -9,9 +9,9 @@
 //!
 //! A walk through one flit clock: what is due on the wire passes the hooks and is kept; the oldest driven unit leaves.
 
-use super::fault::{FaultyWire, OnWire as Unit};
-use super::hook::Way;
-use super::port::{LinkEnd, OnWire, PortResult, Reports, WayOut, on_wire};
+use super::fault::{FaultyWire, WireUnit as Unit};
+use super::hook::Direction;
+use super::port::{LinkEnd, PortResult, Reports, WayOut, WireItem, on_wire};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next, Time};
 use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::collections::VecDeque;
@@ -81,9 +81,9 @@ pub struct ExternalConfig<E> {
 /// Wire ends and observers.
 pub struct ExternalWires<E: LinkEnd> {
     /// To the peer.
-    pub wire_out: LinkOut<OnWire<E::Unit>>,
+    pub wire_out: LinkOut<WireItem<E::Unit>>,
     /// From the peer.
-    pub wire_in: LinkIn<OnWire<E::Unit>>,
+    pub wire_in: LinkIn<WireItem<E::Unit>>,
     /// Received units.
     pub flits: Tap,
 }
@@ -128,8 +128,8 @@ impl<E: Reports> External<E> {
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         while let Some(item) = self.wires.wire_in.pop(cx) {
             match item {
-                OnWire::Unit { unit, .. } => {
-                    for (mut unit, _) in on_wire(self.end.hooks(), Way::Rx, self.end.protocol(), unit) {
+                WireItem::Unit { unit, .. } => {
+                    for (mut unit, _) in on_wire(self.end.hooks(), Direction::Rx, self.end.protocol(), unit) {
                         self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
                             protocol: self.end.protocol(),
                             dir: self.end.dir().opposite().name(),
@@ -137,12 +137,12 @@ impl<E: Reports> External<E> {
                         });
                     }
                 }
-                OnWire::Train => {
-                    self.wires.wire_out.push(cx, OnWire::Train);
+                WireItem::Train => {
+                    self.wires.wire_out.push(cx, WireItem::Train);
                     self.trained_at = Some(cx.now().plus_fs(self.retrain_fs));
                     self.trainings += 1;
                 }
-                OnWire::Over => {}
+                WireItem::Over => {}
             }
         }
     }

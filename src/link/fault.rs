@@ -4,7 +4,7 @@
 //! unit), unit n sent twice, unit n lost without a trace (which a 68B link cannot see), bit errors at a rate.
 //! Left out: bursts over lanes.
 //!
-//! What a unit is, and what a bad one looks like, is told by its link layer: [`OnWire`].
+//! What a unit is, and what a bad one looks like, is told by its link layer: [`WireUnit`].
 
 use scalepool_kernel::Rng;
 
@@ -94,7 +94,7 @@ impl Fault {
     }
 
     /// Does to unit `n` what it says, if it is about that one.
-    pub(super) fn apply<U: OnWire>(&self, n: u64, unit: &mut U, rng: &mut Rng, effect: &mut Effect) {
+    pub(super) fn apply<U: WireUnit>(&self, n: u64, unit: &mut U, rng: &mut Rng, effect: &mut Effect) {
         match *self {
             Fault::Flip { unit: at, bit } if at == n => {
                 if let Some(byte) = unit.bytes_mut().get_mut(usize::from(bit) / 8) {
@@ -129,7 +129,7 @@ pub(super) struct Effect {
 }
 
 /// A unit of a link layer, as a wire sees it.
-pub trait OnWire: Copy {
+pub trait WireUnit: Copy {
     /// All bytes that travel.
     fn bytes_mut(&mut self) -> &mut [u8];
     /// Becomes noise, see [`Fault::Noise`].
@@ -204,7 +204,7 @@ impl FaultyWire {
     }
 
     /// Sends a unit over the wire.
-    pub fn send<U: OnWire>(&mut self, unit: U) -> Arrivals<U> {
+    pub fn send<U: WireUnit>(&mut self, unit: U) -> Arrivals<U> {
         let n = self.sent;
         self.sent += 1;
         let mut arrives = unit;

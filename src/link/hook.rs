@@ -1,7 +1,7 @@
 //! Hook points: named places in a link end where a fault, a callback or a scoreboard attaches.
 //!
 //! Modelled: nothing of a link; a hook sees an [`Item`] at its [`HookPoint`] and says with an [`Answer`] what becomes of
-//! it. Every link end has the same points, for each way, what it sends ([`Way::Tx`]) and what comes to it ([`Way::Rx`]):
+//! it. Every link end has the same points, for each way, what it sends ([`Direction::Tx`]) and what comes to it ([`Direction::Rx`]):
 //!
 //! | point | Tx | Rx |
 //! | --- | --- | --- |
@@ -24,7 +24,7 @@
 //! A walk through one item: the end asks [`Hooks::watches`]; if someone does, it spells the item in bytes, [`Hooks::pass`]
 //! counts it and shows it to each hook in turn, and the end goes on with what is left.
 
-use super::fault::{Arrivals, Effect, Fault, FaultError, OnWire};
+use super::fault::{Arrivals, Effect, Fault, FaultError, WireUnit};
 use super::sample::{Sample, Samples};
 use scalepool_kernel::Rng;
 use scalepool_protocols::wire::LayoutDef;
@@ -84,19 +84,19 @@ impl HookPoint {
 
 /// A direction, seen from the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum Direction {
     /// What comes to it.
     Rx,
     /// What it sends.
     Tx,
 }
 
-impl Way {
+impl Direction {
     /// `rx` or `tx`.
     pub const fn name(self) -> &'static str {
         match self {
-            Way::Rx => "rx",
-            Way::Tx => "tx",
+            Direction::Rx => "rx",
+            Direction::Tx => "tx",
         }
     }
 }
@@ -107,7 +107,7 @@ pub struct Item<'a> {
     /// Where.
     pub point: HookPoint,
     /// Which way it goes.
-    pub way: Way,
+    pub way: Direction,
     /// Flit clock of the end.
     pub now_flits: u64,
     /// Items that passed this point before, counted while somebody watches it.
@@ -148,38 +148,38 @@ pub struct Rule {
     /// The point.
     pub point: HookPoint,
     /// The way.
-    pub way: Way,
+    pub way: Direction,
     /// `drop`, `replace`, `hold`.
     pub allowed: &'static [&'static str],
 }
 
-const fn rule(point: HookPoint, way: Way, allowed: &'static [&'static str]) -> Rule {
+const fn rule(point: HookPoint, way: Direction, allowed: &'static [&'static str]) -> Rule {
     Rule { point, way, allowed }
 }
 
 /// One row a point and way. What was accepted cannot be taken back, so hooks behind the judgement only watch.
 pub const RULES: [Rule; 12] = [
-    rule(HookPoint::PackerIn, Way::Rx, &[]),
-    rule(HookPoint::PackerIn, Way::Tx, &["drop", "replace"]),
-    rule(HookPoint::PackerOut, Way::Rx, &["drop", "replace"]),
-    rule(HookPoint::PackerOut, Way::Tx, &["drop", "replace"]),
-    rule(HookPoint::Credit, Way::Rx, &["drop", "replace"]),
-    rule(HookPoint::Credit, Way::Tx, &["hold"]),
-    rule(HookPoint::ReplayIn, Way::Rx, &["drop", "replace"]),
-    rule(HookPoint::ReplayIn, Way::Tx, &["replace"]),
-    rule(HookPoint::ReplayOut, Way::Rx, &[]),
-    rule(HookPoint::ReplayOut, Way::Tx, &["drop", "replace"]),
-    rule(HookPoint::Wire, Way::Rx, &["drop", "replace"]),
-    rule(HookPoint::Wire, Way::Tx, &["drop", "replace"]),
+    rule(HookPoint::PackerIn, Direction::Rx, &[]),
+    rule(HookPoint::PackerIn, Direction::Tx, &["drop", "replace"]),
+    rule(HookPoint::PackerOut, Direction::Rx, &["drop", "replace"]),
+    rule(HookPoint::PackerOut, Direction::Tx, &["drop", "replace"]),
+    rule(HookPoint::Credit, Direction::Rx, &["drop", "replace"]),
+    rule(HookPoint::Credit, Direction::Tx, &["hold"]),
+    rule(HookPoint::ReplayIn, Direction::Rx, &["drop", "replace"]),
+    rule(HookPoint::ReplayIn, Direction::Tx, &["replace"]),
+    rule(HookPoint::ReplayOut, Direction::Rx, &[]),
+    rule(HookPoint::ReplayOut, Direction::Tx, &["drop", "replace"]),
+    rule(HookPoint::Wire, Direction::Rx, &["drop", "replace"]),
+    rule(HookPoint::Wire, Direction::Tx, &["drop", "replace"]),
 ];
 
 /// Position of a point and way in [`RULES`] and in the lists of hooks.
-const fn slot(point: HookPoint, way: Way) -> usize {
+const fn slot(point: HookPoint, way: Direction) -> usize {
     2 * point as usize + way as usize
 }
 
 /// Position of the samples of a wire behind the lists of hooks.
-const fn sampled(way: Way) -> usize {
+const fn sampled(way: Direction) -> usize {
     RULES.len() + way as usize
 }
 
@@ -323,7 +323,7 @@ impl Hooks {
         }
     }
 
-    fn insert(&self, point: HookPoint, way: Way, what: What) -> Result<HookId, HookError> {
+    fn insert(&self, point: HookPoint, way: Direction, what: What) -> Result<HookId, HookError> {
         self.change(|shared, table| {
             table.last_id += 1;
             let id = table.last_id;
@@ -340,7 +340,7 @@ impl Hooks {
     pub fn attach(
         &self,
         point: HookPoint,
-        way: Way,
+        way: Direction,
         hook: impl FnMut(&Item<'_>) -> Answer + Send + 'static,
     ) -> Result<HookId, HookError> {
         self.insert(point, way, What::Call(Box::new(hook)))
@@ -351,7 +351,7 @@ impl Hooks {
     ///
     /// # Errors
     /// One that the point does not allow; [`HookError::Busy`]: a hook of the end runs.
-    pub fn attach_fault(&self, point: HookPoint, way: Way, fault: Fault) -> Result<HookId, HookError> {
+    pub fn attach_fault(&self, point: HookPoint, way: Direction, fault: Fault) -> Result<HookId, HookError> {
         let (answer, number) = match fault {
             Fault::Drop { unit } | Fault::Vanish { unit } => ("drop", unit),
             Fault::Flip { unit, .. } | Fault::Noise { unit } => ("replace", unit),
@@ -402,7 +402,7 @@ impl Hooks {
     ///
     /// # Errors
     /// [`HookError::Busy`]: a hook of the end runs.
-    pub fn sample(&self, way: Way, on: bool) -> Result<(), HookError> {
+    pub fn sample(&self, way: Direction, on: bool) -> Result<(), HookError> {
         self.change(|shared, _| {
             let bit = 1 << sampled(way);
             match on {
@@ -415,7 +415,7 @@ impl Hooks {
 
     /// Whether units of the wire are kept.
     #[inline]
-    pub fn is_sampled(&self, way: Way) -> bool {
+    pub fn is_sampled(&self, way: Direction) -> bool {
         self.is_set(sampled(way))
     }
 
@@ -423,7 +423,7 @@ impl Hooks {
     ///
     /// # Errors
     /// [`HookError::Busy`]: a hook of the end runs.
-    pub fn samples<R>(&self, way: Way, work: impl FnOnce(&mut Samples) -> R) -> Result<R, HookError> {
+    pub fn samples<R>(&self, way: Direction, work: impl FnOnce(&mut Samples) -> R) -> Result<R, HookError> {
         self.change(|_, table| Ok(work(&mut table.samples[way as usize])))
     }
 
@@ -445,7 +445,7 @@ impl Hooks {
 
     /// Whether a hook is attached there.
     #[inline]
-    pub fn watches(&self, point: HookPoint, way: Way) -> bool {
+    pub fn watches(&self, point: HookPoint, way: Direction) -> bool {
         self.is_set(slot(point, way))
     }
 
@@ -473,11 +473,11 @@ impl Hooks {
 
     /// Shows an item to the hooks of its point, which may change its bytes.
     #[inline]
-    pub fn pass(&self, point: HookPoint, way: Way, name: &'static str, bytes: &mut [u8]) -> Passed {
+    pub fn pass(&self, point: HookPoint, way: Direction, name: &'static str, bytes: &mut [u8]) -> Passed {
         if self.watches(point, way) { self.ask(point, way, name, bytes) } else { Passed::On }
     }
 
-    fn ask(&self, point: HookPoint, way: Way, name: &'static str, bytes: &mut [u8]) -> Passed {
+    fn ask(&self, point: HookPoint, way: Direction, name: &'static str, bytes: &mut [u8]) -> Passed {
         self.each(point, way, name, bytes, |fault, number, bytes, rng| match *fault {
             Fault::Drop { unit } | Fault::Vanish { unit } if unit == number => Answer::Drop,
             Fault::Flip { unit, bit } if unit == number => {
@@ -499,7 +499,7 @@ impl Hooks {
     fn each(
         &self,
         point: HookPoint,
-        way: Way,
+        way: Direction,
         name: &'static str,
         bytes: &mut [u8],
         mut fault: impl FnMut(&Fault, u64, &[u8], &mut Rng) -> Answer,
@@ -546,12 +546,12 @@ impl Hooks {
 
     /// Whether anybody looks at units on the wire; else they go on as they are.
     #[inline]
-    pub fn looks_at_wire(&self, way: Way) -> bool {
+    pub fn looks_at_wire(&self, way: Direction) -> bool {
         self.watches(HookPoint::Wire, way) || self.is_sampled(way)
     }
 
     /// Shows a unit on the wire; what goes on: none, one, or a unit twice, each with whether its bytes are others.
-    pub fn wire<U: OnWire>(&self, way: Way, name: &'static str, unit: U) -> Arrivals<(U, bool)> {
+    pub fn wire<U: WireUnit>(&self, way: Direction, name: &'static str, unit: U) -> Arrivals<(U, bool)> {
         let arrivals = self.behind_wire(way, name, unit);
         if let Some(shared) = self.0.as_ref().filter(|_| self.is_sampled(way)) {
             let mut table = shared.table.lock().unwrap_or_else(PoisonError::into_inner);
@@ -563,7 +563,7 @@ impl Hooks {
         arrivals
     }
 
-    fn behind_wire<U: OnWire>(&self, way: Way, name: &'static str, mut unit: U) -> Arrivals<(U, bool)> {
+    fn behind_wire<U: WireUnit>(&self, way: Direction, name: &'static str, mut unit: U) -> Arrivals<(U, bool)> {
         if !self.watches(HookPoint::Wire, way) {
             return [Some((unit, false)), None];
         }
@@ -585,7 +585,7 @@ impl Hooks {
     #[inline]
     pub fn message(
         &self,
-        (point, way): (HookPoint, Way),
+        (point, way): (HookPoint, Direction),
         def: &'static LayoutDef,
         bits: &mut u128,
         data: Option<&mut [u8; 64]>,
@@ -595,7 +595,7 @@ impl Hooks {
 
     fn ask_message(
         &self,
-        (point, way): (HookPoint, Way),
+        (point, way): (HookPoint, Direction),
         def: &'static LayoutDef,
         bits: &mut u128,
         data: Option<&mut [u8; 64]>,
@@ -617,20 +617,20 @@ impl Hooks {
 
     /// Asks whether credits may be returned now, where `pending` of them wait.
     pub fn holds_credits(&self, pending: u64) -> bool {
-        self.watches(HookPoint::Credit, Way::Tx)
-            && self.pass(HookPoint::Credit, Way::Tx, "credit", &mut pending.to_le_bytes()) == Passed::Held
+        self.watches(HookPoint::Credit, Direction::Tx)
+            && self.pass(HookPoint::Credit, Direction::Tx, "credit", &mut pending.to_le_bytes()) == Passed::Held
     }
 
     /// Shows credits that came, as they travel; none if they are dropped.
     pub fn credits<const N: usize>(&self, mut codes: [u8; N]) -> [u8; N] {
-        match self.pass(HookPoint::Credit, Way::Rx, "credit", &mut codes) {
+        match self.pass(HookPoint::Credit, Direction::Rx, "credit", &mut codes) {
             Passed::On => codes,
             Passed::Dropped | Passed::Held => [0; N],
         }
     }
 }
 
-fn refused(point: HookPoint, way: Way, number: u64, answer: &'static str) -> HookError {
+fn refused(point: HookPoint, way: Direction, number: u64, answer: &'static str) -> HookError {
     let allowed = RULES[slot(point, way)].allowed.join(" ");
     HookError::Answer { point: point.name(), way: way.name(), number, answer, allowed }
 }
@@ -639,7 +639,7 @@ fn refused(point: HookPoint, way: Way, number: u64, answer: &'static str) -> Hoo
 mod tests {
     use super::*;
 
-    fn ask(hooks: &Hooks, point: HookPoint, way: Way) -> (Passed, Vec<u8>) {
+    fn ask(hooks: &Hooks, point: HookPoint, way: Direction) -> (Passed, Vec<u8>) {
         let mut bytes = vec![1, 2, 3];
         (hooks.pass(point, way, "test", &mut bytes), bytes)
     }
@@ -677,21 +677,21 @@ mod tests {
     #[test]
     fn hooks_are_asked_in_order_and_can_be_taken_off() {
         let hooks = Hooks::new();
-        assert!(!hooks.watches(HookPoint::Wire, Way::Tx));
+        assert!(!hooks.watches(HookPoint::Wire, Direction::Tx));
         let plus = |item: &Item<'_>| Answer::Replace(item.bytes.iter().map(|b| b + 1).collect());
-        let first = hooks.attach(HookPoint::Wire, Way::Tx, plus).expect("no hook runs");
+        let first = hooks.attach(HookPoint::Wire, Direction::Tx, plus).expect("no hook runs");
         let twice = |item: &Item<'_>| Answer::Replace(item.bytes.iter().map(|b| b * 2).collect());
-        hooks.attach(HookPoint::Wire, Way::Tx, twice).expect("no hook runs");
-        assert_eq!(ask(&hooks, HookPoint::Wire, Way::Tx), (Passed::On, vec![4, 6, 8]));
+        hooks.attach(HookPoint::Wire, Direction::Tx, twice).expect("no hook runs");
+        assert_eq!(ask(&hooks, HookPoint::Wire, Direction::Tx), (Passed::On, vec![4, 6, 8]));
         assert_eq!((hooks.detach(first), hooks.detach(first)), (Ok(true), Ok(false)));
-        assert_eq!(ask(&hooks, HookPoint::Wire, Way::Tx), (Passed::On, vec![2, 4, 6]));
-        assert!(!hooks.watches(HookPoint::Wire, Way::Rx));
+        assert_eq!(ask(&hooks, HookPoint::Wire, Direction::Tx), (Passed::On, vec![2, 4, 6]));
+        assert!(!hooks.watches(HookPoint::Wire, Direction::Rx));
     }
 
     #[test]
     fn a_fault_hits_its_item_alone_and_is_refused_where_it_cannot_be() {
         let hooks = Hooks::new();
-        let way = Way::Tx;
+        let way = Direction::Tx;
         hooks.attach_fault(HookPoint::ReplayOut, way, Fault::Drop { unit: 1 }).expect("allowed");
         hooks.attach_fault(HookPoint::ReplayOut, way, Fault::Flip { unit: 2, bit: 9 }).expect("allowed");
         let passed: Vec<(Passed, Vec<u8>)> = (0..3).map(|_| ask(&hooks, HookPoint::ReplayOut, way)).collect();
@@ -717,16 +717,16 @@ mod tests {
             *told.lock().expect("no panic") = Some(inner.detach(1));
             Answer::Keep
         };
-        hooks.attach(HookPoint::Credit, Way::Rx, call).expect("no hook runs");
-        ask(&hooks, HookPoint::Credit, Way::Rx);
+        hooks.attach(HookPoint::Credit, Direction::Rx, call).expect("no hook runs");
+        ask(&hooks, HookPoint::Credit, Direction::Rx);
         assert_eq!(*found.lock().expect("no panic"), Some(Err(HookError::Busy)));
     }
 
     #[test]
     fn a_wrong_length_is_told() {
         let hooks = Hooks::new();
-        hooks.attach(HookPoint::Wire, Way::Rx, |_| Answer::Replace(vec![1])).expect("no hook runs");
-        assert_eq!(ask(&hooks, HookPoint::Wire, Way::Rx), (Passed::On, vec![1, 2, 3]));
+        hooks.attach(HookPoint::Wire, Direction::Rx, |_| Answer::Replace(vec![1])).expect("no hook runs");
+        assert_eq!(ask(&hooks, HookPoint::Wire, Direction::Rx), (Passed::On, vec![1, 2, 3]));
         let (errors, count) = hooks.take_errors();
         assert_eq!(count, 1);
         assert_eq!(errors[0].to_string(), "wire rx, item 0: found 1 bytes, expected 3");

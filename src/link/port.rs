@@ -19,8 +19,8 @@
 //! the odd half follows one edge later; units leave at every second edge.
 
 use super::event::{Event, Severity};
-use super::fault::{FaultyWire, OnWire as Unit};
-use super::hook::{Hooks, Way};
+use super::fault::{FaultyWire, WireUnit as Unit};
+use super::hook::{Direction, Hooks};
 use super::line_time::{LineTime, Parts, Use};
 use super::protocol::Protocol;
 use scalepool_kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
@@ -204,7 +204,7 @@ impl<T, E: Carries<T>> Agent<E> for Channels<T> {
 
 /// What travels between two ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnWire<U> {
+pub enum WireItem<U> {
     /// A unit.
     Unit {
         /// As it arrives.
@@ -261,9 +261,9 @@ pub struct Ports<E: LinkEnd> {
     /// Channels of its agents.
     pub agents: Vec<Box<dyn Agent<E>>>,
     /// To the peer.
-    pub wire_out: LinkOut<OnWire<E::Unit>>,
+    pub wire_out: LinkOut<WireItem<E::Unit>>,
     /// From the peer.
-    pub wire_in: LinkIn<OnWire<E::Unit>>,
+    pub wire_in: LinkIn<WireItem<E::Unit>>,
     /// Received units.
     pub flits: Tap,
     /// Signals of the link layer.
@@ -328,7 +328,7 @@ fn unit_bits(protocol: &str) -> u64 {
 /// What the hooks of the wire make of a unit; with it whether they changed it.
 pub(super) fn on_wire<U: Unit>(
     hooks: Option<&Hooks>,
-    way: Way,
+    way: Direction,
     protocol: &'static str,
     unit: U,
 ) -> impl Iterator<Item = (U, bool)> + use<U> {
@@ -363,20 +363,22 @@ impl WayOut {
         protocol: &'static str,
         unit: U,
         expects: u8,
-        mut push: impl FnMut(OnWire<U>),
+        mut push: impl FnMut(WireItem<U>),
     ) {
         // Nearly every unit arrives as it is: 30 instructions instead of 200.
         let mut unit = unit;
-        if !hooks.is_some_and(|hooks| hooks.looks_at_wire(Way::Tx)) && self.wire.sends_whole(unit.bytes_mut().len()) {
+        if !hooks.is_some_and(|hooks| hooks.looks_at_wire(Direction::Tx))
+            && self.wire.sends_whole(unit.bytes_mut().len())
+        {
             let behind_hidden = std::mem::take(&mut self.hidden);
-            return push(OnWire::Unit { unit, damaged: false, behind_hidden, expects });
+            return push(WireItem::Unit { unit, damaged: false, behind_hidden, expects });
         }
-        for (leaves, hooked) in on_wire(hooks, Way::Tx, protocol, unit) {
+        for (leaves, hooked) in on_wire(hooks, Direction::Tx, protocol, unit) {
             let (damaged_before, unseen_before) = (self.wire.damaged, self.wire.unseen);
             for unit in self.wire.send(leaves).into_iter().flatten() {
                 let damaged = hooked || self.wire.damaged != damaged_before;
                 let behind_hidden = std::mem::take(&mut self.hidden);
-                push(OnWire::Unit { unit, damaged, behind_hidden, expects });
+                push(WireItem::Unit { unit, damaged, behind_hidden, expects });
                 // The second copy of a unit, and what follows it.
                 self.hidden = self.wire.unseen != unseen_before;
             }
@@ -451,7 +453,7 @@ impl<E: Reports> Port<E> {
     /// Goes down and tells the peer.
     fn train(&mut self, cx: &mut Cx, peer: bool) {
         self.end.phy_down();
-        self.ports.wire_out.push(cx, OnWire::Train);
+        self.ports.wire_out.push(cx, WireItem::Train);
         self.training = if peer { Training::Both } else { Training::Alone };
         self.trained_at = cx.now().plus_fs(self.retrain_fs);
         self.trainings += 1;
@@ -486,15 +488,15 @@ impl<E: Reports> Port<E> {
         while let Some(item) = self.ports.wire_in.pop(cx) {
             self.rest_of_half(at);
             match item {
-                OnWire::Train => self.peer_trains(cx),
-                OnWire::Over => self.end.peer_is_over(),
-                OnWire::Unit { unit, damaged, mut behind_hidden, expects } => {
+                WireItem::Train => self.peer_trains(cx),
+                WireItem::Over => self.end.peer_is_over(),
+                WireItem::Unit { unit, damaged, mut behind_hidden, expects } => {
                     self.end.peer_expects(expects);
-                    if !self.end.hooks().is_some_and(|hooks| hooks.looks_at_wire(Way::Rx)) {
+                    if !self.end.hooks().is_some_and(|hooks| hooks.looks_at_wire(Direction::Rx)) {
                         self.arrival(unit, damaged, behind_hidden, at);
                         continue;
                     }
-                    for (unit, hooked) in on_wire(self.end.hooks(), Way::Rx, self.end.protocol(), unit) {
+                    for (unit, hooked) in on_wire(self.end.hooks(), Direction::Rx, self.end.protocol(), unit) {
                         self.arrival(unit, damaged || hooked, std::mem::take(&mut behind_hidden), at);
                     }
                 }
@@ -657,7 +659,7 @@ impl<E: Reports> Module for Port<E> {
         }
         self.show(at);
         if self.end.is_over() && !std::mem::replace(&mut self.told_over, true) {
-            self.ports.wire_out.push(cx, OnWire::Over);
+            self.ports.wire_out.push(cx, WireItem::Over);
         }
         self.busy_since = if self.end.is_quiet() { None } else { self.busy_since.or(Some(cx.now())) };
         let half_at = self.half.as_ref().map(|half| half.whole_at);

@@ -18,7 +18,7 @@
 
 use super::cxl68::Known;
 use super::event::{Event, Severity};
-use super::hook::Way;
+use super::hook::Direction;
 use super::protocol::Protocol;
 use super::ualink::OnLine;
 use super::{cxl68, cxl256, nvlink, ualink};
@@ -76,7 +76,7 @@ impl WatchConfig {
 /// The watcher of one end.
 pub struct Watch {
     judge: Judge,
-    events: Vec<(Way, Event)>,
+    events: Vec<(Direction, Event)>,
     copies: [Copies; 2],
     halted: Option<&'static str>,
 }
@@ -89,12 +89,12 @@ const MOST_OF_A_RULE: usize = 4;
 #[derive(Debug, Default)]
 struct Copies {
     unit: Vec<u8>,
-    said: Vec<(Way, Severity, &'static str)>,
+    said: Vec<(Direction, Severity, &'static str)>,
 }
 
 impl Copies {
     /// What is new of the events behind the next unit.
-    fn news(&mut self, unit: &[u8], mut events: Vec<(Way, Event)>) -> Vec<(Way, Event)> {
+    fn news(&mut self, unit: &[u8], mut events: Vec<(Direction, Event)>) -> Vec<(Direction, Event)> {
         if self.unit != unit {
             unit.clone_into(&mut self.unit);
             self.said.clear();
@@ -135,35 +135,35 @@ struct Watch256 {
     units: [u64; 2],
 }
 
-const fn index(way: Way) -> usize {
+const fn index(way: Direction) -> usize {
     match way {
-        Way::Rx => 0,
-        Way::Tx => 1,
+        Direction::Rx => 0,
+        Direction::Tx => 1,
     }
 }
 
 impl Watch68 {
-    fn unit(&mut self, way: Way, unit: &Unit, now: u64, events: &mut Vec<(Way, Event)>) -> bool {
+    fn unit(&mut self, way: Direction, unit: &Unit, now: u64, events: &mut Vec<(Direction, Event)>) -> bool {
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
         let sent_before = self.monitor.newest();
         let read: Option<Decoded> = match way {
-            Way::Rx => self.monitor.received(unit, now),
-            Way::Tx => self.monitor.sent(unit, now),
+            Direction::Rx => self.monitor.received(unit, now),
+            Direction::Tx => self.monitor.sent(unit, now),
         };
         let in_stream = match way {
-            Way::Rx => read.is_some(),
-            Way::Tx => read.is_some() || self.monitor.newest() != sent_before,
+            Direction::Rx => read.is_some(),
+            Direction::Tx => read.is_some() || self.monitor.newest() != sent_before,
         };
         if let Some(decoded) = read {
             for violation in check::unit(&decoded, &self.link).violations {
                 let severity =
-                    if way == Way::Rx { self.severity(&decoded, violation.rule) } else { Severity::Protocol };
+                    if way == Direction::Rx { self.severity(&decoded, violation.rule) } else { Severity::Protocol };
                 events.push((way, Event { severity, unit: number, violation }));
             }
         }
-        events.extend(self.monitor.take_heard().into_iter().map(|event| (Way::Rx, event)));
-        events.extend(self.monitor.take_events().into_iter().map(|event| (Way::Tx, event)));
+        events.extend(self.monitor.take_heard().into_iter().map(|event| (Direction::Rx, event)));
+        events.extend(self.monitor.take_events().into_iter().map(|event| (Direction::Tx, event)));
         in_stream
     }
 
@@ -186,16 +186,16 @@ impl Watch68 {
 }
 
 impl Watch256 {
-    fn unit(&mut self, way: Way, flit: &Flit, events: &mut Vec<(Way, Event)>) -> bool {
+    fn unit(&mut self, way: Direction, flit: &Flit, events: &mut Vec<(Direction, Event)>) -> bool {
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
         let next = match way {
-            Way::Rx => self.monitor.received(flit, number + 1),
-            Way::Tx => self.monitor.sent(flit, number + 1),
+            Direction::Rx => self.monitor.received(flit, number + 1),
+            Direction::Tx => self.monitor.sent(flit, number + 1),
         };
         for flit in &next {
             // A flit that was damaged under way is repaired or comes again.
-            let whole = way == Way::Tx || matches!(flit.receive(self.mode), r if r.is_good() && r.flit == *flit);
+            let whole = way == Direction::Tx || matches!(flit.receive(self.mode), r if r.is_good() && r.flit == *flit);
             let severity = if whole { Severity::Protocol } else { Severity::Corrected };
             // A flit has the length of its protocol, so every answer is an object.
             for (_, findings) in self.streams[index(way)].read(Ok(&flit.0)).into_iter().flatten() {
@@ -203,8 +203,8 @@ impl Watch256 {
                 events.extend(findings.violations.into_iter().map(events_of));
             }
         }
-        events.extend(self.monitor.take_heard().into_iter().map(|event| (Way::Rx, event)));
-        events.extend(self.monitor.take_events().into_iter().map(|event| (Way::Tx, event)));
+        events.extend(self.monitor.take_heard().into_iter().map(|event| (Direction::Rx, event)));
+        events.extend(self.monitor.take_events().into_iter().map(|event| (Direction::Tx, event)));
         next.contains(flit)
     }
 }
@@ -255,20 +255,21 @@ impl Watch {
     ///
     /// # Errors
     /// Bytes of another length than that of a unit.
-    pub fn unit(&mut self, way: Way, unit: &[u8], now: u64) -> Result<bool, FormError> {
+    pub fn unit(&mut self, way: Direction, unit: &[u8], now: u64) -> Result<bool, FormError> {
         if self.halted.is_some() {
             return Ok(false);
         }
         let first = self.events.len();
         let in_stream = self.judge(way, unit, now)?;
-        let stops = |(way, event): &&(Way, Event)| *way == Way::Rx && event.severity == Severity::Uncorrectable;
+        let stops =
+            |(way, event): &&(Direction, Event)| *way == Direction::Rx && event.severity == Severity::Uncorrectable;
         let fresh = self.events.split_off(first);
         self.halted = fresh.iter().find(stops).map(|(_, event)| event.violation.rule);
         self.events.extend(self.copies[index(way)].news(unit, fresh));
         Ok(in_stream)
     }
 
-    fn judge(&mut self, way: Way, unit: &[u8], now: u64) -> Result<bool, FormError> {
+    fn judge(&mut self, way: Direction, unit: &[u8], now: u64) -> Result<bool, FormError> {
         let events = &mut self.events;
         Ok(match &mut self.judge {
             Judge::Cxl68(watch) => watch.unit(way, &Unit::from_bytes(unit)?, now, events),
@@ -277,8 +278,8 @@ impl Watch {
                 let length = || FormError::new("unit", format!("{} bytes", unit.len()), "16 bytes");
                 let flit = nvlink::Flit(unit.try_into().map_err(|_| length())?);
                 let in_stream = match way {
-                    Way::Rx => monitor.received(&flit),
-                    Way::Tx => monitor.sent(&flit),
+                    Direction::Rx => monitor.received(&flit),
+                    Direction::Tx => monitor.sent(&flit),
                 };
                 events.extend(monitor.take_events());
                 in_stream
@@ -287,8 +288,8 @@ impl Watch {
                 let length = || FormError::new("unit", format!("{} bytes", unit.len()), "640 bytes, or 1");
                 let on_line = OnLine::of_bytes(unit).ok_or_else(length)?;
                 let in_stream = match way {
-                    Way::Rx => monitor.received(&on_line),
-                    Way::Tx => monitor.sent(&on_line),
+                    Direction::Rx => monitor.received(&on_line),
+                    Direction::Tx => monitor.sent(&on_line),
                 };
                 events.extend(monitor.take_events());
                 in_stream
@@ -297,7 +298,7 @@ impl Watch {
     }
 
     /// Events since the last call, with the direction that they concern.
-    pub fn take_events(&mut self) -> Vec<(Way, Event)> {
+    pub fn take_events(&mut self) -> Vec<(Direction, Event)> {
         std::mem::take(&mut self.events)
     }
 

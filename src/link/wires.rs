@@ -3,7 +3,7 @@
 //! Modelled: a latency in flit clocks, the same both ways; faults; a record of what was sent. The ends are not here: a pair
 //! of each link layer has its own walk through a flit clock. It begins with [`Wires::tick`], takes what is due, then sends.
 
-use super::fault::{FaultyWire, OnWire};
+use super::fault::{FaultyWire, WireUnit};
 use scalepool_protocols::cxl::Dir;
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ pub struct Wires<U> {
     log: Option<Vec<Seen<U>>>,
 }
 
-impl<U: OnWire> Wires<U> {
+impl<U: WireUnit> Wires<U> {
     /// Wires without faults that take `latency_flits`, at least 1, at flit clock 0.
     pub fn new(latency_flits: u64) -> Wires<U> {
         let latency_flits = latency_flits.max(1);
@@ -118,7 +118,7 @@ struct Lane<U> {
     in_flight: VecDeque<(u64, U)>,
 }
 
-impl<U: OnWire> Lane<U> {
+impl<U: WireUnit> Lane<U> {
     /// A lane without faults.
     fn clean() -> Lane<U> {
         Lane { wire: FaultyWire::clean(), in_flight: VecDeque::new() }

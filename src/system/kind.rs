@@ -620,7 +620,7 @@ pub fn component<C: Config + Component + 'static>(
 
 /// Units under way on a wire that is never silent, for an estimate of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OnWire {
+pub struct UnitsInFlight {
     /// The field to change if that is too much.
     pub key: &'static str,
     /// Length of the wire \[fs\].
@@ -696,7 +696,7 @@ pub trait Link: Send {
     }
 
     /// What is under way on each of its two wires, if that is a matter of memory.
-    fn on_wire(&self, roles: [Role; 2]) -> Option<OnWire> {
+    fn on_wire(&self, roles: [Role; 2]) -> Option<UnitsInFlight> {
         let _ = roles;
         None
     }

@@ -11,7 +11,7 @@ use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
-use super::kind::{COMPONENTS, External, Finding, LINKS, OnWire, PortDecl, Role, Side};
+use super::kind::{COMPONENTS, External, Finding, LINKS, PortDecl, Role, Side, UnitsInFlight};
 use super::memory_map::{self, MappedWindow, OpenWindow, WindowConfig};
 use super::neighbours::{self, Neighbourhood};
 use super::part::{self, PartArray, Whole};
@@ -147,7 +147,8 @@ fn joined(
 fn memory(system: &System, link_tables: &[OwnTable], problems: &mut Problems) {
     let (mut all, mut largest): (_, Option<(u128, &OwnTable, &'static str)>) = (limit::Wires::default(), None);
     for (link, own) in system.links.iter().zip(link_tables) {
-        let Some(OnWire { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(system.roles_of(link)) else {
+        let Some(UnitsInFlight { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(system.roles_of(link))
+        else {
             continue;
         };
         let bytes = all.add(2, way_fs, unit_time_fs, unit_bytes);

@@ -220,9 +220,9 @@ fn messages_and_flits_stand_side_by_side() {
     let mut memory = Live::new(&Request { description: Some(PAIR.to_owned()), threads: 1, set, ..Request::default() })
         .expect("built");
     let ends = ["memory.cxl", "host.cxl"];
-    use scalepool::link::hook::Way;
+    use scalepool::link::hook::Direction;
     for (live, end) in [(&outside, ends[0]), (&memory, ends[1])] {
-        live.port(end).expect("a port").hooks.sample(Way::Rx, true).expect("watched");
+        live.port(end).expect("a port").hooks.sample(Direction::Rx, true).expect("watched");
     }
     let line = Data::line([0x5a; 64]);
     let write = Message::M2sRwd(
@@ -244,7 +244,7 @@ fn messages_and_flits_stand_side_by_side() {
         for (from, to, at) in [(&outside, &memory, 0), (&memory, &outside, 1)] {
             let hooks = &from.port(ends[at]).expect("a port").hooks;
             let feed = to.port(ends[1 - at]).expect("a port").feed.as_ref().expect("the caller's end");
-            while let Some(sample) = hooks.samples(Way::Rx, |samples| samples.take()).expect("watched") {
+            while let Some(sample) = hooks.samples(Direction::Rx, |samples| samples.take()).expect("watched") {
                 assert!(feed.drive(sample.unit));
             }
         }

@@ -9,7 +9,7 @@ use crate::cxl68_link::units::{sent, wire};
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
-use scalepool::link::hook::{Answer, HookPoint, Item, RULES, Way};
+use scalepool::link::hook::{Answer, Direction, HookPoint, Item, RULES};
 use scalepool::scenario::drive::Live;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request};
@@ -432,7 +432,7 @@ fn a_device_judges_what_its_host_asks() {
                 if item.name == layout { Answer::Replace(bytes) } else { Answer::Keep }
             };
             let hooks = &live.port("host.cxl").expect("it has one").hooks;
-            hooks.attach(HookPoint::PackerIn, Way::Tx, wrong).expect("no hook runs");
+            hooks.attach(HookPoint::PackerIn, Direction::Tx, wrong).expect("no hook runs");
         });
         let of_device = report.violations.iter().filter(|b| b.place == "device.mem");
         of_device.map(|b| b.violation.rule).collect::<BTreeSet<_>>()
@@ -452,11 +452,11 @@ fn hooks_are_faults_of_a_simulation() {
                 hooks.attach_fault(point, way, fault).expect("allowed");
             })
         };
-        for way in [Way::Rx, Way::Tx] {
+        for way in [Direction::Rx, Direction::Tx] {
             let report = at(HookPoint::Wire, way, Fault::Drop { unit: 60 });
             assert!(report.violations.is_empty(), "{scenario}: {:?}", report.violations.first().map(|b| &b.violation));
         }
-        for (point, way) in [(HookPoint::PackerIn, Way::Tx), (HookPoint::PackerOut, Way::Rx)] {
+        for (point, way) in [(HookPoint::PackerIn, Direction::Tx), (HookPoint::PackerOut, Direction::Rx)] {
             let report = at(point, way, Fault::Vanish { unit: 20 });
             assert!(rules(&report).contains("SIM-E2E-03"), "{scenario}: {:?}", rules(&report));
         }

@@ -8,7 +8,7 @@ use scalepool::forms::flit::{Answer, Decoder};
 use scalepool::kernel::Rng;
 use scalepool::link::cxl256::{CachememConfig, LinkConfig as Link256};
 use scalepool::link::event::Culprit;
-use scalepool::link::hook::Way;
+use scalepool::link::hook::Direction;
 use scalepool::link::nvlink::Buffers;
 use scalepool::link::protocol::Protocol;
 use scalepool::link::ualink::line::{LaneRate, Line, Width};
@@ -337,7 +337,7 @@ fn healthy(protocol: Protocol) {
             ends[n].work(&mut rng, now);
             let mut sent = ends[n].transmit(now);
             if let Some(unit) = &sent {
-                watches[n].unit(Way::Tx, unit, now).expect("a unit");
+                watches[n].unit(Direction::Tx, unit, now).expect("a unit");
                 ways[n].sends(unit, now);
             }
             let bits = sent.as_ref().map_or(0, |unit| 8 * unit.len() as u64);
@@ -350,7 +350,7 @@ fn healthy(protocol: Protocol) {
         for n in 0..2 {
             if let Some(unit) = wires[1 - n].pop_front().flatten() {
                 ways[1 - n].comes(&unit, now);
-                watches[n].unit(Way::Rx, &unit, now).expect("a unit");
+                watches[n].unit(Direction::Rx, &unit, now).expect("a unit");
                 ends[n].receive(&unit, now);
             }
             for (way, event) in watches[n].take_events() {
@@ -435,7 +435,7 @@ fn hung(protocol: Protocol, hung: Hung) -> [[usize; 2]; 2] {
                 };
             }
             if let Some(unit) = &sent {
-                watches[n].unit(Way::Tx, unit, now).expect("a unit");
+                watches[n].unit(Direction::Tx, unit, now).expect("a unit");
                 if n == 1 && now <= HANGS_AT {
                     last.clone_from(unit);
                     let zeros = |unit: &[u8]| unit.iter().filter(|byte| **byte == 0).count();
@@ -448,12 +448,12 @@ fn hung(protocol: Protocol, hung: Hung) -> [[usize; 2]; 2] {
         }
         for n in 0..2 {
             if let Some(unit) = wires[1 - n].pop_front().flatten() {
-                watches[n].unit(Way::Rx, &unit, now).expect("a unit");
+                watches[n].unit(Direction::Rx, &unit, now).expect("a unit");
                 ends[n].receive(&unit, now);
             }
             for (way, event) in watches[n].take_events() {
                 assert!(now > HANGS_AT, "{event}");
-                lines[1 - n][usize::from(way == Way::Tx)] += 1;
+                lines[1 - n][usize::from(way == Direction::Tx)] += 1;
             }
         }
     }

@@ -7,8 +7,8 @@ use crate::status::{Failure, SP_ERR_KIND};
 use scalepool::forms::FormError;
 use scalepool::link::cxl256::WireFlit;
 use scalepool::link::event::Event;
-use scalepool::link::fault::OnWire;
-use scalepool::link::hook::{Hooks, Way};
+use scalepool::link::fault::WireUnit;
+use scalepool::link::hook::{Direction, Hooks};
 use scalepool::link::protocol::Protocol;
 use scalepool::link::ualink::OnLine;
 use scalepool::link::ualink::{
@@ -70,7 +70,11 @@ fn nvlink_end(config: &Config) -> nvlink::End {
 }
 
 /// What the hooks of the wire let through.
-fn arrivals<U: OnWire>(hooks: &Hooks, (way, name): (Way, &'static str), unit: U) -> impl Iterator<Item = U> + use<U> {
+fn arrivals<U: WireUnit>(
+    hooks: &Hooks,
+    (way, name): (Direction, &'static str),
+    unit: U,
+) -> impl Iterator<Item = U> + use<U> {
     hooks.wire(way, name, unit).into_iter().flatten().map(|(unit, _)| unit)
 }
 
@@ -112,17 +116,17 @@ impl End {
         let name = self.name;
         match &mut self.layer {
             Layer::Cxl68(end) => {
-                arrivals(end.hooks(), (Way::Rx, name), Unit::from_bytes(unit)?)
+                arrivals(end.hooks(), (Direction::Rx, name), Unit::from_bytes(unit)?)
                     .for_each(|unit| end.receive(&unit, now));
             }
             Layer::Cxl256(mode, end) => {
                 let unit = WireFlit { mode: *mode, flit: Flit::from_bytes(unit)? };
-                arrivals(end.hooks(), (Way::Rx, name), unit).for_each(|unit| end.receive(&unit.flit, now));
+                arrivals(end.hooks(), (Direction::Rx, name), unit).for_each(|unit| end.receive(&unit.flit, now));
             }
             Layer::Ualink(end) => {
                 let length = || FormError::new("unit", format!("{} bytes", unit.len()), "640 bytes, or 1");
                 match OnLine::of_bytes(unit).ok_or_else(length)? {
-                    OnLine::Flit(flit) => arrivals(end.hooks(), (Way::Rx, name), *flit)
+                    OnLine::Flit(flit) => arrivals(end.hooks(), (Direction::Rx, name), *flit)
                         .for_each(|flit| end.receive(&OnLine::Flit(Arc::new(flit)), now)),
                     control => end.receive(&control, now),
                 }
@@ -130,7 +134,7 @@ impl End {
             Layer::Nvlink(end) => {
                 let length = || FormError::new("unit", format!("{} bytes", unit.len()), "16 bytes");
                 let unit = nvlink::Flit(unit.try_into().map_err(|_| length())?);
-                arrivals(end.hooks(), (Way::Rx, name), unit).for_each(|unit| end.receive(&unit));
+                arrivals(end.hooks(), (Direction::Rx, name), unit).for_each(|unit| end.receive(&unit));
             }
         }
         Ok(())
@@ -142,20 +146,20 @@ impl End {
         let units = match &mut self.layer {
             _ if self.down => Vec::new(),
             Layer::Cxl68(end) => match end.transmit(now) {
-                Some(unit) => arrivals(end.hooks(), (Way::Tx, name), unit).map(|unit| unit.0.to_vec()).collect(),
+                Some(unit) => arrivals(end.hooks(), (Direction::Tx, name), unit).map(|unit| unit.0.to_vec()).collect(),
                 None => Vec::new(),
             },
             Layer::Cxl256(mode, end) => {
                 let unit = WireFlit { mode: *mode, flit: end.transmit(now) };
-                arrivals(end.hooks(), (Way::Tx, name), unit).map(|unit| unit.flit.0.to_vec()).collect()
+                arrivals(end.hooks(), (Direction::Tx, name), unit).map(|unit| unit.flit.0.to_vec()).collect()
             }
             Layer::Nvlink(end) => {
                 let unit = end.transmit();
-                arrivals(end.hooks(), (Way::Tx, name), unit).map(|unit| unit.0.to_vec()).collect()
+                arrivals(end.hooks(), (Direction::Tx, name), unit).map(|unit| unit.0.to_vec()).collect()
             }
             Layer::Ualink(end) => match end.transmit(now) {
                 OnLine::Flit(flit) => {
-                    arrivals(end.hooks(), (Way::Tx, name), *flit).map(|flit| flit.0.to_vec()).collect()
+                    arrivals(end.hooks(), (Direction::Tx, name), *flit).map(|flit| flit.0.to_vec()).collect()
                 }
                 control => vec![control.to_bytes()],
             },

@@ -8,7 +8,7 @@ use super::{LINKS, Link, Part, SP_RX, SP_TX};
 use crate::call::{Caller, call};
 use crate::status::{Failure, SP_ERR_BUSY, SP_ERR_INPUT, SP_ERR_KIND, SP_ERR_NULL, SP_OK};
 use scalepool::link::fault::Fault;
-use scalepool::link::hook::{Answer, HookError, HookPoint, Hooks, Item, Way};
+use scalepool::link::hook::{Answer, Direction, HookError, HookPoint, Hooks, Item};
 use scalepool::link::protocol::Protocol;
 use std::ffi::{CString, c_char, c_void};
 
@@ -56,10 +56,10 @@ impl From<HookError> for Failure {
 }
 
 /// The way of a number.
-pub(crate) fn way_of(way: u32) -> Result<Way, Failure> {
+pub(crate) fn way_of(way: u32) -> Result<Direction, Failure> {
     match way {
-        SP_RX => Ok(Way::Rx),
-        SP_TX => Ok(Way::Tx),
+        SP_RX => Ok(Direction::Rx),
+        SP_TX => Ok(Direction::Tx),
         _ => Err(Failure::range("way", way, "SP_RX or SP_TX")),
     }
 }

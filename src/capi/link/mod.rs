@@ -25,7 +25,7 @@ use active::End;
 use config::{Config, check_unit};
 use scalepool::forms::{self, FormError, Object, number, violation};
 use scalepool::link::event::{Event, Severity};
-use scalepool::link::hook::{HookPoint, Hooks, Passed, Way};
+use scalepool::link::hook::{Direction, HookPoint, Hooks, Passed};
 use scalepool::link::watch::Watch;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -80,7 +80,7 @@ impl Part {
 
 static LINKS: Table<Link> = Table::new(3, "link end");
 
-fn event_json(way: Way, event: &Event) -> Value {
+fn event_json(way: Direction, event: &Event) -> Value {
     let mut form = Object::new();
     form.insert("unit".into(), event.unit.into());
     form.insert("port".into(), way.name().into());
@@ -171,13 +171,13 @@ impl Link {
                     end.receive(&unit, self.now)?;
                 }
                 self.sent.extend(end.transmit(self.now));
-                let events: Vec<Value> = end.events().iter().map(|e| event_json(Way::Rx, e)).collect();
+                let events: Vec<Value> = end.events().iter().map(|e| event_json(Direction::Rx, e)).collect();
                 self.keep(events);
             }
             Part::Passive(watch) => {
                 let name = self.config.protocol.name();
                 let watched = |unit: &mut Vec<u8>, way| self.hooks.pass(HookPoint::Wire, way, name, unit) == Passed::On;
-                for (way, unit) in [(Way::Rx, rx), (Way::Tx, tx)] {
+                for (way, unit) in [(Direction::Rx, rx), (Direction::Tx, tx)] {
                     if let Some(mut unit) = unit
                         && watched(&mut unit, way)
                     {

@@ -11,7 +11,7 @@ use crate::link::{compare, mask_of};
 use crate::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_ERR_KIND, SP_FULL, SP_OK};
 use scalepool::forms::FormError;
 use scalepool::link::external::MAX_DRIVEN;
-use scalepool::link::hook::Way;
+use scalepool::link::hook::Direction;
 use scalepool::link::mailbox::{Channel, Flow, MAX_MESSAGES};
 use scalepool::link::sample::Sample;
 use scalepool::link::sim_port::SimPort;
@@ -58,10 +58,10 @@ fn flows<'a>(port: &SimPort, channel: &'a Channel, flow: Flow) -> Result<&'a Cha
 }
 
 /// The oldest unit of a watched wire, or message that arrived, which is looked at and taken.
-fn next(port: &SimPort, way: Way) -> Result<Sample, Failure> {
+fn next(port: &SimPort, way: Direction) -> Result<Sample, Failure> {
     let none = || Failure::new(SP_EMPTY, "port: no unit waits");
     if let Some(channel) = &port.channel {
-        if way == Way::Tx {
+        if way == Direction::Tx {
             let text = format!("way: found SP_TX of {}, a channel of messages, expected SP_RX", port.name);
             return Err(Failure::new(SP_ERR_KIND, text));
         }
@@ -76,7 +76,7 @@ fn next(port: &SimPort, way: Way) -> Result<Sample, Failure> {
 }
 
 /// Takes what [`next`] has looked at.
-fn take(port: &SimPort, way: Way) -> Result<Option<Sample>, Failure> {
+fn take(port: &SimPort, way: Direction) -> Result<Option<Sample>, Failure> {
     match &port.channel {
         Some(channel) => Ok(channel.take()),
         None => Ok(port.hooks.samples(way, |samples| samples.take())?),

@@ -2,7 +2,7 @@
 
 use super::SP_MAX_CYCLES;
 use crate::status::{Failure, SP_EMPTY, SP_OK};
-use scalepool::link::hook::Way;
+use scalepool::link::hook::Direction;
 use scalepool::link::sim_port::SimPort;
 use scalepool::scenario::Request;
 use scalepool::scenario::drive::{Live, ObserverId};
@@ -197,8 +197,8 @@ impl Sim {
                 "unit_bytes": port.unit_bytes,
                 "external": port.is_external(),
                 "driven": port.driven(),
-                "rx": side(Way::Rx)?,
-                "tx": side(Way::Tx)?,
+                "rx": side(Direction::Rx)?,
+                "tx": side(Direction::Tx)?,
             });
             if let Some(channel) = &port.channel {
                 form["layout"] = channel.layout.into();

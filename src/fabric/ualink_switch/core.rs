@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A transaction inside.
 #[derive(Debug, Clone)]
-struct Parcel {
+struct QueuedTransfer {
     input: u16,
     output: u16,
     transfer: Box<Transfer>,
@@ -28,14 +28,14 @@ struct Parcel {
 #[derive(Debug, Clone)]
 struct Batch {
     due: u64,
-    parcels: Vec<Parcel>,
+    transfers: Vec<QueuedTransfer>,
 }
 
 /// One class of an output port.
 #[derive(Debug, Clone)]
 struct Lane {
     /// What waits, by input port; none of them is empty.
-    queues: BTreeMap<u16, VecDeque<Parcel>>,
+    queues: BTreeMap<u16, VecDeque<QueuedTransfer>>,
     /// Inputs of which something waits.
     asking: Requests,
     arbiter: Box<dyn Arbiter>,
@@ -45,7 +45,7 @@ struct Lane {
 
 impl Lane {
     /// The next transaction, if there is room for it.
-    fn grant(&mut self) -> Option<Parcel> {
+    fn grant(&mut self) -> Option<QueuedTransfer> {
         if self.room == 0 {
             return None;
         }
@@ -53,13 +53,13 @@ impl Lane {
         self.arbiter.update(&self.asking, granted);
         let input = granted as u16;
         let queue = self.queues.get_mut(&input)?;
-        let parcel = queue.pop_front();
+        let queued = queue.pop_front();
         if queue.is_empty() {
             self.queues.remove(&input);
             self.asking.remove(granted);
         }
         self.room -= 1;
-        parcel
+        queued
     }
 }
 
@@ -186,10 +186,10 @@ impl Core {
         match self.routes.route(input, destination(&transfer.field)) {
             Ok(output) => {
                 let due = now + self.latency_cycles;
-                let parcel = Parcel { input, output, transfer, held };
+                let queued = QueuedTransfer { input, output, transfer, held };
                 match self.pipeline.back_mut() {
-                    Some(last) if last.due == due => last.parcels.push(parcel),
-                    _ => self.pipeline.push_back(Batch { due, parcels: vec![parcel] }),
+                    Some(last) if last.due == due => last.transfers.push(queued),
+                    _ => self.pipeline.push_back(Batch { due, transfers: vec![queued] }),
                 }
                 self.under_way += 1;
                 Ok(())
@@ -219,23 +219,23 @@ impl Core {
     pub fn grant(&mut self, now: u64, mut leave: impl FnMut(Grant)) {
         while self.pipeline.front().is_some_and(|batch| batch.due <= now) {
             let Some(batch) = self.pipeline.pop_front() else { break };
-            self.under_way -= batch.parcels.len();
-            self.waiting += batch.parcels.len();
-            for parcel in batch.parcels {
-                let output = parcel.output;
-                let lane = &mut self.outputs[usize::from(output)][parcel.held.class.index()];
-                lane.asking.insert(usize::from(parcel.input));
-                lane.queues.entry(parcel.input).or_default().push_back(parcel);
+            self.under_way -= batch.transfers.len();
+            self.waiting += batch.transfers.len();
+            for queued in batch.transfers {
+                let output = queued.output;
+                let lane = &mut self.outputs[usize::from(output)][queued.held.class.index()];
+                lane.asking.insert(usize::from(queued.input));
+                lane.queues.entry(queued.input).or_default().push_back(queued);
                 self.active.insert(output);
             }
         }
         while let Some(output) = self.active.take_first() {
             // Each class has room of its own, so requests and responses do not see each other.
             for lane in &mut self.outputs[usize::from(output)] {
-                while let Some(parcel) = lane.grant() {
+                while let Some(queued) = lane.grant() {
                     self.waiting -= 1;
-                    self.stats.granted[parcel.held.class.index()] += 1;
-                    let Parcel { input, output, transfer, held } = parcel;
+                    self.stats.granted[queued.held.class.index()] += 1;
+                    let QueuedTransfer { input, output, transfer, held } = queued;
                     leave(Grant { input, output, transfer, held });
                 }
             }

@@ -13,7 +13,7 @@ use super::coverage::Coverage;
 use super::credit::CreditBook;
 use super::end::put_header;
 use crate::event::{Event, Severity, finding};
-use crate::hook::{HookPoint, Hooks, Way};
+use crate::hook::{Direction, HookPoint, Hooks};
 use crate::line_time::{Parts, Use};
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::control::{self, InitParam};
@@ -102,13 +102,13 @@ impl Cachemem {
     /// # Errors
     /// A message that must not travel in this direction or is not whole.
     pub fn send(&mut self, mut message: Message) -> Result<(), Refused> {
-        if !self.hooks_message((HookPoint::PackerIn, Way::Tx), &mut message) {
+        if !self.hooks_message((HookPoint::PackerIn, Direction::Tx), &mut message) {
             return Ok(());
         }
         self.packer.push(message)
     }
 
-    fn hooks_message(&self, at: (HookPoint, Way), message: &mut Message) -> bool {
+    fn hooks_message(&self, at: (HookPoint, Direction), message: &mut Message) -> bool {
         let data = message.data.as_mut().map(|data| &mut data.line);
         self.hooks.message(at, message.class.def(self.config.mode.routing()), &mut message.bits, data)
     }
@@ -116,7 +116,7 @@ impl Cachemem {
     /// A message that was unpacked goes into its buffer, unless a hook drops it: then the buffer is free again.
     fn arrived(&mut self, mut message: Message) {
         self.stats.messages[message.class.index()] += 1;
-        if self.hooks_message((HookPoint::PackerOut, Way::Rx), &mut message) {
+        if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
             self.inbox.push_back(message);
         } else {
             self.credits.freed(message.class);
@@ -249,8 +249,8 @@ impl Cachemem {
             self.stats.passed_over += 1;
             return;
         }
-        if self.hooks.watches(HookPoint::PackerIn, Way::Rx) {
-            self.hooks.pass(HookPoint::PackerIn, Way::Rx, self.config.mode.protocol(), &mut flit.0.clone());
+        if self.hooks.watches(HookPoint::PackerIn, Direction::Rx) {
+            self.hooks.pass(HookPoint::PackerIn, Direction::Rx, self.config.mode.protocol(), &mut flit.0.clone());
         }
         // FEC and CRC have been judged below, where the flit got its number; asking both again took 1,100 instructions.
         let decoded = self.unpacker.read_judged(flit, Received::good(*flit));

@@ -14,7 +14,7 @@ use super::fault::spoil;
 use super::receiver::Receiver;
 use super::transmitter::{Heard, Transmitter};
 use crate::event::{Event, Severity, finding};
-use crate::hook::{HookPoint, Hooks, Passed, Way};
+use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use crate::line_time::{Parts, Use};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
@@ -140,12 +140,12 @@ impl<C: Client> End<C> {
 
     /// Shows a flit to the hooks of a point; `None`: it is gone.
     #[inline]
-    fn hooks_flit(&self, point: HookPoint, way: Way, flit: Flit) -> Option<Flit> {
+    fn hooks_flit(&self, point: HookPoint, way: Direction, flit: Flit) -> Option<Flit> {
         if self.hooks.watches(point, way) { self.watched_flit(point, way, flit) } else { Some(flit) }
     }
 
     #[cold]
-    fn watched_flit(&self, point: HookPoint, way: Way, mut flit: Flit) -> Option<Flit> {
+    fn watched_flit(&self, point: HookPoint, way: Direction, mut flit: Flit) -> Option<Flit> {
         (self.hooks.pass(point, way, self.link.mode.protocol(), &mut flit.0) == Passed::On).then_some(flit)
     }
 
@@ -310,9 +310,9 @@ impl<C: Client> End<C> {
             self.receiver.forget_stream();
         }
         self.hooks.clock(now_flits);
-        if !self.hooks.watches(HookPoint::ReplayIn, Way::Rx) {
+        if !self.hooks.watches(HookPoint::ReplayIn, Direction::Rx) {
             self.flit(flit, now_flits);
-        } else if let Some(flit) = self.hooks_flit(HookPoint::ReplayIn, Way::Rx, *flit) {
+        } else if let Some(flit) = self.hooks_flit(HookPoint::ReplayIn, Direction::Rx, *flit) {
             self.flit(&flit, now_flits);
         }
         self.received += 1;
@@ -367,8 +367,8 @@ impl<C: Client> End<C> {
                 }
             };
             self.stats.delivered += 1;
-            if self.hooks.watches(HookPoint::ReplayOut, Way::Rx) {
-                self.hooks_flit(HookPoint::ReplayOut, Way::Rx, flit);
+            if self.hooks.watches(HookPoint::ReplayOut, Direction::Rx) {
+                self.hooks_flit(HookPoint::ReplayOut, Direction::Rx, flit);
             }
             self.client.receive(&flit, part, now_flits);
         }
@@ -429,7 +429,9 @@ impl<C: Client> End<C> {
         self.stats.replayed += u64::from(replayed.is_some());
         let (mut flit, spoilt) = match replayed {
             // A NOP takes the place of one that a hook drops.
-            Some(flit) => (self.hooks_flit(HookPoint::ReplayOut, Way::Tx, flit).unwrap_or(Flit::ZERO), [false; 2]),
+            Some(flit) => {
+                (self.hooks_flit(HookPoint::ReplayOut, Direction::Tx, flit).unwrap_or(Flit::ZERO), [false; 2])
+            }
             None if self.halted.is_none() && self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
             None => (Flit::ZERO, [false; 2]),
         };
@@ -487,8 +489,8 @@ impl<C: Client> End<C> {
     fn new_payload(&mut self, now_flits: u64) -> (Flit, [bool; 2]) {
         let new = self.follows.take().or_else(|| self.client.transmit(now_flits));
         let new = match new {
-            Some(flit) if self.hooks.watches(HookPoint::PackerOut, Way::Tx) => {
-                self.hooks_flit(HookPoint::PackerOut, Way::Tx, flit)
+            Some(flit) if self.hooks.watches(HookPoint::PackerOut, Direction::Tx) => {
+                self.hooks_flit(HookPoint::PackerOut, Direction::Tx, flit)
             }
             new => new,
         };
@@ -496,7 +498,7 @@ impl<C: Client> End<C> {
         let (kept, sent, spoilt) = match (self.client.urgent(leaving.as_ref()), leaving) {
             (None, None) => return (Flit::ZERO, [false; 2]),
             (None, Some(flit)) => {
-                let flit = self.hooks_flit(HookPoint::ReplayIn, Way::Tx, flit).unwrap_or(flit);
+                let flit = self.hooks_flit(HookPoint::ReplayIn, Direction::Tx, flit).unwrap_or(flit);
                 (flit, flit, [false; 2])
             }
             (Some(Urgent { flit, follows }), leaving) => {

@@ -1,6 +1,6 @@
 //! What faults of the wire make of a 256B flit.
 
-use crate::fault::OnWire;
+use crate::fault::WireUnit;
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::{Flit, crc_parts};
@@ -23,7 +23,7 @@ pub(super) fn spoil(flit: &mut Flit, mode: Mode, halves: [bool; 2]) {
     flit.seal_fec(mode);
 }
 
-impl OnWire for WireFlit {
+impl WireUnit for WireFlit {
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.flit.0
     }

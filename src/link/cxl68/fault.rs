@@ -2,11 +2,11 @@
 
 pub use crate::fault::{Fault, FaultyWire};
 
-use crate::fault::OnWire;
+use crate::fault::WireUnit;
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 
-impl OnWire for Unit {
+impl WireUnit for Unit {
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.0
     }

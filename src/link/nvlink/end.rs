@@ -7,7 +7,7 @@ use super::message::{LINK_RID, Message, Refused};
 use super::receiver::Receiver;
 use super::transmitter::{Outcome, Transmitter};
 use crate::event::{Event, Severity};
-use crate::hook::{HookPoint, Hooks, Passed, Way};
+use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use crate::line_time::{Parts, Use};
 use scalepool_protocols::nvlink::check;
 use scalepool_protocols::nvlink::stream::{AeMemory, Decoded};
@@ -119,7 +119,7 @@ impl End {
     pub fn send(&mut self, message: Message) -> Result<(), Refused> {
         // With an AE it is as long as it can be.
         message.packet(true)?;
-        let Some(message) = self.hooks_message((HookPoint::PackerIn, Way::Tx), message) else { return Ok(()) };
+        let Some(message) = self.hooks_message((HookPoint::PackerIn, Direction::Tx), message) else { return Ok(()) };
         self.queues[usize::from(message.vc.0)].push_back(message);
         Ok(())
     }
@@ -135,7 +135,7 @@ impl End {
     }
 
     /// Shows a packet to the hooks of a point; `None`: it is gone.
-    fn hooks_packet(&self, (point, way): (HookPoint, Way), packet: Packet) -> Option<Packet> {
+    fn hooks_packet(&self, (point, way): (HookPoint, Direction), packet: Packet) -> Option<Packet> {
         if !self.hooks.watches(point, way) {
             return Some(packet);
         }
@@ -146,7 +146,7 @@ impl End {
     }
 
     /// The same with a message, as its packet with an AE. Other bytes that are no message are passed over.
-    fn hooks_message(&self, at: (HookPoint, Way), message: Message) -> Option<Message> {
+    fn hooks_message(&self, at: (HookPoint, Direction), message: Message) -> Option<Message> {
         if !self.hooks.watches(at.0, at.1) {
             return Some(message);
         }
@@ -282,7 +282,7 @@ impl End {
     /// Takes a flit off the wire.
     pub fn receive(&mut self, flit: &Flit) {
         let mut bytes = flit.0;
-        if !self.down && self.hooks.pass(HookPoint::ReplayIn, Way::Rx, PROTOCOL, &mut bytes) == Passed::On {
+        if !self.down && self.hooks.pass(HookPoint::ReplayIn, Direction::Rx, PROTOCOL, &mut bytes) == Passed::On {
             self.flit(&Flit(bytes));
         }
         self.received += 1;
@@ -376,8 +376,8 @@ impl End {
         if header.op == Op::RSP_DONE && header.rid == LINK_RID {
             return;
         }
-        self.hooks_packet((HookPoint::ReplayOut, Way::Rx), *packet);
-        self.hooks_packet((HookPoint::PackerIn, Way::Rx), *packet);
+        self.hooks_packet((HookPoint::ReplayOut, Direction::Rx), *packet);
+        self.hooks_packet((HookPoint::PackerIn, Direction::Rx), *packet);
         let ae = self.ae_received.update(packet);
         let decoded = Decoded { packet: *packet, covered_flits: 0, expected_crc: packet.crc(), ae };
         let broken = check::packet(&decoded, &self.config.codec).violations;
@@ -400,7 +400,7 @@ impl End {
             );
         }
         let (vc, data_flits) = (message.vc, message.data_flits());
-        match self.hooks_message((HookPoint::PackerOut, Way::Rx), message).filter(|m| m.vc == vc) {
+        match self.hooks_message((HookPoint::PackerOut, Direction::Rx), message).filter(|m| m.vc == vc) {
             Some(message) => self.inboxes[usize::from(vc.0)].push_back(message),
             // It was in a buffer, which is free again.
             None => self.credits.freed(vc, data_flits),
@@ -471,7 +471,7 @@ impl End {
         if let Some(packet) = self.transmitter.next_again() {
             self.stats.replayed += 1;
             // An IDLE flit takes the place of one that a hook drops.
-            let again = self.hooks_packet((HookPoint::ReplayOut, Way::Tx), packet);
+            let again = self.hooks_packet((HookPoint::ReplayOut, Direction::Tx), packet);
             return self.acknowledging(&again.unwrap_or_else(|| bare(&Header::default())));
         }
         self.uses = Parts::all(self.waits_for());
@@ -494,7 +494,7 @@ impl End {
             self.credits.give_back(&mut header);
         }
         let packet = with_header(&packet, &header);
-        let packet = self.hooks_packet((HookPoint::ReplayIn, Way::Tx), packet).unwrap_or(packet);
+        let packet = self.hooks_packet((HookPoint::ReplayIn, Direction::Tx), packet).unwrap_or(packet);
         self.transmitter.keep(packet);
         self.stats.sent_packets += 1;
         self.acknowledging(&packet)
@@ -529,7 +529,7 @@ impl End {
             self.uses = Parts::all(Use::Headers).with(Use::Payload, FLIT_BITS * u32::from(message.data_flits()));
             self.queues[at].pop_front();
             self.turn = (at + 1) % Vc::COUNT;
-            return self.hooks_packet((HookPoint::PackerOut, Way::Tx), packet);
+            return self.hooks_packet((HookPoint::PackerOut, Direction::Tx), packet);
         }
         None
     }

@@ -8,10 +8,10 @@
 //! A walk through one flit clock: what is due on the wire passes the hooks and is kept; the oldest driven flit leaves.
 
 use super::flit::Flit;
-use super::port::{OnWire, PROTOCOL, PortResult};
+use super::port::{Burst, PROTOCOL, PortResult};
 use crate::external::Feed;
 use crate::fault::FaultyWire;
-use crate::hook::{Hooks, Way};
+use crate::hook::{Direction, Hooks};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next};
 use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// An end outside the simulation.
 pub struct ExternalPort {
     pub(super) dir: &'static str,
-    pub(super) wire_out: LinkOut<OnWire>,
-    pub(super) wire_in: LinkIn<OnWire>,
+    pub(super) wire_out: LinkOut<Burst>,
+    pub(super) wire_in: LinkIn<Burst>,
     pub(super) packets: Tap,
     pub(super) wire: FaultyWire,
     pub(super) hooks: Hooks,
@@ -30,8 +30,8 @@ pub struct ExternalPort {
 
 impl ExternalPort {
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(OnWire { flits, .. }) = self.wire_in.pop(cx) {
-            let each = flits.into_iter().flat_map(|flit| self.hooks.wire(Way::Rx, PROTOCOL, flit));
+        while let Some(Burst { flits, .. }) = self.wire_in.pop(cx) {
+            let each = flits.into_iter().flat_map(|flit| self.hooks.wire(Direction::Rx, PROTOCOL, flit));
             let bytes: Vec<u8> = each.flatten().flat_map(|(flit, _)| flit.0).collect();
             if !bytes.is_empty() {
                 let dir = self.dir;
@@ -43,11 +43,11 @@ impl ExternalPort {
     fn send(&mut self, cx: &mut Cx) {
         // Bytes of another length were refused before they came here.
         let Some(flit) = self.feed.next().and_then(|bytes| Some(Flit(bytes.try_into().ok()?))) else { return };
-        for (leaves, damaged) in self.hooks.wire(Way::Tx, PROTOCOL, flit).into_iter().flatten() {
+        for (leaves, damaged) in self.hooks.wire(Direction::Tx, PROTOCOL, flit).into_iter().flatten() {
             let before = self.wire.damaged;
             let flits: Vec<Flit> = self.wire.send(leaves).into_iter().flatten().collect();
             if !flits.is_empty() {
-                self.wire_out.push(cx, OnWire { flits, damaged: damaged || self.wire.damaged != before });
+                self.wire_out.push(cx, Burst { flits, damaged: damaged || self.wire.damaged != before });
             }
         }
     }

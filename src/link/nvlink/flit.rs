@@ -1,6 +1,6 @@
 //! A flit on a wire, and what faults make of it.
 
-use crate::fault::OnWire;
+use crate::fault::WireUnit;
 use scalepool_kernel::Rng;
 use scalepool_protocols::nvlink::FLIT_BYTES;
 
@@ -21,7 +21,7 @@ impl From<u128> for Flit {
     }
 }
 
-impl OnWire for Flit {
+impl WireUnit for Flit {
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.0
     }

@@ -17,7 +17,7 @@ use super::message::LINK_RID;
 use super::receiver::Receiver;
 use super::{IDS, LinkConfig, steps};
 use crate::event::{Event, Severity};
-use crate::hook::Way;
+use crate::hook::Direction;
 use scalepool_protocols::nvlink::stream::{AeMemory, Decoded};
 use scalepool_protocols::nvlink::{Header, MAX_FLITS, Op, Packet, Vc, check};
 use scalepool_protocols::wire::{Violation, Wire};
@@ -76,7 +76,7 @@ pub struct Monitor {
     given: CreditBook,
     /// Credits of the peer, as `given`; what CREDIT_INIT said before it began again counts too, for the peer may have it.
     peer: CreditBook,
-    events: Vec<(Way, Event)>,
+    events: Vec<(Direction, Event)>,
 }
 
 impl Monitor {
@@ -113,34 +113,34 @@ impl Monitor {
     }
 
     /// Events since the last call, with the direction concerned; `unit` counts its flits.
-    pub fn take_events(&mut self) -> Vec<(Way, Event)> {
+    pub fn take_events(&mut self) -> Vec<(Direction, Event)> {
         std::mem::take(&mut self.events)
     }
 
-    fn event(&mut self, way: Way, violation: Violation) {
+    fn event(&mut self, way: Direction, violation: Violation) {
         self.event_of(way, Severity::Protocol, violation);
     }
 
-    fn event_of(&mut self, way: Way, severity: Severity, violation: Violation) {
+    fn event_of(&mut self, way: Direction, severity: Severity, violation: Violation) {
         let unit = match way {
-            Way::Rx => self.received,
-            Way::Tx => self.units,
+            Direction::Rx => self.received,
+            Direction::Tx => self.units,
         };
         self.events.push((way, Event { severity, unit, violation }));
     }
 
     /// The peer has broken a rule.
     fn hears(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
-        self.event(Way::Rx, Violation::at_byte(rule, 0, found, expected, text));
+        self.event(Direction::Rx, Violation::at_byte(rule, 0, found, expected, text));
     }
 
     fn broken(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
-        self.event(Way::Tx, Violation::at_byte(rule, 0, found, expected, text));
+        self.event(Direction::Tx, Violation::at_byte(rule, 0, found, expected, text));
     }
 
     /// What one packet with a good CRC breaks by itself.
-    fn content(&mut self, way: Way, packet: &Packet) {
-        let memory = if way == Way::Rx { &mut self.ae_received } else { &mut self.ae_sent };
+    fn content(&mut self, way: Direction, packet: &Packet) {
+        let memory = if way == Direction::Rx { &mut self.ae_received } else { &mut self.ae_sent };
         let ae = memory.update(packet);
         let decoded = Decoded { packet: *packet, covered_flits: 0, expected_crc: packet.crc(), ae };
         for violation in check::packet(&decoded, &self.config.codec).violations {
@@ -149,13 +149,13 @@ impl Monitor {
     }
 
     /// A header whose CRC does not fit.
-    fn bad_crc(&mut self, way: Way, header: u128, covered: &[u128]) {
+    fn bad_crc(&mut self, way: Direction, header: u128, covered: &[u128]) {
         let [found, expected] = [Header::from_bits(header).crc, self.config.codec.crc_of(covered, header)];
         let [found, expected] = [found, expected].map(|crc| format!("{crc:#09x}"));
         let rule = if covered.is_empty() { "NVL-CRC-01" } else { "NVL-CRC-02" };
         let text = format!("the CRC does not match {} flits of the packet before and the header", covered.len());
         // What comes may have been damaged under way.
-        let severity = if way == Way::Rx { Severity::Corrected } else { Severity::Protocol };
+        let severity = if way == Direction::Rx { Severity::Corrected } else { Severity::Protocol };
         self.event_of(way, severity, Violation::at_byte(rule, 12, found, expected, text));
     }
 
@@ -171,11 +171,11 @@ impl Monitor {
             self.arrived(packet);
         }
         if heard.bad {
-            self.bad_crc(Way::Rx, bits, &covered);
+            self.bad_crc(Direction::Rx, bits, &covered);
         }
         if heard.too_long {
             let (found, text) = (Header::from_bits(bits).len, "the header announces too many flits");
-            self.event(Way::Rx, Violation::at_byte("NVL-PKT-01", 1, found, "at most 17", text));
+            self.event(Direction::Rx, Violation::at_byte("NVL-PKT-01", 1, found, "at most 17", text));
         }
         if heard.ahead {
             let (found, next) = (Header::from_bits(bits).ackid, (self.receiver.accepted() + 1) % IDS);
@@ -190,7 +190,7 @@ impl Monitor {
                 self.hears("NVL-PKT-04", header.len, 0, "nothing follows a packet of the link");
             }
             if let Ok(packet) = Packet::new(&[bits]) {
-                self.content(Way::Rx, &packet);
+                self.content(Direction::Rx, &packet);
             }
         }
         if let Some(header) = heard.header.or(heard.idle).filter(|header| header.ackv) {
@@ -206,7 +206,7 @@ impl Monitor {
         self.ends.push_back(self.counted);
         let header = packet.header();
         self.credited(&header);
-        self.content(Way::Rx, packet);
+        self.content(Direction::Rx, packet);
         if !is_carrier(&header) {
             let data_flits = data_flits(packet);
             let has = self.peer.available(header.vc);
@@ -268,13 +268,13 @@ impl Monitor {
         let covered = std::mem::take(&mut self.covered);
         if self.config.codec.crc_of(&covered, bits) != header.crc {
             if !std::mem::replace(&mut self.lost, true) {
-                self.bad_crc(Way::Tx, bits, &covered);
+                self.bad_crc(Direction::Tx, bits, &covered);
             }
             return;
         }
         if usize::from(header.len) >= MAX_FLITS {
             let text = "the header announces too many flits";
-            self.event(Way::Tx, Violation::at_byte("NVL-PKT-01", 1, header.len, "at most 17", text));
+            self.event(Direction::Tx, Violation::at_byte("NVL-PKT-01", 1, header.len, "at most 17", text));
             self.lost = true;
             return;
         }
@@ -346,7 +346,7 @@ impl Monitor {
         if header.op.is_numbered() {
             self.numbered(packet);
         } else {
-            self.content(Way::Tx, packet);
+            self.content(Direction::Tx, packet);
             self.gives_back(&header);
         }
     }
@@ -391,7 +391,7 @@ impl Monitor {
 
     /// It takes identifiers and credits.
     fn new_packet(&mut self, packet: &Packet) {
-        self.content(Way::Tx, packet);
+        self.content(Direction::Tx, packet);
         let header = packet.header();
         let first = (self.newest + 1) % IDS;
         self.newest = (self.newest + packet.flits().len() as u16) % IDS;

@@ -16,7 +16,7 @@ use super::message::Message;
 use super::stall::{Stall, WINDOW_CYCLES};
 use crate::event::{Event, Severity, finding};
 use crate::fault::FaultyWire;
-use crate::hook::{Hooks, Way};
+use crate::hook::{Direction, Hooks};
 use crate::line_time::LineTime;
 use crate::port::{GIVE_UP_RULE, given_up};
 use scalepool_kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
@@ -35,7 +35,7 @@ pub fn channel_of(vc: Vc) -> usize {
 
 /// What travels between two ports: the flits of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OnWire {
+pub struct Burst {
     /// As they arrive.
     pub flits: Vec<Flit>,
     /// A fault input changed one of them.
@@ -114,9 +114,9 @@ pub struct Ports {
     /// Messages received, by [`CHANNELS`].
     pub rx: [Out<Message>; 3],
     /// To the peer.
-    pub wire_out: LinkOut<OnWire>,
+    pub wire_out: LinkOut<Burst>,
     /// From the peer.
-    pub wire_in: LinkIn<OnWire>,
+    pub wire_in: LinkIn<Burst>,
     /// Packets received, see [`shows`].
     pub packets: Tap,
     /// [`SIGNALS`].
@@ -152,7 +152,7 @@ pub struct Port {
     /// The window in which something was held back last.
     stalled_window: Option<u64>,
     /// The packet that goes, and the clock at which its last flit has gone.
-    under_way: Option<OnWire>,
+    under_way: Option<Burst>,
     packet_ends: u64,
     time: LineTime,
     /// See [`PortConfig::give_up`]; `None`: it has been said.
@@ -191,7 +191,7 @@ impl Port {
     }
 
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(OnWire { flits, damaged }) = self.ports.wire_in.pop(cx) {
+        while let Some(Burst { flits, damaged }) = self.ports.wire_in.pop(cx) {
             if !flits.is_empty() {
                 self.ports.packets.record(at, Kind::Flit, 0, 0, || Body::Flit {
                     protocol: PROTOCOL,
@@ -201,7 +201,7 @@ impl Port {
             }
             let mut hooked = false;
             for flit in flits {
-                for (flit, other) in self.end.hooks().wire(Way::Rx, "nvlink", flit).into_iter().flatten() {
+                for (flit, other) in self.end.hooks().wire(Direction::Rx, "nvlink", flit).into_iter().flatten() {
                     hooked |= other;
                     self.end.receive(&flit);
                 }
@@ -271,7 +271,7 @@ impl Port {
         self.packet_ends = at.cycle;
         loop {
             let flit = self.end.transmit();
-            for (leaves, other) in self.end.hooks().wire(Way::Tx, "nvlink", flit).into_iter().flatten() {
+            for (leaves, other) in self.end.hooks().wire(Direction::Tx, "nvlink", flit).into_iter().flatten() {
                 hooked |= other;
                 flits.extend(self.wire.send(leaves).into_iter().flatten());
             }
@@ -283,7 +283,7 @@ impl Port {
         self.time.add((self.packet_ends - at.cycle) * FLIT_BITS, &self.end.uses());
         let waits = CHANNELS.iter().any(|&vc| self.end.waiting(vc) > 0);
         self.mine.credit_stalls += u64::from(waits && self.end.stats().sent_packets == packets);
-        self.under_way = Some(OnWire { flits, damaged: hooked || self.wire.damaged != damaged_before });
+        self.under_way = Some(Burst { flits, damaged: hooked || self.wire.damaged != damaged_before });
         self.report(false, at);
     }
 

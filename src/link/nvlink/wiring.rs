@@ -4,7 +4,7 @@ use super::config::{Buffers, LinkConfig};
 use super::end::End;
 use super::external::ExternalPort;
 use super::message::Message;
-use super::port::{OnWire, Port, PortConfig, PortResult, Ports, SIGNALS, shows};
+use super::port::{Burst, Port, PortConfig, PortResult, Ports, SIGNALS, shows};
 use super::stall::Stall;
 use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
@@ -32,8 +32,8 @@ pub struct LinkKind {
 
 /// One end of a link before it has a place.
 pub struct Socket {
-    wire_out: LinkOutEnd<OnWire>,
-    wire_in: LinkInEnd<OnWire>,
+    wire_out: LinkOutEnd<Burst>,
+    wire_in: LinkInEnd<Burst>,
     /// Received packets, and signals.
     taps: Option<[Tap; 2]>,
     /// Direction of what it receives.
@@ -63,8 +63,8 @@ pub struct Plug {
 /// Names of the kernel's grammar that are used twice; a latency of 0.
 pub fn link(sim: &mut Simulation, names: [&str; 2], latency_fs: u64) -> Result<[Socket; 2], BuildError> {
     let [first, second] = names;
-    let (down_out, down_in) = sim.link::<OnWire>(&format!("{first}.wire"), latency_fs)?;
-    let (up_out, up_in) = sim.link::<OnWire>(&format!("{second}.wire"), latency_fs)?;
+    let (down_out, down_in) = sim.link::<Burst>(&format!("{first}.wire"), latency_fs)?;
+    let (up_out, up_in) = sim.link::<Burst>(&format!("{second}.wire"), latency_fs)?;
     let socket = |name: &str, wire_out, wire_in, dir| Socket {
         wire_out,
         wire_in,

@@ -7,7 +7,7 @@ use super::mutant::Mutant;
 use super::replay::{Head, Replay, Says, Sent, Taken};
 use super::state::{Arrived, Fault, LinkState, Sends, State};
 use crate::event::{Event, Severity, finding};
-use crate::hook::{HookPoint, Hooks, Passed, Way};
+use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use crate::line_time::{Parts, Stream, Use};
 use scalepool_protocols::ualink::code::FlitOp;
 use scalepool_protocols::ualink::flit::{Flit, Payload, SECTORS, map};
@@ -158,8 +158,8 @@ impl<C: Client> Source for Feed<'_, C> {
         };
         self.taken += 1;
         *self.allowance -= TL_FLIT;
-        let flit = match self.hooks.watches(HookPoint::PackerIn, Way::Tx) {
-            true => hooks_tl_flit(self.hooks, (HookPoint::PackerIn, Way::Tx), flit)?,
+        let flit = match self.hooks.watches(HookPoint::PackerIn, Direction::Tx) {
+            true => hooks_tl_flit(self.hooks, (HookPoint::PackerIn, Direction::Tx), flit)?,
             false => flit,
         };
         self.begun += 1;
@@ -368,8 +368,8 @@ impl<C: Client> End<C> {
             }
             let mut payload = payload;
             for point in [HookPoint::PackerOut, HookPoint::ReplayIn] {
-                if hooks.watches(point, Way::Tx) {
-                    match hooks_payload(hooks, (point, Way::Tx), payload) {
+                if hooks.watches(point, Direction::Tx) {
+                    match hooks_payload(hooks, (point, Direction::Tx), payload) {
                         Some(passed) => payload = passed,
                         None if point == HookPoint::PackerOut => return None,
                         None => (),
@@ -403,8 +403,8 @@ impl<C: Client> End<C> {
                 kept.clone()
             }
             kept => {
-                let payload =
-                    kept.and_then(|kept| hooks_payload(&self.hooks, (HookPoint::ReplayOut, Way::Tx), kept.payload()));
+                let payload = kept
+                    .and_then(|kept| hooks_payload(&self.hooks, (HookPoint::ReplayOut, Direction::Tx), kept.payload()));
                 // A flit without payload takes the place of one that a hook drops.
                 let head = Head { payload: payload.is_some(), ..head };
                 let mut flit = Flit::ZERO;
@@ -468,9 +468,9 @@ impl<C: Client> End<C> {
         self.hooks.clock(now_flits);
         let mut hooked;
         let mut flit = flit;
-        if self.hooks.watches(HookPoint::ReplayIn, Way::Rx) {
+        if self.hooks.watches(HookPoint::ReplayIn, Direction::Rx) {
             hooked = *flit;
-            if self.hooks.pass(HookPoint::ReplayIn, Way::Rx, PROTOCOL, &mut hooked.0) != Passed::On {
+            if self.hooks.pass(HookPoint::ReplayIn, Direction::Rx, PROTOCOL, &mut hooked.0) != Passed::On {
                 return;
             }
             flit = &hooked;
@@ -526,8 +526,8 @@ impl<C: Client> End<C> {
 
     fn payload(&mut self, flit: &Flit, now_flits: u64) {
         for point in [HookPoint::ReplayOut, HookPoint::PackerIn] {
-            if self.hooks.watches(point, Way::Rx) {
-                hooks_payload(&self.hooks, (point, Way::Rx), flit.payload());
+            if self.hooks.watches(point, Direction::Rx) {
+                hooks_payload(&self.hooks, (point, Direction::Rx), flit.payload());
             }
         }
         let mut cut = std::mem::take(&mut self.cut);
@@ -542,9 +542,10 @@ impl<C: Client> End<C> {
             let online = self.messages.channels().is_online(TL_CHANNEL);
             if online || self.config.replay.mutant == Some(Mutant::OfflineDelivered) {
                 self.stats.tl_received += 1;
-                if !self.hooks.watches(HookPoint::PackerOut, Way::Rx) {
+                if !self.hooks.watches(HookPoint::PackerOut, Direction::Rx) {
                     self.client.receive(&piece.flit, now_flits);
-                } else if let Some(flit) = hooks_tl_flit(&self.hooks, (HookPoint::PackerOut, Way::Rx), piece.flit) {
+                } else if let Some(flit) = hooks_tl_flit(&self.hooks, (HookPoint::PackerOut, Direction::Rx), piece.flit)
+                {
                     self.client.receive(&flit, now_flits);
                 }
             } else {
@@ -559,7 +560,7 @@ impl<C: Client> End<C> {
 const PROTOCOL: &str = "ualink";
 
 /// Shows a payload to the hooks of a point, segment headers and then sectors; `None`: it is gone.
-fn hooks_payload(hooks: &Hooks, (point, way): (HookPoint, Way), mut payload: Payload) -> Option<Payload> {
+fn hooks_payload(hooks: &Hooks, (point, way): (HookPoint, Direction), mut payload: Payload) -> Option<Payload> {
     if hooks.watches(point, way) {
         let mut bytes = [&payload.headers[..], payload.sectors.as_flattened()].concat();
         if hooks.pass(point, way, PROTOCOL, &mut bytes) != Passed::On {
@@ -573,7 +574,7 @@ fn hooks_payload(hooks: &Hooks, (point, way): (HookPoint, Way), mut payload: Pay
 }
 
 /// The same with a TL flit, lower half first; its message indicators are not shown.
-fn hooks_tl_flit(hooks: &Hooks, (point, way): (HookPoint, Way), mut flit: TlFlit) -> Option<TlFlit> {
+fn hooks_tl_flit(hooks: &Hooks, (point, way): (HookPoint, Direction), mut flit: TlFlit) -> Option<TlFlit> {
     let on = hooks.pass(point, way, PROTOCOL, flit.halves.as_flattened_mut()) == Passed::On;
     on.then_some(flit)
 }

@@ -9,10 +9,10 @@
 
 use super::OnLine;
 use super::line::{CodeWord, Line};
-use super::tl::port::{OnWire, PortResult, PortWires};
+use super::tl::port::{PortResult, PortWires, UalWireItem};
 use crate::external::Feed;
 use crate::fault::FaultyWire;
-use crate::hook::{Hooks, Way};
+use crate::hook::{Direction, Hooks};
 use scalepool_kernel::{Cx, Module, Next};
 use scalepool_protocols::ualink::flit::Flit;
 use scalepool_trace::{Body, Kind, Stamp};
@@ -33,7 +33,7 @@ impl ExternalPort {
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         while let Some(arrived) = self.wires.wire_in.pop(cx) {
             let OnLine::Flit(flit) = arrived.item else { continue };
-            for (flit, _) in self.hooks.wire(Way::Rx, "ualink", *flit).into_iter().flatten() {
+            for (flit, _) in self.hooks.wire(Direction::Rx, "ualink", *flit).into_iter().flatten() {
                 let dir = self.dir;
                 self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
                     protocol: "ualink",
@@ -47,10 +47,10 @@ impl ExternalPort {
     fn send(&mut self, cx: &mut Cx) {
         // Bytes of another length were refused before they came here.
         let Some(flit) = self.feed.next().and_then(|bytes| Flit::from_bytes(&bytes).ok()) else { return };
-        for (leaves, _) in self.hooks.wire(Way::Tx, "ualink", flit).into_iter().flatten() {
+        for (leaves, _) in self.hooks.wire(Direction::Tx, "ualink", flit).into_iter().flatten() {
             for flit in self.wire.send(leaves).into_iter().flatten() {
                 // A real link never rests: the caller may wait for an answer to any flit.
-                self.wires.wire_out.push(cx, OnWire { item: OnLine::Flit(Arc::new(flit)), waits: true });
+                self.wires.wire_out.push(cx, UalWireItem { item: OnLine::Flit(Arc::new(flit)), waits: true });
             }
         }
     }

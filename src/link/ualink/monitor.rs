@@ -17,7 +17,7 @@ use super::messages::MessageMonitor;
 use super::replay::{Head, Replay, ReplayConfig, Says, Taken};
 use super::tl::monitor::Books;
 use crate::event::{Event, Severity, finding};
-use crate::hook::Way;
+use crate::hook::Direction;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::compress::Role;
 use scalepool_protocols::ualink::config::UalConfig;
@@ -72,7 +72,7 @@ pub struct Monitor {
     control: u8,
     /// The flit that came before was spoilt on purpose.
     spoilt: bool,
-    events: Vec<(Way, Event)>,
+    events: Vec<(Direction, Event)>,
 }
 
 /// Since the end sends flits.
@@ -194,21 +194,21 @@ impl Monitor {
     }
 
     /// Events since the last call, with the direction concerned; `unit` counts what went that way.
-    pub fn take_events(&mut self) -> Vec<(Way, Event)> {
+    pub fn take_events(&mut self) -> Vec<(Direction, Event)> {
         std::mem::take(&mut self.events)
     }
 
-    fn event(&mut self, way: Way, violation: Violation) {
+    fn event(&mut self, way: Direction, violation: Violation) {
         self.event_of(way, Severity::Protocol, violation);
     }
 
-    fn event_of(&mut self, way: Way, severity: Severity, violation: Violation) {
-        let unit = if way == Way::Rx { self.received } else { self.sent };
+    fn event_of(&mut self, way: Direction, severity: Severity, violation: Violation) {
+        let unit = if way == Direction::Rx { self.received } else { self.sent };
         self.events.push((way, Event { severity, unit, violation }));
     }
 
     fn hears(&mut self, severity: Severity, rule: &'static str, found: &str, expected: &str, text: &str) {
-        self.event_of(Way::Rx, severity, finding(rule, found, expected, text));
+        self.event_of(Direction::Rx, severity, finding(rule, found, expected, text));
     }
 
     /// Payload before the link is up, said once.
@@ -219,11 +219,11 @@ impl Monitor {
     }
 
     fn broken(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
-        self.event(Way::Tx, Violation::at_byte(rule, map::FH.start, found, expected, text));
+        self.event(Direction::Tx, Violation::at_byte(rule, map::FH.start, found, expected, text));
     }
 
     /// What a flit of a stream breaks by itself.
-    fn content(&mut self, way: Way, severity: Severity, decoded: &Decoded) {
+    fn content(&mut self, way: Direction, severity: Severity, decoded: &Decoded) {
         let whole = decoded.finished.iter().chain(&decoded.tl);
         for violation in decoded.violations.iter().cloned().chain(whole.flat_map(|tl| tl.violations())) {
             self.event_of(way, severity, violation);
@@ -291,7 +291,7 @@ impl Monitor {
                 let received = session.receiver.receive(Some(head));
                 let by_the_end = |violation: &Violation| session.adrift && violation.rule == "UAL-RXR-04";
                 if let Some((severity, violation)) = received.found.filter(|(_, violation)| !by_the_end(violation)) {
-                    self.event_of(Way::Rx, severity, violation);
+                    self.event_of(Direction::Rx, severity, violation);
                 }
                 received.taken
             }
@@ -308,13 +308,13 @@ impl Monitor {
         }
         let decoded = session.incoming.read(flit);
         // A flit whose CRC does not fit may have been damaged under way.
-        self.content(Way::Rx, if whole { Severity::Protocol } else { Severity::Corrected }, &decoded);
+        self.content(Direction::Rx, if whole { Severity::Protocol } else { Severity::Corrected }, &decoded);
         // What a damaged flit seems to hold comes again.
         let broken = if good { session.books.received(&decoded) } else { Vec::new() };
-        broken.into_iter().for_each(|violation| self.event(Way::Rx, violation));
+        broken.into_iter().for_each(|violation| self.event(Direction::Rx, violation));
         if good {
             for (severity, violation) in session.messages.received(&decoded.messages) {
-                self.event_of(Way::Rx, severity, violation);
+                self.event_of(Direction::Rx, severity, violation);
             }
         }
         true
@@ -361,7 +361,7 @@ impl Monitor {
         }
         if flit.crc() != expected || !header.is_usable() || header.zero_number().is_some() {
             let decoded = session.outgoing.read(flit);
-            self.content(Way::Tx, Severity::Protocol, &decoded);
+            self.content(Direction::Tx, Severity::Protocol, &decoded);
             return true;
         }
         let head = head(&header);
@@ -369,7 +369,7 @@ impl Monitor {
         if !head.payload {
             self.nop(session, &head.says);
             let decoded = session.outgoing.read(flit);
-            self.content(Way::Tx, Severity::Protocol, &decoded);
+            self.content(Direction::Tx, Severity::Protocol, &decoded);
             return true;
         }
         if !was_up {
@@ -379,10 +379,10 @@ impl Monitor {
         let new = self.payload(session, &head.says, &payload);
         if new {
             let decoded = session.outgoing.read(flit);
-            self.content(Way::Tx, Severity::Protocol, &decoded);
+            self.content(Direction::Tx, Severity::Protocol, &decoded);
             session.messages.sent(&decoded.messages);
             for violation in session.books.sent(&decoded) {
-                self.event(Way::Tx, violation);
+                self.event(Direction::Tx, violation);
             }
         }
         new

@@ -2,7 +2,7 @@
 
 use super::EndConfig;
 use super::external::ExternalPort;
-use super::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
+use super::tl::port::{LinkPort, PortResult, PortWires, SIGNALS, UalWireItem};
 use super::tl::{Tl, TlConfig};
 use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
@@ -35,8 +35,8 @@ pub struct Socket {
     pub faults: Vec<Fault>,
     /// When the line of what it sends fails, and until when.
     pub outage: Option<(Time, Time)>,
-    wire_out: LinkOutEnd<OnWire>,
-    wire_in: LinkInEnd<OnWire>,
+    wire_out: LinkOutEnd<UalWireItem>,
+    wire_in: LinkInEnd<UalWireItem>,
     taps: Option<[Tap; 2]>,
     result: Arc<Mutex<PortResult>>,
     hooks: Hooks,
@@ -51,9 +51,9 @@ pub fn wires(
     sim: &mut Simulation,
     [out, back]: [&str; 2],
     latency_fs: u64,
-) -> Result<[(LinkOutEnd<OnWire>, LinkInEnd<OnWire>); 2], BuildError> {
-    let (there_out, there_in) = sim.link::<OnWire>(out, latency_fs)?;
-    let (back_out, back_in) = sim.link::<OnWire>(back, latency_fs)?;
+) -> Result<[(LinkOutEnd<UalWireItem>, LinkInEnd<UalWireItem>); 2], BuildError> {
+    let (there_out, there_in) = sim.link::<UalWireItem>(out, latency_fs)?;
+    let (back_out, back_in) = sim.link::<UalWireItem>(back, latency_fs)?;
     Ok([(there_out, back_in), (back_out, there_in)])
 }
 
@@ -65,7 +65,7 @@ impl Socket {
         (end, tl): (EndConfig, TlConfig),
         dir: &'static str,
         kind: SocketKind,
-        (wire_out, wire_in): (LinkOutEnd<OnWire>, LinkInEnd<OnWire>),
+        (wire_out, wire_in): (LinkOutEnd<UalWireItem>, LinkInEnd<UalWireItem>),
     ) -> (Socket, SimPort, Arc<Mutex<PortResult>>) {
         let place = SimPort::new(name, "ualink", FLIT_BYTES);
         let result: Arc<Mutex<PortResult>> = Arc::default();

@@ -4,8 +4,8 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    BuiltLink, Carried, Clocks, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkSite, OnWire, Plug,
-    Role, link,
+    BuiltLink, Carried, Clocks, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkSite, Plug, Role,
+    UnitsInFlight, link,
 };
 use crate::measured::{Ending, LinkMeasured};
 use crate::metric::metrics;
@@ -190,8 +190,8 @@ impl Link for UaLink {
         [vec![REQUEST, RESPONSE], vec![REQUEST, RESPONSE]]
     }
 
-    fn on_wire(&self, roles: [Role; 2]) -> Option<OnWire> {
-        Some(OnWire {
+    fn on_wire(&self, roles: [Role; 2]) -> Option<UnitsInFlight> {
+        Some(UnitsInFlight {
             key: if self.pipeline > self.propagation { "pipeline" } else { "propagation" },
             way_fs: self.way_fs(roles),
             unit_time_fs: self.line().code_word_fs(),

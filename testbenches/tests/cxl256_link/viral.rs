@@ -3,7 +3,7 @@
 
 use super::rig::*;
 use scalepool::link::cxl256::{Part, Urgent};
-use scalepool::link::hook::Way;
+use scalepool::link::hook::Direction;
 use scalepool::link::protocol::Protocol;
 use scalepool::link::watch::{Watch, WatchConfig};
 use scalepool_protocols::cxl::cxl256::control;
@@ -215,7 +215,7 @@ fn cxl256_vir_03_n() {
     let mut watch = Watch::new(&WatchConfig::new(Protocol::Cxl256(link.mode), Dir::Up)).expect("a watcher");
     for (now, flit) in [(1, bad), (2, flit(viral))] {
         end.receive(&flit, now);
-        watch.unit(Way::Rx, &flit.0, now).expect("a flit");
+        watch.unit(Direction::Rx, &flit.0, now).expect("a flit");
     }
     assert_eq!((end.halted(), watch.halted()), (Some("CXL256-LOP-04"), Some("CXL256-LOP-04")));
     assert_eq!(end.client.peer_viral(), None);

@@ -5,7 +5,7 @@ use super::units::{control, control_slot, flips, forged, init_param, is_retry, l
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::cxl68::{EndConfig, Severity, phy_fill};
-use scalepool::link::hook::{Answer, HookPoint, Item, Way};
+use scalepool::link::hook::{Answer, Direction, HookPoint, Item};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
@@ -64,7 +64,7 @@ fn cxl68_ctl_04_n2() {
         let link = Cxl68Config { llcrd_ack_threshold: 9, ..quick() };
         let mut rig = Rig::mem(link);
         if drops {
-            rig.attach(Dir::Down, (HookPoint::ReplayIn, Way::Rx), without_ak);
+            rig.attach(Dir::Down, (HookPoint::ReplayIn, Direction::Rx), without_ak);
         }
         for burst in 0..4 {
             rig.traffic(Space::Device, 40, burst);

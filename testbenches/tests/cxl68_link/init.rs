@@ -5,7 +5,7 @@ use super::units::{control, first, init_param, is_retry, llcrd, named, protocol,
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::cxl68::{End, EndConfig, Pair, Severity};
-use scalepool::link::hook::{Answer, HookPoint, Item, Way};
+use scalepool::link::hook::{Answer, Direction, HookPoint, Item};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::Control;
@@ -172,7 +172,7 @@ fn cxl68_ini_04_n() {
         let init = unit.slot(0) & 1 == 1 && matches!(Control::from_slot(unit.slot(0)), Control::InitParam(_));
         if init { Answer::Replace(init_param(9).0.to_vec()) } else { Answer::Keep }
     };
-    let mut rig = Rig::with_hook(Dir::Down, (HookPoint::ReplayIn, Way::Rx), stays, quick());
+    let mut rig = Rig::with_hook(Dir::Down, (HookPoint::ReplayIn, Direction::Rx), stays, quick());
     rig.bring_up();
     rig.traffic(Space::Device, 40, 4);
     assert!(rig.settle(), "without an error nobody sees it");

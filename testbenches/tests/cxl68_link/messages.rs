@@ -4,7 +4,7 @@ use super::rig::{AgentFault, Rig, Space, quick};
 use super::units::wire;
 use scalepool::link::cxl68::Mutant;
 use scalepool::link::cxl68::fault::Fault;
-use scalepool::link::hook::{Answer, HookPoint, Item, Way};
+use scalepool::link::hook::{Answer, Direction, HookPoint, Item};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::stream::{Data, Size};
@@ -65,7 +65,7 @@ fn cxl68_msg_12_n2() {
         }
         Answer::Replace(bytes)
     };
-    let mut rig = Rig::with_hook(Dir::Down, (HookPoint::PackerOut, Way::Rx), low, quick());
+    let mut rig = Rig::with_hook(Dir::Down, (HookPoint::PackerOut, Direction::Rx), low, quick());
     halves(&mut rig);
     assert_eq!(rig.broken_rules().into_iter().collect::<Vec<_>>(), ["SIM-E2E-01"]);
     assert!(rig.rules().is_empty());
@@ -141,7 +141,7 @@ fn without_poison(item: &Item<'_>) -> Answer {
 fn cxl68_psn_01_n() {
     // Lost on the way, in either direction.
     for dir in Dir::ALL {
-        let mut rig = Rig::with_hook(dir, (HookPoint::PackerOut, Way::Rx), without_poison, quick());
+        let mut rig = Rig::with_hook(dir, (HookPoint::PackerOut, Direction::Rx), without_poison, quick());
         poisoned(&mut rig);
         assert!(rig.broken_rules().contains("SIM-E2E-01"));
         assert!(rig.rules().is_empty());

@@ -5,7 +5,7 @@
 
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::{EndConfig, Event, Pair, Severity};
-use scalepool::link::hook::{Answer, HookPoint, Hooks, Item, Way};
+use scalepool::link::hook::{Answer, Direction, HookPoint, Hooks, Item};
 use scalepool::memory::store::{Background, Store};
 use scalepool::memory::{ALL_BYTES, Line};
 use scalepool::nodes::stimulus::Step;
@@ -163,7 +163,7 @@ impl Rig {
     /// The same with a hook at the end that sends in a direction.
     pub fn with_hook(
         dir: Dir,
-        (point, way): (HookPoint, Way),
+        (point, way): (HookPoint, Direction),
         hook: impl FnMut(&Item<'_>) -> Answer + Send + 'static,
         link: Cxl68Config,
     ) -> Rig {
@@ -176,7 +176,7 @@ impl Rig {
     pub fn attach(
         &mut self,
         dir: Dir,
-        (point, way): (HookPoint, Way),
+        (point, way): (HookPoint, Direction),
         hook: impl FnMut(&Item<'_>) -> Answer + Send + 'static,
     ) {
         let hooks = Hooks::new();

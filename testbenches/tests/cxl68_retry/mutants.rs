@@ -9,7 +9,7 @@ use crate::cxl68_retry::solo::{ack, framed};
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::cxl68::{End, EndConfig, Mutant};
 use scalepool::link::fault as wire;
-use scalepool::link::hook::{Answer, HookPoint, Hooks, Item, Way};
+use scalepool::link::hook::{Answer, Direction, HookPoint, Hooks, Item};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
@@ -53,7 +53,9 @@ impl Fault {
         match self {
             Fault::Inside(_) => return,
             Fault::ReplayOffByOne => {
-                hooks.attach_fault(HookPoint::ReplayOut, Way::Tx, wire::Fault::Drop { unit: 0 }).expect("allowed");
+                hooks
+                    .attach_fault(HookPoint::ReplayOut, Direction::Tx, wire::Fault::Drop { unit: 0 })
+                    .expect("allowed");
             }
             Fault::ReplayAltered => {
                 // What a flit is, its stream alone knows.
@@ -67,7 +69,7 @@ impl Fault {
                     }
                     Answer::Keep
                 };
-                hooks.attach(HookPoint::ReplayIn, Way::Tx, learn).expect("no hook runs");
+                hooks.attach(HookPoint::ReplayIn, Direction::Tx, learn).expect("no hook runs");
                 let alter = move |item: &Item<'_>| {
                     if !known.lock().expect("no panic").contains(item.bytes) {
                         return Answer::Keep;
@@ -78,7 +80,7 @@ impl Fault {
                     unit.set_tail(unit.expected_crc());
                     Answer::Replace(unit.0.to_vec())
                 };
-                hooks.attach(HookPoint::ReplayOut, Way::Tx, alter).expect("no hook runs");
+                hooks.attach(HookPoint::ReplayOut, Direction::Tx, alter).expect("no hook runs");
             }
         }
         end.attach_hooks(&hooks);

@@ -4,7 +4,7 @@
 use crate::cxl68_retry::solo::{Solo, ack, as_req, bad, control, framed, init, llcrd, protocol, req};
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::event::Severity;
-use scalepool::link::hook::Way;
+use scalepool::link::hook::Direction;
 use scalepool::link::protocol::Protocol;
 use scalepool::link::watch::{Watch, WatchConfig};
 use scalepool_protocols::cxl::cxl68::Dir;
@@ -155,14 +155,14 @@ fn a_watcher_that_knows_nothing_blames_no_legal_end() {
             }
             let comes: Option<Unit> = script.pop_front();
             if let Some(unit) = comes {
-                watch.unit(Way::Rx, &unit.0, clock.into()).expect("a unit");
+                watch.unit(Direction::Rx, &unit.0, clock.into()).expect("a unit");
             }
             pipeline.push_back(comes);
             if let Some(unit) = pipeline.pop_front().flatten() {
                 solo.feed(unit);
             }
             if let Some(unit) = solo.sends() {
-                watch.unit(Way::Tx, &unit.0, clock.into()).expect("a unit");
+                watch.unit(Direction::Tx, &unit.0, clock.into()).expect("a unit");
             }
             broken.extend(watch.take_events().into_iter().filter(|(_, event)| event.severity != Severity::Corrected));
         }

@@ -1,6 +1,6 @@
 //! The scenario `cxlio-enumerate`, whole, and descriptions with its kinds.
 
-use scalepool::link::hook::Way;
+use scalepool::link::hook::Direction;
 use scalepool::scenario::drive::Live;
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::Report;
@@ -434,12 +434,12 @@ fn a_driven_device_stands_for_that_of_the_model() {
             };
             let mut model = live(None);
             let hooks = model.port("device.link").expect("a port").hooks.clone();
-            hooks.sample(Way::Tx, true).expect("nobody is busy");
+            hooks.sample(Direction::Tx, true).expect("nobody is busy");
             model.run_until(None, &mut |_| ()).expect("it runs");
             let mut outside = live(Some("device.link"));
             let feed = outside.port("device.link").expect("a port").feed.clone().expect("a caller drives it");
             let mut sent = 0;
-            while let Some(sample) = hooks.samples(Way::Tx, |samples| samples.take()).expect("nobody is busy") {
+            while let Some(sample) = hooks.samples(Direction::Tx, |samples| samples.take()).expect("nobody is busy") {
                 outside.run_until(Some(sample.t_fs / CYCLE_FS), &mut |_| ()).expect("it runs");
                 assert!(feed.drive(sample.unit));
                 sent += 1;

@@ -3,7 +3,7 @@
 use super::common::*;
 use super::rig::*;
 use scalepool::kernel::Rng;
-use scalepool::link::hook::Way;
+use scalepool::link::hook::Direction;
 use scalepool::link::nvlink::{LINK_RID, Monitor};
 use scalepool::link::wires::Wires;
 
@@ -47,7 +47,7 @@ fn our_own_ends_break_nothing_whatever_the_wires_do() {
             for monitor in &mut monitors {
                 // What the wires spoil is seen by the watcher of the end that it comes to.
                 let crc = |e: &Event| e.violation.rule.starts_with("NVL-CRC") && ber > 0.0;
-                let other = monitor.take_events().into_iter().find(|(way, e)| *way == Way::Tx || !crc(e));
+                let other = monitor.take_events().into_iter().find(|(way, e)| *way == Direction::Tx || !crc(e));
                 assert_eq!(other, None, "seed {seed}, flit clock {now}");
             }
         }
@@ -65,7 +65,7 @@ impl Fed {
     /// Beside an end whose peer has large buffers, and that has large ones itself.
     fn with_credits() -> Fed {
         let mut fed = Fed { monitor: Monitor::new(config()), packers: Default::default() };
-        for way in [Way::Rx, Way::Tx] {
+        for way in [Direction::Rx, Direction::Tx] {
             for vc in CHANNELS {
                 for _ in 0..4 {
                     fed.feed(way, &bare(Header { crvc: vc, crh: 15, crd: 31, ..header(Op::CREDIT_INIT) }));
@@ -75,26 +75,26 @@ impl Fed {
         fed
     }
 
-    fn feed(&mut self, way: Way, packet: &Packet) {
-        let packer = &mut self.packers[usize::from(way == Way::Tx)];
+    fn feed(&mut self, way: Direction, packet: &Packet) {
+        let packer = &mut self.packers[usize::from(way == Direction::Tx)];
         for bits in packer.seal(packet).flits() {
             match way {
-                Way::Rx => self.monitor.received(&Flit::from(*bits)),
-                Way::Tx => self.monitor.sent(&Flit::from(*bits)),
+                Direction::Rx => self.monitor.received(&Flit::from(*bits)),
+                Direction::Tx => self.monitor.sent(&Flit::from(*bits)),
             };
         }
     }
 
-    fn idle(&mut self, way: Way, ack: Option<u16>) {
+    fn idle(&mut self, way: Direction, ack: Option<u16>) {
         self.feed(way, &bare(Header { ackv: ack.is_some(), ackid: ack.unwrap_or(0), ..header(Op::IDLE) }));
     }
 
     fn replay_init(&mut self, ackid: u16, times: usize) {
-        self.idle(Way::Tx, None);
-        (0..times).for_each(|_| self.feed(Way::Tx, &bare(Header { ackid, ..header(Op::REPLAY_INIT) })));
+        self.idle(Direction::Tx, None);
+        (0..times).for_each(|_| self.feed(Direction::Tx, &bare(Header { ackid, ..header(Op::REPLAY_INIT) })));
     }
 
-    fn rules(&mut self) -> Vec<(Way, &'static str)> {
+    fn rules(&mut self) -> Vec<(Direction, &'static str)> {
         self.monitor.take_events().into_iter().map(|(way, event)| (way, event.violation.rule)).collect()
     }
 }
@@ -113,9 +113,9 @@ fn says(story: impl FnOnce(&mut Fed), expected: &[&'static str]) {
     let mut fed = Fed::with_credits();
     assert_eq!(fed.rules(), []);
     story(&mut fed);
-    let expected: Vec<_> = expected.iter().map(|rule| (Way::Tx, *rule)).collect();
+    let expected: Vec<_> = expected.iter().map(|rule| (Direction::Tx, *rule)).collect();
     // What the peer of the story breaks is said too, and is not asked for here.
-    let of_end: Vec<_> = fed.rules().into_iter().filter(|(way, _)| *way == Way::Tx).collect();
+    let of_end: Vec<_> = fed.rules().into_iter().filter(|(way, _)| *way == Direction::Tx).collect();
     assert_eq!(of_end, expected);
 }
 
@@ -124,24 +124,24 @@ fn numbers_and_acknowledgements() {
     // One that has come, the same again, a later one.
     says(
         |fed| {
-            (0..3).for_each(|_| fed.feed(Way::Rx, &read()));
-            [1, 1, 2].into_iter().for_each(|id| fed.idle(Way::Tx, Some(id)));
+            (0..3).for_each(|_| fed.feed(Direction::Rx, &read()));
+            [1, 1, 2].into_iter().for_each(|id| fed.idle(Direction::Tx, Some(id)));
         },
         &[],
     );
     // One that has not come, one that goes back, one in the middle of a packet.
     for (id, before) in [(3, None), (1, Some(2))] {
         let story = |fed: &mut Fed| {
-            (0..3).for_each(|_| fed.feed(Way::Rx, &read()));
-            before.into_iter().chain([id]).for_each(|id| fed.idle(Way::Tx, Some(id)));
+            (0..3).for_each(|_| fed.feed(Direction::Rx, &read()));
+            before.into_iter().chain([id]).for_each(|id| fed.idle(Direction::Tx, Some(id)));
         };
         says(story, &["NVL-ACK-01"]);
     }
     says(
         |fed| {
-            fed.feed(Way::Rx, &write(1));
-            fed.idle(Way::Rx, None);
-            fed.idle(Way::Tx, Some(1));
+            fed.feed(Direction::Rx, &write(1));
+            fed.idle(Direction::Rx, None);
+            fed.idle(Direction::Tx, Some(1));
         },
         &["NVL-ACK-01"],
     );
@@ -150,13 +150,13 @@ fn numbers_and_acknowledgements() {
     for (packets, rules) in [(128, &[][..]), (129, &["NVL-ACK-02"])] {
         let story = |fed: &mut Fed| {
             for n in 0..packets {
-                fed.feed(Way::Tx, &long);
-                fed.idle(Way::Tx, None);
+                fed.feed(Direction::Tx, &long);
+                fed.idle(Direction::Tx, None);
                 if n % 4 == 0 {
                     // The peer frees its buffers and says nothing of what it has.
                     let back = Header { crvc: Vc::CREQ1, crh: 4, crd: 0, ..header(Op::IDLE) };
-                    fed.feed(Way::Rx, &bare(back));
-                    (0..2).for_each(|_| fed.feed(Way::Rx, &bare(Header { crd: 30, crh: 0, ..back })));
+                    fed.feed(Direction::Rx, &bare(back));
+                    (0..2).for_each(|_| fed.feed(Direction::Rx, &bare(Header { crd: 30, crh: 0, ..back })));
                 }
             }
         };
@@ -166,17 +166,17 @@ fn numbers_and_acknowledgements() {
 
 #[test]
 fn replays() {
-    let three = |fed: &mut Fed| (1..=3).for_each(|n| fed.feed(Way::Tx, &write(n)));
+    let three = |fed: &mut Fed| (1..=3).for_each(|n| fed.feed(Direction::Tx, &write(n)));
     says(
         |fed| {
             three(fed);
             fed.replay_init(0, 3);
             three(fed);
-            fed.idle(Way::Tx, None);
-            fed.feed(Way::Tx, &write(4));
-            fed.idle(Way::Rx, Some(5));
+            fed.idle(Direction::Tx, None);
+            fed.feed(Direction::Tx, &write(4));
+            fed.idle(Direction::Rx, Some(5));
             fed.replay_init(6, 3);
-            (3..=5).for_each(|n| fed.feed(Way::Tx, &write(n)));
+            (3..=5).for_each(|n| fed.feed(Direction::Tx, &write(n)));
         },
         &[],
     );
@@ -193,7 +193,7 @@ fn replays() {
         |fed| {
             three(fed);
             fed.replay_init(3, 3);
-            (2..=3).for_each(|n| fed.feed(Way::Tx, &write(n)));
+            (2..=3).for_each(|n| fed.feed(Direction::Tx, &write(n)));
         },
         &["NVL-RPL-03"],
     );
@@ -201,7 +201,7 @@ fn replays() {
         |fed| {
             three(fed);
             fed.replay_init(0, 3);
-            [1, 3, 3].into_iter().for_each(|n| fed.feed(Way::Tx, &write(n)));
+            [1, 3, 3].into_iter().for_each(|n| fed.feed(Direction::Tx, &write(n)));
         },
         &["NVL-RPL-03"],
     );
@@ -222,18 +222,18 @@ fn replays() {
 fn credits() {
     // 60 headers on each channel.
     for (packets, rules) in [(60, &[][..]), (61, &["NVL-CRD-04"])] {
-        says(|fed| (0..packets).for_each(|_| fed.feed(Way::Tx, &read())), rules);
+        says(|fed| (0..packets).for_each(|_| fed.feed(Direction::Tx, &read())), rules);
     }
     // 124 data flits.
     for (packets, rules) in [(7, &[][..]), (8, &["NVL-CRD-04"])] {
-        says(|fed| (0..packets).for_each(|_| fed.feed(Way::Tx, &packet(Op::WRITE_POSTED, 16))), rules);
+        says(|fed| (0..packets).for_each(|_| fed.feed(Direction::Tx, &packet(Op::WRITE_POSTED, 16))), rules);
     }
     // What carries credits alone takes none, and gives back what was used.
     let back = |crh| bare(Header { rid: LINK_RID, crvc: Vc::CREQ0, crh, ..header(Op::RSP_DONE) });
     for (used, given, rules) in [(2, 2, &[][..]), (2, 3, &["NVL-CRD-03"])] {
         let story = |fed: &mut Fed| {
-            (0..used).for_each(|_| fed.feed(Way::Rx, &read()));
-            fed.feed(Way::Tx, &back(given));
+            (0..used).for_each(|_| fed.feed(Direction::Rx, &read()));
+            fed.feed(Direction::Tx, &back(given));
         };
         says(story, rules);
     }
@@ -243,19 +243,19 @@ fn credits() {
 fn each_packet_by_itself() {
     let other = packet(Op::READ, 0).header();
     let wrong = bare(Header { vc: Vc::RSP0, ..other });
-    says(|fed| fed.feed(Way::Tx, &wrong), &["NVL-OPC-02"]);
+    says(|fed| fed.feed(Direction::Tx, &wrong), &["NVL-OPC-02"]);
     let mut fed = Fed::with_credits();
-    fed.feed(Way::Rx, &wrong);
-    assert_eq!(fed.rules(), [(Way::Rx, "NVL-OPC-02")]);
+    fed.feed(Direction::Rx, &wrong);
+    assert_eq!(fed.rules(), [(Direction::Rx, "NVL-OPC-02")]);
     // A CRC that does not fit is told once; a REPLAY_INIT that fits ends it, and what it repeats is no longer new.
     let mut fed = Fed::with_credits();
-    fed.feed(Way::Tx, &read());
+    fed.feed(Direction::Tx, &read());
     for _ in 0..2 {
         fed.monitor.sent(&Flit([0x5a; 16]));
     }
-    assert_eq!(fed.rules(), [(Way::Tx, "NVL-CRC-01")]);
+    assert_eq!(fed.rules(), [(Direction::Tx, "NVL-CRC-01")]);
     fed.replay_init(0, 3);
-    fed.feed(Way::Tx, &read());
+    fed.feed(Direction::Tx, &read());
     fed.monitor.received(&Flit([0x5a; 16]));
-    assert_eq!(fed.rules(), [(Way::Rx, "NVL-CRC-01")]);
+    assert_eq!(fed.rules(), [(Direction::Rx, "NVL-CRC-01")]);
 }

@@ -2,7 +2,7 @@
 
 use super::rig::*;
 use scalepool::link::event::Culprit;
-use scalepool::link::hook::Way;
+use scalepool::link::hook::Direction;
 use scalepool::link::ualink::tl::transfer::destination;
 use scalepool::link::ualink::tl::{Counts, Tl, TlClass, TlConfig};
 use scalepool::link::ualink::{Monitor, MonitorConfig};
@@ -23,7 +23,7 @@ fn monitors() -> [Monitor; 2] {
 
 /// Writes of both ends and their answers, with a monitor beside each end; what the monitors say, and writes that were done.
 /// `one_in`: flits of which one is hit on its way.
-fn writes(seed: u64, one_in: u64, replay: ReplayConfig, flits: u64) -> (Vec<(usize, Way, Event)>, u64) {
+fn writes(seed: u64, one_in: u64, replay: ReplayConfig, flits: u64) -> (Vec<(usize, Direction, Event)>, u64) {
     let mut rng = Rng::for_name(seed, "line");
     let buffers = Counts::even([16, 64], [2, 8]);
     let tl = [TlConfig::accelerator(), TlConfig::switch_port()].map(|config| Tl::new(TlConfig { buffers, ..config }));
@@ -74,7 +74,7 @@ fn our_own_ends_break_nothing_whatever_the_line_does() {
     for (seed, one_in) in [(1, 0), (2, 200), (3, 40), (4, 12)] {
         let (found, done) = writes(seed, one_in, ReplayConfig::default(), 1500);
         // What the line spoils is seen by the watcher of the end that it comes to.
-        let line = |way: Way, e: &Event| e.culprit(way) == Culprit::Line && one_in > 0;
+        let line = |way: Direction, e: &Event| e.culprit(way) == Culprit::Line && one_in > 0;
         let other = found.iter().find(|(_, way, e)| !line(*way, e));
         assert_eq!(other, None, "seed {seed}: {} of {}", found.len(), done);
         assert!(done > 50, "seed {seed}: {done} writes");
@@ -91,7 +91,8 @@ fn faults_of_the_model_are_seen() {
         (Mutant::GapTaken, "UAL-RXR-06"),
     ] {
         let (found, _) = writes(5, 40, mutant(of), 1000);
-        let rules: Vec<_> = found.iter().filter(|(_, way, _)| *way == Way::Tx).map(|f| f.2.violation.rule).collect();
+        let rules: Vec<_> =
+            found.iter().filter(|(_, way, _)| *way == Direction::Tx).map(|f| f.2.violation.rule).collect();
         assert!(rules.contains(&rule), "{of:?}: {rules:?}");
     }
 }
@@ -108,38 +109,38 @@ impl Fed {
         let mut fed = Fed { monitor: monitors()[0].clone(), packers: Default::default() };
         for _ in 0..2 {
             for _ in 0..6 {
-                fed.nop(Way::Tx, command(FlitOp::Ack, false, 511, 511));
+                fed.nop(Direction::Tx, command(FlitOp::Ack, false, 511, 511));
             }
-            fed.nop(Way::Tx, explicit(FlitOp::Original, false, 511));
-            fed.nop(Way::Rx, explicit(FlitOp::Original, false, 511));
+            fed.nop(Direction::Tx, explicit(FlitOp::Original, false, 511));
+            fed.nop(Direction::Rx, explicit(FlitOp::Original, false, 511));
         }
         fed
     }
 
-    fn flit(&mut self, way: Way, flit: Flit) {
+    fn flit(&mut self, way: Direction, flit: Flit) {
         let flit = OnLine::Flit(Arc::new(flit));
         match way {
-            Way::Rx => self.monitor.received(&flit),
-            Way::Tx => self.monitor.sent(&flit),
+            Direction::Rx => self.monitor.received(&flit),
+            Direction::Tx => self.monitor.sent(&flit),
         };
     }
 
-    fn nop(&mut self, way: Way, header: Header) {
+    fn nop(&mut self, way: Direction, header: Header) {
         self.flit(way, flit(header, &Payload::ZERO));
     }
 
     /// The payload of TL flits that go in one flit.
-    fn payload(&mut self, way: Way, tl: Vec<TlFlit>) -> Payload {
-        self.packers[usize::from(way == Way::Tx)].pack(&mut Offers { words: Vec::new(), tl })
+    fn payload(&mut self, way: Direction, tl: Vec<TlFlit>) -> Payload {
+        self.packers[usize::from(way == Direction::Tx)].pack(&mut Offers { words: Vec::new(), tl })
     }
 
     /// Payload with a number in full.
-    fn number(&mut self, way: Way, number: u16, tl: Vec<TlFlit>) {
+    fn number(&mut self, way: Direction, number: u16, tl: Vec<TlFlit>) {
         let payload = self.payload(way, tl);
         self.flit(way, flit(explicit(FlitOp::Original, true, number), &payload));
     }
 
-    fn rules(&mut self) -> Vec<(Way, &'static str)> {
+    fn rules(&mut self) -> Vec<(Direction, &'static str)> {
         self.monitor.take_events().into_iter().map(|(way, event)| (way, event.violation.rule)).collect()
     }
 }
@@ -150,9 +151,9 @@ fn says(story: impl FnOnce(&mut Fed), expected: &[&'static str]) {
     let mut fed = Fed::up();
     assert_eq!(fed.rules(), []);
     story(&mut fed);
-    let expected: Vec<_> = expected.iter().map(|rule| (Way::Tx, *rule)).collect();
+    let expected: Vec<_> = expected.iter().map(|rule| (Direction::Tx, *rule)).collect();
     // What the peer of the story breaks is said too, and is not asked for here.
-    let of_end: Vec<_> = fed.rules().into_iter().filter(|(way, _)| *way == Way::Tx).collect();
+    let of_end: Vec<_> = fed.rules().into_iter().filter(|(way, _)| *way == Direction::Tx).collect();
     assert_eq!(of_end, expected);
 }
 
@@ -178,66 +179,66 @@ fn numbers_acks_and_requests() {
     let ask = |n| command(FlitOp::ReplayRequest, false, n, 511);
     says(
         |fed| {
-            (1..=3).for_each(|n| fed.number(Way::Rx, n, vec![]));
-            [1, 3, 3].into_iter().for_each(|n| fed.nop(Way::Tx, ack(n)));
+            (1..=3).for_each(|n| fed.number(Direction::Rx, n, vec![]));
+            [1, 3, 3].into_iter().for_each(|n| fed.nop(Direction::Tx, ack(n)));
         },
         &[],
     );
-    says(|fed| fed.nop(Way::Tx, ack(1)), &["UAL-RXR-06"]);
-    says(|fed| fed.nop(Way::Tx, ack(0)), &["UAL-RXR-03"]);
+    says(|fed| fed.nop(Direction::Tx, ack(1)), &["UAL-RXR-06"]);
+    says(|fed| fed.nop(Direction::Tx, ack(0)), &["UAL-RXR-03"]);
     says(
         |fed| {
-            (1..=3).for_each(|n| fed.number(Way::Rx, n, vec![]));
-            [3, 2].into_iter().for_each(|n| fed.nop(Way::Tx, ack(n)));
+            (1..=3).for_each(|n| fed.number(Direction::Rx, n, vec![]));
+            [3, 2].into_iter().for_each(|n| fed.nop(Direction::Tx, ack(n)));
         },
         &["UAL-RXR-06"],
     );
     // Number 1 is missing.
     says(
         |fed| {
-            fed.number(Way::Rx, 2, vec![]);
-            (0..3).for_each(|_| fed.nop(Way::Tx, ask(1)));
+            fed.number(Direction::Rx, 2, vec![]);
+            (0..3).for_each(|_| fed.nop(Direction::Tx, ask(1)));
         },
         &[],
     );
-    says(|fed| fed.nop(Way::Tx, ask(1)), &["UAL-RXR-08"]);
+    says(|fed| fed.nop(Direction::Tx, ask(1)), &["UAL-RXR-08"]);
     says(
         |fed| {
-            fed.number(Way::Rx, 2, vec![]);
-            fed.nop(Way::Tx, ask(2));
+            fed.number(Direction::Rx, 2, vec![]);
+            fed.nop(Direction::Tx, ask(2));
         },
         &["UAL-TXS-05"],
     );
-    says(|fed| (0..7).for_each(|_| fed.nop(Way::Tx, ack(511))), &["UAL-TXS-02"]);
-    says(|fed| fed.nop(Way::Tx, explicit(FlitOp::Original, false, 0)), &["UAL-SEQ-01"]);
-    says(|fed| fed.nop(Way::Tx, explicit(FlitOp::Original, false, 1)), &["UAL-SEQ-02"]);
-    says(|fed| [1, 2, 4].into_iter().for_each(|n| fed.number(Way::Tx, n, vec![])), &["UAL-SEQ-01"]);
-    says(|fed| (1..=255).for_each(|n| fed.number(Way::Tx, n, vec![])), &[]);
-    says(|fed| (1..=256).for_each(|n| fed.number(Way::Tx, n, vec![])), &["UAL-SEQ-03"]);
+    says(|fed| (0..7).for_each(|_| fed.nop(Direction::Tx, ack(511))), &["UAL-TXS-02"]);
+    says(|fed| fed.nop(Direction::Tx, explicit(FlitOp::Original, false, 0)), &["UAL-SEQ-01"]);
+    says(|fed| fed.nop(Direction::Tx, explicit(FlitOp::Original, false, 1)), &["UAL-SEQ-02"]);
+    says(|fed| [1, 2, 4].into_iter().for_each(|n| fed.number(Direction::Tx, n, vec![])), &["UAL-SEQ-01"]);
+    says(|fed| (1..=255).for_each(|n| fed.number(Direction::Tx, n, vec![])), &[]);
+    says(|fed| (1..=256).for_each(|n| fed.number(Direction::Tx, n, vec![])), &["UAL-SEQ-03"]);
 }
 
 #[test]
 fn link_states() {
     let mut fed = Fed { monitor: monitors()[0].clone(), packers: Default::default() };
-    fed.number(Way::Tx, 1, vec![]);
-    assert_eq!(fed.rules(), [(Way::Tx, "UAL-LNK-06")]);
+    fed.number(Direction::Tx, 1, vec![]);
+    assert_eq!(fed.rules(), [(Direction::Tx, "UAL-LNK-06")]);
     let spoilt = |fed: &mut Fed| {
         let mut last = flit(explicit(FlitOp::Original, false, 511), &Payload::ZERO);
         last.poison(&UalConfig::SHEET);
-        fed.flit(Way::Tx, last);
+        fed.flit(Direction::Tx, last);
     };
     says(
         |fed| {
             spoilt(fed);
             fed.monitor.sent(&OnLine::Idle);
-            fed.nop(Way::Tx, explicit(FlitOp::Original, false, 511));
+            fed.nop(Direction::Tx, explicit(FlitOp::Original, false, 511));
         },
         &[],
     );
     says(
         |fed| {
             spoilt(fed);
-            fed.nop(Way::Tx, explicit(FlitOp::Original, false, 511));
+            fed.nop(Direction::Tx, explicit(FlitOp::Original, false, 511));
         },
         &["UAL-CRC-04"],
     );
@@ -245,10 +246,10 @@ fn link_states() {
 
 #[test]
 fn replays() {
-    let sent = |fed: &mut Fed| (1..=3u64).for_each(|n| fed.number(Way::Tx, n as u16, vec![numbered(n)]));
-    let asked = |fed: &mut Fed| fed.nop(Way::Rx, command(FlitOp::ReplayRequest, false, 2, 511));
+    let sent = |fed: &mut Fed| (1..=3u64).for_each(|n| fed.number(Direction::Tx, n as u16, vec![numbered(n)]));
+    let asked = |fed: &mut Fed| fed.nop(Direction::Rx, command(FlitOp::ReplayRequest, false, 2, 511));
     let again = |fed: &mut Fed, op, payload: &[(u16, Payload)]| {
-        payload.iter().for_each(|(n, payload)| fed.flit(Way::Tx, flit(explicit(op, true, *n), payload)));
+        payload.iter().for_each(|(n, payload)| fed.flit(Direction::Tx, flit(explicit(op, true, *n), payload)));
     };
     // The payload of the three flits.
     let mut packer = Packer::default();
@@ -295,7 +296,7 @@ fn replays() {
         |fed| {
             start(fed);
             asked(fed);
-            fed.flit(Way::Tx, flit(command(FlitOp::Ack, true, 511, 2), &all[1].1));
+            fed.flit(Direction::Tx, flit(command(FlitOp::Ack, true, 511, 2), &all[1].1));
         },
         &["UAL-TXS-01"],
     );
@@ -303,8 +304,8 @@ fn replays() {
         |fed| {
             start(fed);
             asked(fed);
-            fed.nop(Way::Tx, explicit(FlitOp::Original, false, 3));
-            fed.number(Way::Tx, 4, vec![]);
+            fed.nop(Direction::Tx, explicit(FlitOp::Original, false, 3));
+            fed.number(Direction::Tx, 4, vec![]);
         },
         &["UAL-RXR-04"],
     );
@@ -316,39 +317,39 @@ fn credits() {
     let read = || Field::Request(TlReq { cmd: ReqCmd::Read, pool: true, attr: 0xff, len: 15, ..TlReq::default() });
     let response = || Field::Response(TlRsp { rdwr: RdWr::Write, pool: true, ..TlRsp::default() });
     let open = |fed: &mut Fed| {
-        for way in [Way::Tx, Way::Rx] {
+        for way in [Direction::Tx, Direction::Rx] {
             fed.number(way, 1, vec![fields(&[fc(2)]), done()]);
         }
     };
     let reads = |n: usize| {
         move |fed: &mut Fed| {
             open(fed);
-            (0..n).for_each(|k| fed.number(Way::Tx, 2 + k as u16, vec![fields(&[read()])]));
+            (0..n).for_each(|k| fed.number(Direction::Tx, 2 + k as u16, vec![fields(&[read()])]));
         }
     };
     says(reads(2), &[]);
     says(reads(3), &["UAL-CRD-06"]);
-    says(|fed| fed.number(Way::Tx, 1, vec![fields(&[fc(2)]), fields(&[read()])]), &["UAL-CRD-05", "UAL-CRD-06"]);
+    says(|fed| fed.number(Direction::Tx, 1, vec![fields(&[fc(2)]), fields(&[read()])]), &["UAL-CRD-05", "UAL-CRD-06"]);
     says(
         |fed| {
             open(fed);
-            fed.number(Way::Tx, 2, vec![fields(&[fc(1)])]);
+            fed.number(Direction::Tx, 2, vec![fields(&[fc(1)])]);
         },
         &["UAL-CRD-01"],
     );
     says(
         |fed| {
             open(fed);
-            fed.number(Way::Rx, 2, vec![fields(&[read()])]);
-            fed.number(Way::Tx, 2, vec![fields(&[fc(1)])]);
+            fed.number(Direction::Rx, 2, vec![fields(&[read()])]);
+            fed.number(Direction::Tx, 2, vec![fields(&[fc(1)])]);
         },
         &[],
     );
-    says(|fed| fed.number(Way::Tx, 1, vec![fields(&[fc(1), fc(1)])]), &["UAL-CRD-04"]);
+    says(|fed| fed.number(Direction::Tx, 1, vec![fields(&[fc(1), fc(1)])]), &["UAL-CRD-04"]);
     says(
         |fed| {
             open(fed);
-            fed.number(Way::Tx, 2, vec![done()]);
+            fed.number(Direction::Tx, 2, vec![done()]);
         },
         &["UAL-CRD-05"],
     );
@@ -356,14 +357,14 @@ fn credits() {
     says(
         |fed| {
             open(fed);
-            fed.number(Way::Tx, 2, vec![fields(&[response()])]);
+            fed.number(Direction::Tx, 2, vec![fields(&[response()])]);
         },
         &["UAL-CRD-06"],
     );
     // What the peer breaks is no fault of the end; the end notices it.
     let mut fed = Fed::up();
-    fed.number(Way::Rx, 1, vec![fields(&[read()])]);
-    assert_eq!(fed.rules(), [(Way::Rx, "UAL-CRD-05"), (Way::Rx, "UAL-CRD-06")]);
+    fed.number(Direction::Rx, 1, vec![fields(&[read()])]);
+    assert_eq!(fed.rules(), [(Direction::Rx, "UAL-CRD-05"), (Direction::Rx, "UAL-CRD-06")]);
 }
 
 /// Three Control halves with two requests each fill a catch buffer of four.
@@ -373,10 +374,10 @@ fn catch_buffers() {
     let read = Field::Request(TlReq { cmd: ReqCmd::Read, pool: true, attr: 0xff, len: 15, ..TlReq::default() });
     let story = |halves: usize| {
         move |fed: &mut Fed| {
-            for way in [Way::Tx, Way::Rx] {
+            for way in [Direction::Tx, Direction::Rx] {
                 fed.number(way, 1, vec![fields(&[credits]), fields(&[credits]), done()]);
             }
-            (0..halves).for_each(|k| fed.number(Way::Tx, 2 + k as u16, vec![fields(&[read, read])]));
+            (0..halves).for_each(|k| fed.number(Direction::Tx, 2 + k as u16, vec![fields(&[read, read])]));
         }
     };
     says(story(3), &[]);

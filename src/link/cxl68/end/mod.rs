@@ -12,7 +12,7 @@ use super::credit::CreditBook;
 use super::event::Event;
 use super::mutant::Mutant;
 use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigger};
-use crate::hook::{HookPoint, Hooks, Passed, Way};
+use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use crate::line_time::Parts;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
@@ -222,7 +222,7 @@ impl End {
     /// # Errors
     /// A message that must not travel in this mode.
     pub fn send(&mut self, mut message: Message) -> Result<(), Refused> {
-        if !self.hooks_message((HookPoint::PackerIn, Way::Tx), &mut message) {
+        if !self.hooks_message((HookPoint::PackerIn, Direction::Tx), &mut message) {
             return Ok(());
         }
         self.packer.push(message)
@@ -268,19 +268,19 @@ impl End {
         &self.hooks
     }
 
-    fn hooks_message(&self, at: (HookPoint, Way), message: &mut Message) -> bool {
+    fn hooks_message(&self, at: (HookPoint, Direction), message: &mut Message) -> bool {
         let data = message.data.as_mut().map(|data| &mut data.bytes);
         self.hooks.message(at, message.class.def(), &mut message.bits, data)
     }
 
     /// Shows a unit to the hooks of a point; `None`: it is gone.
     #[inline]
-    fn hooks_unit(&self, point: HookPoint, way: Way, unit: Unit) -> Option<Unit> {
+    fn hooks_unit(&self, point: HookPoint, way: Direction, unit: Unit) -> Option<Unit> {
         if self.hooks.watches(point, way) { self.watched_unit(point, way, unit) } else { Some(unit) }
     }
 
     #[cold]
-    fn watched_unit(&self, point: HookPoint, way: Way, mut unit: Unit) -> Option<Unit> {
+    fn watched_unit(&self, point: HookPoint, way: Direction, mut unit: Unit) -> Option<Unit> {
         (self.hooks.pass(point, way, PROTOCOL, &mut unit.0) == Passed::On).then_some(unit)
     }
 

@@ -7,7 +7,7 @@ use super::{End, FLITS_AN_AK, Init};
 use crate::cxl68::event::{Event, Severity, finding};
 use crate::cxl68::mutant::Mutant;
 use crate::cxl68::retry::{Local, RemoteTrigger, Trigger};
-use crate::hook::{HookPoint, Way};
+use crate::hook::{Direction, HookPoint};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{StaticBitFault, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, RetryAck, RetryReq};
@@ -27,8 +27,8 @@ impl End {
     pub fn receive(&mut self, unit: &Unit, now: u64) {
         self.hooks.clock(now);
         let watched;
-        let unit = if self.hooks.watches(HookPoint::ReplayIn, Way::Rx) {
-            watched = self.hooks_unit(HookPoint::ReplayIn, Way::Rx, *unit);
+        let unit = if self.hooks.watches(HookPoint::ReplayIn, Direction::Rx) {
+            watched = self.hooks_unit(HookPoint::ReplayIn, Direction::Rx, *unit);
             let Some(unit) = &watched else { return };
             unit
         } else {
@@ -108,14 +108,14 @@ impl End {
             Kind::Control(control) => {
                 self.frames = 0;
                 self.retryable();
-                self.hooks_unit(HookPoint::ReplayOut, Way::Rx, *unit);
+                self.hooks_unit(HookPoint::ReplayOut, Direction::Rx, *unit);
                 self.control(&control);
             }
             Kind::Protocol(_) | Kind::AllData => {
                 self.frames = 0;
                 self.retryable();
-                self.hooks_unit(HookPoint::ReplayOut, Way::Rx, *unit);
-                self.hooks_unit(HookPoint::PackerIn, Way::Rx, *unit);
+                self.hooks_unit(HookPoint::ReplayOut, Direction::Rx, *unit);
+                self.hooks_unit(HookPoint::PackerIn, Direction::Rx, *unit);
                 self.protocol(&decoded);
             }
             Kind::Almp | Kind::Null | Kind::Io | Kind::Dropped => (),
@@ -380,7 +380,7 @@ impl End {
                 }
                 self.last_enables = data.enabled();
             }
-            if self.hooks_message((HookPoint::PackerOut, Way::Rx), &mut message) {
+            if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
                 self.inbox.push_back(message);
             } else {
                 // It was in a buffer, which is free again.

@@ -7,7 +7,7 @@ use super::{End, FLITS_AN_AK, TIMED_ACKS};
 use crate::cxl68::event::{Severity, finding};
 use crate::cxl68::mutant::Mutant;
 use crate::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
-use crate::hook::{HookPoint, Way};
+use crate::hook::{Direction, HookPoint};
 use crate::line_time::{Parts, Use};
 use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, ReqCount, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
@@ -230,7 +230,7 @@ impl End {
         self.run = (flit.rollover_after > 3).then_some(next);
         self.stats.replayed += 1;
         self.uses = Parts::all(Use::Replay);
-        self.hooks_unit(HookPoint::ReplayOut, Way::Tx, flit.unit)
+        self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, flit.unit)
     }
 
     fn replay(&mut self) -> Option<Unit> {
@@ -241,7 +241,7 @@ impl End {
         if self.config.mutant == Some(Mutant::ReplayedAkDecrements) {
             self.num_ack = self.num_ack.saturating_sub(flit.acks.into());
         }
-        self.hooks_unit(HookPoint::ReplayOut, Way::Tx, flit.unit)
+        self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, flit.unit)
     }
 
     /// A new retryable flit, if one is due and may be sent.
@@ -379,11 +379,11 @@ impl End {
 
     /// A unit of the packer; `None`: a hook has dropped it.
     fn packed(&self, unit: Unit) -> Option<Unit> {
-        self.hooks_unit(HookPoint::PackerOut, Way::Tx, unit)
+        self.hooks_unit(HookPoint::PackerOut, Direction::Tx, unit)
     }
 
     fn store(&mut self, unit: Unit, rollover_after: usize, acks: u8) -> Option<Unit> {
-        let unit = self.hooks_unit(HookPoint::ReplayIn, Way::Tx, unit).unwrap_or(unit);
+        let unit = self.hooks_unit(HookPoint::ReplayIn, Direction::Tx, unit).unwrap_or(unit);
         self.buffer.store(Stored { unit, rollover_after, acks });
         self.run = (rollover_after > 3).then(|| self.buffer.wr_ptr());
         Some(unit)

@@ -198,7 +198,7 @@ pub const SHARED_RESERVE_BEATS: u16 = MOST_BEATS;
 
 /// Credits that the peer has given and that are not spent.
 #[derive(Debug, Clone, Default)]
-pub struct Purse {
+pub struct UalCreditPool {
     has: Counts,
     /// What the peer gave before its message 0x01: all that there is.
     total: Counts,
@@ -206,7 +206,7 @@ pub struct Purse {
     shared: bool,
 }
 
-impl Purse {
+impl UalCreditPool {
     /// Credits to spend.
     pub fn has(&self) -> &Counts {
         &self.has
@@ -298,7 +298,7 @@ impl Purse {
 
 /// The receiver's buffers.
 #[derive(Debug, Clone)]
-pub struct Stock {
+pub struct UalReceiveBuffers {
     buffers: Counts,
     shared: bool,
     /// What the peer may spend.
@@ -309,16 +309,16 @@ pub struct Stock {
     next: [usize; 4],
 }
 
-impl Stock {
+impl UalReceiveBuffers {
     /// Empty buffers, all of them owed to the peer. A shared data buffer has the size of both together.
-    pub fn new(buffers: Counts, shared: bool) -> Stock {
+    pub fn new(buffers: Counts, shared: bool) -> UalReceiveBuffers {
         let mut buffers = buffers;
         if shared {
             for target in Target::ALL {
                 *buffers.at(Kind::ReqData, target) += std::mem::take(buffers.at(Kind::RspData, target));
             }
         }
-        Stock { buffers, shared, granted: Counts::default(), due: buffers, next: [0; 4] }
+        UalReceiveBuffers { buffers, shared, granted: Counts::default(), due: buffers, next: [0; 4] }
     }
 
     /// What the peer may spend, as far as this end knows.
@@ -422,7 +422,7 @@ impl Stock {
 mod tests {
     use super::*;
 
-    fn paid(stock: &mut Stock, target: Target, requests: u16) {
+    fn paid(stock: &mut UalReceiveBuffers, target: Target, requests: u16) {
         for _ in 0..requests {
             assert_eq!(stock.accept(TlClass::Request, target, 4), []);
             stock.release(&Held { class: TlClass::Request, target, beats: 4, epoch: 0 });
@@ -432,7 +432,7 @@ mod tests {
     /// A place for credits is taken from requests and responses only for what the peer could wait for.
     #[test]
     fn credits_of_a_spent_channel_are_not_urgent_while_the_pool_pays() {
-        let mut stock = Stock::new(Counts::even([64, 256], [4, 16]), false);
+        let mut stock = UalReceiveBuffers::new(Counts::even([64, 256], [4, 16]), false);
         while stock.next_field().is_some() {}
         assert!(!stock.is_urgent(), "all are given");
         paid(&mut stock, Target::Vc(0), 4);
@@ -442,13 +442,13 @@ mod tests {
         paid(&mut stock, Target::Pool, 4);
         assert!(stock.is_urgent(), "32 data credits are more than a field returns");
 
-        let mut stock = Stock::new(Counts::even([0, 0], [4, 16]), false);
+        let mut stock = UalReceiveBuffers::new(Counts::even([0, 0], [4, 16]), false);
         while stock.next_field().is_some() {}
         paid(&mut stock, Target::Vc(0), 4);
         assert!(stock.is_urgent(), "nothing else pays");
 
         // What is left is no quarter, but not enough for a transaction of 4 beats either.
-        let mut stock = Stock::new(Counts::even([8, 7], [0, 0]), false);
+        let mut stock = UalReceiveBuffers::new(Counts::even([8, 7], [0, 0]), false);
         while stock.next_field().is_some() {}
         paid(&mut stock, Target::Pool, 1);
         assert!(stock.is_urgent());
@@ -457,7 +457,7 @@ mod tests {
     /// Four virtual channels of the most buffers are more than 16 bits count.
     #[test]
     fn credits_of_all_targets_are_counted() {
-        let mut purse = Purse::default();
+        let mut purse = UalCreditPool::default();
         for target in Target::ALL {
             for _ in 0..1024 {
                 assert_eq!(purse.receive(Kind::RspData, target, 16), None);

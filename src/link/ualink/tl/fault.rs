@@ -1,11 +1,11 @@
 //! Faults of the wire as they concern DL flits: what a bad flit looks like.
 
-use crate::fault::OnWire;
+use crate::fault::WireUnit;
 use scalepool_kernel::Rng;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::Flit;
 
-impl OnWire for Flit {
+impl WireUnit for Flit {
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.0
     }

@@ -55,7 +55,7 @@ use super::client::Client;
 use crate::event::{Event, Severity};
 use crate::hook::Hooks;
 use crate::line_time::Parts;
-use credit::{Purse, Stock};
+use credit::{UalCreditPool, UalReceiveBuffers};
 use scalepool_protocols::ualink::code::{RdWr, Status};
 use scalepool_protocols::ualink::compress::Compressor;
 use scalepool_protocols::ualink::control::Field;
@@ -95,8 +95,8 @@ pub struct Tl {
     packer: TlPacker,
     unpacker: TlUnpacker,
     compressor: Compressor,
-    purse: Purse,
-    stock: Stock,
+    purse: UalCreditPool,
+    stock: UalReceiveBuffers,
     /// What waits, by class and virtual channel. A transaction is one piece of memory from where it is made or unpacked to
     /// where it is used or packed.
     queues: [[VecDeque<Box<Transfer>>; VCS]; 2],
@@ -130,8 +130,8 @@ impl Tl {
             packer: TlPacker::new(config.codec),
             unpacker: TlUnpacker::new(config.codec, config.peer_role()),
             compressor: Compressor::new(config.role),
-            purse: Purse::default(),
-            stock: Stock::new(config.buffers, config.shared_data_buffer),
+            purse: UalCreditPool::default(),
+            stock: UalReceiveBuffers::new(config.buffers, config.shared_data_buffer),
             queues: Default::default(),
             next_vc: [0; 2],
             ready: Default::default(),
@@ -162,12 +162,12 @@ impl Tl {
     }
 
     /// Credits to spend.
-    pub fn purse(&self) -> &Purse {
+    pub fn purse(&self) -> &UalCreditPool {
         &self.purse
     }
 
     /// Receive buffers.
-    pub fn stock(&self) -> &Stock {
+    pub fn stock(&self) -> &UalReceiveBuffers {
         &self.stock
     }
 

@@ -5,7 +5,7 @@
 //! flow-control field fills the purse of the other side, a request or response is paid from the purse of its own side.
 
 use super::CATCH;
-use super::credit::{Kind, Purse, Target, TlClass, returned};
+use super::credit::{Kind, Target, TlClass, UalCreditPool, returned};
 use super::transfer::held;
 use scalepool_protocols::ualink::code::HalfType;
 use scalepool_protocols::ualink::config::UalConfig;
@@ -19,7 +19,7 @@ use scalepool_protocols::wire::{At, Violation};
 #[derive(Debug, Clone, Default)]
 struct Side {
     /// Credits that it may spend.
-    purse: Purse,
+    purse: UalCreditPool,
     /// It has sent message 0x01.
     done: bool,
     /// Levels of the other side's catch buffers.

@@ -14,7 +14,7 @@
 use super::{Tl, TlClass, TlStats};
 use crate::event::{Event, Severity};
 use crate::fault::FaultyWire;
-use crate::hook::{Hooks, Way};
+use crate::hook::{Direction, Hooks};
 use crate::line_time::{LineTime, Parts, Use};
 use crate::port::{GIVE_UP_RULE, given_up};
 use crate::ualink::line::{CodeWord, Line};
@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What travels between two ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OnWire {
+pub struct UalWireItem {
     /// A flit, or what stands in its place.
     pub item: OnLine,
     /// The sender waits for something.
@@ -74,9 +74,9 @@ const MOST_VIOLATIONS: usize = 100;
 /// Wires and taps of a port.
 pub struct PortWires {
     /// To the peer.
-    pub wire_out: LinkOut<OnWire>,
+    pub wire_out: LinkOut<UalWireItem>,
     /// From the peer.
-    pub wire_in: LinkIn<OnWire>,
+    pub wire_in: LinkIn<UalWireItem>,
     /// Received flits.
     pub flits: Tap,
     /// Signals of the link.
@@ -224,8 +224,8 @@ impl LinkPort {
             came = true;
             self.answer |= arrived.waits;
             match arrived.item {
-                OnLine::Flit(flit) if self.end.hooks().looks_at_wire(Way::Rx) => {
-                    for (flit, _) in self.end.hooks().wire(Way::Rx, "ualink", *flit).into_iter().flatten() {
+                OnLine::Flit(flit) if self.end.hooks().looks_at_wire(Direction::Rx) => {
+                    for (flit, _) in self.end.hooks().wire(Direction::Rx, "ualink", *flit).into_iter().flatten() {
                         self.arrival(&OnLine::Flit(Arc::new(flit)), at);
                     }
                 }
@@ -301,7 +301,7 @@ impl LinkPort {
                     self.flits += 1;
                     self.send(cx, flit, waits);
                 }
-                item => self.wires.wire_out.push(cx, OnWire { item, waits }),
+                item => self.wires.wire_out.push(cx, UalWireItem { item, waits }),
             }
             self.report(at);
         }
@@ -319,12 +319,12 @@ impl LinkPort {
     /// Sends a flit; most go as they are.
     fn send(&mut self, cx: &mut Cx, flit: Arc<Flit>, waits: bool) {
         let out = &mut self.wires.wire_out;
-        if !self.end.hooks().looks_at_wire(Way::Tx) && self.wire.sends_whole(FLIT_BYTES) {
-            return out.push(cx, OnWire { item: OnLine::Flit(flit), waits });
+        if !self.end.hooks().looks_at_wire(Direction::Tx) && self.wire.sends_whole(FLIT_BYTES) {
+            return out.push(cx, UalWireItem { item: OnLine::Flit(flit), waits });
         }
-        for (leaves, _) in self.end.hooks().wire(Way::Tx, "ualink", *flit).into_iter().flatten() {
+        for (leaves, _) in self.end.hooks().wire(Direction::Tx, "ualink", *flit).into_iter().flatten() {
             for flit in self.wire.send(leaves).into_iter().flatten() {
-                out.push(cx, OnWire { item: OnLine::Flit(Arc::new(flit)), waits });
+                out.push(cx, UalWireItem { item: OnLine::Flit(Arc::new(flit)), waits });
             }
         }
     }

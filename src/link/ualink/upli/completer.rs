@@ -2,7 +2,7 @@
 
 use super::config::{Channel, ConfigError, UpliConfig};
 use super::convert::{self, ConvertError, Request, Response};
-use super::credit::{Bank, Purse};
+use super::credit::{UpliCreditPool, UpliCreditReturns};
 use super::monitor::broken;
 use super::signals::{
     DataWires, FromCompleter, FromOriginator, MAX_PORTS, RdWires, WrWires, control_is_even, data_is_even,
@@ -41,10 +41,10 @@ pub struct Completer {
     /// Beats left of a response of all beats that has begun.
     in_burst: [usize; MAX_PORTS],
     writes: [VecDeque<WrWires>; MAX_PORTS],
-    rd_purse: Purse,
-    wr_purse: Purse,
-    req_bank: Bank,
-    data_bank: Bank,
+    rd_purse: UpliCreditPool,
+    wr_purse: UpliCreditPool,
+    req_bank: UpliCreditReturns,
+    data_bank: UpliCreditReturns,
     dropping: [bool; MAX_PORTS],
     events: Vec<Violation>,
 }
@@ -56,7 +56,7 @@ impl Completer {
     /// A configuration with which nothing can work.
     pub fn new(config: UpliConfig) -> Result<Completer, ConfigError> {
         config.check()?;
-        let bank = |channel: Channel| Bank::new(&config.credits[channel.index()], config.ports);
+        let bank = |channel: Channel| UpliCreditReturns::new(&config.credits[channel.index()], config.ports);
         Ok(Completer {
             config,
             cycle: 0,
@@ -65,8 +65,8 @@ impl Completer {
             reads: Default::default(),
             in_burst: [0; MAX_PORTS],
             writes: Default::default(),
-            rd_purse: Purse::default(),
-            wr_purse: Purse::default(),
+            rd_purse: UpliCreditPool::default(),
+            wr_purse: UpliCreditPool::default(),
             req_bank: bank(Channel::Request),
             data_bank: bank(Channel::OrigData),
             dropping: [false; MAX_PORTS],

@@ -9,12 +9,12 @@ const MAX_RETURN: u16 = 4;
 
 /// What the sender of a channel may spend. It starts empty.
 #[derive(Debug, Clone, Default)]
-pub struct Purse {
+pub struct UpliCreditPool {
     left: [[u16; TARGETS]; MAX_PORTS],
     open: [bool; MAX_PORTS],
 }
 
-impl Purse {
+impl UpliCreditPool {
     /// Hears the returns of a cycle.
     pub fn take_returns(&mut self, returns: &Returns) {
         for (port, word) in returns.iter().enumerate() {
@@ -53,7 +53,7 @@ impl Purse {
 
 /// What the receiver of a channel gives back: first its buffers, then each that becomes free.
 #[derive(Debug, Clone)]
-pub struct Bank {
+pub struct UpliCreditReturns {
     due: [[u16; TARGETS]; MAX_PORTS],
     /// Initial credits that have not been given yet.
     initial: [u16; MAX_PORTS],
@@ -61,12 +61,12 @@ pub struct Bank {
     ports: usize,
 }
 
-impl Bank {
+impl UpliCreditReturns {
     /// Buffers of every port.
-    pub fn new(counts: &Counts, ports: u8) -> Bank {
+    pub fn new(counts: &Counts, ports: u8) -> UpliCreditReturns {
         let row = counts.row();
         let ports = usize::from(ports).min(MAX_PORTS);
-        Bank { due: [row; MAX_PORTS], initial: [row.iter().sum(); MAX_PORTS], next: [0; MAX_PORTS], ports }
+        UpliCreditReturns { due: [row; MAX_PORTS], initial: [row.iter().sum(); MAX_PORTS], next: [0; MAX_PORTS], ports }
     }
 
     /// Buffers are free again.

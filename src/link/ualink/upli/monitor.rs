@@ -6,7 +6,7 @@
 
 use super::config::{Channel, ConfigError, TARGETS, UpliConfig};
 use super::convert;
-use super::credit::Purse;
+use super::credit::UpliCreditPool;
 use super::signals::{
     Cycle, DataWires, FromCompleter, FromOriginator, MAX_PORTS, RdWires, Returns, WrWires, control_is_even,
     data_is_even,
@@ -58,7 +58,7 @@ struct Port {
 pub struct Monitor {
     config: UpliConfig,
     cycle: u64,
-    purses: [Purse; 4],
+    purses: [UpliCreditPool; 4],
     ports: [Port; MAX_PORTS],
     /// Port of each destination's regions.
     regions: BTreeMap<(u16, u64), u8>,

@@ -2,7 +2,7 @@
 
 use super::config::{Channel, ConfigError, UpliConfig};
 use super::convert::{self, ConvertError, Request, Response};
-use super::credit::{Bank, Purse};
+use super::credit::{UpliCreditPool, UpliCreditReturns};
 use super::monitor::broken;
 use super::order::Ordered;
 use super::signals::{DataWires, FromCompleter, FromOriginator, MAX_PORTS, RdWires, control_is_even, data_is_even};
@@ -44,10 +44,10 @@ pub struct Originator {
     waiting: [VecDeque<Request>; MAX_PORTS],
     /// Beats behind a request that has gone.
     burst: [VecDeque<DataWires>; MAX_PORTS],
-    req_purse: Purse,
-    data_purse: Purse,
-    rd_bank: Bank,
-    wr_bank: Bank,
+    req_purse: UpliCreditPool,
+    data_purse: UpliCreditPool,
+    rd_bank: UpliCreditReturns,
+    wr_bank: UpliCreditReturns,
     /// By source and tag: behind a link, requests of several accelerators share a port.
     open: [BTreeMap<(u16, u16), Open>; MAX_PORTS],
     isolated: [bool; MAX_PORTS],
@@ -62,14 +62,14 @@ impl Originator {
     /// A configuration with which nothing can work.
     pub fn new(config: UpliConfig) -> Result<Originator, ConfigError> {
         config.check()?;
-        let bank = |channel: Channel| Bank::new(&config.credits[channel.index()], config.ports);
+        let bank = |channel: Channel| UpliCreditReturns::new(&config.credits[channel.index()], config.ports);
         Ok(Originator {
             config,
             cycle: 0,
             waiting: Default::default(),
             burst: Default::default(),
-            req_purse: Purse::default(),
-            data_purse: Purse::default(),
+            req_purse: UpliCreditPool::default(),
+            data_purse: UpliCreditPool::default(),
             rd_bank: bank(Channel::RdRsp),
             wr_bank: bank(Channel::WrRsp),
             open: Default::default(),

@@ -9,7 +9,7 @@ use scalepool_coherence::message;
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{External, ExternalConfig, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
-use scalepool_link::port::{OnWire, Port, PortConfig, PortResult, Ports};
+use scalepool_link::port::{Port, PortConfig, PortResult, Ports, WireItem};
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::Broken;
 use scalepool_protocols::cxl::Dir;
@@ -25,8 +25,8 @@ struct End<E: Reported> {
     dir: Dir,
     clock_name: String,
     flit_clock: Clock,
-    wire_out: LinkOutEnd<OnWire<E::Unit>>,
-    wire_in: LinkInEnd<OnWire<E::Unit>>,
+    wire_out: LinkOutEnd<WireItem<E::Unit>>,
+    wire_in: LinkInEnd<WireItem<E::Unit>>,
     end: E,
     faults: Vec<Fault>,
     ber: f64,
@@ -114,8 +114,8 @@ pub(super) fn build<E: Reported>(
     let parts = if halves { 2 } else { 1 };
     let flit_clock = Clock::new(num, den * parts, 0)?;
     let latency_fs = line.way_fs() + num.div_ceil(den * parts);
-    let (down_out, down_in) = sim.link::<OnWire<E::Unit>>(&format!("{}.down", site.path), latency_fs)?;
-    let (up_out, up_in) = sim.link::<OnWire<E::Unit>>(&format!("{}.up", site.path), latency_fs)?;
+    let (down_out, down_in) = sim.link::<WireItem<E::Unit>>(&format!("{}.down", site.path), latency_fs)?;
+    let (up_out, up_in) = sim.link::<WireItem<E::Unit>>(&format!("{}.up", site.path), latency_fs)?;
     let ([down_faults, up_faults], _) = line.faults(unit_bytes);
     let end = |n: usize, mut end: E, faults, wire_out, wire_in| {
         let feed = (site.external[n] == Some(Outside::Flits)).then(Feed::default);

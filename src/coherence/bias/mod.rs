@@ -4,8 +4,7 @@
 //! behind Mem*Fwd. Detail: pure agents, one request a line on each side. Left out: several devices (`coherence` §2.9
 //! allows one a bridge).
 //!
-//! * [`tables`]: which request gets which answer. [`device`] and [`host`]: the agents. [`system`]: both with all orders of
-//!   their messages, for the exploration.
+//! * [`tables`]: which request gets which answer. [`device`] and [`host`]: the agents.
 
 pub mod device;
 pub mod host;

@@ -5,7 +5,6 @@
 //!
 //! * [`state`]: states, snoops, answers. [`requests`] (§2.2), [`snoops`] (§2.3, §2.4), [`answers`]: the tables.
 //! * [`device::Device`], [`home::Home`]: the agents that walk them. [`backing`]: the home's memory.
-//! * [`system::CacheSystem`]: some devices and a home, to be explored. [`docs`]: the tables as Markdown.
 //!
 //! Invariants: one request a line and device; one transaction a line; every answer to a snoop leaves at once.
 

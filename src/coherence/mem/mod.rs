@@ -6,8 +6,6 @@
 //! * [`hdm_h`]: the device of memory that only its host caches; [`backing`]: where it keeps values. [`hdm_h_host`]: that host.
 //! * [`load`]: DevLoad and what a host does about it. [`uio`]: accesses of CXL.io peers. [`peer`]: a device that is a host
 //!   towards another device. [`boundary`]: what the states inside a host are outside.
-//! * [`docs`]: the tables as Markdown.
-//! * [`system`]: hosts and a device with channels between them, for the exploration.
 
 pub mod backing;
 pub mod boundary;

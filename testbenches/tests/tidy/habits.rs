@@ -15,6 +15,7 @@ const TOP: &[&str] = &[
     "LICENSE-MIT",
     "Makefile",
     "README.md",
+    "docs",
     "golden",
     "protocols",
     "rustfmt.toml",

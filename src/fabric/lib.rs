@@ -1,11 +1,9 @@
 //! Fabrics: what stands between links.
 //!
 //! Modelled: the [UALink switch](ualink_switch) and the switch of the [NVLink model](nvlink_switch). The pieces that decide
-//! who is next stand below the links, in [`arbiter`]. Left out: topologies of several hops, the switches of other protocols.
+//! who is next stand below the links, in [`scalepool_arbiter`]. Left out: topologies of several hops, the switches of other protocols.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod nvlink_switch;
 pub mod ualink_switch;
-
-pub use scalepool_arbiter as arbiter;

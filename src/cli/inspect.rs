@@ -70,6 +70,7 @@ acknowledgements, replays, credits, and the content of each flit once. To watch 
   retry_entries = 255         # optional, cxl-68b; also timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits:
                               #   what is left out is not checked
   selective_nak = false       # optional, the 256B modes
+  interleave = 1              # optional, ualink: FEC code words that the line interleaves, 1, 2 or 4
 
 testbenches/maps/ has the maps of this repository's benches; testbenches/python/PASSIVE.md explains the keys of a [[link]].";
 

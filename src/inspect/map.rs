@@ -25,6 +25,7 @@
 //! reaction_flits = 4096         # cxl-68b, ualink: units that it may still send before it shows that something has come
 //! retry_entries = 255           # cxl-68b, like timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits: not judged if left out
 //! selective_nak = false         # the 256B modes: it may ask for a single flit
+//! interleave = 1                # ualink: FEC code words that the line interleaves, 1, 2 or 4
 //! ```
 //!
 //! A signal is named by its full path or by an end of it that is the path of no other signal, so that scopes that one
@@ -90,6 +91,8 @@ pub struct Link {
     /// The 256B modes: it may ask for a single flit.
     #[serde(default)]
     pub selective_nak: bool,
+    /// `ualink`: FEC code words that the line interleaves, 1, 2 or 4.
+    pub interleave: Option<u8>,
 }
 
 /// One direction of one link.
@@ -248,7 +251,8 @@ impl Map {
         };
         let (selective_nak, reaction_flits) = (link.selective_nak, link.reaction_flits.unwrap_or(REACTION_FLITS));
         let default = WatchConfig::new(protocol, sends.direction());
-        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, ..default })
+        let interleave = link.interleave.unwrap_or(default.interleave);
+        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, ..default })
     }
 }
 

@@ -53,7 +53,13 @@ pub struct WatchConfig {
     /// `cxl-68b`, `ualink`: units that it may still send before it shows that something has come, at most
     /// [`MOST_REACTION_FLITS`].
     pub reaction_flits: u64,
+    /// `ualink`: FEC code words that are interleaved, one of [`INTERLEAVES`]. Copies of a Replay Request go in groups of as many
+    /// flits (`ualink` §7), so the peer is not held to that with 1.
+    pub interleave: u8,
 }
+
+/// FEC code words that a line of `ualink` may interleave (`ualink` §13).
+pub const INTERLEAVES: [u8; 3] = [1, 2, 4];
 
 /// Units that an end may go on for by default, before it shows that something has come: the smallest time-out of `cxl-68b`
 /// §7.3, behind which its peer asks again. No pipeline is as long.
@@ -69,6 +75,7 @@ impl WatchConfig {
             known: Known::NONE,
             selective_nak: false,
             reaction_flits: REACTION_FLITS,
+            interleave: INTERLEAVES[0],
         }
     }
 }
@@ -215,7 +222,10 @@ impl Watch {
     /// # Errors
     /// A choice that is not in its range.
     pub fn new(config: &WatchConfig) -> Result<Watch, FormError> {
-        let WatchConfig { protocol, dir, cxl68, known, selective_nak, reaction_flits } = config.clone();
+        let WatchConfig { protocol, dir, cxl68, known, selective_nak, reaction_flits, interleave } = config.clone();
+        if !INTERLEAVES.contains(&interleave) {
+            return Err(FormError::new("interleave", interleave.to_string(), "1, 2 or 4 code words"));
+        }
         if reaction_flits > MOST_REACTION_FLITS {
             let expected = format!("at most {MOST_REACTION_FLITS} units");
             return Err(FormError::new("reaction_flits", reaction_flits.to_string(), expected));
@@ -242,9 +252,9 @@ impl Watch {
             }
             Protocol::Nvlink => Judge::Nvlink(Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default()))),
             Protocol::Ualink => {
-                let monitor =
-                    ualink::Monitor::new(ualink::MonitorConfig { reaction_flits, ..ualink::MonitorConfig::new(dir) });
-                Judge::Ualink(Box::new(monitor))
+                let mut config = ualink::MonitorConfig { reaction_flits, ..ualink::MonitorConfig::new(dir) };
+                config.replay.fec_group_flits = interleave;
+                Judge::Ualink(Box::new(ualink::Monitor::new(config)))
             }
         };
         Ok(Watch { judge, events: Vec::new(), copies: Default::default(), halted: None })

@@ -94,7 +94,7 @@ impl End {
             Protocol::Cxl256(mode) => Layer::Cxl256(mode, Box::new(cxl256_end(mode, config))),
             Protocol::Nvlink => Layer::Nvlink(Box::new(nvlink_end(config))),
             Protocol::Ualink => {
-                let mut end = UalEnd::new(ualink::end_config(config.dir), Queue::default());
+                let mut end = UalEnd::new(ualink::end_config(config.dir, config.interleave), Queue::default());
                 end.line_fault(None);
                 Layer::Ualink(Box::new(end))
             }

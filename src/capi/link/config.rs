@@ -5,7 +5,7 @@ use scalepool::forms::{self, FormError, flit256, message, number};
 use scalepool::link::cxl68::Known;
 use scalepool::link::protocol::Protocol;
 use scalepool::link::ualink::CONTROL_BYTES;
-use scalepool::link::watch::WatchConfig;
+use scalepool::link::watch::{INTERLEAVES, WatchConfig};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use serde_json::Value;
@@ -50,6 +50,7 @@ pub struct Config {
     pub flush_flits: Option<u16>,
     pub selective_nak: bool,
     pub reaction_flits: Option<u64>,
+    pub interleave: u8,
 }
 
 /// A number of a key, in a range.
@@ -77,6 +78,7 @@ impl Config {
             flush_flits: None,
             selective_nak: false,
             reaction_flits: None,
+            interleave: INTERLEAVES[0],
         };
         // Only what the protocol has a use for is known.
         let mut known = match config.protocol {
@@ -93,7 +95,7 @@ impl Config {
             }
             Protocol::Cxl256(_) => vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"],
             Protocol::Nvlink => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
-            Protocol::Ualink => vec![],
+            Protocol::Ualink => vec!["interleave"],
         };
         if passive && matches!(config.protocol, Protocol::Cxl68 | Protocol::Ualink) {
             known.push("reaction_flits");
@@ -114,6 +116,12 @@ impl Config {
                 "max_num_phy_reinit" => config.max_num_phy_reinit = number(value, key, 1, 31)?,
                 "flush_flits" => config.flush_flits = number(value, key, 1, 1023)?,
                 "reaction_flits" => config.reaction_flits = number(value, key, 0, 1 << 20)?,
+                "interleave" => {
+                    let found = number::from_json(value, key)?;
+                    let fits = INTERLEAVES.into_iter().find(|&words| u128::from(words) == found);
+                    let wrong = || FormError::new("config.interleave", found.to_string(), "1, 2 or 4");
+                    config.interleave = fits.ok_or_else(wrong)?;
+                }
                 "selective_nak" => {
                     let yes = value.as_bool();
                     config.selective_nak = yes
@@ -153,6 +161,7 @@ impl Config {
             flush: self.flush_flits.is_some(),
         };
         let reaction_flits = self.reaction_flits.unwrap_or(default.reaction_flits);
-        WatchConfig { cxl68: self.cxl68(), known, selective_nak: self.selective_nak, reaction_flits, ..default }
+        let (selective_nak, interleave) = (self.selective_nak, self.interleave);
+        WatchConfig { cxl68: self.cxl68(), known, selective_nak, reaction_flits, interleave, ..default }
     }
 }

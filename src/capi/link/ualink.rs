@@ -43,9 +43,10 @@ impl Client for Queue {
     }
 }
 
-/// An accelerator sends down, a switch up; the line is that of a whole station (`ualink` §1: four lanes of 200G).
-pub fn end_config(dir: Dir) -> EndConfig {
-    let line = Line { rate: LaneRate::G200, width: Width::X4, interleave: 1 };
+/// An accelerator sends down, a switch up; the line is that of a whole station (`ualink` §1: four lanes of 200G) with
+/// `interleave` code words, 1, 2 or 4.
+pub fn end_config(dir: Dir, interleave: u8) -> EndConfig {
+    let line = Line { rate: LaneRate::G200, width: Width::X4, interleave };
     match dir {
         Dir::Down => EndConfig::accelerator(line, 0),
         Dir::Up => EndConfig::switch_port(line, 0),

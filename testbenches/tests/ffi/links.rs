@@ -60,15 +60,27 @@ pub fn write(protocol: &str) -> Value {
 
 /// Two active ends beside two passive ones. `spoil` may change a unit on its way down.
 fn run(protocol: &str, spoil: impl Fn(u64, &mut Vec<u8>)) -> ([u64; 2], [u64; 2]) {
-    let both = |mode| {
-        [SP_DOWN, SP_UP].map(|dir| link(protocol, dir, "", mode)).map(|(status, link)| {
+    run_configured(protocol, ["", ""], 1, spoil)
+}
+
+/// As [`run`], with what the active and the passive ends are told, and several messages.
+fn run_configured(
+    protocol: &str,
+    [active, passive]: [&str; 2],
+    messages: usize,
+    spoil: impl Fn(u64, &mut Vec<u8>),
+) -> ([u64; 2], [u64; 2]) {
+    let both = |config, mode| {
+        [SP_DOWN, SP_UP].map(|dir| link(protocol, dir, config, mode)).map(|(status, link)| {
             assert_eq!(status, SP_OK, "{}", last_error());
             link
         })
     };
-    let (ends, watchers) = (both(SP_ACTIVE), both(SP_PASSIVE));
+    let (ends, watchers) = (both(active, SP_ACTIVE), both(passive, SP_PASSIVE));
     let message = write(protocol).to_string();
-    assert_eq!(unsafe { sp_link_send(ends[0], start(&message), message.len()) }, SP_OK, "{}", last_error());
+    for _ in 0..messages {
+        assert_eq!(unsafe { sp_link_send(ends[0], start(&message), message.len()) }, SP_OK, "{}", last_error());
+    }
     let mut units: [Vec<Vec<u8>>; 2] = Default::default();
     for clock in 0..400 {
         let mut sent = [0, 1].map(|n| {
@@ -162,6 +174,34 @@ fn a_twin_is_compared() {
         assert_eq!((sp_link_reset(twin), &state(twin)["compared"]), (SP_OK, &json!(0)));
         assert_eq!(expect(&masked, null()), SP_EMPTY);
         destroy([rtl, twin]);
+    }
+}
+
+/// The line of two ends interleaves as many code words as they are told: copies of a Replay Request go in groups of as many
+/// flits. A watcher that is not told holds nobody to that.
+#[test]
+fn ualink_interleave() {
+    open();
+    let spoil = |clock: u64, unit: &mut Vec<u8>| {
+        if (30..32).contains(&clock) {
+            *unit.last_mut().expect("a byte") ^= 0x10;
+        }
+    };
+    for (ends, watchers, is_seen) in
+        [("1", "", false), ("4", "", false), ("4", "{\"interleave\":4}", false), ("1", "{\"interleave\":4}", true)]
+    {
+        let (ends, watchers) = run_configured("ualink", [&format!("{{\"interleave\":{ends}}}"), watchers], 1000, spoil);
+        let found: Vec<_> = std::iter::from_fn(|| event(watchers[0])).map(|event| event["rule"].clone()).collect();
+        assert_eq!(found.contains(&json!("UAL-TXS-05")), is_seen, "{found:?}");
+        assert_eq!(found.len(), usize::from(is_seen), "{found:?}");
+        destroy(ends.into_iter().chain(watchers));
+    }
+    for mode in [SP_ACTIVE, SP_PASSIVE] {
+        for config in ["0", "3", "5", "256", "\"x\""] {
+            let config = format!("{{\"interleave\":{config}}}");
+            assert_eq!(link("ualink", SP_UP, &config, mode).0, SP_ERR_INPUT, "{config}");
+        }
+        assert_eq!(link("nvlink", SP_UP, "{\"interleave\":1}", mode).0, SP_ERR_INPUT);
     }
 }
 

@@ -249,7 +249,10 @@ impl Solo {
     /// An end after reset.
     pub fn new(config: EndConfig, last: u64) -> Solo {
         Solo {
-            beside: Beside::new(&WatchConfig::new(Protocol::Ualink, Dir::Down)),
+            beside: Beside::new(&WatchConfig {
+                interleave: config.replay.fec_group_flits,
+                ..WatchConfig::new(Protocol::Ualink, Dir::Down)
+            }),
             end: End::new(config, Numbers { last, ..Numbers::default() }),
             now: 0,
             given: 511,

@@ -49,6 +49,7 @@ from cocotb_tools.runner import get_runner  # noqa: E402: of the interpreter abo
 
 sys.path.extend([str(HERE), str(HERE.parent / "verilator")])
 
+import runtime  # noqa: E402
 import seeded  # noqa: E402
 from contents import hash_of  # noqa: E402
 
@@ -132,7 +133,7 @@ def command_of(bench, simulator, rtl):
         return source, ["-y", str(rtl), "-Y", ".sv"]
     # Loops stay loops: it compiles in seconds and runs no slower here.
     return source, ["-y", str(rtl), "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", "2", "-O1",
-                    "-CFLAGS", "-O0"]
+                    "-CFLAGS", "-O0", *runtime.IN_ONE_PART]
 
 
 def build(bench, simulator, rtl, folder):
@@ -145,11 +146,7 @@ def build(bench, simulator, rtl, folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     if simulator == "verilator":
-        # The objects of the simulator's own sources are the same in every build. Make takes those that are newer than the
-        # makefile, which is yet to be written.
-        later = time.time() + 3600
-        for name in (OUT / "runtime").glob("verilated*.[od]"):
-            os.utime(shutil.copy(name, folder), (later, later))
+        runtime.give(OUT / "runtime", folder)
     runner = get_runner(simulator)
     runner.log.setLevel("WARNING")
     log = folder / "build.log"
@@ -158,10 +155,8 @@ def build(bench, simulator, rtl, folder):
                      build_args=arguments, build_dir=folder, timescale=("1ns", "1ps"), log_file=log)
     except RuntimeError:
         raise RuntimeError(f"{bench.title} does not build in {simulator}:\n{log.read_text()}") from None
-    if simulator == "verilator" and not (OUT / "runtime").is_dir():
-        (OUT / "runtime").mkdir(parents=True)
-        for name in folder.glob("verilated*.[od]"):
-            shutil.copy2(name, OUT / "runtime")
+    if simulator == "verilator":
+        runtime.keep(folder, OUT / "runtime")
     built.write_text(key, encoding="ascii")
     return key
 

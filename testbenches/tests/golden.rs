@@ -11,6 +11,9 @@ use scalepool::golden::rsp::{RspCase, RspFile, parse_rsp};
 use scalepool::golden::{
     Content, Context, MANIFEST, Manifest, SUMS, SetError, Spec, StreamCase, VectorSet, check_set, sha256, write_set,
 };
+use scalepool_oracle::cxl68_messages::{MessageOracle, message};
+use scalepool_oracle::cxl68_slots;
+use scalepool_oracle::cxl68_stream::{FlitFacts, FlitKind, StreamChecker};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
@@ -20,9 +23,6 @@ use scalepool_protocols::cxl::cxl68::slot;
 use scalepool_protocols::cxl::cxl68::stream::{Kind, Role, Unpacker};
 use scalepool_protocols::wire::{ByteOrder, CodeTable, LayoutDef};
 use scalepool_protocols::{registry, rules};
-use scalepool_testbenches::oracle::cxl68_messages::{MessageOracle, message};
-use scalepool_testbenches::oracle::cxl68_slots;
-use scalepool_testbenches::oracle::cxl68_stream::{FlitFacts, FlitKind, StreamChecker};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

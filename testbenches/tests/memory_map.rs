@@ -5,7 +5,7 @@ use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request};
 use scalepool::system::description::Description;
 use scalepool::system::design::System;
-use scalepool_testbenches::oracle::hdm::{self, Root};
+use scalepool_oracle::hdm::{self, Root};
 use std::path::{Path, PathBuf};
 
 const MIB_256: u64 = 256 << 20;

@@ -5,9 +5,9 @@
 
 use std::hint::black_box;
 
+use scalepool_oracle::cxl68_messages as oracle;
 use scalepool_protocols::cxl::cxl68::message as model;
 use scalepool_protocols::wire::{FieldValue, Wire};
-use scalepool_testbenches::oracle::cxl68_messages as oracle;
 
 use super::Effort;
 use super::race::{Numbers, Variant, race};

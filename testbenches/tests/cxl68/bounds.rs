@@ -5,10 +5,10 @@
 //! to §5.3), and nothing of the packer.
 
 use super::common::*;
+use scalepool_oracle::cxl68_slots::{self, SlotOracle};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::stream::Message;
-use scalepool_testbenches::oracle::cxl68_slots::{self, SlotOracle};
 use std::collections::BTreeSet;
 
 /// Two classes of messages: A with a line of data, B without or with one.

@@ -1,6 +1,9 @@
 //! What the tests of the CXL 68-byte link share: flits built slot by slot, streams read by the codec and by the oracle.
 
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence, RngSeed};
+use scalepool_oracle::cxl68_messages::{self, MessageOracle};
+use scalepool_oracle::cxl68_slots as oracle_slots;
+use scalepool_oracle::cxl68_stream::{FlitFacts, StreamChecker, Transfer};
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
 use scalepool_protocols::cxl::cxl68::code::{
     D2hReqOpcode, D2hRspOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode,
@@ -16,9 +19,6 @@ use scalepool_protocols::cxl::cxl68::stream::{Data, Decoded, Message, Size, Unpa
 use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, Unit};
 pub use scalepool_protocols::cxl::cxl68::{Dir, LAYOUTS};
 use scalepool_protocols::wire::{At, LayoutDef, Violation, Wire};
-use scalepool_testbenches::oracle::cxl68_messages::{self, MessageOracle};
-use scalepool_testbenches::oracle::cxl68_slots as oracle_slots;
-use scalepool_testbenches::oracle::cxl68_stream::{FlitFacts, StreamChecker, Transfer};
 
 /// The defaults.
 pub fn config() -> Cxl68Config {

@@ -3,13 +3,13 @@
 use super::common::*;
 use crc::{Algorithm, Crc};
 use proptest::prelude::*;
+use scalepool_oracle::cxl68_crc;
 use scalepool_protocols::check::crc16::{cxl68, cxl68_bitwise, cxl68_simd, cxl68_table};
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, PIDS};
 use scalepool_protocols::cxl::cxl68::stream::Kind;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::wire::At;
-use scalepool_testbenches::oracle::cxl68_crc;
 
 /// `cxl-68b` §1.6 in the terms of the `crc` crate; its input is bytes 63 to 0, highest bit first.
 const ALGORITHM: Algorithm<u16> =

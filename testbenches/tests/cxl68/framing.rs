@@ -72,7 +72,7 @@ fn cxl68_frm_02_p() {
         let unit = units.last().expect("one unit at least");
         match kind {
             "protocol" | "all-data" | "control" => {
-                assert_eq!(unit.0[66..], scalepool_testbenches::oracle::cxl68_crc::bytes(unit.payload()), "{kind}");
+                assert_eq!(unit.0[66..], scalepool_oracle::cxl68_crc::bytes(unit.payload()), "{kind}");
             }
             _ => assert_eq!(unit.0[66..], [0, 0], "{kind}"),
         }

@@ -2,12 +2,12 @@
 
 use super::common::*;
 use bitvec::prelude::*;
+use scalepool_oracle::cxl68_slots::{self as oracle_slots, CHUNK, MAC, SlotOracle};
 use scalepool_protocols::cxl::cxl68::config::Revision;
 use scalepool_protocols::cxl::cxl68::message::{Class, S2mNdr};
 use scalepool_protocols::cxl::cxl68::slot::{self, Content, SlotFormat};
 use scalepool_protocols::cxl::cxl68::stream::{Role, Size};
 use scalepool_protocols::wire::{At, Wire};
-use scalepool_testbenches::oracle::cxl68_slots::{self as oracle_slots, CHUNK, MAC, SlotOracle};
 
 fn bits_of(value: u128, width: usize) -> BitVec<u8, Lsb0> {
     value.to_le_bytes().view_bits::<Lsb0>()[..width].to_bitvec()

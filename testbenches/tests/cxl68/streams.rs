@@ -2,6 +2,7 @@
 
 use super::common::*;
 use proptest::prelude::*;
+use scalepool_oracle::cxl68_stream::{FlitKind, StreamChecker};
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
@@ -9,7 +10,6 @@ use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
 use scalepool_protocols::cxl::cxl68::stream::{Kind, Message, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_testbenches::legal::{Random, classes, legal_message};
-use scalepool_testbenches::oracle::cxl68_stream::{FlitKind, StreamChecker};
 
 /// A message to be, and the flits to pack before the next one comes.
 #[derive(Debug, Clone)]

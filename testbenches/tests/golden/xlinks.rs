@@ -4,7 +4,7 @@
 use super::{bytes, read, read_rsp};
 use scalepool::golden::hex::parse_hex;
 use scalepool::golden::rsp::RspCase;
-use scalepool_testbenches::oracle::{nvlink, ual_flit};
+use scalepool_oracle::{nvlink, ual_flit};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

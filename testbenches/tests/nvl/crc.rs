@@ -5,9 +5,9 @@
 //! the 128 bits of the next, 2304 bits (`nvlink` §6.2).
 
 use super::common::*;
+use scalepool_oracle::nvlink as oracle;
 use scalepool_protocols::check::crc25::Crc25;
 use scalepool_protocols::nvlink::header::CRC_LSB;
-use scalepool_testbenches::oracle::nvlink as oracle;
 
 /// Flits of the longest payload.
 const PAYLOAD: usize = 17;

@@ -1,9 +1,9 @@
 //! NVL-FLT, NVL-HDR: bytes of a flit, layouts of header and AE, against the oracle.
 
 use super::common::*;
+use scalepool_oracle::nvlink as oracle;
 use scalepool_protocols::registry;
 use scalepool_protocols::wire::{FieldFault, LayoutDef};
-use scalepool_testbenches::oracle::nvlink as oracle;
 
 fn patterns() -> Vec<u128> {
     let mut random = Random::new(25);

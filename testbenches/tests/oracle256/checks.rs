@@ -1,11 +1,11 @@
 //! CRC and FEC over flits of every mode.
 
 use super::common::Bytes;
+use scalepool_oracle::cxl256_checks as oracle;
 use scalepool_protocols::check::crc256;
 use scalepool_protocols::check::fec256;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxl256::mode::Mode;
-use scalepool_testbenches::oracle::cxl256_checks as oracle;
 
 /// Zeros, ones, a ramp, each bit of a stride alone, and flits of the sequence.
 fn contents() -> Vec<[u8; 256]> {

@@ -1,12 +1,12 @@
 //! The byte maps: every flit byte belongs to one part in both spellings.
 
 use super::common::Bytes;
+use scalepool_oracle::cxl256_flit::{self as oracle, Part};
 use scalepool_protocols::cxl::cxl256::crd::Crd;
 use scalepool_protocols::cxl::cxl256::flit::{self, Flit};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::mode::Mode;
 use scalepool_protocols::wire::Wire;
-use scalepool_testbenches::oracle::cxl256_flit::{self as oracle, Part};
 use std::ops::Range;
 
 fn cachemem(mode: Mode) -> [(Part, usize); 256] {

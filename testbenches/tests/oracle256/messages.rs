@@ -1,11 +1,11 @@
 //! The 24 messages, and header, credits, control slots and ALMPs: table, bytes and types.
 
 use super::common::{ones, patterns};
+use scalepool_oracle::cxl68_messages::MessageOracle;
+use scalepool_oracle::cxl256_messages as oracle;
 use scalepool_protocols::cxl::cxl256::{message, pbr};
 use scalepool_protocols::registry;
 use scalepool_protocols::wire::{LayoutDef, Wire};
-use scalepool_testbenches::oracle::cxl68_messages::MessageOracle;
-use scalepool_testbenches::oracle::cxl256_messages as oracle;
 
 /// Every layout in both spellings.
 fn pairs() -> Vec<(&'static LayoutDef, &'static MessageOracle)> {

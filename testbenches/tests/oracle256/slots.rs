@@ -2,11 +2,11 @@
 
 use super::common::{all_slots, ones, patterns};
 use bitvec::prelude::*;
+use scalepool_oracle::cxl256_slots::{self as oracle, Kind, SlotOracle, Space};
 use scalepool_protocols::cxl::cxl256::check::zero_extension;
 use scalepool_protocols::cxl::cxl256::class::Routing;
 use scalepool_protocols::cxl::cxl256::mode::Mode;
 use scalepool_protocols::cxl::cxl256::slot::{self, Place, SlotFormat, SlotKind};
-use scalepool_testbenches::oracle::cxl256_slots::{self as oracle, Kind, SlotOracle, Space};
 use std::collections::BTreeSet;
 
 /// The row of the oracle for a slot of a flit: the sheet's kinds, without asking the model (§1.1, §1.5).

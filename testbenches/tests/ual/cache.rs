@@ -2,9 +2,9 @@
 //! of a switch: what a sender makes of requests, and what a receiver makes of fields.
 
 use super::common::*;
+use scalepool_oracle::ual_cache::{History, Toward, shorten};
 use scalepool_protocols::ualink::compress::{Compressed, Compressor};
 use scalepool_testbenches::legal::Random;
-use scalepool_testbenches::oracle::ual_cache::{History, Toward, shorten};
 
 /// Streams of each kind are at least so long.
 const TL_FLITS: u64 = 20_000;

@@ -1,12 +1,12 @@
 //! The codec against its second spelling (`oracle::ual_*`): bit for bit, both ways.
 
 use super::common::*;
+use scalepool_oracle::ual_flit::{self, Offer};
+use scalepool_oracle::ual_messages;
 use scalepool_protocols::registry;
 use scalepool_protocols::ualink::flit::sector_byte;
 use scalepool_protocols::ualink::message;
 use scalepool_testbenches::legal::Random;
-use scalepool_testbenches::oracle::ual_flit::{self, Offer};
-use scalepool_testbenches::oracle::ual_messages;
 
 /// Zeros, ones, walking ones and zeros, random.
 fn patterns(bits: u32) -> Vec<u128> {

@@ -2,7 +2,7 @@
 
 use super::rig::*;
 use scalepool::link::ualink::replay::{Head, Replay, Says, Taken};
-use scalepool_testbenches::oracle::ual_llr::Llr;
+use scalepool_oracle::ual_llr::Llr;
 use std::collections::VecDeque;
 
 /// FH\[23:0\] of what a head says.

@@ -4,6 +4,7 @@
 //! the widths before it), slots and streams are handled with `bitvec` (a position is an index into a bit string), so a
 //! slip would have to be made twice, in two notations, to stay unseen. Test code: a value or a length that does not fit
 //! its field is a mistake of the test and panics.
+#![forbid(unsafe_code)]
 
 pub mod cxl256_checks;
 pub mod cxl256_flit;

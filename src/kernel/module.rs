@@ -116,6 +116,11 @@ impl Cx<'_> {
         self.core.completed.set(self.core.completed.get() + 1);
     }
 
+    /// Says that what is open here waits until a time by itself, so that nothing has stalled before it.
+    pub fn waits_until(&mut self, time: Time) {
+        self.core.waits_until.set(self.core.waits_until.get().max(time));
+    }
+
     /// Ends the run at the end of this window: what is open here will never be done, by this rule.
     pub fn give_up(&mut self, rule: &'static str) {
         if self.core.given_up.get().is_none() {
@@ -154,6 +159,8 @@ pub(super) struct Core {
     pub(super) domains: Vec<Domain>,
     pub(super) progress_at: Cell<Time>,
     pub(super) completed: Cell<u64>,
+    /// Until when a module waits by itself.
+    pub(super) waits_until: Cell<Time>,
     /// When a module gave up, and by which rule.
     pub(super) given_up: Cell<Option<(Time, &'static str)>>,
     /// Links (by their place among those that start here) with items to hand over at the end of the window.

@@ -144,6 +144,7 @@ impl PartitionBuilder {
             domains: Vec::new(),
             progress_at: Cell::new(Time::ZERO),
             completed: Cell::new(0),
+            waits_until: Cell::new(Time::ZERO),
             given_up: Cell::new(None),
             to_send: RefCell::default(),
         };
@@ -200,14 +201,21 @@ pub(super) struct Status {
     pub(super) next: Time,
     pub(super) last_event: Time,
     pub(super) progress_at: Time,
+    /// Until when a module waits by itself.
+    pub(super) waits_until: Time,
     /// When a module gave up, and by which rule.
     pub(super) given_up: Option<(Time, &'static str)>,
 }
 
 impl Status {
     /// Of nothing.
-    pub(super) const NONE: Status =
-        Status { next: Time::MAX, last_event: Time::ZERO, progress_at: Time::ZERO, given_up: None };
+    pub(super) const NONE: Status = Status {
+        next: Time::MAX,
+        last_event: Time::ZERO,
+        progress_at: Time::ZERO,
+        waits_until: Time::ZERO,
+        given_up: None,
+    };
 
     /// Of both together.
     pub(super) fn and(self, other: Status) -> Status {
@@ -215,6 +223,7 @@ impl Status {
             next: self.next.min(other.next),
             last_event: self.last_event.max(other.last_event),
             progress_at: self.progress_at.max(other.progress_at),
+            waits_until: self.waits_until.max(other.waits_until),
             given_up: self.given_up.into_iter().chain(other.given_up).min(),
         }
     }
@@ -247,8 +256,9 @@ impl Partition {
 
     /// Where the partition stands.
     pub(super) fn status(&mut self) -> Status {
-        let (progress_at, given_up) = (self.core.progress_at.get(), self.core.given_up.get());
-        Status { next: self.next(), last_event: self.last_event, progress_at, given_up }
+        let Core { progress_at, waits_until, given_up, .. } = &self.core;
+        let (progress_at, waits_until, given_up) = (progress_at.get(), waits_until.get(), given_up.get());
+        Status { next: self.next(), last_event: self.last_event, progress_at, waits_until, given_up }
     }
 
     /// The next instant at which a module has a reason to run, with the edges of all domains in `upcoming`.

@@ -283,7 +283,8 @@ impl Running {
     /// A stall: that is too long ago, and something is open.
     fn calm_at(&mut self, now: Time) -> Result<Time, SimError> {
         self.given_up()?;
-        let calm = self.calm.max(self.crew.status().progress_at);
+        let status = self.crew.status();
+        let calm = self.calm.max(status.progress_at).max(status.waits_until);
         let Some(limit_fs) = self.stall_limit_fs.filter(|limit_fs| now.since_fs(calm) > *limit_fs) else {
             return Ok(calm);
         };

@@ -457,6 +457,10 @@ impl<E: Reports> Port<E> {
         self.training = if peer { Training::Both } else { Training::Alone };
         self.trained_at = cx.now().plus_fs(self.retrain_fs);
         self.trainings += 1;
+        // Trainings in vain are counted while something waits here, so this has an end.
+        if !self.end.is_done() {
+            cx.waits_until(self.trained_at);
+        }
         self.accounted = self.accounted.max(cx.cycle().div_ceil(self.edges));
         self.down_since = Some(cx.now());
     }
@@ -665,9 +669,12 @@ impl<E: Reports> Module for Port<E> {
         let half_at = self.half.as_ref().map(|half| half.whole_at);
         // Items that came between two flit clocks, or stay behind what has left in this flit, are fetched at the next one.
         let is_due = self.ports.agents.iter().any(|agent| agent.is_due(cx));
-        let fetch_at = is_due.then(|| self.next_flit(at.cycle));
+        let is_training = self.training != Training::Over;
+        // While the link trains nothing leaves the end, so what it had no room for stays where it is.
+        let has_room = !(is_training && is_flit_edge);
+        let fetch_at = (is_due && has_room).then(|| self.next_flit(at.cycle));
         let own = half_at.into_iter().chain(fetch_at).min();
-        if self.training != Training::Over {
+        if is_training {
             // Without the peer's word there is nothing to do until it arrives, and that wakes the module.
             let over = (self.trained_at > cx.now()).then_some(self.trained_at);
             let own = own.map(|cycle| cx.in_cycles(cycle - at.cycle));

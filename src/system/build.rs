@@ -267,7 +267,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
     let System { clocks, components, links, .. } = system;
-    let settle_fs = links.iter().map(|link| link.config.settle_fs()).max().unwrap_or(DEFAULT_SETTLE_FS);
+    let settle_fs = links.iter().map(|link| link.config.settle_fs(link.index)).max().unwrap_or(DEFAULT_SETTLE_FS);
     // Twice: a component may wait for its own time, and then for a latency behind it.
     let own_waits = components.iter().map(|one| one.config.own_wait_fs(clocks[one.clock].1).saturating_mul(2));
     let settle_fs = own_waits.fold(settle_fs, u64::max);

@@ -701,9 +701,10 @@ pub trait Link: Send {
         None
     }
 
-    /// A time above all its time-outs, after which a run without progress is over \[fs\]. By default that of CXL: 4096 flits
-    /// at the slowest line rate take 2.3 ms.
-    fn settle_fs(&self) -> u64 {
+    /// A time above all its latencies and time-outs, after which a run without progress is over \[fs\]; `index` is its place
+    /// in its array, from 0. By default that of CXL: 4096 flits at the slowest line rate take 2.3 ms, the way at most 3.3 ms.
+    fn settle_fs(&self, index: usize) -> u64 {
+        let _ = index;
         20_000_000_000_000
     }
 

@@ -134,10 +134,18 @@ fn soak_every_two_settings_at_their_ends() {
     all(cases);
 }
 
-/// Time that a setting asks for is no stall, however slow the clock is in which it counts: a late start, a pause between operations, a slow memory.
+/// Time that a setting asks for is no stall, however slow the clock is in which it counts: a late start, a pause between operations, a
+/// slow memory, a slow switch or link, a long training.
 #[test]
 fn a_long_wait_of_its_own_is_no_stall() {
-    let cases: [(&str, &[&str]); 3] = [
+    let cases: [(&str, &[&str]); 7] = [
+        ("nvlink-pod", &["traffic.requests=2", "switch.hop_fs=1099511627776"]),
+        ("ualink-pod", &["traffic.operations=2", "switch.latency_fs=1099511627776"]),
+        (
+            "cxl68-expander",
+            &["host.accesses=30", "link.ber=1e-4", "link.max_num_retry=1", "link.retrain_fs=50000000000000"],
+        ),
+        ("bias-flip", &["core.accesses=30", "link.ber=1e-3", "link.retrain_fs=30000000000000"]),
         ("ualink-pair", &["traffic.operations=3", "traffic.start_cycles=1073741824"]),
         ("ualink-pair", &["traffic.operations=3", "traffic.interval_cycles=9000000"]),
         ("cxl68-expander", &["host.accesses=3", "device.latency_cycles=1073741824"]),

@@ -115,9 +115,11 @@ impl Linked {
         self.queues.iter().map(VecDeque::len).sum()
     }
 
-    /// Gives the channels what they have room for; a snoop stays behind responses that were posted before it.
-    pub fn flush(&mut self, cx: &mut Cx) {
+    /// Gives the channels what they have room for; a snoop stays behind responses that were posted before it. Whether there was
+    /// room for anything; otherwise room wakes the module.
+    pub fn flush(&mut self, cx: &mut Cx) -> bool {
         let Linked { link, queues, .. } = self;
+        let mut moved = false;
         for n in 0..queues.len() {
             while let Some(posted) = queues[n].front().copied() {
                 let class = link.tx[n].0;
@@ -131,7 +133,9 @@ impl Linked {
                     break;
                 }
                 queues[n].pop_front();
+                moved = true;
             }
         }
+        moved
     }
 }

@@ -338,17 +338,15 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
             }
         }
         self.run_core(false, at);
-        self.links.iter_mut().for_each(|l| l.flush(cx));
+        let moved = self.links.iter_mut().fold(false, |moved, link| link.flush(cx) || moved);
         self.busy_since = match self.open_work() {
             None => None,
             Some(_) => self.busy_since.or(Some(cx.now())),
         };
-        // After a step anything may be acceptable that was not before, effects may be new.
-        let more = taken
-            || std::mem::take(&mut self.refused)
-            || !self.effects.is_empty()
-            || self.wants == Wants::NextCycle
-            || self.links.iter().any(|l| l.queued() > 0);
+        // After a step anything may be acceptable that was not before, effects may be new; what was refused for want of room in
+        // a queue may find some.
+        let refused = std::mem::take(&mut self.refused);
+        let more = taken || (refused && moved) || !self.effects.is_empty() || self.wants == Wants::NextCycle;
         match self.wants {
             _ if more => Next::Busy,
             Wants::Cycle(when) if when > at.cycle => Next::At(cx.in_cycles(when - at.cycle)),

@@ -147,10 +147,10 @@ impl Module for Switch {
         if busy {
             self.turn = (turn + 1) % count;
         }
-        self.links.iter_mut().for_each(|l| l.flush(cx));
-        let waits = self.queued() > 0;
-        self.busy_since = if waits { self.busy_since.or(Some(cx.now())) } else { None };
-        if busy || waits { Next::Busy } else { Next::Idle }
+        // What is still queued waits for room, which wakes the switch.
+        let moved = self.links.iter_mut().fold(false, |moved, link| link.flush(cx) || moved);
+        self.busy_since = if self.queued() > 0 { self.busy_since.or(Some(cx.now())) } else { None };
+        Next::busy_if(busy || moved)
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {

@@ -77,6 +77,11 @@ impl NvLink {
         }
     }
 
+    /// Latency of the link at a place of its array, each way.
+    fn latency_fs(&self, index: usize) -> u64 {
+        self.latency + index as u64 * self.skew
+    }
+
     fn flit_clock(&self) -> Clock {
         Clock::with_period_fs(self.generation().flit_fs()).unwrap_or_else(|e| unreachable!("a rate of the sheet: {e}"))
     }
@@ -103,9 +108,9 @@ impl Link for NvLink {
         [CLASSES.to_vec(), CLASSES.to_vec()]
     }
 
-    /// Above 8 replays of 2000 ns each.
-    fn settle_fs(&self) -> u64 {
-        200_000_000_000
+    /// Above 8 replays of 2000 ns each, and above the latency there and back.
+    fn settle_fs(&self, index: usize) -> u64 {
+        200_000_000_000.max(4 * self.latency_fs(index))
     }
 
     fn ber(&self) -> f64 {
@@ -123,7 +128,7 @@ impl Link for NvLink {
         };
         let (faults, _) = self.faults();
         let mut results = Vec::new();
-        let ends = wiring::link(sim, site.ports, self.latency + site.index as u64 * self.skew)?;
+        let ends = wiring::link(sim, site.ports, self.latency_fs(site.index))?;
         let mut sites = ends.into_iter().zip(faults).enumerate().map(|(n, (mut socket, faults))| {
             let feed = (site.external[n] == Some(External::Flits)).then(Feed::default);
             let port = SimPort { feed, ..SimPort::new(socket.name(), "nvlink", FLIT_BYTES) };

@@ -177,6 +177,10 @@ impl Component for NvSwitch {
         vec![PortDecl { name: "port", len: Some(self.ports), links: &["nvlink"], role: Role::Switch }]
     }
 
+    fn own_wait_fs(&self, _: Clock) -> u64 {
+        self.hop
+    }
+
     fn offer(&self) -> Offer {
         Offer { multicast: generation(&self.generation).multicast, ..Offer::default() }
     }

@@ -72,6 +72,10 @@ impl Component for UalSwitch {
         vec![PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: Role::Switch }]
     }
 
+    fn own_wait_fs(&self, _: Clock) -> u64 {
+        self.latency
+    }
+
     fn check(&self) -> Vec<Finding> {
         self.routes_denied().1
     }

@@ -13,15 +13,16 @@
 //! In traces an operation is the root of a tree, from when it is due to its answer; its request is its child, and what the
 //! completer does for a request is that one's child.
 
-use super::check::{Assembly, Watch};
+use super::check::Watch;
 use super::completer::{Answer, Responses, answers};
 use super::ledger::Ledger;
 use super::open::{Open, OpenRequests};
+use super::read::Read;
 use super::regions::{Expected, Regions};
 use super::traffic::{Generator, Op};
 use crate::Broken;
 use crate::latencies::Latencies;
-use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
+use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
 use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
@@ -96,6 +97,8 @@ pub struct AcceleratorConfig {
     pub place: String,
     /// What it asks for.
     pub operations: Generator,
+    /// Its clock.
+    pub clock: Clock,
     /// Cycle of the first operation.
     pub start_cycle: u64,
     /// Cycles from one operation to the next; 0: as fast as they go.
@@ -274,8 +277,8 @@ impl Accelerator {
         self.awaited.clear();
         for open in self.open.take_all() {
             self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
-            self.tap.record(at, Kind::End, open.access, 0, || Body::Mark("isolated"));
-            self.mine.dummies += u64::from(open.op.cmd != ReqCmd::WriteMessage);
+            self.tap.record(at, Kind::End, open.access(), 0, || Body::Mark("isolated"));
+            self.mine.dummies += u64::from(open.cmd != ReqCmd::WriteMessage);
         }
         if let Some((id, _)) = self.tried.take() {
             self.tap.record(at, Kind::End, id, 0, || Body::Mark("isolated"));
@@ -292,7 +295,7 @@ impl Accelerator {
         }
         let own = self.config.own;
         let is_read = rsp.rdwr == RdWr::Read;
-        let Some(open) = self.open.get_mut(port, rsp.tag).filter(|open| is_read == open.answer.is_read()) else {
+        let Some(open) = self.open.get(port, rsp.tag).filter(|open| is_read == open.is_read()) else {
             if self.isolated {
                 self.mine.late += 1;
             } else {
@@ -305,9 +308,9 @@ impl Accelerator {
             return self.dummy(port, rsp, at, cx);
         }
         // A compressed answer does not say where it comes from.
-        let named = Field::Response(TlRsp { src: open.op.dst, ..*rsp });
+        let named = Field::Response(TlRsp { src: open.dst, ..*rsp });
         entries(&self.ledger).takes(port, &Transfer::new(named));
-        let (is_finished, wrong) = open.answer.take(transfer);
+        let Some((is_finished, wrong)) = self.open.answer(port, rsp.tag, transfer) else { return };
         for violation in wrong {
             self.keep(violation);
         }
@@ -333,8 +336,8 @@ impl Accelerator {
         if let Some(open) = self.open.remove(port, rsp.tag) {
             self.tags[port].back.push_back(rsp.tag);
             self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
-            self.tap.record(at, Kind::End, open.access, 0, || Body::Mark("isolated"));
-            self.mine.dummies += u64::from(open.op.cmd != ReqCmd::WriteMessage);
+            self.tap.record(at, Kind::End, open.access(), 0, || Body::Mark("isolated"));
+            self.mine.dummies += u64::from(open.cmd != ReqCmd::WriteMessage);
             cx.progress();
         }
     }
@@ -342,23 +345,24 @@ impl Accelerator {
     fn close(&mut self, port: usize, rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
         let Some(open) = self.open.remove(port, rsp.tag) else { return };
         self.tags[port].back.push_back(rsp.tag);
-        if open.op.cmd != ReqCmd::WriteMessage {
+        if open.cmd != ReqCmd::WriteMessage {
             self.mine.done += 1;
-            self.mine.bytes += 4 * u64::from(open.op.dwords);
-            self.mine.beats += u64::from(open.op.beats());
+            self.mine.bytes += 4 * u64::from(open.dwords);
+            self.mine.beats += u64::from(open.beats());
         }
-        self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - open.since.as_fs());
+        let since = cx.clock().edge(open.since_cycle);
+        self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - since.as_fs());
         let bits = || rsp.to_bits().unwrap_or(0);
         self.tap.record(at, Kind::End, open.id, 0, || Body::Message { layout: TlRsp::DEF, bits: bits(), data: None });
-        self.tap.record(at, Kind::End, open.access, 0, || Body::None);
+        self.tap.record(at, Kind::End, open.access(), 0, || Body::None);
         cx.progress();
     }
 
     /// The deadline of the oldest open request.
-    fn deadline(&mut self) -> Option<Time> {
+    fn deadline(&mut self, clock: &Clock) -> Option<Time> {
         while let Some(&Awaited { port, tag, id }) = self.awaited.front() {
             if let Some(open) = self.open.get(port.into(), tag).filter(|open| open.id as u32 == id) {
-                return Some(open.since.plus_fs(self.config.timeout_fs));
+                return Some(clock.edge(open.since_cycle).plus_fs(self.config.timeout_fs));
             }
             self.awaited.pop_front();
         }
@@ -438,7 +442,7 @@ impl Accelerator {
         let vchan = (region / self.ports.len() as u64 % u64::from(self.config.vcs)) as u8;
         // One key roll at a time: what ends the last one names its request by the tag alone.
         let is_roll = op.cmd == ReqCmd::WriteMessage;
-        let rolls = is_roll && self.open.iter().any(|open| open.op.cmd == ReqCmd::WriteMessage);
+        let rolls = is_roll && self.open.iter().any(|open| open.cmd == ReqCmd::WriteMessage);
         if rolls {
             return Some(Wait::Order);
         } else if self.open.count() >= self.config.outstanding {
@@ -453,14 +457,13 @@ impl Accelerator {
         let request = self.request(&op, tag, vchan);
         entries(&self.ledger).sends(port, &request);
         let expects = self.expected.of(self.config.own).map(|mut own| own.apply(op.dst, &request, Some(&from)));
-        let answer = Assembly::new(expects.unwrap_or_else(|| Vec::new().into()));
         let id = self.tap.new_id();
         let bits = || request.field.to_bits().unwrap_or(0);
         let named = handle(self.config.fabric, &request).map_or(Named::Nowhere, Named::As);
         let body = || Body::Message { layout: TlReq::DEF, bits: bits(), data: None };
         self.tap.named(named, at, Kind::Begin, id, access, body);
         self.awaited.push_back(Awaited { port: port as u16, tag, id: id as u32 });
-        self.open.insert(port, tag, Open { op, answer, since: cx.now(), since_cycle: at.cycle, id, access });
+        self.open.insert(port, tag, Open::new(&op, at.cycle, id, access), expects.unwrap_or_else(Read::nothing));
         self.mine.issued[match op.cmd {
             ReqCmd::Read => 0,
             cmd if cmd.is_atomic() => 2,
@@ -553,7 +556,7 @@ impl Module for Accelerator {
                 self.response(port, &transfer, at, cx);
             }
         }
-        if self.deadline().is_some_and(|deadline| deadline <= cx.now()) {
+        if self.deadline(cx.clock()).is_some_and(|deadline| deadline <= cx.now()) {
             self.mine.is_timed_out = true;
             self.isolate(at, cx);
         }
@@ -570,12 +573,12 @@ impl Module for Accelerator {
         let issue = self.next.map(|_| self.next_at_cycle);
         let due = answer.chain(issue).filter(|&due| due > at.cycle).min();
         let due = due.map(|due| cx.in_cycles(due - at.cycle));
-        due.into_iter().chain(self.deadline()).min().map_or(Next::Idle, Next::At)
+        due.into_iter().chain(self.deadline(cx.clock())).min().map_or(Next::Idle, Next::At)
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let oldest = self.open.iter().map(|open| open.since).min();
-        match oldest {
+        let oldest = self.open.iter().map(|open| open.since_cycle).min();
+        match oldest.map(|cycle| self.config.clock.edge(cycle)) {
             Some(since) => Err(Pending::new(format!("{} requests without answer", self.open.count()), since)),
             None if self.next.is_some() => Err(Pending::new("operations not issued", Time::ZERO)),
             None => Ok(()),

@@ -50,6 +50,21 @@ impl Read {
         (0..beats).map(|n| (line(n).data, line(n).poison)).collect::<Vec<_>>().into()
     }
 
+    /// Nothing.
+    pub fn nothing() -> Read {
+        Read(Source::Nothing)
+    }
+
+    /// So many lines from an address on that nothing had written.
+    pub fn unwritten(address: u64, beats: u8) -> Read {
+        Read(Source::Unwritten { address, beats })
+    }
+
+    /// Whether it is just that.
+    pub fn is_unwritten(&self, lines_from: u64, count: u8) -> bool {
+        matches!(self.0, Source::Unwritten { address, beats } if (address, beats) == (lines_from, count))
+    }
+
     /// So many lines from line `first` on of those that a generator draws next, none of them poisoned.
     pub fn drawn(from: Rng, first: u8, beats: u8) -> Read {
         Read(Source::Kept(Box::new(Kept::Drawn { from, first, beats })))

@@ -179,11 +179,11 @@ impl Unpacker {
         out.started.reserve_exact(MOST_STARTS);
         out.violations.clear();
         out.finished = None;
-        let mut reading = Reading { payload, out, used: [0; USED_WORDS], open: None };
+        let mut reading = Reading { payload, out, open: None, not_zero: None };
         for segment in 0..SEGMENTS {
             reading.segment(segment, &mut self.carried);
         }
-        reading.filling();
+        reading.judge_filling();
         if let Some(piece) = reading.open {
             reading.out.started.push(piece);
             self.carried = Some(piece);
@@ -191,17 +191,14 @@ impl Unpacker {
     }
 }
 
-/// Words of a bit for each sector.
-const USED_WORDS: usize = SECTORS.div_ceil(64);
-
 /// One payload while it is read.
 struct Reading<'a> {
     payload: &'a Payload,
     out: &'a mut Segmented,
-    /// Sectors that belong to something, a bit each.
-    used: [u64; USED_WORDS],
     /// A TL flit that began in this payload and has sectors to come.
     open: Option<Piece>,
+    /// The first sector that is not 0 although it belongs to nothing.
+    not_zero: Option<usize>,
 }
 
 impl Reading<'_> {
@@ -211,7 +208,6 @@ impl Reading<'_> {
         let mut at = first;
         if header.alt {
             self.out.messages.push((segment, u32::from_le_bytes(self.payload.sectors[at])));
-            self.uses(at, 1);
             at += 1;
         }
         if let Some(mut piece) = carried.take() {
@@ -230,8 +226,9 @@ impl Reading<'_> {
                     let text = format!("message indicators are set for TL Flit[{}], which does not start", place as u8);
                     self.out.violations.push(Violation::at_byte("UAL-SEG-02", byte, indicators, 0, text));
                 }
-                if place == Place::First {
-                    at = at.max(half);
+                if place == Place::First && at < half {
+                    self.is_filled(at, half);
+                    at = half;
                 }
             } else if at >= end {
                 let text = format!("TL Flit[{}] starts although it has no sector to start in", place as u8);
@@ -239,6 +236,16 @@ impl Reading<'_> {
             } else {
                 at = self.go_on(Piece::new(segment, place, indicators), at, end);
             }
+        }
+        self.is_filled(at, end);
+    }
+
+    /// Looks at sectors that belong to nothing.
+    fn is_filled(&mut self, at: usize, end: usize) {
+        let sectors = &self.payload.sectors[at..end];
+        // All bytes at once first: many payloads are half empty.
+        if sectors.as_flattened().iter().fold(0, |all, byte| all | byte) != 0 && self.not_zero.is_none() {
+            self.not_zero = sectors.iter().position(|sector| *sector != [0; 4]).map(|n| at + n);
         }
     }
 
@@ -250,15 +257,6 @@ impl Reading<'_> {
             self.out.violations.extend(found.into_iter().map(|v| v.in_unit(|_| segment_header_byte(segment))));
         }
         SegmentHeader::from_bits(bits)
-    }
-
-    /// Sectors belong to something; at most a TL flit of them.
-    fn uses(&mut self, first: usize, count: usize) {
-        let bits = ((1u128 << count) - 1) << (first % 64);
-        self.used[first / 64] |= bits as u64;
-        if let Some(next) = self.used.get_mut(first / 64 + 1) {
-            *next |= (bits >> 64) as u64;
-        }
     }
 
     /// Reads on in a TL flit of this payload; the next free sector.
@@ -275,7 +273,6 @@ impl Reading<'_> {
     /// Moves sectors into a TL flit; `here` when it began in this payload. The next free sector.
     fn fill(&mut self, piece: &mut Piece, at: usize, end: usize, here: bool) -> usize {
         let count = (TL_SECTORS - piece.sectors).min(end - at);
-        self.uses(at, count);
         let bytes = self.payload.sectors[at..at + count].as_flattened();
         let into = &mut piece.flit.halves.as_flattened_mut()[SECTOR_BYTES * piece.sectors..];
         into[..bytes.len()].copy_from_slice(bytes);
@@ -287,12 +284,8 @@ impl Reading<'_> {
     }
 
     /// Judges what belongs to nothing: it is filled with zeros.
-    fn filling(&mut self) {
-        let is_used = |n: usize| self.used[n / 64] >> (n % 64) & 1 == 1;
-        // Most payloads are full.
-        let is_full = self.used.iter().map(|word| word.count_ones() as usize).sum::<usize>() == SECTORS;
-        let mut all = if is_full { 0..0 } else { 0..SECTORS };
-        if let Some(n) = all.find(|&n| !is_used(n) && self.payload.sectors[n] != [0; 4]) {
+    fn judge_filling(&mut self) {
+        if let Some(n) = self.not_zero {
             self.out.violations.push(Violation::at_byte(
                 "UAL-SEG-06",
                 sector_byte(n, 0),

@@ -15,9 +15,9 @@
 
 use super::check::Watch;
 use super::completer::{Answer, Responses, answers};
+use super::draws::Draws;
 use super::ledger::Ledger;
 use super::open::{Open, OpenRequests};
-use super::read::Read;
 use super::regions::{Expected, Regions};
 use super::traffic::{Generator, Op};
 use crate::Broken;
@@ -140,8 +140,6 @@ struct Due {
     answer: Answer,
     /// The transaction that it answers.
     id: u64,
-    /// The last one of it.
-    is_last: bool,
 }
 
 /// Tags that are free.
@@ -187,7 +185,7 @@ pub struct Accelerator {
     awaited: VecDeque<Awaited>,
     isolated: bool,
     writes: u64,
-    rng: Rng,
+    draws: Draws,
     tap: Tap,
     mine: AcceleratorResult,
     result: Arc<Mutex<AcceleratorResult>>,
@@ -214,13 +212,6 @@ fn name_of(cmd: ReqCmd) -> &'static str {
 
 fn entries(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
     ledger.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Any half, with some bits set.
-fn random_half(rng: &mut Rng) -> Half {
-    let mut half = [0; 32];
-    rng.fill_bytes(&mut half);
-    half
 }
 
 impl Accelerator {
@@ -251,7 +242,7 @@ impl Accelerator {
             awaited: VecDeque::new(),
             isolated: false,
             writes: 0,
-            rng,
+            draws: Draws::new(rng),
             tap,
             mine: AcceleratorResult::default(),
             result,
@@ -388,15 +379,14 @@ impl Accelerator {
             return Transfer::new(Field::Request(req));
         }
         req.numbeats = beats - 1;
-        let mut data = vec![Half::default(); 2 * usize::from(beats)];
-        self.rng.fill_bytes(data.as_flattened_mut());
+        let data = self.draws.halves(2 * usize::from(beats));
         if op.cmd.is_atomic() {
             // Operand of 64 bits (`ualink` §12), operation 0.
             req.attr = 1 << 2;
         }
         let enables = match op.cmd {
             ReqCmd::WriteFull => None,
-            ReqCmd::Write => Some(random_half(&mut self.rng)),
+            ReqCmd::Write => Some(self.draws.half()),
             _ => Some([0xff; 32]),
         };
         // Bytes of other beats of the block are not enabled.
@@ -453,17 +443,17 @@ impl Accelerator {
             return Some(Wait::Link);
         }
         let Some(tag) = self.tags[port].take() else { return Some(Wait::Tag) };
-        let from = self.rng.clone();
+        let from = self.draws.clone();
         let request = self.request(&op, tag, vchan);
         entries(&self.ledger).sends(port, &request);
-        let expects = self.expected.of(self.config.own).map(|mut own| own.apply(op.dst, &request, Some(&from)));
+        let expects = self.expected.issue(self.config.own, op.dst, &request, &from);
         let id = self.tap.new_id();
         let bits = || request.field.to_bits().unwrap_or(0);
         let named = handle(self.config.fabric, &request).map_or(Named::Nowhere, Named::As);
         let body = || Body::Message { layout: TlReq::DEF, bits: bits(), data: None };
         self.tap.named(named, at, Kind::Begin, id, access, body);
         self.awaited.push_back(Awaited { port: port as u16, tag, id: id as u32 });
-        self.open.insert(port, tag, Open::new(&op, at.cycle, id, access), expects.unwrap_or_else(Read::nothing));
+        self.open.insert(port, tag, Open::new(&op, at.cycle, id, access), expects);
         self.mine.issued[match op.cmd {
             ReqCmd::Read => 0,
             cmd if cmd.is_atomic() => 2,
@@ -496,17 +486,14 @@ impl Accelerator {
                 && self.ports[port].tx[response].has_room(cx, 1)
                 && let Some(answer) = self.answers[port].pop(at.cycle)
             {
-                let Due { answer, id, is_last } = answer;
+                let Due { answer, id } = answer;
                 self.held[port] = false;
-                if is_last {
+                if answer.is_last() {
                     self.tap.record(at, Kind::End, id, 0, || Body::None);
+                    let (dst, tag) = answer.asked_by();
+                    self.watch.answered(port, dst, tag);
                 }
-                let answer = answer.transfer();
-                if let Field::Response(rsp) = &answer.field
-                    && (rsp.rdwr == RdWr::Write || rsp.last)
-                {
-                    self.watch.answered(port, rsp.dst, rsp.tag);
-                }
+                let answer = answer.transfer(self.config.own);
                 entries(&self.ledger).sends(port, &answer);
                 // Room was asked for before.
                 let _ = self.ports[port].tx[response].push(cx, Box::new(answer));
@@ -526,22 +513,15 @@ impl Accelerator {
                 }
                 let id = self.serves(&transfer, at);
                 let own = self.config.own;
-                let from = match &transfer.field {
-                    Field::Request(req) if !transfer.data.is_empty() => {
-                        self.expected.of(req.src).and_then(|peer| peer.drawn_from(own, &transfer))
-                    }
-                    _ => None,
-                };
-                let read = self.memory.apply(own, &transfer, from.as_ref());
-                let answers = answers(read, own, &transfer, self.config.responses);
+                let (expected, drawn) = (&self.expected, self.expected.drawn_at(own, &transfer));
+                let read = self.memory.apply(own, &transfer, drawn, |drawn| expected.rng(drawn));
+                let answers = answers(read, &transfer, self.config.responses);
                 if answers.is_empty() {
                     self.tap.record(at, Kind::End, id, 0, || Body::None);
                 }
-                let last = answers.len();
-                for (n, answer) in answers.into_iter().enumerate() {
+                for answer in answers {
                     // A latency without limits always has room.
-                    let due = Due { answer, id, is_last: n + 1 == last };
-                    let _ = self.answers[port].push(at.cycle, &Request::NONE, due);
+                    let _ = self.answers[port].push(at.cycle, &Request::NONE, Due { answer, id });
                 }
             }
         }

@@ -4,6 +4,7 @@
 //! a thousand accelerators, so what is the rule takes least: most lines that are read were never written, and take 16
 //! bytes whatever they hold.
 
+use super::draws::bytes;
 use scalepool_kernel::Rng;
 use scalepool_memory::store::{Background, HeldPage, Store};
 use scalepool_memory::{LINE_BYTES, Line};
@@ -132,9 +133,5 @@ impl From<Vec<(Line, bool)>> for Read {
 /// The lines that a generator draws next.
 pub fn drawn_lines(from: &Rng) -> impl Iterator<Item = Line> + use<> {
     let mut rng = from.clone();
-    std::iter::repeat_with(move || {
-        let mut line = [0; LINE_BYTES as usize];
-        rng.fill_bytes(&mut line);
-        line
-    })
+    std::iter::repeat_with(move || bytes(&mut rng))
 }

@@ -13,6 +13,7 @@ use super::compress::{AddressCache, Role};
 use super::config::UalConfig;
 use super::control::{self, Control, Field, Placed};
 use super::half::{HALF_BYTES, Half, MessageHalf, TAGS, TlFlit};
+use super::halves::Halves;
 use crate::wire::Violation;
 use std::collections::VecDeque;
 
@@ -24,7 +25,7 @@ pub struct Transfer {
     /// Byte address of a request, from the address cache if it is compressed; `None` when the cache has none.
     pub address: Option<u64>,
     /// Data halves, two a beat.
-    pub data: Vec<Half>,
+    pub data: Halves,
     /// Bit i: beat i is known to be wrong.
     pub poisoned: u8,
     /// Byte enables: bit i of the half enables byte i of the block. Few have any, and thousands wait in queues, so they do not
@@ -37,7 +38,7 @@ pub struct Transfer {
 impl Transfer {
     /// A field without data, or whose data is added later.
     pub const fn new(field: Field) -> Transfer {
-        Transfer { field, address: None, data: Vec::new(), poisoned: 0, enables: None, auth_tag: 0 }
+        Transfer { field, address: None, data: Halves::NONE, poisoned: 0, enables: None, auth_tag: 0 }
     }
 }
 
@@ -176,7 +177,7 @@ impl TlUnpacker {
             if open.transfer.data.len() == open.data {
                 open.transfer.enables = Some(Box::new(*half));
             } else {
-                open.transfer.data.push(*half);
+                open.transfer.data.push(*half, open.data);
             }
         }
         true
@@ -235,10 +236,7 @@ impl TlUnpacker {
             }
             let owed = placed.field.owed(&self.config);
             self.owed += owed.halves();
-            // The room that it takes, and no more: it may wait for long.
-            let data = 2 * owed.beats;
-            transfer.data.reserve_exact(data);
-            self.open.push_back(Open { transfer: Box::new(transfer), data, left: owed.halves() });
+            self.open.push_back(Open { transfer: Box::new(transfer), data: 2 * owed.beats, left: owed.halves() });
         }
         if self.config.encryption {
             control.violations.retain(|violation| violation.rule != "UAL-SIZ-02");
@@ -289,7 +287,7 @@ impl TlUnpacker {
         if poison {
             transfer.poisoned |= bit;
         }
-        transfer.data.push(*half);
+        transfer.data.push(*half, open.data);
         if poison { HalfRole::Poison } else { HalfRole::Data }
     }
 

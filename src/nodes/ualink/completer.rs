@@ -11,6 +11,7 @@ use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
+use scalepool_protocols::ualink::halves::Halves;
 use scalepool_protocols::ualink::unpack::Transfer;
 
 /// Address of a byte of an accelerator's memory in a store that holds the memories of all: what tells them apart stands
@@ -26,10 +27,10 @@ fn beats(req: &TlReq) -> u64 {
 }
 
 /// A beat of a transfer.
-fn beat(data: &[Half], n: usize) -> Line {
+fn beat(data: &Halves, n: usize) -> Line {
     let mut line = [0; 64];
-    for (to, half) in line.as_chunks_mut().0.iter_mut().zip(data.iter().skip(2 * n)) {
-        *to = *half;
+    for (k, to) in line.as_chunks_mut().0.iter_mut().enumerate() {
+        *to = data.get(2 * n + k).unwrap_or_default();
     }
     line
 }
@@ -131,9 +132,10 @@ impl Answer {
         }
         let rsp = TlRsp { rdwr: RdWr::Read, last: self.is_last(), offset: first, len: count - 1, ..rsp };
         let mut answer = Transfer::new(Field::Response(rsp));
-        answer.data.reserve_exact(2 * usize::from(count));
         for (n, (line, poison)) in self.read.lines(first.into()).take(count.into()).enumerate() {
-            answer.data.extend_from_slice(line.as_chunks().0);
+            for half in line.as_chunks().0 {
+                answer.data.push(*half, 2 * usize::from(count));
+            }
             answer.poisoned |= u8::from(poison) << n;
         }
         answer

@@ -7,6 +7,7 @@
 
 use scalepool_kernel::Rng;
 use scalepool_protocols::ualink::half::{HALF_BYTES, Half};
+use scalepool_protocols::ualink::halves::Halves;
 
 /// Bytes of a number.
 const NUMBER_BYTES: usize = 8;
@@ -36,8 +37,10 @@ impl Draws {
     }
 
     /// So many halves.
-    pub fn halves(&mut self, count: usize) -> Vec<Half> {
-        (0..count).map(|_| self.half()).collect()
+    pub fn halves(&mut self, count: usize) -> Halves {
+        let mut halves = Halves::NONE;
+        (0..count).for_each(|_| halves.push(self.half(), count));
+        halves
     }
 
     /// One half.
@@ -94,7 +97,7 @@ mod tests {
         let drawn: Vec<_> = (0..200).map(|n| (marks.mark(&draws).expect("few numbers"), draws.halves(n % 9))).collect();
         for (position, halves) in drawn {
             let mut rng = marks.at(position).expect("it was given out");
-            assert!(halves.iter().all(|half| *half == bytes(&mut rng)), "position {position}");
+            assert!(halves.iter().all(|half| half == bytes(&mut rng)), "position {position}");
         }
         assert!(marks.0.len() < 30, "{} marks of 3,200 numbers", marks.0.len());
     }

@@ -189,7 +189,7 @@ mod tests {
             read += want.beats();
             let mut came = request;
             if n.is_multiple_of(11) {
-                came.data.iter_mut().for_each(|half| half[0] ^= 1);
+                came.data.change(|data| data.iter_mut().for_each(|half| half[0] ^= 1));
             }
             let learns = expected.drawn_at(OWNER, &came, at);
             learned += usize::from(learns.is_some());

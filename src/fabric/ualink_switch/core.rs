@@ -331,6 +331,8 @@ pub struct CoreModule {
     core: Core,
     rx: Vec<In<Vec<ToCore>>>,
     tx: Vec<Out<Vec<FromCore>>>,
+    /// How much the last batch for each slice was: the next one gets the room for as much at once.
+    sent: Vec<usize>,
     busy_since: Option<Time>,
     result: Arc<Mutex<CoreStats>>,
 }
@@ -343,14 +345,14 @@ impl CoreModule {
         tx: Vec<Out<Vec<FromCore>>>,
         result: Arc<Mutex<CoreStats>>,
     ) -> CoreModule {
-        CoreModule { core, rx, tx, busy_since: None, result }
+        CoreModule { sent: vec![0; tx.len()], core, rx, tx, busy_since: None, result }
     }
 }
 
 impl Module for CoreModule {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let now = cx.cycle();
-        let mut out: Vec<Vec<FromCore>> = self.tx.iter().map(|_| Vec::new()).collect();
+        let mut out: Vec<Vec<FromCore>> = self.sent.iter().map(|sent| Vec::with_capacity(*sent)).collect();
         let slice_of = |port: u16| usize::from(port) / SLICE_PORTS;
         for rx in &mut self.rx {
             while let Some(batch) = rx.pop(cx) {
@@ -371,7 +373,8 @@ impl Module for CoreModule {
             out[slice_of(output)].push(FromCore::Send { port: output, transfer });
             out[slice_of(input)].push(FromCore::Release { port: input, held });
         });
-        for (tx, batch) in self.tx.iter_mut().zip(out) {
+        for ((tx, sent), batch) in self.tx.iter_mut().zip(&mut self.sent).zip(out) {
+            *sent = batch.len();
             if !batch.is_empty() {
                 // A slice takes a batch each cycle, so there is always room.
                 let pushed = tx.push(cx, batch);

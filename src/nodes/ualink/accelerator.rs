@@ -127,14 +127,6 @@ pub struct PortEnds {
     pub rx: [In<Box<Transfer>>; 2],
 }
 
-/// A request that may be late.
-struct Awaited {
-    port: u16,
-    tag: u16,
-    /// Low bits of its number in traces: the tag may be in use again, but not so many requests later.
-    id: u32,
-}
-
 /// An answer of the completer.
 struct Due {
     answer: Answer,
@@ -181,8 +173,6 @@ pub struct Accelerator {
     tried: Option<(u64, Option<Wait>)>,
     open: OpenRequests,
     tags: Vec<Tags>,
-    /// Open requests in order of their deadlines; those that are done are dropped when they come to the front.
-    awaited: VecDeque<Awaited>,
     isolated: bool,
     writes: u64,
     draws: Draws,
@@ -239,7 +229,6 @@ impl Accelerator {
             next,
             next_at_cycle,
             tried: None,
-            awaited: VecDeque::new(),
             isolated: false,
             writes: 0,
             draws: Draws::new(rng),
@@ -265,7 +254,6 @@ impl Accelerator {
     /// Everything that is open or still to be asked gets a dummy answer (`ualink` §12).
     fn isolate(&mut self, at: Stamp, cx: &mut Cx) {
         self.isolated = true;
-        self.awaited.clear();
         for open in self.open.take_all() {
             self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
             self.tap.record(at, Kind::End, open.access(), 0, || Body::Mark("isolated"));
@@ -299,7 +287,7 @@ impl Accelerator {
             return self.dummy(port, rsp, at, cx);
         }
         // A compressed answer does not say where it comes from.
-        let named = Field::Response(TlRsp { src: open.dst, ..*rsp });
+        let named = Field::Response(TlRsp { src: open.dst(), ..*rsp });
         entries(&self.ledger).takes(port, &Transfer::new(named));
         let Some((is_finished, wrong)) = self.open.answer(port, rsp.tag, transfer) else { return };
         for violation in wrong {
@@ -341,7 +329,7 @@ impl Accelerator {
             self.mine.bytes += 4 * u64::from(open.dwords);
             self.mine.beats += u64::from(open.beats());
         }
-        let since = cx.clock().edge(open.since_cycle);
+        let since = self.config.clock.edge(open.since_cycle);
         self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - since.as_fs());
         let bits = || rsp.to_bits().unwrap_or(0);
         self.tap.record(at, Kind::End, open.id, 0, || Body::Message { layout: TlRsp::DEF, bits: bits(), data: None });
@@ -350,14 +338,9 @@ impl Accelerator {
     }
 
     /// The deadline of the oldest open request.
-    fn deadline(&mut self, clock: &Clock) -> Option<Time> {
-        while let Some(&Awaited { port, tag, id }) = self.awaited.front() {
-            if let Some(open) = self.open.get(port.into(), tag).filter(|open| open.id as u32 == id) {
-                return Some(clock.edge(open.since_cycle).plus_fs(self.config.timeout_fs));
-            }
-            self.awaited.pop_front();
-        }
-        None
+    fn deadline(&self) -> Option<Time> {
+        let since = self.config.clock.edge(self.open.oldest()?.since_cycle);
+        Some(since.plus_fs(self.config.timeout_fs))
     }
 
     /// The request of an operation.
@@ -452,7 +435,6 @@ impl Accelerator {
         let named = handle(self.config.fabric, &request).map_or(Named::Nowhere, Named::As);
         let body = || Body::Message { layout: TlReq::DEF, bits: bits(), data: None };
         self.tap.named(named, at, Kind::Begin, id, access, body);
-        self.awaited.push_back(Awaited { port: port as u16, tag, id: id as u32 });
         self.open.insert(port, tag, Open::new(&op, at.cycle, id, access), expects);
         self.mine.issued[match op.cmd {
             ReqCmd::Read => 0,
@@ -536,7 +518,7 @@ impl Module for Accelerator {
                 self.response(port, &transfer, at, cx);
             }
         }
-        if self.deadline(cx.clock()).is_some_and(|deadline| deadline <= cx.now()) {
+        if self.deadline().is_some_and(|deadline| deadline <= cx.now()) {
             self.mine.is_timed_out = true;
             self.isolate(at, cx);
         }
@@ -553,12 +535,11 @@ impl Module for Accelerator {
         let issue = self.next.map(|_| self.next_at_cycle);
         let due = answer.chain(issue).filter(|&due| due > at.cycle).min();
         let due = due.map(|due| cx.in_cycles(due - at.cycle));
-        due.into_iter().chain(self.deadline(cx.clock())).min().map_or(Next::Idle, Next::At)
+        due.into_iter().chain(self.deadline()).min().map_or(Next::Idle, Next::At)
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let oldest = self.open.iter().map(|open| open.since_cycle).min();
-        match oldest.map(|cycle| self.config.clock.edge(cycle)) {
+        match self.open.oldest().map(|open| self.config.clock.edge(open.since_cycle)) {
             Some(since) => Err(Pending::new(format!("{} requests without answer", self.open.count()), since)),
             None if self.next.is_some() => Err(Pending::new("operations not issued", Time::ZERO)),
             None => Ok(()),

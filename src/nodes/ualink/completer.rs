@@ -21,6 +21,11 @@ pub fn global(accelerator: u16, address: u64) -> u64 {
     u64::from(accelerator) << 54 | address & ((1 << 54) - 1)
 }
 
+/// The accelerator to whose memory such an address belongs.
+pub fn owner(global: u64) -> u16 {
+    (global >> 54) as u16
+}
+
 /// Beats of 64 bytes that a request touches.
 fn beats(req: &TlReq) -> u64 {
     (req.address % 64 + 4 * (u64::from(req.len) + 1)).div_ceil(64)

@@ -329,7 +329,7 @@ fn ual_sqn_05_n() {
         "ualink.tl_req: found no byte enables, expected byte enables"
     );
     let mut missing = transfer(write(1, 1), 1, &SHEET);
-    missing.data.change(|data| drop(data.pop()));
+    missing.data.change(|data| data.truncate(1));
     assert!(TlPacker::new(SHEET).push(missing).is_err());
 }
 

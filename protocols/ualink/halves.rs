@@ -2,8 +2,8 @@
 //!
 //! Modelled: any bytes. Halves whose words of 8 bytes count up by 8 are kept as their first word: memory that nothing has
 //! written reads so (each word its own address) wherever a model wants to see reads that went astray, and most data of a run
-//! are such. There are hundreds of transactions under way for each accelerator: that takes 24 kB an accelerator off the
-//! 46 that they would take in a pod of 256 with 500 operations each, and memory of its own off most of them.
+//! are such. There are hundreds of transactions under way for each accelerator: in a pod of 256 with 500 operations each, that
+//! takes 18 kB off the 30 of their data for each accelerator, and most of them need no memory of their own.
 //!
 //! A walk: a half comes; if its words go on counting there is one half more, else all that came before is written out, and the
 //! half behind it.

@@ -179,15 +179,12 @@ impl Unpacker {
         out.started.reserve_exact(MOST_STARTS);
         out.violations.clear();
         out.finished = None;
-        let mut reading = Reading { payload, out, open: None, not_zero: None };
+        let mut reading = Reading { payload, out, not_zero: None };
         for segment in 0..SEGMENTS {
             reading.segment(segment, &mut self.carried);
         }
         reading.judge_filling();
-        if let Some(piece) = reading.open {
-            reading.out.started.push(piece);
-            self.carried = Some(piece);
-        }
+        self.carried = out.started.last().filter(|piece| !piece.is_whole()).copied();
     }
 }
 
@@ -195,8 +192,6 @@ impl Unpacker {
 struct Reading<'a> {
     payload: &'a Payload,
     out: &'a mut Segmented,
-    /// A TL flit that began in this payload and has sectors to come.
-    open: Option<Piece>,
     /// The first sector that is not 0 although it belongs to nothing.
     not_zero: Option<usize>,
 }
@@ -211,13 +206,11 @@ impl Reading<'_> {
             at += 1;
         }
         if let Some(mut piece) = carried.take() {
-            at = self.fill(&mut piece, at, end, false);
+            at = fill(self.payload, &mut piece, at, end, false);
             // 15 sectors at most fit into any segment.
             self.out.finished = Some(piece);
         }
-        if let Some(piece) = self.open.take() {
-            at = self.go_on(piece, at, end);
-        }
+        at = self.go_on(at, end);
         let starts = [(Place::First, header.start0, header.message0), (Place::Second, header.start1, header.message1)];
         for (place, start, indicators) in starts {
             let byte = segment_header_byte(segment);
@@ -234,7 +227,8 @@ impl Reading<'_> {
                 let text = format!("TL Flit[{}] starts although it has no sector to start in", place as u8);
                 self.out.violations.push(Violation::at_byte("UAL-SEG-07", byte, "a start bit", "none", text));
             } else {
-                at = self.go_on(Piece::new(segment, place, indicators), at, end);
+                self.out.started.push(Piece::new(segment, place, indicators));
+                at = self.go_on(at, end);
             }
         }
         self.is_filled(at, end);
@@ -259,28 +253,12 @@ impl Reading<'_> {
         SegmentHeader::from_bits(bits)
     }
 
-    /// Reads on in a TL flit of this payload; the next free sector.
-    fn go_on(&mut self, mut piece: Piece, at: usize, end: usize) -> usize {
-        let next = self.fill(&mut piece, at, end, true);
-        if piece.is_whole() {
-            self.out.started.push(piece);
-        } else {
-            self.open = Some(piece);
+    /// Reads on in the TL flit that began last in this payload, if it has sectors to come; the next free sector.
+    fn go_on(&mut self, at: usize, end: usize) -> usize {
+        match self.out.started.last_mut() {
+            Some(piece) if !piece.is_whole() => fill(self.payload, piece, at, end, true),
+            _ => at,
         }
-        next
-    }
-
-    /// Moves sectors into a TL flit; `here` when it began in this payload. The next free sector.
-    fn fill(&mut self, piece: &mut Piece, at: usize, end: usize, here: bool) -> usize {
-        let count = (TL_SECTORS - piece.sectors).min(end - at);
-        let bytes = self.payload.sectors[at..at + count].as_flattened();
-        let into = &mut piece.flit.halves.as_flattened_mut()[SECTOR_BYTES * piece.sectors..];
-        into[..bytes.len()].copy_from_slice(bytes);
-        if here {
-            piece.runs[usize::from(piece.sectors > 0)] = (at as u8, count as u8);
-        }
-        piece.sectors += count;
-        at + count
     }
 
     /// Judges what belongs to nothing: it is filled with zeros.
@@ -295,4 +273,17 @@ impl Reading<'_> {
             ));
         }
     }
+}
+
+/// Moves sectors into a TL flit; `here` when it began in this payload. The next free sector.
+fn fill(payload: &Payload, piece: &mut Piece, at: usize, end: usize, here: bool) -> usize {
+    let count = (TL_SECTORS - piece.sectors).min(end - at);
+    let bytes = payload.sectors[at..at + count].as_flattened();
+    let into = &mut piece.flit.halves.as_flattened_mut()[SECTOR_BYTES * piece.sectors..];
+    into[..bytes.len()].copy_from_slice(bytes);
+    if here {
+        piece.runs[usize::from(piece.sectors > 0)] = (at as u8, count as u8);
+    }
+    piece.sectors += count;
+    at + count
 }

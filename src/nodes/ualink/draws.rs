@@ -53,7 +53,7 @@ impl Draws {
 /// The next bytes of a generator, a whole number of numbers.
 pub fn bytes<const N: usize>(rng: &mut Rng) -> [u8; N] {
     let mut bytes = [0; N];
-    // In place of `Rng::fill_bytes`, which may fill a part of a number: 4 instructions a number instead of 30.
+    // In place of `Rng::fill_bytes`, which may fill a part of a number: a third of the instructions.
     bytes.as_chunks_mut().0.iter_mut().for_each(|number| *number = rng.next_u64().to_le_bytes());
     bytes
 }

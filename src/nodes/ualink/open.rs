@@ -88,7 +88,8 @@ impl Open {
 pub struct OpenRequests {
     /// Place of each tag of a port, counted from 1; 0: there is none.
     of_port: Vec<Vec<u16>>,
-    /// Places, block by block: they grow without a second copy of all.
+    /// Places, block by block, which stay where they are: there is never a second copy of all while they grow.
+    #[allow(clippy::vec_box)]
     blocks: Vec<Box<Block>>,
     /// Places that have been used.
     used: usize,

@@ -35,32 +35,35 @@ impl Role {
 
 /// Stands in a way that was never loaded: no address has this region.
 const NO_REGION: u64 = u64::MAX;
+/// Stands in way 0 of a row that was never loaded.
+const NO_FIRST: u16 = u16::MAX;
+/// Stands in way 0 of a row whose region takes more bits: it is kept with the other ways.
+const FAR_FIRST: u16 = u16::MAX - 1;
 
 /// Rows of a block, which has room for them all as soon as one is used.
-const BLOCK_ROWS: usize = 16;
+const BLOCK_ROWS: usize = 32;
 
-/// Regions of rows. Most rows know a single region, in way 0, which a sender loads first, and a pod has a row for each two
-/// accelerators at four places: a number of its own for each row takes a quarter of the room that ordered nodes with all
-/// ways take (2.3 of 9 kB for 255 rows).
+/// Regions of rows. Most rows know a single region, in way 0, which a sender loads first, below 64 GB, and a pod has a row for
+/// each two accelerators at four places: two bytes for each row take 0.7 kB for 255 rows, ordered nodes with all ways 9.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rows {
     /// Region in way 0, by row, in blocks of neighbours.
-    first: Vec<Option<Box<[u64; BLOCK_ROWS]>>>,
-    /// Of rows that have used another way.
+    first: Vec<Option<Box<[u16; BLOCK_ROWS]>>>,
+    /// Of rows that have used another way, or a region of more bits.
     more: BTreeMap<u16, More>,
 }
 
-/// What a row has besides the region in way 0.
+/// What a row has besides a near region in way 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct More {
-    regions: [u64; WAYS - 1],
+    regions: [u64; WAYS],
     /// The ways of a sender, the one used least recently first.
     order: [u8; WAYS],
 }
 
 impl More {
     /// Of a row that has used way 0 at most.
-    const NONE: More = More { regions: [NO_REGION; WAYS - 1], order: [1, 2, 3, 0] };
+    const NONE: More = More { regions: [NO_REGION; WAYS], order: [1, 2, 3, 0] };
 }
 
 impl Rows {
@@ -68,13 +71,17 @@ impl Rows {
 
     fn first(&self, row: u16) -> u64 {
         let block = self.first.get(usize::from(row) / BLOCK_ROWS).and_then(Option::as_ref);
-        block.map_or(NO_REGION, |block| block[usize::from(row) % BLOCK_ROWS])
+        match block.map_or(NO_FIRST, |block| block[usize::from(row) % BLOCK_ROWS]) {
+            NO_FIRST => NO_REGION,
+            FAR_FIRST => self.more.get(&row).map_or(NO_REGION, |more| more.regions[0]),
+            near => near.into(),
+        }
     }
 
     fn region(&self, row: u16, way: usize) -> Option<u64> {
         let region = match way {
             0 => self.first(row),
-            way => self.more.get(&row)?.regions[way - 1],
+            way => self.more.get(&row)?.regions[way],
         };
         (region != NO_REGION).then_some(region)
     }
@@ -83,12 +90,16 @@ impl Rows {
         if self.first(row) == region {
             return Some(0);
         }
-        self.more.get(&row)?.regions.iter().position(|&known| known == region).map(|at| at + 1)
+        let others = &self.more.get(&row)?.regions[1..];
+        others.iter().position(|&known| known == region).map(|at| at + 1)
     }
 
     fn load(&mut self, row: u16, way: usize, region: u64) {
+        let near = u16::try_from(region).ok().filter(|&near| near < FAR_FIRST);
+        if way > 0 || near.is_none() {
+            self.more.entry(row).or_insert(More::NONE).regions[way] = region;
+        }
         if way > 0 {
-            self.more.entry(row).or_insert(More::NONE).regions[way - 1] = region;
             return;
         }
         let (block, at) = (usize::from(row) / BLOCK_ROWS, usize::from(row) % BLOCK_ROWS);
@@ -96,7 +107,7 @@ impl Rows {
             self.first.reserve_exact(block + 1 - self.first.len());
             self.first.resize(block + 1, None);
         }
-        self.first[block].get_or_insert_with(|| Box::new([NO_REGION; BLOCK_ROWS]))[at] = region;
+        self.first[block].get_or_insert_with(|| Box::new([NO_FIRST; BLOCK_ROWS]))[at] = near.unwrap_or(FAR_FIRST);
     }
 
     /// The way that a sender replaces next. The first one is empty until it is used.

@@ -231,6 +231,10 @@ impl Control {
                 continue;
             }
             for two in [four, four + 2] {
+                if bits_at(half, two, 2) == 0 {
+                    // Two flow-control fields that say nothing: most sectors behind the last field.
+                    continue;
+                }
                 let kind = kind_at(half, two + 1);
                 if [FieldType::Response, FieldType::CompressedRequest].contains(&kind) {
                     self.field(half, two, 2);

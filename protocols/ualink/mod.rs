@@ -21,6 +21,7 @@ pub mod crc;
 pub mod field;
 pub mod flit;
 pub mod half;
+pub mod halves;
 pub mod header;
 pub mod message;
 pub mod pack;

@@ -208,7 +208,7 @@ impl TlPacker {
                 self.filled.data += HALF_SECTORS;
             }
             (Some(half), _) => {
-                flit.halves[n] = *half;
+                flit.halves[n] = half;
                 self.filled.data += HALF_SECTORS;
             }
             (None, enables) => {
@@ -267,6 +267,6 @@ fn halves(transfer: &Transfer) -> usize {
 
 /// A transfer of a field and its data.
 pub fn with_data(field: Field, data: &[[u8; 64]], enables: Option<Half>) -> Transfer {
-    let halves = data.as_flattened().as_chunks::<HALF_BYTES>().0.to_vec();
-    Transfer { data: halves, enables: enables.map(Box::new), ..Transfer::new(field) }
+    let halves = data.as_flattened().as_chunks::<HALF_BYTES>().0;
+    Transfer { data: halves.iter().copied().collect(), enables: enables.map(Box::new), ..Transfer::new(field) }
 }

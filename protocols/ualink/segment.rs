@@ -179,29 +179,21 @@ impl Unpacker {
         out.started.reserve_exact(MOST_STARTS);
         out.violations.clear();
         out.finished = None;
-        let mut reading = Reading { payload, out, used: [0; USED_WORDS], open: None };
+        let mut reading = Reading { payload, out, not_zero: None };
         for segment in 0..SEGMENTS {
             reading.segment(segment, &mut self.carried);
         }
-        reading.filling();
-        if let Some(piece) = reading.open {
-            reading.out.started.push(piece);
-            self.carried = Some(piece);
-        }
+        reading.judge_filling();
+        self.carried = out.started.last().filter(|piece| !piece.is_whole()).copied();
     }
 }
-
-/// Words of a bit for each sector.
-const USED_WORDS: usize = SECTORS.div_ceil(64);
 
 /// One payload while it is read.
 struct Reading<'a> {
     payload: &'a Payload,
     out: &'a mut Segmented,
-    /// Sectors that belong to something, a bit each.
-    used: [u64; USED_WORDS],
-    /// A TL flit that began in this payload and has sectors to come.
-    open: Option<Piece>,
+    /// The first sector that is not 0 although it belongs to nothing.
+    not_zero: Option<usize>,
 }
 
 impl Reading<'_> {
@@ -211,17 +203,14 @@ impl Reading<'_> {
         let mut at = first;
         if header.alt {
             self.out.messages.push((segment, u32::from_le_bytes(self.payload.sectors[at])));
-            self.uses(at, 1);
             at += 1;
         }
         if let Some(mut piece) = carried.take() {
-            at = self.fill(&mut piece, at, end, false);
+            at = fill(self.payload, &mut piece, at, end, false);
             // 15 sectors at most fit into any segment.
             self.out.finished = Some(piece);
         }
-        if let Some(piece) = self.open.take() {
-            at = self.go_on(piece, at, end);
-        }
+        at = self.go_on(at, end);
         let starts = [(Place::First, header.start0, header.message0), (Place::Second, header.start1, header.message1)];
         for (place, start, indicators) in starts {
             let byte = segment_header_byte(segment);
@@ -230,15 +219,27 @@ impl Reading<'_> {
                     let text = format!("message indicators are set for TL Flit[{}], which does not start", place as u8);
                     self.out.violations.push(Violation::at_byte("UAL-SEG-02", byte, indicators, 0, text));
                 }
-                if place == Place::First {
-                    at = at.max(half);
+                if place == Place::First && at < half {
+                    self.is_filled(at, half);
+                    at = half;
                 }
             } else if at >= end {
                 let text = format!("TL Flit[{}] starts although it has no sector to start in", place as u8);
                 self.out.violations.push(Violation::at_byte("UAL-SEG-07", byte, "a start bit", "none", text));
             } else {
-                at = self.go_on(Piece::new(segment, place, indicators), at, end);
+                self.out.started.push(Piece::new(segment, place, indicators));
+                at = self.go_on(at, end);
             }
+        }
+        self.is_filled(at, end);
+    }
+
+    /// Looks at sectors that belong to nothing.
+    fn is_filled(&mut self, at: usize, end: usize) {
+        let sectors = &self.payload.sectors[at..end];
+        // All bytes at once first: many payloads are half empty.
+        if sectors.as_flattened().iter().fold(0, |all, byte| all | byte) != 0 && self.not_zero.is_none() {
+            self.not_zero = sectors.iter().position(|sector| *sector != [0; 4]).map(|n| at + n);
         }
     }
 
@@ -252,47 +253,17 @@ impl Reading<'_> {
         SegmentHeader::from_bits(bits)
     }
 
-    /// Sectors belong to something; at most a TL flit of them.
-    fn uses(&mut self, first: usize, count: usize) {
-        let bits = ((1u128 << count) - 1) << (first % 64);
-        self.used[first / 64] |= bits as u64;
-        if let Some(next) = self.used.get_mut(first / 64 + 1) {
-            *next |= (bits >> 64) as u64;
+    /// Reads on in the TL flit that began last in this payload, if it has sectors to come; the next free sector.
+    fn go_on(&mut self, at: usize, end: usize) -> usize {
+        match self.out.started.last_mut() {
+            Some(piece) if !piece.is_whole() => fill(self.payload, piece, at, end, true),
+            _ => at,
         }
-    }
-
-    /// Reads on in a TL flit of this payload; the next free sector.
-    fn go_on(&mut self, mut piece: Piece, at: usize, end: usize) -> usize {
-        let next = self.fill(&mut piece, at, end, true);
-        if piece.is_whole() {
-            self.out.started.push(piece);
-        } else {
-            self.open = Some(piece);
-        }
-        next
-    }
-
-    /// Moves sectors into a TL flit; `here` when it began in this payload. The next free sector.
-    fn fill(&mut self, piece: &mut Piece, at: usize, end: usize, here: bool) -> usize {
-        let count = (TL_SECTORS - piece.sectors).min(end - at);
-        self.uses(at, count);
-        let bytes = self.payload.sectors[at..at + count].as_flattened();
-        let into = &mut piece.flit.halves.as_flattened_mut()[SECTOR_BYTES * piece.sectors..];
-        into[..bytes.len()].copy_from_slice(bytes);
-        if here {
-            piece.runs[usize::from(piece.sectors > 0)] = (at as u8, count as u8);
-        }
-        piece.sectors += count;
-        at + count
     }
 
     /// Judges what belongs to nothing: it is filled with zeros.
-    fn filling(&mut self) {
-        let is_used = |n: usize| self.used[n / 64] >> (n % 64) & 1 == 1;
-        // Most payloads are full.
-        let is_full = self.used.iter().map(|word| word.count_ones() as usize).sum::<usize>() == SECTORS;
-        let mut all = if is_full { 0..0 } else { 0..SECTORS };
-        if let Some(n) = all.find(|&n| !is_used(n) && self.payload.sectors[n] != [0; 4]) {
+    fn judge_filling(&mut self) {
+        if let Some(n) = self.not_zero {
             self.out.violations.push(Violation::at_byte(
                 "UAL-SEG-06",
                 sector_byte(n, 0),
@@ -302,4 +273,17 @@ impl Reading<'_> {
             ));
         }
     }
+}
+
+/// Moves sectors into a TL flit; `here` when it began in this payload. The next free sector.
+fn fill(payload: &Payload, piece: &mut Piece, at: usize, end: usize, here: bool) -> usize {
+    let count = (TL_SECTORS - piece.sectors).min(end - at);
+    let bytes = payload.sectors[at..at + count].as_flattened();
+    let into = &mut piece.flit.halves.as_flattened_mut()[SECTOR_BYTES * piece.sectors..];
+    into[..bytes.len()].copy_from_slice(bytes);
+    if here {
+        piece.runs[usize::from(piece.sectors > 0)] = (at as u8, count as u8);
+    }
+    piece.sectors += count;
+    at + count
 }

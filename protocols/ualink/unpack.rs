@@ -11,8 +11,9 @@
 use super::code::HalfType;
 use super::compress::{AddressCache, Role};
 use super::config::UalConfig;
-use super::control::{self, Control, Field, Owed, Placed};
+use super::control::{self, Control, Field, Placed};
 use super::half::{HALF_BYTES, Half, MessageHalf, TAGS, TlFlit};
+use super::halves::Halves;
 use crate::wire::Violation;
 use std::collections::VecDeque;
 
@@ -24,7 +25,7 @@ pub struct Transfer {
     /// Byte address of a request, from the address cache if it is compressed; `None` when the cache has none.
     pub address: Option<u64>,
     /// Data halves, two a beat.
-    pub data: Vec<Half>,
+    pub data: Halves,
     /// Bit i: beat i is known to be wrong.
     pub poisoned: u8,
     /// Byte enables: bit i of the half enables byte i of the block. Few have any, and thousands wait in queues, so they do not
@@ -37,7 +38,7 @@ pub struct Transfer {
 impl Transfer {
     /// A field without data, or whose data is added later.
     pub const fn new(field: Field) -> Transfer {
-        Transfer { field, address: None, data: Vec::new(), poisoned: 0, enables: None, auth_tag: 0 }
+        Transfer { field, address: None, data: Halves::NONE, poisoned: 0, enables: None, auth_tag: 0 }
     }
 }
 
@@ -77,15 +78,10 @@ pub struct TlRead {
 #[derive(Debug, Clone)]
 struct Open {
     transfer: Box<Transfer>,
-    owed: Owed,
-}
-
-impl Open {
+    /// Data halves in all.
+    data: usize,
     /// Halves still to come.
-    fn left(&self) -> usize {
-        let had = self.transfer.data.len() + usize::from(self.transfer.enables.is_some());
-        self.owed.halves().saturating_sub(had)
-    }
+    left: usize,
 }
 
 /// Takes a stream of TL flits of one direction apart.
@@ -173,14 +169,15 @@ impl TlUnpacker {
         if self.owed < 2 || flit.message != [false; 2] || is_poisoned {
             return false;
         }
+        self.owed -= 2;
         for half in &flit.halves {
             self.pass_whole();
             let Some(open) = self.open.get_mut(self.whole) else { break };
-            self.owed -= 1;
-            if open.transfer.data.len() == 2 * open.owed.beats {
+            open.left -= 1;
+            if open.transfer.data.len() == open.data {
                 open.transfer.enables = Some(Box::new(*half));
             } else {
-                open.transfer.data.push(*half);
+                open.transfer.data.push(*half, open.data);
             }
         }
         true
@@ -188,14 +185,14 @@ impl TlUnpacker {
 
     /// The next request or response that is whole, behind [`TlUnpacker::take_data`].
     pub fn next_whole(&mut self) -> Option<Box<Transfer>> {
-        let whole = if self.open.front()?.left() == 0 { self.open.pop_front()? } else { return None };
+        let whole = if self.open.front()?.left == 0 { self.open.pop_front()? } else { return None };
         self.whole = self.whole.saturating_sub(1);
         Some(whole.transfer)
     }
 
     /// Finds the first one that is owed something.
     fn pass_whole(&mut self) {
-        while self.open.get(self.whole).is_some_and(|open| open.left() == 0) {
+        while self.open.get(self.whole).is_some_and(|open| open.left == 0) {
             self.whole += 1;
         }
     }
@@ -239,9 +236,7 @@ impl TlUnpacker {
             }
             let owed = placed.field.owed(&self.config);
             self.owed += owed.halves();
-            // The room that it takes, and no more: it may wait for long.
-            transfer.data.reserve_exact(2 * owed.beats);
-            self.open.push_back(Open { transfer: Box::new(transfer), owed });
+            self.open.push_back(Open { transfer: Box::new(transfer), data: 2 * owed.beats, left: owed.halves() });
         }
         if self.config.encryption {
             control.violations.retain(|violation| violation.rule != "UAL-SIZ-02");
@@ -270,12 +265,13 @@ impl TlUnpacker {
         self.pass_whole();
         let Some(open) = self.open.get_mut(self.whole) else { return HalfRole::Nothing };
         self.owed -= 1;
+        open.left -= 1;
         let transfer = &mut open.transfer;
         let mut broken = |found: &str, expected: &str, text: &str| {
             violations.push(Violation::at_byte("UAL-SQN-09", n * HALF_BYTES, found, expected, text));
         };
         let index = transfer.data.len();
-        if index == 2 * open.owed.beats {
+        if index == open.data {
             if poison {
                 broken("poison", "byte enables", "poison replaces byte enables");
             }
@@ -291,7 +287,7 @@ impl TlUnpacker {
         if poison {
             transfer.poisoned |= bit;
         }
-        transfer.data.push(*half);
+        transfer.data.push(*half, open.data);
         if poison { HalfRole::Poison } else { HalfRole::Data }
     }
 

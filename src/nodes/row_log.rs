@@ -6,8 +6,10 @@
 //! A walk through one row: a byte says which of its numbers differ; each of those follows as its difference, small ones in
 //! one byte, whatever their sign.
 
-/// Room that a full log gets at least \[bytes\]: more than the longest row has.
-const LEAST_ROOM: usize = 96;
+/// More than the longest row has \[bytes\].
+const ROW_ROOM: usize = 96;
+/// Room that a full log gets at least \[bytes\]: that of dozens of rows.
+const LEAST_ROOM: usize = 256;
 
 /// Rows of `N` numbers, at most eight, in the order in which they were added.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +44,7 @@ impl<const N: usize> RowLog<N> {
     /// Adds a row.
     pub fn add(&mut self, row: [u64; N]) {
         const { assert!(N <= 8, "a byte says which numbers differ") };
-        if self.bytes.capacity() - self.bytes.len() < LEAST_ROOM {
+        if self.bytes.capacity() - self.bytes.len() < ROW_ROOM {
             // A quarter more, not twice as much: there may be as many logs as ports.
             self.bytes.reserve_exact(LEAST_ROOM.max(self.bytes.len() / 4));
         }

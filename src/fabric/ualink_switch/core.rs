@@ -5,6 +5,7 @@
 //! it has room, to the inputs that its arbiter chooses, responses apart from requests; grants and freed buffers go to the
 //! slices.
 
+use super::resting::Resting;
 use super::route::{Refused, Routes};
 use super::{FromCore, SLICE_PORTS, ToCore};
 use scalepool_arbiter::{Arbiter, ArbiterError, ArbiterKind, Requests};
@@ -12,7 +13,7 @@ use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::ualink::tl::transfer::destination;
 use scalepool_link::ualink::tl::{Held, TlClass};
 use scalepool_protocols::ualink::unpack::Transfer;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A transaction inside.
@@ -20,22 +21,81 @@ use std::sync::{Arc, Mutex, PoisonError};
 struct QueuedTransfer {
     input: u16,
     output: u16,
-    transfer: Box<Transfer>,
     held: Held,
+    resting: Resting,
 }
 
-/// Transactions that came in one cycle: 24 bytes each, and none for the cycle at which they are due.
+/// Transactions that came in one cycle: side by side, and none has to say when it is due.
 #[derive(Debug, Clone)]
 struct Batch {
     due: u64,
     transfers: Vec<QueuedTransfer>,
 }
 
+/// No place.
+const NOWHERE: u32 = u32::MAX;
+
+/// A place for a transaction that waits, and the place of the one behind it in its queue, or of the next free one.
+#[derive(Debug, Clone)]
+struct WaitingPlace {
+    queued: Option<QueuedTransfer>,
+    next: u32,
+}
+
+/// Transactions of all queues, side by side at places that are used again. A tree of queues with memory of their own takes about
+/// 600 instructions a flit more.
+#[derive(Debug, Clone)]
+struct Waiting {
+    places: Vec<WaitingPlace>,
+    /// The first free place.
+    free: u32,
+    count: usize,
+}
+
+impl Waiting {
+    fn put(&mut self, queued: QueuedTransfer) -> u32 {
+        self.count += 1;
+        let filled = WaitingPlace { queued: Some(queued), next: NOWHERE };
+        let at = self.free;
+        if let Some(place) = self.places.get_mut(at as usize) {
+            self.free = std::mem::replace(place, filled).next;
+            return at;
+        }
+        if self.places.len() == self.places.capacity() {
+            // An eighth more, not twice as much.
+            self.places.reserve_exact(LEAST_ROOM.max(self.places.len() / 8));
+        }
+        self.places.push(filled);
+        self.places.len() as u32 - 1
+    }
+
+    /// What waits at a place, and the place of the one behind it.
+    fn take(&mut self, at: u32) -> Option<(QueuedTransfer, u32)> {
+        let place = self.places.get_mut(at as usize)?;
+        let queued = place.queued.take()?;
+        let next = std::mem::replace(&mut place.next, self.free);
+        self.free = at;
+        self.count -= 1;
+        Some((queued, next))
+    }
+}
+
+/// Room for so many more is made at least.
+const LEAST_ROOM: usize = 16;
+
+/// What waits from one input port for one class of an output port, first to last.
+#[derive(Debug, Clone, Copy)]
+struct Queue {
+    input: u16,
+    first: u32,
+    last: u32,
+}
+
 /// One class of an output port.
 #[derive(Debug, Clone)]
 struct Lane {
-    /// What waits, by input port; none of them is empty.
-    queues: BTreeMap<u16, VecDeque<QueuedTransfer>>,
+    /// By input port, ascending; none of them is empty.
+    queues: Vec<Queue>,
     /// Inputs of which something waits.
     asking: Requests,
     arbiter: Box<dyn Arbiter>,
@@ -44,22 +104,40 @@ struct Lane {
 }
 
 impl Lane {
+    /// Queues a transaction.
+    fn push(&mut self, waiting: &mut Waiting, queued: QueuedTransfer) {
+        let input = queued.input;
+        let place = waiting.put(queued);
+        match self.queues.binary_search_by_key(&input, |queue| queue.input) {
+            Ok(at) => {
+                let queue = &mut self.queues[at];
+                let last = std::mem::replace(&mut queue.last, place);
+                waiting.places[last as usize].next = place;
+            }
+            Err(at) => {
+                self.queues.insert(at, Queue { input, first: place, last: place });
+                self.asking.insert(input.into());
+            }
+        }
+    }
+
     /// The next transaction, if there is room for it.
-    fn grant(&mut self) -> Option<QueuedTransfer> {
+    fn grant(&mut self, waiting: &mut Waiting) -> Option<QueuedTransfer> {
         if self.room == 0 {
             return None;
         }
         let granted = self.arbiter.arbitrate(&self.asking)?;
         self.arbiter.update(&self.asking, granted);
-        let input = granted as u16;
-        let queue = self.queues.get_mut(&input)?;
-        let queued = queue.pop_front();
-        if queue.is_empty() {
-            self.queues.remove(&input);
+        let at = self.queues.binary_search_by_key(&granted, |queue| queue.input.into()).ok()?;
+        let (queued, next) = waiting.take(self.queues[at].first)?;
+        if next == NOWHERE {
+            self.queues.remove(at);
             self.asking.remove(granted);
+        } else {
+            self.queues[at].first = next;
         }
         self.room -= 1;
-        queued
+        Some(queued)
     }
 }
 
@@ -134,7 +212,7 @@ pub struct Core {
     outputs: Vec<[Lane; 2]>,
     /// Outputs that have something to grant and room, or had when last looked at.
     active: Marks,
-    waiting: usize,
+    waiting: Waiting,
     stats: CoreStats,
 }
 
@@ -146,7 +224,7 @@ impl Core {
     /// A number of ports that an arbiter cannot have.
     pub fn new(routes: Routes, latency_cycles: u64, room: u16, kind: &ArbiterKind) -> Result<Core, ArbiterError> {
         let arbiter = (kind.make)(&vec![1; usize::from(routes.ports())])?;
-        let lane = Lane { queues: BTreeMap::new(), asking: Requests::NONE, arbiter, room };
+        let lane = Lane { queues: Vec::new(), asking: Requests::NONE, arbiter, room };
         let outputs = vec![[lane.clone(), lane]; usize::from(routes.ports())];
         Ok(Core {
             routes,
@@ -155,7 +233,7 @@ impl Core {
             under_way: 0,
             outputs,
             active: Marks::default(),
-            waiting: 0,
+            waiting: Waiting { places: Vec::new(), free: NOWHERE, count: 0 },
             stats: CoreStats::default(),
         })
     }
@@ -167,7 +245,7 @@ impl Core {
 
     /// Transactions inside.
     pub fn inside(&self) -> usize {
-        self.under_way + self.waiting
+        self.under_way + self.waiting.count
     }
 
     /// Takes a transaction.
@@ -186,10 +264,14 @@ impl Core {
         match self.routes.route(input, destination(&transfer.field)) {
             Ok(output) => {
                 let due = now + self.latency_cycles;
-                let queued = QueuedTransfer { input, output, transfer, held };
+                let queued = QueuedTransfer { input, output, held, resting: Resting::of(transfer) };
                 match self.pipeline.back_mut() {
                     Some(last) if last.due == due => last.transfers.push(queued),
-                    _ => self.pipeline.push_back(Batch { due, transfers: vec![queued] }),
+                    last => {
+                        // Nothing more comes to it, and a third of its room may be left over.
+                        last.into_iter().for_each(|batch| batch.transfers.shrink_to_fit());
+                        self.pipeline.push_back(Batch { due, transfers: vec![queued] });
+                    }
                 }
                 self.under_way += 1;
                 Ok(())
@@ -220,23 +302,18 @@ impl Core {
         while self.pipeline.front().is_some_and(|batch| batch.due <= now) {
             let Some(batch) = self.pipeline.pop_front() else { break };
             self.under_way -= batch.transfers.len();
-            self.waiting += batch.transfers.len();
             for queued in batch.transfers {
                 let output = queued.output;
-                let lane = &mut self.outputs[usize::from(output)][queued.held.class.index()];
-                lane.asking.insert(usize::from(queued.input));
-                lane.queues.entry(queued.input).or_default().push_back(queued);
                 self.active.insert(output);
+                self.outputs[usize::from(output)][queued.held.class.index()].push(&mut self.waiting, queued);
             }
         }
         while let Some(output) = self.active.take_first() {
             // Each class has room of its own, so requests and responses do not see each other.
             for lane in &mut self.outputs[usize::from(output)] {
-                while let Some(queued) = lane.grant() {
-                    self.waiting -= 1;
-                    self.stats.granted[queued.held.class.index()] += 1;
-                    let QueuedTransfer { input, output, transfer, held } = queued;
-                    leave(Grant { input, output, transfer, held });
+                while let Some(QueuedTransfer { input, output, held, resting }) = lane.grant(&mut self.waiting) {
+                    self.stats.granted[held.class.index()] += 1;
+                    leave(Grant { input, output, transfer: resting.transfer(), held });
                 }
             }
         }
@@ -254,6 +331,8 @@ pub struct CoreModule {
     core: Core,
     rx: Vec<In<Vec<ToCore>>>,
     tx: Vec<Out<Vec<FromCore>>>,
+    /// How much the last batch for each slice was: the next one gets the room for as much at once.
+    sent: Vec<usize>,
     busy_since: Option<Time>,
     result: Arc<Mutex<CoreStats>>,
 }
@@ -266,14 +345,14 @@ impl CoreModule {
         tx: Vec<Out<Vec<FromCore>>>,
         result: Arc<Mutex<CoreStats>>,
     ) -> CoreModule {
-        CoreModule { core, rx, tx, busy_since: None, result }
+        CoreModule { sent: vec![0; tx.len()], core, rx, tx, busy_since: None, result }
     }
 }
 
 impl Module for CoreModule {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let now = cx.cycle();
-        let mut out: Vec<Vec<FromCore>> = self.tx.iter().map(|_| Vec::new()).collect();
+        let mut out: Vec<Vec<FromCore>> = self.sent.iter().map(|sent| Vec::with_capacity(*sent)).collect();
         let slice_of = |port: u16| usize::from(port) / SLICE_PORTS;
         for rx in &mut self.rx {
             while let Some(batch) = rx.pop(cx) {
@@ -294,7 +373,8 @@ impl Module for CoreModule {
             out[slice_of(output)].push(FromCore::Send { port: output, transfer });
             out[slice_of(input)].push(FromCore::Release { port: input, held });
         });
-        for (tx, batch) in self.tx.iter_mut().zip(out) {
+        for ((tx, sent), batch) in self.tx.iter_mut().zip(&mut self.sent).zip(out) {
+            *sent = batch.len();
             if !batch.is_empty() {
                 // A slice takes a batch each cycle, so there is always room.
                 let pushed = tx.push(cx, batch);

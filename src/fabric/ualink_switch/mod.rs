@@ -17,6 +17,7 @@
 
 pub mod core;
 mod place;
+mod resting;
 pub mod route;
 pub mod slice;
 

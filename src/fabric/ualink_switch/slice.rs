@@ -23,13 +23,15 @@ pub struct Slice {
     ports: Vec<SlicePort>,
     rx: In<Vec<FromCore>>,
     tx: Out<Vec<ToCore>>,
+    /// How much the last batch for the core was: the next one gets the room for as much at once.
+    sent: usize,
 }
 
 impl Slice {
     /// Ports from number `first` on, with the channels to the core.
     pub fn new(first: u16, ports: Vec<LinkPort>, rx: In<Vec<FromCore>>, tx: Out<Vec<ToCore>>) -> Slice {
         let ports = ports.into_iter().map(|link| SlicePort { link, busy: true, queued: [0; 2] }).collect();
-        Slice { first, ports, rx, tx }
+        Slice { first, ports, rx, tx, sent: 0 }
     }
 
     fn port(&mut self, port: u16) -> Option<&mut SlicePort> {
@@ -61,7 +63,7 @@ impl Module for Slice {
         while let Some(batch) = self.rx.pop(cx) {
             batch.into_iter().for_each(|item| self.take(item));
         }
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(self.sent);
         let mut busy = false;
         for (n, port) in self.ports.iter_mut().enumerate() {
             let came = port.link.receive(cx);
@@ -90,6 +92,7 @@ impl Module for Slice {
             port.busy = port.link.is_busy();
             busy |= port.busy;
         }
+        self.sent = out.len();
         if !out.is_empty() {
             // The core takes a batch each cycle, so there is always room.
             let pushed = self.tx.push(cx, out);

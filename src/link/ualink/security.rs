@@ -269,7 +269,7 @@ impl Parts {
         };
         let bytes = unhopped.def().bits as usize / 8;
         let mut associated = unhopped.to_bits()?.to_le_bytes()[..bytes].to_vec();
-        let data = transfer.data.concat();
+        let data = transfer.data.to_vec().concat();
         let enables = transfer.enables.as_ref().map_or(Vec::new(), |half| half.to_vec());
         if !encrypts {
             associated.extend(data.into_iter().chain(enables));
@@ -301,9 +301,9 @@ impl Parts {
         if let Field::Request(req) = &out.field {
             out.address = Some(req.address);
         }
-        for (half, bytes) in out.data.iter_mut().chain(out.enables.as_deref_mut()).zip(rest.chunks_exact(HALF_BYTES)) {
-            half.copy_from_slice(bytes);
-        }
+        let mut bytes = rest.as_chunks::<HALF_BYTES>().0.iter();
+        out.data.change(|data| data.iter_mut().zip(&mut bytes).for_each(|(half, bytes)| *half = *bytes));
+        out.enables.as_deref_mut().into_iter().zip(bytes).for_each(|(half, bytes)| *half = *bytes);
         out
     }
 

@@ -13,15 +13,16 @@
 //! In traces an operation is the root of a tree, from when it is due to its answer; its request is its child, and what the
 //! completer does for a request is that one's child.
 
-use super::check::{Assembly, Watch};
+use super::check::Watch;
 use super::completer::{Answer, Responses, answers};
+use super::draws::Draws;
 use super::ledger::Ledger;
 use super::open::{Open, OpenRequests};
 use super::regions::{Expected, Regions};
 use super::traffic::{Generator, Op};
 use crate::Broken;
 use crate::latencies::Latencies;
-use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
+use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
 use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
@@ -96,6 +97,8 @@ pub struct AcceleratorConfig {
     pub place: String,
     /// What it asks for.
     pub operations: Generator,
+    /// Its clock.
+    pub clock: Clock,
     /// Cycle of the first operation.
     pub start_cycle: u64,
     /// Cycles from one operation to the next; 0: as fast as they go.
@@ -124,21 +127,11 @@ pub struct PortEnds {
     pub rx: [In<Box<Transfer>>; 2],
 }
 
-/// A request that may be late.
-struct Awaited {
-    port: u16,
-    tag: u16,
-    /// Low bits of its number in traces: the tag may be in use again, but not so many requests later.
-    id: u32,
-}
-
 /// An answer of the completer.
 struct Due {
     answer: Answer,
     /// The transaction that it answers.
     id: u64,
-    /// The last one of it.
-    is_last: bool,
 }
 
 /// Tags that are free.
@@ -180,11 +173,9 @@ pub struct Accelerator {
     tried: Option<(u64, Option<Wait>)>,
     open: OpenRequests,
     tags: Vec<Tags>,
-    /// Open requests in order of their deadlines; those that are done are dropped when they come to the front.
-    awaited: VecDeque<Awaited>,
     isolated: bool,
     writes: u64,
-    rng: Rng,
+    draws: Draws,
     tap: Tap,
     mine: AcceleratorResult,
     result: Arc<Mutex<AcceleratorResult>>,
@@ -213,13 +204,6 @@ fn entries(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
     ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Any half, with some bits set.
-fn random_half(rng: &mut Rng) -> Half {
-    let mut half = [0; 32];
-    rng.fill_bytes(&mut half);
-    half
-}
-
 impl Accelerator {
     /// An accelerator with its ports, at least one; `rng` draws what it writes. What it publishes is in `result`; messages
     /// are in `ledger` as they pass. `expected` is the same for all accelerators of a fabric.
@@ -245,10 +229,9 @@ impl Accelerator {
             next,
             next_at_cycle,
             tried: None,
-            awaited: VecDeque::new(),
             isolated: false,
             writes: 0,
-            rng,
+            draws: Draws::new(rng),
             tap,
             mine: AcceleratorResult::default(),
             result,
@@ -271,11 +254,10 @@ impl Accelerator {
     /// Everything that is open or still to be asked gets a dummy answer (`ualink` §12).
     fn isolate(&mut self, at: Stamp, cx: &mut Cx) {
         self.isolated = true;
-        self.awaited.clear();
         for open in self.open.take_all() {
             self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
-            self.tap.record(at, Kind::End, open.access, 0, || Body::Mark("isolated"));
-            self.mine.dummies += u64::from(open.op.cmd != ReqCmd::WriteMessage);
+            self.tap.record(at, Kind::End, open.access(), 0, || Body::Mark("isolated"));
+            self.mine.dummies += u64::from(open.cmd != ReqCmd::WriteMessage);
         }
         if let Some((id, _)) = self.tried.take() {
             self.tap.record(at, Kind::End, id, 0, || Body::Mark("isolated"));
@@ -292,7 +274,7 @@ impl Accelerator {
         }
         let own = self.config.own;
         let is_read = rsp.rdwr == RdWr::Read;
-        let Some(open) = self.open.get_mut(port, rsp.tag).filter(|open| is_read == open.answer.is_read()) else {
+        let Some(open) = self.open.get(port, rsp.tag).filter(|open| is_read == open.is_read()) else {
             if self.isolated {
                 self.mine.late += 1;
             } else {
@@ -305,9 +287,9 @@ impl Accelerator {
             return self.dummy(port, rsp, at, cx);
         }
         // A compressed answer does not say where it comes from.
-        let named = Field::Response(TlRsp { src: open.op.dst, ..*rsp });
+        let named = Field::Response(TlRsp { src: open.dst(), ..*rsp });
         entries(&self.ledger).takes(port, &Transfer::new(named));
-        let (is_finished, wrong) = open.answer.take(transfer);
+        let Some((is_finished, wrong)) = self.open.answer(port, rsp.tag, transfer) else { return };
         for violation in wrong {
             self.keep(violation);
         }
@@ -333,8 +315,8 @@ impl Accelerator {
         if let Some(open) = self.open.remove(port, rsp.tag) {
             self.tags[port].back.push_back(rsp.tag);
             self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
-            self.tap.record(at, Kind::End, open.access, 0, || Body::Mark("isolated"));
-            self.mine.dummies += u64::from(open.op.cmd != ReqCmd::WriteMessage);
+            self.tap.record(at, Kind::End, open.access(), 0, || Body::Mark("isolated"));
+            self.mine.dummies += u64::from(open.cmd != ReqCmd::WriteMessage);
             cx.progress();
         }
     }
@@ -342,27 +324,23 @@ impl Accelerator {
     fn close(&mut self, port: usize, rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
         let Some(open) = self.open.remove(port, rsp.tag) else { return };
         self.tags[port].back.push_back(rsp.tag);
-        if open.op.cmd != ReqCmd::WriteMessage {
+        if open.cmd != ReqCmd::WriteMessage {
             self.mine.done += 1;
-            self.mine.bytes += 4 * u64::from(open.op.dwords);
-            self.mine.beats += u64::from(open.op.beats());
+            self.mine.bytes += 4 * u64::from(open.dwords);
+            self.mine.beats += u64::from(open.beats());
         }
-        self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - open.since.as_fs());
+        let since = self.config.clock.edge(open.since_cycle);
+        self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - since.as_fs());
         let bits = || rsp.to_bits().unwrap_or(0);
         self.tap.record(at, Kind::End, open.id, 0, || Body::Message { layout: TlRsp::DEF, bits: bits(), data: None });
-        self.tap.record(at, Kind::End, open.access, 0, || Body::None);
+        self.tap.record(at, Kind::End, open.access(), 0, || Body::None);
         cx.progress();
     }
 
     /// The deadline of the oldest open request.
-    fn deadline(&mut self) -> Option<Time> {
-        while let Some(&Awaited { port, tag, id }) = self.awaited.front() {
-            if let Some(open) = self.open.get(port.into(), tag).filter(|open| open.id as u32 == id) {
-                return Some(open.since.plus_fs(self.config.timeout_fs));
-            }
-            self.awaited.pop_front();
-        }
-        None
+    fn deadline(&self) -> Option<Time> {
+        let since = self.config.clock.edge(self.open.oldest()?.since_cycle);
+        Some(since.plus_fs(self.config.timeout_fs))
     }
 
     /// The request of an operation.
@@ -384,15 +362,14 @@ impl Accelerator {
             return Transfer::new(Field::Request(req));
         }
         req.numbeats = beats - 1;
-        let mut data = vec![Half::default(); 2 * usize::from(beats)];
-        self.rng.fill_bytes(data.as_flattened_mut());
+        let data = self.draws.halves(2 * usize::from(beats));
         if op.cmd.is_atomic() {
             // Operand of 64 bits (`ualink` §12), operation 0.
             req.attr = 1 << 2;
         }
         let enables = match op.cmd {
             ReqCmd::WriteFull => None,
-            ReqCmd::Write => Some(random_half(&mut self.rng)),
+            ReqCmd::Write => Some(self.draws.half()),
             _ => Some([0xff; 32]),
         };
         // Bytes of other beats of the block are not enabled.
@@ -438,7 +415,7 @@ impl Accelerator {
         let vchan = (region / self.ports.len() as u64 % u64::from(self.config.vcs)) as u8;
         // One key roll at a time: what ends the last one names its request by the tag alone.
         let is_roll = op.cmd == ReqCmd::WriteMessage;
-        let rolls = is_roll && self.open.iter().any(|open| open.op.cmd == ReqCmd::WriteMessage);
+        let rolls = is_roll && self.open.iter().any(|open| open.cmd == ReqCmd::WriteMessage);
         if rolls {
             return Some(Wait::Order);
         } else if self.open.count() >= self.config.outstanding {
@@ -449,18 +426,16 @@ impl Accelerator {
             return Some(Wait::Link);
         }
         let Some(tag) = self.tags[port].take() else { return Some(Wait::Tag) };
-        let from = self.rng.clone();
+        let from = self.draws.clone();
         let request = self.request(&op, tag, vchan);
         entries(&self.ledger).sends(port, &request);
-        let expects = self.expected.of(self.config.own).map(|mut own| own.apply(op.dst, &request, Some(&from)));
-        let answer = Assembly::new(expects.unwrap_or_else(|| Vec::new().into()));
+        let expects = self.expected.issue(self.config.own, op.dst, &request, &from);
         let id = self.tap.new_id();
         let bits = || request.field.to_bits().unwrap_or(0);
         let named = handle(self.config.fabric, &request).map_or(Named::Nowhere, Named::As);
         let body = || Body::Message { layout: TlReq::DEF, bits: bits(), data: None };
         self.tap.named(named, at, Kind::Begin, id, access, body);
-        self.awaited.push_back(Awaited { port: port as u16, tag, id: id as u32 });
-        self.open.insert(port, tag, Open { op, answer, since: cx.now(), since_cycle: at.cycle, id, access });
+        self.open.insert(port, tag, Open::new(&op, at.cycle, id, access), expects);
         self.mine.issued[match op.cmd {
             ReqCmd::Read => 0,
             cmd if cmd.is_atomic() => 2,
@@ -493,17 +468,14 @@ impl Accelerator {
                 && self.ports[port].tx[response].has_room(cx, 1)
                 && let Some(answer) = self.answers[port].pop(at.cycle)
             {
-                let Due { answer, id, is_last } = answer;
+                let Due { answer, id } = answer;
                 self.held[port] = false;
-                if is_last {
+                if answer.is_last() {
                     self.tap.record(at, Kind::End, id, 0, || Body::None);
+                    let (dst, tag) = answer.asked_by();
+                    self.watch.answered(port, dst, tag);
                 }
-                let answer = answer.transfer();
-                if let Field::Response(rsp) = &answer.field
-                    && (rsp.rdwr == RdWr::Write || rsp.last)
-                {
-                    self.watch.answered(port, rsp.dst, rsp.tag);
-                }
+                let answer = answer.transfer(self.config.own);
                 entries(&self.ledger).sends(port, &answer);
                 // Room was asked for before.
                 let _ = self.ports[port].tx[response].push(cx, Box::new(answer));
@@ -523,22 +495,15 @@ impl Accelerator {
                 }
                 let id = self.serves(&transfer, at);
                 let own = self.config.own;
-                let from = match &transfer.field {
-                    Field::Request(req) if !transfer.data.is_empty() => {
-                        self.expected.of(req.src).and_then(|peer| peer.drawn_from(own, &transfer))
-                    }
-                    _ => None,
-                };
-                let read = self.memory.apply(own, &transfer, from.as_ref());
-                let answers = answers(read, own, &transfer, self.config.responses);
+                let (expected, drawn) = (&self.expected, self.expected.drawn_at(own, &transfer));
+                let read = self.memory.apply(own, &transfer, drawn, |drawn| expected.rng(drawn));
+                let answers = answers(read, &transfer, self.config.responses);
                 if answers.is_empty() {
                     self.tap.record(at, Kind::End, id, 0, || Body::None);
                 }
-                let last = answers.len();
-                for (n, answer) in answers.into_iter().enumerate() {
+                for answer in answers {
                     // A latency without limits always has room.
-                    let due = Due { answer, id, is_last: n + 1 == last };
-                    let _ = self.answers[port].push(at.cycle, &Request::NONE, due);
+                    let _ = self.answers[port].push(at.cycle, &Request::NONE, Due { answer, id });
                 }
             }
         }
@@ -574,8 +539,7 @@ impl Module for Accelerator {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let oldest = self.open.iter().map(|open| open.since).min();
-        match oldest {
+        match self.open.oldest().map(|open| self.config.clock.edge(open.since_cycle)) {
             Some(since) => Err(Pending::new(format!("{} requests without answer", self.open.count()), since)),
             None if self.next.is_some() => Err(Pending::new("operations not issued", Time::ZERO)),
             None => Ok(()),

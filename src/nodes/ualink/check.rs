@@ -28,9 +28,14 @@ impl Assembly {
         Assembly { expected, seen: 0 }
     }
 
-    /// Whether it answers a read.
-    pub fn is_read(&self) -> bool {
-        self.expected.beats() > 0
+    /// One of which the beats `seen` have come, a bit each.
+    pub fn of(expected: Read, seen: u8) -> Assembly {
+        Assembly { expected, seen }
+    }
+
+    /// Beats that have come, a bit each.
+    pub fn seen(&self) -> u8 {
+        self.seen
     }
 
     /// Takes a response: whether the answer is finished, and what is wrong.

@@ -11,8 +11,8 @@ use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
+use scalepool_protocols::ualink::halves::Halves;
 use scalepool_protocols::ualink::unpack::Transfer;
-use std::ops::Range;
 
 /// Address of a byte of an accelerator's memory in a store that holds the memories of all: what tells them apart stands
 /// above the 57 bits of an address.
@@ -21,16 +21,21 @@ pub fn global(accelerator: u16, address: u64) -> u64 {
     u64::from(accelerator) << 54 | address & ((1 << 54) - 1)
 }
 
+/// The accelerator to whose memory such an address belongs.
+pub fn owner(global: u64) -> u16 {
+    (global >> 54) as u16
+}
+
 /// Beats of 64 bytes that a request touches.
 fn beats(req: &TlReq) -> u64 {
     (req.address % 64 + 4 * (u64::from(req.len) + 1)).div_ceil(64)
 }
 
 /// A beat of a transfer.
-fn beat(data: &[Half], n: usize) -> Line {
+fn beat(data: &Halves, n: usize) -> Line {
     let mut line = [0; 64];
-    for (to, half) in line.as_chunks_mut().0.iter_mut().zip(data.iter().skip(2 * n)) {
-        *to = *half;
+    for (k, to) in line.as_chunks_mut().0.iter_mut().enumerate() {
+        *to = data.get(2 * n + k).unwrap_or_default();
     }
     line
 }
@@ -99,22 +104,43 @@ pub enum Responses {
     Single,
 }
 
-/// An answer that waits for its time.
+/// An answer that waits for its time, in 24 bytes: there may be hundreds of them at each of a thousand accelerators.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    rsp: TlRsp,
     read: Read,
-    /// Those of its beats that this answer carries.
-    beats: Range<u8>,
+    dst: u16,
+    tag: u16,
+    vchan: u8,
+    /// The first of its beats that this answer carries.
+    first: u8,
+    /// How many it carries; 0: it answers a write.
+    count: u8,
 }
 
 impl Answer {
-    /// The answer as it leaves.
-    pub fn transfer(&self) -> Transfer {
-        let mut answer = Transfer::new(Field::Response(self.rsp));
-        answer.data.reserve_exact(2 * self.beats.len());
-        for (n, (line, poison)) in self.read.lines(self.beats.start.into()).take(self.beats.len()).enumerate() {
-            answer.data.extend_from_slice(line.as_chunks().0);
+    /// The accelerator that has asked, and the tag of its request.
+    pub fn asked_by(&self) -> (u16, u16) {
+        (self.dst, self.tag)
+    }
+
+    /// Whether it ends its request: beats by themselves go last one first.
+    pub fn is_last(&self) -> bool {
+        self.first == 0
+    }
+
+    /// The answer as it leaves an accelerator.
+    pub fn transfer(&self, own: u16) -> Transfer {
+        let Answer { dst, tag, vchan, first, count, .. } = *self;
+        let rsp = TlRsp { dst, src: own, tag, vchan, status: Status::OKAY, ..TlRsp::default() };
+        if count == 0 {
+            return Transfer::new(Field::Response(TlRsp { rdwr: RdWr::Write, ..rsp }));
+        }
+        let rsp = TlRsp { rdwr: RdWr::Read, last: self.is_last(), offset: first, len: count - 1, ..rsp };
+        let mut answer = Transfer::new(Field::Response(rsp));
+        for (n, (line, poison)) in self.read.lines(first.into()).take(count.into()).enumerate() {
+            for half in line.as_chunks().0 {
+                answer.data.push(*half, 2 * usize::from(count));
+            }
             answer.poisoned |= u8::from(poison) << n;
         }
         answer
@@ -122,21 +148,13 @@ impl Answer {
 }
 
 /// The answers to a request that has read this.
-pub fn answers(read: Read, own: u16, request: &Transfer, responses: Responses) -> Vec<Answer> {
+pub fn answers(read: Read, request: &Transfer, responses: Responses) -> Vec<Answer> {
     let Field::Request(req) = &request.field else { return Vec::new() };
-    let rsp =
-        TlRsp { dst: req.src, src: own, tag: req.tag, vchan: req.vchan, status: Status::OKAY, ..TlRsp::default() };
     // Of a request of at most 256 bytes.
     let beats = read.beats() as u8;
-    if beats == 0 {
-        return vec![Answer { rsp: TlRsp { rdwr: RdWr::Write, ..rsp }, read, beats: 0..0 }];
-    }
-    let rsp = TlRsp { rdwr: RdWr::Read, last: true, ..rsp };
+    let of = |read, first, count| Answer { read, dst: req.src, tag: req.tag, vchan: req.vchan, first, count };
     match responses {
-        Responses::Multi => vec![Answer { rsp: TlRsp { len: beats - 1, ..rsp }, read, beats: 0..beats }],
-        Responses::Single => {
-            let single = |n: u8| TlRsp { offset: n, last: n == 0, ..rsp };
-            (0..beats).rev().map(|n| Answer { rsp: single(n), read: read.clone(), beats: n..n + 1 }).collect()
-        }
+        Responses::Single if beats > 0 => (0..beats).rev().map(|n| of(read.clone(), n, 1)).collect(),
+        Responses::Single | Responses::Multi => vec![of(read, 0, beats)],
     }
 }

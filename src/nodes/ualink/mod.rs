@@ -8,6 +8,7 @@
 pub mod accelerator;
 pub mod check;
 pub mod completer;
+pub mod draws;
 pub mod guard;
 pub mod ledger;
 pub mod open;

@@ -77,8 +77,11 @@ fn flip(transfer: &mut Transfer, bit: usize) {
         }
     } else if bit < field_bits + 256 * halves {
         let bit = bit - field_bits;
-        let half = transfer.data.iter_mut().chain(transfer.enables.as_deref_mut()).nth(bit / 256);
-        half.into_iter().for_each(|half| half[bit % 256 / 8] ^= 1 << (bit % 8));
+        let enables = transfer.enables.as_deref_mut();
+        transfer.data.change(|data| {
+            let half = data.iter_mut().chain(enables).nth(bit / 256);
+            half.into_iter().for_each(|half| half[bit % 256 / 8] ^= 1 << (bit % 8));
+        });
     } else {
         transfer.auth_tag ^= 1 << (bit - field_bits - 256 * halves);
     }

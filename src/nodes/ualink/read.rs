@@ -4,6 +4,7 @@
 //! a thousand accelerators, so what is the rule takes least: most lines that are read were never written, and take 16
 //! bytes whatever they hold.
 
+use super::draws::bytes;
 use scalepool_kernel::Rng;
 use scalepool_memory::store::{Background, HeldPage, Store};
 use scalepool_memory::{LINE_BYTES, Line};
@@ -48,6 +49,21 @@ impl Read {
         }
         let line = |n| store.read_line(address(n));
         (0..beats).map(|n| (line(n).data, line(n).poison)).collect::<Vec<_>>().into()
+    }
+
+    /// Nothing.
+    pub fn nothing() -> Read {
+        Read(Source::Nothing)
+    }
+
+    /// So many lines from an address on that nothing had written.
+    pub fn unwritten(address: u64, beats: u8) -> Read {
+        Read(Source::Unwritten { address, beats })
+    }
+
+    /// Whether it is just that.
+    pub fn is_unwritten(&self, lines_from: u64, count: u8) -> bool {
+        matches!(self.0, Source::Unwritten { address, beats } if (address, beats) == (lines_from, count))
     }
 
     /// So many lines from line `first` on of those that a generator draws next, none of them poisoned.
@@ -117,9 +133,5 @@ impl From<Vec<(Line, bool)>> for Read {
 /// The lines that a generator draws next.
 pub fn drawn_lines(from: &Rng) -> impl Iterator<Item = Line> + use<> {
     let mut rng = from.clone();
-    std::iter::repeat_with(move || {
-        let mut line = [0; LINE_BYTES as usize];
-        rng.fill_bytes(&mut line);
-        line
-    })
+    std::iter::repeat_with(move || bytes(&mut rng))
 }

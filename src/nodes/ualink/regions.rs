@@ -1,18 +1,19 @@
 //! The bytes of memories: what a completer has, and what an originator expects once all that is open is done.
 //!
 //! Modelled: each byte that was written, with its poison; the others hold their background. A region that a single write
-//! has filled is kept as the random numbers that its bytes were drawn from: 40 bytes for 256. In a pod of 256 with 500
-//! operations an accelerator that takes 33 kB an accelerator off its memory, and 40 kB off what it expects. Left out: what
+//! has filled is kept as the position of the generator that has drawn its bytes: 16 bytes for 256. In a pod of 256 with 500
+//! operations an accelerator that takes 36 kB an accelerator off its memory, and 45 kB off what it expects. Left out: what
 //! others write, in what an originator expects: each originator has regions of its own.
 //!
-//! A walk: a write that fills a region replaces what stands there by its generator; a read of such a region draws the bytes
+//! A walk: a write that fills a region replaces what stands there by its position; a read of such a region draws the bytes
 //! anew; any other request puts the bytes of the region into a store first, and takes effect there.
 //!
-//! The generator does not travel with a request, its bytes do. So a completer asks what the originator expects for the
-//! generator, and believes it when all bytes that have come are those that it draws; else it keeps the bytes. Either way
+//! The position does not travel with a request, its bytes do. So a completer asks what the originator expects for the
+//! position, and believes it when all bytes that have come are those that it draws; else it keeps the bytes. Either way
 //! they are the bytes that came.
 
 use super::completer::{apply, global, lines};
+use super::draws::{Drawn, Draws, Marks};
 use super::read::{BACKGROUND, Read, drawn_lines};
 use scalepool_kernel::Rng;
 use scalepool_memory::store::Store;
@@ -29,8 +30,8 @@ const REGION_LINES: u64 = REGION_BYTES / LINE_BYTES;
 
 /// Bytes of memories.
 pub struct Regions {
-    /// Where the bytes of a region were drawn from, by its address.
-    drawn: BTreeMap<u64, Rng>,
+    /// Where the bytes of a region were drawn, by its address.
+    drawn: BTreeMap<u64, Drawn>,
     /// All others.
     store: Store,
 }
@@ -42,26 +43,33 @@ impl Default for Regions {
 }
 
 impl Regions {
-    /// A request to an accelerator is to take effect, whose data `from` has drawn, if that is known; what it is to read.
-    pub fn apply(&mut self, owner: u16, request: &Transfer, from: Option<&Rng>) -> Read {
-        let Field::Request(req) = &request.field else { return Vec::new().into() };
+    /// A request to an accelerator is to take effect, whose data were drawn at a place, if that is known; what it is to read.
+    /// `rng` gives the generator as it was at such a place.
+    pub fn apply(
+        &mut self,
+        owner: u16,
+        request: &Transfer,
+        drawn: Option<Drawn>,
+        rng: impl Fn(Drawn) -> Option<Rng>,
+    ) -> Read {
+        let Field::Request(req) = &request.field else { return Read::nothing() };
         let region = region_of(owner, req);
-        if let Some(from) = from.filter(|_| fills(request)) {
-            self.drawn.insert(region, from.clone());
-            return Vec::new().into();
+        if let Some(drawn) = drawn.filter(|_| fills(request)) {
+            self.drawn.insert(region, drawn);
+            return Read::nothing();
         }
-        if let Some(from) = self.drawn.get(&region) {
+        if let Some(from) = self.drawn.get(&region).and_then(|drawn| rng(*drawn)) {
             let offset = req.address % REGION_BYTES;
             let end = offset + 4 * (u64::from(req.len) + 1);
             if req.cmd == ReqCmd::Read && end <= REGION_BYTES {
                 let first = offset / LINE_BYTES;
-                return Read::drawn(from.clone(), first as u8, (end.div_ceil(LINE_BYTES) - first) as u8);
+                return Read::drawn(from, first as u8, (end.div_ceil(LINE_BYTES) - first) as u8);
             }
         }
         // One that breaks its rules touches two regions.
         let last = TlReq { address: req.address + 4 * u64::from(req.len), ..*req };
         for region in [region, region_of(owner, &last)] {
-            if let Some(from) = self.drawn.remove(&region) {
+            if let Some(from) = self.drawn.remove(&region).and_then(&rng) {
                 let lines = drawn_lines(&from).take(REGION_LINES as usize);
                 self.store.write_lines(region, lines.map(|line| (line, ALL_BYTES, false)));
             }
@@ -69,11 +77,11 @@ impl Regions {
         apply(&mut self.store, owner, request)
     }
 
-    /// What has drawn the data of a request, if it fills a region with just those bytes that are in it here.
-    pub fn drawn_from(&self, owner: u16, request: &Transfer) -> Option<Rng> {
+    /// Where the data of a request were drawn, if it fills a region with just those bytes that are in it here.
+    fn drawn_at(&self, owner: u16, request: &Transfer, rng: impl Fn(Drawn) -> Option<Rng>) -> Option<Drawn> {
         let Field::Request(req) = &request.field else { return None };
-        let from = self.drawn.get(&region_of(owner, req)).filter(|_| fills(request))?;
-        drawn_lines(from).zip(lines(request)).all(|(drawn, came)| drawn == came).then(|| from.clone())
+        let drawn = *self.drawn.get(&region_of(owner, req)).filter(|_| fills(request))?;
+        drawn_lines(&rng(drawn)?).zip(lines(request)).all(|(drawn, came)| drawn == came).then_some(drawn)
     }
 }
 
@@ -92,8 +100,15 @@ fn fills(request: &Transfer) -> bool {
         && lines(request).count() as u64 == REGION_LINES
 }
 
+/// What an originator expects, and what it has drawn.
+#[derive(Default)]
+struct Originator {
+    regions: Regions,
+    marks: Marks,
+}
+
 /// What the originators of a fabric expect, by their numbers.
-pub struct Expected(Vec<Mutex<Regions>>);
+pub struct Expected(Vec<Mutex<Originator>>);
 
 impl Expected {
     /// Of so many originators, which have written nothing.
@@ -102,8 +117,29 @@ impl Expected {
     }
 
     /// What one expects; `None`: there is no such accelerator.
-    pub fn of(&self, accelerator: u16) -> Option<MutexGuard<'_, Regions>> {
+    fn of(&self, accelerator: u16) -> Option<MutexGuard<'_, Originator>> {
         Some(self.0.get(usize::from(accelerator))?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// An originator sends a request to another accelerator, whose data were drawn from there on; what it is to read.
+    pub fn issue(&self, originator: u16, owner: u16, request: &Transfer, draws: &Draws) -> Read {
+        let Some(mut own) = self.of(originator) else { return Read::nothing() };
+        let Originator { regions, marks } = &mut *own;
+        let drawn = if request.data.is_empty() { None } else { marks.mark(draws) };
+        let drawn = drawn.map(|position| Drawn { originator, position });
+        regions.apply(owner, request, drawn, |drawn| marks.at(drawn.position))
+    }
+
+    /// Where the data of a request to an accelerator were drawn, if its originator expects just those bytes.
+    pub fn drawn_at(&self, owner: u16, request: &Transfer) -> Option<Drawn> {
+        let Field::Request(req) = &request.field else { return None };
+        let peer = self.of(req.src).filter(|_| !request.data.is_empty())?;
+        peer.regions.drawn_at(owner, request, |drawn| peer.marks.at(drawn.position))
+    }
+
+    /// A generator as it was at a place.
+    pub fn rng(&self, drawn: Drawn) -> Option<Rng> {
+        self.of(drawn.originator)?.marks.at(drawn.position)
     }
 }
 
@@ -120,6 +156,7 @@ mod tests {
         let (mut rng, mut store) = (Rng::from_seed(1), Store::new(BACKGROUND));
         let (mut expected, mut memory) = (Regions::default(), Regions::default());
         let mut other = Store::new(BACKGROUND);
+        let mut rngs: Vec<Rng> = Vec::new();
         let (mut read, mut drawn, mut learned) = (0, 0, 0);
         for n in 0..2000u64 {
             let cmd = [ReqCmd::Read, ReqCmd::WriteFull, ReqCmd::AtomicR, ReqCmd::Read][rng.below(4) as usize];
@@ -130,6 +167,9 @@ mod tests {
             let numbeats = if cmd == ReqCmd::Read { 0 } else { lines as u8 - 1 };
             let req = TlReq { cmd, address, len: (dwords - 1) as u8, numbeats, ..TlReq::default() };
             let from = rng.clone();
+            rngs.push(from.clone());
+            let at = |drawn: Drawn| rngs.get(drawn.position as usize).cloned();
+            let place = Some(Drawn { originator: 0, position: n as u32 });
             let data: Vec<_> = drawn_lines(&from).take(if cmd == ReqCmd::Read { 0 } else { lines as usize }).collect();
             rng.next_u64();
             let enables = cmd.is_atomic().then_some([0xff; 32]);
@@ -139,7 +179,7 @@ mod tests {
                 cmd == ReqCmd::Read
                     && expected.drawn.contains_key(&global(OWNER, address / REGION_BYTES * REGION_BYTES)),
             );
-            let (is, want) = (expected.apply(OWNER, &request, Some(&from)), apply(&mut store, OWNER, &request));
+            let (is, want) = (expected.apply(OWNER, &request, place, at), apply(&mut store, OWNER, &request));
             assert_eq!(is.beats(), want.beats(), "{n}: {req:?}");
             (0..=want.beats()).for_each(|beat| assert_eq!(is.beat(beat), want.beat(beat), "{n}: {req:?}, beat {beat}"));
             assert_eq!(
@@ -149,15 +189,15 @@ mod tests {
             read += want.beats();
             let mut came = request;
             if n.is_multiple_of(11) {
-                came.data.iter_mut().for_each(|half| half[0] ^= 1);
+                came.data.change(|data| data.iter_mut().for_each(|half| half[0] ^= 1));
             }
-            let learns = expected.drawn_from(OWNER, &came);
+            let learns = expected.drawn_at(OWNER, &came, at);
             learned += usize::from(learns.is_some());
             assert!(learns.is_none() || !n.is_multiple_of(11), "other bytes than those that are drawn");
-            let (is, want) = (memory.apply(OWNER, &came, learns.as_ref()), apply(&mut other, OWNER, &came));
+            let (is, want) = (memory.apply(OWNER, &came, learns, at), apply(&mut other, OWNER, &came));
             (0..=want.beats()).for_each(|beat| assert_eq!(is.beat(beat), want.beat(beat), "{n}: {req:?}, beat {beat}"));
         }
         assert!(read > 1000 && drawn > 100, "{read} beats, {drawn} reads of regions that are drawn anew");
-        assert!(learned > 50, "{learned} writes whose generator the completer has found");
+        assert!(learned > 50, "{learned} writes whose place the completer has found");
     }
 }

@@ -52,8 +52,13 @@ pub struct Op {
 impl Op {
     /// Beats of 64 bytes that it touches.
     pub fn beats(&self) -> u8 {
-        ((self.address % 64 + 4 * u64::from(self.dwords)).div_ceil(64)) as u8
+        beats(self.address, self.dwords)
     }
+}
+
+/// Beats of 64 bytes that so many DWords from an address on touch.
+pub fn beats(address: u64, dwords: u8) -> u8 {
+    ((address % 64 + 4 * u64::from(dwords)).div_ceil(64)) as u8
 }
 
 /// Settings of the traffic of one accelerator.

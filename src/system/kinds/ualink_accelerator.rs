@@ -326,6 +326,7 @@ impl Component for UalAccelerator {
             fabric: site.member.fabric,
             place: name.clone(),
             operations: Generator::new(traffic, Rng::for_name(site.seed, &format!("{name}:operations"))),
+            clock: site.clock,
             start_cycle: self.traffic.start_cycles,
             interval_cycles: self.traffic.interval_cycles,
             outstanding: self.outstanding,

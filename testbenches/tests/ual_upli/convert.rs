@@ -69,9 +69,12 @@ fn a_read_is_answered_by_the_beats_that_it_touches() {
 fn what_has_no_form_is_refused() {
     let refused = |transfer: &Transfer| request_to_wires(transfer, 0, &SHEET).expect_err("it has no form");
     let good = request(ReqCmd::Write, 1, 0x1040, 2);
-    assert_eq!(refused(&Transfer { data: good.data[..3].to_vec(), ..good.clone() }), ConvertError::Halves(3));
     assert_eq!(
-        refused(&Transfer { data: good.data[..2].to_vec(), ..good.clone() }),
+        refused(&Transfer { data: good.data.iter().take(3).collect(), ..good.clone() }),
+        ConvertError::Halves(3)
+    );
+    assert_eq!(
+        refused(&Transfer { data: good.data.iter().take(2).collect(), ..good.clone() }),
         ConvertError::Beats { found: 1, expected: 2 }
     );
     assert_eq!(

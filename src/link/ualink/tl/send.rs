@@ -112,6 +112,7 @@ impl Tl {
         } else {
             let queue = if self.config.strict_order { 0 } else { usize::from(vchan(&transfer.field)) % VCS };
             self.queues[class.index()][queue].push_back(transfer);
+            self.rests_at = None;
         }
         Ok(())
     }

@@ -125,7 +125,8 @@ fn tl_request(word: &UpliReq) -> TlReq {
 }
 
 fn beats_of(transfer: &Transfer, expected: usize) -> Result<Vec<[u8; BEAT_BYTES]>, ConvertError> {
-    let (pairs, []) = transfer.data.as_chunks::<2>() else { return Err(ConvertError::Halves(transfer.data.len())) };
+    let halves = transfer.data.to_vec();
+    let (pairs, []) = halves.as_chunks::<2>() else { return Err(ConvertError::Halves(transfer.data.len())) };
     if pairs.len() != expected {
         return Err(ConvertError::Beats { found: pairs.len(), expected });
     }
@@ -228,7 +229,7 @@ pub fn request_from_wires(request: &Request, codec: &UalConfig) -> Result<Transf
         Transfer { address: Some(word.address), auth_tag: request.wires.auth_tag, ..Transfer::new(field) };
     let mut enables = [0; HALF_BYTES];
     for (k, beat) in request.beats.iter().enumerate() {
-        transfer.data.extend(halves_of(&beat.data));
+        halves_of(&beat.data).into_iter().for_each(|half| transfer.data.push(half, 2 * request.beats.len()));
         let wrong = beat.word.error || !data_is_even(&beat.data, beat.word.data_parity);
         transfer.poisoned |= u8::from(wrong) << k;
         enables[8 * (first + k)..8 * (first + k + 1)].copy_from_slice(&beat.word.byte_en.to_le_bytes());
@@ -329,7 +330,7 @@ pub fn response_from_wires(response: &Response) -> Result<Transfer, ConvertError
             };
             let mut transfer = Transfer { auth_tag: first.auth_tag, ..Transfer::new(Field::Response(rsp)) };
             for (k, beat) in beats.iter().enumerate() {
-                transfer.data.extend(halves_of(&beat.data));
+                halves_of(&beat.data).into_iter().for_each(|half| transfer.data.push(half, 2 * beats.len()));
                 let wrong = beat.word.error || !data_is_even(&beat.data, beat.word.data_parity);
                 transfer.poisoned |= u8::from(wrong) << k;
             }

@@ -381,6 +381,6 @@ fn dummies(word: &UpliReq, beats: usize, seen: u8) -> impl Iterator<Item = Trans
     };
     answers.into_iter().map(|rsp| {
         let halves = if rsp.rdwr == RdWr::Read { 2 * (usize::from(rsp.len) + 1) } else { 0 };
-        Transfer { data: vec![[0; 32]; halves], ..Transfer::new(Field::Response(rsp)) }
+        Transfer { data: vec![[0; 32]; halves].into(), ..Transfer::new(Field::Response(rsp)) }
     })
 }

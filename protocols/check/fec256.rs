@@ -199,6 +199,13 @@ impl Corrections {
         self.0.iter().flatten().copied()
     }
 
+    /// Makes the repairs.
+    pub fn apply(&self, flit: &mut [u8; 256]) {
+        for Correction { byte, xor } in self.iter() {
+            flit[byte] ^= xor;
+        }
+    }
+
     /// Nothing was wrong.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(Option::is_none)
@@ -252,17 +259,22 @@ pub fn locate(syndrome: &[u8; PARITY_BYTES]) -> Result<Corrections, Uncorrectabl
     Ok(found)
 }
 
+/// What [`correct`] would change.
+///
+/// # Errors
+/// A group with a syndrome that no single byte explains.
+pub fn find(flit: &[u8; 256]) -> Result<Corrections, Uncorrectable> {
+    let (protected, received) = flit.split_first_chunk().expect("256 bytes");
+    locate(&syndrome(protected, received.first_chunk().expect("6 bytes")))
+}
+
 /// Repairs a standard flit in place: at most one wrong byte in each group.
 ///
 /// # Errors
 /// A group with a syndrome that no single byte explains; the flit is unchanged then.
 pub fn correct(flit: &mut [u8; 256]) -> Result<Corrections, Uncorrectable> {
-    let (protected, received) = flit.split_first_chunk().expect("256 bytes");
-    let received = received.first_chunk().expect("6 bytes");
-    let found = locate(&syndrome(protected, received))?;
-    for Correction { byte, xor } in found.iter() {
-        flit[byte] ^= xor;
-    }
+    let found = find(flit)?;
+    found.apply(flit);
     Ok(found)
 }
 
@@ -316,18 +328,27 @@ pub fn parity_lopt(flit: &[u8; 256]) -> [u8; PARITY_BYTES] {
     parity_lopt_avx2(flit).unwrap_or_else(|| parity_lopt_table(flit))
 }
 
+/// What [`correct_lopt`] would change.
+///
+/// # Errors
+/// A group with a syndrome that no single byte explains.
+pub fn find_lopt(flit: &[u8; 256]) -> Result<Corrections, Uncorrectable> {
+    let received: &[u8; PARITY_BYTES] = flit[LOPT_AT..].first_chunk().expect("6 bytes");
+    let expected = parity_lopt(flit);
+    let mut found = locate(&core::array::from_fn(|n| received[n] ^ expected[n]))?;
+    for Correction { byte, .. } in found.0.iter_mut().flatten() {
+        *byte = lopt_byte(*byte);
+    }
+    Ok(found)
+}
+
 /// Repairs a latency-optimised flit in place: at most one wrong byte in each group.
 ///
 /// # Errors
 /// A group with a syndrome that no single byte explains; the flit is unchanged then.
 pub fn correct_lopt(flit: &mut [u8; 256]) -> Result<Corrections, Uncorrectable> {
-    let received: [u8; PARITY_BYTES] = flit[LOPT_AT..PROTECTED_BYTES].try_into().expect("6 bytes");
-    let expected = parity_lopt(flit);
-    let mut found = locate(&core::array::from_fn(|n| received[n] ^ expected[n]))?;
-    for Correction { byte, xor } in found.0.iter_mut().flatten() {
-        *byte = lopt_byte(*byte);
-        flit[*byte] ^= *xor;
-    }
+    let found = find_lopt(flit)?;
+    found.apply(flit);
     Ok(found)
 }
 

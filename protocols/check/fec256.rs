@@ -10,7 +10,7 @@
 //!
 //! A repair is only a guess: two wrong bytes in one group can look like one wrong byte elsewhere. The CRC decides.
 
-use super::gf256::Sums;
+use super::gf256::{self, BLOCK_BYTES, Block, Products, Weights};
 use super::simd;
 use thiserror::Error;
 
@@ -93,47 +93,78 @@ pub fn parity_table(protected: &[u8; PROTECTED_BYTES]) -> [u8; PARITY_BYTES] {
     wire(check, parity)
 }
 
-/// What byte n of the sequence counts in each byte of the FEC.
-const fn factors(n: usize) -> [u8; PARITY_BYTES] {
-    let (mut power, mut row) = (1, ROWS);
-    while row > n / GROUPS {
-        power = double(power);
-        row -= 1;
-    }
-    let (mut factors, mut at) = ([0; PARITY_BYTES], 0);
-    while at < GROUPS {
-        if WIRE_GROUP[at] == n % GROUPS {
-            factors[at] = power;
-            factors[GROUPS + at] = 1;
-        }
-        at += 1;
-    }
-    factors
+/// Blocks of the protected bytes that do not overlap, and the bytes behind them.
+const WHOLE_BLOCKS: usize = PROTECTED_BYTES / BLOCK_BYTES;
+const LAST_BYTES: usize = PROTECTED_BYTES % BLOCK_BYTES;
+
+/// What the path with shuffles multiplies with. It takes 32 rows a step: 96 bytes, three blocks. Its eighth block is the end
+/// of the message, so some bytes stand two rows behind the place that they would have if the seven before went on.
+pub(super) struct Rows {
+    /// alpha^32: a step.
+    pub step: Products,
+    /// alpha^2: two rows.
+    pub two_rows: Products,
+    /// Ones for the bytes of the last block that stand in their place.
+    pub in_place: Block,
+    /// Ones for those that stand two rows behind.
+    pub moved: Block,
+    /// What the rows of a step count.
+    pub weights: [Weights; GROUPS],
 }
 
-static SUMS: Sums<PARITY_BYTES, 8> = Sums::new(FIELD, &{
-    let (mut all, mut n) = ([[0; PARITY_BYTES]; PROTECTED_BYTES], 0);
-    while n < PROTECTED_BYTES {
-        all[n] = factors(n);
+impl Rows {
+    /// `last` tells where in the last block the protected bytes behind the seven blocks stand.
+    const fn new(last: [usize; LAST_BYTES]) -> Rows {
+        let (step, two_rows) = (gf256::power(32, FIELD), gf256::power(2, FIELD));
+        let mut rows = Rows {
+            step: gf256::products([step; 2], FIELD),
+            two_rows: gf256::products([two_rows; 2], FIELD),
+            in_place: [0; BLOCK_BYTES],
+            moved: [0; BLOCK_BYTES],
+            weights: [[[0; BLOCK_BYTES]; 8]; GROUPS],
+        };
+        let mut n = 0;
+        while n < LAST_BYTES {
+            assert!(last[n] == n || last[n] == n + 2 * GROUPS);
+            let mask = if last[n] == n { &mut rows.in_place } else { &mut rows.moved };
+            mask[last[n]] = 0xff;
+            n += 1;
+        }
+        let mut block = 0;
+        while block < GROUPS {
+            let (mut powers, mut n) = ([0; BLOCK_BYTES], 0);
+            while n < BLOCK_BYTES {
+                // The third step begins with row 64.
+                let row = 64 + (block * BLOCK_BYTES + n) / GROUPS;
+                powers[n] = gf256::power(ROWS as i32 - row as i32, FIELD);
+                n += 1;
+            }
+            rows.weights[block] = gf256::weights(&powers, FIELD);
+            block += 1;
+        }
+        rows
+    }
+}
+
+static ROWS_STANDARD: Rows = Rows::new({
+    let (mut last, mut n) = ([0; LAST_BYTES], 0);
+    while n < LAST_BYTES {
+        last[n] = n + BLOCK_BYTES - LAST_BYTES;
         n += 1;
     }
-    all
+    last
 });
 
-/// SIMD path of [`parity`]; `None` where the CPU has none or it is switched off.
+/// Path of [`parity`] for CPUs with AVX2; `None` where the CPU has none or it is switched off.
 #[inline]
-pub fn parity_simd(protected: &[u8; PROTECTED_BYTES]) -> Option<[u8; PARITY_BYTES]> {
-    simd::sums(protected, &SUMS).map(low_bytes)
-}
-
-fn low_bytes(sums: u64) -> [u8; PARITY_BYTES] {
-    *sums.to_le_bytes().first_chunk().expect("6 of 8")
+pub fn parity_avx2(protected: &[u8; PROTECTED_BYTES]) -> Option<[u8; PARITY_BYTES]> {
+    simd::fec(protected, &ROWS_STANDARD).map(|[check, parity]| wire(check, parity))
 }
 
 /// The FEC bytes of 250 protected bytes, as they go on the wire. The fastest path of this machine.
 #[inline]
 pub fn parity(protected: &[u8; PROTECTED_BYTES]) -> [u8; PARITY_BYTES] {
-    parity_simd(protected).unwrap_or_else(|| parity_table(protected))
+    parity_avx2(protected).unwrap_or_else(|| parity_table(protected))
 }
 
 /// `LOG[a]` is the power of alpha that gives a; a = 0 has none.
@@ -166,6 +197,13 @@ impl Corrections {
     /// The repairs, group 0 first.
     pub fn iter(&self) -> impl Iterator<Item = Correction> + '_ {
         self.0.iter().flatten().copied()
+    }
+
+    /// Makes the repairs.
+    pub fn apply(&self, flit: &mut [u8; 256]) {
+        for Correction { byte, xor } in self.iter() {
+            flit[byte] ^= xor;
+        }
     }
 
     /// Nothing was wrong.
@@ -221,17 +259,22 @@ pub fn locate(syndrome: &[u8; PARITY_BYTES]) -> Result<Corrections, Uncorrectabl
     Ok(found)
 }
 
+/// What [`correct`] would change.
+///
+/// # Errors
+/// A group with a syndrome that no single byte explains.
+pub fn find(flit: &[u8; 256]) -> Result<Corrections, Uncorrectable> {
+    let (protected, received) = flit.split_first_chunk().expect("256 bytes");
+    locate(&syndrome(protected, received.first_chunk().expect("6 bytes")))
+}
+
 /// Repairs a standard flit in place: at most one wrong byte in each group.
 ///
 /// # Errors
 /// A group with a syndrome that no single byte explains; the flit is unchanged then.
 pub fn correct(flit: &mut [u8; 256]) -> Result<Corrections, Uncorrectable> {
-    let (protected, received) = flit.split_first_chunk().expect("256 bytes");
-    let received = received.first_chunk().expect("6 bytes");
-    let found = locate(&syndrome(protected, received))?;
-    for Correction { byte, xor } in found.iter() {
-        flit[byte] ^= xor;
-    }
+    let found = find(flit)?;
+    found.apply(flit);
     Ok(found)
 }
 
@@ -258,20 +301,45 @@ fn lopt_ordered(flit: &[u8; 256]) -> [u8; PROTECTED_BYTES] {
     ordered
 }
 
-/// As [`SUMS`], of a whole latency-optimised flit where it stands: the FEC itself counts nothing.
-static SUMS_LOPT: Sums<PARITY_BYTES, 8> = Sums::new(FIELD, &{
-    let (mut all, mut n) = ([[0; PARITY_BYTES]; 256], 0);
-    while n < PROTECTED_BYTES {
-        all[lopt_byte(n)] = factors(n);
+/// As [`ROWS_STANDARD`], of a whole latency-optimised flit where it stands: the FEC itself counts nothing.
+static ROWS_LOPT: Rows = Rows::new({
+    let (mut last, mut n) = ([0; LAST_BYTES], 0);
+    while n < LAST_BYTES {
+        last[n] = lopt_byte(WHOLE_BLOCKS * BLOCK_BYTES + n) - WHOLE_BLOCKS * BLOCK_BYTES;
         n += 1;
     }
-    all
+    last
 });
+
+/// Path of [`parity_lopt`] for CPUs with AVX2; `None` where the CPU has none or it is switched off.
+#[inline]
+pub fn parity_lopt_avx2(flit: &[u8; 256]) -> Option<[u8; PARITY_BYTES]> {
+    simd::fec(flit, &ROWS_LOPT).map(|[check, parity]| wire(check, parity))
+}
+
+/// Table path of [`parity_lopt`].
+pub fn parity_lopt_table(flit: &[u8; 256]) -> [u8; PARITY_BYTES] {
+    parity_table(&lopt_ordered(flit))
+}
 
 /// The FEC bytes 244 to 249 of a latency-optimised flit; what stands there now does not matter. Both CRCs must be in place.
 #[inline]
 pub fn parity_lopt(flit: &[u8; 256]) -> [u8; PARITY_BYTES] {
-    simd::sums(flit, &SUMS_LOPT).map_or_else(|| parity_table(&lopt_ordered(flit)), low_bytes)
+    parity_lopt_avx2(flit).unwrap_or_else(|| parity_lopt_table(flit))
+}
+
+/// What [`correct_lopt`] would change.
+///
+/// # Errors
+/// A group with a syndrome that no single byte explains.
+pub fn find_lopt(flit: &[u8; 256]) -> Result<Corrections, Uncorrectable> {
+    let received: &[u8; PARITY_BYTES] = flit[LOPT_AT..].first_chunk().expect("6 bytes");
+    let expected = parity_lopt(flit);
+    let mut found = locate(&core::array::from_fn(|n| received[n] ^ expected[n]))?;
+    for Correction { byte, .. } in found.0.iter_mut().flatten() {
+        *byte = lopt_byte(*byte);
+    }
+    Ok(found)
 }
 
 /// Repairs a latency-optimised flit in place: at most one wrong byte in each group.
@@ -279,13 +347,8 @@ pub fn parity_lopt(flit: &[u8; 256]) -> [u8; PARITY_BYTES] {
 /// # Errors
 /// A group with a syndrome that no single byte explains; the flit is unchanged then.
 pub fn correct_lopt(flit: &mut [u8; 256]) -> Result<Corrections, Uncorrectable> {
-    let received: [u8; PARITY_BYTES] = flit[LOPT_AT..PROTECTED_BYTES].try_into().expect("6 bytes");
-    let expected = parity_lopt(flit);
-    let mut found = locate(&core::array::from_fn(|n| received[n] ^ expected[n]))?;
-    for Correction { byte, xor } in found.0.iter_mut().flatten() {
-        *byte = lopt_byte(*byte);
-        flit[*byte] ^= *xor;
-    }
+    let found = find_lopt(flit)?;
+    found.apply(flit);
     Ok(found)
 }
 
@@ -368,8 +431,10 @@ mod tests {
         let same = |flit: &[u8; 256]| {
             let p = flit.first_chunk().expect("250");
             let want = parity_bytewise(p);
-            assert_eq!((parity_table(p), parity_simd(p).unwrap_or(want), parity(p)), (want, want, want));
-            assert_eq!(parity_lopt(flit), parity_bytewise(&lopt_ordered(flit)));
+            assert_eq!((parity_table(p), parity_avx2(p).unwrap_or(want), parity(p)), (want, want, want));
+            let want = parity_bytewise(&lopt_ordered(flit));
+            assert_eq!(parity_lopt_table(flit), want);
+            assert_eq!((parity_lopt_avx2(flit).unwrap_or(want), parity_lopt(flit)), (want, want));
         };
         for at in 0..256 {
             for value in 0..=255 {

@@ -4,6 +4,9 @@
 //! times byte n. The instruction `gf2p8mulb` multiplies 32 bytes by 32 constants of their own at once, but knows one field
 //! alone, that with polynomial 11Bh. All fields of 256 elements have the same shape: [`Sums`] holds the constants as their
 //! images there, and the matrices (8x8 bits) that carry data there and sums back. Everything is computed by the compiler.
+//!
+//! CPUs without that instruction shuffle bytes: the half of a byte chooses one of 16 products with a constant, and the
+//! constant is the same for 16 bytes. That fits sums whose constants are powers, see [`PowerSums`].
 
 /// The field that the CPU multiplies in: x^8 + x^4 + x^3 + x + 1.
 const CPU_FIELD: u16 = 0x11b;
@@ -107,6 +110,105 @@ impl<const SUMS: usize, const BLOCKS: usize> Sums<SUMS, BLOCKS> {
             n += 1;
         }
         sums
+    }
+}
+
+/// 2 to the power of `n`, which may be negative; 2 generates the field.
+pub(super) const fn power(n: i32, field: u16) -> u8 {
+    let (mut power, mut left) = (1, n.rem_euclid(255));
+    while left > 0 {
+        power = mul(power, 2, field);
+        left -= 1;
+    }
+    power
+}
+
+/// A byte for each byte of a block.
+pub(super) type Block = [u8; BLOCK_BYTES];
+
+/// What a shuffle looks up: products with the values of the low half of a byte, then of the high half. Each has one constant
+/// for the first 16 bytes of a block and one for the last 16.
+pub(super) type Products = [Block; 2];
+
+/// The products with the two constants.
+pub(super) const fn products(constants: [u8; 2], field: u16) -> Products {
+    let (mut products, mut n) = ([[0; BLOCK_BYTES]; 2], 0);
+    while n < BLOCK_BYTES {
+        let (constant, half) = (constants[n / 16], (n % 16) as u8);
+        products[0][n] = mul(constant, half, field);
+        products[1][n] = mul(constant, half << 4, field);
+        n += 1;
+    }
+    products
+}
+
+/// What multiplies every byte of a block with a constant of its own: the constants times the bits of a byte, bit 7 first.
+pub(super) type Weights = [Block; 8];
+
+/// The weights of the constants.
+pub(super) const fn weights(constants: &Block, field: u16) -> Weights {
+    let (mut weights, mut n) = ([[0; BLOCK_BYTES]; 8], 0);
+    while n < BLOCK_BYTES {
+        let mut bit = 0;
+        while bit < 8 {
+            weights[bit][n] = mul(constants[n], 0x80 >> bit, field);
+            bit += 1;
+        }
+        n += 1;
+    }
+    weights
+}
+
+/// The constants of `SUMS` sums, at most 8, over a message of `BLOCKS` blocks. Sum i is the message, a polynomial whose
+/// highest coefficient is byte 0, at the place 2^(i + 1).
+///
+/// So byte c of a half block at byte n counts 2^(i + 1) to the power of what -n gives, times what -c gives: the first factor
+/// is the same for the half block, the second one is the same for all half blocks, which are added up before it.
+pub(super) struct PowerSums<const SUMS: usize, const BLOCKS: usize> {
+    /// The first factor.
+    pub products: [[Products; SUMS]; BLOCKS],
+    /// Ones for the bytes of the last block that the block before does not have, too.
+    pub last: Block,
+    /// The second factor: sum n for the first 16 bytes of weights n, sum n + 4 for the last 16.
+    pub weights: [Weights; 4],
+}
+
+impl<const SUMS: usize, const BLOCKS: usize> PowerSums<SUMS, BLOCKS> {
+    /// `BYTES` bytes with `zeros` zeros behind them.
+    pub const fn new<const BYTES: usize>(field: u16, zeros: usize) -> Self {
+        assert!(BYTES.div_ceil(BLOCK_BYTES) == BLOCKS && SUMS <= 8);
+        let mut all = PowerSums {
+            products: [[[[0; BLOCK_BYTES]; 2]; SUMS]; BLOCKS],
+            last: [0; BLOCK_BYTES],
+            weights: [[[0; BLOCK_BYTES]; 8]; 4],
+        };
+        let (mut block, mut n) = (0, BLOCKS * BLOCK_BYTES - BYTES);
+        while block < BLOCKS {
+            let (exponent, mut sum) = ((BYTES - 1 + zeros - block_at(block, BYTES)) as i32, 0);
+            while sum < SUMS {
+                let root = sum as i32 + 1;
+                let constants = [power(root * exponent, field), power(root * (exponent - 16), field)];
+                all.products[block][sum] = products(constants, field);
+                sum += 1;
+            }
+            block += 1;
+        }
+        while n < BLOCK_BYTES {
+            all.last[n] = 0xff;
+            n += 1;
+        }
+        let mut pair = 0;
+        while pair < 4 {
+            let (mut constants, mut n) = ([0; BLOCK_BYTES], 0);
+            while n < BLOCK_BYTES {
+                let root = (pair + 1 + 4 * (n / 16)) as i32;
+                constants[n] = power(-root * (n as i32 % 16), field);
+                n += 1;
+            }
+            all.weights[pair] = weights(&constants, field);
+            pair += 1;
+        }
+        all
     }
 }
 

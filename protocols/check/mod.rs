@@ -37,8 +37,20 @@ mod gf256;
 pub mod pcie;
 mod simd;
 
-/// Switches the SIMD paths of all checksums off or on for the whole process, so that a run can show that they change
-/// nothing. They are on at the start.
-pub fn use_simd(on: bool) {
-    simd::ENABLED.store(on, core::sync::atomic::Ordering::Relaxed);
+/// Instructions that the checksums may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Simd {
+    /// None beyond those that every CPU has: tables.
+    Off,
+    /// Carry-less multiplication and AVX2, as CPUs without GFNI have them.
+    Avx2,
+    /// All that this CPU has.
+    All,
+}
+
+/// Limits the instructions of all checksums for the whole process, so that a run can show that they change nothing, and a
+/// bench how fast another CPU would be. There is no limit at the start.
+pub fn use_simd(limit: Simd) {
+    simd::LIMIT.store(limit as u8, core::sync::atomic::Ordering::Relaxed);
 }

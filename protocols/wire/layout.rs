@@ -354,6 +354,22 @@ pub trait Wire: Copy {
     fn to_bits(&self) -> Result<u128, FieldError>;
 }
 
+/// The number in `width` bits from bit `lsb` upward of a message of `of` bits.
+///
+/// In a message that takes more than one register, a number that stands in one byte is shifted as a byte. With shifts of 128
+/// bits alone, the compiler gathers neighbouring fields in vectors, and an M2S Req takes 4.1 ns instead of 2.7 (bytes to
+/// struct, AMD EPYC); messages of 64 bits are faster without.
+#[doc(hidden)]
+#[inline(always)]
+pub const fn cut_out(bits: u128, lsb: u32, width: u32, of: u32) -> u128 {
+    let number = if of > 64 && lsb % 8 + width <= 8 {
+        (bits.to_le_bytes()[lsb as usize / 8] >> (lsb % 8)) as u128
+    } else {
+        bits >> lsb
+    };
+    number & u128::MAX >> (128 - width)
+}
+
 /// What a layout table gets wrong, found while compiling.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -526,7 +542,7 @@ macro_rules! layout {
             fn from_bits(bits: u128) -> Self {
                 Self {
                     $($field: <$ty as $crate::wire::FieldValue>::from_raw(
-                        (bits >> $lsb & (u128::MAX >> (128 - $width))) << (0 $(+ $crate::layout!(@address $key $($value)? $($table)?))*),
+                        $crate::wire::cut_out(bits, $lsb, $width, $bits) << (0 $(+ $crate::layout!(@address $key $($value)? $($table)?))*),
                     ),)*
                 }
             }

@@ -24,5 +24,5 @@ pub use frame::assert_frame;
 pub use frame::{FrameDef, Segment};
 pub use layout::{Basis, ByteOrder, CodeSet, FieldDef, LayoutDef, LayoutFault, Numbers, Screen, Wire};
 #[doc(hidden)]
-pub use layout::{assert_no_fault, code_sets, find_fault, last_of};
+pub use layout::{assert_no_fault, code_sets, cut_out, find_fault, last_of};
 pub use violation::{At, Findings, Violation};

@@ -242,7 +242,9 @@ pub struct In<T> {
 
 impl<T> In<T> {
     /// Takes the first item that is due.
-    #[inline]
+    // In line: a call would hand the item back through memory. An evaluation of the ring in `make bench` takes 210
+    // instructions instead of 234 (64 items, callgrind).
+    #[inline(always)]
     pub fn pop(&mut self, cx: &mut Cx) -> Option<T> {
         if !self.is_due(cx) {
             return None;

@@ -5,7 +5,7 @@
 
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, Modes, Request, Scenario};
-use scalepool_protocols::check;
+use scalepool_protocols::check::{self, Simd};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -128,10 +128,12 @@ fn every_mode_gives_the_same_bytes() {
         let modes = Modes { evaluate_idle: true, ..Modes::default() };
         compare("idle modules evaluated", outcome(case, 1, modes, true, dir.path()));
         compare("no observer", outcome(case, 1, Modes::default(), false, dir.path()));
-        check::use_simd(false);
-        let without = outcome(case, 1, Modes::default(), true, dir.path());
-        check::use_simd(true);
-        compare("CRC by table", without);
+        for (mode, simd) in [("checksums by table", Simd::Off), ("checksums without GFNI", Simd::Avx2)] {
+            check::use_simd(simd);
+            let limited = outcome(case, 1, Modes::default(), true, dir.path());
+            check::use_simd(Simd::All);
+            compare(mode, limited);
+        }
         let elsewhere = tempfile::tempdir().expect("a second folder");
         compare("another folder", outcome(case, 1, Modes::default(), true, elsewhere.path()));
     }

@@ -15,7 +15,7 @@ use super::control::Control;
 use super::header::FlitHeader;
 use super::message::Class;
 use super::pid::{self, Enabled, PidAction, PidKind};
-use super::slot::{self, SlotFormat};
+use super::slot::{self, Place, SlotFormat};
 use super::unit::{SLOT_BYTES, Unit};
 use crate::wire::Wire;
 use std::collections::VecDeque;
@@ -98,12 +98,14 @@ impl Data {
     }
 
     /// Puts the n-th chunk of the wire in its place.
-    fn set_chunk(&mut self, n: usize, chunk: u128) {
+    #[inline]
+    fn set_chunk(&mut self, n: usize, chunk: &[u8; SLOT_BYTES]) {
         if n == self.size.chunks() {
-            self.byte_enables = Some(chunk as u64);
+            let [low @ .., _, _, _, _, _, _, _, _] = *chunk;
+            self.byte_enables = Some(u64::from_le_bytes(low));
         } else {
             let at = self.size.first_byte() + SLOT_BYTES * n;
-            self.bytes[at..at + SLOT_BYTES].copy_from_slice(&chunk.to_le_bytes());
+            self.bytes[at..at + SLOT_BYTES].copy_from_slice(chunk);
         }
     }
 }
@@ -206,11 +208,12 @@ impl Decoded {
     }
 }
 
-/// A message whose chunks are still coming.
+/// A message whose chunks are still coming, and its data as far as it has come.
 #[derive(Debug, Clone)]
 struct Owed {
-    /// With data, filled chunk by chunk.
-    message: Message,
+    class: Class,
+    bits: u128,
+    data: Data,
     chunks: usize,
     next: usize,
 }
@@ -278,10 +281,10 @@ impl Unpacker {
         };
         if decoded.crc_ok == Some(false) {
             // The roles are worked out on a copy: a bad flit is shown in full and changes nothing.
-            self.clone().slots(&mut decoded);
+            self.clone().slots(unit, &mut decoded);
             decoded.rollover_after = decoded.rollover_before;
         } else {
-            self.slots(&mut decoded);
+            self.slots(unit, &mut decoded);
         }
         decoded
     }
@@ -299,45 +302,43 @@ impl Unpacker {
     }
 
     /// Works out the roles of the slots and moves the stream on.
-    fn slots(&mut self, decoded: &mut Decoded) {
-        let header = match decoded.kind {
+    fn slots(&mut self, unit: &Unit, decoded: &mut Decoded) {
+        let header = match &decoded.kind {
             Kind::Protocol(header) => Some(header),
             Kind::AllData => None,
             _ => return,
         };
-        for n in 0..4 {
-            let slot = decoded.unit.slot(n);
-            decoded.roles[n] = match header {
-                Some(header) if n == 0 || self.rollover == 0 => {
-                    let code = header.slot(n);
-                    match slot::format(self.revision, self.dir, n, code) {
-                        Some(format) => {
-                            self.messages(format, slot, &header);
-                            Role::Format(format)
-                        }
-                        None => Role::Reserved(code),
-                    }
-                }
-                _ => self.chunk(slot),
+        for (n, role) in decoded.roles.iter_mut().enumerate() {
+            *role = match header {
+                Some(header) if n == 0 || self.rollover == 0 => self.formatted(header, n, unit.slot(n)),
+                _ => self.chunk(unit.slot_bytes(n)),
             };
         }
         decoded.rollover_after = self.rollover;
     }
 
-    fn messages(&mut self, format: &'static SlotFormat, slot: u128, header: &FlitHeader) {
-        if !format.any_valid(slot) {
-            return;
+    /// A slot that is read by its format code.
+    #[inline(always)]
+    fn formatted(&mut self, header: &FlitHeader, n: usize, slot: u128) -> Role {
+        let code = header.slot(n);
+        let Some(format) = slot::format(self.revision, self.dir, n, code) else { return Role::Reserved(code) };
+        if format.any_valid(slot) {
+            self.messages(format.places(), slot, header);
         }
-        for place in format.places() {
+        Role::Format(format)
+    }
+
+    fn messages(&mut self, places: &[Place], slot: u128, header: &FlitHeader) {
+        for place in places {
             if !place.is_valid(slot) {
                 continue;
             }
-            let bits = place.extract(slot);
-            if !place.class.has_data() {
-                self.delivered.push(Message::new(place.class, bits));
+            let (class, bits) = (place.class, place.extract(slot));
+            if !class.has_data() {
+                self.delivered.push(Message::new(class, bits));
                 continue;
             }
-            let size = match (header.sz, upper_half(place.class, bits)) {
+            let size = match (header.sz, upper_half(class, bits)) {
                 (true, _) => Size::Line,
                 (false, false) => Size::LowerHalf,
                 (false, true) => Size::UpperHalf,
@@ -345,13 +346,16 @@ impl Unpacker {
             let data = Data { bytes: [0; 64], size, byte_enables: None };
             let chunks = size.chunks() + header.be as usize;
             self.rollover += chunks;
-            self.owed.push_back(Owed { message: Message::with_data(place.class, bits, data), chunks, next: 0 });
+            self.owed.push_back(Owed { class, bits, data, chunks, next: 0 });
         }
     }
 
-    fn chunk(&mut self, slot: u128) -> Role {
+    // In line: the answer of a call would go through memory and be read back in one piece, which waits for its parts. A flit
+    // takes 65 ns that way and 54 ns this way (AMD EPYC, CRC included).
+    #[inline(always)]
+    fn chunk(&mut self, slot: &[u8; SLOT_BYTES]) -> Role {
         // Called with rollover above 0 only, so something is owed; an empty queue would be an empty slot.
-        let Some(Owed { message: Message { data: Some(data), .. }, chunks, next }) = self.owed.front_mut() else {
+        let Some(Owed { class, bits, data, chunks, next }) = self.owed.front_mut() else {
             return Role::Opaque;
         };
         let role = if *next == data.size.chunks() { Role::ByteEnables } else { Role::Data };
@@ -359,7 +363,8 @@ impl Unpacker {
         *next += 1;
         self.rollover -= 1;
         if next == chunks {
-            self.delivered.extend(self.owed.pop_front().map(|owed| owed.message));
+            self.delivered.push(Message::with_data(*class, *bits, *data));
+            self.owed.pop_front();
         }
         role
     }

@@ -89,10 +89,16 @@ impl Unit {
         self.0[map::SLOT0.start..map::SLOT3.end].try_into().expect("the map says 64 bytes")
     }
 
+    /// The bytes of a slot, 0 to 3.
+    #[inline]
+    pub fn slot_bytes(&self, n: usize) -> &[u8; SLOT_BYTES] {
+        self.0[SLOTS[n].clone()].try_into().expect("the map says 16 bytes")
+    }
+
     /// A slot, 0 to 3; bit 0 of the number is bit 0 of the slot's first byte.
     #[inline]
     pub fn slot(&self, n: usize) -> u128 {
-        u128::from_le_bytes(self.0[SLOTS[n].clone()].try_into().expect("the map says 16 bytes"))
+        u128::from_le_bytes(*self.slot_bytes(n))
     }
 
     /// First byte of a slot within the unit.

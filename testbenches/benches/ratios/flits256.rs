@@ -1,16 +1,16 @@
 //! Whole flits of 256 bytes: slots to a flit with CRC and FEC, and a clean flit judged and cut into slots.
 //!
 //! The slots hold random bits: what they mean costs nothing here. The peer computes CRC and FEC byte by byte, as they are
-//! defined, and does all else the same way. `table` rows are what a CPU without GFNI does.
+//! defined, and does all else the same way. `AVX2` rows are what a CPU without GFNI does, beside one that has the tables alone.
 
 use std::hint::black_box;
 
-use scalepool_protocols::check::{self, crc256, fec256};
+use scalepool_protocols::check::{Simd, crc256, fec256};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::{Flit, SLOTS, crc_parts, fec_bytes};
 
 use super::Effort;
-use super::race::{Numbers, Variant, race};
+use super::race::{Numbers, Variant, limited, race};
 use super::table::{Row, Table};
 
 /// Flits a call: 16 KiB.
@@ -84,41 +84,45 @@ pub fn measure(effort: Effort, table: &mut Table) {
             assert_eq!(*flit, encode_bytewise(slots, mode));
             assert_eq!(decode(flit, mode), decode_bytewise(flit, mode));
         }
-        let mut out = [(); 4].map(|_| flits.clone());
-        let [best, by_table, bytewise, copied] = &mut out;
+        let mut out = [(); 5].map(|_| flits.clone());
+        let [best, avx2, by_table, bytewise, copied] = &mut out;
         let encode_all = |out: &mut Vec<Flit>, encode: fn(&Slots, Mode) -> Flit| {
             for (to, from) in black_box(out).iter_mut().zip(black_box(&slots)) {
                 *to = encode(from, mode);
             }
         };
-        let encoders: [Variant; 4] = [
+        let encoders: [Variant; 5] = [
             Box::new(|| encode_all(best, encode)),
-            Box::new(|| without_simd(|| encode_all(by_table, encode))),
+            Box::new(|| limited(Simd::Avx2, || encode_all(avx2, encode))),
+            Box::new(|| limited(Simd::Off, || encode_all(by_table, encode))),
             Box::new(|| encode_all(bytewise, encode_bytewise)),
             Box::new(|| black_box(&mut *copied).copy_from_slice(black_box(&flits))),
         ];
-        let [best_encode, table_encode, bytewise_encode, memcpy] = race(effort, FLITS, encoders);
+        let [best_encode, avx2_encode, table_encode, bytewise_encode, memcpy] = race(effort, FLITS, encoders);
 
         let decode_all = |decode: fn(&Flit, Mode) -> Option<Slots>| {
             black_box(&flits).iter().for_each(|flit| {
                 black_box(decode(flit, mode));
             });
         };
-        let decoders: [Variant; 3] = [
+        let decoders: [Variant; 4] = [
             Box::new(|| decode_all(decode)),
-            Box::new(|| without_simd(|| decode_all(decode))),
+            Box::new(|| limited(Simd::Avx2, || decode_all(decode))),
+            Box::new(|| limited(Simd::Off, || decode_all(decode))),
             Box::new(|| decode_all(decode_bytewise)),
         ];
-        let [best_decode, table_decode, bytewise_decode] = race(effort, FLITS, decoders);
+        let [best_decode, avx2_decode, table_decode, bytewise_decode] = race(effort, FLITS, decoders);
 
         let name = if mode.is_lopt() { "LOpt" } else { "std" };
         for (what, ours, peer) in [
-            ("encode", best_encode, bytewise_encode),
-            ("encode, table", table_encode, bytewise_encode),
-            ("decode", best_decode, bytewise_decode),
-            ("decode, table", table_decode, bytewise_decode),
+            ("encode", best_encode, ("bytewise", bytewise_encode)),
+            ("encode, AVX2", avx2_encode, ("table", table_encode)),
+            ("encode, table", table_encode, ("bytewise", bytewise_encode)),
+            ("decode", best_decode, ("bytewise", bytewise_decode)),
+            ("decode, AVX2", avx2_decode, ("table", table_decode)),
+            ("decode, table", table_decode, ("bytewise", bytewise_decode)),
         ] {
-            let (what, peer) = (format!("256B {name} {what}"), Some(("bytewise", peer)));
+            let (what, peer) = (format!("256B {name} {what}"), Some(peer));
             table.row(Row { what, unit: "M flit/s", ours, peer, aim: None, memcpy: Some(memcpy) });
         }
         let aim = |rate: f64| if rate >= AIM { "met" } else { "MISSED" };
@@ -128,10 +132,4 @@ pub fn measure(effort: Effort, table: &mut Table) {
             aim(best_decode)
         ));
     }
-}
-
-fn without_simd(work: impl FnOnce()) {
-    check::use_simd(false);
-    work();
-    check::use_simd(true);
 }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use scalepool_protocols::check::{self, Simd};
+
 use super::Effort;
 
 /// One way to do the work; each call does all of it once.
@@ -33,6 +35,13 @@ fn calls_of_a_turn(turn: Duration, variant: &mut Variant) -> u32 {
         calls *= 2;
     }
     calls
+}
+
+/// Does the work as a CPU would whose checksums have these instructions alone.
+pub fn limited(simd: Simd, work: impl FnOnce()) {
+    check::use_simd(simd);
+    work();
+    check::use_simd(Simd::All);
 }
 
 /// Numbers that look random and are the same in every run (a linear congruential sequence; the constants are Knuth's).

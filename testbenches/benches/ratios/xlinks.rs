@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 
-use scalepool_protocols::check::{self, crc25::Crc25};
+use scalepool_protocols::check::{Simd, crc25::Crc25};
 use scalepool_protocols::nvlink::stream::{Packer, Unpacker};
 use scalepool_protocols::nvlink::{Header as NvlHeader, MAX_DATA_FLITS, NvlConfig, Op, Packet};
 use scalepool_protocols::ualink::config::UalConfig;
@@ -16,7 +16,7 @@ use scalepool_protocols::ualink::flit::{FLIT_BYTES, Flit, Payload};
 use scalepool_protocols::ualink::header::{CommandHeader, Header};
 
 use super::Effort;
-use super::race::{Numbers, Variant, race};
+use super::race::{Numbers, Variant, limited, race};
 use super::table::{Row, Table};
 
 /// DL flits a call: 20 KB, in and out 40 KB.
@@ -86,7 +86,7 @@ fn ualink(effort: Effort, table: &mut Table) {
     };
     let encoders: [Variant; 4] = [
         Box::new(|| encode_all(best, encode)),
-        Box::new(|| without_simd(|| encode_all(by_table, encode))),
+        Box::new(|| limited(Simd::Off, || encode_all(by_table, encode))),
         Box::new(|| encode_all(bitwise, encode_bitwise)),
         Box::new(|| black_box(&mut *copied).copy_from_slice(black_box(&flits))),
     ];
@@ -98,7 +98,7 @@ fn ualink(effort: Effort, table: &mut Table) {
     };
     let decoders: [Variant; 3] = [
         Box::new(|| decode_all(decode)),
-        Box::new(|| without_simd(|| decode_all(decode))),
+        Box::new(|| limited(Simd::Off, || decode_all(decode))),
         Box::new(|| decode_all(decode_bitwise)),
     ];
     let decoded = race(effort, FLITS, decoders);
@@ -154,14 +154,14 @@ fn nvlink(effort: Effort, table: &mut Table) {
     let [best, by_table, bitwise, copied] = &mut out;
     let encoders: [Variant; 4] = [
         Box::new(|| seal_all(best)),
-        Box::new(|| without_simd(|| seal_all(by_table))),
+        Box::new(|| limited(Simd::Off, || seal_all(by_table))),
         Box::new(|| seal_bitwise(bitwise)),
         Box::new(|| black_box(&mut *copied).copy_from_slice(black_box(&sealed))),
     ];
     let encoded = race(effort, PACKETS, encoders);
     let decoders: [Variant; 3] = [
         Box::new(|| assert!(read_all(&sealed))),
-        Box::new(|| without_simd(|| assert!(read_all(&sealed)))),
+        Box::new(|| limited(Simd::Off, || assert!(read_all(&sealed)))),
         Box::new(|| assert!(read_bitwise(&sealed))),
     ];
     let decoded = race(effort, PACKETS, decoders);
@@ -204,10 +204,4 @@ fn rows(table: &mut Table, link: Link, encoded: [f64; 4], decoded: [f64; 3]) {
         aim(best_decode),
         best_decode * link.bytes / 1e3,
     ));
-}
-
-fn without_simd(work: impl FnOnce()) {
-    check::use_simd(false);
-    work();
-    check::use_simd(true);
 }

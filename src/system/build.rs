@@ -267,10 +267,11 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
     let System { clocks, components, links, .. } = system;
-    let settle_fs = links.iter().map(|link| link.config.settle_fs(link.index)).max().unwrap_or(DEFAULT_SETTLE_FS);
-    // Twice: a component may wait for its own time, and then for a latency behind it.
-    let own_waits = components.iter().map(|one| one.config.own_wait_fs(clocks[one.clock].1).saturating_mul(2));
-    let settle_fs = own_waits.fold(settle_fs, u64::max);
+    let settle_fs = links.iter().map(|link| link.config.settle_fs()).max().unwrap_or(DEFAULT_SETTLE_FS);
+    // Four times: a component may wait for its own time and then for an answer, which passes links and a switch both ways.
+    let way_fs = links.iter().map(|link| link.config.latency_fs(link.index)).max().unwrap_or(0);
+    let own_wait_fs = components.iter().map(|one| one.config.own_wait_fs(clocks[one.clock].1)).max().unwrap_or(0);
+    let settle_fs = settle_fs.max(own_wait_fs.saturating_add(way_fs).saturating_mul(4));
     let mut figures = Figures {
         reference: clocks[0].1,
         ber: links.iter().map(|link| link.config.ber()).fold(0.0, f64::max),

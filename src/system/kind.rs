@@ -701,12 +701,14 @@ pub trait Link: Send {
         None
     }
 
-    /// A time above all its latencies and time-outs, after which a run without progress is over \[fs\]; `index` is its place
-    /// in its array, from 0. By default that of CXL: 4096 flits at the slowest line rate take 2.3 ms, the way at most 3.3 ms.
-    fn settle_fs(&self, index: usize) -> u64 {
-        let _ = index;
+    /// A time above all its time-outs, after which a run without progress is over \[fs\]. By default that of CXL: 4096 flits
+    /// at the slowest line rate take 2.3 ms.
+    fn settle_fs(&self) -> u64 {
         20_000_000_000_000
     }
+
+    /// Time that its settings make a unit take from one end to the other \[fs\]; `index` is its place in its array, from 0.
+    fn latency_fs(&self, index: usize) -> u64;
 
     /// Fields that do not go with what its ends offer: name and text.
     fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {

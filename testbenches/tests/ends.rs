@@ -140,12 +140,12 @@ fn soak_every_two_settings_at_their_ends() {
 fn a_long_wait_of_its_own_is_no_stall() {
     let cases: [(&str, &[&str]); 7] = [
         ("nvlink-pod", &["traffic.requests=2", "switch.hop_fs=1099511627776"]),
-        ("ualink-pod", &["traffic.operations=2", "switch.latency_fs=1099511627776"]),
+        ("ualink-pod", &["traffic.operations=2", "accel.timeout_fs=9000000000000", "switch.latency_fs=1099511627776"]),
         (
             "cxl68-expander",
             &["host.accesses=30", "link.ber=1e-4", "link.max_num_retry=1", "link.retrain_fs=50000000000000"],
         ),
-        ("bias-flip", &["core.accesses=30", "link.ber=1e-3", "link.retrain_fs=30000000000000"]),
+        ("bias-flip", &["core.accesses=60", "link.ber=2e-4", "link.retrain_fs=30000000000000"]),
         ("ualink-pair", &["traffic.operations=3", "traffic.start_cycles=1073741824"]),
         ("ualink-pair", &["traffic.operations=3", "traffic.interval_cycles=9000000"]),
         ("cxl68-expander", &["host.accesses=3", "device.latency_cycles=1073741824"]),

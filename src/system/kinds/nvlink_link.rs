@@ -77,11 +77,6 @@ impl NvLink {
         }
     }
 
-    /// Latency of the link at a place of its array, each way.
-    fn latency_fs(&self, index: usize) -> u64 {
-        self.latency + index as u64 * self.skew
-    }
-
     fn flit_clock(&self) -> Clock {
         Clock::with_period_fs(self.generation().flit_fs()).unwrap_or_else(|e| unreachable!("a rate of the sheet: {e}"))
     }
@@ -108,9 +103,13 @@ impl Link for NvLink {
         [CLASSES.to_vec(), CLASSES.to_vec()]
     }
 
-    /// Above 8 replays of 2000 ns each, and above the latency there and back.
-    fn settle_fs(&self, index: usize) -> u64 {
-        200_000_000_000.max(4 * self.latency_fs(index))
+    /// Above 8 replays of 2000 ns each.
+    fn settle_fs(&self) -> u64 {
+        200_000_000_000
+    }
+
+    fn latency_fs(&self, index: usize) -> u64 {
+        self.latency + index as u64 * self.skew
     }
 
     fn ber(&self) -> f64 {

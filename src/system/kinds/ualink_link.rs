@@ -200,9 +200,12 @@ impl Link for UaLink {
     }
 
     /// A link that nobody answers leaves Up after 40,000 flit times, 1 ms at x1 (`ualink` §7); behind an outage it comes up anew.
-    /// Above the latency there and back, too.
-    fn settle_fs(&self, _: usize) -> u64 {
-        5_000_000_000_000.max(2 * self.outage_length).max(4 * (2 * self.pipeline + self.propagation))
+    fn settle_fs(&self) -> u64 {
+        5_000_000_000_000.max(2 * self.outage_length)
+    }
+
+    fn latency_fs(&self, _: usize) -> u64 {
+        2 * self.pipeline + self.propagation
     }
 
     fn ber(&self) -> f64 {

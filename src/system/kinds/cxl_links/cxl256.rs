@@ -161,6 +161,10 @@ macro_rules! modes {
                 classes(roles)
             }
 
+            fn latency_fs(&self, _: usize) -> u64 {
+                self.link.line.way_fs()
+            }
+
             fn ber(&self) -> f64 {
                 self.link.line.ber
             }

@@ -96,6 +96,10 @@ impl Link for Cxl68Link {
         classes(roles)
     }
 
+    fn latency_fs(&self, _: usize) -> u64 {
+        self.line.way_fs()
+    }
+
     fn ber(&self) -> f64 {
         self.line.ber
     }

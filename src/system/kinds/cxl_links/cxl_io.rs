@@ -252,6 +252,10 @@ impl Link for CxlIoLink {
         [NON_POSTED, COMPLETION].map(behind).to_vec()
     }
 
+    fn latency_fs(&self, _: usize) -> u64 {
+        self.line.way_fs()
+    }
+
     fn ber(&self) -> f64 {
         self.line.ber
     }

@@ -338,7 +338,10 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
             }
         }
         self.run_core(false, at);
-        let moved = self.links.iter_mut().fold(false, |moved, link| link.flush(cx) || moved);
+        let mut moved = false;
+        for link in &mut self.links {
+            moved |= link.flush(cx);
+        }
         self.busy_since = match self.open_work() {
             None => None,
             Some(_) => self.busy_since.or(Some(cx.now())),

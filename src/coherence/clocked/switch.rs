@@ -148,7 +148,10 @@ impl Module for Switch {
             self.turn = (turn + 1) % count;
         }
         // What is still queued waits for room, which wakes the switch.
-        let moved = self.links.iter_mut().fold(false, |moved, link| link.flush(cx) || moved);
+        let mut moved = false;
+        for link in &mut self.links {
+            moved |= link.flush(cx);
+        }
         self.busy_since = if self.queued() > 0 { self.busy_since.or(Some(cx.now())) } else { None };
         Next::busy_if(busy || moved)
     }

@@ -427,8 +427,10 @@ package scalepool_dpi_pkg;
     // * `reaction_flits`: for a passive end of cxl-68b or ualink: number of units that the watched end may send after
     //   something arrived and before it has to show that it has seen it (4096). Set it to the pipeline depth of a design
     //   for a strict check.
+    // * `interleave`: FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay Request go in
+    //   groups of as many flits, and those of the peer are reported if they do not.
     //
-    // `ualink` has no key but `reaction_flits`. A unit of a single byte stands for control flits there: 0 is idle, 1 is a
+    // `ualink` has no key but the last two. A unit of a single byte stands for control flits there: 0 is idle, 1 is a
     // remote fault. An end sends these until it is up.
     //
     // A passive end of cxl-68b judges a limit only if it is given here. If `retry_entries` is left out, the watched end's

@@ -21,6 +21,7 @@ use super::event::{Event, Severity};
 use super::hook::Direction;
 use super::protocol::Protocol;
 use super::ualink::OnLine;
+use super::ualink::line::INTERLEAVES;
 use super::{cxl68, cxl256, nvlink, ualink};
 use scalepool_forms::FormError;
 use scalepool_forms::flit::Decoder;
@@ -58,9 +59,6 @@ pub struct WatchConfig {
     pub interleave: u8,
 }
 
-/// FEC code words that a line of `ualink` may interleave (`ualink` §13).
-pub const INTERLEAVES: [u8; 3] = [1, 2, 4];
-
 /// Units that an end may go on for by default, before it shows that something has come: the smallest time-out of `cxl-68b`
 /// §7.3, behind which its peer asks again. No pipeline is as long.
 pub const REACTION_FLITS: u64 = 4096;
@@ -75,7 +73,7 @@ impl WatchConfig {
             known: Known::NONE,
             selective_nak: false,
             reaction_flits: REACTION_FLITS,
-            interleave: INTERLEAVES[0],
+            interleave: 1,
         }
     }
 }
@@ -223,7 +221,7 @@ impl Watch {
     /// A choice that is not in its range.
     pub fn new(config: &WatchConfig) -> Result<Watch, FormError> {
         let WatchConfig { protocol, dir, cxl68, known, selective_nak, reaction_flits, interleave } = config.clone();
-        if !INTERLEAVES.contains(&interleave) {
+        if !INTERLEAVES.contains(&interleave.into()) {
             return Err(FormError::new("interleave", interleave.to_string(), "1, 2 or 4 code words"));
         }
         if reaction_flits > MOST_REACTION_FLITS {

@@ -5,7 +5,8 @@ use scalepool::forms::{self, FormError, flit256, message, number};
 use scalepool::link::cxl68::Known;
 use scalepool::link::protocol::Protocol;
 use scalepool::link::ualink::CONTROL_BYTES;
-use scalepool::link::watch::{INTERLEAVES, WatchConfig};
+use scalepool::link::ualink::line::INTERLEAVES;
+use scalepool::link::watch::WatchConfig;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use serde_json::Value;
@@ -78,7 +79,7 @@ impl Config {
             flush_flits: None,
             selective_nak: false,
             reaction_flits: None,
-            interleave: INTERLEAVES[0],
+            interleave: 1,
         };
         // Only what the protocol has a use for is known.
         let mut known = match config.protocol {
@@ -120,7 +121,7 @@ impl Config {
                     let found = number::from_json(value, key)?;
                     let fits = INTERLEAVES.into_iter().find(|&words| u128::from(words) == found);
                     let wrong = || FormError::new("config.interleave", found.to_string(), "1, 2 or 4");
-                    config.interleave = fits.ok_or_else(wrong)?;
+                    config.interleave = fits.ok_or_else(wrong)? as u8;
                 }
                 "selective_nak" => {
                     let yes = value.as_bool();

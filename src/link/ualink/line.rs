@@ -50,6 +50,9 @@ pub const CODE_WORD_BITS: u64 = 5440;
 /// Code words from one idle to the next (`ualink` §13).
 const IDLE_EVERY: u64 = 1024;
 
+/// Numbers of FEC code words that a line may interleave (`ualink` §13).
+pub const INTERLEAVES: [u64; 3] = [1, 2, 4];
+
 /// Rate, width and interleaving of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
@@ -57,7 +60,7 @@ pub struct Line {
     pub rate: LaneRate,
     /// Lanes.
     pub width: Width,
-    /// Code words that are interleaved: 1, 2 or 4.
+    /// Code words that are interleaved, one of [`INTERLEAVES`].
     pub interleave: u8,
 }
 

@@ -16,7 +16,7 @@ use scalepool_link::external::Feed;
 use scalepool_link::fault::Fault;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::EndConfig;
-use scalepool_link::ualink::line::{LaneRate, Line, Width};
+use scalepool_link::ualink::line::{INTERLEAVES, LaneRate, Line, Width};
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::ualink::tl::port::PortResult;
 use scalepool_link::ualink::tl::{Counts, TlConfig};
@@ -66,7 +66,7 @@ config! {
     pub struct UaLink {
         rate: String = "212.5" [Unit::Of("Gb/s per lane")] in Range::Words(&["106.25", "212.5"]), "line rate (ualink §1)";
         width: u8 = "4" [Unit::Of("lanes")] in Range::OneOf(&[1, 2, 4]), "lanes (ualink §1)";
-        interleave: u8 = "4" [Unit::Of("code words")] in Range::OneOf(&[1, 2, 4]), "FEC interleave (ualink §13)";
+        interleave: u8 = "4" [Unit::Of("code words")] in Range::OneOf(&INTERLEAVES), "FEC interleave (ualink §13)";
         ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions";
         give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row without one good payload flit after which the run ends (SIM-LNK-01), one for each replay limit of flits that were not used";
         fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent";
@@ -205,7 +205,7 @@ impl Link for UaLink {
     }
 
     fn latency_fs(&self, _: usize) -> u64 {
-        2 * self.pipeline + self.propagation
+        self.way_fs([Role::Node; 2])
     }
 
     fn ber(&self) -> f64 {

@@ -32,6 +32,20 @@ impl LineAddr {
     }
 }
 
+/// The line of a byte address.
+impl From<u64> for LineAddr {
+    fn from(address: u64) -> LineAddr {
+        LineAddr::of_address(address)
+    }
+}
+
+/// The byte address of its first byte.
+impl From<LineAddr> for u64 {
+    fn from(line: LineAddr) -> u64 {
+        line.address()
+    }
+}
+
 /// What a line can hold.
 pub trait Content: Clone + Eq + Ord + Hash + Debug {
     /// The value of memory that nobody has written.

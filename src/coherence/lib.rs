@@ -39,4 +39,3 @@ pub mod mutant;
 pub mod names;
 pub mod order;
 pub mod passing;
-pub mod wire;

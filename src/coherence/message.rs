@@ -1,135 +1,226 @@
-//! The twelve message classes as the agents see them: only fields on which an agent acts.
+//! The message classes as the agents see them: only fields on which an agent acts.
 //!
 //! Poison is no field of its own: it stands in the data ([`Content`]) and becomes the Poison bit of the header on a link.
 //! Left out: routing identifiers (a port of the agent stands for them: one port a CacheID, a host or a device), traffic
-//! classes, hints without effect on coherence. Its agents never see a flit.
+//! classes, hints without effect on coherence, which are 0 on a link. Agents never see a flit.
+//!
+//! [`agent_messages!`] is the one declaration: the fields, the field of the link's message that each of them is, and where the
+//! class stands in the order of waiting.
 
-use super::content::{Content, LineAddr};
+use super::content::{Content, Line, LineAddr, WHOLE_LINE};
+pub use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode,
     M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
+pub use scalepool_protocols::cxl::message::Class;
+use scalepool_protocols::cxl::message::{self as link, Data, Identifier, Message, Route};
 
-/// One message. Field names are those of the specification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
-pub enum Msg<D> {
-    /// CXL.cache request, device to host.
-    D2hReq { opcode: D2hReqOpcode, line: LineAddr, cqid: u16 },
-    /// CXL.cache snoop answer.
-    D2hRsp { opcode: D2hRspOpcode, uqid: u16 },
-    /// CXL.cache data, device to host; `enables` has one bit a byte.
-    D2hData { uqid: u16, bogus: bool, data: D, enables: u64 },
-    /// CXL.cache snoop.
-    H2dReq { opcode: H2dReqOpcode, line: LineAddr, uqid: u16 },
-    /// CXL.cache answer; `rsp_data` is a GO state or a UQID, by opcode.
-    H2dRsp { opcode: H2dRspOpcode, rsp_data: u16, cqid: u16 },
-    /// CXL.cache data, host to device.
-    H2dData { cqid: u16, go_err: bool, data: D },
-    /// CXL.mem request without data.
-    M2sReq { opcode: M2sReqOpcode, snp: SnpType, meta_field: MetaField, meta: MetaValue, line: LineAddr, tag: u16 },
-    /// CXL.mem request with data.
-    M2sRwd {
-        opcode: M2sRwdOpcode,
-        snp: SnpType,
-        meta_field: MetaField,
-        meta: MetaValue,
-        line: LineAddr,
-        tag: u16,
-        data: D,
-        enables: u64,
-    },
-    /// Answer to a back-invalidate snoop; `low_addr` is the line within its block, 0 to 3.
-    M2sBirsp { opcode: BirspOpcode, bi_tag: u16, low_addr: u8 },
-    /// Back-invalidate snoop; of a block, bits 1:0 of `line` name the part.
-    S2mBisnp { opcode: BisnpOpcode, line: LineAddr, bi_tag: u16 },
-    /// CXL.mem answer without data.
-    S2mNdr { opcode: NdrOpcode, meta_field: MetaField, meta: MetaValue, tag: u16, devload: DevLoad },
-    /// CXL.mem answer with data.
-    S2mDrs { opcode: DrsOpcode, meta_field: MetaField, meta: MetaValue, tag: u16, data: D, devload: DevLoad },
-}
+/// Declares the messages of the agents.
+///
+/// Behind the name: the place of the class in the order of waiting, the rule of its row in the passing table, and that of its
+/// row in the tables of what may wait inside an agent (`coherence` §3.6); `data` where a line of data follows, and `enables`
+/// where a part of a line may, one bit a byte. Behind each field: the field of the link's message.
+macro_rules! agent_messages {
+    ($(
+        $(#[doc = $doc:literal])*
+        $name:ident ($rank:literal, $passes:literal, $waits:literal $(, $data:ident $($enables:ident)?)?) {
+            $($field:ident: $type:ty => $of:ident,)*
+        }
+    )*) => {
+        /// One message. Field names are those of the specification.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs)]
+        pub enum Msg<D> {
+            $($(#[doc = $doc])* $name { $($field: $type,)* $($data: D, $($enables: u64,)?)? },)*
+        }
 
-/// Message class, one channel each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
-pub enum Class {
-    D2hReq,
-    D2hRsp,
-    D2hData,
-    H2dReq,
-    H2dRsp,
-    H2dData,
-    M2sReq,
-    M2sRwd,
-    M2sBirsp,
-    S2mBisnp,
-    S2mNdr,
-    S2mDrs,
-}
+        /// Place of a class in the order of waiting: a message waits for classes of higher places only, and passes those of
+        /// lower ones, so that nobody waits in a circle.
+        pub const fn rank(class: Class) -> u8 {
+            match class {
+                $(Class::$name => $rank,)*
+            }
+        }
 
-/// Direction of a message on its link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Dir {
-    /// Host to device: H2D and M2S.
-    Down,
-    /// Device to host: D2H and S2M.
-    Up,
-}
+        /// The rule of a class in the passing table.
+        pub const fn passing_rule(class: Class) -> &'static str {
+            match class {
+                $(Class::$name => $passes,)*
+            }
+        }
 
-impl Class {
-    /// All classes.
-    pub const ALL: [Class; 12] = {
-        use Class::*;
-        [D2hReq, D2hRsp, D2hData, H2dReq, H2dRsp, H2dData, M2sReq, M2sRwd, M2sBirsp, S2mBisnp, S2mNdr, S2mDrs]
+        /// The rule of an incoming class in the device's or the host's table.
+        pub const fn waiting_rule(incoming: Class) -> &'static str {
+            match incoming {
+                $(Class::$name => $waits,)*
+            }
+        }
+
+        impl<D: Content> Msg<D> {
+            /// Its class.
+            pub const fn class(&self) -> Class {
+                match self {
+                    $(Msg::$name { .. } => Class::$name,)*
+                }
+            }
+
+            /// The line's content, for the classes that carry data.
+            pub fn data(&self) -> Option<&D> {
+                match self {
+                    $($(Msg::$name { $data, .. } => Some($data),)?)*
+                    _ => None,
+                }
+            }
+
+            /// The line's content, to age it.
+            pub fn data_mut(&mut self) -> Option<&mut D> {
+                match self {
+                    $($(Msg::$name { $data, .. } => Some($data),)?)*
+                    _ => None,
+                }
+            }
+
+            /// The message for a link to the peer at the end of a route.
+            pub fn to_link(&self, route: Route) -> Message {
+                let message = match self {
+                    $(Msg::$name { $($field,)* $($data, $($enables: _)?)? } => Message::$name(
+                        link::$name {
+                            $($of: (*$field).into(),)*
+                            $(poison: $data.is_poisoned(),)?
+                            ..link::$name::default()
+                        },
+                        $(payload($data, self.travelling_enables()),)?
+                    ),)*
+                };
+                message.on_route(route)
+            }
+        }
+
+        /// A message of a link for the agent.
+        pub fn from_link(message: &Message) -> Msg<Line> {
+            match message {
+                $(Message::$name(message $(, $data)?) => Msg::$name {
+                    $($field: message.$of.into(),)*
+                    $(
+                        $($enables: $data.byte_enables.unwrap_or(WHOLE_LINE),)?
+                        $data: Line { bytes: $data.line, poison: message.poison },
+                    )?
+                },)*
+            }
+        }
     };
+}
 
-    /// Name as the specification writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::D2hReq => "D2H Req",
-            Class::D2hRsp => "D2H Rsp",
-            Class::D2hData => "D2H Data",
-            Class::H2dReq => "H2D Req",
-            Class::H2dRsp => "H2D Rsp",
-            Class::H2dData => "H2D Data",
-            Class::M2sReq => "M2S Req",
-            Class::M2sRwd => "M2S RwD",
-            Class::M2sBirsp => "M2S BIRsp",
-            Class::S2mBisnp => "S2M BISnp",
-            Class::S2mNdr => "S2M NDR",
-            Class::S2mDrs => "S2M DRS",
-        }
+agent_messages! {
+    /// CXL.cache request, device to host.
+    D2hReq (0, "COH-DLK-03", "COH-DLK-14") {
+        opcode: D2hReqOpcode => opcode,
+        line: LineAddr => address,
+        cqid: u16 => cqid,
     }
+    /// CXL.cache snoop answer.
+    D2hRsp (4, "COH-DLK-01", "COH-DLK-12") {
+        opcode: D2hRspOpcode => opcode,
+        uqid: u16 => uqid,
+    }
+    /// CXL.cache data, device to host.
+    D2hData (4, "COH-DLK-01", "COH-DLK-12", data enables) {
+        uqid: u16 => uqid,
+        bogus: bool => bogus,
+    }
+    /// CXL.cache snoop.
+    H2dReq (3, "COH-DLK-06", "COH-DLK-10") {
+        opcode: H2dReqOpcode => opcode,
+        line: LineAddr => address,
+        uqid: u16 => uqid,
+    }
+    /// CXL.cache answer; `rsp_data` is a GO state or a UQID, by opcode.
+    H2dRsp (5, "COH-DLK-07", "COH-DLK-11") {
+        opcode: H2dRspOpcode => opcode,
+        rsp_data: u16 => rsp_data,
+        cqid: u16 => cqid,
+    }
+    /// CXL.cache data, host to device.
+    H2dData (5, "COH-DLK-07", "COH-DLK-11", data) {
+        cqid: u16 => cqid,
+        go_err: bool => go_err,
+    }
+    /// CXL.mem request without data.
+    M2sReq (1, "COH-DLK-04", "COH-DLK-08") {
+        opcode: M2sReqOpcode => opcode,
+        snp: SnpType => snp_type,
+        meta_field: MetaField => meta_field,
+        meta: MetaValue => meta_value,
+        line: LineAddr => address,
+        tag: u16 => tag,
+    }
+    /// CXL.mem request with data.
+    M2sRwd (3, "COH-DLK-05", "COH-DLK-09", data enables) {
+        opcode: M2sRwdOpcode => opcode,
+        snp: SnpType => snp_type,
+        meta_field: MetaField => meta_field,
+        meta: MetaValue => meta_value,
+        line: LineAddr => address,
+        tag: u16 => tag,
+    }
+    /// Answer to a back-invalidate snoop; `low_addr` is the line within its block, 0 to 3.
+    M2sBirsp (5, "COH-DLK-07", "COH-DLK-11") {
+        opcode: BirspOpcode => opcode,
+        bi_tag: u16 => bi_tag,
+        low_addr: u8 => low_addr,
+    }
+    /// Back-invalidate snoop; of a block, bits 1:0 of `line` name the part.
+    S2mBisnp (2, "COH-DLK-02", "COH-DLK-13") {
+        opcode: BisnpOpcode => opcode,
+        line: LineAddr => address,
+        bi_tag: u16 => bi_tag,
+    }
+    /// CXL.mem answer without data.
+    S2mNdr (4, "COH-DLK-01", "COH-DLK-12") {
+        opcode: NdrOpcode => opcode,
+        meta_field: MetaField => meta_field,
+        meta: MetaValue => meta_value,
+        tag: u16 => tag,
+        devload: DevLoad => devload,
+    }
+    /// CXL.mem answer with data.
+    S2mDrs (4, "COH-DLK-01", "COH-DLK-12", data) {
+        opcode: DrsOpcode => opcode,
+        meta_field: MetaField => meta_field,
+        meta: MetaValue => meta_value,
+        tag: u16 => tag,
+        devload: DevLoad => devload,
+    }
+}
 
-    /// Where it travels to.
-    pub fn dir(self) -> Dir {
-        use Class::*;
-        match self {
-            H2dReq | H2dRsp | H2dData | M2sReq | M2sRwd | M2sBirsp => Dir::Down,
-            D2hReq | D2hRsp | D2hData | S2mBisnp | S2mNdr | S2mDrs => Dir::Up,
-        }
-    }
+/// Order in which the classes of a link are offered to the agent: what waits for nothing first.
+pub const ORDER: [Class; Class::COUNT] = [
+    Class::H2dRsp,
+    Class::H2dData,
+    Class::M2sBirsp,
+    Class::S2mNdr,
+    Class::S2mDrs,
+    Class::D2hRsp,
+    Class::D2hData,
+    Class::M2sRwd,
+    Class::H2dReq,
+    Class::S2mBisnp,
+    Class::M2sReq,
+    Class::D2hReq,
+];
+
+/// Bytes with their enables; a whole line has no trailer.
+fn payload<D: Content>(line: &D, enables: u64) -> Data {
+    Data { byte_enables: (enables != WHOLE_LINE).then_some(enables), ..Data::line(line.bytes()) }
+}
+
+/// A message as traces show it, whoever its peer is.
+pub fn shown<D: Content>(msg: &Msg<D>) -> Message {
+    msg.to_link(Route::default())
 }
 
 impl<D: Content> Msg<D> {
-    /// Its class.
-    pub fn class(&self) -> Class {
-        match self {
-            Msg::D2hReq { .. } => Class::D2hReq,
-            Msg::D2hRsp { .. } => Class::D2hRsp,
-            Msg::D2hData { .. } => Class::D2hData,
-            Msg::H2dReq { .. } => Class::H2dReq,
-            Msg::H2dRsp { .. } => Class::H2dRsp,
-            Msg::H2dData { .. } => Class::H2dData,
-            Msg::M2sReq { .. } => Class::M2sReq,
-            Msg::M2sRwd { .. } => Class::M2sRwd,
-            Msg::M2sBirsp { .. } => Class::M2sBirsp,
-            Msg::S2mBisnp { .. } => Class::S2mBisnp,
-            Msg::S2mNdr { .. } => Class::S2mNdr,
-            Msg::S2mDrs { .. } => Class::S2mDrs,
-        }
-    }
-
     /// Line, for the classes that carry an address.
     pub fn line(&self) -> Option<LineAddr> {
         match *self {
@@ -142,25 +233,27 @@ impl<D: Content> Msg<D> {
         }
     }
 
-    /// The line's content, for the classes that carry data.
-    pub fn data(&self) -> Option<&D> {
-        match self {
-            Msg::D2hData { data, .. }
-            | Msg::H2dData { data, .. }
-            | Msg::M2sRwd { data, .. }
-            | Msg::S2mDrs { data, .. } => Some(data),
-            _ => None,
+    /// By what both ends of its link know its transaction.
+    pub fn identifier(&self) -> (Identifier, u16) {
+        match *self {
+            Msg::D2hReq { cqid, .. } | Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => (Identifier::Cqid, cqid),
+            Msg::H2dReq { uqid, .. } | Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => (Identifier::Uqid, uqid),
+            // The tag of a Mem*Fwd is the CQID of the request that it answers.
+            Msg::M2sReq { opcode: M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd, tag, .. } => (Identifier::Cqid, tag),
+            Msg::M2sReq { tag, .. } | Msg::M2sRwd { tag, .. } | Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => {
+                (Identifier::Tag, tag)
+            }
+            Msg::M2sBirsp { bi_tag, .. } | Msg::S2mBisnp { bi_tag, .. } => (Identifier::BiTag, bi_tag),
         }
     }
 
-    /// The line's content, to age it.
-    pub fn data_mut(&mut self) -> Option<&mut D> {
+    /// Byte enables with which its data travels: with a partial write and with data of CXL.cache alone; BIConflict has bytes
+    /// without a meaning.
+    fn travelling_enables(&self) -> u64 {
         match self {
-            Msg::D2hData { data, .. }
-            | Msg::H2dData { data, .. }
-            | Msg::M2sRwd { data, .. }
-            | Msg::S2mDrs { data, .. } => Some(data),
-            _ => None,
+            Msg::D2hData { enables, .. } => *enables,
+            Msg::M2sRwd { opcode: M2sRwdOpcode::MemWrPtl, enables, .. } => *enables,
+            _ => WHOLE_LINE,
         }
     }
 
@@ -171,9 +264,7 @@ impl<D: Content> Msg<D> {
             _ => false,
         }
     }
-}
 
-impl<D: Content> Msg<D> {
     /// Name for charts: class, opcode and what decides its meaning.
     pub fn label(&self) -> String {
         fn name(code: Option<&'static str>, raw: u8) -> String {

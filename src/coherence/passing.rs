@@ -11,7 +11,7 @@
 use super::config::CoherenceConfig;
 use super::content::Line;
 use super::event::Event;
-use super::message::{Class, Msg};
+use super::message::{Class, Msg, passing_rule, rank};
 use super::monitor::CreditWatch;
 use super::order::must_stay_behind;
 use std::collections::BTreeMap;
@@ -32,11 +32,9 @@ pub enum Channel {
 impl Channel {
     /// Channels of CXL.cachemem: twelve, with direct peers six more.
     pub fn of(peers: bool) -> Vec<Channel> {
-        use Class::*;
-        let cache = [D2hReq, D2hRsp, D2hData, H2dReq, H2dRsp, H2dData];
-        let mem = [M2sReq, M2sRwd, M2sBirsp, S2mBisnp, S2mNdr, S2mDrs];
-        let own = cache.into_iter().chain(mem).map(Channel::Own);
-        own.chain(mem.into_iter().filter(|_| peers).map(Channel::Peer)).collect()
+        let own = Class::ALL.into_iter().map(Channel::Own);
+        let mem = Class::ALL.into_iter().filter(|class| peers && class.is_mem());
+        own.chain(mem.map(Channel::Peer)).collect()
     }
 
     fn class(self) -> Option<Class> {
@@ -47,38 +45,17 @@ impl Channel {
     }
 }
 
-/// The row of a class in the passing table.
-pub const fn row(class: Class) -> &'static str {
-    use Class::*;
-    match class {
-        S2mNdr | S2mDrs | D2hRsp | D2hData => "COH-DLK-01",
-        S2mBisnp => "COH-DLK-02",
-        D2hReq => "COH-DLK-03",
-        M2sReq => "COH-DLK-04",
-        M2sRwd => "COH-DLK-05",
-        H2dReq => "COH-DLK-06",
-        H2dRsp | H2dData | M2sBirsp => "COH-DLK-07",
-    }
-}
-
 /// The rule by which `later` must be able to pass `earlier` when that is stuck; `None` when it may wait. `fabric`: a PBR
 /// switch, an inter-switch link or a device with direct peers.
 pub fn must_pass(later: Channel, earlier: Channel, fabric: bool) -> Option<&'static str> {
-    use Class::*;
     match (later, earlier) {
         (Channel::Own(_) | Channel::Peer(_), Channel::Io | Channel::UioCompletion)
         | (Channel::UioCompletion, Channel::Own(_) | Channel::Peer(_)) => Some("COH-DLK-16"),
         (Channel::Own(_), Channel::Peer(_)) | (Channel::Peer(_), Channel::Own(_)) => Some("COH-CHN-01"),
         (Channel::Own(later), Channel::Own(earlier)) | (Channel::Peer(later), Channel::Peer(earlier)) => {
-            let passes = match later {
-                S2mNdr | S2mDrs | D2hRsp | D2hData => matches!(earlier, D2hReq | S2mBisnp),
-                S2mBisnp => matches!(earlier, D2hReq),
-                D2hReq | M2sReq => false,
-                M2sRwd => matches!(earlier, M2sReq),
-                H2dReq => matches!(earlier, M2sReq) || fabric && matches!(earlier, M2sRwd),
-                H2dRsp | H2dData | M2sBirsp => matches!(earlier, M2sReq | M2sRwd | H2dReq),
-            };
-            passes.then(|| row(later))
+            let in_fabric = fabric && later == Class::H2dReq && earlier == Class::M2sRwd;
+            let passes = later.dir() == earlier.dir() && rank(later) > rank(earlier) || in_fabric;
+            passes.then(|| passing_rule(later))
         }
         _ => None,
     }
@@ -218,7 +195,7 @@ impl Lane {
             self.held[..at].iter().filter_map(|e| e.msg).find(|e| must_stay_behind(&sheet, &later, e).is_some());
         if let Some(earlier) = passed {
             let found = format!("{} passes {}", later.label(), earlier.label());
-            self.events.push(Event::new(row(class), later.line(), "hop", found, "it stays behind"));
+            self.events.push(Event::new(passing_rule(class), later.line(), "hop", found, "it stays behind"));
         }
     }
 
@@ -227,7 +204,7 @@ impl Lane {
         for held in self.held[..at].iter_mut().filter(|h| !stuck.contains(&h.channel)) {
             held.passed_by += 1;
             if held.passed_by == STARVED_DELIVERIES {
-                let rule = held.channel.class().map_or("COH-DLK-16", row);
+                let rule = held.channel.class().map_or("COH-DLK-16", passing_rule);
                 let found = format!("{:?} was passed {STARVED_DELIVERIES} times", held.channel);
                 self.events.push(Event::new(rule, None, "hop", found, "a channel that is not starved"));
             }

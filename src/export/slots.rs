@@ -1,7 +1,7 @@
 //! Slot formats of all families in one form.
 
 use super::names::short;
-use scalepool_protocols::cxl::cxl256::class::Routing;
+use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::{cxl68, cxl256};
 
 /// One slot format.

@@ -8,7 +8,6 @@
 //! any run. [`Violation::script`] has the words that [`play`](crate::flows::play) follows, to the same event.
 
 use crate::explore::{Step, Violation};
-use scalepool_coherence::wire::layouts;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::At;
 use scalepool_trace::{Body, Hub, Kind, PlaceKind, Stamp, Tap};
@@ -19,7 +18,7 @@ pub const STEP_FS: u64 = 1_000_000;
 /// One place an agent, named as its column, blanks as underscores.
 pub fn places(violation: &Violation, hub: &mut Hub) -> Vec<Tap> {
     let names = violation.columns.iter().map(|name| name.replace(' ', "_"));
-    names.map(|name| hub.tap(&name, PlaceKind::Messages(layouts(Form::Hbr)))).collect()
+    names.map(|name| hub.tap(&name, PlaceKind::Messages(Form::Hbr.layouts()))).collect()
 }
 
 fn body(message: &Message) -> Body {

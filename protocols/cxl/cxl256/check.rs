@@ -6,7 +6,6 @@
 //! bits of a valid message are.
 
 use super::almp::{self, Almp, L0p};
-use super::class::{Class, Routing};
 use super::code::{self, FlitType, H2dRspOpcode, ReplayCommand, VlsmState};
 use super::config::Cxl256Config;
 use super::control::{ControlKind, Poison};
@@ -15,6 +14,7 @@ use super::header::MAX_SEQ;
 use super::mode::Mode;
 use super::slot::{Place, SlotFormat, SlotKind};
 use super::stream::{Counts, Decoded, Kind, Role};
+use super::{Class, Routing};
 use crate::cxl::cxlio::dllp::Dllp;
 use crate::cxl::cxlio::{self, stream::Found};
 pub use crate::wire::Findings;
@@ -457,7 +457,7 @@ pub fn zero_extension(place: &Place, format: &SlotFormat, message: u128) -> Resu
     let def = place.class.def(format.routing);
     let dropped: Vec<_> = def.fields.iter().filter(|f| f.lsb + f.width > place.kept).map(|f| f.name).collect();
     Err(Violation {
-        rule: if format.routing == super::class::Routing::Pbr { "CXLPBR-SLT-02" } else { "CXL256-SLT-05" },
+        rule: if format.routing == super::Routing::Pbr { "CXLPBR-SLT-02" } else { "CXL256-SLT-05" },
         at: At::Bits { lsb: place.kept, width: def.bits - place.kept },
         found: format!("{:#x}", message >> place.kept),
         expected: "0".into(),

@@ -7,7 +7,7 @@ pub use crate::cxl::cxl68::code::{
     D2hReqOpcode, D2hRspOpcode, DevLoad, GoState, H2dReqOpcode, RspPre, SnpType, VlsmInstance,
 };
 
-use super::class::Class;
+use super::Class;
 use crate::wire_enum;
 
 wire_enum! {

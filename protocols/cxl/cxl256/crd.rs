@@ -1,6 +1,6 @@
 //! The CRD field: credits returned, one channel a group (`cxl-256b` §1.6).
 
-use super::class::Class;
+use super::Class;
 use crate::{layout, wire_enum};
 
 /// Credits that the codes of a channel stand for, lowest code first.

@@ -6,12 +6,11 @@
 //! `scalepool::link`).
 //!
 //! A walk through one flit: [`flit::Flit::receive`] repairs and checks it; [`header`] says what it carries;
-//! [`stream::Unpacker`] knows which slots are owed to data and reads the others by [`slot`]; [`class`] gives the layout of
+//! [`stream::Unpacker`] knows which slots are owed to data and reads the others by [`slot`]; [`Class`] gives the layout of
 //! a message in [`message`] or [`pbr`]; [`check`] names broken rules.
 
 pub mod almp;
 pub mod check;
-pub mod class;
 pub mod code;
 pub mod config;
 pub mod control;
@@ -23,27 +22,17 @@ pub mod mode;
 pub mod number;
 pub mod packer;
 pub mod pbr;
+pub mod routing;
 pub mod slot;
 pub mod stream;
 
+pub use super::message::Class;
 use crate::wire::{LayoutDef, Wire};
-pub use class::{Class, Routing};
 pub use mode::Mode;
+pub use routing::Routing;
 
-/// Layouts of family `cxl256`, in order of the sheet.
-pub static LAYOUTS: &[&LayoutDef] = &[
-    message::H2dReq::DEF,
-    message::H2dRsp::DEF,
-    message::H2dData::DEF,
-    message::D2hReq::DEF,
-    message::D2hRsp::DEF,
-    message::D2hData::DEF,
-    message::M2sReq::DEF,
-    message::M2sRwd::DEF,
-    message::M2sBirsp::DEF,
-    message::S2mBisnp::DEF,
-    message::S2mNdr::DEF,
-    message::S2mDrs::DEF,
+/// Layouts of family `cxl256` besides the messages, in order of the sheet.
+const PARTS: [&LayoutDef; 8] = [
     header::FlitHeader::DEF,
     crd::Crd::DEF,
     control::Ide::DEF,
@@ -54,18 +43,17 @@ pub static LAYOUTS: &[&LayoutDef] = &[
     almp::L0p::DEF,
 ];
 
+/// Layouts of family `cxl256`: the messages, then the parts of a flit, in order of the sheet.
+pub static LAYOUTS: &[&LayoutDef] = &{
+    let mut all = [PARTS[0]; Class::COUNT + PARTS.len()];
+    let messages = Class::layouts(Routing::Hbr);
+    let mut n = 0;
+    while n < all.len() {
+        all[n] = if n < messages.len() { messages[n] } else { PARTS[n - messages.len()] };
+        n += 1;
+    }
+    all
+};
+
 /// Layouts of family `cxlpbr`, in order of the sheet.
-pub static PBR_LAYOUTS: &[&LayoutDef] = &[
-    pbr::H2dReq::DEF,
-    pbr::H2dRsp::DEF,
-    pbr::H2dData::DEF,
-    pbr::D2hReq::DEF,
-    pbr::D2hRsp::DEF,
-    pbr::D2hData::DEF,
-    pbr::M2sReq::DEF,
-    pbr::M2sRwd::DEF,
-    pbr::M2sBirsp::DEF,
-    pbr::S2mBisnp::DEF,
-    pbr::S2mNdr::DEF,
-    pbr::S2mDrs::DEF,
-];
+pub static PBR_LAYOUTS: &[&LayoutDef] = &Class::layouts(Routing::Pbr);

@@ -1,6 +1,6 @@
 //! The three flit formats of 256B mode. A link has one of them, agreed in negotiation (`cxl-256b` §1.5).
 
-use super::class::Routing;
+use super::Routing;
 use super::slot::SlotKind;
 
 /// Flit format of a link.

@@ -10,12 +10,12 @@
 //! what is owed, so that data stands behind its header and never in slot 0.
 
 use super::check::{MAX_ACTIVE, MAX_ACTIVE_IN_TWO, MAX_OWED, MAX_OWED_IN_SHORT_SLOT};
-use super::class::{Class, Routing};
 use super::config::Cxl256Config;
 use super::flit::SLOTS;
 use super::mode::Mode;
 use super::slot::{self, SlotFormat, SlotKind};
 use super::stream::{Counts, LINE_SLOTS, Message, trailer};
+use super::{Class, Routing};
 use crate::cxl::Dir;
 use crate::cxl::filled::Filled;
 use std::collections::VecDeque;

@@ -4,8 +4,8 @@
 //! messages follow from bit 4 without gaps, bits above the last one are 0. Where a message is longer than its slot the
 //! slot carries the low bits and the receiver adds zeros (zero extension, §2.3).
 
-use super::class::{Class, Routing};
 use super::mode::Mode;
+use super::{Class, Routing};
 
 /// Which of the three kinds a slot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

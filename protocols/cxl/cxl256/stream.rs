@@ -8,13 +8,13 @@
 //! trailer), any other slot is read by its format code, and data headers found in it add to what is owed. A control slot
 //! makes the slots behind it (H8: all others) mean nothing, except with IDE.MAC. An Empty flit is dropped.
 
-use super::class::{Class, Routing};
 use super::code::{FlitType, M2sRwdOpcode, MetaField};
 use super::control::{self, ControlKind};
 use super::flit::{Flit, Received, SLOTS};
 use super::header::FlitHeader;
 use super::mode::Mode;
 use super::slot::{self, SlotFormat};
+use super::{Class, Routing};
 use super::{message, pbr};
 use crate::cxl::Dir;
 use crate::cxl::cxlio::stream::{Found, Reader};

@@ -7,7 +7,8 @@ use super::{Class, Data, Message};
 use crate::cxl::cxl68::stream::Size;
 use crate::cxl::{cxl68, cxl256};
 use crate::wire::{FieldError, FieldValue, LayoutDef};
-use cxl256::class::Routing;
+use cxl256::Routing;
+use std::sync::OnceLock;
 
 /// How a link spells messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,13 +64,26 @@ impl Form {
     /// Layout of a class; `None`: the link does not have it.
     pub const fn layout(self, class: Class) -> Option<&'static LayoutDef> {
         match self {
-            Form::Cxl68 => match class_68(class) {
+            Form::Cxl68 => match class.on_cxl68() {
                 Some(class) => Some(class.def()),
                 None => None,
             },
             Form::Hbr => Some(class.def(Routing::Hbr)),
             Form::Pbr => Some(class.def(Routing::Pbr)),
         }
+    }
+
+    /// Layouts of all classes that the link has; the list is made once.
+    pub fn layouts(self) -> &'static [&'static LayoutDef] {
+        static LAYOUTS: [OnceLock<Vec<&LayoutDef>>; 3] = [const { OnceLock::new() }; 3];
+        LAYOUTS[self as usize].get_or_init(|| Class::ALL.iter().filter_map(|class| self.layout(*class)).collect())
+    }
+
+    /// The same of a direct peer, whose CXL.mem travels in a fabric, whatever the form of its CXL.cache.
+    pub fn peer_layouts(self) -> &'static [&'static LayoutDef] {
+        static LAYOUTS: [OnceLock<Vec<&LayoutDef>>; 3] = [const { OnceLock::new() }; 3];
+        let of = |class: &Class| if class.is_mem() { Form::Pbr.layout(*class) } else { self.layout(*class) };
+        LAYOUTS[self as usize].get_or_init(|| Class::ALL.iter().filter_map(of).collect())
     }
 }
 
@@ -153,39 +167,18 @@ macro_rules! reading {
 
 pub(super) use {reading, spelling, spellings};
 
-/// The class of a message in 68B flits, if they have it.
-pub const fn class_68(class: Class) -> Option<cxl68::message::Class> {
-    use cxl68::message::Class as C;
-    Some(match class {
-        Class::H2dReq => C::H2dReq,
-        Class::H2dRsp => C::H2dRsp,
-        Class::H2dData => C::H2dData,
-        Class::D2hReq => C::D2hReq,
-        Class::D2hRsp => C::D2hRsp,
-        Class::D2hData => C::D2hData,
-        Class::M2sReq => C::M2sReq,
-        Class::M2sRwd => C::M2sRwd,
-        Class::S2mNdr => C::S2mNdr,
-        Class::S2mDrs => C::S2mDrs,
-        Class::M2sBirsp | Class::S2mBisnp => return None,
-    })
-}
-
-const fn class_of_68(class: cxl68::message::Class) -> Class {
-    use cxl68::message::Class as C;
-    match class {
-        C::H2dReq => Class::H2dReq,
-        C::H2dRsp => Class::H2dRsp,
-        C::H2dData => Class::H2dData,
-        C::D2hReq => Class::D2hReq,
-        C::D2hRsp => Class::D2hRsp,
-        C::D2hData => Class::D2hData,
-        C::M2sReq => Class::M2sReq,
-        C::M2sRwd => Class::M2sRwd,
-        C::S2mNdr => Class::S2mNdr,
-        C::S2mDrs => Class::S2mDrs,
+/// Classes of the twelve by those of 68B flits.
+const OF_CXL68: [Class; cxl68::message::Class::ALL.len()] = {
+    let mut classes = [Class::ALL[0]; cxl68::message::Class::ALL.len()];
+    let mut n = 0;
+    while n < Class::COUNT {
+        if let Some(class) = Class::ALL[n].on_cxl68() {
+            classes[class as usize] = Class::ALL[n];
+        }
+        n += 1;
     }
-}
+    classes
+};
 
 impl Message {
     /// Layout and bits on a link, without valid data: the message or data header.
@@ -195,20 +188,7 @@ impl Message {
     pub fn spell(&self, form: Form) -> Result<(&'static LayoutDef, u128), FormError> {
         let class = self.class();
         let def = form.layout(class).ok_or(FormError::Class { class })?;
-        let bits = match self {
-            Message::H2dReq(m) => m.to_bits(form),
-            Message::H2dRsp(m) => m.to_bits(form),
-            Message::H2dData(m, _) => m.to_bits(form),
-            Message::D2hReq(m) => m.to_bits(form),
-            Message::D2hRsp(m) => m.to_bits(form),
-            Message::D2hData(m, _) => m.to_bits(form),
-            Message::M2sReq(m) => m.to_bits(form),
-            Message::M2sRwd(m, _) => m.to_bits(form),
-            Message::M2sBirsp(m) => m.to_bits(form),
-            Message::S2mBisnp(m) => m.to_bits(form),
-            Message::S2mNdr(m) => m.to_bits(form),
-            Message::S2mDrs(m, _) => m.to_bits(form),
-        }?;
+        let bits = self.header_bits(form)?;
         // In 256B flits a bit of the header announces the trailer; 68B flits have none.
         let has_trailer = self.data().is_some_and(|d| d.byte_enables.is_some() || d.metadata.is_some());
         if !has_trailer {
@@ -218,29 +198,12 @@ impl Message {
         Ok((def, bits | flag.map_or(0, |f| 1 << f.lsb)))
     }
 
-    pub(super) fn read(class: Class, form: Form, bits: u128, data: Data) -> Message {
-        match class {
-            Class::H2dReq => Message::H2dReq(Spelling::from_bits(form, bits)),
-            Class::H2dRsp => Message::H2dRsp(Spelling::from_bits(form, bits)),
-            Class::H2dData => Message::H2dData(Spelling::from_bits(form, bits), data),
-            Class::D2hReq => Message::D2hReq(Spelling::from_bits(form, bits)),
-            Class::D2hRsp => Message::D2hRsp(Spelling::from_bits(form, bits)),
-            Class::D2hData => Message::D2hData(Spelling::from_bits(form, bits), data),
-            Class::M2sReq => Message::M2sReq(Spelling::from_bits(form, bits)),
-            Class::M2sRwd => Message::M2sRwd(Spelling::from_bits(form, bits), data),
-            Class::M2sBirsp => Message::M2sBirsp(Spelling::from_bits(form, bits)),
-            Class::S2mBisnp => Message::S2mBisnp(Spelling::from_bits(form, bits)),
-            Class::S2mNdr => Message::S2mNdr(Spelling::from_bits(form, bits)),
-            Class::S2mDrs => Message::S2mDrs(Spelling::from_bits(form, bits), data),
-        }
-    }
-
     /// The message for a link with 68B flits; a line travels whole.
     ///
     /// # Errors
     /// 68B flits cannot carry it, see [`FormError`].
     pub fn to_cxl68(&self) -> Result<cxl68::stream::Message, FormError> {
-        let class = class_68(self.class()).ok_or(FormError::Class { class: self.class() })?;
+        let class = self.class().on_cxl68().ok_or(FormError::Class { class: self.class() })?;
         let (def, bits) = self.spell(Form::Cxl68)?;
         if self.data().is_some_and(|d| d.metadata.is_some()) {
             return Err(FormError::Metadata { layout: def.name });
@@ -256,7 +219,7 @@ impl Message {
             let byte_enables = if d.size == Size::Line { d.byte_enables } else { Some(d.enabled()) };
             Data { line: d.bytes, byte_enables, metadata: None }
         });
-        let mut read = Message::read(class_of_68(message.class), Form::Cxl68, message.bits, data);
+        let mut read = Message::read(OF_CXL68[message.class as usize], Form::Cxl68, message.bits, data);
         if let Message::M2sReq(request) = &mut read {
             request.address &= !63;
         }

@@ -7,43 +7,67 @@
 //! A message has every field that some link carries. [`form`] says how a link spells it: what the link has no field for
 //! is lost (identifiers of the other routing) or refused (a code that its sheet does not have).
 
+mod declare;
 pub mod form;
 pub mod packed;
 
-pub use super::cxl256::class::Class;
 pub use super::cxl256::stream::Data;
 pub use form::{Form, FormError};
 pub use packed::PackedError;
 
+use super::cxl256::Routing;
 use super::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode,
     M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, RspPre, SnpType,
 };
+use super::{Dir, cxl68, cxl256};
+use crate::wire::{LayoutDef, Wire};
 
-/// Declares the messages: their fields, and which of them each form of a link carries.
-macro_rules! messages {
-    ($(
-        $(#[doc = $doc:literal])*
-        $name:ident {
-            $($(#[doc = $field_doc:literal])* $field:ident: $type:ty,)*
-        }
-        $(cxl68 [$($of_68:ident)*])? hbr [$($of_hbr:ident)*] pbr [$($of_pbr:ident)*]
-    )*) => {
-        $(
-            $(#[doc = $doc])*
-            #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-            pub struct $name {
-                $($(#[doc = $field_doc])* pub $field: $type,)*
-            }
-
-            form::spellings!($name $(cxl68 [$($of_68)*])? hbr [$($of_hbr)*] pbr [$($of_pbr)*]);
-        )*
-    };
+/// What a link needs to know of the peer behind a port of an agent. A message has a field for a part of it, by its class and
+/// by the routing of the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Route {
+    /// Caching device below the host (`coherence` §2.9).
+    pub cache_id: u8,
+    /// Logical device.
+    pub ld_id: u8,
+    /// Source of back-invalidate snoops.
+    pub bi_id: u16,
+    /// Own port of a fabric, 0 without one.
+    pub spid: u16,
+    /// The peer's port of a fabric, 0 without one.
+    pub dpid: u16,
 }
 
-messages! {
+/// What a message is to its transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionRole {
+    /// It begins it.
+    Request,
+    /// It answers a request.
+    Answer,
+    /// It is a snoop.
+    Snoop,
+    /// It answers a snoop, or brings the data of a write that was pulled.
+    SnoopAnswer,
+}
+
+/// Field by which both ends of a link know a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Identifier {
+    /// Of a device's request of CXL.cache.
+    Cqid,
+    /// Of a host's snoop or pull of CXL.cache.
+    Uqid,
+    /// Of a request of CXL.mem.
+    Tag,
+    /// Of a back-invalidate snoop.
+    BiTag,
+}
+
+declare::messages! {
     /// CXL.cache snoop, host to device.
-    H2dReq {
+    H2dReq ("H2D Req", Down, cache, Snoop, 2) {
         /// What is asked.
         opcode: H2dReqOpcode,
         /// Byte address of the line.
@@ -60,7 +84,7 @@ messages! {
     cxl68 [opcode address uqid] hbr [opcode address uqid cache_id] pbr [opcode address uqid spid dpid]
 
     /// CXL.cache answer, host to device.
-    H2dRsp {
+    H2dRsp ("H2D Rsp", Down, cache, Answer, 6) {
         /// What is answered.
         opcode: H2dRspOpcode,
         /// UQID, or the state of a GO in bits 3:0, by opcode.
@@ -78,7 +102,7 @@ messages! {
     pbr [opcode rsp_data rsp_pre cqid dpid]
 
     /// Header of CXL.cache data, host to device.
-    H2dData {
+    H2dData ("H2D Data", Down, cache, Answer, 4, data) {
         /// CQID of the request.
         cqid: u16,
         /// The data is known to be wrong.
@@ -93,7 +117,7 @@ messages! {
     cxl68 [cqid poison go_err] hbr [cqid poison go_err cache_id] pbr [cqid poison go_err dpid]
 
     /// CXL.cache request, device to host.
-    D2hReq {
+    D2hReq ("D2H Req", Up, cache, Request, 4) {
         /// What is asked.
         opcode: D2hReqOpcode,
         /// Names the transaction at the device.
@@ -112,7 +136,7 @@ messages! {
     cxl68 [opcode cqid nt address] hbr [opcode cqid nt address cache_id] pbr [opcode cqid nt address spid dpid]
 
     /// CXL.cache snoop answer, device to host.
-    D2hRsp {
+    D2hRsp ("D2H Rsp", Up, cache, SnoopAnswer, 4) {
         /// What is answered.
         opcode: D2hRspOpcode,
         /// UQID of the snoop.
@@ -123,7 +147,7 @@ messages! {
     cxl68 [opcode uqid] hbr [opcode uqid] pbr [opcode uqid dpid]
 
     /// Header of CXL.cache data, device to host.
-    D2hData {
+    D2hData ("D2H Data", Up, cache, SnoopAnswer, 4, data) {
         /// UQID that the host gave.
         uqid: u16,
         /// The line was taken away meanwhile; the data means nothing.
@@ -136,7 +160,7 @@ messages! {
     cxl68 [uqid bogus poison] hbr [uqid bogus poison] pbr [uqid bogus poison dpid]
 
     /// CXL.mem request without data, host to device.
-    M2sReq {
+    M2sReq ("M2S Req", Down, mem, Request, 4) {
         /// What is asked.
         opcode: M2sReqOpcode,
         /// Snoop asked of the device.
@@ -163,7 +187,7 @@ messages! {
     pbr [opcode snp_type meta_field meta_value tag address spid dpid tc]
 
     /// Header of a CXL.mem request with data, host to device.
-    M2sRwd {
+    M2sRwd ("M2S RwD", Down, mem, Request, 2, data) {
         /// What is asked.
         opcode: M2sRwdOpcode,
         /// Snoop asked of the device.
@@ -192,7 +216,7 @@ messages! {
     pbr [opcode snp_type meta_field meta_value tag address poison spid dpid tc]
 
     /// Answer to a back-invalidate snoop, host to device.
-    M2sBirsp {
+    M2sBirsp ("M2S BIRsp", Down, mem, SnoopAnswer, 3) {
         /// What is answered.
         opcode: BirspOpcode,
         /// Device that asked.
@@ -209,7 +233,7 @@ messages! {
     hbr [opcode bi_id bi_tag low_addr] pbr [opcode bi_tag low_addr spid dpid]
 
     /// Back-invalidate snoop, device to host.
-    S2mBisnp {
+    S2mBisnp ("S2M BISnp", Up, mem, Snoop, 2) {
         /// What is asked.
         opcode: BisnpOpcode,
         /// Device that asks.
@@ -226,7 +250,7 @@ messages! {
     hbr [opcode bi_id bi_tag address] pbr [opcode bi_tag address spid dpid]
 
     /// CXL.mem answer without data, device to host.
-    S2mNdr {
+    S2mNdr ("S2M NDR", Up, mem, Answer, 6) {
         /// What is answered.
         opcode: NdrOpcode,
         /// Meta field concerned.
@@ -246,7 +270,7 @@ messages! {
     pbr [opcode meta_field meta_value tag devload dpid]
 
     /// Header of a CXL.mem answer with data, device to host.
-    S2mDrs {
+    S2mDrs ("S2M DRS", Up, mem, Answer, 3, data) {
         /// What is answered.
         opcode: DrsOpcode,
         /// Meta field concerned.
@@ -269,62 +293,51 @@ messages! {
     pbr [opcode meta_field meta_value tag poison devload dpid]
 }
 
-/// A whole message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Message {
-    /// Snoop.
-    H2dReq(H2dReq),
-    /// Answer.
-    H2dRsp(H2dRsp),
-    /// Data.
-    H2dData(H2dData, Data),
-    /// Request.
-    D2hReq(D2hReq),
-    /// Snoop answer.
-    D2hRsp(D2hRsp),
-    /// Data.
-    D2hData(D2hData, Data),
-    /// Request.
-    M2sReq(M2sReq),
-    /// Request with data.
-    M2sRwd(M2sRwd, Data),
-    /// Answer to a back-invalidate snoop.
-    M2sBirsp(M2sBirsp),
-    /// Back-invalidate snoop.
-    S2mBisnp(S2mBisnp),
-    /// Answer.
-    S2mNdr(S2mNdr),
-    /// Answer with data.
-    S2mDrs(S2mDrs, Data),
+impl Class {
+    /// The class of a layout, if it is a message of that routing.
+    pub fn of(def: &LayoutDef, routing: Routing) -> Option<Class> {
+        Class::ALL.into_iter().find(|c| c.def(routing).name == def.name)
+    }
+
+    /// Layouts of all classes, in order of the sheet.
+    pub const fn layouts(routing: Routing) -> [&'static LayoutDef; Class::COUNT] {
+        let mut defs = [Class::ALL[0].def(routing); Class::COUNT];
+        let mut n = 1;
+        while n < Class::COUNT {
+            defs[n] = Class::ALL[n].def(routing);
+            n += 1;
+        }
+        defs
+    }
+
+    /// Position in [`Class::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
 }
 
-impl Message {
-    /// Its class, and so the channel it travels on.
-    pub const fn class(&self) -> Class {
-        match self {
-            Message::H2dReq(_) => Class::H2dReq,
-            Message::H2dRsp(_) => Class::H2dRsp,
-            Message::H2dData(..) => Class::H2dData,
-            Message::D2hReq(_) => Class::D2hReq,
-            Message::D2hRsp(_) => Class::D2hRsp,
-            Message::D2hData(..) => Class::D2hData,
-            Message::M2sReq(_) => Class::M2sReq,
-            Message::M2sRwd(..) => Class::M2sRwd,
-            Message::M2sBirsp(_) => Class::M2sBirsp,
-            Message::S2mBisnp(_) => Class::S2mBisnp,
-            Message::S2mNdr(_) => Class::S2mNdr,
-            Message::S2mDrs(..) => Class::S2mDrs,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_stand_at_their_index_and_name_their_layout() {
+        for (i, c) in Class::ALL.into_iter().enumerate() {
+            assert_eq!(c.index(), i);
+            for routing in [Routing::Hbr, Routing::Pbr] {
+                assert_eq!(Class::of(c.def(routing), routing), Some(c));
+            }
+            assert_eq!(Class::of(c.def(Routing::Pbr), Routing::Hbr), None);
         }
     }
 
-    /// Data of the classes that have some.
-    pub const fn data(&self) -> Option<&Data> {
-        match self {
-            Message::H2dData(_, data)
-            | Message::D2hData(_, data)
-            | Message::M2sRwd(_, data)
-            | Message::S2mDrs(_, data) => Some(data),
-            _ => None,
-        }
+    /// A message has the part of a route that one of its links carries.
+    #[test]
+    fn a_route_is_read_as_far_as_a_message_has_fields_for_it() {
+        let route = Route { cache_id: 1, ld_id: 2, bi_id: 3, spid: 4, dpid: 5 };
+        let request = Message::D2hReq(D2hReq::default()).on_route(route);
+        assert_eq!(request.route(), Route { ld_id: 0, bi_id: 0, ..route });
+        let answer = Message::S2mNdr(S2mNdr::default()).on_route(route);
+        assert_eq!(answer.route(), Route { ld_id: 2, dpid: 5, ..Route::default() });
     }
 }

@@ -12,7 +12,7 @@
 use super::form::{Form, FormError};
 use super::{Class, Data, Message};
 use crate::cxl::cxl68;
-use crate::cxl::cxl256::class::Routing;
+use crate::cxl::cxl256::Routing;
 use crate::cxl::cxl256::stream::trailer;
 use crate::wire::{FieldDef, FieldError, LayoutDef, Violation, Wire};
 

@@ -6,9 +6,8 @@
 
 use crate::cache::home;
 use crate::message::Class;
-use crate::wire::Route;
 use scalepool_kernel::{self, Cx, In};
-use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_protocols::cxl::message::{Form, Message, Route};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most messages of a class in a queue on the way out for which another class still counts as free.
@@ -24,7 +23,7 @@ type Tx = (Class, scalepool_kernel::Out<Numbered>);
 
 /// One link of a node.
 pub struct NodeLink {
-    /// Received messages, in [`ORDER`](super::node::ORDER).
+    /// Received messages, in [`ORDER`](crate::message::ORDER).
     pub rx: Vec<Rx>,
     /// Messages to send.
     pub tx: Vec<Tx>,

@@ -14,30 +14,13 @@ use crate::agent::{Accept, Agent, Effect, Out, Port};
 use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr};
 use crate::event::Event;
-use crate::message::{Class, Msg};
-use crate::wire::{Route, from_link};
+use crate::message::{Class, Msg, ORDER, from_link};
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
-use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_protocols::cxl::message::{Form, Message, Route};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, Kind, Stamp, Tap, Wait};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Order in which the classes of a link are offered to the agent: what waits for nothing first.
-pub const ORDER: [Class; 12] = [
-    Class::H2dRsp,
-    Class::H2dData,
-    Class::M2sBirsp,
-    Class::S2mNdr,
-    Class::S2mDrs,
-    Class::D2hRsp,
-    Class::D2hData,
-    Class::M2sRwd,
-    Class::H2dReq,
-    Class::S2mBisnp,
-    Class::M2sReq,
-    Class::D2hReq,
-];
 
 /// Sees every agent behind every step that changed it.
 pub trait Watch<A> {
@@ -72,7 +55,7 @@ pub struct NodeResult {
     /// Broken rules, with their time \[fs\].
     pub events: Vec<(u64, Event)>,
     /// Messages sent, by class in [`ORDER`].
-    pub sent: [u64; 12],
+    pub sent: [u64; Class::COUNT],
     /// Rows of tables that its watch has seen used.
     pub met: BTreeSet<Point>,
 }
@@ -272,7 +255,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         let Some(&(link, route)) = self.ports.get(usize::from(port)) else { return };
         let linked = &mut self.links[link];
         let class = msg.class();
-        let message = route.to_link(msg);
+        let message = msg.to_link(route);
         let NodeLink { form, number, link: system_link, .. } = linked.link;
         let part = part(system_link, form, &message);
         let passing = Passing { link: (number, true), port, message: &message, part, line: msg.line() };

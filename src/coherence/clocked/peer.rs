@@ -12,7 +12,7 @@ use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr};
 use crate::event::Event;
 use crate::mem::peer::{CACHE, MEM, Peer};
-use crate::message::{Class, Msg};
+use crate::message::Msg;
 use crate::monitor::CopyView;
 use scalepool_trace::Stamp;
 use std::collections::BTreeSet;
@@ -76,12 +76,6 @@ impl Caching for Peer<Line> {
     }
 }
 
-/// Whether a message belongs to the interface towards the other device.
-fn is_mem(msg: &Msg<Line>) -> bool {
-    use Class::*;
-    matches!(msg.class(), M2sReq | M2sRwd | M2sBirsp | S2mBisnp | S2mNdr | S2mDrs)
-}
-
 impl Watched for Peer<Line> {
     fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<Line>> {
         match is_direct(line) {
@@ -99,11 +93,11 @@ impl Watched for Peer<Line> {
     }
 
     fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
-        if is_mem(msg) { self.mem.lines_of(msg) } else { self.cache.lines_of(msg) }
+        if msg.class().is_mem() { self.mem.lines_of(msg) } else { self.cache.lines_of(msg) }
     }
 
     fn row(&self, msg: &Msg<Line>) -> Option<Point> {
-        if is_mem(msg) { self.mem.row(msg) } else { self.cache.row(msg) }
+        if msg.class().is_mem() { self.mem.row(msg) } else { self.cache.row(msg) }
     }
 }
 
@@ -144,7 +138,7 @@ impl<A> Watch<A> for Divided<A> {
     }
 
     fn before(&mut self, agent: &A, msg: &Msg<Line>) {
-        let port = if is_mem(msg) { MEM } else { CACHE };
+        let port = if msg.class().is_mem() { MEM } else { CACHE };
         if let Some(watch) = self.of(port) {
             watch.before(agent, msg);
         }

@@ -13,7 +13,7 @@ use crate::chart::{Chart, Passing};
 use crate::content::{Line, LineAddr};
 use crate::event::Event;
 use crate::message::{Class, Msg};
-use scalepool_protocols::cxl::cxl256::code::M2sReqOpcode;
+use scalepool_protocols::cxl::message::Identifier;
 use scalepool_trace::Stamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,15 +27,6 @@ pub struct Extent {
     pub to_fs: Option<u64>,
     /// One line; `None`: all, each message with its address.
     pub line: Option<LineAddr>,
-}
-
-/// Which identifier an answer echoes (`coherence` §1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Id {
-    Cqid(u16),
-    Uqid(u16),
-    Tag(u16),
-    BiTag(u16),
 }
 
 /// A link, by the columns of its ends, the smaller first.
@@ -52,7 +43,7 @@ struct UnderWay {
 pub struct Sequence {
     columns: Vec<String>,
     extent: Extent,
-    lines: BTreeMap<(Link, Id), LineAddr>,
+    lines: BTreeMap<(Link, (Identifier, u16)), LineAddr>,
     under_way: BTreeMap<(usize, usize, Class), VecDeque<UnderWay>>,
     passing: Vec<Passing>,
 }
@@ -66,21 +57,12 @@ impl Sequence {
 
     /// The line of a message, and what its identifiers mean from now on.
     fn line_of(&mut self, link: Link, msg: &Msg<Line>) -> Option<LineAddr> {
-        let known = |id| self.lines.get(&(link, id)).copied();
-        let (begins, line) = match *msg {
-            Msg::D2hReq { line, cqid, .. } => (Some(Id::Cqid(cqid)), Some(line)),
-            Msg::H2dReq { line, uqid, .. } => (Some(Id::Uqid(uqid)), Some(line)),
-            // Their tag is a CQID.
-            Msg::M2sReq { opcode: M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd, line, .. } => (None, Some(line)),
-            Msg::M2sReq { line, tag, .. } | Msg::M2sRwd { line, tag, .. } => (Some(Id::Tag(tag)), Some(line)),
-            Msg::S2mBisnp { line, bi_tag, .. } => (Some(Id::BiTag(bi_tag)), Some(line)),
-            Msg::H2dRsp { opcode, rsp_data, cqid } => {
-                (names_uqid(opcode).then_some(Id::Uqid(rsp_data)), known(Id::Cqid(cqid)))
-            }
-            Msg::H2dData { cqid, .. } => (None, known(Id::Cqid(cqid))),
-            Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => (None, known(Id::Uqid(uqid))),
-            Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => (None, known(Id::Tag(tag))),
-            Msg::M2sBirsp { bi_tag, .. } => (None, known(Id::BiTag(bi_tag))),
+        let id = msg.identifier();
+        let line = msg.line().or_else(|| self.lines.get(&(link, id)).copied());
+        let begins = match *msg {
+            // A pull names the UQID of the data that it asks for.
+            Msg::H2dRsp { opcode, rsp_data, .. } => names_uqid(opcode).then_some((Identifier::Uqid, rsp_data)),
+            _ => msg.line().map(|_| id),
         };
         if let (Some(id), Some(line)) = (begins, line) {
             self.lines.insert((link, id), line);

@@ -15,7 +15,6 @@ use super::tree::{Part, part};
 use crate::cache::route::Routes;
 use crate::config::CoherenceConfig;
 use crate::event::Event;
-use crate::wire::dpid;
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_protocols::cxl::message::Message;
 use scalepool_trace::{Kind, Named, Stamp, Tap};
@@ -53,7 +52,7 @@ impl Table {
                 routes.down(config, message, events).map(|(device, message)| (device + 1, message))
             }
             Table::CacheId(routes) => routes.up(from - 1, message).map(|message| (TRUNK, message)),
-            Table::Ports(ports) => ports.get(&dpid(&message)).filter(|to| **to != from).map(|to| (*to, message)),
+            Table::Ports(ports) => ports.get(&message.route().dpid).filter(|to| **to != from).map(|to| (*to, message)),
         }
     }
 }

@@ -15,8 +15,9 @@ use crate::agent::Port;
 use crate::cache::requests::names_uqid;
 use crate::content::LineAddr;
 use crate::mem::host::block_lines;
+use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{D2hRspOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode};
-use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_protocols::cxl::message::{self, Form, Message, TransactionRole};
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, Handle, Identifier, Kind, Named, Stamp, Tap, Wait};
 use std::collections::BTreeMap;
@@ -38,33 +39,43 @@ pub enum Part {
 
 /// What a message is, and by what both ends of the link know its transaction.
 pub fn part(link: u32, form: Form, message: &Message) -> (Part, Handle) {
-    use Identifier::{BiTag, Cqid, CxlConflict, CxlTag, Uqid};
-    use Part::{Answer, Conflict, Request, Snoop, SnoopAnswer};
+    let (named, value) = message.identifier();
+    let route = message.route();
+    let is_down = message.class().dir() == Dir::Down;
     // Ports of a fabric travel with port based routing alone, CacheIDs in 256-byte flits alone.
     let port = |port: u16| if form == Form::Pbr { u32::from(port) } else { 0 };
-    let cache = |cache_id: u8, id: u16| if form == Form::Hbr { u32::from(cache_id) } else { port(id) };
-    let (part, identifier, owner, value) = match message {
-        Message::D2hReq(m) => (Request, Cqid, cache(m.cache_id, m.spid), m.cqid),
-        Message::H2dRsp(m) => (Answer, Cqid, cache(m.cache_id, m.dpid), m.cqid),
-        Message::H2dData(m, _) => (Answer, Cqid, cache(m.cache_id, m.dpid), m.cqid),
-        // The UQID of a home names the device.
-        Message::H2dReq(m) => (Snoop, Uqid, 0, m.uqid),
-        Message::D2hRsp(m) => (SnoopAnswer, Uqid, 0, m.uqid),
-        Message::D2hData(m, _) => (SnoopAnswer, Uqid, 0, m.uqid),
+    let host = port(if is_down { route.spid } else { route.dpid });
+    let device = port(if is_down { route.dpid } else { route.spid });
+    let cache = if form == Form::Hbr { u32::from(route.cache_id) } else { device };
+    let (part, identifier, owner) = match (message, named) {
         // Their tag is a CQID.
-        Message::M2sReq(m) if matches!(m.opcode, M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd) => {
-            (Answer, Cqid, port(m.dpid), m.tag)
+        (Message::M2sReq(m), _) if matches!(m.opcode, M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd) => {
+            (Part::Answer, Identifier::Cqid, device)
         }
-        Message::M2sReq(m) => (Request, CxlTag, port(m.spid), m.tag),
-        Message::M2sRwd(m, _) if m.opcode == M2sRwdOpcode::BIConflict => (Conflict, CxlConflict, port(m.spid), m.tag),
-        Message::S2mNdr(m) if m.opcode == NdrOpcode::BIConflictAck => (Conflict, CxlConflict, port(m.dpid), m.tag),
-        Message::M2sRwd(m, _) => (Request, CxlTag, port(m.spid), m.tag),
-        Message::S2mNdr(m) => (Answer, CxlTag, port(m.dpid), m.tag),
-        Message::S2mDrs(m, _) => (Answer, CxlTag, port(m.dpid), m.tag),
-        Message::S2mBisnp(m) => (Snoop, BiTag, port(m.dpid), m.bi_tag),
-        Message::M2sBirsp(m) => (SnoopAnswer, BiTag, port(m.spid), m.bi_tag),
+        (Message::M2sRwd(m, _), _) if m.opcode == M2sRwdOpcode::BIConflict => {
+            (Part::Conflict, Identifier::CxlConflict, host)
+        }
+        (Message::S2mNdr(m), _) if m.opcode == NdrOpcode::BIConflictAck => {
+            (Part::Conflict, Identifier::CxlConflict, host)
+        }
+        (_, message::Identifier::Cqid) => (message.class().role().into(), Identifier::Cqid, cache),
+        // The UQID of a home names the device.
+        (_, message::Identifier::Uqid) => (message.class().role().into(), Identifier::Uqid, 0),
+        (_, message::Identifier::Tag) => (message.class().role().into(), Identifier::CxlTag, host),
+        (_, message::Identifier::BiTag) => (message.class().role().into(), Identifier::BiTag, host),
     };
     (part, Handle { identifier, link, owner, value, address: 0 })
+}
+
+impl From<TransactionRole> for Part {
+    fn from(role: TransactionRole) -> Part {
+        match role {
+            TransactionRole::Request => Part::Request,
+            TransactionRole::Answer => Part::Answer,
+            TransactionRole::Snoop => Part::Snoop,
+            TransactionRole::SnoopAnswer => Part::SnoopAnswer,
+        }
+    }
 }
 
 /// An identifier as a node tells it apart.

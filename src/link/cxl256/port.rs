@@ -18,7 +18,7 @@ use crate::hook::Hooks;
 use crate::line_time::Parts;
 use crate::port::{Carries, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::class::Routing;
+use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxl256::number;

@@ -11,7 +11,6 @@ use crate::port::{Carries, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
-use scalepool_protocols::cxl::message::form::class_68;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
@@ -175,17 +174,17 @@ impl ByClass for End {
         if class == Class::H2dReq && self.arrived_before(Class68::H2dRsp, Class68::H2dReq) {
             return None;
         }
-        End::take_class(self, class_68(class)?).map(|message| Message::from_cxl68(&message))
+        End::take_class(self, class.on_cxl68()?).map(|message| Message::from_cxl68(&message))
     }
 
     fn waits(&self, class: Class) -> usize {
-        class_68(class).map_or(0, |class| End::waiting(self, class))
+        class.on_cxl68().map_or(0, |class| End::waiting(self, class))
     }
 }
 
 impl Carries<Message> for End {
     fn has_room(&self, message: &Message) -> bool {
-        class_68(message.class()).map_or(0, |class| End::waiting(self, class)) < PACKER_DEPTH
+        message.class().on_cxl68().map_or(0, |class| End::waiting(self, class)) < PACKER_DEPTH
     }
 
     fn send(&mut self, message: Message) -> Result<(), Violation> {

@@ -21,12 +21,13 @@ use scalepool_coherence::content::{self, LineAddr};
 use scalepool_coherence::event::Event;
 use scalepool_coherence::mem::hdm_h_host::{HdmHHost, Refusal};
 use scalepool_coherence::message::Msg;
-use scalepool_coherence::wire::{Route, from_link};
+use scalepool_coherence::message::from_link;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::cache::Cache;
 use scalepool_memory::decoder::{Destination, Routes};
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{ALL_BYTES, Line};
+use scalepool_protocols::cxl::message::Route;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, Handle, Kind, Named, Stamp, Tap, Wait};
@@ -385,7 +386,7 @@ impl Host {
         at: Stamp,
     ) {
         let (form, ports) = (self.config.form, self.config.ports[port]);
-        let message = Route { spid: ports.own, dpid: ports.device, ..Route::default() }.to_link(request);
+        let message = request.to_link(Route { spid: ports.own, dpid: ports.device, ..Route::default() });
         self.tap.named(Named::As(ports.handle(tag)), at, Kind::Begin, id, access, || shown(&message, form));
         // Room was asked for before; a refusal would lose the request and show as one that is never answered.
         let _ = self.channels[port].tx.push(cx, message);

@@ -16,13 +16,14 @@ use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{Content, Line, LineAddr};
 use scalepool_coherence::mem::HdmH;
 use scalepool_coherence::mem::backing::Backing;
-use scalepool_coherence::wire::{Route, from_link};
+use scalepool_coherence::message::from_link;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_memory::backend::{Access, MemoryBackend, MemoryTiming, Request};
 use scalepool_memory::decoder::Decoders;
 use scalepool_memory::store::Store;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
+use scalepool_protocols::cxl::message::Route;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::wait::WAIT_OVER;
@@ -124,7 +125,7 @@ impl Server {
         }
         self.agent.serve(&self.choices, from_link(message), &mut self.step);
         let route = Route { ld_id, dpid: spid, ..Route::default() };
-        let mut answer = self.step.sends.first().map(|(_, answer)| route.to_link(answer));
+        let mut answer = self.step.sends.first().map(|(_, answer)| answer.to_link(route));
         // A device of a 68B link has no other word for data that is not there: all ones say it (`fabric` CMR-4).
         if self.form == Form::Cxl68
             && let Some(Message::S2mDrs(header, _)) = &mut answer

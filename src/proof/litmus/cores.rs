@@ -28,9 +28,9 @@ use scalepool_coherence::content::{Content, Line, LineAddr};
 use scalepool_coherence::event::Event;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::host::HostAccess;
+use scalepool_coherence::message::shown;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::View;
-use scalepool_coherence::wire::shown;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 

@@ -5,6 +5,7 @@ use scalepool_coherence::content::{Line, LineAddr};
 use scalepool_coherence::ids::{IdSet, Port};
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::order::must_stay_behind;
+use scalepool_protocols::cxl::message::Identifier;
 
 /// A message with the line that it is about, which answers do not carry.
 #[derive(Debug, Clone, Copy)]
@@ -19,17 +20,8 @@ pub struct Letter {
 #[derive(Debug, Default)]
 struct Names([Vec<Option<LineAddr>>; 4]);
 
-/// Kinds of identifier.
-#[derive(Clone, Copy)]
-enum Kind {
-    Cqid,
-    Uqid,
-    Tag,
-    BiTag,
-}
-
 impl Names {
-    fn set(&mut self, kind: Kind, id: u16, line: Option<LineAddr>) {
+    fn set(&mut self, kind: Identifier, id: u16, line: Option<LineAddr>) {
         let names = &mut self.0[kind as usize];
         if names.len() <= usize::from(id) {
             names.resize(usize::from(id) + 1, None);
@@ -37,31 +29,27 @@ impl Names {
         names[usize::from(id)] = line;
     }
 
-    fn get(&self, kind: Kind, id: u16) -> Option<LineAddr> {
+    fn get(&self, kind: Identifier, id: u16) -> Option<LineAddr> {
         self.0[kind as usize].get(usize::from(id)).copied().flatten()
     }
 
     /// The line of a message that is sent; requests give their identifier a line.
     fn line_of(&mut self, msg: &Msg<Line>) -> Option<LineAddr> {
+        let (kind, id) = msg.identifier();
         match *msg {
-            Msg::D2hReq { line, cqid, .. } => self.set(Kind::Cqid, cqid, Some(line)),
-            Msg::H2dReq { line, uqid, .. } => self.set(Kind::Uqid, uqid, Some(line)),
-            Msg::M2sReq { line, tag, .. } | Msg::M2sRwd { line, tag, .. } => self.set(Kind::Tag, tag, Some(line)),
-            Msg::S2mBisnp { line, bi_tag, .. } => self.set(Kind::BiTag, bi_tag, Some(line)),
-            Msg::H2dRsp { cqid, rsp_data, .. } => {
-                let line = self.get(Kind::Cqid, cqid);
+            Msg::H2dRsp { rsp_data, .. } => {
+                let line = self.get(kind, id);
                 // Of a pull it is the UQID under which the data comes.
-                self.set(Kind::Uqid, rsp_data, line.or(self.get(Kind::Uqid, rsp_data)));
-                return line;
+                self.set(Identifier::Uqid, rsp_data, line.or(self.get(Identifier::Uqid, rsp_data)));
+                line
             }
-            Msg::H2dData { cqid, .. } => return self.get(Kind::Cqid, cqid),
-            Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => return self.get(Kind::Uqid, uqid),
-            Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => return self.get(Kind::Tag, tag),
-            Msg::M2sBirsp { bi_tag, low_addr, .. } => {
-                return self.get(Kind::BiTag, bi_tag).map(|l| LineAddr(l.0 & !3 | u64::from(low_addr)));
+            Msg::M2sBirsp { low_addr, .. } => self.get(kind, id).map(|l| LineAddr(l.0 & !3 | u64::from(low_addr))),
+            _ if msg.line().is_some() => {
+                self.set(kind, id, msg.line());
+                msg.line()
             }
+            _ => self.get(kind, id),
         }
-        msg.line()
     }
 }
 

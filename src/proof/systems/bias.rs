@@ -14,12 +14,12 @@ use scalepool_coherence::event::Event;
 use scalepool_coherence::ids::{IdSet, Port};
 use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::mem::{HostAccess, HostReq};
+use scalepool_coherence::message::shown;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::{
     CopyView, PoisonedLines, View, check_bias, check_bias_device, check_bias_host, check_copies, misled,
     name_invariants, overtaken,
 };
-use scalepool_coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, M2sReqOpcode};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

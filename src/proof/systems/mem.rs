@@ -18,12 +18,12 @@ use scalepool_coherence::mem::filter::Holders;
 use scalepool_coherence::mem::host::{HostAccess, HostReq, MemHost, block_lines};
 use scalepool_coherence::mem::host_rows::Phase;
 use scalepool_coherence::mem::tables::Copy4;
+use scalepool_coherence::message::shown;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::{
     CopyView, DcohStep, DcohWatch, MemHostWatch, PoisonedLines, View, check_copies, misled, name_invariants, overtaken,
 };
 use scalepool_coherence::mutant::Mutant;
-use scalepool_coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

@@ -15,8 +15,8 @@ use scalepool_coherence::clocked::node::Watch;
 use scalepool_coherence::clocked::sequence::{Recorded, Sequence};
 use scalepool_coherence::clocked::watcher::{Handle, Watched, Watcher};
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::wire::Route;
 use scalepool_protocols::cxl::message::Form;
+use scalepool_protocols::cxl::message::Route;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

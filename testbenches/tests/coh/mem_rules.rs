@@ -288,10 +288,10 @@ fn coh_qos_01_p() {
 
 #[test]
 fn coh_qos_01_n() {
-    use scalepool::coherence::wire::Route;
     use scalepool_protocols::cxl::message::Form;
+    use scalepool_protocols::cxl::message::Route;
     let has_field = |msg: M, form| {
-        let (layout, _) = Route::default().to_link(&msg).spell(form).expect("it fits");
+        let (layout, _) = msg.to_link(Route::default()).spell(form).expect("it fits");
         layout.fields.iter().any(|f| f.name.to_lowercase().replace('_', "").contains("devload"))
     };
     // The field is on NDR and DRS alone; a load that it cannot hold is refused.
@@ -302,7 +302,7 @@ fn coh_qos_01_n() {
         }
         let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
         let wrong: M = Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag: TAG, devload: DevLoad(4) };
-        assert!(Route::default().to_link(&wrong).spell(form).is_err());
+        assert!(wrong.to_link(Route::default()).spell(form).is_err());
         let mut host = host(Copy4::I);
         issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
         let before = host.clone();

@@ -17,9 +17,9 @@ use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::options::{MemConfig, NoRange};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{DeviceOp, HdmH, Holders, HostAccess, HostReq};
+use scalepool::coherence::message::from_link;
 use scalepool::coherence::message::{Class, Msg};
 use scalepool::coherence::mutant::Mutant;
-use scalepool::coherence::wire::{Route, from_link};
 use scalepool::proof::explore::killers;
 use scalepool::proof::explore::{Limits, named};
 use scalepool::proof::litmus::parse;
@@ -30,6 +30,7 @@ use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType,
 };
 use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::Route;
 
 /// Whether the data that left is poisoned, message by message.
 fn poison_sent<D: Content>(out: &Out<D>) -> Vec<bool> {
@@ -107,7 +108,7 @@ fn coh_psn_02_p() {
             if let Some(data) = msg.data_mut() {
                 *data = data.poisoned(poison);
             }
-            let message = Route::default().to_link(&msg);
+            let message = msg.to_link(Route::default());
             let bit = match &message {
                 Message::D2hData(m, _) => Some(m.poison),
                 Message::H2dData(m, _) => Some(m.poison),

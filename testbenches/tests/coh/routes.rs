@@ -8,9 +8,10 @@ use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::Line;
 use scalepool::coherence::event::Event;
 use scalepool::coherence::ids::Port;
+use scalepool::coherence::message::from_link;
 use scalepool::coherence::mutant::Mutant;
-use scalepool::coherence::wire::{Route, from_link};
 use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::Route;
 use std::collections::VecDeque;
 
 fn below(cache_id: Option<u8>) -> Below {
@@ -52,7 +53,7 @@ impl Tree {
     fn run(&mut self, device: usize, out: Out<Line>) {
         let mut up: VecDeque<(usize, Message)> = VecDeque::new();
         let send = |up: &mut VecDeque<_>, device, out: Out<Line>| {
-            up.extend(out.sends.iter().map(|(_, m)| (device, Route::default().to_link(m))));
+            up.extend(out.sends.iter().map(|(_, m)| (device, m.to_link(Route::default()))));
         };
         send(&mut up, device, out);
         while let Some((device, message)) = up.pop_front() {
@@ -68,7 +69,7 @@ impl Tree {
             self.home.take(&self.config, port, from_link(&message), 0, &mut out);
             self.events.append(&mut out.events);
             for (port, msg) in out.sends {
-                let message = Route { cache_id: port as u8, ..Route::default() }.to_link(&msg);
+                let message = msg.to_link(Route { cache_id: port as u8, ..Route::default() });
                 if let Some((to, message)) = self.routes.down(&self.config, message, &mut self.events) {
                     let mut out = Out::default();
                     self.devices[to].take(&self.config, 0, from_link(&message), 0, &mut out);

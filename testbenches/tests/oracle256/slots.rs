@@ -3,8 +3,8 @@
 use super::common::{all_slots, ones, patterns};
 use bitvec::prelude::*;
 use scalepool_oracle::cxl256_slots::{self as oracle, Kind, SlotOracle, Space};
+use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::cxl256::check::zero_extension;
-use scalepool_protocols::cxl::cxl256::class::Routing;
 use scalepool_protocols::cxl::cxl256::mode::Mode;
 use scalepool_protocols::cxl::cxl256::slot::{self, Place, SlotFormat, SlotKind};
 use std::collections::BTreeSet;

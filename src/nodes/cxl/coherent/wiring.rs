@@ -3,12 +3,11 @@
 
 use crate::cxl::outside::OutsideChannels;
 use scalepool_coherence::clocked::linked::{NodeLink, Numbered};
-use scalepool_coherence::clocked::node::ORDER;
-use scalepool_coherence::message::{Class, Dir};
-use scalepool_coherence::wire::Route;
+use scalepool_coherence::message::{Class, Dir, ORDER};
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::classes::ClassChannels;
-use scalepool_protocols::cxl::message::{self, Form, Message};
+use scalepool_protocols::cxl::message::Route;
+use scalepool_protocols::cxl::message::{Form, Message};
 
 /// Messages of a class between a node and its port; more wait in the packer of the link or in the node.
 const CHANNEL_MESSAGES: u32 = 8;
@@ -21,26 +20,8 @@ pub struct NodeEnds {
 
 /// The port's side.
 pub struct PortEnds {
-    tx: Vec<(message::Class, InEnd<Numbered>)>,
-    rx: Vec<(message::Class, OutEnd<Message>)>,
-}
-
-/// The class as links name it.
-pub const fn on_link(class: Class) -> message::Class {
-    match class {
-        Class::D2hReq => message::Class::D2hReq,
-        Class::D2hRsp => message::Class::D2hRsp,
-        Class::D2hData => message::Class::D2hData,
-        Class::H2dReq => message::Class::H2dReq,
-        Class::H2dRsp => message::Class::H2dRsp,
-        Class::H2dData => message::Class::H2dData,
-        Class::M2sReq => message::Class::M2sReq,
-        Class::M2sRwd => message::Class::M2sRwd,
-        Class::M2sBirsp => message::Class::M2sBirsp,
-        Class::S2mBisnp => message::Class::S2mBisnp,
-        Class::S2mNdr => message::Class::S2mNdr,
-        Class::S2mDrs => message::Class::S2mDrs,
-    }
+    tx: Vec<(Class, InEnd<Numbered>)>,
+    rx: Vec<(Class, OutEnd<Message>)>,
 }
 
 /// Channels named `<name>.<class>` for a node that sends in direction `sends`, for the classes that `form` has.
@@ -58,19 +39,18 @@ pub fn channels(
     let mut node = NodeEnds { rx: Vec::new(), tx: Vec::new() };
     let mut port = PortEnds { tx: Vec::new(), rx: Vec::new() };
     for class in ORDER {
-        let of_link = on_link(class);
-        if form.layout(of_link).is_none() {
+        if form.layout(class).is_none() {
             continue;
         }
         let path = format!("{name}.{}", class.name().to_lowercase().replace(' ', "_"));
         if class.dir() == sends {
             let (tx, to_link) = p.channel(&path, CHANNEL_MESSAGES, 1)?;
             node.tx.push((class, tx));
-            port.tx.push((of_link, to_link));
+            port.tx.push((class, to_link));
         } else {
             let (from_link, rx) = p.channel(&path, CHANNEL_MESSAGES, rx_edges)?;
             node.rx.push((class, rx));
-            port.rx.push((of_link, from_link));
+            port.rx.push((class, from_link));
         }
     }
     Ok((node, port))
@@ -95,8 +75,8 @@ impl NodeEnds {
     /// Attaches them to the place of a component that stands outside.
     pub fn attach_outside(self, bind: &mut Binder) -> OutsideChannels {
         OutsideChannels {
-            rx: self.rx.into_iter().map(|(class, end)| (on_link(class), bind.attach(end))).collect(),
-            tx: self.tx.into_iter().map(|(class, end)| (on_link(class), bind.attach(end))).collect(),
+            rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+            tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
         }
     }
 }

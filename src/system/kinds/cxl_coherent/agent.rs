@@ -10,10 +10,10 @@ use scalepool_coherence::clocked::node::{self, NodeConfig, NodeResult, Reduction
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::clocked::watcher::Watched;
 use scalepool_coherence::content::Line;
-use scalepool_coherence::wire::Route;
 use scalepool_kernel::{BuildError, ClockId, PartitionBuilder};
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_protocols::cxl::message::Form;
+use scalepool_protocols::cxl::message::Route;
 use scalepool_trace::Tap;
 use std::sync::{Arc, Mutex};
 

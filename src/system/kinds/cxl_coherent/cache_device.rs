@@ -20,7 +20,6 @@ use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::content::{Line, LineAddr};
 use scalepool_coherence::ids::Port;
 use scalepool_coherence::mem::peer::Peer;
-use scalepool_coherence::wire::{layouts, peer_layouts};
 use scalepool_trace::{Hub, PlaceKind};
 
 /// A device with a cache.
@@ -87,7 +86,7 @@ impl Component for CacheDevice {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let (name, port) = (format!("{}.cache", site.path), &site.ports[0]);
-        let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
+        let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
         let seat = port.seat();
         let program = self.core.program(site, &name, seat, Some(seat.holders.start));
         let device = Described::with_core(name, Device::new(), self.core.accessor(program), tap);
@@ -119,7 +118,7 @@ impl Component for CachePeer {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let (name, port) = (format!("{}.cache", site.path), &site.ports[0]);
-        let tap = hub.tap(&name, PlaceKind::Messages(peer_layouts(port.link.cxl().0)));
+        let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.peer_layouts()));
         let seat = port.seat();
         let holder = seat.holders.start;
         let program = divided(self.core.program(site, &name, seat, Some(holder)));

@@ -14,7 +14,6 @@ use crate::quantity::Unit;
 use scalepool_coherence::bias::{BiasDevice, BiasHost};
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::wire::layouts;
 use scalepool_trace::{Hub, PlaceKind};
 
 /// The device.
@@ -78,7 +77,7 @@ impl Component for HdmDDevice {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let (name, port) = (format!("{}.bias", site.path), &site.ports[0]);
-        let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
+        let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
         let program = self.core.program(site, &name, port.seat(), None);
         let device = Described::with_core(name, BiasDevice::new(), self.core.accessor(program), tap);
         Ok(agents(vec![device.home(site.ports, false)], site, self.core.poison_every > 0))
@@ -109,7 +108,7 @@ impl Component for HdmDHost {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let (name, port) = (format!("{}.mem", site.path), &site.ports[0]);
-        let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
+        let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
         let program = self.core.program(site, &name, port.seat(), Some(0));
         let host = Described::with_core(name, BiasHost::new(0), self.core.accessor(program), tap);
         Ok(agents(vec![host.holder(site.ports, true)], site, self.core.poison_every > 0))

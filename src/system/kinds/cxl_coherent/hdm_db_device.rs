@@ -15,7 +15,6 @@ use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::Port;
 use scalepool_coherence::mem::dcoh::Dcoh;
 use scalepool_coherence::mem::options::MemConfig;
-use scalepool_coherence::wire::layouts;
 use scalepool_kernel::Rng;
 use scalepool_nodes::cxl::coherent::uio::UioTraffic;
 use scalepool_trace::{Hub, PlaceKind};
@@ -123,7 +122,7 @@ impl Component for HdmDbDevice {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let (name, port) = (format!("{}.dcoh", site.path), &site.ports[0]);
-        let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
+        let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
         let Uio { accesses, writes, bytes, lines } = self.uio;
         let domain = &port.seat().domain;
         let rng = Rng::for_name(site.seed, &format!("uio[{}]", domain.number()));

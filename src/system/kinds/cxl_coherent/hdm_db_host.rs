@@ -15,7 +15,6 @@ use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::ids::Port;
 use scalepool_coherence::mem::host::MemHost;
 use scalepool_coherence::mem::load::Steps;
-use scalepool_coherence::wire::layouts;
 use scalepool_trace::{Hub, PlaceKind};
 
 /// A host.
@@ -86,7 +85,7 @@ impl Holder {
         let mut all = Vec::new();
         for (n, port) in site.ports.iter().enumerate() {
             let (name, seat) = (name(site.path, n), port.seat());
-            let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
+            let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
             let holder = seat.holders.start;
             let mut core = self.core.accessor(self.core.program(site, &name, seat, Some(holder)));
             if let Some(steps) = self.steps() {

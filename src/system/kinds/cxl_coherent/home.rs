@@ -14,7 +14,6 @@ use scalepool_coherence::clocked::cache::Sparse;
 use scalepool_coherence::clocked::core::NoCore;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::wire::layouts;
 use scalepool_trace::{Hub, PlaceKind};
 
 /// The kind.
@@ -58,7 +57,7 @@ impl Component for CxlHome {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let name = format!("{}.home", site.path);
-        let tap = hub.tap(&name, PlaceKind::Messages(layouts(site.ports[0].link.cxl().0)));
+        let tap = hub.tap(&name, PlaceKind::Messages(site.ports[0].link.cxl().0.layouts()));
         let home = Described {
             name,
             agent: HomeAgent::new(Sparse::default()),

@@ -18,7 +18,6 @@ use scalepool_coherence::cache::home::PORTS;
 use scalepool_coherence::cache::route::{Below, CACHE_IDS, Flits, Hdm, Hierarchy, Routes};
 use scalepool_coherence::clocked::switch::{Switch, SwitchResult, Table};
 use scalepool_coherence::message::Class;
-use scalepool_coherence::wire::layouts;
 use scalepool_protocols::cxl::message::Form;
 use scalepool_trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
@@ -169,7 +168,7 @@ fn form(site: &Site<'_>, port: usize) -> Form {
 /// The switch with its table.
 fn switch(table: Table, site: &Site<'_>, hub: &mut Hub) -> Node {
     let name = site.path.to_owned();
-    let tap = hub.tap(&name, PlaceKind::Messages(layouts(form(site, 0))));
+    let tap = hub.tap(&name, PlaceKind::Messages(form(site, 0).layouts()));
     let domain = site.ports[0].seat().domain.clone();
     let links: Vec<_> =
         site.ports.iter().map(|port| (port.link.cxl().0, (port.seat().link_number(), port.number))).collect();

@@ -15,7 +15,7 @@ use scalepool_link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, f
 use scalepool_link::cxl256::end::Stats;
 use scalepool_link::cxl256::port::{EndReport, PortEnd};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::class::Class;
+use scalepool_protocols::cxl::cxl256::Class;
 use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit};
 use scalepool_protocols::cxl::cxl256::{Mode, config::Cxl256Config};
 

@@ -21,13 +21,13 @@ use crate::kind::{Finding, Lines, LinkSite, Plug, Role};
 use crate::metric::Count;
 use crate::problem::Place;
 use crate::quantity::Unit;
-use scalepool_coherence::message as coherent;
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::classes::ByClass;
 use scalepool_link::fault::Fault;
 use scalepool_link::port::{Agent, Carries, Channels, Reports};
 use scalepool_nodes::cxl::coherent::wiring;
-use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::message::{Class, Form, Message, TransactionRole};
 
 /// Listed faults.
 const FAULTS: &str =
@@ -138,7 +138,7 @@ struct Classes {
     /// How messages are spelled: not every form has all classes.
     form: Form,
     /// Direction of what the component sends.
-    sends: coherent::Dir,
+    sends: Dir,
 }
 
 impl Classes {
@@ -162,24 +162,25 @@ fn is_coherent(site: &LinkSite<'_>) -> bool {
 
 /// Classes of messages between ports: of what the host sends and of what the device sends.
 fn classes(roles: [Role; 2]) -> [Vec<&'static str>; 2] {
-    use coherent::Class::*;
-    let all: &[coherent::Class] = match roles[0] {
-        Role::Coherent(Lines::Cache, _) => &[H2dReq, H2dRsp, H2dData, D2hReq, D2hRsp, D2hData],
-        Role::Coherent(Lines::HdmDb, _) => &[M2sReq, M2sRwd, M2sBirsp, S2mBisnp, S2mNdr, S2mDrs],
-        Role::Coherent(Lines::HdmD, _) => {
-            &[H2dReq, H2dRsp, H2dData, D2hReq, D2hRsp, D2hData, M2sReq, M2sRwd, S2mNdr, S2mDrs]
-        }
-        _ => &[M2sReq, M2sRwd, S2mNdr, S2mDrs],
+    let is_snoop = |class: &Class| matches!(class.role(), TransactionRole::Snoop | TransactionRole::SnoopAnswer);
+    let carries = |class: &Class| match roles[0] {
+        Role::Coherent(Lines::Cache, _) => !class.is_mem(),
+        Role::Coherent(Lines::HdmDb, _) => class.is_mem(),
+        // CXL.mem without back-invalidation.
+        Role::Coherent(Lines::HdmD, _) => !(class.is_mem() && is_snoop(class)),
+        _ => class.is_mem() && !is_snoop(class),
     };
-    let sent = |dir| all.iter().filter(|class| class.dir() == dir).map(|class| class.name()).collect();
-    [sent(coherent::Dir::Down), sent(coherent::Dir::Up)]
+    let sent = |dir| {
+        let of_way = Class::ALL.into_iter().filter(|class| class.dir() == dir && carries(class));
+        of_way.map(Class::name).collect()
+    };
+    [sent(Dir::Down), sent(Dir::Up)]
 }
 
 /// What a device whose memory has no other holders needs room for.
 pub(super) fn answered_memory() -> Vec<Wait> {
-    use coherent::Class::*;
-    let answered =
-        |(request, answer): (coherent::Class, coherent::Class)| Wait::answered(request.name(), answer.name());
+    use Class::*;
+    let answered = |(request, answer): (Class, Class)| Wait::answered(request.name(), answer.name());
     [(M2sReq, S2mDrs), (M2sReq, S2mNdr), (M2sRwd, S2mNdr)].map(answered).to_vec()
 }
 

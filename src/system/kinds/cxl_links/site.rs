@@ -5,7 +5,6 @@ use super::{Classes, CxlLink, Reported};
 use crate::kind::{BuiltLink, Clocks, External as Outside, LinkEndSite, LinkSite, Plug};
 use crate::kinds::{broken as broken_at, published};
 use crate::measured::{Ending, LinkMeasured};
-use scalepool_coherence::message;
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{External, ExternalConfig, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
@@ -137,7 +136,7 @@ pub(super) fn build<E: Reported>(
             hold_credits_flits: if n == 1 { line.credits_hold } else { 0 },
             give_up: line.give_up,
             halves,
-            classes: by_class.then_some(Classes { form, sends: [message::Dir::Down, message::Dir::Up][n] }),
+            classes: by_class.then_some(Classes { form, sends: Dir::ALL[n] }),
             taps: None,
             result: Arc::default(),
         }

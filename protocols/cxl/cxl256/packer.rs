@@ -127,7 +127,7 @@ pub struct Packer {
     mode: Mode,
     dir: Dir,
     config: Cxl256Config,
-    queues: [VecDeque<Message>; 12],
+    queues: [VecDeque<Message>; Class::COUNT],
     /// Messages in all of them.
     queued: usize,
     owed: VecDeque<Owed>,
@@ -156,7 +156,7 @@ impl Packer {
             open: 0,
             filled: Filled::default(),
             last_active: 0,
-            last_group: [0; 12],
+            last_group: [0; Class::COUNT],
             turn: Class::ALL.into_iter().filter(may_go).collect(),
         }
     }
@@ -225,7 +225,7 @@ impl Packer {
 
     /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by [`Class::index`]);
     /// `None`: nothing waits that may go.
-    pub fn pack(&mut self, credits: &mut [u16; 12]) -> Option<Slots> {
+    pub fn pack(&mut self, credits: &mut [u16; Class::COUNT]) -> Option<Slots> {
         self.filled = Filled::default();
         if self.is_empty() {
             return None;
@@ -267,15 +267,21 @@ impl Packer {
     /// The flit that goes out has no slots for messages (control, credits alone): the stream moves on without any.
     pub fn skip(&mut self) {
         self.last_active = self.open_messages();
-        self.last_group = [0; 12];
+        self.last_group = [0; Class::COUNT];
     }
 
     /// The format for a slot and the places it uses, bit n for place n.
-    fn choose(&self, n: usize, taken: &Taken, credits: &[u16; 12], barred: u16) -> Option<(&'static SlotFormat, u8)> {
+    fn choose(
+        &self,
+        n: usize,
+        taken: &Taken,
+        credits: &[u16; Class::COUNT],
+        barred: u16,
+    ) -> Option<(&'static SlotFormat, u8)> {
         if self.queued == 0 {
             return None;
         }
-        let mut room = [0; 12];
+        let mut room = [0; Class::COUNT];
         for class in &self.turn {
             room[class.index()] = self.room(n, *class, taken, credits);
         }
@@ -293,7 +299,7 @@ impl Packer {
     }
 
     /// How many more messages of a class may stand in slot `n`: by queue, credit and the windows of 128 bytes.
-    fn room(&self, n: usize, class: Class, taken: &Taken, credits: &[u16; 12]) -> usize {
+    fn room(&self, n: usize, class: Class, taken: &Taken, credits: &[u16; Class::COUNT]) -> usize {
         let i = class.index();
         let most = self.queues[i].len().min(usize::from(credits[i]));
         if most == 0 {
@@ -313,13 +319,13 @@ impl Packer {
     }
 
     /// The places that a format would use, bit n for place n; 0 where it is not legal now.
-    fn plan(&self, n: usize, format: &SlotFormat, taken: &Taken, room: &[usize; 12], barred: u16) -> u8 {
+    fn plan(&self, n: usize, format: &SlotFormat, taken: &Taken, room: &[usize; Class::COUNT], barred: u16) -> u8 {
         let short = format.kind != SlotKind::G;
         if short && format.has_data() && self.owed.len() > MAX_OWED_IN_SHORT_SLOT {
             return 0;
         }
         let (mut plan, mut headers, mut owed, mut shared_trailer) = (0, 0, self.owed.len(), false);
-        let mut per_class = [0usize; 12];
+        let mut per_class = [0usize; Class::COUNT];
         for (k, place) in format.places().enumerate() {
             let more = &mut per_class[place.class.index()];
             let barred = !short && barred >> place.class.index() & 1 == 1;
@@ -367,11 +373,11 @@ impl Packer {
         format: &'static SlotFormat,
         plan: u8,
         taken: &mut Taken,
-        credits: &mut [u16; 12],
+        credits: &mut [u16; Class::COUNT],
     ) -> u128 {
         let mut bits = u128::from(format.code);
         self.filled.messages += CODE_BITS;
-        let mut served = [false; 12];
+        let mut served = [false; Class::COUNT];
         let mut with_data = Vec::new();
         for (k, place) in format.places().enumerate().filter(|(k, _)| plan >> k & 1 == 1) {
             let i = place.class.index();
@@ -479,8 +485,8 @@ mod tests {
     fn stream(mode: Mode, dir: Dir, config: Cxl256Config, seed: u64) {
         let mut draw = Draw(seed);
         let (mut packer, mut unpacker) = (Packer::new(mode, dir, config), Unpacker::new(mode, dir));
-        let mut sent: [VecDeque<Message>; 12] = Default::default();
-        let mut credits = [0; 12];
+        let mut sent: [VecDeque<Message>; Class::COUNT] = Default::default();
+        let mut credits = [0; Class::COUNT];
         for n in 0..400 {
             for class in Class::ALL.into_iter().filter(|c| c.dir() == dir) {
                 for _ in 0..if n < 300 { draw.below(4) } else { 0 } {
@@ -512,7 +518,7 @@ mod tests {
             }
             assert_eq!(packer.owed_slots(), unpacker.owed_slots());
         }
-        while let Some(slots) = packer.pack(&mut [2000; 12]) {
+        while let Some(slots) = packer.pack(&mut [2000; Class::COUNT]) {
             let mut flit = Flit::ZERO;
             flit.set_header(&FlitHeader { flit_type: FlitType::Cachemem, ..FlitHeader::default() }).expect("fits");
             slots.into_iter().enumerate().for_each(|(n, slot)| flit.set_slot(mode, n, slot));

@@ -148,7 +148,7 @@ pub enum Role {
 }
 
 /// Messages of each class, by index.
-pub type Counts = [u8; 12];
+pub type Counts = [u8; Class::COUNT];
 
 /// One flit, taken apart.
 #[derive(Debug, Clone)]
@@ -247,7 +247,7 @@ impl Unpacker {
             owed_slots: 0,
             header_slots: 0,
             last_active: 0,
-            last_group: [0; 12],
+            last_group: [0; Class::COUNT],
             tlps: Reader::new(mode.routing() == Routing::Pbr),
             delivered: Vec::new(),
         }
@@ -378,7 +378,7 @@ impl Unpacker {
         let carried = self.open.len();
         let mut begun = 0;
         let mut unused = false;
-        let mut group: Counts = [0; 12];
+        let mut group: Counts = [0; Class::COUNT];
         for n in 0..SLOTS {
             decoded.owed_slots[n] = self.owed_slots;
             decoded.open_messages[n] = self.open.len();
@@ -417,7 +417,7 @@ impl Unpacker {
             self.header_slots += 1;
             return 0;
         }
-        let mut none = [0; 12];
+        let mut none = [0; Class::COUNT];
         let counts = counts.unwrap_or(&mut none);
         let first = self.open.len();
         for place in format.places().filter(|p| p.is_valid(bits)) {

@@ -47,7 +47,7 @@ pub struct Sender<'a> {
     carried: usize,
     last_active: usize,
     /// Messages of each class in the groups of the last flit and this one: its group D, then A to D.
-    windows: [[u8; 12]; 5],
+    windows: [[u8; Class::COUNT]; 5],
 }
 
 impl<'a> Sender<'a> {
@@ -64,7 +64,7 @@ impl<'a> Sender<'a> {
             begun: 0,
             carried: 0,
             last_active: 0,
-            windows: [[0; 12]; 5],
+            windows: [[0; Class::COUNT]; 5],
         }
     }
 
@@ -82,7 +82,7 @@ impl<'a> Sender<'a> {
         self.flit = Flit::ZERO;
         self.begun = 0;
         self.carried = self.open();
-        self.windows = [self.windows[4], [0; 12], [0; 12], [0; 12], [0; 12]];
+        self.windows = [self.windows[4], [0; Class::COUNT], [0; Class::COUNT], [0; Class::COUNT], [0; Class::COUNT]];
     }
 
     /// Puts owed data into slot n where it must; whether the slot is taken.

@@ -34,7 +34,7 @@ pub struct CachememStats {
     /// Flits with credits alone, marked as Empty or not.
     pub sent_credits: u64,
     /// Messages received, by [`Class::index`].
-    pub messages: [u64; 12],
+    pub messages: [u64; Class::COUNT],
     /// Of them those read from an even half before the odd one had come.
     pub messages_early: u64,
     /// Payload of CXL.io or ARB/MUX, passed over.

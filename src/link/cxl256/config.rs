@@ -164,9 +164,9 @@ pub struct CachememConfig {
     /// the peer is reported (§1.6).
     pub starved_refills: u32,
     /// Receive buffers, in messages, by [`Class::index`]; 0 for classes that the end does not support.
-    pub buffers: [u16; 12],
+    pub buffers: [u16; Class::COUNT],
     /// Classes that the end may send; credits for others are named and not used.
-    pub sends: [bool; 12],
+    pub sends: [bool; Class::COUNT],
 }
 
 impl CachememConfig {

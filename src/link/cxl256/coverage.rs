@@ -16,7 +16,7 @@ use scalepool_protocols::wire::{FieldDef, Wire};
 pub struct Coverage {
     mode: Mode,
     opcodes: Group,
-    opcode_fields: [Option<&'static FieldDef>; 12],
+    opcode_fields: [Option<&'static FieldDef>; Class::COUNT],
     slots: Group,
     credits: Group,
     controls: Group,

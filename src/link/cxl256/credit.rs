@@ -16,26 +16,34 @@ const REQUESTS: usize = 0;
 /// Credits of one end, by [`Class::index`].
 #[derive(Debug, Clone)]
 pub struct CreditBook {
-    sends: [bool; 12],
+    sends: [bool; Class::COUNT],
     /// Messages that may be sent now.
-    pub spend: [u16; 12],
+    pub spend: [u16; Class::COUNT],
     /// Buffers of our own that are free and not granted.
-    pending: [u16; 12],
+    pending: [u16; Class::COUNT],
     /// Credits granted to the peer and not used by it.
-    granted: [u16; 12],
+    granted: [u16; Class::COUNT],
     /// Channel of each group that is asked first.
     turn: [usize; 3],
     /// Flit clock since which credits wait.
     waiting_since: Option<u64>,
     /// By [`Class::index`]: refills of the other channels of its group since one has messages and no credit.
-    dry_refills: [u32; 12],
+    dry_refills: [u32; Class::COUNT],
 }
 
 impl CreditBook {
     /// The book of an end that may send `sends` and has `buffers` free messages a class.
-    pub fn new(sends: [bool; 12], buffers: [u16; 12]) -> CreditBook {
-        let (spend, granted) = ([0; 12], [0; 12]);
-        CreditBook { sends, spend, pending: buffers, granted, turn: [0; 3], waiting_since: None, dry_refills: [0; 12] }
+    pub fn new(sends: [bool; Class::COUNT], buffers: [u16; Class::COUNT]) -> CreditBook {
+        let (spend, granted) = ([0; Class::COUNT], [0; Class::COUNT]);
+        CreditBook {
+            sends,
+            spend,
+            pending: buffers,
+            granted,
+            turn: [0; 3],
+            waiting_since: None,
+            dry_refills: [0; Class::COUNT],
+        }
     }
 
     /// Takes the credits of a received flit; gives the channels that this end does not send.

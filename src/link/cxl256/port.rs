@@ -294,9 +294,9 @@ pub struct EndReport {
     /// How messages are spelled.
     pub routing: Routing,
     /// Messages that it may send, by [`Class::index`].
-    pub spend: [u16; 12],
+    pub spend: [u16; Class::COUNT],
     /// Credits granted to the peer that the peer has not used, by [`Class::index`].
-    pub granted: [u16; 12],
+    pub granted: [u16; Class::COUNT],
     /// The last number that the peer has acknowledged.
     pub acknowledged: u16,
     /// The last number received well.

@@ -129,7 +129,7 @@ pub(super) struct Flits {
     owed_slots: VarId,
     slots: Vec<VarId>,
     /// By class; the n-th is for the n-th message of a flit.
-    messages: [Vec<MessageVars>; 12],
+    messages: [Vec<MessageVars>; Class::COUNT],
     /// In order of [`controls`].
     controls: Vec<MessageVars>,
     unpacker: Unpacker,
@@ -239,7 +239,7 @@ impl FlitVars for Flits {
         state.count(self.taken);
         state.set(self.number, number.into());
         self.slots(state, &decoded);
-        let mut seen = [0; 12];
+        let mut seen = [0; Class::COUNT];
         for (_, class, bits) in decoded.messages() {
             let scopes = &self.messages[class.index()];
             let n = &mut seen[class.index()];

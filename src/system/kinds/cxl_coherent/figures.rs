@@ -7,7 +7,7 @@ use scalepool_coherence::clocked::accessor;
 use scalepool_coherence::clocked::coverage::{Point, Table};
 use scalepool_coherence::clocked::node::NodeResult;
 use scalepool_coherence::event::Event;
-use scalepool_coherence::message::ORDER;
+use scalepool_coherence::message::{Class, ORDER};
 use scalepool_nodes::Broken;
 use scalepool_protocols::wire::{At, Violation};
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 /// What an agent has done.
 pub(super) struct Figures {
     events: Vec<Event>,
-    sent: [u64; 12],
+    sent: [u64; Class::COUNT],
     met: BTreeSet<Point>,
     measured: Option<accessor::Measured>,
     aborts: u64,

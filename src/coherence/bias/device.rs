@@ -14,7 +14,7 @@ use crate::config::CoherenceConfig;
 use crate::content::{Content, LineAddr, WHOLE_LINE};
 use crate::event::Event;
 use crate::mem::dcoh::answer_outside;
-use crate::mem::tables::{Copy4, Record, Region, ReqRow, check_req, req_rows, rwd};
+use crate::mem::tables::{Copy4, Record, Region, ReqRow, check_req, is_read, req_rows, rwd};
 use crate::message::Msg;
 use crate::mutant::Mutant;
 use crate::names::{self, CQIDS};
@@ -344,7 +344,7 @@ impl<D: Content> BiasDevice<D> {
             }
             _ => {}
         }
-        let has_data = matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData);
+        let has_data = is_read(opcode);
         if config.mem.is_outside(line) {
             answer_outside(config, 0, has_data, tag, DevLoad(0), out);
             return;

@@ -526,7 +526,7 @@ impl<D: Content> Dcoh<D> {
         let others = holders.without(host);
         let own = self.own.get(&line).map_or(Copy4::I, |o| o.0);
         let any = meta_field == MetaField::Meta0State && meta == MetaValue::Any;
-        let has_data = matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData);
+        let has_data = tables::is_read(opcode);
         let alone = others.is_empty();
         let exclusive = match opcode {
             M2sReqOpcode::MemRdData => alone && own == Copy4::I && way == 0,
@@ -634,7 +634,7 @@ impl<D: Content> Dcoh<D> {
             return;
         }
         if config.mem.is_outside(line) {
-            let read = matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData);
+            let read = tables::is_read(opcode);
             answer_outside(config, host, read, tag, self.load(config), out);
             return;
         }

@@ -105,7 +105,7 @@ impl<D: Content, M: Backing<D>> HdmH<D, M> {
                 let bits = self.returned(config, line);
                 match opcode {
                     M2sReqOpcode::MemSpecRd => return,
-                    M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData => self.answer_data(config, line, tag, bits, out),
+                    read if tables::is_read(read) => self.answer_data(config, line, tag, bits, out),
                     _ => {
                         let (opcode, (meta_field, meta)) = (NdrOpcode::Cmp, bits);
                         out.send(0, Msg::S2mNdr { opcode, meta_field, meta, tag, devload: DevLoad(0) });

@@ -92,7 +92,7 @@ impl HostReq {
 
     /// Whether a line of data answers it.
     pub fn has_data(self) -> bool {
-        [M2sReqOpcode::MemRd, M2sReqOpcode::MemRdData].contains(&self.opcode)
+        tables::is_read(self.opcode)
     }
 
     /// Whether the core means to write: a store that waits asks again when this was lost.

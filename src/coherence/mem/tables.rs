@@ -434,6 +434,11 @@ pub static HDM_H_ROWS: &[HdmHRow] = &[
     },
 ];
 
+/// Whether a line of data answers an M2S Req.
+pub const fn is_read(opcode: M2sReqOpcode) -> bool {
+    matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData)
+}
+
 /// Rule of an access to an address that no range holds.
 pub const NO_RANGE: &str = "COH-MEM-36";
 

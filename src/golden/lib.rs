@@ -28,7 +28,7 @@ pub mod hex;
 pub mod layouts;
 pub mod legal;
 mod lines;
-mod locate;
+pub mod locate;
 mod manifest;
 pub mod nvlink;
 pub mod rsp;

@@ -55,7 +55,7 @@ pub(super) fn in_message(def: &LayoutDef, found: u128, expected: u128) -> Differ
 }
 
 /// The first place in which a unit differs from the last one of the stream that should stand there.
-pub(super) fn in_stream<'a>(dir: Dir, stream: impl Iterator<Item = &'a Unit>, found: &Unit) -> Option<Difference> {
+pub fn in_stream<'a>(dir: Dir, stream: impl Iterator<Item = &'a Unit>, found: &Unit) -> Option<Difference> {
     let mut reader = Unpacker::new(dir, Revision::V2_0, Enabled::ALL);
     let expected = stream.map(|unit| reader.read(unit)).last()?;
     in_unit(&expected, found)
@@ -146,31 +146,4 @@ pub(super) fn in_packet(found: &[u8], expected: &[u8]) -> Option<Difference> {
     let shown = |packet: &[u8]| format!("{:02x}", packet[byte]);
     let at = format!("byte {byte}, flit {} of the packet", byte / NVL_FLIT_BYTES);
     Some(Difference::new(at, shown(found), shown(expected)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Content, Source, Spec};
-
-    /// Every bit of every kind of flit has a name, and it names the byte in which the bit stands.
-    #[test]
-    fn every_bit_of_a_flit_is_named() {
-        let spec = Spec { count: 1, ..Spec::default() };
-        for source in [Source::Flits(Dir::Down), Source::Flits(Dir::Up), Source::Control(Dir::Down)] {
-            let Content::Cxl68(dir, groups) = source.vectors(&spec).content else { unreachable!("a set of flits") };
-            // The first case of each group and its last flit.
-            for units in groups.iter().map(|g| &g.cases[g.cases.len() / 2].units) {
-                let last = units[units.len() - 1];
-                for bit in 0..8 * map::LEN {
-                    let mut found = last;
-                    found.0[bit / 8] ^= 1 << (bit % 8);
-                    let difference = in_stream(dir, units.iter(), &found).expect("they differ");
-                    assert!(difference.at.starts_with(&format!("byte {}, ", bit / 8)), "{difference:?}");
-                    assert_ne!(difference.found, difference.expected, "{}", difference.at);
-                }
-                assert_eq!(in_stream(dir, units.iter(), &last), None);
-            }
-        }
-    }
 }

@@ -327,16 +327,3 @@ pub fn comparison_json(seed: u64, reports: &[(&str, Report)]) -> Map<String, Val
     map.insert("modes".into(), modes.collect());
     map
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spread_of_few_and_many() {
-        assert_eq!(Spread::of(vec![]), Spread::default());
-        assert_eq!(Spread::of(vec![7]), Spread { min: 7, mean: 7.0, p50: 7, p99: 7, max: 7 });
-        let s = Spread::of((1..=100).rev().collect());
-        assert_eq!(s, Spread { min: 1, mean: 50.5, p50: 50, p99: 99, max: 100 });
-    }
-}

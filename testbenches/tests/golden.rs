@@ -2,6 +2,9 @@
 //! the committed set against the generator, and every way in which a set can be wrong.
 
 mod flits256;
+mod hex;
+mod locate;
+mod rsp;
 mod xlinks;
 
 use proptest::prelude::*;

@@ -7,5 +7,6 @@ mod conservation;
 mod link_group;
 mod modes;
 mod pod;
+mod reduction;
 mod switch;
 mod tables;

@@ -1,5 +1,6 @@
 //! `scalepool run`, `diff` and `golden` from outside: figures that the specification fixes, stimulus semantics, refusals.
 
+use scalepool::scenario::report::Spread;
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
@@ -423,4 +424,12 @@ fn inspect_keeps_its_feet_and_its_inputs() {
         scalepool(dir.path(), &["run", "cxl68-expander", "--stimulus", "one.csv", "--trace", "./one.csv"]);
     assert!(status == 2 && err.contains("./one.csv: found an input of this run"), "{err}");
     assert_eq!(inspect("w.fst", "trace.jsonl").0, 0);
+}
+
+#[test]
+fn spread_of_few_and_many() {
+    assert_eq!(Spread::of(vec![]), Spread::default());
+    assert_eq!(Spread::of(vec![7]), Spread { min: 7, mean: 7.0, p50: 7, p99: 7, max: 7 });
+    let s = Spread::of((1..=100).rev().collect());
+    assert_eq!(s, Spread { min: 1, mean: 50.5, p50: 50, p99: 99, max: 100 });
 }

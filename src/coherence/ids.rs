@@ -3,7 +3,7 @@
 //! Modelled: ports of an agent, which are the numbers of the hosts or devices behind them, and sets of such numbers: who may hold
 //! a line, whose answer is missing. Detail: a set of numbers below 64, as every search has, is one word; above that it is a
 //! list of words, so that a device can track as many hosts as a fabric has ports. Left out: the identifiers on a wire, which
-//! are those of a [`Route`](crate::wire::Route), and their limits, which are those of the agents (a CacheID has 4 bits).
+//! are those of a [`Route`](scalepool_protocols::cxl::message::Route), and their limits, which are those of the agents (a CacheID has 4 bits).
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -4,7 +4,7 @@
 //! Left out: routing identifiers (a port of the agent stands for them: one port a CacheID, a host or a device), traffic
 //! classes, hints without effect on coherence, which are 0 on a link. Agents never see a flit.
 //!
-//! [`agent_messages!`] is the one declaration: the fields, the field of the link's message that each of them is, and where the
+//! `agent_messages!` is the one declaration: the fields, the field of the link's message that each of them is, and where the
 //! class stands in the order of waiting.
 
 use super::content::{Content, Line, LineAddr, WHOLE_LINE};

@@ -2,7 +2,8 @@
 # Every check of the repository, the cheap ones first; stops at the first that fails. Called by `make test`. With ORACLE=DIR
 # in the environment the program is also compared with the fact sheets in DIR.
 #
-# Co-simulation begins when program and library are built and runs beside the tests: neither keeps two cores busy alone.
+# Co-simulation begins when program and library are built and runs beside the tests: neither keeps two cores busy alone. Its
+# simulators, and the benches that go without the program, are built beside clippy, which often waits for one crate.
 #
 # At the end: a table of durations, and the sum of the runner's own `test result` lines.
 set -euo pipefail
@@ -64,9 +65,13 @@ oracle() {
 step tools bash testbenches/setup/tools.sh
 step format cargo fmt --all --check
 step python python_files
+mkdir -p "$target"
+step_beside simulators "$target/simulators.log" bash -c \
+    'bash testbenches/setup/simulators.sh && .venv-cosim/bin/python3 testbenches/verilator/run.py --build-only'
 step clippy cargo clippy --workspace --all-targets -- -D warnings
 step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 step build build
+join
 step_beside cosim "$target/cosim.log" env PROFILE=dev bash testbenches/setup/cosimulate.sh
 step tests tests
 step profiles bash testbenches/setup/profiles.sh "$target/debug/scalepool"

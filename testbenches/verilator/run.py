@@ -8,7 +8,7 @@ is killed when a bench of its device does not pass. Exit status 1 when a bench f
 What is built and what came out is kept below target/cosim by a hash of all that goes into it: what has not changed is not
 done again.
 
-usage: run.py [--program PROGRAM] [--only WORD] [--no-mutants] [--full] [--fresh]
+usage: run.py [--program PROGRAM] [--only WORD] [--no-mutants] [--full] [--fresh] | run.py --build-only
 """
 
 import argparse
@@ -270,10 +270,20 @@ def main():
     parser.add_argument("--no-mutants", action="store_true", help="the RTL as it is, no mutants")
     parser.add_argument("--full", action="store_true", help="a million random flits for each CRC, and more for the others")
     parser.add_argument("--fresh", action="store_true", help="forget what was built before, and what came out")
+    parser.add_argument("--build-only", action="store_true",
+                        help="build what goes without the program, the benches in Verilator that do not call the model")
     options = parser.parse_args()
     begin = time.monotonic()
     program = pathlib.Path(options.program).resolve()
     library = pathlib.Path(os.environ.get("SCALEPOOL_LIB") or program.parent / "libscalepool.so").resolve()
+    if options.build_only:
+        # First one that is not fast: it leaves Verilator's own objects to the others.
+        benches = sorted((b for b in table(program) + dpi_table(False) if not b.dpi), key=lambda bench: bench.fast)
+        built = [build(bench, "verilator", RTL, library) for bench in benches[:1]]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            built += pool.map(lambda bench: build(bench, "verilator", RTL, library), benches[1:])
+        print(f"{len(built)} benches, {time.monotonic() - begin:.0f} s")
+        return 0
     if not program.is_file() or not library.is_file():
         print(f"missing: {program} and the library beside it\nto build: cargo build", file=sys.stderr)
         return 2

@@ -23,13 +23,11 @@ def give(runtime, folder):
 
 
 def keep(folder, runtime):
-    """Leaves the objects of a build for the next ones, unless another build was first."""
-    if runtime.is_dir():
-        return
-    part = pathlib.Path(tempfile.mkdtemp(dir=runtime.parent))
+    """Leaves the objects of a build for the next ones, as far as no other build has left them."""
+    runtime.mkdir(exist_ok=True)
     for name in folder.glob("verilated*.[od]"):
-        shutil.copy2(name, part)
-    try:
-        part.rename(runtime)
-    except OSError:
-        shutil.rmtree(part)
+        if (runtime / name.name).exists():
+            continue
+        # Whole from the first moment: other builds may be looking.
+        with tempfile.TemporaryDirectory(dir=runtime) as part:
+            pathlib.Path(shutil.copy2(name, part)).rename(runtime / name.name)

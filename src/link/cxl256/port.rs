@@ -16,8 +16,7 @@ use crate::cxlio::{FlitEnd, Port as _};
 use crate::event::{Event, finding};
 use crate::hook::Hooks;
 use crate::line_time::Parts;
-use crate::port::{Carries, LinkEnd, PACKER_DEPTH, Reports};
-use scalepool_protocols::cxl::Dir;
+use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_protocols::cxl::cxl256::class::Routing;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
@@ -203,7 +202,6 @@ impl<C: Client> Client for Watched<C> {
 pub struct PortEnd<C: Layer> {
     /// The end.
     pub end: End<Watched<C>>,
-    dir: Dir,
     /// Flits sent, without the NOPs that were left out.
     pub sent: u64,
     /// Flit clocks in which something waited and had no credit, while nothing else could be sent.
@@ -212,17 +210,17 @@ pub struct PortEnd<C: Layer> {
 }
 
 impl PortEnd<Cachemem> {
-    /// An end with CXL.cachemem above the numbers. Format and direction are those of `config`.
+    /// An end with CXL.cachemem above the numbers. The format is that of `config`.
     pub fn cachemem(link: LinkConfig, config: CachememConfig) -> PortEnd<Cachemem> {
-        PortEnd::new(LinkConfig { mode: config.mode, ..link }, config.dir, Cachemem::new(config))
+        PortEnd::new(LinkConfig { mode: config.mode, ..link }, Cachemem::new(config))
     }
 }
 
 impl<C: Layer> PortEnd<C> {
-    /// An end that has sent nothing, with the direction of its transmitter.
-    pub fn new(link: LinkConfig, dir: Dir, layer: C) -> PortEnd<C> {
+    /// An end that has sent nothing.
+    pub fn new(link: LinkConfig, layer: C) -> PortEnd<C> {
         let client = Watched { layer, taken: Vec::new(), count: 0 };
-        PortEnd { end: End::new(link, client), dir, sent: 0, credit_stalls: 0, uses: Parts::default() }
+        PortEnd { end: End::new(link, client), sent: 0, credit_stalls: 0, uses: Parts::default() }
     }
 
     /// What stands above the numbers.
@@ -337,10 +335,6 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
         self.end.link().mode.protocol()
     }
 
-    fn dir(&self) -> Dir {
-        self.dir
-    }
-
     fn receive_even(&mut self, unit: &WireFlit, now_flits: u64) {
         self.end.receive_even(&unit.flit, now_flits);
     }
@@ -353,17 +347,13 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
         true
     }
 
-    fn hidden_fault(&mut self) {
-        self.end.hidden_fault();
-    }
-
-    fn take_payload(&mut self, each: &mut dyn FnMut(u16, &mut WireFlit)) {
-        let (mode, client) = (self.end.link().mode, &mut self.end.client);
+    fn take_payload(&mut self, each: &mut dyn FnMut(u16, &[u8])) {
+        let client = &mut self.end.client;
         // The client gets each number once and in order.
         let first = client.count - client.taken.len() as u64;
         let number = |n| (n % u64::from(number::LAST)) as u16 + 1;
         for (n, flit) in (first..).zip(client.taken.drain(..)) {
-            each(number(n), &mut WireFlit { mode, flit });
+            each(number(n), &flit.0);
         }
     }
 
@@ -390,10 +380,6 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
         self.end.fruitless()
     }
 
-    fn hold_credits(&mut self, hold: bool) {
-        self.layer_mut().hold_credits(hold);
-    }
-
     fn phy_down(&mut self) {
         self.end.phy_down();
     }
@@ -414,8 +400,8 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
         self.end.attach_hooks(hooks);
     }
 
-    fn hooks(&self) -> Option<&Hooks> {
-        Some(self.end.hooks())
+    fn hooks(&self) -> &Hooks {
+        self.end.hooks()
     }
 
     fn halted(&self) -> Option<&'static str> {
@@ -428,10 +414,6 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
 
     fn is_done(&self) -> bool {
         self.end.is_done()
-    }
-
-    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        self.end.wakes_at(now_flits)
     }
 
     fn values(&self) -> Vec<u64> {
@@ -452,5 +434,19 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
     fn open_work(&self) -> String {
         let kept = self.end.transmitter().unacknowledged();
         format!("{}, {kept} flits not acknowledged", self.layer().open_work())
+    }
+}
+
+impl<C: Layer> CxlEnd for PortEnd<C> {
+    fn hold_credits(&mut self, hold: bool) {
+        self.layer_mut().hold_credits(hold);
+    }
+
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        self.end.wakes_at(now_flits)
+    }
+
+    fn hidden_fault(&mut self) {
+        self.end.hidden_fault();
     }
 }

@@ -9,8 +9,7 @@ use crate::cxlio::{NonFlitEnd, Port as IoPort};
 use crate::event::{Event, Severity};
 use crate::hook::Hooks;
 use crate::line_time::Parts;
-use crate::port::{Carries, LinkEnd};
-use scalepool_protocols::cxl::Dir;
+use crate::port::{Carries, CxlEnd, LinkEnd};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::message::Message;
@@ -182,7 +181,6 @@ impl Beside for End {
 #[derive(Debug, Clone)]
 pub struct UnitEnd<C> {
     mux: ArbMux<NonFlitEnd, C>,
-    dir: Dir,
     sent: u64,
     credit_stalls: u64,
     /// Trainings that the ARB/MUX had asked for when payload or an answer came well the last time.
@@ -196,12 +194,12 @@ pub struct UnitEnd<C> {
 
 impl<C: Beside> UnitEnd<C> {
     /// An end whose link has just trained for the first time.
-    pub fn new(mut mux: ArbMux<NonFlitEnd, C>, dir: Dir, faulty: bool) -> UnitEnd<C> {
+    pub fn new(mut mux: ArbMux<NonFlitEnd, C>, faulty: bool) -> UnitEnd<C> {
         mux.phy_up(Entry::First);
         if C::ENABLED == Enabled::ALL {
             Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
         }
-        UnitEnd { mux, dir, sent: 0, credit_stalls: 0, asked_before: 0, faulty, down: false, hooks: Hooks::default() }
+        UnitEnd { mux, sent: 0, credit_stalls: 0, asked_before: 0, faulty, down: false, hooks: Hooks::default() }
     }
 
     /// What has come well for any of its protocols.
@@ -224,10 +222,6 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
 
     fn protocol(&self) -> &'static str {
         "cxl-68b"
-    }
-
-    fn dir(&self) -> Dir {
-        self.dir
     }
 
     fn receive(&mut self, unit: &Unit, now_flits: u64) {
@@ -262,13 +256,8 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         self.mux.cachemem.attach_hooks(hooks);
     }
 
-    fn hooks(&self) -> Option<&Hooks> {
-        Some(&self.hooks)
-    }
-
-    fn hold_credits(&mut self, hold: bool) {
-        IoPort::hold_credits(&mut self.mux.io, hold);
-        self.mux.cachemem.hold_credits(hold);
+    fn hooks(&self) -> &Hooks {
+        &self.hooks
     }
 
     fn phy_down(&mut self) {
@@ -300,10 +289,6 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         !self.down && self.is_open() && self.mux.io.is_quiet() && self.mux.cachemem.is_quiet()
     }
 
-    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        Some(now_flits + 1)
-    }
-
     fn values(&self) -> Vec<u64> {
         let (io, total) = (&self.mux.io, |counts: [u64; 3]| counts.into_iter().sum());
         let stats = io.stats();
@@ -319,8 +304,19 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         C::ENABLED != Enabled::ALL
     }
 
-    fn is_explained(&self, damaged: bool) -> bool {
-        damaged || self.faulty
+    fn is_repaired(&self, event: &Event, damaged: bool) -> bool {
+        (damaged || self.faulty) && matches!(event.severity, Severity::Corrected | Severity::Retrain)
+    }
+}
+
+impl<C: Beside> CxlEnd for UnitEnd<C> {
+    fn hold_credits(&mut self, hold: bool) {
+        IoPort::hold_credits(&mut self.mux.io, hold);
+        self.mux.cachemem.hold_credits(hold);
+    }
+
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        Some(now_flits + 1)
     }
 }
 

@@ -7,11 +7,13 @@
 //!
 //! A walk through one flit clock: what is due on the wire passes the hooks and is kept; the oldest driven flit leaves.
 
+use super::end::Stats;
 use super::flit::Flit;
-use super::port::{Burst, PROTOCOL, PortResult};
+use super::port::{Burst, NvlReport, PROTOCOL};
 use crate::external::Feed;
 use crate::fault::FaultyWire;
 use crate::hook::{Direction, Hooks};
+use crate::port::PortResult;
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next};
 use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +27,7 @@ pub struct ExternalPort {
     pub(super) wire: FaultyWire,
     pub(super) hooks: Hooks,
     pub(super) feed: Feed,
-    pub(super) result: Arc<Mutex<PortResult>>,
+    pub(super) result: Arc<Mutex<PortResult<NvlReport>>>,
 }
 
 impl ExternalPort {
@@ -65,7 +67,8 @@ impl Module for ExternalPort {
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.stats.sent_flits = self.feed.sent();
+        let stats = Stats { sent_flits: self.feed.sent(), ..Stats::default() };
+        result.end = Some(NvlReport { stats, ..NvlReport::default() });
         result.damaged = self.wire.damaged + self.wire.unseen;
     }
 }

@@ -22,6 +22,10 @@ impl From<u128> for Flit {
 }
 
 impl WireUnit for Flit {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.0
     }

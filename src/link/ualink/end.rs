@@ -103,6 +103,8 @@ pub struct End<C> {
     uses: Parts,
     /// Flits in a row that were not used.
     unused: u64,
+    /// The payload flit that was taken last and its number, until somebody asks for it.
+    pub(super) taken: Option<(u16, Arc<Flit>)>,
     hooks: Hooks,
 }
 
@@ -190,6 +192,7 @@ impl<C: Client> End<C> {
             tl_uses: Stream::default(),
             uses: Parts::default(),
             unused: 0,
+            taken: None,
             hooks: Hooks::default(),
             config,
         }

@@ -9,10 +9,11 @@
 
 use super::OnLine;
 use super::line::{CodeWord, Line};
-use super::tl::port::{PortResult, PortWires, UalWireItem};
+use super::tl::port::{PortWires, UalReport, UalWireItem};
 use crate::external::Feed;
 use crate::fault::FaultyWire;
 use crate::hook::{Direction, Hooks};
+use crate::port::PortResult;
 use scalepool_kernel::{Cx, Module, Next};
 use scalepool_protocols::ualink::flit::Flit;
 use scalepool_trace::{Body, Kind, Stamp};
@@ -26,7 +27,7 @@ pub struct ExternalPort {
     pub(super) wire: FaultyWire,
     pub(super) hooks: Hooks,
     pub(super) feed: Feed,
-    pub(super) result: Arc<Mutex<PortResult>>,
+    pub(super) result: Arc<Mutex<PortResult<UalReport>>>,
 }
 
 impl ExternalPort {
@@ -70,7 +71,7 @@ impl Module for ExternalPort {
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.flits = self.feed.sent();
+        result.end = Some(UalReport { flits: self.feed.sent(), ..UalReport::default() });
         result.damaged = self.wire.damaged + self.wire.unseen;
     }
 }

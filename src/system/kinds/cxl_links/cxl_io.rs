@@ -145,7 +145,7 @@ impl CxlIoLink {
             weights: [self.weight_io, self.weight_cachemem],
             ..ArbMux68Config::new(dir, self.config_68b())
         };
-        UnitEnd::new(ArbMux68::new(config, checked(self.io_of_units()), beside), dir, self.is_faulty())
+        UnitEnd::new(ArbMux68::new(config, checked(self.io_of_units()), beside), self.is_faulty())
     }
 
     /// The link layer of CXL.mem in 68B units.
@@ -154,8 +154,8 @@ impl CxlIoLink {
     }
 
     /// An end of 256B flits.
-    fn flits(&self, dir: Dir, mode: Mode) -> PortEnd<FlitEnd> {
-        PortEnd::new(self.flit_config(mode), dir, checked(self.io_of_flits(mode)))
+    fn flits(&self, mode: Mode) -> PortEnd<FlitEnd> {
+        PortEnd::new(self.flit_config(mode), checked(self.io_of_flits(mode)))
     }
 
     /// An end of 256B flits that carries both protocols, and asks for Active at once.
@@ -166,7 +166,7 @@ impl CxlIoLink {
         let config = ArbMux256Config { arbiter: self.arbiter(), weights, ..ArbMux256Config::new(dir, mode) };
         let mut mux = ArbMux256::new(config, checked(self.io_of_flits(mode)), cachemem);
         Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
-        PortEnd::new(self.flit_config(mode), dir, mux)
+        PortEnd::new(self.flit_config(mode), mux)
     }
 
     fn build_ends<E: HasIo>(
@@ -265,7 +265,7 @@ impl Link for CxlIoLink {
         match (flits, self.cachemem) {
             (None, false) => self.build_ends(|dir| self.units(dir, PidLog::default()), flits, sim, site),
             (None, true) => self.build_ends(|dir| self.units(dir, self.mem_of_units(dir)), flits, sim, site),
-            (Some(mode), false) => self.build_ends(|dir| self.flits(dir, mode), flits, sim, site),
+            (Some(mode), false) => self.build_ends(|_| self.flits(mode), flits, sim, site),
             (Some(mode), true) => self.build_ends(|dir| self.shared_flits(dir, mode), flits, sim, site),
         }
     }

@@ -25,7 +25,7 @@ use scalepool_coherence::message as coherent;
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::classes::ByClass;
 use scalepool_link::fault::Fault;
-use scalepool_link::port::{Agent, Carries, Channels, Reports};
+use scalepool_link::port::{Agent, Carries, Channels, CxlEnd, Reports};
 use scalepool_nodes::cxl::coherent::wiring;
 use scalepool_protocols::cxl::message::{Form, Message};
 
@@ -200,7 +200,7 @@ struct Figures {
 }
 
 /// A link end that a component can use and that can be reported on.
-trait Reported: Reports {
+trait Reported: CxlEnd + Reports {
     /// Makes the channels between an end and its component, with this prefix in their names; what comes to the component
     /// is under way for so many edges of the port. `classes`: a channel for each, where the component keeps lines coherent.
     ///

@@ -216,6 +216,10 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         self.end.receive(unit, now_flits);
     }
 
+    fn keep_payload(&mut self) {
+        self.end.keep_payload();
+    }
+
     fn take_payload(&mut self, each: &mut dyn FnMut(u16, &[u8])) {
         self.end.take_payload(each);
     }

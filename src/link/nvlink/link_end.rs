@@ -17,6 +17,8 @@ impl LinkEnd for End {
     const SIGNALS: &'static [(&'static str, u32)] =
         &[("next_id", 12), ("accepted_id", 12), ("unacknowledged", 12), ("hunting", 1), ("replaying", 1), ("tries", 4)];
 
+    const FILLS: bool = true;
+
     const FINDINGS_WITH_UNITS: bool = true;
 
     fn protocol(&self) -> &'static str {
@@ -25,6 +27,10 @@ impl LinkEnd for End {
 
     fn receive(&mut self, unit: &Flit, _: u64) {
         End::receive(self, unit);
+    }
+
+    fn keep_payload(&mut self) {
+        self.keep_packets();
     }
 
     /// Packets, each with the identifier of its last flit.

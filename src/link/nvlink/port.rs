@@ -264,10 +264,8 @@ pub fn body_of(message: &Message) -> Body {
 impl Module for Port {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        if self.frame.is_watched() {
-            self.frame.end.keep_packets();
-        }
-        self.frame.begins(self.frame.end.stats().sent_flits, at);
+        let sent_flits = self.frame.end.stats().sent_flits;
+        self.frame.begins(sent_flits, at);
         let holds = at.cycle < self.hold_until_flits;
         self.frame.end.hold_credits(holds);
         self.arrivals(cx, at);

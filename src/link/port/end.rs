@@ -17,6 +17,9 @@ pub trait LinkEnd: Send + 'static {
     /// Whether broken rules stand with the units that arrive, in waves and traces; else they stand with the signals.
     const FINDINGS_WITH_UNITS: bool = false;
 
+    /// Whether it fills every place of the wire, so that the wire is never empty, see [`LinkEnd::fill`].
+    const FILLS: bool = false;
+
     /// Most broken rules of the peer that its port keeps one by one.
     const MOST_FINDINGS: usize = usize::MAX;
 
@@ -31,6 +34,9 @@ pub trait LinkEnd: Send + 'static {
     /// Takes a unit off the wire; if its even half was taken before, the rest of it.
     fn receive(&mut self, unit: &Self::Unit, now_flits: u64);
 
+    /// Keeps payload from now on, for [`LinkEnd::take_payload`].
+    fn keep_payload(&mut self) {}
+
     /// Shows the payload taken since the last call, with its number, where a receiver may take it later than it arrives.
     fn take_payload(&mut self, each: &mut dyn FnMut(u16, &[u8])) {
         let _ = each;
@@ -38,6 +44,11 @@ pub trait LinkEnd: Send + 'static {
 
     /// The unit of this flit clock; `None`: nothing that anybody would miss.
     fn transmit(&mut self, now_flits: u64) -> Option<Self::Unit>;
+
+    /// The same where every place of the wire is filled, also with what nobody would miss.
+    fn fill(&mut self, now_flits: u64) -> Option<Self::Unit> {
+        self.transmit(now_flits)
+    }
 
     /// What the flit clock of the last [`LinkEnd::transmit`] was used for.
     fn uses(&self) -> Parts;

@@ -1,7 +1,7 @@
 //! What every port has around its link end, whatever the protocol: hooks and faults of the wire, events that count, signals,
 //! the account of the line, the end of a run whose link cannot work.
 //!
-//! A walk through one flit clock, whose steps the port around it takes: [`Frame::begins`] tells the hooks the time;
+//! A walk through one flit clock, whose steps the port around it takes: [`Frame::begins`] tells the hooks the time and the end whether anybody looks;
 //! [`Frame::arrives`] hands a unit to the end and keeps what is broken; [`Frame::transmit`] asks the end for a unit and
 //! [`Frame::leaves`] puts it on the wire; [`Frame::judge`] gives up where nothing gets through; [`Frame::show`] shows what has
 //! changed.
@@ -111,13 +111,11 @@ impl<E: LinkEnd, R> Frame<E, R> {
     }
 
     /// A flit clock begins.
-    pub fn begins(&self, now_flits: u64, at: Stamp) {
+    pub fn begins(&mut self, now_flits: u64, at: Stamp) {
+        if self.flits.is_on() {
+            self.end.keep_payload();
+        }
         self.end.hooks().instant(now_flits, at.t_fs);
-    }
-
-    /// Whether somebody looks at what arrives.
-    pub fn is_watched(&self) -> bool {
-        self.flits.is_on()
     }
 
     /// Shows bytes that have come.

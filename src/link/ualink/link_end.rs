@@ -56,6 +56,8 @@ impl<C: Client + Send + 'static> LinkEnd for End<C> {
         ("carry_sectors", 4),
     ];
 
+    const FILLS: bool = true;
+
     const MOST_FINDINGS: usize = 100;
 
     fn protocol(&self) -> &'static str {
@@ -65,17 +67,21 @@ impl<C: Client + Send + 'static> LinkEnd for End<C> {
     fn receive(&mut self, unit: &OnLine, now_flits: u64) {
         let before = self.replay().last_taken();
         End::receive(self, unit, now_flits);
-        let number = self.replay().last_taken();
-        if let OnLine::Flit(flit) = unit
+        let (number, is_up) = (self.replay().last_taken(), self.state() == State::Up);
+        if let (OnLine::Flit(flit), Some(taken)) = (unit, &mut self.taken)
             && number != before
-            && self.state() == State::Up
+            && is_up
         {
-            self.taken = Some((number, flit.clone()));
+            taken.push((number, flit.clone()));
         }
     }
 
+    fn keep_payload(&mut self) {
+        self.taken.get_or_insert_default();
+    }
+
     fn take_payload(&mut self, each: &mut dyn FnMut(u16, &[u8])) {
-        if let Some((number, flit)) = self.taken.take() {
+        for (number, flit) in self.taken.iter_mut().flat_map(|taken| taken.drain(..)) {
             each(number, &flit.0);
         }
     }

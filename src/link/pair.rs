@@ -26,6 +26,9 @@ impl<U> Beside<U> for () {
     fn trained(&mut self) {}
 }
 
+/// What a wire of the caller does to a unit: which end sends it (0 is the host), the flit clock, the unit; `None`: it is lost.
+pub type Line<'a, U> = dyn FnMut(usize, u64, U) -> Option<U> + 'a;
+
 /// A link between two ends. Where both are alike, the host is the one that sends down.
 #[derive(Debug, Clone)]
 pub struct Pair<E: LinkEnd, B = ()> {
@@ -84,19 +87,32 @@ impl<E: LinkEnd, B: Beside<E::Unit> + Default> Pair<E, B> {
     pub fn train(&mut self) {
         self.trainings += 1;
         self.wires.clear();
-        self.host.phy_down();
-        self.device.phy_down();
+        self.ends_mut().into_iter().for_each(E::phy_down);
         self.beside.trained();
         self.training = Some(self.wires.now() + self.retrain_flits);
     }
 
+    /// Both ends, the host first.
+    pub fn ends(&self) -> [&E; 2] {
+        [&self.host, &self.device]
+    }
+
+    /// The same, to be changed.
+    pub fn ends_mut(&mut self) -> [&mut E; 2] {
+        [&mut self.host, &mut self.device]
+    }
+
     /// One flit clock.
     pub fn step(&mut self) {
+        self.step_with(&mut |_, _, unit| Some(unit));
+    }
+
+    /// One flit clock in which a line of the caller stands in front of the wires.
+    pub fn step_with(&mut self, line: &mut Line<'_, E::Unit>) {
         self.wires.tick();
         let now = self.wires.now();
         if self.training.take_if(|until| now >= *until).is_some() {
-            self.host.phy_up();
-            self.device.phy_up();
+            self.ends_mut().into_iter().for_each(E::phy_up);
         }
         for dir in Dir::ALL {
             while let Some(unit) = self.wires.arrival(dir) {
@@ -106,18 +122,19 @@ impl<E: LinkEnd, B: Beside<E::Unit> + Default> Pair<E, B> {
             }
         }
         if self.training.is_none() {
-            self.send(now);
+            self.send(now, line);
         }
-        let wanted = [self.host.take_retrain_request(), self.device.take_retrain_request()];
+        let wanted = self.ends_mut().map(E::take_retrain_request);
         if wanted.contains(&true) && self.training.is_none() {
             self.train();
         }
     }
 
-    fn send(&mut self, now: u64) {
-        for dir in Dir::ALL {
-            if let Some(unit) = self.sender(dir).fill(now) {
-                self.beside.sent(dir, &unit, now);
+    fn send(&mut self, now: u64, line: &mut Line<'_, E::Unit>) {
+        for (from, dir) in Dir::ALL.into_iter().enumerate() {
+            let Some(unit) = self.sender(dir).fill(now) else { continue };
+            self.beside.sent(dir, &unit, now);
+            if let Some(unit) = line(from, now, unit) {
                 self.wires.send(dir, unit);
             }
         }
@@ -143,6 +160,6 @@ impl<E: LinkEnd, B: Beside<E::Unit> + Default> Pair<E, B> {
     /// Whether nothing is under way but what nobody would miss.
     pub fn is_quiet(&self) -> bool {
         let rests = E::FILLS || self.wires.is_empty();
-        self.host.is_quiet() && self.device.is_quiet() && rests && self.training.is_none()
+        self.ends().into_iter().all(E::is_quiet) && rests && self.training.is_none()
     }
 }

@@ -131,7 +131,8 @@ impl<U: WireUnit> Lane<U> {
 
     /// The next unit that has arrived by flit clock `now`.
     fn arrival(&mut self, now: u64) -> Option<U> {
-        self.in_flight.pop_front_if(|(due, _)| *due <= now).map(|(_, unit)| unit)
+        let is_due = self.in_flight.front()?.0 <= now;
+        is_due.then(|| self.in_flight.pop_front()).flatten().map(|(_, unit)| unit)
     }
 
     /// The unit that arrives next, if it does by flit clock `now`; it stays on the lane.

@@ -20,37 +20,14 @@ pub trait Beside: Client + Clone + Send + 'static {
     /// Protocols of the link. With CXL.io alone the ARB/MUX is bypassed.
     const ENABLED: Enabled;
 
+    /// The end of CXL.cachemem, if it is one.
+    fn end(&self) -> Option<&End>;
+
+    /// The same, to be changed.
+    fn end_mut(&mut self) -> Option<&mut End>;
+
     /// Events since the last call.
     fn take_events(&mut self) -> Vec<Event>;
-
-    /// The end of CXL.cachemem, if it is one.
-    fn end(&mut self) -> Option<&mut End>;
-
-    /// Counters of CXL.cachemem.
-    fn figures(&self) -> IoFigures;
-
-    /// Rows that it has met.
-    fn coverage(&self) -> Vec<Met>;
-
-    /// The rule that stopped it.
-    fn halted(&self) -> Option<&'static str>;
-
-    /// Whether it has room for a message.
-    fn has_room(&self, message: &Message) -> bool;
-
-    /// Holds back or releases credits.
-    fn hold_credits(&mut self, hold: bool);
-
-    /// See [`LinkEnd::fruitless`].
-    fn fruitless(&self) -> u32;
-
-    /// Good payload flits and answers that ended such a row, all from the start.
-    fn progress(&self) -> u64;
-
-    /// Takes hooks, if it has places for them.
-    fn attach_hooks(&mut self, hooks: &Hooks) {
-        let _ = hooks;
-    }
 }
 
 /// Stands where CXL.cachemem would: it logs units whose protocol ID cannot be used.
@@ -92,88 +69,32 @@ impl Client for PidLog {
 impl Beside for PidLog {
     const ENABLED: Enabled = Enabled { io: true, cachemem: false };
 
+    fn end(&self) -> Option<&End> {
+        None
+    }
+
+    fn end_mut(&mut self) -> Option<&mut End> {
+        None
+    }
+
     fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
-    }
-
-    fn end(&mut self) -> Option<&mut End> {
-        None
-    }
-
-    fn figures(&self) -> IoFigures {
-        IoFigures::default()
-    }
-
-    fn coverage(&self) -> Vec<Met> {
-        Vec::new()
-    }
-
-    fn halted(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn has_room(&self, _: &Message) -> bool {
-        false
-    }
-
-    fn hold_credits(&mut self, _: bool) {}
-
-    fn fruitless(&self) -> u32 {
-        0
-    }
-
-    fn progress(&self) -> u64 {
-        0
     }
 }
 
 impl Beside for End {
     const ENABLED: Enabled = Enabled::ALL;
 
-    fn take_events(&mut self) -> Vec<Event> {
-        End::take_events(self)
-    }
-
-    fn end(&mut self) -> Option<&mut End> {
+    fn end(&self) -> Option<&End> {
         Some(self)
     }
 
-    fn figures(&self) -> IoFigures {
-        let stats = self.stats();
-        IoFigures {
-            credit_stalls: stats.credit_stalls,
-            replays: stats.retries,
-            replayed: stats.replayed,
-            ..IoFigures::default()
-        }
+    fn end_mut(&mut self) -> Option<&mut End> {
+        Some(self)
     }
 
-    fn coverage(&self) -> Vec<Met> {
-        End::coverage(self).met()
-    }
-
-    fn halted(&self) -> Option<&'static str> {
-        End::halted(self)
-    }
-
-    fn has_room(&self, message: &Message) -> bool {
-        Carries::has_room(self, message)
-    }
-
-    fn hold_credits(&mut self, hold: bool) {
-        End::hold_credits(self, hold);
-    }
-
-    fn fruitless(&self) -> u32 {
-        End::fruitless(self)
-    }
-
-    fn progress(&self) -> u64 {
-        End::progress(self)
-    }
-
-    fn attach_hooks(&mut self, hooks: &Hooks) {
-        End::attach_hooks(self, hooks);
+    fn take_events(&mut self) -> Vec<Event> {
+        End::take_events(self)
     }
 }
 
@@ -202,9 +123,14 @@ impl<C: Beside> UnitEnd<C> {
         UnitEnd { mux, sent: 0, credit_stalls: 0, asked_before: 0, faulty, down: false, hooks: Hooks::default() }
     }
 
+    /// The end of CXL.cachemem, if there is one.
+    fn cachemem(&self) -> Option<&End> {
+        self.mux.cachemem.end()
+    }
+
     /// What has come well for any of its protocols.
     fn progress(&self) -> u64 {
-        self.mux.io.progress() + self.mux.cachemem.progress()
+        self.mux.io.progress() + self.cachemem().map_or(0, End::progress)
     }
 
     /// Whether payload of all its protocols may leave.
@@ -248,12 +174,14 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
 
     fn fruitless(&self) -> u32 {
         let of_mux = u32::try_from(self.mux.stats().retrains_asked - self.asked_before).unwrap_or(u32::MAX);
-        self.mux.cachemem.fruitless().max(self.mux.io.fruitless()).max(of_mux)
+        self.cachemem().map_or(0, End::fruitless).max(self.mux.io.fruitless()).max(of_mux)
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {
         self.hooks = hooks.clone();
-        self.mux.cachemem.attach_hooks(hooks);
+        if let Some(end) = self.mux.cachemem.end_mut() {
+            end.attach_hooks(hooks);
+        }
     }
 
     fn hooks(&self) -> &Hooks {
@@ -282,7 +210,7 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
     }
 
     fn halted(&self) -> Option<&'static str> {
-        self.mux.cachemem.halted()
+        self.cachemem().and_then(End::halted)
     }
 
     fn is_quiet(&self) -> bool {
@@ -312,7 +240,9 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
 impl<C: Beside> CxlEnd for UnitEnd<C> {
     fn hold_credits(&mut self, hold: bool) {
         IoPort::hold_credits(&mut self.mux.io, hold);
-        self.mux.cachemem.hold_credits(hold);
+        if let Some(end) = self.mux.cachemem.end_mut() {
+            end.hold_credits(hold);
+        }
     }
 
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {
@@ -336,29 +266,31 @@ impl<C: Beside> HasIo for UnitEnd<C> {
     }
 
     fn figures(&self) -> IoFigures {
-        let (of_client, stats) = (self.mux.cachemem.figures(), self.mux.stats());
+        let (of_cachemem, stats) = (self.cachemem().map(End::stats).copied().unwrap_or_default(), self.mux.stats());
         let shares = Shares { sent: stats.sent, almps: stats.almps_sent };
         IoFigures {
             units: self.sent,
-            credit_stalls: self.credit_stalls + of_client.credit_stalls,
+            credit_stalls: self.credit_stalls + of_cachemem.credit_stalls,
+            replays: of_cachemem.retries,
+            replayed: of_cachemem.replayed,
             shares: (C::ENABLED == Enabled::ALL).then_some(shares),
-            ..of_client
+            ..IoFigures::default()
         }
     }
 
     fn coverage(&self) -> Vec<Met> {
-        Beside::coverage(&self.mux.cachemem)
+        self.cachemem().map(|end| end.coverage().met()).unwrap_or_default()
     }
 
     fn has_room(&self, message: &Message) -> bool {
-        self.mux.cachemem.has_room(message)
+        self.cachemem().is_some_and(|end| Carries::has_room(end, message))
     }
 
     fn send(&mut self, message: Message) -> Result<(), Violation> {
-        self.mux.cachemem.end().map_or_else(|| Err(no_cachemem()), |end| Carries::send(end, message))
+        self.mux.cachemem.end_mut().map_or_else(|| Err(no_cachemem()), |end| Carries::send(end, message))
     }
 
     fn take(&mut self) -> Option<Message> {
-        self.mux.cachemem.end().and_then(Carries::take)
+        self.mux.cachemem.end_mut().and_then(Carries::take)
     }
 }

@@ -1,6 +1,6 @@
 //! An NVLink [`End`] as ports and pairs drive it: its signals, what a replay repairs, its open work.
 
-use super::end::End;
+use super::end::{End, PROTOCOL};
 use super::flit::Flit;
 use super::port::CHANNELS;
 use crate::event::{Event, Severity};
@@ -22,7 +22,7 @@ impl LinkEnd for End {
     const FINDINGS_WITH_UNITS: bool = true;
 
     fn protocol(&self) -> &'static str {
-        "nvlink"
+        PROTOCOL
     }
 
     fn receive(&mut self, unit: &Flit, _: u64) {

@@ -10,7 +10,7 @@
 //! consumer as far as its channels have room, which frees their buffers; where a packet ends, it leaves, messages of the
 //! producer move into the queues of the end, and the next packet begins, unless nothing is open.
 
-use super::end::{End, Stats};
+use super::end::{End, PROTOCOL, Stats};
 use super::flit::Flit;
 use super::message::Message;
 use super::stall::{Stall, WINDOW_CYCLES};
@@ -45,9 +45,6 @@ pub struct Burst {
 pub const fn shows(dir: &'static str) -> PlaceKind {
     PlaceKind::Flits { protocol: PROTOCOL, dir }
 }
-
-/// Name in [`scalepool_protocols::registry::PROTOCOLS`].
-pub(super) const PROTOCOL: &str = "nvlink";
 
 /// What the report of a run needs of a port.
 #[derive(Debug, Clone, Default)]

@@ -9,7 +9,7 @@ use super::stall::Stall;
 use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
 use crate::hook::Hooks;
-use crate::port::{LinkEnd, PortResult};
+use crate::port::{LinkEnd, PortResult, WayOut};
 use scalepool_kernel::{BuildError, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
@@ -148,7 +148,7 @@ impl Socket {
             wire_out: bind.attach(self.wire_out),
             wire_in: bind.attach(self.wire_in),
             packets,
-            wire: FaultyWire::new(self.faults, ber, bind.rng()),
+            way_out: WayOut::new(FaultyWire::new(self.faults, ber, bind.rng())),
             hooks: self.hooks,
             feed,
             result: self.result,

@@ -565,8 +565,8 @@ impl<C: Client> End<C> {
     }
 }
 
-/// Name of its units.
-const PROTOCOL: &str = "ualink";
+/// Name of its units in [`scalepool_protocols::registry::PROTOCOLS`].
+pub(super) const PROTOCOL: &str = "ualink";
 
 /// Shows a payload to the hooks of a point, segment headers and then sectors; `None`: it is gone.
 fn hooks_payload(hooks: &Hooks, (point, way): (HookPoint, Direction), mut payload: Payload) -> Option<Payload> {

@@ -1,7 +1,7 @@
 //! A UALink [`End`] as ports and pairs drive it: its signals, what it repairs by itself, its open work.
 
 use super::client::Client;
-use super::end::{End, OnLine};
+use super::end::{End, OnLine, PROTOCOL};
 use super::state::{Fault, State};
 use crate::event::{Event, Severity};
 use crate::fault::WireUnit;
@@ -61,7 +61,7 @@ impl<C: Client + Send + 'static> LinkEnd for End<C> {
     const MOST_FINDINGS: usize = 100;
 
     fn protocol(&self) -> &'static str {
-        "ualink"
+        PROTOCOL
     }
 
     fn receive(&mut self, unit: &OnLine, now_flits: u64) {

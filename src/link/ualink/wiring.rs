@@ -1,5 +1,6 @@
 //! Link ends with their wires, put into a simulation: the same for an accelerator and for a switch.
 
+use super::end::PROTOCOL;
 use super::external::ExternalPort;
 use super::tl::port::{LinkPort, PortConfig, PortWires, UalReport, UalWireItem};
 use super::tl::{Tl, TlConfig};
@@ -7,7 +8,7 @@ use super::{End, EndConfig};
 use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
 use crate::hook::Hooks;
-use crate::port::{LinkEnd, PortResult};
+use crate::port::{LinkEnd, PortResult, WayOut};
 use crate::sim_port::SimPort;
 use scalepool_kernel::{Binder, BuildError, LinkInEnd, LinkOutEnd, Simulation, Time};
 use scalepool_protocols::ualink::flit::FLIT_BYTES;
@@ -68,7 +69,7 @@ impl Socket {
         kind: SocketKind,
         (wire_out, wire_in): (LinkOutEnd<UalWireItem>, LinkInEnd<UalWireItem>),
     ) -> (Socket, SimPort, Arc<Mutex<PortResult<UalReport>>>) {
-        let place = SimPort::new(name, "ualink", FLIT_BYTES);
+        let place = SimPort::new(name, PROTOCOL, FLIT_BYTES);
         let result: Arc<Mutex<PortResult<UalReport>>> = Arc::default();
         let socket = Socket {
             name: name.to_owned(),
@@ -94,7 +95,7 @@ impl Socket {
 
     /// Takes its places in traces.
     pub fn tap(&mut self, hub: &mut Hub) {
-        let flits = hub.tap(&self.name, PlaceKind::Flits { protocol: "ualink", dir: self.dir });
+        let flits = hub.tap(&self.name, PlaceKind::Flits { protocol: PROTOCOL, dir: self.dir });
         self.taps = Some([flits, hub.tap(&self.name, PlaceKind::Values(End::<Tl>::SIGNALS))]);
     }
 
@@ -128,7 +129,7 @@ impl Socket {
                 flits,
                 signals,
             },
-            wire: FaultyWire::new(self.faults, self.kind.ber, bind.rng_for(&self.name)),
+            way_out: WayOut::new(FaultyWire::new(self.faults, self.kind.ber, bind.rng_for(&self.name))),
             hooks: self.hooks,
             feed,
             result: self.result,

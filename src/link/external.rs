@@ -98,19 +98,16 @@ pub struct External<E: Reports> {
     edges: u64,
     feed: Feed,
     wires: ExternalWires<E>,
-    /// Makes a unit of bytes of the right length.
-    unit: fn(&E, &[u8]) -> Option<E::Unit>,
     result: Arc<Mutex<PortResult<E::Report>>>,
     trained_at: Option<Time>,
     dir: &'static str,
 }
 
 impl<E: Reports> External<E> {
-    /// An external end; `unit` makes a unit of the bytes that were driven.
+    /// An external end.
     pub fn new(
         config: ExternalConfig<E>,
         wires: ExternalWires<E>,
-        unit: fn(&E, &[u8]) -> Option<E::Unit>,
         result: Arc<Mutex<PortResult<E::Report>>>,
     ) -> External<E> {
         External {
@@ -120,7 +117,6 @@ impl<E: Reports> External<E> {
             edges: if config.halves { 2 } else { 1 },
             feed: config.feed,
             wires,
-            unit,
             result,
             trained_at: None,
             dir: config.dir,
@@ -150,7 +146,7 @@ impl<E: Reports> External<E> {
 
     fn send(&mut self, cx: &mut Cx) {
         // Bytes of another length were refused before they came here.
-        if let Some(unit) = self.feed.next().and_then(|bytes| (self.unit)(&self.end, &bytes)) {
+        if let Some(unit) = self.feed.next().and_then(|bytes| self.end.unit(&bytes).ok()) {
             let push = |arriving| self.wires.wire_out.push(cx, WireItem::Unit { arriving, expects: 0 });
             self.way_out.send(self.end.hooks(), self.end.protocol(), unit, push);
         }

@@ -118,32 +118,23 @@ impl Copies {
     }
 }
 
+/// Events with the direction that they concern.
+type Events = Vec<(Direction, Event)>;
+
 /// What judges the units of a protocol.
 trait Judge: Send {
     /// A unit has come to the end or was sent by it: its events, and whether it is next in its stream.
     ///
     /// # Errors
     /// Bytes of another length than that of a unit.
-    fn unit(
-        &mut self,
-        way: Direction,
-        unit: &[u8],
-        now: u64,
-        events: &mut Vec<(Direction, Event)>,
-    ) -> Result<bool, FormError>;
+    fn unit(&mut self, way: Direction, unit: &[u8], now: u64, events: &mut Events) -> Result<bool, FormError>;
 
     /// The link was down and is up again. NVLink knows no training here; UALink is trained by control flits.
     fn trained(&mut self) {}
 }
 
 impl Judge for nvlink::Monitor {
-    fn unit(
-        &mut self,
-        way: Direction,
-        unit: &[u8],
-        _: u64,
-        events: &mut Vec<(Direction, Event)>,
-    ) -> Result<bool, FormError> {
+    fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
         let flit = nvlink::Flit::from_bytes(unit)?;
         let in_stream = match way {
             Direction::Rx => self.received(&flit),
@@ -155,13 +146,7 @@ impl Judge for nvlink::Monitor {
 }
 
 impl Judge for ualink::Monitor {
-    fn unit(
-        &mut self,
-        way: Direction,
-        unit: &[u8],
-        _: u64,
-        events: &mut Vec<(Direction, Event)>,
-    ) -> Result<bool, FormError> {
+    fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
         let on_line = OnLine::from_bytes(unit)?;
         let in_stream = match way {
             Direction::Rx => self.received(&on_line),
@@ -195,13 +180,7 @@ const fn index(way: Direction) -> usize {
 }
 
 impl Judge for Watch68 {
-    fn unit(
-        &mut self,
-        way: Direction,
-        unit: &[u8],
-        now: u64,
-        events: &mut Vec<(Direction, Event)>,
-    ) -> Result<bool, FormError> {
+    fn unit(&mut self, way: Direction, unit: &[u8], now: u64, events: &mut Events) -> Result<bool, FormError> {
         let unit = &Unit::from_bytes(unit)?;
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
@@ -251,13 +230,7 @@ impl Watch68 {
 }
 
 impl Judge for Watch256 {
-    fn unit(
-        &mut self,
-        way: Direction,
-        unit: &[u8],
-        _: u64,
-        events: &mut Vec<(Direction, Event)>,
-    ) -> Result<bool, FormError> {
+    fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
         let flit = &Flit::from_bytes(unit)?;
         let number = self.units[index(way)];
         self.units[index(way)] += 1;

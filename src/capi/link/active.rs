@@ -42,7 +42,7 @@ impl End {
     }
 
     pub fn events(&mut self) -> Vec<Event> {
-        self.end.events()
+        self.end.take_events()
     }
 
     /// Queues a message.
@@ -73,7 +73,8 @@ impl End {
 
     /// Training begins or is over.
     pub fn train(&mut self, up: bool) -> Result<(), Failure> {
-        let is_silent = self.end.train(up)?;
+        let is_silent = self.end.is_silent_in_training()?;
+        self.end.train(up);
         (self.down, self.wants_training) = (is_silent && !up, false);
         Ok(())
     }

@@ -14,23 +14,15 @@ use scalepool::link::ualink::{End as UalEnd, OnLine, state::State};
 use scalepool::link::{cxl68, cxl256, nvlink};
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
-use scalepool_protocols::cxl::cxl256::{Class, Mode, flit::Flit};
+use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use scalepool_protocols::nvlink::Vc;
 use serde_json::Value;
 
 /// Messages a channel that fit, where the caller does not say; the number is ours.
 const BUFFERS: u16 = 64;
 
-/// What a protocol says of its bytes and messages.
-trait Spelled: LinkEnd {
-    /// The unit of these bytes.
-    fn unit(&self, bytes: &[u8]) -> Result<Self::Unit, FormError>;
-
-    /// The bytes of a unit.
-    fn bytes(unit: &Self::Unit) -> Vec<u8> {
-        unit.bytes().to_vec()
-    }
-
+/// The messages of a link end as JSON, and what a protocol says of its own.
+pub trait Messages {
     /// Messages that wait to be sent.
     fn waiting(&self) -> usize;
 
@@ -43,36 +35,31 @@ trait Spelled: LinkEnd {
     /// The link is up.
     fn is_up(&self) -> bool;
 
-    /// Training begins or is over; whether the end is silent until then.
-    fn train(&mut self, up: bool) -> Result<bool, Failure> {
-        if up {
-            self.phy_up()
-        } else {
-            self.phy_down()
-        }
+    /// Whether the end is silent while its link trains.
+    fn is_silent_in_training(&self) -> Result<bool, Failure> {
         Ok(true)
     }
 }
 
 /// A link end of any protocol.
-pub trait AnyEnd: Send {
+pub trait AnyEnd: Messages + Send {
     fn attach_hooks(&mut self, hooks: &Hooks);
     /// Takes a unit off the wire.
     fn receive(&mut self, unit: &[u8], now: u64) -> Result<(), FormError>;
     /// The unit of this flit clock, if there is one; two if a fault doubles it.
     fn transmit(&mut self, now: u64) -> Vec<Vec<u8>>;
+    /// Training begins or is over.
+    fn train(&mut self, up: bool);
     fn take_retrain_request(&mut self) -> bool;
-    fn events(&mut self) -> Vec<Event>;
+    fn take_events(&mut self) -> Vec<Event>;
     fn is_quiet(&self) -> bool;
-    fn is_up(&self) -> bool;
     fn halted(&self) -> Option<&'static str>;
-    fn waiting(&self) -> usize;
-    fn send(&mut self, form: &Value) -> Result<(), Failure>;
-    fn take(&mut self) -> Option<Value>;
-    fn train(&mut self, up: bool) -> Result<bool, Failure>;
 }
 
-impl<E: Spelled> AnyEnd for E {
+impl<E: LinkEnd + Messages> AnyEnd for E
+where
+    E::Unit: Bytes,
+{
     fn attach_hooks(&mut self, hooks: &Hooks) {
         LinkEnd::attach_hooks(self, hooks);
     }
@@ -86,43 +73,45 @@ impl<E: Spelled> AnyEnd for E {
     fn transmit(&mut self, now: u64) -> Vec<Vec<u8>> {
         let Some(unit) = self.fill(now) else { return Vec::new() };
         let leaving = self.hooks().wire(Direction::Tx, self.protocol(), unit);
-        leaving.iter().flatten().map(|(unit, _)| E::bytes(unit)).collect()
+        leaving.iter().flatten().map(|(unit, _)| unit.to_bytes()).collect()
+    }
+
+    fn train(&mut self, up: bool) {
+        if up { self.phy_up() } else { self.phy_down() }
     }
 
     fn take_retrain_request(&mut self) -> bool {
         LinkEnd::take_retrain_request(self)
     }
 
-    fn events(&mut self) -> Vec<Event> {
-        self.take_events()
+    fn take_events(&mut self) -> Vec<Event> {
+        LinkEnd::take_events(self)
     }
 
     fn is_quiet(&self) -> bool {
         LinkEnd::is_quiet(self)
     }
 
-    fn is_up(&self) -> bool {
-        Spelled::is_up(self)
-    }
-
     fn halted(&self) -> Option<&'static str> {
         LinkEnd::halted(self)
     }
+}
 
-    fn waiting(&self) -> usize {
-        Spelled::waiting(self)
+/// The bytes of a unit as a caller samples them.
+pub trait Bytes: WireUnit {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.bytes().to_vec()
     }
+}
 
-    fn send(&mut self, form: &Value) -> Result<(), Failure> {
-        Spelled::send(self, form)
-    }
+impl Bytes for Unit {}
+impl Bytes for cxl256::WireFlit {}
+impl Bytes for nvlink::Flit {}
 
-    fn take(&mut self) -> Option<Value> {
-        Spelled::take(self)
-    }
-
-    fn train(&mut self, up: bool) -> Result<bool, Failure> {
-        Spelled::train(self, up)
+/// Control flits are one byte.
+impl Bytes for OnLine {
+    fn to_bytes(&self) -> Vec<u8> {
+        OnLine::to_bytes(self)
     }
 }
 
@@ -130,11 +119,7 @@ fn refused(error: impl std::fmt::Display) -> FormError {
     FormError::new("message", error.to_string(), "a message that this end may send")
 }
 
-impl Spelled for cxl68::End {
-    fn unit(&self, bytes: &[u8]) -> Result<Unit, FormError> {
-        Ok(Unit::from_bytes(bytes)?)
-    }
-
+impl Messages for cxl68::End {
     fn waiting(&self) -> usize {
         Class68::ALL.iter().map(|&class| cxl68::End::waiting(self, class)).sum()
     }
@@ -152,11 +137,7 @@ impl Spelled for cxl68::End {
     }
 }
 
-impl Spelled for cxl256::End<cxl256::Cachemem> {
-    fn unit(&self, bytes: &[u8]) -> Result<cxl256::WireFlit, FormError> {
-        Ok(cxl256::WireFlit { mode: self.link().mode, flit: Flit::from_bytes(bytes)? })
-    }
-
+impl Messages for cxl256::End<cxl256::Cachemem> {
     fn waiting(&self) -> usize {
         Class::ALL.iter().map(|&class| self.client.waiting(class)).sum()
     }
@@ -175,11 +156,7 @@ impl Spelled for cxl256::End<cxl256::Cachemem> {
     }
 }
 
-impl Spelled for nvlink::End {
-    fn unit(&self, bytes: &[u8]) -> Result<nvlink::Flit, FormError> {
-        nvlink::Flit::from_bytes(bytes)
-    }
-
+impl Messages for nvlink::End {
     fn waiting(&self) -> usize {
         (0..Vc::COUNT as u8).map(|vc| nvlink::End::waiting(self, Vc(vc))).sum()
     }
@@ -197,20 +174,12 @@ impl Spelled for nvlink::End {
         !self.is_down()
     }
 
-    fn train(&mut self, _: bool) -> Result<bool, Failure> {
+    fn is_silent_in_training(&self) -> Result<bool, Failure> {
         Err(Failure::new(SP_ERR_KIND, "nvlink: found link training, which its links do not have here"))
     }
 }
 
-impl Spelled for UalEnd<Queue> {
-    fn unit(&self, bytes: &[u8]) -> Result<OnLine, FormError> {
-        OnLine::from_bytes(bytes)
-    }
-
-    fn bytes(unit: &OnLine) -> Vec<u8> {
-        unit.to_bytes()
-    }
-
+impl Messages for UalEnd<Queue> {
     fn waiting(&self) -> usize {
         self.client.out.len()
     }
@@ -229,12 +198,7 @@ impl Spelled for UalEnd<Queue> {
     }
 
     /// A fault of the line, which ordered sets tell the peer: the end speaks meanwhile.
-    fn train(&mut self, up: bool) -> Result<bool, Failure> {
-        if up {
-            self.phy_up()
-        } else {
-            self.phy_down()
-        }
+    fn is_silent_in_training(&self) -> Result<bool, Failure> {
         Ok(false)
     }
 }

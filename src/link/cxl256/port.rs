@@ -16,8 +16,10 @@ use crate::event::{Event, finding};
 use crate::hook::Hooks;
 use crate::line_time::Parts;
 use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
+use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl256::class::Routing;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxl256::number;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
@@ -231,6 +233,10 @@ impl<C: Layer> LinkEnd for End<C> {
 
     fn protocol(&self) -> &'static str {
         self.link().mode.protocol()
+    }
+
+    fn unit(&self, bytes: &[u8]) -> Result<WireFlit, FormError> {
+        Ok(WireFlit { mode: self.link().mode, flit: Flit::from_bytes(bytes)? })
     }
 
     fn receive_even(&mut self, unit: &WireFlit, now_flits: u64) {

@@ -8,6 +8,7 @@ use crate::coverage::Met;
 use crate::hook::Hooks;
 use crate::line_time::Parts;
 use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
+use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::message::form::class_68;
@@ -68,6 +69,10 @@ impl LinkEnd for End {
 
     fn protocol(&self) -> &'static str {
         "cxl-68b"
+    }
+
+    fn unit(&self, bytes: &[u8]) -> Result<Unit, FormError> {
+        Ok(Unit::from_bytes(bytes)?)
     }
 
     fn receive(&mut self, unit: &Unit, now_flits: u64) {

@@ -4,19 +4,14 @@ use super::{HasIo, IoFigures, Shares, no_cachemem};
 use crate::arbmux::cxl256::ArbMux;
 use crate::coverage::Met;
 use crate::cxl256::port::{self, Layer};
-use crate::cxl256::{Cachemem, End, WireFlit};
+use crate::cxl256::{Cachemem, End};
 use crate::cxlio::{FlitEnd, Port as IoPort};
 use crate::port::PACKER_DEPTH;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Violation;
 
 impl HasIo for End<FlitEnd> {
     const CACHEMEM: bool = false;
-
-    fn unit(&self, bytes: &[u8]) -> Option<WireFlit> {
-        unit(self, bytes)
-    }
 
     fn io(&self) -> &dyn IoPort {
         &self.client
@@ -45,10 +40,6 @@ impl HasIo for End<FlitEnd> {
 
 impl HasIo for End<ArbMux<FlitEnd, Cachemem>> {
     const CACHEMEM: bool = true;
-
-    fn unit(&self, bytes: &[u8]) -> Option<WireFlit> {
-        unit(self, bytes)
-    }
 
     fn io(&self) -> &dyn IoPort {
         &self.client.io
@@ -79,10 +70,6 @@ impl HasIo for End<ArbMux<FlitEnd, Cachemem>> {
     fn take(&mut self) -> Option<Message> {
         port::take_message(&mut self.client.cachemem)
     }
-}
-
-fn unit<C: Layer>(end: &End<C>, bytes: &[u8]) -> Option<WireFlit> {
-    Flit::from_bytes(bytes).ok().map(|flit| WireFlit { mode: end.link().mode, flit })
 }
 
 fn of_flits<C: Layer>(end: &End<C>) -> IoFigures {

@@ -17,6 +17,7 @@ use crate::event::Event;
 use crate::hook::Hooks;
 use crate::line_time::Parts;
 use crate::port::{Carries, CxlEnd, LinkEnd, Reports};
+use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::dvsec::LinkError;
 use scalepool_protocols::cxl::cxlio::non_flit_mode::Shape;
@@ -65,9 +66,6 @@ pub struct IoFigures {
 pub trait HasIo: CxlEnd {
     /// CXL.cachemem is on the link too.
     const CACHEMEM: bool;
-
-    /// The unit of these bytes; `None` if there are too many or too few.
-    fn unit(&self, bytes: &[u8]) -> Option<Self::Unit>;
 
     /// The link layer of CXL.io.
     fn io(&self) -> &dyn IoPort;
@@ -206,6 +204,10 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
 
     fn protocol(&self) -> &'static str {
         self.end.protocol()
+    }
+
+    fn unit(&self, bytes: &[u8]) -> Result<E::Unit, FormError> {
+        self.end.unit(bytes)
     }
 
     fn receive_even(&mut self, unit: &E::Unit, now_flits: u64) {

@@ -10,6 +10,7 @@ use crate::event::{Event, Severity};
 use crate::hook::Hooks;
 use crate::line_time::Parts;
 use crate::port::{Carries, CxlEnd, LinkEnd};
+use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::message::Message;
@@ -150,6 +151,10 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         "cxl-68b"
     }
 
+    fn unit(&self, bytes: &[u8]) -> Result<Unit, FormError> {
+        Ok(Unit::from_bytes(bytes)?)
+    }
+
     fn receive(&mut self, unit: &Unit, now_flits: u64) {
         // Of before the training; what comes behind it finds this end up, as its time is over first.
         if !self.down {
@@ -252,10 +257,6 @@ impl<C: Beside> CxlEnd for UnitEnd<C> {
 
 impl<C: Beside> HasIo for UnitEnd<C> {
     const CACHEMEM: bool = C::ENABLED.cachemem;
-
-    fn unit(&self, bytes: &[u8]) -> Option<Unit> {
-        Unit::from_bytes(bytes).ok()
-    }
 
     fn io(&self) -> &dyn IoPort {
         &self.mux.io

@@ -7,6 +7,7 @@ use crate::event::{Event, Severity};
 use crate::hook::Hooks;
 use crate::line_time::Parts;
 use crate::port::LinkEnd;
+use scalepool_forms::FormError;
 
 /// The rule by which a link is down.
 pub const LINK_FAILURE: &str = "NVL-RPL-05";
@@ -23,6 +24,10 @@ impl LinkEnd for End {
 
     fn protocol(&self) -> &'static str {
         PROTOCOL
+    }
+
+    fn unit(&self, bytes: &[u8]) -> Result<Flit, FormError> {
+        Flit::from_bytes(bytes)
     }
 
     fn receive(&mut self, unit: &Flit, _: u64) {

@@ -4,6 +4,7 @@ use crate::event::{Event, Severity};
 use crate::fault::WireUnit;
 use crate::hook::Hooks;
 use crate::line_time::Parts;
+use scalepool_forms::FormError;
 use scalepool_protocols::wire::Violation;
 
 /// A link end, whatever its protocol. Times are flit clocks of the caller.
@@ -25,6 +26,12 @@ pub trait LinkEnd: Send + 'static {
 
     /// Name of its flits in [`scalepool_protocols::registry::PROTOCOLS`].
     fn protocol(&self) -> &'static str;
+
+    /// The unit of these bytes.
+    ///
+    /// # Errors
+    /// There are too many or too few.
+    fn unit(&self, bytes: &[u8]) -> Result<Self::Unit, FormError>;
 
     /// Takes the even half of a unit; the bytes of the odd half are not there yet.
     fn receive_even(&mut self, unit: &Self::Unit, now_flits: u64) {

@@ -8,6 +8,7 @@ use crate::fault::WireUnit;
 use crate::hook::Hooks;
 use crate::line_time::Parts;
 use crate::port::LinkEnd;
+use scalepool_forms::FormError;
 use scalepool_kernel::Rng;
 use std::sync::Arc;
 
@@ -62,6 +63,10 @@ impl<C: Client + Send + 'static> LinkEnd for End<C> {
 
     fn protocol(&self) -> &'static str {
         PROTOCOL
+    }
+
+    fn unit(&self, bytes: &[u8]) -> Result<OnLine, FormError> {
+        OnLine::from_bytes(bytes)
     }
 
     fn receive(&mut self, unit: &OnLine, now_flits: u64) {

@@ -9,14 +9,13 @@ use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::coverage::Met;
-use scalepool_link::cxl256::WireFlit;
 use scalepool_link::cxl256::cachemem::Cachemem;
 use scalepool_link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
 use scalepool_link::cxl256::end::{End, Stats};
 use scalepool_link::cxl256::port::EndReport;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::class::Class;
-use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit};
+use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::cxl256::{Mode, config::Cxl256Config};
 
 /// Standard 256B flits.
@@ -223,10 +222,6 @@ impl Reported for End<Cachemem> {
             ],
             coverage: Met::summary(&ends[0].coverage, &ends[1].coverage).collect(),
         }
-    }
-
-    fn unit(&self, bytes: &[u8]) -> Option<WireFlit> {
-        Flit::from_bytes(bytes).ok().map(|flit| WireFlit { mode: self.link().mode, flit })
     }
 
     fn stopped_by(end: &EndReport) -> Option<&'static str> {

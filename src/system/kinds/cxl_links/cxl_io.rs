@@ -318,10 +318,6 @@ impl<E: HasIo> Reported for IoEnd<E> {
         }
     }
 
-    fn unit(&self, bytes: &[u8]) -> Option<Self::Unit> {
-        self.end.unit(bytes)
-    }
-
     fn stopped_by(end: &IoReport) -> Option<&'static str> {
         end.halted
     }

@@ -220,9 +220,6 @@ trait Reported: CxlEnd + Reports {
     /// The rule that stopped an end.
     fn stopped_by(end: &Self::Report) -> Option<&'static str>;
 
-    /// The unit of bytes that a caller drove; `None` if there are too many or too few.
-    fn unit(&self, bytes: &[u8]) -> Option<Self::Unit>;
-
     /// What is not in its place when nothing is under way any more: credits that neither end has, flits that nobody will
     /// acknowledge. Each is a text of what was found and one of what was expected.
     fn astray(end: &Self::Report, peer: &Self::Report) -> Vec<(String, String)>;

@@ -78,7 +78,7 @@ impl<E: Reported> LinkEndSite for End<E> {
             p.module(&name, flit, |bind| {
                 let wires = ExternalWires { wire_out: bind.attach(wire_out), wire_in: bind.attach(wire_in), flits };
                 let config = ExternalConfig { end, wire: wire(bind.rng()), dir, retrain_fs, halves, feed };
-                External::new(config, wires, E::unit, result)
+                External::new(config, wires, result)
             })?;
             return Ok(None);
         }

@@ -9,9 +9,9 @@
 //!
 //! A walk through one flit clock: what is due on the wire passes the hooks and is kept; the oldest driven unit leaves.
 
-use super::fault::{FaultyWire, WireUnit as Unit};
+use super::fault::{FaultyWire, WireUnit};
 use super::hook::Direction;
-use super::port::{LinkEnd, PortResult, Reports, WayOut, WireItem, on_wire};
+use super::port::{Arriving, LinkEnd, PortResult, Reports, WayOut, WireItem, on_wire};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next, Time};
 use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::collections::VecDeque;
@@ -70,6 +70,8 @@ pub struct ExternalConfig<E> {
     pub end: E,
     /// Faults of the wire that leaves.
     pub wire: FaultyWire,
+    /// Direction of what it receives, in traces.
+    pub dir: &'static str,
     /// Time that training takes \[fs\].
     pub retrain_fs: u64,
     /// Two edges a flit clock, as the peer has.
@@ -96,19 +98,16 @@ pub struct External<E: Reports> {
     edges: u64,
     feed: Feed,
     wires: ExternalWires<E>,
-    /// Makes a unit of bytes of the right length.
-    unit: fn(&E, &[u8]) -> Option<E::Unit>,
     result: Arc<Mutex<PortResult<E::Report>>>,
     trained_at: Option<Time>,
-    trainings: u64,
+    dir: &'static str,
 }
 
 impl<E: Reports> External<E> {
-    /// An external end; `unit` makes a unit of the bytes that were driven.
+    /// An external end.
     pub fn new(
         config: ExternalConfig<E>,
         wires: ExternalWires<E>,
-        unit: fn(&E, &[u8]) -> Option<E::Unit>,
         result: Arc<Mutex<PortResult<E::Report>>>,
     ) -> External<E> {
         External {
@@ -118,29 +117,27 @@ impl<E: Reports> External<E> {
             edges: if config.halves { 2 } else { 1 },
             feed: config.feed,
             wires,
-            unit,
             result,
             trained_at: None,
-            trainings: 0,
+            dir: config.dir,
         }
     }
 
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         while let Some(item) = self.wires.wire_in.pop(cx) {
             match item {
-                WireItem::Unit { unit, .. } => {
-                    for (mut unit, _) in on_wire(self.end.hooks(), Direction::Rx, self.end.protocol(), unit) {
+                WireItem::Unit { arriving: Arriving { unit, .. }, .. } => {
+                    for (unit, _) in on_wire(self.end.hooks(), Direction::Rx, self.end.protocol(), unit) {
                         self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
                             protocol: self.end.protocol(),
-                            dir: self.end.dir().opposite().name(),
-                            bytes: unit.bytes_mut().to_vec(),
+                            dir: self.dir,
+                            bytes: unit.bytes().to_vec(),
                         });
                     }
                 }
                 WireItem::Train => {
                     self.wires.wire_out.push(cx, WireItem::Train);
                     self.trained_at = Some(cx.now().plus_fs(self.retrain_fs));
-                    self.trainings += 1;
                 }
                 WireItem::Over => {}
             }
@@ -149,9 +146,9 @@ impl<E: Reports> External<E> {
 
     fn send(&mut self, cx: &mut Cx) {
         // Bytes of another length were refused before they came here.
-        if let Some(unit) = self.feed.next().and_then(|bytes| (self.unit)(&self.end, &bytes)) {
-            let push = |item| self.wires.wire_out.push(cx, item);
-            self.way_out.send(self.end.hooks(), self.end.protocol(), unit, 0, push);
+        if let Some(unit) = self.feed.next().and_then(|bytes| self.end.unit(&bytes).ok()) {
+            let push = |arriving| self.wires.wire_out.push(cx, WireItem::Unit { arriving, expects: 0 });
+            self.way_out.send(self.end.hooks(), self.end.protocol(), unit, push);
         }
     }
 }
@@ -159,9 +156,7 @@ impl<E: Reports> External<E> {
 impl<E: Reports> Module for External<E> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        if let Some(hooks) = self.end.hooks() {
-            hooks.instant(at.cycle / self.edges, at.t_fs);
-        }
+        self.end.hooks().instant(at.cycle / self.edges, at.t_fs);
         self.arrivals(cx, at);
         self.trained_at = self.trained_at.filter(|&over| cx.now() < over);
         if self.trained_at.is_none() && at.cycle.is_multiple_of(self.edges) {
@@ -174,7 +169,6 @@ impl<E: Reports> Module for External<E> {
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.end = Some(self.end.report());
-        result.damaged = self.way_out.damaged(&self.end);
-        result.trainings = self.trainings;
+        result.damaged = self.way_out.damaged(self.end.is_numbered());
     }
 }

@@ -128,9 +128,12 @@ pub(super) struct Effect {
     pub hit: bool,
 }
 
-/// A unit of a link layer, as a wire sees it.
-pub trait WireUnit: Copy {
+/// A unit of a link layer, as a wire sees it. One without bytes stands for what the layer below sends in the place of a unit:
+/// it has no number, no fault hits it and no hook sees it.
+pub trait WireUnit: Clone {
     /// All bytes that travel.
+    fn bytes(&self) -> &[u8];
+    /// The same, to be changed.
     fn bytes_mut(&mut self) -> &mut [u8];
     /// Becomes noise, see [`Fault::Noise`].
     fn make_noise(&mut self, rng: &mut Rng);
@@ -194,6 +197,9 @@ impl FaultyWire {
 
     /// Whether a unit of so many bytes arrives as it is; then it is sent with this, and need not be handed over.
     pub fn sends_whole(&mut self, bytes: usize) -> bool {
+        if bytes == 0 {
+            return true;
+        }
         let bits = 8 * bytes as u64;
         let is_whole = self.faults.is_empty() && self.next_error_bits >= bits;
         if is_whole {
@@ -205,16 +211,19 @@ impl FaultyWire {
 
     /// Sends a unit over the wire.
     pub fn send<U: WireUnit>(&mut self, unit: U) -> Arrivals<U> {
+        if unit.bytes().is_empty() {
+            return [Some(unit), None];
+        }
         let n = self.sent;
         self.sent += 1;
-        let mut arrives = unit;
+        let mut arrives = unit.clone();
         let mut out: Arrivals<U> = [None, None];
         let mut effect = Effect::default();
         for fault in &self.faults {
             fault.apply(n, &mut arrives, &mut self.rng, &mut effect);
         }
         let Effect { lost, twice, mut hit } = effect;
-        let bits = 8 * arrives.bytes_mut().len() as u64;
+        let bits = 8 * arrives.bytes().len() as u64;
         while self.next_error_bits < bits {
             let bit = self.next_error_bits as usize;
             arrives.bytes_mut()[bit / 8] ^= 1 << (bit % 8);
@@ -226,7 +235,7 @@ impl FaultyWire {
         self.undetected += u64::from(hit && arrives.deceives(&unit));
         self.unseen += u64::from(lost || twice);
         if !lost {
-            out[0] = Some(arrives);
+            out[0] = Some(arrives.clone());
         }
         if twice {
             out[1] = Some(arrives);

@@ -552,12 +552,15 @@ impl Hooks {
 
     /// Shows a unit on the wire; what goes on: none, one, or a unit twice, each with whether its bytes are others.
     pub fn wire<U: WireUnit>(&self, way: Direction, name: &'static str, unit: U) -> Arrivals<(U, bool)> {
+        if unit.bytes().is_empty() {
+            return [Some((unit, false)), None];
+        }
         let arrivals = self.behind_wire(way, name, unit);
         if let Some(shared) = self.0.as_ref().filter(|_| self.is_sampled(way)) {
             let mut table = shared.table.lock().unwrap_or_else(PoisonError::into_inner);
             let t_fs = shared.now_fs.load(Ordering::Relaxed);
-            for (mut unit, _) in arrivals.into_iter().flatten() {
-                table.samples[way as usize].keep(Sample { t_fs, unit: unit.bytes_mut().to_vec() });
+            for (unit, _) in arrivals.iter().flatten() {
+                table.samples[way as usize].keep(Sample { t_fs, unit: unit.bytes().to_vec() });
             }
         }
         arrivals
@@ -569,16 +572,16 @@ impl Hooks {
         }
         let mut effect = Effect::default();
         // A fault works on the unit as its link layer knows it, and the bytes follow.
-        let before = unit.bytes_mut().to_vec();
+        let before = unit.bytes().to_vec();
         let mut bytes = before.clone();
         let passed = self.each(HookPoint::Wire, way, name, &mut bytes, |fault, number, bytes, rng| {
             unit.bytes_mut().copy_from_slice(bytes);
             fault.apply(number, &mut unit, rng, &mut effect);
-            Answer::Replace(unit.bytes_mut().to_vec())
+            Answer::Replace(unit.bytes().to_vec())
         });
         unit.bytes_mut().copy_from_slice(&bytes);
         let (arrives, there) = ((unit, bytes != before), passed == Passed::On);
-        [(there && !effect.lost).then_some(arrives), (there && effect.twice).then_some(arrives)]
+        [(there && !effect.lost).then(|| arrives.clone()), (there && effect.twice).then_some(arrives)]
     }
 
     /// Shows a message of a layout: its bits and its data; `false`: it is gone.

@@ -21,6 +21,7 @@ pub mod io_ends;
 pub mod line_time;
 pub mod mailbox;
 pub mod nvlink;
+pub mod pair;
 pub mod port;
 pub mod protocol;
 pub mod sample;

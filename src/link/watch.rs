@@ -80,7 +80,7 @@ impl WatchConfig {
 
 /// The watcher of one end.
 pub struct Watch {
-    judge: Judge,
+    judge: Box<dyn Judge>,
     events: Vec<(Direction, Event)>,
     copies: [Copies; 2],
     halted: Option<&'static str>,
@@ -118,11 +118,43 @@ impl Copies {
     }
 }
 
-enum Judge {
-    Cxl68(Box<Watch68>),
-    Cxl256(Box<Watch256>),
-    Nvlink(Box<nvlink::Monitor>),
-    Ualink(Box<ualink::Monitor>),
+/// Events with the direction that they concern.
+type Events = Vec<(Direction, Event)>;
+
+/// What judges the units of a protocol.
+trait Judge: Send {
+    /// A unit has come to the end or was sent by it: its events, and whether it is next in its stream.
+    ///
+    /// # Errors
+    /// Bytes of another length than that of a unit.
+    fn unit(&mut self, way: Direction, unit: &[u8], now: u64, events: &mut Events) -> Result<bool, FormError>;
+
+    /// The link was down and is up again. NVLink knows no training here; UALink is trained by control flits.
+    fn trained(&mut self) {}
+}
+
+impl Judge for nvlink::Monitor {
+    fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
+        let flit = nvlink::Flit::from_bytes(unit)?;
+        let in_stream = match way {
+            Direction::Rx => self.received(&flit),
+            Direction::Tx => self.sent(&flit),
+        };
+        events.extend(self.take_events());
+        Ok(in_stream)
+    }
+}
+
+impl Judge for ualink::Monitor {
+    fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
+        let on_line = OnLine::from_bytes(unit)?;
+        let in_stream = match way {
+            Direction::Rx => self.received(&on_line),
+            Direction::Tx => self.sent(&on_line),
+        };
+        events.extend(self.take_events());
+        Ok(in_stream)
+    }
 }
 
 struct Watch68 {
@@ -147,8 +179,9 @@ const fn index(way: Direction) -> usize {
     }
 }
 
-impl Watch68 {
-    fn unit(&mut self, way: Direction, unit: &Unit, now: u64, events: &mut Vec<(Direction, Event)>) -> bool {
+impl Judge for Watch68 {
+    fn unit(&mut self, way: Direction, unit: &[u8], now: u64, events: &mut Events) -> Result<bool, FormError> {
+        let unit = &Unit::from_bytes(unit)?;
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
         let sent_before = self.monitor.newest();
@@ -169,9 +202,15 @@ impl Watch68 {
         }
         events.extend(self.monitor.take_heard().into_iter().map(|event| (Direction::Rx, event)));
         events.extend(self.monitor.take_events().into_iter().map(|event| (Direction::Tx, event)));
-        in_stream
+        Ok(in_stream)
     }
 
+    fn trained(&mut self) {
+        self.monitor.trained();
+    }
+}
+
+impl Watch68 {
     /// How bad it is that a unit comes which breaks a rule by itself, as for the end.
     fn severity(&self, decoded: &Decoded, rule: &str) -> Severity {
         let log = pid::receive(decoded.unit.pid(), Enabled::ALL).log;
@@ -190,8 +229,9 @@ impl Watch68 {
     }
 }
 
-impl Watch256 {
-    fn unit(&mut self, way: Direction, flit: &Flit, events: &mut Vec<(Direction, Event)>) -> bool {
+impl Judge for Watch256 {
+    fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
+        let flit = &Flit::from_bytes(unit)?;
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
         let next = match way {
@@ -210,7 +250,11 @@ impl Watch256 {
         }
         events.extend(self.monitor.take_heard().into_iter().map(|event| (Direction::Rx, event)));
         events.extend(self.monitor.take_events().into_iter().map(|event| (Direction::Tx, event)));
-        next.contains(flit)
+        Ok(next.contains(flit))
+    }
+
+    fn trained(&mut self) {
+        self.monitor.trained();
     }
 }
 
@@ -228,7 +272,7 @@ impl Watch {
             let expected = format!("at most {MOST_REACTION_FLITS} units");
             return Err(FormError::new("reaction_flits", reaction_flits.to_string(), expected));
         }
-        let judge = match protocol {
+        let judge: Box<dyn Judge> = match protocol {
             Protocol::Cxl68 => {
                 let wrong =
                     |e: &dyn std::fmt::Display| FormError::new("config", e.to_string(), "a choice in its range");
@@ -240,26 +284,26 @@ impl Watch {
                     reaction_flits,
                     known,
                 });
-                Judge::Cxl68(Box::new(Watch68 { monitor, link: cxl68, units: [0; 2] }))
+                Box::new(Watch68 { monitor, link: cxl68, units: [0; 2] })
             }
             Protocol::Cxl256(mode) => {
                 let stream = |dir| Decoder::new(protocol.name(), dir);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
-                Judge::Cxl256(Box::new(Watch256 { mode, monitor, streams, units: [0; 2] }))
+                Box::new(Watch256 { mode, monitor, streams, units: [0; 2] })
             }
-            Protocol::Nvlink => Judge::Nvlink(Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default()))),
+            Protocol::Nvlink => Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default())),
             Protocol::Ualink => {
                 let mut config = ualink::MonitorConfig { reaction_flits, ..ualink::MonitorConfig::new(dir) };
                 config.replay.fec_group_flits = interleave;
-                Judge::Ualink(Box::new(ualink::Monitor::new(config)))
+                Box::new(ualink::Monitor::new(config))
             }
         };
         Ok(Watch { judge, events: Vec::new(), copies: Default::default(), halted: None })
     }
 
     /// A unit has come to the end or was sent by it, in flit clock `now`: its bytes, of UALink also the one byte of
-    /// [`OnLine::of_bytes`]. Whether it is next in its stream. Once the link has stopped nothing is.
+    /// [`OnLine::from_bytes`]. Whether it is next in its stream. Once the link has stopped nothing is.
     ///
     /// # Errors
     /// Bytes of another length than that of a unit.
@@ -268,41 +312,13 @@ impl Watch {
             return Ok(false);
         }
         let first = self.events.len();
-        let in_stream = self.judge(way, unit, now)?;
+        let in_stream = self.judge.unit(way, unit, now, &mut self.events)?;
         let stops =
             |(way, event): &&(Direction, Event)| *way == Direction::Rx && event.severity == Severity::Uncorrectable;
         let fresh = self.events.split_off(first);
         self.halted = fresh.iter().find(stops).map(|(_, event)| event.violation.rule);
         self.events.extend(self.copies[index(way)].news(unit, fresh));
         Ok(in_stream)
-    }
-
-    fn judge(&mut self, way: Direction, unit: &[u8], now: u64) -> Result<bool, FormError> {
-        let events = &mut self.events;
-        Ok(match &mut self.judge {
-            Judge::Cxl68(watch) => watch.unit(way, &Unit::from_bytes(unit)?, now, events),
-            Judge::Cxl256(watch) => watch.unit(way, &Flit::from_bytes(unit)?, events),
-            Judge::Nvlink(monitor) => {
-                let length = || FormError::new("unit", format!("{} bytes", unit.len()), "16 bytes");
-                let flit = nvlink::Flit(unit.try_into().map_err(|_| length())?);
-                let in_stream = match way {
-                    Direction::Rx => monitor.received(&flit),
-                    Direction::Tx => monitor.sent(&flit),
-                };
-                events.extend(monitor.take_events());
-                in_stream
-            }
-            Judge::Ualink(monitor) => {
-                let length = || FormError::new("unit", format!("{} bytes", unit.len()), "640 bytes, or 1");
-                let on_line = OnLine::of_bytes(unit).ok_or_else(length)?;
-                let in_stream = match way {
-                    Direction::Rx => monitor.received(&on_line),
-                    Direction::Tx => monitor.sent(&on_line),
-                };
-                events.extend(monitor.take_events());
-                in_stream
-            }
-        })
     }
 
     /// Events since the last call, with the direction that they concern.
@@ -317,11 +333,6 @@ impl Watch {
 
     /// The link was down and is up again.
     pub fn trained(&mut self) {
-        match &mut self.judge {
-            Judge::Cxl68(watch) => watch.monitor.trained(),
-            Judge::Cxl256(watch) => watch.monitor.trained(),
-            // NVLink knows no training here; UALink is trained by control flits.
-            Judge::Nvlink(_) | Judge::Ualink(_) => (),
-        }
+        self.judge.trained();
     }
 }

@@ -74,7 +74,7 @@ impl<U: WireUnit> Wires<U> {
     pub fn send(&mut self, dir: Dir, unit: U) {
         let (at, due) = (self.now, self.now + self.latency_flits);
         if let Some(log) = &mut self.log {
-            log.push(Seen { at, dir, unit });
+            log.push(Seen { at, dir, unit: unit.clone() });
         }
         self.lane(dir).send(unit, due);
     }
@@ -131,17 +131,13 @@ impl<U: WireUnit> Lane<U> {
 
     /// The next unit that has arrived by flit clock `now`.
     fn arrival(&mut self, now: u64) -> Option<U> {
-        let &(due, unit) = self.in_flight.front()?;
-        if due > now {
-            return None;
-        }
-        self.in_flight.pop_front();
-        Some(unit)
+        let is_due = self.in_flight.front()?.0 <= now;
+        is_due.then(|| self.in_flight.pop_front()).flatten().map(|(_, unit)| unit)
     }
 
     /// The unit that arrives next, if it does by flit clock `now`; it stays on the lane.
     fn coming(&self, now: u64) -> Option<U> {
-        self.in_flight.front().filter(|(due, _)| *due <= now).map(|&(_, unit)| unit)
+        self.in_flight.front().filter(|(due, _)| *due <= now).map(|(_, unit)| unit.clone())
     }
 
     /// Loses what is under way.

@@ -174,7 +174,7 @@ impl Side for SideUal {
     }
 
     fn receive(&mut self, unit: &[u8], now: u64) {
-        self.0.receive(&OnLine::of_bytes(unit).expect("a unit"), now);
+        self.0.receive(&OnLine::from_bytes(unit).expect("a unit"), now);
     }
 
     fn flits_again(&self) -> u64 {

@@ -13,6 +13,7 @@
 
 mod active;
 mod config;
+mod ends;
 pub mod hook;
 mod message;
 mod ualink;

@@ -32,6 +32,10 @@ pub(super) const EVEN_BODY: Range<usize> = lopt::HEADER.end..lopt::CRC_EVEN.star
 pub struct Stats {
     /// Flits sent, NOPs included, those that were not modelled too.
     pub sent: u64,
+    /// Of them those that were modelled.
+    pub modelled: u64,
+    /// Flit clocks in which something waited and had no credit, while nothing else could be sent.
+    pub credit_stalls: u64,
     /// Of them payload, first copies.
     pub sent_payload: u64,
     /// Of them copies out of the retry buffer.
@@ -57,6 +61,15 @@ pub struct Stats {
     pub acks_late: u64,
     /// Times that this end asked for training.
     pub trainings: u64,
+}
+
+/// Payload of the client, as it was taken.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Payload {
+    /// Flits in all.
+    pub count: u64,
+    /// Flits since they were asked for last; `None`: nobody asks.
+    pub kept: Option<Vec<Flit>>,
 }
 
 /// One end of the link.
@@ -85,9 +98,10 @@ pub struct End<C: Client> {
     sent_at: Option<u64>,
     received: u64,
     events: Vec<Event>,
-    stats: Stats,
+    pub(super) payload: Payload,
+    pub(super) stats: Stats,
     /// What the flit clock of the last flit was used for.
-    uses: Parts,
+    pub(super) uses: Parts,
     /// Replays and trainings since the last good payload, see [`End::fruitless`].
     fruitless: u32,
     hooks: Hooks,
@@ -120,6 +134,7 @@ impl<C: Client> End<C> {
             sent_at: None,
             received: 0,
             events: Vec::new(),
+            payload: Payload::default(),
             stats: Stats::default(),
             uses: Parts::default(),
             fruitless: 0,
@@ -190,6 +205,8 @@ impl<C: Client> End<C> {
         self.receiver = Receiver::new(self.link.selective_nak, self.link.doubt_implied);
         self.transmitter = Transmitter::default();
         (self.early, self.follows) = (None, None);
+        self.payload.count = 0;
+        self.payload.kept.iter_mut().for_each(Vec::clear);
         self.client.link_reset();
     }
 
@@ -370,6 +387,8 @@ impl<C: Client> End<C> {
             if self.hooks.watches(HookPoint::ReplayOut, Direction::Rx) {
                 self.hooks_flit(HookPoint::ReplayOut, Direction::Rx, flit);
             }
+            self.payload.count += 1;
+            self.payload.kept.iter_mut().for_each(|kept| kept.push(flit));
             self.client.receive(&flit, part, now_flits);
         }
     }
@@ -444,6 +463,7 @@ impl<C: Client> End<C> {
         self.stats.sent_naks +=
             u64::from(header.command == ReplayCommand::NakStandard || header.command == ReplayCommand::NakSelective);
         self.stats.sent += 1 + left_out;
+        self.stats.modelled += 1;
         put_header(&mut flit, &header);
         flit.seal(self.link.mode);
         if spoilt.contains(&true) {

@@ -24,6 +24,10 @@ pub(super) fn spoil(flit: &mut Flit, mode: Mode, halves: [bool; 2]) {
 }
 
 impl WireUnit for WireFlit {
+    fn bytes(&self) -> &[u8] {
+        &self.flit.0
+    }
+
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.flit.0
     }

@@ -38,3 +38,4 @@ pub use end::{End, Stats};
 pub use fault::WireFlit;
 pub use monitor::Monitor;
 pub use pair::Pair;
+pub use port::Layer;

@@ -6,9 +6,8 @@
 //! rest.
 
 use super::cachemem::{Cachemem, CachememStats};
-use super::client::{Client, Part, Urgent};
-use super::config::{CachememConfig, LinkConfig};
-use super::end::{End, Stats};
+use super::client::Client;
+use super::end::{End, Payload, Stats};
 use super::fault::WireFlit;
 use crate::classes::ByClass;
 use crate::coverage::Met;
@@ -16,8 +15,8 @@ use crate::cxlio::{FlitEnd, Port as _};
 use crate::event::{Event, finding};
 use crate::hook::Hooks;
 use crate::line_time::Parts;
-use crate::port::{Carries, LinkEnd, PACKER_DEPTH, Reports};
-use scalepool_protocols::cxl::Dir;
+use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
+use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
@@ -50,25 +49,40 @@ pub const fn signals<const OWN: usize, const ALL: usize>(own: [Signal; OWN]) -> 
     all
 }
 
-/// A client that a port can show and report on.
-pub trait Layer: Client + Clone + Send + 'static {
+/// A client that a port can show and report on. By default it has no signals, credits or queues.
+pub trait Layer: Client + Send + 'static {
     /// All signals of the end, see [`signals`].
-    const SIGNALS: &'static [Signal];
+    const SIGNALS: &'static [Signal] = &NUMBERS;
 
     /// Values of its own signals.
-    fn values(&self) -> Vec<u64>;
+    fn values(&self) -> Vec<u64> {
+        Vec::new()
+    }
 
     /// Holds back or releases the credits of its buffers (a fault input).
-    fn hold_credits(&mut self, hold: bool);
+    fn hold_credits(&mut self, hold: bool) {
+        let _ = hold;
+    }
 
     /// Whether something has to wait for a credit alone.
-    fn lacks_credit(&self) -> bool;
+    fn lacks_credit(&self) -> bool {
+        false
+    }
+
+    /// Credits have been exchanged.
+    fn is_up(&self) -> bool {
+        true
+    }
 
     /// The rule that stopped it.
-    fn halted(&self) -> Option<&'static str>;
+    fn halted(&self) -> Option<&'static str> {
+        None
+    }
 
     /// What is open, for a person to read.
-    fn open_work(&self) -> String;
+    fn open_work(&self) -> String {
+        String::new()
+    }
 }
 
 impl Layer for Cachemem {
@@ -103,7 +117,7 @@ impl Layer for FlitEnd {
 
     fn values(&self) -> Vec<u64> {
         let total = |counts: [u64; 3]| counts.into_iter().sum();
-        vec![self.is_up().into(), total(self.stats().sent), total(self.stats().received)]
+        vec![Layer::is_up(self).into(), total(self.stats().sent), total(self.stats().received)]
     }
 
     fn hold_credits(&mut self, hold: bool) {
@@ -114,125 +128,13 @@ impl Layer for FlitEnd {
         crate::cxlio::Port::lacks_credit(self)
     }
 
-    fn halted(&self) -> Option<&'static str> {
-        None
+    fn is_up(&self) -> bool {
+        crate::cxlio::Port::is_up(self)
     }
 
     fn open_work(&self) -> String {
         let stats = self.stats();
         format!("{:?} TLPs sent, {:?} received, by kind", stats.sent, stats.received)
-    }
-}
-
-/// A layer whose payload can be watched.
-#[derive(Debug, Clone)]
-pub struct Watched<C> {
-    layer: C,
-    /// Payload since it was asked for last.
-    taken: Vec<Flit>,
-    /// Payload in all.
-    count: u64,
-}
-
-impl<C: Client> Client for Watched<C> {
-    fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
-        self.layer.transmit(now_flits)
-    }
-
-    fn uses(&self) -> Parts {
-        self.layer.uses()
-    }
-
-    fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64) {
-        if part != Part::Even {
-            self.taken.push(*flit);
-            self.count += 1;
-        }
-        self.layer.receive(flit, part, now_flits);
-    }
-
-    fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
-        self.layer.urgent(leaving)
-    }
-
-    fn dllp(&mut self, now_flits: u64) -> Option<[u8; 4]> {
-        self.layer.dllp(now_flits)
-    }
-
-    fn receive_dllp(&mut self, bytes: [u8; 4], now_flits: u64) {
-        self.layer.receive_dllp(bytes, now_flits);
-    }
-
-    fn phy_down(&mut self) {
-        self.layer.phy_down();
-    }
-
-    fn phy_up(&mut self) {
-        self.layer.phy_up();
-    }
-
-    fn link_reset(&mut self) {
-        self.taken.clear();
-        self.count = 0;
-        self.layer.link_reset();
-    }
-
-    fn take_retrain_request(&mut self) -> bool {
-        self.layer.take_retrain_request()
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.layer.is_quiet()
-    }
-
-    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        self.layer.wakes_at(now_flits)
-    }
-
-    fn take_events(&mut self) -> Vec<Event> {
-        self.layer.take_events()
-    }
-
-    fn attach_hooks(&mut self, hooks: &Hooks) {
-        self.layer.attach_hooks(hooks);
-    }
-}
-
-/// An end, and what a port counts of it.
-#[derive(Debug, Clone)]
-pub struct PortEnd<C: Layer> {
-    /// The end.
-    pub end: End<Watched<C>>,
-    dir: Dir,
-    /// Flits sent, without the NOPs that were left out.
-    pub sent: u64,
-    /// Flit clocks in which something waited and had no credit, while nothing else could be sent.
-    pub credit_stalls: u64,
-    uses: Parts,
-}
-
-impl PortEnd<Cachemem> {
-    /// An end with CXL.cachemem above the numbers. Format and direction are those of `config`.
-    pub fn cachemem(link: LinkConfig, config: CachememConfig) -> PortEnd<Cachemem> {
-        PortEnd::new(LinkConfig { mode: config.mode, ..link }, config.dir, Cachemem::new(config))
-    }
-}
-
-impl<C: Layer> PortEnd<C> {
-    /// An end that has sent nothing, with the direction of its transmitter.
-    pub fn new(link: LinkConfig, dir: Dir, layer: C) -> PortEnd<C> {
-        let client = Watched { layer, taken: Vec::new(), count: 0 };
-        PortEnd { end: End::new(link, client), dir, sent: 0, credit_stalls: 0, uses: Parts::default() }
-    }
-
-    /// What stands above the numbers.
-    pub fn layer(&self) -> &C {
-        &self.end.client.layer
-    }
-
-    /// The same, to be changed.
-    pub fn layer_mut(&mut self) -> &mut C {
-        &mut self.end.client.layer
     }
 }
 
@@ -254,29 +156,29 @@ pub fn take_message(cachemem: &mut Cachemem) -> Option<Message> {
     cachemem.take().map(|message| Message::from_cxl256(&message, routing))
 }
 
-impl ByClass for PortEnd<Cachemem> {
+impl ByClass for End<Cachemem> {
     fn take_class(&mut self, class: Class) -> Option<Message> {
-        let layer = self.layer_mut();
+        let layer = &mut self.client;
         let routing = layer.config().mode.routing();
         layer.take_class(class).map(|message| Message::from_cxl256(&message, routing))
     }
 
     fn waits(&self, class: Class) -> usize {
-        self.layer().waiting(class)
+        self.client.waiting(class)
     }
 }
 
-impl Carries<Message> for PortEnd<Cachemem> {
+impl Carries<Message> for End<Cachemem> {
     fn has_room(&self, message: &Message) -> bool {
-        self.layer().waiting(message.class()) < PACKER_DEPTH
+        self.client.waiting(message.class()) < PACKER_DEPTH
     }
 
     fn send(&mut self, message: Message) -> Result<(), Violation> {
-        send_message(self.layer_mut(), &message)
+        send_message(&mut self.client, &message)
     }
 
     fn take(&mut self) -> Option<Message> {
-        take_message(self.layer_mut())
+        take_message(&mut self.client)
     }
 }
 
@@ -287,10 +189,6 @@ pub struct EndReport {
     pub stats: Stats,
     /// Counters of CXL.cachemem.
     pub cachemem: CachememStats,
-    /// Flits sent.
-    pub sent: u64,
-    /// Flit clocks in which a message waited for a credit.
-    pub credit_stalls: u64,
     /// How messages are spelled.
     pub routing: Routing,
     /// Messages that it may send, by [`Class::index`].
@@ -307,79 +205,80 @@ pub struct EndReport {
     pub halted: Option<&'static str>,
 }
 
-impl Reports for PortEnd<Cachemem> {
+impl Reports for End<Cachemem> {
     type Report = EndReport;
 
     fn report(&self) -> EndReport {
-        let layer = self.layer();
+        let layer = &self.client;
         EndReport {
-            stats: *self.end.stats(),
+            stats: *self.stats(),
             cachemem: *layer.stats(),
-            sent: self.sent,
-            credit_stalls: self.credit_stalls,
-            routing: self.end.link().mode.routing(),
+            routing: self.link().mode.routing(),
             spend: layer.credits().spend,
             granted: Class::ALL.map(|class| layer.credits().granted(class)),
-            acknowledged: self.end.transmitter().acknowledged(),
-            last_good: self.end.receiver().last_good(),
+            acknowledged: self.transmitter().acknowledged(),
+            last_good: self.receiver().last_good(),
             coverage: layer.coverage().met(),
-            halted: self.halted(),
+            halted: LinkEnd::halted(self),
         }
     }
 }
 
-impl<C: Layer> LinkEnd for PortEnd<C> {
+impl<C: Layer> LinkEnd for End<C> {
     type Unit = WireFlit;
 
     const SIGNALS: &'static [Signal] = C::SIGNALS;
 
+    const FILLS: bool = true;
+
     fn protocol(&self) -> &'static str {
-        self.end.link().mode.protocol()
+        self.link().mode.protocol()
     }
 
-    fn dir(&self) -> Dir {
-        self.dir
+    fn unit(&self, bytes: &[u8]) -> Result<WireFlit, FormError> {
+        Ok(WireFlit { mode: self.link().mode, flit: Flit::from_bytes(bytes)? })
     }
 
     fn receive_even(&mut self, unit: &WireFlit, now_flits: u64) {
-        self.end.receive_even(&unit.flit, now_flits);
+        End::receive_even(self, &unit.flit, now_flits);
     }
 
     fn receive(&mut self, unit: &WireFlit, now_flits: u64) {
-        self.end.receive(&unit.flit, now_flits);
+        End::receive(self, &unit.flit, now_flits);
     }
 
     fn is_numbered(&self) -> bool {
         true
     }
 
-    fn hidden_fault(&mut self) {
-        self.end.hidden_fault();
+    fn keep_payload(&mut self) {
+        self.payload.kept.get_or_insert_default();
     }
 
-    fn take_payload(&mut self, each: &mut dyn FnMut(u16, &mut WireFlit)) {
-        let (mode, client) = (self.end.link().mode, &mut self.end.client);
+    fn take_payload(&mut self, each: &mut dyn FnMut(u16, &[u8])) {
+        let Payload { kept: Some(kept), count } = &mut self.payload else { return };
         // The client gets each number once and in order.
-        let first = client.count - client.taken.len() as u64;
+        let first = *count - kept.len() as u64;
         let number = |n| (n % u64::from(number::LAST)) as u16 + 1;
-        for (n, flit) in (first..).zip(client.taken.drain(..)) {
-            each(number(n), &mut WireFlit { mode, flit });
+        for (n, flit) in (first..).zip(kept.drain(..)) {
+            each(number(n), &flit.0);
         }
     }
 
     fn transmit(&mut self, now_flits: u64) -> Option<WireFlit> {
-        let due =
-            |end: &End<Watched<C>>| now_flits == 0 || end.wakes_at(now_flits - 1).is_some_and(|at| at <= now_flits);
-        if !due(&self.end) {
+        let is_due = now_flits == 0 || End::wakes_at(self, now_flits - 1).is_some_and(|at| at <= now_flits);
+        if !is_due {
             self.uses = Parts::default();
             return None;
         }
-        let lacks_credit = self.layer().lacks_credit();
-        let flit = self.end.transmit(now_flits);
-        self.sent += 1;
-        self.uses = self.end.uses();
-        self.credit_stalls += u64::from(lacks_credit && flit.header().flit_type == FlitType::Nop);
-        Some(WireFlit { mode: self.end.link().mode, flit })
+        self.fill(now_flits)
+    }
+
+    fn fill(&mut self, now_flits: u64) -> Option<WireFlit> {
+        let lacks_credit = self.client.lacks_credit();
+        let flit = End::transmit(self, now_flits);
+        self.stats.credit_stalls += u64::from(lacks_credit && flit.header().flit_type == FlitType::Nop);
+        Some(WireFlit { mode: self.link().mode, flit })
     }
 
     fn uses(&self) -> Parts {
@@ -387,55 +286,47 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
     }
 
     fn fruitless(&self) -> u32 {
-        self.end.fruitless()
-    }
-
-    fn hold_credits(&mut self, hold: bool) {
-        self.layer_mut().hold_credits(hold);
+        End::fruitless(self)
     }
 
     fn phy_down(&mut self) {
-        self.end.phy_down();
+        End::phy_down(self);
     }
 
     fn phy_up(&mut self) {
-        self.end.phy_up();
+        End::phy_up(self);
     }
 
     fn take_retrain_request(&mut self) -> bool {
-        self.end.take_retrain_request()
+        End::take_retrain_request(self)
     }
 
     fn take_events(&mut self) -> Vec<Event> {
-        self.end.take_events()
+        End::take_events(self)
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {
-        self.end.attach_hooks(hooks);
+        End::attach_hooks(self, hooks);
     }
 
-    fn hooks(&self) -> Option<&Hooks> {
-        Some(self.end.hooks())
+    fn hooks(&self) -> &Hooks {
+        End::hooks(self)
     }
 
     fn halted(&self) -> Option<&'static str> {
-        self.end.halted().or(self.layer().halted())
+        End::halted(self).or(Layer::halted(&self.client))
     }
 
     fn is_quiet(&self) -> bool {
-        self.end.is_quiet()
+        End::is_quiet(self)
     }
 
     fn is_done(&self) -> bool {
-        self.end.is_done()
-    }
-
-    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        self.end.wakes_at(now_flits)
+        End::is_done(self)
     }
 
     fn values(&self) -> Vec<u64> {
-        let (transmitter, receiver) = (self.end.transmitter(), self.end.receiver());
+        let (transmitter, receiver) = (self.transmitter(), self.receiver());
         let mut values = vec![
             transmitter.next_number().into(),
             transmitter.acknowledged().into(),
@@ -445,12 +336,26 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
             transmitter.replaying().into(),
             receiver.nak_open.into(),
         ];
-        values.extend(self.layer().values());
+        values.extend(Layer::values(&self.client));
         values
     }
 
     fn open_work(&self) -> String {
-        let kept = self.end.transmitter().unacknowledged();
-        format!("{}, {kept} flits not acknowledged", self.layer().open_work())
+        let kept = self.transmitter().unacknowledged();
+        format!("{}, {kept} flits not acknowledged", Layer::open_work(&self.client))
+    }
+}
+
+impl<C: Layer> CxlEnd for End<C> {
+    fn hold_credits(&mut self, hold: bool) {
+        Layer::hold_credits(&mut self.client, hold);
+    }
+
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        End::wakes_at(self, now_flits)
+    }
+
+    fn hidden_fault(&mut self) {
+        End::hidden_fault(self);
     }
 }

@@ -7,6 +7,10 @@ use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 
 impl WireUnit for Unit {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.0
     }

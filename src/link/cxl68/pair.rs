@@ -1,34 +1,47 @@
-//! Two ends and the wires between them, without a kernel: for vectors and for tests of the link layer alone.
-//!
-//! Modelled: one unit a flit clock in each direction, a latency in flit clocks, faults, training that takes a stated time
-//! and loses what is on the wires. A walk through [`Pair::step`]: units that are due arrive, both ends send, a request to
-//! train takes the link down.
+//! A [`Pair`](crate::pair::Pair) of 68B ends, with a monitor beside each where a test wants it.
 
 use super::end::{End, EndConfig};
 use super::monitor::{Monitor, MonitorConfig};
 use crate::event::Event;
-use crate::wires::Wires;
+use crate::pair::{Beside, Pair as AnyPair};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::ConfigError;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 
 /// A link.
-#[derive(Debug, Clone)]
-pub struct Pair {
-    /// The end that sends down.
-    pub host: End,
-    /// The end that sends up.
-    pub device: End,
-    /// The wires between them.
-    pub wires: Wires<Unit>,
-    retrain_flits: u64,
-    training: Option<u64>,
-    /// Times that the link was trained.
-    pub trainings: u64,
-    /// Cut: nothing arrives any more.
-    pub cut: bool,
-    /// Monitors of the host and of the device.
-    monitors: Option<Box<[Monitor; 2]>>,
+pub type Pair = AnyPair<End, Monitors>;
+
+/// Monitors of the host and of the device; without them nobody looks.
+#[derive(Debug, Clone, Default)]
+pub struct Monitors(Option<Box<[Monitor; 2]>>);
+
+impl Monitors {
+    /// The monitor of the end that transmits in a direction.
+    fn of(&mut self, dir: Dir) -> Option<&mut Monitor> {
+        self.0.as_mut().map(|monitors| &mut monitors[usize::from(dir == Dir::Up)])
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut Monitor> {
+        self.0.iter_mut().flat_map(|monitors| monitors.iter_mut())
+    }
+}
+
+impl Beside<Unit> for Monitors {
+    fn sent(&mut self, dir: Dir, unit: &Unit, now_flits: u64) {
+        if let Some(monitor) = self.of(dir) {
+            monitor.sent(unit, now_flits);
+        }
+    }
+
+    fn received(&mut self, dir: Dir, unit: &Unit, now_flits: u64) {
+        if let Some(monitor) = self.of(dir.opposite()) {
+            monitor.received(unit, now_flits);
+        }
+    }
+
+    fn trained(&mut self) {
+        self.all().for_each(Monitor::trained);
+    }
 }
 
 impl Pair {
@@ -42,27 +55,18 @@ impl Pair {
         latency_flits: u64,
         retrain_flits: u64,
     ) -> Result<Pair, ConfigError> {
-        Ok(Pair {
-            host: End::new(host)?,
-            device: End::new(device)?,
-            wires: Wires::new(latency_flits),
-            retrain_flits,
-            training: None,
-            trainings: 0,
-            cut: false,
-            monitors: None,
-        })
+        Ok(Pair::of(End::new(host)?, End::new(device)?, latency_flits, retrain_flits))
     }
 
     /// Puts a monitor beside each end. Call before the first flit clock: a monitor counts from the start.
     pub fn watch(&mut self) {
         let of = |end: &End| Monitor::new(MonitorConfig::of(end.config()));
-        self.monitors = Some(Box::new([of(&self.host), of(&self.device)]));
+        self.beside = Monitors(Some(Box::new([of(&self.host), of(&self.device)])));
     }
 
     /// What the monitors of the host and of the device have seen since the last call.
     pub fn take_findings(&mut self) -> [Vec<Event>; 2] {
-        match &mut self.monitors {
+        match &mut self.beside.0 {
             Some(monitors) => monitors.each_mut().map(Monitor::take_events),
             None => Default::default(),
         }
@@ -71,110 +75,7 @@ impl Pair {
     /// Tells the monitors that the run is over.
     pub fn finish(&mut self) {
         let now = self.wires.now();
-        for monitor in self.monitors.iter_mut().flat_map(|m| m.iter_mut()) {
-            monitor.finish(now);
-        }
-    }
-
-    /// The monitor of the end that transmits in a direction.
-    fn monitor(&mut self, dir: Dir) -> Option<&mut Monitor> {
-        self.monitors.as_mut().map(|m| &mut m[usize::from(dir == Dir::Up)])
-    }
-
-    /// Hands a unit to the receiver of a direction and to the monitor beside it.
-    fn arrives(&mut self, dir: Dir, unit: &Unit) {
-        let now = self.wires.now();
-        if let Some(monitor) = self.monitor(dir.opposite()) {
-            monitor.received(unit, now);
-        }
-        self.receiver(dir).receive(unit, now);
-    }
-
-    /// The end that transmits in a direction.
-    pub fn sender(&mut self, dir: Dir) -> &mut End {
-        match dir {
-            Dir::Down => &mut self.host,
-            Dir::Up => &mut self.device,
-        }
-    }
-
-    /// The end that receives a direction.
-    pub fn receiver(&mut self, dir: Dir) -> &mut End {
-        self.sender(dir.opposite())
-    }
-
-    /// Hands a unit to the receiver of a direction at once, as if it came off the wire.
-    pub fn inject(&mut self, dir: Dir, unit: &Unit) {
-        self.arrives(dir, unit);
-    }
-
-    /// Takes the link down for training, whoever wants it.
-    pub fn train(&mut self) {
-        self.trainings += 1;
-        self.wires.clear();
-        self.host.phy_down();
-        self.device.phy_down();
-        for monitor in self.monitors.iter_mut().flat_map(|m| m.iter_mut()) {
-            monitor.trained();
-        }
-        self.training = Some(self.wires.now() + self.retrain_flits);
-    }
-
-    /// One flit clock.
-    pub fn step(&mut self) {
-        self.wires.tick();
-        let now = self.wires.now();
-        if self.training.is_some_and(|until| now >= until) {
-            self.training = None;
-            self.host.phy_up();
-            self.device.phy_up();
-        }
-        for dir in Dir::ALL {
-            while let Some(unit) = self.wires.arrival(dir) {
-                if !self.cut {
-                    self.arrives(dir, &unit);
-                }
-            }
-        }
-        if self.training.is_none() {
-            for dir in Dir::ALL {
-                self.send(dir);
-            }
-        }
-        let wanted = [self.host.take_retrain_request(), self.device.take_retrain_request()];
-        if wanted.contains(&true) && self.training.is_none() {
-            self.train();
-        }
-    }
-
-    fn send(&mut self, dir: Dir) {
-        let now = self.wires.now();
-        let Some(unit) = self.sender(dir).transmit(now) else { return };
-        if let Some(monitor) = self.monitor(dir) {
-            monitor.sent(&unit, now);
-        }
-        self.wires.send(dir, unit);
-    }
-
-    /// Steps until both ends are quiet and the wires empty. `false`: still busy after `limit_flits`.
-    pub fn drain(&mut self, limit_flits: u64) -> bool {
-        for _ in 0..limit_flits {
-            if self.is_quiet() {
-                return true;
-            }
-            self.step();
-        }
-        self.is_quiet()
-    }
-
-    /// Whether nothing is under way.
-    pub fn is_quiet(&self) -> bool {
-        self.host.is_up()
-            && self.device.is_up()
-            && self.host.is_quiet()
-            && self.device.is_quiet()
-            && self.wires.is_empty()
-            && self.training.is_none()
+        self.beside.all().for_each(|monitor| monitor.finish(now));
     }
 }
 

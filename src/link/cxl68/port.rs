@@ -7,8 +7,8 @@ use crate::classes::ByClass;
 use crate::coverage::Met;
 use crate::hook::Hooks;
 use crate::line_time::Parts;
-use crate::port::{Carries, LinkEnd, PACKER_DEPTH, Reports};
-use scalepool_protocols::cxl::Dir;
+use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
+use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::message::{Class, Message};
@@ -70,8 +70,8 @@ impl LinkEnd for End {
         "cxl-68b"
     }
 
-    fn dir(&self) -> Dir {
-        self.config().dir
+    fn unit(&self, bytes: &[u8]) -> Result<Unit, FormError> {
+        Ok(Unit::from_bytes(bytes)?)
     }
 
     fn receive(&mut self, unit: &Unit, now_flits: u64) {
@@ -90,20 +90,8 @@ impl LinkEnd for End {
         End::fruitless(self)
     }
 
-    fn expects(&self) -> u8 {
-        self.eseq()
-    }
-
-    fn peer_expects(&mut self, number: u8) {
-        End::peer_expects(self, number);
-    }
-
     fn is_done(&self) -> bool {
         End::is_done(self)
-    }
-
-    fn hold_credits(&mut self, hold: bool) {
-        End::hold_credits(self, hold);
     }
 
     fn phy_down(&mut self) {
@@ -126,8 +114,8 @@ impl LinkEnd for End {
         End::attach_hooks(self, hooks);
     }
 
-    fn hooks(&self) -> Option<&Hooks> {
-        Some(End::hooks(self))
+    fn hooks(&self) -> &Hooks {
+        End::hooks(self)
     }
 
     fn halted(&self) -> Option<&'static str> {
@@ -136,10 +124,6 @@ impl LinkEnd for End {
 
     fn is_quiet(&self) -> bool {
         End::is_quiet(self)
-    }
-
-    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        End::wakes_at(self, now_flits)
     }
 
     fn values(&self) -> Vec<u64> {
@@ -165,6 +149,24 @@ impl LinkEnd for End {
             self.local().state.name(),
             self.credits().pending()
         )
+    }
+}
+
+impl CxlEnd for End {
+    fn expects(&self) -> u8 {
+        self.eseq()
+    }
+
+    fn peer_expects(&mut self, number: u8) {
+        End::peer_expects(self, number);
+    }
+
+    fn hold_credits(&mut self, hold: bool) {
+        End::hold_credits(self, hold);
+    }
+
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        End::wakes_at(self, now_flits)
     }
 }
 

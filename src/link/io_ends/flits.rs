@@ -3,27 +3,22 @@
 use super::{HasIo, IoFigures, Shares, no_cachemem};
 use crate::arbmux::cxl256::ArbMux;
 use crate::coverage::Met;
-use crate::cxl256::port::{self, Layer, PortEnd};
-use crate::cxl256::{Cachemem, WireFlit};
+use crate::cxl256::port::{self, Layer};
+use crate::cxl256::{Cachemem, End};
 use crate::cxlio::{FlitEnd, Port as IoPort};
 use crate::port::PACKER_DEPTH;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Violation;
 
-impl HasIo for PortEnd<FlitEnd> {
+impl HasIo for End<FlitEnd> {
     const CACHEMEM: bool = false;
 
-    fn unit(&self, bytes: &[u8]) -> Option<WireFlit> {
-        unit(self, bytes)
-    }
-
     fn io(&self) -> &dyn IoPort {
-        self.layer()
+        &self.client
     }
 
     fn io_mut(&mut self) -> &mut dyn IoPort {
-        self.layer_mut()
+        &mut self.client
     }
 
     fn figures(&self) -> IoFigures {
@@ -43,53 +38,45 @@ impl HasIo for PortEnd<FlitEnd> {
     }
 }
 
-impl HasIo for PortEnd<ArbMux<FlitEnd, Cachemem>> {
+impl HasIo for End<ArbMux<FlitEnd, Cachemem>> {
     const CACHEMEM: bool = true;
 
-    fn unit(&self, bytes: &[u8]) -> Option<WireFlit> {
-        unit(self, bytes)
-    }
-
     fn io(&self) -> &dyn IoPort {
-        &self.layer().io
+        &self.client.io
     }
 
     fn io_mut(&mut self) -> &mut dyn IoPort {
-        &mut self.layer_mut().io
+        &mut self.client.io
     }
 
     fn figures(&self) -> IoFigures {
-        let stats = self.layer().stats();
+        let stats = self.client.stats();
         let shares = Some(Shares { sent: stats.sent, almps: stats.almps_sent });
         IoFigures { shares, ..of_flits(self) }
     }
 
     fn coverage(&self) -> Vec<Met> {
-        self.layer().cachemem.coverage().met()
+        self.client.cachemem.coverage().met()
     }
 
     fn has_room(&self, message: &Message) -> bool {
-        self.layer().cachemem.waiting(message.class()) < PACKER_DEPTH
+        self.client.cachemem.waiting(message.class()) < PACKER_DEPTH
     }
 
     fn send(&mut self, message: Message) -> Result<(), Violation> {
-        port::send_message(&mut self.layer_mut().cachemem, &message)
+        port::send_message(&mut self.client.cachemem, &message)
     }
 
     fn take(&mut self) -> Option<Message> {
-        port::take_message(&mut self.layer_mut().cachemem)
+        port::take_message(&mut self.client.cachemem)
     }
 }
 
-fn unit<C: Layer>(end: &PortEnd<C>, bytes: &[u8]) -> Option<WireFlit> {
-    Flit::from_bytes(bytes).ok().map(|flit| WireFlit { mode: end.end.link().mode, flit })
-}
-
-fn of_flits<C: Layer>(end: &PortEnd<C>) -> IoFigures {
-    let stats = end.end.stats();
+fn of_flits<C: Layer>(end: &End<C>) -> IoFigures {
+    let stats = end.stats();
     IoFigures {
-        units: end.sent,
-        credit_stalls: end.credit_stalls,
+        units: stats.modelled,
+        credit_stalls: stats.credit_stalls,
         replays: stats.replays,
         replayed: stats.replayed,
         early_halves: stats.early_halves,

@@ -4,7 +4,7 @@
 //! hands on errors that a Flex Bus port remembers, and rests when the host has nothing more to ask. Left out: what TLPs mean.
 //!
 //! A walk through one flit clock: the kept TLP is tried again, then the end of the mode sends. When the host is done, all
-//! answers have come and nothing is open, the timers of CXL.io stop: [`LinkEnd::is_over`].
+//! answers have come and nothing is open, the timers of CXL.io stop: [`CxlEnd::is_over`].
 
 mod flits;
 mod units;
@@ -16,8 +16,8 @@ use crate::cxlio::{Form, Port as IoPort, Stats, Tlp};
 use crate::event::Event;
 use crate::hook::Hooks;
 use crate::line_time::Parts;
-use crate::port::{Carries, LinkEnd, Reports};
-use scalepool_protocols::cxl::Dir;
+use crate::port::{Carries, CxlEnd, LinkEnd, Reports};
+use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::dvsec::LinkError;
 use scalepool_protocols::cxl::cxlio::non_flit_mode::Shape;
@@ -63,12 +63,9 @@ pub struct IoFigures {
 }
 
 /// A link end with CXL.io.
-pub trait HasIo: LinkEnd {
+pub trait HasIo: CxlEnd {
     /// CXL.cachemem is on the link too.
     const CACHEMEM: bool;
-
-    /// The unit of these bytes; `None` if there are too many or too few.
-    fn unit(&self, bytes: &[u8]) -> Option<Self::Unit>;
 
     /// The link layer of CXL.io.
     fn io(&self) -> &dyn IoPort;
@@ -209,8 +206,8 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         self.end.protocol()
     }
 
-    fn dir(&self) -> Dir {
-        self.end.dir()
+    fn unit(&self, bytes: &[u8]) -> Result<E::Unit, FormError> {
+        self.end.unit(bytes)
     }
 
     fn receive_even(&mut self, unit: &E::Unit, now_flits: u64) {
@@ -221,7 +218,11 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         self.end.receive(unit, now_flits);
     }
 
-    fn take_payload(&mut self, each: &mut dyn FnMut(u16, &mut E::Unit)) {
+    fn keep_payload(&mut self) {
+        self.end.keep_payload();
+    }
+
+    fn take_payload(&mut self, each: &mut dyn FnMut(u16, &[u8])) {
         self.end.take_payload(each);
     }
 
@@ -243,12 +244,8 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         self.end.attach_hooks(hooks);
     }
 
-    fn hooks(&self) -> Option<&Hooks> {
+    fn hooks(&self) -> &Hooks {
         self.end.hooks()
-    }
-
-    fn hold_credits(&mut self, hold: bool) {
-        self.end.hold_credits(hold);
     }
 
     fn phy_down(&mut self) {
@@ -278,14 +275,6 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         self.held.is_none() && self.errors.is_empty() && self.end.is_quiet()
     }
 
-    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        if self.is_over() {
-            return None;
-        }
-        let waits = self.held.is_some() || self.fed || !self.errors.is_empty();
-        if waits { Some(now_flits + 1) } else { self.end.wakes_at(now_flits) }
-    }
-
     fn values(&self) -> Vec<u64> {
         self.end.values()
     }
@@ -298,12 +287,26 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         self.end.is_numbered()
     }
 
-    fn hidden_fault(&mut self) {
-        self.end.hidden_fault();
+    fn is_repaired(&self, event: &Event, damaged: bool) -> bool {
+        self.end.is_repaired(event, damaged)
+    }
+}
+
+impl<E: HasIo> CxlEnd for IoEnd<E> {
+    fn hold_credits(&mut self, hold: bool) {
+        self.end.hold_credits(hold);
     }
 
-    fn is_explained(&self, damaged: bool) -> bool {
-        self.end.is_explained(damaged)
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        if self.is_over() {
+            return None;
+        }
+        let waits = self.held.is_some() || self.fed || !self.errors.is_empty();
+        if waits { Some(now_flits + 1) } else { self.end.wakes_at(now_flits) }
+    }
+
+    fn hidden_fault(&mut self) {
+        self.end.hidden_fault();
     }
 
     fn is_over(&self) -> bool {

@@ -9,8 +9,8 @@ use crate::cxlio::{NonFlitEnd, Port as IoPort};
 use crate::event::{Event, Severity};
 use crate::hook::Hooks;
 use crate::line_time::Parts;
-use crate::port::{Carries, LinkEnd};
-use scalepool_protocols::cxl::Dir;
+use crate::port::{Carries, CxlEnd, LinkEnd};
+use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::message::Message;
@@ -21,37 +21,14 @@ pub trait Beside: Client + Clone + Send + 'static {
     /// Protocols of the link. With CXL.io alone the ARB/MUX is bypassed.
     const ENABLED: Enabled;
 
+    /// The end of CXL.cachemem, if it is one.
+    fn end(&self) -> Option<&End>;
+
+    /// The same, to be changed.
+    fn end_mut(&mut self) -> Option<&mut End>;
+
     /// Events since the last call.
     fn take_events(&mut self) -> Vec<Event>;
-
-    /// The end of CXL.cachemem, if it is one.
-    fn end(&mut self) -> Option<&mut End>;
-
-    /// Counters of CXL.cachemem.
-    fn figures(&self) -> IoFigures;
-
-    /// Rows that it has met.
-    fn coverage(&self) -> Vec<Met>;
-
-    /// The rule that stopped it.
-    fn halted(&self) -> Option<&'static str>;
-
-    /// Whether it has room for a message.
-    fn has_room(&self, message: &Message) -> bool;
-
-    /// Holds back or releases credits.
-    fn hold_credits(&mut self, hold: bool);
-
-    /// See [`LinkEnd::fruitless`].
-    fn fruitless(&self) -> u32;
-
-    /// Good payload flits and answers that ended such a row, all from the start.
-    fn progress(&self) -> u64;
-
-    /// Takes hooks, if it has places for them.
-    fn attach_hooks(&mut self, hooks: &Hooks) {
-        let _ = hooks;
-    }
 }
 
 /// Stands where CXL.cachemem would: it logs units whose protocol ID cannot be used.
@@ -93,88 +70,32 @@ impl Client for PidLog {
 impl Beside for PidLog {
     const ENABLED: Enabled = Enabled { io: true, cachemem: false };
 
+    fn end(&self) -> Option<&End> {
+        None
+    }
+
+    fn end_mut(&mut self) -> Option<&mut End> {
+        None
+    }
+
     fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
-    }
-
-    fn end(&mut self) -> Option<&mut End> {
-        None
-    }
-
-    fn figures(&self) -> IoFigures {
-        IoFigures::default()
-    }
-
-    fn coverage(&self) -> Vec<Met> {
-        Vec::new()
-    }
-
-    fn halted(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn has_room(&self, _: &Message) -> bool {
-        false
-    }
-
-    fn hold_credits(&mut self, _: bool) {}
-
-    fn fruitless(&self) -> u32 {
-        0
-    }
-
-    fn progress(&self) -> u64 {
-        0
     }
 }
 
 impl Beside for End {
     const ENABLED: Enabled = Enabled::ALL;
 
-    fn take_events(&mut self) -> Vec<Event> {
-        End::take_events(self)
-    }
-
-    fn end(&mut self) -> Option<&mut End> {
+    fn end(&self) -> Option<&End> {
         Some(self)
     }
 
-    fn figures(&self) -> IoFigures {
-        let stats = self.stats();
-        IoFigures {
-            credit_stalls: stats.credit_stalls,
-            replays: stats.retries,
-            replayed: stats.replayed,
-            ..IoFigures::default()
-        }
+    fn end_mut(&mut self) -> Option<&mut End> {
+        Some(self)
     }
 
-    fn coverage(&self) -> Vec<Met> {
-        End::coverage(self).met()
-    }
-
-    fn halted(&self) -> Option<&'static str> {
-        End::halted(self)
-    }
-
-    fn has_room(&self, message: &Message) -> bool {
-        Carries::has_room(self, message)
-    }
-
-    fn hold_credits(&mut self, hold: bool) {
-        End::hold_credits(self, hold);
-    }
-
-    fn fruitless(&self) -> u32 {
-        End::fruitless(self)
-    }
-
-    fn progress(&self) -> u64 {
-        End::progress(self)
-    }
-
-    fn attach_hooks(&mut self, hooks: &Hooks) {
-        End::attach_hooks(self, hooks);
+    fn take_events(&mut self) -> Vec<Event> {
+        End::take_events(self)
     }
 }
 
@@ -182,7 +103,6 @@ impl Beside for End {
 #[derive(Debug, Clone)]
 pub struct UnitEnd<C> {
     mux: ArbMux<NonFlitEnd, C>,
-    dir: Dir,
     sent: u64,
     credit_stalls: u64,
     /// Trainings that the ARB/MUX had asked for when payload or an answer came well the last time.
@@ -196,17 +116,22 @@ pub struct UnitEnd<C> {
 
 impl<C: Beside> UnitEnd<C> {
     /// An end whose link has just trained for the first time.
-    pub fn new(mut mux: ArbMux<NonFlitEnd, C>, dir: Dir, faulty: bool) -> UnitEnd<C> {
+    pub fn new(mut mux: ArbMux<NonFlitEnd, C>, faulty: bool) -> UnitEnd<C> {
         mux.phy_up(Entry::First);
         if C::ENABLED == Enabled::ALL {
             Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
         }
-        UnitEnd { mux, dir, sent: 0, credit_stalls: 0, asked_before: 0, faulty, down: false, hooks: Hooks::default() }
+        UnitEnd { mux, sent: 0, credit_stalls: 0, asked_before: 0, faulty, down: false, hooks: Hooks::default() }
+    }
+
+    /// The end of CXL.cachemem, if there is one.
+    fn cachemem(&self) -> Option<&End> {
+        self.mux.cachemem.end()
     }
 
     /// What has come well for any of its protocols.
     fn progress(&self) -> u64 {
-        self.mux.io.progress() + self.mux.cachemem.progress()
+        self.mux.io.progress() + self.cachemem().map_or(0, End::progress)
     }
 
     /// Whether payload of all its protocols may leave.
@@ -226,8 +151,8 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         "cxl-68b"
     }
 
-    fn dir(&self) -> Dir {
-        self.dir
+    fn unit(&self, bytes: &[u8]) -> Result<Unit, FormError> {
+        Ok(Unit::from_bytes(bytes)?)
     }
 
     fn receive(&mut self, unit: &Unit, now_flits: u64) {
@@ -254,21 +179,18 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
 
     fn fruitless(&self) -> u32 {
         let of_mux = u32::try_from(self.mux.stats().retrains_asked - self.asked_before).unwrap_or(u32::MAX);
-        self.mux.cachemem.fruitless().max(self.mux.io.fruitless()).max(of_mux)
+        self.cachemem().map_or(0, End::fruitless).max(self.mux.io.fruitless()).max(of_mux)
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {
         self.hooks = hooks.clone();
-        self.mux.cachemem.attach_hooks(hooks);
+        if let Some(end) = self.mux.cachemem.end_mut() {
+            end.attach_hooks(hooks);
+        }
     }
 
-    fn hooks(&self) -> Option<&Hooks> {
-        Some(&self.hooks)
-    }
-
-    fn hold_credits(&mut self, hold: bool) {
-        IoPort::hold_credits(&mut self.mux.io, hold);
-        self.mux.cachemem.hold_credits(hold);
+    fn hooks(&self) -> &Hooks {
+        &self.hooks
     }
 
     fn phy_down(&mut self) {
@@ -293,15 +215,11 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
     }
 
     fn halted(&self) -> Option<&'static str> {
-        self.mux.cachemem.halted()
+        self.cachemem().and_then(End::halted)
     }
 
     fn is_quiet(&self) -> bool {
         !self.down && self.is_open() && self.mux.io.is_quiet() && self.mux.cachemem.is_quiet()
-    }
-
-    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        Some(now_flits + 1)
     }
 
     fn values(&self) -> Vec<u64> {
@@ -319,17 +237,26 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         C::ENABLED != Enabled::ALL
     }
 
-    fn is_explained(&self, damaged: bool) -> bool {
-        damaged || self.faulty
+    fn is_repaired(&self, event: &Event, damaged: bool) -> bool {
+        (damaged || self.faulty) && matches!(event.severity, Severity::Corrected | Severity::Retrain)
+    }
+}
+
+impl<C: Beside> CxlEnd for UnitEnd<C> {
+    fn hold_credits(&mut self, hold: bool) {
+        IoPort::hold_credits(&mut self.mux.io, hold);
+        if let Some(end) = self.mux.cachemem.end_mut() {
+            end.hold_credits(hold);
+        }
+    }
+
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        Some(now_flits + 1)
     }
 }
 
 impl<C: Beside> HasIo for UnitEnd<C> {
     const CACHEMEM: bool = C::ENABLED.cachemem;
-
-    fn unit(&self, bytes: &[u8]) -> Option<Unit> {
-        Unit::from_bytes(bytes).ok()
-    }
 
     fn io(&self) -> &dyn IoPort {
         &self.mux.io
@@ -340,29 +267,31 @@ impl<C: Beside> HasIo for UnitEnd<C> {
     }
 
     fn figures(&self) -> IoFigures {
-        let (of_client, stats) = (self.mux.cachemem.figures(), self.mux.stats());
+        let (of_cachemem, stats) = (self.cachemem().map(End::stats).copied().unwrap_or_default(), self.mux.stats());
         let shares = Shares { sent: stats.sent, almps: stats.almps_sent };
         IoFigures {
             units: self.sent,
-            credit_stalls: self.credit_stalls + of_client.credit_stalls,
+            credit_stalls: self.credit_stalls + of_cachemem.credit_stalls,
+            replays: of_cachemem.retries,
+            replayed: of_cachemem.replayed,
             shares: (C::ENABLED == Enabled::ALL).then_some(shares),
-            ..of_client
+            ..IoFigures::default()
         }
     }
 
     fn coverage(&self) -> Vec<Met> {
-        Beside::coverage(&self.mux.cachemem)
+        self.cachemem().map(|end| end.coverage().met()).unwrap_or_default()
     }
 
     fn has_room(&self, message: &Message) -> bool {
-        self.mux.cachemem.has_room(message)
+        self.cachemem().is_some_and(|end| Carries::has_room(end, message))
     }
 
     fn send(&mut self, message: Message) -> Result<(), Violation> {
-        self.mux.cachemem.end().map_or_else(|| Err(no_cachemem()), |end| Carries::send(end, message))
+        self.mux.cachemem.end_mut().map_or_else(|| Err(no_cachemem()), |end| Carries::send(end, message))
     }
 
     fn take(&mut self) -> Option<Message> {
-        self.mux.cachemem.end().and_then(Carries::take)
+        self.mux.cachemem.end_mut().and_then(Carries::take)
     }
 }

@@ -15,8 +15,8 @@ use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, Header, Op, Packet, Vc};
 use scalepool_protocols::wire::{Violation, Wire};
 use std::collections::VecDeque;
 
-/// Name of its packets.
-const PROTOCOL: &str = "nvlink";
+/// Name of its packets in [`scalepool_protocols::registry::PROTOCOLS`].
+pub(super) const PROTOCOL: &str = "nvlink";
 
 /// Rules whose breach makes a packet worthless: reserved operation, lengths that do not fit.
 const DROPPED: [&str; 3] = ["NVL-OPC-01", "NVL-PKT-01", "NVL-PKT-04"];

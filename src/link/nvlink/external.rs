@@ -7,11 +7,12 @@
 //!
 //! A walk through one flit clock: what is due on the wire passes the hooks and is kept; the oldest driven flit leaves.
 
+use super::end::{PROTOCOL, Stats};
 use super::flit::Flit;
-use super::port::{Burst, PROTOCOL, PortResult};
+use super::port::{Burst, NvlReport};
 use crate::external::Feed;
-use crate::fault::FaultyWire;
 use crate::hook::{Direction, Hooks};
+use crate::port::{PortResult, WayOut, on_wire};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next};
 use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,17 +23,17 @@ pub struct ExternalPort {
     pub(super) wire_out: LinkOut<Burst>,
     pub(super) wire_in: LinkIn<Burst>,
     pub(super) packets: Tap,
-    pub(super) wire: FaultyWire,
+    pub(super) way_out: WayOut,
     pub(super) hooks: Hooks,
     pub(super) feed: Feed,
-    pub(super) result: Arc<Mutex<PortResult>>,
+    pub(super) result: Arc<Mutex<PortResult<NvlReport>>>,
 }
 
 impl ExternalPort {
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         while let Some(Burst { flits, .. }) = self.wire_in.pop(cx) {
-            let each = flits.into_iter().flat_map(|flit| self.hooks.wire(Direction::Rx, PROTOCOL, flit));
-            let bytes: Vec<u8> = each.flatten().flat_map(|(flit, _)| flit.0).collect();
+            let each = flits.into_iter().flat_map(|flit| on_wire(&self.hooks, Direction::Rx, PROTOCOL, flit));
+            let bytes: Vec<u8> = each.flat_map(|(flit, _)| flit.0).collect();
             if !bytes.is_empty() {
                 let dir = self.dir;
                 self.packets.record(at, Kind::Flit, 0, 0, || Body::Flit { protocol: PROTOCOL, dir, bytes });
@@ -42,13 +43,14 @@ impl ExternalPort {
 
     fn send(&mut self, cx: &mut Cx) {
         // Bytes of another length were refused before they came here.
-        let Some(flit) = self.feed.next().and_then(|bytes| Some(Flit(bytes.try_into().ok()?))) else { return };
-        for (leaves, damaged) in self.hooks.wire(Direction::Tx, PROTOCOL, flit).into_iter().flatten() {
-            let before = self.wire.damaged;
-            let flits: Vec<Flit> = self.wire.send(leaves).into_iter().flatten().collect();
-            if !flits.is_empty() {
-                self.wire_out.push(cx, Burst { flits, damaged: damaged || self.wire.damaged != before });
-            }
+        let Some(flit) = self.feed.next().and_then(|bytes| Flit::from_bytes(&bytes).ok()) else { return };
+        let (mut flits, mut damaged) = (Vec::new(), false);
+        self.way_out.send(&self.hooks, PROTOCOL, flit, |arriving| {
+            damaged |= arriving.damaged;
+            flits.push(arriving.unit);
+        });
+        if !flits.is_empty() {
+            self.wire_out.push(cx, Burst { flits, damaged });
         }
     }
 }
@@ -65,7 +67,8 @@ impl Module for ExternalPort {
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.stats.sent_flits = self.feed.sent();
-        result.damaged = self.wire.damaged + self.wire.unseen;
+        let stats = Stats { sent_flits: self.feed.sent(), ..Stats::default() };
+        result.end = Some(NvlReport { stats, ..NvlReport::default() });
+        result.damaged = self.way_out.damaged(true);
     }
 }

@@ -1,6 +1,7 @@
 //! A flit on a wire, and what faults make of it.
 
 use crate::fault::WireUnit;
+use scalepool_forms::FormError;
 use scalepool_kernel::Rng;
 use scalepool_protocols::nvlink::FLIT_BYTES;
 
@@ -9,6 +10,15 @@ use scalepool_protocols::nvlink::FLIT_BYTES;
 pub struct Flit(pub [u8; FLIT_BYTES]);
 
 impl Flit {
+    /// The flit of these bytes.
+    ///
+    /// # Errors
+    /// They are not 16.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Flit, FormError> {
+        let length = || FormError::new("unit", format!("{} bytes", bytes.len()), "16 bytes");
+        bytes.try_into().map(Flit).map_err(|_| length())
+    }
+
     /// The flit as a number.
     pub const fn bits(&self) -> u128 {
         u128::from_le_bytes(self.0)
@@ -22,6 +32,10 @@ impl From<u128> for Flit {
 }
 
 impl WireUnit for Flit {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.0
     }

@@ -39,6 +39,7 @@ pub mod credit;
 pub mod end;
 pub mod external;
 pub mod flit;
+pub mod link_end;
 pub mod message;
 pub mod monitor;
 pub mod pair;

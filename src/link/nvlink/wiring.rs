@@ -4,11 +4,12 @@ use super::config::{Buffers, LinkConfig};
 use super::end::End;
 use super::external::ExternalPort;
 use super::message::Message;
-use super::port::{Burst, Port, PortConfig, PortResult, Ports, SIGNALS, shows};
+use super::port::{Burst, NvlReport, Port, PortConfig, Ports, shows};
 use super::stall::Stall;
 use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
 use crate::hook::Hooks;
+use crate::port::{LinkEnd, PortResult, WayOut};
 use scalepool_kernel::{BuildError, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
@@ -44,7 +45,7 @@ pub struct Socket {
     /// Flit clocks for which it holds credits back.
     pub hold_credits_flits: u64,
     /// Where its result will be.
-    pub result: Arc<Mutex<PortResult>>,
+    pub result: Arc<Mutex<PortResult<NvlReport>>>,
     /// Hooks of the end, none by default.
     pub hooks: Hooks,
 }
@@ -92,7 +93,7 @@ impl Socket {
 
     /// Takes its places in traces.
     pub fn tap(&mut self, hub: &mut Hub) {
-        self.taps = Some([hub.tap(&self.name, shows(self.dir)), hub.tap(&self.name, PlaceKind::Values(SIGNALS))]);
+        self.taps = Some([hub.tap(&self.name, shows(self.dir)), hub.tap(&self.name, PlaceKind::Values(End::SIGNALS))]);
     }
 
     /// Puts the port into a partition, on a clock of flits.
@@ -147,7 +148,7 @@ impl Socket {
             wire_out: bind.attach(self.wire_out),
             wire_in: bind.attach(self.wire_in),
             packets,
-            wire: FaultyWire::new(self.faults, ber, bind.rng()),
+            way_out: WayOut::new(FaultyWire::new(self.faults, ber, bind.rng())),
             hooks: self.hooks,
             feed,
             result: self.result,

@@ -5,6 +5,19 @@ use crate::hook::Hooks;
 use crate::line_time::{Parts, Use};
 use scalepool_protocols::ualink::half::TlFlit;
 
+/// How full a client is, for waves and for what is open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Levels {
+    /// Requests and responses that wait to be sent.
+    pub waiting: [usize; 2],
+    /// Requests and responses that have been received and not taken.
+    pub received: [usize; 2],
+    /// Credits to spend.
+    pub credits: u64,
+    /// Credits to return.
+    pub credits_due: u64,
+}
+
 /// A transaction layer over a UALink.
 pub trait Client {
     /// The next TL flit; `None`: nothing to send at this place.
@@ -29,6 +42,11 @@ pub trait Client {
 
     /// Events since the last call.
     fn take_events(&mut self) -> Vec<Event>;
+
+    /// How full it is; a client without queues is empty.
+    fn levels(&self) -> Levels {
+        Levels::default()
+    }
 
     /// Takes the hooks of the end; they concern one that counts credits.
     fn attach_hooks(&mut self, hooks: &Hooks) {

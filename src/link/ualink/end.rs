@@ -9,6 +9,7 @@ use super::state::{Arrived, Fault, LinkState, Sends, State};
 use crate::event::{Event, Severity, finding};
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use crate::line_time::{Parts, Stream, Use};
+use scalepool_forms::FormError;
 use scalepool_protocols::ualink::code::FlitOp;
 use scalepool_protocols::ualink::flit::{Flit, Payload, SECTORS, map};
 use scalepool_protocols::ualink::half::{SECTOR_BITS, TL_SECTORS, TlFlit};
@@ -32,13 +33,18 @@ pub enum OnLine {
 pub const CONTROL_BYTES: usize = 1;
 
 impl OnLine {
-    /// What a unit stands for: a flit, or control flits in one byte: 0 for idle, others for a remote fault. `None`: it has
-    /// another length.
-    pub fn of_bytes(unit: &[u8]) -> Option<OnLine> {
+    /// What a unit stands for: a flit, or control flits in one byte: 0 for idle, others for a remote fault.
+    ///
+    /// # Errors
+    /// It has another length.
+    pub fn from_bytes(unit: &[u8]) -> Result<OnLine, FormError> {
         match unit {
-            [0] => Some(OnLine::Idle),
-            [_] => Some(OnLine::RemoteFault),
-            flit => Flit::from_bytes(flit).ok().map(|flit| OnLine::Flit(Arc::new(flit))),
+            [0] => Ok(OnLine::Idle),
+            [_] => Ok(OnLine::RemoteFault),
+            flit => match Flit::from_bytes(flit) {
+                Ok(flit) => Ok(OnLine::Flit(Arc::new(flit))),
+                Err(_) => Err(FormError::new("unit", format!("{} bytes", unit.len()), "640 bytes, or 1")),
+            },
         }
     }
 
@@ -103,6 +109,8 @@ pub struct End<C> {
     uses: Parts,
     /// Flits in a row that were not used.
     unused: u64,
+    /// The payload flit that was taken last and its number; `None`: nobody asks.
+    pub(super) taken: Option<Vec<(u16, Arc<Flit>)>>,
     hooks: Hooks,
 }
 
@@ -190,6 +198,7 @@ impl<C: Client> End<C> {
             tl_uses: Stream::default(),
             uses: Parts::default(),
             unused: 0,
+            taken: None,
             hooks: Hooks::default(),
             config,
         }
@@ -556,8 +565,8 @@ impl<C: Client> End<C> {
     }
 }
 
-/// Name of its units.
-const PROTOCOL: &str = "ualink";
+/// Name of its units in [`scalepool_protocols::registry::PROTOCOLS`].
+pub(super) const PROTOCOL: &str = "ualink";
 
 /// Shows a payload to the hooks of a point, segment headers and then sectors; `None`: it is gone.
 fn hooks_payload(hooks: &Hooks, (point, way): (HookPoint, Direction), mut payload: Payload) -> Option<Payload> {

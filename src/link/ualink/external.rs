@@ -8,11 +8,12 @@
 //! A walk through one flit clock: what is due on the wire passes the hooks and is kept; the oldest driven flit leaves.
 
 use super::OnLine;
+use super::end::PROTOCOL;
 use super::line::{CodeWord, Line};
-use super::tl::port::{PortResult, PortWires, UalWireItem};
+use super::tl::port::{PortWires, UalReport, UalWireItem};
 use crate::external::Feed;
-use crate::fault::FaultyWire;
 use crate::hook::{Direction, Hooks};
+use crate::port::{PortResult, WayOut, on_wire};
 use scalepool_kernel::{Cx, Module, Next};
 use scalepool_protocols::ualink::flit::Flit;
 use scalepool_trace::{Body, Kind, Stamp};
@@ -23,23 +24,20 @@ pub struct ExternalPort {
     pub(super) line: Line,
     pub(super) dir: &'static str,
     pub(super) wires: PortWires,
-    pub(super) wire: FaultyWire,
+    pub(super) way_out: WayOut,
     pub(super) hooks: Hooks,
     pub(super) feed: Feed,
-    pub(super) result: Arc<Mutex<PortResult>>,
+    pub(super) result: Arc<Mutex<PortResult<UalReport>>>,
 }
 
 impl ExternalPort {
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         while let Some(arrived) = self.wires.wire_in.pop(cx) {
             let OnLine::Flit(flit) = arrived.item else { continue };
-            for (flit, _) in self.hooks.wire(Direction::Rx, "ualink", *flit).into_iter().flatten() {
+            for (flit, _) in on_wire(&self.hooks, Direction::Rx, PROTOCOL, *flit) {
                 let dir = self.dir;
-                self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
-                    protocol: "ualink",
-                    dir,
-                    bytes: flit.0.to_vec(),
-                });
+                let body = || Body::Flit { protocol: PROTOCOL, dir, bytes: flit.0.to_vec() };
+                self.wires.flits.record(at, Kind::Flit, 0, 0, body);
             }
         }
     }
@@ -47,12 +45,11 @@ impl ExternalPort {
     fn send(&mut self, cx: &mut Cx) {
         // Bytes of another length were refused before they came here.
         let Some(flit) = self.feed.next().and_then(|bytes| Flit::from_bytes(&bytes).ok()) else { return };
-        for (leaves, _) in self.hooks.wire(Direction::Tx, "ualink", flit).into_iter().flatten() {
-            for flit in self.wire.send(leaves).into_iter().flatten() {
-                // A real link never rests: the caller may wait for an answer to any flit.
-                self.wires.wire_out.push(cx, UalWireItem { item: OnLine::Flit(Arc::new(flit)), waits: true });
-            }
-        }
+        let out = &mut self.wires.wire_out;
+        self.way_out.send(&self.hooks, PROTOCOL, OnLine::Flit(Arc::new(flit)), |arriving| {
+            // A real link never rests: the caller may wait for an answer to any flit.
+            out.push(cx, UalWireItem { item: arriving.unit, waits: true });
+        });
     }
 }
 
@@ -70,7 +67,7 @@ impl Module for ExternalPort {
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.flits = self.feed.sent();
-        result.damaged = self.wire.damaged + self.wire.unseen;
+        result.end = Some(UalReport { flits: self.feed.sent(), ..UalReport::default() });
+        result.damaged = self.way_out.damaged(true);
     }
 }

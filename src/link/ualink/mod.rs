@@ -14,6 +14,7 @@ pub mod config;
 pub mod end;
 pub mod external;
 pub mod line;
+mod link_end;
 pub mod messages;
 pub mod monitor;
 pub mod mutant;

@@ -60,14 +60,14 @@ fn comes_up_and_keeps_the_sawtooth_of_a_saturated_packer() {
     let mut pair = pair(10_000);
     let mut sent = Vec::new();
     while !pair.is_quiet() {
-        let before = pair.ends[0].stats().tl_sent;
+        let before = pair.host.stats().tl_sent;
         pair.step();
-        sent.push(pair.ends[0].stats().tl_sent - before);
-        assert!(pair.now_flits() < 3000, "it hangs");
+        sent.push(pair.host.stats().tl_sent - before);
+        assert!(pair.wires.now() < 3000, "it hangs");
     }
-    assert!(pair.ends.iter().all(|e| e.client.got == 10_000 && e.messages.channels().is_online(TL_CHANNEL)));
+    assert!(pair.ends().into_iter().all(|e| e.client.got == 10_000 && e.messages.channels().is_online(TL_CHANNEL)));
     assert!(sent.windows(6).any(|w| w == [10, 10, 10, 10, 10, 9]));
-    let events: Vec<Event> = pair.ends.iter_mut().flat_map(super::End::take_events).collect();
+    let events: Vec<Event> = pair.ends_mut().into_iter().flat_map(super::End::take_events).collect();
     assert_eq!(events, [], "nothing to report");
 }
 
@@ -86,38 +86,38 @@ fn bit_errors_lose_nothing() {
                     flit => flit,
                 })
             });
-            assert!(pair.now_flits() < 200_000, "it hangs");
+            assert!(pair.wires.now() < 200_000, "it hangs");
         }
-        let events: Vec<Event> = pair.ends.iter_mut().flat_map(super::End::take_events).collect();
+        let events: Vec<Event> = pair.ends_mut().into_iter().flat_map(super::End::take_events).collect();
         assert!(events.iter().all(|e| e.severity == Severity::Corrected), "{events:?}");
-        assert!(pair.ends.iter().all(|e| e.client.got == 20_000));
+        assert!(pair.ends().into_iter().all(|e| e.client.got == 20_000));
     }
 }
 
 #[test]
 fn the_uart_carries_bytes_and_is_reset() {
     let mut pair = pair(100);
-    (0..1000).for_each(|n| pair.ends[0].messages.uart().send(n));
+    (0..1000).for_each(|n| pair.host.messages.uart().send(n));
     let mut got = Vec::new();
     for _ in 0..4000 {
         pair.step();
-        got.extend(pair.ends[1].messages.uart().take());
+        got.extend(pair.device.messages.uart().take());
     }
     assert_eq!(got, (0..1000).collect::<Vec<u32>>());
-    pair.ends[0].messages.uart().start_reset();
+    pair.host.messages.uart().start_reset();
     for _ in 0..200 {
         pair.step();
     }
-    assert!(!pair.ends[0].messages.uart().is_resetting() && pair.is_quiet());
-    pair.ends[0].messages.ask_device_id();
-    pair.ends[0].messages.ask_port_number();
-    pair.ends[0].messages.change_rate(20_000).expect("an accelerator");
+    assert!(!pair.host.messages.uart().is_resetting() && pair.is_quiet());
+    pair.host.messages.ask_device_id();
+    pair.host.messages.ask_port_number();
+    pair.host.messages.change_rate(20_000).expect("an accelerator");
     for _ in 0..400 {
         pair.step();
     }
-    assert_eq!(pair.ends[0].messages.peer().port, Some(Some(7)));
-    assert_eq!(pair.ends[0].messages.rates_50khz()[0], 20_000);
-    assert_eq!(pair.ends[1].messages.rates_50khz()[1], 20_000);
-    let events: Vec<Event> = pair.ends.iter_mut().flat_map(super::End::take_events).collect();
+    assert_eq!(pair.host.messages.peer().port, Some(Some(7)));
+    assert_eq!(pair.host.messages.rates_50khz()[0], 20_000);
+    assert_eq!(pair.device.messages.rates_50khz()[1], 20_000);
+    let events: Vec<Event> = pair.ends_mut().into_iter().flat_map(super::End::take_events).collect();
     assert_eq!(events, []);
 }

@@ -1,12 +1,14 @@
 //! Link ends with their wires, put into a simulation: the same for an accelerator and for a switch.
 
-use super::EndConfig;
+use super::end::PROTOCOL;
 use super::external::ExternalPort;
-use super::tl::port::{LinkPort, PortResult, PortWires, SIGNALS, UalWireItem};
+use super::tl::port::{LinkPort, PortConfig, PortWires, UalReport, UalWireItem};
 use super::tl::{Tl, TlConfig};
+use super::{End, EndConfig};
 use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
 use crate::hook::Hooks;
+use crate::port::{LinkEnd, PortResult, WayOut};
 use crate::sim_port::SimPort;
 use scalepool_kernel::{Binder, BuildError, LinkInEnd, LinkOutEnd, Simulation, Time};
 use scalepool_protocols::ualink::flit::FLIT_BYTES;
@@ -38,7 +40,7 @@ pub struct Socket {
     wire_out: LinkOutEnd<UalWireItem>,
     wire_in: LinkInEnd<UalWireItem>,
     taps: Option<[Tap; 2]>,
-    result: Arc<Mutex<PortResult>>,
+    result: Arc<Mutex<PortResult<UalReport>>>,
     hooks: Hooks,
 }
 
@@ -66,9 +68,9 @@ impl Socket {
         dir: &'static str,
         kind: SocketKind,
         (wire_out, wire_in): (LinkOutEnd<UalWireItem>, LinkInEnd<UalWireItem>),
-    ) -> (Socket, SimPort, Arc<Mutex<PortResult>>) {
-        let place = SimPort::new(name, "ualink", FLIT_BYTES);
-        let result: Arc<Mutex<PortResult>> = Arc::default();
+    ) -> (Socket, SimPort, Arc<Mutex<PortResult<UalReport>>>) {
+        let place = SimPort::new(name, PROTOCOL, FLIT_BYTES);
+        let result: Arc<Mutex<PortResult<UalReport>>> = Arc::default();
         let socket = Socket {
             name: name.to_owned(),
             end: EndConfig { codec: tl.codec, ..end },
@@ -93,8 +95,8 @@ impl Socket {
 
     /// Takes its places in traces.
     pub fn tap(&mut self, hub: &mut Hub) {
-        let flits = hub.tap(&self.name, PlaceKind::Flits { protocol: "ualink", dir: self.dir });
-        self.taps = Some([flits, hub.tap(&self.name, PlaceKind::Values(SIGNALS))]);
+        let flits = hub.tap(&self.name, PlaceKind::Flits { protocol: PROTOCOL, dir: self.dir });
+        self.taps = Some([flits, hub.tap(&self.name, PlaceKind::Values(End::<Tl>::SIGNALS))]);
     }
 
     /// The link end, as a part of the module that binds it.
@@ -104,10 +106,11 @@ impl Socket {
             PortWires { wire_out: bind.attach(self.wire_out), wire_in: bind.attach(self.wire_in), flits, signals };
         let wire = FaultyWire::new(self.faults, self.kind.ber, bind.rng_for(&self.name));
         let stalls = bind.rng_for(&format!("{}:stalls", self.name));
-        let mut port = LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result)
-            .with_stalls(self.kind.stall_percent, stalls)
-            .giving_up_after(self.kind.give_up);
-        port.attach_hooks(&self.hooks);
+        let mut end = End::new(self.end, Tl::new(self.tl));
+        end.attach_hooks(&self.hooks);
+        let SocketKind { give_up, stall_percent, .. } = self.kind;
+        let config = PortConfig { end, line: self.end.line, wire, dir: self.dir, give_up };
+        let port = LinkPort::new(config, wires, self.result).with_stalls(stall_percent, stalls);
         match self.outage {
             Some((from, until)) => port.with_outage(from, until),
             None => port,
@@ -126,7 +129,7 @@ impl Socket {
                 flits,
                 signals,
             },
-            wire: FaultyWire::new(self.faults, self.kind.ber, bind.rng_for(&self.name)),
+            way_out: WayOut::new(FaultyWire::new(self.faults, self.kind.ber, bind.rng_for(&self.name))),
             hooks: self.hooks,
             feed,
             result: self.result,

@@ -11,9 +11,10 @@ use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
 use scalepool_link::external::Feed;
 use scalepool_link::fault::Fault;
-use scalepool_link::nvlink::port::{CHANNELS, PortResult};
+use scalepool_link::nvlink::port::{CHANNELS, NvlReport};
 use scalepool_link::nvlink::wiring::{self, LinkKind as SocketKind, Socket};
 use scalepool_link::nvlink::{Buffers, LinkConfig};
+use scalepool_link::port::PortResult;
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::Broken;
 use scalepool_protocols::nvlink::{C2C_RATE, FLIT_BYTES, GENERATIONS, Generation};
@@ -174,45 +175,46 @@ impl LinkEndSite for End {
     }
 }
 
-fn measured(results: &[(SimPort, Arc<Mutex<PortResult>>)], flit_fs: u64, ending: &Ending) -> LinkMeasured {
-    let ports: Vec<(&str, PortResult)> =
-        results.iter().map(|(port, result)| (port.name.as_str(), super::published(result))).collect();
+fn measured(results: &[(SimPort, Arc<Mutex<PortResult<NvlReport>>>)], flit_fs: u64, ending: &Ending) -> LinkMeasured {
+    let ports = results.iter().map(|(_, result)| super::published(result)).collect::<Vec<_>>();
+    let ends: Vec<NvlReport> = ports.iter().map(|port| port.end.clone().unwrap_or_default()).collect();
     let is_driven = |n: usize| results[n].0.feed.is_some();
-    let sum = |of: fn(&PortResult) -> u64| ports.iter().map(|(_, port)| of(port)).sum::<u64>();
+    let sum = |of: fn(&NvlReport) -> u64| ends.iter().map(of).sum::<u64>();
     let clocks = ending.clocks((flit_fs, 1));
     let (mut broken, mut astray) = (Vec::new(), Vec::new());
-    for (n, (name, port)) in ports.iter().enumerate() {
+    for (n, port) in ports.iter().enumerate() {
+        let name = &results[n].0.name;
         broken.extend(super::broken(name, &port.violations));
         // What one end has sent and still owes is known to the other one, which is the caller's.
         if is_driven(0) || is_driven(1) {
             continue;
         }
         let text = "credits or requests are still open at the end of the run";
-        astray.extend(port.astray(&ports[1 - n].1).into_iter().map(|(found, expected)| Broken {
-            place: (*name).to_owned(),
+        astray.extend(ends[n].astray(&ends[1 - n]).into_iter().map(|(found, expected)| Broken {
+            place: name.clone(),
             violation: Violation::at_byte("SIM-E2E-03", 0, found, expected, text),
         }));
     }
     LinkMeasured {
-        units: [0, 1].map(|n| ports[n].1.stats.sent_flits),
+        units: [0, 1].map(|n| ends[n].stats.sent_flits),
         messages: CHANNELS
             .iter()
             .enumerate()
-            .map(|(n, vc)| (format!("{vc:?}"), ports.iter().map(|(_, port)| port.delivered[n]).sum()))
+            .map(|(n, vc)| (format!("{vc:?}"), ends.iter().map(|end| end.delivered[n]).sum()))
             .collect(),
-        retries: sum(|port| port.stats.replays),
-        credit_stalls: sum(|port| port.credit_stalls),
-        damaged: sum(|port| port.damaged),
-        is_whole: ports.iter().all(|(_, port)| !port.down),
+        retries: sum(|end| end.stats.replays),
+        credit_stalls: sum(|end| end.credit_stalls),
+        damaged: ports.iter().map(|port| port.damaged).sum(),
+        is_whole: ends.iter().all(|end| !end.down),
         // A packet is counted when it begins, so the last one may end behind the run.
         times: [0, 1].map(|n| {
-            let time = ports[n].1.time;
+            let time = ports[n].time;
             (!is_driven(n)).then(|| time.of_line(time.total().max(clocks * 8 * FLIT_BYTES as u64)))
         }),
         counts: vec![
-            (&REPLAYED, sum(|port| port.stats.replayed)),
-            (&CARRIERS, sum(|port| port.stats.carriers)),
-            (&PRESSED, sum(|port| u64::from(port.stalled_windows > 0))),
+            (&REPLAYED, sum(|end| end.stats.replayed)),
+            (&CARRIERS, sum(|end| end.stats.carriers)),
+            (&PRESSED, sum(|end| u64::from(end.stalled_windows > 0))),
         ],
         coverage: Vec::new(),
         rows: Vec::new(),

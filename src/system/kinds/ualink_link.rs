@@ -14,11 +14,12 @@ use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation, Time};
 use scalepool_link::external::Feed;
 use scalepool_link::fault::Fault;
+use scalepool_link::port::PortResult;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::EndConfig;
 use scalepool_link::ualink::line::{INTERLEAVES, LaneRate, Line, Width};
 use scalepool_link::ualink::security::Protection;
-use scalepool_link::ualink::tl::port::PortResult;
+use scalepool_link::ualink::tl::port::UalReport;
 use scalepool_link::ualink::tl::{Counts, TlConfig};
 use scalepool_link::ualink::wiring::{Socket, SocketKind, wires};
 use scalepool_nodes::Broken;
@@ -281,25 +282,26 @@ impl LinkEndSite for End {
 }
 
 fn measured(
-    results: &[(SimPort, Arc<Mutex<PortResult>>)],
+    results: &[(SimPort, Arc<Mutex<PortResult<UalReport>>>)],
     (code_word_fs, flit_bits): ((u64, u64), u64),
     ending: &Ending,
 ) -> LinkMeasured {
-    let ports: Vec<(&str, PortResult)> =
-        results.iter().map(|(port, result)| (port.name.as_str(), super::published(result))).collect();
+    let ports = results.iter().map(|(_, result)| super::published(result)).collect::<Vec<_>>();
+    let ends: Vec<UalReport> = ports.iter().map(|port| port.end.clone().unwrap_or_default()).collect();
     let is_driven = |n: usize| results[n].0.feed.is_some();
-    let sum = |of: fn(&PortResult) -> u64| ports.iter().map(|(_, port)| of(port)).sum::<u64>();
-    let field = |n: usize| ports.iter().map(|(_, port)| port.tl.fields[n]).sum::<u64>();
+    let sum = |of: fn(&UalReport) -> u64| ends.iter().map(of).sum::<u64>();
+    let field = |n: usize| ends.iter().map(|end| end.tl.fields[n]).sum::<u64>();
     let line_bits = ending.clocks(code_word_fs) * flit_bits;
     let open = |place: &str, found: String, expected: &str, text: &str| Broken {
         place: place.to_owned(),
         violation: Violation::at_byte("SIM-E2E-03", 0, found, expected, text),
     };
     let (mut broken, mut astray) = (Vec::new(), Vec::new());
-    for (name, port) in &ports {
-        broken.extend(super::broken(name, &port.violations));
-        if port.link.downs > 0 {
-            let found = format!("{} times down, {} transactions dropped", port.link.downs, port.tl.dropped);
+    for (n, end) in ends.iter().enumerate() {
+        let name = &results[n].0.name;
+        broken.extend(super::broken(name, &ports[n].violations));
+        if end.link.downs > 0 {
+            let found = format!("{} times down, {} transactions dropped", end.link.downs, end.tl.dropped);
             broken.push(open(name, found, "always up", "the link has left Up"));
         }
         let text = "credits or flits are still open at the end of the run";
@@ -307,26 +309,26 @@ fn measured(
         if is_driven(0) || is_driven(1) {
             continue;
         }
-        if port.astray > 0 {
-            astray.push(open(name, format!("{} credits spent", port.astray), "all credits returned", text));
+        if end.astray > 0 {
+            astray.push(open(name, format!("{} credits spent", end.astray), "all credits returned", text));
         }
-        if port.kept > 0 {
-            astray.push(open(name, format!("{} flits without Ack", port.kept), "no flit without Ack", text));
+        if end.kept > 0 {
+            astray.push(open(name, format!("{} flits without Ack", end.kept), "no flit without Ack", text));
         }
     }
     LinkMeasured {
-        units: [0, 1].map(|n| ports[n].1.flits),
+        units: [0, 1].map(|n| ends[n].flits),
         messages: FIELDS.iter().enumerate().map(|(n, def)| (def.name.to_owned(), field(n))).collect(),
-        retries: sum(|port| port.replays),
-        credit_stalls: sum(|port| port.tl.credit_stalls),
-        damaged: sum(|port| port.damaged),
-        is_whole: ports.iter().all(|(_, port)| port.link.downs == 0),
-        times: [0, 1].map(|n| (!is_driven(n)).then(|| ports[n].1.time.of_line(line_bits))),
+        retries: sum(|end| end.replays),
+        credit_stalls: sum(|end| end.tl.credit_stalls),
+        damaged: ports.iter().map(|port| port.damaged).sum(),
+        is_whole: ends.iter().all(|end| end.link.downs == 0),
+        times: [0, 1].map(|n| (!is_driven(n)).then(|| ports[n].time.of_line(line_bits))),
         counts: vec![
-            (&TL_FLITS, sum(|port| port.tl.flits)),
-            (&EMPTY, sum(|port| port.tl.empty_flits)),
-            (&DOWNS, sum(|port| port.link.downs)),
-            (&DROPPED, sum(|port| port.tl.dropped)),
+            (&TL_FLITS, sum(|end| end.tl.flits)),
+            (&EMPTY, sum(|end| end.tl.empty_flits)),
+            (&DOWNS, sum(|end| end.link.downs)),
+            (&DROPPED, sum(|end| end.tl.dropped)),
         ],
         coverage: Vec::new(),
         rows: vec![("field types", (0..FIELDS.len()).map(|n| field(n) > 0).collect())],

@@ -13,6 +13,7 @@ use scalepool::link::arbmux::cxl256::l0p::check_width;
 use scalepool::link::arbmux::cxl256::state::check_move;
 use scalepool::link::arbmux::cxl256::{ArbMux, ArbMuxConfig, Move, State, WidthMove};
 use scalepool::link::arbmux::{self, Ask, Instance};
+use scalepool::link::cxl256::Layer;
 use scalepool::link::cxl256::client::{Client, Part};
 use scalepool::link::cxl256::{End, LinkConfig};
 use scalepool::link::event::Event;
@@ -59,6 +60,8 @@ pub fn payload(flit_type: FlitType, number: u64) -> Flit {
     flit.0[2..10].copy_from_slice(&number.to_le_bytes());
     flit
 }
+
+impl Layer for Queue {}
 
 impl Client for Queue {
     fn transmit(&mut self, _now_flits: u64) -> Option<Flit> {

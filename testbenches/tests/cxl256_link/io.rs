@@ -67,6 +67,8 @@ impl Io {
     }
 }
 
+impl Layer for Io {}
+
 impl Client for Io {
     fn transmit(&mut self, _: u64) -> Option<Flit> {
         self.outgoing.pop_front()

@@ -1,7 +1,7 @@
 //! A link with random traffic and a scoreboard, and one end alone that is fed with flits made by hand.
 
 use scalepool::kernel::Rng;
-pub use scalepool::link::cxl256::{Cachemem, CachememConfig, Client, End, LinkConfig, Pair};
+pub use scalepool::link::cxl256::{Cachemem, CachememConfig, Client, End, Layer, LinkConfig, Pair};
 pub use scalepool::link::event::{Event, Severity};
 pub use scalepool::link::fault::{Fault, FaultyWire};
 use scalepool::link::protocol::Protocol;

@@ -25,6 +25,8 @@ struct Faulty {
     slip: Option<Slip>,
 }
 
+impl Layer for Faulty {}
+
 impl Client for Faulty {
     fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
         if self.slip == Some(Slip::Unspoilt)

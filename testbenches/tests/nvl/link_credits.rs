@@ -183,20 +183,20 @@ fn nvl_crd_05_p() {
     for tag in 0..100 {
         for op in [Op::READ, Op::WRITE_NONPOSTED, Op::WRITE_POSTED] {
             let flits = if op == Op::READ { 0 } else { 4 };
-            pair.first.send(message(op, tag, flits)).expect("legal");
+            pair.host.send(message(op, tag, flits)).expect("legal");
         }
     }
     for tag in 0..1000 {
-        pair.first.send(message(Op::RSP_DATA, tag, 8)).expect("legal");
+        pair.host.send(message(Op::RSP_DATA, tag, 8)).expect("legal");
     }
     let mut tags = Vec::new();
     while tags.len() < 1000 {
         pair.step();
-        tags.extend(std::iter::from_fn(|| pair.second.take(Vc::RSP0)).map(|m| m.tag));
+        tags.extend(std::iter::from_fn(|| pair.device.take(Vc::RSP0)).map(|m| m.tag));
         assert!(pair.wires.now() < 40_000, "{} responses", tags.len());
     }
     assert!(tags.iter().copied().eq(0..1000));
-    assert!(pair.first.waiting(Vc::CREQ0) > 0 && pair.first.waiting(Vc::CREQ1) > 0, "requests wait");
+    assert!(pair.host.waiting(Vc::CREQ0) > 0 && pair.host.waiting(Vc::CREQ1) > 0, "requests wait");
 }
 
 /// Responses that nobody takes: the link does not come to rest, and says so.
@@ -204,11 +204,11 @@ fn nvl_crd_05_p() {
 fn nvl_crd_05_n() {
     let mut pair = Pair::new(config(), Buffers::default(), LATENCY_FLITS);
     for tag in 0..40 {
-        pair.first.send(message(Op::RSP_DONE, tag, 0)).expect("legal");
+        pair.host.send(message(Op::RSP_DONE, tag, 0)).expect("legal");
     }
     assert!(!pair.drain(3000));
-    assert_eq!(pair.first.waiting(Vc::RSP0), 8);
-    assert_eq!((pair.first.take_events(), pair.first.is_down()), (vec![], false));
+    assert_eq!(pair.host.waiting(Vc::RSP0), 8);
+    assert_eq!((pair.host.take_events(), pair.host.is_down()), (vec![], false));
 }
 
 #[test]

@@ -57,16 +57,16 @@ fn measured(mut each_clock: impl FnMut(&mut Pair) -> u64) -> f64 {
 fn one_way(payload_bytes: u32, extra: bool) -> f64 {
     let mut n = 0u64;
     measured(|pair| {
-        while pair.first.waiting(Vc::CREQ1) < 4 {
+        while pair.host.waiting(Vc::CREQ1) < 4 {
             n += 1;
             // Beside 256 bytes there are no byte enables; there each packet lies in another region than the one before.
             let be = (extra && payload_bytes <= 128).then_some(u128::from(n));
             let address = if extra && payload_bytes > 128 { (1 + n % 2) << 38 } else { 0 };
             let write = Message { be, address, ..message(Op::WRITE_POSTED, 0, payload_bytes as usize / 16) };
-            pair.first.send(write).expect("legal");
+            pair.host.send(write).expect("legal");
         }
-        while pair.first.take(Vc::CREQ0).is_some() {}
-        std::iter::from_fn(|| pair.second.take(Vc::CREQ1)).map(|m| m.data.len() as u64).sum()
+        while pair.host.take(Vc::CREQ0).is_some() {}
+        std::iter::from_fn(|| pair.device.take(Vc::CREQ1)).map(|m| m.data.len() as u64).sum()
     })
 }
 
@@ -111,11 +111,11 @@ fn nvl_eff_01_n() {
     let mut pair = Pair::new(LinkConfig::default(), Buffers::of_default_channels(32, 16), LATENCY_FLITS);
     let mut bytes = 0;
     for _ in 0..FLITS {
-        while pair.first.waiting(Vc::CREQ1) < 4 {
-            pair.first.send(message(Op::WRITE_POSTED, 0, 16)).expect("legal");
+        while pair.host.waiting(Vc::CREQ1) < 4 {
+            pair.host.send(message(Op::WRITE_POSTED, 0, 16)).expect("legal");
         }
         pair.step();
-        bytes += std::iter::from_fn(|| pair.second.take(Vc::CREQ1)).map(|m| m.data.len() as u64).sum::<u64>();
+        bytes += std::iter::from_fn(|| pair.device.take(Vc::CREQ1)).map(|m| m.data.len() as u64).sum::<u64>();
     }
     let found = 100.0 * bytes as f64 / (16 * FLITS) as f64;
     assert!(found > 1.0 && (found - 94.12).abs() > 0.1, "{found}");

@@ -163,7 +163,7 @@ impl Bench {
     pub fn assert_clean(&self) {
         assert_eq!(self.events, []);
         assert!(self.expected.iter().flatten().all(VecDeque::is_empty), "messages are missing");
-        for (from, to) in [(&self.pair.first, &self.pair.second), (&self.pair.second, &self.pair.first)] {
+        for (from, to) in [(&self.pair.host, &self.pair.device), (&self.pair.device, &self.pair.host)] {
             for vc in (0..8).map(Vc) {
                 assert_eq!(from.credits().available(vc), to.credits().granted(vc), "{vc:?}");
             }

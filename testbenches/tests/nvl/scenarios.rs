@@ -16,7 +16,7 @@ fn ready(seed: u64) -> Bench {
 #[test]
 fn scenario_t01_bring_up() {
     let mut bench = ready(1);
-    let credits = bench.pair.first.credits().available(Vc::CREQ0);
+    let credits = bench.pair.host.credits().available(Vc::CREQ0);
     assert_eq!((credits.headers, credits.data_flits), (32, 256));
     bench.send(Dir::Down, Message { size: 3, address: 0x1000, ..message(Op::READ, 7, 0) });
     assert!(bench.rest(200));
@@ -35,7 +35,7 @@ fn scenario_t02_all_operations() {
     bench.run(30_000);
     assert!(bench.rest(5000));
     bench.assert_clean();
-    assert_eq!(bench.pair.first.stats().replays + bench.pair.second.stats().replays, 0, "a clean link never replays");
+    assert_eq!(bench.pair.host.stats().replays + bench.pair.device.stats().replays, 0, "a clean link never replays");
     // Everything on the wire is legal, packet by packet, and every operation was there with and without AE and BE.
     let mut seen = std::collections::BTreeSet::new();
     for dir in Dir::ALL {
@@ -90,8 +90,8 @@ fn scenario_t03_single_error() {
             let mut bench = one_write(|first| Fault::Flip { unit: first + unit, bit });
             assert!(bench.rest(2000), "flit {unit} bit {bit}");
             bench.assert_clean();
-            assert_eq!((bench.pair.wires.damaged(), bench.pair.first.stats().replays), (1, 1), "flit {unit} bit {bit}");
-            assert_eq!(bench.pair.second.stats().bad_headers, 1);
+            assert_eq!((bench.pair.wires.damaged(), bench.pair.host.stats().replays), (1, 1), "flit {unit} bit {bit}");
+            assert_eq!(bench.pair.device.stats().bad_headers, 1);
         }
     }
 }
@@ -105,7 +105,7 @@ fn scenario_t04_payload_error_at_idle() {
         bench.send(Dir::Down, message(Op::WRITE_POSTED, 1, 4));
         assert!(bench.rest(2000));
         bench.assert_clean();
-        assert_eq!((bench.pair.first.stats().replays, bench.delivered[0][6]), (1, 1));
+        assert_eq!((bench.pair.host.stats().replays, bench.delivered[0][6]), (1, 1));
     }
 }
 
@@ -114,22 +114,22 @@ fn scenario_t04_payload_error_at_idle() {
 #[test]
 fn scenario_t05_time_out() {
     let mut bench = ready(5);
-    bench.pair.first.lose_acks(true);
+    bench.pair.host.lose_acks(true);
     for tag in 0..3 {
         bench.send(Dir::Down, message(Op::WRITE_POSTED, tag, 4));
     }
-    while bench.pair.first.stats().replays == 0 {
+    while bench.pair.host.stats().replays == 0 {
         bench.step();
         assert!(bench.pair.wires.now() < 2000);
     }
     for _ in 0..3 {
         bench.step();
     }
-    assert_eq!(bench.pair.first.stats().replay_inits, 3);
+    assert_eq!(bench.pair.host.stats().replay_inits, 3);
     // Nothing was ever acknowledged, so CREDIT_INIT goes again too.
     bench.run(60);
-    assert_eq!(bench.pair.first.stats().replayed, 3, "the oldest and all behind it");
-    bench.pair.first.lose_acks(false);
+    assert_eq!(bench.pair.host.stats().replayed, 3, "the oldest and all behind it");
+    bench.pair.host.lose_acks(false);
     bench.send(Dir::Down, message(Op::READ, 9, 0));
     assert!(bench.rest(3000));
     bench.assert_clean();
@@ -146,7 +146,7 @@ fn scenario_t06_equal_acknowledgements() {
     let before = bench.pair.wires.now();
     assert!(bench.rest(300));
     bench.assert_clean();
-    assert_eq!(bench.pair.first.stats().replays, 1);
+    assert_eq!(bench.pair.host.stats().replays, 1);
     assert!(bench.pair.wires.now() - before < 10 * LATENCY_FLITS, "{} flits", bench.pair.wires.now() - before);
 }
 
@@ -166,9 +166,9 @@ fn scenario_t07_lost_replay_init() {
     let mut plain = with(0..0);
     let mut down = plain.pair.take_log_of(Dir::Down);
     let first = down.position(|bits| Header::from_bits(bits).op == Op::REPLAY_INIT).expect("a replay") as u64;
-    assert_eq!((plain.pair.first.stats().replays, plain.pair.first.stats().replay_inits), (1, 3));
+    assert_eq!((plain.pair.host.stats().replays, plain.pair.host.stats().replay_inits), (1, 3));
     for lost in 1..=3 {
-        let stats = *with(first..first + lost).pair.first.stats();
+        let stats = *with(first..first + lost).pair.host.stats();
         assert_eq!(stats.replays, if lost < 3 { 1 } else { 2 }, "{lost} lost");
     }
 }
@@ -178,7 +178,7 @@ fn scenario_t07_lost_replay_init() {
 fn scenario_t08_wrap() {
     for error_at in [4090, 4095, 4096, 4097, 4100, 8190, 8193] {
         let mut bench = ready(8);
-        let buffers = bench.pair.first.credits().available(Vc::CREQ1);
+        let buffers = bench.pair.host.credits().available(Vc::CREQ1);
         assert_eq!(buffers.data_flits, 256);
         let mut sent = 0;
         let mut tag = 0;
@@ -190,14 +190,14 @@ fn scenario_t08_wrap() {
             sent += 1 + flits as u64;
             bench.send(Dir::Down, message(Op::WRITE_POSTED, (tag % 1024) as u16, flits));
             tag += 1;
-            while bench.pair.first.waiting(Vc::CREQ1) > 3 {
+            while bench.pair.host.waiting(Vc::CREQ1) > 3 {
                 bench.produce = [0; 2];
                 bench.step();
             }
         }
         assert!(bench.rest(5000));
         bench.assert_clean();
-        assert!(bench.pair.first.stats().replays >= 1, "an error near {error_at}");
+        assert!(bench.pair.host.stats().replays >= 1, "an error near {error_at}");
     }
 }
 
@@ -210,8 +210,8 @@ fn scenario_t09_dead_peer() {
     for _ in 0..2500 {
         bench.step();
     }
-    assert!(bench.pair.first.is_down() && !bench.pair.second.is_down());
-    assert_eq!(bench.pair.first.stats().replays, 8);
+    assert!(bench.pair.host.is_down() && !bench.pair.device.is_down());
+    assert_eq!(bench.pair.host.stats().replays, 8);
     let events: Vec<_> = bench.events.iter().map(|e| (e.severity, e.violation.rule)).collect();
     assert_eq!(events, [(Severity::Uncorrectable, "NVL-RPL-05")]);
 }
@@ -229,7 +229,7 @@ fn scenario_t10_ae_memory() {
     }
     assert!(bench.rest(20_000));
     bench.assert_clean();
-    assert!(bench.pair.first.stats().replays > 5);
+    assert!(bench.pair.host.stats().replays > 5);
     assert_eq!((bench.delivered[0][0], bench.delivered[0][6]), (200, 200));
 }
 
@@ -280,13 +280,13 @@ fn soak(seed: u64, ber: f64, config: LinkConfig, buffers: Buffers) {
         bench.consume = [[64, 64], [64, 20], [20, 64], [8, 8], [64, 64], [64, 64], [10, 30], [64, 64]][part];
         bench.run(soak_flits() / 8);
     }
-    let stats = [*bench.pair.first.stats(), *bench.pair.second.stats()];
+    let stats = [*bench.pair.host.stats(), *bench.pair.device.stats()];
     let rested = bench.rest(20_000);
     let state = |end: &End| {
         let (tx, rx) = (end.transmitter(), end.receiver());
         (end.is_down(), tx.unacknowledged_flits(), tx.is_replaying(), tx.tries(), rx.is_hunting(), rx.is_quiet())
     };
-    let states = [state(&bench.pair.first), state(&bench.pair.second)];
+    let states = [state(&bench.pair.host), state(&bench.pair.device)];
     assert!(rested, "seed {seed}: the link does not come to rest: {stats:?} {states:?} {:?}", bench.events);
     bench.assert_clean();
     assert!(stats.iter().all(|s| s.replays > 2 && s.bad_headers > 2), "seed {seed}: {stats:?}");

@@ -29,19 +29,19 @@ fn soak(ber: f64, packets: u64, config: LinkConfig, seed: u64) {
         bench.wire(dir, Vec::new(), ber, seed);
     }
     let mut rng = Rng::for_name(seed, "acks");
-    let sent = |bench: &Bench| bench.pair.first.stats().sent_packets.min(bench.pair.second.stats().sent_packets);
+    let sent = |bench: &Bench| bench.pair.host.stats().sent_packets.min(bench.pair.device.stats().sent_packets);
     while sent(&bench) < packets {
-        bench.pair.first.lose_acks(rng.ratio(1, 100));
-        bench.pair.second.lose_acks(rng.ratio(1, 100));
+        bench.pair.host.lose_acks(rng.ratio(1, 100));
+        bench.pair.device.lose_acks(rng.ratio(1, 100));
         bench.step();
         assert!(bench.pair.wires.now() < packets * PATIENCE + 10_000, "seed {seed}: it hangs, {:?}", bench.events);
     }
-    bench.pair.first.lose_acks(false);
-    bench.pair.second.lose_acks(false);
+    bench.pair.host.lose_acks(false);
+    bench.pair.device.lose_acks(false);
     let busy_flits = bench.pair.wires.now();
     assert!(bench.rest(100_000), "seed {seed}: the link does not come to rest");
     bench.assert_clean();
-    let stats = [*bench.pair.first.stats(), *bench.pair.second.stats()];
+    let stats = [*bench.pair.host.stats(), *bench.pair.device.stats()];
     println!(
         "bit error rate {ber:e}, seed {seed}: {} and {} packets, {} messages, in {busy_flits} flit clocks; {} flits damaged, \
          {} bad headers, {} replays, {} packets again, nothing lost, twice or out of order",
@@ -88,7 +88,7 @@ fn the_limit_of_the_profile() {
     for dir in Dir::ALL {
         bench.wire(dir, Vec::new(), 1e-3, 1);
     }
-    while !bench.pair.first.is_down() && !bench.pair.second.is_down() {
+    while !bench.pair.host.is_down() && !bench.pair.device.is_down() {
         bench.step();
         assert!(bench.pair.wires.now() < 1_000_000, "at 1e-3 the link is down within a million flits");
     }

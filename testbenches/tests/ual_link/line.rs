@@ -53,17 +53,17 @@ const TL_SHARE: f64 = 1280.0 / 1344.0;
 fn efficiency(line: Line, code_words: u64, carries_flit: impl Fn(u64) -> bool) -> f64 {
     let [a, b] = configs().map(|config| EndConfig { line, ..config });
     let mut pair = pair_of([a, b], [u64::MAX, 0]);
-    while pair.ends[1].client.taken < 100 {
+    while pair.device.client.taken < 100 {
         pair.step();
     }
-    let before = pair.ends[1].client.taken;
+    let before = pair.device.client.taken;
     for n in 0..code_words {
         if carries_flit(n) {
             pair.step();
         }
     }
-    assert_eq!(pair.ends[1].client.wrong, 0);
-    let taken = pair.ends[1].client.taken - before;
+    assert_eq!(pair.device.client.wrong, 0);
+    let taken = pair.device.client.taken - before;
     // A code word has the time of 640 bytes at the data rate (`ualink` §1).
     (taken * 64) as f64 * TL_SHARE / (code_words * 640) as f64
 }

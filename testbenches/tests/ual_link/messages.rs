@@ -113,14 +113,14 @@ fn ual_msg_14_n() {
         configs[1].uart_buffer_dwords = 4000;
         let mut pair = pair_of(configs, [0, 0]);
         rest(&mut pair, 400);
-        (0..40_000).for_each(|n| pair.ends[0].messages.uart().send(n));
+        (0..40_000).for_each(|n| pair.host.messages.uart().send(n));
         (0..40).for_each(|_| pair.step());
-        pair.ends[1].messages.ask_device_id();
+        pair.device.messages.ask_device_id();
         for _ in 0..2 * MICROSECOND_FLITS {
             pair.step();
-            while pair.ends[1].messages.uart().take().is_some() {}
+            while pair.device.messages.uart().take().is_some() {}
         }
-        pair.ends[1].take_events().into_iter().any(|e| e.violation.rule == "UAL-MSG-13")
+        pair.device.take_events().into_iter().any(|e| e.violation.rule == "UAL-MSG-13")
     };
     assert!(!starved(None));
     assert!(starved(Some(Mutant::UartFirst)));
@@ -171,9 +171,9 @@ fn ual_rte_01_n() {
 fn ual_rte_02_p() {
     let mut pair = pair_of(configs(), [0, 0]);
     rest(&mut pair, 400);
-    pair.ends[0].messages.change_rate(MIN_RATE).expect("an accelerator");
+    pair.host.messages.change_rate(MIN_RATE).expect("an accelerator");
     rest(&mut pair, 400);
-    assert_eq!(pair.ends[1].messages.rates_50khz(), [NOMINAL_RATE, MIN_RATE]);
+    assert_eq!(pair.device.messages.rates_50khz(), [NOMINAL_RATE, MIN_RATE]);
     assert_eq!(events(&mut pair), []);
 }
 

@@ -119,26 +119,26 @@ pub fn rest_with(
     within_flits: u64,
     line: &mut dyn FnMut(usize, u64, OnLine) -> Option<OnLine>,
 ) {
-    let end = pair.now_flits() + within_flits;
+    let end = pair.wires.now() + within_flits;
     while !pair.is_quiet() {
-        assert!(pair.now_flits() < end, "not quiet within {within_flits} flit times: {:?}", states(pair));
+        assert!(pair.wires.now() < end, "not quiet within {within_flits} flit times: {:?}", states(pair));
         pair.step_with(line);
     }
 }
 
 pub fn states(pair: &Pair<Numbers>) -> [State; 2] {
-    pair.ends.each_ref().map(End::state)
+    pair.ends().map(End::state)
 }
 
 /// Events of both ends.
 pub fn events(pair: &mut Pair<Numbers>) -> Vec<Event> {
-    pair.ends.iter_mut().flat_map(End::take_events).collect()
+    pair.ends_mut().into_iter().flat_map(End::take_events).collect()
 }
 
 /// Everything that was sent has come, once and in order.
 #[track_caller]
 pub fn assert_all_came(pair: &Pair<Numbers>) {
-    let [a, b] = pair.ends.each_ref().map(|end| &end.client);
+    let [a, b] = pair.ends().map(|end| &end.client);
     assert_eq!((b.taken, b.wrong, a.taken, a.wrong), (a.next, 0, b.next, 0), "{a:?} {b:?}");
 }
 

@@ -13,7 +13,7 @@ fn t01_bring_up() {
     while !pair.is_quiet() {
         pair.step();
         for n in 0..2 {
-            let (end, now) = (&pair.ends[n], pair.now_flits());
+            let (end, now) = (pair.ends()[n], pair.wires.now());
             if seen[n].last() != Some(&end.state()) {
                 seen[n].push(end.state());
             }
@@ -24,7 +24,7 @@ fn t01_bring_up() {
                 online[n].get_or_insert(now);
             }
         }
-        assert!(pair.now_flits() < 300);
+        assert!(pair.wires.now() < 300);
     }
     // Idle is left within the flit time in which the fault goes.
     assert_eq!(seen, [(); 2].map(|()| vec![State::Fault, State::Nop, State::Up]));
@@ -39,12 +39,12 @@ fn t02_saturated_stream() {
     let mut pair = pair_of(configs(), [100_000, 1000]);
     let (mut starts, mut most_carry) = (Vec::new(), 0);
     while !pair.is_quiet() {
-        let before = pair.ends[0].stats().tl_sent;
+        let before = pair.host.stats().tl_sent;
         pair.step();
-        let end = &pair.ends[0];
+        let end = &pair.host;
         starts.push(end.stats().tl_sent - before);
         most_carry = most_carry.max(end.carry());
-        assert!(pair.now_flits() < 12_000);
+        assert!(pair.wires.now() < 12_000);
     }
     assert_all_came(&pair);
     let begin = starts.iter().position(|&n| n == 10).expect("it begins");
@@ -65,7 +65,7 @@ fn t03_single_crc_error() {
             Some(if from == 0 && now == at { spoil(flit) } else { flit })
         });
         assert_all_came(&pair);
-        let [a, b] = pair.ends.each_ref().map(|end| (*end.stats(), *end.replay().stats()));
+        let [a, b] = pair.ends().map(|end| (*end.stats(), *end.replay().stats()));
         assert_eq!((b.0.bad_crc, b.1.requests, a.1.replays, b.1.replays), (1, 3, 1, 0), "flit {at}");
         let found = events(&mut pair);
         assert!(found.len() == 1 && found[0].violation.rule == "UAL-RXR-08", "{found:?}");
@@ -81,10 +81,10 @@ fn t04_error_burst() {
             pair.step_with(&mut |from, now, flit| {
                 Some(if from == 0 && (100..100 + length).contains(&now) { spoil(flit) } else { flit })
             });
-            seen |= pair.ends[1].replay().is_ambiguous();
-            assert!(pair.now_flits() < 2000);
+            seen |= pair.device.replay().is_ambiguous();
+            assert!(pair.wires.now() < 2000);
         }
-        assert_eq!((seen, pair.ends[1].stats().bad_crc), (ambiguous, length));
+        assert_eq!((seen, pair.device.stats().bad_crc), (ambiguous, length));
         assert_all_came(&pair);
     }
 }
@@ -116,17 +116,17 @@ fn t06_lost_acks() {
         Some(if from == 1 && ack && (100..900).contains(&now) { spoil(flit) } else { flit })
     };
     let mut most = 0;
-    while pair.ends[0].state() != State::Idle || pair.now_flits() < 100 {
+    while pair.host.state() != State::Idle || pair.wires.now() < 100 {
         pair.step_with(&mut line);
-        most = most.max(pair.ends[0].replay().unacknowledged());
-        assert!(pair.now_flits() < 900, "the watchdog expires");
+        most = most.max(pair.host.replay().unacknowledged());
+        assert!(pair.wires.now() < 900, "the watchdog expires");
     }
     assert_eq!(most, 255, "the buffer is full, payload stops");
-    while pair.now_flits() < 1500 {
+    while pair.wires.now() < 1500 {
         pair.step_with(&mut line);
     }
     assert!(pair.is_up(), "and both ends come up again: {:?}", states(&pair));
-    assert_eq!(pair.ends.each_ref().map(|end| end.stats().downs), [1, 1]);
+    assert_eq!(pair.ends().map(|end| end.stats().downs), [1, 1]);
     let rules: Vec<&str> =
         events(&mut pair).iter().filter(|e| e.severity == Severity::Retrain).map(|e| e.violation.rule).collect();
     assert_eq!(rules, ["UAL-TXS-07", "UAL-LNK-05"]);
@@ -139,21 +139,21 @@ fn t06_link_cut_at_default_limits() {
     let mut pair = pair_of(configs(), [1_000_000, 1_000_000]);
     (0..200).for_each(|_| pair.step());
     assert!(pair.is_up());
-    let cut_at = pair.now_flits();
+    let cut_at = pair.wires.now();
     let mut left_at = [None; 2];
     while left_at.contains(&None) {
         pair.step_with(&mut |_, _, _| None);
-        for (end, left_at) in pair.ends.iter().zip(&mut left_at) {
+        for (end, left_at) in pair.ends().into_iter().zip(&mut left_at) {
             if end.state() != State::Up {
-                left_at.get_or_insert(pair.now_flits() - cut_at);
+                left_at.get_or_insert(pair.wires.now() - cut_at);
             }
         }
-        assert!(pair.now_flits() < cut_at + 40_100, "the watchdogs expire: {:?}", states(&pair));
+        assert!(pair.wires.now() < cut_at + 40_100, "the watchdogs expire: {:?}", states(&pair));
     }
     // What was on the line when it was cut still brings Acks.
     assert!(left_at.iter().flatten().all(|at| (40_000..40_060).contains(at)), "{left_at:?}");
     assert_eq!(states(&pair), [State::Idle; 2]);
-    for end in &mut pair.ends {
+    for end in pair.ends_mut() {
         assert_eq!((end.stats().downs, end.client.downs), (1, 1));
         let why: Vec<Event> = end.take_events().into_iter().filter(|e| e.severity == Severity::Retrain).collect();
         assert_eq!(why.iter().map(|e| e.violation.rule).collect::<Vec<_>>(), ["UAL-TXS-07"]);
@@ -213,7 +213,7 @@ fn t09_error_in_replay() {
             Some(if from == 0 && (now == 100 || now == 100 + second) { spoil(flit) } else { flit })
         });
         assert_all_came(&pair);
-        let replays = pair.ends[0].replay().stats().replays;
+        let replays = pair.host.replay().stats().replays;
         assert!(replays >= 2 || second < 24, "{second} flits behind: {replays} replays");
     }
 }
@@ -223,24 +223,24 @@ fn t10_messages_in_traffic() {
     let mut pair = pair_of(configs(), [20_000, 20_000]);
     let mut rng = Rng::for_name(1, "errors");
     let mut got = [Vec::new(), Vec::new()];
-    for end in &mut pair.ends {
+    for end in pair.ends_mut() {
         (0..128).for_each(|n| end.messages.uart().send(0x1234_5600 + n));
         end.messages.ask_device_id();
         end.messages.ask_port_number();
     }
-    pair.ends[0].messages.change_rate(25_000).expect("an accelerator");
+    pair.host.messages.change_rate(25_000).expect("an accelerator");
     let mut line = |_, _, flit| Some(if rng.below(60) == 0 { spoil(flit) } else { flit });
     while !(pair.is_quiet() && got.iter().all(|g| g.len() == 128)) {
-        assert!(pair.now_flits() < 20_000);
+        assert!(pair.wires.now() < 20_000);
         pair.step_with(&mut line);
-        for (end, got) in pair.ends.iter_mut().zip(&mut got) {
+        for (end, got) in pair.ends_mut().into_iter().zip(&mut got) {
             got.extend(std::iter::from_fn(|| end.messages.uart().take()));
         }
     }
     assert_all_came(&pair);
     let expected: Vec<u32> = (0..128).map(|n| 0x1234_5600 + n).collect();
     assert_eq!(got, [expected.clone(), expected]);
-    let [a, b] = &pair.ends;
+    let [a, b] = pair.ends();
     assert_eq!(a.messages.peer().device, Some((DeviceType::Switch, None)));
     assert_eq!(b.messages.peer().device, Some((DeviceType::Accelerator, Some(5))));
     assert_eq!((a.messages.peer().port, b.messages.peer().port), (Some(Some(7)), Some(Some(0))));
@@ -251,18 +251,18 @@ fn t10_messages_in_traffic() {
 #[test]
 fn t11_channel_off_and_on() {
     let mut pair = pair_of(configs(), [5_000, 5_000]);
-    let online = |pair: &Pair<Numbers>| pair.ends.each_ref().map(|end| end.messages.channels().is_online(TL_CHANNEL));
+    let online = |pair: &Pair<Numbers>| pair.ends().map(|end| end.messages.channels().is_online(TL_CHANNEL));
     (0..150).for_each(|_| pair.step());
-    pair.ends[0].messages.negotiate(TL_CHANNEL, false);
+    pair.host.messages.negotiate(TL_CHANNEL, false);
     (0..60).for_each(|_| pair.step());
     assert_eq!(online(&pair), [false; 2]);
-    let taken = pair.ends.each_ref().map(|end| end.client.taken);
+    let taken = pair.ends().map(|end| end.client.taken);
     (0..100).for_each(|_| pair.step());
-    assert_eq!(pair.ends.each_ref().map(|end| end.client.taken), taken, "no delivery while it is off");
-    pair.ends[1].messages.negotiate(TL_CHANNEL, true);
+    assert_eq!(pair.ends().map(|end| end.client.taken), taken, "no delivery while it is off");
+    pair.device.messages.negotiate(TL_CHANNEL, true);
     rest(&mut pair, 3000);
     assert_eq!(online(&pair), [true; 2]);
-    let [a, b] = &pair.ends;
+    let [a, b] = pair.ends();
     for (from, to) in [(a, b), (b, a)] {
         let (came, discarded) = (to.client.taken, to.stats().tl_discarded);
         assert_eq!(came + discarded, from.client.next, "what was on its way is discarded, the rest comes");
@@ -277,15 +277,15 @@ fn t12_rate_change() {
     let mut pair = pair_of(configs(), [40_000, 40_000]);
     (0..100).for_each(|_| pair.step());
     let mut per_flit = |rate: u16| {
-        let asked = pair.now_flits();
-        pair.ends[0].messages.change_rate(rate).expect("an accelerator");
-        while pair.ends[0].messages.rates_50khz()[0] != rate || pair.ends[1].messages.rates_50khz()[1] != rate {
+        let asked = pair.wires.now();
+        pair.host.messages.change_rate(rate).expect("an accelerator");
+        while pair.host.messages.rates_50khz()[0] != rate || pair.device.messages.rates_50khz()[1] != rate {
             pair.step();
-            assert!(pair.now_flits() < asked + 2 * MICROSECOND_FLITS, "each step is acknowledged in 1 us");
+            assert!(pair.wires.now() < asked + 2 * MICROSECOND_FLITS, "each step is acknowledged in 1 us");
         }
-        let before = pair.ends.each_ref().map(|end| end.stats().tl_sent);
+        let before = pair.ends().map(|end| end.stats().tl_sent);
         (0..320).for_each(|_| pair.step());
-        [0, 1].map(|n| (pair.ends[n].stats().tl_sent - before[n]) as f64 / 320.0)
+        [0, 1].map(|n| (pair.ends()[n].stats().tl_sent - before[n]) as f64 / 320.0)
     };
     assert_eq!(per_flit(MIN_RATE), [1.0, 1.0], "156.25 MHz: a TL flit of 64 B a DL flit");
     assert_eq!(per_flit(15_625), [5.0, 5.0]);
@@ -302,16 +302,17 @@ fn t13_link_fault() {
         for first in 0..2 {
             let mut pair = pair_of(configs(), [3000, 3000]);
             (0..at).for_each(|_| pair.step());
-            let was_up = pair.ends.each_ref().map(|end| u64::from(end.state() == State::Up));
-            pair.ends[first].line_fault(Some(Fault::Local));
+            let was_up = pair.ends().map(|end| u64::from(end.state() == State::Up));
+            pair.ends_mut()[first].line_fault(Some(Fault::Local));
             (0..12).for_each(|_| pair.step());
-            pair.ends[1 - first].line_fault(Some(Fault::Remote));
+            pair.ends_mut()[1 - first].line_fault(Some(Fault::Remote));
             (0..12).for_each(|_| pair.step());
             assert_eq!(states(&pair), [State::Fault; 2]);
-            assert_eq!(pair.ends[first].transmit(pair.now_flits()), OnLine::RemoteFault);
-            pair.ends[first].line_fault(None);
+            let now = pair.wires.now();
+            assert_eq!(pair.ends_mut()[first].transmit(now), OnLine::RemoteFault);
+            pair.ends_mut()[first].line_fault(None);
             (0..12).for_each(|_| pair.step());
-            pair.ends[1 - first].line_fault(None);
+            pair.ends_mut()[1 - first].line_fault(None);
             let mut seen = Vec::new();
             while !pair.is_up() {
                 pair.step();
@@ -319,7 +320,7 @@ fn t13_link_fault() {
                 assert!(seen.len() < 100, "fault at {at}: {seen:?}");
             }
             rest(&mut pair, 3000);
-            for (end, was_up) in pair.ends.iter().zip(was_up) {
+            for (end, was_up) in pair.ends().into_iter().zip(was_up) {
                 assert!(end.client.downs >= was_up && end.client.downs == end.stats().downs, "the client hears of it");
                 assert!(end.client.wrong <= 1, "one gap at most, where the link was down: {:?}", end.client);
             }
@@ -332,12 +333,12 @@ fn t13_link_fault() {
 fn t13_ways_down() {
     type Break = fn(&mut Pair<Numbers>);
     let ways: [Break; 4] = [
-        |pair| pair.ends[0].contain_error(),
-        |pair| pair.ends.iter_mut().for_each(End::contain_error),
+        |pair| pair.host.contain_error(),
+        |pair| pair.ends_mut().into_iter().for_each(End::contain_error),
         |pair| {
-            pair.ends[1].line_fault(Some(Fault::Local));
+            pair.device.line_fault(Some(Fault::Local));
             pair.step();
-            pair.ends[1].line_fault(None);
+            pair.device.line_fault(None);
         },
         |pair| {
             for _ in 0..12 {
@@ -355,7 +356,7 @@ fn t13_ways_down() {
             (0..300).for_each(|_| pair.step());
             way(&mut pair);
             rest(&mut pair, 4000);
-            for end in &pair.ends {
+            for end in pair.ends() {
                 assert_eq!(end.stats().downs, 1, "way {n}, latency {latency}");
                 assert!(end.client.wrong <= 1 && end.client.due == 4000, "{:?}", end.client);
             }

@@ -70,12 +70,12 @@ fn soak(ber: f64, payload_flits: u64, seed: u64) {
     let (mut sent, mut got) = ([0u32; 2], [0u32; 2]);
     let limit = payload_flits * 200 + 20_000;
     loop {
-        assert!(pair.now_flits() < limit, "it hangs: {:?}", pair.ends[0].replay().stats());
+        assert!(pair.wires.now() < limit, "it hangs: {:?}", pair.host.replay().stats());
         pair.step_with(&mut |from, _, flit| Some(noise[from].pass(flit)));
-        let now = pair.now_flits();
-        let busy = pair.ends.iter().any(|end| end.client.next < each);
+        let now = pair.wires.now();
+        let busy = pair.ends().into_iter().any(|end| end.client.next < each);
         for n in 0..2 {
-            let messages = &mut pair.ends[n].messages;
+            let messages = &mut pair.ends_mut()[n].messages;
             if busy && now.is_multiple_of(11) && messages.uart().waiting() < 64 {
                 messages.uart().send(sent[n]);
                 sent[n] += 1;
@@ -95,15 +95,15 @@ fn soak(ber: f64, payload_flits: u64, seed: u64) {
     assert_all_came(&pair);
     let wrong: Vec<Event> = events(&mut pair).into_iter().filter(|e| e.severity != Severity::Corrected).collect();
     assert_eq!(wrong, [], "every rule is silent");
-    let stats: Vec<_> = pair.ends.iter().map(|end| *end.replay().stats()).collect();
+    let stats: Vec<_> = pair.ends().into_iter().map(|end| *end.replay().stats()).collect();
     assert!(stats.iter().all(|s| s.sent >= payload_flits && s.replays > 0), "{stats:?}");
-    assert!(pair.ends.iter().all(|end| end.stats().downs == 0));
+    assert!(pair.ends().into_iter().all(|end| end.stats().downs == 0));
     println!(
         "bit error rate {ber:e}, seed {seed}: {} payload flits, {each} TL flits and {} UART DWords each way in {} flit \
          times; {} flits spoilt, {} replays, {} flits again, {} requests",
         stats[0].sent,
         got[0],
-        pair.now_flits(),
+        pair.wires.now(),
         noise[0].spoilt + noise[1].spoilt,
         stats[0].replays + stats[1].replays,
         stats[0].replayed + stats[1].replayed,

@@ -164,11 +164,11 @@ fn ual_lnk_06_p() {
     // One end comes up long before the other one and sends at once: its payload is not lost.
     for late in [0, 5, 12, 15] {
         let mut pair = pair_of(configs(), [200, 200]);
-        pair.ends[1].enable(false);
+        pair.device.enable(false);
         for _ in 0..late {
             pair.step();
         }
-        pair.ends[1].enable(true);
+        pair.device.enable(true);
         rest(&mut pair, 2000);
         assert_all_came(&pair);
         assert!(events(&mut pair).iter().all(|e| e.severity == Severity::Corrected));
@@ -189,7 +189,7 @@ fn ual_lnk_06_n() {
 fn ual_crc_04_p() {
     let mut pair = pair_of(configs(), [5000, 5000]);
     (0..100).for_each(|_| pair.step());
-    pair.ends[0].contain_error();
+    pair.host.contain_error();
     let mut from_zero = Vec::new();
     let mut record = |from: usize, _: u64, sent: OnLine| {
         if from == 0 {
@@ -208,7 +208,7 @@ fn ual_crc_04_p() {
     let rules: Vec<&str> =
         events(&mut pair).iter().filter(|e| e.severity != Severity::Corrected).map(|e| e.violation.rule).collect();
     assert_eq!(rules, ["UAL-CRC-04", "UAL-LNK-05"], "one end leaves by itself, the other one by control flits");
-    for end in &pair.ends {
+    for end in pair.ends() {
         assert_eq!((end.stats().downs, end.client.downs, end.state()), (1, 1, State::Up));
     }
 }

@@ -35,13 +35,13 @@ fn ual_urt_01_p() {
     rest(&mut pair, 400);
     const DWORDS: u32 = 9000;
     for n in 0..DWORDS {
-        pair.ends.iter_mut().for_each(|end| end.messages.uart().send(n));
+        pair.ends_mut().into_iter().for_each(|end| end.messages.uart().send(n));
     }
     let mut got = [0, 0];
     while got != [DWORDS; 2] {
-        assert!(pair.now_flits() < 20_000);
+        assert!(pair.wires.now() < 20_000);
         pair.step();
-        for (end, got) in pair.ends.iter_mut().zip(&mut got) {
+        for (end, got) in pair.ends_mut().into_iter().zip(&mut got) {
             while let Some(dword) = end.messages.uart().take() {
                 assert_eq!(dword, *got);
                 *got += 1;

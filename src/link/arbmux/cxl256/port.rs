@@ -4,9 +4,8 @@ use super::mux::ArbMux;
 use crate::arbmux::state::Instance;
 use crate::cxl256::Cachemem;
 use crate::cxl256::port::{Layer, Signal, signals};
-use crate::cxlio::{FlitEnd, Port as _};
 
-impl Layer for ArbMux<FlitEnd, Cachemem> {
+impl<I: Layer> Layer for ArbMux<I, Cachemem> {
     const SIGNALS: &'static [Signal] = &signals::<8, 15>([
         ("io_active", 1),
         ("cachemem_active", 1),
@@ -21,7 +20,7 @@ impl Layer for ArbMux<FlitEnd, Cachemem> {
     fn values(&self) -> Vec<u64> {
         let [io, cachemem] = Instance::ALL.map(|instance| self.may_send(instance).into());
         let ([io_flits, cachemem_flits], almps) = (self.stats().sent, self.stats().almps_sent);
-        let mut values = vec![io, cachemem, self.io.is_up().into(), io_flits, cachemem_flits, almps];
+        let mut values = vec![io, cachemem, Layer::is_up(&self.io).into(), io_flits, cachemem_flits, almps];
         values.extend(Layer::values(&self.cachemem));
         values
     }

@@ -6,6 +6,10 @@ use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::Flit;
 
 impl WireUnit for Flit {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.0
     }

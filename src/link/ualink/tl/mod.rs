@@ -51,7 +51,7 @@ pub mod transfer;
 pub use config::TlConfig;
 pub use credit::{Counts, Held, Kind, Target, TlClass};
 
-use super::client::Client;
+use super::client::{Client, Levels};
 use crate::event::{Event, Severity};
 use crate::hook::Hooks;
 use crate::line_time::Parts;
@@ -269,6 +269,15 @@ impl Client for Tl {
 
     fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
+    }
+
+    fn levels(&self) -> Levels {
+        Levels {
+            waiting: TlClass::ALL.map(|class| self.waiting(class)),
+            received: TlClass::ALL.map(|class| self.received(class)),
+            credits: self.purse.has().total(),
+            credits_due: self.stock.due().total(),
+        }
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {

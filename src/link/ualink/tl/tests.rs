@@ -23,7 +23,7 @@ fn writes(config: TlConfig, bytes: u64) -> (u64, u64) {
     for now in 0..4000u64 {
         pair.step();
         for n in 0..2u16 {
-            let end = &mut pair.ends[usize::from(n)].client;
+            let end = &mut pair.ends_mut()[usize::from(n)].client;
             while end.waiting(TlClass::Request) < 16 {
                 let beats = bytes as usize / 64;
                 let req = TlReq {
@@ -49,12 +49,12 @@ fn writes(config: TlConfig, bytes: u64) -> (u64, u64) {
             }
         }
         if now == 1000 {
-            at_start = (written, pair.ends[0].client.stats().flits);
+            at_start = (written, pair.host.client.stats().flits);
         }
     }
-    let events: Vec<Event> = pair.ends.iter_mut().flat_map(End::take_events).collect();
+    let events: Vec<Event> = pair.ends_mut().into_iter().flat_map(End::take_events).collect();
     assert_eq!(events, []);
-    (written - at_start.0, pair.ends[0].client.stats().flits - at_start.1)
+    (written - at_start.0, pair.host.client.stats().flits - at_start.1)
 }
 
 #[test]

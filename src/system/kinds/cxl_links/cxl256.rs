@@ -9,14 +9,13 @@ use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::coverage::Met;
-use scalepool_link::cxl256::WireFlit;
 use scalepool_link::cxl256::cachemem::Cachemem;
 use scalepool_link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
-use scalepool_link::cxl256::end::Stats;
-use scalepool_link::cxl256::port::{EndReport, PortEnd};
+use scalepool_link::cxl256::end::{End, Stats};
+use scalepool_link::cxl256::port::EndReport;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Class;
-use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit};
+use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::cxl256::{Mode, config::Cxl256Config};
 
 /// Standard 256B flits.
@@ -128,7 +127,7 @@ impl Cxl256Link {
                 credit_return: CreditReturn { credits: self.flush_credits, waiting_flits: self.flush_flits },
                 ..of(dir, mode, self.line.buffers)
             };
-            PortEnd::cachemem(self.config(mode), cachemem)
+            End::cachemem(self.config(mode), cachemem)
         };
         let link = CxlLink {
             host: end(Dir::Down),
@@ -182,7 +181,7 @@ modes! {
     Pbr: Mode::Pbr, |own| [own.host_pid, own.device_pid];
 }
 
-impl Reported for PortEnd<Cachemem> {
+impl Reported for End<Cachemem> {
     fn plug(
         p: &mut PartitionBuilder,
         name: &str,
@@ -203,13 +202,13 @@ impl Reported for PortEnd<Cachemem> {
         };
         const MEM: &[Class] = &[Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
         let classes = if is_coherent { &Class::ALL[..] } else { MEM };
-        let units = ends.map(|e| e.sent);
+        let units = ends.map(|e| e.stats.modelled);
         let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
         Figures {
             units,
             messages: classes.iter().copied().map(sent).collect(),
             retries: sum(|s| s.replays),
-            credit_stalls: ends.iter().map(|e| e.credit_stalls).sum(),
+            credit_stalls: ends.iter().map(|e| e.stats.credit_stalls).sum(),
             counts: vec![
                 (&PROTOCOL, clients.iter().map(|c| c.sent_protocol).sum()),
                 (&CREDIT, clients.iter().map(|c| c.sent_credits).sum()),
@@ -223,10 +222,6 @@ impl Reported for PortEnd<Cachemem> {
             ],
             coverage: Met::summary(&ends[0].coverage, &ends[1].coverage).collect(),
         }
-    }
-
-    fn unit(&self, bytes: &[u8]) -> Option<WireFlit> {
-        Flit::from_bytes(bytes).ok().map(|flit| WireFlit { mode: self.end.link().mode, flit })
     }
 
     fn stopped_by(end: &EndReport) -> Option<&'static str> {

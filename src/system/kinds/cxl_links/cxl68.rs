@@ -18,7 +18,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
 use scalepool_protocols::cxl::cxl68::lanes::Width;
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit as Unit68};
+use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
 use scalepool_protocols::cxl::message::Form;
 
 /// The kind.
@@ -153,10 +153,6 @@ impl Reported for End {
             ],
             coverage: Met::summary(&host.coverage, &device.coverage).collect(),
         }
-    }
-
-    fn unit(&self, bytes: &[u8]) -> Option<Unit68> {
-        Unit68::from_bytes(bytes).ok()
     }
 
     fn stopped_by(end: &EndReport) -> Option<&'static str> {

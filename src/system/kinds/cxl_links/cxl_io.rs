@@ -20,9 +20,8 @@ use scalepool_link::arbmux::{Ask, Instance};
 use scalepool_link::coverage::Met;
 use scalepool_link::cxl68::timing::LineRate;
 use scalepool_link::cxl68::{End as End68, EndConfig, UNDER_WAY_BYTES};
-use scalepool_link::cxl256::Cachemem;
 use scalepool_link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
-use scalepool_link::cxl256::port::PortEnd;
+use scalepool_link::cxl256::{Cachemem, End as End256};
 use scalepool_link::cxlio::{ConfigError, FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig, Stats};
 use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, IoReport, PidLog, Shares, UnitEnd};
 use scalepool_memory::limit;
@@ -145,7 +144,7 @@ impl CxlIoLink {
             weights: [self.weight_io, self.weight_cachemem],
             ..ArbMux68Config::new(dir, self.config_68b())
         };
-        UnitEnd::new(ArbMux68::new(config, checked(self.io_of_units()), beside), dir, self.is_faulty())
+        UnitEnd::new(ArbMux68::new(config, checked(self.io_of_units()), beside), self.is_faulty())
     }
 
     /// The link layer of CXL.mem in 68B units.
@@ -154,19 +153,19 @@ impl CxlIoLink {
     }
 
     /// An end of 256B flits.
-    fn flits(&self, dir: Dir, mode: Mode) -> PortEnd<FlitEnd> {
-        PortEnd::new(self.flit_config(mode), dir, checked(self.io_of_flits(mode)))
+    fn flits(&self, mode: Mode) -> End256<FlitEnd> {
+        End256::new(self.flit_config(mode), checked(self.io_of_flits(mode)))
     }
 
     /// An end of 256B flits that carries both protocols, and asks for Active at once.
-    fn shared_flits(&self, dir: Dir, mode: Mode) -> PortEnd<ArbMux256<FlitEnd, Cachemem>> {
+    fn shared_flits(&self, dir: Dir, mode: Mode) -> End256<ArbMux256<FlitEnd, Cachemem>> {
         let codec = Cxl256Config { mdh: self.line.mdh, ..Cxl256Config::default() };
         let cachemem = Cachemem::new(CachememConfig { codec, ..CachememConfig::mem(dir, mode, self.line.buffers) });
         let weights = [self.weight_io, self.weight_cachemem];
         let config = ArbMux256Config { arbiter: self.arbiter(), weights, ..ArbMux256Config::new(dir, mode) };
         let mut mux = ArbMux256::new(config, checked(self.io_of_flits(mode)), cachemem);
         Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
-        PortEnd::new(self.flit_config(mode), dir, mux)
+        End256::new(self.flit_config(mode), mux)
     }
 
     fn build_ends<E: HasIo>(
@@ -265,7 +264,7 @@ impl Link for CxlIoLink {
         match (flits, self.cachemem) {
             (None, false) => self.build_ends(|dir| self.units(dir, PidLog::default()), flits, sim, site),
             (None, true) => self.build_ends(|dir| self.units(dir, self.mem_of_units(dir)), flits, sim, site),
-            (Some(mode), false) => self.build_ends(|dir| self.flits(dir, mode), flits, sim, site),
+            (Some(mode), false) => self.build_ends(|_| self.flits(mode), flits, sim, site),
             (Some(mode), true) => self.build_ends(|dir| self.shared_flits(dir, mode), flits, sim, site),
         }
     }
@@ -317,10 +316,6 @@ impl<E: HasIo> Reported for IoEnd<E> {
             counts,
             coverage: Met::summary(&ends[0].coverage, &ends[1].coverage).collect(),
         }
-    }
-
-    fn unit(&self, bytes: &[u8]) -> Option<Self::Unit> {
-        self.end.unit(bytes)
     }
 
     fn stopped_by(end: &IoReport) -> Option<&'static str> {

@@ -24,7 +24,7 @@ use crate::quantity::Unit;
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::classes::ByClass;
 use scalepool_link::fault::Fault;
-use scalepool_link::port::{Agent, Carries, Channels, Reports};
+use scalepool_link::port::{Agent, Carries, Channels, CxlEnd, Reports};
 use scalepool_nodes::cxl::coherent::wiring;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::{Class, Form, Message, TransactionRole};
@@ -201,7 +201,7 @@ struct Figures {
 }
 
 /// A link end that a component can use and that can be reported on.
-trait Reported: Reports {
+trait Reported: CxlEnd + Reports {
     /// Makes the channels between an end and its component, with this prefix in their names; what comes to the component
     /// is under way for so many edges of the port. `classes`: a channel for each, where the component keeps lines coherent.
     ///
@@ -220,9 +220,6 @@ trait Reported: Reports {
 
     /// The rule that stopped an end.
     fn stopped_by(end: &Self::Report) -> Option<&'static str>;
-
-    /// The unit of bytes that a caller drove; `None` if there are too many or too few.
-    fn unit(&self, bytes: &[u8]) -> Option<Self::Unit>;
 
     /// What is not in its place when nothing is under way any more: credits that neither end has, flits that nobody will
     /// acknowledge. Each is a text of what was found and one of what was expected.

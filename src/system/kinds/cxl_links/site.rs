@@ -21,7 +21,7 @@ struct End<E: Reported> {
     /// Where it is watched and driven.
     port: SimPort,
     /// Direction of what it receives.
-    dir: Dir,
+    dir: &'static str,
     clock_name: String,
     flit_clock: Clock,
     wire_out: LinkOutEnd<WireItem<E::Unit>>,
@@ -44,7 +44,7 @@ impl<E: Reported> LinkEndSite for End<E> {
     }
 
     fn tap(&mut self, hub: &mut Hub) {
-        let flits = PlaceKind::Flits { protocol: self.port.protocol, dir: self.dir.name() };
+        let flits = PlaceKind::Flits { protocol: self.port.protocol, dir: self.dir };
         let name = &self.port.name;
         self.taps = Some([hub.tap(name, flits), hub.tap(name, PlaceKind::Values(E::SIGNALS))]);
     }
@@ -52,6 +52,7 @@ impl<E: Reported> LinkEndSite for End<E> {
     fn place(self: Box<Self>, p: &mut PartitionBuilder, clocks: &mut Clocks) -> Result<Option<Plug>, BuildError> {
         let End {
             port,
+            dir,
             clock_name,
             flit_clock,
             wire_out,
@@ -75,8 +76,8 @@ impl<E: Reported> LinkEndSite for End<E> {
         if let Some(feed) = port.feed {
             p.module(&name, flit, |bind| {
                 let wires = ExternalWires { wire_out: bind.attach(wire_out), wire_in: bind.attach(wire_in), flits };
-                let config = ExternalConfig { end, wire: wire(bind.rng()), retrain_fs, halves, feed };
-                External::new(config, wires, E::unit, result)
+                let config = ExternalConfig { end, wire: wire(bind.rng()), dir, retrain_fs, halves, feed };
+                External::new(config, wires, result)
             })?;
             return Ok(None);
         }
@@ -91,7 +92,8 @@ impl<E: Reported> LinkEndSite for End<E> {
                 flits,
                 signals,
             };
-            let config = PortConfig { end, wire: wire(bind.rng()), retrain_fs, hold_credits_flits, halves, give_up };
+            let config =
+                PortConfig { end, wire: wire(bind.rng()), dir, retrain_fs, hold_credits_flits, halves, give_up };
             Port::new(config, ports, result)
         })?;
         Ok(Some(plug))
@@ -124,7 +126,7 @@ pub(super) fn build<E: Reported>(
         end.attach_hooks(&port.hooks);
         End {
             port,
-            dir: [Dir::Up, Dir::Down][n],
+            dir: [Dir::Up, Dir::Down][n].name(),
             clock_name: format!("{}.flit", site.path),
             flit_clock,
             wire_out,

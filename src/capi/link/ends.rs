@@ -1,0 +1,250 @@
+//! The link ends of the model as handles drive them: units are bytes, messages their JSON.
+
+use super::config::Config;
+use super::message;
+use super::ualink::{self, Queue};
+use crate::status::{Failure, SP_ERR_KIND};
+use scalepool::forms::FormError;
+use scalepool::link::event::Event;
+use scalepool::link::fault::WireUnit;
+use scalepool::link::hook::{Direction, Hooks};
+use scalepool::link::port::LinkEnd;
+use scalepool::link::protocol::Protocol;
+use scalepool::link::ualink::{End as UalEnd, OnLine, state::State};
+use scalepool::link::{cxl68, cxl256, nvlink};
+use scalepool_protocols::cxl::cxl68::message::Class as Class68;
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::{Class, Mode};
+use scalepool_protocols::nvlink::Vc;
+use serde_json::Value;
+
+/// Messages a channel that fit, where the caller does not say; the number is ours.
+const BUFFERS: u16 = 64;
+
+/// The messages of a link end as JSON, and what a protocol says of its own.
+pub trait Messages {
+    /// Messages that wait to be sent.
+    fn waiting(&self) -> usize;
+
+    /// Queues a message.
+    fn send(&mut self, form: &Value) -> Result<(), Failure>;
+
+    /// The oldest message that has come. NVLink: of the lowest channel.
+    fn take(&mut self) -> Option<Value>;
+
+    /// The link is up.
+    fn is_up(&self) -> bool;
+
+    /// Whether the end is silent while its link trains.
+    fn is_silent_in_training(&self) -> Result<bool, Failure> {
+        Ok(true)
+    }
+}
+
+/// A link end of any protocol.
+pub trait AnyEnd: Messages + Send {
+    fn attach_hooks(&mut self, hooks: &Hooks);
+    /// Takes a unit off the wire.
+    fn receive(&mut self, unit: &[u8], now: u64) -> Result<(), FormError>;
+    /// The unit of this flit clock, if there is one; two if a fault doubles it.
+    fn transmit(&mut self, now: u64) -> Vec<Vec<u8>>;
+    /// Training begins or is over.
+    fn train(&mut self, up: bool);
+    fn take_retrain_request(&mut self) -> bool;
+    fn take_events(&mut self) -> Vec<Event>;
+    fn is_quiet(&self) -> bool;
+    fn halted(&self) -> Option<&'static str>;
+}
+
+impl<E: LinkEnd + Messages> AnyEnd for E
+where
+    E::Unit: Bytes,
+{
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        LinkEnd::attach_hooks(self, hooks);
+    }
+
+    fn receive(&mut self, unit: &[u8], now: u64) -> Result<(), FormError> {
+        let arrivals = self.hooks().wire(Direction::Rx, self.protocol(), self.unit(unit)?);
+        arrivals.iter().flatten().for_each(|(unit, _)| LinkEnd::receive(self, unit, now));
+        Ok(())
+    }
+
+    fn transmit(&mut self, now: u64) -> Vec<Vec<u8>> {
+        let Some(unit) = self.fill(now) else { return Vec::new() };
+        let leaving = self.hooks().wire(Direction::Tx, self.protocol(), unit);
+        leaving.iter().flatten().map(|(unit, _)| unit.to_bytes()).collect()
+    }
+
+    fn train(&mut self, up: bool) {
+        if up { self.phy_up() } else { self.phy_down() }
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        LinkEnd::take_retrain_request(self)
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        LinkEnd::take_events(self)
+    }
+
+    fn is_quiet(&self) -> bool {
+        LinkEnd::is_quiet(self)
+    }
+
+    fn halted(&self) -> Option<&'static str> {
+        LinkEnd::halted(self)
+    }
+}
+
+/// The bytes of a unit as a caller samples them.
+pub trait Bytes: WireUnit {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.bytes().to_vec()
+    }
+}
+
+impl Bytes for Unit {}
+impl Bytes for cxl256::WireFlit {}
+impl Bytes for nvlink::Flit {}
+
+/// Control flits are one byte.
+impl Bytes for OnLine {
+    fn to_bytes(&self) -> Vec<u8> {
+        OnLine::to_bytes(self)
+    }
+}
+
+fn refused(error: impl std::fmt::Display) -> FormError {
+    FormError::new("message", error.to_string(), "a message that this end may send")
+}
+
+impl Messages for cxl68::End {
+    fn waiting(&self) -> usize {
+        Class68::ALL.iter().map(|&class| cxl68::End::waiting(self, class)).sum()
+    }
+
+    fn send(&mut self, form: &Value) -> Result<(), Failure> {
+        Ok(cxl68::End::send(self, message::cxl68(form)?).map_err(refused)?)
+    }
+
+    fn take(&mut self) -> Option<Value> {
+        cxl68::End::take(self).map(|m| message::cxl68_json(&m))
+    }
+
+    fn is_up(&self) -> bool {
+        cxl68::End::is_up(self)
+    }
+}
+
+impl Messages for cxl256::End<cxl256::Cachemem> {
+    fn waiting(&self) -> usize {
+        Class::ALL.iter().map(|&class| self.client.waiting(class)).sum()
+    }
+
+    fn send(&mut self, form: &Value) -> Result<(), Failure> {
+        Ok(self.client.send(message::cxl256(self.link().mode, form)?).map_err(refused)?)
+    }
+
+    fn take(&mut self) -> Option<Value> {
+        let mode = self.link().mode;
+        self.client.take().map(|m| message::cxl256_json(mode, &m))
+    }
+
+    fn is_up(&self) -> bool {
+        self.client.is_up()
+    }
+}
+
+impl Messages for nvlink::End {
+    fn waiting(&self) -> usize {
+        (0..Vc::COUNT as u8).map(|vc| nvlink::End::waiting(self, Vc(vc))).sum()
+    }
+
+    fn send(&mut self, form: &Value) -> Result<(), Failure> {
+        Ok(nvlink::End::send(self, message::nvlink(form)?).map_err(refused)?)
+    }
+
+    fn take(&mut self) -> Option<Value> {
+        let mut channels = 0..Vc::COUNT as u8;
+        channels.find_map(|vc| nvlink::End::take(self, Vc(vc))).map(|m| message::nvlink_json(&m))
+    }
+
+    fn is_up(&self) -> bool {
+        !self.is_down()
+    }
+
+    fn is_silent_in_training(&self) -> Result<bool, Failure> {
+        Err(Failure::new(SP_ERR_KIND, "nvlink: found link training, which its links do not have here"))
+    }
+}
+
+impl Messages for UalEnd<Queue> {
+    fn waiting(&self) -> usize {
+        self.client.out.len()
+    }
+
+    fn send(&mut self, form: &Value) -> Result<(), Failure> {
+        self.client.out.push_back(message::ualink(form)?);
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Value> {
+        self.client.inbox.pop_front().map(|m| message::ualink_json(&m))
+    }
+
+    fn is_up(&self) -> bool {
+        self.state() == State::Up
+    }
+
+    /// A fault of the line, which ordered sets tell the peer: the end speaks meanwhile.
+    fn is_silent_in_training(&self) -> Result<bool, Failure> {
+        Ok(false)
+    }
+}
+
+fn cxl68_end(config: &Config) -> Result<cxl68::End, Failure> {
+    let of = if config.mem_alone { cxl68::EndConfig::mem } else { cxl68::EndConfig::cachemem };
+    let end = of(config.dir, config.cxl68(), config.buffers.unwrap_or(BUFFERS));
+    cxl68::End::new(end).map_err(|e| Failure::range("config", e, "values in their ranges"))
+}
+
+fn cxl256_end(mode: Mode, config: &Config) -> cxl256::End<cxl256::Cachemem> {
+    let default = cxl256::LinkConfig::default();
+    let link = cxl256::LinkConfig {
+        buffer_flits: config.retry_entries.unwrap_or(default.buffer_flits),
+        replay_timer_flits: config.timeout_flits.unwrap_or(default.replay_timer_flits),
+        selective_nak: config.selective_nak,
+        ..default
+    };
+    let of = if config.mem_alone { cxl256::CachememConfig::mem } else { cxl256::CachememConfig::cachemem };
+    cxl256::End::cachemem(link, of(config.dir, mode, config.buffers.unwrap_or(BUFFERS)))
+}
+
+fn nvlink_end(config: &Config) -> nvlink::End {
+    let (default, buffers) = (nvlink::LinkConfig::default(), nvlink::Buffers::default());
+    let link = nvlink::LinkConfig {
+        window_flits: config.retry_entries.unwrap_or(default.window_flits),
+        timeout_flits: config.timeout_flits.unwrap_or(default.timeout_flits),
+        ..default
+    };
+    let headers = config.buffers.unwrap_or(buffers.headers[usize::from(Vc::CREQ0.0)]);
+    let data_flits = config.data_flits.unwrap_or(buffers.data_flits[usize::from(Vc::CREQ0.0)]);
+    nvlink::End::new(link, nvlink::Buffers::of_default_channels(headers, data_flits))
+}
+
+fn ualink_end(config: &Config) -> UalEnd<Queue> {
+    let mut end = UalEnd::new(ualink::end_config(config.dir, config.interleave), Queue::default());
+    end.phy_up();
+    end
+}
+
+/// The end that a configuration asks for.
+pub fn end_of(config: &Config) -> Result<Box<dyn AnyEnd>, Failure> {
+    Ok(match config.protocol {
+        Protocol::Cxl68 => Box::new(cxl68_end(config)?),
+        Protocol::Cxl256(mode) => Box::new(cxl256_end(mode, config)),
+        Protocol::Nvlink => Box::new(nvlink_end(config)),
+        Protocol::Ualink => Box::new(ualink_end(config)),
+    })
+}

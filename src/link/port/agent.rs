@@ -1,0 +1,52 @@
+//! Channels between agents and the link end of a port, whatever they carry.
+
+use super::end::Carries;
+use scalepool_kernel::{Cx, In, Out};
+use scalepool_protocols::wire::Violation;
+
+/// Most messages a class that wait in the packer of an end; the rest waits in the producer's channel.
+pub const PACKER_DEPTH: usize = 16;
+
+/// Channels between an agent and its port.
+pub struct Channels<T> {
+    /// Items to send.
+    pub tx: In<T>,
+    /// Items received.
+    pub rx: Out<T>,
+}
+
+/// [`Channels`] of a link end, whatever they carry.
+pub trait Agent<E> {
+    /// Hands received items over as far as there is room.
+    fn deliver(&mut self, end: &mut E, cx: &mut Cx);
+
+    /// Gives the end what it has room for; the rules that items would break, which are dropped.
+    fn fetch(&mut self, end: &mut E, cx: &mut Cx) -> Vec<Violation>;
+
+    /// Whether an item waits to be fetched.
+    fn is_due(&self, cx: &Cx) -> bool;
+}
+
+impl<T, E: Carries<T>> Agent<E> for Channels<T> {
+    fn deliver(&mut self, end: &mut E, cx: &mut Cx) {
+        while self.rx.has_room(cx, 1)
+            && let Some(item) = end.take()
+        {
+            // Room was asked for before.
+            let _ = self.rx.push(cx, item);
+        }
+    }
+
+    fn fetch(&mut self, end: &mut E, cx: &mut Cx) -> Vec<Violation> {
+        let mut refused = Vec::new();
+        while self.tx.peek(cx).is_some_and(|item| end.has_room(item)) {
+            let Some(item) = self.tx.pop(cx) else { break };
+            refused.extend(end.send(item).err());
+        }
+        refused
+    }
+
+    fn is_due(&self, cx: &Cx) -> bool {
+        self.tx.is_due(cx)
+    }
+}

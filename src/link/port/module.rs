@@ -1,0 +1,324 @@
+//! A CXL link end as a module of the kernel, in whatever mode.
+//!
+//! Modelled: one unit a flit clock, the faulty wire behind the transmitter, training that takes both ends down. Detail:
+//! the latency of pipelines and lanes is the latency of the kernel link between two ports. Left out: what units and
+//! items mean; agents exchange items, messages or TLPs, with a port and know no flit. A link with CXL.io and CXL.cachemem
+//! has an agent for each.
+//!
+//! Training takes both ends down, one telling the other: an end is up again when its time is over and the peer's own
+//! word has come, so nothing of before is taken for something of afterwards.
+//!
+//! A walk through one flit clock: training ends if its time is over; what is due on the wire is received, events are
+//! recorded; received items go to their agents as far as the channels have room, which frees their buffers; items of the
+//! agents move into the end; one unit is sent.
+//!
+//! Timers of CXL.io never rest. So an end may be told that its agents have nothing more to ask; then its port tells the
+//! other one beside the wire, and both go to sleep when the link is at rest.
+//!
+//! A link whose units can be used by halves has two edges a unit: the wire hands a unit over when its even half is there,
+//! the odd half follows one edge later; units leave at every second edge.
+
+use super::agent::Agent;
+use super::end::{CxlEnd, Reports};
+use super::frame::{Frame, FrameConfig, PortResult};
+use super::wire::{Arriving, on_wire};
+use crate::fault::FaultyWire;
+use crate::hook::Direction;
+use crate::line_time::{Parts, Use};
+use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next, Pending, Time};
+use scalepool_trace::{Stamp, Tap};
+use std::sync::{Arc, Mutex};
+
+/// What travels between two ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WireItem<U> {
+    /// A unit.
+    Unit {
+        /// As it arrives.
+        arriving: Arriving<U>,
+        /// What its sender expects next, see [`CxlEnd::expects`].
+        expects: u8,
+    },
+    /// The sender trains the link; what comes behind belongs to the link as it is afterwards.
+    Train,
+    /// The sender's end is over; nothing that travels on a link.
+    Over,
+}
+
+/// Channel ends, wire ends and taps of a port.
+pub struct Ports<E: CxlEnd> {
+    /// Channels of its agents.
+    pub agents: Vec<Box<dyn Agent<E>>>,
+    /// To the peer.
+    pub wire_out: LinkOut<WireItem<E::Unit>>,
+    /// From the peer.
+    pub wire_in: LinkIn<WireItem<E::Unit>>,
+    /// Received units.
+    pub flits: Tap,
+    /// Signals of the link layer.
+    pub signals: Tap,
+}
+
+/// Inputs of a port besides its channels.
+pub struct PortConfig<E> {
+    /// The link end.
+    pub end: E,
+    /// Faults of its transmitter.
+    pub wire: FaultyWire,
+    /// Direction of what it receives, in traces.
+    pub dir: &'static str,
+    /// Time that training takes \[fs\].
+    pub retrain_fs: u64,
+    /// Flit clocks from the start for which credits are held back, 0 for none.
+    pub hold_credits_flits: u64,
+    /// Units are used by halves: the port has two edges a flit clock.
+    pub halves: bool,
+    /// Trainings and replays in vain after which the run ends, see [`LinkEnd::fruitless`](super::LinkEnd::fruitless).
+    pub give_up: u32,
+}
+
+/// How far training is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Training {
+    /// The link is up.
+    Over,
+    /// This end trains; the peer has not told that it does too.
+    Alone,
+    /// Both ends train.
+    Both,
+}
+
+/// A unit as it came; where units are used by halves, the even half has been taken and the odd one is there at an edge.
+struct Half<U> {
+    arriving: Arriving<U>,
+    whole_at: u64,
+}
+
+/// A link end with its place in a simulation.
+pub struct Port<E: CxlEnd + Reports> {
+    frame: Frame<E, E::Report>,
+    agents: Vec<Box<dyn Agent<E>>>,
+    wire_out: LinkOut<WireItem<E::Unit>>,
+    wire_in: LinkIn<WireItem<E::Unit>>,
+    retrain_fs: u64,
+    training: Training,
+    /// When the time of the last training is over.
+    trained_at: Time,
+    told_over: bool,
+    hold_until_flits: u64,
+    /// Edges a flit clock.
+    edges: u64,
+    half: Option<Half<E::Unit>>,
+    /// The first flit clock that is not in the account.
+    accounted: u64,
+}
+
+impl<E: CxlEnd + Reports> Port<E> {
+    /// A port; its end is in `result` when the run is looked at, broken rules as they are seen.
+    pub fn new(config: PortConfig<E>, ports: Ports<E>, result: Arc<Mutex<PortResult<E::Report>>>) -> Port<E> {
+        let PortConfig { end, wire, dir, retrain_fs, hold_credits_flits, halves, give_up } = config;
+        let Ports { agents, wire_out, wire_in, flits, signals } = ports;
+        Port {
+            frame: Frame::new(FrameConfig { end, wire, dir, give_up, flits, signals }, result),
+            agents,
+            wire_out,
+            wire_in,
+            retrain_fs,
+            training: Training::Over,
+            trained_at: Time::ZERO,
+            told_over: false,
+            hold_until_flits: hold_credits_flits,
+            edges: if halves { 2 } else { 1 },
+            half: None,
+            accounted: 0,
+        }
+    }
+
+    /// Goes down and tells the peer.
+    fn train(&mut self, cx: &mut Cx, peer: bool) {
+        self.frame.end.phy_down();
+        self.wire_out.push(cx, WireItem::Train);
+        self.training = if peer { Training::Both } else { Training::Alone };
+        self.trained_at = cx.now().plus_fs(self.retrain_fs);
+        // Trainings in vain are counted while something waits here, so this has an end.
+        if !self.frame.end.is_done() {
+            cx.waits_until(self.trained_at);
+        }
+        self.accounted = self.accounted.max(cx.cycle().div_ceil(self.edges));
+        self.frame.down_since = Some(cx.now());
+    }
+
+    /// The peer trains: as an answer to our word, or of itself, also directly behind a training that it has finished.
+    fn peer_trains(&mut self, cx: &mut Cx) {
+        match self.training {
+            Training::Alone => self.training = Training::Both,
+            Training::Over | Training::Both => self.train(cx, true),
+        }
+    }
+
+    fn trained(&mut self, cx: &Cx) {
+        if self.training == Training::Both && cx.now() >= self.trained_at {
+            self.training = Training::Over;
+            self.frame.end.phy_up();
+            let now_flits = cx.cycle().div_ceil(self.edges);
+            let flits = now_flits.saturating_sub(self.accounted);
+            self.frame.account(flits, &Parts::all(Use::Replay));
+            self.accounted = self.accounted.max(now_flits);
+            self.frame.down_since = None;
+        }
+    }
+
+    fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
+        if let Some(half) = self.half.take_if(|half| half.whole_at <= at.cycle) {
+            self.unit(&half.arriving, at);
+        }
+        while let Some(item) = self.wire_in.pop(cx) {
+            self.rest_of_half(at);
+            match item {
+                WireItem::Train => self.peer_trains(cx),
+                WireItem::Over => self.frame.end.peer_is_over(),
+                WireItem::Unit { arriving, expects } => {
+                    self.frame.end.peer_expects(expects);
+                    if !self.frame.end.hooks().looks_at_wire(Direction::Rx) {
+                        self.arrival(arriving, at);
+                        continue;
+                    }
+                    let Arriving { unit, damaged, mut behind_hidden } = arriving;
+                    let end = &self.frame.end;
+                    for (unit, hooked) in on_wire(end.hooks(), Direction::Rx, end.protocol(), unit) {
+                        let behind_hidden = std::mem::take(&mut behind_hidden);
+                        self.arrival(Arriving { unit, damaged: damaged || hooked, behind_hidden }, at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Units never overlap, but one that came twice is right behind itself.
+    fn rest_of_half(&mut self, at: Stamp) {
+        if let Some(half) = self.half.take() {
+            self.unit(&half.arriving, at);
+        }
+    }
+
+    fn arrival(&mut self, arriving: Arriving<E::Unit>, at: Stamp) {
+        if self.edges == 1 {
+            self.unit(&arriving, at);
+            return;
+        }
+        self.rest_of_half(at);
+        self.frame.end.receive_even(&arriving.unit, at.cycle / self.edges);
+        self.frame.taken(at);
+        self.frame.report(arriving.damaged, at);
+        self.half = Some(Half { arriving, whole_at: at.cycle + 1 });
+    }
+
+    /// All of a unit is there.
+    fn unit(&mut self, arriving: &Arriving<E::Unit>, at: Stamp) {
+        if arriving.behind_hidden {
+            self.frame.end.hidden_fault();
+        }
+        self.frame.arrives(&arriving.unit, arriving.damaged, at.cycle / self.edges, at);
+    }
+
+    fn deliver(&mut self, cx: &mut Cx) {
+        for agent in &mut self.agents {
+            agent.deliver(&mut self.frame.end, cx);
+        }
+    }
+
+    fn fetch(&mut self, cx: &mut Cx, at: Stamp) {
+        for agent in &mut self.agents {
+            for violation in agent.fetch(&mut self.frame.end, cx) {
+                self.frame.broken(violation, at);
+            }
+        }
+    }
+
+    fn send(&mut self, cx: &mut Cx, at: Stamp) {
+        self.accounted = at.cycle / self.edges + 1;
+        if let Some(unit) = self.frame.transmit(at.cycle / self.edges) {
+            let (expects, wire_out) = (self.frame.end.expects(), &mut self.wire_out);
+            self.frame.leaves(unit, |arriving| wire_out.push(cx, WireItem::Unit { arriving, expects }));
+        }
+        self.frame.report(false, at);
+        if self.frame.end.take_retrain_request() {
+            self.train(cx, false);
+        }
+        let rests = self.frame.end.is_done();
+        self.frame.judge(cx, rests, at);
+    }
+
+    /// The edge of the next flit clock.
+    fn next_flit(&self, cycle: u64) -> u64 {
+        (cycle / self.edges + 1) * self.edges
+    }
+}
+
+impl<E: CxlEnd + Reports> Module for Port<E> {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        let now_flits = at.cycle / self.edges;
+        self.frame.begins(now_flits, at);
+        self.trained(cx);
+        self.frame.end.hold_credits(now_flits < self.hold_until_flits);
+        self.arrivals(cx, at);
+        self.trained(cx);
+        self.deliver(cx);
+        let is_flit_edge = at.cycle.is_multiple_of(self.edges);
+        if is_flit_edge {
+            self.fetch(cx, at);
+            if self.training == Training::Over {
+                self.send(cx, at);
+            }
+        }
+        self.frame.show(at);
+        if self.frame.end.is_over() && !std::mem::replace(&mut self.told_over, true) {
+            self.wire_out.push(cx, WireItem::Over);
+        }
+        let busy = !self.frame.end.is_quiet();
+        self.frame.is_busy(busy, cx.now());
+        let half_at = self.half.as_ref().map(|half| half.whole_at);
+        // Items that came between two flit clocks, or stay behind what has left in this flit, are fetched at the next one.
+        let is_due = self.agents.iter().any(|agent| agent.is_due(cx));
+        let is_training = self.training != Training::Over;
+        // While the link trains nothing leaves the end, so what it had no room for stays where it is.
+        let has_room = !(is_training && is_flit_edge);
+        let fetch_at = (is_due && has_room).then(|| self.next_flit(at.cycle));
+        let own = half_at.into_iter().chain(fetch_at).min();
+        if is_training {
+            // Without the peer's word there is nothing to do until it arrives, and that wakes the module.
+            let over = (self.trained_at > cx.now()).then_some(self.trained_at);
+            let own = own.map(|cycle| cx.in_cycles(cycle - at.cycle));
+            return own.into_iter().chain(over).min().map_or(Next::Idle, Next::At);
+        }
+        let mut wakes_at = self.frame.end.wakes_at(now_flits);
+        if now_flits < self.hold_until_flits {
+            wakes_at = Some(wakes_at.unwrap_or(u64::MAX).min(self.hold_until_flits));
+        }
+        let end_at = wakes_at.map(|flits| flits.saturating_mul(self.edges).max(self.next_flit(at.cycle)));
+        match end_at.into_iter().chain(own).min() {
+            Some(cycle) if cycle <= at.cycle + 1 => Next::Busy,
+            Some(cycle) => Next::At(cx.in_cycles(cycle - at.cycle)),
+            None => Next::Idle,
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        self.frame.idle_ok(!self.frame.end.is_quiet())
+    }
+
+    fn publish(&self) {
+        self.frame.publish(self.frame.end.report());
+    }
+
+    fn is_done(&self) -> bool {
+        self.training == Training::Over && self.frame.end.is_done()
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        for (&(signal, _), value) in E::SIGNALS.iter().zip(self.frame.end.values()) {
+            visit(signal, value);
+        }
+    }
+}

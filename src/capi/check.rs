@@ -23,7 +23,7 @@ pub const SP_CRC_UALINK: u32 = 5;
 pub const SP_CRC_NVLINK: u32 = 6;
 /// CRC-16 of a DLLP, over its 4 bytes.
 pub const SP_CRC_DLLP: u32 = 7;
-/// LCRC of a TLP, over 2 bytes of sequence number, high byte first, and the TLP in wire order.
+/// LCRC of a TLP, over its sequence number (2 bytes, high byte first) and the TLP in wire order.
 pub const SP_CRC_LCRC: u32 = 8;
 /// ECRC of a TLP, over the TLP without its local prefixes and without the digest.
 pub const SP_CRC_ECRC: u32 = 9;

@@ -38,29 +38,30 @@ pub const HEADER: &str = "\
  * SP_ERR_VERSION.
  *
  * Status: 0 is SP_OK. A positive status is the outcome of a call that has done its work. A negative status is an error: the
- * call was refused and has changed nothing. After every status but SP_OK, sp_last_error has the reason, for each thread
- * its own.
+ * call was refused and has changed nothing. After every status but SP_OK, sp_last_error gives the reason. Each thread has
+ * its own last error.
  *
  * Pointers: a null pointer is never followed; where it has a meaning, the function says so. Any other pointer must point to
  * as many items as the length beside it says, or to one item if there is no length, and nobody else may use that memory
- * during the call. The library cannot detect a pointer to other memory. Buffers of one call may overlap. Lengths count
- * items of the pointer's type.
+ * during the call. The library cannot detect a pointer that breaks this. The buffers of one call may overlap. Lengths
+ * count items of the pointer's type.
  *
  * Input texts are UTF-8 with a length of at most 1 MiB and need no NUL: SP_TEXT(\"literal\") expands to both arguments.
  * Output texts end in a NUL, which their length does not count, so the buffer needs one byte more.
  *
- * Output buffers are passed as (buffer, capacity, length). The length that is needed is always written. If the capacity is
- * too small, or the buffer is null with capacity 0, the call returns SP_ERR_SHORT, and what was to be taken stays queued.
+ * Output buffers are passed as (buffer, capacity, length). The call always writes the length that is needed. If the capacity is
+ * too small, or the buffer is null with capacity 0, the call returns SP_ERR_SHORT, and the item to be taken stays queued.
  *
- * Messages and flits are bytes in wire order, byte 0 first. JSON forms are those of the command line.
+ * Messages and flits are bytes in wire order, byte 0 first. JSON objects have the form that the command line uses.
  *
  * Callbacks run inside calls with the same handle only, in the thread of that call. They have to return: no longjmp,
- * exception or panic may leave them. The library cannot detect a function of another type.
+ * exception or panic may leave them. The library cannot detect a callback whose type is wrong.
  *
- * Handles are numbers, and 0 is never one. A handle is used by one thread at a time; calls of others return SP_ERR_BUSY.
+ * Handles are numbers, and 0 is never one. Only one thread may use a handle at a time; a call by another thread
+ * returns SP_ERR_BUSY.
  */";
 
 /// What the header says behind its includes.
 pub const MACROS: &str = "
-/* Text and length of a literal, two arguments. */
+/* The text of a literal and its length, as two arguments. */
 #define SP_TEXT(literal) (literal), (sizeof(literal) - 1)";

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Judge a system description: everything that is wrong with it, or what it holds.
+/// Check a system description and print every error in it, or else a summary of the system.
 #[derive(Debug, Args)]
 pub(super) struct Check {
-    /// The description, FILE.toml.
+    /// File of the system description, FILE.toml.
     file: PathBuf,
     /// Change a setting, as `run` does. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -23,7 +23,7 @@ pub(super) struct Check {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// Draw the system: components, ports and links.
+    /// Draw the components, ports and links of the system as an SVG picture.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }

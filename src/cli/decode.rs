@@ -9,7 +9,7 @@ use scalepool_forms::{FormError, message, number, object, text};
 use scalepool_protocols::wire::{LayoutDef, Violation};
 use std::io::{self, Write};
 
-/// Decode a message: every field, codes by name, and the rules that are broken.
+/// Decode a message and print every field, codes by name, and the rules that the message breaks.
 #[derive(Debug, Args)]
 pub(super) struct Decode {
     /// Name of a layout, as `list layouts` shows it.

@@ -23,9 +23,10 @@ use std::path::Path;
 /// Show a layout with its fields and codes, the settings of a scenario, or anything else that `list` names.
 #[derive(Debug, Args)]
 pub(super) struct Describe {
-    /// Name of a layout, protocol, scenario, kind, exploration or rule, as `list` shows it, or FILE.toml.
+    /// Name of a layout, protocol, scenario, kind, exploration or rule, as `list` shows it, or a system description,
+    /// FILE.toml.
     name: String,
-    /// Print the description of a scenario, to start from.
+    /// Print the system description of a scenario as TOML, to start your own from.
     #[arg(long, conflicts_with = "json")]
     toml: bool,
     /// Print one JSON object.

@@ -19,13 +19,13 @@ pub(super) struct DiffArgs {
     expected: PathBuf,
     /// Trace to compare with it, JSON lines
     found: PathBuf,
-    /// How records are paired
+    /// How the records of the two traces are paired
     #[arg(long, value_enum, default_value_t = PolicyName::InOrder)]
     policy: PolicyName,
-    /// Fields that make up the key of `--policy by-key`, dotted for inner ones [default: where,id]
+    /// Fields that make up the key of `--policy by-key`, inner fields with dots [default: where,id]
     #[arg(long, value_name = "FIELD,..", value_delimiter = ',')]
     key: Vec<String>,
-    /// Fields to ignore, also in the header; dotted for inner ones
+    /// Fields to ignore, in the header too; inner fields with dots
     #[arg(long, value_name = "FIELD,..", value_delimiter = ',')]
     mask: Vec<String>,
     /// Compare only records of these kinds: begin, mark, end, flit, violation, value

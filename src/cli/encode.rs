@@ -8,15 +8,16 @@ use scalepool_protocols::wire::LayoutDef;
 use serde_json::Value;
 use std::io::Write;
 
-/// Encode a message: its bytes as hex, byte 0 first.
+/// Encode a message and print its bytes as hex, byte 0 first.
 ///
-/// Fields left out have their default. A value is a decimal number, a hexadecimal one with `0x`, or the name of a code.
+/// A field that is left out gets its default value. A value is a decimal number, a hexadecimal number with `0x`, or the
+/// name of a code.
 #[derive(Debug, Args)]
 pub(super) struct Encode {
     /// Name of a layout, as `list layouts` shows it.
     #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl")]
     layout: Option<String>,
-    /// Values, e.g. `opcode=MemRd address=0x1000`.
+    /// Field values, e.g. `opcode=MemRd address=0x1000`.
     #[arg(value_name = "FIELD=VALUE", conflicts_with = "jsonl")]
     fields: Vec<String>,
     /// Read message objects from stdin, one per line, and print one answer per line.

@@ -9,15 +9,16 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Show where the time of transactions went: by place and kind, or the tree of one transaction.
+/// Show where transactions spent their time, by place and kind, or the tree of one transaction.
 ///
-/// A transaction is what a `begin` of the trace begins; `list waits` shows what it can wait for. Exit 0: every parent is in the
-/// trace, 1: one is not, as in a trace of some places or of a part of the time, 2: the file cannot be used.
+/// Each `begin` record of the trace begins a transaction; `list waits` shows what a transaction can wait for. Exit 0: every
+/// parent is in the trace, 1: a parent is missing, because the trace is limited to some places or to a part of the time,
+/// 2: the file cannot be used.
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// Trace of `run --trace`, JSON lines.
+    /// Trace that `run --trace` wrote, JSON lines.
     trace: PathBuf,
-    /// Show this transaction and all that it caused, with times, places and waits.
+    /// Show the transaction with this id and every transaction that it caused, with times, places and waits.
     #[arg(long, value_name = "N")]
     id: Option<u64>,
     /// Print JSON: the tree as one object, or a list of objects, one for each place and kind.

@@ -29,18 +29,18 @@ use scalepool_proof::explore::killers;
 
 /// Explore a coherence protocol exhaustively and show a shortest counterexample if a rule is broken.
 ///
-/// Exit 0: no rule is broken, 1: one is, 2: the input cannot be read, or the limit of states was reached.
+/// Exit 0: no rule is broken, 1: a rule is broken, 2: the input cannot be read, or the state limit was reached.
 #[derive(Debug, Args)]
 pub(super) struct Explore {
     /// Name of an exploration, as `list explorations` shows it, or a litmus case, FILE.toml.
     what: Option<String>,
-    /// Set an option of the protocol, as `[config]` of a litmus case has it: mem.one_access=false. May be repeated.
+    /// Set an option that `[config]` of a litmus case can have, such as mem.one_access=false. May be repeated.
     #[arg(long, value_name = "OPTION=VALUE")]
     set: Vec<String>,
-    /// Count states as different even if they differ only in the names of equal agents.
+    /// Do not merge states that differ only in the names of equal agents.
     #[arg(long)]
     no_symmetry: bool,
-    /// Check states and steps only, not that every wait ends; this is faster and takes less memory.
+    /// Do not check that every wait ends, only states and steps; this is faster and takes less memory.
     #[arg(long)]
     no_liveness: bool,
     /// Stop after this many states.
@@ -49,7 +49,7 @@ pub(super) struct Explore {
     /// Follow a script that `--script` wrote instead of exploring, and draw its chart.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "chart", "trace", "vcd", "fst", "script"])]
     follow: Option<PathBuf>,
-    /// Write the counterexample as a message sequence chart, a picture (.svg) or text.
+    /// Write the counterexample as a message sequence chart, as a picture (.svg) or text.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
     /// Write the counterexample as a transaction trace, JSON lines, one step per nanosecond.
@@ -70,11 +70,11 @@ pub(super) struct Explore {
     /// With --json: add the run time in seconds as the last key.
     #[arg(long, requires = "json")]
     timing: bool,
-    /// Turn one rule off (test builds only); without WHAT, in the exploration that finds it.
+    /// Turn this rule off (test builds only); without WHAT, run the exploration that detects it.
     #[cfg(debug_assertions)]
     #[arg(long, value_name = "RULE", value_parser = mutant)]
     mutant: Option<Mutant>,
-    /// Turn each rule off in turn and print what finds it (test builds only).
+    /// Turn each rule off in turn and print what detects it (test builds only).
     #[cfg(debug_assertions)]
     #[arg(long, conflicts_with = "what")]
     mutants: bool,

@@ -24,35 +24,35 @@ pub(super) struct Export {
 enum Format {
     /// Markdown: field tables of all layouts, slot formats, rules, tables and flows of the coherence engine.
     Md(Out),
-    /// SystemVerilog: one package per family with packed structs, enums, positions, slot formats.
+    /// SystemVerilog: one package per family with packed structs, enums, field positions and slot formats.
     Sv(Out),
-    /// C: one header per family with positions and codes, and one that reads and writes fields in byte buffers.
+    /// C: one header per family with field positions and codes, and one header that reads and writes fields in byte buffers.
     C(Out),
-    /// SystemVerilog assertions: one file per family with the rules that a single message or flit shows, to bind to a port.
+    /// SystemVerilog assertions: one file per family to bind to a port, for rules that one message or flit alone can break.
     Sva(Out),
-    /// GTKWave: save files that take vectors of a design apart by layout, and the names of codes.
+    /// GTKWave: save files that split the vectors of a design into fields, and the names of codes.
     Gtkwave(Out),
     /// JSON Schema of system descriptions, for editors.
     Schema(Out),
-    /// The bench of a component in RTL: a module with its ports, a top level and a test for cocotb, with the model around it.
+    /// Bench for a component in RTL: a module with its ports, a top level and a cocotb test; the model is the rest of the system.
     Bench(BenchOf),
-    /// One CSV table of rules, their tests, coverage points, vector sets and seeds.
+    /// Verification plan: one CSV table of rules with their tests, coverage points, vector sets and seeds.
     Plan(Out),
 }
 
 #[derive(Debug, Args)]
 struct Out {
-    /// Folder to write; it is created if it does not exist.
+    /// Folder to write to; it is created if it does not exist.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
 
 #[derive(Debug, Args)]
 struct BenchOf {
-    /// Name of a scenario that is a description, or FILE.toml.
+    /// Name of a scenario, or the file of a system description, FILE.toml.
     system: String,
-    /// The component that stands in RTL, such as `host` or `accel[1]`; its module has the ends of its links and exchanges flits.
-    /// `describe KIND` says whether a kind offers `flits`. For components that offer `messages` there is no bench yet.
+    /// Component to implement in RTL, such as `host` or `accel[1]`. Its module contains its link ends and exchanges flits;
+    /// `describe KIND` shows whether a kind offers `flits`. A bench that exchanges `messages` does not exist yet.
     #[arg(long, value_name = "NAME[=flits]")]
     external: String,
     /// Change a setting, as `run` does. May be repeated.

@@ -11,7 +11,7 @@ use scalepool_protocols::registry::PROTOCOLS;
 use scalepool_protocols::wire::Findings;
 use std::io::Write;
 
-/// Encode and decode whole flits: header, slots, messages, data, CRC, FEC.
+/// Encode or decode whole flits: header, slots, messages, data, CRC and FEC.
 #[derive(Debug, Args)]
 pub(super) struct Flit {
     #[command(subcommand)]
@@ -24,22 +24,22 @@ enum FlitCommand {
     Decode(DecodeFlit),
 }
 
-/// Read flit objects, one per line, and print them completed with CRC, violations and hex.
+/// Read flits as JSON objects, one per line, and print each object completed with CRC, violations and hex.
 #[derive(Debug, Args)]
 struct EncodeFlit {
     /// Name of a protocol, as `list protocols` shows it.
     protocol: String,
-    /// Direction of objects without `dir`.
+    /// Direction of the objects that have no `dir`.
     #[arg(long)]
     dir: Option<DirArg>,
     #[command(flatten)]
     agreed: Agreed,
-    /// Accepted; output is always JSON, one object per line.
+    /// No effect: the output is always JSON, one object per line.
     #[arg(long)]
     json: bool,
 }
 
-/// Read flits as hex, as one stream, and print one object per flit.
+/// Read one stream of flits as hex and print one JSON object per flit.
 #[derive(Debug, Args)]
 #[command(after_help = GRAMMAR)]
 struct DecodeFlit {
@@ -48,14 +48,14 @@ struct DecodeFlit {
     /// Direction of the stream.
     #[arg(long)]
     dir: DirArg,
-    /// Digits of the flits, each argument read as a line; without any, lines are read from stdin.
+    /// Hex digits of the flits. Each argument is one line; without arguments, lines are read from stdin.
     hex: Vec<String>,
     /// Which byte comes first.
     #[arg(long, value_enum, default_value_t)]
     order: OrderArg,
     #[command(flatten)]
     agreed: Agreed,
-    /// Accepted; output is always JSON, one object per line.
+    /// No effect: the output is always JSON, one object per line.
     #[arg(long)]
     json: bool,
 }
@@ -70,17 +70,17 @@ enum DirArg {
 
 /// How lines of digits are read.
 const GRAMMAR: &str = "\
-Lines as simulators print them:
+The input has lines such as simulators print:
 
   line    = [ label ] { word } [ comment ]
-  label   = hexadecimal digits and `:`, an index or an address, passed over
+  label   = hexadecimal digits and `:`, an index or an address, which is ignored
   word    = [ `0x` ] hexadecimal digits, with `_` between them
   comment = `//` or `#`, to the end of the line
 
-Words are separated by white space. Their digits are joined until a flit has its length: one flit may go over several lines,
-several may stand on one. A packet of nvlink has the length that its header states, and each of its flits is in the order
-of --order by itself. `x`, `z` and any other character are refused with line and column. The flits after them are read
-all the same: a line or word that has the digits of whole flits begins one.";
+Words are separated by white space. Their digits are joined until a flit is complete: one flit may span several lines, and
+one line may hold several flits. A packet of nvlink has the length that its header states, and each of its flits is in the order
+of --order by itself. `x`, `z` and any other character are refused with line and column. The flits after them are
+still read: a line or word whose digits make up whole flits starts a new flit.";
 
 /// Order of the digits of a flit.
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]

@@ -8,24 +8,24 @@ use scalepool_golden::{DEFAULT_COUNT, DEFAULT_SEED, MAX_COUNT, MAX_SEED, Spec, c
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Write golden vectors (.hex, .rsp, .jsonl, MANIFEST.toml, SHA256SUMS), or verify a set by making it again.
+/// Write golden vectors (.hex, .rsp, .jsonl, MANIFEST.toml, SHA256SUMS), or verify a set by generating it again.
 #[derive(Debug, Args)]
 pub(super) struct Golden {
-    /// Only this protocol and its layouts; without it, all that `list protocols` shows.
+    /// Write only this protocol and its layouts [default: every protocol that `list protocols` shows].
     #[arg(long, value_name = "P", conflicts_with = "check")]
     protocol: Option<String>,
     /// Seed of the random vectors.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, conflicts_with = "check",
           value_parser = clap::value_parser!(u64).range(..=MAX_SEED))]
     seed: u64,
-    /// Random vectors per 68B layout, with four flits of traffic each; the other families have a sixteenth of that.
+    /// Random vectors per 68B layout, each with four flits of traffic; the other families get a sixteenth of that.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_COUNT, conflicts_with = "check",
           value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_COUNT)))]
     count: u32,
-    /// Folder to write: a new or empty one, or a golden set, which is replaced.
+    /// Folder to write to: new, empty, or a golden set, which is replaced.
     #[arg(long, value_name = "DIR", required_unless_present = "check", conflicts_with = "check")]
     out: Option<PathBuf>,
-    /// Folder to verify; exit status 1 when a file differs.
+    /// Folder to verify; the exit status is 1 if a file differs.
     #[arg(long, value_name = "DIR")]
     check: Option<PathBuf>,
 }

@@ -17,9 +17,9 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Decode the flits in a VCD or FST of any simulator, check the protocol rules, print the transactions.
+/// Decode the flits in a VCD or FST file of any simulator, check the protocol rules and print the transactions.
 ///
-/// Exit 0: no rule is broken, 1: one is, 2: the wave or the map cannot be used.
+/// Exit 0: no rule is broken, 1: a rule is broken, 2: the wave or the map cannot be used.
 #[derive(Debug, Args)]
 #[command(after_help = MAP_HELP)]
 pub(super) struct Inspect {
@@ -28,13 +28,13 @@ pub(super) struct Inspect {
     /// Map from signals to interfaces; see below.
     #[arg(long, value_name = "MAP.toml")]
     map: PathBuf,
-    /// Write the flits and violations as a trace, JSON lines, for `diff`.
+    /// Write the flits and violations as a trace of JSON lines, which `diff` reads.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Print empty flits too.
     #[arg(long)]
     all: bool,
-    /// Print JSON lines: one object per flit, a summary at the end.
+    /// Print JSON lines: one object per flit, and a summary at the end.
     #[arg(long)]
     json: bool,
 }
@@ -43,11 +43,11 @@ pub(super) struct Inspect {
 const MAP_BYTES: u64 = 1 << 20;
 
 const MAP_HELP: &str = "\
-A map names one interface or more:
+A map names the signals of one or more interfaces:
 
-  scope = \"tb\"                # optional: stands before every signal name
+  scope = \"tb\"                # optional: prefix of every signal name
   [[interface]]
-  name = \"link.down\"          # in output and traces
+  name = \"link.down\"          # the name in output and traces
   protocol = \"cxl-68b\"        # as `list protocols` shows it
   dir = \"down\"                # or \"up\"
   clock = \"clk\"               # edge = \"rising\" (default), \"falling\", \"any\"; sample = \"before\", \"after\"
@@ -55,20 +55,20 @@ A map names one interface or more:
   valid = \"valid\"             # optional
   ready = \"ready\"             # optional
   first = \"sop\"               # optional: 1 at the first beat of a unit
-  data = \"flit[543:0]\"        # byte 0 in bits 7:0; narrower than a unit: several beats, lowest bits first
-  unit_bits = 544             # optional; cxl-68b also 528 (no protocol ID) or 512 (slots alone);
+  data = \"flit[543:0]\"        # byte 0 in bits 7:0; a signal narrower than a unit takes several beats, lowest bits first
+  unit_bits = 544             # optional; cxl-68b also 528 (no protocol ID) or 512 (slots only);
                               #   nvlink also 2304 (a whole packet in each beat)
 
-Two interfaces may be the two directions of a link. A [[link]] watches one end of it from the start: sequence numbers,
-acknowledgements, replays, credits, and the content of each flit once. To watch both ends, write one for each:
+Two interfaces may be the two directions of a link. A [[link]] checks one end of that link from the start: sequence numbers,
+acknowledgements, replays, credits, and the content of each flit once. To check both ends, write one [[link]] for each:
 
   [[link]]
   name = \"host\"
-  sends = \"link.down\"         # name of the interface at its output, before any fault
-  receives = \"link.up\"        # and at its input
+  sends = \"link.down\"         # interface at the output of the end, before any fault
+  receives = \"link.up\"        # interface at the input of the end
   reaction_flits = 4096       # optional, cxl-68b and ualink: units that the end may send before it has to react
   retry_entries = 255         # optional, cxl-68b; also timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits:
-                              #   what is left out is not checked
+                              #   a limit that is left out is not checked
   selective_nak = false       # optional, the 256B modes
   interleave = 1              # optional, ualink: FEC code words that the line interleaves, 1, 2 or 4
 

@@ -40,7 +40,7 @@ use std::process::ExitCode;
 
 /// Bit-accurate, cycle-approximate model of CXL, UALink and NVLink-like links for RTL co-verification.
 #[derive(Debug, Parser)]
-#[command(name = "scalepool", version, about, after_help = EXIT_STATUS)]
+#[command(name = "scalepool", version, after_help = EXIT_STATUS)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -14,10 +14,10 @@ use scalepool_trace::Wait;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// List layouts, protocols, scenarios, kinds, explorations, waits and rules, or one of these kinds.
+/// List the names of layouts, protocols, scenarios, kinds of components and links, explorations, waits and rules.
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Kind to list; all kinds without it.
+    /// What to list [default: everything].
     what: Option<What>,
     /// Print JSON: a list of objects, or one object with all lists.
     #[arg(long)]
@@ -32,13 +32,13 @@ enum What {
     Protocols,
     /// Built-in simulations.
     Scenarios,
-    /// Kinds of components and links that system descriptions are made of.
+    /// Kinds of components and links from which system descriptions are built.
     Kinds,
     /// Built-in cases for `explore`.
     Explorations,
-    /// What transactions wait for, as traces and `explain` say it.
+    /// Reasons why a transaction waits, as traces and `explain` name them.
     Waits,
-    /// Rules that are checked, by id.
+    /// Protocol rules that the program checks, by id.
     Rules,
 }
 

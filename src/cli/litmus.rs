@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 /// Explore a litmus case and print every reachable outcome.
 ///
-/// Each line of the output is an outcome: the final state of each agent, one letter each; `fresh` if memory has the value that
-/// was stored last, `old` if it has not; the number of transitions that end there; and, where poison is in play, whether
+/// Each line of the output is one outcome: the final state of each agent as a letter; `fresh` if memory has the value that
+/// was stored last, else `old`; the number of transitions that end in this outcome; and, if the case uses poison, whether
 /// memory is poisoned and which loads returned poison.
 ///
-/// Exit 0: explored in full, 1: a broken rule was found, 2: the case cannot be read, or it has more states than
+/// Exit 0: every state was explored, 1: a broken rule was found, 2: the case cannot be read, or it has more states than
 /// --max-states, and the output is incomplete.
 #[derive(Debug, Args)]
 pub(super) struct Litmus {
@@ -25,7 +25,7 @@ pub(super) struct Litmus {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// Stop at this many states. A state takes about 0.8 kB with 8 agents, twice as much with 16.
+    /// Stop at this many states. A state takes about 0.8 kB of memory with 8 agents, and twice as much with 16.
     #[arg(long, value_name = "N", default_value_t = MOST_STATES as u64, value_parser = clap::value_parser!(u64).range(1..))]
     max_states: u64,
 }

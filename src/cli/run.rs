@@ -37,10 +37,10 @@ pub(super) struct Run {
     /// Write the wave as FST, about ten times smaller, with GTKWave files beside it.
     #[arg(long, value_name = "FILE")]
     fst: Option<PathBuf>,
-    /// Write a transaction trace, JSON lines.
+    /// Write a transaction trace as JSON lines.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write a message sequence chart with times, a picture (.svg) or text (.txt); for coherent scenarios.
+    /// Write a message sequence chart with times, as a picture (.svg) or text (.txt); for coherent scenarios only.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
     /// Show only the cache line of this address in the chart.
@@ -49,20 +49,20 @@ pub(super) struct Run {
     /// Limit traces and waves to these places; `*` stands for any text. May be repeated.
     #[arg(long, value_name = "GLOB")]
     wave_scope: Vec<String>,
-    /// Start of the time window of traces, waves and charts.
+    /// Start of the time window of traces, waves and charts, in femtoseconds.
     #[arg(long, value_name = "FS")]
     wave_from: Option<u64>,
-    /// End of the time window of traces, waves and charts.
+    /// End of the time window of traces, waves and charts, in femtoseconds.
     #[arg(long, value_name = "FS")]
     wave_to: Option<u64>,
     /// Log to stderr, one line per event: LEVEL or LAYER=LEVEL,.. such as link=debug,scenario=info.
     #[arg(long, value_name = "FILTER", value_parser = LogFilter::parse)]
     log: Option<LogFilter>,
-    /// Change a setting; `describe SCENARIO` lists them. Of a description also by its path, as in
-    /// component.host[1].outstanding=8. May be repeated.
+    /// Change a setting; `describe SCENARIO` lists them. KEY can also be a path in the system description, such as
+    /// component.host[1].outstanding. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Print where the time of each direction of the links goes; JSON always has it.
+    /// Print how each direction of each link spends its time; JSON always has this table.
     #[arg(long, conflicts_with = "json")]
     where_time_goes: bool,
     /// Print one JSON object.

@@ -1,24 +1,26 @@
 //! The coherence engine: device caches and home agent of CXL.cache, and the coherent part of CXL.mem.
 //!
-//! Modelled: states, transient states, messages and their order for lines of 64 bytes, as `coherence` gives them. Detail:
-//! every agent is a pure state machine, message in, messages out; it knows no time and no flit. The same code runs in
-//! simulations, with 64 real bytes a line, and under the exhaustive search of `scalepool_proof`, with tokens for values. Left
-//! out: the trusted-execution opcodes, which are answered as reserved; what a host does inside its own caches.
+//! Modelled: stable and transient states, messages and their order for cache lines of 64 bytes, as the fact sheet
+//! `coherence` defines them. Detail: every agent is a pure state machine that takes one message and returns messages; it
+//! knows neither time nor flits. The same code runs in simulations, with 64 real bytes per line, and in the exhaustive
+//! search of `scalepool_proof`, with tokens as values. Left out: the trusted-execution opcodes, which are treated as
+//! reserved, and what a host does inside its own caches.
 //!
-//! * Agents: [`cache`] (CXL.cache), [`mem`] (HDM-DB and HDM-H), [`bias`] (HDM-D). Each transition is a row of a table; what
-//!   no row allows is an [`event::Event`].
-//! * [`config::CoherenceConfig`]: every choice that the sheet leaves open.
-//! * [`ids`]: ports and sets of them. [`lines`]: what an agent keeps of each line, in a search and in a run.
+//! * Agents: [`cache`] (CXL.cache), [`mem`] (HDM-DB and HDM-H), [`bias`] (HDM-D). Each transition is a row of a table; a
+//!   message that no row allows is reported as an [`event::Event`].
+//! * [`config::CoherenceConfig`]: every choice that the fact sheet leaves open.
+//! * [`ids`]: ports and sets of ports. [`lines`]: what an agent stores for each line, in a search and in a simulation.
 //! * [`order`]: which messages may pass which. [`monitor`]: the invariants V1 to V14. [`chart`]: message sequence charts.
 //! * [`clocked`]: agents as modules of the kernel.
 //!
 //! Invariants: an agent never panics on a message; a wrong message changes nothing and is reported; equal inputs give
 //! equal outputs.
 //!
-//! One request: a core asks its device cache for ownership; the device sends RdOwn and remembers it. The home takes the
-//! request when no transaction is open on the line, sends SnpInv to every other holder and waits. Each holder answers at
-//! once, with data when its copy is dirty. When the last answer is in, memory is current; the home sends GO-E and the
-//! data in any order, records the owner and frees the line. The device has the line when both have arrived.
+//! A walk through one request: a core asks its device cache for ownership of a line. The device cache sends RdOwn and
+//! records the open request. The home agent accepts the request when no other transaction is open on the line, sends SnpInv
+//! to every other holder and waits. Each holder responds at once, with data if its copy is dirty. When the last response
+//! has arrived, memory is current. The home agent sends GO-E and the data, in either order, records the owner and frees the
+//! line. The device cache has the line when both have arrived.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

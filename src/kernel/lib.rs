@@ -1,37 +1,40 @@
-//! The simulation kernel: SystemC's modules, channels and signals, without delta cycles.
+//! The simulation kernel: modules, channels and wires as in SystemC, but without delta cycles.
 //!
 //! *Modelled*: integer time in femtoseconds, any number of clocks with fractional periods, modules that run at edges of
 //! their clock, channels and wires between them with a latency of at least one edge, links of physical latency between
-//! partitions that run on threads of their own, seeded random numbers, and the judgement whether a run ended well. *Detail*:
-//! one evaluation of a module stands for everything it does at an edge. *Left out*: zero-delay paths, combinational loops,
-//! processes that wait in the middle, anything that knows a protocol.
+//! partitions that run on threads of their own, seeded random numbers, and a check whether a run ended well. *Detail*:
+//! one evaluation of a module stands for everything that the module does at an edge. *Left out*: zero-delay paths,
+//! combinational loops, processes that suspend in the middle of their code, and any knowledge of a protocol.
 //!
-//! Everything that crosses from one module to another takes at least one clock edge. So there is nothing to iterate, the
-//! order of evaluation cannot matter, and an idle module costs nothing.
+//! Every transfer from one module to another takes at least one clock edge. So no evaluation has to be repeated within an
+//! instant, the order of evaluation cannot matter, and an idle module costs nothing.
 //!
 //! # A walk through one cycle
 //!
 //! 1. Each clock domain of the partition knows its next edge at which a module runs (a rotate and a count of zeros over the
-//!    timing wheel's occupied slots). The earliest of them is *now*; the time in between is skipped. Domains whose
+//!    occupied slots of its timing wheel). The earliest of these edges is *now*; the time in between is skipped. Domains whose
 //!    edges coincide run at the same instant.
-//! 2. The modules set in the slot of that edge run, in elaboration order. Say a reader and its writer both do:
-//!    * the reader calls [`In::pop`]: an item pushed earlier is due, and leaves the channel. The slot counts as taken until
-//!      the instant is over. If the writer had found the channel full, it is set for its next edge;
-//!    * the writer calls [`Out::push`]: the item gets its due edge, `latency` edges of the writer from here, and the
-//!      reader is set in the slot of that edge. If the channel has no room, the item comes back as [`Full`].
+//! 2. The modules that are scheduled in the slot of that edge run in elaboration order. If a reader and its writer both
+//!    run:
+//!    * The reader calls [`In::pop`], and an item that was pushed earlier and is due leaves the channel. Its place in the
+//!      channel counts as occupied until the instant is over. If the writer had found the channel full, the writer is
+//!      scheduled for its next edge.
+//!    * The writer calls [`Out::push`]. The item is due `latency` edges of the writer later, and the reader is scheduled in
+//!      the slot of that edge. If the channel has no room, the item comes back as [`Full`].
 //!
-//!    Neither sees what the other one did at this instant, so their order is of no account.
-//! 3. Each module says when it wants to run again: [`Next::Busy`] sets it for the next edge, [`Next::At`] sets its timer,
-//!    [`Next::Idle`] leaves it to what arrives.
-//! 4. When the window (at most as long as the shortest link between partitions) is over, what was sent to other partitions is handed over, the observer is called,
-//!    and the next window starts at the earliest instant at which anything can happen anywhere.
+//!    Neither sees what the other did at this instant, so their order does not matter.
+//! 3. Each module returns when it wants to run again: [`Next::Busy`] schedules it for the next edge, [`Next::At`] sets its
+//!    timer, and with [`Next::Idle`] it runs when something arrives.
+//! 4. A window is at most as long as the latency of the shortest link between partitions. When it is over, items for other
+//!    partitions are handed over, the observer is called, and the next window starts at the earliest instant at which
+//!    anything can happen in any partition.
 //!
 //! # Invariants
 //!
 //! * Shuffling the order within an instant, evaluating idle modules, adding an observer, and changing the number of threads
 //!   change no result. [`RunOptions`] has switches for all of them, and property tests use them.
-//! * An item is never lost and never reordered within its channel; at the end, every channel and link is empty or the run
-//!   is an error.
+//! * An item is never lost and never reordered within its channel. At the end of a run every channel and link is empty, or
+//!   the run returns an error.
 //! * The random numbers of a module depend on the seed of the run and on its name, and on nothing else.
 //!
 //! # Example

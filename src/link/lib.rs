@@ -1,9 +1,10 @@
-//! Link layers: transmitter and receiver pairs, one folder a protocol.
+//! Link layers: a transmitter and a receiver for each end of a link, with one folder per protocol.
 //!
-//! Each is built from three parts of the same shape: a packer (messages to flits), a credit book and a replay machine.
-//! They are plain state: units go in and out, time is the flit clock of the caller. A kernel module around them, the
-//! [`port`], gives them a place and a latency; agents behind it speak neutral messages. A protocol violation by a peer is
-//! an [`Event`](event::Event) with a rule id, never a panic. Left out: lane training, electrical states.
+//! Every link layer has the same three parts: a packer (messages to flits), a credit book and a replay machine. The parts
+//! are plain state machines: units (flits) go in and out, and time is the flit clock of the caller. A kernel module, the
+//! [`port`], places them in a simulation and adds latency; the agents behind the port exchange messages that know no
+//! flit format. A protocol violation by the peer becomes an [`Event`](event::Event) with a rule id, never a panic. Left
+//! out: lane training and electrical states.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

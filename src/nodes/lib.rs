@@ -1,9 +1,10 @@
-//! What stands at the ends of links: hosts, root complexes, devices, accelerators, GPUs, and the traffic that they make.
+//! Nodes at the ends of links: hosts, root complexes, devices, accelerators and GPUs, and the traffic that they generate.
 //!
-//! Modelled: nodes that exchange messages or packets with their link ends, with real bytes, and check end to end what comes
-//! back. Left out: flits, which are the business of the links, and how nodes are joined, which is that of a system
-//! description. A walk through one request: a node takes the next access of its stimulus, gives it a tag and hands the
-//! request to the channel of its port; the answer comes back by the same port, its bytes are checked, and the tag is free.
+//! Modelled: nodes that exchange messages or packets of real bytes with their link ends, and check every response end to
+//! end. Left out: flits, which the link layers handle, and the topology, which the system description defines.
+//!
+//! A walk through one request: a node takes the next access of its stimulus, gives it a tag and sends the request into the
+//! channel of its port. The response arrives at the same port, the node checks its bytes, and the tag is free again.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -17,11 +18,11 @@ pub mod ualink;
 
 use scalepool_protocols::wire::Violation;
 
-/// A broken rule, and where it was seen.
+/// A broken rule, and the place where it was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// Module.
+    /// Name of the module that saw it.
     pub place: String,
-    /// Rule, byte, found, expected.
+    /// The rule, the byte, the value found and the value expected.
     pub violation: Violation,
 }

@@ -1,17 +1,19 @@
-//! The proof of the coherence engine: its agents in every order of deliveries, in random runs, and in litmus programs.
+//! Model checking of the coherence engine: its agents run in every order of message deliveries, in random runs, and in
+//! litmus programs.
 //!
-//! Modelled: systems of agents as one state each ([`systems`]), with the messages between them ([`net`]). Detail: the agents are
-//! those of `scalepool_coherence` that also run clocked; values are tokens that say how old they are. Left out: time and
-//! flits.
+//! Modelled: a system of agents ([`systems`]) with the messages between them ([`net`]) as one state. Detail: the agents are
+//! those of `scalepool_coherence`, which simulations run too; a value is a token that tells how old it is. Left out: time
+//! and flits.
 //!
-//! * [`explore`]: every state that any order of deliveries and operations can reach, each judged by the monitors, and
-//!   whether everything ends.
+//! * [`explore`]: visits every state that some order of deliveries and operations can reach, checks each one with the
+//!   monitors, and checks that every wait ends.
 //! * [`stress`]: long random runs. [`litmus`]: all outcomes of small programs.
 //! * [`flows`]: every flow of the protocol as a chart. [`docs`]: the tables of the agents as a page.
-//! * [`replay`]: the way to a fault as a trace, as waves and as a script.
+//! * [`replay`]: the steps to a broken rule as a trace, as waves and as a script.
 //!
-//! One step of a search: a state is taken from the queue; each of its moves (a delivery that no order forbids, or an agent's
-//! own operation) makes a next state; the monitors judge the step; a state that is new is queued.
+//! One step of a search takes a state from the queue. Each of its moves (a delivery that the ordering rules allow, or an
+//! operation that an agent starts) leads to a next state. The monitors check the move, and a next state that is new joins
+//! the queue.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

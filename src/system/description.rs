@@ -383,7 +383,7 @@ const KIND_OF_LINK: Field = Field {
     default: "",
     unit: super::quantity::Unit::Of("-"),
     range: Range::Text("kinds; several compare them"),
-    doc: "kind of the link: its flit mode; other kinds have settings of their own",
+    doc: "kind of the link, which is its flit mode; each kind has its own settings",
 };
 
 /// The kind of a link, as a field: kinds of one protocol, with which their names begin, stand in each other's place.

@@ -47,8 +47,8 @@ config! {
         nodes: String = "" [Unit::Of("-")] in Range::Text("the name of a component"), "component that is a node; the generator sets its count and its ports";
         switches: String = "" [Unit::Of("-")] in Range::Text("the name of a component"), "component that is a switch; the generator sets its count and its ports";
         link: String = "" [Unit::Of("-")] in Range::Text("the name of a link"), "link between them; the generator sets what it joins";
-        node_count: usize = "4" [Unit::Of("nodes")] in Range::Int(2, 1024), "nodes";
-        switch_count: usize = "1" [Unit::Of("switches")] in Range::Int(1, 16), "switches, and ports of each node";
+        node_count: usize = "4" [Unit::Of("nodes")] in Range::Int(2, 1024), "number of nodes, such as accelerators or GPUs";
+        switch_count: usize = "1" [Unit::Of("switches")] in Range::Int(1, 16), "number of switches, which is also the number of ports of each node";
     }
 }
 

@@ -1,13 +1,14 @@
 //! Systems as data: components, links between their ports, clocks, and the short names of their settings.
 //!
-//! Modelled: a description in TOML is read with the place of every value, checked as a whole, and built. Detail: what
-//! components and links do is their own business; this layer knows their kinds, ports and fields. Left out: how messages
-//! find their way, but for the windows of the [`memory_map`].
+//! Modelled: a system description in TOML is read together with the file position of every value, checked as a whole, and
+//! built. Detail: this layer knows the kinds, ports and fields of components and links, but not their behaviour. Left out:
+//! the routing of messages, except for the address windows of the [`memory_map`].
 //!
-//! A walk through one description: [`document`] reads the file; [`description`] applies the settings of the command line;
-//! a [`generator`] writes out what it
-//! stands for, and parts are taken in; [`resolve`] looks every name up, reads every table by the [`field`]s of its [`kind`] and joins the ports, or says all that is
-//! wrong; [`channels`] judges whether messages can wait for each other in a circle; [`build`] makes wires, link ends and components of the [`design::System`], a partition for each component.
+//! A walk through one description: [`document`] reads the file. [`description`] applies the settings of the command line.
+//! Each [`generator`] is expanded into components and links, and parts are included from their files. [`resolve`] looks up
+//! every name, reads every table by the [`field`]s of its [`kind`] and connects the ports, or reports every error.
+//! [`channels`] checks whether messages could wait for each other in a circle. [`build`] makes the wires, link ends and
+//! components of the [`design::System`], with one partition for each component.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -6,26 +6,27 @@
  * SP_ERR_VERSION.
  *
  * Status: 0 is SP_OK. A positive status is the outcome of a call that has done its work. A negative status is an error: the
- * call was refused and has changed nothing. After every status but SP_OK, sp_last_error has the reason, for each thread
- * its own.
+ * call was refused and has changed nothing. After every status but SP_OK, sp_last_error gives the reason. Each thread has
+ * its own last error.
  *
  * Pointers: a null pointer is never followed; where it has a meaning, the function says so. Any other pointer must point to
  * as many items as the length beside it says, or to one item if there is no length, and nobody else may use that memory
- * during the call. The library cannot detect a pointer to other memory. Buffers of one call may overlap. Lengths count
- * items of the pointer's type.
+ * during the call. The library cannot detect a pointer that breaks this. The buffers of one call may overlap. Lengths
+ * count items of the pointer's type.
  *
  * Input texts are UTF-8 with a length of at most 1 MiB and need no NUL: SP_TEXT("literal") expands to both arguments.
  * Output texts end in a NUL, which their length does not count, so the buffer needs one byte more.
  *
- * Output buffers are passed as (buffer, capacity, length). The length that is needed is always written. If the capacity is
- * too small, or the buffer is null with capacity 0, the call returns SP_ERR_SHORT, and what was to be taken stays queued.
+ * Output buffers are passed as (buffer, capacity, length). The call always writes the length that is needed. If the capacity is
+ * too small, or the buffer is null with capacity 0, the call returns SP_ERR_SHORT, and the item to be taken stays queued.
  *
- * Messages and flits are bytes in wire order, byte 0 first. JSON forms are those of the command line.
+ * Messages and flits are bytes in wire order, byte 0 first. JSON objects have the form that the command line uses.
  *
  * Callbacks run inside calls with the same handle only, in the thread of that call. They have to return: no longjmp,
- * exception or panic may leave them. The library cannot detect a function of another type.
+ * exception or panic may leave them. The library cannot detect a callback whose type is wrong.
  *
- * Handles are numbers, and 0 is never one. A handle is used by one thread at a time; calls of others return SP_ERR_BUSY.
+ * Handles are numbers, and 0 is never one. Only one thread may use a handle at a time; a call by another thread
+ * returns SP_ERR_BUSY.
  */
 
 #ifndef SCALEPOOL_H
@@ -34,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Text and length of a literal, two arguments. */
+/* The text of a literal and its length, as two arguments. */
 #define SP_TEXT(literal) (literal), (sizeof(literal) - 1)
 
 // Major version: it changes when a caller has to change, because a function, an argument or a meaning is gone.
@@ -116,7 +117,7 @@
 // CRC-16 of a DLLP, over its 4 bytes.
 #define SP_CRC_DLLP 7
 
-// LCRC of a TLP, over 2 bytes of sequence number, high byte first, and the TLP in wire order.
+// LCRC of a TLP, over its sequence number (2 bytes, high byte first) and the TLP in wire order.
 #define SP_CRC_LCRC 8
 
 // ECRC of a TLP, over the TLP without its local prefixes and without the digest.
@@ -213,7 +214,8 @@ typedef void (*sp_log)(void *user, const char *line, size_t line_length);
 
 // Callback of a hook point. It sees each item that passes and answers with one of SP_HOOK_*; any other number is taken
 // for SP_HOOK_KEEP. `point` is a position in the list packer_in, packer_out, credit, replay_in, replay_out, wire.
-// `way` is SP_RX or SP_TX. `number` counts the items of the point from 0. `name` is a layout, a protocol or `credit`.
+// `way` is the direction, SP_RX or SP_TX. `number` counts the items of the point from 0. `name` is the name of a
+// layout or a protocol, or `credit`.
 // `bytes` and `other` have `length` bytes each; `other` holds a copy that the callback may change for SP_HOOK_REPLACE.
 // All pointers but `user` are valid during the call only.
 //
@@ -364,10 +366,10 @@ int32_t sp_stream_destroy(uint64_t stream);
 int32_t sp_sim_new(const char *text, size_t text_length, uint64_t *sim);
 
 // Changes a setting, such as `link.ber=1e-5`, for the next run. The next step, or the next call that names a port,
-// restarts the simulation with it.
+// restarts the simulation with the new value.
 int32_t sp_sim_set(uint64_t sim, const char *setting, size_t setting_length);
 
-// Changes the seed for the next run. The next step restarts the simulation with it.
+// Changes the seed for the next run. The next step restarts the simulation with the new seed.
 int32_t sp_sim_seed(uint64_t sim, uint64_t seed);
 
 // Writes waves: a VCD file at this path, and GTKWave files beside it. An empty path switches them off. If a run has
@@ -386,7 +388,7 @@ int32_t sp_sim_trace(uint64_t sim, const char *path, size_t path_length);
 // the function unchanged.
 int32_t sp_sim_log(uint64_t sim, const char *filter, size_t filter_length, sp_log function, void *user);
 
-// Advances the simulation by this number of cycles of the reference clock; the time that takes is proportional to it.
+// Advances the simulation by this number of cycles of the reference clock. The run time of the call grows with it.
 // The first step, and the first after a setting was changed, starts a run at cycle 0. Returns SP_EMPTY if nothing is
 // left to do, because the work is done or the `cycles` of the text are over; waves and traces are complete then.
 // Returns SP_ERR_RANGE if the run would exceed SP_MAX_CYCLES. Broken rules are listed by sp_sim_metrics.
@@ -444,18 +446,18 @@ int32_t sp_sim_hook_fault(uint64_t sim,
 int32_t sp_sim_hook_detach(uint64_t sim, const char *port, size_t port_length, uint64_t hook);
 
 // Starts (1) or stops (0) watching one direction of a port; units that pass it from then on can be sampled. At most
-// 65536 units wait to be sampled; later ones are counted as lost. Units that wait already stay. Returns SP_ERR_INPUT
-// if there is no such port; sp_sim_state lists them. Returns SP_ERR_KIND for a channel of messages, whose messages wait
-// in any case.
+// 65536 units wait to be sampled; later ones are counted as lost. When watching stops, waiting units stay. Returns
+// SP_ERR_INPUT if there is no such port; sp_sim_state lists the ports. Returns SP_ERR_KIND for a channel of messages,
+// whose messages can be sampled without this call.
 int32_t sp_sim_watch(uint64_t sim, const char *port, size_t port_length, uint32_t way, uint32_t on);
 
 // Takes the oldest unit that passed a watched direction of a port, and the time at which it did. Transmitted units are
 // seen after all hooks, received units after all hooks and faults. Returns SP_EMPTY if no unit waits, and SP_ERR_KIND
 // if the direction is not watched.
 //
-// Of a component with `external = "messages"` the port `host.cxl.s2m_drs` gives the messages of that class that arrive,
-// with way SP_RX; the time is that at which a message became available. At most 16 messages wait in a channel. Then the
-// link end keeps the others and gives no credits back until messages are taken, so nothing is lost.
+// If a component has `external = "messages"`, a port such as `host.cxl.s2m_drs` gives the arriving messages of that
+// class; `way` is SP_RX, and the time is when the message became available. At most 16 messages wait in a channel. The
+// link end keeps any further ones and returns no credits until messages are taken, so nothing is lost.
 int32_t sp_sim_sample(uint64_t sim,
                       const char *port,
                       size_t port_length,
@@ -476,12 +478,12 @@ int32_t sp_sim_expect(uint64_t sim,
                       const uint8_t *mask,
                       size_t unit_length);
 
-// Drives a port of an external component, which `external = "flits"` in its table names, or the key `external` of the
-// text. Units leave in order, one in each flit clock; in a flit clock in which none waits, nothing is sent. At most
-// 65536 units wait. The caller stands for the link end at this port: the model does not build one, and it only answers
-// the link training of the peer. Returns SP_ERR_KIND if the port is not external.
+// Drives a port of an external component. A component is external if its table has `external = "flits"`, or if the key
+// `external` of the text names it. Units leave in order, one in each flit clock; in a flit clock in which no unit waits,
+// nothing is sent. At most 65536 units wait. The caller takes the place of the link end at this port: the model builds
+// none there, and only answers the link training of the peer. Returns SP_ERR_KIND if the port is not external.
 //
-// Of a component with `external = "messages"` the model keeps the link ends, and a port such as `host.cxl.m2s_req`
+// If a component has `external = "messages"`, the model keeps its link ends, and a port such as `host.cxl.m2s_req`
 // takes the messages of that class that the component sends, at most one in each cycle of its clock. A message is the
 // bytes of its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog
 // package has them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and
@@ -489,7 +491,11 @@ int32_t sp_sim_expect(uint64_t sim,
 // zeros. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
 // SP_ERR_INPUT for a message of another length, with reserved bits or codes, or with what the model has no use for;
 // sp_last_error says where.
-int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const uint8_t *unit, size_t unit_length);
+int32_t sp_sim_drive(uint64_t sim,
+                     const char *port,
+                     size_t port_length,
+                     const uint8_t *unit,
+                     size_t unit_length);
 
 // Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`.
 // `dir` is the direction in which the end sends: SP_DOWN for a host or an accelerator. `mode` is SP_ACTIVE or
@@ -502,18 +508,18 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `retry_entries`, `timeout_flits`: size of the retry buffer and time-out in flits (the values of the specification,
 //   or of the model where there is none)
 // * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: limits and flush timer of the retry of cxl-68b
-// * `selective_nak`: true if the end may ask for a single flit, for the 256B modes (false)
-// * `reaction_flits`: for a passive end of cxl-68b or ualink: number of units that the watched end may send after
-//   something arrived and before it has to show that it has seen it (4096). Set it to the pipeline depth of a design
+// * `selective_nak`: true if the end may request the replay of a single flit, in the 256B modes (false)
+// * `reaction_flits`: for a passive end of cxl-68b or ualink, the number of units that the watched end may send after a
+//   unit arrived and before its own units have to show a reaction to it (4096). Set it to the pipeline depth of a design
 //   for a strict check.
-// * `interleave`: FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay Request go in
-//   groups of as many flits, and those of the peer are reported if they do not.
+// * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
+//   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 //
-// `ualink` has no key but the last two. A unit of a single byte stands for control flits there: 0 is idle, 1 is a
-// remote fault. An end sends these until it is up.
+// `ualink` has only the last two keys. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+// fault. An end of ualink sends such units until it is up.
 //
-// A passive end of cxl-68b judges a limit only if it is given here. If `retry_entries` is left out, the watched end's
-// INIT.Param is taken for it.
+// A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
+// the value of the watched end's INIT.Param.
 int32_t sp_link_new(const char *protocol,
                     size_t protocol_length,
                     uint32_t dir,
@@ -538,8 +544,8 @@ int32_t sp_link_step(uint64_t link, uint64_t flit_clocks);
 // Takes the oldest unit that the end has sent. Returns SP_EMPTY if none waits: a link may be silent in a flit clock.
 int32_t sp_link_sample(uint64_t link, uint8_t *unit, size_t unit_capacity, size_t *unit_length);
 
-// Takes the oldest unit that the end has sent and compares `unit` with it, where the end is the reference for the
-// design that sent `unit`. `mask` has a 1 for each bit that is compared; null compares all. Returns SP_FINDING if they
+// Takes the oldest unit that the end has sent and compares `unit` with it; the end is the reference for a design that
+// sent `unit`. `mask` has a 1 for each bit that is compared; null compares all. Returns SP_FINDING if they
 // differ; sp_last_error names the first byte. Returns SP_EMPTY if no unit waits.
 int32_t sp_link_expect(uint64_t link, const uint8_t *unit, const uint8_t *mask, size_t unit_length);
 
@@ -577,17 +583,17 @@ int32_t sp_link_event(uint64_t link, char *json, size_t json_capacity, size_t *j
 // * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
 int32_t sp_link_state(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
 
-// Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink takes training for
-// a fault of its line; nvlink has no such state here.
+// Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
+// training as a fault of its line; nvlink has no such state in the model.
 int32_t sp_link_train(uint64_t link, uint32_t up);
 
 // Destroys a link end; its handle is invalid from then on.
 int32_t sp_link_destroy(uint64_t link);
 
 // Attaches a callback to a hook point of a link end: `packer_in`, `packer_out`, `credit`, `replay_in`, `replay_out` or
-// `wire`. `way` is SP_RX for what arrives at the end, SP_TX for what it sends. `hook` receives the number to pass to
-// sp_hook_detach. `user` is passed to the callback unchanged. Each point shows these items and allows these answers
-// beside SP_HOOK_KEEP:
+// `wire`. `way` is the direction: SP_RX for what arrives at the end, SP_TX for what it sends. `hook` receives the number
+// to pass to sp_hook_detach. `user` is passed to the callback unchanged. Each point shows these items and allows these
+// answers beside SP_HOOK_KEEP:
 //
 // * `packer_in` SP_TX: a message that was queued; drop, replace. SP_RX: a payload flit to unpack
 // * `packer_out` SP_TX: a new payload flit; drop, replace. SP_RX: a message that was unpacked; drop, replace
@@ -632,9 +638,12 @@ int32_t sp_arbiter_new(uint32_t kind,
                        uint64_t *arbiter);
 
 // Arbitrates one slot. Bit i of `requests` is 1 if requester i requests; bits above the last requester are ignored.
-// `granted` has the bit of the winner, or is 0 if nobody requests. With `used` 1 the winner has had its turn. With 0
-// nothing changes, and the same requests have the same winner in the next slot.
-int32_t sp_arbiter_grant(uint64_t arbiter, uint64_t requests, uint32_t used, uint64_t *granted);
+// `granted` has the bit of the winner, or is 0 if nobody requests. If `used` is 1, the winner uses its turn. If it is 0,
+// the arbiter stays as it is, and the same requests have the same winner in the next slot.
+int32_t sp_arbiter_grant(uint64_t arbiter,
+                         uint64_t requests,
+                         uint32_t used,
+                         uint64_t *granted);
 
 // Destroys an arbiter; its handle is invalid from then on.
 int32_t sp_arbiter_destroy(uint64_t arbiter);

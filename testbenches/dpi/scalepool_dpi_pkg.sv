@@ -264,13 +264,13 @@ package scalepool_dpi_pkg;
     );
 
     // Changes a setting, such as `link.ber=1e-5`, for the next run. The next step, or the next call that names a port,
-    // restarts the simulation with it.
+    // restarts the simulation with the new value.
     import "DPI-C" sp_dpi_sim_set = function int sp_sim_set(
         input longint unsigned sim,
         input string setting
     );
 
-    // Changes the seed for the next run. The next step restarts the simulation with it.
+    // Changes the seed for the next run. The next step restarts the simulation with the new seed.
     import "DPI-C" function int sp_sim_seed(
         input longint unsigned sim,
         input longint unsigned seed
@@ -291,7 +291,7 @@ package scalepool_dpi_pkg;
         input string path
     );
 
-    // Advances the simulation by this number of cycles of the reference clock; the time that takes is proportional to it.
+    // Advances the simulation by this number of cycles of the reference clock. The run time of the call grows with it.
     // The first step, and the first after a setting was changed, starts a run at cycle 0. Returns SP_EMPTY if nothing is
     // left to do, because the work is done or the `cycles` of the text are over; waves and traces are complete then.
     // Returns SP_ERR_RANGE if the run would exceed SP_MAX_CYCLES. Broken rules are listed by sp_sim_metrics.
@@ -354,9 +354,9 @@ package scalepool_dpi_pkg;
     );
 
     // Starts (1) or stops (0) watching one direction of a port; units that pass it from then on can be sampled. At most
-    // 65536 units wait to be sampled; later ones are counted as lost. Units that wait already stay. Returns SP_ERR_INPUT
-    // if there is no such port; sp_sim_state lists them. Returns SP_ERR_KIND for a channel of messages, whose messages wait
-    // in any case.
+    // 65536 units wait to be sampled; later ones are counted as lost. When watching stops, waiting units stay. Returns
+    // SP_ERR_INPUT if there is no such port; sp_sim_state lists the ports. Returns SP_ERR_KIND for a channel of messages,
+    // whose messages can be sampled without this call.
     import "DPI-C" sp_dpi_sim_watch = function int sp_sim_watch(
         input longint unsigned sim,
         input string port,
@@ -368,9 +368,9 @@ package scalepool_dpi_pkg;
     // seen after all hooks, received units after all hooks and faults. Returns SP_EMPTY if no unit waits, and SP_ERR_KIND
     // if the direction is not watched.
     //
-    // Of a component with `external = "messages"` the port `host.cxl.s2m_drs` gives the messages of that class that arrive,
-    // with way SP_RX; the time is that at which a message became available. At most 16 messages wait in a channel. Then the
-    // link end keeps the others and gives no credits back until messages are taken, so nothing is lost.
+    // If a component has `external = "messages"`, a port such as `host.cxl.s2m_drs` gives the arriving messages of that
+    // class; `way` is SP_RX, and the time is when the message became available. At most 16 messages wait in a channel. The
+    // link end keeps any further ones and returns no credits until messages are taken, so nothing is lost.
     import "DPI-C" sp_dpi_sim_sample = function int sp_sim_sample(
         input longint unsigned sim,
         input string port,
@@ -392,12 +392,12 @@ package scalepool_dpi_pkg;
         input longint unsigned unit_length
     );
 
-    // Drives a port of an external component, which `external = "flits"` in its table names, or the key `external` of the
-    // text. Units leave in order, one in each flit clock; in a flit clock in which none waits, nothing is sent. At most
-    // 65536 units wait. The caller stands for the link end at this port: the model does not build one, and it only answers
-    // the link training of the peer. Returns SP_ERR_KIND if the port is not external.
+    // Drives a port of an external component. A component is external if its table has `external = "flits"`, or if the key
+    // `external` of the text names it. Units leave in order, one in each flit clock; in a flit clock in which no unit waits,
+    // nothing is sent. At most 65536 units wait. The caller takes the place of the link end at this port: the model builds
+    // none there, and only answers the link training of the peer. Returns SP_ERR_KIND if the port is not external.
     //
-    // Of a component with `external = "messages"` the model keeps the link ends, and a port such as `host.cxl.m2s_req`
+    // If a component has `external = "messages"`, the model keeps its link ends, and a port such as `host.cxl.m2s_req`
     // takes the messages of that class that the component sends, at most one in each cycle of its clock. A message is the
     // bytes of its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog
     // package has them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and
@@ -423,18 +423,18 @@ package scalepool_dpi_pkg;
     // * `retry_entries`, `timeout_flits`: size of the retry buffer and time-out in flits (the values of the specification,
     //   or of the model where there is none)
     // * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: limits and flush timer of the retry of cxl-68b
-    // * `selective_nak`: true if the end may ask for a single flit, for the 256B modes (false)
-    // * `reaction_flits`: for a passive end of cxl-68b or ualink: number of units that the watched end may send after
-    //   something arrived and before it has to show that it has seen it (4096). Set it to the pipeline depth of a design
+    // * `selective_nak`: true if the end may request the replay of a single flit, in the 256B modes (false)
+    // * `reaction_flits`: for a passive end of cxl-68b or ualink, the number of units that the watched end may send after a
+    //   unit arrived and before its own units have to show a reaction to it (4096). Set it to the pipeline depth of a design
     //   for a strict check.
-    // * `interleave`: FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay Request go in
-    //   groups of as many flits, and those of the peer are reported if they do not.
+    // * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
+    //   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
     //
-    // `ualink` has no key but the last two. A unit of a single byte stands for control flits there: 0 is idle, 1 is a
-    // remote fault. An end sends these until it is up.
+    // `ualink` has only the last two keys. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+    // fault. An end of ualink sends such units until it is up.
     //
-    // A passive end of cxl-68b judges a limit only if it is given here. If `retry_entries` is left out, the watched end's
-    // INIT.Param is taken for it.
+    // A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
+    // the value of the watched end's INIT.Param.
     import "DPI-C" sp_dpi_link_new = function int sp_link_new(
         input string protocol,
         input int unsigned dir,
@@ -473,8 +473,8 @@ package scalepool_dpi_pkg;
         output longint unsigned unit_length
     );
 
-    // Takes the oldest unit that the end has sent and compares `unit` with it, where the end is the reference for the
-    // design that sent `unit`. `mask` has a 1 for each bit that is compared; null compares all. Returns SP_FINDING if they
+    // Takes the oldest unit that the end has sent and compares `unit` with it; the end is the reference for a design that
+    // sent `unit`. `mask` has a 1 for each bit that is compared; null compares all. Returns SP_FINDING if they
     // differ; sp_last_error names the first byte. Returns SP_EMPTY if no unit waits.
     import "DPI-C" sp_dpi_link_expect = function int sp_link_expect(
         input longint unsigned link,
@@ -529,8 +529,8 @@ package scalepool_dpi_pkg;
         output string json
     );
 
-    // Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink takes training for
-    // a fault of its line; nvlink has no such state here.
+    // Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
+    // training as a fault of its line; nvlink has no such state in the model.
     import "DPI-C" function int sp_link_train(
         input longint unsigned link,
         input int unsigned up
@@ -570,8 +570,8 @@ package scalepool_dpi_pkg;
     );
 
     // Arbitrates one slot. Bit i of `requests` is 1 if requester i requests; bits above the last requester are ignored.
-    // `granted` has the bit of the winner, or is 0 if nobody requests. With `used` 1 the winner has had its turn. With 0
-    // nothing changes, and the same requests have the same winner in the next slot.
+    // `granted` has the bit of the winner, or is 0 if nobody requests. If `used` is 1, the winner uses its turn. If it is 0,
+    // the arbiter stays as it is, and the same requests have the same winner in the next slot.
     import "DPI-C" function int sp_arbiter_grant(
         input longint unsigned arbiter,
         input longint unsigned requests,

@@ -23,7 +23,8 @@ pub const SP_HOOK_HOLD: u32 = 3;
 
 /// Callback of a hook point. It sees each item that passes and answers with one of SP_HOOK_*; any other number is taken
 /// for SP_HOOK_KEEP. `point` is a position in the list packer_in, packer_out, credit, replay_in, replay_out, wire.
-/// `way` is SP_RX or SP_TX. `number` counts the items of the point from 0. `name` is a layout, a protocol or `credit`.
+/// `way` is the direction, SP_RX or SP_TX. `number` counts the items of the point from 0. `name` is the name of a
+/// layout or a protocol, or `credit`.
 /// `bytes` and `other` have `length` bytes each; `other` holds a copy that the callback may change for SP_HOOK_REPLACE.
 /// All pointers but `user` are valid during the call only.
 ///
@@ -133,9 +134,9 @@ pub(crate) fn asks(
 }
 
 /// Attaches a callback to a hook point of a link end: `packer_in`, `packer_out`, `credit`, `replay_in`, `replay_out` or
-/// `wire`. `way` is SP_RX for what arrives at the end, SP_TX for what it sends. `hook` receives the number to pass to
-/// sp_hook_detach. `user` is passed to the callback unchanged. Each point shows these items and allows these answers
-/// beside SP_HOOK_KEEP:
+/// `wire`. `way` is the direction: SP_RX for what arrives at the end, SP_TX for what it sends. `hook` receives the number
+/// to pass to sp_hook_detach. `user` is passed to the callback unchanged. Each point shows these items and allows these
+/// answers beside SP_HOOK_KEEP:
 ///
 /// * `packer_in` SP_TX: a message that was queued; drop, replace. SP_RX: a payload flit to unpack
 /// * `packer_out` SP_TX: a new payload flit; drop, replace. SP_RX: a message that was unpacked; drop, replace

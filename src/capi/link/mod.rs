@@ -228,18 +228,18 @@ impl Link {
 /// * `retry_entries`, `timeout_flits`: size of the retry buffer and time-out in flits (the values of the specification,
 ///   or of the model where there is none)
 /// * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: limits and flush timer of the retry of cxl-68b
-/// * `selective_nak`: true if the end may ask for a single flit, for the 256B modes (false)
-/// * `reaction_flits`: for a passive end of cxl-68b or ualink: number of units that the watched end may send after
-///   something arrived and before it has to show that it has seen it (4096). Set it to the pipeline depth of a design
+/// * `selective_nak`: true if the end may request the replay of a single flit, in the 256B modes (false)
+/// * `reaction_flits`: for a passive end of cxl-68b or ualink, the number of units that the watched end may send after a
+///   unit arrived and before its own units have to show a reaction to it (4096). Set it to the pipeline depth of a design
 ///   for a strict check.
-/// * `interleave`: FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay Request go in
-///   groups of as many flits, and those of the peer are reported if they do not.
+/// * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
+///   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 ///
-/// `ualink` has no key but the last two. A unit of a single byte stands for control flits there: 0 is idle, 1 is a
-/// remote fault. An end sends these until it is up.
+/// `ualink` has only the last two keys. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+/// fault. An end of ualink sends such units until it is up.
 ///
-/// A passive end of cxl-68b judges a limit only if it is given here. If `retry_entries` is left out, the watched end's
-/// INIT.Param is taken for it.
+/// A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
+/// the value of the watched end's INIT.Param.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_new(
     protocol: *const c_char,
@@ -347,8 +347,8 @@ pub(super) fn compare(what: &str, found: &[u8], expected: &[u8], mask: &[u8]) ->
     Err(Failure::new(SP_FINDING, text))
 }
 
-/// Takes the oldest unit that the end has sent and compares `unit` with it, where the end is the reference for the
-/// design that sent `unit`. `mask` has a 1 for each bit that is compared; null compares all. Returns SP_FINDING if they
+/// Takes the oldest unit that the end has sent and compares `unit` with it; the end is the reference for a design that
+/// sent `unit`. `mask` has a 1 for each bit that is compared; null compares all. Returns SP_FINDING if they
 /// differ; sp_last_error names the first byte. Returns SP_EMPTY if no unit waits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const u8, unit_length: usize) -> i32 {
@@ -461,8 +461,8 @@ pub unsafe extern "C" fn sp_link_state(
     })
 }
 
-/// Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink takes training for
-/// a fault of its line; nvlink has no such state here.
+/// Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
+/// training as a fault of its line; nvlink has no such state in the model.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
     call(|| {

@@ -141,7 +141,7 @@ pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim
 }
 
 /// Changes a setting, such as `link.ber=1e-5`, for the next run. The next step, or the next call that names a port,
-/// restarts the simulation with it.
+/// restarts the simulation with the new value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_set(sim: u64, setting: *const c_char, setting_length: usize) -> i32 {
     call(|| {
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn sp_sim_set(sim: u64, setting: *const c_char, setting_le
     })
 }
 
-/// Changes the seed for the next run. The next step restarts the simulation with it.
+/// Changes the seed for the next run. The next step restarts the simulation with the new seed.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_sim_seed(sim: u64, seed: u64) -> i32 {
     call(|| {
@@ -238,7 +238,7 @@ pub unsafe extern "C" fn sp_sim_log(
     })
 }
 
-/// Advances the simulation by this number of cycles of the reference clock; the time that takes is proportional to it.
+/// Advances the simulation by this number of cycles of the reference clock. The run time of the call grows with it.
 /// The first step, and the first after a setting was changed, starts a run at cycle 0. Returns SP_EMPTY if nothing is
 /// left to do, because the work is done or the `cycles` of the text are over; waves and traces are complete then.
 /// Returns SP_ERR_RANGE if the run would exceed SP_MAX_CYCLES. Broken rules are listed by sp_sim_metrics.

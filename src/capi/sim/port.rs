@@ -18,9 +18,9 @@ use scalepool::link::sim_port::SimPort;
 use std::ffi::c_char;
 
 /// Starts (1) or stops (0) watching one direction of a port; units that pass it from then on can be sampled. At most
-/// 65536 units wait to be sampled; later ones are counted as lost. Units that wait already stay. Returns SP_ERR_INPUT
-/// if there is no such port; sp_sim_state lists them. Returns SP_ERR_KIND for a channel of messages, whose messages wait
-/// in any case.
+/// 65536 units wait to be sampled; later ones are counted as lost. When watching stops, waiting units stay. Returns
+/// SP_ERR_INPUT if there is no such port; sp_sim_state lists the ports. Returns SP_ERR_KIND for a channel of messages,
+/// whose messages can be sampled without this call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_watch(sim: u64, port: *const c_char, port_length: usize, way: u32, on: u32) -> i32 {
     call(|| {
@@ -87,9 +87,9 @@ fn take(port: &SimPort, way: Direction) -> Result<Option<Sample>, Failure> {
 /// seen after all hooks, received units after all hooks and faults. Returns SP_EMPTY if no unit waits, and SP_ERR_KIND
 /// if the direction is not watched.
 ///
-/// Of a component with `external = "messages"` the port `host.cxl.s2m_drs` gives the messages of that class that arrive,
-/// with way SP_RX; the time is that at which a message became available. At most 16 messages wait in a channel. Then the
-/// link end keeps the others and gives no credits back until messages are taken, so nothing is lost.
+/// If a component has `external = "messages"`, a port such as `host.cxl.s2m_drs` gives the arriving messages of that
+/// class; `way` is SP_RX, and the time is when the message became available. At most 16 messages wait in a channel. The
+/// link end keeps any further ones and returns no credits until messages are taken, so nothing is lost.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_sample(
     sim: u64,
@@ -156,12 +156,12 @@ fn check_unit(unit_bytes: usize, found: usize) -> Result<(), Failure> {
     Err(FormError::new("unit", format!("{found} bytes"), format!("{unit_bytes}")).into())
 }
 
-/// Drives a port of an external component, which `external = "flits"` in its table names, or the key `external` of the
-/// text. Units leave in order, one in each flit clock; in a flit clock in which none waits, nothing is sent. At most
-/// 65536 units wait. The caller stands for the link end at this port: the model does not build one, and it only answers
-/// the link training of the peer. Returns SP_ERR_KIND if the port is not external.
+/// Drives a port of an external component. A component is external if its table has `external = "flits"`, or if the key
+/// `external` of the text names it. Units leave in order, one in each flit clock; in a flit clock in which no unit waits,
+/// nothing is sent. At most 65536 units wait. The caller takes the place of the link end at this port: the model builds
+/// none there, and only answers the link training of the peer. Returns SP_ERR_KIND if the port is not external.
 ///
-/// Of a component with `external = "messages"` the model keeps the link ends, and a port such as `host.cxl.m2s_req`
+/// If a component has `external = "messages"`, the model keeps its link ends, and a port such as `host.cxl.m2s_req`
 /// takes the messages of that class that the component sends, at most one in each cycle of its clock. A message is the
 /// bytes of its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog
 /// package has them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and

@@ -1,14 +1,16 @@
 //! The CXL 68B link layer (`cxl-68b` sections 5 to 7).
 //!
-//! Modelled: initialisation, credits, acknowledgements, retry with all its counters and both state machines, viral,
-//! events for every rule that a receiver can see. Detail: one unit a flit clock in each direction. Left out: IDE
-//! encryption, ARB/MUX (the next layer down), electrical retraining (its effect and duration are inputs).
+//! Modelled: initialisation, credits, acknowledgements, retry with all its counters and both state machines, viral, and
+//! an event for every rule that a receiver can see broken. Detail: one unit (a flit or a control flit) per flit clock in
+//! each direction. Left out: IDE encryption, the ARB/MUX (the next layer down) and electrical retraining, whose effect
+//! and duration are inputs.
 //!
-//! One [`End`] is one side of the link, transmitter and receiver together, because acknowledgements, credits and retry
-//! tie the two. A walk through one flit clock: [`End::receive`] takes the unit that arrived; a good flit moves the
-//! sequence number on, frees retry-buffer entries and credits of the other side's messages and delivers its messages; a
-//! bad one starts the local retry machine. [`End::transmit`] then sends, in this order: the rest of an all-data run, a
-//! framed Ack or Req sequence, INIT.Param or filler while the link comes up, replayed flits, new flits.
+//! An [`End`] is one end of the link. It holds the transmitter and the receiver together, because acknowledgements,
+//! credits and retry connect the two. In one flit clock, [`End::receive`] first takes the unit that arrived. A good flit
+//! advances the sequence number, frees retry-buffer entries, returns credits and delivers its messages; a bad flit starts
+//! the local retry state machine. Then [`End::transmit`] sends one unit, the first that there is of: the rest of a
+//! sequence of all-data flits, a framed RETRY.Ack or RETRY.Req sequence, INIT.Param or filler while the link comes up, a
+//! replayed flit, a new flit.
 
 pub mod coverage;
 pub mod credit;
@@ -30,5 +32,5 @@ pub use monitor::{Known, Monitor, MonitorConfig};
 pub use mutant::Mutant;
 pub use pair::Pair;
 
-/// Bytes of memory that a unit under way takes, with the time at which it is due.
+/// Bytes of memory that a unit on the wire takes, together with the time at which it is due.
 pub const UNDER_WAY_BYTES: usize = 128;

@@ -1,37 +1,42 @@
-//! The NVLink link layer, model profile NVL-M1 (`nvlink` §6.3). Basis: model, no product.
+//! The NVLink link layer of the model profile NVL-M1 (`nvlink` §6.3). The profile is a model of our own and describes no
+//! product.
 //!
-//! Modelled: implicit identifiers, delivery behind the CRC of the next header, acknowledgements in headers, replay after a
-//! time-out or repeated acknowledgements, REPLAY_INIT, credits per channel, AE that stays in force per channel. Detail: one
-//! flit of 16 bytes a flit clock in each direction. [`port`] is an end in a simulation. Left out: training, ganged links, FEC.
+//! Modelled: implicit packet identifiers, delivery of a packet after the CRC in the next header, acknowledgements in
+//! headers, replay after a time-out or repeated acknowledgements, REPLAY_INIT, credits per channel, and AE (address
+//! extension) flits, which stay in force per channel. Detail: one flit of 16 bytes per flit clock in each direction. A
+//! [`port`] is a link end in a simulation. Left out: training, groups of links, FEC.
 //!
-//! One [`End`] is one side of the link. A walk through one flit clock: [`End::receive`] takes a flit; as a header it
-//! closes the packet before with its CRC, which is then accepted, acknowledges what we sent and opens a packet; a header
-//! that does not fit makes the receiver hunt for a REPLAY_INIT. [`End::transmit`] gives the next flit of the packet under
-//! way, or begins one: REPLAY_INIT, CREDIT_INIT, replayed packets, new ones, a carrier of credits, IDLE.
+//! An [`End`] is one end of the link. In one flit clock, [`End::receive`] takes a flit. A header closes the packet before
+//! it with the CRC, so that this packet is accepted; it acknowledges packets that this end sent, and opens the next
+//! packet. A header that does not fit makes the receiver hunt for a REPLAY_INIT. [`End::transmit`] gives the next flit of
+//! the current packet, or begins a packet, in this order: REPLAY_INIT, CREDIT_INIT, replayed packets, new packets, a
+//! packet that only carries credits, IDLE.
 //!
 //! # Choices where §6.3 is silent
 //!
-//! * A receiver that hunts does not move its acknowledgement on, but states it in every header: that is what makes the
-//!   "three identical acks". Otherwise a new one is stated in two headers, and `ackv` is 0.
-//! * A receiver whose hunt a REPLAY_INIT has ended says so in two headers without acknowledgement, and a sender that has
-//!   begun a replay of nothing waits for them, or for the time-out: that replay has not failed, so it is no try. On a wire
-//!   the IDLE flits of an end at rest say it; they are not modelled, see [`port`].
-//! * REPLAY_INIT with another identifier is ignored, and so is everything behind it: it begins a replay of packets that are
-//!   here already, or of a peer that has lost count. One ahead of us is an event.
-//! * While it hunts, a receiver takes each flit for a header without payload before it, and hears the acknowledgement of an
-//!   IDLE: two ends that both hunt would else never hear of each other. A sender closes an open payload
-//!   with IDLE before REPLAY_INIT.
-//! * The time-out of a replay begins when all of it has gone; behind it nothing new goes before some of it is acknowledged.
-//! * Credits of a numbered packet count when it is accepted, so a replay neither loses nor doubles them. IDLE could lose
-//!   them, so our ends send none there: where nothing else goes, an RSP_DONE to [`LINK_RID`] carries them; it ends at the
-//!   link and takes no credit.
-//! * A replay before anything was acknowledged repeats CREDIT_INIT; whoever accepts its REPLAY_INIT forgets what
-//!   CREDIT_INIT said before.
+//! * A receiver that hunts does not advance its acknowledgement, but repeats it in every header: these repeats are the
+//!   "three identical acks". Otherwise a new acknowledgement is sent in two headers, and `ackv` is 0 after that.
+//! * When a REPLAY_INIT has ended the hunt of a receiver, the receiver shows this with two headers without
+//!   acknowledgement. A sender that has begun an empty replay waits for these headers, or for the time-out: an empty replay
+//!   has not failed, so it does not count as a try. On a wire the IDLE flits of an idle end show the same; they are not
+//!   modelled, see [`port`].
+//! * A REPLAY_INIT with another identifier is ignored, and so is everything after it: it begins a replay of packets that
+//!   were received already, or comes from a peer that has lost count. An identifier ahead of the expected one is an event.
+//! * While a receiver hunts, it takes each flit for a header with no payload before it, and accepts the acknowledgement of
+//!   an IDLE. Otherwise two ends that both hunt would never hear of each other. A sender closes an open payload with IDLE
+//!   before REPLAY_INIT.
+//! * The time-out of a replay begins when the whole replay has been sent. No new packet follows before some of the replay
+//!   is acknowledged.
+//! * The credits in a numbered packet count when the packet is accepted, so a replay neither loses nor doubles them. An
+//!   IDLE could lose credits, so the ends of the model send none in it. Where no other packet is to be sent, an RSP_DONE
+//!   to [`LINK_RID`] carries the credits; it ends at the link and takes no credit itself.
+//! * A replay before anything was acknowledged repeats CREDIT_INIT; the end that accepts its REPLAY_INIT discards the
+//!   credits of an earlier CREDIT_INIT.
 //!
 //! # Invariants
 //!
-//! A message comes out once, in the order of its channel, whatever the wire does, or the link is down; credits are never
-//! lost; nothing is sent without credit.
+//! Whatever the wire does, each message is delivered once and in the order of its channel, or the link goes down. Credits
+//! are never lost. Nothing is sent without credit.
 
 pub mod chain;
 pub mod config;

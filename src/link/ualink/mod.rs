@@ -1,13 +1,15 @@
 //! The UALink data link layer (`ualink` sections 6 to 8, 13).
 //!
-//! Modelled: link states, link-level replay with its receive and transmit decisions, packing of TL flits and DL messages into
-//! DL flits, every DL message with its answer and deadline, error containment. Detail: one DL flit a flit time in each
-//! direction. Left out: what happens below the DL flit (64B/66B blocks, lanes), which is a rate and a latency.
+//! Modelled: link states, link-level replay with its receive and transmit decisions, packing of TL (transaction layer)
+//! flits and DL (data link) messages into DL flits, every DL message with its response and deadline, and error
+//! containment. Detail: one DL flit per flit time in each direction. Left out: everything below the DL flit (64B/66B
+//! blocks, lanes), which is a rate and a latency.
 //!
-//! One [`End`] is one side of the link, over it a [`client::Client`] that makes and takes TL flits. A walk through one flit
-//! time: [`End::receive`] hears whether a flit or a control flit came; a good flit moves the replay machine, and payload that
-//! is the next in order is cut into DL messages and TL flits. [`End::transmit`] asks the link state what may go out; then
-//! the replay machine sends payload again, or asks the packer for new payload, which takes DL messages and TL flits.
+//! An [`End`] is one end of the link; above it, a [`client::Client`] sends and receives TL flits. In one flit time,
+//! [`End::receive`] takes the flit or control flit that arrived. A good flit advances the replay machine, and payload that
+//! is next in sequence is unpacked into DL messages and TL flits. [`End::transmit`] asks the link state what may be sent.
+//! Then the replay machine either sends payload again or asks the packer for new payload, made of DL messages and TL
+//! flits.
 
 pub mod client;
 pub mod config;

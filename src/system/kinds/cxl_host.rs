@@ -67,7 +67,7 @@ config! {
     /// A host. Numbers without another source are of the model (basis: model).
     pub struct CxlHost {
         ports: Option<usize> = "" [Unit::Of("ports")] in Range::Int(1, 16), "root ports `cxl[n]`, which lead where the windows of the memory map say; not given = the one port `cxl`";
-        outstanding: usize = "64" [Unit::Of("misses")] in Range::Int(1, 32768), "open misses";
+        outstanding: usize = "64" [Unit::Of("misses")] in Range::Int(1, 32768), "cache misses that can be outstanding";
         cache: HostCache = "" [Unit::Of("-")] in Range::Table(HostCache::fields), "cache in front of the accesses of a trace; generated ones go past it, to load the link";
         stimulus: HostStimulus = "" [Unit::Of("-")] in Range::Table(HostStimulus::fields), "what the host does";
     }

@@ -29,8 +29,8 @@ pub const KIND: ComponentKind = ComponentKind {
 config! {
     /// A memory device. Numbers without another source are of the model (basis: model).
     pub struct Memory {
-        size: u64 = "16 GiB" [Unit::Bytes] in Range::Int(64, 1 << 46), "memory size; without a memory map addresses are taken modulo it";
-        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to answer in the device; with banks in `media`, without the time in a bank";
+        size: u64 = "16 GiB" [Unit::Bytes] in Range::Int(64, 1 << 46), "memory size; without a memory map, addresses wrap around at this size";
+        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to response in the device; with banks in `media`, the time in a bank is not included";
         queue: usize = "512" [Unit::Of("requests")] in Range::Int(1, 1 << 20), "requests that the device can queue";
         media: Option<Media> = "" [Unit::Of("-")] in Range::Table(Media::fields), "what stands behind the latency; left out, the latency is all";
     }

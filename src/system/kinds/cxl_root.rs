@@ -106,7 +106,7 @@ config! {
     /// A root complex. Numbers without another source are of the model (basis: model).
     pub struct CxlRoot {
         mode: String = "cxl-68b" [Unit::Of("-")] in Range::Words(MODES), "best mode of the host's port (cxl-io §7)";
-        outstanding: usize = "32" [Unit::Of("requests")] in Range::Int(1, 1024), "open requests; tags have 10 bits";
+        outstanding: usize = "32" [Unit::Of("requests")] in Range::Int(1, 1024), "requests that can be outstanding; tags have 10 bits";
         timeout: u64 = "50 us" [Unit::Time] in Range::Int(50_000_000_000, 1 << 50), "completion time-out, at least 50 us; it has to exceed the round-trip time";
         retry: u64 = "1 us" [Unit::Time] in Range::Int(1, 1 << 50), "wait after a Request Retry Status";
         max_payload: usize = "256" [Unit::Bytes] in Range::Int(128, 4096), "largest payload of the host";

@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex};
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "nvlink.gpu",
-    about: "model NVL-M1: GPU that uses the memory of others over ganged links, on their flit clock; its ports are `link[n]`",
+    about: "model NVL-M1: GPU that uses the memory of other GPUs over a group of links and runs on their flit clock; its ports are `link[n]`",
     fields: NvGpu::fields,
     read: component::<NvGpu>,
     external: &["flits"],
@@ -74,8 +74,8 @@ static OPERATIONS: [(Op, &Metric); 8] = [
 config! {
     /// What a GPU asks others for.
     pub struct NvTraffic {
-        pattern: String = "mix" [Unit::Of("-")] in Range::Words(&["mix", "reads", "writes", "stream", "litmus"]), "all operations and sizes; reads or posted writes of `bytes`; writes to blocks in order; litmus tests of order, of two GPUs";
-        requests: u64 = "1000" [Unit::Of("requests")] in Range::Int(0, 1 << 24), "requests of each GPU; rounds of the litmus test";
+        pattern: String = "mix" [Unit::Of("-")] in Range::Words(&["mix", "reads", "writes", "stream", "litmus"]), "mix = all operations and sizes; reads, writes = reads or posted writes of `bytes`; stream = writes to blocks in order; litmus = litmus tests of ordering between two GPUs";
+        requests: u64 = "1000" [Unit::Of("requests")] in Range::Int(0, 1 << 24), "number of requests of each GPU; with litmus, of rounds of the test";
         load: f64 = "0" [Unit::Of("flits per GPU and cycle")] in Range::Real(0.0, 18.0), "offered load; 0 = unthrottled";
         bytes: usize = "256" [Unit::Bytes] in Range::Int(16, 256), "payload of a request; a multiple of 16";
         region: u64 = "64 KiB" [Unit::Bytes] in Range::Int(256, 1 << 24), "memory that a GPU uses in each other GPU; a multiple of 256";
@@ -95,9 +95,9 @@ config! {
 config! {
     /// A GPU. Numbers without another source are of the model (basis: model).
     pub struct NvGpu {
-        links: usize = "4" [Unit::Of("links")] in Range::Int(1, 18), "ganged links of the GPU (nvlink §4: up to 18)";
-        memory_cycles: u64 = "100" [Unit::Of("flit clocks")] in Range::Int(1, 1 << 20), "latency from request to answer in a GPU";
-        outstanding: usize = "256" [Unit::Of("requests")] in Range::Int(1, 1000), "open requests per GPU; tags have 10 bits";
+        links: usize = "4" [Unit::Of("links")] in Range::Int(1, 18), "number of links of the GPU (nvlink §4: up to 18)";
+        memory_cycles: u64 = "100" [Unit::Of("flit clocks")] in Range::Int(1, 1 << 20), "latency from request to response in a GPU";
+        outstanding: usize = "256" [Unit::Of("requests")] in Range::Int(1, 1000), "requests that each GPU can have outstanding; tags have 10 bits";
         work: String = "all-to-all" [Unit::Of("-")] in Range::Words(&["all-to-all", "hot-spot", "random", "ring", "direct", "switch"]), "all-to-all, hot-spot (to GPU 0), random: traffic; ring, direct (by reads), switch: all-reduce";
         traffic: NvTraffic = "" [Unit::Of("-")] in Range::Table(NvTraffic::fields), "what it asks for";
         collective: NvCollective = "" [Unit::Of("-")] in Range::Table(NvCollective::fields), "the all-reduce in which it takes part";

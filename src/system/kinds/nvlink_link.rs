@@ -57,16 +57,16 @@ const CLASSES: [&str; 3] = [REQUEST, POSTED, RESPONSE];
 config! {
     /// An NVLink. Numbers without another source are of the model (basis: model).
     pub struct NvLink {
-        generation: String = "5" [Unit::Of("-")] in Range::Words(&["1", "2", "3", "4", "5", "c2c"]), "rate of a link (nvlink §4); c2c: its rate (nvlink §5), packets as here";
-        latency: u64 = "60 ns" [Unit::Time] in Range::Int(1, 1 << 40), "latency of PHY, data link and wire, each way (nvlink §5, a choice)";
-        skew: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 40), "added latency of each link of an array over the one before";
+        generation: String = "5" [Unit::Of("-")] in Range::Words(&["1", "2", "3", "4", "5", "c2c"]), "NVLink generation, which sets the rate of a link (nvlink §4); c2c = the rate of NVLink-C2C (nvlink §5) with the same packets";
+        latency: u64 = "60 ns" [Unit::Time] in Range::Int(1, 1 << 40), "latency of PHY, data link and wire in each direction (nvlink §5, a choice)";
+        skew: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 40), "latency that each link of an array has in addition to the link before it";
         ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions";
-        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row without one good packet after which the run ends (SIM-LNK-01)";
-        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults at numbered flits, counted from 0 as they are sent, IDLE included";
-        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in Range::Int(0, 1 << 40), "time for which the second GPU holds its credits back";
-        stall: u64 = "0" [Unit::Of("percent")] in Range::Int(0, 90), "share of the time, at random, in which each receiving port stalls";
-        headers: u16 = "128" [Unit::Of("packets per channel")] in Range::Int(1, 1024), "receive buffers; the 32 of nvlink §6.3 would throttle a link of 60 ns";
-        data_flits: u16 = "1024" [Unit::Of("flits per channel")] in Range::Int(16, 16384), "receive buffers; the 256 of nvlink §6.3 would throttle a link of 60 ns";
+        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row, without one good packet, after which the run ends (SIM-LNK-01)";
+        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent, IDLE flits included";
+        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in Range::Int(0, 1 << 40), "time for which the second GPU holds back freed credits";
+        stall: u64 = "0" [Unit::Of("percent")] in Range::Int(0, 90), "share of the time for which each receiving port stalls at random";
+        headers: u16 = "128" [Unit::Of("packets per channel")] in Range::Int(1, 1024), "receive buffers for packets; 32 as in nvlink §6.3 would throttle a link with a latency of 60 ns";
+        data_flits: u16 = "1024" [Unit::Of("flits per channel")] in Range::Int(16, 16384), "receive buffers for data flits; 256 as in nvlink §6.3 would throttle a link with a latency of 60 ns";
     }
 }
 

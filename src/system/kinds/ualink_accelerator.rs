@@ -82,11 +82,11 @@ config! {
     pub struct UalTraffic {
         pattern: String = "all-to-all" [Unit::Of("-")] in Range::Words(&["all-to-all", "ring", "hot-spot", "random"]), "destinations of the operations; hot-spot = accelerator 0";
         mix: String = "mix" [Unit::Of("-")] in Range::Words(&["reads", "writes", "mix", "all"]), "mix = two reads per write; all = any size, with atomics";
-        bytes: u16 = "256" [Unit::Bytes] in Range::OneOf(&[64, 128, 192, 256]), "bytes of an operation, except with mix = \"all\"";
+        bytes: u16 = "256" [Unit::Bytes] in Range::OneOf(&[64, 128, 192, 256]), "size of an operation, except with mix = \"all\"";
         regions: u64 = "1" [Unit::Of("regions")] in Range::Int(1, 64), "1 MB regions that an accelerator uses in each memory";
         blocks: u64 = "64" [Unit::Of("blocks")] in Range::Int(1, 4096), "blocks of 256 bytes that an accelerator uses in each region";
-        operations: u64 = "500" [Unit::Of("operations")] in Range::Int(1, 1 << 24), "operations of each accelerator";
-        start_cycles: u64 = "2500" [Unit::Of("cycles")] in Range::Int(0, 1 << 30), "cycles before the first operation, from which goodput counts; links come up in about 1 us at x4";
+        operations: u64 = "500" [Unit::Of("operations")] in Range::Int(1, 1 << 24), "number of operations of each accelerator";
+        start_cycles: u64 = "2500" [Unit::Of("cycles")] in Range::Int(0, 1 << 30), "cycles before the first operation, where the measurement of goodput starts; links come up in about 1 us at x4";
         interval_cycles: u64 = "0" [Unit::Of("cycles")] in Range::Int(0, 1 << 30), "cycles from one operation to the next; 0 = unthrottled";
         poison_every: u64 = "0" [Unit::Of("writes")] in Range::Int(0, 1 << 30), "poison one beat in every N writes; 0 = none";
         key_roll_every: u64 = "0" [Unit::Of("operations")] in Range::Int(0, 1 << 30), "operations of an accelerator between two key rolls, of types 1, 2, 3 in turn; 0 = never (ualink §12)";
@@ -106,13 +106,13 @@ config! {
     /// An accelerator. Numbers without another source are of the model (basis: model).
     pub struct UalAccelerator {
         ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "links of the accelerator (ualink §1)";
-        outstanding: usize = "1024" [Unit::Of("operations")] in Range::Int(1, 1 << 16), "open operations per accelerator";
+        outstanding: usize = "1024" [Unit::Of("operations")] in Range::Int(1, 1 << 16), "operations that each accelerator can have outstanding";
         vcs: u8 = "1" [Unit::Of("channels")] in Range::Int(1, 4), "virtual channels that an accelerator uses";
-        latency_cycles: u64 = "100" [Unit::Of("cycles")] in Range::Int(1, 1 << 30), "latency from request to answer in a memory";
-        queue: usize = "512" [Unit::Of("answers")] in Range::Int(4, 1 << 20), "answers that a completer queues for a port";
-        responses: String = "multi" [Unit::Of("-")] in Range::Words(&["multi", "single"]), "read responses carry all beats, or one each (ualink §12)";
-        timeout: u64 = "2 ms" [Unit::Time] in Range::Int(1, 1 << 50), "answer time-out, after which the port is isolated (ualink §12)";
-        tamper: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(TAMPERED), "bits to flip above the data link layer of the first port; transactions count from 0 as received, bits run through field, data, byte enables, tag";
+        latency_cycles: u64 = "100" [Unit::Of("cycles")] in Range::Int(1, 1 << 30), "latency from request to response in a memory";
+        queue: usize = "512" [Unit::Of("responses")] in Range::Int(4, 1 << 20), "responses that a completer can queue for a port";
+        responses: String = "multi" [Unit::Of("-")] in Range::Words(&["multi", "single"]), "multi = a read response carries all beats; single = one beat each (ualink §12)";
+        timeout: u64 = "2 ms" [Unit::Time] in Range::Int(1, 1 << 50), "response time-out, after which the port is isolated (ualink §12)";
+        tamper: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(TAMPERED), "bits to flip above the data link layer of the first port; transactions are counted from 0 in the order received, bits through field, data, byte enables and tag";
         upli: UalUpli = "" [Unit::Of("-")] in Range::Table(UalUpli::fields), "what stands between the accelerator and its ports";
         traffic: UalTraffic = "" [Unit::Of("-")] in Range::Table(UalTraffic::fields), "what it asks for";
     }

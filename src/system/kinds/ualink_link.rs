@@ -69,19 +69,19 @@ config! {
         width: u8 = "4" [Unit::Of("lanes")] in Range::OneOf(&[1, 2, 4]), "lanes (ualink §1)";
         interleave: u8 = "4" [Unit::Of("code words")] in Range::OneOf(&INTERLEAVES), "FEC interleave (ualink §13)";
         ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions";
-        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row without one good payload flit after which the run ends (SIM-LNK-01), one for each replay limit of flits that were not used";
+        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row, without one good payload flit, after which the run ends (SIM-LNK-01); unused flits count as one replay each time that they reach the replay limit";
         fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent";
-        outage: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 60), "time at which the line of the first end fails, that of an accelerator; 0 = never";
+        outage: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 60), "time at which the line of the link's first end, an accelerator, fails; 0 = never";
         outage_length: u64 = "1 us" [Unit::Time] in Range::Int(1, 1 << 50), "length of the outage";
-        pipeline: u64 = "50 ns" [Unit::Time] in Range::Int(0, 1 << 40), "delay of the pipelines of an accelerator's link end";
+        pipeline: u64 = "50 ns" [Unit::Time] in Range::Int(0, 1 << 40), "pipeline delay of an accelerator's link end";
         propagation: u64 = "5 ns" [Unit::Time] in Range::Int(0, 1 << 40), "propagation delay of the wire";
-        compression: bool = "on" [Unit::Of("-")] in Range::Switch, "compressed requests and responses (ualink §10)";
-        authentication: String = "off" [Unit::Of("-")] in Range::Words(&["off", "auth", "encrypt"]), "AES-256-GCM over transactions with a tag of 8 bytes each: authentication, or encryption too (ualink §12)";
-        order: String = "strict" [Unit::Of("-")] in Range::Words(&["strict", "relaxed"]), "what keeps its order: strict = all requests and all responses of a pair and port; relaxed = requests of a channel inside 256 bytes (ualink §12)";
-        stall_percent: u64 = "0" [Unit::Of("%")] in Range::Int(0, 99), "share of flit clocks in which a port stalls its received transactions, for each port and class";
+        compression: bool = "on" [Unit::Of("-")] in Range::Switch, "use compressed requests and responses (ualink §10)";
+        authentication: String = "off" [Unit::Of("-")] in Range::Words(&["off", "auth", "encrypt"]), "AES-256-GCM over transactions, each with an 8-byte tag: auth = authentication, encrypt = encryption too (ualink §12)";
+        order: String = "strict" [Unit::Of("-")] in Range::Words(&["strict", "relaxed"]), "what stays in order: strict = all requests and all responses of a pair and port; relaxed = requests of a channel within 256 bytes (ualink §12)";
+        stall_percent: u64 = "0" [Unit::Of("%")] in Range::Int(0, 99), "share of flit clocks in which a port stalls the transactions that it received, for each port and class";
         shared_data_buffer: bool = "off" [Unit::Of("-")] in Range::Switch, "share one receive buffer between request and response data (ualink §11)";
-        pool_commands: u16 = "256" [Unit::Of("transactions")] in Range::Int(0, 4096), "pool receive buffers of each class";
-        pool_data: u16 = "1024" [Unit::Of("beats")] in Range::Int(0, 16384), "pool data buffers of each class";
+        pool_commands: u16 = "256" [Unit::Of("transactions")] in Range::Int(0, 4096), "receive buffers in the pool of each class";
+        pool_data: u16 = "1024" [Unit::Of("beats")] in Range::Int(0, 16384), "data buffers in the pool of each class";
         vc_commands: u16 = "8" [Unit::Of("transactions")] in Range::Int(0, 4096), "receive buffers of each class and virtual channel";
         vc_data: u16 = "32" [Unit::Of("beats")] in Range::Int(0, 16384), "data buffers of each class and virtual channel";
     }

@@ -43,9 +43,9 @@ config! {
     /// A switch. Numbers without another source are of the model (basis: model).
     pub struct UalSwitch {
         ports: usize = "8" [Unit::Of("ports")] in Range::Int(2, 1024), "ports, one for every accelerator (ualink §1)";
-        latency: u64 = "200 ns" [Unit::Time] in Range::Int(0, 1 << 40), "latency from pin to pin when idle (ualink §14)";
+        latency: u64 = "200 ns" [Unit::Time] in Range::Int(0, 1 << 40), "pin-to-pin latency of an idle switch (ualink §14)";
         egress_queue: u16 = "8" [Unit::Of("transactions")] in Range::Int(1, 4096), "transactions of a class that an egress port can queue";
-        arbiter: Option<String> = "" [Unit::Of("-")] in Range::Words(ARBITER_NAMES), "which input an egress port serves next, all of one weight (fabric §6.2); not given = round-robin";
+        arbiter: Option<String> = "" [Unit::Of("-")] in Range::Words(ARBITER_NAMES), "arbiter of each egress port, which picks the next input; all inputs have the same weight (fabric §6.2); not given = round-robin";
         deny: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("FROM:TO"), "pairs of accelerators whose routes are denied (ualink §14)";
     }
 }

@@ -42,7 +42,7 @@ config! {
         width: u8 = "16" [Unit::Of("lanes")] in Range::OneOf(&[1, 2, 4, 8, 16]), "lanes (cxl-68b §1.3)";
         mdh: bool = "on" [Unit::Of("-")] in Range::Switch, "allow several data headers in one slot (cxl-68b §5.3, cxl-256b §5.3)";
         ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions, before FEC";
-        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "trainings and replays in a row without one good payload unit after which the run ends (SIM-LNK-01)";
+        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "trainings and replays in a row, without one good payload unit, after which the run ends (SIM-LNK-01)";
         fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent, flits without messages included";
         credits_hold: u64 = "0" [Unit::Of("flit clocks")] in Range::Int(0, 1 << 40), "time for which the device holds back freed credits";
         buffers: u16 = "256" [Unit::Of("messages per channel")] in Range::Int(1, 1023), "receive buffers of each channel";

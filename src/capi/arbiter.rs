@@ -68,8 +68,8 @@ pub unsafe extern "C" fn sp_arbiter_new(
 }
 
 /// Arbitrates one slot. Bit i of `requests` is 1 if requester i requests; bits above the last requester are ignored.
-/// `granted` has the bit of the winner, or is 0 if nobody requests. If `used` is 1, the winner uses its turn. If it is 0,
-/// the arbiter stays as it is, and the same requests have the same winner in the next slot.
+/// `granted` has the bit of the winner, or is 0 if nobody requests. If `used` is 1, the winner uses its turn. If it
+/// is 0, the arbiter stays as it is, and the same requests have the same winner in the next slot.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_arbiter_grant(arbiter: u64, requests: u64, used: u32, granted: *mut u64) -> i32 {
     call(|| {

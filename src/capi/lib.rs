@@ -49,8 +49,9 @@ pub const HEADER: &str = "\
  * Input texts are UTF-8 with a length of at most 1 MiB and need no NUL: SP_TEXT(\"literal\") expands to both arguments.
  * Output texts end in a NUL, which their length does not count, so the buffer needs one byte more.
  *
- * Output buffers are passed as (buffer, capacity, length). The call always writes the length that is needed. If the capacity is
- * too small, or the buffer is null with capacity 0, the call returns SP_ERR_SHORT, and the item to be taken stays queued.
+ * Output buffers are passed as (buffer, capacity, length). The call always writes the length that is needed. If the
+ * capacity is too small, or the buffer is null with capacity 0, the call returns SP_ERR_SHORT, and the item to be taken
+ * stays queued.
  *
  * Messages and flits are bytes in wire order, byte 0 first. JSON objects have the form that the command line uses.
  *

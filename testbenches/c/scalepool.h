@@ -17,8 +17,9 @@
  * Input texts are UTF-8 with a length of at most 1 MiB and need no NUL: SP_TEXT("literal") expands to both arguments.
  * Output texts end in a NUL, which their length does not count, so the buffer needs one byte more.
  *
- * Output buffers are passed as (buffer, capacity, length). The call always writes the length that is needed. If the capacity is
- * too small, or the buffer is null with capacity 0, the call returns SP_ERR_SHORT, and the item to be taken stays queued.
+ * Output buffers are passed as (buffer, capacity, length). The call always writes the length that is needed. If the
+ * capacity is too small, or the buffer is null with capacity 0, the call returns SP_ERR_SHORT, and the item to be taken
+ * stays queued.
  *
  * Messages and flits are bytes in wire order, byte 0 first. JSON objects have the form that the command line uses.
  *
@@ -479,9 +480,9 @@ int32_t sp_sim_expect(uint64_t sim,
                       size_t unit_length);
 
 // Drives a port of an external component. A component is external if its table has `external = "flits"`, or if the key
-// `external` of the text names it. Units leave in order, one in each flit clock; in a flit clock in which no unit waits,
-// nothing is sent. At most 65536 units wait. The caller takes the place of the link end at this port: the model builds
-// none there, and only answers the link training of the peer. Returns SP_ERR_KIND if the port is not external.
+// `external` of the text names it. Units leave in order, one in each flit clock; in a flit clock in which no unit
+// waits, nothing is sent. At most 65536 units wait. The caller takes the place of the link end at this port: the model
+// builds none there, and only answers the link training of the peer. Returns SP_ERR_KIND if the port is not external.
 //
 // If a component has `external = "messages"`, the model keeps its link ends, and a port such as `host.cxl.m2s_req`
 // takes the messages of that class that the component sends, at most one in each cycle of its clock. A message is the
@@ -491,11 +492,7 @@ int32_t sp_sim_expect(uint64_t sim,
 // zeros. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
 // SP_ERR_INPUT for a message of another length, with reserved bits or codes, or with what the model has no use for;
 // sp_last_error says where.
-int32_t sp_sim_drive(uint64_t sim,
-                     const char *port,
-                     size_t port_length,
-                     const uint8_t *unit,
-                     size_t unit_length);
+int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const uint8_t *unit, size_t unit_length);
 
 // Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`.
 // `dir` is the direction in which the end sends: SP_DOWN for a host or an accelerator. `mode` is SP_ACTIVE or
@@ -638,12 +635,9 @@ int32_t sp_arbiter_new(uint32_t kind,
                        uint64_t *arbiter);
 
 // Arbitrates one slot. Bit i of `requests` is 1 if requester i requests; bits above the last requester are ignored.
-// `granted` has the bit of the winner, or is 0 if nobody requests. If `used` is 1, the winner uses its turn. If it is 0,
-// the arbiter stays as it is, and the same requests have the same winner in the next slot.
-int32_t sp_arbiter_grant(uint64_t arbiter,
-                         uint64_t requests,
-                         uint32_t used,
-                         uint64_t *granted);
+// `granted` has the bit of the winner, or is 0 if nobody requests. If `used` is 1, the winner uses its turn. If it
+// is 0, the arbiter stays as it is, and the same requests have the same winner in the next slot.
+int32_t sp_arbiter_grant(uint64_t arbiter, uint64_t requests, uint32_t used, uint64_t *granted);
 
 // Destroys an arbiter; its handle is invalid from then on.
 int32_t sp_arbiter_destroy(uint64_t arbiter);

@@ -393,9 +393,9 @@ package scalepool_dpi_pkg;
     );
 
     // Drives a port of an external component. A component is external if its table has `external = "flits"`, or if the key
-    // `external` of the text names it. Units leave in order, one in each flit clock; in a flit clock in which no unit waits,
-    // nothing is sent. At most 65536 units wait. The caller takes the place of the link end at this port: the model builds
-    // none there, and only answers the link training of the peer. Returns SP_ERR_KIND if the port is not external.
+    // `external` of the text names it. Units leave in order, one in each flit clock; in a flit clock in which no unit
+    // waits, nothing is sent. At most 65536 units wait. The caller takes the place of the link end at this port: the model
+    // builds none there, and only answers the link training of the peer. Returns SP_ERR_KIND if the port is not external.
     //
     // If a component has `external = "messages"`, the model keeps its link ends, and a port such as `host.cxl.m2s_req`
     // takes the messages of that class that the component sends, at most one in each cycle of its clock. A message is the
@@ -570,8 +570,8 @@ package scalepool_dpi_pkg;
     );
 
     // Arbitrates one slot. Bit i of `requests` is 1 if requester i requests; bits above the last requester are ignored.
-    // `granted` has the bit of the winner, or is 0 if nobody requests. If `used` is 1, the winner uses its turn. If it is 0,
-    // the arbiter stays as it is, and the same requests have the same winner in the next slot.
+    // `granted` has the bit of the winner, or is 0 if nobody requests. If `used` is 1, the winner uses its turn. If it
+    // is 0, the arbiter stays as it is, and the same requests have the same winner in the next slot.
     import "DPI-C" function int sp_arbiter_grant(
         input longint unsigned arbiter,
         input longint unsigned requests,

@@ -157,9 +157,9 @@ fn check_unit(unit_bytes: usize, found: usize) -> Result<(), Failure> {
 }
 
 /// Drives a port of an external component. A component is external if its table has `external = "flits"`, or if the key
-/// `external` of the text names it. Units leave in order, one in each flit clock; in a flit clock in which no unit waits,
-/// nothing is sent. At most 65536 units wait. The caller takes the place of the link end at this port: the model builds
-/// none there, and only answers the link training of the peer. Returns SP_ERR_KIND if the port is not external.
+/// `external` of the text names it. Units leave in order, one in each flit clock; in a flit clock in which no unit
+/// waits, nothing is sent. At most 65536 units wait. The caller takes the place of the link end at this port: the model
+/// builds none there, and only answers the link training of the peer. Returns SP_ERR_KIND if the port is not external.
 ///
 /// If a component has `external = "messages"`, the model keeps its link ends, and a port such as `host.cxl.m2s_req`
 /// takes the messages of that class that the component sends, at most one in each cycle of its clock. A message is the

@@ -46,6 +46,9 @@ pub(super) struct Explore {
     /// Stop after this many states.
     #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
     states: usize,
+    /// Number of threads; it does not change the result.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
     /// Follow a script that `--script` wrote instead of exploring, and draw its chart.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "chart", "trace", "vcd", "fst", "script"])]
     follow: Option<PathBuf>,
@@ -99,7 +102,12 @@ impl Explore {
         }
         self.outputs().check_apart(&self.script.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &self.inputs())?;
         let begun = Instant::now();
-        let limits = Limits { states: self.states, symmetry: !self.no_symmetry, liveness: !self.no_liveness };
+        let limits = Limits {
+            states: self.states,
+            symmetry: !self.no_symmetry,
+            liveness: !self.no_liveness,
+            threads: self.threads.into(),
+        };
         let found = case.start.search(limits, &mut progress(self.states));
         let seconds = begun.elapsed().as_secs_f64();
         if self.json {

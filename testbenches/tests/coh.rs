@@ -36,5 +36,6 @@ mod routes;
 mod scenarios;
 mod shapes;
 mod stress;
+mod threads;
 mod topology;
 mod waits;

@@ -95,6 +95,17 @@ impl Visited {
         }
     }
 
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.prints.clear();
+        self.slots.fill(0);
+    }
+
+    /// Whether a fingerprint has a number.
+    pub fn has(&self, print: u128) -> bool {
+        !self.slots.is_empty() && self.slots[self.slot(print)] != 0
+    }
+
     /// Where a fingerprint stands, or the free place for it.
     fn slot(&self, print: u128) -> usize {
         let mask = self.slots.len() - 1;

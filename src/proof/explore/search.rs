@@ -12,6 +12,9 @@ use crate::flows::name;
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::event::Event;
 use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{PoisonError, RwLock};
+use std::thread::Scope;
 
 /// Where the search ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,11 +26,13 @@ pub struct Limits {
     pub symmetry: bool,
     /// Whether to look for what never ends, when all states were visited and no rule is broken in one.
     pub liveness: bool,
+    /// Threads that try the moves. The report does not depend on it.
+    pub threads: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { states: 50_000_000, symmetry: false, liveness: true }
+        Self { states: 50_000_000, symmetry: false, liveness: true, threads: 1 }
     }
 }
 
@@ -76,6 +81,9 @@ pub struct Report {
 /// A state's parent and the move that led here.
 type Origin = (u32, u16);
 
+/// States that a thread takes at once: some milliseconds of work.
+const PART_STATES: usize = 256;
+
 /// New states between two reports of progress.
 const PROGRESS_STATES: usize = 1 << 14;
 
@@ -100,105 +108,313 @@ pub fn search_with<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMu
     }
 }
 
-fn run<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report {
-    let renamed = |s: S| if limits.symmetry { s.canonical() } else { s };
-    let first = renamed(start.clone());
-    let most = limits.states.min(u32::MAX as usize);
-    let mut visited = Visited::default();
-    let _ = visited.insert(fingerprint(&first));
-    let mut origins: Vec<Origin> = vec![(0, 0)];
-    let mut report = Report { states: 1, by_name: !limits.symmetry, ..Report::default() };
-    let (mut moves, mut events) = (Vec::new(), Vec::new());
-    let mut ends: BTreeMap<u32, (String, u64)> = BTreeMap::new();
-    let mut graph = limits.liveness.then(Graph::default);
-    let mut waits = Vec::new();
-    judge(&first, &mut moves, &mut events);
-    if let Some(event) = events.pop() {
-        report.violation = Some(way(start, event, &[], None));
-        return report;
+/// Where a move leads.
+enum Leads {
+    /// To a state that this part or a batch before has found.
+    Known,
+    /// To the next of the new states.
+    New,
+    /// To the next of the faults.
+    Broken,
+}
+
+/// A move of a state.
+struct Edge {
+    leads: Leads,
+    print: u128,
+    /// What a fair run owes the move, with its action; `None`: nothing.
+    owed: Option<(Fairness, u128)>,
+}
+
+/// A state that was not visited before, judged.
+struct NewState<S> {
+    state: S,
+    /// The first rule that is broken in it.
+    broken: Option<Box<Event>>,
+    /// The name of the outcome, where no move is left.
+    outcome: Option<Box<str>>,
+    /// How many wait; they stand in [`Expansion::waits`].
+    waits: usize,
+    is_quiescent: bool,
+}
+
+/// What the moves of some states lead to, in order.
+struct Expansion<S> {
+    /// Moves of each state.
+    moves: Vec<usize>,
+    edges: Vec<Edge>,
+    new: Vec<NewState<S>>,
+    faults: Vec<Event>,
+    waits: Vec<Wait>,
+}
+
+impl<S> Default for Expansion<S> {
+    fn default() -> Self {
+        Self { moves: Vec::new(), edges: Vec::new(), new: Vec::new(), faults: Vec::new(), waits: Vec::new() }
     }
-    if moves.is_empty() {
-        ends.insert(0, (first.outcome(), 1));
+}
+
+/// Makes the moves of states, and judges what is new.
+struct Expander<S: System> {
+    symmetry: bool,
+    liveness: bool,
+    /// What the part at work has found itself.
+    found: Visited,
+    moves: Vec<S::Move>,
+    after_moves: Vec<S::Move>,
+    events: Vec<Event>,
+}
+
+impl<S: System> Expander<S> {
+    fn new(limits: Limits) -> Self {
+        let (moves, after_moves, events) = Default::default();
+        Self {
+            symmetry: limits.symmetry,
+            liveness: limits.liveness,
+            found: Visited::default(),
+            moves,
+            after_moves,
+            events,
+        }
     }
-    record_state(graph.as_mut(), &first, &mut waits);
-    let mut level = vec![(first, 0_u32)];
-    while !level.is_empty() {
-        let mut next = Vec::new();
-        for (state, number) in level {
+
+    fn renamed(&self, state: S) -> S {
+        if self.symmetry { state.canonical() } else { state }
+    }
+
+    /// Judges a state, which comes to the end of the new ones.
+    fn judge(&mut self, state: S, into: &mut Expansion<S>) {
+        self.after_moves.clear();
+        judge(&state, &mut self.after_moves, &mut self.events);
+        let is_end = self.events.is_empty() && self.after_moves.is_empty();
+        let first = into.waits.len();
+        if self.liveness {
+            state.waits(&mut into.waits);
+            into.waits[first..].sort_unstable();
+        }
+        into.new.push(NewState {
+            outcome: is_end.then(|| state.outcome().into_boxed_str()),
+            broken: self.events.drain(..).next().map(Box::new),
+            waits: into.waits.len() - first,
+            is_quiescent: self.liveness && state.is_quiescent(),
+            state,
+        });
+    }
+
+    /// All moves of the states, in their order.
+    fn expand(&mut self, states: &[S], visited: &Visited) -> Expansion<S> {
+        let mut all = Expansion::default();
+        self.found.clear();
+        for state in states {
+            let mut moves = std::mem::take(&mut self.moves);
             moves.clear();
             state.moves(&mut moves);
-            let candidates = std::mem::take(&mut moves);
-            if let Some(graph) = &mut graph {
+            all.moves.push(moves.len());
+            for &mv in &moves {
+                let mut after = state.clone();
+                after.apply(mv, &mut self.events);
+                let after = self.renamed(after);
+                let print = fingerprint(&after);
+                let fairness = if self.liveness { state.fairness(mv) } else { Fairness::Optional };
+                let leads = if let Some(event) = self.events.drain(..).next() {
+                    all.faults.push(event);
+                    Leads::Broken
+                } else if visited.has(print) || self.found.insert(print).is_err() {
+                    Leads::Known
+                } else {
+                    self.judge(after, &mut all);
+                    Leads::New
+                };
+                let owed = (fairness != Fairness::Optional).then(|| (fairness, state.action(mv)));
+                all.edges.push(Edge { leads, print, owed });
+            }
+            self.moves = moves;
+        }
+        all
+    }
+}
+
+/// What the search knows so far.
+struct Progress<'a, S> {
+    start: &'a S,
+    limits: Limits,
+    report: Report,
+    origins: Vec<Origin>,
+    ends: BTreeMap<u32, (String, u64)>,
+    graph: Option<Graph>,
+    /// States of the next level.
+    next: Vec<S>,
+    progress: &'a mut dyn FnMut(&Report),
+}
+
+impl<S: System> Progress<'_, S> {
+    /// The next number is that of a new state; `false`: the search ends here, with a fault if there is one.
+    fn add(&mut self, new: NewState<S>, waits: &mut impl Iterator<Item = Wait>, origin: Origin) -> bool {
+        let waits: Vec<Wait> = waits.take(new.waits).collect();
+        if let Some(event) = new.broken {
+            return self.fault(*event, origin);
+        }
+        let to = self.origins.len() as u32;
+        self.ends.extend(new.outcome.map(|outcome| (to, (outcome.into(), 1))));
+        if self.report.states == self.limits.states.min(u32::MAX as usize) {
+            return false;
+        }
+        if let Some(graph) = &mut self.graph {
+            graph.push_state(&waits, new.is_quiescent);
+        }
+        self.report.states += 1;
+        if self.report.states.is_multiple_of(PROGRESS_STATES) {
+            (self.progress)(&self.report);
+        }
+        self.next.push(new.state);
+        self.origins.push(origin);
+        true
+    }
+
+    /// A move breaks a rule, or leads where one is broken.
+    fn fault(&mut self, event: Event, (number, ordinal): Origin) -> bool {
+        let ordinals: Vec<u16> = path(&self.origins, number).into_iter().chain([ordinal]).collect();
+        self.report.depth += 1;
+        self.report.violation = Some(way(self.start, event, &ordinals, None));
+        false
+    }
+
+    /// Takes over what the moves of the states from number `first` on lead to; `false`: the search ends here.
+    fn take(&mut self, first: u32, all: Expansion<S>, visited: &mut Visited) -> bool {
+        let Expansion { moves, edges, new, faults, waits } = all;
+        let (mut edges, mut new, mut faults) = (edges.into_iter(), new.into_iter(), faults.into_iter());
+        let mut waits = waits.into_iter();
+        for (number, moves) in (first..).zip(moves) {
+            if let Some(graph) = &mut self.graph {
                 if graph.is_full() {
-                    report.outcomes = outcomes(ends);
-                    return report;
+                    return false;
                 }
                 graph.begin_moves();
             }
-            for (ordinal, &mv) in candidates.iter().enumerate() {
-                report.transitions += 1;
-                let mut after = state.clone();
-                after.apply(mv, &mut events);
-                let after = renamed(after);
-                if events.is_empty() {
-                    let place = visited.insert(fingerprint(&after));
-                    let (Ok(to) | Err(to)) = place;
-                    if let Some(graph) = &mut graph {
-                        let fairness = state.fairness(mv);
-                        let is_owed = fairness != Fairness::Optional;
-                        graph.push_move(to, is_owed.then(|| (fairness, state.action(mv))));
+            for (ordinal, edge) in (0..).zip(edges.by_ref().take(moves)) {
+                self.report.transitions += 1;
+                if let Leads::Broken = edge.leads {
+                    return faults.next().is_none_or(|event| self.fault(event, (number, ordinal)));
+                }
+                let state = match edge.leads {
+                    Leads::New => new.next(),
+                    _ => None,
+                };
+                let place = visited.insert(edge.print);
+                let (Ok(to) | Err(to)) = place;
+                if let Some(graph) = &mut self.graph {
+                    graph.push_move(to, edge.owed);
+                }
+                if place.is_err() {
+                    // Another part of the batch may have found it too.
+                    waits.by_ref().take(state.map_or(0, |state| state.waits)).for_each(drop);
+                    if let Some((_, paths)) = self.ends.get_mut(&to) {
+                        *paths += 1;
                     }
-                    if place.is_err() {
-                        if let Some((_, paths)) = ends.get_mut(&to) {
-                            *paths += 1;
-                        }
-                        continue;
-                    }
-                    moves.clear();
-                    judge(&after, &mut moves, &mut events);
-                    if events.is_empty() && moves.is_empty() {
-                        ends.insert(to, (after.outcome(), 1));
-                    }
+                } else if let Some(state) = state
+                    && !self.add(state, &mut waits, (number, ordinal))
+                {
+                    return false;
                 }
-                if !events.is_empty() {
-                    let event = events.swap_remove(0);
-                    let ordinals = path(&origins, number).into_iter().chain([ordinal as u16]);
-                    report.depth += 1;
-                    report.violation = Some(way(start, event, &ordinals.collect::<Vec<_>>(), None));
-                    return report;
-                }
-                if report.states == most {
-                    report.outcomes = outcomes(ends);
-                    return report;
-                }
-                record_state(graph.as_mut(), &after, &mut waits);
-                report.states += 1;
-                if report.states.is_multiple_of(PROGRESS_STATES) {
-                    progress(&report);
-                }
-                next.push((after, origins.len() as u32));
-                origins.push((number, ordinal as u16));
             }
-            moves = candidates;
         }
-        report.depth += usize::from(!next.is_empty());
-        level = next;
+        true
     }
-    report.outcomes = outcomes(ends);
-    report.complete = true;
-    let lasso = graph.and_then(|graph| liveness::find(&graph));
-    report.violation = lasso.map(|lasso| endless(start, &lasso, &origins));
-    report
 }
 
-/// A state and who waits in it.
-fn record_state<S: System>(graph: Option<&mut Graph>, state: &S, waits: &mut Vec<Wait>) {
-    if let Some(graph) = graph {
-        waits.clear();
-        state.waits(waits);
-        waits.sort_unstable();
-        graph.push_state(waits, state.is_quiescent());
+/// A thread that expands: what it is given, and what comes back.
+type Worker<S> = (Sender<Vec<S>>, Receiver<Expansion<S>>);
+
+/// A thread that expands what comes until nothing more does.
+fn worker<'scope, S: System + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    limits: Limits,
+    visited: &'scope RwLock<Visited>,
+) -> Worker<S> {
+    let (give, given) = channel::<Vec<S>>();
+    let (answer, answers) = channel();
+    scope.spawn(move || {
+        let mut expander = Expander::new(limits);
+        while let Ok(states) = given.recv() {
+            let all = expander.expand(&states, &visited.read().unwrap_or_else(PoisonError::into_inner));
+            // The states end here: their memory is taken again by what this thread makes next.
+            drop(states);
+            if answer.send(all).is_err() {
+                break;
+            }
+        }
+    });
+    (give, answers)
+}
+
+fn run<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report {
+    let mut known = Progress {
+        start,
+        limits,
+        report: Report { by_name: !limits.symmetry, ..Report::default() },
+        origins: Vec::new(),
+        ends: BTreeMap::new(),
+        graph: limits.liveness.then(Graph::default),
+        next: Vec::new(),
+        progress,
+    };
+    let mut expander = Expander::new(limits);
+    let visited = RwLock::new(Visited::default());
+    let mut first = Expansion::default();
+    let state = expander.renamed(start.clone());
+    let _ = visited.write().unwrap_or_else(PoisonError::into_inner).insert(fingerprint(&state));
+    expander.judge(state, &mut first);
+    let mut waits = first.waits.into_iter();
+    for new in first.new {
+        if let Some(event) = new.broken {
+            known.report.states = 1;
+            known.report.violation = Some(way(start, *event, &[], None));
+            return known.report;
+        }
+        known.add(new, &mut waits, (0, 0));
     }
+    let is_whole = std::thread::scope(|scope| {
+        let workers: Vec<Worker<S>> = (1..limits.threads).map(|_| worker(scope, limits, &visited)).collect();
+        while !known.next.is_empty() {
+            let level = std::mem::take(&mut known.next);
+            let mut number = (known.origins.len() - level.len()) as u32;
+            let mut level = level.into_iter();
+            while level.len() > 0 {
+                let mut part = || level.by_ref().take(PART_STATES).collect::<Vec<S>>();
+                let own = part();
+                let busy: Vec<_> = workers
+                    .iter()
+                    .map(|(give, answers)| (give.send(part()), answers))
+                    .filter_map(|(given, answers)| given.ok().map(|()| answers))
+                    .collect();
+                let all = expander.expand(&own, &visited.read().unwrap_or_else(PoisonError::into_inner));
+                drop(own);
+                // A thread that has ended without an answer has panicked, and so does the scope.
+                let others = busy.into_iter().map_while(|answers| answers.recv().ok());
+                let all: Vec<_> = std::iter::once(all).chain(others).collect();
+                let mut visited = visited.write().unwrap_or_else(PoisonError::into_inner);
+                for all in all {
+                    let states = all.moves.len() as u32;
+                    if !known.take(number, all, &mut visited) {
+                        return false;
+                    }
+                    number += states;
+                }
+            }
+            known.report.depth += usize::from(!known.next.is_empty());
+        }
+        true
+    });
+    let Progress { mut report, ends, graph, origins, .. } = known;
+    if report.violation.is_none() {
+        report.outcomes = outcomes(ends);
+    }
+    if is_whole {
+        report.complete = true;
+        let lasso = graph.and_then(|graph| liveness::find(&graph));
+        report.violation = lasso.map(|lasso| endless(start, &lasso, &origins));
+    }
+    report
 }
 
 /// By name.

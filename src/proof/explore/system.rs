@@ -61,9 +61,9 @@ pub fn delivery<D: Content>(link: usize, dir: Dir, msg: &Msg<D>) -> u128 {
 }
 
 /// A whole system as one state.
-pub trait System: Clone + Eq + Hash {
+pub trait System: Clone + Eq + Hash + Send + Sync {
     /// A move.
-    type Move: Copy + Debug + PartialEq;
+    type Move: Copy + Debug + PartialEq + Send;
 
     /// Names of the agents, the columns of a chart.
     fn columns(&self) -> Vec<String>;

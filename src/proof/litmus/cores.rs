@@ -32,7 +32,7 @@ use scalepool_coherence::message::shown;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::View;
 use std::hash::{Hash, Hasher};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Lines of a shape.
 const LINES: u64 = 2;
@@ -65,7 +65,7 @@ struct Setup {
 /// Cores, agents and messages.
 #[derive(Debug, Clone)]
 pub struct Cores<R> {
-    setup: Rc<Setup>,
+    setup: Arc<Setup>,
     rig: R,
     net: Net<Line>,
     cores: Vec<Core>,
@@ -122,7 +122,7 @@ impl<R: Rig + Clone> Cores<R> {
         let lines = 1 + accesses().map(|a| a.line()).max().unwrap_or(0);
         let core = Core { next: 0, storing: Storing::Core, loaded: Vec::new() };
         let cores = vec![core; shape.programs.len().min(rig.actors())];
-        Self { setup: Rc::new(Setup { config, shape, lines }), rig, net, cores, begun: false, mirrored: false }
+        Self { setup: Arc::new(Setup { config, shape, lines }), rig, net, cores, begun: false, mirrored: false }
     }
 
     fn who(&self, actor: usize) -> Who {
@@ -165,7 +165,7 @@ impl<R: Rig + Clone> Cores<R> {
 
     /// The next access of a core, or a request for it. Text for a chart.
     fn act(&mut self, core: usize, value: bool, out: &mut Out<Line>) -> String {
-        let setup = Rc::clone(&self.setup);
+        let setup = Arc::clone(&self.setup);
         let config = &setup.config;
         match self.access(core) {
             Some(Access::Load(line)) => {
@@ -196,7 +196,7 @@ impl<R: Rig + Clone> Cores<R> {
 
     /// Makes effects true and sends what was sent.
     fn settle(&mut self, who: Who, out: &mut Out<Line>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
-        let setup = Rc::clone(&self.setup);
+        let setup = Arc::clone(&self.setup);
         let actor = self.column(who);
         while !out.effects.is_empty() {
             for effect in std::mem::take(&mut out.effects) {
@@ -220,7 +220,7 @@ impl<R: Rig + Clone> Cores<R> {
     }
 
     fn effect(&mut self, core: usize, effect: Effect<Line>, out: &mut Out<Line>) {
-        let setup = Rc::clone(&self.setup);
+        let setup = Arc::clone(&self.setup);
         match effect {
             Effect::Stored(line) if self.wanted(core, line).is_some() => {
                 self.cores[core].next += 1;
@@ -282,7 +282,7 @@ impl<R: Rig + Clone> Cores<R> {
         for bit in (0..8).filter(|bit| copies >> bit & 1 == 1) {
             let (core, line) = (bit % self.cores.len(), (bit / self.cores.len()) as u64);
             let mut out = Out::default();
-            self.rig.ask(&Rc::clone(&self.setup).config, core, LineAddr(line), Need::Copy, &mut out);
+            self.rig.ask(&Arc::clone(&self.setup).config, core, LineAddr(line), Need::Copy, &mut out);
             self.settle(self.who(core), &mut out, &mut Vec::new(), events);
             loop {
                 let first = self.deliveries().next();
@@ -296,7 +296,7 @@ impl<R: Rig + Clone> Cores<R> {
 
     /// Makes a move; its text for a chart.
     fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> String {
-        let setup = Rc::clone(&self.setup);
+        let setup = Arc::clone(&self.setup);
         let mut out = Out::default();
         let (who, text) = match mv {
             Move::Begin { copies, mirrored } => {
@@ -381,7 +381,7 @@ fn name_of(line: u64) -> &'static str {
     if line == 0 { "x" } else { "y" }
 }
 
-impl<R: Rig + Clone + Eq + Hash> System for Cores<R> {
+impl<R: Rig + Clone + Eq + Hash + Send + Sync> System for Cores<R> {
     type Move = Move;
 
     fn columns(&self) -> Vec<String> {

@@ -22,7 +22,7 @@ use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::{self, CopyView, DeviceStep, DeviceWatch, HomeWatch, PoisonedLines, View, misled};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 use std::hash::{Hash, Hasher};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An operation of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -126,7 +126,7 @@ struct State {
 /// The system.
 #[derive(Debug, Clone)]
 pub struct CacheSystem {
-    setup: Rc<Setup>,
+    setup: Arc<Setup>,
     state: State,
 }
 
@@ -195,7 +195,7 @@ impl CacheSystem {
             poisoned: PoisonedLines::default(),
             loads: if setup.poisoners.is_empty() { Vec::new() } else { vec![Vec::new(); setup.programs.len()] },
         };
-        let mut system = Self { setup: Rc::new(setup), state };
+        let mut system = Self { setup: Arc::new(setup), state };
         // Memory is written once, so that equal memories look equal.
         for line in (0..system.setup.lines).map(LineAddr) {
             system.state.home.memory.write(line, &Token::initial(line), WHOLE_LINE);
@@ -444,7 +444,7 @@ impl CacheSystem {
     fn advance(&mut self, device: Port, out: &mut Out<Token>, did: &mut Vec<String>) {
         let n = usize::from(device);
         let line = LineAddr(0);
-        let setup = Rc::clone(&self.setup);
+        let setup = Arc::clone(&self.setup);
         let Some(program) = setup.programs.get(n) else { return };
         loop {
             let (next, asked) = self.state.at[n];

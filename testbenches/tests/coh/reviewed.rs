@@ -385,7 +385,8 @@ fn every_option_means_something() {
 /// other ways may lead to equal sets of states. `plain` has what is seen without options, by the number of states.
 fn acts(named: &Named, config: &CoherenceConfig, most: usize, plain: &mut BTreeMap<usize, Report>) -> bool {
     let seen = |config: &CoherenceConfig, states| {
-        (named.start)(config.clone()).search(Limits { states, symmetry: false, liveness: false }, &mut |_| ())
+        (named.start)(config.clone())
+            .search(Limits { states, symmetry: false, liveness: false, ..Limits::default() }, &mut |_| ())
     };
     let mut limits = std::iter::successors(Some(8), |n| Some(n * 4)).take_while(|n| *n <= most);
     limits.any(|states| {

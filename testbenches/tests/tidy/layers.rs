@@ -139,8 +139,8 @@ const RESERVED: &[(&str, &[&str], &str)] = &[
     ("std::net", &[], "nothing here needs a network"),
     (
         "std::thread",
-        &["src/kernel/", "src/trace/hub.rs", "src/cli/", "testbenches/"],
-        "threads are a matter of the scheduler",
+        &["src/kernel/", "src/trace/hub.rs", "src/cli/", "src/proof/explore/", "testbenches/"],
+        "threads are a matter of the scheduler and of the search",
     ),
 ];
 

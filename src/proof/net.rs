@@ -47,7 +47,12 @@ impl<D: Content> Net<D> {
 
     /// Puts a message on its way, in the direction of its class.
     pub fn send(&mut self, link: usize, msg: Msg<D>) {
-        place(&mut self.lanes[Self::lane(link, msg.class().dir())], msg);
+        self.send_on(link, msg.class().dir(), msg);
+    }
+
+    /// Puts a message on its way in the direction of the end that sends it: an agent may be requester and target at one port.
+    pub fn send_on(&mut self, link: usize, dir: Dir, msg: Msg<D>) {
+        place(&mut self.lanes[Self::lane(link, dir)], msg);
     }
 
     /// Whether message `index` may be delivered now.

@@ -40,7 +40,7 @@ impl Table {
     }
 
     /// The link on which a message of link `from` goes on, and as what; `None`: it is discarded.
-    fn way(
+    pub fn way(
         &mut self,
         config: &CoherenceConfig,
         from: usize,

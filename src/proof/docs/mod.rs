@@ -3,7 +3,8 @@
 //! Made from the rows by which the agents act, so the page cannot say anything else.
 
 use crate::explore::{Step, System};
-use crate::systems::mem::{MemSystem, Setup};
+use crate::systems::mem::{self as systems, Setup};
+use crate::systems::part::Member;
 use scalepool_coherence::bias::tables as bias;
 use scalepool_coherence::cache::state::{At, Snoop};
 use scalepool_coherence::cache::{answers, requests, snoops};
@@ -126,7 +127,7 @@ fn device_tables() -> String {
 fn host_diagram() -> String {
     let line = LineAddr(0);
     let requests = vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::INV, HostReq::CLN_EVCT];
-    let start = MemSystem::new(Setup {
+    let start = systems::system(Setup {
         requests,
         device: Vec::new(),
         drops: false,
@@ -145,8 +146,9 @@ fn host_diagram() -> String {
                 Step::Deliver { label, .. } => label,
                 Step::Act { text, .. } => text.split([' ', ',']).next().unwrap_or_default().to_owned(),
             };
-            for (old, new) in system.hosts().iter().zip(after.hosts()) {
-                let (from, to) = (old.phase(line), new.phase(line));
+            for (old, new) in system.agents().iter().zip(after.agents()) {
+                let (Member::Host(old), Member::Host(new)) = (old, new) else { continue };
+                let (from, to) = (old.agent.phase(line), new.agent.phase(line));
                 if from != to {
                     edge(&mut edges, &format!("{from:?}"), &format!("{to:?}"), label.clone());
                 }

@@ -6,9 +6,9 @@ use crate::flows::{FlowError, play};
 use crate::litmus::cores::start as cores;
 use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
 use crate::stress::Protocol;
-use crate::systems::bias::{BiasSystem, Setup as BiasSetup};
-use crate::systems::cache::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS, Setup as CacheSetup};
-use crate::systems::mem::{MemSystem, Setup as MemSetup};
+use crate::systems::bias::{self, Setup as BiasSetup};
+use crate::systems::cache::{self, ALL_REQUESTS, HINTED_REQUESTS, Setup as CacheSetup};
+use crate::systems::mem::{self, Setup as MemSetup};
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::config::{CoherenceConfig, OutOfRange};
 use scalepool_coherence::ids::IdSet;
@@ -62,11 +62,11 @@ impl Named {
 }
 
 fn cache(setup: CacheSetup) -> Box<dyn Explored> {
-    Box::new(CacheSystem::new(setup))
+    Box::new(cache::system(setup))
 }
 
 fn mem(setup: MemSetup) -> Box<dyn Explored> {
-    Box::new(MemSystem::new(setup))
+    Box::new(mem::system(setup))
 }
 
 /// A litmus shape on two agents.
@@ -186,14 +186,14 @@ pub static NAMED: &[Named] = &[
         name: "hdm-d",
         doc: "a host and a device with bias flips both ways",
         options: HDM_D,
-        start: |config| Box::new(BiasSystem::new(BiasSetup::everything(config))),
+        start: |config| Box::new(bias::system(BiasSetup::everything(config))),
     },
     Named {
         name: "hdm-d-poison",
         doc: "a host and a device that stores and writes poison, with bias flips both ways",
         options: HDM_D,
         start: |config| {
-            Box::new(BiasSystem::new(BiasSetup { poisoners: IdSet::of_bits(0b01), ..BiasSetup::everything(config) }))
+            Box::new(bias::system(BiasSetup { poisoners: IdSet::of_bits(0b01), ..BiasSetup::everything(config) }))
         },
     },
     shape!("cxl-cache-corr", CORR, Protocol::Cache(2), CACHE_CORES),

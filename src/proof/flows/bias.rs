@@ -1,7 +1,7 @@
 //! Flows of HDM-D (`coherence` §3.3): a device with a bias table and its host.
 
 use super::{Flow, play};
-use crate::systems::bias::{BiasSystem, Setup};
+use crate::systems::bias::{Setup, system};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::HostReq;
@@ -10,7 +10,7 @@ use scalepool_coherence::mem::tables::Copy4::{self, E, I, M, S};
 /// `start`: state of the device, of the host.
 fn flow(name: &'static str, doc: &'static str, host: HostReq, start: [Copy4; 2], script: &[&'static str]) -> Flow {
     let setup = Setup { host: vec![host], ..Setup::everything(CoherenceConfig::default()) };
-    Flow { name, doc, chart: play(name, BiasSystem::new(setup).start_at(start[0], start[1]), script) }
+    Flow { name, doc, chart: play(name, system(setup).start_at(&start), script) }
 }
 
 /// Poison on its way (`fabric` §1.8, `memory` §6.3): the host stores poison, and holds poison where it starts in M.
@@ -18,7 +18,7 @@ pub fn poison() -> Vec<Flow> {
     let poisoned = |name, doc, start: [Copy4; 2], script: &[&'static str]| {
         let everything = Setup::everything(CoherenceConfig::default());
         let setup = Setup { host: vec![HostReq::RD_ANY], poisoners: IdSet::of_bits(0b10), ..everything };
-        Flow { name, doc, chart: play(name, BiasSystem::new(setup).start_at(start[0], start[1]), script) }
+        Flow { name, doc, chart: play(name, system(setup).start_at(&start), script) }
     };
     vec![
         poisoned(

@@ -1,7 +1,7 @@
 //! Flows of CXL.cache (`coherence` §2): two devices and a home.
 
 use super::{Flow, play};
-use crate::systems::cache::{ALL_REQUESTS, CacheSystem, Setup};
+use crate::systems::cache::{ALL_REQUESTS, Setup, system};
 use scalepool_coherence::cache::state::At::{self, E, I, M, S};
 use scalepool_coherence::config::{
     CleanEvictAnswer, CoherenceConfig, ErrorAnswer, ErrorRange, SnpCurOnClean, SnpDataOnM,
@@ -17,7 +17,7 @@ fn with(
     script: &[&'static str],
 ) -> Flow {
     let menu: Vec<_> = ALL_REQUESTS.iter().copied().chain([D2hReqOpcode::CacheFlushed]).collect();
-    let system = CacheSystem::new(Setup { core: true, ..Setup::free(config, 2, &menu) }).start_at(&start);
+    let system = system(Setup { core: true, ..Setup::free(config, 2, &menu) }).start_at(&start);
     Flow { name, doc, chart: play(name, system, script) }
 }
 
@@ -33,7 +33,7 @@ fn failing() -> CoherenceConfig {
 /// Device 1 writes poison, and holds poison where it starts in M.
 fn poisoned(name: &'static str, doc: &'static str, start: [At; 2], script: &[&'static str]) -> Flow {
     let free = Setup::free(CoherenceConfig::default(), 2, ALL_REQUESTS);
-    let system = CacheSystem::new(Setup { core: true, poisoners: IdSet::of_bits(0b10), ..free }).start_at(&start);
+    let system = system(Setup { core: true, poisoners: IdSet::of_bits(0b10), ..free }).start_at(&start);
     Flow { name, doc, chart: play(name, system, script) }
 }
 

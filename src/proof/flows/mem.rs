@@ -1,7 +1,7 @@
 //! Flows of HDM-DB (`coherence` §3.2, §3.4, §3.5): two hosts and a device.
 
 use super::{Flow, play};
-use crate::systems::mem::{MemSystem, Setup};
+use crate::systems::mem::{Setup, system};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::dcoh::DeviceOp;
@@ -18,7 +18,7 @@ fn setup(mem: MemConfig, requests: &[HostReq]) -> Setup {
 }
 
 fn of(name: &'static str, doc: &'static str, setup: Setup, start: [Copy4; 2], script: &[&'static str]) -> Flow {
-    Flow { name, doc, chart: play(name, MemSystem::new(setup).start_at(&start), script) }
+    Flow { name, doc, chart: play(name, system(setup).start_at(&start), script) }
 }
 
 fn flow(name: &'static str, doc: &'static str, request: HostReq, start: [Copy4; 2], script: &[&'static str]) -> Flow {

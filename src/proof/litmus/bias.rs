@@ -2,17 +2,18 @@
 
 use super::{Case, LitmusError, Word, mem};
 use crate::explore::Explored;
-use crate::systems::bias::{BiasSystem, DeviceAct, Setup};
+use crate::systems::bias::{Setup, system};
+use crate::systems::menu::Act;
 use scalepool_coherence::bias::tables;
 
-fn device_act(word: &Word) -> Result<DeviceAct, LitmusError> {
+fn device_act(word: &Word) -> Result<Act, LitmusError> {
     match word.text.as_str() {
-        "Load" => Ok(DeviceAct::Load),
-        "Store" => Ok(DeviceAct::Store),
+        "Load" => Ok(Act::Load),
+        "Store" => Ok(Act::Store),
         name => {
             let mut known = tables::ROWS.iter().flat_map(|r| r.opcodes);
             match known.clone().find(|o| o.name() == Some(name)) {
-                Some(&opcode) => Ok(DeviceAct::Op(opcode)),
+                Some(&opcode) => Ok(Act::Cache(opcode)),
                 None => {
                     let names: Vec<&str> = known.by_ref().filter_map(|o| o.name()).collect();
                     let expected = format!("Load, Store or one of {}", names.join(" "));
@@ -35,5 +36,5 @@ pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
     let everything = Setup::everything(case.config.clone());
     let poisoners = case.poisoners.clone();
     let setup = Setup { device_program, host_program, programs: true, poisoners, ..everything };
-    Ok(Box::new(BiasSystem::new(setup).start_at(mem::state(device), mem::state(host)).begin()))
+    Ok(Box::new(system(setup).start_at(&[mem::state(device), mem::state(host)]).begin()))
 }

@@ -2,7 +2,8 @@
 
 use super::{Case, LitmusError, Word};
 use crate::explore::Explored;
-use crate::systems::cache::{ALL_REQUESTS, Act, CacheSystem, Setup};
+use crate::systems::cache::{ALL_REQUESTS, Setup, system};
+use crate::systems::menu::Act;
 use scalepool_coherence::cache::home::PORTS;
 use scalepool_coherence::cache::state::At;
 
@@ -11,7 +12,7 @@ fn act(word: &Word) -> Result<Act, LitmusError> {
         "Load" => Ok(Act::Load),
         "Store" => Ok(Act::Store),
         name => match ALL_REQUESTS.iter().find(|op| op.name() == Some(name)) {
-            Some(op) => Ok(Act::Request(*op)),
+            Some(op) => Ok(Act::Cache(*op)),
             None => {
                 let names: Vec<&str> = ALL_REQUESTS.iter().filter_map(|op| op.name()).collect();
                 let expected = format!("Load, Store or one of {}", names.join(" "));
@@ -37,5 +38,5 @@ pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
     };
     let states: Vec<At> = case.start.chars().map(at).collect();
     let setup = Setup { programs, poisoners: case.poisoners.clone(), ..Setup::free(case.config.clone(), devices, &[]) };
-    Ok(Box::new(CacheSystem::new(setup).start_at(&states).begin()))
+    Ok(Box::new(system(setup).start_at(&states).begin()))
 }

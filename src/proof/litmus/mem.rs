@@ -2,7 +2,8 @@
 
 use super::{Case, LitmusError, Word};
 use crate::explore::Explored;
-use crate::systems::mem::{Act, MemSystem, Setup};
+use crate::systems::mem::{Setup, system};
+use crate::systems::menu::Act;
 use scalepool_coherence::ids::Port;
 use scalepool_coherence::mem::HostReq;
 use scalepool_coherence::mem::tables::Copy4;
@@ -13,10 +14,10 @@ const MOST_HOSTS: usize = 16;
 /// The operation of a host that a word names.
 pub(super) fn act(word: &Word) -> Result<Act, LitmusError> {
     Ok(match word.text.as_str() {
-        "MemRdS" => Act::Request(HostReq::RD_SHARED),
-        "MemRdA" => Act::Request(HostReq::RD_ANY),
-        "MemInv" => Act::Request(HostReq::INV),
-        "MemClnEvct" => Act::Request(HostReq::CLN_EVCT),
+        "MemRdS" => Act::Mem(HostReq::RD_SHARED),
+        "MemRdA" => Act::Mem(HostReq::RD_ANY),
+        "MemInv" => Act::Mem(HostReq::INV),
+        "MemClnEvct" => Act::Mem(HostReq::CLN_EVCT),
         "MemWr" => Act::WriteBack,
         "Load" => Act::Load,
         "Store" => Act::Store,
@@ -50,5 +51,5 @@ pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
     let states: Vec<Copy4> = case.start.chars().map(state).collect();
     let setup =
         Setup { programs, poisoners: case.poisoners.clone(), ..Setup::core(case.config.clone(), hosts as Port) };
-    Ok(Box::new(MemSystem::new(setup).start_at(&states).begin()))
+    Ok(Box::new(system(setup).start_at(&states).begin()))
 }

@@ -1,5 +1,13 @@
-//! Agents and the messages between them as one state, a system for each protocol.
+//! Systems of agents as one state of a search.
+//!
+//! [`composite`] is the one system; [`setup`] says of which agents, links and lines it consists, [`part`] what each kind of agent
+//! does in it, [`menu`] what agents may begin. [`cache`], [`mem`] and [`bias`] describe the systems of one protocol.
 
 pub mod bias;
 pub mod cache;
+pub mod composite;
 pub mod mem;
+pub mod menu;
+pub mod part;
+pub mod setup;
+mod symmetry;

@@ -9,7 +9,7 @@ use super::table::Table;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::{Limits, search};
 use scalepool::proof::stress::{Protocol, Stress};
-use scalepool::proof::systems::cache::{CacheSystem, Setup};
+use scalepool::proof::systems::cache::{Setup, system as cache_system};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 use std::path::Path;
 use std::process::Command;
@@ -41,7 +41,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
     let menu = [Op::RdShared, Op::RdOwn, Op::CleanEvict, Op::DirtyEvict];
     let setup = Setup { waiting_stores: false, orders: false, ..Setup::free(config, devices, &menu) };
     let begun = Instant::now();
-    let report = search(&CacheSystem::new(setup), Limits { liveness: false, ..Limits::default() });
+    let report = search(&cache_system(setup), Limits { liveness: false, ..Limits::default() });
     let rate = report.states as f64 / begun.elapsed().as_secs_f64() / 1e3;
     table.remark(format!("explored states, CXL.cache, {devices} devices: {} states, {rate:.0} k/s", report.states));
     table.remark(match rumur(devices) {

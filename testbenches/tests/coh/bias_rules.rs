@@ -12,7 +12,7 @@ use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
+use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BisnpOpcode, D2hReqOpcode, D2hRspOpcode, GoState, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode,
     MetaValue, SnpType,
@@ -21,13 +21,13 @@ use std::collections::BTreeSet;
 
 #[test]
 fn coh_bia_01_p() {
-    clean("HDM-D", &BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())));
+    clean("HDM-D", &bias_system(BiasSetup::everything(CoherenceConfig::default())));
 }
 
 #[test]
 fn coh_bia_01_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::LocalUseInHostBias), ..CoherenceConfig::default() };
-    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-01");
+    names(&bias_system(BiasSetup::everything(config)), "COH-BIA-01");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn coh_bia_12_p() {
 #[test]
 fn coh_bia_12_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::FwdBeforeWriteDone), ..CoherenceConfig::default() };
-    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-12");
+    names(&bias_system(BiasSetup::everything(config)), "COH-BIA-12");
 }
 
 #[test]
@@ -146,20 +146,20 @@ fn coh_bia_13_p() {
 #[test]
 fn coh_bia_13_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::BackFlipUnsnooped), ..CoherenceConfig::default() };
-    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-13");
+    names(&bias_system(BiasSetup::everything(config)), "COH-BIA-13");
 }
 
 #[test]
 fn coh_bia_14_p() {
     let config = with(MemConfig { flush_keeps_shared: true, ..MemConfig::default() });
-    clean("HDM-D", &BiasSystem::new(BiasSetup::everything(config)));
+    clean("HDM-D", &bias_system(BiasSetup::everything(config)));
 }
 
 #[test]
 fn coh_bia_14_n() {
     let mut config = with(MemConfig { flush_keeps_shared: true, ..MemConfig::default() });
     config.mutant = Some(Mutant::FlushFlips);
-    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-14");
+    names(&bias_system(BiasSetup::everything(config)), "COH-BIA-14");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn coh_bia_15_p() {
 #[test]
 fn coh_bia_15_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::ReqWaitsForOwnRequest), ..CoherenceConfig::default() };
-    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-15");
+    names(&bias_system(BiasSetup::everything(config)), "COH-BIA-15");
 }
 
 #[test]

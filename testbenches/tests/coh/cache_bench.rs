@@ -11,7 +11,7 @@ pub use scalepool::coherence::ids::IdSet;
 pub use scalepool::coherence::message::Msg;
 pub use scalepool::coherence::mutant::Mutant;
 pub use scalepool::proof::explore::{Limits, Report, Violation, search};
-pub use scalepool::proof::systems::cache::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS, Setup};
+pub use scalepool::proof::systems::cache::{ALL_REQUESTS, HINTED_REQUESTS, Setup, system as cache_system};
 pub use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode as Op, D2hRspOpcode as Rsp, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode,
     SnpType,
@@ -182,7 +182,7 @@ pub fn explored() -> &'static Report {
         let config = CoherenceConfig { alternatives: true, silent_drop_e: true, ..CoherenceConfig::default() };
         let mut setup = Setup::free(config, 2, ALL_REQUESTS);
         setup.core = true;
-        clean(search(&CacheSystem::new(setup), Limits { symmetry: true, ..Limits::default() }))
+        clean(search(&cache_system(setup), Limits { symmetry: true, ..Limits::default() }))
     })
 }
 
@@ -201,7 +201,7 @@ pub fn counterexample(mutant: Mutant, devices: usize, orders: bool) -> Option<Vi
         CoherenceConfig { mutant: Some(mutant), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
     let mut setup = Setup::free(config, devices, ALL_REQUESTS);
     setup.orders = orders;
-    search(&CacheSystem::new(setup), Limits { states: 400_000, symmetry: true, ..Limits::default() }).violation
+    search(&cache_system(setup), Limits { states: 400_000, symmetry: true, ..Limits::default() }).violation
 }
 
 /// The rule that the counterexample of a mutant breaks. Several tests ask for the same one.

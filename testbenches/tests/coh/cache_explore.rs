@@ -14,7 +14,7 @@ fn explore(name: &str, setup: Setup, symmetry: bool) -> Report {
 }
 
 fn explore_within(name: &str, setup: Setup, limits: Limits) -> Report {
-    let report = clean(search(&CacheSystem::new(setup), limits));
+    let report = clean(search(&cache_system(setup), limits));
     println!("{name}: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     report
 }

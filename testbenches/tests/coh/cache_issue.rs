@@ -13,7 +13,7 @@ use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode};
 /// All requests of a menu by two devices: the first broken rule.
 fn explored_with(config: CoherenceConfig, menu: &[Op]) -> Report {
     search(
-        &CacheSystem::new(Setup::free(config, 2, menu)),
+        &cache_system(Setup::free(config, 2, menu)),
         Limits { states: 2_000_000, symmetry: true, ..Limits::default() },
     )
 }

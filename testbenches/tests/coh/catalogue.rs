@@ -23,9 +23,9 @@ use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
 use scalepool::proof::explore::{Limits, Report, System, search};
 use scalepool::proof::stress::{Protocol, Stress};
-use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
-use scalepool::proof::systems::cache::{CacheSystem, Setup};
-use scalepool::proof::systems::mem::{MemSystem, Setup as MemSetup};
+use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
+use scalepool::proof::systems::cache::{Setup, system as cache_system};
+use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType,
 };
@@ -52,13 +52,13 @@ fn scenario_coh_t01() {
 /// Every request, evict and drop of three devices, with stores that wait for ownership.
 #[test]
 fn scenario_coh_t02() {
-    clean(&CacheSystem::new(Setup::free(drops(), 3, ALL_REQUESTS)), true);
+    clean(&cache_system(Setup::free(drops(), 3, ALL_REQUESTS)), true);
 }
 
 /// Two hosts, then three, on HDM-DB; wider menus are in `mem_explore`.
 #[test]
 fn scenario_coh_t03() {
-    clean(&MemSystem::new(MemSetup::core(CoherenceConfig::default(), 2)), false);
+    clean(&mem_system(MemSetup::core(CoherenceConfig::default(), 2)), false);
     let requests = vec![HostReq::RD_ANY, HostReq::RD_SHARED];
     let setup = MemSetup {
         requests,
@@ -66,13 +66,13 @@ fn scenario_coh_t03() {
         wants: vec![HostAccess::Store],
         ..MemSetup::core(CoherenceConfig::default(), 3)
     };
-    clean(&MemSystem::new(setup), false);
+    clean(&mem_system(setup), false);
 }
 
 /// Every operation of host and device on one line of HDM-D.
 #[test]
 fn scenario_coh_t04() {
-    clean(&BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())), false);
+    clean(&bias_system(BiasSetup::everything(CoherenceConfig::default())), false);
 }
 
 /// Every rule that can be turned off, off, one at a time: a counterexample that names the rule. Among them are all that
@@ -126,13 +126,9 @@ fn scenario_coh_t05() {
         (HostOldBytes, "COH-SFI-10"),
     ];
     for (mutant, rule) in two_hosts {
-        told(mutant, rule, names(&MemSystem::new(MemSetup::core(of(mutant), 2)), rule));
+        told(mutant, rule, names(&mem_system(MemSetup::core(of(mutant), 2)), rule));
     }
-    told(
-        EntryLeavesEarly,
-        "COH-SFI-01",
-        names(&MemSystem::new(MemSetup::one_entry(of(EntryLeavesEarly))), "COH-SFI-01"),
-    );
+    told(EntryLeavesEarly, "COH-SFI-01", names(&mem_system(MemSetup::one_entry(of(EntryLeavesEarly))), "COH-SFI-01"));
     let in_blocks = [
         (BlockAnswerEarly, BlockAnswer::Whole, "COH-BLK-04"),
         (OneConflictForBlock, BlockAnswer::Lines, "COH-BIC-10"),
@@ -140,7 +136,7 @@ fn scenario_coh_t05() {
     ];
     for (mutant, block_answer, rule) in in_blocks {
         let config = CoherenceConfig { mem: MemConfig { block_answer, ..MemConfig::default() }, ..of(mutant) };
-        told(mutant, rule, names(&MemSystem::new(MemSetup::blocks(config, 1, &[DeviceOp::ReadOwn])), rule));
+        told(mutant, rule, names(&mem_system(MemSetup::blocks(config, 1, &[DeviceOp::ReadOwn])), rule));
     }
     let bias = [
         (ReqPassesFwd, "COH-BIA-11"),
@@ -153,7 +149,7 @@ fn scenario_coh_t05() {
     for (mutant, rule) in bias {
         let mut config = of(mutant);
         config.mem.flush_keeps_shared = mutant == FlushFlips;
-        told(mutant, rule, names(&BiasSystem::new(BiasSetup::everything(config)), rule));
+        told(mutant, rule, names(&bias_system(BiasSetup::everything(config)), rule));
     }
 }
 

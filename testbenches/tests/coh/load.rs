@@ -12,7 +12,8 @@ use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::systems::mem::{Act, MemSystem, Setup};
+use scalepool::proof::systems::mem::{Setup, system as mem_system};
+use scalepool::proof::systems::menu::Act;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request};
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, SnpType};
@@ -108,11 +109,11 @@ fn coh_qos_04_p() {
     // The same outcomes whatever is told.
     let outcomes = |mem: MemConfig| {
         let programs = vec![
-            vec![Act::Request(HostReq::RD_ANY), Act::Store],
-            vec![Act::Request(HostReq::RD_SHARED), Act::Load, Act::Request(HostReq::INV), Act::Store],
+            vec![Act::Mem(HostReq::RD_ANY), Act::Store],
+            vec![Act::Mem(HostReq::RD_SHARED), Act::Load, Act::Mem(HostReq::INV), Act::Store],
         ];
         let setup = Setup { programs, ..Setup::core(with(mem), 2) };
-        clean("load", &MemSystem::new(setup).begin()).outcomes
+        clean("load", &mem_system(setup).begin()).outcomes
     };
     let light = outcomes(MemConfig::default());
     assert!(light.len() > 1, "{light:?}");
@@ -125,13 +126,13 @@ fn coh_qos_04_n() {
     let mem = MemConfig { throughput_reduction: 2, ..MemConfig::default() };
     let config = CoherenceConfig { mutant: Some(Mutant::LoadSkipsSnoops), ..with(mem) };
     let setup = Setup::core(config, 2);
-    names(&MemSystem::new(setup.clone()), "COH-QOS-04");
-    let start = MemSystem::new(Setup { orders: false, ..setup });
+    names(&mem_system(setup.clone()), "COH-QOS-04");
+    let start = mem_system(Setup { orders: false, ..setup });
     let found = explore("LoadSkipsSnoops", &start).violation.expect("it is found");
     assert!(["COH-INV-01", "COH-INV-02", "COH-INV-04"].contains(&found.event.rule), "{}", found.event);
     // Not loaded, the same device is right: coherence depends on the load.
     let config = CoherenceConfig { mutant: Some(Mutant::LoadSkipsSnoops), ..CoherenceConfig::default() };
-    clean("light", &MemSystem::new(Setup::core(config, 2)));
+    clean("light", &mem_system(Setup::core(config, 2)));
 }
 
 /// A walk over lines that nobody holds: every access is a request.

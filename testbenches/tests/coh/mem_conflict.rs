@@ -12,7 +12,7 @@ use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::systems::mem::{MemSystem, Setup};
+use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode, M2sRwdOpcode, NdrOpcode, SnpType};
 
 #[test]
@@ -43,7 +43,7 @@ fn coh_bic_01_n() {
     let answers = |_: &mut MemHost<Line>, out: &mut Out<Line>| out.send(0, birsp(BirspOpcode::BIRspI, 0));
     assert_eq!(takes_and(&config, &host, snoop, answers), ["COH-BIC-01"]);
     let config = CoherenceConfig { mutant: Some(Mutant::ConflictOnReq), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-BIC-01");
+    names(&mem_system(Setup::core(config, 2)), "COH-BIC-01");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn coh_bic_02_p() {
 #[test]
 fn coh_bic_02_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::AckWithheld), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-BIC-02");
+    names(&mem_system(Setup::core(config, 2)), "COH-BIC-02");
     let mut host = host(Copy4::S);
     let config = CoherenceConfig::default();
     assert_eq!(rules(&give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, 5))), ["COH-BIC-02"]);
@@ -97,7 +97,7 @@ fn coh_bic_04_p() {
 #[test]
 fn coh_bic_04_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::ConflictRowSwapped), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-BIC-04");
+    names(&mem_system(Setup::core(config, 2)), "COH-BIC-04");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn coh_bic_08_n() {
     let cmp = (0, ndr(NdrOpcode::Cmp, TAG));
     assert_eq!(takes_and(&config, &writing, cmp, |_, out| out.sends.clear()), ["COH-BIC-08"]);
     let config = CoherenceConfig { mutant: Some(Mutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-BIC-08");
+    names(&mem_system(Setup::core(config, 2)), "COH-BIC-08");
 }
 
 #[test]
@@ -232,14 +232,14 @@ fn coh_bic_09_n() {
 #[test]
 fn coh_bic_10_p() {
     let config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
-    clean("blocks", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
+    clean("blocks", &mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
 }
 
 #[test]
 fn coh_bic_10_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
     config.mutant = Some(Mutant::OneConflictForBlock);
-    names(&MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BIC-10");
+    names(&mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BIC-10");
 }
 
 #[test]
@@ -262,11 +262,11 @@ fn coh_bic_11_n() {
 
 #[test]
 fn coh_bic_12_p() {
-    clean("HDM-DB, 2 hosts", &MemSystem::new(Setup::core(CoherenceConfig::default(), 2)));
+    clean("HDM-DB, 2 hosts", &mem_system(Setup::core(CoherenceConfig::default(), 2)));
 }
 
 #[test]
 fn coh_bic_12_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::GrantNotUsed), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-BIC-12");
+    names(&mem_system(Setup::core(config, 2)), "COH-BIC-12");
 }

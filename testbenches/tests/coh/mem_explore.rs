@@ -8,8 +8,8 @@ use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{Dcoh, DeviceOp, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir};
 use scalepool::proof::explore::{Limits, Report, System, search};
-use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
-use scalepool::proof::systems::mem::{MemSystem, Setup};
+use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
+use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use std::collections::VecDeque;
 
 pub fn with(mem: MemConfig) -> CoherenceConfig {
@@ -33,14 +33,14 @@ pub fn clean<S: System>(name: &str, start: &S) -> Report {
 
 #[test]
 fn two_hosts() {
-    clean("HDM-DB, 2 hosts, core", &MemSystem::new(Setup::core(CoherenceConfig::default(), 2)));
+    clean("HDM-DB, 2 hosts, core", &mem_system(Setup::core(CoherenceConfig::default(), 2)));
     let all = Setup {
         device: Vec::new(),
         drops: false,
         requests: HostReq::ALL.into_iter().filter(|r| *r != HostReq::INV_NT && *r != HostReq::SPEC_RD).collect(),
         ..Setup::everything(CoherenceConfig::default(), 2)
     };
-    clean("HDM-DB, 2 hosts, all requests", &MemSystem::new(all));
+    clean("HDM-DB, 2 hosts, all requests", &mem_system(all));
 }
 
 /// Every request beside silent drops: a host that dropped its copy may still ask, and says that it holds nothing. The
@@ -50,7 +50,7 @@ fn two_hosts_every_request_and_drops() {
     let soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
     let states = if soak { 5_000_000 } else { 100_000 };
     let all = Setup { device: Vec::new(), ..Setup::everything(CoherenceConfig::default(), 2) };
-    let report = search(&MemSystem::new(all), Limits { states, symmetry: true, ..Limits::default() });
+    let report = search(&mem_system(all), Limits { states, symmetry: true, ..Limits::default() });
     println!("HDM-DB, 2 hosts, all requests, drops: {} states, {} transitions", report.states, report.transitions);
     assert!(report.complete == soak && report.violation.is_none(), "{:?}", report.violation.map(|v| v.event));
 }
@@ -58,8 +58,8 @@ fn two_hosts_every_request_and_drops() {
 #[test]
 fn hdm_d_legal_alternatives() {
     let config = CoherenceConfig { alternatives: true, ..CoherenceConfig::default() };
-    let all = clean("HDM-D, every legal answer", &BiasSystem::new(BiasSetup::everything(config)));
-    let few = clean("HDM-D", &BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())));
+    let all = clean("HDM-D, every legal answer", &bias_system(BiasSetup::everything(config)));
+    let few = clean("HDM-D", &bias_system(BiasSetup::everything(CoherenceConfig::default())));
     assert!(all.states > few.states);
 }
 
@@ -68,23 +68,23 @@ fn two_hosts_legal_alternatives() {
     let config =
         CoherenceConfig { alternatives: true, without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
     let setup = Setup { drops: true, ..Setup::core(config, 2) };
-    clean("HDM-DB, 2 hosts, every legal answer", &MemSystem::new(setup));
+    clean("HDM-DB, 2 hosts, every legal answer", &mem_system(setup));
 }
 
 #[test]
 fn two_hosts_and_the_device_cache() {
     let device = vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict];
     let setup = Setup { device: device.clone(), ..Setup::core(CoherenceConfig::default(), 2) };
-    clean("HDM-DB, 2 hosts and the device's cache", &MemSystem::new(setup));
+    clean("HDM-DB, 2 hosts and the device's cache", &mem_system(setup));
     let config = with(MemConfig { cmp_m: true, ..MemConfig::default() });
     let setup = Setup { device, requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED], ..Setup::core(config, 2) };
-    clean("HDM-DB, the same with Cmp-M", &MemSystem::new(setup));
+    clean("HDM-DB, the same with Cmp-M", &mem_system(setup));
 }
 
 /// All of the core on three hosts; hosts that differ in name only count once.
 #[test]
 fn three_hosts() {
-    let start = MemSystem::new(Setup::core(CoherenceConfig::default(), 3));
+    let start = mem_system(Setup::core(CoherenceConfig::default(), 3));
     let report = search(&start, Limits { symmetry: true, ..Limits::default() });
     println!("HDM-DB, 3 hosts: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.event));
@@ -97,7 +97,7 @@ fn three_hosts() {
 fn renaming_hosts_finds_no_less() {
     let setups: [fn(CoherenceConfig) -> Setup; 3] = [|c| Setup::core(c, 2), Setup::one_entry, Setup::uio];
     for setup in setups {
-        let start = MemSystem::new(setup(CoherenceConfig::default()));
+        let start = mem_system(setup(CoherenceConfig::default()));
         let [all, half] = [false, true].map(|symmetry| search(&start, Limits { symmetry, ..Limits::default() }));
         assert!(half.complete && half.states * 2 >= all.states && half.states * 2 < all.states + all.states / 10);
         assert_eq!(half.depth, all.depth);
@@ -141,7 +141,7 @@ fn a_thousand_lines_through_sixteen_entries() {
 
 #[test]
 fn filter_victims() {
-    clean("HDM-DB, 2 hosts, 2 lines, 1 filter entry", &MemSystem::new(Setup::one_entry(CoherenceConfig::default())));
+    clean("HDM-DB, 2 hosts, 2 lines, 1 filter entry", &mem_system(Setup::one_entry(CoherenceConfig::default())));
 }
 
 #[test]
@@ -151,20 +151,20 @@ fn block_back_invalidates() {
         let config = with(MemConfig { block_answer: answer, ..MemConfig::default() });
         let mut setup = Setup::blocks(config, 1, &ops);
         setup.device = vec![DeviceOp::Evict];
-        clean(&format!("HDM-DB, 1 host, blocks of 2 lines, {answer:?}"), &MemSystem::new(setup));
+        clean(&format!("HDM-DB, 1 host, blocks of 2 lines, {answer:?}"), &mem_system(setup));
     }
     let config = with(MemConfig { block_release: BlockRelease::Early, ..MemConfig::default() });
     let setup = Setup::blocks(config, 1, &[DeviceOp::ReadOnce]);
-    clean("HDM-DB, 1 host, blocks of 2 lines, released line by line", &MemSystem::new(setup));
+    clean("HDM-DB, 1 host, blocks of 2 lines, released line by line", &mem_system(setup));
 }
 
 #[test]
 fn bias_flips() {
-    clean("HDM-D", &BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())));
+    clean("HDM-D", &bias_system(BiasSetup::everything(CoherenceConfig::default())));
     let config = with(MemConfig { flush_keeps_shared: true, ..MemConfig::default() });
-    clean("HDM-D, the host keeps S under CLFlush", &BiasSystem::new(BiasSetup::everything(config)));
+    clean("HDM-D, the host keeps S under CLFlush", &bias_system(BiasSetup::everything(config)));
     let config = with(MemConfig { shared_grants_exclusive: true, device_keeps_shared: false, ..MemConfig::default() });
-    clean("HDM-D, a sole reader gets E", &BiasSystem::new(BiasSetup::everything(config)));
+    clean("HDM-D, a sole reader gets E", &bias_system(BiasSetup::everything(config)));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn write_backs_may_keep_a_copy() {
         write_backs: vec![Copy4::I, Copy4::S, Copy4::E],
         ..Setup::core(CoherenceConfig::default(), 2)
     };
-    clean("HDM-DB, 2 hosts, MemWr of every kind", &MemSystem::new(setup));
+    clean("HDM-DB, 2 hosts, MemWr of every kind", &mem_system(setup));
 }
 
 #[test]

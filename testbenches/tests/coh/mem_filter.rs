@@ -12,20 +12,20 @@ use scalepool::coherence::mem::tables::{self, Copy4};
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::systems::mem::{MemSystem, Setup};
+use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
 
 #[test]
 fn coh_sfi_01_p() {
-    clean("1 filter entry", &MemSystem::new(Setup::one_entry(CoherenceConfig::default())));
+    clean("1 filter entry", &mem_system(Setup::one_entry(CoherenceConfig::default())));
 }
 
 #[test]
 fn coh_sfi_01_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::one_entry(config)), "COH-SFI-01");
+    names(&mem_system(Setup::one_entry(config)), "COH-SFI-01");
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn coh_sfi_05_p() {
 #[test]
 fn coh_sfi_05_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::AnswerBeforeWriteDone), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-SFI-05");
+    names(&mem_system(Setup::core(config, 2)), "COH-SFI-05");
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn coh_sfi_06_p() {
 #[test]
 fn coh_sfi_06_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-SFI-06");
+    names(&mem_system(Setup::core(config, 2)), "COH-SFI-06");
     let config = CoherenceConfig { mutant: Some(Mutant::ReqServedUnderBisnp), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-SFI-06");
+    names(&mem_system(Setup::core(config, 2)), "COH-SFI-06");
 }
 
 #[test]
@@ -88,12 +88,12 @@ fn coh_sfi_07_p() {
 #[test]
 fn coh_sfi_07_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::one_entry(config)), "COH-SFI-07");
+    names(&mem_system(Setup::one_entry(config)), "COH-SFI-07");
 }
 
 #[test]
 fn coh_sfi_08_p() {
-    clean("HDM-DB, 2 hosts", &MemSystem::new(Setup::core(CoherenceConfig::default(), 2)));
+    clean("HDM-DB, 2 hosts", &mem_system(Setup::core(CoherenceConfig::default(), 2)));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn coh_sfi_10_n() {
         without_bytes: WithoutBytes::Write,
         ..CoherenceConfig::default()
     };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-SFI-10");
+    names(&mem_system(Setup::core(config, 2)), "COH-SFI-10");
 }
 
 #[test]
@@ -243,27 +243,27 @@ fn coh_blk_03_n() {
 #[test]
 fn coh_blk_04_p() {
     let config = with(MemConfig { block_answer: BlockAnswer::Whole, ..MemConfig::default() });
-    clean("blocks", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
+    clean("blocks", &mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
 }
 
 #[test]
 fn coh_blk_04_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Whole, ..MemConfig::default() });
     config.mutant = Some(Mutant::BlockAnswerEarly);
-    names(&MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-04");
+    names(&mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-04");
 }
 
 #[test]
 fn coh_blk_05_p() {
     let config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
-    clean("blocks", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
+    clean("blocks", &mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
 }
 
 #[test]
 fn coh_blk_05_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
     config.mutant = Some(Mutant::BlockLineReleased);
-    names(&MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-05");
+    names(&mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-05");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn coh_mho_01_p() {
 #[test]
 fn coh_mho_01_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::HolderSkipped), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-MHO-01");
+    names(&mem_system(Setup::core(config, 2)), "COH-MHO-01");
 }
 
 #[test]
@@ -304,5 +304,5 @@ fn coh_mho_02_n() {
     let found = takes_and(&config, &dcoh, (0, read), |_, out| out.send(1, bisnp(BisnpOpcode::BISnpData, X)));
     assert_eq!(found, ["COH-MHO-02"]);
     let config = CoherenceConfig { mutant: Some(Mutant::OwnerNotAsked), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-MHO-02");
+    names(&mem_system(Setup::core(config, 2)), "COH-MHO-02");
 }

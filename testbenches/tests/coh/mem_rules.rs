@@ -13,8 +13,8 @@ use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::MemHostWatch;
 use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::systems::bias::{BiasSystem, Setup as BiasSetup};
-use scalepool::proof::systems::mem::{MemSystem, Setup};
+use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
+use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DevLoad, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
@@ -71,7 +71,7 @@ fn coh_mem_02_p() {
 fn coh_mem_02_n() {
     // HDM-D: the own cache is left out.
     let config = CoherenceConfig { mutant: Some(Mutant::BackFlipUnsnooped), ..CoherenceConfig::default() };
-    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-MEM-02");
+    names(&bias_system(BiasSetup::everything(config)), "COH-MEM-02");
     // HDM-DB: a copy that is kept under each SnpType.
     let config = CoherenceConfig::default();
     for (req, kept) in [(HostReq::RD_ANY, DeviceOp::ReadShared), (HostReq::RD_SHARED, DeviceOp::ReadOwn)] {
@@ -182,13 +182,13 @@ fn a_host_sends_rows_of_the_table_alone() {
 
 #[test]
 fn coh_mem_44_p() {
-    clean("HDM-DB, 2 hosts", &MemSystem::new(Setup::core(CoherenceConfig::default(), 2)));
+    clean("HDM-DB, 2 hosts", &mem_system(Setup::core(CoherenceConfig::default(), 2)));
 }
 
 #[test]
 fn coh_mem_44_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::AnswerBeforeWriteDone), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-MEM-44");
+    names(&mem_system(Setup::core(config, 2)), "COH-MEM-44");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn coh_mem_46_n() {
     issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
     assert_eq!(rules(&give(&mut host, &config, 0, ndr(NdrOpcode::CmpM, TAG))), ["COH-MEM-46"]);
     let config = CoherenceConfig { mutant: Some(Mutant::HolderSkipped), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-MEM-46");
+    names(&mem_system(Setup::core(config, 2)), "COH-MEM-46");
 }
 
 #[test]
@@ -319,37 +319,37 @@ fn coh_qos_01_n() {
 
 #[test]
 fn coh_inv_10_p() {
-    clean("HDM-DB, 2 hosts", &MemSystem::new(Setup::core(CoherenceConfig::default(), 2)));
+    clean("HDM-DB, 2 hosts", &mem_system(Setup::core(CoherenceConfig::default(), 2)));
 }
 
 #[test]
 fn coh_inv_10_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::GrantNotUsed), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::core(config, 2)), "COH-INV-10");
+    names(&mem_system(Setup::core(config, 2)), "COH-INV-10");
     let (mutant, without_bytes) = (Some(Mutant::BytesNotAsked), WithoutBytes::Write);
     let config = CoherenceConfig { mutant, without_bytes, ..CoherenceConfig::default() };
-    let found = explore("a load without bytes", &MemSystem::new(Setup::waiting_accesses(config, 2)));
+    let found = explore("a load without bytes", &mem_system(Setup::waiting_accesses(config, 2)));
     assert_eq!(found.violation.map(|v| v.event.rule), Some("COH-INV-10"));
 }
 
 #[test]
 fn coh_inv_12_p() {
-    clean("1 filter entry", &MemSystem::new(Setup::one_entry(CoherenceConfig::default())));
+    clean("1 filter entry", &mem_system(Setup::one_entry(CoherenceConfig::default())));
 }
 
 #[test]
 fn coh_inv_12_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
-    names(&MemSystem::new(Setup::one_entry(config)), "COH-INV-12");
+    names(&mem_system(Setup::one_entry(config)), "COH-INV-12");
 }
 
 #[test]
 fn coh_inv_13_p() {
-    clean("HDM-D", &BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())));
+    clean("HDM-D", &bias_system(BiasSetup::everything(CoherenceConfig::default())));
 }
 
 #[test]
 fn coh_inv_13_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::LocalUseInHostBias), ..CoherenceConfig::default() };
-    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-INV-13");
+    names(&bias_system(BiasSetup::everything(config)), "COH-INV-13");
 }

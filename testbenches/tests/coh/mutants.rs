@@ -7,7 +7,7 @@ use scalepool::proof::explore::killers::{KILLERS, Killer, SHAPE_KILLERS};
 use scalepool::proof::explore::{Limits, Step, search};
 use scalepool::proof::flows::{FlowError, play};
 use scalepool::proof::replay;
-use scalepool::proof::systems::cache::{ALL_REQUESTS, CacheSystem, Setup};
+use scalepool::proof::systems::cache::{ALL_REQUESTS, Setup, system as cache_system};
 use scalepool::trace::jsonl::JsonlSink;
 use scalepool::trace::vcd::VcdSink;
 use scalepool::trace::{Filter, Header, Hub, Sink};
@@ -83,7 +83,7 @@ fn a_counterexample_is_a_chart() {
 #[test]
 fn a_counterexample_is_a_trace_and_a_wave_and_can_be_followed_again() {
     let config = CoherenceConfig { mutant: Some(Mutant::SharersNotSnooped), ..CoherenceConfig::default() };
-    let start = CacheSystem::new(Setup { orders: false, ..Setup::free(config, 2, ALL_REQUESTS) });
+    let start = cache_system(Setup { orders: false, ..Setup::free(config, 2, ALL_REQUESTS) });
     let violation = search(&start, Limits::default()).violation.expect("a counterexample");
 
     let mut hub = Hub::new(true);
@@ -127,7 +127,7 @@ fn a_victim_that_nobody_asks_leaves_once() {
         let config = CoherenceConfig { home_queue_requests: queue, ..config.clone() };
         let menu = [Op::RdShared, Op::RdOwn];
         let setup = Setup { lines: 3, waiting_stores: false, orders: false, ..Setup::free(config, 2, &menu) };
-        let found = search(&CacheSystem::new(setup), Limits { symmetry: true, ..Limits::default() });
+        let found = search(&cache_system(setup), Limits { symmetry: true, ..Limits::default() });
         assert_eq!(found.violation.map(|v| v.event.rule), Some("COH-INV-04"));
     }
 }

@@ -83,7 +83,7 @@ fn way<S: System>(start: &S, origins: &[(usize, Option<S::Move>)], mut number: u
 pub fn cache_names(mutant: Mutant, rule: &str) -> Violation {
     let config =
         CoherenceConfig { mutant: Some(mutant), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
-    names(&CacheSystem::new(Setup::free(config, 2, ALL_REQUESTS)), rule)
+    names(&cache_system(Setup::free(config, 2, ALL_REQUESTS)), rule)
 }
 
 /// An agent whose steps a watch judges.

@@ -16,7 +16,7 @@ use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost}
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::{CopyView, View, check_copies};
 use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::systems::mem::{MemSystem, Setup};
+use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue,
     NdrOpcode, SnpType,
@@ -78,8 +78,8 @@ fn coh_p2p_01_p() {
 fn coh_p2p_01_n() {
     // A device that does not ask its peer, port 1: two writable copies.
     let setup = Setup { peers: IdSet::of_bits(0b10), ..Setup::core(breaking(Mutant::HolderSkipped), 2) };
-    names(&MemSystem::new(setup.clone()), "COH-P2P-01");
-    let found = explore("peer skipped", &MemSystem::new(Setup { orders: false, ..setup }));
+    names(&mem_system(setup.clone()), "COH-P2P-01");
+    let found = explore("peer skipped", &mem_system(Setup { orders: false, ..setup }));
     let rule = found.violation.expect("it is found").event.rule;
     assert!(["COH-INV-01", "COH-INV-04"].contains(&rule), "{rule}");
 }
@@ -172,8 +172,8 @@ fn coh_uio_01_p() {
 #[test]
 fn coh_uio_01_n() {
     let setup = Setup::uio(breaking(Mutant::UioSkipsHolders));
-    names(&MemSystem::new(setup.clone()), "COH-UIO-01");
-    let found = explore("UIO skips holders", &MemSystem::new(Setup { orders: false, ..setup }));
+    names(&mem_system(setup.clone()), "COH-UIO-01");
+    let found = explore("UIO skips holders", &mem_system(Setup { orders: false, ..setup }));
     let rule = found.violation.expect("it is found").event.rule;
     assert!(["COH-INV-01", "COH-INV-02"].contains(&rule), "{rule}");
 }
@@ -216,13 +216,13 @@ fn coh_uio_02_n() {
 /// COH-T14: SWMR and the value hold between a host, a direct peer and UIO accesses, in every order of their messages.
 #[test]
 fn t14_peer_traffic() {
-    clean("UIO, a host and a peer", &MemSystem::new(Setup::uio(CoherenceConfig::default())));
+    clean("UIO, a host and a peer", &mem_system(Setup::uio(CoherenceConfig::default())));
     let own = Setup {
         device: vec![DeviceOp::UioRead, DeviceOp::UioWrite, DeviceOp::ReadOwn, DeviceOp::Evict],
         requests: vec![HostReq::RD_ANY],
         ..Setup::uio(CoherenceConfig::default())
     };
-    clean("UIO beside the device's own cache", &MemSystem::new(own));
+    clean("UIO beside the device's own cache", &mem_system(own));
 }
 
 #[test]

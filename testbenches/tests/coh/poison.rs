@@ -24,8 +24,8 @@ use scalepool::proof::explore::killers;
 use scalepool::proof::explore::{Limits, named};
 use scalepool::proof::litmus::parse;
 use scalepool::proof::stress::{Protocol, Stress};
-use scalepool::proof::systems::cache::{ALL_REQUESTS, CacheSystem, Setup as CacheSetup};
-use scalepool::proof::systems::mem::{MemSystem, Setup as MemSetup};
+use scalepool::proof::systems::cache::{ALL_REQUESTS, Setup as CacheSetup, system as cache_system};
+use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType,
 };
@@ -89,14 +89,14 @@ fn poison_stays_through_every_legal_answer() {
         ..CoherenceConfig::default()
     };
     let cache = CacheSetup { poisoners: IdSet::of_bits(0b01), ..CacheSetup::free(config.clone(), 2, ALL_REQUESTS) };
-    clean("CXL.cache, poison", &CacheSystem::new(cache));
+    clean("CXL.cache, poison", &cache_system(cache));
     let config = CoherenceConfig { mem: MemConfig { cmp_m: true, ..MemConfig::default() }, ..config };
     let device = vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict];
     let requests = vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::RD_ONCE];
     let own = MemSetup { poisoners: IdSet::of_bits(0b100), device, requests, ..MemSetup::core(config, 2) };
-    clean("HDM-DB, the device stores poison", &MemSystem::new(own));
+    clean("HDM-DB, the device stores poison", &mem_system(own));
     let uio = MemSetup { poisoners: IdSet::of_bits(0b101), ..MemSetup::uio(CoherenceConfig::default()) };
-    clean("HDM-DB, a peer writes poison", &MemSystem::new(uio));
+    clean("HDM-DB, a peer writes poison", &mem_system(uio));
 }
 
 /// A header's Poison bit and the data's poison are one thing, both ways, in every class with data.

@@ -9,8 +9,8 @@ use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::message::Msg;
 use scalepool::proof::explore::{Limits, Named, Report, named, search};
 use scalepool::proof::litmus::{Found, parse};
-use scalepool::proof::systems::cache::{CacheSystem, Setup as CacheSetup};
-use scalepool::proof::systems::mem::{MemSystem, Setup as MemSetup};
+use scalepool::proof::systems::cache::{Setup as CacheSetup, system as cache_system};
+use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
 use scalepool::scenario::{self, Request};
 use scalepool::trace::log::{LogFilter, LogTo};
 use scalepool_protocols::cxl::cxl256::code::{
@@ -242,7 +242,7 @@ fn counts(report: Report) -> (usize, u64) {
 fn caches(config: &str, devices: usize) -> (usize, u64) {
     let menu = if devices == 1 { &[D2hReqOpcode::RdShared, D2hReqOpcode::RdOwn][..] } else { &[D2hReqOpcode::RdOwn] };
     let setup = CacheSetup { lines: 2, waiting_stores: false, ..CacheSetup::free(configured(config), devices, menu) };
-    counts(search(&CacheSystem::new(setup), Limits::default()))
+    counts(search(&cache_system(setup), Limits::default()))
 }
 
 /// What a host and the device's own operations can reach.
@@ -257,7 +257,7 @@ fn hosts(config: &str, lines: u8, blocks: bool) -> (usize, u64) {
         blocks: if blocks { vec![(DeviceOp::Reclaim, 1)] } else { Vec::new() },
         ..MemSetup::core(configured(config), 1)
     };
-    counts(search(&MemSystem::new(setup), Limits::default()))
+    counts(search(&mem_system(setup), Limits::default()))
 }
 
 /// What the DCOH answers to a read of line 0.

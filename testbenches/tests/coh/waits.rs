@@ -15,7 +15,7 @@ use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost}
 use scalepool::coherence::message::{Class, Dir, Msg, ORDER, waiting_rule};
 use scalepool::coherence::mutant::Mutant;
 use scalepool::kernel::{self, Clock, Cx, Module, Next, RunOptions, Simulation, Time};
-use scalepool::proof::systems::mem::{MemSystem, Setup};
+use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType,
@@ -291,8 +291,8 @@ fn coh_dlk_15_n() {
     let rwd = write(M2sRwdOpcode::MemWr, Some(MetaValue::Invalid), SnpType::NoOp, 9);
     assert_eq!(dcoh.accepts(&config, 0, &rwd), Accept::Wait, "its sink is missing");
     let setup = Setup::core(config, 2);
-    names(&MemSystem::new(setup.clone()), "COH-DLK-15");
-    let start = MemSystem::new(Setup { orders: false, ..setup });
+    names(&mem_system(setup.clone()), "COH-DLK-15");
+    let start = mem_system(Setup { orders: false, ..setup });
     let found = explore("BisnpBlocksRwd", &start).violation.expect("a deadlock");
     assert_eq!(found.event.rule, "COH-INV-09", "{}", found.event);
 }

@@ -1,0 +1,521 @@
+//! Agents of any kinds with the links between them, as one state of a search.
+//!
+//! Modelled: every order of deliveries that the ordering rules leave open, every operation that an agent may begin, and the
+//! place of each store in coherence order. Detail: one state is all agents, all messages under way and what the search
+//! knows besides: which lines the stores have poisoned, how far each program is. Left out: time, flits and credits.
+//!
+//! Two ways to drive it: *free*, where every agent may begin any operation of a menu whenever its state allows, and by
+//! *programs*, one list of operations an agent, for litmus cases.
+//!
+//! One move: a message is taken out of its channel, or an operation begins, and the agent acts (`Part::act`). Each store that has
+//! happened in it makes every other value of its line old. What the agent has sent goes on its way over the link of the port,
+//! in the direction of that end of the link. Then the agent makes the accesses that it owes its core.
+
+use super::menu::Held;
+use super::part::{Deed, Member, Operation, Place};
+use super::setup::{Description, DescriptionError, Holder, Setup, Site, back};
+use crate::explore::fingerprint::fingerprint;
+use crate::explore::system::{Awaited, Fairness, Sent, Step, System, Wait, delivery, outcome};
+use crate::net::Net;
+use scalepool_coherence::agent::{Accept, Effect, Out, Port};
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::content::{Age, Content, LineAddr, Token};
+use scalepool_coherence::event::Event;
+use scalepool_coherence::ids::IdSet;
+use scalepool_coherence::mem::tables::Copy4;
+use scalepool_coherence::message::{Dir, Msg, shown};
+use scalepool_coherence::monitor::{PoisonedLines, View, name_invariants, overtaken};
+use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// The system.
+#[derive(Debug, Clone)]
+pub struct Composite {
+    setup: Arc<Setup>,
+    pub(super) agents: Vec<Member>,
+    pub(super) net: Net<Token>,
+    /// Programs: where each agent's stands.
+    places: Vec<Place>,
+    /// What the stores made of each line.
+    poisoned: PoisonedLines,
+    /// Programs: of each load of each agent, whether it got poison. Empty where nobody poisons.
+    loads: Vec<Vec<bool>>,
+}
+
+impl PartialEq for Composite {
+    fn eq(&self, other: &Self) -> bool {
+        self.content() == other.content()
+    }
+}
+
+impl Eq for Composite {}
+
+impl Hash for Composite {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.content().hash(state);
+    }
+}
+
+/// A move. Agents, links and the places of messages are numbers from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Move {
+    /// A message arrives; `way` as `Agent::ways` counts.
+    Deliver { link: u16, dir: Dir, index: u8, way: u8 },
+    /// An agent begins an operation.
+    Begin { agent: u16, operation: Operation },
+}
+
+impl Composite {
+    /// All caches empty, memory current.
+    ///
+    /// # Errors
+    /// A description that is no system.
+    pub fn new(description: Description) -> Result<Self, DescriptionError> {
+        let (setup, agents) = Setup::new(description)?;
+        let count = agents.len();
+        let system = Self {
+            net: Net::new(setup.links.len()),
+            places: vec![(0, false); if setup.runs_programs { count } else { 0 }],
+            poisoned: PoisonedLines::default(),
+            loads: vec![Vec::new(); if setup.poisoners.is_empty() { 0 } else { count }],
+            setup: Arc::new(setup),
+            agents,
+        };
+        let lines: Vec<LineAddr> = system.setup.all_lines().collect();
+        // Memory is written once, so that equal memories look equal.
+        Ok(lines.into_iter().fold(system, |system, line| system.line_at::<Copy4>(line, &[])))
+    }
+
+    /// A description that is known to be a system.
+    pub(super) fn of(description: Description) -> Self {
+        Self::new(description).unwrap_or_else(|e| unreachable!("{e}"))
+    }
+
+    fn content(&self) -> impl PartialEq + Hash + '_ {
+        (&self.agents, &self.net, &self.places, self.poisoned, &self.loads)
+    }
+
+    /// One stable state for each holder of line 0 in the order of the agents, with that of a home's own cache of HDM-D; an M copy
+    /// makes memory an old one. No check that they go together.
+    #[must_use]
+    pub fn start_at<S: Held>(self, states: &[S]) -> Self {
+        self.line_at(LineAddr(0), states)
+    }
+
+    fn line_at<S: Held>(mut self, line: LineAddr, states: &[S]) -> Self {
+        let home = self.setup.lines[line.0 as usize];
+        let is_held = |n: usize| n == home || self.setup.holders(home).iter().any(|h| h.agent == n);
+        let with_letter = |n: &usize| self.agents[*n].part().letter(line).is_some() && is_held(*n);
+        let cached: Vec<usize> = (0..self.agents.len()).filter(with_letter).collect();
+        let states: Vec<(usize, Copy4)> = cached.into_iter().zip(states.iter().map(|s| s.held())).collect();
+        let dirty = states.iter().find(|(_, state)| *state == Copy4::M).map(|(agent, _)| *agent);
+        let poison = dirty.is_some_and(|agent| self.setup.poisoners.has(agent as Port));
+        self.poisoned.set(line, poison);
+        let current = Token::of(line, Age::Current).poisoned(poison);
+        let memory = if dirty.is_some() { Token::of(line, Age::Stale) } else { current };
+        let of = |agent: usize| states.iter().find(|(n, _)| *n == agent).map_or(Copy4::I, |(_, state)| *state);
+        let held: Vec<Copy4> = self.setup.holders(home).iter().map(|holder| of(holder.agent)).collect();
+        if let Some(owner) = self.agents[home].owner_mut() {
+            owner.start(line, memory, &held);
+        }
+        for (agent, state) in states.into_iter().filter(|(_, state)| *state != Copy4::I) {
+            self.agents[agent].preset(line, memory, state, current);
+        }
+        self
+    }
+
+    /// Begins the programs.
+    #[must_use]
+    pub fn begin(mut self) -> Self {
+        for agent in 0..self.places.len() {
+            self.run_program(agent, &mut Vec::new(), &mut Vec::new());
+        }
+        self
+    }
+
+    /// The agents.
+    pub fn agents(&self) -> &[Member] {
+        &self.agents
+    }
+
+    pub(super) fn name(&self, agent: usize) -> &str {
+        &self.setup.names[agent]
+    }
+
+    pub(super) fn config(&self, agent: usize) -> &CoherenceConfig {
+        self.setup.config(agent)
+    }
+
+    pub(super) fn checks_orders(&self) -> bool {
+        self.setup.orders
+    }
+
+    pub(super) fn runs_programs(&self) -> bool {
+        self.setup.runs_programs
+    }
+
+    /// Where the program of an agent stands; `None`: the agents are free.
+    pub(super) fn place(&self, agent: usize) -> Option<Place> {
+        self.places.get(agent).copied()
+    }
+
+    /// Messages of a direction of a link.
+    pub(super) fn under_way(&self, link: usize, dir: Dir) -> &[Msg<Token>] {
+        self.net.of(link, dir)
+    }
+
+    /// Messages that an agent has sent through a port.
+    pub(super) fn sent(&self, agent: usize, port: Port) -> &[Msg<Token>] {
+        let (link, dir) = self.setup.port(agent, port);
+        self.net.of(link, dir)
+    }
+
+    /// The link behind a port of a home, and the direction towards the home.
+    pub(super) fn toward_home(&self, home: usize, port: Port) -> (usize, Dir) {
+        let (link, dir) = self.setup.port(home, port);
+        (link, back(dir))
+    }
+
+    fn way(&self, home: usize, port: Port) -> &Holder {
+        &self.setup.holders(home)[usize::from(port)]
+    }
+
+    /// Who stands behind a port of a home.
+    pub(super) fn holder(&self, home: usize, port: Port) -> (usize, &Member) {
+        let agent = self.way(home, port).agent;
+        (agent, &self.agents[agent])
+    }
+
+    /// Messages of a home on their way to the holder behind a port, the nearest one first.
+    pub(super) fn coming(&self, home: usize, port: Port) -> Vec<Msg<Token>> {
+        self.way(home, port).way.iter().flat_map(|&(link, dir)| self.net.of(link, dir)).copied().collect()
+    }
+
+    /// The value of the last store in coherence order.
+    fn newest(&self, line: LineAddr) -> Token {
+        Token::of(line, Age::Current).poisoned(self.poisoned.has(line))
+    }
+
+    fn home_of(&self, line: LineAddr) -> usize {
+        self.setup.lines[line.0 as usize]
+    }
+
+    /// The view of a line that the monitors ask for.
+    pub fn view(&self, line: LineAddr) -> View<Token> {
+        let home = self.home_of(line);
+        let owner = self.agents[home].owner().expect("the home of a line owns lines");
+        let site = |agent| self.setup.site(agent);
+        let holders = self.setup.holders(home);
+        let around = || holders.iter().map(|h| h.agent).chain([home]);
+        let mut tracked: IdSet =
+            owner.tracked(line).iter().map(|port| holders[usize::from(port)].agent as Port).collect();
+        // The home knows its own copy.
+        tracked.insert(home as Port);
+        for (port, holder) in (0..).zip(holders) {
+            // O12: tracking ends when the final GO of an evict is sent, the copy when it arrives.
+            if let Member::CacheDevice(device) = &self.agents[holder.agent]
+                && let Some(entry) = device.0.entry(line).filter(|entry| entry.at.is_evicting())
+            {
+                let ends =
+                    |m: &Msg<Token>| matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go();
+                if self.coming(home, port).iter().any(ends) {
+                    tracked.insert(holder.agent as Port);
+                }
+            }
+        }
+        let dirty_answers = self.config(home).mem.cmp_m;
+        let counts = |m: &Msg<Token>| match m {
+            Msg::D2hData { bogus, .. } => !bogus,
+            Msg::H2dData { .. } => true,
+            Msg::M2sRwd { opcode, .. } => *opcode != M2sRwdOpcode::BIConflict,
+            Msg::S2mDrs { .. } => dirty_answers,
+            _ => false,
+        };
+        let of_line = |value: &Token| u64::from(value.line) == line.0;
+        let under_way =
+            self.net.iter().filter(|(_, m)| counts(m)).filter_map(|(_, m)| m.data().copied()).filter(of_line);
+        // A write that the home answers with an error is aborted, and its data may be dropped (§2.2). It is not lost.
+        let is_aborted =
+            matches!(self.agents[home], Member::CacheHome(_)) && self.config(home).error_of(line).is_some();
+        let aborted = is_aborted.then(|| self.newest(line));
+        let kept = around().flat_map(|agent| self.agents[agent].part().kept(site(agent), line));
+        let copies = around().filter_map(|agent| self.agents[agent].part().copy(site(agent), line));
+        View {
+            line,
+            newest: self.newest(line),
+            home: owner.memory(line),
+            copies: copies.collect(),
+            in_flight: under_way.chain(kept).chain(aborted).collect(),
+            tracked,
+        }
+    }
+
+    /// Whose step a move is, and what it does. The message is still where it was.
+    fn deed(&self, mv: Move) -> (usize, Deed, u8) {
+        match mv {
+            Move::Deliver { link, dir, index, way } => {
+                let link = usize::from(link);
+                let (agent, port) = self.setup.receiver(link, dir);
+                (agent, Deed::Took(port, self.net.of(link, dir)[usize::from(index)]), way)
+            }
+            Move::Begin { agent, operation } => (agent.into(), Deed::Began(operation), 0),
+        }
+    }
+
+    /// Makes a move; returns what a program did in the same step.
+    fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> Vec<&'static str> {
+        let setup = Arc::clone(&self.setup);
+        let (agent, deed, way) = self.deed(mv);
+        let site = setup.site(agent);
+        let mut passes = None;
+        if let Move::Deliver { link, dir, index, .. } = mv {
+            let (link, index) = (usize::from(link), usize::from(index));
+            passes = self.net.overtakes(link, dir, index).filter(|_| setup.orders);
+            self.net.remove(link, dir, index);
+        }
+        let before = (setup.orders && passes.is_none()).then(|| self.agents[agent].clone());
+        let write = self.agents[agent].part().write_of(site, &deed);
+        let mut out = Out::default();
+        self.agents[agent].part_mut().act(site, &deed, way, &mut out);
+        if let (Some(rule), Deed::Took(_, msg)) = (passes, &deed) {
+            out.events.push(overtaken(rule, msg));
+        }
+        if let Some(before) = before {
+            let mut found = Vec::new();
+            self.agents[agent].check_step(site, &before, &deed, &out, &mut found);
+            out.events.append(&mut found);
+        }
+        let stored = out.effects.iter().any(|effect| matches!(effect, Effect::Stored(_)));
+        self.settle(agent, write, &mut out, sent, events);
+        if !setup.runs_programs {
+            while self.agents[agent].part_mut().follow_up(site, &mut out) {
+                self.settle(agent, write, &mut out, sent, events);
+            }
+            self.agents[agent].part_mut().check_after(site, events);
+            return Vec::new();
+        }
+        let mut did = Vec::new();
+        if stored && self.agents[agent].part().takes_store_along() {
+            self.places[agent].0 += 1;
+            did.push("Store");
+        }
+        did.extend(self.run_program(agent, sent, events));
+        did
+    }
+
+    /// All that the program of an agent can do now. Returns what it did.
+    fn run_program(&mut self, agent: usize, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> Vec<&'static str> {
+        let setup = Arc::clone(&self.setup);
+        let site = setup.site(agent);
+        let (mut did, mut out) = (Vec::new(), Out::default());
+        while let Some(done) = self.agents[agent].part_mut().advance(site, &mut self.places[agent], &mut out) {
+            did.push(done.text);
+            self.loads.get_mut(agent).into_iter().for_each(|loads| loads.extend(done.loaded));
+            out.events.extend(done.loaded.and_then(|poison| self.poisoned.loaded(LineAddr(0), poison)));
+            self.settle(agent, (site.poisons(), done.enables), &mut out, sent, events);
+        }
+        did
+    }
+
+    /// Makes what a step has produced true everywhere, and sends what was sent. `write`: poison and byte enables of a write that
+    /// the step has brought to memory.
+    fn settle(
+        &mut self,
+        agent: usize,
+        write: (bool, u64),
+        out: &mut Out<Token>,
+        sent: &mut Vec<Sent>,
+        events: &mut Vec<Event>,
+    ) {
+        let setup = Arc::clone(&self.setup);
+        let site = setup.site(agent);
+        for effect in std::mem::take(&mut out.effects) {
+            match effect {
+                Effect::Used { line, value, current } => {
+                    let newest = self.newest(line);
+                    out.events.extend(self.agents[agent].part_mut().used(site, line, (value, current), newest));
+                }
+                Effect::Done(line) => self.agents[agent].part_mut().done(line),
+                Effect::Stored(_) => {
+                    let enables = self.agents[agent].part().store_enables();
+                    self.place_store(agent, &effect, (site.poisons(), enables), out);
+                }
+                Effect::Written(_) => self.place_store(agent, &effect, write, out),
+            }
+        }
+        for (port, msg) in out.sends.drain(..) {
+            let (link, dir) = setup.port(agent, port);
+            let (to, _) = setup.receiver(link, dir);
+            sent.push(Sent { from: agent, to, label: msg.label(), message: shown(&msg) });
+            self.net.send_on(link, dir, msg);
+        }
+        events.append(&mut out.events);
+    }
+
+    /// One write more is in coherence order: every other value of the line grows old.
+    fn place_store(
+        &mut self,
+        agent: usize,
+        effect: &Effect<Token>,
+        (poison, enables): (bool, u64),
+        out: &mut Out<Token>,
+    ) {
+        let line = effect.line();
+        // A copy that has gone in the same step is on its way.
+        let sent = out.sends.iter().rev().find_map(|(_, m)| m.data()).copied();
+        let placed = self.agents[agent].part().placed(effect).or(sent);
+        out.events.extend(self.poisoned.stored(line, poison, enables, placed.as_ref()));
+        let mut old = |value: &mut Token| value.grow_old(line);
+        for part in self.agents.iter_mut().map(Member::part_mut) {
+            part.visit(&mut old);
+            part.stored_somewhere(line);
+        }
+        self.net.visit(&mut old);
+        out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut old);
+        let mut settle = |value: &mut Token| {
+            if u64::from(value.line) == line.0 {
+                value.settle();
+            }
+        };
+        self.agents[agent].part_mut().settle(effect, &mut settle);
+        // The value may already be in a message of the same step.
+        out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut settle);
+    }
+
+    fn site(&self, agent: usize) -> Site<'_> {
+        self.setup.site(agent)
+    }
+
+    fn is_accepted(&self, link: usize, dir: Dir, msg: &Msg<Token>) -> Option<u8> {
+        let (agent, port) = self.setup.receiver(link, dir);
+        let (part, site) = (self.agents[agent].part(), self.site(agent));
+        (part.accepts(site, port, msg) == Accept::Take).then(|| part.ways(site, port, msg))
+    }
+}
+
+impl System for Composite {
+    type Move = Move;
+
+    fn columns(&self) -> Vec<String> {
+        self.setup.names.clone()
+    }
+
+    fn moves(&self, out: &mut Vec<Move>) {
+        for link in 0..self.setup.links.len() {
+            for dir in [Dir::Down, Dir::Up] {
+                let (receiver, _) = self.setup.receiver(link, dir);
+                for (index, msg) in self.net.of(link, dir).iter().enumerate() {
+                    if !self.net.is_free(self.config(receiver), link, dir, index) {
+                        continue;
+                    }
+                    let ways = self.is_accepted(link, dir, msg).unwrap_or(0);
+                    let (link, index) = (link as u16, index as u8);
+                    out.extend((0..ways).map(|way| Move::Deliver { link, dir, index, way }));
+                }
+            }
+        }
+        let mut operations = Vec::new();
+        for (agent, member) in self.agents.iter().enumerate() {
+            member.part().operations(self, self.site(agent), &mut operations);
+            let agent = agent as u16;
+            out.extend(operations.drain(..).map(|operation| Move::Begin { agent, operation }));
+        }
+    }
+
+    fn fairness(&self, mv: Move) -> Fairness {
+        match mv {
+            Move::Deliver { .. } => Fairness::Strong,
+            Move::Begin { agent, operation } => self.agents[usize::from(agent)].part().fairness(operation),
+        }
+    }
+
+    fn action(&self, mv: Move) -> u128 {
+        match mv {
+            Move::Deliver { link, dir, index, .. } => {
+                let link = usize::from(link);
+                delivery(link, dir, &self.net.of(link, dir)[usize::from(index)])
+            }
+            // Any request for the access is one.
+            Move::Begin { agent, operation: Operation::Read { line, .. } } => fingerprint(&("asks", agent, line)),
+            Move::Begin { agent, operation: Operation::Store { line } } => fingerprint(&("stores", agent, line)),
+            Move::Begin { agent, operation: Operation::Load { line } } => fingerprint(&("loads", agent, line)),
+            Move::Begin { agent, operation: Operation::Choose(choice) } => fingerprint(&("chooses", agent, choice)),
+            Move::Begin { .. } => 0,
+        }
+    }
+
+    fn waits(&self, out: &mut Vec<Wait>) {
+        for (agent, member) in self.agents.iter().enumerate() {
+            let mut wait = |awaited: Awaited, line| out.push(Wait { agent, awaited, line });
+            member.part().waits(self.site(agent), self.place(agent), &mut wait);
+        }
+    }
+
+    fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
+        let first = events.len();
+        self.perform(mv, &mut Vec::new(), events);
+        name_invariants(events, first);
+    }
+
+    fn describe(&self, mv: Move) -> Step {
+        let mut sent = Vec::new();
+        let did = self.clone().perform(mv, &mut sent, &mut Vec::new()).into_iter().map(str::to_owned).collect();
+        match (mv, self.deed(mv)) {
+            (Move::Deliver { link, dir, .. }, (to, Deed::Took(_, msg), _)) => {
+                let from = self.setup.sender(link.into(), dir);
+                Step::Deliver { from, to, label: msg.label(), message: shown(&msg), did, sent }
+            }
+            (Move::Begin { agent, operation }, _) => Step::Act { agent: agent.into(), text: operation.text(), sent },
+            (Move::Deliver { .. }, (agent, Deed::Began(_), _)) => Step::Act { agent, text: String::new(), sent },
+        }
+    }
+
+    fn check(&self, events: &mut Vec<Event>) {
+        let first = events.len();
+        for line in self.setup.all_lines() {
+            let home = self.home_of(line);
+            self.agents[home].owner().into_iter().for_each(|owner| owner.check(self, self.site(home), line, events));
+        }
+        for (agent, member) in self.agents.iter().enumerate().filter(|_| self.setup.orders) {
+            member.owner().into_iter().for_each(|owner| owner.check_held(self, self.site(agent), events));
+        }
+        name_invariants(events, first);
+    }
+
+    fn outcome(&self) -> String {
+        let line = LineAddr(0);
+        let cached = || self.agents.iter().enumerate().filter_map(|(n, a)| Some((n, a.part().letter(line)?)));
+        let letters: String = cached().map(|(_, letter)| letter).collect();
+        let memory = self.agents[self.home_of(line)].owner().map(|owner| owner.memory(line));
+        let memory = memory.unwrap_or_else(|| self.newest(line));
+        let loads: Vec<Vec<bool>> = cached().filter_map(|(n, _)| self.loads.get(n).cloned()).collect();
+        let poison = (!self.setup.poisoners.is_empty()).then_some((memory.poison, loads.as_slice()));
+        outcome(&letters, memory.age == Age::Current, poison)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.net.is_empty() && self.agents.iter().all(|member| member.part().is_idle())
+    }
+
+    fn check_idle(&self, events: &mut Vec<Event>) {
+        for line in self.setup.all_lines() {
+            let home = self.home_of(line);
+            let owner = self.agents[home].owner();
+            owner.into_iter().for_each(|owner| owner.check_idle(self, self.site(home), line, events));
+        }
+    }
+
+    /// Holders of one home that are alike are sorted by all that the system knows of them.
+    fn canonical(self) -> Self {
+        let setup = Arc::clone(&self.setup);
+        setup.alike().fold(self, super::symmetry::sorted)
+    }
+}
+
+impl Composite {
+    pub(super) fn setup(&self) -> &Arc<Setup> {
+        &self.setup
+    }
+}

@@ -1,0 +1,237 @@
+//! A caching device of CXL.cache.
+
+use super::{Deed, Did, Operation, Part, Place};
+use crate::explore::Awaited;
+use crate::systems::composite::Composite;
+use crate::systems::menu::Act;
+use crate::systems::setup::Site;
+use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::cache::device::{Bytes, Device};
+use scalepool_coherence::cache::requests;
+use scalepool_coherence::cache::state::At;
+use scalepool_coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
+use scalepool_coherence::event::Event;
+use scalepool_coherence::message::Msg;
+use scalepool_coherence::monitor::{CopyView, DeviceStep, DeviceWatch, misled};
+use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
+use std::cmp::Ordering;
+
+/// The agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CacheDevice(pub Device<Token>);
+
+/// What a store writes: a part of the line.
+fn stored(site: Site<'_>, line: LineAddr) -> Bytes<Token> {
+    Bytes { data: site.new_value(line), enables: 1 }
+}
+
+/// What a write request writes: a part of the line where that is legal.
+fn written(site: Site<'_>, opcode: Op, line: LineAddr) -> Option<Bytes<Token>> {
+    match opcode {
+        Op::WrInv | Op::WOWrInv => Some(stored(site, line)),
+        Op::ItoMWr | Op::WrCur | Op::WOWrInvF => Some(Bytes { enables: WHOLE_LINE, ..stored(site, line) }),
+        _ => None,
+    }
+}
+
+impl Part for CacheDevice {
+    fn ports(&self) -> Port {
+        1
+    }
+
+    fn accepts(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> Accept {
+        self.0.accepts(site.config(), 0, msg)
+    }
+
+    fn ways(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> u8 {
+        self.0.ways(site.config(), 0, msg)
+    }
+
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+        match *deed {
+            Deed::Took(_, msg) => self.0.take(site.config(), 0, msg, way, out),
+            Deed::Began(Operation::Request { line, opcode, store }) => {
+                let bytes = if store { Some(stored(site, line)) } else { written(site, opcode, line) };
+                self.0.issue(opcode, line, bytes, out);
+            }
+            Deed::Began(Operation::Join { line }) => {
+                self.0.join(line, stored(site, line));
+            }
+            Deed::Began(Operation::Store { line }) => {
+                self.0.store(line, &stored(site, line), out);
+            }
+            Deed::Began(Operation::Drop { line }) => {
+                self.0.drop_copy(site.config(), line);
+            }
+            Deed::Began(_) => {}
+        }
+    }
+
+    fn operations(&self, system: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+        if let Some(place) = system.place(site.agent) {
+            // Whether a store is there in time to wait with the read before it (§2.4) is not said: both.
+            let line = LineAddr(0);
+            if site.program().get(usize::from(place.0)) == Some(&Act::Store) && self.0.can_join(line) {
+                out.push(Operation::Join { line });
+            }
+            return;
+        }
+        let menu = site.menu();
+        for &line in site.lines() {
+            for &opcode in menu.cache.iter().filter(|op| self.0.can_issue(**op, line)) {
+                out.push(Operation::Request { line, opcode, store: false });
+                if menu.waiting_stores && [Op::RdOwn, Op::RdOwnNoData].contains(&opcode) {
+                    out.push(Operation::Request { line, opcode, store: true });
+                }
+            }
+            if self.0.at(line).may_store() {
+                out.push(Operation::Store { line });
+            }
+            if self.0.can_drop(site.config(), line) {
+                out.push(Operation::Drop { line });
+            }
+        }
+    }
+
+    /// A store whose requested ownership was lost before it could happen asks again, and waits with that request.
+    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut Out<Token>) -> Option<Did> {
+        let line = LineAddr(0);
+        let config = site.config();
+        let (next, asked) = *place;
+        let cache = &mut self.0;
+        let at = cache.at(line);
+        let mut loaded = None;
+        let text = match *site.program().get(usize::from(next))? {
+            Act::Cache(op) if cache.issue(op, line, written(site, op, line), out) => {
+                *place = (next + 1, requests::owns(op, asked));
+                op.name().unwrap_or("?")
+            }
+            Act::Load if cache.may_load(config, line) => {
+                place.0 += 1;
+                let poison = cache.load(config, line).is_some_and(Token::is_poisoned);
+                loaded = Some(poison);
+                if poison { "Load, poisoned" } else { "Load" }
+            }
+            Act::Store if cache.store(line, &stored(site, line), out) => {
+                place.0 += 1;
+                "Store"
+            }
+            // Ownership that was refused with an error is not lost: the store waits for ever.
+            Act::Store if asked && at.is_stable() && config.error_of(line).is_none() => {
+                let op = if at == At::S { Op::RdOwnNoData } else { Op::RdOwn };
+                cache.issue(op, line, Some(stored(site, line)), out);
+                "Store asks again"
+            }
+            _ => return None,
+        };
+        Some(Did { text, loaded, enables: WHOLE_LINE })
+    }
+
+    fn takes_store_along(&self) -> bool {
+        true
+    }
+
+    fn check_step(&self, site: Site<'_>, before: &Self, deed: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+        let step = match *deed {
+            Deed::Took(_, msg) => DeviceStep::Took(msg),
+            Deed::Began(Operation::Request { line, opcode, .. }) => DeviceStep::Issued(opcode, line),
+            Deed::Began(Operation::Store { line }) => DeviceStep::Stored(line),
+            Deed::Began(Operation::Drop { line }) => DeviceStep::Dropped(line),
+            Deed::Began(_) => return,
+        };
+        DeviceWatch { before: &before.0, out, after: &self.0 }.check(site.config(), &step, events);
+    }
+
+    fn store_enables(&self) -> u64 {
+        1
+    }
+
+    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+        self.0.entry(effect.line()).and_then(|e| e.data.as_ref()).map(|bytes| bytes.data)
+    }
+
+    fn settle(&mut self, effect: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+        if matches!(effect, Effect::Stored(_)) {
+            self.0.visit(settle);
+        }
+    }
+
+    fn used(&mut self, site: Site<'_>, line: LineAddr, used: (Token, bool), newest: Token) -> Option<Event> {
+        used_by_core(site, line, used, newest)
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+        self.0.visit(f);
+    }
+
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+        let entry = self.0.entry(line).filter(|e| e.at.has_copy())?;
+        let value = entry.data.as_ref()?.data;
+        let (writable, dirty) = (entry.at.may_store(), entry.at.is_dirty());
+        Some(CopyView { agent: site.agent, usable: self.0.may_load(site.config(), line), writable, dirty, value })
+    }
+
+    /// Data that it has early.
+    fn kept(&self, _: Site<'_>, line: LineAddr) -> Vec<Token> {
+        let early = self.0.entry(line).filter(|e| e.at == At::RdData);
+        early.and_then(|e| e.data.as_ref()).map(|bytes| bytes.data).into_iter().collect()
+    }
+
+    fn waits(&self, site: Site<'_>, place: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+        if self.0.is_flushing() {
+            wait(Awaited::Request, None);
+        }
+        for (line, entry) in self.0.lines() {
+            if !entry.at.is_stable() {
+                wait(Awaited::Request, Some(line));
+            }
+            if entry.store.is_some() {
+                wait(Awaited::Store, Some(line));
+            }
+        }
+        // A store of a program that asks again and again until it is done.
+        let line = LineAddr(0);
+        if let Some((next, true)) = place
+            && site.program().get(usize::from(next)) == Some(&Act::Store)
+            && self.0.entry(line).is_none_or(|e| e.store.is_none())
+            && site.config().error_of(line).is_none()
+        {
+            wait(Awaited::Store, Some(line));
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.0.is_idle()
+    }
+
+    fn letter(&self, line: LineAddr) -> Option<char> {
+        Some(self.0.at(line).letter())
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let nameless = |device: &Self| {
+            let mut device = device.0.clone();
+            device.rename_port(0);
+            device
+        };
+        nameless(self).cmp(&nameless(other))
+    }
+
+    fn behind(&mut self, port: Port) {
+        self.0.rename_port(port);
+    }
+}
+
+/// What a core of CXL.cache may not see: another poison than the last store's, or an old value where it has to be the newest.
+pub(super) fn used_by_core(
+    site: Site<'_>,
+    line: LineAddr,
+    (value, current): (Token, bool),
+    newest: Token,
+) -> Option<Event> {
+    if let Some((rule, expected)) = misled(&value, &newest) {
+        return Some(Event::new(rule, line, site.name(), format!("a core used {value:?}"), expected));
+    }
+    let is_old = current && value.age != Age::Current;
+    is_old.then(|| Event::new("COH-REQ-20", line, site.name(), "an old value read by a core", "the newest value"))
+}

@@ -1,0 +1,305 @@
+//! A host with home agent and memory, whose lines devices cache over CXL.cache.
+
+use super::cache_device::used_by_core;
+use super::{Deed, Member, Operation, Owner, Part, Signature};
+use crate::explore::Awaited;
+use crate::systems::composite::Composite;
+use crate::systems::setup::Site;
+use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::cache::backing::{Backing, Flat};
+use scalepool_coherence::cache::device::Device;
+use scalepool_coherence::cache::home::{Holders, Home, PORTS, Phase, Task, Transaction};
+use scalepool_coherence::cache::snoops;
+use scalepool_coherence::cache::state::{Answer, Snoop};
+use scalepool_coherence::content::{Age, LineAddr, Token, WHOLE_LINE};
+use scalepool_coherence::event::Event;
+use scalepool_coherence::ids::IdSet;
+use scalepool_coherence::mem::tables::Copy4;
+use scalepool_coherence::message::Msg;
+use scalepool_coherence::monitor::{HomeWatch, check_copies};
+use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
+
+/// The agent, and how many ports it has.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CacheHome {
+    home: Home<Token, Flat<Token>>,
+    ports: Port,
+}
+
+impl CacheHome {
+    /// A home of at most 16 devices, with empty memory.
+    pub fn new(ports: Port) -> Self {
+        Self { home: Home::new(Flat::default()), ports: ports.min(PORTS) }
+    }
+}
+
+impl Part for CacheHome {
+    fn ports(&self) -> Port {
+        self.ports
+    }
+
+    fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept {
+        self.home.accepts(site.config(), port, msg)
+    }
+
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+        let config = site.config();
+        match *deed {
+            Deed::Took(port, msg) => self.home.take(config, port, msg, way, out),
+            Deed::Began(Operation::Choose(choice)) => self.home.choose(config, choice, out),
+            Deed::Began(Operation::CoreRead { line }) => {
+                self.home.core_read(config, line, out);
+            }
+            Deed::Began(Operation::CoreWrite { line }) => {
+                self.home.core_write(config, line, Token::of(line, Age::New), 1, out);
+            }
+            Deed::Began(_) => {}
+        }
+    }
+
+    fn operations(&self, _: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+        out.extend((0..self.home.choices(site.config())).map(Operation::Choose));
+        if site.menu().core {
+            for &line in site.lines().iter().filter(|line| self.home.open().iter().all(|t| t.line != **line)) {
+                out.extend([Operation::CoreRead { line }, Operation::CoreWrite { line }]);
+            }
+        }
+    }
+
+    fn check_step(&self, site: Site<'_>, before: &Self, deed: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+        if let Deed::Took(port, msg) = deed {
+            HomeWatch { before: &before.home, out, after: &self.home }.check(site.config(), *port, msg, events);
+        }
+    }
+
+    /// A device's data, or the write of the own core.
+    fn write_of(&self, site: Site<'_>, deed: &Deed) -> (bool, u64) {
+        match *deed {
+            Deed::Took(port, Msg::D2hData { uqid, enables, .. }) if self.home.pulls(uqid) => {
+                (site.holder_poisons(port), enables)
+            }
+            _ => (false, 1),
+        }
+    }
+
+    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+        Some(self.home.memory.read(effect.line()))
+    }
+
+    fn settle(&mut self, _: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+        self.home.memory.visit(settle);
+    }
+
+    fn used(&mut self, site: Site<'_>, line: LineAddr, used: (Token, bool), newest: Token) -> Option<Event> {
+        used_by_core(site, line, used, newest)
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+        self.home.visit(f);
+    }
+
+    /// Data that waits for its answer.
+    fn kept(&self, _: Site<'_>, _: LineAddr) -> Vec<Token> {
+        let kept = self.home.open().iter().flat_map(|t| {
+            let write = match &t.task {
+                Task::CoreWrite { data, .. } => Some(data),
+                _ => None,
+            };
+            t.values().chain(write)
+        });
+        kept.copied().collect()
+    }
+
+    fn waits(&self, _: Site<'_>, _: Option<super::Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+        let own = self.home.open().iter().filter(|t| !matches!(t.task, Task::Request { .. }));
+        own.for_each(|t| wait(Awaited::Request, Some(t.line)));
+    }
+
+    fn is_idle(&self) -> bool {
+        self.home.is_idle()
+    }
+}
+
+impl Owner for CacheHome {
+    fn memory(&self, line: LineAddr) -> Token {
+        self.home.memory.read(line)
+    }
+
+    fn tracked(&self, line: LineAddr) -> IdSet {
+        self.home.holders(line).all()
+    }
+
+    fn start(&mut self, line: LineAddr, memory: Token, held: &[Copy4]) {
+        let mut holders = Holders::default();
+        for (port, state) in (0..).zip(held) {
+            match state {
+                Copy4::I => {}
+                Copy4::S => holders.sharers.insert(port),
+                Copy4::E | Copy4::M => holders.owner = Some(port),
+            }
+        }
+        self.home.set_holders(line, holders);
+        self.home.memory.write(line, &memory, WHOLE_LINE);
+    }
+
+    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+        let found = events.len();
+        check_copies(&system.view(line), events);
+        if site.config().error_of(line).is_some() {
+            // A write that is answered with an error is aborted, and its data may be dropped (§2.2).
+            let kept: Vec<Event> = events.drain(found..).filter(|e| e.rule != "COH-INV-03").collect();
+            events.extend(kept);
+        }
+        for (port, device) in self.devices(system, site) {
+            self.check_answers(system, site, port, device, line, events);
+        }
+        if system.checks_orders() {
+            for (port, device) in self.devices(system, site) {
+                self.check_orders(system, site, port, device, line, events);
+            }
+            self.check_open(site, line, events);
+        }
+    }
+
+    /// O7: a snoop that has arrived is answered, whatever else the device waits for.
+    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<Event>) {
+        for (port, device) in self.devices(system, site) {
+            let (agent, _) = system.holder(site.agent, port);
+            let config = system.config(agent);
+            let lane = system.coming(site.agent, port);
+            let Some(msg) = lane.into_iter().find(|m| device.accepts(config, 0, m) == Accept::Wait) else { continue };
+            let at = system.name(agent);
+            let found = "a snoop that is kept waiting";
+            events.push(Event::new("COH-ORD-07", msg.line(), at, found, "an answer at once"));
+            if let Msg::H2dReq { opcode, line, .. } = msg
+                && let Some(snoop) = Snoop::of(opcode)
+            {
+                let state = device.at(line);
+                let found = format!("Snp{} held in {}", snoop.name(), state.name());
+                let rule = snoops::row_of(state, snoop).rule;
+                events.push(Event::new(rule, line, at, found, "the answer of the row"));
+            }
+        }
+    }
+
+    fn check_idle(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+        if site.config().error_of(line).is_some() {
+            return;
+        }
+        let dirty = system.view(line).copies.iter().any(|copy| copy.dirty);
+        if !dirty && self.memory(line).age != Age::Current {
+            let found = "an old value at the home and no M copy";
+            events.push(Event::new("COH-INV-14", line, site.name(), found, "the last store's value"));
+        }
+    }
+
+    fn signature(&self, port: Port) -> Signature {
+        let (flags, early) = self.home.signature(port);
+        (flags, Vec::new(), early.into_iter().map(Option::<&Token>::copied).collect())
+    }
+
+    fn renamed(&mut self, to: &[Port]) {
+        self.home = self.home.clone().renamed(to);
+    }
+}
+
+impl CacheHome {
+    fn devices<'a>(
+        &self,
+        system: &'a Composite,
+        site: Site<'_>,
+    ) -> impl Iterator<Item = (Port, &'a Device<Token>)> + use<'a> {
+        let home = site.agent;
+        (0..self.ports).filter_map(move |port| match system.holder(home, port) {
+            (_, Member::CacheDevice(device)) => Some((port, &device.0)),
+            _ => None,
+        })
+    }
+
+    /// What a grant or an end under way says must be true already: GO-M of dirty data only, WrInv after its data.
+    fn check_answers(
+        &self,
+        system: &Composite,
+        site: Site<'_>,
+        port: Port,
+        device: &Device<Token>,
+        line: LineAddr,
+        events: &mut Vec<Event>,
+    ) {
+        let Some(entry) = device.entry(line) else { return };
+        let at = || system.name(system.holder(site.agent, port).0);
+        for msg in system.coming(site.agent, port) {
+            let Msg::H2dRsp { opcode, rsp_data, cqid } = msg else { continue };
+            let Some(answer) = Answer::of(opcode, rsp_data).filter(|_| cqid == entry.cqid) else { continue };
+            if answer == Answer::GoM && self.memory(line).age == Age::Current {
+                let found = "GO-M for data that memory has too";
+                events.push(Event::new("COH-REQ-17", line, at(), found, "GO-M for dirty data only"));
+            }
+            let pulled = |t: &Transaction<Token>| {
+                let write = matches!(t.task, Task::Request { op: Op::WrInv, cqid } if cqid == entry.cqid);
+                write && t.port == port && t.line == line
+            };
+            if answer == Answer::GoI && self.home.open().iter().any(pulled) {
+                let found = "the end of WrInv before its data has come";
+                let expected = "a strongly ordered write that is visible when it ends";
+                events.push(Event::new("COH-ORD-13", line, at(), found, expected));
+            }
+        }
+    }
+
+    fn open_on(&self, line: LineAddr) -> impl Iterator<Item = &Transaction<Token>> {
+        self.home.open().iter().filter(move |t| t.line == line)
+    }
+
+    /// V6, V8: what the home has open on a line for a device, and what it has sent under it.
+    fn check_orders(
+        &self,
+        system: &Composite,
+        site: Site<'_>,
+        port: Port,
+        device: &Device<Token>,
+        line: LineAddr,
+        events: &mut Vec<Event>,
+    ) {
+        let (agent, _) = system.holder(site.agent, port);
+        let mut say = |rule, found: &str, expected: &str| {
+            events.push(Event::new(rule, line, system.name(agent), found, expected));
+        };
+        let open = || self.open_on(line);
+        if device.at(line).is_evicting() && device.may_load(system.config(agent), line) {
+            let found = format!("a copy in use in {}", device.at(line).name());
+            say("COH-STA-04", &found, "no use after the evict was issued");
+        }
+        let snoops = open().filter(|t| t.answers.has(port) || t.data.has(port)).count();
+        if snoops > 1 {
+            say("COH-ORD-04", "two snoops on a line", "one snoop per line and device");
+        }
+        if snoops > 0 && open().any(|t| matches!(t.phase, Phase::Pulling { .. }) && t.port == port) {
+            say("COH-ORD-03", "a snoop beside an open pull", "one of them at a time");
+        }
+        if snoops == 0 || matches!(open().find(|t| t.answers.has(port)), Some(t) if t.phase == Phase::Absorbing) {
+            return;
+        }
+        let lane = system.coming(site.agent, port);
+        let cqid = device.entry(line).filter(|e| !e.at.is_stable()).map(|e| e.cqid);
+        let go = |m: &Msg<Token>| m.bears_go() && matches!(m, Msg::H2dRsp { cqid: c, .. } if Some(*c) == cqid);
+        let snoop = lane.iter().position(|m| matches!(m, Msg::H2dReq { line: l, .. } if *l == line));
+        // Without the snoop in the channel, it is at the device or answered: any GO under way came after it.
+        if lane.iter().enumerate().any(|(i, m)| go(m) && snoop.is_none_or(|s| i > s)) {
+            say("COH-ORD-02", "a GO under an open snoop", "the GO after the snoop's answer and data");
+        }
+    }
+
+    /// V6: what the home has open on a line at once.
+    fn check_open(&self, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+        let mut say = |rule, found: &str, expected: &str| {
+            events.push(Event::new(rule, line, site.name(), found, expected));
+        };
+        if self.open_on(line).count() > 1 {
+            say("COH-ORD-05", "two transactions on a line", "one transaction per line");
+        }
+        if self.open_on(line).any(|t| t.phase == Phase::Absorbing) {
+            say("COH-ORD-08", "an answer before all snoop answers", "all answers before the GO");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A host of HDM-D.
+
+use super::mem_host::{advance, copy, kept, program_wait};
+use super::{Deed, Did, Operation, Part, Place};
+use crate::explore::Awaited;
+use crate::systems::composite::Composite;
+use crate::systems::setup::Site;
+use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::bias::host::BiasHost;
+use scalepool_coherence::content::{LineAddr, Token, WHOLE_LINE};
+use scalepool_coherence::event::Event;
+use scalepool_coherence::mem::host::HostAccess;
+use scalepool_coherence::mem::tables::Copy4;
+use scalepool_coherence::message::Msg;
+use scalepool_coherence::monitor::{CopyView, check_bias_host};
+
+/// The agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HdmDHost(pub BiasHost<Token>);
+
+impl HdmDHost {
+    fn store(&mut self, site: Site<'_>, line: LineAddr, out: &mut Out<Token>) {
+        self.0.mem.store(site.config(), line, site.new_value(line), WHOLE_LINE, out);
+    }
+}
+
+impl Part for HdmDHost {
+    fn ports(&self) -> Port {
+        1
+    }
+
+    fn accepts(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> Accept {
+        self.0.accepts(site.config(), 0, msg)
+    }
+
+    fn ways(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> u8 {
+        if site.config().alternatives { self.0.ways(site.config(), 0, msg) } else { 1 }
+    }
+
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+        match *deed {
+            Deed::Took(_, msg) => self.0.take(site.config(), 0, msg, way, out),
+            Deed::Began(Operation::Read { line, request, want }) => self.0.mem.issue(line, request, want, out),
+            Deed::Began(Operation::WriteBack { line, kept }) => self.0.mem.write_back(line, kept, out),
+            Deed::Began(Operation::Store { line }) => self.store(site, line, out),
+            Deed::Began(Operation::Drop { line }) => self.0.mem.drop_clean(line),
+            Deed::Began(_) => {}
+        }
+    }
+
+    fn operations(&self, system: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+        if system.runs_programs() {
+            return;
+        }
+        let (menu, mem) = (site.menu(), &self.0.mem);
+        for &line in site.lines().iter().filter(|line| self.0.is_free(**line)) {
+            for &request in menu.requests.iter().filter(|req| mem.can_issue(line, **req)) {
+                let wants = if request.asks_ownership() { menu.wants.as_slice() } else { &[HostAccess::Nothing] };
+                out.extend(wants.iter().map(|&want| Operation::Read { line, request, want }));
+            }
+            if mem.can_write_back(line) {
+                out.extend(menu.write_backs.iter().map(|&kept| Operation::WriteBack { line, kept }));
+            }
+            if menu.stores && mem.can_store(line, true) {
+                out.push(Operation::Store { line });
+            }
+            if menu.drops && matches!(mem.copy(line).state, Copy4::S | Copy4::E) {
+                out.push(Operation::Drop { line });
+            }
+        }
+    }
+
+    fn follow_up(&mut self, site: Site<'_>, out: &mut Out<Token>) -> bool {
+        let line = site.lines().iter().copied().find(|line| self.0.mem.due(*line).stores());
+        line.into_iter().for_each(|line| self.store(site, line, out));
+        line.is_some()
+    }
+
+    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut Out<Token>) -> Option<Did> {
+        if self.0.is_busy(LineAddr(0)) { None } else { advance(&mut self.0.mem, site, place, out) }
+    }
+
+    fn check_step(&self, _: Site<'_>, _: &Self, _: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+        check_bias_host(out, &self.0, events);
+    }
+
+    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+        self.0.mem.copy(effect.line()).data
+    }
+
+    fn settle(&mut self, _: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+        self.0.visit(settle);
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+        self.0.visit(f);
+    }
+
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+        copy(&self.0.mem, site, line)
+    }
+
+    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<Token> {
+        kept(&self.0.mem, site, line)
+    }
+
+    fn waits(&self, site: Site<'_>, place: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+        for &line in site.lines().iter().filter(|line| self.0.mem.awaits(**line)) {
+            wait(Awaited::Request, Some(line));
+        }
+        if let Some(awaited) = place.and_then(|place| program_wait(&self.0.mem, site, place)) {
+            wait(awaited, Some(LineAddr(0)));
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.0.is_idle()
+    }
+
+    fn letter(&self, line: LineAddr) -> Option<char> {
+        Some(self.0.mem.copy(line).state.letter())
+    }
+}

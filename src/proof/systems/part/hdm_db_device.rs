@@ -1,0 +1,255 @@
+//! A device with HDM-DB: its memory, its own cache, its snoop filter.
+
+use super::{Deed, Operation, Owner, Part, Place, Signature};
+use crate::explore::Awaited;
+use crate::systems::composite::Composite;
+use crate::systems::setup::Site;
+use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::content::{Age, LineAddr, Token, WHOLE_LINE};
+use scalepool_coherence::event::Event;
+use scalepool_coherence::ids::IdSet;
+use scalepool_coherence::mem::dcoh::{Dcoh, DeviceOp};
+use scalepool_coherence::mem::filter::Holders;
+use scalepool_coherence::mem::host::block_lines;
+use scalepool_coherence::mem::host_rows::Phase;
+use scalepool_coherence::mem::tables::Copy4;
+use scalepool_coherence::message::Msg;
+use scalepool_coherence::monitor::{CopyView, DcohStep, DcohWatch, check_copies, misled};
+use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
+
+/// The agent, and what the search knows of reads over UIO.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HdmDbDevice {
+    agent: Dcoh<Token>,
+    ports: Port,
+    /// Lines with a UIO read under way, and those of them that were stored to since it began.
+    reading: IdSet,
+    moved: IdSet,
+}
+
+impl HdmDbDevice {
+    /// A device for so many hosts, with empty filter and cache.
+    pub fn new(config: &CoherenceConfig, hosts: Port) -> Self {
+        Self { agent: Dcoh::new(config, hosts), ports: hosts, reading: IdSet::EMPTY, moved: IdSet::EMPTY }
+    }
+}
+
+impl Part for HdmDbDevice {
+    fn ports(&self) -> Port {
+        self.ports
+    }
+
+    fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept {
+        self.agent.accepts(site.config(), port, msg)
+    }
+
+    fn ways(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> u8 {
+        if site.config().alternatives { self.agent.ways(site.config(), port, msg) } else { 1 }
+    }
+
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+        let config = site.config();
+        match *deed {
+            Deed::Took(port, msg) => self.agent.take(config, port, msg, way, out),
+            Deed::Began(Operation::Own { line, op: DeviceOp::UioWrite }) => {
+                self.agent.uio_write(config, line, site.new_value(line), 1, out);
+            }
+            Deed::Began(Operation::Own { line, op }) => {
+                if op == DeviceOp::UioRead {
+                    self.reading.insert(line.0 as Port);
+                }
+                self.agent.issue(config, line, op, out);
+            }
+            Deed::Began(Operation::Store { line }) => {
+                self.agent.store(line, &site.new_value(line), WHOLE_LINE, out);
+            }
+            Deed::Began(Operation::Block { op, enable }) => {
+                self.agent.issue_block(config, LineAddr(enable.into()), op, out);
+            }
+            Deed::Began(_) => {}
+        }
+    }
+
+    fn operations(&self, system: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+        if system.runs_programs() {
+            return;
+        }
+        let (menu, config) = (site.menu(), site.config());
+        for &line in site.lines() {
+            let own = menu.device.iter().filter(|op| self.agent.can_issue(config, line, **op));
+            out.extend(own.map(|&op| Operation::Own { line, op }));
+            if !menu.device.is_empty() && self.agent.can_store(line) {
+                out.push(Operation::Store { line });
+            }
+        }
+        for &(op, enable) in &menu.blocks {
+            let count = if enable == 3 { 4 } else { 2 };
+            let first = if enable == 2 { 2 } else { 0 };
+            if (first..first + count).all(|l| self.agent.can_issue(config, LineAddr(l), op)) {
+                out.push(Operation::Block { op, enable });
+            }
+        }
+    }
+
+    fn check_step(&self, site: Site<'_>, before: &Self, deed: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+        let step = match *deed {
+            Deed::Took(port, msg) => DcohStep::Took(port, msg),
+            Deed::Began(Operation::Own { line, op }) => DcohStep::Began(op, line, 1),
+            Deed::Began(Operation::Block { op, enable }) => match block_lines(LineAddr(enable.into())) {
+                Some((first, count)) => DcohStep::Began(op, first, count),
+                None => return,
+            },
+            Deed::Began(_) => return,
+        };
+        let (before, after, peers) = (&before.agent, &self.agent, &site.menu().peers);
+        DcohWatch { before, out, after, peers }.check(site.config(), &step, events);
+    }
+
+    /// Only a peer's write over UIO comes to memory as a new one, and it is one of a part.
+    fn write_of(&self, site: Site<'_>, _: &Deed) -> (bool, u64) {
+        (site.poisons(), 1)
+    }
+
+    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+        match effect {
+            Effect::Stored(line) => self.agent.own(*line).map(|(_, value)| value),
+            _ => Some(self.agent.memory(effect.line())),
+        }
+    }
+
+    fn settle(&mut self, _: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+        self.agent.visit(settle);
+    }
+
+    fn used(&mut self, site: Site<'_>, line: LineAddr, (value, _): (Token, bool), newest: Token) -> Option<Event> {
+        let place = line.0 as Port;
+        if !self.reading.has(place) {
+            return None;
+        }
+        let moved = self.moved.has(place);
+        self.reading.remove(place);
+        self.moved.remove(place);
+        let found = format!("a read of {value:?}");
+        if let Some((rule, expected)) = misled(&value, &newest) {
+            return Some(Event::new(rule, line, site.name(), found, expected));
+        }
+        let is_old = value.age != Age::Current && !moved;
+        is_old.then(|| Event::new("COH-INV-02", line, site.name(), found, "the newest value since it began"))
+    }
+
+    fn stored_somewhere(&mut self, line: LineAddr) {
+        if self.reading.has(line.0 as Port) {
+            self.moved.insert(line.0 as Port);
+        }
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+        self.agent.visit(f);
+    }
+
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+        let (state, value) = self.agent.own(line)?;
+        let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
+        Some(CopyView { agent: site.agent, usable: true, writable, dirty, value })
+    }
+
+    fn waits(&self, _: Site<'_>, _: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+        self.agent.own_operations().for_each(|line| wait(Awaited::Request, Some(line)));
+    }
+
+    fn is_idle(&self) -> bool {
+        self.agent.is_idle()
+    }
+}
+
+impl Owner for HdmDbDevice {
+    fn memory(&self, line: LineAddr) -> Token {
+        self.agent.memory(line)
+    }
+
+    fn tracked(&self, line: LineAddr) -> IdSet {
+        self.agent.holders(line).map_or(IdSet::EMPTY, |holders| holders.all())
+    }
+
+    fn start(&mut self, line: LineAddr, memory: Token, held: &[Copy4]) {
+        let mut holders = Holders::NONE;
+        for (port, state) in (0..).zip(held) {
+            match state {
+                Copy4::I => {}
+                Copy4::S => holders = Holders::Shared(holders.all().with(port)),
+                Copy4::E | Copy4::M => holders = Holders::Owner(port),
+            }
+        }
+        self.agent.preset(line, memory, holders);
+    }
+
+    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+        let view = system.view(line);
+        // V12: with a filter of limited size a held line without an entry is a victim that left too early.
+        let held = view.copies.iter().find(|copy| copy.agent != site.agent);
+        if site.config().mem.filter_sets != 0
+            && self.agent.holders(line).is_none()
+            && let Some(copy) = held
+        {
+            let (at, found) = (system.name(copy.agent), "a copy without a filter entry");
+            events.push(Event::new("COH-INV-12", line, at, found, "a filter entry for every copy"));
+        }
+        check_copies(&view, events);
+    }
+
+    /// What a device keeps waiting though it must not: RwD and BIRsp drain without a Req or a BISnp.
+    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<Event>) {
+        for port in 0..self.ports {
+            let (link, dir) = system.toward_home(site.agent, port);
+            for msg in system.under_way(link, dir) {
+                let (Msg::M2sRwd { .. } | Msg::M2sBirsp { .. }) = msg else { continue };
+                if self.agent.accepts(site.config(), port, msg) == Accept::Take {
+                    continue;
+                }
+                let (host, member) = system.holder(site.agent, port);
+                let mut say = |rule, expected: &str| {
+                    let found = format!("{} of {} kept waiting", msg.label(), system.name(host));
+                    events.push(Event::new(rule, msg.line(), site.name(), found, expected));
+                };
+                if matches!(msg, Msg::M2sRwd { opcode, .. } if *opcode == M2sRwdOpcode::BIConflict) {
+                    say("COH-BIC-01", "BIConflict on RwD, which passes what a Req waits for");
+                    say("COH-BIC-02", "BIConflictAck at once");
+                    continue;
+                }
+                say("COH-SFI-06", "RwD and BIRsp accepted while a BISnp is open");
+                say("COH-DLK-15", "a sink for RwD and BIRsp without progress of Req");
+                if let super::Member::Host(host) = member
+                    && msg.line().is_some_and(|l| host.agent.phase(l) == Phase::WritingSnooped)
+                {
+                    say("COH-BIC-08", "the data of the write passes the open BISnp");
+                }
+            }
+        }
+    }
+
+    fn check_idle(&self, system: &Composite, _: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+        check_at_rest(system, line, events);
+        for entry in self.agent.filter().iter().filter(|e| e.line == line && e.holders.is_empty()) {
+            let found = format!("an entry without holders, {:?}", entry.holders);
+            events.push(Event::new("COH-INV-14", line, "DCOH", found, "entries for holders only"));
+        }
+    }
+
+    fn signature(&self, port: Port) -> Signature {
+        (Vec::new(), self.agent.signature(port), Vec::new())
+    }
+
+    fn renamed(&mut self, to: &[Port]) {
+        self.agent = self.agent.clone().renamed(to);
+    }
+}
+
+/// V14 of a device's memory.
+pub(super) fn check_at_rest(system: &Composite, line: LineAddr, events: &mut Vec<Event>) {
+    let view = system.view(line);
+    if view.home != view.newest && !view.copies.iter().any(|copy| copy.dirty) {
+        let found = format!("{:?} in memory and no M copy", view.home);
+        events.push(Event::new("COH-INV-14", line, "system", found, "the newest value"));
+    }
+}

@@ -1,0 +1,77 @@
+//! Agents that are alike: the canonical form of a state.
+//!
+//! Which holders of a home are alike says [`Setup`](super::setup::Setup). A renaming of them moves each to the port of another, with its messages, and the home learns the new numbers.
+//!
+//! Sorting is exact: two holders between which it makes no difference are equal in all that any part of the system knows of them, so
+//! that exchanging them changes nothing. Holders of different homes have no line in common and are sorted on their own.
+
+use super::composite::Composite;
+use super::part::Member;
+use scalepool_coherence::agent::Port;
+use scalepool_coherence::cache::requests;
+use scalepool_coherence::content::Token;
+use scalepool_coherence::message::Msg;
+use std::cmp::Ordering;
+
+/// The same state with the holders of a home sorted.
+pub(super) fn sorted(system: Composite, home: usize) -> Composite {
+    let mut order: Vec<usize> = (0..system.setup().holders(home).len()).collect();
+    order.sort_by(|&a, &b| compared(&system, home, a, b));
+    if order.is_sorted() { system } else { renamed(system, home, &order) }
+}
+
+/// Two holders by all that is known of them without their numbers.
+fn compared(system: &Composite, home: usize, a: usize, b: usize) -> Ordering {
+    let setup = system.setup();
+    let holders = setup.holders(home);
+    let messages = |n: usize| {
+        let ways = holders[n].way.iter().flat_map(|&(link, dir)| [(link, dir), (link, super::setup::back(dir))]);
+        // UQIDs name the port: all are compared as those of one port.
+        ways.map(|(link, dir)| system.under_way(link, dir).iter().map(|msg| on_port(*msg, 0)).collect())
+            .collect::<Vec<Vec<Msg<Token>>>>()
+    };
+    let signature = |n: usize| system.agents[home].owner().map(|owner| owner.signature(n as Port));
+    system.agents[holders[a].agent]
+        .order(&system.agents[holders[b].agent])
+        .then_with(|| messages(a).cmp(&messages(b)))
+        .then_with(|| signature(a).cmp(&signature(b)))
+}
+
+/// Holder `order[n]` becomes n.
+pub(super) fn renamed(mut system: Composite, home: usize, order: &[usize]) -> Composite {
+    let setup = system.setup().clone();
+    let holders = setup.holders(home);
+    let mut to = vec![0; order.len()];
+    let mut links: Vec<usize> = (0..setup.links.len()).collect();
+    let mut ports = vec![None; links.len()];
+    let old: Vec<Member> = holders.iter().map(|holder| system.agents[holder.agent].clone()).collect();
+    for (new, &from) in order.iter().enumerate() {
+        to[from] = new as Port;
+        let member = &mut system.agents[holders[new].agent];
+        *member = old[from].clone();
+        member.part_mut().behind(new as Port);
+        for (own, other) in holders[new].way.iter().zip(&holders[from].way) {
+            links[own.0] = other.0;
+            ports[own.0] = Some(new as Port);
+        }
+    }
+    if let Some(owner) = system.agents[home].owner_mut() {
+        owner.renamed(&to);
+    }
+    system.net = system.net.renamed(&links, |msg, link| {
+        if let Some(port) = ports[link] {
+            *msg = on_port(*msg, port);
+        }
+    });
+    system
+}
+
+/// The same message where its device is on another port: its UQID says so. No message of CXL.mem says which host it is of.
+fn on_port(mut msg: Msg<Token>, port: Port) -> Msg<Token> {
+    match &mut msg {
+        Msg::H2dReq { uqid, .. } | Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => *uqid = *uqid & !15 | port,
+        Msg::H2dRsp { opcode, rsp_data, .. } if requests::names_uqid(*opcode) => *rsp_data = *rsp_data & !15 | port,
+        _ => {}
+    }
+    msg
+}

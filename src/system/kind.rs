@@ -17,6 +17,7 @@ use super::memory_map::{MapView, Span};
 use super::metric::{self, Metric, Metrics};
 use super::outside;
 use super::problem::{Place, Problems};
+use scalepool_coherence::clocked::switch::Table as SwitchTable;
 use scalepool_fabric::nvlink_switch::SwitchResult;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_link::io_ends::IoItem;
@@ -507,6 +508,12 @@ pub trait Component: Send + Any {
     /// What it is to the coherence of lines; `path` is its own.
     fn coherent(&self, _path: &str) -> Option<Coherent> {
         None
+    }
+
+    /// Of a switch between a home and the holders of its lines: how messages find their links, by the forms of messages on
+    /// its ports, or why these do not fit. Its first port leads to the home.
+    fn switch_table(&self, _forms: &[Form]) -> Result<SwitchTable, String> {
+        Err("it is no switch".to_owned())
     }
 
     /// Accesses in a block, if it takes its share of a trace that is dealt to several components in blocks.

@@ -215,9 +215,8 @@ impl Composite {
         tracked.insert(home as Port);
         for (port, holder) in (0..).zip(holders) {
             // O12: tracking ends when the final GO of an evict is sent, the copy when it arrives.
-            if let Member::CacheDevice(device) = &self.agents[holder.agent]
-                && let Some(entry) = device.0.entry(line).filter(|entry| entry.at.is_evicting())
-            {
+            let evicting = self.agents[holder.agent].cache().and_then(|cache| cache.entry(line));
+            if let Some(entry) = evicting.filter(|entry| entry.at.is_evicting()) {
                 let ends =
                     |m: &Msg<Token>| matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go();
                 if self.coming(home, port).iter().any(ends) {
@@ -339,7 +338,7 @@ impl Composite {
                 }
                 Effect::Done(line) => self.agents[agent].part_mut().done(line),
                 Effect::Stored(_) => {
-                    let enables = self.agents[agent].part().store_enables();
+                    let enables = self.agents[agent].part().store_enables(site, effect.line());
                     self.place_store(agent, &effect, (site.poisons(), enables), out);
                 }
                 Effect::Written(_) => self.place_store(agent, &effect, write, out),

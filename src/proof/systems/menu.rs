@@ -1,5 +1,6 @@
 //! What agents may do: operations that free agents begin at any time, and programs.
 
+use super::cache::ALL_REQUESTS;
 use scalepool_coherence::cache::state::At;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::dcoh::DeviceOp;
@@ -80,5 +81,85 @@ impl Held for At {
             At::S => Copy4::S,
             _ => Copy4::I,
         }
+    }
+}
+
+/// Requests of hosts by the names that `--ops` takes.
+const REQUESTS: &[(&str, HostReq)] = &[
+    ("MemRdA", HostReq::RD_ANY),
+    ("MemRdS", HostReq::RD_SHARED),
+    ("MemRdData", HostReq::RD_DATA),
+    ("MemInv", HostReq::INV),
+    ("MemInvNT", HostReq::INV_NT),
+    ("MemClnEvct", HostReq::CLN_EVCT),
+];
+
+/// Operations of the own cache of a device with HDM-DB, and of peers over UIO at it.
+const OWN: &[(&str, DeviceOp)] = &[
+    ("ReadOnce", DeviceOp::ReadOnce),
+    ("ReadShared", DeviceOp::ReadShared),
+    ("ReadOwn", DeviceOp::ReadOwn),
+    ("Evict", DeviceOp::Evict),
+    ("UioRead", DeviceOp::UioRead),
+    ("UioWrite", DeviceOp::UioWrite),
+];
+
+/// An operation that nobody begins.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("found the operation {found:?}, expected one of {expected}")]
+pub struct UnknownOperation {
+    /// The name.
+    pub found: String,
+    /// The names that are known.
+    pub expected: String,
+}
+
+/// What agents may do where nothing else is said: they share, own and give up.
+pub const USUAL: &str = "RdShared,RdOwn,CleanEvict,DirtyEvict,MemRdA,MemRdS,MemWr,MemClnEvct";
+
+impl Menu {
+    /// What `--ops` names, separated by commas: requests of CXL.cache, requests of hosts over CXL.mem with MemWr and Drop,
+    /// operations of the own cache of a device with HDM-DB, and `Core`, reads and writes of the core of a home. Stores to a copy
+    /// that allows them are always there.
+    ///
+    /// # Errors
+    /// A name that is none.
+    pub fn of_names(names: &str) -> Result<Self, UnknownOperation> {
+        let mut menu = Menu { stores: true, wants: vec![HostAccess::Nothing], ..Menu::default() };
+        for name in names.split(',').map(str::trim) {
+            let cache = ALL_REQUESTS.iter().find(|opcode| opcode.name() == Some(name));
+            let request = REQUESTS.iter().find(|(known, _)| *known == name);
+            let own = OWN.iter().find(|(known, _)| *known == name);
+            match (name, cache, request, own) {
+                (_, Some(&opcode), ..) => menu.cache.push(opcode),
+                (_, _, Some(&(_, request)), _) => menu.requests.push(request),
+                (.., Some(&(_, op))) => menu.device.push(op),
+                ("MemWr", ..) => menu.write_backs.push(Copy4::I),
+                ("Drop", ..) => menu.drops = true,
+                ("Core", ..) => menu.core = true,
+                _ => {
+                    let cache = ALL_REQUESTS.iter().filter_map(|opcode| opcode.name());
+                    let known = cache.chain(REQUESTS.iter().map(|(name, _)| *name)).chain(["MemWr", "Drop"]);
+                    let known: Vec<&str> = known.chain(OWN.iter().map(|(name, _)| *name)).chain(["Core"]).collect();
+                    return Err(UnknownOperation { found: name.to_owned(), expected: known.join(", ") });
+                }
+            }
+        }
+        Ok(menu)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_operations_are_known_or_refused_with_all_that_are() {
+        let usual = Menu::of_names(USUAL).expect("the usual operations have names");
+        assert_eq!((usual.cache.len(), usual.requests.len(), usual.write_backs.len()), (4, 3, 1));
+        let more = Menu::of_names("UioRead, Core,Drop").expect("blanks are skipped");
+        assert!(more.device == [DeviceOp::UioRead] && more.core && more.drops && more.cache.is_empty());
+        let error = Menu::of_names("RdOwn,MemRd").expect_err("MemRd says nothing of what is kept").to_string();
+        assert!(error.starts_with("found the operation \"MemRd\"") && error.contains("MemRdA"), "{error}");
     }
 }

@@ -80,6 +80,8 @@ pub struct Setup {
     pub(super) lines: Vec<usize>,
     /// Lines that each agent is home of or may hold.
     own_lines: Vec<Vec<LineAddr>>,
+    /// Of those that it may hold, the ones behind each of its ports.
+    port_lines: Vec<Vec<Vec<LineAddr>>>,
     /// Of each home the holder behind each port, and the links on the way, those next to the holder first.
     holders: Vec<Vec<Holder>>,
     /// Homes whose holders are alike, so that a search may rename them.
@@ -94,6 +96,8 @@ pub struct Setup {
 pub(super) struct Holder {
     /// The agent.
     pub agent: usize,
+    /// Its port towards the home.
+    pub port: Port,
     /// Links between it and the home, its own first, each with the direction towards the holder.
     pub way: Vec<(usize, Dir)>,
 }
@@ -129,6 +133,7 @@ impl Setup {
             poisoners,
             ports: Vec::new(),
             own_lines: vec![Vec::new(); agents.len()],
+            port_lines: agents.iter().map(|a| vec![Vec::new(); a.member.part().ports().into()]).collect(),
             holders: vec![Vec::new(); agents.len()],
             alike: Vec::new(),
             links,
@@ -163,6 +168,7 @@ impl Setup {
             setup.own_lines[home].push(LineAddr(line as u64));
             for holder in &setup.holders[home] {
                 setup.own_lines[holder.agent].push(LineAddr(line as u64));
+                setup.port_lines[holder.agent][usize::from(holder.port)].push(LineAddr(line as u64));
             }
         }
         Ok((setup, members))
@@ -192,7 +198,7 @@ impl Setup {
             match far.part().passes_on(port) {
                 Some(next) if way.len() <= members.len() => at = (agent, next),
                 Some(_) => return refused(&self.names[home], "switches joined in a circle", "holders of its lines"),
-                None if far.fits(&members[home]) => return Ok(Holder { agent, way }),
+                None if far.fits(&members[home]) => return Ok(Holder { agent, port, way }),
                 None => {
                     let found = format!("{} behind port {port}", self.names[agent]);
                     return refused(&self.names[home], found, members[home].expected());
@@ -201,19 +207,21 @@ impl Setup {
         }
     }
 
-    /// Whether the holders of a home are alike: of one kind, with one configuration, behind ways of one shape, with no program
-    /// and no poison anywhere. A device asks all holders at once and numbers its snoops host by host, so no order of hosts is in
+    /// Whether the holders of a home are alike: of one kind, with one configuration, behind ways of one shape, with no program,
+    /// no poison and no direct peer anywhere. A device asks all holders at once and numbers its snoops host by host, so no order of hosts is in
     /// what it does; with the rule off that leaves out the first holder there is one.
     fn has_like_holders(&self, members: &[Member], home: usize) -> bool {
         let like = |a: &Holder, b: &Holder| {
             std::mem::discriminant(&members[a.agent]) == std::mem::discriminant(&members[b.agent])
                 && self.configs[a.agent] == self.configs[b.agent]
                 && a.way.len() == b.way.len()
+                && members[a.agent].part().ports() == 1
         };
         let holders = &self.holders[home];
         !self.runs_programs
             && self.poisoners.is_empty()
             && !self.configs[home].has(Mutant::HolderSkipped)
+            && self.menu.peers.is_empty()
             && holders.len() > 1
             && holders.iter().all(|holder| like(holder, &holders[0]))
     }
@@ -225,7 +233,7 @@ impl Setup {
 
     /// An agent and what it may know.
     pub(super) fn site(&self, agent: usize) -> Site<'_> {
-        Site { setup: self, agent }
+        Site { setup: self, agent, port: None }
     }
 
     /// The link of a port, and the direction in which the port sends.
@@ -265,6 +273,8 @@ pub(super) struct Site<'a> {
     setup: &'a Setup,
     /// Its number.
     pub agent: usize,
+    /// The one of its ports that it is about.
+    port: Option<Port>,
 }
 
 impl<'a> Site<'a> {
@@ -283,9 +293,22 @@ impl<'a> Site<'a> {
         &self.setup.menu
     }
 
-    /// Lines that it is home of or may hold.
+    /// Lines that it is home of or may hold, of one port those behind it.
     pub fn lines(self) -> &'a [LineAddr] {
-        &self.setup.own_lines[self.agent]
+        match self.port {
+            Some(port) => &self.setup.port_lines[self.agent][usize::from(port)],
+            None => &self.setup.own_lines[self.agent],
+        }
+    }
+
+    /// The same agent as far as one of its ports goes.
+    pub fn through(self, port: Port) -> Self {
+        Self { port: Some(port), ..self }
+    }
+
+    /// The port that it is about.
+    pub fn port(self) -> Port {
+        self.port.unwrap_or(0)
     }
 
     /// Its program.

@@ -23,6 +23,30 @@ pub(crate) struct Domains {
     pub chart: Option<Arc<Mutex<Sequence>>>,
 }
 
+/// A home with the holders of its lines, as they are joined.
+pub struct Joined {
+    /// Component of the home.
+    pub component: usize,
+    /// The home.
+    pub home: Home,
+    /// Component, port and name of each holder, in the order of their numbers.
+    pub holders: Vec<(usize, usize, String)>,
+    /// Component of the switch between them.
+    pub switch: Option<usize>,
+}
+
+/// Every home of a system with its holders.
+///
+/// # Errors
+/// Agents that are not joined as the coherence engine needs it.
+pub fn joined(system: &System) -> Result<Vec<Joined>, NodeError> {
+    let all = found(system)?.into_iter().map(|Open { component, home, holders, switch }| {
+        let holders = holders.into_iter().map(|(component, port, holder, _)| (component, port, holder.name)).collect();
+        Joined { component, home, holders, switch }
+    });
+    Ok(all.collect())
+}
+
 /// A domain before its agents know of it.
 struct Open {
     component: usize,
@@ -42,19 +66,13 @@ pub(crate) fn domains(
     extent: Option<Extent>,
     amend: &dyn Fn(&mut CoherenceConfig),
 ) -> Result<Domains, NodeError> {
-    let parts: Vec<Option<Coherent>> = system.components.iter().map(|c| c.config.coherent(&c.path)).collect();
-    let mut open = Vec::new();
-    for (component, part) in parts.iter().enumerate() {
-        if matches!(part, Some(Coherent::Home(_))) {
-            open.push(followed(system, &parts, component)?);
-        }
-    }
-    check_joined(system, &parts, &open)?;
+    let open = found(system)?;
+    let count = system.components.len();
     let columns = if extent.is_some() { columns(&open) } else { Vec::new() };
     let chart = extent.map(|extent| Sequence::new(columns.clone(), extent));
     let acting: Vec<bool> = open.iter().map(|o| o.home.acts || o.holders.iter().any(|h| h.2.acts)).collect();
     let dealt = acting.iter().filter(|acts| **acts).count() as u64;
-    let mut all = Domains { of_component: vec![None; parts.len()], chart: chart.clone(), ..Domains::default() };
+    let mut all = Domains { of_component: vec![None; count], chart: chart.clone(), ..Domains::default() };
     let mut links_before = 0;
     for (number, one) in open.into_iter().enumerate() {
         let Open { component, mut home, holders, switch } = one;
@@ -83,6 +101,15 @@ pub(crate) fn domains(
         all.seat(system, &domain, component, switch, &seated);
     }
     Ok(all)
+}
+
+/// Every home with what its ports lead to.
+fn found(system: &System) -> Result<Vec<Open>, NodeError> {
+    let parts: Vec<Option<Coherent>> = system.components.iter().map(|c| c.config.coherent(&c.path)).collect();
+    let homes = parts.iter().enumerate().filter(|(_, part)| matches!(part, Some(Coherent::Home(_))));
+    let open = homes.map(|(component, _)| followed(system, &parts, component)).collect::<Result<Vec<_>, _>>()?;
+    check_joined(system, &parts, &open)?;
+    Ok(open)
 }
 
 impl Domains {

@@ -10,6 +10,7 @@
 mod domains;
 
 pub(super) use domains::{Domains, domains};
+pub use domains::{Joined, joined};
 
 use scalepool_coherence::clocked::node::Watch;
 use scalepool_coherence::clocked::sequence::{Recorded, Sequence};
@@ -164,6 +165,11 @@ pub const fn holder_pid(holder: usize) -> u16 {
     if pid < HOME_PID { pid } else { pid + 1 }
 }
 
+/// Ports of a fabric: that of a home, then those of so many holders.
+pub fn fabric_ports(holders: usize) -> Vec<u16> {
+    std::iter::once(HOME_PID).chain((0..holders).map(holder_pid)).collect()
+}
+
 /// Which end of its links an agent is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
@@ -190,12 +196,6 @@ impl Seat {
         let cache_id = if domain.is_switched && !end.is_home { 0 } else { holder as u8 };
         let source = if domain.is_switched { domain.number } else { domain.links_before + holder };
         Route { cache_id, ld_id: 0, bi_id: (source % BI_IDS) as u16, spid, dpid }
-    }
-
-    /// Ports of a fabric: that of the home, then those of the holders.
-    pub fn fabric_ports(&self) -> Vec<u16> {
-        let holders = (0..self.domain.holders()).map(holder_pid);
-        std::iter::once(HOME_PID).chain(holders).collect()
     }
 
     /// Number of the link at the port, by which the log tells identifiers of different links apart.

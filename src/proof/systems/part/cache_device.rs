@@ -17,7 +17,7 @@ use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 use std::cmp::Ordering;
 
 /// The agent.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct CacheDevice(pub Device<Token>);
 
 /// What a store writes: a part of the line.
@@ -142,7 +142,7 @@ impl Part for CacheDevice {
         DeviceWatch { before: &before.0, out, after: &self.0 }.check(site.config(), &step, events);
     }
 
-    fn store_enables(&self) -> u64 {
+    fn store_enables(&self, _: Site<'_>, _: LineAddr) -> u64 {
         1
     }
 

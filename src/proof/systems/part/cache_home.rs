@@ -1,7 +1,7 @@
 //! A host with home agent and memory, whose lines devices cache over CXL.cache.
 
 use super::cache_device::used_by_core;
-use super::{Deed, Member, Operation, Owner, Part, Signature};
+use super::{Deed, Operation, Owner, Part, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
 use crate::systems::setup::Site;
@@ -210,10 +210,7 @@ impl CacheHome {
         site: Site<'_>,
     ) -> impl Iterator<Item = (Port, &'a Device<Token>)> + use<'a> {
         let home = site.agent;
-        (0..self.ports).filter_map(move |port| match system.holder(home, port) {
-            (_, Member::CacheDevice(device)) => Some((port, &device.0)),
-            _ => None,
-        })
+        (0..self.ports).filter_map(move |port| Some((port, system.holder(home, port).1.cache()?)))
     }
 
     /// What a grant or an end under way says must be true already: GO-M of dirty data only, WrInv after its data.

@@ -219,9 +219,8 @@ impl Owner for HdmDbDevice {
                 }
                 say("COH-SFI-06", "RwD and BIRsp accepted while a BISnp is open");
                 say("COH-DLK-15", "a sink for RwD and BIRsp without progress of Req");
-                if let super::Member::Host(host) = member
-                    && msg.line().is_some_and(|l| host.agent.phase(l) == Phase::WritingSnooped)
-                {
+                let snooped = |l: LineAddr| member.host().is_some_and(|h| h.phase(l) == Phase::WritingSnooped);
+                if msg.line().is_some_and(snooped) {
                     say("COH-BIC-08", "the data of the write passes the open BISnp");
                 }
             }

@@ -61,7 +61,7 @@ impl Host {
     /// Whether a hint may be sent: it changes nothing, so one under way is enough.
     fn may_hint(&self, system: &Composite, site: Site<'_>, line: LineAddr) -> bool {
         let hint = |m: &&Msg<Token>| matches!(m, Msg::M2sReq { opcode: M2sReqOpcode::MemSpecRd, .. });
-        self.agent.copy(line).state == Copy4::I && system.sent(site.agent, 0).iter().find(hint).is_none()
+        self.agent.copy(line).state == Copy4::I && system.sent(site.agent, site.port()).iter().find(hint).is_none()
     }
 }
 

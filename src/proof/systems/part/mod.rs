@@ -9,6 +9,7 @@ mod hdm_d_device;
 mod hdm_d_host;
 mod hdm_db_device;
 mod mem_host;
+mod peer;
 mod switch;
 
 pub use cache_device::CacheDevice;
@@ -17,18 +18,20 @@ pub use hdm_d_device::HdmDDevice;
 pub use hdm_d_host::HdmDHost;
 pub use hdm_db_device::HdmDbDevice;
 pub use mem_host::Host;
-pub use switch::Switch;
+pub use peer::DirectPeer;
+pub use switch::{Names, Switch};
 
 use super::composite::Composite;
 use super::setup::Site;
 use crate::explore::{Awaited, Fairness};
 use scalepool_coherence::agent::{Accept, Effect, Out, Port};
+use scalepool_coherence::cache::device::Device;
 use scalepool_coherence::cache::state::At;
 use scalepool_coherence::content::{LineAddr, Token, WHOLE_LINE};
 use scalepool_coherence::event::Event;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::dcoh::DeviceOp;
-use scalepool_coherence::mem::host::{HostAccess, HostReq};
+use scalepool_coherence::mem::host::{HostAccess, HostReq, MemHost};
 use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::CopyView;
@@ -93,6 +96,23 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Its line, if it is about one.
+    pub fn line(self) -> Option<LineAddr> {
+        match self {
+            Operation::Request { line, .. }
+            | Operation::Join { line }
+            | Operation::Read { line, .. }
+            | Operation::WriteBack { line, .. }
+            | Operation::Load { line }
+            | Operation::Store { line }
+            | Operation::Drop { line }
+            | Operation::Own { line, .. }
+            | Operation::CoreRead { line }
+            | Operation::CoreWrite { line } => Some(line),
+            Operation::Block { .. } | Operation::Choose(_) => None,
+        }
+    }
+
     /// In words.
     pub fn text(self) -> String {
         let cache = |opcode: D2hReqOpcode| opcode.name().unwrap_or("?").to_owned();
@@ -204,7 +224,7 @@ pub(super) trait Part {
     }
 
     /// Byte enables of its stores.
-    fn store_enables(&self) -> u64 {
+    fn store_enables(&self, _site: Site<'_>, _line: LineAddr) -> u64 {
         WHOLE_LINE
     }
 
@@ -379,7 +399,9 @@ members! {
     Host,
     /// A host of HDM-D.
     HdmDHost,
-    /// A switch of CXL.cache.
+    /// A caching device that is a direct peer of a device with HDM-DB.
+    DirectPeer,
+    /// A switch.
     Switch,
     /// A host with home agent and memory.
     CacheHome owns lines,
@@ -410,7 +432,25 @@ impl Member {
             Member::Host(host) => host.agent.preset(line, state, value),
             Member::HdmDHost(host) => host.0.mem.preset(line, state, value),
             Member::HdmDDevice(device) => device.preset(line, memory, state, value),
-            Member::Switch(_) | Member::CacheHome(_) | Member::HdmDbDevice(_) => {}
+            Member::DirectPeer(_) | Member::Switch(_) | Member::CacheHome(_) | Member::HdmDbDevice(_) => {}
+        }
+    }
+
+    /// Its cache of a host's lines.
+    pub(super) fn cache(&self) -> Option<&Device<Token>> {
+        match self {
+            Member::CacheDevice(device) => Some(&device.0),
+            Member::DirectPeer(peer) => Some(&peer.cache.0),
+            _ => None,
+        }
+    }
+
+    /// Its half that is a host of HDM-DB.
+    pub(super) fn host(&self) -> Option<&MemHost<Token>> {
+        match self {
+            Member::Host(host) => Some(&host.agent),
+            Member::DirectPeer(peer) => Some(&peer.mem.agent),
+            _ => None,
         }
     }
 
@@ -418,8 +458,8 @@ impl Member {
     pub(super) fn fits(&self, home: &Member) -> bool {
         matches!(
             (self, home),
-            (Member::CacheDevice(_), Member::CacheHome(_))
-                | (Member::Host(_), Member::HdmDbDevice(_))
+            (Member::CacheDevice(_) | Member::DirectPeer(_), Member::CacheHome(_))
+                | (Member::Host(_) | Member::DirectPeer(_), Member::HdmDbDevice(_))
                 | (Member::HdmDHost(_), Member::HdmDDevice(_))
         )
     }

@@ -3,7 +3,7 @@
 
 use super::figures::broken;
 use crate::channels::{Reach, Wait};
-use crate::coherence::{Coherent, MOST_FABRIC_HOLDERS};
+use crate::coherence::{Coherent, MOST_FABRIC_HOLDERS, fabric_ports};
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Component, ComponentKind, Finding, Lines, Node, NodeError, Plug, PortDecl, Role, Side, Site, component,
@@ -91,31 +91,33 @@ impl Component for CacheSwitch {
         Some(Class::ALL.map(|class| Wait::routed(class.name(), Reach::OtherPorts)).to_vec())
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
-        let refused = |text: String| NodeError::Joined { path: site.path.to_owned(), text };
-        let (upper, below) = (form(site, 0), (1..site.ports.len()).map(|n| form(site, n)));
+    fn switch_table(&self, forms: &[Form]) -> Result<Table, String> {
+        let (upper, below) = (forms[0], forms[1..].iter().copied());
         // A fabric has ports of its own in every message, and no CacheID.
         if upper == Form::Pbr {
             if let Some(n) = below.into_iter().position(|form| form != Form::Pbr) {
-                let port = &site.ports[n + 1].path;
-                return Err(refused(format!(
-                    "found a link of another kind at {port}, expected cxl-256b-pbr as at its trunk"
-                )));
+                return Err(format!(
+                    "found a link of another kind at port[{n}], expected cxl-256b-pbr as at its trunk"
+                ));
             }
             if !self.table.is_empty() {
-                return Err(refused("found a table of CacheIDs, expected none: a fabric goes by ports".to_owned()));
+                return Err("found a table of CacheIDs, expected none: a fabric goes by ports".to_owned());
             }
-            return Ok(switch(Table::of_ports(&site.ports[0].seat().fabric_ports()), site, hub));
+            return Ok(Table::of_ports(&fabric_ports(forms.len() - 1)));
         }
         let flits = |form| if form == Form::Cxl68 { Flits::B68 } else { Flits::B256 };
         let device = |(n, form)| Below { hdm: Hdm::None, link: flits(form), cache_id: Some(n) };
         let devices = (0..).zip(below).map(device).collect();
         let hierarchy = Hierarchy { devices, upper: flits(upper), cache_ids: true };
-        let mut routes = Routes::new(&hierarchy).map_err(|error| refused(error.to_string()))?;
+        let mut routes = Routes::new(&hierarchy).map_err(|error| error.to_string())?;
         for (id, device) in self.table.iter().filter_map(|(text, _)| entry(text)) {
             routes.set_entry(id, device);
         }
-        Ok(switch(Table::CacheId(Box::new(routes)), site, hub))
+        Ok(Table::CacheId(Box::new(routes)))
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        elaborated(&*self, site, hub)
     }
 }
 
@@ -156,9 +158,20 @@ impl Component for FabricSwitch {
         Some(Class::ALL.map(|class| Wait::routed(class.name(), Reach::OtherPorts)).to_vec())
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
-        Ok(switch(Table::of_ports(&site.ports[0].seat().fabric_ports()), site, hub))
+    fn switch_table(&self, forms: &[Form]) -> Result<Table, String> {
+        Ok(Table::of_ports(&fabric_ports(forms.len() - 1)))
     }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        elaborated(&*self, site, hub)
+    }
+}
+
+/// A switch with the table that fits its links.
+fn elaborated(config: &dyn Component, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    let forms: Vec<Form> = (0..site.ports.len()).map(|n| form(site, n)).collect();
+    let refused = |text| NodeError::Joined { path: site.path.to_owned(), text };
+    Ok(switch(config.switch_table(&forms).map_err(refused)?, site, hub))
 }
 
 fn form(site: &Site<'_>, port: usize) -> Form {

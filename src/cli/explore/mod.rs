@@ -3,8 +3,10 @@
 //! Where rules can be turned off: `--mutant` and `--mutants` are there in builds with debug assertions, those that tests
 //! run, and in no other.
 
-use super::litmus::{MOST_BYTES, progress};
-use super::{Status, counted, print_json, report};
+mod described;
+
+use crate::litmus::{MOST_BYTES, progress};
+use crate::{Status, counted, print_json, report};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_coherence::config::CoherenceConfig;
@@ -13,7 +15,9 @@ use scalepool_proof::explore::{Explored, Limits, Report, Violation, named};
 use scalepool_proof::flows::FlowError;
 use scalepool_proof::litmus::{Found, parse};
 use scalepool_proof::replay;
+use scalepool_proof::systems::menu::{Menu, USUAL};
 use scalepool_scenario::observe::{Observer, Outputs};
+use scalepool_system::description::Description;
 use scalepool_trace::output::Part;
 use scalepool_trace::{Header, Hub};
 use serde_json::{Value, json};
@@ -22,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[cfg(debug_assertions)]
-use super::table::Table;
+use crate::table::Table;
 #[cfg(debug_assertions)]
 use scalepool_coherence::mutant::Mutant;
 use scalepool_proof::explore::killers;
@@ -32,11 +36,19 @@ use scalepool_proof::explore::killers;
 /// Exit 0: no rule is broken, 1: a rule is broken, 2: the input cannot be read, or the state limit was reached.
 #[derive(Debug, Args)]
 pub(super) struct Explore {
-    /// Name of an exploration, as `list explorations` shows it, or a litmus case, FILE.toml.
+    /// Name of an exploration, as `list explorations` shows it, or of a scenario with coherent agents; or FILE.toml, a
+    /// system description or a litmus case.
     what: Option<String>,
-    /// Set an option that `[config]` of a litmus case can have, such as mem.one_access=false. May be repeated.
+    /// Set an option that `[config]` of a litmus case can have, such as mem.one_access=false, or a setting of the system
+    /// description, such as devices=3. May be repeated.
     #[arg(long, value_name = "OPTION=VALUE")]
     set: Vec<String>,
+    /// Number of lines in each home of a system description.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
+    lines: Option<u8>,
+    /// Operations that the agents of a system description may begin besides stores, separated by commas.
+    #[arg(long, value_name = "A,B,..")]
+    ops: Option<String>,
     /// Do not merge states that differ only in the names of equal agents.
     #[arg(long)]
     no_symmetry: bool,
@@ -137,35 +149,74 @@ impl Explore {
     }
 
     fn case(&self) -> anyhow::Result<Case> {
-        let mut config = options(&self.set)?;
         #[cfg(debug_assertions)]
-        {
-            config.mutant = self.mutant;
-            if let (None, Some(killer)) = (&self.what, self.mutant.and_then(killers::of)) {
-                let Some((named, config)) = killer.case() else {
-                    bail!("{:?}: no exploration has this part; a test finds {}", killer.mutant, killer.rule);
-                };
-                return Ok(Case { name: named.name.to_owned(), start: (named.start)(config), is_litmus: false });
-            }
+        if let (None, Some(killer)) = (&self.what, self.mutant.and_then(killers::of)) {
+            let Some((named, config)) = killer.case() else {
+                bail!("{:?}: no exploration has this part; a test finds {}", killer.mutant, killer.rule);
+            };
+            return Ok(Case { name: named.name.to_owned(), start: (named.start)(config), is_litmus: false });
         }
         let Some(name) = self.what.clone() else {
             bail!("found no exploration, expected FILE.toml or a name that `list explorations` shows");
         };
         if let Some(named) = named::find(&name) {
+            self.refuse_for_systems(&name)?;
+            let mut config = options(&self.set)?;
+            self.turn_off(&mut config);
             let start = named.begin(config).map_err(|e| anyhow!("{name}: {e}"))?;
             return Ok(Case { name, start, is_litmus: false });
         }
-        if !name.ends_with(".toml") {
-            bail!("exploration: found {name:?}, expected FILE.toml or a name that `list explorations` shows");
+        if let Some(scenario) = scalepool_scenario::find(&name) {
+            return self.system(name, Description::parse(scenario.name, PathBuf::new(), scenario.description())?);
         }
-        if !self.set.is_empty() {
-            bail!("{name}: found --set beside a file, expected the options in its [config]");
+        if !name.ends_with(".toml") {
+            bail!(
+                "exploration: found {name:?}, expected FILE.toml, a scenario or a name that `list explorations` shows"
+            );
         }
         let text = read_text(Path::new(&name), MOST_BYTES).map_err(|e| anyhow!("{name}: {e}"))?;
+        if toml::from_str::<toml::Table>(&text).is_ok_and(|table| table.contains_key("system")) {
+            let description = Description::open(Path::new(&name))?;
+            return self.system(name, description);
+        }
+        self.refuse_for_systems(&name)?;
+        if !self.set.is_empty() {
+            bail!("{name}: found --set beside a litmus case, expected the options in its [config]");
+        }
         let mut case = parse(&text).with_context(|| name.clone())?;
-        case.config.mutant = config.mutant.take();
+        self.turn_off(&mut case.config);
         let start = case.start().with_context(|| name.clone())?;
         Ok(Case { name, start, is_litmus: true })
+    }
+
+    /// The system of a description.
+    fn system(&self, name: String, mut description: Description) -> anyhow::Result<Case> {
+        self.set.iter().try_for_each(|text| description.set(text))?;
+        let system = description.resolve()?;
+        let menu = Menu::of_names(self.ops.as_deref().unwrap_or(USUAL)).map_err(|e| anyhow!("--ops: {e}"))?;
+        let lines = self.lines.unwrap_or(1).into();
+        let start = described::composite(&system, lines, menu, &|config| self.turn_off(config));
+        Ok(Case { start: Box::new(start.with_context(|| name.clone())?), name, is_litmus: false })
+    }
+
+    /// Options that only a system description has a use for.
+    fn refuse_for_systems(&self, name: &str) -> anyhow::Result<()> {
+        let given = [("--lines", self.lines.is_some()), ("--ops", self.ops.is_some())];
+        match given.iter().find(|(_, given)| *given) {
+            Some((option, _)) => bail!("{name}: found {option}, expected it with a system description alone"),
+            None => Ok(()),
+        }
+    }
+
+    /// Turns a rule off, in builds that can.
+    #[cfg_attr(not(debug_assertions), expect(clippy::unused_self, reason = "no rule can be turned off"))]
+    fn turn_off(&self, config: &mut CoherenceConfig) {
+        #[cfg(debug_assertions)]
+        {
+            config.mutant = self.mutant;
+        }
+        #[cfg(not(debug_assertions))]
+        let _ = config;
     }
 
     fn outputs(&self) -> Outputs {

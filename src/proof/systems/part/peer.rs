@@ -1,0 +1,141 @@
+//! A caching device that is a direct peer of a device with HDM-DB: two interfaces, each with the lines of its own home.
+
+use super::{CacheDevice, Deed, Host, Operation, Part, Place};
+use crate::explore::{Awaited, Fairness};
+use crate::systems::composite::Composite;
+use crate::systems::setup::Site;
+use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::content::{LineAddr, Token};
+use scalepool_coherence::event::Event;
+use scalepool_coherence::mem::peer::{CACHE, MEM, Peer};
+use scalepool_coherence::message::Msg;
+use scalepool_coherence::monitor::CopyView;
+
+/// The agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DirectPeer {
+    /// Lines of the host.
+    pub cache: CacheDevice,
+    /// Lines of the other device.
+    pub mem: Host,
+}
+
+/// Whether a line is reached through CXL.mem.
+fn is_direct(site: Site<'_>, line: LineAddr) -> bool {
+    site.through(MEM).lines().contains(&line)
+}
+
+impl DirectPeer {
+    /// A peer without copies; `id` names it in events.
+    pub fn new(id: Port) -> Self {
+        Self { cache: CacheDevice::default(), mem: Host::new(id) }
+    }
+
+    /// What an interface sends leaves through its port.
+    fn through<R>(out: &mut Out<Token>, port: Port, does: impl FnOnce(&mut Out<Token>) -> R) -> R {
+        let first = out.sends.len();
+        let result = does(out);
+        out.sends[first..].iter_mut().for_each(|(of, _)| *of = port);
+        result
+    }
+}
+
+impl Part for DirectPeer {
+    fn ports(&self) -> Port {
+        2
+    }
+
+    fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept {
+        if port == MEM { self.mem.accepts(site, 0, msg) } else { self.cache.accepts(site, 0, msg) }
+    }
+
+    fn ways(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> u8 {
+        if port == MEM { self.mem.ways(site, 0, msg) } else { self.cache.ways(site, 0, msg) }
+    }
+
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+        match *deed {
+            Deed::Took(port, msg) => {
+                let mut peer = Peer { cache: self.cache.0.clone(), mem: self.mem.agent.clone() };
+                peer.take(site.config(), port, msg, way, out);
+                (self.cache.0, self.mem.agent) = (peer.cache, peer.mem);
+            }
+            Deed::Began(operation) if operation.line().is_some_and(|line| is_direct(site, line)) => {
+                Self::through(out, MEM, |out| self.mem.act(site.through(MEM), deed, way, out));
+            }
+            Deed::Began(_) => Self::through(out, CACHE, |out| self.cache.act(site.through(CACHE), deed, way, out)),
+        }
+    }
+
+    fn operations(&self, system: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+        self.cache.operations(system, site.through(CACHE), out);
+        self.mem.operations(system, site.through(MEM), out);
+    }
+
+    fn fairness(&self, operation: Operation) -> Fairness {
+        self.mem.fairness(operation)
+    }
+
+    fn follow_up(&mut self, site: Site<'_>, out: &mut Out<Token>) -> bool {
+        Self::through(out, MEM, |out| self.mem.follow_up(site.through(MEM), out))
+    }
+
+    fn check_step(&self, site: Site<'_>, before: &Self, deed: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+        let of_mem = match deed {
+            Deed::Took(port, _) => *port == MEM,
+            Deed::Began(operation) => operation.line().is_some_and(|line| is_direct(site, line)),
+        };
+        if of_mem {
+            self.mem.check_step(site.through(MEM), &before.mem, deed, out, events);
+        } else {
+            self.cache.check_step(site.through(CACHE), &before.cache, deed, out, events);
+        }
+    }
+
+    fn check_after(&mut self, site: Site<'_>, events: &mut Vec<Event>) {
+        self.mem.check_after(site.through(MEM), events);
+    }
+
+    fn store_enables(&self, site: Site<'_>, line: LineAddr) -> u64 {
+        if is_direct(site, line) { self.mem.store_enables(site, line) } else { self.cache.store_enables(site, line) }
+    }
+
+    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+        self.cache.placed(effect).or(self.mem.placed(effect))
+    }
+
+    fn settle(&mut self, effect: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+        self.cache.settle(effect, settle);
+        self.mem.settle(effect, settle);
+    }
+
+    fn used(&mut self, site: Site<'_>, line: LineAddr, used: (Token, bool), newest: Token) -> Option<Event> {
+        if is_direct(site, line) { None } else { self.cache.used(site, line, used, newest) }
+    }
+
+    fn done(&mut self, line: LineAddr) {
+        self.mem.done(line);
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+        self.cache.visit(f);
+        self.mem.visit(f);
+    }
+
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+        self.cache.copy(site, line).or_else(|| self.mem.copy(site, line))
+    }
+
+    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<Token> {
+        if is_direct(site, line) { self.mem.kept(site, line) } else { self.cache.kept(site, line) }
+    }
+
+    fn waits(&self, site: Site<'_>, place: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+        self.cache.waits(site.through(CACHE), place, wait);
+        self.mem.waits(site.through(MEM), place, wait);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.cache.is_idle() && self.mem.is_idle()
+    }
+}

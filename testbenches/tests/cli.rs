@@ -1276,6 +1276,51 @@ fn explore_prints_its_counts_and_writes_the_way_to_a_broken_rule() {
     }
 }
 
+/// The descriptions that run clocked: homes, holders and switches become the agents of a search.
+#[test]
+fn explore_takes_system_descriptions() {
+    let counted = |args: &[&str]| -> Value {
+        let (status, out, err) = seen(run(&[&["explore"], args, &["--json"]].concat()));
+        assert_eq!(status, 0, "{args:?}: {err}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let pair = counted(&["cxl-cache-pair"]);
+    assert!(pair["complete"] == true && pair["violations"] == serde_json::json!([]), "{pair}");
+    let states = |form: &Value| form["states"].as_u64().unwrap();
+    let three = counted(&["cxl-cache-pair", "--set", "devices=3"]);
+    let more = counted(&["cxl-cache-pair", "--ops", "RdOwn", "--lines", "2"]);
+    let behind = counted(&["cxl-cache-switch"]);
+    assert!(states(&three) > states(&pair) && states(&more) > 4 && states(&behind) > states(&pair));
+    for name in ["hdm-db-share", "bias-flip"] {
+        assert_eq!(counted(&[name])["complete"], true, "{name}");
+    }
+    // Peers use both homes; hosts stand behind a switch of a fabric.
+    for name in ["cxl-cache-peers", "hdm-db-fabric"] {
+        assert_eq!(counted(&[name, "--ops", "RdOwn,MemRdA"])["complete"], true, "{name}");
+    }
+    // A file is the same as the scenario that it was written from.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pair.toml").display().to_string();
+    let (_, text, _) = seen(run(&["describe", "cxl-cache-pair", "--toml"]));
+    std::fs::write(&file, text).unwrap();
+    assert_eq!(states(&counted(&[&file])), states(&pair));
+    // A hole in the table of a switch.
+    let (status, out, _) = seen(run(&["explore", "cxl-cache-switch", "--set", "switch.table=1:none"]));
+    assert!(status == 1 && out.contains("COH-INV-09 is broken after 5 steps") && out.contains("switch[0]"), "{out}");
+    for (args, expected) in [
+        (&["explore", "ualink-pair"][..], "expected kinds that keep lines coherent"),
+        (&["explore", "cxl-cache-pair", "--ops", "RdOwm"], "found the operation \"RdOwm\""),
+        (&["explore", "cxl-cache-pair", "--set", "devices=17"], "devices"),
+        (&["explore", "cxl-cache-pair", "--lines", "33"], "33 is not in 1..=32"),
+        (&["explore", "cxl-cache-peers", "--lines", "32"], "found 64 lines, expected 1 to 32"),
+        (&["explore", "hdm-d", "--lines", "2"], "found --lines, expected it with a system description alone"),
+        (&["explore", "hdm-d", "--ops", "RdOwn"], "found --ops, expected it with a system description alone"),
+    ] {
+        let (status, _, err) = seen(run(args));
+        assert!(status == 2 && err.contains(expected), "{args:?}: {err}");
+    }
+}
+
 /// Rules are turned off in builds for tests alone, of which this is one.
 #[test]
 #[cfg(debug_assertions)]

@@ -29,6 +29,7 @@ use std::time::Instant;
 use crate::table::Table;
 #[cfg(debug_assertions)]
 use scalepool_coherence::mutant::Mutant;
+#[cfg(debug_assertions)]
 use scalepool_proof::explore::killers;
 
 /// Explore a coherence protocol exhaustively and show a shortest counterexample if a rule is broken.

@@ -189,8 +189,8 @@ impl Composite {
     }
 
     /// Messages of a home on their way to the holder behind a port, the nearest one first.
-    pub(super) fn coming(&self, home: usize, port: Port) -> Vec<Msg<Token>> {
-        self.way(home, port).way.iter().flat_map(|&(link, dir)| self.net.of(link, dir)).copied().collect()
+    pub(super) fn coming(&self, home: usize, port: Port) -> impl Iterator<Item = &Msg<Token>> + Clone {
+        self.way(home, port).way.iter().flat_map(|&(link, dir)| self.net.of(link, dir))
     }
 
     /// The value of the last store in coherence order.
@@ -219,7 +219,7 @@ impl Composite {
             if let Some(entry) = evicting.filter(|entry| entry.at.is_evicting()) {
                 let ends =
                     |m: &Msg<Token>| matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go();
-                if self.coming(home, port).iter().any(ends) {
+                if self.coming(home, port).any(ends) {
                     tracked.insert(holder.agent as Port);
                 }
             }

@@ -7,6 +7,7 @@
 
 use super::composite::Composite;
 use super::part::Member;
+use super::setup::back;
 use scalepool_coherence::agent::Port;
 use scalepool_coherence::cache::requests;
 use scalepool_coherence::content::Token;
@@ -24,16 +25,18 @@ pub(super) fn sorted(system: Composite, home: usize) -> Composite {
 fn compared(system: &Composite, home: usize, a: usize, b: usize) -> Ordering {
     let setup = system.setup();
     let holders = setup.holders(home);
-    let messages = |n: usize| {
-        let ways = holders[n].way.iter().flat_map(|&(link, dir)| [(link, dir), (link, super::setup::back(dir))]);
-        // UQIDs name the port: all are compared as those of one port.
-        ways.map(|(link, dir)| system.under_way(link, dir).iter().map(|msg| on_port(*msg, 0)).collect())
-            .collect::<Vec<Vec<Msg<Token>>>>()
+    let lanes = |n: usize| holders[n].way.iter().flat_map(|&(link, dir)| [(link, dir), (link, back(dir))]);
+    // UQIDs name the port: all are compared as those of one port.
+    let messages = |(link, dir)| system.under_way(link, dir).iter().map(|msg| on_port(*msg, 0));
+    let by_messages = || {
+        let both = lanes(a).zip(lanes(b));
+        let mut differing = both.map(|(a, b)| messages(a).cmp(messages(b))).filter(|order| order.is_ne());
+        differing.next().unwrap_or(Ordering::Equal)
     };
     let signature = |n: usize| system.agents[home].owner().map(|owner| owner.signature(n as Port));
     system.agents[holders[a].agent]
         .order(&system.agents[holders[b].agent])
-        .then_with(|| messages(a).cmp(&messages(b)))
+        .then_with(by_messages)
         .then_with(|| signature(a).cmp(&signature(b)))
 }
 

@@ -166,12 +166,12 @@ impl Owner for CacheHome {
         for (port, device) in self.devices(system, site) {
             let (agent, _) = system.holder(site.agent, port);
             let config = system.config(agent);
-            let lane = system.coming(site.agent, port);
-            let Some(msg) = lane.into_iter().find(|m| device.accepts(config, 0, m) == Accept::Wait) else { continue };
+            let mut lane = system.coming(site.agent, port);
+            let Some(msg) = lane.find(|m| device.accepts(config, 0, m) == Accept::Wait) else { continue };
             let at = system.name(agent);
             let found = "a snoop that is kept waiting";
             events.push(Event::new("COH-ORD-07", msg.line(), at, found, "an answer at once"));
-            if let Msg::H2dReq { opcode, line, .. } = msg
+            if let Msg::H2dReq { opcode, line, .. } = *msg
                 && let Some(snoop) = Snoop::of(opcode)
             {
                 let state = device.at(line);
@@ -226,7 +226,7 @@ impl CacheHome {
         let Some(entry) = device.entry(line) else { return };
         let at = || system.name(system.holder(site.agent, port).0);
         for msg in system.coming(site.agent, port) {
-            let Msg::H2dRsp { opcode, rsp_data, cqid } = msg else { continue };
+            let Msg::H2dRsp { opcode, rsp_data, cqid } = *msg else { continue };
             let Some(answer) = Answer::of(opcode, rsp_data).filter(|_| cqid == entry.cqid) else { continue };
             if answer == Answer::GoM && self.memory(line).age == Age::Current {
                 let found = "GO-M for data that memory has too";
@@ -280,9 +280,9 @@ impl CacheHome {
         let lane = system.coming(site.agent, port);
         let cqid = device.entry(line).filter(|e| !e.at.is_stable()).map(|e| e.cqid);
         let go = |m: &Msg<Token>| m.bears_go() && matches!(m, Msg::H2dRsp { cqid: c, .. } if Some(*c) == cqid);
-        let snoop = lane.iter().position(|m| matches!(m, Msg::H2dReq { line: l, .. } if *l == line));
+        let snoop = lane.clone().position(|m| matches!(m, Msg::H2dReq { line: l, .. } if *l == line));
         // Without the snoop in the channel, it is at the device or answered: any GO under way came after it.
-        if lane.iter().enumerate().any(|(i, m)| go(m) && snoop.is_none_or(|s| i > s)) {
+        if lane.enumerate().any(|(i, m)| go(m) && snoop.is_none_or(|s| i > s)) {
             say("COH-ORD-02", "a GO under an open snoop", "the GO after the snoop's answer and data");
         }
     }

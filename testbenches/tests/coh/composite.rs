@@ -1,0 +1,167 @@
+//! Systems of agents from a description: what is refused, switches and direct peers, renaming.
+
+use scalepool::coherence::cache::device::Device;
+use scalepool::coherence::cache::route::{Below, Flits, Hdm, Hierarchy, Routes};
+use scalepool::coherence::clocked::switch::Table;
+use scalepool::coherence::config::CoherenceConfig;
+use scalepool::coherence::ids::Port;
+use scalepool::coherence::mutant::Mutant;
+use scalepool::proof::explore::{Limits, Report, search};
+use scalepool::proof::systems::composite::Composite;
+use scalepool::proof::systems::menu::Menu;
+use scalepool::proof::systems::part::{CacheDevice, CacheHome, DirectPeer, HdmDbDevice, Host, Member, Names, Switch};
+use scalepool::proof::systems::setup::{AgentDescription, Description};
+use scalepool_protocols::cxl::message::Route;
+
+fn agent(name: &str, member: impl Into<Member>) -> AgentDescription {
+    let config = CoherenceConfig::default();
+    AgentDescription { name: name.to_owned(), member: member.into(), config, program: Vec::new(), poisons: false }
+}
+
+fn cache(name: &str) -> AgentDescription {
+    agent(name, CacheDevice(Device::new()))
+}
+
+/// One line, at agent 0.
+fn described(agents: Vec<AgentDescription>, links: &[[(usize, Port); 2]], ops: &str) -> Description {
+    let menu = Menu::of_names(ops).expect("operations");
+    Description { agents, links: links.to_vec(), lines: vec![0], menu, programs: false, orders: true }
+}
+
+fn direct(devices: usize, ops: &str) -> Description {
+    let home = agent("home", CacheHome::new(devices as Port));
+    let agents = std::iter::once(home).chain((0..devices).map(|n| cache(&format!("device {n}")))).collect();
+    let links: Vec<_> = (0..devices).map(|n| [(0, n as Port), (n + 1, 0)]).collect();
+    described(agents, &links, ops)
+}
+
+/// A switch with CacheIDs between a home and its devices; `missing` has no entry in its table.
+fn switched(devices: usize, missing: Option<u8>, ops: &str) -> Description {
+    let below = |n| Below { hdm: Hdm::None, link: Flits::B256, cache_id: Some(n) };
+    let devices_below = (0..devices as u8).map(below).collect();
+    let mut routes =
+        Routes::new(&Hierarchy { devices: devices_below, upper: Flits::B256, cache_ids: true }).expect("a hierarchy");
+    missing.into_iter().for_each(|id| routes.set_entry(id, None));
+    let names = |n| Names { of_home: Route { cache_id: n, ..Route::default() }, of_holder: Route::default() };
+    let switch = Switch::new(Table::CacheId(Box::new(routes)), (0..devices as u8).map(names).collect());
+    let mut description = direct(devices, ops);
+    description.agents.push(agent("switch", switch));
+    let (at, count) = (devices + 1, devices as Port);
+    let ways = (0..count).flat_map(|n| [[(0, n), (at, n)], [(at, n + count), (usize::from(n) + 1, 0)]]);
+    description.links = ways.collect();
+    description
+}
+
+fn explored(description: Description, symmetry: bool) -> Report {
+    let start = Composite::new(description).expect("a system");
+    search(&start, Limits { states: 2_000_000, symmetry, ..Limits::default() })
+}
+
+#[track_caller]
+fn clean(description: Description, symmetry: bool) -> Report {
+    let report = explored(description, symmetry);
+    assert!(report.complete && report.violation.is_none(), "{report:?}");
+    report
+}
+
+/// Every description that is no system is refused with who is wrong.
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut lines = direct(1, "RdOwn");
+    lines.lines = vec![0; 33];
+    let mut nobody = direct(1, "RdOwn");
+    nobody.lines = vec![1];
+    let mut twice = direct(2, "RdOwn");
+    twice.links[1] = [(0, 0), (2, 0)];
+    let mut loose = direct(2, "RdOwn");
+    loose.links.pop();
+    let mut unknown = direct(1, "RdOwn");
+    unknown.links.push([(1, 1), (1, 2)]);
+    let mut round = switched(1, None, "RdOwn");
+    let second = round.agents[2].clone();
+    round.agents.push(AgentDescription { name: "second".to_owned(), ..second });
+    round.links = vec![[(0, 0), (2, 0)], [(2, 1), (3, 0)], [(3, 1), (1, 0)]];
+    assert!(Composite::new(round).is_ok(), "one switch behind another");
+    let host =
+        described(vec![agent("home", CacheHome::new(1)), agent("host", Host::new(0))], &[[(0, 0), (1, 0)]], "RdOwn");
+    for (description, expected) in [
+        (lines, "lines: found 33 lines, expected 1 to 32"),
+        (nobody, "line 0: found a home that owns no lines, expected an agent that owns lines"),
+        (twice, "home: found two links at port 0, expected one link at each port"),
+        (loose, "home: found no link at port 1, expected one link at each port"),
+        (unknown, "link 1: found port 1 of device 0, expected a port of an agent"),
+        (host, "home: found host behind port 0, expected a caching device"),
+    ] {
+        let error = Composite::new(description).expect_err(expected);
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+/// A switch adds places for messages and nothing else: whoever stands behind it ends in the same ways.
+#[test]
+fn devices_behind_a_switch_are_as_those_without_one() {
+    let ops = "RdShared,RdOwn,CleanEvict,DirtyEvict";
+    let (plain, behind) = (clean(direct(2, ops), true), clean(switched(2, None, ops), true));
+    assert!(behind.states > plain.states && behind.depth > plain.depth, "{} {}", behind.states, plain.states);
+    let all = clean(switched(2, None, ops), false);
+    assert!(behind.states * 2 >= all.states && behind.states < all.states, "{} of {}", behind.states, all.states);
+}
+
+/// A message without an entry is discarded, and its request waits for ever.
+#[test]
+fn a_hole_in_a_table_is_found() {
+    let report = explored(switched(2, Some(1), "RdShared"), false);
+    let violation = report.violation.expect("the second device is never answered");
+    assert_eq!((violation.event.rule, violation.steps.len()), ("COH-INV-09", 5));
+}
+
+/// Two switches one behind the other.
+#[test]
+fn two_switches_in_a_row_pass_everything_on() {
+    let mut description = switched(1, None, "RdShared,RdOwn,DirtyEvict,CleanEvict");
+    let second = description.agents[2].clone();
+    description.agents.push(AgentDescription { name: "second".to_owned(), ..second });
+    description.links = vec![[(0, 0), (2, 0)], [(2, 1), (3, 0)], [(3, 1), (1, 0)]];
+    clean(description, false);
+}
+
+/// CXL.cache and CXL.mem in one system: two caching devices below a host, which use the memory of a third one directly.
+fn peers(config: &CoherenceConfig, ops: &str) -> Description {
+    let agents = vec![
+        agent("host", CacheHome::new(2)),
+        agent("target", HdmDbDevice::new(config, 2)),
+        agent("peer 0", DirectPeer::new(0)),
+        agent("peer 1", DirectPeer::new(1)),
+    ];
+    // Of CXL.mem the peer is upstream.
+    let links = [[(0, 0), (2, 0)], [(0, 1), (3, 0)], [(2, 1), (1, 0)], [(3, 1), (1, 1)]];
+    let mut description = described(agents, &links, ops);
+    description.lines = vec![0, 1];
+    description.agents.iter_mut().for_each(|agent| agent.config = config.clone());
+    description
+}
+
+#[test]
+fn direct_peers_use_both_homes_at_once() {
+    let ops = "RdOwn,DirtyEvict,MemRdA,MemWr";
+    let both = clean(peers(&CoherenceConfig::default(), ops), false);
+    // The two protocols have no line in common: each pair of states is reached.
+    let of = |ops: &str| clean(peers(&CoherenceConfig::default(), ops), false).states;
+    assert_eq!(both.states, of("RdOwn,DirtyEvict") * of("MemRdA,MemWr"));
+}
+
+/// Rules that are off are found in a system of both protocols, each by its own.
+#[test]
+fn rules_that_are_off_are_found_in_a_system_of_both() {
+    for (mutant, ops, family) in [
+        (Mutant::SnoopPassesGo, "RdShared,RdOwn,DirtyEvict,MemRdA", "COH-"),
+        (Mutant::SharersNotSnooped, "RdOwn,RdShared,MemRdA", "COH-"),
+        (Mutant::HolderSkipped, "RdOwn,MemRdS,MemRdA,MemWr", "COH-"),
+    ] {
+        let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+        let report = explored(peers(&config, ops), false);
+        let violation = report.violation.unwrap_or_else(|| panic!("{mutant:?} lives: {} states", report.states));
+        assert!(violation.event.rule.starts_with(family), "{mutant:?}: {}", violation.event);
+        println!("{mutant:?}: {} after {} steps", violation.event.rule, violation.steps.len());
+    }
+}

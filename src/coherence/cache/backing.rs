@@ -24,6 +24,25 @@ impl<D> Default for Flat<D> {
     }
 }
 
+impl<D: Content> Flat<D> {
+    /// The lines that were written.
+    pub fn lines(&self) -> impl Iterator<Item = LineAddr> {
+        self.0.iter().map(|(line, _)| *line)
+    }
+
+    /// Whether a line was written.
+    pub fn holds(&self, line: LineAddr) -> bool {
+        self.0.binary_search_by_key(&line, |(l, _)| *l).is_ok()
+    }
+
+    /// The line is as one that nobody has written.
+    pub fn forget(&mut self, line: LineAddr) {
+        if let Ok(at) = self.0.binary_search_by_key(&line, |(l, _)| *l) {
+            self.0.remove(at);
+        }
+    }
+}
+
 impl<D: Content> Backing<D> for Flat<D> {
     fn read(&self, line: LineAddr) -> D {
         match self.0.binary_search_by_key(&line, |(l, _)| *l) {

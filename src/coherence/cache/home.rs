@@ -591,6 +591,15 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         }
     }
 
+    /// Takes a line back from all its holders, as for a place in the snoop filter. `false`: the line is busy, nobody has it, or no
+    /// transaction is free.
+    pub fn take_back(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> bool {
+        let is_held = self.holders(line) != Holders::default() && !self.busy(config, line);
+        let slot = self.free_slot(config).filter(|_| is_held);
+        slot.into_iter().for_each(|slot| self.start(config, slot, HOST_CORE, line, Task::Recall, out));
+        slot.is_some()
+    }
+
     fn requested(&mut self, config: &CoherenceConfig, port: Port, op: Op, line: LineAddr, cqid: u16, out: &mut Out<D>) {
         if requests::request(op).is_none() {
             return event(out, "COH-OPC-01", Some(line), format!("D2H Req code {}", op.0), "a listed request");

@@ -434,6 +434,13 @@ impl<D: Content> MemHost<D> {
         }
     }
 
+    /// A level below has changed an owned line: the copy is dirty now.
+    pub fn absorb(&mut self, line: LineAddr, data: D) {
+        let at = self.slot(line);
+        self.lines[at].state = Copy4::M;
+        self.lines[at].data = Some(data);
+    }
+
     /// Gives a clean copy up without a message (`coherence` §3.1).
     pub fn drop_clean(&mut self, line: LineAddr) {
         self.degrade(line, Copy4::I);

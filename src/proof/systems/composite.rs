@@ -207,20 +207,25 @@ impl Composite {
         let home = self.home_of(line);
         let owner = self.agents[home].owner().expect("the home of a line owns lines");
         let site = |agent| self.setup.site(agent);
-        let holders = self.setup.holders(home);
-        let around = || holders.iter().map(|h| h.agent).chain([home]);
-        let mut tracked: IdSet =
-            owner.tracked(line).iter().map(|port| holders[usize::from(port)].agent as Port).collect();
+        let below = self.setup.below(home);
+        let around = || below.iter().map(|(_, holder)| holder.agent).chain([home]);
         // The home knows its own copy.
-        tracked.insert(home as Port);
-        for (port, holder) in (0..).zip(holders) {
-            // O12: tracking ends when the final GO of an evict is sent, the copy when it arrives.
-            let evicting = self.agents[holder.agent].cache().and_then(|cache| cache.entry(line));
-            if let Some(entry) = evicting.filter(|entry| entry.at.is_evicting()) {
-                let ends =
-                    |m: &Msg<Token>| matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go();
-                if self.coming(home, port).any(ends) {
-                    tracked.insert(holder.agent as Port);
+        let mut tracked = IdSet::one(home as Port);
+        for level in std::iter::once(home).chain(below.iter().map(|(_, holder)| holder.agent)) {
+            let holders = self.setup.holders(level);
+            let known = self.agents[level].tracked(line);
+            // What a level tracks that is not tracked itself is known to nobody above it.
+            let is_known = tracked.has(level as Port) || level == home;
+            known.iter().filter(|_| is_known).for_each(|port| tracked.insert(holders[usize::from(port)].agent as Port));
+            for (port, holder) in (0..).zip(holders) {
+                // O12: tracking ends when the final GO of an evict is sent, the copy when it arrives.
+                let evicting = self.agents[holder.agent].cache().and_then(|cache| cache.entry(line));
+                if let Some(entry) = evicting.filter(|entry| entry.at.is_evicting()) {
+                    let ends =
+                        |m: &Msg<Token>| matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go();
+                    if self.coming(level, port).any(ends) {
+                        tracked.insert(holder.agent as Port);
+                    }
                 }
             }
         }

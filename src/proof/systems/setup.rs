@@ -84,6 +84,8 @@ pub struct Setup {
     port_lines: Vec<Vec<Vec<LineAddr>>>,
     /// Of each home the holder behind each port, and the links on the way, those next to the holder first.
     holders: Vec<Vec<Holder>>,
+    /// Of each home everybody below it, level by level: the agent above, and who stands behind one of its ports.
+    below: Vec<Vec<(usize, Holder)>>,
     /// Homes whose holders are alike, so that a search may rename them.
     alike: Vec<bool>,
     pub(super) menu: Menu,
@@ -135,6 +137,7 @@ impl Setup {
             own_lines: vec![Vec::new(); agents.len()],
             port_lines: agents.iter().map(|a| vec![Vec::new(); a.member.part().ports().into()]).collect(),
             holders: vec![Vec::new(); agents.len()],
+            below: Vec::new(),
             alike: Vec::new(),
             links,
             lines,
@@ -155,20 +158,22 @@ impl Setup {
                 }
             }
         }
-        for (agent, member) in members.iter().enumerate().filter(|(_, m)| m.is_home()) {
-            setup.holders[agent] = (0..member.part().ports())
+        for (agent, member) in members.iter().enumerate() {
+            setup.holders[agent] = (0..member.part().ports_below())
                 .map(|port| setup.follow(&members, agent, port))
                 .collect::<Result<_, DescriptionError>>()?;
         }
+        setup.below = (0..members.len()).map(|home| setup.followed(home)).collect();
         setup.alike = (0..members.len()).map(|home| setup.has_like_holders(&members, home)).collect();
         for (line, &home) in setup.lines.iter().enumerate() {
             if !members.get(home).is_some_and(Member::is_home) {
                 return refused(format!("line {line}"), "a home that owns no lines", "an agent that owns lines");
             }
-            setup.own_lines[home].push(LineAddr(line as u64));
-            for holder in &setup.holders[home] {
-                setup.own_lines[holder.agent].push(LineAddr(line as u64));
-                setup.port_lines[holder.agent][usize::from(holder.port)].push(LineAddr(line as u64));
+            let line = LineAddr(line as u64);
+            setup.own_lines[home].push(line);
+            for (_, holder) in &setup.below[home] {
+                setup.own_lines[holder.agent].push(line);
+                setup.port_lines[holder.agent][usize::from(holder.port)].push(line);
             }
         }
         Ok((setup, members))
@@ -218,7 +223,8 @@ impl Setup {
                 && members[a.agent].part().ports() == 1
         };
         let holders = &self.holders[home];
-        !self.runs_programs
+        members[home].is_home()
+            && !self.runs_programs
             && self.poisoners.is_empty()
             && !self.configs[home].has(Mutant::HolderSkipped)
             && self.menu.peers.is_empty()
@@ -249,6 +255,27 @@ impl Setup {
     /// Who sends them.
     pub(super) fn sender(&self, link: usize, dir: Dir) -> usize {
         self.links[link][sender(dir)].0
+    }
+
+    /// Everybody below a home, level by level.
+    fn followed(&self, home: usize) -> Vec<(usize, Holder)> {
+        let mut all: Vec<(usize, Holder)> = Vec::new();
+        let mut levels = vec![home];
+        while let Some(level) = levels.pop() {
+            for holder in &self.holders[level] {
+                // Ways that meet again are no second ones.
+                if all.iter().all(|(_, known)| (known.agent, known.port) != (holder.agent, holder.port)) {
+                    all.push((level, holder.clone()));
+                    levels.push(holder.agent);
+                }
+            }
+        }
+        all
+    }
+
+    /// Everybody below a home who may hold its lines: the agent above, and who stands behind one of its ports.
+    pub(super) fn below(&self, home: usize) -> &[(usize, Holder)] {
+        &self.below[home]
     }
 
     /// Who stands behind the ports of a home, in order.

@@ -9,7 +9,9 @@ use scalepool::coherence::mutant::Mutant;
 use scalepool::proof::explore::{Limits, Report, search};
 use scalepool::proof::systems::composite::Composite;
 use scalepool::proof::systems::menu::Menu;
-use scalepool::proof::systems::part::{CacheDevice, CacheHome, DirectPeer, HdmDbDevice, Host, Member, Names, Switch};
+use scalepool::proof::systems::part::{
+    CacheDevice, CacheHome, DirectPeer, HdmCacheHome, HdmDbDevice, Host, Member, Names, Switch,
+};
 use scalepool::proof::systems::setup::{AgentDescription, Description};
 use scalepool_protocols::cxl::message::Route;
 
@@ -163,5 +165,45 @@ fn rules_that_are_off_are_found_in_a_system_of_both() {
         let violation = report.violation.unwrap_or_else(|| panic!("{mutant:?} lives: {} states", report.states));
         assert!(violation.event.rule.starts_with(family), "{mutant:?}: {}", violation.event);
         println!("{mutant:?}: {} after {} steps", violation.event.rule, violation.steps.len());
+    }
+}
+
+/// Two levels: caching devices below hosts, which share the memory of a device with HDM-DB. `hosts`: how many devices each
+/// host has, and one more host without any.
+fn levels(config: &CoherenceConfig, hosts: &[Port], plain: Port, ops: &str) -> Description {
+    let mut agents = vec![agent("memory", HdmDbDevice::new(config, hosts.len() as Port + plain))];
+    let mut links = Vec::new();
+    for (port, &devices) in (0..).zip(hosts) {
+        let host = agents.len();
+        agents.push(agent(&format!("host {port}"), HdmCacheHome::new(devices, port)));
+        links.push([(host, devices), (0, port)]);
+        for n in 0..devices {
+            links.push([(host, n), (agents.len(), 0)]);
+            agents.push(cache(&format!("device {port}.{n}")));
+        }
+    }
+    for port in (0..).skip(hosts.len()).take(plain.into()) {
+        links.push([(agents.len(), 0), (0, port)]);
+        agents.push(agent(&format!("host {port}"), Host::new(port)));
+    }
+    let mut description = described(agents, &links, ops);
+    description.agents.iter_mut().for_each(|agent| agent.config = config.clone());
+    description
+}
+
+/// A device below one host and another host take a line from each other over two levels; every wait ends.
+#[test]
+fn two_levels_keep_one_writer_and_lose_nothing() {
+    let config = CoherenceConfig::default();
+    let ops = "RdOwn,RdShared,DirtyEvict,CleanEvict,MemRdA,MemRdS,MemWr,MemClnEvct,Drop";
+    for (hosts, plain, ops) in [
+        (&[1][..], 0, ops),
+        (&[2], 0, ops),
+        (&[1], 1, ops),
+        (&[1, 1], 0, "RdOwn,RdShared,DirtyEvict,Drop"),
+        (&[2], 1, "RdOwn,RdShared,DirtyEvict,MemRdA,MemWr"),
+    ] {
+        let report = clean(levels(&config, hosts, plain, ops), false);
+        println!("{hosts:?} and {plain}: {} states, {} transitions", report.states, report.transitions);
     }
 }

@@ -38,6 +38,10 @@ impl Part for CacheHome {
         self.ports
     }
 
+    fn ports_below(&self) -> Port {
+        self.ports
+    }
+
     fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept {
         self.home.accepts(site.config(), port, msg)
     }

@@ -40,6 +40,10 @@ impl Part for HdmDDevice {
         1
     }
 
+    fn ports_below(&self) -> Port {
+        1
+    }
+
     fn accepts(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> Accept {
         self.0.accepts(site.config(), 0, msg)
     }

@@ -40,6 +40,10 @@ impl Part for HdmDbDevice {
         self.ports
     }
 
+    fn ports_below(&self) -> Port {
+        self.ports
+    }
+
     fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept {
         self.agent.accepts(site.config(), port, msg)
     }

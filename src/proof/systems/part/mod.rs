@@ -8,6 +8,7 @@ mod cache_home;
 mod hdm_d_device;
 mod hdm_d_host;
 mod hdm_db_device;
+mod hdm_home;
 mod mem_host;
 mod peer;
 mod switch;
@@ -17,6 +18,7 @@ pub use cache_home::CacheHome;
 pub use hdm_d_device::HdmDDevice;
 pub use hdm_d_host::HdmDHost;
 pub use hdm_db_device::HdmDbDevice;
+pub use hdm_home::HdmCacheHome;
 pub use mem_host::Host;
 pub use peer::DirectPeer;
 pub use switch::{Names, Switch};
@@ -167,6 +169,11 @@ pub(super) type Place = (u8, bool);
 pub(super) trait Part {
     /// How many ports it has.
     fn ports(&self) -> Port;
+
+    /// How many of them, from the first on, lead to holders of lines that it owns or holds itself.
+    fn ports_below(&self) -> Port {
+        0
+    }
 
     /// The port through which it passes on what comes through this one; `None`: it takes messages itself.
     fn passes_on(&self, _port: Port) -> Option<Port> {
@@ -401,6 +408,8 @@ members! {
     HdmDHost,
     /// A caching device that is a direct peer of a device with HDM-DB.
     DirectPeer,
+    /// A host whose caching devices hold lines of a device's HDM-DB.
+    HdmCacheHome,
     /// A switch.
     Switch,
     /// A host with home agent and memory.
@@ -432,7 +441,11 @@ impl Member {
             Member::Host(host) => host.agent.preset(line, state, value),
             Member::HdmDHost(host) => host.0.mem.preset(line, state, value),
             Member::HdmDDevice(device) => device.preset(line, memory, state, value),
-            Member::DirectPeer(_) | Member::Switch(_) | Member::CacheHome(_) | Member::HdmDbDevice(_) => {}
+            Member::DirectPeer(_)
+            | Member::HdmCacheHome(_)
+            | Member::Switch(_)
+            | Member::CacheHome(_)
+            | Member::HdmDbDevice(_) => {}
         }
     }
 
@@ -445,11 +458,20 @@ impl Member {
         }
     }
 
+    /// Ports of those below that it takes for holders of a line.
+    pub(super) fn tracked(&self, line: LineAddr) -> IdSet {
+        match self {
+            Member::HdmCacheHome(home) => home.agent().home().holders(line).all(),
+            _ => self.owner().map_or(IdSet::EMPTY, |owner| owner.tracked(line)),
+        }
+    }
+
     /// Its half that is a host of HDM-DB.
     pub(super) fn host(&self) -> Option<&MemHost<Token>> {
         match self {
             Member::Host(host) => Some(&host.agent),
             Member::DirectPeer(peer) => Some(&peer.mem.agent),
+            Member::HdmCacheHome(home) => Some(home.agent().host()),
             _ => None,
         }
     }
@@ -459,7 +481,8 @@ impl Member {
         matches!(
             (self, home),
             (Member::CacheDevice(_) | Member::DirectPeer(_), Member::CacheHome(_))
-                | (Member::Host(_) | Member::DirectPeer(_), Member::HdmDbDevice(_))
+                | (Member::CacheDevice(_), Member::HdmCacheHome(_))
+                | (Member::Host(_) | Member::DirectPeer(_) | Member::HdmCacheHome(_), Member::HdmDbDevice(_))
                 | (Member::HdmDHost(_), Member::HdmDDevice(_))
         )
     }
@@ -467,7 +490,7 @@ impl Member {
     /// Who may hold the lines of this home.
     pub(super) fn expected(&self) -> &'static str {
         match self {
-            Member::CacheHome(_) => "a caching device",
+            Member::CacheHome(_) | Member::HdmCacheHome(_) => "a caching device",
             Member::HdmDbDevice(_) => "a host of HDM-DB or a direct peer",
             Member::HdmDDevice(_) => "a host of HDM-D",
             _ => "nobody",

@@ -1,0 +1,113 @@
+//! A host whose caching devices hold lines of a device's HDM-DB: a level between.
+
+use super::{Deed, Operation, Part, Place};
+use crate::explore::Awaited;
+use crate::systems::composite::Composite;
+use crate::systems::setup::Site;
+use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::cache::backing::Backing;
+use scalepool_coherence::cache::home::Task;
+use scalepool_coherence::content::{LineAddr, Token};
+use scalepool_coherence::mem::HdmHome;
+use scalepool_coherence::mem::tables::Copy4;
+use scalepool_coherence::message::Msg;
+use scalepool_coherence::monitor::CopyView;
+
+/// The agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HdmCacheHome(HdmHome<Token>);
+
+impl HdmCacheHome {
+    /// A host of so many devices; `id` names it in events.
+    pub fn new(devices: Port, id: Port) -> Self {
+        Self(HdmHome::new(devices, id))
+    }
+
+    /// The agent.
+    pub(in crate::systems) fn agent(&self) -> &HdmHome<Token> {
+        &self.0
+    }
+}
+
+impl Part for HdmCacheHome {
+    fn ports(&self) -> Port {
+        self.0.devices() + 1
+    }
+
+    fn ports_below(&self) -> Port {
+        self.0.devices()
+    }
+
+    fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept {
+        self.0.accepts(site.config(), port, msg)
+    }
+
+    fn ways(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> u8 {
+        if site.config().alternatives { self.0.ways(site.config(), port, msg) } else { 1 }
+    }
+
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+        match *deed {
+            Deed::Took(port, msg) => self.0.take(site.config(), port, msg, way, out),
+            Deed::Began(Operation::Drop { line }) => self.0.evict(site.config(), line, out),
+            Deed::Began(_) => {}
+        }
+    }
+
+    fn operations(&self, _: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+        let free = site.lines().iter().filter(|line| site.menu().drops && self.0.can_evict(**line));
+        out.extend(free.map(|&line| Operation::Drop { line }));
+    }
+
+    /// A device's data.
+    fn write_of(&self, site: Site<'_>, deed: &Deed) -> (bool, u64) {
+        match *deed {
+            Deed::Took(port, Msg::D2hData { uqid, enables, .. }) if self.0.home().pulls(uqid) => {
+                (site.holder_poisons(port), enables)
+            }
+            _ => (false, 1),
+        }
+    }
+
+    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+        Some(self.0.home().memory.read(effect.line()))
+    }
+
+    fn settle(&mut self, _: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+        self.0.visit(settle);
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+        self.0.visit(f);
+    }
+
+    /// What the devices own is not here, and what they share nobody may store to.
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+        let copy = self.0.host().copy(line);
+        let held = self.0.home().holders(line);
+        let usable = copy.usable && held.owner.is_none() && !self.0.is_in_use(line);
+        let value = copy.data.filter(|_| copy.state != Copy4::I)?;
+        let (writable, dirty) = (usable && copy.writable, copy.dirty);
+        Some(CopyView { agent: site.agent, usable, writable, dirty, value })
+    }
+
+    /// Data that waits for its answer, and the copy from which clean ones below were made.
+    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<Token> {
+        let open = self.0.home().open().iter().flat_map(|t| t.values());
+        let own = Some(self.0.home().memory.read(line)).filter(|_| self.0.home().memory.holds(line));
+        let arrived = self.0.host().arrived(line).filter(|_| site.config().mem.cmp_m);
+        open.chain(arrived).copied().chain(own).collect()
+    }
+
+    fn waits(&self, site: Site<'_>, _: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+        let own = self.0.home().open().iter().filter(|t| !matches!(t.task, Task::Request { .. }));
+        own.for_each(|t| wait(Awaited::Request, Some(t.line)));
+        for &line in site.lines().iter().filter(|line| self.0.awaits(**line)) {
+            wait(Awaited::Request, Some(line));
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.0.is_idle()
+    }
+}

@@ -9,7 +9,8 @@
 //! A walk: RdOwn of a device comes for a line that the host does not own. It is set aside, MemRd with ownership goes up, and
 //! what comes back becomes the home's memory; then the home takes the request. A BISnp for the line is set aside until the
 //! home has taken the line back from its devices; their data makes the host's copy M, and the host answers with it. A BISnp
-//! that was there before the fill waits in the host for the access that is due, which is made when the devices are done.
+//! that was there before the fill waits in the host for the access that is due, which is made when the devices are done. Where
+//! MemDataNXM comes, there is no such line, and the device is answered as in a range of errors.
 
 use super::host::{HostAccess, HostReq, MemHost, block_lines};
 use super::host_rows::Phase;
@@ -17,10 +18,11 @@ use super::tables::Copy4;
 use crate::agent::{Accept, Agent, Out, Port};
 use crate::cache::backing::{Backing, Flat};
 use crate::cache::home::{Holders, Home};
-use crate::config::CoherenceConfig;
-use crate::content::{Content, LineAddr, WHOLE_LINE};
+use crate::config::{CoherenceConfig, ErrorAnswer, ErrorRange};
+use crate::content::{Content, LINE_BYTES, LineAddr, WHOLE_LINE};
 use crate::message::Msg;
-use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, DrsOpcode};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// A request of a device that waits for its line.
@@ -42,13 +44,15 @@ pub struct HdmHome<D> {
     waiting: Vec<Waiting>,
     /// Back-invalidate snoops that wait until the devices have given their lines back.
     snoops: Vec<(Msg<D>, u8)>,
+    /// Lines that the device does not have, while a request for them ends.
+    absent: Vec<LineAddr>,
 }
 
 impl<D: Content> HdmHome<D> {
     /// A host of so many devices that holds nothing; `id` names it in events.
     pub fn new(devices: Port, id: Port) -> Self {
         let (home, host) = (Home::new(Flat::default()), MemHost::new(id));
-        Self { home, host, devices, waiting: Vec::new(), snoops: Vec::new() }
+        Self { home, host, devices, waiting: Vec::new(), snoops: Vec::new(), absent: Vec::new() }
     }
 
     /// Its home of CXL.cache.
@@ -129,6 +133,31 @@ impl<D: Content> HdmHome<D> {
         }
     }
 
+    /// The choices of the home: lines that the device above does not have are answered with an error, as those of
+    /// [`CoherenceConfig::error_ranges`] are (`coherence` §2.2).
+    fn below<'a>(&self, config: &'a CoherenceConfig) -> Cow<'a, CoherenceConfig> {
+        if self.absent.is_empty() {
+            return Cow::Borrowed(config);
+        }
+        let mut config = config.clone();
+        let range = |line: &LineAddr| ErrorRange {
+            first: line.address(),
+            last: line.address() + LINE_BYTES as u64 - 1,
+            answer: ErrorAnswer::GoError,
+        };
+        config.error_ranges.extend(self.absent.iter().map(range));
+        Cow::Owned(config)
+    }
+
+    /// A line that was asked for is not there: whoever waits for it gets an error.
+    fn refuse(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) {
+        let Some(at) = self.waiting.iter().position(|w| w.line == line) else { return };
+        let Waiting { port, opcode, line, cqid } = self.waiting.remove(at);
+        self.absent.push(line);
+        let below = self.below(config);
+        self.home.take(&below, port, Msg::D2hReq { opcode, line, cqid }, 0, out);
+    }
+
     /// Everything that can go on.
     fn pump(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
         self.level();
@@ -202,6 +231,7 @@ impl<D: Content> Agent<D> for HdmHome<D> {
             _ if port == self.devices => self.host.accepts(config, 0, msg),
             Msg::D2hReq { opcode: D2hReqOpcode::CacheFlushed, .. } => Accept::Take,
             Msg::D2hReq { line, .. } if self.waiting.iter().any(|w| w.line == line) => Accept::Wait,
+            Msg::D2hReq { line, .. } if self.absent.contains(&line) => Accept::Wait,
             Msg::D2hReq { line, .. } if self.owns(line) && self.is_snooped(line) => Accept::Wait,
             Msg::D2hReq { line, .. } if !self.owns(line) => Accept::Take,
             _ => self.home.accepts(config, port, msg),
@@ -219,14 +249,24 @@ impl<D: Content> Agent<D> for HdmHome<D> {
             }
             _ if port == self.devices => {
                 let mut own = Out::default();
+                let absent = match msg {
+                    Msg::S2mDrs { opcode: DrsOpcode::MemDataNXM, tag, .. } => self.host.tagged(tag),
+                    _ => None,
+                };
                 self.host.take(config, 0, msg, way, &mut own);
                 self.up(own, out);
+                absent.into_iter().for_each(|(line, _)| self.refuse(config, line, out));
             }
             Msg::D2hReq { opcode, line, cqid } if opcode != D2hReqOpcode::CacheFlushed && !self.owns(line) => {
                 self.waiting.push(Waiting { port, opcode, line, cqid });
             }
-            _ => self.home.take(config, port, msg, way, out),
+            _ => {
+                let below = self.below(config);
+                self.home.take(&below, port, msg, way, out);
+            }
         }
+        let absent = std::mem::take(&mut self.absent);
+        self.absent = absent.into_iter().filter(|line| self.is_in_use(*line)).collect();
         self.pump(config, out);
     }
 

@@ -183,6 +183,12 @@ pub static NAMED: &[Named] = &[
         start: |config| mem(MemSetup::uio(config)),
     },
     Named {
+        name: "hdm-db-two-levels",
+        doc: "a host whose two caching devices hold lines of a device with back-invalidation, and one host more",
+        options: HDM_DB_LEVELS,
+        start: |config| Box::new(mem::two_levels(config, 2)),
+    },
+    Named {
         name: "hdm-d",
         doc: "a host and a device with bias flips both ways",
         options: HDM_D,

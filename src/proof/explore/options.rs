@@ -56,6 +56,15 @@ pub const CACHE_CORES: Acting = &[HOME, HOME_LINES, DIRTY_SNOOPED];
 pub const HDM_DB: Acting = &[ALTERNATIVES, WITHOUT_BYTES, DCOH, HOST_KEEPS, SHARING];
 /// The same with the device's own cache.
 pub const HDM_DB_OWN: Acting = &[ALTERNATIVES, WITHOUT_BYTES, DCOH, HOST_KEEPS, SHARING, OWN_SHARED, OWN_DIRTY];
+/// Caching devices below a host of a device with back-invalidation, and one host more.
+pub const HDM_DB_LEVELS: Acting = &[
+    ALTERNATIVES,
+    HOME,
+    DCOH,
+    HOST_KEEPS,
+    SHARING,
+    &["snp_data_on_m", "clean_evict", "silent_drop_s", "silent_drop_e"],
+];
 /// Hosts that own lines.
 pub const HDM_DB_OWNERS: Acting = &[DCOH];
 /// A host that owns lines, which the device takes back block by block.

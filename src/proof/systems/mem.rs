@@ -2,13 +2,14 @@
 
 use super::composite::Composite;
 use super::menu::{Act, Menu};
-use super::part::{HdmDbDevice, Host};
+use super::part::{CacheDevice, HdmCacheHome, HdmDbDevice, Host, Member};
 use super::setup::{AgentDescription, Description};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::{IdSet, Port};
 use scalepool_coherence::mem::dcoh::DeviceOp;
 use scalepool_coherence::mem::host::{HostAccess, HostReq};
 use scalepool_coherence::mem::tables::Copy4;
+use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
 /// What an exploration may do; no part of a state.
 #[derive(Debug, Clone)]
@@ -156,6 +157,37 @@ pub fn system(setup: Setup) -> Composite {
         programs: runs_programs,
         orders: setup.orders,
     })
+}
+
+/// Two levels: a host whose caching devices hold lines of the device, and one host more. Devices and hosts share, own and give up.
+pub fn two_levels(config: CoherenceConfig, devices: Port) -> Composite {
+    let agent = |name: String, member: Member| AgentDescription {
+        name,
+        member,
+        config: config.clone(),
+        program: Vec::new(),
+        poisons: false,
+    };
+    let below = (0..devices).map(|n| agent(format!("device {n}"), CacheDevice::default().into()));
+    let mut agents = vec![
+        agent("memory".to_owned(), HdmDbDevice::new(&config, 2).into()),
+        agent("host 0".to_owned(), HdmCacheHome::new(devices, 0).into()),
+        agent("host 1".to_owned(), Host::new(1).into()),
+    ];
+    agents.extend(below);
+    // Of CXL.mem the holder is upstream, of CXL.cache the home.
+    let above = [[(1, devices), (0, 0)], [(2, 0), (0, 1)]];
+    let links = above.into_iter().chain((0..devices).map(|n| [(1, n), (3 + usize::from(n), 0)])).collect();
+    let menu = Menu {
+        cache: vec![D2hReqOpcode::RdShared, D2hReqOpcode::RdOwn, D2hReqOpcode::CleanEvict, D2hReqOpcode::DirtyEvict],
+        requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::CLN_EVCT],
+        write_backs: vec![Copy4::I],
+        stores: true,
+        wants: vec![HostAccess::Nothing, HostAccess::Store],
+        drops: true,
+        ..Menu::default()
+    };
+    Composite::of(Description { agents, links, lines: vec![0], menu, programs: false, orders: true })
 }
 
 #[cfg(test)]

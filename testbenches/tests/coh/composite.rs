@@ -207,3 +207,73 @@ fn two_levels_keep_one_writer_and_lose_nothing() {
         println!("{hosts:?} and {plain}: {} states, {} transitions", report.states, report.transitions);
     }
 }
+
+/// Rules that are off are found over two levels: by the monitor of the rule, and with the monitors of steps off by the harm to
+/// states, values and progress. A device below is caught like one of a flat host, a host above like one without devices.
+#[test]
+fn rules_that_are_off_are_found_over_two_levels() {
+    use Mutant::*;
+    let ops = "RdOwn,RdShared,DirtyEvict,CleanEvict,MemRdA,MemRdS,MemWr,MemClnEvct,Drop";
+    for (mutant, said, harm) in [
+        (SnoopPassesGo, "COH-ORD-01", "COH-ORD-06"),
+        (SnoopDuringPull, "COH-REQ-20", "COH-REQ-20"),
+        (SnoopBetweenDataAndGo, "COH-INV-09", "COH-INV-09"),
+        (SnoopWaitsForRequest, "COH-INV-09", "COH-INV-09"),
+        (GoBeforeAnswers, "COH-INV-04", "COH-INV-04"),
+        (EvictUntracksAll, "COH-INV-04", "COH-INV-04"),
+        (UseAfterEvict, "COH-INV-01", "COH-INV-01"),
+        (BogusNotSet, "COH-BOG-01", "COH-EVT-03"),
+        (BogusWritten, "COH-INV-02", "COH-INV-02"),
+        (GrantedAnswersAsInvalid, "COH-TRN-03", "COH-INV-04"),
+        (StaleEvictClearsOwner, "COH-INV-01", "COH-INV-01"),
+        (SharersNotSnooped, "COH-INV-04", "COH-INV-04"),
+        (DirtyDropped, "COH-STA-02", "COH-INV-03"),
+        (CopyKeptUnderSnpInv, "COH-SNP-06", "COH-INV-04"),
+        (AckPassesCmp, "COH-BIC-03", "COH-INV-04"),
+        (HolderSkipped, "COH-MHO-01", "COH-INV-04"),
+        (OwnerNotAsked, "COH-MHO-02", "COH-INV-01"),
+        (AnswerBeforeWriteDone, "COH-SFI-05", "COH-MEM-42"),
+        (DirtyHostNotWritten, "COH-SFI-05", "COH-INV-03"),
+        (BisnpBlocksRwd, "COH-SFI-06", "COH-INV-09"),
+        (ReqServedUnderBisnp, "COH-SFI-06", "COH-INV-04"),
+        (ConflictOnReq, "COH-BIC-01", "COH-INV-09"),
+        (AckWithheld, "COH-BIC-01", "COH-INV-09"),
+        (ConflictRowSwapped, "COH-BIC-04", "COH-INV-04"),
+    ] {
+        for (orders, rule) in [(true, said), (false, harm)] {
+            let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+            let description = Description { orders, ..levels(&config, &[2], 1, ops) };
+            let found = explored(description, false).violation.map(|violation| violation.event.rule);
+            assert_eq!(found, Some(rule), "{mutant:?}, monitors of steps: {orders}");
+        }
+    }
+}
+
+/// The choices that a host with devices below has, each on its own.
+#[test]
+fn two_levels_keep_their_rules_under_every_choice() {
+    let ops = "RdOwn,RdShared,DirtyEvict,CleanEvict,MemRdA,MemRdS,MemWr,MemClnEvct,Drop";
+    for choice in [
+        "",
+        "alternatives = true",
+        "silent_drop_e = true",
+        "silent_drop_s = false",
+        "snp_data_on_m = 'invalid'",
+        "grant_dirty = true",
+        "clean_evict = 'pull'",
+        "home_queue_requests = 1",
+        "error_ranges = [{first = 0, last = 63, answer = 'go-error'}]",
+        "mem.host_keeps = 'nothing'",
+        "mem.shared_grants_exclusive = true",
+        "mem.no_range = [{first = 0, last = 63}]",
+    ] {
+        let config = super::reviewed::configured(choice);
+        let report = explored(levels(&config, &[1], 1, ops), false);
+        println!("{choice}: {} states", report.states);
+        assert!(
+            report.complete && report.violation.is_none(),
+            "{choice}: {:?}",
+            report.violation.map(|v| v.chart().text())
+        );
+    }
+}

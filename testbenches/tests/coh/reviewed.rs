@@ -228,7 +228,7 @@ fn a_search_that_is_given_up_says_so() {
     assert!(part.gave_up() && part.states == all.states - 1 && part.to_json()["complete"] == false);
 }
 
-fn configured(text: &str) -> CoherenceConfig {
+pub(super) fn configured(text: &str) -> CoherenceConfig {
     let case = parse(&self::text("hdm-db", "I", &[""], text));
     case.unwrap_or_else(|e| panic!("{text}: {e}")).config
 }
@@ -458,6 +458,7 @@ fn an_option_that_does_nothing_is_refused() {
         "hdm-db-filter",
         "hdm-db-block",
         "hdm-db-uio",
+        "hdm-db-two-levels",
         "hdm-d",
         "cxl-cache-mp",
         "hdm-db-mp",

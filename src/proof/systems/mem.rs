@@ -1,11 +1,11 @@
 //! Hosts and one device with HDM-DB.
 
 use super::composite::Composite;
-use super::menu::{Act, Menu};
-use super::part::{HdmDbDevice, Host};
-use super::setup::{AgentDescription, Description};
+use super::menu::{Menu, ProgramOperation};
+use super::part::{HdmDbDevicePart, MemHostPart};
+use super::setup::{AgentDescription, SystemDescription};
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::ids::{IdSet, Port};
+use scalepool_coherence::ids::{AgentPort, IdSet};
 use scalepool_coherence::mem::dcoh::DeviceOp;
 use scalepool_coherence::mem::host::{HostAccess, HostReq};
 use scalepool_coherence::mem::tables::Copy4;
@@ -16,7 +16,7 @@ pub struct Setup {
     /// The configuration of all agents.
     pub config: CoherenceConfig,
     /// Hosts, at least 1. Their lines together are at most 65,536.
-    pub hosts: Port,
+    pub hosts: AgentPort,
     /// Lines 0 to n-1.
     pub lines: u8,
     /// Requests of the hosts.
@@ -34,7 +34,7 @@ pub struct Setup {
     /// Operations of the device on a block of lines, and its enable.
     pub blocks: Vec<(DeviceOp, u8)>,
     /// Programs, one a host, on line 0; empty when the hosts are free.
-    pub programs: Vec<Vec<Act>>,
+    pub programs: Vec<Vec<ProgramOperation>>,
     /// Hosts that are direct peers.
     pub peers: IdSet,
     /// Check every step (V5 to V8) too, not only states and values.
@@ -45,7 +45,7 @@ pub struct Setup {
 
 impl Setup {
     /// Everything on one line.
-    pub fn everything(config: CoherenceConfig, hosts: Port) -> Self {
+    pub fn everything(config: CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
             config,
             hosts,
@@ -72,7 +72,7 @@ impl Setup {
     }
 
     /// The device takes blocks of two lines back while hosts own them.
-    pub fn blocks(config: CoherenceConfig, hosts: Port, ops: &[DeviceOp]) -> Self {
+    pub fn blocks(config: CoherenceConfig, hosts: AgentPort, ops: &[DeviceOp]) -> Self {
         Self { lines: 2, blocks: ops.iter().map(|&op| (op, 1)).collect(), ..Self::owners(config, hosts) }
     }
 
@@ -86,7 +86,7 @@ impl Setup {
     }
 
     /// Hosts that ask for ownership to load and to store; every access waits until it is made.
-    pub fn waiting_accesses(config: CoherenceConfig, hosts: Port) -> Self {
+    pub fn waiting_accesses(config: CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
             requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::INV],
             wants: vec![HostAccess::Load, HostAccess::Store],
@@ -95,7 +95,7 @@ impl Setup {
     }
 
     /// Hosts that ask for ownership and store, and do nothing else.
-    fn owners(config: CoherenceConfig, hosts: Port) -> Self {
+    fn owners(config: CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
             requests: vec![HostReq::RD_ANY],
             write_backs: Vec::new(),
@@ -106,7 +106,7 @@ impl Setup {
     }
 
     /// The core of the protocol on one line: reads, ownership, evictions, stores.
-    pub fn core(config: CoherenceConfig, hosts: Port) -> Self {
+    pub fn core(config: CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
             requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::INV, HostReq::CLN_EVCT],
             write_backs: vec![Copy4::I],
@@ -124,21 +124,21 @@ pub fn system(setup: Setup) -> Composite {
     let mut programs = setup.programs.into_iter();
     let home = AgentDescription {
         name: "device".to_owned(),
-        member: HdmDbDevice::new(&config, hosts).into(),
+        member: HdmDbDevicePart::new(&config, hosts).into(),
         config: config.clone(),
         program: Vec::new(),
         poisons: setup.poisoners.has(hosts),
     };
-    let host = |n: Port| AgentDescription {
+    let host = |n: AgentPort| AgentDescription {
         name: format!("host {n}"),
-        member: Host::new(n).into(),
+        member: MemHostPart::new(n).into(),
         config: config.clone(),
         program: programs.next().unwrap_or_default(),
         poisons: setup.poisoners.has(n),
     };
     let device_number = usize::from(hosts);
     let agents = (0..hosts).map(host).chain(std::iter::once(home)).collect();
-    Composite::of(Description {
+    Composite::of(SystemDescription {
         agents,
         links: (0..hosts).map(|n| [(n.into(), 0), (device_number, n)]).collect(),
         lines: vec![device_number; lines.into()],

@@ -3,9 +3,9 @@
 //! A walk: the rig of a test shows every unit that comes to the end and every unit that it sends; the events of the end are
 //! then held against what the watcher has said of what came.
 
-use scalepool::link::event::{Event, Severity};
+use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::hook::Direction;
-use scalepool::link::watch::{Watch, WatchConfig};
+use scalepool::link::watch::{EndWatch, WatchConfig};
 use std::fmt;
 
 /// Rules of link layers that an end judges by what comes to it, and its watcher too: area, numbers.
@@ -77,7 +77,7 @@ pub const ONLY_THE_END: [(&str, &str); 5] = [
 ];
 
 /// Whether a watcher can say it.
-fn is_watched(event: &Event) -> bool {
+fn is_watched(event: &LinkEvent) -> bool {
     let (rule, expected) = (event.violation.rule, event.violation.expected.as_str());
     let contained = (event.severity, rule) == (Severity::Retrain, "UAL-CRC-04");
     // The time of a flit, which the deadlines of DL messages need, is not known to a watcher.
@@ -88,7 +88,7 @@ fn is_watched(event: &Event) -> bool {
 /// The watcher. A copy of a rig is not watched any more.
 #[derive(Default)]
 pub struct Beside {
-    watch: Option<Watch>,
+    watch: Option<EndWatch>,
     said: Vec<(Severity, &'static str)>,
 }
 
@@ -107,7 +107,7 @@ impl fmt::Debug for Beside {
 impl Beside {
     /// Beside an end before its first unit.
     pub fn new(config: &WatchConfig) -> Beside {
-        Beside { watch: Some(Watch::new(config).expect("legal choices")), said: Vec::new() }
+        Beside { watch: Some(EndWatch::new(config).expect("legal choices")), said: Vec::new() }
     }
 
     fn unit(&mut self, way: Direction, unit: &[u8], now: u64) {
@@ -129,12 +129,12 @@ impl Beside {
 
     /// The link is trained.
     pub fn trained(&mut self) {
-        self.watch.iter_mut().for_each(Watch::trained);
+        self.watch.iter_mut().for_each(EndWatch::trained);
     }
 
     /// The rule that has stopped the link.
     pub fn halted(&self) -> Option<&'static str> {
-        self.watch.as_ref().and_then(Watch::halted)
+        self.watch.as_ref().and_then(EndWatch::halted)
     }
 
     /// What the watcher has said of what came, since the last call.
@@ -144,7 +144,7 @@ impl Beside {
 
     /// Holds the events of the end since the last call against those of the watcher.
     #[track_caller]
-    pub fn judge(&mut self, events: &[Event]) {
+    pub fn judge(&mut self, events: &[LinkEvent]) {
         let mut said = self.said();
         if self.watch.is_none() {
             return;

@@ -6,7 +6,7 @@
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::code::{GoState, H2dRspOpcode};
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::stream::{Data, Message, Size};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data, Size};
 
 /// A small generator with a fixed sequence (splitmix64), so that a seed means the same flits for ever.
 #[derive(Debug, Clone)]
@@ -85,10 +85,10 @@ pub fn legal_bits(class: Class, raw: u128) -> u128 {
 
 /// A legal message made of random bits, a line and byte enables. `shape` picks size and enables where there is a choice:
 /// bits 1:0 the size (0 and 3 the line, 1 the lower half, 2 the upper half), bit 2 byte enables.
-pub fn legal_message(class: Class, raw: u128, shape: u8, line: [u8; 64], enables: u64) -> Message {
+pub fn legal_message(class: Class, raw: u128, shape: u8, line: [u8; 64], enables: u64) -> Cxl68Message {
     let mut bits = legal_bits(class, raw);
     if !class.has_data() {
-        return Message::new(class, bits);
+        return Cxl68Message::new(class, bits);
     }
     let size = match (class.may_be_32_bytes(), shape & 3) {
         (true, 1) => Size::LowerHalf,
@@ -102,11 +102,11 @@ pub fn legal_message(class: Class, raw: u128, shape: u8, line: [u8; 64], enables
     let enables = (class.may_have_byte_enables() && shape & 4 != 0).then_some(enables);
     let travels = size.bytes_mask();
     let bytes = std::array::from_fn(|k| if travels >> k & 1 == 1 { line[k] } else { 0 });
-    Message::with_data(class, bits, Data { bytes, size, byte_enables: enables })
+    Cxl68Message::with_data(class, bits, Data { bytes, size, byte_enables: enables })
 }
 
 /// A random legal message of a direction.
-pub fn random_message(random: &mut Random, dir: Dir) -> Message {
+pub fn random_message(random: &mut Random, dir: Dir) -> Cxl68Message {
     let class = classes(dir).nth(random.below(5)).expect("five classes a direction");
     legal_message(class, random.wide(), random.bits() as u8, random.bytes(), random.bits())
 }

@@ -5,19 +5,19 @@
 
 use super::code::Class;
 use super::config::NvlConfig;
-use super::header::{Ae, CRC_LSB, Header};
-use super::stream::Decoded;
+use super::header::{Ae, CRC_LSB, NvlHeader};
+use super::stream::NvlDecodedPacket;
 use super::{FLIT_BYTES, MAX_BE_DATA_FLITS, MAX_FLITS};
 pub use crate::wire::Findings;
 use crate::wire::Wire;
 
 /// Byte of the unit with the lowest bit of a header field.
 fn byte_of(field: &str) -> usize {
-    Header::DEF.fields.iter().find(|f| f.name == field).map_or(0, |f| f.lsb as usize / 8)
+    NvlHeader::DEF.fields.iter().find(|f| f.name == field).map_or(0, |f| f.lsb as usize / 8)
 }
 
 /// Judges a packet.
-pub fn packet(decoded: &Decoded, config: &NvlConfig) -> Findings {
+pub fn packet(decoded: &NvlDecodedPacket, config: &NvlConfig) -> Findings {
     let mut found = Findings::default();
     if !decoded.is_good() {
         let (rule, covered) = match decoded.covered_flits {
@@ -29,7 +29,7 @@ pub fn packet(decoded: &Decoded, config: &NvlConfig) -> Findings {
         return found;
     }
     let mut of_header = Vec::new();
-    Header::DEF.check(decoded.packet.header_bits(), &mut of_header);
+    NvlHeader::DEF.check(decoded.packet.header_bits(), &mut of_header);
     found.violations.extend(of_header.into_iter().map(|v| v.in_unit(|bit| bit as usize / 8)));
     lengths(decoded, config, &mut found);
     extensions(decoded, &mut found);
@@ -47,7 +47,7 @@ pub fn packet(decoded: &Decoded, config: &NvlConfig) -> Findings {
     found
 }
 
-fn lengths(decoded: &Decoded, config: &NvlConfig, found: &mut Findings) {
+fn lengths(decoded: &NvlDecodedPacket, config: &NvlConfig, found: &mut Findings) {
     let header = decoded.packet.header();
     let (len, follow) = (usize::from(header.len), decoded.packet.payload().len());
     if len >= MAX_FLITS {
@@ -74,7 +74,7 @@ fn lengths(decoded: &Decoded, config: &NvlConfig, found: &mut Findings) {
     }
 }
 
-fn extensions(decoded: &Decoded, found: &mut Findings) {
+fn extensions(decoded: &NvlDecodedPacket, found: &mut Findings) {
     let parts = decoded.packet.parts();
     let Some(ae) = parts.ae else { return };
     let mut of_ae = Vec::new();

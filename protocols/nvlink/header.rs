@@ -8,7 +8,7 @@ pub const CRC_LSB: u32 = 103;
 
 layout! {
     /// Header flit of an NVL-M1 packet: CRC, transaction part (bits 102 to 20), link part (19 to 0). Model, no product.
-    pub struct Header: 128 bits = "nvlink.header" {
+    pub struct NvlHeader: 128 bits = "nvlink.header" {
         source: "nvlink §6.1 (D)", basis: Model, rule: "NVL-HDR-01";
         /// Identifier of the last flit that was received in order, modulo 4096; in REPLAY_INIT the first of the replay.
         ackid: u16 = [0 +: 12];

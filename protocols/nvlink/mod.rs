@@ -10,7 +10,8 @@
 //!
 //! A walk through one packet: [`Packet::from_bytes`] takes the flits; [`stream::Unpacker`] keeps the payload of the packet
 //! before and the AE of each channel, and checks the CRC; [`Packet::parts`] tells AE, BE and data apart by the
-//! [`Header`]; [`check`] names broken rules. A sender goes the other way: [`Packet::build`], then [`stream::Packer`].
+//! [`NvlHeader`]; [`check`] names broken rules. A sender goes the other way: [`Packet::build`], then
+//! [`stream::Packer`].
 
 pub mod c2c;
 pub mod check;
@@ -26,8 +27,8 @@ pub use c2c::{C2C, C2C_RATE, C2c, C2cError};
 pub use code::{Class, Op, Vc};
 pub use config::NvlConfig;
 pub use generation::{GENERATIONS, Generation, efficiency};
-pub use header::{Ae, Header};
-pub use packet::{Packet, PacketError, Parts};
+pub use header::{Ae, NvlHeader};
+pub use packet::{NvlPacketParts, Packet, PacketError};
 
 /// Bytes of a flit (`nvlink` §1).
 pub const FLIT_BYTES: usize = 16;
@@ -39,4 +40,4 @@ pub const MAX_DATA_FLITS: usize = 16;
 pub const MAX_BE_DATA_FLITS: usize = 8;
 
 /// All layouts of the family, in order of the sheet.
-pub static LAYOUTS: &[&LayoutDef] = &[Header::DEF, Ae::DEF];
+pub static LAYOUTS: &[&LayoutDef] = &[NvlHeader::DEF, Ae::DEF];

@@ -1,6 +1,6 @@
 //! A packet: 1 to 18 flits, and what each of them is (`nvlink` §1, §6.1).
 
-use super::header::{Ae, CRC_LSB, Header};
+use super::header::{Ae, CRC_LSB, NvlHeader};
 use super::{FLIT_BYTES, MAX_BE_DATA_FLITS, MAX_DATA_FLITS, MAX_FLITS};
 use crate::wire::{FieldError, Wire};
 use thiserror::Error;
@@ -49,7 +49,7 @@ pub struct Packet {
 
 /// What follows the header, told apart by its bits `ae` and `be`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts<'a> {
+pub struct NvlPacketParts<'a> {
     /// Address extension.
     pub ae: Option<u128>,
     /// Byte enables: bit i is for payload byte i.
@@ -92,7 +92,7 @@ impl Packet {
     ///
     /// # Errors
     /// [`PacketError::Data`] and [`PacketError::ByteEnables`] for parts that do not go together, [`PacketError::Field`].
-    pub fn build(header: Header, ae: Option<Ae>, be: Option<u128>, data: &[u8]) -> Result<Packet, PacketError> {
+    pub fn build(header: NvlHeader, ae: Option<Ae>, be: Option<u128>, data: &[u8]) -> Result<Packet, PacketError> {
         let found = data.len();
         let (data, rest) = data.as_chunks::<FLIT_BYTES>();
         let (fits, expected) = match header.op.has_data() {
@@ -107,7 +107,7 @@ impl Packet {
             return Err(PacketError::ByteEnables { found });
         }
         let len = usize::from(ae.is_some()) + usize::from(be.is_some()) + data.len();
-        let mut header = Header { len: len as u8, ae: ae.is_some(), be: be.is_some(), ..header };
+        let mut header = NvlHeader { len: len as u8, ae: ae.is_some(), be: be.is_some(), ..header };
         if header.op.has_data() == Some(true) {
             header.size = (data.len() - 1) as u8;
         }
@@ -130,8 +130,8 @@ impl Packet {
     }
 
     /// The header.
-    pub fn header(&self) -> Header {
-        Header::from_bits(self.flits[0])
+    pub fn header(&self) -> NvlHeader {
+        NvlHeader::from_bits(self.flits[0])
     }
 
     /// Everything behind the header: what the next header's CRC covers.
@@ -165,7 +165,7 @@ impl Packet {
 
     /// AE, BE and data. A part that the header announces and that is not there is missing; flits beyond what it announces
     /// count as data.
-    pub fn parts(&self) -> Parts<'_> {
+    pub fn parts(&self) -> NvlPacketParts<'_> {
         let header = self.header();
         let mut rest = self.payload();
         let mut take = |announced: bool| match rest {
@@ -176,7 +176,7 @@ impl Packet {
             _ => None,
         };
         let (ae, be) = (take(header.ae), take(header.be));
-        Parts { ae, be, data: rest }
+        NvlPacketParts { ae, be, data: rest }
     }
 
     /// Bytes as they travel, byte 0 first.

@@ -5,7 +5,7 @@
 
 use super::code::Vc;
 use super::config::NvlConfig;
-use super::header::{Ae, Header};
+use super::header::{Ae, NvlHeader};
 use super::packet::Packet;
 use crate::wire::Wire;
 
@@ -27,7 +27,7 @@ impl AeMemory {
 
     /// Takes the AE of a packet, if it has one, and gives the one in force for it.
     pub fn update(&mut self, packet: &Packet) -> Ae {
-        let Header { vc, .. } = packet.header();
+        let NvlHeader { vc, .. } = packet.header();
         if let Some(ae) = packet.parts().ae {
             self.0[usize::from(vc.0) % Vc::COUNT] = ae;
         }
@@ -37,7 +37,7 @@ impl AeMemory {
 
 /// A packet of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decoded {
+pub struct NvlDecodedPacket {
     /// As it was read.
     pub packet: Packet,
     /// Flits of the packet before that its CRC covers.
@@ -48,7 +48,7 @@ pub struct Decoded {
     pub ae: Ae,
 }
 
-impl Decoded {
+impl NvlDecodedPacket {
     /// The CRC fits.
     pub fn is_good(&self) -> bool {
         self.packet.crc() == self.expected_crc
@@ -95,16 +95,16 @@ impl Unpacker {
     }
 
     /// Takes the next packet. One with a wrong CRC leaves the stream as it was.
-    pub fn read(&mut self, packet: &Packet) -> Decoded {
+    pub fn read(&mut self, packet: &Packet) -> NvlDecodedPacket {
         self.read_with(packet, self.crc_of_next(packet.header_bits()))
     }
 
     /// The same, of which the CRC is known.
-    fn read_with(&mut self, packet: &Packet, expected_crc: u32) -> Decoded {
+    fn read_with(&mut self, packet: &Packet, expected_crc: u32) -> NvlDecodedPacket {
         let covered_flits = if self.config.cover_prev { self.payload().len() } else { 0 };
         let mut memory = self.memory;
         let ae = memory.update(packet);
-        let decoded = Decoded { packet: *packet, covered_flits, expected_crc, ae };
+        let decoded = NvlDecodedPacket { packet: *packet, covered_flits, expected_crc, ae };
         if decoded.is_good() {
             (self.memory, self.previous) = (memory, Some(*packet));
         }

@@ -5,7 +5,7 @@
 //! limit below 1024 rows.
 
 use super::code::{CompressedCmd, RdWr, ReqCmd, Status};
-use super::control::Field;
+use super::control::ControlField;
 use super::field::{REGION_BYTES, TlCreq, TlCrspMulti, TlCrspSingle, TlReq, TlRsp};
 use std::collections::BTreeMap;
 
@@ -16,19 +16,19 @@ const REGION_LSB: u32 = 20;
 
 /// Which side of a switch port sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum CompressionRole {
     /// An accelerator sends to a switch: rows by destination.
     ToSwitch,
     /// A switch sends to an accelerator: rows by source.
     FromSwitch,
 }
 
-impl Role {
+impl CompressionRole {
     /// Row of a pair of accelerators.
     const fn row(self, src: u16, dst: u16) -> u16 {
         match self {
-            Role::ToSwitch => dst,
-            Role::FromSwitch => src,
+            CompressionRole::ToSwitch => dst,
+            CompressionRole::FromSwitch => src,
         }
     }
 }
@@ -131,13 +131,13 @@ impl Rows {
 /// Regions that both ends know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddressCache {
-    role: Role,
+    role: CompressionRole,
     rows: Rows,
 }
 
 impl AddressCache {
     /// An empty cache.
-    pub const fn new(role: Role) -> AddressCache {
+    pub const fn new(role: CompressionRole) -> AddressCache {
         AddressCache { role, rows: Rows::EMPTY }
     }
 
@@ -229,10 +229,10 @@ pub fn expand(req: &TlCreq, cache: &AddressCache) -> Option<TlReq> {
 
 /// The compressed form of a response, which loses the source; `None` where it may not be compressed: another status than
 /// OKAY, several beats from another than the first.
-pub fn compress_response(rsp: &TlRsp) -> Option<Field> {
+pub fn compress_response(rsp: &TlRsp) -> Option<ControlField> {
     let TlRsp { dst, pool, tag, vchan, len, offset, last, rdwr, .. } = *rsp;
     match rsp.status {
-        Status::OKAY if rdwr == RdWr::Read && len == 0 => Some(Field::CompressedSingle(TlCrspSingle {
+        Status::OKAY if rdwr == RdWr::Read && len == 0 => Some(ControlField::CompressedSingle(TlCrspSingle {
             last,
             offset,
             dst,
@@ -241,9 +241,15 @@ pub fn compress_response(rsp: &TlRsp) -> Option<Field> {
             vchan,
             ..TlCrspSingle::default()
         })),
-        Status::OKAY if offset == 0 => {
-            Some(Field::CompressedMulti(TlCrspMulti { rdwr, len, dst, pool, tag, vchan, ..TlCrspMulti::default() }))
-        }
+        Status::OKAY if offset == 0 => Some(ControlField::CompressedMulti(TlCrspMulti {
+            rdwr,
+            len,
+            dst,
+            pool,
+            tag,
+            vchan,
+            ..TlCrspMulti::default()
+        })),
         _ => None,
     }
 }
@@ -251,7 +257,7 @@ pub fn compress_response(rsp: &TlRsp) -> Option<Field> {
 /// What a sender makes of its requests: compressed where the region is known, else with CLOAD where that pays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compressor {
-    role: Role,
+    role: CompressionRole,
     /// What the peer knows, with the order in which ways were used.
     rows: Rows,
 }
@@ -267,7 +273,7 @@ pub enum Compressed {
 
 impl Compressor {
     /// Of an empty cache.
-    pub const fn new(role: Role) -> Compressor {
+    pub const fn new(role: CompressionRole) -> Compressor {
         Compressor { role, rows: Rows::EMPTY }
     }
 

@@ -1,14 +1,14 @@
 //! Choices that decide what is legal or how bytes are laid out: what the sheet marks \[D\], and what two ends agree on.
 
-use super::crc::{Coverage, Order};
+use super::crc::{CrcBitOrder, CrcCoverage};
 
 /// Choices and agreements, each named after its place in the sheet `ualink`. `Default` is what the sheet uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UalConfig {
     /// §5: which coefficient of the CRC is sent first.
-    pub crc_order: Order,
+    pub crc_order: CrcBitOrder,
     /// §5, X3: what the CRC covers.
-    pub crc_coverage: Coverage,
+    pub crc_coverage: CrcCoverage,
     /// §9: transactions are authenticated, so that tags follow a Control half with requests or responses.
     pub authentication: bool,
     /// §12: low address bits are ciphertext, so whether a request leaves its 256 bytes is not judged.
@@ -20,8 +20,8 @@ pub struct UalConfig {
 impl UalConfig {
     /// What the sheet uses.
     pub const SHEET: UalConfig = UalConfig {
-        crc_order: Order::X0First,
-        crc_coverage: Coverage::WholeFlit,
+        crc_order: CrcBitOrder::X0First,
+        crc_coverage: CrcCoverage::WholeFlit,
         authentication: false,
         encryption: false,
         write_message_enables: true,

@@ -58,7 +58,7 @@ pub struct Credit {
 
 /// A field: its kind and its bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
+pub enum ControlField {
     /// Credits; all zero is a NOP.
     FlowControl(TlFc),
     /// Request.
@@ -73,16 +73,16 @@ pub enum Field {
     CompressedMulti(TlCrspMulti),
 }
 
-impl Field {
+impl ControlField {
     /// Reads the bits of a kind; `None` for an undefined one.
-    pub fn from_bits(kind: FieldType, bits: u128) -> Option<Field> {
+    pub fn from_bits(kind: FieldType, bits: u128) -> Option<ControlField> {
         Some(match kind {
-            FieldType::FlowControl => Field::FlowControl(TlFc::from_bits(bits)),
-            FieldType::Request => Field::Request(TlReq::from_bits(bits)),
-            FieldType::Response => Field::Response(TlRsp::from_bits(bits)),
-            FieldType::CompressedRequest => Field::CompressedRequest(TlCreq::from_bits(bits)),
-            FieldType::CompressedSingle => Field::CompressedSingle(TlCrspSingle::from_bits(bits)),
-            FieldType::CompressedMulti => Field::CompressedMulti(TlCrspMulti::from_bits(bits)),
+            FieldType::FlowControl => ControlField::FlowControl(TlFc::from_bits(bits)),
+            FieldType::Request => ControlField::Request(TlReq::from_bits(bits)),
+            FieldType::Response => ControlField::Response(TlRsp::from_bits(bits)),
+            FieldType::CompressedRequest => ControlField::CompressedRequest(TlCreq::from_bits(bits)),
+            FieldType::CompressedSingle => ControlField::CompressedSingle(TlCrspSingle::from_bits(bits)),
+            FieldType::CompressedMulti => ControlField::CompressedMulti(TlCrspMulti::from_bits(bits)),
             _ => return None,
         })
     }
@@ -93,24 +93,24 @@ impl Field {
     /// A part does not fit.
     pub fn to_bits(&self) -> Result<u128, crate::wire::FieldError> {
         match self {
-            Field::FlowControl(f) => f.to_bits(),
-            Field::Request(f) => f.to_bits(),
-            Field::Response(f) => f.to_bits(),
-            Field::CompressedRequest(f) => f.to_bits(),
-            Field::CompressedSingle(f) => f.to_bits(),
-            Field::CompressedMulti(f) => f.to_bits(),
+            ControlField::FlowControl(f) => f.to_bits(),
+            ControlField::Request(f) => f.to_bits(),
+            ControlField::Response(f) => f.to_bits(),
+            ControlField::CompressedRequest(f) => f.to_bits(),
+            ControlField::CompressedSingle(f) => f.to_bits(),
+            ControlField::CompressedMulti(f) => f.to_bits(),
         }
     }
 
     /// Its layout.
     pub fn def(&self) -> &'static LayoutDef {
         match self {
-            Field::FlowControl(_) => TlFc::DEF,
-            Field::Request(_) => TlReq::DEF,
-            Field::Response(_) => TlRsp::DEF,
-            Field::CompressedRequest(_) => TlCreq::DEF,
-            Field::CompressedSingle(_) => TlCrspSingle::DEF,
-            Field::CompressedMulti(_) => TlCrspMulti::DEF,
+            ControlField::FlowControl(_) => TlFc::DEF,
+            ControlField::Request(_) => TlReq::DEF,
+            ControlField::Response(_) => TlRsp::DEF,
+            ControlField::CompressedRequest(_) => TlCreq::DEF,
+            ControlField::CompressedSingle(_) => TlCrspSingle::DEF,
+            ControlField::CompressedMulti(_) => TlCrspMulti::DEF,
         }
     }
 
@@ -120,29 +120,29 @@ impl Field {
             def.bits as usize / 32
         }
         match self {
-            Field::FlowControl(_) => const { of(TlFc::DEF) },
-            Field::Request(_) => const { of(TlReq::DEF) },
-            Field::Response(_) => const { of(TlRsp::DEF) },
-            Field::CompressedRequest(_) => const { of(TlCreq::DEF) },
-            Field::CompressedSingle(_) => const { of(TlCrspSingle::DEF) },
-            Field::CompressedMulti(_) => const { of(TlCrspMulti::DEF) },
+            ControlField::FlowControl(_) => const { of(TlFc::DEF) },
+            ControlField::Request(_) => const { of(TlReq::DEF) },
+            ControlField::Response(_) => const { of(TlRsp::DEF) },
+            ControlField::CompressedRequest(_) => const { of(TlCreq::DEF) },
+            ControlField::CompressedSingle(_) => const { of(TlCrspSingle::DEF) },
+            ControlField::CompressedMulti(_) => const { of(TlCrspMulti::DEF) },
         }
     }
 
     /// Whether it is a request or a response.
     pub const fn is_transaction(&self) -> bool {
-        !matches!(self, Field::FlowControl(_))
+        !matches!(self, ControlField::FlowControl(_))
     }
 
     /// The credits that it takes; `None` for returned credits.
     pub fn credit(&self, config: &UalConfig) -> Option<Credit> {
         let (request, pool, vchan) = match self {
-            Field::FlowControl(_) => return None,
-            Field::Request(f) => (true, f.pool, f.vchan),
-            Field::CompressedRequest(f) => (true, f.pool, f.vchan),
-            Field::Response(f) => (false, f.pool, f.vchan),
-            Field::CompressedSingle(f) => (false, f.pool, f.vchan),
-            Field::CompressedMulti(f) => (false, f.pool, f.vchan),
+            ControlField::FlowControl(_) => return None,
+            ControlField::Request(f) => (true, f.pool, f.vchan),
+            ControlField::CompressedRequest(f) => (true, f.pool, f.vchan),
+            ControlField::Response(f) => (false, f.pool, f.vchan),
+            ControlField::CompressedSingle(f) => (false, f.pool, f.vchan),
+            ControlField::CompressedMulti(f) => (false, f.pool, f.vchan),
         };
         Some(Credit { request, pool, vchan, beats: self.owed(config).beats })
     }
@@ -150,8 +150,8 @@ impl Field {
     /// The data that follows it. A reserved command owes none.
     pub fn owed(&self, config: &UalConfig) -> Owed {
         match self {
-            Field::FlowControl(_) => Owed::default(),
-            Field::Request(req) => match req.cmd {
+            ControlField::FlowControl(_) => Owed::default(),
+            ControlField::Request(req) => match req.cmd {
                 // One beat of operands whatever the length says.
                 ReqCmd::AtomicR | ReqCmd::AtomicNR => Owed { beats: 1, enables: true },
                 cmd if cmd.name().is_none() || !cmd.has_data() => Owed::default(),
@@ -164,18 +164,17 @@ impl Field {
                     Owed { beats: usize::from(req.numbeats) + 1, enables }
                 }
             },
-            Field::CompressedRequest(req) => match req.cmd {
+            ControlField::CompressedRequest(req) => match req.cmd {
                 CompressedCmd::Write => Owed { beats: usize::from(req.len) + 1, enables: true },
                 CompressedCmd::WriteFull => Owed { beats: usize::from(req.len) + 1, enables: false },
                 _ => Owed::default(),
             },
-            Field::Response(TlRsp { rdwr, len, .. }) | Field::CompressedMulti(TlCrspMulti { rdwr, len, .. }) => {
-                match *rdwr {
-                    RdWr::Read => Owed { beats: usize::from(*len) + 1, enables: false },
-                    _ => Owed::default(),
-                }
-            }
-            Field::CompressedSingle(_) => Owed { beats: 1, enables: false },
+            ControlField::Response(TlRsp { rdwr, len, .. })
+            | ControlField::CompressedMulti(TlCrspMulti { rdwr, len, .. }) => match *rdwr {
+                RdWr::Read => Owed { beats: usize::from(*len) + 1, enables: false },
+                _ => Owed::default(),
+            },
+            ControlField::CompressedSingle(_) => Owed { beats: 1, enables: false },
         }
     }
 }
@@ -186,7 +185,7 @@ pub struct Placed {
     /// First sector, 0 to 7.
     pub sector: usize,
     /// The field.
-    pub field: Field,
+    pub field: ControlField,
     /// Its bits.
     pub bits: u128,
 }
@@ -274,7 +273,7 @@ impl Control {
         if bits == 0 {
             return;
         }
-        let Some(field) = Field::from_bits(kind_at(half, sector + sectors - 1), bits) else { return };
+        let Some(field) = ControlField::from_bits(kind_at(half, sector + sectors - 1), bits) else { return };
         let known = self.violations.len();
         field.def().check(bits, &mut self.violations);
         if self.violations.len() > known {
@@ -313,7 +312,7 @@ impl Writer {
     ///
     /// # Errors
     /// A part of the field does not fit.
-    pub fn put(&mut self, field: &Field) -> Result<bool, crate::wire::FieldError> {
+    pub fn put(&mut self, field: &ControlField) -> Result<bool, crate::wire::FieldError> {
         Ok(self.put_bits(field.sectors(), field.to_bits()?))
     }
 

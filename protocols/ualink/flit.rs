@@ -2,7 +2,7 @@
 
 use super::config::UalConfig;
 use super::crc::crc;
-use super::header::{Header, SegmentHeader};
+use super::header::{SegmentHeader, UalHeader};
 use crate::frame;
 use crate::wire::{FieldError, FieldFault};
 
@@ -146,18 +146,18 @@ impl Payload {
 
 /// One flit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Flit(pub [u8; FLIT_BYTES]);
+pub struct DlFlit(pub [u8; FLIT_BYTES]);
 
-impl Flit {
+impl DlFlit {
     /// All bytes 0.
-    pub const ZERO: Flit = Flit([0; FLIT_BYTES]);
+    pub const ZERO: DlFlit = DlFlit([0; FLIT_BYTES]);
 
     /// A flit of a header and a payload, sealed.
     ///
     /// # Errors
     /// A field of the header does not fit.
-    pub fn new(header: &Header, payload: &Payload, config: &UalConfig) -> Result<Flit, FieldError> {
-        let mut flit = Flit::ZERO;
+    pub fn new(header: &UalHeader, payload: &Payload, config: &UalConfig) -> Result<DlFlit, FieldError> {
+        let mut flit = DlFlit::ZERO;
         flit.set_header_bits(header.to_bits()?);
         flit.set_payload(payload);
         flit.seal(config);
@@ -168,12 +168,12 @@ impl Flit {
     ///
     /// # Errors
     /// The length is not 640.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Flit, FieldError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<DlFlit, FieldError> {
         let flit = bytes.try_into().map_err(|_| FieldError {
             layout: "ualink.dl_flit",
             fault: FieldFault::Length { found: bytes.len(), expected: FLIT_BYTES, bits: 8 * FLIT_BYTES as u32 },
         })?;
-        Ok(Flit(flit))
+        Ok(DlFlit(flit))
     }
 
     /// FH\[23:0\].
@@ -188,8 +188,8 @@ impl Flit {
     }
 
     /// The flit header.
-    pub fn header(&self) -> Header {
-        Header::from_bits(self.header_bits())
+    pub fn header(&self) -> UalHeader {
+        UalHeader::from_bits(self.header_bits())
     }
 
     /// Segment headers and sectors.
@@ -252,7 +252,7 @@ pub fn segment_header_byte(segment: usize) -> usize {
     SH_BYTES[segment]
 }
 
-impl core::fmt::Debug for Flit {
+impl core::fmt::Debug for DlFlit {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
     }

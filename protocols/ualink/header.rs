@@ -92,20 +92,20 @@ fn command_op(bits: u128, found: &mut Vec<Violation>) {
 
 /// A flit header of either format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Header {
+pub enum UalHeader {
     /// With the whole sequence number; also what has a reserved `op`.
     Explicit(ExplicitHeader),
     /// With a command.
     Command(CommandHeader),
 }
 
-impl Header {
+impl UalHeader {
     /// Reads FH\[23:0\].
-    pub fn from_bits(bits: u32) -> Header {
+    pub fn from_bits(bits: u32) -> UalHeader {
         let explicit = ExplicitHeader::from_bits(bits.into());
         match explicit.op.is_command() {
-            true => Header::Command(CommandHeader::from_bits(bits.into())),
-            false => Header::Explicit(explicit),
+            true => UalHeader::Command(CommandHeader::from_bits(bits.into())),
+            false => UalHeader::Explicit(explicit),
         }
     }
 
@@ -115,32 +115,32 @@ impl Header {
     /// A field does not fit.
     pub fn to_bits(&self) -> Result<u32, FieldError> {
         Ok(match self {
-            Header::Explicit(header) => header.to_bits()?,
-            Header::Command(header) => header.to_bits()?,
+            UalHeader::Explicit(header) => header.to_bits()?,
+            UalHeader::Command(header) => header.to_bits()?,
         } as u32)
     }
 
     /// Its layout.
     pub fn def(&self) -> &'static LayoutDef {
         match self {
-            Header::Explicit(_) => ExplicitHeader::DEF,
-            Header::Command(_) => CommandHeader::DEF,
+            UalHeader::Explicit(_) => ExplicitHeader::DEF,
+            UalHeader::Command(_) => CommandHeader::DEF,
         }
     }
 
     /// Format and meaning.
     pub fn op(&self) -> FlitOp {
         match self {
-            Header::Explicit(header) => header.op,
-            Header::Command(header) => header.op,
+            UalHeader::Explicit(header) => header.op,
+            UalHeader::Command(header) => header.op,
         }
     }
 
     /// Whether the flit has payload.
     pub fn payload(&self) -> bool {
         match self {
-            Header::Explicit(header) => header.payload,
-            Header::Command(header) => header.payload,
+            UalHeader::Explicit(header) => header.payload,
+            UalHeader::Command(header) => header.payload,
         }
     }
 
@@ -153,8 +153,8 @@ impl Header {
     /// counts no CRC error (`ualink` §7, steps 3 and 4). `None` where no number is 0, and for a header that is not usable.
     pub fn zero_number(&self) -> Option<(&'static str, &'static str)> {
         let zero = match self {
-            Header::Explicit(header) if header.seq == 0 => ("UAL-SEQ-01", "a flit has the reserved sequence number"),
-            Header::Command(header) if header.ack_req_seq == 0 => {
+            UalHeader::Explicit(header) if header.seq == 0 => ("UAL-SEQ-01", "a flit has the reserved sequence number"),
+            UalHeader::Command(header) if header.ack_req_seq == 0 => {
                 ("UAL-RXR-03", "a flit acknowledges or asks for the reserved number")
             }
             _ => return None,
@@ -165,8 +165,8 @@ impl Header {
     /// The flit's own sequence number as a receiver works it out that has taken `last`.
     pub fn own_seq(&self, last: u16) -> u16 {
         match self {
-            Header::Explicit(header) => header.seq,
-            Header::Command(header) => seq_of_low_bits(last, header.seq_lo, header.payload),
+            UalHeader::Explicit(header) => header.seq,
+            UalHeader::Command(header) => seq_of_low_bits(last, header.seq_lo, header.payload),
         }
     }
 }

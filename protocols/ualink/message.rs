@@ -104,7 +104,7 @@ layout! {
 
 layout! {
     /// Negotiates whether a channel is online.
-    pub struct Channel: 32 bits = "ualink.dl_channel" {
+    pub struct DlChannel: 32 bits = "ualink.dl_channel" {
         source: "ualink §6 (B)", basis: Spec, rule: "UAL-MSG-07", cross_check: channel_type;
         /// 0; a receiver ignores a message with 1 (\[D\]).
         compressed: bool = [0 +: 1];
@@ -232,7 +232,7 @@ pub static MESSAGES: [&LayoutDef; 9] = [
     TlRate::DEF,
     DeviceId::DEF,
     PortNumber::DEF,
-    Channel::DEF,
+    DlChannel::DEF,
     UartTransport::DEF,
     UartCredit::DEF,
     UartResetReq::DEF,
@@ -314,7 +314,7 @@ fn port_and_type(bits: u128, found: &mut Vec<Violation>) {
 }
 
 fn channel_type(bits: u128, found: &mut Vec<Violation>) {
-    common(Channel::DEF, bits, found);
+    common(DlChannel::DEF, bits, found);
 }
 
 fn uart_transport_type(bits: u128, found: &mut Vec<Violation>) {

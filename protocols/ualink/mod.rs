@@ -7,11 +7,11 @@
 //! negotiation, UART credit and rate changes as state (see `scalepool::link`), the cipher (tags are opaque), and the
 //! physical layer but for its sizes and codes.
 //!
-//! A walk through one flit: [`flit::Flit`] checks the CRC and gives [`header::Header`] and the 157 payload sectors;
-//! [`segment::Unpacker`] cuts those into DL messages and TL flits, of which the last may go on in the next DL flit;
-//! [`unpack::TlUnpacker`] knows what each half of a TL flit is, reads Control halves by [`control`], and joins data to its
-//! fields; [`stream::Unpacker`] does all of it and names broken rules. [`pack::TlPacker`] and [`segment::Packer`] go the
-//! other way.
+//! A walk through one flit: [`flit::DlFlit`] checks the CRC and gives [`header::UalHeader`] and the 157 payload
+//! sectors; [`segment::Unpacker`] cuts those into DL messages and TL flits, of which the last may go on in the next DL
+//! flit; [`unpack::TlUnpacker`] knows what each half of a TL flit is, reads Control halves by [`control`], and joins
+//! data to its fields; [`stream::Unpacker`] does all of it and names broken rules. [`pack::TlPacker`] and
+//! [`segment::Packer`] go the other way.
 
 pub mod code;
 pub mod compress;
@@ -43,7 +43,7 @@ pub static LAYOUTS: &[&LayoutDef] = &[
     message::TlRate::DEF,
     message::DeviceId::DEF,
     message::PortNumber::DEF,
-    message::Channel::DEF,
+    message::DlChannel::DEF,
     message::UartTransport::DEF,
     message::UartCredit::DEF,
     message::UartResetReq::DEF,

@@ -9,7 +9,7 @@
 //! goes into the upper half of the first TL flit whose upper half holds no tags.
 
 use super::config::UalConfig;
-use super::control::{Field, Writer};
+use super::control::{ControlField, Writer};
 use super::field::TlFc;
 use super::half::{HALF_BYTES, HALF_SECTORS, Half, MessageHalf, TAGS, TlFlit};
 use super::unpack::Transfer;
@@ -228,7 +228,7 @@ impl TlPacker {
         let mut writer = Writer::default();
         if let Some(credits) = self.credits.take() {
             match writer.put_last(&credits) {
-                Ok(true) => self.filled.control += Field::FlowControl(credits).sectors(),
+                Ok(true) => self.filled.control += ControlField::FlowControl(credits).sectors(),
                 _ => self.credits = Some(credits),
             }
         }
@@ -266,7 +266,7 @@ fn halves(transfer: &Transfer) -> usize {
 }
 
 /// A transfer of a field and its data.
-pub fn with_data(field: Field, data: &[[u8; 64]], enables: Option<Half>) -> Transfer {
+pub fn with_data(field: ControlField, data: &[[u8; 64]], enables: Option<Half>) -> Transfer {
     let halves = data.as_flattened().as_chunks::<HALF_BYTES>().0;
     Transfer { data: halves.iter().copied().collect(), enables: enables.map(Box::new), ..Transfer::new(field) }
 }

@@ -1,8 +1,8 @@
 //! TL flits and DL messages in the 157 sectors of a DL flit (`ualink` §4).
 //!
 //! Modelled: alternative sectors, carry-over, the two starts of a segment, zero-filling. A TL flit keeps its order:
-//! sector k goes to the next free sector. Left out: which DL message is next, and when a TL flit is there (a [`Source`]
-//! says so).
+//! sector k goes to the next free sector. Left out: which DL message is next, and when a TL flit is there (a
+//! [`SegmentSource`] says so).
 //!
 //! A walk through one segment: a DL message that waits takes the first sector; then comes what is left of the TL flit
 //! before; then a TL flit that is there begins (TL Flit\[0\]), or zeros fill the first half; then a second one begins
@@ -19,7 +19,7 @@ pub const BOUNDS: [(usize, usize, usize); SEGMENTS] =
 
 /// Which start of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum SegmentPlace {
     /// TL Flit\[0\].
     First,
     /// TL Flit\[1\].
@@ -27,12 +27,12 @@ pub enum Place {
 }
 
 /// Where DL messages and TL flits come from.
-pub trait Source {
+pub trait SegmentSource {
     /// The DL message DWord for a segment.
     fn message(&mut self, segment: usize) -> Option<u32>;
 
     /// The TL flit that can begin at this moment of a segment.
-    fn tl_flit(&mut self, segment: usize, place: Place) -> Option<TlFlit>;
+    fn tl_flit(&mut self, segment: usize, place: SegmentPlace) -> Option<TlFlit>;
 }
 
 /// Cuts TL flits into DL flits; keeps the rest of one between them.
@@ -51,7 +51,7 @@ impl Packer {
     }
 
     /// The payload of the next payload flit.
-    pub fn pack(&mut self, source: &mut dyn Source) -> Payload {
+    pub fn pack(&mut self, source: &mut dyn SegmentSource) -> Payload {
         let mut payload = Payload::ZERO;
         for (segment, (first, half, end)) in BOUNDS.into_iter().enumerate() {
             let mut header = SegmentHeader::default();
@@ -63,7 +63,7 @@ impl Packer {
             }
             at = self.put(&mut payload, at, end);
             let full = at >= half;
-            for place in [Place::First, Place::Second] {
+            for place in [SegmentPlace::First, SegmentPlace::Second] {
                 if at >= end || self.left > 0 {
                     break;
                 }
@@ -71,7 +71,7 @@ impl Packer {
                     at = at.max(half);
                     continue;
                 };
-                if place == Place::First || full && !header.start0 {
+                if place == SegmentPlace::First || full && !header.start0 {
                     (header.start0, header.message0) = (true, flit.indicators());
                 } else {
                     (header.start1, header.message1) = (true, flit.indicators());
@@ -107,14 +107,14 @@ pub struct Piece {
     /// Segment in which it began.
     pub segment: usize,
     /// Which start it was.
-    pub place: Place,
+    pub place: SegmentPlace,
     /// Payload sectors that hold it in the DL flit in which it began: first one and number. It lies in two segments at most,
     /// and a DL message may stand at the start of the second one.
     runs: [(u8, u8); 2],
 }
 
 impl Piece {
-    fn new(segment: usize, place: Place, indicators: u8) -> Piece {
+    fn new(segment: usize, place: SegmentPlace, indicators: u8) -> Piece {
         let mut flit = TlFlit::default();
         flit.set_indicators(indicators);
         Piece { flit, sectors: 0, segment, place, runs: [(0, 0); 2] }
@@ -211,7 +211,10 @@ impl Reading<'_> {
             self.out.finished = Some(piece);
         }
         at = self.go_on(at, end);
-        let starts = [(Place::First, header.start0, header.message0), (Place::Second, header.start1, header.message1)];
+        let starts = [
+            (SegmentPlace::First, header.start0, header.message0),
+            (SegmentPlace::Second, header.start1, header.message1),
+        ];
         for (place, start, indicators) in starts {
             let byte = segment_header_byte(segment);
             if !start {
@@ -219,7 +222,7 @@ impl Reading<'_> {
                     let text = format!("message indicators are set for TL Flit[{}], which does not start", place as u8);
                     self.out.violations.push(Violation::at_byte("UAL-SEG-02", byte, indicators, 0, text));
                 }
-                if place == Place::First && at < half {
+                if place == SegmentPlace::First && at < half {
                     self.is_filled(at, half);
                     at = half;
                 }

@@ -7,10 +7,10 @@
 //! show, is not judged any further, and changes no state. A NOP carries nothing. A payload flit is cut by [`segment::Unpacker`]; the TL flit that
 //! began earlier comes first, then those that begin here, each read by [`TlUnpacker`] when it is whole.
 
-use super::compress::Role;
+use super::compress::CompressionRole;
 use super::config::UalConfig;
-use super::flit::{Flit, Payload, SEGMENTS, map, sector_byte, segment_header_byte};
-use super::header::{Header, MAX_SEQ};
+use super::flit::{DlFlit, Payload, SEGMENTS, map, sector_byte, segment_header_byte};
+use super::header::{MAX_SEQ, UalHeader};
 use super::message::{self, UartTransport};
 use super::segment::{self, BOUNDS, Piece};
 use super::unpack::{TlRead, TlUnpacker};
@@ -63,13 +63,13 @@ impl TlItem {
 
 /// One flit, taken apart.
 #[derive(Debug, Clone)]
-pub struct Decoded {
+pub struct UalDecodedFlit {
     /// As read.
-    pub unit: Flit,
+    pub unit: DlFlit,
     /// The CRC that belongs there.
     pub expected_crc: u32,
     /// Flit header.
-    pub header: Header,
+    pub header: UalHeader,
     /// Segment headers and sectors.
     pub payload: Payload,
     /// Alternative sectors.
@@ -82,7 +82,7 @@ pub struct Decoded {
     pub violations: Vec<Violation>,
 }
 
-impl Decoded {
+impl UalDecodedFlit {
     /// Whether the CRC fits.
     pub fn crc_ok(&self) -> bool {
         self.unit.crc() == self.expected_crc
@@ -111,7 +111,7 @@ pub struct Unpacker {
 
 impl Unpacker {
     /// A stream of which nothing has been read.
-    pub fn new(config: UalConfig, role: Role) -> Unpacker {
+    pub fn new(config: UalConfig, role: CompressionRole) -> Unpacker {
         Unpacker { config, segments: segment::Unpacker::default(), tl: TlUnpacker::new(config, role), uart: 0 }
     }
 
@@ -121,8 +121,8 @@ impl Unpacker {
     }
 
     /// Takes the next flit.
-    pub fn read(&mut self, unit: &Flit) -> Decoded {
-        let mut decoded = Decoded {
+    pub fn read(&mut self, unit: &DlFlit) -> UalDecodedFlit {
+        let mut decoded = UalDecodedFlit {
             unit: *unit,
             expected_crc: unit.expected_crc(&self.config),
             header: unit.header(),
@@ -164,7 +164,7 @@ impl Unpacker {
         decoded
     }
 
-    fn payload(&mut self, decoded: &mut Decoded) {
+    fn payload(&mut self, decoded: &mut UalDecodedFlit) {
         let cut = self.segments.read(&decoded.payload);
         decoded.violations.extend(cut.violations);
         for (segment, word) in cut.messages {
@@ -203,7 +203,7 @@ impl Unpacker {
 }
 
 /// Judges the sectors of a flit without payload (`ualink` §4 \[D\]).
-fn no_payload(decoded: &mut Decoded) {
+fn no_payload(decoded: &mut UalDecodedFlit) {
     let payload = &decoded.payload;
     let header = (0..SEGMENTS).find(|&n| payload.headers[n] != 0).map(segment_header_byte);
     let sector = payload.sectors.iter().position(|s| *s != [0; 4]).map(|n| sector_byte(n, 0));

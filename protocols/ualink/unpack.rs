@@ -9,9 +9,9 @@
 //! nothing. A message half delays all of this by a half; of a lower half that would be Control, the Control moves on.
 
 use super::code::HalfType;
-use super::compress::{AddressCache, Role};
+use super::compress::{AddressCache, CompressionRole};
 use super::config::UalConfig;
-use super::control::{self, Control, Field, Placed};
+use super::control::{self, Control, ControlField, Placed};
 use super::half::{HALF_BYTES, Half, MessageHalf, TAGS, TlFlit};
 use super::halves::Halves;
 use crate::wire::Violation;
@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
     /// The field.
-    pub field: Field,
+    pub field: ControlField,
     /// Byte address of a request, from the address cache if it is compressed; `None` when the cache has none.
     pub address: Option<u64>,
     /// Data halves, two a beat.
@@ -37,7 +37,7 @@ pub struct Transfer {
 
 impl Transfer {
     /// A field without data, or whose data is added later.
-    pub const fn new(field: Field) -> Transfer {
+    pub const fn new(field: ControlField) -> Transfer {
         Transfer { field, address: None, data: Halves::NONE, poisoned: 0, enables: None, auth_tag: 0 }
     }
 }
@@ -101,7 +101,7 @@ pub struct TlUnpacker {
 
 impl TlUnpacker {
     /// A stream of which nothing has been read.
-    pub const fn new(config: UalConfig, role: Role) -> TlUnpacker {
+    pub const fn new(config: UalConfig, role: CompressionRole) -> TlUnpacker {
         TlUnpacker {
             config,
             cache: AddressCache::new(role),
@@ -215,12 +215,12 @@ impl TlUnpacker {
             let at = 4 * placed.sector;
             let mut transfer = Transfer::new(placed.field);
             match &placed.field {
-                Field::FlowControl(_) => continue,
-                Field::Request(req) => {
+                ControlField::FlowControl(_) => continue,
+                ControlField::Request(req) => {
                     self.cache.load(req);
                     transfer.address = Some(req.address);
                 }
-                Field::CompressedRequest(req) => {
+                ControlField::CompressedRequest(req) => {
                     transfer.address = self.cache.address(req);
                     if transfer.address.is_none() && req.cmd.name().is_some() {
                         control.violations.push(Violation::at_byte(

@@ -7,7 +7,7 @@
 
 use super::call::{Caller, call};
 use super::status::{Failure, SP_OK};
-use super::table::Table;
+use super::table::ObjectTable;
 use scalepool::arbiter::{Arbiter, Matrix, Requests, RoundRobin, WeightedRoundRobin};
 
 /// Round robin: the first requester at or after a pointer wins, and the pointer moves to the one after the winner. It
@@ -22,7 +22,7 @@ pub const SP_ARBITER_WEIGHTED: u32 = 3;
 /// Bits of a mask of requesters.
 const MOST: u32 = 64;
 
-static ARBITERS: Table<Box<dyn Arbiter + Send>> = Table::new(4, "arbiter");
+static ARBITERS: ObjectTable<Box<dyn Arbiter + Send>> = ObjectTable::new(4, "arbiter");
 
 fn weights_of(found: Vec<u32>, expected: u32) -> Result<Vec<u16>, Failure> {
     if found.len() != expected as usize {

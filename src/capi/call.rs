@@ -88,14 +88,14 @@ unsafe impl Plain for usize {}
 pub struct Caller(());
 
 /// A place for one value.
-pub struct Place<T>(*mut T);
+pub struct OutValue<T>(*mut T);
 
 /// A buffer for a number of values that is known later, with the place for that number.
 pub struct Buffer<T> {
     what: &'static str,
     start: *mut T,
     capacity: usize,
-    needed: Place<usize>,
+    needed: OutValue<usize>,
 }
 
 fn check<T>(what: &str, pointer: *const T) -> Result<(), Failure> {
@@ -147,9 +147,9 @@ impl Caller {
     }
 
     /// A place to write a value to.
-    pub fn place<T: Plain>(&self, what: &str, place: *mut T) -> Result<Place<T>, Failure> {
+    pub fn place<T: Plain>(&self, what: &str, place: *mut T) -> Result<OutValue<T>, Failure> {
         check(what, place)?;
-        Ok(Place(place))
+        Ok(OutValue(place))
     }
 
     /// A buffer to fill. It may be null with capacity 0: then the needed length is written, and nothing else happens.
@@ -181,21 +181,21 @@ impl Caller {
     }
 
     /// Room for exactly `count` items; no length is written.
-    pub fn room<T: Plain>(&self, what: &'static str, start: *mut T, count: usize) -> Result<Room<T>, Failure> {
+    pub fn room<T: Plain>(&self, what: &'static str, start: *mut T, count: usize) -> Result<OutArray<T>, Failure> {
         if count > 0 {
             check(what, start)?;
         }
-        Ok(Room { start, count })
+        Ok(OutArray { start, count })
     }
 }
 
 /// Room for a number of items that the caller gave.
-pub struct Room<T> {
+pub struct OutArray<T> {
     start: *mut T,
     count: usize,
 }
 
-impl<T: Plain> Room<T> {
+impl<T: Plain> OutArray<T> {
     /// Writes the items, no more than there is room for.
     pub fn set(&self, items: &[T]) {
         let count = items.len().min(self.count);
@@ -206,7 +206,7 @@ impl<T: Plain> Room<T> {
     }
 }
 
-impl<T: Plain> Place<T> {
+impl<T: Plain> OutValue<T> {
     /// Writes the value.
     pub fn set(&self, value: T) {
         // SAFETY: checked in `Caller::place`; that it is writable is the caller's promise.

@@ -53,7 +53,7 @@ fn crc(kind: u32, item: &[u8]) -> Result<u64, Failure> {
         SP_CRC_LOPT_EVEN => crc256::crc6_even(fixed(item)?),
         SP_CRC_LOPT_ODD => crc256::crc6_odd(fixed(item)?),
         SP_CRC_UALINK => {
-            let (order, coverage) = (ualink::crc::Order::X0First, ualink::crc::Coverage::WholeFlit);
+            let (order, coverage) = (ualink::crc::CrcBitOrder::X0First, ualink::crc::CrcCoverage::WholeFlit);
             ualink::crc::crc(fixed(item)?, order, coverage).into()
         }
         SP_CRC_NVLINK => {

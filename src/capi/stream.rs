@@ -6,8 +6,8 @@
 use super::call::{Caller, call};
 use super::check::bytes_of;
 use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK, SP_UNREADABLE};
-use super::table::Table;
-use scalepool::forms::flit::{Answer, Decoder, Encoder};
+use super::table::ObjectTable;
+use scalepool::forms::flit::{FlitAnswer, FlitDecoder, FlitEncoder};
 use scalepool::forms::{self, number};
 use scalepool_protocols::cxl::Dir;
 use std::collections::VecDeque;
@@ -23,15 +23,15 @@ const MAX_ANSWERS: usize = 1 << 16;
 
 struct Stream {
     codec: Codec,
-    answers: VecDeque<Answer>,
+    answers: VecDeque<FlitAnswer>,
 }
 
 enum Codec {
-    Decode(Decoder),
-    Encode(Encoder),
+    Decode(FlitDecoder),
+    Encode(FlitEncoder),
 }
 
-static STREAMS: Table<Stream> = Table::new(1, "stream");
+static STREAMS: ObjectTable<Stream> = ObjectTable::new(1, "stream");
 
 pub(super) fn dir_of(dir: u32) -> Result<Dir, Failure> {
     match dir {
@@ -51,7 +51,7 @@ impl Stream {
     }
 }
 
-fn new(codec: Codec, handle: &super::call::Place<u64>) -> Result<i32, Failure> {
+fn new(codec: Codec, handle: &super::call::OutValue<u64>) -> Result<i32, Failure> {
     handle.set(STREAMS.insert(Stream { codec, answers: VecDeque::new() })?);
     Ok(SP_OK)
 }
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn sp_decoder_new(
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
         let stream = caller.place("stream", stream)?;
-        let decoder = Decoder::following(&caller.text("protocol", protocol, protocol_length)?, dir_of(dir)?)?;
+        let decoder = FlitDecoder::following(&caller.text("protocol", protocol, protocol_length)?, dir_of(dir)?)?;
         new(Codec::Decode(decoder), &stream)
     })
 }
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn sp_encoder_new(
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
         let stream = caller.place("stream", stream)?;
-        let encoder = Encoder::new(&caller.text("protocol", protocol, protocol_length)?, Some(dir_of(dir)?))?;
+        let encoder = FlitEncoder::new(&caller.text("protocol", protocol, protocol_length)?, Some(dir_of(dir)?))?;
         new(Codec::Encode(encoder), &stream)
     })
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 const MAX_OBJECTS: usize = 4096;
 
 /// All objects of one kind.
-pub struct Table<T> {
+pub struct ObjectTable<T> {
     kind: u8,
     name: &'static str,
     slots: Mutex<Vec<Slot<T>>>,
@@ -22,10 +22,10 @@ struct Slot<T> {
     object: Option<Arc<Mutex<T>>>,
 }
 
-impl<T> Table<T> {
+impl<T> ObjectTable<T> {
     /// An empty table. Each has its own `kind`, from 1.
-    pub const fn new(kind: u8, name: &'static str) -> Table<T> {
-        Table { kind, name, slots: Mutex::new(Vec::new()) }
+    pub const fn new(kind: u8, name: &'static str) -> ObjectTable<T> {
+        ObjectTable { kind, name, slots: Mutex::new(Vec::new()) }
     }
 
     /// Takes an object in; its handle.
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_handle_names_one_object_for_ever() {
-        let (numbers, others) = (Table::new(1, "number"), Table::new(2, "number"));
+        let (numbers, others) = (ObjectTable::new(1, "number"), ObjectTable::new(2, "number"));
         let first = numbers.insert(1).expect("room");
         assert_eq!(numbers.with(first, |n| Ok(*n)), Ok(1));
         assert_eq!(others.insert(2).map(|handle| numbers.with(handle, |n| Ok(*n)).is_err()), Ok(true), "other kind");
@@ -123,14 +123,14 @@ mod tests {
 
     #[test]
     fn a_full_table_refuses() {
-        let numbers = Table::new(1, "number");
+        let numbers = ObjectTable::new(1, "number");
         (0..MAX_OBJECTS).for_each(|n| drop(numbers.insert(n)));
         assert_eq!(numbers.insert(0).map_err(|f| f.status), Err(SP_ERR_RANGE));
     }
 
     #[test]
     fn a_second_call_at_the_same_time_is_refused() {
-        let numbers = Table::new(1, "number");
+        let numbers = ObjectTable::new(1, "number");
         let handle = numbers.insert(0).expect("room");
         let inner = numbers.with(handle, |_| Ok(numbers.with(handle, |_| Ok(())).map_err(|f| f.status)));
         assert_eq!(inner, Ok(Err(SP_ERR_BUSY)));

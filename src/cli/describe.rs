@@ -9,10 +9,10 @@ use scalepool_proof::explore::NAMED;
 use scalepool_protocols::registry::{self, PROTOCOLS};
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::{LayoutDef, Numbers};
-use scalepool_scenario::settings::Key;
+use scalepool_scenario::settings::SettingKey;
 use scalepool_scenario::{SCENARIOS, Scenario, described};
 use scalepool_system::description::{Description, component_kind, link_kind};
-use scalepool_system::field::{Config, Field, Range};
+use scalepool_system::field::{Config, Field, FieldRange};
 use scalepool_system::generator::generator_kind;
 use scalepool_system::memory_map::{WINDOW, WINDOW_ABOUT, WindowConfig};
 use scalepool_system::metric::Metric;
@@ -47,7 +47,7 @@ impl Describe {
         if described::is_file(&self.name) {
             let description = Description::open(Path::new(&self.name))?;
             let (name, about) = description.title();
-            let keys: Vec<Key> = description.shorts().iter().map(described::key_of).collect();
+            let keys: Vec<SettingKey> = description.shorts().iter().map(described::key_of).collect();
             return if self.json {
                 print_json(out, &settings_json(&name, &about, &keys)).map(|()| Status::Good)
             } else {
@@ -120,8 +120,8 @@ fn scenario_json(scenario: &Scenario) -> Value {
     settings_json(scenario.name, scenario.doc, scenario.keys)
 }
 
-fn settings_json(name: &str, doc: &str, keys: &[Key]) -> Value {
-    let key = |k: &Key| serde_json::json!({"key": k.name, "default": k.default, "unit": k.unit, "range": k.range.to_string(), "doc": k.doc});
+fn settings_json(name: &str, doc: &str, keys: &[SettingKey]) -> Value {
+    let key = |k: &SettingKey| serde_json::json!({"key": k.name, "default": k.default, "unit": k.unit, "range": k.range.to_string(), "doc": k.doc});
     serde_json::json!({
         "scenario": name,
         "doc": doc,
@@ -133,7 +133,7 @@ fn print_scenario(scenario: &Scenario, out: &mut dyn Write) -> io::Result<()> {
     print_settings(scenario.name, scenario.doc, scenario.keys, out)
 }
 
-fn print_settings(name: &str, doc: &str, keys: &[Key], out: &mut dyn Write) -> io::Result<()> {
+fn print_settings(name: &str, doc: &str, keys: &[SettingKey], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{name}: {doc}\n")?;
     let mut table = Table::new(["key", "default", "unit", "range", "what it is"]);
     for k in keys {
@@ -177,7 +177,7 @@ impl Kind {
         let mut rows = Vec::new();
         for field in &self.fields {
             match field.range {
-                Range::Table(inner) => {
+                FieldRange::Table(inner) => {
                     rows.extend(inner().into_iter().map(|inner| (format!("{}.{}", field.name, inner.name), inner)));
                 }
                 _ => rows.push((field.name.to_owned(), *field)),

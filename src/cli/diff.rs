@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::Status;
-use scalepool_trace::Kind;
-use scalepool_trace::diff::{DiffError, Input, Policy, diff_of_kinds};
+use scalepool_trace::RecordKind;
+use scalepool_trace::diff::{DiffError, DiffInput, Policy, diff_of_kinds};
 
 /// Compare two traces and show the first difference.
 ///
@@ -30,15 +30,15 @@ pub(super) struct DiffArgs {
     mask: Vec<String>,
     /// Compare only records of these kinds: begin, mark, end, flit, violation, value
     #[arg(long, value_name = "KIND,..", value_delimiter = ',', value_parser = kind_of)]
-    kind: Vec<Kind>,
+    kind: Vec<RecordKind>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-fn kind_of(name: &str) -> Result<Kind, String> {
-    let names = || Kind::ALL.map(Kind::name).join(", ");
-    Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| format!("expected one of {}", names()))
+fn kind_of(name: &str) -> Result<RecordKind, String> {
+    let names = || RecordKind::ALL.map(RecordKind::name).join(", ");
+    RecordKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| format!("expected one of {}", names()))
 }
 
 /// Names of the policies.
@@ -89,10 +89,10 @@ fn compare(args: &DiffArgs, out: &mut dyn Write) -> Result<Status, DiffCommandEr
 }
 
 /// The trace at a path.
-pub(super) fn open(path: &Path) -> Result<Input<BufReader<File>>, DiffError> {
+pub(super) fn open(path: &Path) -> Result<DiffInput<BufReader<File>>, DiffError> {
     let name = path.display().to_string();
     match File::open(path) {
-        Ok(file) => Ok(Input { name, reader: BufReader::new(file) }),
+        Ok(file) => Ok(DiffInput { name, reader: BufReader::new(file) }),
         Err(error) => Err(DiffError::Unreadable { file: name, error }),
     }
 }

@@ -7,8 +7,8 @@ use scalepool_link::{cxl68, cxl256};
 use scalepool_proof::{docs, flows};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry;
-use scalepool_scenario::{Request, described};
-use scalepool_system::bench::{self, Source};
+use scalepool_scenario::{ScenarioRequest, described};
+use scalepool_system::bench::{self, BenchSource};
 use scalepool_system::schema;
 use std::io::Write;
 use std::path::PathBuf;
@@ -64,7 +64,8 @@ struct BenchOf {
 
 impl BenchOf {
     fn files(&self) -> anyhow::Result<Vec<File>> {
-        let request = Request { scenario: self.system.clone(), set: self.set.clone(), ..Request::default() };
+        let request =
+            ScenarioRequest { scenario: self.system.clone(), set: self.set.clone(), ..ScenarioRequest::default() };
         let system = scalepool_scenario::system(&request)?;
         // The test runs in the folder of the bench.
         let file = Some(PathBuf::from(&self.system)).filter(|_| described::is_file(&self.system));
@@ -72,7 +73,7 @@ impl BenchOf {
             Some(file) => file.display().to_string(),
             None => self.system.clone(),
         };
-        let files = bench::bench(system, &self.external, &Source { system: source, set: self.set.clone() })?;
+        let files = bench::bench(system, &self.external, &BenchSource { system: source, set: self.set.clone() })?;
         Ok(files.into_iter().map(|(name, text)| File { name, text }).collect())
     }
 }
@@ -80,9 +81,9 @@ impl BenchOf {
 /// Coverage points, vector sets and runs for the plan.
 fn extras() -> Extras {
     // Of a coverage that has met nothing, every point is a hole.
-    let cxl68 = cxl68::coverage::Coverage::new().holes().into_iter().map(|point| ("cxl-68b", point));
+    let cxl68 = cxl68::coverage::Cxl68Coverage::new().holes().into_iter().map(|point| ("cxl-68b", point));
     let cxl256 = Mode::ALL.into_iter().flat_map(|mode| {
-        cxl256::coverage::Coverage::new(mode).holes().into_iter().map(move |point| (mode.protocol(), point))
+        cxl256::coverage::Cxl256Coverage::new(mode).holes().into_iter().map(move |point| (mode.protocol(), point))
     });
     let layouts = registry::layouts().map(|layout| (layout.name.to_owned(), layout.name.replacen('.', "/", 1)));
     let flits = registry::PROTOCOLS.iter().flat_map(|p| {

@@ -3,7 +3,7 @@
 use super::Status;
 use super::batch::{self, Answer, Responder};
 use clap::{Args, Subcommand, ValueEnum};
-use scalepool_forms::hex::{self, Order};
+use scalepool_forms::hex::{self, HexOrder};
 use scalepool_forms::options::{CHOICES, Options};
 use scalepool_forms::{FormError, flit, flit_nvl};
 use scalepool_protocols::cxl::Dir;
@@ -92,11 +92,11 @@ enum OrderArg {
     Msb,
 }
 
-impl From<OrderArg> for Order {
-    fn from(order: OrderArg) -> Order {
+impl From<OrderArg> for HexOrder {
+    fn from(order: OrderArg) -> HexOrder {
         match order {
-            OrderArg::Byte0 => Order::Byte0,
-            OrderArg::Msb => Order::Msb,
+            OrderArg::Byte0 => HexOrder::Byte0,
+            OrderArg::Msb => HexOrder::Msb,
         }
     }
 }
@@ -143,7 +143,7 @@ impl Flit {
         match self.command {
             FlitCommand::Encode(c) => {
                 let options = c.agreed.options(&c.protocol)?;
-                let encoder = flit::Encoder::with_options(&c.protocol, c.dir.map(Dir::from), &options)?;
+                let encoder = flit::FlitEncoder::with_options(&c.protocol, c.dir.map(Dir::from), &options)?;
                 Ok(batch::stdin(out, Encoder(encoder))?)
             }
             FlitCommand::Decode(c) => {
@@ -156,18 +156,18 @@ impl Flit {
 
 /// Lines of digits to objects.
 struct Decoder {
-    digits: hex::Reader,
+    digits: hex::HexReader,
     /// Lines so far.
     lines: u64,
-    flits: flit::Decoder,
+    flits: flit::FlitDecoder,
 }
 
 impl Decoder {
     fn new(asked: &DecodeFlit) -> Result<Decoder, FormError> {
         let protocol = asked.protocol.as_str();
-        let flits = flit::Decoder::with_options(protocol, asked.dir.into(), &asked.agreed.options(protocol)?)?;
+        let flits = flit::FlitDecoder::with_options(protocol, asked.dir.into(), &asked.agreed.options(protocol)?)?;
         let unit_bytes = PROTOCOLS.iter().find(|p| p.name == protocol).map_or(0, |p| p.unit_bytes);
-        let digits = hex::Reader::new(unit_bytes, protocol == flit_nvl::PROTOCOL, asked.order.into());
+        let digits = hex::HexReader::new(unit_bytes, protocol == flit_nvl::PROTOCOL, asked.order.into());
         Ok(Decoder { digits, lines: 0, flits })
     }
 
@@ -196,7 +196,7 @@ impl Responder for Decoder {
 }
 
 /// Lines of objects to completed objects.
-struct Encoder(flit::Encoder);
+struct Encoder(flit::FlitEncoder);
 
 impl Responder for Encoder {
     fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>> {
@@ -208,7 +208,7 @@ impl Responder for Encoder {
     }
 }
 
-fn answers(given: Vec<flit::Answer>) -> Vec<Result<Answer, FormError>> {
+fn answers(given: Vec<flit::FlitAnswer>) -> Vec<Result<Answer, FormError>> {
     let judged = |(form, findings): (_, Findings)| Answer { form, status: Status::of(&findings.violations) };
     given.into_iter().map(|answer| answer.map(judged)).collect()
 }

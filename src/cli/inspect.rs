@@ -5,10 +5,10 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_forms::input::read_text;
 use scalepool_forms::violation;
-use scalepool_inspect::{Broken, Count, Inspection, Map, Seen, inspect, is_fst};
+use scalepool_inspect::{Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect, is_fst};
 use scalepool_trace::jsonl::JsonlSink;
-use scalepool_trace::output::{self, FileError, Part};
-use scalepool_trace::{Filter, Header, Sink};
+use scalepool_trace::output::{self, FileError, PartFile};
+use scalepool_trace::{Sink, TraceFilter, TraceHeader};
 use serde_json::{Map as Object, Value, json};
 use std::env;
 use std::fs::File;
@@ -85,10 +85,10 @@ impl Inspect {
         }
         let traces: Vec<&Path> = self.trace.as_deref().into_iter().collect();
         output::check_apart(&traces, &[], &[&self.wave, &self.map])?;
-        let (mut part, file) = self.trace.as_deref().map(Part::create).transpose()?.unzip();
-        let keep = |part: &mut Option<Part>| part.as_mut().map_or(Ok(()), Part::keep);
+        let (mut part, file) = self.trace.as_deref().map(PartFile::create).transpose()?.unzip();
+        let keep = |part: &mut Option<PartFile>| part.as_mut().map_or(Ok(()), PartFile::keep);
         if is_fst(&self.wave) {
-            let status = self.run_apart(part.as_ref().map_or(Path::new(""), Part::written_at))?;
+            let status = self.run_apart(part.as_ref().map_or(Path::new(""), PartFile::written_at))?;
             if !matches!(status, Status::Refused) {
                 keep(&mut part)?;
             }
@@ -172,16 +172,17 @@ fn beside_stdout<T>(what: impl FnOnce() -> T) -> anyhow::Result<T> {
 
 fn write_trace(file: File, inspection: &Inspection) -> io::Result<()> {
     // A wave knows neither scenario nor seed; `diff --mask scenario_hash,seed` leaves them out.
-    let header = Header { model_version: env!("CARGO_PKG_VERSION").to_owned(), scenario_hash: String::new(), seed: 0 };
+    let header =
+        TraceHeader { model_version: env!("CARGO_PKG_VERSION").to_owned(), scenario_hash: String::new(), seed: 0 };
     let mut hub = inspection.records();
-    let sink = JsonlSink::new(BufWriter::new(file), &header, hub.places(), Filter::default());
+    let sink = JsonlSink::new(BufWriter::new(file), &header, hub.places(), TraceFilter::default());
     let mut sink = sink.map_err(|e| io::Error::other(e.to_string()))?;
     hub.drain_into(&mut [&mut sink])?;
     sink.finish()
 }
 
 /// What would be missed without a word.
-fn remark(count: &Count) {
+fn remark(count: &InterfaceCount) {
     let name = &count.name;
     if count.edges == 0 {
         report(format_args!("interface `{name}`: the wave has no edge of its clock outside of reset"));
@@ -197,7 +198,7 @@ fn remark(count: &Count) {
 }
 
 /// Whether a unit carries no message, no control and no finding.
-fn is_idle(seen: &Seen) -> bool {
+fn is_idle(seen: &SeenUnit) -> bool {
     let kind = seen.form.as_ref().and_then(|form| form["kind"].as_str()).unwrap_or_default();
     let carries = ["control", "almp", "io", "all-data"].contains(&kind);
     let messages = seen.form.as_ref().map(messages).unwrap_or_default();
@@ -222,7 +223,7 @@ fn messages(form: &Value) -> Vec<(&str, &Object<String, Value>)> {
     found
 }
 
-fn print(out: &mut dyn Write, name: &str, seen: &Seen) -> io::Result<()> {
+fn print(out: &mut dyn Write, name: &str, seen: &SeenUnit) -> io::Result<()> {
     write!(out, "{} {name}", time(seen.t_fs))?;
     if let Some(form) = &seen.form {
         write!(out, " #{} {}", form["index"], form["kind"].as_str().unwrap_or("unit"))?;
@@ -262,7 +263,7 @@ fn time(t_fs: u64) -> String {
     format!("{}.{:06} ns", t_fs / FS_PER_NS, t_fs % FS_PER_NS)
 }
 
-fn summary(out: &mut dyn Write, counts: &[Count]) -> io::Result<()> {
+fn summary(out: &mut dyn Write, counts: &[InterfaceCount]) -> io::Result<()> {
     let mut table = super::table::Table::new(["interface", "edges", "flits", "violations"]);
     for count in counts {
         table.row([count.name.clone(), count.edges.to_string(), count.units.to_string(), count.violations.to_string()]);
@@ -270,7 +271,7 @@ fn summary(out: &mut dyn Write, counts: &[Count]) -> io::Result<()> {
     table.print(out)
 }
 
-fn count_object(count: &Count) -> Value {
+fn count_object(count: &InterfaceCount) -> Value {
     json!({
         "interface": count.name,
         "edges": count.edges,
@@ -280,8 +281,8 @@ fn count_object(count: &Count) -> Value {
     })
 }
 
-fn object(name: &str, seen: &Seen) -> Value {
-    let list = |all: &[Broken]| all.iter().map(broken_object).collect::<Vec<_>>();
+fn object(name: &str, seen: &SeenUnit) -> Value {
+    let list = |all: &[WaveViolation]| all.iter().map(broken_object).collect::<Vec<_>>();
     json!({
         "t_fs": seen.t_fs,
         "cycle": seen.cycle,
@@ -293,7 +294,7 @@ fn object(name: &str, seen: &Seen) -> Value {
 }
 
 /// The form of a violation, with time and signal before it.
-fn broken_object(broken: &Broken) -> Value {
+fn broken_object(broken: &WaveViolation) -> Value {
     let mut object = Object::new();
     object.insert("t_fs".into(), broken.t_fs.into());
     object.insert("signal".into(), broken.signal.clone().into());

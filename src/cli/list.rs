@@ -3,7 +3,7 @@
 use super::table::Table;
 use super::{Status, print_json};
 use clap::{Args, ValueEnum};
-use scalepool_proof::explore::{NAMED, Named};
+use scalepool_proof::explore::{NAMED, NamedExploration};
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
 use scalepool_protocols::rules::{self, Rule};
 use scalepool_scenario::SCENARIOS;
@@ -71,7 +71,7 @@ pub(super) fn protocol(p: &Protocol) -> Value {
 }
 
 /// The object of an exploration.
-pub(super) fn exploration(n: &Named) -> Value {
+pub(super) fn exploration(n: &NamedExploration) -> Value {
     json!({"exploration": n.name, "doc": n.doc})
 }
 

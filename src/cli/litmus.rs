@@ -4,7 +4,7 @@ use super::{Status, print_json, report};
 use anyhow::Context;
 use clap::Args;
 use scalepool_forms::input::read_text;
-use scalepool_proof::explore::Report;
+use scalepool_proof::explore::ExplorationReport;
 use scalepool_proof::litmus::{MOST_STATES, parse};
 use std::io::Write;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub(super) const MOST_BYTES: u64 = 1 << 20;
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
 /// Prints the progress of a search, with its largest number of states, to stderr.
-pub(super) fn progress(most: usize) -> impl FnMut(&Report) {
+pub(super) fn progress(most: usize) -> impl FnMut(&ExplorationReport) {
     let mut said = Instant::now();
     move |so_far| {
         if said.elapsed() > PROGRESS_EVERY {

@@ -6,8 +6,10 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use scalepool_kernel::Time;
 use scalepool_scenario::observe::Outputs;
-use scalepool_scenario::report::{Broken, COMPARED, Report, TIME_HEAD, Timing, comparison_json, comparison_row};
-use scalepool_scenario::{Modes, Request, Scenario};
+use scalepool_scenario::report::{
+    COMPARED, PlacedViolation, ScenarioReport, TIME_HEAD, Timing, comparison_json, comparison_row,
+};
+use scalepool_scenario::{Modes, Scenario, ScenarioRequest};
 use scalepool_trace::log::{LogFilter, LogTo};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -87,7 +89,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
 impl Run {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
-        let request = Request {
+        let request = ScenarioRequest {
             scenario: self.scenario,
             seed: self.seed,
             cycles: self.cycles,
@@ -164,12 +166,12 @@ impl Run {
                 timing.flits_per_s / 1e6
             );
         }
-        let broken: Vec<&Broken> = reports.iter().flat_map(|(_, report)| &report.violations).collect();
+        let broken: Vec<&PlacedViolation> = reports.iter().flat_map(|(_, report)| &report.violations).collect();
         Ok(Status::of(&broken))
     }
 }
 
-fn timing_of(reports: &[(&str, Report)], seconds: f64) -> Timing {
+fn timing_of(reports: &[(&str, ScenarioReport)], seconds: f64) -> Timing {
     let flits = reports.iter().flat_map(|(_, report)| &report.flits).map(|(_, n)| n).sum();
     let cycles = reports.iter().map(|(_, report)| report.cycles).sum();
     let rate = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
@@ -183,7 +185,7 @@ fn timing_json(t: &Timing) -> Value {
 /// Violations shown one by one; the count above says how many there are.
 const SHOWN_VIOLATIONS: usize = 20;
 
-fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn print(report: &ScenarioReport, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(["figure", "value"]);
     for (name, value) in report.rows() {
         table.row([name, value]);
@@ -193,7 +195,7 @@ fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Where the time of the lines goes: one table, a row a direction.
-fn print_times(reports: &[(&str, Report)], out: &mut dyn Write) -> io::Result<()> {
+fn print_times(reports: &[(&str, ScenarioReport)], out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(TIME_HEAD);
     for (mode, report) in reports {
         for mut row in report.time_rows() {
@@ -207,7 +209,7 @@ fn print_times(reports: &[(&str, Report)], out: &mut dyn Write) -> io::Result<()
 }
 
 /// One table of all modes, then what went wrong in each.
-fn print_modes(modes: &[(&str, Report)], out: &mut dyn Write) -> io::Result<()> {
+fn print_modes(modes: &[(&str, ScenarioReport)], out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(COMPARED);
     for (mode, report) in modes {
         table.row(comparison_row(mode, report));
@@ -219,7 +221,7 @@ fn print_modes(modes: &[(&str, Report)], out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-fn print_broken(mode: &str, violations: &[Broken], out: &mut dyn Write) -> io::Result<()> {
+fn print_broken(mode: &str, violations: &[PlacedViolation], out: &mut dyn Write) -> io::Result<()> {
     for broken in violations.iter().take(SHOWN_VIOLATIONS) {
         writeln!(out, "{mode}{}: {}", broken.place, broken.violation)?;
     }

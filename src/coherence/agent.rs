@@ -1,9 +1,9 @@
 //! What every agent is: a state machine, message in, messages out. No time, no flit, no I/O.
 
 use super::config::CoherenceConfig;
-use super::content::{Content, LineAddr};
-use super::event::Event;
-pub use super::ids::Port;
+use super::content::{LineAddr, LineContent};
+use super::event::CoherenceEvent;
+pub use super::ids::AgentPort;
 use super::message::Msg;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -49,26 +49,26 @@ impl<D> Effect<D> {
 
 /// What a step of an agent produced. The caller owns it and empties it between steps.
 #[derive(Debug, Clone)]
-pub struct Out<D> {
+pub struct AgentOutput<D> {
     /// Messages to send, in this order.
-    pub sends: Vec<(Port, Msg<D>)>,
+    pub sends: Vec<(AgentPort, Msg<D>)>,
     /// Broken rules that the agent saw.
-    pub events: Vec<Event>,
+    pub events: Vec<CoherenceEvent>,
     /// What happened besides.
     pub effects: Vec<Effect<D>>,
     /// Lines that a core has worked on, for a watcher; a message names its own.
     pub worked: Vec<LineAddr>,
 }
 
-impl<D> Default for Out<D> {
+impl<D> Default for AgentOutput<D> {
     fn default() -> Self {
         Self { sends: Vec::new(), events: Vec::new(), effects: Vec::new(), worked: Vec::new() }
     }
 }
 
-impl<D> Out<D> {
+impl<D> AgentOutput<D> {
     /// Sends a message.
-    pub fn send(&mut self, port: Port, msg: Msg<D>) {
+    pub fn send(&mut self, port: AgentPort, msg: Msg<D>) {
         self.sends.push((port, msg));
     }
 
@@ -82,18 +82,18 @@ impl<D> Out<D> {
 }
 
 /// A pure state machine. The configuration is an argument, so that it is no part of a state.
-pub trait Agent<D: Content>: Clone + Eq + Hash + Debug {
+pub trait Agent<D: LineContent>: Clone + Eq + Hash + Debug {
     /// Whether `msg` is taken now; pure.
-    fn accepts(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>) -> Accept;
+    fn accepts(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<D>) -> Accept;
 
     /// In how many legal ways the agent may take `msg`; way 0 is the default of the configuration. An exploration tries
     /// all of them when [`CoherenceConfig::alternatives`] is on.
-    fn ways(&self, _config: &CoherenceConfig, _port: Port, _msg: &Msg<D>) -> u8 {
+    fn ways(&self, _config: &CoherenceConfig, _port: AgentPort, _msg: &Msg<D>) -> u8 {
         1
     }
 
     /// Takes a message that [`Agent::accepts`] has accepted. A wrong message is an event and changes nothing.
-    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>);
+    fn take(&mut self, config: &CoherenceConfig, port: AgentPort, msg: Msg<D>, way: u8, out: &mut AgentOutput<D>);
 
     /// How many moves of its own the agent can make now, without a message (internal choices); numbered from 0.
     fn choices(&self, _config: &CoherenceConfig) -> u8 {
@@ -101,7 +101,7 @@ pub trait Agent<D: Content>: Clone + Eq + Hash + Debug {
     }
 
     /// Makes move number `choice`.
-    fn choose(&mut self, _config: &CoherenceConfig, _choice: u8, _out: &mut Out<D>) {}
+    fn choose(&mut self, _config: &CoherenceConfig, _choice: u8, _out: &mut AgentOutput<D>) {}
 
     /// Nothing open.
     fn is_idle(&self) -> bool;

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 /// One step of a run, for charts and replays.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ChartStep {
     /// An agent did something of its own.
     Act {
         /// Column of the chart.
@@ -21,7 +21,7 @@ pub enum Step {
         /// What, e.g. `Store` or `issues RdOwn`.
         text: String,
         /// Messages that left in this step.
-        sent: Vec<Sent>,
+        sent: Vec<SentMessage>,
     },
     /// A message arrived.
     Deliver {
@@ -36,13 +36,13 @@ pub enum Step {
         /// What the receiver's program did at once.
         did: Vec<String>,
         /// Messages that left in this step.
-        sent: Vec<Sent>,
+        sent: Vec<SentMessage>,
     },
 }
 
 /// A message that left in a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentMessage {
     /// Column it leaves.
     pub from: usize,
     /// Column it goes to.
@@ -121,17 +121,17 @@ const RESTS: &str = "--- nothing more happens ---";
 
 impl Chart {
     /// The chart of any way.
-    pub fn new(columns: &[String], steps: &[Step], caption: String) -> Self {
+    pub fn new(columns: &[String], steps: &[ChartStep], caption: String) -> Self {
         // Messages under way: (from, to, label, row in which they left).
         let mut under_way: Vec<(usize, usize, &str, usize)> = Vec::new();
         let mut rows = Vec::new();
         for (number, step) in steps.iter().enumerate() {
             let sent = match step {
-                Step::Act { agent, text, sent } => {
+                ChartStep::Act { agent, text, sent } => {
                     rows.push(Row::Note { column: *agent, text: text.clone() });
                     sent
                 }
-                Step::Deliver { from, to, label, did, sent, .. } => {
+                ChartStep::Deliver { from, to, label, did, sent, .. } => {
                     let at = under_way.iter().position(|(f, t, l, _)| (f, t, *l) == (from, to, label));
                     let left = at.map(|i| under_way.remove(i).3);
                     let (label, note) = (label.clone(), did.join(", "));

@@ -4,10 +4,10 @@
 
 use super::cache::home::{PORTS, SLOTS};
 use super::clocked::waiting::WaitTable;
-use super::content::{Content, LineAddr};
-use super::ids::Port;
+use super::content::{LineAddr, LineContent};
+use super::ids::AgentPort;
 use super::mem::options::MemConfig;
-use super::mutant::Mutant;
+use super::mutant::CoherenceMutant;
 use super::names::BI_TAGS;
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ pub struct OwnMemory {
     /// Last byte address.
     pub last: u64,
     /// Whose it is: the device with this CacheID.
-    pub device: Port,
+    pub device: AgentPort,
 }
 
 /// The choices. `deny_unknown_fields`: a name that is not here is an error of the file.
@@ -151,7 +151,7 @@ pub struct CoherenceConfig {
     pub waits: WaitTable,
     /// One rule that is off; tests only.
     #[serde(skip)]
-    pub mutant: Option<Mutant>,
+    pub mutant: Option<CoherenceMutant>,
 }
 
 impl Default for CoherenceConfig {
@@ -228,17 +228,17 @@ impl CoherenceConfig {
     }
 
     /// Whether this rule is off.
-    pub fn has(&self, mutant: Mutant) -> bool {
+    pub fn has(&self, mutant: CoherenceMutant) -> bool {
         self.mutant == Some(mutant)
     }
 
     /// A value on its way, which keeps its poison unless this rule is off.
-    pub fn passed<D: Content>(&self, mutant: Mutant, value: D) -> D {
+    pub fn passed<D: LineContent>(&self, mutant: CoherenceMutant, value: D) -> D {
         if self.has(mutant) { value.poisoned(false) } else { value }
     }
 
     /// Whether a line is memory of this caching device.
-    pub fn is_own_memory(&self, device: Port, line: LineAddr) -> bool {
+    pub fn is_own_memory(&self, device: AgentPort, line: LineAddr) -> bool {
         let address = line.address();
         self.own_memory.iter().any(|r| r.device == device && (r.first..=r.last).contains(&address))
     }

@@ -1,8 +1,8 @@
 //! What a line holds: real bytes in a simulation, a token in an exploration.
 //!
-//! Agents are generic over [`Content`], so the code that is clocked is the code that is explored. A token says only how
-//! old a value is, which is all that the invariants ask: a store makes a new value and ages every other one of the line,
-//! so the number of values, and with it the number of states, stays finite.
+//! Agents are generic over [`LineContent`], so the code that is clocked is the code that is explored. A token says only
+//! how old a value is, which is all that the invariants ask: a store makes a new value and ages every other one of the
+//! line, so the number of values, and with it the number of states, stays finite.
 //!
 //! A value carries its poison: whoever has the bytes knows whether they are bad, and no agent can hand one on without the
 //! other (`fabric` §1.8, `memory` §6.3). Only a store or write of the whole line takes poison away.
@@ -47,7 +47,7 @@ impl From<LineAddr> for u64 {
 }
 
 /// What a line can hold.
-pub trait Content: Clone + Eq + Ord + Hash + Debug {
+pub trait LineContent: Clone + Eq + Ord + Hash + Debug {
     /// The value of memory that nobody has written.
     fn initial(line: LineAddr) -> Self;
     /// The value of an answer that reports an error: all ones (`coherence` §2.2).
@@ -71,28 +71,28 @@ pub fn merged_poison(line: bool, part: bool, enables: u64) -> bool {
 
 /// 64 real bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Line {
+pub struct CacheLine {
     /// Values, byte 0 first.
     pub bytes: [u8; LINE_BYTES],
     /// Whether they are known to be bad.
     pub poison: bool,
 }
 
-impl Line {
+impl CacheLine {
     /// Good bytes.
     pub const fn of(bytes: [u8; LINE_BYTES]) -> Self {
         Self { bytes, poison: false }
     }
 }
 
-impl Debug for Line {
+impl Debug for CacheLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.bytes.iter().try_for_each(|b| write!(f, "{b:02x}"))?;
         f.write_str(if self.poison { " poisoned" } else { "" })
     }
 }
 
-impl Content for Line {
+impl LineContent for CacheLine {
     fn initial(_: LineAddr) -> Self {
         Self::of([0; LINE_BYTES])
     }
@@ -138,7 +138,7 @@ pub enum Age {
 
 /// The value of a line in an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Token {
+pub struct LineToken {
     /// Line it belongs to, so that a store ages values of its own line only.
     pub line: u8,
     /// How old it is.
@@ -147,13 +147,13 @@ pub struct Token {
     pub poison: bool,
 }
 
-impl Debug for Token {
+impl Debug for LineToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?} of line {}{}", self.age, self.line, if self.poison { ", poisoned" } else { "" })
     }
 }
 
-impl Token {
+impl LineToken {
     /// The token of a line.
     pub fn of(line: LineAddr, age: Age) -> Self {
         Self { line: line.0 as u8, age, poison: false }
@@ -174,7 +174,7 @@ impl Token {
     }
 }
 
-impl Content for Token {
+impl LineContent for LineToken {
     fn initial(line: LineAddr) -> Self {
         Self::of(line, Age::Current)
     }
@@ -234,10 +234,10 @@ mod tests {
             (true, false, WHOLE_LINE, false),
             (false, true, WHOLE_LINE, true),
         ] {
-            let mut bytes = Line::of([1; LINE_BYTES]).poisoned(line);
-            bytes.merge(&Line::of([2; LINE_BYTES]).poisoned(part), enables);
-            let mut token = Token::of(LineAddr(0), Age::Current).poisoned(line);
-            token.merge(&Token::of(LineAddr(0), Age::New).poisoned(part), enables);
+            let mut bytes = CacheLine::of([1; LINE_BYTES]).poisoned(line);
+            bytes.merge(&CacheLine::of([2; LINE_BYTES]).poisoned(part), enables);
+            let mut token = LineToken::of(LineAddr(0), Age::Current).poisoned(line);
+            token.merge(&LineToken::of(LineAddr(0), Age::New).poisoned(part), enables);
             assert_eq!((bytes.poison, token.poison), (expected, expected), "{line} {part} {enables:#x}");
         }
     }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A broken rule of family COH.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Event {
+pub struct CoherenceEvent {
     /// Rule id of the conformance table.
     pub rule: &'static str,
     /// Line concerned; `None` where no line is known (an identifier nobody has given).
@@ -19,7 +19,7 @@ pub struct Event {
     pub expected: String,
 }
 
-impl Event {
+impl CoherenceEvent {
     /// An event at a place that its reporter names.
     pub fn new(
         rule: &'static str,
@@ -37,7 +37,7 @@ impl Event {
     }
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for CoherenceEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.rule, self.at)?;
         if let Some(line) = self.line {

@@ -3,20 +3,21 @@
 //! Modelled: ports of an agent, which are the numbers of the hosts or devices behind them, and sets of such numbers: who may hold
 //! a line, whose answer is missing. Detail: a set of numbers below 64, as every search has, is one word; above that it is a
 //! list of words, so that a device can track as many hosts as a fabric has ports. Left out: the identifiers on a wire, which
-//! are those of a [`Route`](scalepool_protocols::cxl::message::Route), and their limits, which are those of the agents (a CacheID has 4 bits).
+//! are those of a [`PeerRoute`](scalepool_protocols::cxl::message::PeerRoute), and their limits, which are those of the
+//! agents (a CacheID has 4 bits).
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
 /// Which link of an agent, 0 to [`MOST_PORTS`] - 1: a device has port 0, a home one port for each device or host below it.
-pub type Port = u16;
+pub type AgentPort = u16;
 
 /// Most ports of an agent: a fabric tells its edge ports apart by SPID and DPID, which have 12 bits (`cxl-256b` §3.2).
 pub const MOST_PORTS: usize = 1 << 12;
 
 /// Members of an [`IdSet`] that one word holds.
-const WORD: Port = u64::BITS as Port;
+const WORD: AgentPort = u64::BITS as AgentPort;
 
 /// Members of a list that a person is shown.
 const SHOWN: usize = 8;
@@ -43,7 +44,7 @@ impl IdSet {
     }
 
     /// One member.
-    pub fn one(id: Port) -> Self {
+    pub fn one(id: AgentPort) -> Self {
         let mut set = Self::EMPTY;
         set.insert(id);
         set
@@ -66,12 +67,12 @@ impl IdSet {
     }
 
     /// Whether it is a member.
-    pub fn has(&self, id: Port) -> bool {
+    pub fn has(&self, id: AgentPort) -> bool {
         self.words().get(usize::from(id / WORD)).is_some_and(|word| word >> (id % WORD) & 1 == 1)
     }
 
     /// Adds a member.
-    pub fn insert(&mut self, id: Port) {
+    pub fn insert(&mut self, id: AgentPort) {
         let (at, bit) = (usize::from(id / WORD), 1 << (id % WORD));
         match &mut self.0 {
             Words::One(word) if at == 0 => *word |= bit,
@@ -86,7 +87,7 @@ impl IdSet {
     }
 
     /// Removes a member, if it is one.
-    pub fn remove(&mut self, id: Port) {
+    pub fn remove(&mut self, id: AgentPort) {
         match &mut self.0 {
             Words::One(word) if id < WORD => *word &= !(1 << id),
             Words::One(_) => {}
@@ -103,14 +104,14 @@ impl IdSet {
 
     /// The same with one more.
     #[must_use]
-    pub fn with(mut self, id: Port) -> Self {
+    pub fn with(mut self, id: AgentPort) -> Self {
         self.insert(id);
         self
     }
 
     /// The same without one.
     #[must_use]
-    pub fn without(mut self, id: Port) -> Self {
+    pub fn without(mut self, id: AgentPort) -> Self {
         self.remove(id);
         self
     }
@@ -156,7 +157,7 @@ impl IdSet {
     }
 
     /// The lowest member.
-    pub fn first(&self) -> Option<Port> {
+    pub fn first(&self) -> Option<AgentPort> {
         self.iter().next()
     }
 
@@ -172,8 +173,8 @@ impl Default for IdSet {
     }
 }
 
-impl FromIterator<Port> for IdSet {
-    fn from_iter<T: IntoIterator<Item = Port>>(ids: T) -> Self {
+impl FromIterator<AgentPort> for IdSet {
+    fn from_iter<T: IntoIterator<Item = AgentPort>>(ids: T) -> Self {
         ids.into_iter().fold(Self::EMPTY, Self::with)
     }
 }
@@ -214,21 +215,21 @@ pub struct Ids<'a> {
 }
 
 impl Iterator for Ids<'_> {
-    type Item = Port;
+    type Item = AgentPort;
 
-    fn next(&mut self) -> Option<Port> {
+    fn next(&mut self) -> Option<AgentPort> {
         while self.left == 0 {
             self.at += 1;
             self.left = *self.words.get(self.at)?;
         }
         let bit = self.left.trailing_zeros();
         self.left &= self.left - 1;
-        Some(self.at as Port * WORD + bit as Port)
+        Some(self.at as AgentPort * WORD + bit as AgentPort)
     }
 }
 
 impl<'a> IntoIterator for &'a IdSet {
-    type Item = Port;
+    type Item = AgentPort;
     type IntoIter = Ids<'a>;
 
     fn into_iter(self) -> Ids<'a> {

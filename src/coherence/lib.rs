@@ -7,7 +7,7 @@
 //! reserved, and what a host does inside its own caches.
 //!
 //! * Agents: [`cache`] (CXL.cache), [`mem`] (HDM-DB and HDM-H), [`bias`] (HDM-D). Each transition is a row of a table; a
-//!   message that no row allows is reported as an [`event::Event`].
+//!   message that no row allows is reported as an [`event::CoherenceEvent`].
 //! * [`config::CoherenceConfig`]: every choice that the fact sheet leaves open.
 //! * [`ids`]: ports and sets of ports. [`lines`]: what an agent stores for each line, in a search and in a simulation.
 //! * [`order`]: which messages may pass which. [`monitor`]: the invariants V1 to V14. [`chart`]: message sequence charts.

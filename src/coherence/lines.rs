@@ -29,7 +29,7 @@ impl<T> OfLine for (LineAddr, T) {
 
 /// Entries by line. An entry has a place for as long as no entry is added or removed.
 #[derive(Debug, Clone)]
-pub struct Lines<T>(Store<T>);
+pub struct LineMap<T>(Store<T>);
 
 #[derive(Debug, Clone)]
 enum Store<T> {
@@ -48,7 +48,7 @@ struct Indexed<T> {
     touched: BTreeSet<LineAddr>,
 }
 
-impl<T> Default for Lines<T> {
+impl<T> Default for LineMap<T> {
     fn default() -> Self {
         Self(Store::Few(Vec::new()))
     }
@@ -82,7 +82,7 @@ impl<T: OfLine> Indexed<T> {
     }
 }
 
-impl<T: OfLine> Lines<T> {
+impl<T: OfLine> LineMap<T> {
     /// Where the entry of a line is.
     fn find(&self, line: LineAddr) -> Option<usize> {
         match &self.0 {
@@ -219,7 +219,7 @@ impl<T: OfLine> Lines<T> {
     }
 }
 
-impl<T> Index<usize> for Lines<T> {
+impl<T> Index<usize> for LineMap<T> {
     type Output = T;
 
     fn index(&self, at: usize) -> &T {
@@ -230,7 +230,7 @@ impl<T> Index<usize> for Lines<T> {
     }
 }
 
-impl<T> IndexMut<usize> for Lines<T> {
+impl<T> IndexMut<usize> for LineMap<T> {
     fn index_mut(&mut self, at: usize) -> &mut T {
         match &mut self.0 {
             Store::Few(entries) => &mut entries[at],
@@ -239,7 +239,7 @@ impl<T> IndexMut<usize> for Lines<T> {
     }
 }
 
-impl<T: OfLine + PartialEq> PartialEq for Lines<T> {
+impl<T: OfLine + PartialEq> PartialEq for LineMap<T> {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Store::Few(own), Store::Few(other)) => own == other,
@@ -248,21 +248,21 @@ impl<T: OfLine + PartialEq> PartialEq for Lines<T> {
     }
 }
 
-impl<T: OfLine + Eq> Eq for Lines<T> {}
+impl<T: OfLine + Eq> Eq for LineMap<T> {}
 
-impl<T: OfLine + PartialOrd> PartialOrd for Lines<T> {
+impl<T: OfLine + PartialOrd> PartialOrd for LineMap<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         self.iter().partial_cmp(other.iter())
     }
 }
 
-impl<T: OfLine + Ord> Ord for Lines<T> {
+impl<T: OfLine + Ord> Ord for LineMap<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.iter().cmp(other.iter())
     }
 }
 
-impl<T: OfLine + Hash> Hash for Lines<T> {
+impl<T: OfLine + Hash> Hash for LineMap<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.len());
         match &self.0 {

@@ -1,20 +1,20 @@
 //! The message classes as the agents see them: only fields on which an agent acts.
 //!
-//! Poison is no field of its own: it stands in the data ([`Content`]) and becomes the Poison bit of the header on a link.
-//! Left out: routing identifiers (a port of the agent stands for them: one port a CacheID, a host or a device), traffic
-//! classes, hints without effect on coherence, which are 0 on a link. Agents never see a flit.
+//! Poison is no field of its own: it stands in the data ([`LineContent`]) and becomes the Poison bit of the header on a
+//! link. Left out: routing identifiers (a port of the agent stands for them: one port a CacheID, a host or a device),
+//! traffic classes, hints without effect on coherence, which are 0 on a link. Agents never see a flit.
 //!
 //! `agent_messages!` is the one declaration: the fields, the field of the link's message that each of them is, and where the
 //! class stands in the order of waiting.
 
-use super::content::{Content, Line, LineAddr, WHOLE_LINE};
+use super::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
 pub use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode,
     M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
 pub use scalepool_protocols::cxl::message::Class;
-use scalepool_protocols::cxl::message::{self as link, Data, Identifier, Message, Route};
+use scalepool_protocols::cxl::message::{self as link, Data, Message, MessageIdentifier, PeerRoute};
 
 /// Declares the messages of the agents.
 ///
@@ -57,7 +57,7 @@ macro_rules! agent_messages {
             }
         }
 
-        impl<D: Content> Msg<D> {
+        impl<D: LineContent> Msg<D> {
             /// Its class.
             pub const fn class(&self) -> Class {
                 match self {
@@ -82,7 +82,7 @@ macro_rules! agent_messages {
             }
 
             /// The message for a link to the peer at the end of a route.
-            pub fn to_link(&self, route: Route) -> Message {
+            pub fn to_link(&self, route: PeerRoute) -> Message {
                 let message = match self {
                     $(Msg::$name { $($field,)* $($data, $($enables: _)?)? } => Message::$name(
                         link::$name {
@@ -98,13 +98,13 @@ macro_rules! agent_messages {
         }
 
         /// A message of a link for the agent.
-        pub fn from_link(message: &Message) -> Msg<Line> {
+        pub fn from_link(message: &Message) -> Msg<CacheLine> {
             match message {
                 $(Message::$name(message $(, $data)?) => Msg::$name {
                     $($field: message.$of.into(),)*
                     $(
                         $($enables: $data.byte_enables.unwrap_or(WHOLE_LINE),)?
-                        $data: Line { bytes: $data.line, poison: message.poison },
+                        $data: CacheLine { bytes: $data.line, poison: message.poison },
                     )?
                 },)*
             }
@@ -211,16 +211,16 @@ pub const ORDER: [Class; Class::COUNT] = [
 ];
 
 /// Bytes with their enables; a whole line has no trailer.
-fn payload<D: Content>(line: &D, enables: u64) -> Data {
+fn payload<D: LineContent>(line: &D, enables: u64) -> Data {
     Data { byte_enables: (enables != WHOLE_LINE).then_some(enables), ..Data::line(line.bytes()) }
 }
 
 /// A message as traces show it, whoever its peer is.
-pub fn shown<D: Content>(msg: &Msg<D>) -> Message {
-    msg.to_link(Route::default())
+pub fn shown<D: LineContent>(msg: &Msg<D>) -> Message {
+    msg.to_link(PeerRoute::default())
 }
 
-impl<D: Content> Msg<D> {
+impl<D: LineContent> Msg<D> {
     /// Line, for the classes that carry an address.
     pub fn line(&self) -> Option<LineAddr> {
         match *self {
@@ -234,16 +234,22 @@ impl<D: Content> Msg<D> {
     }
 
     /// By what both ends of its link know its transaction.
-    pub fn identifier(&self) -> (Identifier, u16) {
+    pub fn identifier(&self) -> (MessageIdentifier, u16) {
         match *self {
-            Msg::D2hReq { cqid, .. } | Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => (Identifier::Cqid, cqid),
-            Msg::H2dReq { uqid, .. } | Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => (Identifier::Uqid, uqid),
-            // The tag of a Mem*Fwd is the CQID of the request that it answers.
-            Msg::M2sReq { opcode: M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd, tag, .. } => (Identifier::Cqid, tag),
-            Msg::M2sReq { tag, .. } | Msg::M2sRwd { tag, .. } | Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => {
-                (Identifier::Tag, tag)
+            Msg::D2hReq { cqid, .. } | Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => {
+                (MessageIdentifier::Cqid, cqid)
             }
-            Msg::M2sBirsp { bi_tag, .. } | Msg::S2mBisnp { bi_tag, .. } => (Identifier::BiTag, bi_tag),
+            Msg::H2dReq { uqid, .. } | Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => {
+                (MessageIdentifier::Uqid, uqid)
+            }
+            // The tag of a Mem*Fwd is the CQID of the request that it answers.
+            Msg::M2sReq { opcode: M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd, tag, .. } => {
+                (MessageIdentifier::Cqid, tag)
+            }
+            Msg::M2sReq { tag, .. } | Msg::M2sRwd { tag, .. } | Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => {
+                (MessageIdentifier::Tag, tag)
+            }
+            Msg::M2sBirsp { bi_tag, .. } | Msg::S2mBisnp { bi_tag, .. } => (MessageIdentifier::BiTag, bi_tag),
         }
     }
 
@@ -270,7 +276,7 @@ impl<D: Content> Msg<D> {
         fn name(code: Option<&'static str>, raw: u8) -> String {
             code.map_or_else(|| format!("reserved {raw}"), str::to_owned)
         }
-        fn poison(data: &impl Content) -> &'static str {
+        fn poison(data: &impl LineContent) -> &'static str {
             if data.is_poisoned() { " Poison" } else { "" }
         }
         match self {

@@ -3,7 +3,7 @@
 
 /// One rule that is off, named after what goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mutant {
+pub enum CoherenceMutant {
     // CXL.cache
     /// O1: a snoop overtakes a GO.
     SnoopPassesGo,
@@ -121,13 +121,13 @@ pub enum Mutant {
     ReqWaitsForOwnRequest,
 }
 
-impl Mutant {
+impl CoherenceMutant {
     /// The order of messages that the mutant lifts, by its rule.
     pub fn lifts(self) -> Option<&'static str> {
         match self {
-            Mutant::SnoopPassesGo => Some("COH-ORD-01"),
-            Mutant::AckPassesCmp => Some("COH-BIC-03"),
-            Mutant::ReqPassesFwd => Some("COH-BIA-11"),
+            CoherenceMutant::SnoopPassesGo => Some("COH-ORD-01"),
+            CoherenceMutant::AckPassesCmp => Some("COH-BIC-03"),
+            CoherenceMutant::ReqPassesFwd => Some("COH-BIA-11"),
             _ => None,
         }
     }

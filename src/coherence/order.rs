@@ -1,13 +1,13 @@
 //! Which messages of a link keep their order: the "must not pass" column of `coherence` §3.6.
 
 use crate::config::CoherenceConfig;
-use crate::content::Content;
+use crate::content::LineContent;
 use crate::message::Msg;
-use crate::mutant::Mutant;
+use crate::mutant::CoherenceMutant;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, NdrOpcode};
 
 /// The rule by which `later` stays behind `earlier` of the same link and direction; `None` when it may pass.
-pub fn order_of<D: Content>(later: &Msg<D>, earlier: &Msg<D>) -> Option<&'static str> {
+pub fn order_of<D: LineContent>(later: &Msg<D>, earlier: &Msg<D>) -> Option<&'static str> {
     match (later, earlier) {
         // O1: snoop pushes GO. A GO carries no address, so the snoop stays behind all of them.
         (Msg::H2dReq { .. }, _) if earlier.bears_go() => Some("COH-ORD-01"),
@@ -26,10 +26,10 @@ pub fn order_of<D: Content>(later: &Msg<D>, earlier: &Msg<D>) -> Option<&'static
 }
 
 /// [`order_of`] as far as no mutant lifts it.
-pub fn must_stay_behind<D: Content>(
+pub fn must_stay_behind<D: LineContent>(
     config: &CoherenceConfig,
     later: &Msg<D>,
     earlier: &Msg<D>,
 ) -> Option<&'static str> {
-    order_of(later, earlier).filter(|rule| config.mutant.and_then(Mutant::lifts) != Some(*rule))
+    order_of(later, earlier).filter(|rule| config.mutant.and_then(CoherenceMutant::lifts) != Some(*rule))
 }

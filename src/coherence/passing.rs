@@ -9,8 +9,8 @@
 //! row of the table was broken, if one was.
 
 use super::config::CoherenceConfig;
-use super::content::Line;
-use super::event::Event;
+use super::content::CacheLine;
+use super::event::CoherenceEvent;
 use super::message::{Class, Msg, passing_rule, rank};
 use super::monitor::CreditWatch;
 use super::order::must_stay_behind;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// What has credits of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Channel {
+pub enum CoherenceChannel {
     /// A class between host and device.
     Own(Class),
     /// A CXL.mem class of a direct peer, which drives it the other way round (`coherence` §3.7).
@@ -29,30 +29,35 @@ pub enum Channel {
     UioCompletion,
 }
 
-impl Channel {
+impl CoherenceChannel {
     /// Channels of CXL.cachemem: twelve, with direct peers six more.
-    pub fn of(peers: bool) -> Vec<Channel> {
-        let own = Class::ALL.into_iter().map(Channel::Own);
+    pub fn of(peers: bool) -> Vec<CoherenceChannel> {
+        let own = Class::ALL.into_iter().map(CoherenceChannel::Own);
         let mem = Class::ALL.into_iter().filter(|class| peers && class.is_mem());
-        own.chain(mem.map(Channel::Peer)).collect()
+        own.chain(mem.map(CoherenceChannel::Peer)).collect()
     }
 
     fn class(self) -> Option<Class> {
         match self {
-            Channel::Own(class) | Channel::Peer(class) => Some(class),
-            Channel::Io | Channel::UioCompletion => None,
+            CoherenceChannel::Own(class) | CoherenceChannel::Peer(class) => Some(class),
+            CoherenceChannel::Io | CoherenceChannel::UioCompletion => None,
         }
     }
 }
 
 /// The rule by which `later` must be able to pass `earlier` when that is stuck; `None` when it may wait. `fabric`: a PBR
 /// switch, an inter-switch link or a device with direct peers.
-pub fn must_pass(later: Channel, earlier: Channel, fabric: bool) -> Option<&'static str> {
+pub fn must_pass(later: CoherenceChannel, earlier: CoherenceChannel, fabric: bool) -> Option<&'static str> {
     match (later, earlier) {
-        (Channel::Own(_) | Channel::Peer(_), Channel::Io | Channel::UioCompletion)
-        | (Channel::UioCompletion, Channel::Own(_) | Channel::Peer(_)) => Some("COH-DLK-16"),
-        (Channel::Own(_), Channel::Peer(_)) | (Channel::Peer(_), Channel::Own(_)) => Some("COH-CHN-01"),
-        (Channel::Own(later), Channel::Own(earlier)) | (Channel::Peer(later), Channel::Peer(earlier)) => {
+        (
+            CoherenceChannel::Own(_) | CoherenceChannel::Peer(_),
+            CoherenceChannel::Io | CoherenceChannel::UioCompletion,
+        )
+        | (CoherenceChannel::UioCompletion, CoherenceChannel::Own(_) | CoherenceChannel::Peer(_)) => Some("COH-DLK-16"),
+        (CoherenceChannel::Own(_), CoherenceChannel::Peer(_))
+        | (CoherenceChannel::Peer(_), CoherenceChannel::Own(_)) => Some("COH-CHN-01"),
+        (CoherenceChannel::Own(later), CoherenceChannel::Own(earlier))
+        | (CoherenceChannel::Peer(later), CoherenceChannel::Peer(earlier)) => {
             let in_fabric = fabric && later == Class::H2dReq && earlier == Class::M2sRwd;
             let passes = later.dir() == earlier.dir() && rank(later) > rank(earlier) || in_fabric;
             passes.then(|| passing_rule(later))
@@ -69,7 +74,7 @@ pub enum LaneFault {
     /// One queue: a stuck message holds everything behind it.
     InOrder,
     /// A channel is served only when nothing else waits.
-    Starves(Channel),
+    Starves(CoherenceChannel),
     /// Pairs that keep their order do not.
     PassesAll,
     /// A credit is not returned.
@@ -83,8 +88,8 @@ const STARVED_DELIVERIES: u32 = 32;
 
 #[derive(Debug, Clone)]
 struct Held {
-    channel: Channel,
-    msg: Option<Msg<Line>>,
+    channel: CoherenceChannel,
+    msg: Option<Msg<CacheLine>>,
     passed_by: u32,
 }
 
@@ -95,10 +100,10 @@ pub struct Lane {
     fabric: bool,
     fault: Option<LaneFault>,
     held: Vec<Held>,
-    used: BTreeMap<Channel, u64>,
-    watches: BTreeMap<Channel, CreditWatch>,
+    used: BTreeMap<CoherenceChannel, u64>,
+    watches: BTreeMap<CoherenceChannel, CreditWatch>,
     /// Broken rules that the watch saw.
-    pub events: Vec<Event>,
+    pub events: Vec<CoherenceEvent>,
 }
 
 impl Lane {
@@ -109,7 +114,7 @@ impl Lane {
     }
 
     /// Sends a message; `false`: its channel has no credit. A message without content stands for CXL.io.
-    pub fn send(&mut self, channel: Channel, msg: Option<Msg<Line>>) -> bool {
+    pub fn send(&mut self, channel: CoherenceChannel, msg: Option<Msg<CacheLine>>) -> bool {
         let own = self.used.get(&channel).copied().unwrap_or(0);
         let free = match self.fault {
             Some(LaneFault::SharedPool) => self.used.values().sum::<u64>() < self.credits,
@@ -119,7 +124,13 @@ impl Lane {
         if !free {
             if own < self.credits {
                 let (at, found) = (format!("{channel:?}"), "no credit while others hold all of them".to_owned());
-                self.events.push(Event::new("COH-CHN-01", None, at, found, "credits of its own for each channel"));
+                self.events.push(CoherenceEvent::new(
+                    "COH-CHN-01",
+                    None,
+                    at,
+                    found,
+                    "credits of its own for each channel",
+                ));
             }
             return false;
         }
@@ -141,7 +152,11 @@ impl Lane {
     }
 
     /// Delivers one message while the receiver takes nothing of the channels `stuck`.
-    pub fn deliver(&mut self, config: &CoherenceConfig, stuck: &[Channel]) -> Option<(Channel, Option<Msg<Line>>)> {
+    pub fn deliver(
+        &mut self,
+        config: &CoherenceConfig,
+        stuck: &[CoherenceChannel],
+    ) -> Option<(CoherenceChannel, Option<Msg<CacheLine>>)> {
         let goes = |at: usize| !stuck.contains(&self.held[at].channel);
         let free = |at: &usize| goes(*at) && (self.fault == Some(LaneFault::PassesAll) || !self.is_behind(config, *at));
         let all = 0..self.held.len();
@@ -175,14 +190,14 @@ impl Lane {
     }
 
     /// Nothing moves: a message that must be able to pass what is stuck names its row.
-    fn watch_stuck(&mut self, stuck: &[Channel]) {
+    fn watch_stuck(&mut self, stuck: &[CoherenceChannel]) {
         for (at, later) in self.held.iter().enumerate().filter(|(_, h)| !stuck.contains(&h.channel)) {
             let mut before = self.held[..at].iter().filter(|e| stuck.contains(&e.channel));
             if let Some((earlier, rule)) =
                 before.find_map(|e| must_pass(later.channel, e.channel, self.fabric).map(|rule| (e, rule)))
             {
                 let found = format!("{:?} waits behind {:?}", later.channel, earlier.channel);
-                self.events.push(Event::new(rule, None, "hop", found, "it passes"));
+                self.events.push(CoherenceEvent::new(rule, None, "hop", found, "it passes"));
             }
         }
     }
@@ -195,18 +210,18 @@ impl Lane {
             self.held[..at].iter().filter_map(|e| e.msg).find(|e| must_stay_behind(&sheet, &later, e).is_some());
         if let Some(earlier) = passed {
             let found = format!("{} passes {}", later.label(), earlier.label());
-            self.events.push(Event::new(passing_rule(class), later.line(), "hop", found, "it stays behind"));
+            self.events.push(CoherenceEvent::new(passing_rule(class), later.line(), "hop", found, "it stays behind"));
         }
     }
 
     /// Passing never starves what could go.
-    fn watch_starved(&mut self, at: usize, stuck: &[Channel]) {
+    fn watch_starved(&mut self, at: usize, stuck: &[CoherenceChannel]) {
         for held in self.held[..at].iter_mut().filter(|h| !stuck.contains(&h.channel)) {
             held.passed_by += 1;
             if held.passed_by == STARVED_DELIVERIES {
                 let rule = held.channel.class().map_or("COH-DLK-16", passing_rule);
                 let found = format!("{:?} was passed {STARVED_DELIVERIES} times", held.channel);
-                self.events.push(Event::new(rule, None, "hop", found, "a channel that is not starved"));
+                self.events.push(CoherenceEvent::new(rule, None, "hop", found, "a channel that is not starved"));
             }
         }
     }

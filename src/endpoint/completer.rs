@@ -13,8 +13,8 @@
 
 use super::config_space::ConfigSpace;
 use super::config_space::type3::MAX_BAR_BYTES;
-use super::event::Event;
-use super::tlp::{Enables, Kind, Tlp};
+use super::event::EndpointEvent;
+use super::tlp::{Enables, Tlp, TlpKind};
 use scalepool_memory::store::Store;
 use scalepool_memory::{LINE_BYTES, line_address};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
@@ -44,7 +44,7 @@ pub struct Completer {
     /// Bus, device and function, learnt from configuration writes; 0 before.
     id: u16,
     not_ready: u32,
-    events: Vec<Event>,
+    events: Vec<EndpointEvent>,
 }
 
 /// Distance of the BARs in the store: that of the largest one.
@@ -87,18 +87,18 @@ impl Completer {
     }
 
     /// Events since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<EndpointEvent> {
         std::mem::take(&mut self.events)
     }
 
     /// Takes a request and answers with its completions in order; none for a posted one.
     pub fn receive(&mut self, tlp: &Tlp) -> Vec<Tlp> {
         match tlp.kind {
-            Kind::ConfigRead { level: 0, target, register, .. } => match self.answers_config(target) {
+            TlpKind::ConfigRead { level: 0, target, register, .. } => match self.answers_config(target) {
                 CplStatus::SC => vec![self.whole(tlp, self.space.read(register).to_le_bytes().to_vec())],
                 status => vec![self.refuse(tlp, status, "configuration read")],
             },
-            Kind::ConfigWrite { level: 0, target, register, enables } => match self.answers_config(target) {
+            TlpKind::ConfigWrite { level: 0, target, register, enables } => match self.answers_config(target) {
                 CplStatus::SC => {
                     self.id = target;
                     if let Some(&dw) = tlp.data.first_chunk() {
@@ -108,12 +108,12 @@ impl Completer {
                 }
                 status => vec![self.refuse(tlp, status, "configuration write")],
             },
-            Kind::MemRead { address, dw, enables } => match self.place(address, dw) {
+            TlpKind::MemRead { address, dw, enables } => match self.place(address, dw) {
                 Place::Store(at) => self.read(tlp, at, dw, enables),
                 Place::Nowhere => vec![self.refuse(tlp, CplStatus::UR, "no BAR claims the address")],
                 Place::Across => vec![self.refuse(tlp, CplStatus::CA, "the read runs over the end of its BAR")],
             },
-            Kind::MemWrite { address, enables } => {
+            TlpKind::MemWrite { address, enables } => {
                 match self.place(address, tlp.data.len() / DW_BYTES) {
                     Place::Store(at) => self.write(tlp, address, at, enables),
                     Place::Nowhere => self.drop_posted(tlp, CplStatus::UR, "no BAR claims the address"),
@@ -121,11 +121,11 @@ impl Completer {
                 }
                 Vec::new()
             }
-            Kind::ConfigRead { .. } | Kind::ConfigWrite { .. } => {
+            TlpKind::ConfigRead { .. } | TlpKind::ConfigWrite { .. } => {
                 vec![self.refuse(tlp, CplStatus::UR, "nothing is behind this device")]
             }
-            Kind::Other { .. } => vec![self.refuse(tlp, CplStatus::UR, "a request that the device does not serve")],
-            Kind::Completion { .. } | Kind::Message { .. } => {
+            TlpKind::Other { .. } => vec![self.refuse(tlp, CplStatus::UR, "a request that the device does not serve")],
+            TlpKind::Completion { .. } | TlpKind::Message { .. } => {
                 self.drop_posted(tlp, CplStatus::UR, "no request of a completer");
                 Vec::new()
             }
@@ -162,7 +162,7 @@ impl Completer {
 
     fn write(&mut self, tlp: &Tlp, address: u64, at: u64, enables: Enables) {
         if tlp.poison {
-            self.events.push(Event::Poisoned { address });
+            self.events.push(EndpointEvent::Poisoned { address });
         }
         let dw = tlp.data.len() / DW_BYTES;
         let mut done = 0;
@@ -225,7 +225,7 @@ impl Completer {
     }
 
     fn completion(&self, request: &Tlp, status: CplStatus, byte_count: usize, lower_address: u8) -> Tlp {
-        let kind = Kind::Completion { completer: self.id, status, byte_count, lower_address };
+        let kind = TlpKind::Completion { completer: self.id, status, byte_count, lower_address };
         Tlp { tag: request.tag, tc: request.tc, attr: request.attr, ..Tlp::new(kind, request.requester, Vec::new()) }
     }
 
@@ -241,6 +241,6 @@ impl Completer {
 
     fn drop_posted(&mut self, request: &Tlp, status: CplStatus, text: &'static str) {
         let (requester, tag) = (request.requester, request.tag);
-        self.events.push(Event::Refused { requester, tag, status, text });
+        self.events.push(EndpointEvent::Refused { requester, tag, status, text });
     }
 }

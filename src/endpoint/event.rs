@@ -6,7 +6,7 @@ use scalepool_protocols::wire::Violation;
 
 /// Something that did not go as the TLPs before it promised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Event {
+pub enum EndpointEvent {
     /// Bytes that are no TLP of the model; they are dropped.
     #[error("a TLP is dropped: {0}")]
     Malformed(#[from] TlpError),

@@ -6,8 +6,8 @@
 //! out: error reporting registers, interrupts, MLD addressing, ordering rules between kinds of TLP.
 //!
 //! Invariants: nothing here has a clock; whoever owns a part passes the time in. A TLP that breaks a rule is an
-//! [`event::Event`] and changes no other transaction. Every tag that was given out comes back by a completion or by the
-//! time-out.
+//! [`event::EndpointEvent`] and changes no other transaction. Every tag that was given out comes back by a completion
+//! or by the time-out.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -13,8 +13,8 @@
 //! The sheet marks the order of the start, the place of the latency report and of the flush phase as unconfirmed; they are
 //! the constants at the top of this file.
 
-use super::event::Event;
-use super::tlp::{Kind, Tlp};
+use super::event::EndpointEvent;
+use super::tlp::{Tlp, TlpKind};
 use scalepool_protocols::cxl::cxlio::code::{PmOpcode, VdmCode};
 use scalepool_protocols::cxl::cxlio::vdm::{self, Pm};
 use scalepool_protocols::wire::Violation;
@@ -35,7 +35,7 @@ const LATENCY_LSB: [u32; 2] = [0, 16];
 
 /// Which end of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum PmSide {
     /// The downstream port: it asks for resets and flushes, and lets the package sleep.
     Host,
     /// The device.
@@ -46,7 +46,7 @@ pub enum Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PmConfig {
     /// Which end.
-    pub side: Side,
+    pub side: PmSide,
     /// Bus, device and function, in the header of its messages.
     pub id: u16,
     /// PM agent ID, 0 to 127.
@@ -61,10 +61,10 @@ pub struct PmConfig {
 
 impl PmConfig {
     /// An agent of one side with four credits and a time-out of 1 000 000.
-    pub const fn new(side: Side) -> PmConfig {
+    pub const fn new(side: PmSide) -> PmConfig {
         let agent = match side {
-            Side::Host => 0,
-            Side::Device => 1,
+            PmSide::Host => 0,
+            PmSide::Device => 1,
         };
         PmConfig { side, id: 0, agent, credits: 4, grants_sleep: true, timeout: 1_000_000 }
     }
@@ -172,7 +172,7 @@ pub struct PmAgent {
     /// Phase of the flush that was begun, 0 for none.
     phase: u8,
     happened: Vec<Happened>,
-    events: Vec<Event>,
+    events: Vec<EndpointEvent>,
 }
 
 impl PmAgent {
@@ -194,7 +194,7 @@ impl PmAgent {
             events: Vec::new(),
             config,
         };
-        if config.side == Side::Host {
+        if config.side == PmSide::Host {
             agent.queue_info(REQUEST);
         }
         agent
@@ -236,7 +236,7 @@ impl PmAgent {
     }
 
     /// Events since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<EndpointEvent> {
         std::mem::take(&mut self.events)
     }
 
@@ -278,8 +278,8 @@ impl PmAgent {
             self.granted += u32::from(credits);
             // Payload 14:8 names the agent that gets them; agents are alone on their side.
             let target = match self.config.side {
-                Side::Host => PmConfig::new(Side::Device).agent,
-                Side::Device => PmConfig::new(Side::Host).agent,
+                PmSide::Host => PmConfig::new(PmSide::Device).agent,
+                PmSide::Device => PmConfig::new(PmSide::Host).agent,
             };
             let payload = u128::from(credits) | u128::from(target) << 8;
             return Some(self.message(Pm {
@@ -302,7 +302,7 @@ impl PmAgent {
 
     /// Takes a message; `false`: it is no power management message of CXL and somebody else's business.
     pub fn receive(&mut self, tlp: &Tlp, now: u64) -> bool {
-        let Kind::Message { code, dw2, dw3, .. } = tlp.kind else { return false };
+        let TlpKind::Message { code, dw2, dw3, .. } = tlp.kind else { return false };
         let is_pm = code == vdm::MESSAGE_CODE && dw2 as u16 == vdm::VENDOR_ID && VdmCode(dw3 as u8) == VdmCode::Pm;
         let Some(&payload) = tlp.data.first_chunk().filter(|_| is_pm && tlp.data.len() == 16) else { return false };
         let pm = Pm::from_bytes(payload);
@@ -499,12 +499,12 @@ impl PmAgent {
 
     fn message(&self, pm: Pm) -> Tlp {
         let (dw2, dw3) = vdm::words(VdmCode::Pm, 0);
-        let kind = Kind::Message { routing: ROUTING_LOCAL, code: vdm::MESSAGE_CODE, dw2, dw3 };
+        let kind = TlpKind::Message { routing: ROUTING_LOCAL, code: vdm::MESSAGE_CODE, dw2, dw3 };
         Tlp::new(kind, self.config.id, pm.to_bytes().to_vec())
     }
 
     /// `byte` counts in the payload of the message.
     fn broken(&mut self, rule: &'static str, byte: usize, is: impl ToString, expected: &str, text: &str) {
-        self.events.push(Event::Rule(Violation::at_byte(rule, byte, is, expected, text)));
+        self.events.push(EndpointEvent::Rule(Violation::at_byte(rule, byte, is, expected, text)));
     }
 }

@@ -9,8 +9,8 @@
 //! must begin where the last one ended; the one whose byte count is its own data ends the request, and [`Done`] holds the
 //! bytes that were enabled first to last. [`Requester::expire`] ends requests whose time is up.
 
-use super::event::Event;
-use super::tlp::{Kind, Tlp};
+use super::event::EndpointEvent;
+use super::tlp::{Tlp, TlpKind};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
 use std::collections::{BTreeMap, VecDeque};
@@ -31,7 +31,7 @@ pub struct RequesterConfig {
 
 /// Why a request ended without data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum RequestFailure {
     /// The completer says so.
     Status(CplStatus),
     /// Nobody answered in time.
@@ -44,7 +44,7 @@ pub struct Done {
     /// Its tag, free again.
     pub tag: u16,
     /// Bytes from the first to the last enabled one; none for a write.
-    pub outcome: Result<Vec<u8>, Failure>,
+    pub outcome: Result<Vec<u8>, RequestFailure>,
     /// A completion carried the poison mark.
     pub poison: bool,
     /// When it was sent.
@@ -80,7 +80,7 @@ pub struct Requester {
     config: RequesterConfig,
     open: BTreeMap<u16, Open>,
     free: VecDeque<u16>,
-    events: Vec<Event>,
+    events: Vec<EndpointEvent>,
 }
 
 impl Requester {
@@ -115,7 +115,7 @@ impl Requester {
     }
 
     /// Events since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<EndpointEvent> {
         std::mem::take(&mut self.events)
     }
 
@@ -134,11 +134,11 @@ impl Requester {
         }
         tlp.tag = self.free.pop_front().ok_or(NotNow::Full { open })?;
         let (missing, lower, is_memory) = match tlp.kind {
-            Kind::MemRead { address, dw, enables } => {
+            TlpKind::MemRead { address, dw, enables } => {
                 let (first, bytes) = enables.bounds(dw);
                 (bytes, ((address + first as u64) & 0x7f) as u8, true)
             }
-            Kind::ConfigRead { .. } => (DW_BYTES, 0, false),
+            TlpKind::ConfigRead { .. } => (DW_BYTES, 0, false),
             _ => (0, 0, false),
         };
         let request = Open { since: now, missing, lower, data: Vec::new(), poison: false, is_memory };
@@ -148,13 +148,13 @@ impl Requester {
 
     /// Takes a completion; [`Done`] if it ends its request.
     pub fn receive(&mut self, tlp: &Tlp) -> Option<Done> {
-        let Kind::Completion { status, byte_count, lower_address, .. } = tlp.kind else { return None };
+        let TlpKind::Completion { status, byte_count, lower_address, .. } = tlp.kind else { return None };
         if tlp.requester != self.config.id {
             return self.unexpected(tlp, "it is for another requester");
         }
         let Some(open) = self.open.get_mut(&tlp.tag) else { return self.unexpected(tlp, "no request has this tag") };
         if status != CplStatus::SC {
-            return self.end(tlp.tag, Err(Failure::Status(status)));
+            return self.end(tlp.tag, Err(RequestFailure::Status(status)));
         }
         // Bytes in front of the first enabled one and behind the last one are in the payload and do not count.
         let skip = usize::from(lower_address) % DW_BYTES;
@@ -190,20 +190,20 @@ impl Requester {
         let mut ended = Vec::new();
         for (since, tag) in late {
             let missing_bytes = self.open.get(&tag).map_or(0, |o| o.missing);
-            self.events.push(Event::CompletionTimeout { tag, since, missing_bytes });
-            ended.extend(self.end(tag, Err(Failure::Timeout)));
+            self.events.push(EndpointEvent::CompletionTimeout { tag, since, missing_bytes });
+            ended.extend(self.end(tag, Err(RequestFailure::Timeout)));
         }
         ended
     }
 
-    fn end(&mut self, tag: u16, outcome: Result<Vec<u8>, Failure>) -> Option<Done> {
+    fn end(&mut self, tag: u16, outcome: Result<Vec<u8>, RequestFailure>) -> Option<Done> {
         let open = self.open.remove(&tag)?;
         self.free.push_back(tag);
         Some(Done { tag, outcome, poison: open.poison, since: open.since })
     }
 
     fn unexpected(&mut self, tlp: &Tlp, text: &'static str) -> Option<Done> {
-        self.events.push(Event::UnexpectedCompletion { requester: tlp.requester, tag: tlp.tag, text });
+        self.events.push(EndpointEvent::UnexpectedCompletion { requester: tlp.requester, tag: tlp.tag, text });
         None
     }
 }

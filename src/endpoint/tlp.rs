@@ -9,14 +9,14 @@ use scalepool_protocols::cxl::cxlio::code::{CplStatus, FmType};
 use scalepool_protocols::cxl::cxlio::flit_mode::{
     Base, FmCfg, FmCpl, FmMem32, FmMem64, FmMsg, OhcA1, OhcA3, OhcA5, Pth,
 };
-use scalepool_protocols::cxl::cxlio::non_flit_mode::{NfmCfg, NfmCpl, NfmMem32, NfmMem64, NfmMsg, Shape, tlp_bytes};
-use scalepool_protocols::cxl::cxlio::tlp::{Parts, TlpFault};
+use scalepool_protocols::cxl::cxlio::non_flit_mode::{NfmCfg, NfmCpl, NfmMem32, NfmMem64, NfmMsg, TlpShape, tlp_bytes};
+use scalepool_protocols::cxl::cxlio::tlp::{TlpFault, TlpParts};
 use scalepool_protocols::cxl::cxlio::{DW_BYTES, byte_count_bytes, byte_count_field, length_dw, length_field};
 use scalepool_protocols::wire::{FieldError, Wire};
 
 /// How TLPs are written on a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum TlpForm {
     /// Non-flit mode: 68B links.
     NonFlit,
     /// Flit mode: 256B links.
@@ -84,7 +84,7 @@ impl Enables {
 
 /// What a TLP is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum TlpKind {
     /// Memory read.
     MemRead {
         /// Byte address of the first DW.
@@ -156,7 +156,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tlp {
     /// What it is for.
-    pub kind: Kind,
+    pub kind: TlpKind,
     /// Who asked: bus, device, function. A completion goes there.
     pub requester: u16,
     /// Names the transaction at the requester; 0 in messages.
@@ -219,15 +219,18 @@ const BELOW_4G: u64 = 1 << 32;
 
 impl Tlp {
     /// A TLP without tag, class and attributes.
-    pub fn new(kind: Kind, requester: u16, data: Vec<u8>) -> Tlp {
+    pub fn new(kind: TlpKind, requester: u16, data: Vec<u8>) -> Tlp {
         Tlp { kind, requester, tag: 0, tc: 0, attr: 0, poison: false, data }
     }
 
     /// Whether somebody waits for a completion.
     pub fn is_non_posted(&self) -> bool {
         match self.kind {
-            Kind::MemRead { .. } | Kind::ConfigRead { .. } | Kind::ConfigWrite { .. } | Kind::Other { .. } => true,
-            Kind::MemWrite { .. } | Kind::Completion { .. } | Kind::Message { .. } => false,
+            TlpKind::MemRead { .. }
+            | TlpKind::ConfigRead { .. }
+            | TlpKind::ConfigWrite { .. }
+            | TlpKind::Other { .. } => true,
+            TlpKind::MemWrite { .. } | TlpKind::Completion { .. } | TlpKind::Message { .. } => false,
         }
     }
 
@@ -235,22 +238,24 @@ impl Tlp {
     fn type_code(&self) -> u8 {
         let data = if self.data.is_empty() { 0 } else { 0x40 };
         match self.kind {
-            Kind::MemRead { address, .. } | Kind::MemWrite { address, .. } if address < BELOW_4G => data,
-            Kind::MemRead { .. } | Kind::MemWrite { .. } => 0x20 | data,
-            Kind::ConfigRead { level, .. } | Kind::ConfigWrite { level, .. } => 0x04 | level & 1 | data,
-            Kind::Completion { .. } => 0x0a | data,
-            Kind::Message { routing, .. } => 0x30 | routing & 7 | data,
-            Kind::Other { type_code } => type_code,
+            TlpKind::MemRead { address, .. } | TlpKind::MemWrite { address, .. } if address < BELOW_4G => data,
+            TlpKind::MemRead { .. } | TlpKind::MemWrite { .. } => 0x20 | data,
+            TlpKind::ConfigRead { level, .. } | TlpKind::ConfigWrite { level, .. } => 0x04 | level & 1 | data,
+            TlpKind::Completion { .. } => 0x0a | data,
+            TlpKind::Message { routing, .. } => 0x30 | routing & 7 | data,
+            TlpKind::Other { type_code } => type_code,
         }
     }
 
     fn length(&self) -> Result<u16, TlpError> {
         let payload = TlpError::Payload { found: self.data.len() };
         match self.kind {
-            Kind::MemRead { dw, .. } => length_field(dw).ok_or(TlpError::Payload { found: dw * DW_BYTES }),
-            Kind::ConfigRead { .. } => Ok(1),
+            TlpKind::MemRead { dw, .. } => length_field(dw).ok_or(TlpError::Payload { found: dw * DW_BYTES }),
+            TlpKind::ConfigRead { .. } => Ok(1),
             _ if !self.data.len().is_multiple_of(DW_BYTES) => Err(payload),
-            Kind::MemWrite { .. } | Kind::ConfigWrite { .. } => length_field(self.data.len() / DW_BYTES).ok_or(payload),
+            TlpKind::MemWrite { .. } | TlpKind::ConfigWrite { .. } => {
+                length_field(self.data.len() / DW_BYTES).ok_or(payload)
+            }
             _ if self.data.is_empty() => Ok(0),
             _ => length_field(self.data.len() / DW_BYTES).ok_or(payload),
         }
@@ -260,11 +265,11 @@ impl Tlp {
     ///
     /// # Errors
     /// A value that does not fit, a payload that no Length says, a request that the model does not take apart.
-    pub fn encode(&self, form: Form) -> Result<Vec<u8>, TlpError> {
+    pub fn encode(&self, form: TlpForm) -> Result<Vec<u8>, TlpError> {
         let mut bytes = match form {
-            Form::NonFlit => self.non_flit()?,
-            Form::Flit => self.flit()?,
-            Form::Pbr { spid, dpid } => {
+            TlpForm::NonFlit => self.non_flit()?,
+            TlpForm::Flit => self.flit()?,
+            TlpForm::Pbr { spid, dpid } => {
                 let mut bytes = to_bytes(&Pth { spid, dpid, ..Pth::default() })?;
                 bytes.extend(self.flit()?);
                 bytes
@@ -299,12 +304,14 @@ impl Tlp {
             };
         }
         match self.kind {
-            Kind::MemRead { address, enables, .. } | Kind::MemWrite { address, enables } => match address < BELOW_4G {
-                true => header!(NfmMem32 { address: address, first_be: enables.first, last_be: enables.last }),
-                false => header!(NfmMem64 { address: address, first_be: enables.first, last_be: enables.last }),
-            },
-            Kind::ConfigRead { target, register, enables, .. }
-            | Kind::ConfigWrite { target, register, enables, .. } => {
+            TlpKind::MemRead { address, enables, .. } | TlpKind::MemWrite { address, enables } => {
+                match address < BELOW_4G {
+                    true => header!(NfmMem32 { address: address, first_be: enables.first, last_be: enables.last }),
+                    false => header!(NfmMem64 { address: address, first_be: enables.first, last_be: enables.last }),
+                }
+            }
+            TlpKind::ConfigRead { target, register, enables, .. }
+            | TlpKind::ConfigWrite { target, register, enables, .. } => {
                 let dw = register / DW_BYTES as u16;
                 header!(NfmCfg {
                     completer: target,
@@ -313,7 +320,7 @@ impl Tlp {
                     first_be: enables,
                 })
             }
-            Kind::Completion { completer, status, byte_count, lower_address } => {
+            TlpKind::Completion { completer, status, byte_count, lower_address } => {
                 let byte_count = byte_count_field(byte_count).ok_or(TlpError::ByteCount { found: byte_count })?;
                 header!(NfmCpl {
                     completer: completer,
@@ -322,8 +329,8 @@ impl Tlp {
                     lower_addr: lower_address,
                 })
             }
-            Kind::Message { code, dw2, dw3, .. } => header!(NfmMsg { message_code: code, dw2: dw2, dw3: dw3 }),
-            Kind::Other { type_code } => Err(TlpError::Type { found: type_code }),
+            TlpKind::Message { code, dw2, dw3, .. } => header!(NfmMsg { message_code: code, dw2: dw2, dw3: dw3 }),
+            TlpKind::Other { type_code } => Err(TlpError::Type { found: type_code }),
         }
     }
 
@@ -354,7 +361,7 @@ impl Tlp {
             }};
         }
         match self.kind {
-            Kind::MemRead { address, enables, .. } | Kind::MemWrite { address, enables } => {
+            TlpKind::MemRead { address, enables, .. } | TlpKind::MemWrite { address, enables } => {
                 // Without OHC-A1 all bytes are meant (`cxl-io` §3.5).
                 let ohc = (enables != Enables::all(length_dw(length)))
                     .then(|| to_bytes(&OhcA1 { first_be: enables.first, last_be: enables.last, ..OhcA1::default() }))
@@ -364,12 +371,12 @@ impl Tlp {
                     false => header!(FmMem64, ohc, { tag: self.tag, address: address }),
                 }
             }
-            Kind::ConfigRead { target, register, enables, .. }
-            | Kind::ConfigWrite { target, register, enables, .. } => {
+            TlpKind::ConfigRead { target, register, enables, .. }
+            | TlpKind::ConfigWrite { target, register, enables, .. } => {
                 let ohc = Some(to_bytes(&OhcA3 { first_be: enables, ..OhcA3::default() })?);
                 header!(FmCfg, ohc, { tag: self.tag, completer: target, reg_dw: register / DW_BYTES as u16 })
             }
-            Kind::Completion { completer, status, byte_count, lower_address } => {
+            TlpKind::Completion { completer, status, byte_count, lower_address } => {
                 // Without OHC-A5 it is successful and begins at a whole DW.
                 let ohc = (status != CplStatus::SC || lower_address & 3 != 0)
                     .then(|| to_bytes(&OhcA5 { status, lower_addr: lower_address & 3, ..OhcA5::default() }))
@@ -383,10 +390,10 @@ impl Tlp {
                     lower_addr_6: lower_address >> 6 & 1 == 1,
                 })
             }
-            Kind::Message { code, dw2, dw3, .. } => {
+            TlpKind::Message { code, dw2, dw3, .. } => {
                 header!(FmMsg, None, { message_code: code, dw2: dw2, dw3: dw3 })
             }
-            Kind::Other { type_code } => Err(TlpError::Type { found: type_code }),
+            TlpKind::Other { type_code } => Err(TlpError::Type { found: type_code }),
         }
     }
 
@@ -394,11 +401,11 @@ impl Tlp {
     ///
     /// # Errors
     /// Bytes that are no TLP, or one with a prefix in non-flit mode.
-    pub fn decode(bytes: &[u8], form: Form) -> Result<Tlp, TlpError> {
+    pub fn decode(bytes: &[u8], form: TlpForm) -> Result<Tlp, TlpError> {
         match form {
-            Form::NonFlit => Tlp::of_non_flit(bytes),
-            Form::Flit => Tlp::of_flit(&Parts::split(bytes, false)?),
-            Form::Pbr { .. } => Tlp::of_flit(&Parts::split(bytes, true)?),
+            TlpForm::NonFlit => Tlp::of_non_flit(bytes),
+            TlpForm::Flit => Tlp::of_flit(&TlpParts::split(bytes, false)?),
+            TlpForm::Pbr { .. } => Tlp::of_flit(&TlpParts::split(bytes, true)?),
         }
     }
 
@@ -407,7 +414,7 @@ impl Tlp {
             return Err(TlpError::Length { found: bytes.len(), expected: 3 * DW_BYTES });
         };
         let type_code = dw0[0];
-        let (Some(shape), Some(expected)) = (Shape::of(type_code), tlp_bytes(dw0)) else {
+        let (Some(shape), Some(expected)) = (TlpShape::of(type_code), tlp_bytes(dw0)) else {
             return Err(TlpError::Type { found: type_code });
         };
         if bytes.len() != expected {
@@ -436,28 +443,28 @@ impl Tlp {
         let memory = |address, first, last, length: u16| {
             let enables = Enables { first, last };
             match (is_plain_memory, with_data) {
-                (false, _) => Kind::Other { type_code },
-                (true, true) => Kind::MemWrite { address, enables },
-                (true, false) => Kind::MemRead { address, dw: length_dw(length), enables },
+                (false, _) => TlpKind::Other { type_code },
+                (true, true) => TlpKind::MemWrite { address, enables },
+                (true, false) => TlpKind::MemRead { address, dw: length_dw(length), enables },
             }
         };
         Ok(match shape {
-            Shape::Mem32 | Shape::Io => {
+            TlpShape::Mem32 | TlpShape::Io => {
                 let h = NfmMem32::from_bits(header);
                 tlp!(h, memory(h.address, h.first_be, h.last_be, h.length))
             }
-            Shape::Mem64 => {
+            TlpShape::Mem64 => {
                 let h = NfmMem64::from_bits(header);
                 tlp!(h, memory(h.address, h.first_be, h.last_be, h.length))
             }
-            Shape::Cfg => {
+            TlpShape::Cfg => {
                 let h = NfmCfg::from_bits(header);
                 let register = (u16::from(h.ext_reg) << 6 | u16::from(h.reg_dw)) * DW_BYTES as u16;
                 tlp!(h, config(with_data, type_code & 1, h.completer, register, h.first_be))
             }
-            Shape::Cpl => {
+            TlpShape::Cpl => {
                 let h = NfmCpl::from_bits(header);
-                let kind = Kind::Completion {
+                let kind = TlpKind::Completion {
                     completer: h.completer,
                     status: h.status,
                     byte_count: byte_count_bytes(h.byte_count),
@@ -465,15 +472,15 @@ impl Tlp {
                 };
                 tlp!(h, kind)
             }
-            Shape::Msg => {
+            TlpShape::Msg => {
                 let h = NfmMsg::from_bits(header);
-                tlp!(h, Kind::Message { routing: type_code & 7, code: h.message_code, dw2: h.dw2, dw3: h.dw3 })
+                tlp!(h, TlpKind::Message { routing: type_code & 7, code: h.message_code, dw2: h.dw2, dw3: h.dw3 })
             }
-            Shape::Prefix => return Err(TlpError::Type { found: type_code }),
+            TlpShape::Prefix => return Err(TlpError::Type { found: type_code }),
         })
     }
 
-    fn of_flit(parts: &Parts) -> Result<Tlp, TlpError> {
+    fn of_flit(parts: &TlpParts) -> Result<Tlp, TlpError> {
         let code = parts.size.code;
         let header = number(parts.header);
         let with_data = !parts.data.is_empty();
@@ -494,9 +501,9 @@ impl Tlp {
             let (first, last) = parts.byte_enables();
             let enables = Enables { first, last };
             match code {
-                FmType::MWr32 | FmType::MWr64 => Kind::MemWrite { address, enables },
-                FmType::MRd32 | FmType::MRd64 => Kind::MemRead { address, dw: length_dw(length), enables },
-                _ => Kind::Other { type_code: code.0 },
+                FmType::MWr32 | FmType::MWr64 => TlpKind::MemWrite { address, enables },
+                FmType::MRd32 | FmType::MRd64 => TlpKind::MemRead { address, dw: length_dw(length), enables },
+                _ => TlpKind::Other { type_code: code.0 },
             }
         };
         Ok(match parts.size.base {
@@ -517,7 +524,7 @@ impl Tlp {
             Base::Cpl => {
                 let h = FmCpl::from_bits(header);
                 let (status, low) = parts.completion();
-                let kind = Kind::Completion {
+                let kind = TlpKind::Completion {
                     completer: h.completer,
                     status,
                     byte_count: byte_count_bytes(h.byte_count),
@@ -527,17 +534,17 @@ impl Tlp {
             }
             Base::Msg => {
                 let h = FmMsg::from_bits(header);
-                tlp!(h, 0, Kind::Message { routing: code.0 & 7, code: h.message_code, dw2: h.dw2, dw3: h.dw3 })
+                tlp!(h, 0, TlpKind::Message { routing: code.0 & 7, code: h.message_code, dw2: h.dw2, dw3: h.dw3 })
             }
             Base::Nop | Base::Prefix => return Err(TlpError::Type { found: code.0 }),
         })
     }
 }
 
-fn config(write: bool, level: u8, target: u16, register: u16, enables: u8) -> Kind {
+fn config(write: bool, level: u8, target: u16, register: u16, enables: u8) -> TlpKind {
     match write {
-        true => Kind::ConfigWrite { level, target, register, enables },
-        false => Kind::ConfigRead { level, target, register, enables },
+        true => TlpKind::ConfigWrite { level, target, register, enables },
+        false => TlpKind::ConfigRead { level, target, register, enables },
     }
 }
 

@@ -119,7 +119,7 @@ fn structure(text: &mut String, family: &str, layout: &LayoutDef) {
     }
 }
 
-fn slot(text: &mut String, family: &str, format: &slots::Format) {
+fn slot(text: &mut String, family: &str, format: &slots::ExportSlotFormat) {
     let dir = if format.dir.is_empty() { String::new() } else { format!("{}_", upper_snake(format.dir)) };
     let prefix = format!("{family}_SLOT_{dir}{}", upper_snake(format.name));
     line!(text, "\n#define {prefix}_CODE 0x{:x}u", format.code);

@@ -17,7 +17,7 @@ pub mod systemverilog;
 
 use scalepool_protocols::registry;
 use scalepool_protocols::wire::LayoutDef;
-use scalepool_trace::output::{FileError, Part};
+use scalepool_trace::output::{FileError, PartFile};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -50,7 +50,7 @@ pub fn write(folder: &Path, files: &[File]) -> Result<Vec<String>, FileError> {
     let mut files: Vec<&File> = files.iter().collect();
     files.sort_by(|a, b| a.name.cmp(&b.name));
     for file in &files {
-        Part::write(&folder.join(&file.name), file.text.as_bytes())?;
+        PartFile::write(&folder.join(&file.name), file.text.as_bytes())?;
     }
     Ok(files.into_iter().map(|f| f.name.clone()).collect())
 }

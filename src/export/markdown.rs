@@ -1,7 +1,7 @@
 //! Markdown: `layouts_<family>.md`, `slots_cxl68.md`, `rules.md`.
 
 use super::File;
-use scalepool_protocols::cxl::cxl68::slot::{self, Content, Place, SlotFormat};
+use scalepool_protocols::cxl::cxl68::slot::{self, Cxl68SlotPlace, SlotContent, SlotFormat};
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::{FieldDef, LayoutDef};
 use std::fmt::Write;
@@ -65,7 +65,7 @@ fn layout(def: &LayoutDef) -> String {
     text
 }
 
-fn place(place: &Place) -> String {
+fn place(place: &Cxl68SlotPlace) -> String {
     let name = place.class.def().name;
     let name = name.split_once('.').map_or(name, |(_, short)| short);
     let head = format!("`{name}` {}:{}", place.lsb + place.width - 1, place.lsb);
@@ -81,9 +81,9 @@ fn slots() -> String {
          marked MDH may hold several data headers.\n\n"
     );
     let content = |f: &SlotFormat| match f.content {
-        Content::Messages(places) => places.iter().map(place).collect::<Vec<_>>().join(", "),
-        Content::Data => "data chunk or byte enables 127:0".to_owned(),
-        Content::Mac => "MAC 127:32".to_owned(),
+        SlotContent::Messages(places) => places.iter().map(place).collect::<Vec<_>>().join(", "),
+        SlotContent::Data => "data chunk or byte enables 127:0".to_owned(),
+        SlotContent::Mac => "MAC 127:32".to_owned(),
     };
     let rows = slot::all_formats().map(|f| {
         let mdh = if f.mdh { "yes" } else { "" };

@@ -5,7 +5,7 @@ use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::{cxl68, cxl256};
 
 /// One slot format.
-pub struct Format {
+pub struct ExportSlotFormat {
     /// Direction where the format number space is one a direction, else empty.
     pub dir: &'static str,
     /// Name, e.g. `H5`.
@@ -13,11 +13,11 @@ pub struct Format {
     /// Code in its format field.
     pub code: u8,
     /// Messages and other content, in order.
-    pub places: Vec<Place>,
+    pub places: Vec<SlotPiece>,
 }
 
 /// One piece of a slot.
-pub struct Place {
+pub struct SlotPiece {
     /// Layout without family, or what else stands there.
     pub name: &'static str,
     /// First bit in the slot.
@@ -27,7 +27,7 @@ pub struct Place {
 }
 
 /// All formats of a family.
-pub fn of_family(family: &str) -> Vec<Format> {
+pub fn of_family(family: &str) -> Vec<ExportSlotFormat> {
     match family {
         "cxl68" => cxl68::slot::all_formats().map(format68).collect(),
         "cxl256" => cxl256::slot::all_formats().filter(|f| f.routing == Routing::Hbr).map(format256).collect(),
@@ -36,27 +36,31 @@ pub fn of_family(family: &str) -> Vec<Format> {
     }
 }
 
-fn format68(f: &'static cxl68::slot::SlotFormat) -> Format {
-    use cxl68::slot::Content;
+fn format68(f: &'static cxl68::slot::SlotFormat) -> ExportSlotFormat {
+    use cxl68::slot::SlotContent;
     let places = match f.content {
-        Content::Messages(places) => places.iter().flat_map(place68).collect(),
-        Content::Data => vec![Place { name: "data", lsb: 0, width: 128 }],
-        Content::Mac => vec![Place { name: "mac", lsb: 32, width: 96 }],
+        SlotContent::Messages(places) => places.iter().flat_map(place68).collect(),
+        SlotContent::Data => vec![SlotPiece { name: "data", lsb: 0, width: 128 }],
+        SlotContent::Mac => vec![SlotPiece { name: "mac", lsb: 32, width: 96 }],
     };
-    Format { dir: f.dir.name(), name: f.name, code: f.code, places }
+    ExportSlotFormat { dir: f.dir.name(), name: f.name, code: f.code, places }
 }
 
-fn place68(p: &cxl68::slot::Place) -> impl Iterator<Item = Place> {
-    let message = Place { name: short(p.class.def().name), lsb: p.lsb.into(), width: p.width.into() };
-    let tail = p.devload_lsb.map(|lsb| Place { name: "s2m_ndr_dev_load", lsb: lsb.into(), width: 2 });
+fn place68(p: &cxl68::slot::Cxl68SlotPlace) -> impl Iterator<Item = SlotPiece> {
+    let message = SlotPiece { name: short(p.class.def().name), lsb: p.lsb.into(), width: p.width.into() };
+    let tail = p.devload_lsb.map(|lsb| SlotPiece { name: "s2m_ndr_dev_load", lsb: lsb.into(), width: 2 });
     std::iter::once(message).chain(tail)
 }
 
-fn format256(f: &'static cxl256::slot::SlotFormat) -> Format {
-    let place = |p: cxl256::slot::Place| Place { name: short(p.class.def(f.routing).name), lsb: p.lsb, width: p.kept };
-    let mut places: Vec<Place> = f.places().map(place).collect();
+fn format256(f: &'static cxl256::slot::SlotFormat) -> ExportSlotFormat {
+    let place = |p: cxl256::slot::Cxl256SlotPlace| SlotPiece {
+        name: short(p.class.def(f.routing).name),
+        lsb: p.lsb,
+        width: p.kept,
+    };
+    let mut places: Vec<SlotPiece> = f.places().map(place).collect();
     if f.is_control() {
-        places.push(Place { name: "control", lsb: 4, width: 8 * f.kind.bytes() as u32 - 4 });
+        places.push(SlotPiece { name: "control", lsb: 4, width: 8 * f.kind.bytes() as u32 - 4 });
     }
-    Format { dir: "", name: f.name, code: f.code, places }
+    ExportSlotFormat { dir: "", name: f.name, code: f.code, places }
 }

@@ -94,7 +94,7 @@ fn structure(text: &mut String, layout: &LayoutDef) {
     line!(text, "  }} {name}_t;");
 }
 
-fn slot(text: &mut String, format: &slots::Format) {
+fn slot(text: &mut String, format: &slots::ExportSlotFormat) {
     let dir = if format.dir.is_empty() { String::new() } else { format!("{}_", upper_snake(format.dir)) };
     let prefix = format!("SLOT_{dir}{}", upper_snake(format.name));
     line!(text, "  localparam logic [3:0] {prefix}_CODE = 4'h{:x};", format.code);

@@ -1,16 +1,16 @@
 //! Flits of every protocol as streams: bytes to JSON objects and back, whatever the protocol is called.
 //!
-//! Modelled: one [`Decoder`] and one [`Encoder`] for all names of `registry::PROTOCOLS`. Left out: what an object says (see
-//! the module of the protocol).
+//! Modelled: one [`FlitDecoder`] and one [`FlitEncoder`] for all names of `registry::PROTOCOLS`. Left out: what an
+//! object says (see the module of the protocol).
 //!
 //! An answer may have to wait for later inputs (UALink; NVLink beside a link), so every call gives the answers that are due, in the order of the
-//! inputs, and `finish` gives the rest. A walk through one flit: [`Decoder::read`] hands the bytes to the decoder of the
-//! protocol and returns the object with what it found.
+//! inputs, and `finish` gives the rest. A walk through one flit: [`FlitDecoder::read`] hands the bytes to the decoder
+//! of the protocol and returns the object with what it found.
 
 use super::options::Options;
 use super::{FormError, flit_io, flit_nvl, flit_ual, flit68, flit256, message};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::{Mode, flit};
 use scalepool_protocols::nvlink::NvlConfig;
 use scalepool_protocols::registry::PROTOCOLS;
@@ -19,83 +19,87 @@ use scalepool_protocols::wire::Findings;
 use serde_json::Value;
 
 /// The object of a flit and the rules that it breaks, or why there is none.
-pub type Answer = Result<(Value, Findings), FormError>;
+pub type FlitAnswer = Result<(Value, Findings), FormError>;
 
-type Decode = Box<dyn FnMut(&[u8]) -> Answer + Send>;
-type Encode = Box<dyn FnMut(&Value) -> Answer + Send>;
+type Decode = Box<dyn FnMut(&[u8]) -> FlitAnswer + Send>;
+type Encode = Box<dyn FnMut(&Value) -> FlitAnswer + Send>;
 
 /// Reads the flits of one direction of a link.
-pub struct Decoder(Reader);
+pub struct FlitDecoder(Reader);
 
 enum Reader {
     Prompt(Decode),
-    Waiting(Box<flit_ual::Decoder>),
+    Waiting(Box<flit_ual::UalFlitDecoder>),
     Packets(Box<flit_nvl::Follower>),
 }
 
-impl Decoder {
+impl FlitDecoder {
     /// The decoder of a protocol and a direction.
     ///
     /// # Errors
     /// No such protocol.
-    pub fn new(protocol: &str, dir: Dir) -> Result<Decoder, FormError> {
-        Decoder::with_options(protocol, dir, &Options::default())
+    pub fn new(protocol: &str, dir: Dir) -> Result<FlitDecoder, FormError> {
+        FlitDecoder::with_options(protocol, dir, &Options::default())
     }
 
     /// The same, with what the ends of the link have agreed on.
     ///
     /// # Errors
     /// No such protocol.
-    pub fn with_options(protocol: &str, dir: Dir, options: &Options) -> Result<Decoder, FormError> {
-        Decoder::build(protocol, dir, options, false)
+    pub fn with_options(protocol: &str, dir: Dir, options: &Options) -> Result<FlitDecoder, FormError> {
+        FlitDecoder::build(protocol, dir, options, false)
     }
 
     /// The decoder beside a link that retries: it follows the retry, so that a stream that goes on at an older flit is read as
     /// it is meant, and of a unit that is thrown away until then it judges only what it shows by itself. A stream that does
-    /// not begin as a link does is taken as it stands, as [`Decoder::new`] takes all: without INIT.Param of `cxl-68b`, NOPs of
-    /// the last number of the 256B modes and `ualink`, CREDIT_INIT of `nvlink`.
+    /// not begin as a link does is taken as it stands, as [`FlitDecoder::new`] takes all: without INIT.Param of
+    /// `cxl-68b`, NOPs of the last number of the 256B modes and `ualink`, CREDIT_INIT of `nvlink`.
     ///
     /// # Errors
     /// No such protocol.
-    pub fn following(protocol: &str, dir: Dir) -> Result<Decoder, FormError> {
-        Decoder::build(protocol, dir, &Options::default(), true)
+    pub fn following(protocol: &str, dir: Dir) -> Result<FlitDecoder, FormError> {
+        FlitDecoder::build(protocol, dir, &Options::default(), true)
     }
 
-    fn build(protocol: &str, dir: Dir, options: &Options, follows: bool) -> Result<Decoder, FormError> {
+    fn build(protocol: &str, dir: Dir, options: &Options, follows: bool) -> Result<FlitDecoder, FormError> {
         // Counts the flits that could be read.
         let mut read = 0..u64::MAX;
         let mut next = move || read.next().unwrap_or(u64::MAX);
         let decode: Decode = match protocol {
             flit_ual::PROTOCOL => {
                 let decoder = match follows {
-                    true => flit_ual::Decoder::following(dir, options.ualink),
-                    false => flit_ual::Decoder::with_config(dir, options.ualink),
+                    true => flit_ual::UalFlitDecoder::following(dir, options.ualink),
+                    false => flit_ual::UalFlitDecoder::with_config(dir, options.ualink),
                 };
-                return Ok(Decoder(Reader::Waiting(Box::new(decoder))));
+                return Ok(FlitDecoder(Reader::Waiting(Box::new(decoder))));
             }
             flit68::PROTOCOL if !follows => {
-                let mut decoder = flit68::Decoder::with_config(dir, options.cxl68);
+                let mut decoder = flit68::Cxl68UnitDecoder::with_config(dir, options.cxl68);
                 Box::new(move |bytes| {
-                    let (decoded, findings) = decoder.read(&Unit::from_bytes(bytes)?);
+                    let (decoded, findings) = decoder.read(&Cxl68Unit::from_bytes(bytes)?);
                     Ok((flit68::to_json(&decoded, &findings, next()), findings))
                 })
             }
             flit68::PROTOCOL => {
                 let mut decoder = flit68::Follower::with_config(dir, options.cxl68);
                 Box::new(move |bytes| {
-                    let (decoded, findings) = decoder.read(&Unit::from_bytes(bytes)?);
+                    let (decoded, findings) = decoder.read(&Cxl68Unit::from_bytes(bytes)?);
                     Ok((flit68::to_json(&decoded, &findings, next()), findings))
                 })
             }
             flit_io::PROTOCOL => {
-                let mut decoder = if follows { flit_io::Decoder::following(dir) } else { flit_io::Decoder::new(dir) };
-                Box::new(move |bytes| Ok(decoder.read(&flit::Flit::from_bytes(bytes)?, next())))
+                let mut decoder =
+                    if follows { flit_io::IoFlitDecoder::following(dir) } else { flit_io::IoFlitDecoder::new(dir) };
+                Box::new(move |bytes| Ok(decoder.read(&flit::Cxl256Flit::from_bytes(bytes)?, next())))
             }
             flit_nvl::PROTOCOL => {
                 if follows {
-                    return Ok(Decoder(Reader::Packets(Box::new(flit_nvl::Follower::new(NvlConfig::default(), dir)))));
+                    return Ok(FlitDecoder(Reader::Packets(Box::new(flit_nvl::Follower::new(
+                        NvlConfig::default(),
+                        dir,
+                    )))));
                 }
-                let mut decoder = flit_nvl::Decoder::new(NvlConfig::default());
+                let mut decoder = flit_nvl::NvlPacketDecoder::new(NvlConfig::default());
                 Box::new(move |bytes| {
                     let (decoded, findings) = decoder.read(&flit_nvl::packet(bytes)?);
                     Ok((flit_nvl::to_json(&decoded, &findings, dir, next()), findings))
@@ -104,19 +108,19 @@ impl Decoder {
             _ => {
                 let mut decoder = flit256::Follower::new(mode(protocol)?, dir, options.cxl256, follows);
                 Box::new(move |bytes| {
-                    let (decoded, findings) = decoder.read(&flit::Flit::from_bytes(bytes)?);
+                    let (decoded, findings) = decoder.read(&flit::Cxl256Flit::from_bytes(bytes)?);
                     Ok((flit256::to_json(&decoded, &findings, next()), findings))
                 })
             }
         };
-        Ok(Decoder(Reader::Prompt(decode)))
+        Ok(FlitDecoder(Reader::Prompt(decode)))
     }
 
     /// Takes the bytes of the next flit, or why there are none; the answers that are due now.
-    pub fn read(&mut self, bytes: Result<&[u8], FormError>) -> Vec<Answer> {
+    pub fn read(&mut self, bytes: Result<&[u8], FormError>) -> Vec<FlitAnswer> {
         match &mut self.0 {
             Reader::Prompt(decode) => vec![bytes.and_then(decode)],
-            Reader::Waiting(decoder) => match bytes.and_then(|b| Ok(ualink::flit::Flit::from_bytes(b)?)) {
+            Reader::Waiting(decoder) => match bytes.and_then(|b| Ok(ualink::flit::DlFlit::from_bytes(b)?)) {
                 Ok(unit) => decoder.read(&unit),
                 Err(error) => decoder.refuse(error),
             },
@@ -128,7 +132,7 @@ impl Decoder {
     }
 
     /// The answers that are left at the end.
-    pub fn finish(&mut self) -> Vec<Answer> {
+    pub fn finish(&mut self) -> Vec<FlitAnswer> {
         match &mut self.0 {
             Reader::Prompt(_) => Vec::new(),
             Reader::Packets(follower) => follower.finish().into_iter().map(Ok).collect(),
@@ -138,27 +142,27 @@ impl Decoder {
 }
 
 /// Completes the flits of one direction of a link: CRC, violations, hex.
-pub struct Encoder(Writer);
+pub struct FlitEncoder(Writer);
 
 enum Writer {
     Prompt(Encode),
-    Waiting(Box<flit_ual::Encoder>),
+    Waiting(Box<flit_ual::UalFlitEncoder>),
 }
 
-impl Encoder {
+impl FlitEncoder {
     /// The encoder of a protocol; `dir` is the direction of objects without the key.
     ///
     /// # Errors
     /// No such protocol.
-    pub fn new(protocol: &str, dir: Option<Dir>) -> Result<Encoder, FormError> {
-        Encoder::with_options(protocol, dir, &Options::default())
+    pub fn new(protocol: &str, dir: Option<Dir>) -> Result<FlitEncoder, FormError> {
+        FlitEncoder::with_options(protocol, dir, &Options::default())
     }
 
     /// The same, with what the ends of the link have agreed on.
     ///
     /// # Errors
     /// No such protocol.
-    pub fn with_options(protocol: &str, dir: Option<Dir>, options: &Options) -> Result<Encoder, FormError> {
+    pub fn with_options(protocol: &str, dir: Option<Dir>, options: &Options) -> Result<FlitEncoder, FormError> {
         /// The answer of an encoder; their results are alike and of different types.
         macro_rules! prompt {
             ($encoder:expr) => {{
@@ -171,19 +175,19 @@ impl Encoder {
         }
         let encode: Encode = match protocol {
             flit_ual::PROTOCOL => {
-                let encoder = flit_ual::Encoder::with_config(dir, options.ualink);
-                return Ok(Encoder(Writer::Waiting(Box::new(encoder))));
+                let encoder = flit_ual::UalFlitEncoder::with_config(dir, options.ualink);
+                return Ok(FlitEncoder(Writer::Waiting(Box::new(encoder))));
             }
-            flit68::PROTOCOL => prompt!(flit68::Encoder::with_config(dir, options.cxl68)),
-            flit_io::PROTOCOL => prompt!(flit_io::Encoder::new(dir)),
-            flit_nvl::PROTOCOL => prompt!(flit_nvl::Encoder::new(NvlConfig::default(), dir)),
-            _ => prompt!(flit256::Encoder::with_config(mode(protocol)?, dir, options.cxl256)),
+            flit68::PROTOCOL => prompt!(flit68::Cxl68UnitEncoder::with_config(dir, options.cxl68)),
+            flit_io::PROTOCOL => prompt!(flit_io::IoFlitEncoder::new(dir)),
+            flit_nvl::PROTOCOL => prompt!(flit_nvl::NvlPacketEncoder::new(NvlConfig::default(), dir)),
+            _ => prompt!(flit256::Cxl256FlitEncoder::with_config(mode(protocol)?, dir, options.cxl256)),
         };
-        Ok(Encoder(Writer::Prompt(encode)))
+        Ok(FlitEncoder(Writer::Prompt(encode)))
     }
 
     /// Takes the object of the next flit, or why there is none; the answers that are due now.
-    pub fn encode(&mut self, form: Result<Value, FormError>) -> Vec<Answer> {
+    pub fn encode(&mut self, form: Result<Value, FormError>) -> Vec<FlitAnswer> {
         match &mut self.0 {
             Writer::Prompt(encode) => vec![form.and_then(|form| encode(&form))],
             Writer::Waiting(encoder) => match form {
@@ -194,7 +198,7 @@ impl Encoder {
     }
 
     /// The answers that are left at the end.
-    pub fn finish(&mut self) -> Vec<Answer> {
+    pub fn finish(&mut self) -> Vec<FlitAnswer> {
         match &mut self.0 {
             Writer::Prompt(_) => Vec::new(),
             Writer::Waiting(encoder) => encoder.finish(),

@@ -12,15 +12,16 @@
 //! stand on one. A packet of NVLink has the length that its header states; a word does not go over its end, so a word that
 //! is longer than the header states is the packet, and one that comes too early ends the packet before.
 //!
-//! With [`Order::Byte0`] digits come as bytes do on the wire. With [`Order::Msb`] a flit is one number whose last two
-//! digits are byte 0, as `%h` prints a vector; each flit of an NVLink packet is a number of its own, the header first.
+//! With [`HexOrder::Byte0`] digits come as bytes do on the wire. With [`HexOrder::Msb`] a flit is one number whose last
+//! two digits are byte 0, as `%h` prints a vector; each flit of an NVLink packet is a number of its own, the header
+//! first.
 //!
 //! A line that cannot be read is refused with its place, together with what of a flit came before it. `x` and `z` keep
 //! their place: the flit that holds one is refused, those behind it are read. So that digits that are missing do not spoil
 //! all flits behind them, a line or word that has the digits of whole flits begins one, and what was left over is refused.
 
 use super::FormError;
-use scalepool_protocols::nvlink::{FLIT_BYTES, Header, MAX_FLITS};
+use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS, NvlHeader};
 use scalepool_protocols::wire::Wire;
 
 /// Digits of an NVLink flit.
@@ -28,7 +29,7 @@ const NVL_DIGITS: usize = 2 * FLIT_BYTES;
 
 /// Which byte of a flit its first digits are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
+pub enum HexOrder {
     /// Byte 0.
     #[default]
     Byte0,
@@ -47,9 +48,9 @@ enum Length {
 
 /// Reads lines of digits as one stream of flits.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct HexReader {
     length: Length,
-    order: Order,
+    order: HexOrder,
     /// What there is of the next flit.
     begun: Begun,
 }
@@ -76,11 +77,11 @@ struct Word {
 /// The bytes of a flit, or why there are none.
 type Unit = Result<Vec<u8>, FormError>;
 
-impl Reader {
+impl HexReader {
     /// A reader of flits of `unit_bytes`, as `registry::PROTOCOLS` states it; `packets`: of packets of such flits.
-    pub fn new(unit_bytes: usize, packets: bool, order: Order) -> Reader {
+    pub fn new(unit_bytes: usize, packets: bool, order: HexOrder) -> HexReader {
         let length = if packets { Length::OfHeader } else { Length::Fixed(2 * unit_bytes) };
-        Reader { length, order, begun: Begun::default() }
+        HexReader { length, order, begun: Begun::default() }
     }
 
     /// Reads a line, `number` from 1: the flits that it completes and what it shows to be unreadable, in order.
@@ -172,7 +173,7 @@ impl Reader {
                 Some(digits) => {
                     let bytes = self.bytes(digits);
                     let header = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
-                    let flits = 1 + usize::from(Header::from_bits(header).len);
+                    let flits = 1 + usize::from(NvlHeader::from_bits(header).len);
                     // A number of flits that no packet has says nothing.
                     if flits <= MAX_FLITS { NVL_DIGITS * flits } else { NVL_DIGITS }
                 }
@@ -210,7 +211,7 @@ impl Reader {
     fn bytes(&self, digits: &[u8]) -> Vec<u8> {
         let (pairs, _) = digits.as_chunks::<2>();
         let mut bytes: Vec<u8> = pairs.iter().map(|[high, low]| high << 4 | low).collect();
-        if self.order == Order::Msb {
+        if self.order == HexOrder::Msb {
             let flit = match self.length {
                 Length::Fixed(digits) => digits / 2,
                 Length::OfHeader => FLIT_BYTES,
@@ -291,7 +292,7 @@ mod tests {
     use super::*;
 
     /// Units of lines; errors as `line: text`.
-    fn read(mut reader: Reader, text: &str) -> Vec<Result<Vec<u8>, String>> {
+    fn read(mut reader: HexReader, text: &str) -> Vec<Result<Vec<u8>, String>> {
         let mut units: Vec<_> = (1..).zip(text.lines()).flat_map(|(n, line)| reader.line(n, line)).collect();
         units.extend(reader.finish());
         units.into_iter().map(|u| u.map_err(|e| format!("{}: {e}", e.line.unwrap_or(0)))).collect()
@@ -299,7 +300,7 @@ mod tests {
 
     /// Units of four bytes.
     fn four(text: &str) -> Vec<Result<Vec<u8>, String>> {
-        read(Reader::new(4, false, Order::Byte0), text)
+        read(HexReader::new(4, false, HexOrder::Byte0), text)
     }
 
     const A: [u8; 4] = [0x01, 0x23, 0x45, 0x67];
@@ -327,7 +328,7 @@ mod tests {
 
     #[test]
     fn the_last_byte_first() {
-        let msb = |text| read(Reader::new(4, false, Order::Msb), text);
+        let msb = |text| read(HexReader::new(4, false, HexOrder::Msb), text);
         for text in ["67452301 efcdab89", "0x6745_2301efcdab\n89", "0: 6745\n   2301\n1: efcd\n   ab89"] {
             assert_eq!(msb(text), [Ok(A.to_vec()), Ok(B.to_vec())], "{text:?}");
         }
@@ -402,7 +403,7 @@ mod tests {
     /// A packet of `flits`, each of one repeated digit, whose header states `len`.
     fn packet(len: u8, flits: &[u8]) -> Vec<u8> {
         let mut bytes: Vec<u8> = flits.iter().flat_map(|&digit| [digit << 4 | digit; FLIT_BYTES]).collect();
-        let header = Header { len, ..Header::default() }.to_bits().unwrap().to_le_bytes();
+        let header = NvlHeader { len, ..NvlHeader::default() }.to_bits().unwrap().to_le_bytes();
         bytes[..FLIT_BYTES].copy_from_slice(&header);
         bytes
     }
@@ -410,7 +411,7 @@ mod tests {
     #[test]
     fn packets_end_where_their_header_says() {
         let hex = |bytes: &[u8]| crate::number::hex(bytes);
-        let nvl = |text: &str| read(Reader::new(FLIT_BYTES, true, Order::Byte0), text);
+        let nvl = |text: &str| read(HexReader::new(FLIT_BYTES, true, HexOrder::Byte0), text);
         let (one, three) = (packet(0, &[0]), packet(2, &[0, 1, 2]));
         let both = [Ok(three.clone()), Ok(one.clone())];
         let (first, rest) = three.split_at(FLIT_BYTES);
@@ -442,6 +443,6 @@ mod tests {
             .chunks(FLIT_BYTES)
             .map(|flit| format!("{:032x}", u128::from_le_bytes(flit.try_into().unwrap())))
             .collect();
-        assert_eq!(read(Reader::new(FLIT_BYTES, true, Order::Msb), &text.join("\n")), [Ok(three)]);
+        assert_eq!(read(HexReader::new(FLIT_BYTES, true, HexOrder::Msb), &text.join("\n")), [Ok(three)]);
     }
 }

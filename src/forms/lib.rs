@@ -9,10 +9,10 @@
 //! says where ([`FormError`]); nothing here panics on input. Integers up to 2^53 - 1 print as numbers, larger ones as `0x` strings, both are read.
 //! Bytes are lower-case hex, byte 0 first.
 //!
-//! A walk through one flit: [`hex::Reader`] reads the digits, [`flit68::Decoder`] keeps the stream state and takes
-//! the unit apart, [`flit68::to_json`] writes it, with [`message`] for each place of a slot and [`violation`] for each
-//! finding. [`flit68::Encoder`] goes the other way and keeps the state that a sender has. [`flit256`] does the same for 256-byte flits,
-//! [`flit_nvl`] for packets of NVLink.
+//! A walk through one flit: [`hex::HexReader`] reads the digits, [`flit68::Cxl68UnitDecoder`] keeps the stream state
+//! and takes the unit apart, [`flit68::to_json`] writes it, with [`message`] for each place of a slot and [`violation`]
+//! for each finding. [`flit68::Cxl68UnitEncoder`] goes the other way and keeps the state that a sender has. [`flit256`]
+//! does the same for 256-byte flits, [`flit_nvl`] for packets of NVLink.
 //! [`flit_ual`] does it for UALink, where an answer may have to wait for the next flit. [`flit`] picks by name.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

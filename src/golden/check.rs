@@ -2,15 +2,15 @@
 
 use super::error::SetError;
 use super::hex::parse_hex;
-use super::locate::{Difference, in_dl_flit, in_flit, in_message, in_packet, in_stream};
+use super::locate::{GoldenDifference, in_dl_flit, in_flit, in_message, in_packet, in_stream};
 use super::manifest::{FILE_BYTES, FileEntry, MANIFEST, MANIFEST_BYTES, Manifest, SUMS, sha256};
 use super::rsp::{RspCase, parse_rsp};
-use super::text::Form;
-use super::vectors::{Content, VectorSet};
+use super::text::VectorFileForm;
+use super::vectors::{VectorContent, VectorSet};
 use super::write::{Progress, files_of};
 use scalepool_forms::input::{read_file, text_of};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,12 +23,12 @@ pub struct Mismatch {
     /// Path from the top of the set.
     pub file: String,
     /// What differs.
-    pub difference: Difference,
+    pub difference: GoldenDifference,
 }
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { at, found, expected } = &self.difference;
+        let GoldenDifference { at, found, expected } = &self.difference;
         let comma = if at.is_empty() { "" } else { ", " };
         write!(f, "{}{comma}{at}: found {found}, expected {expected}", self.file)
     }
@@ -36,7 +36,7 @@ impl fmt::Display for Mismatch {
 
 /// What a check looked at and found.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct CheckReport {
     /// The manifest of the set.
     pub manifest: Manifest,
     /// Files that differ, vector files in order of the manifest first; empty for a good set.
@@ -49,7 +49,7 @@ pub struct Report {
 ///
 /// # Errors
 /// The manifest cannot be read or is none of this format; the file system refuses.
-pub fn check_set(dir: &Path, progress: Progress) -> Result<Report, SetError> {
+pub fn check_set(dir: &Path, progress: Progress) -> Result<CheckReport, SetError> {
     let path = dir.join(MANIFEST);
     let text = read_file(&path, MANIFEST_BYTES).and_then(text_of).map_err(SetError::io("read", &path))?;
     let manifest = Manifest::parse(&text, &path)?;
@@ -62,7 +62,7 @@ pub fn check_set(dir: &Path, progress: Progress) -> Result<Report, SetError> {
     for (n, source) in sources.iter().enumerate() {
         progress(n, sources.len());
         let set = source.vectors(&spec);
-        for form in Form::ALL {
+        for form in VectorFileForm::ALL {
             let (path, expected) = (form.path(&set), form.text(&set, &spec));
             if let Some(difference) =
                 read(dir, &path)?.difference(&expected, |found| compare(form, &set, found, &expected))
@@ -78,7 +78,7 @@ pub fn check_set(dir: &Path, progress: Progress) -> Result<Report, SetError> {
     let expected = Manifest::new(&spec, files);
     let known: BTreeSet<&str> = expected.files.iter().map(|f| f.path.as_str()).chain([MANIFEST, SUMS]).collect();
     for extra in files_of(dir)?.iter().filter(|f| !known.contains(f.as_str())) {
-        add(extra, Difference::new("", "a file", "none: the set has no such file"));
+        add(extra, GoldenDifference::new("", "a file", "none: the set has no such file"));
     }
     if let Some(difference) = in_manifest(&manifest, &expected).or_else(|| in_lines(&text, &expected.to_text())) {
         add(MANIFEST, difference);
@@ -87,7 +87,7 @@ pub fn check_set(dir: &Path, progress: Progress) -> Result<Report, SetError> {
     if let Some(difference) = read(dir, SUMS)?.difference(&sums, |found| in_lines(found, &sums)) {
         add(SUMS, difference);
     }
-    Ok(Report { manifest, mismatches })
+    Ok(CheckReport { manifest, mismatches })
 }
 
 /// A file of the set, as far as it is there.
@@ -110,10 +110,14 @@ fn read(dir: &Path, path: &str) -> Result<Found, SetError> {
 }
 
 impl Found {
-    fn difference(self, expected: &str, compare: impl FnOnce(&str) -> Option<Difference>) -> Option<Difference> {
+    fn difference(
+        self,
+        expected: &str,
+        compare: impl FnOnce(&str) -> Option<GoldenDifference>,
+    ) -> Option<GoldenDifference> {
         match self {
-            Found::Missing => Some(Difference::new("", "no file", format!("a file of {} bytes", expected.len()))),
-            Found::NotText(at) => Some(Difference::new(format!("byte {at}"), "a byte that is no text", "text")),
+            Found::Missing => Some(GoldenDifference::new("", "no file", format!("a file of {} bytes", expected.len()))),
+            Found::NotText(at) => Some(GoldenDifference::new(format!("byte {at}"), "a byte that is no text", "text")),
             Found::Text(found) if found == expected => None,
             Found::Text(found) => compare(&found),
         }
@@ -121,17 +125,17 @@ impl Found {
 }
 
 /// The first difference of a vector file that is known to differ.
-fn compare(form: Form, set: &VectorSet, found: &str, expected: &str) -> Option<Difference> {
+fn compare(form: VectorFileForm, set: &VectorSet, found: &str, expected: &str) -> Option<GoldenDifference> {
     let difference = match form {
-        Form::Hex => in_hex(set, found, expected),
-        Form::Rsp => in_rsp(set, found, expected),
-        Form::Jsonl => in_jsonl(found, expected),
+        VectorFileForm::Hex => in_hex(set, found, expected),
+        VectorFileForm::Rsp => in_rsp(set, found, expected),
+        VectorFileForm::Jsonl => in_jsonl(found, expected),
     };
     // Comments, order of keys and spaces are left.
     difference.or_else(|| in_lines(found, expected))
 }
 
-fn in_hex(set: &VectorSet, found: &str, expected: &str) -> Option<Difference> {
+fn in_hex(set: &VectorSet, found: &str, expected: &str) -> Option<GoldenDifference> {
     let (found, expected) = match (parse_hex(found), parse_hex(expected)) {
         (Ok(found), Ok(expected)) => (found.vectors, expected.vectors),
         (Err(e), _) | (_, Err(e)) => return Some(malformed(e)),
@@ -140,51 +144,54 @@ fn in_hex(set: &VectorSet, found: &str, expected: &str) -> Option<Difference> {
         if f.digits != e.digits {
             let outer = format!("line {}, vector {n}", f.line);
             let inner = match &set.content {
-                Content::Messages(def, _) => {
+                VectorContent::Messages(def, _) => {
                     let number = |digits: &str| u128::from_str_radix(digits, 16).ok();
                     number(&f.digits).zip(number(&e.digits)).map(|(f, e)| in_message(def, f, e))
                 }
-                Content::Cxl68(dir, _) => {
+                VectorContent::Cxl68(dir, _) => {
                     unit_of(&f.digits, true).and_then(|unit| in_stream(*dir, units(set).take(n + 1), &unit))
                 }
-                Content::Flits256(stream, _) => flit_of(&f.digits, true)
+                VectorContent::Flits256(stream, _) => flit_of(&f.digits, true)
                     .zip(flit_of(&e.digits, true))
                     .and_then(|(f, e)| in_flit(stream.mode, &f, &e)),
-                Content::Ualink(..) => in_dl_flit(&bytes_of(&f.digits, true)?, &bytes_of(&e.digits, true)?),
+                VectorContent::Ualink(..) => in_dl_flit(&bytes_of(&f.digits, true)?, &bytes_of(&e.digits, true)?),
                 // Which flit of a packet it is, the .rsp file says.
-                Content::Nvlink(..) => None,
+                VectorContent::Nvlink(..) => None,
             };
-            return Some(inner.unwrap_or_else(|| Difference::new("", &f.digits, &e.digits)).within(&outer));
+            return Some(inner.unwrap_or_else(|| GoldenDifference::new("", &f.digits, &e.digits)).within(&outer));
         }
     }
     lengths("vectors", found.len(), expected.len())
 }
 
-fn malformed(e: super::FormatError) -> Difference {
-    Difference::new(format!("line {}, column {}", e.line, e.column), e.found, e.expected)
+fn malformed(e: super::FormatError) -> GoldenDifference {
+    GoldenDifference::new(format!("line {}, column {}", e.line, e.column), e.found, e.expected)
 }
 
-fn lengths(what: &str, found: usize, expected: usize) -> Option<Difference> {
-    (found != expected).then(|| Difference::new("", format!("{found} {what}"), expected.to_string()))
+fn lengths(what: &str, found: usize, expected: usize) -> Option<GoldenDifference> {
+    (found != expected).then(|| GoldenDifference::new("", format!("{found} {what}"), expected.to_string()))
 }
 
 /// All units of a set of flits, in order.
-fn units(set: &VectorSet) -> impl Iterator<Item = &Unit> {
+fn units(set: &VectorSet) -> impl Iterator<Item = &Cxl68Unit> {
     let groups = match &set.content {
-        Content::Cxl68(_, groups) => groups.as_slice(),
-        Content::Messages(..) | Content::Flits256(..) | Content::Ualink(..) | Content::Nvlink(..) => &[],
+        VectorContent::Cxl68(_, groups) => groups.as_slice(),
+        VectorContent::Messages(..)
+        | VectorContent::Flits256(..)
+        | VectorContent::Ualink(..)
+        | VectorContent::Nvlink(..) => &[],
     };
     groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units)
 }
 
 /// A unit of digits, byte 0 first or, when `reversed`, last.
-fn unit_of(digits: &str, reversed: bool) -> Option<Unit> {
-    Unit::from_bytes(&bytes_of(digits, reversed)?).ok()
+fn unit_of(digits: &str, reversed: bool) -> Option<Cxl68Unit> {
+    Cxl68Unit::from_bytes(&bytes_of(digits, reversed)?).ok()
 }
 
 /// As [`unit_of`], of 256 bytes.
-fn flit_of(digits: &str, reversed: bool) -> Option<Flit> {
-    Flit::from_bytes(&bytes_of(digits, reversed)?).ok()
+fn flit_of(digits: &str, reversed: bool) -> Option<Cxl256Flit> {
+    Cxl256Flit::from_bytes(&bytes_of(digits, reversed)?).ok()
 }
 
 fn bytes_of(digits: &str, reversed: bool) -> Option<Vec<u8>> {
@@ -195,7 +202,7 @@ fn bytes_of(digits: &str, reversed: bool) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn in_rsp(set: &VectorSet, found: &str, expected: &str) -> Option<Difference> {
+fn in_rsp(set: &VectorSet, found: &str, expected: &str) -> Option<GoldenDifference> {
     let (found, expected) = match (parse_rsp(found), parse_rsp(expected)) {
         (Ok(found), Ok(expected)) => (found.cases, expected.cases),
         (Err(e), _) | (_, Err(e)) => return Some(malformed(e)),
@@ -211,55 +218,59 @@ fn in_rsp(set: &VectorSet, found: &str, expected: &str) -> Option<Difference> {
 }
 
 /// The first difference of two cases; `flits` flits stand before the case.
-fn in_case(set: &VectorSet, found: &RspCase, expected: &RspCase, flits: usize) -> Option<Difference> {
+fn in_case(set: &VectorSet, found: &RspCase, expected: &RspCase, flits: usize) -> Option<GoldenDifference> {
     if found.groups != expected.groups {
         let shown = |groups: &[(String, String)]| {
             groups.iter().map(|(key, value)| format!("[{key} = {value}]")).collect::<Vec<_>>().join(" ")
         };
-        return Some(Difference::new(format!("line {}", found.line), shown(&found.groups), shown(&expected.groups)));
+        return Some(GoldenDifference::new(
+            format!("line {}", found.line),
+            shown(&found.groups),
+            shown(&expected.groups),
+        ));
     }
     for (n, (f, e)) in found.values.iter().zip(&expected.values).enumerate() {
         let line = format!("line {}", f.line);
         if f.key != e.key {
-            return Some(Difference::new(line, format!("key `{}`", f.key), format!("`{}`", e.key)));
+            return Some(GoldenDifference::new(line, format!("key `{}`", f.key), format!("`{}`", e.key)));
         }
         if f.hex != e.hex {
             let inner = match &set.content {
-                Content::Cxl68(dir, _) => unit_of(&f.hex, false)
+                VectorContent::Cxl68(dir, _) => unit_of(&f.hex, false)
                     .and_then(|unit| in_stream(*dir, units(set).take(flits + n + 1), &unit))
                     .map(|d| d.within(&format!("flit {n}"))),
-                Content::Flits256(stream, _) => flit_of(&f.hex, false)
+                VectorContent::Flits256(stream, _) => flit_of(&f.hex, false)
                     .zip(flit_of(&e.hex, false))
                     .and_then(|(f, e)| in_flit(stream.mode, &f, &e))
                     .map(|d| d.within(&format!("flit {n}"))),
-                Content::Ualink(..) => in_dl_flit(&bytes_of(&f.hex, false)?, &bytes_of(&e.hex, false)?)
+                VectorContent::Ualink(..) => in_dl_flit(&bytes_of(&f.hex, false)?, &bytes_of(&e.hex, false)?)
                     .map(|d| d.within(&format!("flit {n}"))),
-                Content::Nvlink(..) => in_packet(&bytes_of(&f.hex, false)?, &bytes_of(&e.hex, false)?)
+                VectorContent::Nvlink(..) => in_packet(&bytes_of(&f.hex, false)?, &bytes_of(&e.hex, false)?)
                     .map(|d| d.within(&format!("packet {n}"))),
-                Content::Messages(def, _) if f.key == "Bytes" => {
+                VectorContent::Messages(def, _) if f.key == "Bytes" => {
                     let bits = |hex| def.from_bytes(&scalepool_forms::number::bytes_of(hex, "").ok()?).ok();
                     bits(&f.hex).zip(bits(&e.hex)).map(|(f, e)| in_message(def, f, e).within("Bytes"))
                 }
-                Content::Messages(..) => None,
+                VectorContent::Messages(..) => None,
             };
-            let plain = || Difference::new(format!("field `{}`", f.key), &f.hex, &e.hex);
+            let plain = || GoldenDifference::new(format!("field `{}`", f.key), &f.hex, &e.hex);
             return Some(inner.unwrap_or_else(plain).within(&line));
         }
     }
     let rule = |rule: &Option<String>| rule.as_ref().map_or("valid".to_owned(), |r| format!("invalid by {r}"));
     lengths("lines", found.values.len(), expected.values.len()).or_else(|| {
-        (found.rule != expected.rule).then(|| Difference::new("RESULT", rule(&found.rule), rule(&expected.rule)))
+        (found.rule != expected.rule).then(|| GoldenDifference::new("RESULT", rule(&found.rule), rule(&expected.rule)))
     })
 }
 
-fn in_jsonl(found: &str, expected: &str) -> Option<Difference> {
+fn in_jsonl(found: &str, expected: &str) -> Option<GoldenDifference> {
     for (n, (f, e)) in found.lines().zip(expected.lines()).enumerate() {
         if f != e {
             let parsed = |line| serde_json::from_str::<Value>(line);
             let inner = match (parsed(f), parsed(e)) {
                 (Ok(f), Ok(e)) => in_value("", &f, &e),
                 (Err(e), _) | (_, Err(e)) => {
-                    Some(Difference::new(format!("column {}", e.column()), "malformed JSON", "an object"))
+                    Some(GoldenDifference::new(format!("column {}", e.column()), "malformed JSON", "an object"))
                 }
             };
             return inner.map(|d| d.within(&format!("line {}", n + 1)));
@@ -269,7 +280,7 @@ fn in_jsonl(found: &str, expected: &str) -> Option<Difference> {
 }
 
 /// The first difference of two JSON values, by its pointer (RFC 6901).
-fn in_value(at: &str, found: &Value, expected: &Value) -> Option<Difference> {
+fn in_value(at: &str, found: &Value, expected: &Value) -> Option<GoldenDifference> {
     match (found, expected) {
         (Value::Object(f), Value::Object(e)) => {
             let extra = f.keys().filter(|key| !e.contains_key(*key));
@@ -277,8 +288,8 @@ fn in_value(at: &str, found: &Value, expected: &Value) -> Option<Difference> {
                 let at = format!("{at}/{key}");
                 match (f.get(key), e.get(key)) {
                     (Some(f), Some(e)) => in_value(&at, f, e),
-                    (None, _) => Some(Difference::new(at, "no key", "one")),
-                    (_, None) => Some(Difference::new(at, "a key", "none")),
+                    (None, _) => Some(GoldenDifference::new(at, "no key", "one")),
+                    (_, None) => Some(GoldenDifference::new(at, "a key", "none")),
                 }
             })
         }
@@ -287,20 +298,20 @@ fn in_value(at: &str, found: &Value, expected: &Value) -> Option<Difference> {
             let inner = pairs.map(|(n, (f, e))| in_value(&format!("{at}/{n}"), f, e)).find_map(|d| d);
             inner.or_else(|| lengths("items", f.len(), e.len()).map(|d| d.within(at)))
         }
-        _ => (found != expected).then(|| Difference::new(at, found.to_string(), expected.to_string())),
+        _ => (found != expected).then(|| GoldenDifference::new(at, found.to_string(), expected.to_string())),
     }
 }
 
-fn in_manifest(found: &Manifest, expected: &Manifest) -> Option<Difference> {
+fn in_manifest(found: &Manifest, expected: &Manifest) -> Option<GoldenDifference> {
     if found.command != expected.command {
-        return Some(Difference::new("command", &found.command, &expected.command));
+        return Some(GoldenDifference::new("command", &found.command, &expected.command));
     }
     for (f, e) in found.files.iter().zip(&expected.files) {
         if f.path != e.path {
-            return Some(Difference::new("path of a file", &f.path, &e.path));
+            return Some(GoldenDifference::new("path of a file", &f.path, &e.path));
         }
         let row = |key: &str, found: String, expected: String| {
-            (found != expected).then(|| Difference::new(format!("{key} of {}", e.path), found, expected))
+            (found != expected).then(|| GoldenDifference::new(format!("{key} of {}", e.path), found, expected))
         };
         let rows = row("sha256", f.sha256.clone(), e.sha256.clone())
             .or_else(|| row("count", f.count.to_string(), e.count.to_string()))
@@ -313,7 +324,7 @@ fn in_manifest(found: &Manifest, expected: &Manifest) -> Option<Difference> {
 }
 
 /// The first line in which two texts differ.
-fn in_lines(found: &str, expected: &str) -> Option<Difference> {
+fn in_lines(found: &str, expected: &str) -> Option<GoldenDifference> {
     let (mut f, mut e) = (found.split('\n'), expected.split('\n'));
     let mut number = 0;
     let shown = |line: Option<&str>| line.map_or("the end of the file".to_owned(), |l| format!("`{l}`"));
@@ -322,7 +333,7 @@ fn in_lines(found: &str, expected: &str) -> Option<Difference> {
         match (f.next(), e.next()) {
             (None, None) => return None,
             (f, e) if f == e => (),
-            (f, e) => return Some(Difference::new(format!("line {number}"), shown(f), shown(e))),
+            (f, e) => return Some(GoldenDifference::new(format!("line {number}"), shown(f), shown(e))),
         }
     }
 }

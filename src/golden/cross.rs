@@ -5,7 +5,7 @@
 
 use super::legal::with;
 use super::ualink::fields as ualink;
-use super::vectors::{Group, MessageCase};
+use super::vectors::{CaseGroup, MessageCase};
 use scalepool_kernel::Rng;
 use scalepool_protocols::wire::{FieldDef, LayoutDef};
 
@@ -186,9 +186,9 @@ fn has_trailer(def: &LayoutDef, bits: u128) -> Option<bool> {
 }
 
 /// Cases of the rules between fields; `base` is the plain message of the layout.
-pub fn groups(def: &LayoutDef, base: u128) -> Vec<Group<MessageCase>> {
+pub fn groups(def: &LayoutDef, base: u128) -> Vec<CaseGroup<MessageCase>> {
     let judged = |bits| MessageCase { bits, rule: super::legal::first_broken(def, bits) };
-    let group = |what: &str, all: Vec<u128>| Group::new(what, all.into_iter().map(judged).collect());
+    let group = |what: &str, all: Vec<u128>| CaseGroup::new(what, all.into_iter().map(judged).collect());
     let byte = |byte: u8| set(def, set(def, base, "tlp_type", u128::from(byte) & 0x1f), "fmt", u128::from(byte) >> 5);
     if let Some(own) = types(&NFM_TYPES, def) {
         let unlisted = [0x03, 0x06, 0x1f, 0x22, 0x36, 0x41, 0x5a, 0x61, 0x76, 0xa0, 0xff];

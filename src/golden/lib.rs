@@ -7,11 +7,12 @@
 //! The rule of a break is stated where the break is made, not asked of the model's checks; tests hold the two against
 //! each other and every vector against oracles, so a wrong check shows.
 //!
-//! A walk through one set: a [`Spec`] lists its [`Source`]s; each makes a [`VectorSet`], groups of cases, out of the
-//! layout table, hand-built flits and the frozen random numbers of [`scalepool_kernel::Rng`], whose stream depends on the
-//! seed and the name of the file alone; [`text::Form`] turns it into a `.hex`, a `.rsp` and a `.jsonl` file;
-//! [`write_set`] adds [`Manifest`] and `SHA256SUMS` and moves the whole into place; [`check_set`] does the same in memory
-//! and names the first case and field that differ, with the readers [`hex`] and [`rsp`] and [`Difference`].
+//! A walk through one set: a [`Spec`] lists its [`VectorSource`]s; each makes a [`VectorSet`], groups of cases, out of
+//! the layout table, hand-built flits and the frozen random numbers of [`scalepool_kernel::Rng`], whose stream depends
+//! on the seed and the name of the file alone; [`text::VectorFileForm`] turns it into a `.hex`, a `.rsp` and a `.jsonl`
+//! file; [`write_set`] adds [`Manifest`] and `SHA256SUMS` and moves the whole into place; [`check_set`] does the same
+//! in memory and names the first case and field that differ, with the readers [`hex`] and [`rsp`] and
+//! [`GoldenDifference`].
 //!
 //! Invariants: a released vector never changes under the same format version; a set is written whole or not at all;
 //! every case of flits begins and ends with no data owed.
@@ -38,11 +39,11 @@ pub mod ualink;
 mod vectors;
 mod write;
 
-pub use check::{Mismatch, Report, check_set};
+pub use check::{CheckReport, Mismatch, check_set};
 pub use error::SetError;
 pub use lines::FormatError;
-pub use locate::Difference;
+pub use locate::GoldenDifference;
 pub use manifest::{FileEntry, MANIFEST, Manifest, SUMS, sha256};
-pub use spec::{DEFAULT_COUNT, DEFAULT_SEED, FORMAT_VERSION, MAX_COUNT, MAX_SEED, Source, Spec, protocols};
-pub use vectors::{Content, Context, Group, MessageCase, Stream256, StreamCase, VectorSet};
+pub use spec::{DEFAULT_COUNT, DEFAULT_SEED, FORMAT_VERSION, MAX_COUNT, MAX_SEED, Spec, VectorSource, protocols};
+pub use vectors::{CaseGroup, Context, MessageCase, Stream256, StreamCase, VectorContent, VectorSet};
 pub use write::{Progress, write_set};

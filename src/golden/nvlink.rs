@@ -6,13 +6,13 @@
 //! and more, AE and BE in the wrong order) and rules over time are left out.
 
 use super::legal;
-use super::vectors::{Content, Group, StreamCase, VectorSet};
+use super::vectors::{CaseGroup, StreamCase, VectorContent, VectorSet};
 use scalepool_forms::flit_nvl::PROTOCOL;
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::nvlink::stream::Packer;
 use scalepool_protocols::nvlink::{
-    Ae, Class, FLIT_BYTES, Header, MAX_BE_DATA_FLITS, MAX_DATA_FLITS, NvlConfig, Op, Packet, Vc,
+    Ae, Class, FLIT_BYTES, MAX_BE_DATA_FLITS, MAX_DATA_FLITS, NvlConfig, NvlHeader, Op, Packet, Vc,
 };
 use scalepool_protocols::wire::Wire;
 
@@ -42,7 +42,7 @@ pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
             "packets of {PROTOCOL}, direction {}, 16 to 288 bytes, model profile NVL-M1, basis model: no product",
             dir.name()
         ),
-        content: Content::Nvlink(dir, groups),
+        content: VectorContent::Nvlink(dir, groups),
     }
 }
 
@@ -53,8 +53,8 @@ struct Sender<'a> {
 }
 
 /// A header on the channel of its operation.
-fn header(op: Op) -> Header {
-    Header { op, vc: NvlConfig::default().vc_of(op).unwrap_or_default(), ..Header::default() }
+fn header(op: Op) -> NvlHeader {
+    NvlHeader { op, vc: NvlConfig::default().vc_of(op).unwrap_or_default(), ..NvlHeader::default() }
 }
 
 /// Carries the CRC over a payload before it.
@@ -63,13 +63,13 @@ fn idle() -> Packet {
 }
 
 /// A packet of a header alone, whatever it says.
-fn bare(header: Header) -> Packet {
+fn bare(header: NvlHeader) -> Packet {
     // The fields of the generator's headers fit, and one flit is a packet.
     Packet::new(&[header.to_bits().unwrap_or_default()]).unwrap_or_else(|_| unreachable!("one flit is a packet"))
 }
 
 /// The packet with its header changed.
-fn with(packet: &Packet, change: impl FnOnce(&mut Header)) -> Packet {
+fn with(packet: &Packet, change: impl FnOnce(&mut NvlHeader)) -> Packet {
     let mut header = packet.header();
     change(&mut header);
     packet.with_header_bits(header.to_bits().unwrap_or_default())
@@ -90,7 +90,7 @@ impl Sender<'_> {
     }
 
     /// A legal packet of its parts with random data.
-    fn packet(&mut self, header: Header, ae: bool, be: bool, flits: usize) -> Packet {
+    fn packet(&mut self, header: NvlHeader, ae: bool, be: bool, flits: usize) -> Packet {
         let mut data = vec![0; FLIT_BYTES * flits];
         self.rng.fill_bytes(&mut data);
         let (ae, be) = (ae.then(|| self.ae()), be.then(|| self.bits()));
@@ -113,7 +113,7 @@ impl Sender<'_> {
 }
 
 /// Every operation with the least and the most data, and with random other fields.
-fn operations(s: &mut Sender) -> Group<Case> {
+fn operations(s: &mut Sender) -> CaseGroup<Case> {
     let mut cases = Vec::new();
     for op in listed() {
         for most in [false, true] {
@@ -122,62 +122,62 @@ fn operations(s: &mut Sender) -> Group<Case> {
                 (Some(true), false) => 1,
                 _ => 0,
             };
-            let own = Header { op, vc: header(op).vc, rsvd: 0, ..Header::from_bits(s.bits()) };
+            let own = NvlHeader { op, vc: header(op).vc, rsvd: 0, ..NvlHeader::from_bits(s.bits()) };
             let packet = s.packet(if most { own } else { header(op) }, false, false, flits);
             cases.push(s.legal(packet));
         }
     }
-    Group::new("operations", cases)
+    CaseGroup::new("operations", cases)
 }
 
 /// Every number of data flits, packet behind packet: each CRC covers the payload before.
-fn lengths(s: &mut Sender) -> Group<Case> {
+fn lengths(s: &mut Sender) -> CaseGroup<Case> {
     let packets: Vec<Packet> =
         (1..=MAX_DATA_FLITS).map(|flits| s.packet(header(Op::WRITE_POSTED), false, false, flits)).collect();
-    Group::new("lengths", vec![StreamCase::legal(s.stream(&packets))])
+    CaseGroup::new("lengths", vec![StreamCase::legal(s.stream(&packets))])
 }
 
 /// An address extension on every operation that can have one, then the next packet of its channel without.
-fn extensions(s: &mut Sender) -> Group<Case> {
+fn extensions(s: &mut Sender) -> CaseGroup<Case> {
     let mut cases = Vec::new();
     for op in listed().filter(|op| op.class() != Some(Class::Link)) {
         let flits = usize::from(op.has_data() == Some(true));
-        let own = Header { address: 0x3f_ffff_fff0, ..header(op) };
+        let own = NvlHeader { address: 0x3f_ffff_fff0, ..header(op) };
         let pair = [s.packet(own, true, false, flits), s.packet(own, false, false, flits)];
         cases.push(StreamCase::legal(s.stream(&pair)));
     }
     let longest = s.packet(header(Op::WRITE_POSTED), true, false, MAX_DATA_FLITS);
     cases.push(s.legal(longest));
-    Group::new("address extensions, then the longest packet", cases)
+    CaseGroup::new("address extensions, then the longest packet", cases)
 }
 
 /// Byte enables beside every length that can have them, without and with an address extension.
-fn enables(s: &mut Sender) -> Group<Case> {
+fn enables(s: &mut Sender) -> CaseGroup<Case> {
     let mut cases = Vec::new();
     for flits in 1..=MAX_BE_DATA_FLITS {
         let packet = s.packet(header(Op::WRITE_NONPOSTED), flits % 2 == 0, true, flits);
         cases.push(s.legal(packet));
     }
-    Group::new("byte enables", cases)
+    CaseGroup::new("byte enables", cases)
 }
 
 /// Credits of every channel, first ones and returned ones, and acknowledgements.
-fn credits(s: &mut Sender) -> Group<Case> {
+fn credits(s: &mut Sender) -> CaseGroup<Case> {
     let mut cases = Vec::new();
     for vc in (0..Vc::COUNT).map(|vc| Vc(vc as u8)) {
         for (op, crh, crd) in [(Op::CREDIT_INIT, 15, 31), (Op::IDLE, 1, 16)] {
-            cases.push(s.legal(bare(Header { crvc: vc, crh, crd, ..header(op) })));
+            cases.push(s.legal(bare(NvlHeader { crvc: vc, crh, crd, ..header(op) })));
         }
     }
     for ackid in [0, 1, 2048, 4095] {
-        cases.push(s.legal(bare(Header { ackid, ackv: true, ..header(Op::IDLE) })));
-        cases.push(s.legal(bare(Header { ackid, ..header(Op::REPLAY_INIT) })));
+        cases.push(s.legal(bare(NvlHeader { ackid, ackv: true, ..header(Op::IDLE) })));
+        cases.push(s.legal(bare(NvlHeader { ackid, ..header(Op::REPLAY_INIT) })));
     }
-    Group::new("credits, then acknowledgements and replays", cases)
+    CaseGroup::new("credits, then acknowledgements and replays", cases)
 }
 
 /// Random operations, parts and fields in one stream.
-fn traffic(s: &mut Sender, count: u32) -> Group<Case> {
+fn traffic(s: &mut Sender, count: u32) -> CaseGroup<Case> {
     let ops: Vec<Op> = listed().collect();
     let mut packets = Vec::new();
     for _ in 0..count {
@@ -185,14 +185,14 @@ fn traffic(s: &mut Sender, count: u32) -> Group<Case> {
         let flits = if op.has_data() == Some(true) { 1 + s.rng.below(MAX_DATA_FLITS as u64) as usize } else { 0 };
         let ae = op.class() != Some(Class::Link) && s.rng.below(3) == 0;
         let be = (1..=MAX_BE_DATA_FLITS).contains(&flits) && s.rng.below(3) == 0;
-        let own = Header { op, vc: header(op).vc, rsvd: 0, ..Header::from_bits(s.bits()) };
+        let own = NvlHeader { op, vc: header(op).vc, rsvd: 0, ..NvlHeader::from_bits(s.bits()) };
         packets.push(s.packet(own, ae, be, flits));
     }
-    Group::new("random traffic", vec![StreamCase::legal(s.stream(&packets))])
+    CaseGroup::new("random traffic", vec![StreamCase::legal(s.stream(&packets))])
 }
 
 /// One wrong bit in a header that covers itself alone; the packet is dropped and sent again.
-fn wrong_headers(s: &mut Sender) -> Group<Case> {
+fn wrong_headers(s: &mut Sender) -> CaseGroup<Case> {
     let mut cases = Vec::new();
     for bit in (0..128).step_by(31).chain([102, 103, 127]) {
         let packet = s.packet(header(Op::READ), false, false, 0);
@@ -200,11 +200,11 @@ fn wrong_headers(s: &mut Sender) -> Group<Case> {
         let bad = good.with_header_bits(good.header_bits() ^ 1 << bit);
         cases.push(StreamCase::breaks("NVL-CRC-01", vec![bad, good]));
     }
-    Group::new("one wrong bit in a header", cases)
+    CaseGroup::new("one wrong bit in a header", cases)
 }
 
 /// A header whose CRC covers a payload with one other bit, then one that covers what was received.
-fn wrong_payloads(s: &mut Sender) -> Group<Case> {
+fn wrong_payloads(s: &mut Sender) -> CaseGroup<Case> {
     let mut cases = Vec::new();
     for (n, bit) in (0..8).zip([0, 1, 31, 63, 64, 95, 126, 127]) {
         let packet = s.packet(header(Op::RSP_DATA), n % 2 == 0, false, 1 + n);
@@ -214,14 +214,14 @@ fn wrong_payloads(s: &mut Sender) -> Group<Case> {
         let crc = NvlConfig::default().crc_of(meant.payload(), idle().header_bits());
         cases.push(StreamCase::breaks("NVL-CRC-02", vec![sent, idle().with_crc(crc), s.packer.seal(&idle())]));
     }
-    Group::new("one wrong bit in a payload", cases)
+    CaseGroup::new("one wrong bit in a payload", cases)
 }
 
 /// Breaks that one packet with a good CRC shows.
-fn breaks(s: &mut Sender) -> Group<Case> {
+fn breaks(s: &mut Sender) -> CaseGroup<Case> {
     let mut broken = Vec::new();
     for op in (0..64).step_by(5).map(Op).filter(|op| op.class().is_none()) {
-        broken.push(("NVL-OPC-01", bare(Header { op, ..Header::default() })));
+        broken.push(("NVL-OPC-01", bare(NvlHeader { op, ..NvlHeader::default() })));
     }
     for op in [Op::READ, Op::WRITE_POSTED, Op::RSP_DATA, Op::FLUSH] {
         let own = header(op);
@@ -241,7 +241,7 @@ fn breaks(s: &mut Sender) -> Group<Case> {
     for flits in [MAX_BE_DATA_FLITS + 1, MAX_DATA_FLITS - 1] {
         // The first data flit becomes the byte enables of the others.
         let packet = s.packet(header(Op::WRITE_POSTED), false, false, flits + 1);
-        let change = |header: &mut Header| (header.be, header.size) = (true, flits as u8 - 1);
+        let change = |header: &mut NvlHeader| (header.be, header.size) = (true, flits as u8 - 1);
         broken.push(("NVL-PKT-03", with(&packet, change)));
     }
     let two = s.packet(header(Op::WRITE_POSTED), false, false, 2);
@@ -253,5 +253,5 @@ fn breaks(s: &mut Sender) -> Group<Case> {
     let extended = s.packet(header(Op::READ), true, false, 0);
     broken.push(("NVL-PKT-04", with(&extended, |own| (own.op, own.vc) = (Op::IDLE, header(Op::IDLE).vc))));
     let cases = broken.into_iter().map(|(rule, packet)| StreamCase::breaks(rule, s.stream(&[packet])));
-    Group::new("breaks that one packet shows", cases.collect())
+    CaseGroup::new("breaks that one packet shows", cases.collect())
 }

@@ -75,20 +75,21 @@ impl Spec {
     }
 
     /// Its sets, in order of the manifest.
-    pub fn sources(&self) -> Vec<Source> {
+    pub fn sources(&self) -> Vec<VectorSource> {
         let mut sources = Vec::new();
         for (n, protocol) in self.protocols.iter().enumerate() {
             // Protocols of one family share its layouts.
             if self.protocols[..n].iter().all(|p| p.family != protocol.family) {
-                sources.extend(registry::layouts().filter(|l| l.family() == protocol.family).map(Source::Layout));
+                sources.extend(registry::layouts().filter(|l| l.family() == protocol.family).map(VectorSource::Layout));
             }
             match (flit256::mode_of(protocol.name), protocol.name) {
-                (Some(mode), _) => sources.extend(Dir::ALL.map(|dir| Source::Flits256(mode, dir))),
-                (None, flit_ual::PROTOCOL) => sources.extend(Dir::ALL.map(Source::FlitsUal)),
-                (None, flit_nvl::PROTOCOL) => sources.extend(Dir::ALL.map(Source::PacketsNvl)),
-                (None, flit_io::PROTOCOL) => sources.extend(Dir::ALL.map(Source::FlitsIo)),
+                (Some(mode), _) => sources.extend(Dir::ALL.map(|dir| VectorSource::Flits256(mode, dir))),
+                (None, flit_ual::PROTOCOL) => sources.extend(Dir::ALL.map(VectorSource::FlitsUal)),
+                (None, flit_nvl::PROTOCOL) => sources.extend(Dir::ALL.map(VectorSource::PacketsNvl)),
+                (None, flit_io::PROTOCOL) => sources.extend(Dir::ALL.map(VectorSource::FlitsIo)),
                 (None, _) => {
-                    let kinds = [Source::Flits, Source::Control, Source::Retry, Source::Context];
+                    let kinds =
+                        [VectorSource::Flits, VectorSource::Control, VectorSource::Retry, VectorSource::Context];
                     sources.extend(kinds.iter().flat_map(|kind| Dir::ALL.map(kind)));
                 }
             }
@@ -99,7 +100,7 @@ impl Spec {
 
 /// One vector set before it is made.
 #[derive(Debug, Clone, Copy)]
-pub enum Source {
+pub enum VectorSource {
     /// Messages of a layout.
     Layout(&'static LayoutDef),
     /// Traffic, slot formats and visible breaks of `cxl-68b`.
@@ -120,20 +121,20 @@ pub enum Source {
     PacketsNvl(Dir),
 }
 
-impl Source {
+impl VectorSource {
     /// Makes the set.
     pub fn vectors(self, spec: &Spec) -> VectorSet {
         match self {
-            Source::Layout(def) if def.family() == "cxl68" => layouts::vectors(def, spec.seed, spec.count),
-            Source::Layout(def) => layouts::vectors(def, spec.seed, thinned(spec.count)),
-            Source::Flits256(mode, dir) => cxl256::flits::vectors(mode, dir, spec.seed, thinned(spec.count)),
-            Source::FlitsUal(dir) => ualink::vectors(dir, spec.seed, thinned(spec.count)),
-            Source::PacketsNvl(dir) => nvlink::vectors(dir, spec.seed, thinned(spec.count)),
-            Source::FlitsIo(dir) => cxlio::vectors(dir, spec.seed, thinned(spec.count)),
-            Source::Flits(dir) => cxl68::flits::vectors(dir, spec.seed, spec.count),
-            Source::Control(dir) => cxl68::control::vectors(dir, spec.seed, spec.count),
-            Source::Retry(dir) => cxl68::retry::vectors(dir, spec.seed),
-            Source::Context(dir) => cxl68::context::vectors(dir, spec.seed),
+            VectorSource::Layout(def) if def.family() == "cxl68" => layouts::vectors(def, spec.seed, spec.count),
+            VectorSource::Layout(def) => layouts::vectors(def, spec.seed, thinned(spec.count)),
+            VectorSource::Flits256(mode, dir) => cxl256::flits::vectors(mode, dir, spec.seed, thinned(spec.count)),
+            VectorSource::FlitsUal(dir) => ualink::vectors(dir, spec.seed, thinned(spec.count)),
+            VectorSource::PacketsNvl(dir) => nvlink::vectors(dir, spec.seed, thinned(spec.count)),
+            VectorSource::FlitsIo(dir) => cxlio::vectors(dir, spec.seed, thinned(spec.count)),
+            VectorSource::Flits(dir) => cxl68::flits::vectors(dir, spec.seed, spec.count),
+            VectorSource::Control(dir) => cxl68::control::vectors(dir, spec.seed, spec.count),
+            VectorSource::Retry(dir) => cxl68::retry::vectors(dir, spec.seed),
+            VectorSource::Context(dir) => cxl68::context::vectors(dir, spec.seed),
         }
     }
 }

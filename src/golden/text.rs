@@ -3,16 +3,16 @@
 //! LF endings, ASCII, integers, fixed order; no date, no path. The headers name versions, command and the ranges of cases.
 
 use super::spec::{FORMAT_VERSION, Spec};
-use super::vectors::{Content, Group, Stream256, StreamCase, VectorSet};
+use super::vectors::{CaseGroup, Stream256, StreamCase, VectorContent, VectorSet};
 use scalepool_forms::{flit_io, flit_nvl, flit_ual, flit68, flit256, message};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
 use scalepool_protocols::cxl::cxl68::stream::Unpacker;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::nvlink::Packet;
-use scalepool_protocols::ualink::flit::Flit as DlFlit;
+use scalepool_protocols::ualink::flit::DlFlit;
 use scalepool_protocols::wire::{ByteOrder, FieldDef, LayoutDef};
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// The three files of a vector set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum VectorFileForm {
     /// `$readmemh` numbers.
     Hex,
     /// Cases with fields, bytes and result.
@@ -29,16 +29,16 @@ pub enum Form {
     Jsonl,
 }
 
-impl Form {
+impl VectorFileForm {
     /// All forms, in order of the manifest.
-    pub const ALL: [Form; 3] = [Form::Hex, Form::Rsp, Form::Jsonl];
+    pub const ALL: [VectorFileForm; 3] = [VectorFileForm::Hex, VectorFileForm::Rsp, VectorFileForm::Jsonl];
 
     /// File name extension.
     pub const fn extension(self) -> &'static str {
         match self {
-            Form::Hex => "hex",
-            Form::Rsp => "rsp",
-            Form::Jsonl => "jsonl",
+            VectorFileForm::Hex => "hex",
+            VectorFileForm::Rsp => "rsp",
+            VectorFileForm::Jsonl => "jsonl",
         }
     }
 
@@ -50,18 +50,18 @@ impl Form {
     /// Vectors or cases in the file.
     pub fn count(self, set: &VectorSet) -> usize {
         match self {
-            Form::Hex => set.numbers(),
-            Form::Rsp => set.cases(),
-            Form::Jsonl => set.vectors(),
+            VectorFileForm::Hex => set.numbers(),
+            VectorFileForm::Rsp => set.cases(),
+            VectorFileForm::Jsonl => set.vectors(),
         }
     }
 
     /// The file.
     pub fn text(self, set: &VectorSet, spec: &Spec) -> String {
         match self {
-            Form::Hex => hex(set, spec),
-            Form::Rsp => rsp(set, spec),
-            Form::Jsonl => jsonl(set),
+            VectorFileForm::Hex => hex(set, spec),
+            VectorFileForm::Rsp => rsp(set, spec),
+            VectorFileForm::Jsonl => jsonl(set),
         }
     }
 }
@@ -80,7 +80,7 @@ pub fn message_number(def: &LayoutDef, bits: u128) -> String {
 }
 
 /// The number of a unit, most significant digit first: byte 67 to byte 0.
-pub fn unit_number(unit: &Unit) -> String {
+pub fn unit_number(unit: &Cxl68Unit) -> String {
     reversed_hex(&unit.0)
 }
 
@@ -112,7 +112,7 @@ fn header(set: &VectorSet, spec: &Spec, sign: &str, form: &[&str], ranges: &[(St
 
 /// What the groups hold, with their ranges; `size` gives the entries of a case.
 fn ranges<C>(
-    groups: &[Group<C>],
+    groups: &[CaseGroup<C>],
     size: impl Fn(&C) -> usize,
     legal: impl Fn(&C) -> bool,
 ) -> Vec<(String, Range<usize>)> {
@@ -133,7 +133,7 @@ const STREAM: &str = "the flits are one stream in order; cases and their results
 fn hex(set: &VectorSet, spec: &Spec) -> String {
     let form = "for $readmemh: one vector a line, the whole as one number, most significant digit first, byte 0 lowest";
     match &set.content {
-        Content::Messages(def, groups) => {
+        VectorContent::Messages(def, groups) => {
             let result = "which vectors are valid stands in the .rsp file; what each vector is, by its number from 0:";
             let form = match def.order {
                 ByteOrder::Little => form,
@@ -149,8 +149,8 @@ fn hex(set: &VectorSet, spec: &Spec) -> String {
             }
             text
         }
-        Content::Flits256(_, groups) => {
-            let size = |c: &StreamCase<Flit>| c.units.len();
+        VectorContent::Flits256(_, groups) => {
+            let size = |c: &StreamCase<Cxl256Flit>| c.units.len();
             let mut text = header(set, spec, "//", &[form, STREAM], &ranges(groups, size, |c| c.rule.is_none()));
             for flit in groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units) {
                 text += &reversed_hex(&flit.0);
@@ -158,7 +158,7 @@ fn hex(set: &VectorSet, spec: &Spec) -> String {
             }
             text
         }
-        Content::Ualink(_, groups) => {
+        VectorContent::Ualink(_, groups) => {
             let size = |c: &StreamCase<DlFlit>| c.units.len();
             let mut text = header(set, spec, "//", &[form, STREAM], &ranges(groups, size, |c| c.rule.is_none()));
             for flit in groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units) {
@@ -167,7 +167,7 @@ fn hex(set: &VectorSet, spec: &Spec) -> String {
             }
             text
         }
-        Content::Nvlink(_, groups) => {
+        VectorContent::Nvlink(_, groups) => {
             let size = |c: &StreamCase<Packet>| c.units.iter().map(|packet| packet.flits().len()).sum();
             let form = "for $readmemh: one flit of 128 bits a line, most significant digit first, byte 0 lowest; \
                         packet behind packet, whose ends show in the .rsp and .jsonl file";
@@ -179,7 +179,7 @@ fn hex(set: &VectorSet, spec: &Spec) -> String {
             }
             text
         }
-        Content::Cxl68(_, groups) => {
+        VectorContent::Cxl68(_, groups) => {
             let size = |c: &StreamCase| c.units.len();
             let mut text = header(set, spec, "//", &[form, STREAM], &ranges(groups, size, |c| c.rule.is_none()));
             for unit in groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units) {
@@ -203,7 +203,7 @@ fn result(text: &mut String, rule: Option<&str>) {
 
 fn rsp(set: &VectorSet, spec: &Spec) -> String {
     match &set.content {
-        Content::Messages(def, groups) => {
+        VectorContent::Messages(def, groups) => {
             let mut form = vec![
                 "fields as hex in layout order; an address field is the byte address; Bytes: byte 0 first",
                 "RESULT judges the layout alone; RULE is the first rule broken, in layout order",
@@ -227,7 +227,7 @@ fn rsp(set: &VectorSet, spec: &Spec) -> String {
             text.pop();
             text
         }
-        Content::Cxl68(dir, groups) => {
+        VectorContent::Cxl68(dir, groups) => {
             let form = [
                 "Flit: 68 bytes in order of the wire, byte 0 first; every case begins and ends with no data owed",
                 "RULE is the one rule the case breaks; [Context = ..] holds for the cases behind it",
@@ -237,7 +237,7 @@ fn rsp(set: &VectorSet, spec: &Spec) -> String {
             cases(&mut text, "cxl-68b", dir.name(), groups, |unit| bytes_hex(&unit.0));
             text
         }
-        Content::Ualink(dir, groups) => {
+        VectorContent::Ualink(dir, groups) => {
             let form = [
                 "Flit: 640 bytes in order of the wire, byte 0 first; every case begins and ends with nothing left over or owed",
                 "RULE is the rule the case breaks; the address cache is filled over the whole file",
@@ -247,7 +247,7 @@ fn rsp(set: &VectorSet, spec: &Spec) -> String {
             cases(&mut text, flit_ual::PROTOCOL, dir.name(), groups, |flit| bytes_hex(&flit.0));
             text
         }
-        Content::Nvlink(dir, groups) => {
+        VectorContent::Nvlink(dir, groups) => {
             let form = [
                 "Flit: a packet of 16 to 288 bytes in order of the wire, byte 0 first",
                 "every case begins and ends with no payload that a CRC has yet to cover",
@@ -260,7 +260,7 @@ fn rsp(set: &VectorSet, spec: &Spec) -> String {
             });
             text
         }
-        Content::Flits256(stream, groups) => {
+        VectorContent::Flits256(stream, groups) => {
             let form = [
                 "Flit: 256 bytes in order of the wire, byte 0 first; every case begins and ends with no data owed",
                 "RULE is the rule the case breaks; a CRC that fails behind a failed FEC is not named besides",
@@ -276,7 +276,13 @@ fn rsp(set: &VectorSet, spec: &Spec) -> String {
 }
 
 /// The cases of a `.rsp` file of flits.
-fn cases<U>(text: &mut String, protocol: &str, dir: &str, groups: &[Group<StreamCase<U>>], hex: impl Fn(&U) -> String) {
+fn cases<U>(
+    text: &mut String,
+    protocol: &str,
+    dir: &str,
+    groups: &[CaseGroup<StreamCase<U>>],
+    hex: impl Fn(&U) -> String,
+) {
     let _ = write!(text, "\n[Protocol = {protocol}]\n[Dir = {dir}]\n\n");
     let mut context = None;
     for (n, case) in groups.iter().flat_map(|g| &g.cases).enumerate() {
@@ -297,19 +303,19 @@ fn cases<U>(text: &mut String, protocol: &str, dir: &str, groups: &[Group<Stream
 fn jsonl(set: &VectorSet) -> String {
     let mut text = String::new();
     match &set.content {
-        Content::Messages(def, groups) => {
+        VectorContent::Messages(def, groups) => {
             for case in groups.iter().flat_map(|g| &g.cases) {
                 let _ = writeln!(text, "{}", message_line(def, case.bits, case.rule));
             }
         }
-        Content::Flits256(stream, groups) => {
+        VectorContent::Flits256(stream, groups) => {
             let flits = groups.iter().flat_map(|g| &g.cases).flat_map(|c| c.units.iter().copied());
             objects(stream, flits, |value| {
                 let _ = writeln!(text, "{value}");
             });
         }
-        Content::Ualink(dir, groups) => {
-            let mut decoder = flit_ual::Decoder::new(*dir);
+        VectorContent::Ualink(dir, groups) => {
+            let mut decoder = flit_ual::UalFlitDecoder::new(*dir);
             let flits = groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units);
             let mut answers: Vec<_> = flits.flat_map(|flit| decoder.read(flit)).collect();
             answers.extend(decoder.finish());
@@ -317,15 +323,15 @@ fn jsonl(set: &VectorSet) -> String {
                 let _ = writeln!(text, "{form}");
             }
         }
-        Content::Nvlink(dir, groups) => {
-            let mut decoder = flit_nvl::Decoder::default();
+        VectorContent::Nvlink(dir, groups) => {
+            let mut decoder = flit_nvl::NvlPacketDecoder::default();
             let packets = groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units);
             for (index, packet) in packets.enumerate() {
                 let (decoded, findings) = decoder.read(packet);
                 let _ = writeln!(text, "{}", flit_nvl::to_json(&decoded, &findings, *dir, index as u64));
             }
         }
-        Content::Cxl68(dir, groups) => {
+        VectorContent::Cxl68(dir, groups) => {
             let mut reader = Unpacker::new(*dir, Revision::V2_0, Enabled::ALL);
             let units = groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units);
             for (index, unit) in units.enumerate() {
@@ -339,12 +345,12 @@ fn jsonl(set: &VectorSet) -> String {
 }
 
 /// The objects of flits of 256 bytes, as `flit decode` prints them.
-fn objects(stream: &Stream256, flits: impl Iterator<Item = Flit>, mut line: impl FnMut(Value)) {
+fn objects(stream: &Stream256, flits: impl Iterator<Item = Cxl256Flit>, mut line: impl FnMut(Value)) {
     if stream.protocol == flit_io::PROTOCOL {
-        let mut decoder = flit_io::Decoder::new(stream.dir);
+        let mut decoder = flit_io::IoFlitDecoder::new(stream.dir);
         flits.zip(0..).for_each(|(flit, index)| line(decoder.read(&flit, index).0));
     } else {
-        let mut decoder = flit256::Decoder::new(stream.mode, stream.dir);
+        let mut decoder = flit256::Cxl256FlitDecoder::new(stream.mode, stream.dir);
         flits.zip(0..).for_each(|(flit, index)| {
             let (decoded, findings) = decoder.read(&flit);
             line(flit256::to_json(&decoded, &findings, index));

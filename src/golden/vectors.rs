@@ -2,27 +2,27 @@
 
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::nvlink::Packet;
-use scalepool_protocols::ualink::flit::Flit as DlFlit;
+use scalepool_protocols::ualink::flit::DlFlit;
 use scalepool_protocols::wire::LayoutDef;
 use std::fmt;
 
 /// Cases of one kind, in order; the headers of the files name the range.
 #[derive(Debug, Clone)]
-pub struct Group<C> {
+pub struct CaseGroup<C> {
     /// What the cases show, in a few words.
     pub what: String,
     /// The cases.
     pub cases: Vec<C>,
 }
 
-impl<C> Group<C> {
+impl<C> CaseGroup<C> {
     /// A group.
-    pub fn new(what: impl Into<String>, cases: Vec<C>) -> Group<C> {
-        Group { what: what.into(), cases }
+    pub fn new(what: impl Into<String>, cases: Vec<C>) -> CaseGroup<C> {
+        CaseGroup { what: what.into(), cases }
     }
 }
 
@@ -37,7 +37,7 @@ pub struct MessageCase {
 
 /// A run of flits that starts and ends with no data owed.
 #[derive(Debug, Clone)]
-pub struct StreamCase<U = Unit> {
+pub struct StreamCase<U = Cxl68Unit> {
     /// What has to be known beside the flits to judge them.
     pub context: Option<Context>,
     /// Flits in order of the wire.
@@ -115,17 +115,17 @@ pub struct Stream256 {
 
 /// The cases of a file.
 #[derive(Debug, Clone)]
-pub enum Content {
+pub enum VectorContent {
     /// Messages of one layout.
-    Messages(&'static LayoutDef, Vec<Group<MessageCase>>),
+    Messages(&'static LayoutDef, Vec<CaseGroup<MessageCase>>),
     /// Flits of `cxl-68b` in one direction.
-    Cxl68(Dir, Vec<Group<StreamCase>>),
+    Cxl68(Dir, Vec<CaseGroup<StreamCase>>),
     /// Flits of 256 bytes in one direction.
-    Flits256(Stream256, Vec<Group<StreamCase<Flit>>>),
+    Flits256(Stream256, Vec<CaseGroup<StreamCase<Cxl256Flit>>>),
     /// Flits of `ualink` in one direction.
-    Ualink(Dir, Vec<Group<StreamCase<DlFlit>>>),
+    Ualink(Dir, Vec<CaseGroup<StreamCase<DlFlit>>>),
     /// Packets of `nvlink` in one direction.
-    Nvlink(Dir, Vec<Group<StreamCase<Packet>>>),
+    Nvlink(Dir, Vec<CaseGroup<StreamCase<Packet>>>),
 }
 
 /// One vector set: it becomes a `.hex`, a `.rsp` and a `.jsonl` file.
@@ -136,14 +136,14 @@ pub struct VectorSet {
     /// What it is, for the headers.
     pub about: String,
     /// Its cases.
-    pub content: Content,
+    pub content: VectorContent,
 }
 
 impl VectorSet {
     /// Lines of the `.hex` file: messages or flits.
     pub fn numbers(&self) -> usize {
         match &self.content {
-            Content::Nvlink(_, groups) => {
+            VectorContent::Nvlink(_, groups) => {
                 let packets = groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units);
                 packets.map(|packet| packet.flits().len()).sum()
             }
@@ -154,22 +154,22 @@ impl VectorSet {
     /// Lines of the `.jsonl` file: messages, flits or packets.
     pub fn vectors(&self) -> usize {
         match &self.content {
-            Content::Messages(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
-            Content::Cxl68(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
-            Content::Flits256(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
-            Content::Ualink(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
-            Content::Nvlink(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
+            VectorContent::Messages(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
+            VectorContent::Cxl68(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
+            VectorContent::Flits256(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
+            VectorContent::Ualink(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
+            VectorContent::Nvlink(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
         }
     }
 
     /// Cases of the `.rsp` file.
     pub fn cases(&self) -> usize {
         match &self.content {
-            Content::Messages(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
-            Content::Cxl68(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
-            Content::Flits256(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
-            Content::Ualink(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
-            Content::Nvlink(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
+            VectorContent::Messages(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
+            VectorContent::Cxl68(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
+            VectorContent::Flits256(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
+            VectorContent::Ualink(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
+            VectorContent::Nvlink(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::error::SetError;
 use super::manifest::{FileEntry, MANIFEST, MANIFEST_BYTES, Manifest, SUMS, sha256};
 use super::spec::Spec;
-use super::text::Form;
+use super::text::VectorFileForm;
 use scalepool_forms::input::{read_file, text_of};
 use scalepool_trace::output::{Scratch, together};
 use std::fs;
@@ -121,7 +121,7 @@ fn fill(spec: &Spec, dir: &Path, progress: Progress) -> Result<Manifest, SetErro
     for (n, source) in sources.iter().enumerate() {
         progress(n, sources.len());
         let set = source.vectors(spec);
-        for form in Form::ALL {
+        for form in VectorFileForm::ALL {
             let text = form.text(&set, spec);
             put(&form.path(&set), &text)?;
             let sha256 = sha256(text.as_bytes());

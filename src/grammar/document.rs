@@ -3,7 +3,7 @@
 //! A walk: the text is parsed as TOML; every key and value keeps its line and column; an edit replaces one value, or
 //! adds it, and says that it comes from the command line. What the keys mean is not known here.
 
-use super::problem::{Place, Problems};
+use super::problem::{Problems, TextPlace};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
@@ -14,9 +14,9 @@ const MAX_DEPTH: usize = 32;
 
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub struct DocumentItem {
     /// Where the value stands.
-    pub place: Place,
+    pub place: TextPlace,
     /// What it is.
     pub value: Value,
 }
@@ -31,7 +31,7 @@ pub enum Value {
     /// `true` or `false`.
     Bool(bool),
     /// An array.
-    List(Vec<Item>),
+    List(Vec<DocumentItem>),
     /// A table.
     Table(Table),
 }
@@ -40,28 +40,28 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     /// Key, where it stands, value.
-    pub entries: Vec<(String, Place, Item)>,
+    pub entries: Vec<(String, TextPlace, DocumentItem)>,
 }
 
 impl Table {
     /// The value of a key.
-    pub fn get(&self, key: &str) -> Option<&Item> {
+    pub fn get(&self, key: &str) -> Option<&DocumentItem> {
         self.entries.iter().find(|(name, ..)| name == key).map(|(.., item)| item)
     }
 
     /// The value of a key, to be changed.
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Item> {
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut DocumentItem> {
         self.entries.iter_mut().find(|(name, ..)| name == key).map(|(.., item)| item)
     }
 
     /// Takes the value of a key out.
-    pub fn take(&mut self, key: &str) -> Option<Item> {
+    pub fn take(&mut self, key: &str) -> Option<DocumentItem> {
         let at = self.entries.iter().position(|(name, ..)| name == key)?;
         Some(self.entries.remove(at).2)
     }
 
     /// Sets a key, over what is there.
-    pub fn set(&mut self, key: &str, place: Place, item: Item) {
+    pub fn set(&mut self, key: &str, place: TextPlace, item: DocumentItem) {
         match self.entries.iter_mut().find(|(name, ..)| name == key) {
             Some(entry) => *entry = (key.to_owned(), place, item),
             None => self.entries.push((key.to_owned(), place, item)),
@@ -72,14 +72,14 @@ impl Table {
     pub fn merge(&mut self, over: &Table) {
         for (key, place, item) in &over.entries {
             match (self.entries.iter_mut().find(|(name, ..)| name == key), &item.value) {
-                (Some((.., Item { value: Value::Table(own), .. })), Value::Table(over)) => own.merge(over),
+                (Some((.., DocumentItem { value: Value::Table(own), .. })), Value::Table(over)) => own.merge(over),
                 _ => self.set(key, *place, item.clone()),
             }
         }
     }
 }
 
-impl Item {
+impl DocumentItem {
     /// What it is, for messages.
     pub fn shown(&self) -> String {
         match &self.value {
@@ -106,11 +106,11 @@ impl<'a> Lines<'a> {
         Lines { file, text, starts }
     }
 
-    fn place(&self, offset: usize) -> Place {
+    fn place(&self, offset: usize) -> TextPlace {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|&start| start <= offset);
         let before = self.text.get(self.starts[line - 1]..offset).unwrap_or_default();
-        Place { file: self.file, line, column: before.chars().count() + 1 }
+        TextPlace { file: self.file, line, column: before.chars().count() + 1 }
     }
 }
 
@@ -149,11 +149,11 @@ pub fn parse(file: u16, text: &str, problems: &mut Problems) -> Table {
 }
 
 fn table(from: &DeTable<'_>, lines: &Lines<'_>, depth: usize, problems: &mut Problems) -> Table {
-    let mut entries: Vec<(usize, (String, Place, Item))> = Vec::new();
+    let mut entries: Vec<(usize, (String, TextPlace, DocumentItem))> = Vec::new();
     for (key, value) in from.iter() {
         let at = key.span().start;
         let place = lines.place(at);
-        let item = Item {
+        let item = DocumentItem {
             place: lines.place(value.span().start),
             value: self::value(value.get_ref(), place, lines, depth, problems),
         };
@@ -164,7 +164,7 @@ fn table(from: &DeTable<'_>, lines: &Lines<'_>, depth: usize, problems: &mut Pro
     Table { entries: entries.into_iter().map(|(_, entry)| entry).collect() }
 }
 
-fn value(from: &DeValue<'_>, at: Place, lines: &Lines<'_>, depth: usize, problems: &mut Problems) -> Value {
+fn value(from: &DeValue<'_>, at: TextPlace, lines: &Lines<'_>, depth: usize, problems: &mut Problems) -> Value {
     match from {
         DeValue::Array(_) | DeValue::Table(_) if depth == MAX_DEPTH => {
             problems.add(at, "", format!("found more than {MAX_DEPTH} tables and arrays inside one another"));
@@ -185,7 +185,7 @@ fn value(from: &DeValue<'_>, at: Place, lines: &Lines<'_>, depth: usize, problem
         DeValue::Array(list) => {
             let item = |item: &toml::Spanned<DeValue<'_>>| {
                 let place = lines.place(item.span().start);
-                Item { place, value: self::value(item.get_ref(), place, lines, depth + 1, problems) }
+                DocumentItem { place, value: self::value(item.get_ref(), place, lines, depth + 1, problems) }
             };
             Value::List(list.iter().map(item).collect())
         }
@@ -215,13 +215,13 @@ pub fn path_of(text: &str) -> Option<Vec<String>> {
 }
 
 /// Sets the value at a path, with the tables that lead there; `false`: something on the way is no table.
-pub fn edit(root: &mut Table, path: &[String], item: Item) -> bool {
+pub fn edit(root: &mut Table, path: &[String], item: DocumentItem) -> bool {
     let place = item.place;
     let Some((last, way)) = path.split_last() else { return false };
     let mut table = root;
     for part in way {
         if table.get(part).is_none() {
-            table.set(part, place, Item { place, value: Value::Table(Table::default()) });
+            table.set(part, place, DocumentItem { place, value: Value::Table(Table::default()) });
         }
         let Some((.., item)) = table.entries.iter_mut().find(|(name, ..)| name == part) else { return false };
         let Value::Table(inner) = &mut item.value else { return false };
@@ -247,11 +247,11 @@ mod tests {
         let mut root = parsed(text).expect("it is TOML");
         let keys: Vec<&str> = root.entries.iter().map(|(key, ..)| key.as_str()).collect();
         assert_eq!(keys, ["format", "b", "a"], "in the order of the file");
-        let Some(Item { value: Value::Table(b), .. }) = root.get("b") else { panic!("b is a table") };
-        assert_eq!(b.entries[0].1, Place { file: 0, line: 3, column: 1 });
-        assert_eq!(b.entries[0].2.place, Place { file: 0, line: 3, column: 5 });
+        let Some(DocumentItem { value: Value::Table(b), .. }) = root.get("b") else { panic!("b is a table") };
+        assert_eq!(b.entries[0].1, TextPlace { file: 0, line: 3, column: 1 });
+        assert_eq!(b.entries[0].2.place, TextPlace { file: 0, line: 3, column: 5 });
         let path = path_of("a.x.y").expect("a path");
-        let off = || Item { place: Place::default(), value: Value::Bool(false) };
+        let off = || DocumentItem { place: TextPlace::default(), value: Value::Bool(false) };
         assert!(edit(&mut root, &path, off()));
         assert!(!edit(&mut root, &path_of("format.x").expect("a path"), off()));
         assert_eq!(path_of("link.hosts[12].ber").expect("a path").join("/"), "link/hosts/at/12/ber");

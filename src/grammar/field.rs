@@ -8,15 +8,15 @@
 //! has none, which is an `Option`; a number is read with
 //! its unit and compared with the range; what does not fit is a finding, and the default stands so that reading goes on.
 
-use super::document::{Item, Table, Value};
-use super::problem::{Place, Problems};
+use super::document::{DocumentItem, Table, Value};
+use super::problem::{Problems, TextPlace};
 use super::quantity::{self, Unit};
 use scalepool_forms::message::most_similar;
 use std::fmt::{self, Display};
 
 /// What a field takes.
 #[derive(Debug, Clone, Copy)]
-pub enum Range {
+pub enum FieldRange {
     /// A whole number, both ends included.
     Int(u64, u64),
     /// One of these whole numbers.
@@ -35,20 +35,20 @@ pub enum Range {
     Table(fn() -> Vec<&'static Field>),
 }
 
-impl Display for Range {
+impl Display for FieldRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Range::Int(low, high) => write!(f, "{low} to {high}"),
-            Range::OneOf(numbers) => {
+            FieldRange::Int(low, high) => write!(f, "{low} to {high}"),
+            FieldRange::OneOf(numbers) => {
                 let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
                 f.write_str(&numbers.join(", "))
             }
-            Range::Real(low, high) => write!(f, "{low} to {high}"),
-            Range::Words(words) => f.write_str(&words.join(", ")),
-            Range::Switch => f.write_str("on, off"),
-            Range::Text(what) => f.write_str(what),
-            Range::Texts(what) => write!(f, "list of {what}"),
-            Range::Table(fields) => {
+            FieldRange::Real(low, high) => write!(f, "{low} to {high}"),
+            FieldRange::Words(words) => f.write_str(&words.join(", ")),
+            FieldRange::Switch => f.write_str("on, off"),
+            FieldRange::Text(what) => f.write_str(what),
+            FieldRange::Texts(what) => write!(f, "list of {what}"),
+            FieldRange::Table(fields) => {
                 let names: Vec<&str> = fields().iter().map(|field| field.name).collect();
                 write!(f, "a table with {}", names.join(", "))
             }
@@ -66,7 +66,7 @@ pub struct Field {
     /// What a bare number means.
     pub unit: Unit,
     /// What it takes.
-    pub range: Range,
+    pub range: FieldRange,
     /// What it is, with its source.
     pub doc: &'static str,
 }
@@ -75,7 +75,7 @@ impl Field {
     /// What it expects, with its unit, for messages.
     pub fn expected(&self) -> String {
         match (self.range, self.unit) {
-            (Range::Int(..) | Range::OneOf(_) | Range::Real(..), unit) if unit != Unit::Of("-") => {
+            (FieldRange::Int(..) | FieldRange::OneOf(_) | FieldRange::Real(..), unit) if unit != Unit::Of("-") => {
                 format!("{} [{}]", self.range, unit.name())
             }
             _ => self.range.to_string(),
@@ -89,13 +89,13 @@ pub trait Config: Sized {
     fn fields() -> Vec<&'static Field>;
 
     /// Reads all of them.
-    fn read(reader: &mut Reader<'_>) -> Self;
+    fn read(reader: &mut TableReader<'_>) -> Self;
 }
 
 /// A value that a field can have.
-pub trait Taken: Sized {
+pub trait ReadField: Sized {
     /// Its value in the table of the reader.
-    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self;
+    fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> Self;
 }
 
 /// Declares a configuration: `name: type = "default" [unit] in range, "meaning";` for each field. `with { part: Type }` in
@@ -129,7 +129,7 @@ macro_rules! config {
                 fields
             }
 
-            fn read(reader: &mut $crate::field::Reader<'_>) -> Self {
+            fn read(reader: &mut $crate::field::TableReader<'_>) -> Self {
                 $name {
                     $($($part: <$config as $crate::field::Config>::read(reader),)*)?
                     $($field: reader.take(stringify!($field)),)*
@@ -137,9 +137,9 @@ macro_rules! config {
             }
         }
 
-        impl $crate::field::Taken for $name {
+        impl $crate::field::ReadField for $name {
             fn taken(
-                reader: &mut $crate::field::Reader<'_>,
+                reader: &mut $crate::field::TableReader<'_>,
                 field: &'static $crate::field::Field,
             ) -> Self {
                 reader.table(field)
@@ -150,11 +150,11 @@ macro_rules! config {
 pub use crate::config;
 
 /// Reads one table of a description.
-pub struct Reader<'a> {
+pub struct TableReader<'a> {
     fields: Vec<&'static Field>,
     table: &'a Table,
     /// Where the table stands.
-    place: Place,
+    place: TextPlace,
     /// Path of the table.
     path: String,
     problems: &'a mut Problems,
@@ -165,7 +165,7 @@ pub struct Reader<'a> {
 /// Reads a configuration from a table; keys in `reserved` are somebody else's.
 pub fn read<C: Config>(
     table: &Table,
-    place: Place,
+    place: TextPlace,
     path: &str,
     reserved: &[&str],
     problems: &mut Problems,
@@ -178,24 +178,24 @@ pub fn read<C: Config>(
             problems.add(*place, format!("{path}.{key}"), unknown("key", known()).of(key));
         }
     }
-    C::read(&mut Reader { fields, table, place, path: path.to_owned(), problems, resolved })
+    C::read(&mut TableReader { fields, table, place, path: path.to_owned(), problems, resolved })
 }
 
 /// What to say of a name that nobody knows.
-pub struct Unknown<'a> {
+pub struct UnknownName<'a> {
     what: &'a str,
     known: Vec<&'a str>,
 }
 
 /// Of names of such a kind.
-pub fn unknown<'a>(what: &'a str, known: impl Iterator<Item = &'a str>) -> Unknown<'a> {
-    Unknown { what, known: known.collect() }
+pub fn unknown<'a>(what: &'a str, known: impl Iterator<Item = &'a str>) -> UnknownName<'a> {
+    UnknownName { what, known: known.collect() }
 }
 
-impl Unknown<'_> {
+impl UnknownName<'_> {
     /// The text for a name.
     pub fn of(&self, found: &str) -> String {
-        let Unknown { what, known } = self;
+        let UnknownName { what, known } = self;
         let near = most_similar(found, known.iter().copied());
         match near.first() {
             None => format!("found the {what} `{found}`, expected none"),
@@ -206,9 +206,9 @@ impl Unknown<'_> {
     }
 }
 
-impl Reader<'_> {
+impl TableReader<'_> {
     /// The value of a field, of any type.
-    pub fn take<T: Taken>(&mut self, name: &str) -> T {
+    pub fn take<T: ReadField>(&mut self, name: &str) -> T {
         let field = self.fields.iter().find(|field| field.name == name).copied();
         T::taken(self, field.unwrap_or_else(|| unreachable!("`{name}` is declared")))
     }
@@ -217,7 +217,7 @@ impl Reader<'_> {
         format!("{}.{}", self.path, field.name)
     }
 
-    fn refuse(&mut self, field: &Field, item: &Item, expected: &str) {
+    fn refuse(&mut self, field: &Field, item: &DocumentItem, expected: &str) {
         let path = self.path(field);
         self.problems.add(item.place, path, format!("found {}, expected {expected}", item.shown()));
     }
@@ -279,7 +279,7 @@ impl Reader<'_> {
     pub fn table<C: Config>(&mut self, field: &'static Field) -> C {
         let empty = Table::default();
         let (table, place) = match self.table.get(field.name) {
-            Some(Item { value: Value::Table(table), place }) => (table, *place),
+            Some(DocumentItem { value: Value::Table(table), place }) => (table, *place),
             Some(item) => {
                 let item = item.clone();
                 self.refuse(field, &item, &field.expected());
@@ -295,8 +295,8 @@ impl Reader<'_> {
 /// A number in the range of a field, or what was expected.
 fn whole_number(field: &Field, text: &str) -> Result<u64, String> {
     match (quantity::parse(text, field.unit), field.range) {
-        (Some(n), Range::Int(low, high)) if (low..=high).contains(&n) => Ok(n),
-        (Some(n), Range::OneOf(numbers)) if numbers.contains(&n) => Ok(n),
+        (Some(n), FieldRange::Int(low, high)) if (low..=high).contains(&n) => Ok(n),
+        (Some(n), FieldRange::OneOf(numbers)) if numbers.contains(&n) => Ok(n),
         (Some(_), _) => Err(field.expected()),
         (None, _) if text.trim().starts_with(|c: char| c.is_ascii_digit()) => {
             Err(format!("{}: {}", field.expected(), field.unit.expected()))
@@ -307,15 +307,15 @@ fn whole_number(field: &Field, text: &str) -> Result<u64, String> {
 
 macro_rules! ints {
     ($($type:ty),*) => {
-        $(impl Taken for $type {
-            fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self {
+        $(impl ReadField for $type {
+            fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> Self {
                 let value = reader.int(field);
                 <$type>::try_from(value).unwrap_or_else(|_| unreachable!("the range of `{}` fits its type", field.name))
             }
         }
 
-        impl Taken for Option<$type> {
-            fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self {
+        impl ReadField for Option<$type> {
+            fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> Self {
                 reader.optional_int(field).and_then(|value| <$type>::try_from(value).ok())
             }
         })*
@@ -324,23 +324,23 @@ macro_rules! ints {
 ints!(u8, u16, u32, u64, usize);
 
 /// A table that may be left out as a whole.
-impl<C: Config> Taken for Option<C> {
-    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Option<C> {
+impl<C: Config> ReadField for Option<C> {
+    fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> Option<C> {
         reader.has(field).then(|| reader.table(field))
     }
 }
 
-impl Taken for f64 {
-    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> f64 {
+impl ReadField for f64 {
+    fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> f64 {
         reader.value(field, |text| match (text.replace('_', "").parse::<f64>(), field.range) {
-            (Ok(x), Range::Real(low, high)) if x >= low && x <= high => Ok(x),
+            (Ok(x), FieldRange::Real(low, high)) if x >= low && x <= high => Ok(x),
             _ => Err(field.expected()),
         })
     }
 }
 
-impl Taken for bool {
-    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> bool {
+impl ReadField for bool {
+    fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> bool {
         reader.value(field, |text| match text {
             "on" | "true" => Ok(true),
             "off" | "false" => Ok(false),
@@ -349,15 +349,15 @@ impl Taken for bool {
     }
 }
 
-impl Taken for String {
-    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> String {
+impl ReadField for String {
+    fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> String {
         reader.value(field, |text| word(field, text))
     }
 }
 
 /// A string that has no default.
-impl Taken for Option<String> {
-    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self {
+impl ReadField for Option<String> {
+    fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> Self {
         reader.given(field, |text| word(field, text))
     }
 }
@@ -365,7 +365,7 @@ impl Taken for Option<String> {
 /// A string in the range of a field, or what was expected.
 fn word(field: &Field, text: &str) -> Result<String, String> {
     match field.range {
-        Range::Words(words) if !words.contains(&text) => Err(field.expected()),
+        FieldRange::Words(words) if !words.contains(&text) => Err(field.expected()),
         _ => Ok(text.to_owned()),
     }
 }
@@ -378,12 +378,12 @@ pub fn elements(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Strings, each with its place.
-impl Taken for Vec<(String, Place)> {
-    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self {
+impl ReadField for Vec<(String, TextPlace)> {
+    fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> Self {
         let given = reader.table.get(field.name).cloned();
         let list = match given {
             None => Vec::new(),
-            Some(Item { value: Value::List(items), .. }) => {
+            Some(DocumentItem { value: Value::List(items), .. }) => {
                 let mut list = Vec::new();
                 for item in items {
                     match &item.value {
@@ -393,7 +393,7 @@ impl Taken for Vec<(String, Place)> {
                 }
                 list
             }
-            Some(Item { value: Value::Text(text), place }) => {
+            Some(DocumentItem { value: Value::Text(text), place }) => {
                 elements(&text).map(|part| (part.to_owned(), place)).collect()
             }
             Some(item) => {
@@ -415,30 +415,30 @@ mod tests {
     config! {
         /// A table inside.
         pub struct Inner {
-            size: u64 = "32 KiB" [Unit::Bytes] in Range::Int(0, 1 << 30), "size of it";
+            size: u64 = "32 KiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 30), "size of it";
         }
     }
 
     config! {
         /// A configuration for the tests.
         pub struct Outer {
-            depth: u32 = "4" [Unit::Of("entries")] in Range::Int(1, 64), "entries that it holds";
-            delay: u64 = "8 ns" [Unit::Time] in Range::Int(0, 1 << 40), "delay";
-            rate: u64 = "32" [Unit::Rate] in Range::OneOf(&[16, 32]), "rate";
-            ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate";
-            fast: bool = "on" [Unit::Of("-")] in Range::Switch, "fast";
-            order: String = "strict" [Unit::Of("-")] in Range::Words(&["strict", "relaxed"]), "order";
-            rule: Option<String> = "" [Unit::Of("-")] in Range::Words(&["first", "last"]), "rule";
-            faults: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("faults"), "faults";
-            inner: Inner = "" [Unit::Of("-")] in Range::Table(Inner::fields), "the table inside";
-            spare: Option<Inner> = "" [Unit::Of("-")] in Range::Table(Inner::fields), "a table that may be left out";
+            depth: u32 = "4" [Unit::Of("entries")] in FieldRange::Int(1, 64), "entries that it holds";
+            delay: u64 = "8 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "delay";
+            rate: u64 = "32" [Unit::Rate] in FieldRange::OneOf(&[16, 32]), "rate";
+            ber: f64 = "0" [Unit::Of("errors per bit")] in FieldRange::Real(0.0, 0.1), "bit error rate";
+            fast: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "fast";
+            order: String = "strict" [Unit::Of("-")] in FieldRange::Words(&["strict", "relaxed"]), "order";
+            rule: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["first", "last"]), "rule";
+            faults: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("faults"), "faults";
+            inner: Inner = "" [Unit::Of("-")] in FieldRange::Table(Inner::fields), "the table inside";
+            spare: Option<Inner> = "" [Unit::Of("-")] in FieldRange::Table(Inner::fields), "a table that may be left out";
         }
     }
 
     fn outer(text: &str) -> (Outer, String, Vec<(String, String)>) {
         let (mut problems, mut resolved) = (Problems::of("f.toml"), Vec::new());
         let table = document::parse(0, text, &mut problems);
-        let outer = read(&table, Place::start(0), "c", &["kind"], &mut problems, &mut resolved);
+        let outer = read(&table, TextPlace::start(0), "c", &["kind"], &mut problems, &mut resolved);
         (outer, problems.none(()).err().map(|p| p.to_string()).unwrap_or_default(), resolved)
     }
 

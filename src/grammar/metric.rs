@@ -53,7 +53,7 @@ pub struct Metric {
 }
 
 /// A figure and its value.
-pub type Count = (&'static Metric, u64);
+pub type MetricValue = (&'static Metric, u64);
 
 /// Groups of figures that a kind can have, in the order of reports.
 pub type Metrics = &'static [&'static [&'static Metric]];
@@ -115,7 +115,7 @@ pub struct Totals(Vec<(&'static Metric, Option<u64>)>);
 
 impl Totals {
     /// Adds those of a component or link.
-    pub fn add(&mut self, counts: impl IntoIterator<Item = Count>) {
+    pub fn add(&mut self, counts: impl IntoIterator<Item = MetricValue>) {
         for (metric, n) in counts {
             match self.0.iter_mut().find(|(known, _)| known.name == metric.name) {
                 Some((_, all)) => *all = all.and_then(|all| metric.total.of(all, n)),
@@ -125,7 +125,7 @@ impl Totals {
     }
 
     /// Those that the system has.
-    pub fn counts(&self) -> impl Iterator<Item = Count> {
+    pub fn counts(&self) -> impl Iterator<Item = MetricValue> {
         self.0.iter().filter_map(|(metric, n)| Some((*metric, (*n)?)))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 /// Where something stands in a description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Place {
+pub struct TextPlace {
     /// The file: 0 is the description itself, others are files of parts.
     pub file: u16,
     /// Line, from 1; 0: not in the file, but in a setting of the command line.
@@ -13,10 +13,10 @@ pub struct Place {
     pub column: usize,
 }
 
-impl Place {
+impl TextPlace {
     /// The beginning of a file.
-    pub fn start(file: u16) -> Place {
-        Place { file, line: 1, column: 1 }
+    pub fn start(file: u16) -> TextPlace {
+        TextPlace { file, line: 1, column: 1 }
     }
 }
 
@@ -24,7 +24,7 @@ impl Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Where.
-    pub place: Place,
+    pub place: TextPlace,
     /// Path of the key, `component.host.outstanding`; empty for the file as a whole.
     pub key: String,
     /// What was found and what was expected.
@@ -47,12 +47,12 @@ impl Problems {
     }
 
     /// The file of a place.
-    fn file(&self, place: Place) -> &str {
+    fn file(&self, place: TextPlace) -> &str {
         self.files.get(usize::from(place.file)).map_or("", String::as_str)
     }
 
     /// Adds a finding.
-    pub fn add(&mut self, place: Place, key: impl Into<String>, text: impl Into<String>) {
+    pub fn add(&mut self, place: TextPlace, key: impl Into<String>, text: impl Into<String>) {
         self.list.push(Problem { place, key: key.into(), text: text.into() });
     }
 
@@ -82,7 +82,7 @@ impl Problems {
     }
 
     /// A place in words: file, line, column.
-    pub fn at(&self, place: Place) -> String {
+    pub fn at(&self, place: TextPlace) -> String {
         match place.line {
             0 => "--set".to_owned(),
             line => format!("{}:{line}:{}", self.file(place), place.column),

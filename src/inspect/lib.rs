@@ -26,10 +26,10 @@ mod wave;
 
 pub use map::Map;
 use stream::Judged;
-pub use stream::{Broken, Seen};
+pub use stream::{SeenUnit, WaveViolation};
 pub use wave::is_fst;
 
-use scalepool_trace::{Body, Hub, Kind, PlaceKind, Stamp};
+use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp};
 use std::path::Path;
 
 /// A wave or a map that cannot be used.
@@ -67,7 +67,7 @@ pub enum InspectError {
 
 /// What was seen at one interface, in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Count {
+pub struct InterfaceCount {
     /// Name of the interface.
     pub name: String,
     /// Edges of its clock, those in reset left out.
@@ -84,9 +84,9 @@ pub struct Count {
 #[derive(Debug, Clone)]
 pub struct Inspection {
     /// In order of time, at one time in order of the map.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<SeenUnit>,
     /// By interface, in order of the map.
-    pub counts: Vec<Count>,
+    pub counts: Vec<InterfaceCount>,
     /// The map.
     pub map: Map,
 }
@@ -108,7 +108,7 @@ pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, Insp
     let (mut seen, mut counts) = (Vec::new(), Vec::new());
     for (((interface, stream), edges), judged) in map.interface.iter().zip(streams).zip(edges).zip(judged) {
         let (of_interface, left_over_beats) = stream.finish(judged.as_ref());
-        counts.push(Count {
+        counts.push(InterfaceCount {
             name: interface.name.clone(),
             edges,
             units: of_interface.iter().filter(|s| s.form.is_some()).count() as u64,
@@ -157,10 +157,10 @@ impl Inspection {
             let (tap, protocol, dir) = &mut taps[seen.interface];
             let at = Stamp { t_fs: seen.t_fs, cycle: seen.cycle };
             if seen.form.is_some() {
-                tap.record(at, Kind::Flit, 0, 0, || Body::Flit { protocol, dir, bytes: seen.bytes.clone() });
+                tap.record(at, RecordKind::Flit, 0, 0, || Body::Flit { protocol, dir, bytes: seen.bytes.clone() });
             }
             for broken in &seen.broken {
-                tap.record(at, Kind::Violation, 0, 0, || Body::Violation(broken.violation.clone()));
+                tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(broken.violation.clone()));
             }
         }
         hub

@@ -9,8 +9,8 @@
 
 use super::stream::{Judged, Stream};
 use scalepool_link::hook::Direction;
-use scalepool_link::protocol::Protocol;
-use scalepool_link::watch::{Watch, WatchConfig};
+use scalepool_link::protocol::LinkProtocol;
+use scalepool_link::watch::{EndWatch, WatchConfig};
 
 /// What stands in the way of the two interfaces.
 enum Step<'a> {
@@ -22,13 +22,13 @@ enum Step<'a> {
 pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> [Judged; 2] {
     let ways = [(Direction::Rx, receives), (Direction::Tx, sends)];
     let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], broken: Vec::new() });
-    let mut watch = Watch::new(config).ok();
+    let mut watch = EndWatch::new(config).ok();
     // Units fed so far, and those before the last reset.
     let (mut fed, mut first) = ([0, 0], [0, 0]);
     for step in steps(ways, config.protocol.unit_bytes()) {
         let (way, number, bytes) = match step {
             Step::Reset(before) => {
-                (watch, first) = (Watch::new(config).ok(), before);
+                (watch, first) = (EndWatch::new(config).ok(), before);
                 continue;
             }
             Step::Unit(way, number, bytes) => (way, number, bytes),
@@ -46,7 +46,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
         for (of, event) in watch.take_events() {
             let counted = first[index(of)] + event.unit as usize;
             let last = fed[index(of)].checked_sub(1);
-            let unit = if config.protocol == Protocol::Nvlink { last } else { last.map(|last| counted.min(last)) };
+            let unit = if config.protocol == LinkProtocol::Nvlink { last } else { last.map(|last| counted.min(last)) };
             let (of, unit) = unit.map_or((way, number), |unit| (of, unit));
             judged[index(of)].broken.push((unit, event.violation));
         }

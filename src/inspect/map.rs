@@ -41,8 +41,8 @@
 
 use super::InspectError;
 use scalepool_link::cxl68::Known;
-use scalepool_link::protocol::Protocol as Linked;
-use scalepool_link::watch::{REACTION_FLITS, Watch, WatchConfig};
+use scalepool_link::protocol::LinkProtocol;
+use scalepool_link::watch::{EndWatch, REACTION_FLITS, WatchConfig};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
@@ -63,13 +63,13 @@ pub struct Map {
     pub interface: Vec<Interface>,
     /// Ends of links that are watched.
     #[serde(default)]
-    pub link: Vec<Link>,
+    pub link: Vec<MappedLink>,
 }
 
 /// One end of a link.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
+#[serde(deny_unknown_fields, expecting = "struct Link")]
+pub struct MappedLink {
     /// Its name in messages.
     pub name: String,
     /// Interface of what it sends.
@@ -111,12 +111,12 @@ pub struct Interface {
     #[serde(default)]
     pub edge: Edge,
     /// Which values; by default those before a rising or falling edge, those after any change.
-    pub sample: Option<Sample>,
+    pub sample: Option<SampleEdge>,
     /// While it is active nothing is sampled, and the stream begins anew.
     pub reset: Option<String>,
     /// Level at which it is active.
     #[serde(default)]
-    pub reset_active: Level,
+    pub reset_active: SignalLevel,
     /// 1 where there is data.
     pub valid: Option<String>,
     /// 1 where data is taken.
@@ -145,7 +145,7 @@ pub enum Edge {
 /// Values beside an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Sample {
+pub enum SampleEdge {
     /// Those of the instant before.
     Before,
     /// Those at the end of its instant.
@@ -155,7 +155,7 @@ pub enum Sample {
 /// A level of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum SignalLevel {
     /// 0.
     #[default]
     Low,
@@ -199,7 +199,7 @@ impl Map {
             }
         }
         for link in &map.link {
-            let watched = map.watch_config(link).and_then(|config| Watch::new(&config).map_err(|e| e.to_string()));
+            let watched = map.watch_config(link).and_then(|config| EndWatch::new(&config).map_err(|e| e.to_string()));
             if let Err(text) = watched {
                 return refuse(format!("link `{}`, {text}", link.name));
             }
@@ -208,7 +208,7 @@ impl Map {
     }
 
     /// Position of the interfaces of a link: what comes to the end, what it sends.
-    pub(super) fn places(&self, link: &Link) -> Result<[usize; 2], String> {
+    pub(super) fn places(&self, link: &MappedLink) -> Result<[usize; 2], String> {
         let find = |key: &str, name: &str| {
             let known = || self.interface.iter().map(|i| i.name.as_str()).collect::<Vec<_>>().join(", ");
             let at = self.interface.iter().position(|interface| interface.name == name);
@@ -218,10 +218,10 @@ impl Map {
     }
 
     /// What a watcher of an end has to know.
-    pub(super) fn watch_config(&self, link: &Link) -> Result<WatchConfig, String> {
+    pub(super) fn watch_config(&self, link: &MappedLink) -> Result<WatchConfig, String> {
         let [receives, sends] = self.places(link)?.map(|at| &self.interface[at]);
-        let Some(protocol) = Linked::named(&sends.protocol) else {
-            let known: Vec<_> = Linked::ALL.into_iter().map(Linked::name).collect();
+        let Some(protocol) = LinkProtocol::named(&sends.protocol) else {
+            let known: Vec<_> = LinkProtocol::ALL.into_iter().map(LinkProtocol::name).collect();
             return Err(format!(
                 "interface `{}`: found `{}`, expected one of {}",
                 sends.name,
@@ -289,8 +289,8 @@ impl Interface {
     }
 
     /// Which values it samples.
-    pub(super) fn sample(&self) -> Sample {
-        let usual = if self.edge == Edge::Any { Sample::After } else { Sample::Before };
+    pub(super) fn sample(&self) -> SampleEdge {
+        let usual = if self.edge == Edge::Any { SampleEdge::After } else { SampleEdge::Before };
         self.sample.unwrap_or(usual)
     }
 }

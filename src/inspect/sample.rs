@@ -1,7 +1,7 @@
 //! Beats of data out of signals.
 
 use super::InspectError;
-use super::map::{Edge, Holds, Interface, Level, Sample};
+use super::map::{Edge, Holds, Interface, SampleEdge, SignalLevel};
 use super::stream::{Beat, Stream};
 use super::wave::{Bit, Part, Wave};
 
@@ -73,13 +73,13 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
         let number = cycle;
         cycle += 1;
         let beside = match interface.sample() {
-            Sample::Before => position.checked_sub(1),
-            Sample::After => Some(position),
+            SampleEdge::Before => position.checked_sub(1),
+            SampleEdge::After => Some(position),
         };
         // Nothing has a value before the first instant.
         let Some(beside) = beside else { continue };
         let level = |part: &Part| wave.at(part, beside).and_then(|bits| bits.first().copied()).unwrap_or(Bit::Unknown);
-        let active = if interface.reset_active == Level::High { Bit::One } else { Bit::Zero };
+        let active = if interface.reset_active == SignalLevel::High { Bit::One } else { Bit::Zero };
         // A reset that nobody drives yet is no time for flits either.
         if signals.reset.as_ref().is_some_and(|reset| [active, Bit::Unknown].contains(&level(reset))) {
             stream.restart(t_fs);

@@ -3,11 +3,11 @@
 use super::map::{Holds, Interface};
 use super::sample::Signals;
 use super::wave::Part;
-use scalepool_forms::flit::{Answer, Decoder};
+use scalepool_forms::flit::{FlitAnswer, FlitDecoder};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::unit::Unit as Unit68;
-use scalepool_protocols::nvlink::{FLIT_BYTES, Header, MAX_FLITS};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
+use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS, NvlHeader};
 use scalepool_protocols::wire::{At, Findings, Violation, Wire};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ pub(super) struct Beat {
 
 /// A broken rule, and where it is in the wave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct WaveViolation {
     /// Time of the beat \[fs\].
     pub t_fs: u64,
     /// Signal, with its bits.
@@ -34,7 +34,7 @@ pub struct Broken {
 
 /// A unit, or something that is none.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
+pub struct SeenUnit {
     /// Time of its last beat \[fs\].
     pub t_fs: u64,
     /// Edges of the clock before it.
@@ -46,9 +46,9 @@ pub struct Seen {
     /// The flit object; `None` where there is no unit.
     pub form: Option<Value>,
     /// Rules that it breaks.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<WaveViolation>,
     /// Legal, but not as tight as it could be.
-    pub lints: Vec<Broken>,
+    pub lints: Vec<WaveViolation>,
 }
 
 /// A whole unit.
@@ -84,7 +84,7 @@ pub(super) struct Stream {
     units: Vec<Unit>,
     /// Resets: time \[fs\], units before.
     resets: Vec<(u64, usize)>,
-    seen: Vec<Seen>,
+    seen: Vec<SeenUnit>,
 }
 
 impl Stream {
@@ -131,16 +131,16 @@ impl Stream {
             text: "a sampled signal is not known".into(),
         };
         let signal = if part.bits == 1 { part.name.clone() } else { range(&part.name, lsb as usize, width as usize) };
-        self.none(t_fs, cycle, Broken { t_fs, signal, violation });
+        self.none(t_fs, cycle, WaveViolation { t_fs, signal, violation });
         // The rest of the unit has lost its beginning.
         self.lost = !self.bytes.is_empty() || self.unit_beats() > 1;
         self.bytes.clear();
         self.beats.clear();
     }
 
-    fn none(&mut self, t_fs: u64, cycle: u64, broken: Broken) {
+    fn none(&mut self, t_fs: u64, cycle: u64, broken: WaveViolation) {
         let (interface, bytes) = (self.interface, Vec::new());
-        self.seen.push(Seen { t_fs, cycle, interface, bytes, form: None, broken: vec![broken], lints: Vec::new() });
+        self.seen.push(SeenUnit { t_fs, cycle, interface, bytes, form: None, broken: vec![broken], lints: Vec::new() });
     }
 
     fn unit_beats(&self) -> usize {
@@ -188,7 +188,7 @@ impl Stream {
         );
         let violation = Violation::at_byte("SIM-WAV-02", self.bytes.len(), found, expected, text);
         let signal = range(&self.data.0, self.data.1, self.data.2);
-        self.none(beat.t_fs, beat.cycle, Broken { t_fs: beat.t_fs, signal, violation });
+        self.none(beat.t_fs, beat.cycle, WaveViolation { t_fs: beat.t_fs, signal, violation });
         self.bytes.clear();
         self.beats.clear();
     }
@@ -200,7 +200,7 @@ impl Stream {
         }
         let bits = self.bytes[..FLIT_BYTES].iter().rev().fold(0, |n, &b| n << 8 | u128::from(b));
         // A packet has at most 18 flits (nvlink §1); the length of a broken header is no reason to wait for more.
-        FLIT_BYTES * (1 + usize::from(Header::from_bits(bits).len)).min(MAX_FLITS)
+        FLIT_BYTES * (1 + usize::from(NvlHeader::from_bits(bits).len)).min(MAX_FLITS)
     }
 
     /// Nothing comes behind the open packet; it is whole if its header says so.
@@ -219,13 +219,13 @@ impl Stream {
             Holds::FlitAndCrc => pid::CACHEMEM.to_le_bytes().into_iter().chain(found).collect(),
             Holds::Slots => {
                 let slot = |n: usize| found[16 * n..16 * n + 16].iter().rev().fold(0, |s, &b| s << 8 | u128::from(b));
-                Unit68::from_slots(pid::CACHEMEM, &[slot(0), slot(1), slot(2), slot(3)]).0.to_vec()
+                Cxl68Unit::from_slots(pid::CACHEMEM, &[slot(0), slot(1), slot(2), slot(3)]).0.to_vec()
             }
         };
         let (t_fs, cycle) = beats.last().copied().unwrap_or_default();
         let (interface, lints, broken) = (self.interface, Vec::new(), Vec::new());
         self.units.push(Unit { at: self.seen.len(), beats_fs: beats.iter().map(|b| b.0).collect() });
-        self.seen.push(Seen { t_fs, cycle, interface, bytes, form: None, broken, lints });
+        self.seen.push(SeenUnit { t_fs, cycle, interface, bytes, form: None, broken, lints });
     }
 
     // ---- behind the last beat ------------------------------------------------------------------------------------
@@ -257,12 +257,12 @@ impl Stream {
     fn decode(&mut self, judged: Option<&Judged>) {
         let mut begins = self.resets.iter().map(|(_, units)| *units).peekable();
         // There is a decoder for every protocol that a checked map can name.
-        let fresh = || Decoder::following(&self.protocol, self.dir).ok();
+        let fresh = || FlitDecoder::following(&self.protocol, self.dir).ok();
         let (mut decoder, mut waiting, mut answers) = (None, VecDeque::new(), Vec::new());
         let mut first = 0;
         for n in 0..self.units.len() {
             while begins.next_if(|begin| *begin == n).is_some() {
-                answers.extend(settled(&mut waiting, decoder.take().flatten().map(|mut d: Decoder| d.finish())));
+                answers.extend(settled(&mut waiting, decoder.take().flatten().map(|mut d: FlitDecoder| d.finish())));
                 first = n;
             }
             let bytes = &self.seen[self.units[n].at].bytes;
@@ -291,7 +291,7 @@ impl Stream {
     }
 
     /// Where a byte of a unit is in the wave.
-    fn place(&self, beats_fs: &[u64], violation: Violation) -> Broken {
+    fn place(&self, beats_fs: &[u64], violation: Violation) -> WaveViolation {
         let (name, lsb, bits) = &self.data;
         let not_there = if self.holds == Holds::Unit { 0 } else { size_of::<u16>() };
         let last_fs = beats_fs.last().copied().unwrap_or_default();
@@ -300,8 +300,8 @@ impl Stream {
             At::Bits { .. } | At::Line(_) | At::Message => None,
         };
         match at.and_then(|(beat, bit)| Some((beats_fs.get(beat)?, bit))) {
-            Some((&t_fs, bit)) => Broken { t_fs, signal: range(name, lsb + bit, 8), violation },
-            None => Broken { t_fs: last_fs, signal: range(name, *lsb, *bits), violation },
+            Some((&t_fs, bit)) => WaveViolation { t_fs, signal: range(name, lsb + bit, 8), violation },
+            None => WaveViolation { t_fs: last_fs, signal: range(name, *lsb, *bits), violation },
         }
     }
 
@@ -311,14 +311,17 @@ impl Stream {
     }
 
     /// All that was seen, and the beats of a unit that is not whole.
-    pub fn finish(mut self, judged: Option<&Judged>) -> (Vec<Seen>, usize) {
+    pub fn finish(mut self, judged: Option<&Judged>) -> (Vec<SeenUnit>, usize) {
         self.decode(judged);
         (self.seen, self.beats.len())
     }
 }
 
 /// Answers come in the order of the units: number, the first one of its stream, answer.
-fn settled(waiting: &mut VecDeque<(usize, usize)>, answers: Option<Vec<Answer>>) -> Vec<(usize, usize, Answer)> {
+fn settled(
+    waiting: &mut VecDeque<(usize, usize)>,
+    answers: Option<Vec<FlitAnswer>>,
+) -> Vec<(usize, usize, FlitAnswer)> {
     let answers = answers.into_iter().flatten();
     answers.map_while(|answer| waiting.pop_front().map(|(n, first)| (n, first, answer))).collect()
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, Thread};
 
-use super::error::{BuildError, Open};
+use super::error::{BuildError, Unfinished};
 use super::partition::{Counts, Names, Partition, PartitionBuilder, Status};
 use super::simulation::RunOptions;
 use super::time::Time;
@@ -22,7 +22,7 @@ pub(super) type Build = Box<dyn FnOnce(&mut PartitionBuilder) -> Result<(), Buil
 pub(super) trait Crew {
     fn run(&mut self, end: Time);
     fn status(&self) -> Status;
-    fn open(&mut self) -> Vec<Open>;
+    fn open(&mut self) -> Vec<Unfinished>;
     /// Whether every module is done.
     fn is_done(&mut self) -> bool;
     /// Has every module leave what it has measured; the counts of the partitions.
@@ -62,7 +62,7 @@ impl Crew for Group {
     fn status(&self) -> Status {
         self.status
     }
-    fn open(&mut self) -> Vec<Open> {
+    fn open(&mut self) -> Vec<Unfinished> {
         self.partitions.iter().flat_map(Partition::open).collect()
     }
     fn is_done(&mut self) -> bool {
@@ -89,7 +89,7 @@ enum Answer {
     Built(Vec<Names>),
     NotBuilt(u32, BuildError),
     Ran(Status),
-    Open(Vec<Open>),
+    Open(Vec<Unfinished>),
     IsDone(bool),
     Counts(Vec<Counts>),
 }
@@ -360,7 +360,7 @@ impl Crew for Threads {
         self.status
     }
 
-    fn open(&mut self) -> Vec<Open> {
+    fn open(&mut self) -> Vec<Unfinished> {
         self.give(Order::Open);
         let mut open = self.own.open();
         for answer in self.gather() {

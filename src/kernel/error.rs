@@ -59,7 +59,7 @@ pub enum BuildError {
 
 /// Something that is not finished: a line of the report of a run that stalled or ended too early.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Open {
+pub struct Unfinished {
     /// Since when it is open.
     pub since: Time,
     /// The module or the channel.
@@ -70,7 +70,7 @@ pub struct Open {
     pub probes: Vec<(String, u64)>,
 }
 
-impl fmt::Display for Open {
+impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}, since {}", self.place, self.what, self.since)?;
         for (i, (name, value)) in self.probes.iter().enumerate() {
@@ -94,7 +94,7 @@ pub enum SimError {
         /// The limit of the run options, in fs.
         limit_fs: u64,
         /// What is open, oldest first.
-        open: Vec<Open>,
+        open: Vec<Unfinished>,
     },
     /// A module gave up what it has open.
     #[error("given up at {since} by {rule}; open, oldest first:{}", lines(open))]
@@ -106,7 +106,7 @@ pub enum SimError {
         /// By which rule.
         rule: &'static str,
         /// What is open, oldest first.
-        open: Vec<Open>,
+        open: Vec<Unfinished>,
     },
     /// Nobody will ever run again, and something is open.
     #[error("deadlock at {at}: no module has anything to do; open, oldest first:{}", lines(open))]
@@ -114,7 +114,7 @@ pub enum SimError {
         /// The last instant at which a module ran.
         at: Time,
         /// What is open, oldest first.
-        open: Vec<Open>,
+        open: Vec<Unfinished>,
     },
     /// The time limit came while something was open.
     #[error("time limit {at} reached with work open, oldest first:{}", lines(open))]
@@ -122,7 +122,7 @@ pub enum SimError {
         /// The limit.
         at: Time,
         /// What is open, oldest first.
-        open: Vec<Open>,
+        open: Vec<Unfinished>,
     },
 }
 
@@ -140,7 +140,7 @@ impl SimError {
 }
 
 /// One line an open item, as many as a person reads.
-fn lines(open: &[Open]) -> String {
+fn lines(open: &[Unfinished]) -> String {
     const SHOWN: usize = 20;
     let mut text: String = open.iter().take(SHOWN).map(|item| format!("\n  {item}")).collect();
     if open.len() > SHOWN {
@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn a_long_list_is_cut_for_the_reader() {
-        let item = |i| Open { since: Time::from_fs(i), place: format!("m[{i}]"), what: "x".into(), probes: vec![] };
+        let item =
+            |i| Unfinished { since: Time::from_fs(i), place: format!("m[{i}]"), what: "x".into(), probes: vec![] };
         let text = SimError::Deadlock { at: Time::ZERO, open: (0..23).map(item).collect() }.to_string();
         assert!(text.contains("\n  m[0]: x, since 0 fs\n") && text.ends_with("m[19]: x, since 19 fs\n  and 3 more"));
     }

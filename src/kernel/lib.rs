@@ -112,7 +112,7 @@ mod wire;
 
 pub use channel::{Full, In, InEnd, Out, OutEnd};
 pub use clock::Clock;
-pub use error::{BuildError, Open, SimError};
+pub use error::{BuildError, SimError, Unfinished};
 pub use link::{LinkIn, LinkInEnd, LinkOut, LinkOutEnd};
 pub use module::{Binder, Cx, End, Module, Next, Pending};
 pub use name::check_name;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::channel::{self, InEnd, OutEnd};
 use super::clock::Clock;
-use super::error::{BuildError, Open};
+use super::error::{BuildError, Unfinished};
 use super::module::{Binder, Core, Cx, Domain, LinkEnds, Module, Next, Place, Queue};
 use super::name::check_name;
 use super::rng::Rng;
@@ -347,20 +347,20 @@ impl Partition {
     }
 
     /// What is open: in modules, in channels, in links.
-    pub(super) fn open(&self) -> Vec<Open> {
+    pub(super) fn open(&self) -> Vec<Unfinished> {
         let mut open = Vec::new();
         for (modules, names) in self.modules.iter().zip(&self.module_names) {
             for (module, name) in modules.iter().zip(names) {
                 if let Err(pending) = module.idle_ok() {
                     let mut probes = Vec::new();
                     module.probes(&mut |probe, value| probes.push((probe.into(), value)));
-                    open.push(Open { since: pending.since, place: name.clone(), what: pending.what, probes });
+                    open.push(Unfinished { since: pending.since, place: name.clone(), what: pending.what, probes });
                 }
             }
         }
         let left = |place: &str, items: usize, since| {
             let what = format!("{items} item{} not taken", if items == 1 { "" } else { "s" });
-            Open { since, place: place.into(), what, probes: Vec::new() }
+            Unfinished { since, place: place.into(), what, probes: Vec::new() }
         };
         for queue in &self.queues {
             if let (Some((items, due)), Some(reader)) = (queue.left(), queue.reader()) {

@@ -6,7 +6,7 @@
 //! changes nothing.
 
 use super::crew::{Build, Crew, Group, Threads};
-use super::error::{BuildError, Open, SimError};
+use super::error::{BuildError, SimError, Unfinished};
 use super::link::{self, LinkInEnd, LinkInfo, LinkOutEnd};
 use super::partition::{Counts, Names, PartitionBuilder, enter};
 use super::time::{FS_PER_US, Time};
@@ -301,7 +301,7 @@ impl Running {
     }
 
     /// What is open, oldest first.
-    fn open(&mut self) -> Vec<Open> {
+    fn open(&mut self) -> Vec<Unfinished> {
         let mut open = self.crew.open();
         open.sort();
         open

@@ -9,7 +9,7 @@
 //! before responses that arrived earlier; then each class gives the packer what it has room for. A snoop goes when all
 //! earlier responses have left in flits; later responses wait the few flits that this takes, so neither starves.
 
-use super::port::{Agent, Carries};
+use super::port::{Carries, PortAgent};
 use scalepool_kernel::{Cx, In, Out};
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
@@ -41,7 +41,7 @@ impl ClassChannels {
     }
 }
 
-impl<E: ByClass> Agent<E> for ClassChannels {
+impl<E: ByClass> PortAgent<E> for ClassChannels {
     fn deliver(&mut self, end: &mut E, cx: &mut Cx) {
         for (class, channel) in &mut self.rx {
             while channel.has_room(cx, 1)

@@ -33,19 +33,19 @@ impl Met {
 /// A group: its bins, found by a dense key. What a run meets is counted by key alone, one addition an event; names and bins
 /// come in when it is reported.
 #[derive(Debug, Clone)]
-pub struct Group {
+pub struct CoverageGroup {
     name: &'static str,
     bins: Vec<Bin>,
     /// Hits by key; a key without a bin is no goal.
     hits: Vec<u64>,
 }
 
-impl Group {
+impl CoverageGroup {
     /// A group of named bins, none met; keys are dense.
-    pub fn new(name: &'static str, bins: impl Iterator<Item = (usize, String)>) -> Group {
+    pub fn new(name: &'static str, bins: impl Iterator<Item = (usize, String)>) -> CoverageGroup {
         let bins: Vec<Bin> = bins.map(|(key, name)| Bin { name, key }).collect();
         let keys = bins.iter().map(|bin| bin.key + 1).max().unwrap_or(0);
-        Group { name, bins, hits: vec![0; keys] }
+        CoverageGroup { name, bins, hits: vec![0; keys] }
     }
 
     /// Counts the bin of a key, if there is one.
@@ -62,7 +62,7 @@ impl Group {
     }
 
     /// Adds the counts of a group with the same bins.
-    pub fn merge(&mut self, other: &Group) {
+    pub fn merge(&mut self, other: &CoverageGroup) {
         self.hits.iter_mut().zip(&other.hits).for_each(|(hits, theirs)| *hits += theirs);
     }
 
@@ -84,7 +84,7 @@ impl Group {
 }
 
 /// Text for people: each group with its share, then its bins with their counts.
-pub(super) fn report<'a>(groups: impl IntoIterator<Item = &'a Group>) -> String {
+pub(super) fn report<'a>(groups: impl IntoIterator<Item = &'a CoverageGroup>) -> String {
     let mut out = String::new();
     for group in groups {
         let (name, met, of) = group.summary();

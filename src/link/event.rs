@@ -21,7 +21,7 @@ pub enum Severity {
 
 /// A broken rule, seen by one end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct LinkEvent {
     /// How bad.
     pub severity: Severity,
     /// Count of units received before, so the number of the unit concerned.
@@ -55,7 +55,7 @@ impl Culprit {
 /// Rules by which an end that has asked too often gives its link up: whether the peer or the line is why, it cannot tell.
 const GIVEN_UP: [&str; 3] = ["CXL68-LRS-06", "NVL-RPL-05", "UAL-TXS-07"];
 
-impl Event {
+impl LinkEvent {
     /// Who has broken the rule, for an event that concerns what came to the end or what it sent.
     pub fn culprit(&self, way: Direction) -> Culprit {
         match (way, self.severity) {
@@ -67,7 +67,7 @@ impl Event {
     }
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for LinkEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unit {}: {:?}: {}", self.unit, self.severity, self.violation)
     }

@@ -1,8 +1,9 @@
 //! A link end that stands outside the simulation: its units are driven by a caller.
 //!
 //! Modelled: the place of an end, not the end. What the caller drives leaves here, one unit a flit clock, over the same
-//! faulty wire as that of a [`Port`](super::port::Port); what arrives is kept for the caller ([`Hooks::sample`](super::hook::Hooks::sample)). Detail: nothing is
-//! sent in a flit clock for which nothing was driven. Left out: what the units mean; half units, which arrive whole.
+//! faulty wire as that of a [`LinkEndPort`](super::port::LinkEndPort); what arrives is kept for the caller
+//! ([`Hooks::sample`](super::hook::Hooks::sample)). Detail: nothing is sent in a flit clock for which nothing was
+//! driven. Left out: what the units mean; half units, which arrive whole.
 //!
 //! Training is below the wire, so it is done here: the peer's word is answered, and until the time is over driven units
 //! wait.
@@ -13,7 +14,7 @@ use super::fault::{FaultyWire, WireUnit};
 use super::hook::Direction;
 use super::port::{Arriving, LinkEnd, PortResult, Reports, WayOut, WireItem, on_wire};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next, Time};
-use scalepool_trace::{Body, Kind, Stamp, Tap};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -91,7 +92,7 @@ pub struct ExternalWires<E: LinkEnd> {
 }
 
 /// An end outside the simulation.
-pub struct External<E: Reports> {
+pub struct ExternalEnd<E: Reports> {
     end: E,
     way_out: WayOut,
     retrain_fs: u64,
@@ -103,14 +104,14 @@ pub struct External<E: Reports> {
     dir: &'static str,
 }
 
-impl<E: Reports> External<E> {
+impl<E: Reports> ExternalEnd<E> {
     /// An external end.
     pub fn new(
         config: ExternalConfig<E>,
         wires: ExternalWires<E>,
         result: Arc<Mutex<PortResult<E::Report>>>,
-    ) -> External<E> {
-        External {
+    ) -> ExternalEnd<E> {
+        ExternalEnd {
             end: config.end,
             way_out: WayOut::new(config.wire),
             retrain_fs: config.retrain_fs,
@@ -128,7 +129,7 @@ impl<E: Reports> External<E> {
             match item {
                 WireItem::Unit { arriving: Arriving { unit, .. }, .. } => {
                     for (unit, _) in on_wire(self.end.hooks(), Direction::Rx, self.end.protocol(), unit) {
-                        self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
+                        self.wires.flits.record(at, RecordKind::Flit, 0, 0, || Body::Flit {
                             protocol: self.end.protocol(),
                             dir: self.dir,
                             bytes: unit.bytes().to_vec(),
@@ -153,7 +154,7 @@ impl<E: Reports> External<E> {
     }
 }
 
-impl<E: Reports> Module for External<E> {
+impl<E: Reports> Module for ExternalEnd<E> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.end.hooks().instant(at.cycle / self.edges, at.t_fs);

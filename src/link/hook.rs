@@ -1,7 +1,8 @@
 //! Hook points: named places in a link end where a fault, a callback or a scoreboard attaches.
 //!
-//! Modelled: nothing of a link; a hook sees an [`Item`] at its [`HookPoint`] and says with an [`Answer`] what becomes of
-//! it. Every link end has the same points, for each way, what it sends ([`Direction::Tx`]) and what comes to it ([`Direction::Rx`]):
+//! Modelled: nothing of a link; a hook sees a [`HookItem`] at its [`HookPoint`] and says with a [`HookAnswer`] what
+//! becomes of it. Every link end has the same points, for each way, what it sends ([`Direction::Tx`]) and what comes to
+//! it ([`Direction::Rx`]):
 //!
 //! | point | Tx | Rx |
 //! | --- | --- | --- |
@@ -25,7 +26,7 @@
 //! counts it and shows it to each hook in turn, and the end goes on with what is left.
 
 use super::fault::{Arrivals, Effect, Fault, FaultError, WireUnit};
-use super::sample::{Sample, Samples};
+use super::sample::{Samples, WireSample};
 use scalepool_kernel::Rng;
 use scalepool_protocols::wire::LayoutDef;
 use std::fmt;
@@ -103,7 +104,7 @@ impl Direction {
 
 /// What a hook sees.
 #[derive(Debug, Clone, Copy)]
-pub struct Item<'a> {
+pub struct HookItem<'a> {
     /// Where.
     pub point: HookPoint,
     /// Which way it goes.
@@ -120,7 +121,7 @@ pub struct Item<'a> {
 
 /// What becomes of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum HookAnswer {
     /// It goes on as it is.
     Keep,
     /// It is gone.
@@ -131,20 +132,20 @@ pub enum Answer {
     Hold,
 }
 
-impl Answer {
+impl HookAnswer {
     const fn name(&self) -> &'static str {
         match self {
-            Answer::Keep => "keep",
-            Answer::Drop => "drop",
-            Answer::Replace(_) => "replace",
-            Answer::Hold => "hold",
+            HookAnswer::Keep => "keep",
+            HookAnswer::Drop => "drop",
+            HookAnswer::Replace(_) => "replace",
+            HookAnswer::Hold => "hold",
         }
     }
 }
 
-/// What a hook may answer at a point, besides [`Answer::Keep`].
+/// What a hook may answer at a point, besides [`HookAnswer::Keep`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rule {
+pub struct HookRule {
     /// The point.
     pub point: HookPoint,
     /// The way.
@@ -153,12 +154,12 @@ pub struct Rule {
     pub allowed: &'static [&'static str],
 }
 
-const fn rule(point: HookPoint, way: Direction, allowed: &'static [&'static str]) -> Rule {
-    Rule { point, way, allowed }
+const fn rule(point: HookPoint, way: Direction, allowed: &'static [&'static str]) -> HookRule {
+    HookRule { point, way, allowed }
 }
 
 /// One row a point and way. What was accepted cannot be taken back, so hooks behind the judgement only watch.
-pub const RULES: [Rule; 12] = [
+pub const RULES: [HookRule; 12] = [
     rule(HookPoint::PackerIn, Direction::Rx, &[]),
     rule(HookPoint::PackerIn, Direction::Tx, &["drop", "replace"]),
     rule(HookPoint::PackerOut, Direction::Rx, &["drop", "replace"]),
@@ -235,7 +236,7 @@ pub type HookId = u64;
 const MAX_ERRORS: usize = 16;
 
 /// A callback.
-type Call = Box<dyn FnMut(&Item<'_>) -> Answer + Send>;
+type Call = Box<dyn FnMut(&HookItem<'_>) -> HookAnswer + Send>;
 
 enum What {
     Call(Call),
@@ -341,7 +342,7 @@ impl Hooks {
         &self,
         point: HookPoint,
         way: Direction,
-        hook: impl FnMut(&Item<'_>) -> Answer + Send + 'static,
+        hook: impl FnMut(&HookItem<'_>) -> HookAnswer + Send + 'static,
     ) -> Result<HookId, HookError> {
         self.insert(point, way, What::Call(Box::new(hook)))
     }
@@ -479,20 +480,20 @@ impl Hooks {
 
     fn ask(&self, point: HookPoint, way: Direction, name: &'static str, bytes: &mut [u8]) -> Passed {
         self.each(point, way, name, bytes, |fault, number, bytes, rng| match *fault {
-            Fault::Drop { unit } | Fault::Vanish { unit } if unit == number => Answer::Drop,
+            Fault::Drop { unit } | Fault::Vanish { unit } if unit == number => HookAnswer::Drop,
             Fault::Flip { unit, bit } if unit == number => {
                 let mut bytes = bytes.to_vec();
                 if let Some(byte) = bytes.get_mut(usize::from(bit) / 8) {
                     *byte ^= 1 << (bit % 8);
                 }
-                Answer::Replace(bytes)
+                HookAnswer::Replace(bytes)
             }
             Fault::Noise { unit } if unit == number => {
                 let mut noise = vec![0; bytes.len()];
                 rng.fill_bytes(&mut noise);
-                Answer::Replace(noise)
+                HookAnswer::Replace(noise)
             }
-            _ => Answer::Keep,
+            _ => HookAnswer::Keep,
         })
     }
 
@@ -502,7 +503,7 @@ impl Hooks {
         way: Direction,
         name: &'static str,
         bytes: &mut [u8],
-        mut fault: impl FnMut(&Fault, u64, &[u8], &mut Rng) -> Answer,
+        mut fault: impl FnMut(&Fault, u64, &[u8], &mut Rng) -> HookAnswer,
     ) -> Passed {
         if !self.watches(point, way) {
             return Passed::On;
@@ -516,19 +517,19 @@ impl Hooks {
         counts[at] += 1;
         for hook in &mut hooks[at] {
             let answer = match &mut hook.what {
-                What::Call(call) => call(&Item { point, way, now_flits, number, name, bytes }),
+                What::Call(call) => call(&HookItem { point, way, now_flits, number, name, bytes }),
                 What::Fault(of) => fault(of, number, bytes, rng),
             };
             let wrong = match answer {
-                Answer::Keep => continue,
+                HookAnswer::Keep => continue,
                 _ if !RULES[at].allowed.contains(&answer.name()) => refused(point, way, number, answer.name()),
-                Answer::Drop => return Passed::Dropped,
-                Answer::Hold => return Passed::Held,
-                Answer::Replace(other) if other.len() == bytes.len() => {
+                HookAnswer::Drop => return Passed::Dropped,
+                HookAnswer::Hold => return Passed::Held,
+                HookAnswer::Replace(other) if other.len() == bytes.len() => {
                     bytes.copy_from_slice(&other);
                     continue;
                 }
-                Answer::Replace(other) => HookError::Length {
+                HookAnswer::Replace(other) => HookError::Length {
                     point: point.name(),
                     way: way.name(),
                     number,
@@ -560,7 +561,7 @@ impl Hooks {
             let mut table = shared.table.lock().unwrap_or_else(PoisonError::into_inner);
             let t_fs = shared.now_fs.load(Ordering::Relaxed);
             for (unit, _) in arrivals.iter().flatten() {
-                table.samples[way as usize].keep(Sample { t_fs, unit: unit.bytes().to_vec() });
+                table.samples[way as usize].keep(WireSample { t_fs, unit: unit.bytes().to_vec() });
             }
         }
         arrivals
@@ -577,7 +578,7 @@ impl Hooks {
         let passed = self.each(HookPoint::Wire, way, name, &mut bytes, |fault, number, bytes, rng| {
             unit.bytes_mut().copy_from_slice(bytes);
             fault.apply(number, &mut unit, rng, &mut effect);
-            Answer::Replace(unit.bytes().to_vec())
+            HookAnswer::Replace(unit.bytes().to_vec())
         });
         unit.bytes_mut().copy_from_slice(&bytes);
         let (arrives, there) = ((unit, bytes != before), passed == Passed::On);
@@ -660,14 +661,14 @@ mod tests {
     #[test]
     fn what_the_table_allows_works_and_nothing_else() {
         for rule in RULES {
-            for answer in [Answer::Drop, Answer::Replace(vec![7, 7, 7]), Answer::Hold] {
+            for answer in [HookAnswer::Drop, HookAnswer::Replace(vec![7, 7, 7]), HookAnswer::Hold] {
                 let (hooks, of_hook) = (Hooks::new(), answer.clone());
                 hooks.attach(rule.point, rule.way, move |_| of_hook.clone()).expect("no hook runs");
                 let (passed, bytes) = ask(&hooks, rule.point, rule.way);
                 let allowed = rule.allowed.contains(&answer.name());
                 let expected = match answer {
-                    Answer::Drop if allowed => Passed::Dropped,
-                    Answer::Hold if allowed => Passed::Held,
+                    HookAnswer::Drop if allowed => Passed::Dropped,
+                    HookAnswer::Hold if allowed => Passed::Held,
                     _ => Passed::On,
                 };
                 assert_eq!(passed, expected, "{} {} {answer:?}", rule.point.name(), rule.way.name());
@@ -681,9 +682,9 @@ mod tests {
     fn hooks_are_asked_in_order_and_can_be_taken_off() {
         let hooks = Hooks::new();
         assert!(!hooks.watches(HookPoint::Wire, Direction::Tx));
-        let plus = |item: &Item<'_>| Answer::Replace(item.bytes.iter().map(|b| b + 1).collect());
+        let plus = |item: &HookItem<'_>| HookAnswer::Replace(item.bytes.iter().map(|b| b + 1).collect());
         let first = hooks.attach(HookPoint::Wire, Direction::Tx, plus).expect("no hook runs");
-        let twice = |item: &Item<'_>| Answer::Replace(item.bytes.iter().map(|b| b * 2).collect());
+        let twice = |item: &HookItem<'_>| HookAnswer::Replace(item.bytes.iter().map(|b| b * 2).collect());
         hooks.attach(HookPoint::Wire, Direction::Tx, twice).expect("no hook runs");
         assert_eq!(ask(&hooks, HookPoint::Wire, Direction::Tx), (Passed::On, vec![4, 6, 8]));
         assert_eq!((hooks.detach(first), hooks.detach(first)), (Ok(true), Ok(false)));
@@ -716,9 +717,9 @@ mod tests {
         let inner = hooks.clone();
         let found = Arc::new(Mutex::new(None));
         let told = found.clone();
-        let call = move |_: &Item<'_>| {
+        let call = move |_: &HookItem<'_>| {
             *told.lock().expect("no panic") = Some(inner.detach(1));
-            Answer::Keep
+            HookAnswer::Keep
         };
         hooks.attach(HookPoint::Credit, Direction::Rx, call).expect("no hook runs");
         ask(&hooks, HookPoint::Credit, Direction::Rx);
@@ -728,7 +729,7 @@ mod tests {
     #[test]
     fn a_wrong_length_is_told() {
         let hooks = Hooks::new();
-        hooks.attach(HookPoint::Wire, Direction::Rx, |_| Answer::Replace(vec![1])).expect("no hook runs");
+        hooks.attach(HookPoint::Wire, Direction::Rx, |_| HookAnswer::Replace(vec![1])).expect("no hook runs");
         assert_eq!(ask(&hooks, HookPoint::Wire, Direction::Rx), (Passed::On, vec![1, 2, 3]));
         let (errors, count) = hooks.take_errors();
         assert_eq!(count, 1);

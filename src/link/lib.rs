@@ -3,8 +3,8 @@
 //! Every link layer has the same three parts: a packer (messages to flits), a credit book and a replay machine. The parts
 //! are plain state machines: units (flits) go in and out, and time is the flit clock of the caller. A kernel module, the
 //! [`port`], places them in a simulation and adds latency; the agents behind the port exchange messages that know no
-//! flit format. A protocol violation by the peer becomes an [`Event`](event::Event) with a rule id, never a panic. Left
-//! out: lane training and electrical states.
+//! flit format. A protocol violation by the peer becomes a [`LinkEvent`](event::LinkEvent) with a rule id, never a
+//! panic. Left out: lane training and electrical states.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -1,7 +1,7 @@
 //! Where the time of a line goes: every bit time of a direction has one use.
 //!
-//! Modelled: the account. A link end says with [`Parts`] what the flit clock of its last unit was used for, at the point where the unit is made;
-//! its port adds it up in a [`LineTime`]. Left out: what the uses cost in latency.
+//! Modelled: the account. A link end says with [`LineTimeParts`] what the flit clock of its last unit was used for, at
+//! the point where the unit is made; its port adds it up in a [`LineTime`]. Left out: what the uses cost in latency.
 //!
 //! Invariant: the parts of a unit are its bits, none is counted twice. What is in no account, because an end at rest is not
 //! asked, is idle.
@@ -50,25 +50,25 @@ impl Use {
 
 /// What the bits of one unit are for. Bits that are not named stayed empty, all for one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Parts {
+pub struct LineTimeParts {
     bits: [u32; USES],
     empty: Use,
 }
 
-impl Parts {
+impl LineTimeParts {
     /// A unit of which nothing is named yet: all of it has this use.
-    pub const fn all(empty: Use) -> Parts {
-        Parts { bits: [0; USES], empty }
+    pub const fn all(empty: Use) -> LineTimeParts {
+        LineTimeParts { bits: [0; USES], empty }
     }
 
     /// The same with so many bits named.
-    pub const fn with(mut self, of: Use, bits: u32) -> Parts {
+    pub const fn with(mut self, of: Use, bits: u32) -> LineTimeParts {
         self.bits[of as usize] += bits;
         self
     }
 
     /// The same bits, with another reason for those that are not named.
-    pub const fn and_empty(mut self, empty: Use) -> Parts {
+    pub const fn and_empty(mut self, empty: Use) -> LineTimeParts {
         self.empty = empty;
         self
     }
@@ -85,7 +85,7 @@ pub struct Stream(std::collections::VecDeque<(Use, u32)>);
 
 impl Stream {
     /// Puts a piece of so many bits behind what is there.
-    pub fn push(&mut self, bits: u32, parts: &Parts) {
+    pub fn push(&mut self, bits: u32, parts: &LineTimeParts) {
         if bits > 0 && parts.bits[Use::Idle as usize] == 0 && parts.bits[Use::Payload as usize] >= bits {
             // Most pieces of a busy line are data alone.
             return self.put(Use::Payload, bits);
@@ -111,7 +111,7 @@ impl Stream {
     }
 
     /// Takes so many bits off the front into the parts of a unit.
-    pub fn take(&mut self, bits: u32, into: &mut Parts) {
+    pub fn take(&mut self, bits: u32, into: &mut LineTimeParts) {
         let mut left = bits;
         while left > 0
             && let Some(first) = self.0.front_mut()
@@ -139,7 +139,7 @@ pub struct LineTime {
 
 impl LineTime {
     /// Adds a unit of so many bits.
-    pub fn add(&mut self, bits: u64, parts: &Parts) {
+    pub fn add(&mut self, bits: u64, parts: &LineTimeParts) {
         let named: u64 = parts.bits.iter().map(|&n| u64::from(n)).sum();
         debug_assert!(named <= bits, "{parts:?} of {bits} bits");
         for (sum, part) in self.bits.iter_mut().zip(parts.bits) {
@@ -179,8 +179,8 @@ mod tests {
     #[test]
     fn a_unit_is_the_sum_of_its_parts_and_a_line_that_of_its_units() {
         let mut time = LineTime::default();
-        time.add(544, &Parts::all(Use::Packing).with(Use::Payload, 256).with(Use::Headers, 64));
-        time.add(544, &Parts::all(Use::Replay));
+        time.add(544, &LineTimeParts::all(Use::Packing).with(Use::Payload, 256).with(Use::Headers, 64));
+        time.add(544, &LineTimeParts::all(Use::Replay));
         assert_eq!(Use::ALL.map(|of| time.of(of)), [0, 256, 64, 224, 0, 0, 544]);
         assert_eq!(time.of_line(10 * 544).of(Use::Idle), 8 * 544);
         assert_eq!(time.of_line(10 * 544).total(), 10 * 544);
@@ -189,11 +189,11 @@ mod tests {
     #[test]
     fn a_stream_keeps_its_bits_wherever_it_is_cut() {
         let mut stream = Stream::default();
-        let piece = Parts::all(Use::Idle).with(Use::Payload, 200).with(Use::Headers, 100);
+        let piece = LineTimeParts::all(Use::Idle).with(Use::Payload, 200).with(Use::Headers, 100);
         (0..5).for_each(|_| stream.push(512, &piece));
         let mut time = LineTime::default();
         for _ in 0..8 {
-            let mut unit = Parts::all(Use::Credits);
+            let mut unit = LineTimeParts::all(Use::Credits);
             stream.take(300, &mut unit);
             time.add(310, &unit);
         }

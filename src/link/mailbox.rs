@@ -9,9 +9,9 @@
 //! it at the next edge of the component's clock.
 
 use super::classes::Posted;
-use super::sample::Sample;
+use super::sample::WireSample;
 use super::sim_port::SimPort;
-use scalepool_protocols::cxl::message::{Class, Form, Message, PackedError};
+use scalepool_protocols::cxl::message::{Class, Message, MessageForm, PackedError};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +20,7 @@ pub const MAX_MESSAGES: usize = 16;
 
 /// Whether the caller posts the messages of a channel or takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
+pub enum MailboxDirection {
     /// The component sends them: the caller posts them.
     Sent,
     /// They arrive for the component: the caller takes them.
@@ -30,8 +30,8 @@ pub enum Flow {
 /// All channels of a port; a copy is the same ones.
 #[derive(Debug, Clone)]
 pub struct Mailbox {
-    form: Form,
-    classes: Vec<(Class, Flow)>,
+    form: MessageForm,
+    classes: Vec<(Class, MailboxDirection)>,
     queues: Arc<Mutex<Queues>>,
 }
 
@@ -40,26 +40,26 @@ struct Queues {
     /// Messages posted so far.
     posted: u64,
     sent: [VecDeque<Posted>; Class::ALL.len()],
-    arrived: [VecDeque<Sample>; Class::ALL.len()],
+    arrived: [VecDeque<WireSample>; Class::ALL.len()],
 }
 
 impl Mailbox {
     /// Empty channels of these classes, whose messages are spelled in this form.
-    pub fn new(form: Form, classes: Vec<(Class, Flow)>) -> Mailbox {
+    pub fn new(form: MessageForm, classes: Vec<(Class, MailboxDirection)>) -> Mailbox {
         Mailbox { form, classes, queues: Arc::default() }
     }
 
     /// How messages are spelled.
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> MessageForm {
         self.form
     }
 
     /// The channels as ports of a run: `host.cxl.m2s_req` of `host.cxl`.
     pub fn ports(&self, end: &SimPort) -> Vec<SimPort> {
-        let port = |&(class, flow): &(Class, Flow)| {
+        let port = |&(class, flow): &(Class, MailboxDirection)| {
             let layout = self.form.layout(class)?;
             let short = layout.name.split_once('.').map_or(layout.name, |(_, short)| short);
-            let channel = Channel { class, flow, layout: layout.name, mailbox: self.clone() };
+            let channel = MailboxChannel { class, flow, layout: layout.name, mailbox: self.clone() };
             let port = SimPort::new(format!("{}.{short}", end.name), end.protocol, self.form.packed_bytes(class)?);
             Some(SimPort { channel: Some(channel), ..port })
         };
@@ -76,7 +76,7 @@ impl Mailbox {
     }
 
     /// Keeps an arrived message for the caller; room was asked for before.
-    pub fn keep(&self, class: Class, message: Sample) {
+    pub fn keep(&self, class: Class, message: WireSample) {
         self.open().arrived[class.index()].push_back(message);
     }
 
@@ -95,16 +95,16 @@ impl Mailbox {
 
 /// One channel of a port.
 #[derive(Debug, Clone)]
-pub struct Channel {
+pub struct MailboxChannel {
     class: Class,
     /// Who sends.
-    pub flow: Flow,
+    pub flow: MailboxDirection,
     /// Layout of its messages or data headers.
     pub layout: &'static str,
     mailbox: Mailbox,
 }
 
-impl Channel {
+impl MailboxChannel {
     /// Posts a message; whether there was room.
     ///
     /// # Errors
@@ -132,17 +132,17 @@ impl Channel {
     }
 
     /// The oldest message that arrived, which stays.
-    pub fn first(&self) -> Option<Sample> {
+    pub fn first(&self) -> Option<WireSample> {
         self.mailbox.open().arrived[self.class.index()].front().cloned()
     }
 
     /// Takes the oldest message that arrived.
-    pub fn take(&self) -> Option<Sample> {
+    pub fn take(&self) -> Option<WireSample> {
         self.mailbox.open().arrived[self.class.index()].pop_front()
     }
 
     /// Names of the channels of the port whose messages flow this way, with commas between.
-    pub fn names(&self, flow: Flow) -> String {
+    pub fn names(&self, flow: MailboxDirection) -> String {
         let layouts = self.mailbox.classes.iter().filter(|(_, of)| *of == flow);
         let names = layouts.filter_map(|(class, _)| self.mailbox.form.layout(*class)?.name.split_once('.'));
         names.map(|(_, short)| short).collect::<Vec<_>>().join(", ")

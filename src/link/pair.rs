@@ -5,7 +5,7 @@
 //! both ends send, the even halves of the units that arrive next come, a request to train takes the link down.
 
 use crate::port::LinkEnd;
-use crate::wires::Wires;
+use crate::wires::LinkWires;
 use scalepool_protocols::cxl::Dir;
 
 /// What stands beside the ends of a [`Pair`] and sees every unit.
@@ -27,7 +27,7 @@ impl<U> Beside<U> for () {
 }
 
 /// What a wire of the caller does to a unit: which end sends it (0 is the host), the flit clock, the unit; `None`: it is lost.
-pub type Line<'a, U> = dyn FnMut(usize, u64, U) -> Option<U> + 'a;
+pub type WireFunction<'a, U> = dyn FnMut(usize, u64, U) -> Option<U> + 'a;
 
 /// A link between two ends. Where both are alike, the host is the one that sends down.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub struct Pair<E: LinkEnd, B = ()> {
     /// The end that sends up.
     pub device: E,
     /// The wires between them.
-    pub wires: Wires<E::Unit>,
+    pub wires: LinkWires<E::Unit>,
     /// Times that the link was trained.
     pub trainings: u64,
     /// Cut: nothing arrives any more.
@@ -54,7 +54,7 @@ impl<E: LinkEnd, B: Beside<E::Unit> + Default> Pair<E, B> {
         Pair {
             host,
             device,
-            wires: Wires::new(latency_flits),
+            wires: LinkWires::new(latency_flits),
             trainings: 0,
             cut: false,
             beside: B::default(),
@@ -108,7 +108,7 @@ impl<E: LinkEnd, B: Beside<E::Unit> + Default> Pair<E, B> {
     }
 
     /// One flit clock in which a line of the caller stands in front of the wires.
-    pub fn step_with(&mut self, line: &mut Line<'_, E::Unit>) {
+    pub fn step_with(&mut self, line: &mut WireFunction<'_, E::Unit>) {
         self.wires.tick();
         let now = self.wires.now();
         if self.training.take_if(|until| now >= *until).is_some() {
@@ -130,7 +130,7 @@ impl<E: LinkEnd, B: Beside<E::Unit> + Default> Pair<E, B> {
         }
     }
 
-    fn send(&mut self, now: u64, line: &mut Line<'_, E::Unit>) {
+    fn send(&mut self, now: u64, line: &mut WireFunction<'_, E::Unit>) {
         for (from, dir) in Dir::ALL.into_iter().enumerate() {
             let Some(unit) = self.sender(dir).fill(now) else { continue };
             self.beside.sent(dir, &unit, now);

@@ -10,7 +10,7 @@ pub const MAX_SAMPLES: usize = 1 << 16;
 
 /// A unit that passed a wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sample {
+pub struct WireSample {
     /// When, in the time of the simulation; 0 where there is none.
     pub t_fs: u64,
     /// Its bytes, byte 0 first.
@@ -20,13 +20,13 @@ pub struct Sample {
 /// The units of one wire, oldest first.
 #[derive(Debug, Clone, Default)]
 pub struct Samples {
-    waiting: VecDeque<Sample>,
+    waiting: VecDeque<WireSample>,
     lost: u64,
 }
 
 impl Samples {
     /// Keeps a unit, if there is room.
-    pub(super) fn keep(&mut self, sample: Sample) {
+    pub(super) fn keep(&mut self, sample: WireSample) {
         if self.waiting.len() < MAX_SAMPLES {
             self.waiting.push_back(sample);
         } else {
@@ -35,12 +35,12 @@ impl Samples {
     }
 
     /// The oldest one.
-    pub fn first(&self) -> Option<&Sample> {
+    pub fn first(&self) -> Option<&WireSample> {
         self.waiting.front()
     }
 
     /// Takes the oldest one.
-    pub fn take(&mut self) -> Option<Sample> {
+    pub fn take(&mut self) -> Option<WireSample> {
         self.waiting.pop_front()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::external::Feed;
 use crate::hook::Hooks;
-use crate::mailbox::Channel;
+use crate::mailbox::MailboxChannel;
 use std::fmt;
 
 /// An end of a link in a scenario, or a channel of messages between it and a component that stands outside.
@@ -19,7 +19,7 @@ pub struct SimPort {
     /// What a caller drives, if the end is external: no end of the model stands there.
     pub feed: Option<Feed>,
     /// The channel of messages, if it is one: the model keeps the link end.
-    pub channel: Option<Channel>,
+    pub channel: Option<MailboxChannel>,
 }
 
 impl SimPort {
@@ -36,7 +36,7 @@ impl SimPort {
     /// What the caller has driven and has not left yet.
     pub fn driven(&self) -> usize {
         let units = self.feed.as_ref().map_or(0, Feed::waiting);
-        units + self.channel.as_ref().map_or(0, Channel::posted)
+        units + self.channel.as_ref().map_or(0, MailboxChannel::posted)
     }
 }
 

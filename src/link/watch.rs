@@ -3,7 +3,7 @@
 //! Modelled: the monitor of the protocol, and the content of every unit that counts, judged once: when the end takes it or
 //! sends it for the first time. What is thrown away until a replay comes is held against its CRC alone, and a replay
 //! against what it repeats. What an active end has to notice of what comes, the watcher of that end says too, with the same
-//! rule; what stops the end stops the watcher ([`Watch::halted`]). Left out: what a monitor leaves out, see
+//! rule; what stops the end stops the watcher ([`EndWatch::halted`]). Left out: what a monitor leaves out, see
 //! [`cxl68::Monitor`], [`cxl256::Monitor`], [`nvlink::Monitor`] and [`ualink::Monitor`]; what needs the end's own queues
 //! (CXL256-CRD-03) or the layer below it (UAL-LNK-01).
 //!
@@ -13,27 +13,27 @@
 //! The flit clock of CXL 68B is that of the caller, for its timers. The 256B modes take the units themselves for it: an
 //! interface may need several clocks for one, so silence between two is no NOP that was left out.
 //!
-//! A walk through one unit: [`Watch::unit`] hands it to the monitor, which says whether it is next in its stream; content
-//! and monitor leave events, which [`Watch::take_events`] gives with the direction that they concern.
+//! A walk through one unit: [`EndWatch::unit`] hands it to the monitor, which says whether it is next in its stream;
+//! content and monitor leave events, which [`EndWatch::take_events`] gives with the direction that they concern.
 
 use super::cxl68::Known;
-use super::event::{Event, Severity};
+use super::event::{LinkEvent, Severity};
 use super::hook::Direction;
-use super::protocol::Protocol;
+use super::protocol::LinkProtocol;
 use super::ualink::OnLine;
 use super::ualink::line::INTERLEAVES;
 use super::{cxl68, cxl256, nvlink, ualink};
 use scalepool_forms::FormError;
-use scalepool_forms::flit::Decoder;
+use scalepool_forms::flit::FlitDecoder;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidLog};
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 
 /// Longest pipeline of an end that is watched \[units\]. Basis: model.
 pub const MOST_REACTION_FLITS: u64 = 1 << 20;
@@ -42,7 +42,7 @@ pub const MOST_REACTION_FLITS: u64 = 1 << 20;
 #[derive(Debug, Clone)]
 pub struct WatchConfig {
     /// What it speaks.
-    pub protocol: Protocol,
+    pub protocol: LinkProtocol,
     /// Direction in which it sends.
     pub dir: Dir,
     /// `cxl-68b`: its choices.
@@ -65,7 +65,7 @@ pub const REACTION_FLITS: u64 = 4096;
 
 impl WatchConfig {
     /// An end of which nothing is known: no legal one breaks a rule here.
-    pub fn new(protocol: Protocol, dir: Dir) -> WatchConfig {
+    pub fn new(protocol: LinkProtocol, dir: Dir) -> WatchConfig {
         WatchConfig {
             protocol,
             dir,
@@ -79,9 +79,9 @@ impl WatchConfig {
 }
 
 /// The watcher of one end.
-pub struct Watch {
+pub struct EndWatch {
     judge: Box<dyn Judge>,
-    events: Vec<(Direction, Event)>,
+    events: Vec<(Direction, LinkEvent)>,
     copies: [Copies; 2],
     halted: Option<&'static str>,
 }
@@ -99,7 +99,7 @@ struct Copies {
 
 impl Copies {
     /// What is new of the events behind the next unit.
-    fn news(&mut self, unit: &[u8], mut events: Vec<(Direction, Event)>) -> Vec<(Direction, Event)> {
+    fn news(&mut self, unit: &[u8], mut events: Vec<(Direction, LinkEvent)>) -> Vec<(Direction, LinkEvent)> {
         if self.unit != unit {
             unit.clone_into(&mut self.unit);
             self.said.clear();
@@ -119,7 +119,7 @@ impl Copies {
 }
 
 /// Events with the direction that they concern.
-type Events = Vec<(Direction, Event)>;
+type Events = Vec<(Direction, LinkEvent)>;
 
 /// What judges the units of a protocol.
 trait Judge: Send {
@@ -135,7 +135,7 @@ trait Judge: Send {
 
 impl Judge for nvlink::Monitor {
     fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
-        let flit = nvlink::Flit::from_bytes(unit)?;
+        let flit = nvlink::NvlFlit::from_bytes(unit)?;
         let in_stream = match way {
             Direction::Rx => self.received(&flit),
             Direction::Tx => self.sent(&flit),
@@ -168,7 +168,7 @@ struct Watch256 {
     mode: Mode,
     monitor: cxl256::Monitor,
     /// Decoders of what comes and of what is sent.
-    streams: [Decoder; 2],
+    streams: [FlitDecoder; 2],
     units: [u64; 2],
 }
 
@@ -181,11 +181,11 @@ const fn index(way: Direction) -> usize {
 
 impl Judge for Watch68 {
     fn unit(&mut self, way: Direction, unit: &[u8], now: u64, events: &mut Events) -> Result<bool, FormError> {
-        let unit = &Unit::from_bytes(unit)?;
+        let unit = &Cxl68Unit::from_bytes(unit)?;
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
         let sent_before = self.monitor.newest();
-        let read: Option<Decoded> = match way {
+        let read: Option<Cxl68DecodedUnit> = match way {
             Direction::Rx => self.monitor.received(unit, now),
             Direction::Tx => self.monitor.sent(unit, now),
         };
@@ -197,7 +197,7 @@ impl Judge for Watch68 {
             for violation in check::unit(&decoded, &self.link).violations {
                 let severity =
                     if way == Direction::Rx { self.severity(&decoded, violation.rule) } else { Severity::Protocol };
-                events.push((way, Event { severity, unit: number, violation }));
+                events.push((way, LinkEvent { severity, unit: number, violation }));
             }
         }
         events.extend(self.monitor.take_heard().into_iter().map(|event| (Direction::Rx, event)));
@@ -212,7 +212,7 @@ impl Judge for Watch68 {
 
 impl Watch68 {
     /// How bad it is that a unit comes which breaks a rule by itself, as for the end.
-    fn severity(&self, decoded: &Decoded, rule: &str) -> Severity {
+    fn severity(&self, decoded: &Cxl68DecodedUnit, rule: &str) -> Severity {
         let log = pid::receive(decoded.unit.pid(), Enabled::ALL).log;
         let fatal = self.link.static_bit_fault == StaticBitFault::FatalInNormal;
         match (rule, decoded.kind) {
@@ -223,7 +223,9 @@ impl Watch68 {
             }
             (rule, _) if rule.starts_with("CXL68-PID") && log.is_some() => Severity::Retrain,
             ("CXL68-HDR-03" | "CXL68-HDR-04" | "CXL68-PCK-14", _) => Severity::Uncorrectable,
-            (_, Kind::Control(_)) if fatal && !Control::static_bits_ok(decoded.unit.slot(0)) => Severity::Uncorrectable,
+            (_, Cxl68UnitKind::Control(_)) if fatal && !Control::static_bits_ok(decoded.unit.slot(0)) => {
+                Severity::Uncorrectable
+            }
             _ => Severity::Protocol,
         }
     }
@@ -231,7 +233,7 @@ impl Watch68 {
 
 impl Judge for Watch256 {
     fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
-        let flit = &Flit::from_bytes(unit)?;
+        let flit = &Cxl256Flit::from_bytes(unit)?;
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
         let next = match way {
@@ -244,7 +246,7 @@ impl Judge for Watch256 {
             let severity = if whole { Severity::Protocol } else { Severity::Corrected };
             // A flit has the length of its protocol, so every answer is an object.
             for (_, findings) in self.streams[index(way)].read(Ok(&flit.0)).into_iter().flatten() {
-                let events_of = |violation| (way, Event { severity, unit: number, violation });
+                let events_of = |violation| (way, LinkEvent { severity, unit: number, violation });
                 events.extend(findings.violations.into_iter().map(events_of));
             }
         }
@@ -258,12 +260,12 @@ impl Judge for Watch256 {
     }
 }
 
-impl Watch {
+impl EndWatch {
     /// Beside an end that has just come up.
     ///
     /// # Errors
     /// A choice that is not in its range.
-    pub fn new(config: &WatchConfig) -> Result<Watch, FormError> {
+    pub fn new(config: &WatchConfig) -> Result<EndWatch, FormError> {
         let WatchConfig { protocol, dir, cxl68, known, selective_nak, reaction_flits, interleave } = config.clone();
         if !INTERLEAVES.contains(&interleave.into()) {
             return Err(FormError::new("interleave", interleave.to_string(), "1, 2 or 4 code words"));
@@ -273,7 +275,7 @@ impl Watch {
             return Err(FormError::new("reaction_flits", reaction_flits.to_string(), expected));
         }
         let judge: Box<dyn Judge> = match protocol {
-            Protocol::Cxl68 => {
+            LinkProtocol::Cxl68 => {
                 let wrong =
                     |e: &dyn std::fmt::Display| FormError::new("config", e.to_string(), "a choice in its range");
                 cxl68.validate().map_err(|e| wrong(&e))?;
@@ -286,20 +288,20 @@ impl Watch {
                 });
                 Box::new(Watch68 { monitor, link: cxl68, units: [0; 2] })
             }
-            Protocol::Cxl256(mode) => {
-                let stream = |dir| Decoder::new(protocol.name(), dir);
+            LinkProtocol::Cxl256(mode) => {
+                let stream = |dir| FlitDecoder::new(protocol.name(), dir);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
                 Box::new(Watch256 { mode, monitor, streams, units: [0; 2] })
             }
-            Protocol::Nvlink => Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default())),
-            Protocol::Ualink => {
+            LinkProtocol::Nvlink => Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default())),
+            LinkProtocol::Ualink => {
                 let mut config = ualink::MonitorConfig { reaction_flits, ..ualink::MonitorConfig::new(dir) };
                 config.replay.fec_group_flits = interleave;
                 Box::new(ualink::Monitor::new(config))
             }
         };
-        Ok(Watch { judge, events: Vec::new(), copies: Default::default(), halted: None })
+        Ok(EndWatch { judge, events: Vec::new(), copies: Default::default(), halted: None })
     }
 
     /// A unit has come to the end or was sent by it, in flit clock `now`: its bytes, of UALink also the one byte of
@@ -314,7 +316,7 @@ impl Watch {
         let first = self.events.len();
         let in_stream = self.judge.unit(way, unit, now, &mut self.events)?;
         let stops =
-            |(way, event): &&(Direction, Event)| *way == Direction::Rx && event.severity == Severity::Uncorrectable;
+            |(way, event): &&(Direction, LinkEvent)| *way == Direction::Rx && event.severity == Severity::Uncorrectable;
         let fresh = self.events.split_off(first);
         self.halted = fresh.iter().find(stops).map(|(_, event)| event.violation.rule);
         self.events.extend(self.copies[index(way)].news(unit, fresh));
@@ -322,7 +324,7 @@ impl Watch {
     }
 
     /// Events since the last call, with the direction that they concern.
-    pub fn take_events(&mut self) -> Vec<(Direction, Event)> {
+    pub fn take_events(&mut self) -> Vec<(Direction, LinkEvent)> {
         std::mem::take(&mut self.events)
     }
 

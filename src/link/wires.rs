@@ -1,7 +1,8 @@
 //! The two wires between a pair of ends without a kernel, for vectors and for tests of a link layer alone.
 //!
 //! Modelled: a latency in flit clocks, the same both ways; faults; a record of what was sent. The ends are not here: a pair
-//! of each link layer has its own walk through a flit clock. It begins with [`Wires::tick`], takes what is due, then sends.
+//! of each link layer has its own walk through a flit clock. It begins with [`LinkWires::tick`], takes what is due,
+//! then sends.
 
 use super::fault::{FaultyWire, WireUnit};
 use scalepool_protocols::cxl::Dir;
@@ -9,7 +10,7 @@ use std::collections::VecDeque;
 
 /// A unit as it was sent, before any fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen<U> {
+pub struct SentUnit<U> {
     /// Flit clock of transmission.
     pub at: u64,
     /// Direction.
@@ -20,19 +21,19 @@ pub struct Seen<U> {
 
 /// Both directions.
 #[derive(Debug, Clone)]
-pub struct Wires<U> {
+pub struct LinkWires<U> {
     down: Lane<U>,
     up: Lane<U>,
     latency_flits: u64,
     now: u64,
-    log: Option<Vec<Seen<U>>>,
+    log: Option<Vec<SentUnit<U>>>,
 }
 
-impl<U: WireUnit> Wires<U> {
+impl<U: WireUnit> LinkWires<U> {
     /// Wires without faults that take `latency_flits`, at least 1, at flit clock 0.
-    pub fn new(latency_flits: u64) -> Wires<U> {
+    pub fn new(latency_flits: u64) -> LinkWires<U> {
         let latency_flits = latency_flits.max(1);
-        Wires { down: Lane::clean(), up: Lane::clean(), latency_flits, now: 0, log: None }
+        LinkWires { down: Lane::clean(), up: Lane::clean(), latency_flits, now: 0, log: None }
     }
 
     /// Puts a faulty wire into a direction.
@@ -55,8 +56,8 @@ impl<U: WireUnit> Wires<U> {
         self.log = Some(Vec::new());
     }
 
-    /// Units sent since [`Wires::keep_log`] or the last call.
-    pub fn take_log(&mut self) -> Vec<Seen<U>> {
+    /// Units sent since [`LinkWires::keep_log`] or the last call.
+    pub fn take_log(&mut self) -> Vec<SentUnit<U>> {
         self.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
@@ -74,7 +75,7 @@ impl<U: WireUnit> Wires<U> {
     pub fn send(&mut self, dir: Dir, unit: U) {
         let (at, due) = (self.now, self.now + self.latency_flits);
         if let Some(log) = &mut self.log {
-            log.push(Seen { at, dir, unit: unit.clone() });
+            log.push(SentUnit { at, dir, unit: unit.clone() });
         }
         self.lane(dir).send(unit, due);
     }

@@ -11,7 +11,7 @@
 
 use thiserror::Error;
 
-use super::{LINE_BYTES, Line, line_address, merge_bytes};
+use super::{LINE_BYTES, LineBytes, line_address, merge_bytes};
 
 /// The shape of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub struct Victim {
     /// Address of its byte 0.
     pub address: u64,
     /// All its bytes.
-    pub data: Line,
+    pub data: LineBytes,
     /// Which bytes differ from memory as far as the cache knows: bit n for byte n. 0: nothing to write back.
     pub dirty_bytes: u64,
 }
@@ -135,18 +135,18 @@ impl Cache {
     }
 
     /// The line's bytes if it is held; its age stays as it is.
-    pub fn lookup(&self, address: u64) -> Option<&Line> {
+    pub fn lookup(&self, address: u64) -> Option<&LineBytes> {
         self.find(address).map(|(set, way)| &self.sets[set][way].held.data)
     }
 
     /// A load: the line's bytes if it is held; it becomes the most recently used.
-    pub fn read(&mut self, address: u64) -> Option<&Line> {
+    pub fn read(&mut self, address: u64) -> Option<&LineBytes> {
         self.touch(address).map(|held| &held.data)
     }
 
     /// A store: changes the bytes whose bit in `byte_enables` is 1 and marks them dirty; the line becomes the most
     /// recently used. False, and nothing done, if the line is not held.
-    pub fn write(&mut self, address: u64, data: &Line, byte_enables: u64) -> bool {
+    pub fn write(&mut self, address: u64, data: &LineBytes, byte_enables: u64) -> bool {
         let Some(held) = self.touch(address) else { return false };
         merge_bytes(&mut held.data, data, byte_enables);
         held.dirty_bytes |= byte_enables;
@@ -155,7 +155,7 @@ impl Cache {
 
     /// Puts a fetched line in as the most recently used and gives back the line that had to leave a full set: the
     /// least recently used one, dirty or not. A line that is already held takes the new bytes where it is not dirty.
-    pub fn fill(&mut self, address: u64, data: &Line) -> Option<Victim> {
+    pub fn fill(&mut self, address: u64, data: &LineBytes) -> Option<Victim> {
         if let Some(held) = self.touch(address) {
             let clean_bytes = !held.dirty_bytes;
             merge_bytes(&mut held.data, data, clean_bytes);
@@ -185,7 +185,7 @@ impl Cache {
 
     /// Bytes for a line whose place was taken when it missed: they fill what is not dirty, the line's age stays as it
     /// is. False, and nothing done, if the line is not held.
-    pub fn refill(&mut self, address: u64, data: &Line) -> bool {
+    pub fn refill(&mut self, address: u64, data: &LineBytes) -> bool {
         let Some((set, way)) = self.find(address) else { return false };
         let held = &mut self.sets[set][way].held;
         let clean_bytes = !held.dirty_bytes;

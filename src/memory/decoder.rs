@@ -134,7 +134,7 @@ impl Window {
 
 /// A window at one of its targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decoder {
+pub struct AddressDecoder {
     /// The window.
     pub window: Window,
     /// Address in the device at which its share of the window begins.
@@ -144,17 +144,17 @@ pub struct Decoder {
 /// The decoders of a device, in the order of their bases. They don't overlap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decoders {
-    list: Vec<Decoder>,
+    list: Vec<AddressDecoder>,
 }
 
 impl Decoders {
     /// Adds the next window, whose base is above those before; its share follows theirs in the device (`fabric` §2.3).
     pub fn push(&mut self, window: Window) {
-        self.list.push(Decoder { window, device_base: self.bytes() });
+        self.list.push(AddressDecoder { window, device_base: self.bytes() });
     }
 
     /// The decoders.
-    pub fn list(&self) -> &[Decoder] {
+    pub fn list(&self) -> &[AddressDecoder] {
         &self.list
     }
 
@@ -172,7 +172,7 @@ impl Decoders {
 
 /// A window as one who asks sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Route {
+pub struct WindowRoute {
     /// The window.
     pub window: Window,
     /// For each way the port that leads to its target, and where the share of the window begins in that.
@@ -190,25 +190,25 @@ pub struct Destination {
 
 /// The windows that one who asks can reach, in the order of their bases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Routes {
-    list: Vec<Route>,
+pub struct WindowRoutes {
+    list: Vec<WindowRoute>,
 }
 
-impl Routes {
+impl WindowRoutes {
     /// Windows whose bases rise and that don't overlap.
-    pub fn new(list: Vec<Route>) -> Routes {
-        Routes { list }
+    pub fn new(list: Vec<WindowRoute>) -> WindowRoutes {
+        WindowRoutes { list }
     }
 
     /// The windows.
-    pub fn list(&self) -> &[Route] {
+    pub fn list(&self) -> &[WindowRoute] {
         &self.list
     }
 
     /// Where an address leads; `None`: into a hole, or to what cannot be reached.
     pub fn destination(&self, address: u64) -> Option<Destination> {
         let above = self.list.partition_point(|route| route.window.base <= address);
-        let Route { window, ways } = self.list[..above].last().filter(|route| route.window.holds(address))?;
+        let WindowRoute { window, ways } = self.list[..above].last().filter(|route| route.window.holds(address))?;
         let (port, base) = ways[window.interleave.way(address)];
         Some(Destination { port, device_address: base + window.interleave.share_offset(address - window.base) })
     }
@@ -216,7 +216,7 @@ impl Routes {
     /// Ranges of addresses that can be used, (first, first behind), windows side by side joined to one.
     pub fn spans(&self) -> Vec<(u64, u64)> {
         let mut spans: Vec<(u64, u64)> = Vec::new();
-        for Route { window, .. } in &self.list {
+        for WindowRoute { window, .. } in &self.list {
             match spans.last_mut() {
                 Some((_, end)) if *end == window.base => *end = window.end(),
                 _ => spans.push((window.base, window.end())),
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn routes_lead_to_ports_and_not_into_holes() {
         let route =
-            |base, ways: &[(usize, u64)]| Route { window: window(base, 1 << 30, ways.len()), ways: ways.into() };
-        let routes = Routes::new(vec![
+            |base, ways: &[(usize, u64)]| WindowRoute { window: window(base, 1 << 30, ways.len()), ways: ways.into() };
+        let routes = WindowRoutes::new(vec![
             route(1 << 30, &[(1, 64)]),
             route(2 << 30, &[(0, 0), (2, 128)]),
             route(4 << 30, &[(3, 0)]),

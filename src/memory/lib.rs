@@ -20,7 +20,7 @@ pub mod store;
 pub const LINE_BYTES: u64 = 64;
 
 /// The data of one line, byte 0 at the lowest address.
-pub type Line = [u8; LINE_BYTES as usize];
+pub type LineBytes = [u8; LINE_BYTES as usize];
 
 /// Byte enables of a whole line.
 pub const ALL_BYTES: u64 = u64::MAX;
@@ -31,7 +31,7 @@ pub fn line_address(address: u64) -> u64 {
 }
 
 /// Copies those bytes of `from` into `into` whose bit in `byte_enables` is 1.
-pub fn merge_bytes(into: &mut Line, from: &Line, byte_enables: u64) {
+pub fn merge_bytes(into: &mut LineBytes, from: &LineBytes, byte_enables: u64) {
     // A whole line is a copy: 4 instructions instead of 1,600.
     if byte_enables == ALL_BYTES {
         *into = *from;

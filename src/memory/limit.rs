@@ -15,13 +15,13 @@ pub fn above(what: &str, bytes: u128) -> Option<String> {
 
 /// Units on wires that are never silent, of one design or a part of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wires {
+pub struct WireMemory {
     wires: u64,
     units: u128,
     bytes: u128,
 }
 
-impl Wires {
+impl WireMemory {
     /// Adds so many wires, each `way_fs` long, with a unit of `unit_bytes` in memory every `num / den` femtoseconds; their
     /// bytes.
     pub fn add(&mut self, wires: u64, way_fs: u64, (num, den): (u64, u64), unit_bytes: usize) -> u128 {
@@ -39,9 +39,9 @@ impl Wires {
     }
 }
 
-/// What to say of too many on so many wires of one kind, see [`Wires::add`].
+/// What to say of too many on so many wires of one kind, see [`WireMemory::add`].
 pub fn above_on_wires(wires: u64, way_fs: u64, unit_time_fs: (u64, u64), bytes: usize) -> Option<String> {
-    let mut all = Wires::default();
+    let mut all = WireMemory::default();
     all.add(wires, way_fs, unit_time_fs, bytes);
     all.above()
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use super::{ALL_BYTES, LINE_BYTES, Line, line_address, merge_bytes};
+use super::{ALL_BYTES, LINE_BYTES, LineBytes, line_address, merge_bytes};
 
 /// Lines of a page, the unit of allocation: 256 bytes, the largest write of UALink and NVLink, so that writes that are spread
 /// over a memory take no more than they hold. Nothing outside this file sees it.
@@ -29,7 +29,7 @@ pub enum Background {
 
 impl Background {
     /// The line at its address, a multiple of 64.
-    pub fn line(self, address: u64) -> Line {
+    pub fn line(self, address: u64) -> LineBytes {
         let mut line = [0; LINE_BYTES as usize];
         if self == Background::OwnAddress {
             // A line does not wrap around, so nothing overflows: 25 instructions instead of 180 with the checks.
@@ -45,14 +45,14 @@ impl Background {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredLine {
     /// The bytes, given even when poisoned.
-    pub data: Line,
+    pub data: LineBytes,
     /// The bytes are known to be wrong.
     pub poison: bool,
 }
 
 #[derive(Debug, Clone)]
 struct Page {
-    lines: [Line; PAGE_LINES],
+    lines: [LineBytes; PAGE_LINES],
     /// A bit for each line.
     poison: u8,
 }
@@ -103,13 +103,13 @@ impl Store {
 
     /// Writes those bytes of the line around `address` whose bit in `byte_enables` is 1. `poison` is the mark that the
     /// write carries; see the module text for what it does to the mark of the line.
-    pub fn write_line(&mut self, address: u64, data: &Line, byte_enables: u64, poison: bool) {
+    pub fn write_line(&mut self, address: u64, data: &LineBytes, byte_enables: u64, poison: bool) {
         self.page_mut(address).write(line_in_page(address), data, byte_enables, poison);
     }
 
     /// Writes lines that follow each other from the one around `address` on, each with its byte enables and its poison, as
     /// [`Store::write_line`] does; a page is looked up once.
-    pub fn write_lines(&mut self, address: u64, lines: impl IntoIterator<Item = (Line, u64, bool)>) {
+    pub fn write_lines(&mut self, address: u64, lines: impl IntoIterator<Item = (LineBytes, u64, bool)>) {
         let mut lines = lines.into_iter().zip(line_address(address) / LINE_BYTES..).peekable();
         while let Some((_, first)) = lines.peek() {
             let number = page_number(first * LINE_BYTES);
@@ -187,7 +187,7 @@ fn line_of(page: Option<&Page>, background: Background, address: u64) -> StoredL
 }
 
 impl Page {
-    fn write(&mut self, line: usize, data: &Line, byte_enables: u64, poison: bool) {
+    fn write(&mut self, line: usize, data: &LineBytes, byte_enables: u64, poison: bool) {
         merge_bytes(&mut self.lines[line], data, byte_enables);
         let kept = byte_enables != ALL_BYTES && self.poison >> line & 1 == 1;
         self.mark(line, poison || kept);

@@ -20,7 +20,7 @@ use scalepool_protocols::wire::Violation;
 
 /// A broken rule, and the place where it was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct PlacedViolation {
     /// Name of the module that saw it.
     pub place: String,
     /// The rule, the byte, the value found and the value expected.

@@ -73,14 +73,14 @@ impl<const N: usize> RowLog<N> {
     }
 
     /// The rows, first to last.
-    pub fn rows(&self) -> Rows<'_, N> {
-        Rows { bytes: self.bytes.iter(), last: [0; N] }
+    pub fn rows(&self) -> RowReader<'_, N> {
+        RowReader { bytes: self.bytes.iter(), last: [0; N] }
     }
 }
 
 /// Reads the rows of a [`RowLog`].
 #[derive(Debug, Clone)]
-pub struct Rows<'a, const N: usize> {
+pub struct RowReader<'a, const N: usize> {
     bytes: std::slice::Iter<'a, u8>,
     last: [u64; N],
 }
@@ -98,7 +98,7 @@ fn difference(bytes: &mut std::slice::Iter<'_, u8>) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
-impl<const N: usize> Iterator for Rows<'_, N> {
+impl<const N: usize> Iterator for RowReader<'_, N> {
     type Item = [u64; N];
 
     fn next(&mut self) -> Option<[u64; N]> {

@@ -6,13 +6,13 @@
 //! nothing that matters are equal (they are the lexicographic normal forms of what was sent).
 
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::Content;
+use scalepool_coherence::content::LineContent;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::order::{must_stay_behind, order_of};
 
 /// Puts a message behind the last one with which it has an order, whichever of the two must stay behind the other, and
 /// before the first one there that is larger.
-fn place<D: Content>(lane: &mut Vec<Msg<D>>, msg: Msg<D>) {
+fn place<D: LineContent>(lane: &mut Vec<Msg<D>>, msg: Msg<D>) {
     let ordered = |earlier: &Msg<D>| order_of(&msg, earlier).or(order_of(earlier, &msg)).is_some();
     let free = lane.iter().rposition(ordered).map_or(0, |at| at + 1);
     let at = lane[free..].iter().position(|m| *m > msg).map_or(lane.len(), |at| free + at);
@@ -25,7 +25,7 @@ pub struct Net<D> {
     lanes: Vec<Vec<Msg<D>>>,
 }
 
-impl<D: Content> Net<D> {
+impl<D: LineContent> Net<D> {
     /// `links` links without messages.
     pub fn new(links: usize) -> Self {
         Self { lanes: vec![Vec::new(); links * 2] }
@@ -111,16 +111,16 @@ impl<D: Content> Net<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scalepool_coherence::content::{LineAddr, Token};
+    use scalepool_coherence::content::{LineAddr, LineToken};
     use scalepool_kernel::Rng;
     use scalepool_protocols::cxl::cxl256::code::{DevLoad, H2dReqOpcode, H2dRspOpcode};
     use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
 
-    fn ndr(opcode: NdrOpcode) -> Msg<Token> {
+    fn ndr(opcode: NdrOpcode) -> Msg<LineToken> {
         Msg::S2mNdr { opcode, meta_field: MetaField::NoOp, meta: MetaValue::Invalid, tag: 5, devload: DevLoad(0) }
     }
 
-    fn req(opcode: M2sReqOpcode) -> Msg<Token> {
+    fn req(opcode: M2sReqOpcode) -> Msg<LineToken> {
         let (snp, meta_field, meta) = (SnpType::NoOp, MetaField::NoOp, MetaValue::Invalid);
         Msg::M2sReq { opcode, snp, meta_field, meta, line: LineAddr(0), tag: 5 }
     }
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    fn go(opcode: H2dRspOpcode, cqid: u16) -> Msg<Token> {
+    fn go(opcode: H2dRspOpcode, cqid: u16) -> Msg<LineToken> {
         Msg::H2dRsp { opcode, rsp_data: 0, cqid }
     }
 
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_list_says_nothing_but_the_order_of_ordered_messages() {
         let snoop = |n: u64| Msg::H2dReq { opcode: H2dReqOpcode::SnpInv, line: LineAddr(n), uqid: n as u16 };
-        let all: [Msg<Token>; 6] = [
+        let all: [Msg<LineToken>; 6] = [
             snoop(0),
             snoop(1),
             go(H2dRspOpcode::WritePull, 0),
@@ -166,7 +166,7 @@ mod tests {
         ];
         let mut rng = Rng::from_seed(1);
         for _ in 0..2_000 {
-            let sent: Vec<Msg<Token>> = (0..5).map(|_| all[rng.below(6) as usize]).collect();
+            let sent: Vec<Msg<LineToken>> = (0..5).map(|_| all[rng.below(6) as usize]).collect();
             let mut other = sent.clone();
             for _ in 0..8 {
                 let at = rng.below(4) as usize;

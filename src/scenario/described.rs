@@ -4,9 +4,9 @@
 //! report, those of components first, then those of links.
 
 use super::drive::{Built, Ended};
-use super::report::{Broken, FabricFigures, Part, Report, Spread};
-use super::settings::{Key, ON_OFF, Range};
-use super::{Request, RunError, Scenario};
+use super::report::{FabricFigures, PlacedViolation, ReportPart, ScenarioReport, Spread};
+use super::settings::{ON_OFF, SettingKey, SettingRange};
+use super::{RunError, Scenario, ScenarioRequest};
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::content::LineAddr;
@@ -17,9 +17,9 @@ use scalepool_system::build::{Figures, Run, assemble};
 use scalepool_system::builtin::{self, Builtin};
 use scalepool_system::description::{Description, Short};
 use scalepool_system::design::System;
-use scalepool_system::field::Range as FieldRange;
-use scalepool_system::kind::External;
-use scalepool_system::measured::{Ending, LinkMeasured, Measured, NodeTraffic, Offered, Rows};
+use scalepool_system::field::FieldRange;
+use scalepool_system::kind::ExternalComponent;
+use scalepool_system::measured::{ComponentMeasured, CoverageRows, Ending, LinkMeasured, NodeTraffic, Offered};
 use scalepool_system::metric::{self, Totals};
 use scalepool_system::problem::Problems;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub fn is_file(scenario: &str) -> bool {
 }
 
 /// A description of the user, as a file or as a text.
-pub fn is_description(request: &Request) -> bool {
+pub fn is_description(request: &ScenarioRequest) -> bool {
     request.description.is_some() || is_file(&request.scenario)
 }
 
@@ -41,20 +41,20 @@ fn kept(text: String) -> &'static str {
 }
 
 /// A short name as a key of a scenario.
-pub fn key_of(short: &Short) -> Key {
+pub fn key_of(short: &Short) -> SettingKey {
     let range = match short.field.range {
-        FieldRange::Int(low, high) => Range::Int(low, high),
-        FieldRange::Real(low, high) => Range::Real(low, high),
-        FieldRange::Words(words) => Range::Words(words),
+        FieldRange::Int(low, high) => SettingRange::Int(low, high),
+        FieldRange::Real(low, high) => SettingRange::Real(low, high),
+        FieldRange::Words(words) => SettingRange::Words(words),
         FieldRange::OneOf(numbers) => {
             let words: Vec<&'static str> = numbers.iter().map(|n| kept(n.to_string())).collect();
-            Range::Words(Vec::leak(words))
+            SettingRange::Words(Vec::leak(words))
         }
         FieldRange::Switch => ON_OFF,
-        FieldRange::Text(what) | FieldRange::Texts(what) => Range::List(what),
-        FieldRange::Table(_) => Range::List("fields"),
+        FieldRange::Text(what) | FieldRange::Texts(what) => SettingRange::List(what),
+        FieldRange::Table(_) => SettingRange::List("fields"),
     };
-    Key {
+    SettingKey {
         name: kept(short.name.clone()),
         default: kept(short.default.clone()),
         unit: short.field.unit.name(),
@@ -76,9 +76,9 @@ pub fn builtins() -> Vec<Scenario> {
         let key = |short: &Short| {
             let key = key_of(short);
             let range = if is_one_of_several { None } else { kinds(system, &short.paths[0]) };
-            Key { range: range.unwrap_or(key.range), ..key }
+            SettingKey { range: range.unwrap_or(key.range), ..key }
         };
-        let keys: Vec<Key> = description.shorts().iter().map(key).collect();
+        let keys: Vec<SettingKey> = description.shorts().iter().map(key).collect();
         let has_chart = system.is_coherent();
         Scenario { name: kept(name), doc: kept(about), keys: Vec::leak(keys), builtin, has_chart }
     };
@@ -86,11 +86,11 @@ pub fn builtins() -> Vec<Scenario> {
 }
 
 /// The kinds that a link can have, if that is what a path stands for.
-fn kinds(system: &System, path: &str) -> Option<Range> {
+fn kinds(system: &System, path: &str) -> Option<SettingRange> {
     let name = path.strip_prefix("link.")?.strip_suffix(".kind")?;
     let link = system.links.iter().find(|link| link.path.split('[').next() == Some(name))?;
     let [taken, also] = link.ports.map(|(component, port)| system.components[component].ports[port].decl.links);
-    Some(Range::Words(Vec::leak(taken.iter().copied().filter(|kind| also.contains(kind)).collect())))
+    Some(SettingRange::Words(Vec::leak(taken.iter().copied().filter(|kind| also.contains(kind)).collect())))
 }
 
 fn parse(builtin: &Builtin) -> Description {
@@ -102,7 +102,7 @@ fn parse(builtin: &Builtin) -> Description {
 ///
 /// # Errors
 /// A file that cannot be read, or a setting that is refused.
-pub fn description(request: &Request, builtin: Option<&'static Builtin>) -> Result<Description, Problems> {
+pub fn description(request: &ScenarioRequest, builtin: Option<&'static Builtin>) -> Result<Description, Problems> {
     let mut description = match (builtin, &request.description) {
         (Some(builtin), _) => parse(builtin),
         (None, Some(text)) => Description::parse("text", PathBuf::new(), text)?,
@@ -116,16 +116,17 @@ pub fn description(request: &Request, builtin: Option<&'static Builtin>) -> Resu
 ///
 /// # Errors
 /// All that is wrong with the description.
-pub fn system(request: &Request, builtin: Option<&'static Builtin>) -> Result<System, RunError> {
+pub fn system(request: &ScenarioRequest, builtin: Option<&'static Builtin>) -> Result<System, RunError> {
     let mut system = description(request, builtin)?.resolve()?;
     if let Some(found) = &request.external {
         let ports = || system.components.iter().flat_map(|c| c.ports.iter().map(|port| port.path.as_str()));
         let expected = ports().collect::<Vec<_>>().join(", ");
         let refused = || RunError::External { found: found.clone(), expected };
-        let is_it = |c: &&mut scalepool_system::design::Instance| c.ports.iter().any(|port| port.path == *found);
+        let is_it =
+            |c: &&mut scalepool_system::design::ComponentInstance| c.ports.iter().any(|port| port.path == *found);
         match system.components.iter_mut().find(is_it) {
             Some(component) if component.ports.len() == 1 => {
-                component.external = External::of(component.kind, External::Flits.name());
+                component.external = ExternalComponent::of(component.kind, ExternalComponent::Flits.name());
                 component.external.ok_or_else(refused)?;
             }
             _ => return Err(refused()),
@@ -138,7 +139,7 @@ pub fn system(request: &Request, builtin: Option<&'static Builtin>) -> Result<Sy
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn build(request: &Request, builtin: Option<&'static Builtin>) -> Result<Built, RunError> {
+pub fn build(request: &ScenarioRequest, builtin: Option<&'static Builtin>) -> Result<Built, RunError> {
     build_system(request, system(request, builtin)?)
 }
 
@@ -146,7 +147,7 @@ pub fn build(request: &Request, builtin: Option<&'static Builtin>) -> Result<Bui
 ///
 /// # Errors
 /// A stimulus that cannot be used, or links that lead to the wrong components.
-pub fn build_system(request: &Request, system: System) -> Result<Built, RunError> {
+pub fn build_system(request: &ScenarioRequest, system: System) -> Result<Built, RunError> {
     if request.outputs.chart.is_some() && !system.is_coherent() {
         return Err(RunError::no_chart(request));
     }
@@ -180,7 +181,7 @@ pub fn build_system(request: &Request, system: System) -> Result<Built, RunError
 }
 
 /// What a chart shall show.
-fn extent(request: &Request) -> Extent {
+fn extent(request: &ScenarioRequest) -> Extent {
     let outputs = &request.outputs;
     Extent {
         from_fs: outputs.from_fs.unwrap_or(0),
@@ -203,15 +204,15 @@ fn add<'a>(all: &mut Vec<(String, u64)>, more: impl IntoIterator<Item = (&'a str
     }
 }
 
-fn part_of_component(path: &str, measured: &Measured) -> Part {
+fn part_of_component(path: &str, measured: &ComponentMeasured) -> ReportPart {
     let mut figures = Totals::default();
     figures.add(measured.counts.iter().copied());
     figures.add([(&metric::BYTES, measured.bytes), (&metric::VIOLATIONS, measured.broken.len() as u64)]);
     let messages = measured.messages.iter().filter(|(_, n)| *n > 0).cloned().collect();
-    Part { path: path.to_owned(), counts: figures.counts().collect(), messages }
+    ReportPart { path: path.to_owned(), counts: figures.counts().collect(), messages }
 }
 
-fn part_of_link(path: &str, measured: &LinkMeasured) -> Part {
+fn part_of_link(path: &str, measured: &LinkMeasured) -> ReportPart {
     let [down, up] = measured.units;
     let mut figures = Totals::default();
     figures.add([
@@ -223,10 +224,10 @@ fn part_of_link(path: &str, measured: &LinkMeasured) -> Part {
     ]);
     figures.add(measured.counts.iter().copied());
     figures.add([(&metric::LINK_VIOLATIONS, measured.broken.len() as u64)]);
-    Part { path: path.to_owned(), counts: figures.counts().collect(), messages: measured.messages.clone() }
+    ReportPart { path: path.to_owned(), counts: figures.counts().collect(), messages: measured.messages.clone() }
 }
 
-fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Result<Report, RunError> {
+fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended) -> Result<ScenarioReport, RunError> {
     if let Err(SimError::Build(e)) = ended {
         return Err(RunError::Build(SimError::Build(e)));
     }
@@ -234,7 +235,7 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     let (components, links) = (figures.components(), figures.links(&ending));
     let of_links = || links.iter().map(|(.., link)| link);
     let of_components = || components.iter().map(|(_, component)| component);
-    let mut violations: Vec<Broken> = of_links().flat_map(|link| link.broken.iter().cloned()).collect();
+    let mut violations: Vec<PlacedViolation> = of_links().flat_map(|link| link.broken.iter().cloned()).collect();
     violations.extend(of_components().flat_map(|component| component.broken.iter().cloned()));
     if ending.at_rest {
         violations.extend(of_links().flat_map(|link| link.astray.iter().cloned()));
@@ -249,7 +250,7 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     let has_stopped = of_components().any(|component| component.has_stopped);
     if let (Err(e), false) = (&ended, has_stopped) {
         let violation = Violation::at_byte("SIM-E2E-03", 0, "open work", "none", e.to_string());
-        violations.push(Broken { place: "simulation".into(), violation });
+        violations.push(PlacedViolation { place: "simulation".into(), violation });
     }
     let time_fs = ending.at.as_fs();
     let (num, den) = figures.reference.period();
@@ -285,7 +286,7 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
         |of: fn((u64, u64)) -> u64| Spread::of(of_components().flat_map(|c| c.latencies.iter().map(of)).collect());
     let repaired = ending.well && is_whole;
     let sum = |of: fn(&LinkMeasured) -> u64| of_links().map(of).sum::<u64>();
-    Ok(Report {
+    Ok(ScenarioReport {
         remarks: Vec::new(),
         scenario: name.to_owned(),
         seed: request.seed,
@@ -311,7 +312,7 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
 }
 
 /// Figures of nodes around switches; `cycles` of the reference clock from the first request to the last answer.
-fn fabric(components: &[(&str, Measured)], cycles: u64) -> Option<FabricFigures> {
+fn fabric(components: &[(&str, ComponentMeasured)], cycles: u64) -> Option<FabricFigures> {
     let hops_mean = components.iter().filter_map(|(_, component)| component.hops_mean).reduce(f64::max)?;
     let nodes: Vec<NodeTraffic> = components.iter().filter_map(|(_, component)| component.traffic).collect();
     let per_cycle = |flits: u64| if cycles == 0 { 0.0 } else { flits as f64 / cycles as f64 };
@@ -334,8 +335,8 @@ fn add_time(all: &mut Vec<(String, LineTime)>, name: &str, time: &LineTime) {
 }
 
 /// Rows that parts of a system share: a row is met where one of them has met it.
-fn shared_rows<'a>(parts: impl Iterator<Item = &'a Rows>) -> Vec<(String, u64, u64)> {
-    let mut all: Vec<Rows> = Vec::new();
+fn shared_rows<'a>(parts: impl Iterator<Item = &'a CoverageRows>) -> Vec<(String, u64, u64)> {
+    let mut all: Vec<CoverageRows> = Vec::new();
     for (group, met) in parts {
         match all.iter_mut().find(|(known, _)| known == group) {
             Some((_, rows)) => rows.iter_mut().zip(met).for_each(|(row, met)| *row |= met),

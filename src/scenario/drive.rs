@@ -7,19 +7,19 @@
 //! before anything is simulated; records leave after every window; when the run is over the files get their names.
 
 use super::observe::{Observer, OutputError, Outputs};
-use super::report::Report;
-use super::{Request, RunError};
+use super::report::ScenarioReport;
+use super::{RunError, ScenarioRequest};
 use scalepool_coherence::chart::Chart;
 use scalepool_kernel::{RunOptions, RunReport, Running, SimError, Simulation, Stop, Time};
 use scalepool_link::sim_port::SimPort;
-use scalepool_trace::{Header, Hub};
+use scalepool_trace::{Hub, TraceHeader};
 use sha2::{Digest, Sha256};
 
 /// How a run ended, or would if it ended where it stands.
 pub(super) type Ended = Result<RunReport, SimError>;
 
 /// Makes the report of a run from what its modules have left.
-pub(super) type MakeReport = Box<dyn Fn(&Request, Ended) -> Result<Report, RunError>>;
+pub(super) type MakeReport = Box<dyn Fn(&ScenarioRequest, Ended) -> Result<ScenarioReport, RunError>>;
 
 /// A scenario that is built and has not run.
 pub struct Built {
@@ -48,12 +48,12 @@ impl Built {
     ///
     /// # Errors
     /// An output that cannot be written, a mistake in the design. A run that goes wrong gives a report with violations.
-    pub fn run(self, request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+    pub fn run(self, request: &ScenarioRequest, on_window: &mut dyn FnMut(Time)) -> Result<ScenarioReport, RunError> {
         Live::of(self, request)?.finish(on_window)
     }
 
     /// Head of traces and waves, with a hash of everything that decides the result, but the seed.
-    fn header(&self, request: &Request) -> Header {
+    fn header(&self, request: &ScenarioRequest) -> TraceHeader {
         let mut sha = Sha256::new();
         sha.update(&self.identity);
         sha.update(format!("\ncycles={:?}\n", request.cycles));
@@ -61,7 +61,7 @@ impl Built {
         if let Some(external) = &request.external {
             sha.update(format!("\nexternal={external}"));
         }
-        Header {
+        TraceHeader {
             model_version: env!("CARGO_PKG_VERSION").into(),
             scenario_hash: scalepool_forms::number::hex(&sha.finalize()),
             seed: request.seed,
@@ -75,11 +75,11 @@ pub struct ObserverId(usize);
 
 /// A scenario that runs.
 pub struct Live {
-    request: Request,
+    request: ScenarioRequest,
     ber: f64,
     running: Running,
     hub: Hub,
-    header: Header,
+    header: TraceHeader,
     /// `None`: ended.
     observers: Vec<Option<Observer>>,
     clock_fs: u64,
@@ -97,12 +97,12 @@ impl Live {
     ///
     /// # Errors
     /// Anything that keeps it from running.
-    pub fn new(request: &Request) -> Result<Live, RunError> {
+    pub fn new(request: &ScenarioRequest) -> Result<Live, RunError> {
         let (request, built) = super::build(request)?;
         Live::of(built, &request)
     }
 
-    fn of(built: Built, request: &Request) -> Result<Live, RunError> {
+    fn of(built: Built, request: &ScenarioRequest) -> Result<Live, RunError> {
         let header = built.header(request);
         let options = RunOptions {
             limit: None,
@@ -195,7 +195,7 @@ impl Live {
     ///
     /// # Errors
     /// None that a built run makes.
-    pub fn report(&mut self) -> Result<Report, RunError> {
+    pub fn report(&mut self) -> Result<ScenarioReport, RunError> {
         let ended = self.running.report();
         let given_up = match &ended {
             Err(SimError::GivenUp { rule, .. }) => Some(*rule),
@@ -212,7 +212,7 @@ impl Live {
     ///
     /// # Errors
     /// An output that cannot be written.
-    pub fn finish(mut self, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+    pub fn finish(mut self, on_window: &mut dyn FnMut(Time)) -> Result<ScenarioReport, RunError> {
         self.run_until(None, on_window)?;
         self.end_outputs()?;
         self.report()

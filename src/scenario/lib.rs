@@ -15,13 +15,13 @@ pub mod settings;
 
 use drive::Built;
 use observe::Outputs;
-use report::Report;
+use report::ScenarioReport;
 use scalepool_kernel::Time;
 use scalepool_system::build::AssemblyError;
 use scalepool_system::builtin::Builtin;
 use scalepool_system::design::System;
 use scalepool_system::problem::Problems;
-use settings::{Key, Range, SettingError};
+use settings::{SettingError, SettingKey, SettingRange};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -32,7 +32,7 @@ pub struct Scenario {
     /// What it models.
     pub doc: &'static str,
     /// Settings.
-    pub keys: &'static [Key],
+    pub keys: &'static [SettingKey],
     builtin: &'static Builtin,
     /// Whether there is a chart of its messages.
     has_chart: bool,
@@ -57,7 +57,7 @@ const MODE: &str = "link.mode";
 impl Scenario {
     /// Its flit mode, if it is one of those that differ in it alone: the default of a `link.mode` that takes a list.
     pub fn mode(&self) -> Option<&'static str> {
-        self.key(MODE).filter(|k| matches!(k.range, Range::List(_))).map(|k| k.default)
+        self.key(MODE).filter(|k| matches!(k.range, SettingRange::List(_))).map(|k| k.default)
     }
 
     /// The text of its description.
@@ -65,14 +65,14 @@ impl Scenario {
         self.builtin.text
     }
 
-    fn key(&self, name: &str) -> Option<&'static Key> {
+    fn key(&self, name: &str) -> Option<&'static SettingKey> {
         self.keys.iter().find(|k| k.name == name)
     }
 }
 
 /// What a user asks for.
 #[derive(Debug, Clone, Default)]
-pub struct Request {
+pub struct ScenarioRequest {
     /// Scenario name, or the file of a description, which ends with `.toml`.
     pub scenario: String,
     /// Text of a description, which takes the place of the file.
@@ -98,7 +98,7 @@ pub struct Request {
 /// Seed of a run that names none.
 pub const DEFAULT_SEED: u64 = 1;
 
-impl Request {
+impl ScenarioRequest {
     /// Files that the run reads.
     fn inputs(&self) -> Vec<&Path> {
         self.stimulus.iter().map(PathBuf::as_path).collect()
@@ -184,7 +184,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    fn no_chart(request: &Request) -> RunError {
+    fn no_chart(request: &ScenarioRequest) -> RunError {
         let charted = SCENARIOS.iter().filter(|scenario| scenario.has_chart).map(|scenario| scenario.name);
         RunError::NoChart { found: request.scenario.clone(), expected: charted.collect::<Vec<_>>().join(", ") }
     }
@@ -197,7 +197,7 @@ impl RunError {
 ///
 /// # Errors
 /// No such scenario or mode; traces or waves of more than one mode.
-pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
+pub fn split(request: &ScenarioRequest) -> Result<Vec<ScenarioRequest>, RunError> {
     if described::is_description(request) {
         return Ok(vec![request.clone()]);
     }
@@ -231,7 +231,7 @@ pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
         let elsewhere = !has(s, text) && scenarios.iter().any(|other| has(other, text));
         !is_mode(text) && !elsewhere
     };
-    let of_scenario = |s: &&Scenario| Request {
+    let of_scenario = |s: &&Scenario| ScenarioRequest {
         scenario: s.name.into(),
         set: request.set.iter().filter(|text| keep(s, text)).cloned().collect(),
         ..request.clone()
@@ -243,7 +243,7 @@ pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
 ///
 /// # Errors
 /// Anything that keeps it from running. A run that goes wrong gives a report with violations.
-pub fn run(request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+pub fn run(request: &ScenarioRequest, on_window: &mut dyn FnMut(Time)) -> Result<ScenarioReport, RunError> {
     let (request, built) = build(request)?;
     built.run(&request, on_window)
 }
@@ -252,7 +252,7 @@ pub fn run(request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report,
 ///
 /// # Errors
 /// Anything that keeps it from running.
-fn build(request: &Request) -> Result<(Request, Built), RunError> {
+fn build(request: &ScenarioRequest) -> Result<(ScenarioRequest, Built), RunError> {
     let requests = split(request)?;
     let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
     let built = described::build(request, builtin(request)?)?;
@@ -263,7 +263,7 @@ fn build(request: &Request) -> Result<(Request, Built), RunError> {
 ///
 /// # Errors
 /// No such description, a setting that is refused, or all that is wrong with the description.
-pub fn system(request: &Request) -> Result<System, RunError> {
+pub fn system(request: &ScenarioRequest) -> Result<System, RunError> {
     described::system(request, builtin(request)?)
 }
 
@@ -271,7 +271,7 @@ pub fn system(request: &Request) -> Result<System, RunError> {
 ///
 /// # Errors
 /// No such scenario, a setting that is refused, a chart of what has none.
-pub fn check(request: &Request) -> Result<(), RunError> {
+pub fn check(request: &ScenarioRequest) -> Result<(), RunError> {
     let system = system(request)?;
     if request.outputs.chart.is_some() && !system.is_coherent() {
         return Err(RunError::no_chart(request));
@@ -283,7 +283,7 @@ pub fn check(request: &Request) -> Result<(), RunError> {
 ///
 /// # Errors
 /// No such scenario, or a chart of one that has none.
-fn builtin(request: &Request) -> Result<Option<&'static Builtin>, RunError> {
+fn builtin(request: &ScenarioRequest) -> Result<Option<&'static Builtin>, RunError> {
     if described::is_description(request) {
         return Ok(None);
     }

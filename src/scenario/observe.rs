@@ -10,9 +10,9 @@ use scalepool_trace::filter::FilterError;
 use scalepool_trace::fst::FstSink;
 use scalepool_trace::jsonl::JsonlSink;
 use scalepool_trace::log::{LogSink, LogTo};
-use scalepool_trace::output::{self, FileError, Part, is_special};
+use scalepool_trace::output::{self, FileError, PartFile, is_special};
 use scalepool_trace::vcd::VcdSink;
-use scalepool_trace::{Filter, Header, Hub, OpenError, Places, Record, Sink, gtkw};
+use scalepool_trace::{Hub, OpenError, Places, Record, Sink, TraceFilter, TraceHeader, gtkw};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -118,9 +118,9 @@ fn check_used(outputs: &Outputs) -> Result<(), OutputError> {
 /// The open outputs of a run.
 pub struct Observer {
     outputs: Outputs,
-    filter: Filter,
-    files: Vec<(Part, Box<dyn Sink>)>,
-    chart: Option<(Part, File)>,
+    filter: TraceFilter,
+    files: Vec<(PartFile, Box<dyn Sink>)>,
+    chart: Option<(PartFile, File)>,
     log: Option<LogSink>,
 }
 
@@ -129,29 +129,29 @@ impl Observer {
     ///
     /// # Errors
     /// A file that cannot be written or is read by the run, a glob that matches no place, an empty time window.
-    pub fn open(outputs: &Outputs, inputs: &[&Path], header: &Header, hub: &Hub) -> Result<Observer, OutputError> {
+    pub fn open(outputs: &Outputs, inputs: &[&Path], header: &TraceHeader, hub: &Hub) -> Result<Observer, OutputError> {
         let scopes: Vec<&str> = outputs.scopes.iter().map(String::as_str).collect();
-        let filter = Filter::new(&scopes, outputs.from_fs, outputs.to_fs)?;
+        let filter = TraceFilter::new(&scopes, outputs.from_fs, outputs.to_fs)?;
         filter.select(hub.places())?;
         check_used(outputs)?;
         outputs.check_apart(&[], inputs)?;
-        let mut files: Vec<(Part, Box<dyn Sink>)> = Vec::new();
+        let mut files: Vec<(PartFile, Box<dyn Sink>)> = Vec::new();
         if let Some(path) = &outputs.vcd {
-            let (part, file) = Part::create(path)?;
+            let (part, file) = PartFile::create(path)?;
             files.push((part, Box::new(VcdSink::new(file, header, hub.places(), filter.clone())?)));
         }
         if let Some(path) = &outputs.fst {
-            let (part, file) = Part::create(path)?;
+            let (part, file) = PartFile::create(path)?;
             let sink = FstSink::new(BufWriter::new(file), header, hub.places(), filter.clone())?;
             files.push((part, Box::new(sink)));
         }
         if let Some(path) = &outputs.trace {
-            let (part, file) = Part::create(path)?;
+            let (part, file) = PartFile::create(path)?;
             let sink = JsonlSink::new(BufWriter::new(file), header, hub.places(), filter.clone())?;
             files.push((part, Box::new(sink)));
         }
         let log = outputs.log.clone().map(LogSink::new);
-        let chart = outputs.chart.as_deref().map(Part::create).transpose()?;
+        let chart = outputs.chart.as_deref().map(PartFile::create).transpose()?;
         Ok(Observer { outputs: outputs.clone(), filter, files, chart, log })
     }
 

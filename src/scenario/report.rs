@@ -3,8 +3,8 @@
 use scalepool_forms::violation;
 use scalepool_link::line_time::{LineTime, Use};
 use scalepool_link::port::GIVE_UP_RULE;
-pub use scalepool_nodes::Broken;
-use scalepool_system::metric::{Count, Metric};
+pub use scalepool_nodes::PlacedViolation;
+use scalepool_system::metric::{Metric, MetricValue};
 use serde_json::{Map, Value, json};
 
 /// Spread of a set of latencies.
@@ -62,16 +62,16 @@ pub struct FabricFigures {
 
 /// Figures of one component or link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ReportPart {
     /// Path in the description.
     pub path: String,
     /// What it has counted.
-    pub counts: Vec<Count>,
+    pub counts: Vec<MetricValue>,
     /// Messages that it has sent, by name.
     pub messages: Vec<(String, u64)>,
 }
 
-impl Part {
+impl ReportPart {
     /// All figures by name.
     fn json(&self) -> Value {
         let counts = self.counts.iter().map(|(metric, n)| (metric.name.to_owned(), json!(n)));
@@ -81,7 +81,7 @@ impl Part {
 
 /// Result of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct ScenarioReport {
     /// Scenario name.
     pub scenario: String,
     /// Seed.
@@ -117,11 +117,11 @@ pub struct Report {
     /// Coverage points: group, rows met, rows in all.
     pub coverage: Vec<(String, u64, u64)>,
     /// Figures of each component of a description.
-    pub components: Vec<Part>,
+    pub components: Vec<ReportPart>,
     /// Figures of each link of a description.
-    pub links: Vec<Part>,
+    pub links: Vec<ReportPart>,
     /// What a peer did against a rule, or what was not repaired.
-    pub violations: Vec<Broken>,
+    pub violations: Vec<PlacedViolation>,
     /// What the caller should know and no figure says; in no form of the report.
     pub remarks: Vec<String>,
 }
@@ -163,7 +163,7 @@ impl FabricFigures {
     }
 }
 
-impl Report {
+impl ScenarioReport {
     /// The form of `run --json`, without timing.
     pub fn json(&self) -> Map<String, Value> {
         let counts = |list: &[(String, u64)]| Value::Object(list.iter().map(|(k, v)| (k.clone(), json!(v))).collect());
@@ -202,7 +202,7 @@ impl Report {
         let directions = self.where_time_goes.iter().map(|(name, time)| (name.clone(), time_json(time))).collect();
         map.insert("where_time_goes".into(), json!({"unit": "bit times", "directions": Value::Object(directions)}));
         for (key, parts) in [("components", &self.components), ("links", &self.links)] {
-            let of_part = |part: &Part| (part.path.clone(), part.json());
+            let of_part = |part: &ReportPart| (part.path.clone(), part.json());
             if !parts.is_empty() {
                 map.insert(key.into(), Value::Object(parts.iter().map(of_part).collect()));
             }
@@ -298,7 +298,7 @@ pub const COMPARED: [&str; 9] = [
 ];
 
 /// The row of a mode in the table of a comparison.
-pub fn comparison_row(mode: &str, r: &Report) -> [String; 9] {
+pub fn comparison_row(mode: &str, r: &ScenarioReport) -> [String; 9] {
     let ns = |fs: u64| format!("{:.1}", fs as f64 / 1e6);
     let flits = |n: usize| r.flits.get(n).map_or(0, |(_, count)| *count).to_string();
     [
@@ -315,7 +315,7 @@ pub fn comparison_row(mode: &str, r: &Report) -> [String; 9] {
 }
 
 /// The form of `run --json` of a comparison: one object with the list `modes`.
-pub fn comparison_json(seed: u64, reports: &[(&str, Report)]) -> Map<String, Value> {
+pub fn comparison_json(seed: u64, reports: &[(&str, ScenarioReport)]) -> Map<String, Value> {
     let modes = reports.iter().map(|(mode, report)| {
         let mut map = Map::new();
         map.insert("mode".into(), json!(mode));

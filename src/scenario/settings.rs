@@ -6,7 +6,7 @@ use std::fmt::{self, Display};
 
 /// What a key accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Range {
+pub enum SettingRange {
     /// A whole number, both ends included.
     Int(u64, u64),
     /// A real number, both ends included.
@@ -17,23 +17,23 @@ pub enum Range {
     List(&'static str),
 }
 
-impl Display for Range {
+impl Display for SettingRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Range::Int(low, high) => write!(f, "{low} to {high}"),
-            Range::Real(low, high) => write!(f, "{low} to {high}"),
-            Range::Words(words) => f.write_str(&words.join(", ")),
-            Range::List(of) => write!(f, "list of {of}"),
+            SettingRange::Int(low, high) => write!(f, "{low} to {high}"),
+            SettingRange::Real(low, high) => write!(f, "{low} to {high}"),
+            SettingRange::Words(words) => f.write_str(&words.join(", ")),
+            SettingRange::List(of) => write!(f, "list of {of}"),
         }
     }
 }
 
 /// A switch.
-pub const ON_OFF: Range = Range::Words(&["on", "off"]);
+pub const ON_OFF: SettingRange = SettingRange::Words(&["on", "off"]);
 
 /// One key.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Key {
+pub struct SettingKey {
     /// Dotted name.
     pub name: &'static str,
     /// Value when it is not set.
@@ -41,7 +41,7 @@ pub struct Key {
     /// Unit, `-` for none.
     pub unit: &'static str,
     /// Values it takes.
-    pub range: Range,
+    pub range: SettingRange,
     /// What it is, with its source.
     pub doc: &'static str,
 }

@@ -10,14 +10,14 @@
 
 use super::build::{AssemblyError, Run, assemble};
 use super::design::System;
-use super::kind::External;
+use super::kind::ExternalComponent;
 use std::fmt::Write;
 
 /// Clocks of units that the test runs for.
 const CLOCKS: u64 = 4000;
 
 /// How the component stands outside.
-const FLITS: &str = External::Flits.name();
+const FLITS: &str = ExternalComponent::Flits.name();
 
 /// Why there is no bench.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ pub enum BenchError {
 
 /// Where the system comes from, as Python takes it, and the settings that change it.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct BenchSource {
     /// The name of a scenario, or the file of a description.
     pub system: String,
     /// `key=value`.
@@ -67,7 +67,7 @@ struct Port {
 ///
 /// # Errors
 /// The component is not there, or cannot stand outside.
-pub fn bench(system: System, component: &str, source: &Source) -> Result<Vec<(String, String)>, BenchError> {
+pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Vec<(String, String)>, BenchError> {
     let (component, how) = component.split_once('=').unwrap_or((component, FLITS));
     if how != FLITS {
         return Err(BenchError::How { path: component.to_owned(), found: how.to_owned() });

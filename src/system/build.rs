@@ -2,15 +2,18 @@
 
 use super::coherence::{Domains, domains};
 use super::design::System;
-use super::kind::{Carried, Clocks, External, Ledger, LinkEndSite, LinkSite, Node, NodeError, Role, Shared, Site};
-use super::measured::{Ending, LinkMeasured, Measure, MeasureLink, Measured};
+use super::kind::{
+    Carried, Clocks, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger, PortRole, Shared,
+    Site,
+};
+use super::measured::{ComponentMeasured, Ending, LinkMeasured, Measure, MeasureLink};
 use super::{memory_map, neighbours, outside};
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::upli::Ordering;
-use scalepool_nodes::Broken;
+use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::nvlink::ledger;
 use scalepool_nodes::ualink::ledger::conservation;
@@ -66,7 +69,7 @@ pub struct Figures {
 /// Nodes that links join, directly or over switches.
 #[derive(Default)]
 struct Fabric {
-    ledgers: Vec<Ledger>,
+    ledgers: Vec<NodeLedger>,
     /// Pairs between which nothing may come.
     denied: Vec<(u16, u16)>,
     /// One of its components is the caller's, who alone knows what that has sent and taken.
@@ -77,12 +80,12 @@ struct Fabric {
 
 impl Figures {
     /// Of components, by path.
-    pub fn components(&self) -> Vec<(&str, Measured)> {
+    pub fn components(&self) -> Vec<(&str, ComponentMeasured)> {
         self.components.iter().map(|(path, measure)| (path.as_str(), measure())).collect()
     }
 
     /// Messages that one node has sent and another has not taken, or the other way round; looked for on so many threads.
-    pub fn lost(&self, ending: &Ending, threads: usize) -> Vec<Broken> {
+    pub fn lost(&self, ending: &Ending, threads: usize) -> Vec<PlacedViolation> {
         self.fabrics.iter().flat_map(|fabric| fabric.lost(ending, threads)).collect()
     }
 
@@ -96,7 +99,7 @@ impl Figures {
 const MOST_FOUND: usize = 100;
 
 impl Fabric {
-    fn lost(&self, ending: &Ending, threads: usize) -> Vec<Broken> {
+    fn lost(&self, ending: &Ending, threads: usize) -> Vec<PlacedViolation> {
         if self.is_open {
             return Vec::new();
         }
@@ -104,16 +107,20 @@ impl Fabric {
         for ledger in &self.ledgers {
             match ledger {
                 // These grow with a run, so they are looked at where they are.
-                Ledger::Ualink(ledger) => ualink.push(ledger.lock().unwrap_or_else(PoisonError::into_inner)),
-                Ledger::Nvlink(result) => nvlink.push(locked(result)),
-                Ledger::NvlinkSwitch(result, ends) => of_switches.extend(ends.iter().copied().zip(locked(result).own)),
+                NodeLedger::Ualink(ledger) => ualink.push(ledger.lock().unwrap_or_else(PoisonError::into_inner)),
+                NodeLedger::Nvlink(result) => nvlink.push(locked(result)),
+                NodeLedger::NvlinkSwitch(result, ends) => {
+                    of_switches.extend(ends.iter().copied().zip(locked(result).own))
+                }
             }
         }
         let mut broken = Vec::new();
         let ledgers: Vec<_> = ualink.iter().map(|ledger| &**ledger).collect();
         let ordering = if self.relaxed { Ordering::Default } else { Ordering::Strict };
         let found = conservation(&ledgers, ordering, &self.denied, ending.at_rest, threads);
-        broken.extend(found.into_iter().take(MOST_FOUND).map(|violation| Broken { place: "fabric".into(), violation }));
+        broken.extend(
+            found.into_iter().take(MOST_FOUND).map(|violation| PlacedViolation { place: "fabric".into(), violation }),
+        );
         if ending.at_rest {
             let ledgers: Vec<_> = nvlink.iter().map(|node| &node.ledger).collect();
             broken.extend(ledger::compare(&ledgers, |gpu, link, channel| {
@@ -144,11 +151,11 @@ struct Part {
 /// The work that a component makes, in tenths of that of an accelerator with one port. In a pod of 256 UALink accelerators at
 /// full load an accelerator with its port takes 3.3 ms of a thread, three fifths of it in the port, and a port of the switch
 /// 3.2 ms with its share of the core.
-fn work(roles: impl Iterator<Item = Role>) -> u64 {
+fn work(roles: impl Iterator<Item = PortRole>) -> u64 {
     const ITSELF: u64 = 4;
     const PORT: u64 = 6;
     const SWITCH_PORT: u64 = 9;
-    let ports: Vec<u64> = roles.map(|role| if role == Role::Switch { SWITCH_PORT } else { PORT }).collect();
+    let ports: Vec<u64> = roles.map(|role| if role == PortRole::Switch { SWITCH_PORT } else { PORT }).collect();
     ITSELF + ports.iter().sum::<u64>()
 }
 
@@ -285,7 +292,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     for link in links {
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
-        let roles: [Role; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
+        let roles: [PortRole; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
         let members = link.ports.map(|(component, _)| neighbours[component].member);
         let offers = link.ports.map(|(component, _)| components[component].config.offer());
         let site = LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external };
@@ -318,7 +325,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             shared: &shared,
         };
         let denied = component.config.denied();
-        let Node { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;
+        let ComponentNode { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;
         digest.extend(own);
         if let Some(fabric) = fabric.map(|top| fabrics.entry(top).or_default()) {
             fabric.denied.extend(denied);
@@ -337,7 +344,8 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             if let Some(seat) = &site_port.seat {
                 hub.number_link(&place.name, seat.link_number());
             }
-            let mailbox = (external == Some(External::Messages)).then(|| outside::mailbox(site_port, port.decl.role));
+            let mailbox =
+                (external == Some(ExternalComponent::Messages)).then(|| outside::mailbox(site_port, port.decl.role));
             let channels = mailbox.as_ref().map_or_else(Vec::new, |mailbox| mailbox.ports(&place));
             mailboxes.extend(mailbox.map(|mailbox| (place.name.clone(), mailbox)));
             ports.push(place);
@@ -345,7 +353,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             own_ends.push(end);
         }
         let (place, measure) = match external {
-            Some(External::Messages) => outside::node(mailboxes),
+            Some(ExternalComponent::Messages) => outside::node(mailboxes),
             _ => (place, measure),
         };
         figures.components.push((component.path.clone(), measure));
@@ -354,7 +362,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         let part = move |p: &mut PartitionBuilder, clocks: &mut Clocks| {
             // Of a component whose link ends are the caller's nothing is left.
             let core = match external {
-                Some(External::Flits) => None,
+                Some(ExternalComponent::Flits) => None,
                 _ => Some(clocks.id(p, &clock_name, clock)?),
             };
             let mut plugs = Vec::new();

@@ -4,12 +4,12 @@
 //! [`resolve`](super::resolve) makes a [`System`] of it, or says everything that is wrong.
 
 use super::design::System;
-use super::document::{self, Item, Table, Value, path_of};
-use super::field::{Config, Field, Range};
+use super::document::{self, DocumentItem, Table, Value, path_of};
+use super::field::{Config, Field, FieldRange};
 use super::generator::generator_kind;
 use super::kind::{COMPONENTS, ComponentKind, LINKS, LinkKind};
 use super::memory_map::WindowConfig;
-use super::problem::{Place, Problems};
+use super::problem::{Problems, TextPlace};
 use super::resolve::{ClockConfig, MOST, SystemConfig, resolve};
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ impl Loader {
     fn description(&mut self, file: u16, folder: PathBuf, text: &str) -> Description {
         let root = document::parse(file, text, &mut self.problems);
         let mut own = Description { files: Vec::new(), file, folder, root, parts: Vec::new(), edits: Vec::new() };
-        let Some(Item { value: Value::Table(parts), .. }) = own.root.get("part").cloned() else { return own };
+        let Some(DocumentItem { value: Value::Table(parts), .. }) = own.root.get("part").cloned() else { return own };
         for (name, place, item) in &parts.entries {
             if let Some(part) = self.part(name, *place, item, &own.folder) {
                 own.parts.push((name.clone(), part));
@@ -52,15 +52,15 @@ impl Loader {
         own
     }
 
-    fn part(&mut self, name: &str, place: Place, item: &Item, folder: &Path) -> Option<Description> {
+    fn part(&mut self, name: &str, place: TextPlace, item: &DocumentItem, folder: &Path) -> Option<Description> {
         let key = format!("part.{name}");
         let Value::Table(table) = &item.value else {
             self.problems.add(item.place, key, format!("found {}, expected a table", item.shown()));
             return None;
         };
         let (key, place) = (format!("{key}.use"), table.get("use").map_or(place, |item| item.place));
-        let Some(Item { value: Value::Text(used), .. }) = table.get("use") else {
-            let found = table.get("use").map_or("no use".to_owned(), Item::shown);
+        let Some(DocumentItem { value: Value::Text(used), .. }) = table.get("use") else {
+            let found = table.get("use").map_or("no use".to_owned(), DocumentItem::shown);
             self.problems.add(place, key, format!("found {found}, expected the file of a description"));
             return None;
         };
@@ -119,7 +119,7 @@ impl Description {
         let file = path.display().to_string();
         let text = document::read(path).map_err(|text| {
             let mut problems = Problems::of(&file);
-            problems.add(Place::start(0), "", text);
+            problems.add(TextPlace::start(0), "", text);
             problems
         })?;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
@@ -149,14 +149,14 @@ impl Description {
         let file = self.files[0].clone();
         let refused = |key: &str, text: String| {
             let mut problems = Problems::of(&file);
-            problems.add(Place::default(), key, text);
+            problems.add(TextPlace::default(), key, text);
             problems
         };
         let Some((key, value)) = text.split_once('=') else {
             return Err(refused(&format!("`{text}`"), "expected key=value".to_owned()));
         };
         let (key, value) = (key.trim(), value.trim());
-        let item = Item { place: Place::default(), value: Value::Text(value.to_owned()) };
+        let item = DocumentItem { place: TextPlace::default(), value: Value::Text(value.to_owned()) };
         self.assign(key, item).map_err(|text| refused(&format!("`{key}`"), text))
     }
 
@@ -164,7 +164,7 @@ impl Description {
     ///
     /// # Errors
     /// What was expected in place of the key.
-    pub(super) fn assign(&mut self, key: &str, item: Item) -> Result<(), String> {
+    pub(super) fn assign(&mut self, key: &str, item: DocumentItem) -> Result<(), String> {
         let shorts = self.shorts();
         let short = shorts.iter().find(|short| short.name == key);
         let paths = short.map_or(vec![key.to_owned()], |short| short.paths.clone());
@@ -216,8 +216,8 @@ impl Description {
     }
 
     /// Entries of `[preset."NAME".VALUE]`: name and value of the choice, and what it brings.
-    pub(super) fn presets(&self) -> impl Iterator<Item = (&str, &str, &str, &Item)> {
-        fn entries(item: &Item) -> impl Iterator<Item = (&str, &Item)> {
+    pub(super) fn presets(&self) -> impl Iterator<Item = (&str, &str, &str, &DocumentItem)> {
+        fn entries(item: &DocumentItem) -> impl Iterator<Item = (&str, &DocumentItem)> {
             let table = match &item.value {
                 Value::Table(table) => Some(table),
                 _ => None,
@@ -232,7 +232,7 @@ impl Description {
     /// Name of the system, and what it is.
     pub fn title(&self) -> (String, String) {
         let of = |key: &str| match self.table("system").and_then(|table| table.get(key)) {
-            Some(Item { value: Value::Text(text), .. }) => text.clone(),
+            Some(DocumentItem { value: Value::Text(text), .. }) => text.clone(),
             _ => String::new(),
         };
         (of("name"), of("about"))
@@ -241,7 +241,7 @@ impl Description {
     /// Short names of settings, in the order of the file, without those that lead nowhere.
     pub fn shorts(&self) -> Vec<Short> {
         let Some(table) = self.table("settings") else { return Vec::new() };
-        let short = |(name, _, item): &(String, Place, Item)| {
+        let short = |(name, _, item): &(String, TextPlace, DocumentItem)| {
             let paths = paths_of(item)?;
             let (field, default) = self.field_of(paths.first()?)?;
             Some(Short { name: name.clone(), paths, default, field })
@@ -252,14 +252,14 @@ impl Description {
     /// A table at the top.
     pub(super) fn table(&self, name: &str) -> Option<&Table> {
         match self.root.get(name) {
-            Some(Item { value: Value::Table(table), .. }) => Some(table),
+            Some(DocumentItem { value: Value::Table(table), .. }) => Some(table),
             _ => None,
         }
     }
 
     /// Whether there is a field with one value at a path.
     pub(super) fn is_value(&self, path: &str) -> bool {
-        self.field_of(path).is_some_and(|(field, _)| !matches!(field.range, Range::Table(_)))
+        self.field_of(path).is_some_and(|(field, _)| !matches!(field.range, FieldRange::Table(_)))
     }
 
     /// The field at a path, and its value in the description.
@@ -273,9 +273,9 @@ impl Description {
             let field = SystemConfig::fields().into_iter().find(|field| field.name == name)?;
             return rest.is_empty().then(|| (*field, self.given(&parts, field)));
         }
-        let Some(Item { value: Value::Table(own), .. }) = self.table(top)?.get(name) else { return None };
+        let Some(DocumentItem { value: Value::Table(own), .. }) = self.table(top)?.get(name) else { return None };
         let kind = match own.get("kind") {
-            Some(Item { value: Value::Text(kind), .. }) => kind.as_str(),
+            Some(DocumentItem { value: Value::Text(kind), .. }) => kind.as_str(),
             _ => "",
         };
         let rest = match rest {
@@ -289,7 +289,7 @@ impl Description {
             return Some((COUNT, self.given(&parts, &COUNT)));
         }
         if top == "component" && rest == ["external"] {
-            let range = Range::Words(component_kind(kind)?.external);
+            let range = FieldRange::Words(component_kind(kind)?.external);
             let field = Field { range, ..EXTERNAL };
             return Some((field, self.given(&parts, &field)));
         }
@@ -303,7 +303,7 @@ impl Description {
         };
         let (last, way) = rest.split_last()?;
         for part in way {
-            let Range::Table(inner) = fields.iter().find(|field| field.name == part)?.range else { return None };
+            let FieldRange::Table(inner) = fields.iter().find(|field| field.name == part)?.range else { return None };
             fields = inner();
         }
         let field = fields.into_iter().find(|field| field.name == last)?;
@@ -340,7 +340,7 @@ impl Description {
         }
         match value {
             Some(Value::Text(text) | Value::Number(text)) => text.clone(),
-            Some(Value::List(items)) => items.iter().map(Item::shown).collect::<Vec<_>>().join(", "),
+            Some(Value::List(items)) => items.iter().map(DocumentItem::shown).collect::<Vec<_>>().join(", "),
             Some(Value::Bool(value)) => if *value { "on" } else { "off" }.to_owned(),
             _ => field.default.to_owned(),
         }
@@ -382,7 +382,7 @@ const KIND_OF_LINK: Field = Field {
     name: "kind",
     default: "",
     unit: super::quantity::Unit::Of("-"),
-    range: Range::Text("kinds; several compare them"),
+    range: FieldRange::Text("kinds; several compare them"),
     doc: "kind of the link, which is its flit mode; each kind has its own settings",
 };
 
@@ -392,7 +392,7 @@ fn kind_of_link(kind: &'static LinkKind) -> Field {
     let is_other = |other: &&LinkKind| other.name != kind.name && protocol(other.name) == protocol(kind.name);
     match LINKS.iter().find(is_other) {
         Some(_) => KIND_OF_LINK,
-        None => Field { range: Range::Words(std::slice::from_ref(&kind.name)), doc: "protocol", ..KIND_OF_LINK },
+        None => Field { range: FieldRange::Words(std::slice::from_ref(&kind.name)), doc: "protocol", ..KIND_OF_LINK },
     }
 }
 
@@ -401,7 +401,7 @@ const COUNT: Field = Field {
     name: "count",
     default: "1",
     unit: super::quantity::Unit::Of("-"),
-    range: Range::Int(1, MOST as u64),
+    range: FieldRange::Int(1, MOST as u64),
     doc: "components of the array",
 };
 
@@ -410,13 +410,13 @@ const EXTERNAL: Field = Field {
     name: "external",
     default: "",
     unit: super::quantity::Unit::Of("-"),
-    range: Range::Words(&[]),
+    range: FieldRange::Words(&[]),
     doc: "a caller stands for the component: flits = for its link ends too, messages = the model keeps its link ends",
 };
 
 /// What an entry of `[settings]` stands for: a path, or several; `None` for anything else.
-pub(super) fn paths_of(item: &Item) -> Option<Vec<String>> {
-    let text = |item: &Item| match &item.value {
+pub(super) fn paths_of(item: &DocumentItem) -> Option<Vec<String>> {
+    let text = |item: &DocumentItem| match &item.value {
         Value::Text(text) => Some(text.clone()),
         _ => None,
     };

@@ -1,9 +1,9 @@
 //! A system: components and links that fit, with everything that was read of them.
 
 use super::channels::ChannelGraph;
-use super::kind::{Component, ComponentKind, External, Link, LinkKind, PortDecl, Role};
+use super::kind::{Component, ComponentKind, ExternalComponent, Link, LinkKind, PortDecl, PortRole};
 use super::memory_map::MappedWindow;
-use super::problem::{Place, Problems};
+use super::problem::{Problems, TextPlace};
 use scalepool_kernel::Clock;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub struct System {
     /// Clocks by name; the first is the reference.
     pub clocks: Vec<(String, Clock)>,
     /// Components, in the order of the file.
-    pub components: Vec<Instance>,
+    pub components: Vec<ComponentInstance>,
     /// Links, in the order of the file.
     pub links: Vec<LinkInstance>,
     /// Windows of system addresses, in the order of their bases; none: each memory begins at 0.
@@ -31,11 +31,11 @@ pub struct System {
 }
 
 /// A component.
-pub struct Instance {
+pub struct ComponentInstance {
     /// Path, `host[0]`.
     pub path: String,
     /// Where its table stands.
-    pub place: Place,
+    pub place: TextPlace,
     /// Its kind.
     pub kind: &'static ComponentKind,
     /// Its configuration.
@@ -43,7 +43,7 @@ pub struct Instance {
     /// Its clock, a place in the list of the system.
     pub clock: usize,
     /// How a caller stands in its place, if one does.
-    pub external: Option<External>,
+    pub external: Option<ExternalComponent>,
     /// Folder to which its paths are relative.
     pub folder: PathBuf,
     /// Its ports, in the order of their declarations.
@@ -68,7 +68,7 @@ pub struct LinkInstance {
     /// Path, `hosts[0]`.
     pub path: String,
     /// Where its table stands.
-    pub place: Place,
+    pub place: TextPlace,
     /// Its number in its array, 0 for one without an index.
     pub index: usize,
     /// Its kind.
@@ -100,7 +100,7 @@ impl System {
     }
 
     /// Sides of the ports of a link.
-    pub fn roles_of(&self, link: &LinkInstance) -> [Role; 2] {
+    pub fn roles_of(&self, link: &LinkInstance) -> [PortRole; 2] {
         link.ports.map(|(component, port)| self.components[component].ports[port].decl.role)
     }
 
@@ -125,8 +125,8 @@ impl System {
         for component in &self.components {
             let external = match component.external {
                 None => "",
-                Some(External::Flits) => " external",
-                Some(External::Messages) => " external messages",
+                Some(ExternalComponent::Flits) => " external",
+                Some(ExternalComponent::Messages) => " external messages",
             };
             let clock = &self.clocks[component.clock].0;
             lines.push(format!("component.{} is {} on {clock}{external}", component.path, component.kind.name));

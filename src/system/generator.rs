@@ -9,10 +9,10 @@
 
 mod nvlink_pod;
 
-use super::document::{self, Item, Table, Value};
-use super::field::{self, Config, Field, Range, config, unknown};
+use super::document::{self, DocumentItem, Table, Value};
+use super::field::{self, Config, Field, FieldRange, config, unknown};
 use super::kind::component_fields;
-use super::problem::{Place, Problems};
+use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
 
 /// A kind of generator.
@@ -44,11 +44,11 @@ const GENERATOR_KEYS: &[&str] = &["kind"];
 config! {
     /// Nodes around switches.
     pub struct Pod {
-        nodes: String = "" [Unit::Of("-")] in Range::Text("the name of a component"), "component that is a node; the generator sets its count and its ports";
-        switches: String = "" [Unit::Of("-")] in Range::Text("the name of a component"), "component that is a switch; the generator sets its count and its ports";
-        link: String = "" [Unit::Of("-")] in Range::Text("the name of a link"), "link between them; the generator sets what it joins";
-        node_count: usize = "4" [Unit::Of("nodes")] in Range::Int(2, 1024), "number of nodes, such as accelerators or GPUs";
-        switch_count: usize = "1" [Unit::Of("switches")] in Range::Int(1, 16), "number of switches, which is also the number of ports of each node";
+        nodes: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a node; the generator sets its count and its ports";
+        switches: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a switch; the generator sets its count and its ports";
+        link: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a link"), "link between them; the generator sets what it joins";
+        node_count: usize = "4" [Unit::Of("nodes")] in FieldRange::Int(2, 1024), "number of nodes, such as accelerators or GPUs";
+        switch_count: usize = "1" [Unit::Of("switches")] in FieldRange::Int(1, 16), "number of switches, which is also the number of ports of each node";
     }
 }
 
@@ -62,14 +62,14 @@ struct Generating<'a> {
     root: &'a mut Table,
     /// Its own table, where that stands, and its path.
     table: Table,
-    place: Place,
+    place: TextPlace,
     path: String,
     problems: &'a mut Problems,
 }
 
 /// Replaces the generators of a description by what they make.
 pub fn expand(root: &mut Table, problems: &mut Problems) {
-    let Some(Item { value: Value::Table(generators), .. }) = root.get("generator").cloned() else { return };
+    let Some(DocumentItem { value: Value::Table(generators), .. }) = root.get("generator").cloned() else { return };
     for (name, place, item) in generators.entries {
         let path = format!("generator.{name}");
         let Value::Table(table) = item.value else {
@@ -78,7 +78,7 @@ pub fn expand(root: &mut Table, problems: &mut Problems) {
         };
         let known = || GENERATORS.iter().map(|kind| kind.name);
         let kind = match table.get("kind") {
-            Some(Item { value: Value::Text(kind), place }) => {
+            Some(DocumentItem { value: Value::Text(kind), place }) => {
                 let found = generator_kind(kind);
                 if found.is_none() {
                     problems.add(*place, format!("{path}.kind"), unknown("kind of generator", known()).of(kind));
@@ -86,7 +86,7 @@ pub fn expand(root: &mut Table, problems: &mut Problems) {
                 found
             }
             other => {
-                let found = other.map_or("no kind".to_owned(), Item::shown);
+                let found = other.map_or("no kind".to_owned(), DocumentItem::shown);
                 let text = format!("found {found}, expected one of {}", known().collect::<Vec<_>>().join(", "));
                 problems.add(other.map_or(place, |item| item.place), format!("{path}.kind"), text);
                 None
@@ -113,11 +113,11 @@ impl Generating<'_> {
     /// The table that a field names, `component.accel`; a finding if there is none.
     fn named(&mut self, key: &str, top: &str, name: &str) -> Option<Table> {
         let tables = match self.root.get(top) {
-            Some(Item { value: Value::Table(tables), .. }) => tables.clone(),
+            Some(DocumentItem { value: Value::Table(tables), .. }) => tables.clone(),
             _ => Table::default(),
         };
         match tables.get(name) {
-            Some(Item { value: Value::Table(table), .. }) => return Some(table.clone()),
+            Some(DocumentItem { value: Value::Table(table), .. }) => return Some(table.clone()),
             _ if name.is_empty() => self.refuse(key, format!("found no name, expected the name of a {top}")),
             _ => {
                 let text = unknown(top, tables.entries.iter().map(|(name, ..)| name.as_str())).of(name);
@@ -138,7 +138,7 @@ impl Generating<'_> {
             }
             None => {
                 let path = [top, name, key].map(str::to_owned);
-                document::edit(self.root, &path, Item { place: self.place, value });
+                document::edit(self.root, &path, DocumentItem { place: self.place, value });
             }
         }
     }
@@ -154,7 +154,7 @@ impl Generating<'_> {
     fn array(&mut self, role: &str, name: &str, count: usize, ports: usize) {
         let Some(table) = self.named(role, "component", name) else { return };
         let kind = match table.get("kind") {
-            Some(Item { value: Value::Text(kind), .. }) => kind.as_str(),
+            Some(DocumentItem { value: Value::Text(kind), .. }) => kind.as_str(),
             _ => return, // Said where the component is read.
         };
         if component_fields(kind).is_some_and(|fields| !fields.iter().any(|field| field.name == "ports")) {
@@ -169,7 +169,7 @@ impl Generating<'_> {
     /// Two ports, as a link joins them.
     fn pair(&self, ports: [String; 2]) -> Value {
         let place = self.place;
-        Value::List(ports.map(|port| Item { place, value: Value::Text(port) }).to_vec())
+        Value::List(ports.map(|port| DocumentItem { place, value: Value::Text(port) }).to_vec())
     }
 
     /// Says which ports a link joins.

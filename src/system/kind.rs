@@ -5,9 +5,9 @@
 //!
 //! A walk through one component: its table is read to a configuration, which says what ports there are; links are joined
 //! to the ports; when all fits, the component is told who is at the other end of each port ([`Site`]) and becomes modules of
-//! a partition and a place where its figures will be ([`Node`]).
+//! a partition and a place where its figures will be ([`ComponentNode`]).
 
-use super::channels::{Order, Wait};
+use super::channels::{ChannelWait, ClassOrder};
 use super::coherence::{Coherent, Seat};
 use super::document::Table;
 use super::field::{self, Config, Field};
@@ -16,9 +16,9 @@ use super::measured::{Measure, MeasureLink};
 use super::memory_map::{MapView, Span};
 use super::metric::{self, Metric, Metrics};
 use super::outside;
-use super::problem::{Place, Problems};
-use scalepool_coherence::clocked::switch::Table as SwitchTable;
-use scalepool_fabric::nvlink_switch::SwitchResult;
+use super::problem::{Problems, TextPlace};
+use scalepool_coherence::clocked::switch::SwitchTable;
+use scalepool_fabric::nvlink_switch::NvlSwitchResult;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_link::io_ends::IoItem;
 use scalepool_link::sim_port::SimPort;
@@ -28,8 +28,8 @@ use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::nvlink::gpu::GpuResult;
-use scalepool_nodes::ualink::ledger::Ledger as UalLedger;
-use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_nodes::ualink::ledger::UalLedger;
+use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_trace::Hub;
 use std::any::Any;
 use std::cell::RefCell;
@@ -72,7 +72,7 @@ pub static LINKS: &[LinkKind] = &[
 
 /// Which side of a link a port can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum PortRole {
     /// The one that asks: the upstream side of CXL.
     Host,
     /// The one that answers: the downstream side of CXL.
@@ -82,12 +82,12 @@ pub enum Role {
     /// A switch.
     Switch,
     /// One that keeps lines coherent.
-    Coherent(Lines, Side),
+    Coherent(CoherenceProtocol, CxlSide),
 }
 
 /// How lines are kept coherent: what travels between their home and those that hold them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lines {
+pub enum CoherenceProtocol {
     /// Lines of a host, by CXL.cache.
     Cache,
     /// Lines of a device with back-invalidation, by CXL.mem.
@@ -98,27 +98,27 @@ pub enum Lines {
 
 /// A side of a CXL link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum CxlSide {
     /// Upstream.
     Host,
     /// Downstream.
     Device,
 }
 
-impl Role {
+impl PortRole {
     /// As messages name it.
     pub fn name(self) -> &'static str {
         match self {
-            Role::Host => "host",
-            Role::Device => "device",
-            Role::Node => "node",
-            Role::Switch => "switch",
-            Role::Coherent(Lines::Cache, Side::Host) => "host of CXL.cache",
-            Role::Coherent(Lines::Cache, Side::Device) => "device of CXL.cache",
-            Role::Coherent(Lines::HdmDb, Side::Host) => "host of HDM-DB",
-            Role::Coherent(Lines::HdmDb, Side::Device) => "device with HDM-DB",
-            Role::Coherent(Lines::HdmD, Side::Host) => "host of HDM-D",
-            Role::Coherent(Lines::HdmD, Side::Device) => "device with HDM-D",
+            PortRole::Host => "host",
+            PortRole::Device => "device",
+            PortRole::Node => "node",
+            PortRole::Switch => "switch",
+            PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Host) => "host of CXL.cache",
+            PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Device) => "device of CXL.cache",
+            PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host) => "host of HDM-DB",
+            PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Device) => "device with HDM-DB",
+            PortRole::Coherent(CoherenceProtocol::HdmD, CxlSide::Host) => "host of HDM-D",
+            PortRole::Coherent(CoherenceProtocol::HdmD, CxlSide::Device) => "device with HDM-D",
         }
     }
 }
@@ -133,7 +133,7 @@ pub struct PortDecl {
     /// Kinds of links that it takes.
     pub links: &'static [&'static str],
     /// Its side of them.
-    pub role: Role,
+    pub role: PortRole,
 }
 
 /// What a component tells those at the other ends of its links.
@@ -157,7 +157,7 @@ pub enum Carried {
     /// CXL.mem and CXL.cache.
     Cxl {
         /// How messages are spelled.
-        form: Form,
+        form: MessageForm,
         /// Identifiers of host and device in port based routing, else 0.
         port_ids: [u16; 2],
     },
@@ -212,7 +212,7 @@ impl LinkFacts {
     }
 
     /// Form of messages and port identifiers of a CXL link.
-    pub fn cxl(&self) -> (Form, [u16; 2]) {
+    pub fn cxl(&self) -> (MessageForm, [u16; 2]) {
         match self.carried {
             Carried::Cxl { form, port_ids } => (form, port_ids),
             _ => unreachable!("a port takes the links that it declares"),
@@ -222,7 +222,7 @@ impl LinkFacts {
 
 /// The place of a component among those that links of a protocol join, over switches or directly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Member {
+pub struct DomainMember {
     /// Its number among the nodes, in the order of the description; of a switch 0.
     pub own: u16,
     /// Nodes in all.
@@ -245,11 +245,11 @@ pub struct SitePort {
     /// The clock of that.
     pub peer_clock: Clock,
     /// Who that is.
-    pub peer_member: Member,
+    pub peer_member: DomainMember,
     /// Which of its ports that is, in the order of their declarations.
     pub peer_port: usize,
     /// Its side of the link.
-    pub peer_role: Role,
+    pub peer_role: PortRole,
     /// Its place among those that keep lines coherent, if it has one; it is known when the system is built.
     pub seat: Option<Seat>,
 }
@@ -269,7 +269,7 @@ pub struct Site<'a> {
     /// Its clock.
     pub clock: Clock,
     /// Its place among those that it can reach.
-    pub member: Member,
+    pub member: DomainMember,
     /// What it has to know of the memory map.
     pub map: MapView,
     /// Seed of the run.
@@ -329,7 +329,7 @@ impl Site<'_> {
 }
 
 /// The inner side of a port: what a component attaches.
-pub enum Plug {
+pub enum ComponentPlug {
     /// Messages of CXL.mem and CXL.cache: to the link, from the link.
     Cxl(OutEnd<Message>, InEnd<Message>),
     /// The same, a channel for each class.
@@ -339,7 +339,7 @@ pub enum Plug {
     /// The end itself, to be bound by a module on the clock of flits.
     Ualink(Box<ualink::wiring::Socket>, ClockId),
     /// Channels of packets, and the clock of flits.
-    Nvlink(nvlink::wiring::Plug, ClockId),
+    Nvlink(nvlink::wiring::NvlPlug, ClockId),
 }
 
 /// The inner side of a port with CXL.io: to the link, from the link.
@@ -350,11 +350,11 @@ pub struct IoPlug {
     pub mem: Option<(OutEnd<Message>, InEnd<Message>)>,
 }
 
-impl Plug {
+impl ComponentPlug {
     /// Channels of messages, of a port that takes CXL links alone.
     pub fn cxl(self) -> (OutEnd<Message>, InEnd<Message>) {
         match self {
-            Plug::Cxl(tx, rx) => (tx, rx),
+            ComponentPlug::Cxl(tx, rx) => (tx, rx),
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
@@ -362,7 +362,7 @@ impl Plug {
     /// Channels of classes, of a port that keeps lines coherent.
     pub fn coherent(self) -> NodeEnds {
         match self {
-            Plug::Coherent(ends) => ends,
+            ComponentPlug::Coherent(ends) => ends,
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
@@ -370,7 +370,7 @@ impl Plug {
     /// Channels of TLPs and of messages beside them, of a port that takes links of CXL.io alone.
     pub fn cxl_io(self) -> IoPlug {
         match self {
-            Plug::CxlIo(plug) => plug,
+            ComponentPlug::CxlIo(plug) => plug,
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
@@ -378,15 +378,15 @@ impl Plug {
     /// The link end and its clock, of a port that takes UALinks alone.
     pub fn ualink(self) -> (Box<ualink::wiring::Socket>, ClockId) {
         match self {
-            Plug::Ualink(socket, clock) => (socket, clock),
+            ComponentPlug::Ualink(socket, clock) => (socket, clock),
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
 
     /// Channels of packets and the clock of flits, of a port that takes NVLinks alone.
-    pub fn nvlink(self) -> (nvlink::wiring::Plug, ClockId) {
+    pub fn nvlink(self) -> (nvlink::wiring::NvlPlug, ClockId) {
         match self {
-            Plug::Nvlink(plug, clock) => (plug, clock),
+            ComponentPlug::Nvlink(plug, clock) => (plug, clock),
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
@@ -412,13 +412,14 @@ impl Clocks {
 }
 
 /// Puts a component into a partition, once its ports are there.
-pub type PlaceNode = Box<dyn FnOnce(&mut PartitionBuilder, ClockId, Vec<Plug>) -> Result<(), BuildError> + Send>;
+pub type PlaceNode =
+    Box<dyn FnOnce(&mut PartitionBuilder, ClockId, Vec<ComponentPlug>) -> Result<(), BuildError> + Send>;
 
 /// A field that does not go with others, and the text that says why.
-pub type Finding = (&'static str, String);
+pub type ConfigFinding = (&'static str, String);
 
 /// A component that is ready to be built.
-pub struct Node {
+pub struct ComponentNode {
     /// Puts it into its partition.
     pub place: PlaceNode,
     /// Gives its figures, whenever the run is looked at.
@@ -426,18 +427,18 @@ pub struct Node {
     /// Bytes that name its stimulus where the description does not say it all.
     pub digest: Vec<u8>,
     /// What it has sent and taken, to be compared with what others have.
-    pub ledger: Option<Ledger>,
+    pub ledger: Option<NodeLedger>,
 }
 
 /// What a node has sent and taken.
 #[derive(Clone)]
-pub enum Ledger {
+pub enum NodeLedger {
     /// Of a UALink accelerator.
     Ualink(Arc<Mutex<UalLedger>>),
     /// Of an NVLink GPU.
     Nvlink(Arc<Mutex<GpuResult>>),
     /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
-    NvlinkSwitch(Arc<Mutex<SwitchResult>>, Vec<(usize, usize)>),
+    NvlinkSwitch(Arc<Mutex<NvlSwitchResult>>, Vec<(usize, usize)>),
 }
 
 /// Why a component cannot be made of a sound description.
@@ -473,12 +474,12 @@ pub trait Component: Send + Any {
     }
 
     /// Fields that do not go together: name and text.
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         Vec::new()
     }
 
     /// Fields that do not go with the links at its ports, or with who is at their other ends: name and text.
-    fn check_joined(&self, clock: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, clock: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let _ = (clock, member, ports);
         Vec::new()
     }
@@ -490,7 +491,7 @@ pub trait Component: Send + Any {
 
     /// Addresses that its settings ask for and that lie in none of the windows that it reaches: name of the field and text.
     /// `None`: there is no memory map, and what is at its port begins at 0.
-    fn check_addresses(&self, windows: Option<&[Span]>, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_addresses(&self, windows: Option<&[Span]>, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let _ = (windows, ports);
         Vec::new()
     }
@@ -512,7 +513,7 @@ pub trait Component: Send + Any {
 
     /// Of a switch between a home and the holders of its lines: how messages find their links, by the forms of messages on
     /// its ports, or why these do not fit. Its first port leads to the home.
-    fn switch_table(&self, _forms: &[Form]) -> Result<SwitchTable, String> {
+    fn switch_table(&self, _forms: &[MessageForm]) -> Result<SwitchTable, String> {
         Err("it is no switch".to_owned())
     }
 
@@ -528,7 +529,7 @@ pub trait Component: Send + Any {
 
     /// Which messages that come in are taken only when there is room for which ones that go out; every other class is always
     /// taken, because a place was set aside for it. `None`: nobody has said it, so any may wait for any.
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         None
     }
 
@@ -548,11 +549,11 @@ pub trait Component: Send + Any {
     ///
     /// # Errors
     /// A stimulus that cannot be used.
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError>;
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError>;
 }
 
 /// Reads the table of a component.
-pub type ReadComponent = fn(&Table, Place, &str, &mut Problems, &mut Vec<(String, String)>) -> Box<dyn Component>;
+pub type ReadComponent = fn(&Table, TextPlace, &str, &mut Problems, &mut Vec<(String, String)>) -> Box<dyn Component>;
 
 /// A kind of component.
 pub struct ComponentKind {
@@ -564,7 +565,7 @@ pub struct ComponentKind {
     pub fields: fn() -> Vec<&'static Field>,
     /// Reads them.
     pub read: ReadComponent,
-    /// What may stand in `external`: names of [`External`].
+    /// What may stand in `external`: names of [`ExternalComponent`].
     pub external: &'static [&'static str],
     /// What it can count beside what every component has.
     pub metrics: Metrics,
@@ -573,7 +574,7 @@ pub struct ComponentKind {
 impl ComponentKind {
     /// All figures that it can have, in the order of reports.
     pub fn all_metrics(&self) -> impl Iterator<Item = &'static Metric> {
-        let has_messages = self.external.contains(&External::Messages.name());
+        let has_messages = self.external.contains(&ExternalComponent::Messages.name());
         let outside = has_messages.then_some(outside::METRICS);
         self.metrics.iter().copied().chain(outside).chain([metric::OF_COMPONENTS]).flatten().copied()
     }
@@ -581,26 +582,26 @@ impl ComponentKind {
 
 /// How a component stands outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum External {
+pub enum ExternalComponent {
     /// The caller stands for its link ends too: flits are exchanged.
     Flits,
     /// The model keeps its link ends: messages are exchanged.
     Messages,
 }
 
-impl External {
+impl ExternalComponent {
     /// As descriptions name it.
     pub const fn name(self) -> &'static str {
         match self {
-            External::Flits => "flits",
-            External::Messages => "messages",
+            ExternalComponent::Flits => "flits",
+            ExternalComponent::Messages => "messages",
         }
     }
 
     /// What a kind offers, by name.
-    pub fn of(kind: &ComponentKind, name: &str) -> Option<External> {
-        let offered = |how: &External| how.name() == name && kind.external.contains(&name);
-        [External::Flits, External::Messages].into_iter().find(offered)
+    pub fn of(kind: &ComponentKind, name: &str) -> Option<ExternalComponent> {
+        let offered = |how: &ExternalComponent| how.name() == name && kind.external.contains(&name);
+        [ExternalComponent::Flits, ExternalComponent::Messages].into_iter().find(offered)
     }
 }
 
@@ -617,7 +618,7 @@ pub const LINK_KEYS: &[&str] = &["kind", "between", "at"];
 /// Reads the table of a component to a configuration that is one.
 pub fn component<C: Config + Component + 'static>(
     table: &Table,
-    place: Place,
+    place: TextPlace,
     path: &str,
     problems: &mut Problems,
     resolved: &mut Vec<(String, String)>,
@@ -650,7 +651,11 @@ pub trait LinkEndSite: Send {
     ///
     /// # Errors
     /// A mistake of ours.
-    fn place(self: Box<Self>, p: &mut PartitionBuilder, clocks: &mut Clocks) -> Result<Option<Plug>, BuildError>;
+    fn place(
+        self: Box<Self>,
+        p: &mut PartitionBuilder,
+        clocks: &mut Clocks,
+    ) -> Result<Option<ComponentPlug>, BuildError>;
 }
 
 /// A link that is ready to be built.
@@ -669,15 +674,15 @@ pub struct LinkSite<'a> {
     /// Paths of its ports.
     pub ports: [&'a str; 2],
     /// Sides of its ports.
-    pub roles: [Role; 2],
+    pub roles: [PortRole; 2],
     /// Who stands at its ends.
-    pub members: [Member; 2],
+    pub members: [DomainMember; 2],
     /// Its number among the links of its array, 0 for one without an index.
     pub index: usize,
     /// What they offer.
     pub offers: [Offer; 2],
     /// How a caller stands there, if one does.
-    pub external: [Option<External>; 2],
+    pub external: [Option<ExternalComponent>; 2],
 }
 
 /// A link with its configuration.
@@ -686,24 +691,24 @@ pub trait Link: Send {
     fn facts(&self) -> LinkFacts;
 
     /// Fields that do not go together: name and text.
-    fn check(&self) -> Vec<Finding>;
+    fn check(&self) -> Vec<ConfigFinding>;
 
     /// Names of what the first end sends and of what the second one sends, in reports.
-    fn directions(&self, roles: [Role; 2]) -> [&'static str; 2] {
+    fn directions(&self, roles: [PortRole; 2]) -> [&'static str; 2] {
         let _ = roles;
         ["down", "up"]
     }
 
     /// Classes of messages with a flow control of their own: of what the first end sends and of what the second one sends.
-    fn channels(&self, roles: [Role; 2]) -> [Vec<&'static str>; 2];
+    fn channels(&self, roles: [PortRole; 2]) -> [Vec<&'static str>; 2];
 
     /// Classes that it may hold behind others of the same direction.
-    fn order(&self) -> Vec<Order> {
+    fn order(&self) -> Vec<ClassOrder> {
         Vec::new()
     }
 
     /// What is under way on each of its two wires, if that is a matter of memory.
-    fn on_wire(&self, roles: [Role; 2]) -> Option<UnitsInFlight> {
+    fn on_wire(&self, roles: [PortRole; 2]) -> Option<UnitsInFlight> {
         let _ = roles;
         None
     }
@@ -718,7 +723,7 @@ pub trait Link: Send {
     fn latency_fs(&self, index: usize) -> u64;
 
     /// Fields that do not go with what its ends offer: name and text.
-    fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {
+    fn check_joined(&self, offers: [Offer; 2]) -> Vec<ConfigFinding> {
         let _ = offers;
         Vec::new()
     }
@@ -734,7 +739,7 @@ pub trait Link: Send {
 }
 
 /// Reads the table of a link.
-pub type ReadLink = fn(&Table, Place, &str, &mut Problems, &mut Vec<(String, String)>) -> Box<dyn Link>;
+pub type ReadLink = fn(&Table, TextPlace, &str, &mut Problems, &mut Vec<(String, String)>) -> Box<dyn Link>;
 
 /// A kind of link.
 pub struct LinkKind {
@@ -760,7 +765,7 @@ impl LinkKind {
 /// Reads the table of a link to a configuration that is one.
 pub fn link<C: Config + Link + 'static>(
     table: &Table,
-    place: Place,
+    place: TextPlace,
     path: &str,
     problems: &mut Problems,
     resolved: &mut Vec<(String, String)>,

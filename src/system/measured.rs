@@ -1,12 +1,12 @@
 //! What components and links leave behind: figures, broken rules, what is still open.
 //!
-//! A report is made of these alone. Each component and link gives its own ([`Measured`], [`LinkMeasured`]) whenever a run is
-//! looked at; which counts there can be stands with its kind ([`Metric`](super::metric::Metric)).
+//! A report is made of these alone. Each component and link gives its own ([`ComponentMeasured`], [`LinkMeasured`])
+//! whenever a run is looked at; which counts there can be stands with its kind ([`Metric`](super::metric::Metric)).
 
-use super::metric::Count;
+use super::metric::MetricValue;
 use scalepool_kernel::{Clock, RunReport, SimError, Stop, Time};
 use scalepool_link::line_time::LineTime;
-use scalepool_nodes::Broken;
+use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::latencies::Latencies;
 
 /// How a run has ended, for those that judge what is left over.
@@ -41,16 +41,16 @@ impl Ending {
 }
 
 /// Gives the figures of a component.
-pub type Measure = Box<dyn Fn() -> Measured>;
+pub type Measure = Box<dyn Fn() -> ComponentMeasured>;
 
 /// Gives the figures of a link.
 pub type MeasureLink = Box<dyn Fn(&Ending) -> LinkMeasured>;
 
 /// Figures of a component.
 #[derive(Debug, Clone, Default)]
-pub struct Measured {
+pub struct ComponentMeasured {
     /// What it counts, in the order of the report.
-    pub counts: Vec<Count>,
+    pub counts: Vec<MetricValue>,
     /// Messages sent, by name; where agents count them, links do not.
     pub messages: Vec<(String, u64)>,
     /// A check has ended its part of the run, so open work is no news.
@@ -60,9 +60,9 @@ pub struct Measured {
     /// Request to answer, by transaction, in cycles of its clock.
     pub latencies: Latencies,
     /// Checks that failed.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<PlacedViolation>,
     /// What is left over at rest.
-    pub astray: Vec<Broken>,
+    pub astray: Vec<PlacedViolation>,
     /// It has been isolated, or has given requests up, so not everything that was sent has come.
     pub is_isolated: bool,
     /// Time before its first request \[fs\].
@@ -72,7 +72,7 @@ pub struct Measured {
     /// What a node of a fabric has offered and taken.
     pub traffic: Option<NodeTraffic>,
     /// Coverage points that all components of a system share: group, and which rows were met.
-    pub rows: Vec<Rows>,
+    pub rows: Vec<CoverageRows>,
     /// Links from source to destination over this switch, arithmetic mean; `None`: it is no switch.
     pub hops_mean: Option<f64>,
 }
@@ -115,16 +115,16 @@ pub struct LinkMeasured {
     /// Where the time of each direction has gone; `None`: a caller drives it.
     pub times: [Option<LineTime>; 2],
     /// Further counts, in the order of the report.
-    pub counts: Vec<Count>,
+    pub counts: Vec<MetricValue>,
     /// Coverage points of the link by itself: group, rows met, rows in all. A system sums them.
     pub coverage: Vec<(String, u64, u64)>,
     /// Coverage points that all links of a system share: group, and which rows were met.
-    pub rows: Vec<Rows>,
+    pub rows: Vec<CoverageRows>,
     /// Rules that the ends saw broken.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<PlacedViolation>,
     /// What is left over at rest.
-    pub astray: Vec<Broken>,
+    pub astray: Vec<PlacedViolation>,
 }
 
 /// Coverage points that all parts of a system share: group, and which of its rows were met.
-pub type Rows = (&'static str, Vec<bool>);
+pub type CoverageRows = (&'static str, Vec<bool>);

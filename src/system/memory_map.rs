@@ -11,15 +11,15 @@
 
 use super::design::System;
 use super::document::Value;
-use super::field::{Range, config};
-use super::kind::{Component, Finding};
+use super::field::{FieldRange, config};
+use super::kind::{Component, ConfigFinding};
 use super::neighbours::Neighbourhood;
-use super::problem::{Place, Problems};
+use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
 use super::resolve::OwnTable;
 use scalepool_memory::decoder::{
-    ADDRESS_END, Arithmetic, DEVICE_DECODERS, Decoders, GRANULARITIES, Interleave, Route, Routes, WAYS,
-    WINDOW_STEP_BYTES, Window,
+    ADDRESS_END, Arithmetic, DEVICE_DECODERS, Decoders, GRANULARITIES, Interleave, WAYS, WINDOW_STEP_BYTES, Window,
+    WindowRoute, WindowRoutes,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,11 +35,11 @@ const ARITHMETICS: &[&str] = &[Arithmetic::Modulo.name(), Arithmetic::Xor.name()
 config! {
     /// `[memory_map.NAME]`: a window of system addresses.
     pub struct WindowConfig {
-        base: Option<u64> = "" [Unit::Bytes] in Range::Int(0, ADDRESS_END - 1), "first address of the window, a multiple of 256 MiB (fabric §2.1); it has to be given";
-        size: Option<u64> = "" [Unit::Bytes] in Range::Int(1, ADDRESS_END), "size of the window, a multiple of 256 MiB for each target (fabric HDM-9); it has to be given";
-        targets: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("components with memory, 1, 2, 3, 4, 6, 8, 12 or 16; `memory[i]` = all of an array"), "components to which the addresses of the window lead, in the order in which chunks are dealt to them (fabric HDM-9)";
-        granularity: u64 = "256 B" [Unit::Bytes] in Range::OneOf(&GRANULARITIES), "bytes in a row at one target (fabric §2.1)";
-        arithmetic: String = "modulo" [Unit::Of("-")] in Range::Words(ARITHMETICS), "how the target follows from the address: from address bits, or from their parities with published maps, shifted to the granularity (fabric §2.2)";
+        base: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, ADDRESS_END - 1), "first address of the window, a multiple of 256 MiB (fabric §2.1); it has to be given";
+        size: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(1, ADDRESS_END), "size of the window, a multiple of 256 MiB for each target (fabric HDM-9); it has to be given";
+        targets: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("components with memory, 1, 2, 3, 4, 6, 8, 12 or 16; `memory[i]` = all of an array"), "components to which the addresses of the window lead, in the order in which chunks are dealt to them (fabric HDM-9)";
+        granularity: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&GRANULARITIES), "bytes in a row at one target (fabric §2.1)";
+        arithmetic: String = "modulo" [Unit::Of("-")] in FieldRange::Words(ARITHMETICS), "how the target follows from the address: from address bits, or from their parities with published maps, shifted to the granularity (fabric §2.2)";
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) struct OpenWindow {
     own: OwnTable,
     config: WindowConfig,
     /// Targets that were found, each with its place.
-    targets: Vec<(usize, Place)>,
+    targets: Vec<(usize, TextPlace)>,
     /// All targets were found.
     is_whole: bool,
 }
@@ -74,7 +74,7 @@ impl OpenWindow {
         name: &str,
         own: OwnTable,
         config: WindowConfig,
-        targets: Vec<(usize, Place)>,
+        targets: Vec<(usize, TextPlace)>,
         is_whole: bool,
     ) -> OpenWindow {
         OpenWindow { name: name.to_owned(), own, config, targets, is_whole }
@@ -100,7 +100,7 @@ impl OpenWindow {
     }
 
     /// What is wrong with it alone.
-    fn judge(&self) -> Vec<Finding> {
+    fn judge(&self) -> Vec<ConfigFinding> {
         let (mut found, WindowConfig { base, size, .. }) = (Vec::new(), &self.config);
         let is_given = |key| self.own.table.get(key).is_some();
         if !is_given("base") {
@@ -264,7 +264,7 @@ impl<'a> Index<'a> {
     }
 
     /// The windows that a component reaches over its links.
-    fn routes(&self, component: usize) -> Routes {
+    fn routes(&self, component: usize) -> WindowRoutes {
         let behind: BTreeMap<usize, usize> = behind(self.system, component).rev().collect();
         let way = |target: &usize, base: u64| {
             let own = self.decoders.get(target)?.list().iter().find(|decoder| decoder.window.base == base)?;
@@ -275,9 +275,9 @@ impl<'a> Index<'a> {
         let reached = near.into_iter().filter_map(|n| {
             let MappedWindow { window, targets, .. } = &self.system.memory_map[n];
             let ways = targets.iter().map(|target| way(target, window.base)).collect::<Option<Vec<_>>>()?;
-            Some(Route { window: *window, ways })
+            Some(WindowRoute { window: *window, ways })
         });
-        Routes::new(reached.collect())
+        WindowRoutes::new(reached.collect())
     }
 }
 
@@ -299,7 +299,7 @@ fn decoders(system: &System) -> BTreeMap<usize, Decoders> {
 #[derive(Debug, Clone, Default)]
 pub struct MapView {
     /// Windows that it reaches, if it asks by system addresses.
-    pub routes: Option<Routes>,
+    pub routes: Option<WindowRoutes>,
     /// Windows that lead to it, if it is a memory.
     pub decoders: Option<Decoders>,
 }
@@ -332,7 +332,7 @@ pub(super) fn joined(
 ) {
     let views = views(system);
     let routes = || views.iter().filter_map(|view| view.routes.as_ref());
-    let reached: BTreeSet<u64> = routes().flat_map(Routes::list).map(|route| route.window.base).collect();
+    let reached: BTreeSet<u64> = routes().flat_map(WindowRoutes::list).map(|route| route.window.base).collect();
     let asking = (0..system.components.len()).filter(|&n| system.components[n].config.uses_memory_map());
     // Of those that ask for a target the first is named.
     let from: BTreeMap<usize, usize> =
@@ -343,7 +343,7 @@ pub(super) fn joined(
         }
     }
     for (((component, view), near), own) in system.components.iter().zip(&views).zip(near).zip(tables) {
-        let spans = view.routes.as_ref().map(Routes::spans);
+        let spans = view.routes.as_ref().map(WindowRoutes::spans);
         if spans.as_ref().is_some_and(Vec::is_empty) {
             let text = "found no window that leads to what is at its ports, expected one under [memory_map]";
             problems.add(own.place, &own.path, text);

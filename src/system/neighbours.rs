@@ -4,7 +4,7 @@
 //! description. Left out: what a fabric carries.
 
 use super::design::System;
-use super::kind::{Member, Offer, Role, SitePort};
+use super::kind::{DomainMember, Offer, PortRole, SitePort};
 
 /// A component among its neighbours.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub struct Neighbourhood {
     /// Its fabric, a number of its own; `None`: it is neither a node nor a switch.
     pub fabric: Option<usize>,
     /// Its place in it.
-    pub member: Member,
+    pub member: DomainMember,
     /// Its ports with what is at their other ends.
     pub ports: Vec<SitePort>,
 }
@@ -46,7 +46,7 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
 }
 
 /// The fabric of each component, and its place in it.
-fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
+fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
     let mut root: Vec<usize> = (0..system.components.len()).collect();
     fn top(root: &mut [usize], mut n: usize) -> usize {
         while root[n] != n {
@@ -56,7 +56,7 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
         n
     }
     let role = |n: usize| system.components[n].ports.first().map(|port| port.decl.role);
-    let is_joined = |n: usize| matches!(role(n), Some(Role::Node | Role::Switch));
+    let is_joined = |n: usize| matches!(role(n), Some(PortRole::Node | PortRole::Switch));
     for link in &system.links {
         let [a, b] = link.ports.map(|(component, _)| component);
         if is_joined(a) && is_joined(b) {
@@ -65,9 +65,9 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
         }
     }
     let mut counts = vec![0u16; root.len()];
-    let mut all = vec![Member::default(); root.len()];
+    let mut all = vec![DomainMember::default(); root.len()];
     let tops: Vec<usize> = (0..root.len()).map(|n| top(&mut root, n)).collect();
-    for n in (0..root.len()).filter(|&n| role(n) == Some(Role::Node)) {
+    for n in (0..root.len()).filter(|&n| role(n) == Some(PortRole::Node)) {
         all[n].own = counts[tops[n]];
         counts[tops[n]] = counts[tops[n]].saturating_add(1);
     }

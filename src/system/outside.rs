@@ -4,11 +4,11 @@
 //! module that moves messages between it and the link end. A walk through one component: its mailboxes are made when its ports are
 //! known; instead of its modules those of the mailboxes come into its partition, on its clock.
 
-use super::kind::{PlaceNode, Plug, Role, SitePort};
+use super::kind::{ComponentPlug, PlaceNode, PortRole, SitePort};
 use super::kinds::published;
-use super::measured::{Measure, Measured};
+use super::measured::{ComponentMeasured, Measure};
 use crate::metric::metrics;
-use scalepool_link::mailbox::{Flow, Mailbox};
+use scalepool_link::mailbox::{Mailbox, MailboxDirection};
 use scalepool_nodes::cxl::MEM_CLASSES;
 use scalepool_nodes::cxl::outside::{Outside, OutsideResult};
 use scalepool_protocols::cxl::Dir;
@@ -23,9 +23,9 @@ metrics! {
 }
 
 /// The mailbox of a port with this side of its link.
-pub(crate) fn mailbox(port: &SitePort, role: Role) -> Mailbox {
-    let sends = if role == Role::Host { Dir::Down } else { Dir::Up };
-    let flow = |dir| if dir == sends { Flow::Sent } else { Flow::Arriving };
+pub(crate) fn mailbox(port: &SitePort, role: PortRole) -> Mailbox {
+    let sends = if role == PortRole::Host { Dir::Down } else { Dir::Up };
+    let flow = |dir| if dir == sends { MailboxDirection::Sent } else { MailboxDirection::Arriving };
     let (form, _) = port.link.cxl();
     Mailbox::new(form, MEM_CLASSES.map(|class| (class, flow(class.dir()))).to_vec())
 }
@@ -36,7 +36,7 @@ pub(crate) fn node(ports: Vec<(String, Mailbox)>) -> (PlaceNode, Measure) {
     let shared = results.clone();
     let place: PlaceNode = Box::new(move |p, clock, plugs| {
         for (((path, mailbox), plug), result) in ports.into_iter().zip(plugs).zip(shared) {
-            let ends = Plug::coherent(plug);
+            let ends = ComponentPlug::coherent(plug);
             p.module(&format!("{path}.outside"), clock, |bind| {
                 Outside::new(path, ends.attach_outside(bind), mailbox, result)
             })?;
@@ -46,11 +46,11 @@ pub(crate) fn node(ports: Vec<(String, Mailbox)>) -> (PlaceNode, Measure) {
     (place, Box::new(move || measured(&results.iter().map(published).collect::<Vec<_>>())))
 }
 
-fn measured(ports: &[OutsideResult]) -> Measured {
+fn measured(ports: &[OutsideResult]) -> ComponentMeasured {
     let moved = |n: usize| ports.iter().map(|port| port.moved[n]).sum();
-    Measured {
+    ComponentMeasured {
         counts: vec![(&ARRIVED, moved(0)), (&SENT, moved(1))],
         broken: ports.iter().flat_map(|port| port.broken.iter().cloned()).collect(),
-        ..Measured::default()
+        ..ComponentMeasured::default()
     }
 }

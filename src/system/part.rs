@@ -8,10 +8,10 @@
 //! the name of the part, `left[1].accel`; what its `[export]` names can be joined to as `left[1].uplink`.
 
 use super::description::Description;
-use super::document::{Item, Table, Value};
+use super::document::{DocumentItem, Table, Value};
 use super::field::{elements, unknown};
 use super::generator;
-use super::problem::{Place, Problems};
+use super::problem::{Problems, TextPlace};
 use super::quantity::{self, Unit};
 use super::reference::PortRef;
 use super::resolve::{self, MOST};
@@ -41,14 +41,14 @@ pub(super) struct PartArray {
     /// Length; `None`: no array.
     pub count: Option<usize>,
     /// Exported ports: name, where it stands, and the port in each element.
-    pub exports: Vec<(String, Place, Vec<PortRef>)>,
+    pub exports: Vec<(String, TextPlace, Vec<PortRef>)>,
 }
 
 /// Writes out generators and parts.
 pub(super) fn expand(description: &Description, problems: &mut Problems) -> Whole {
     let mut whole = Whole { root: description.with_presets(), folder: description.folder.clone(), ..Whole::default() };
     generator::expand(&mut whole.root, problems);
-    let Some(Item { value: Value::Table(parts), .. }) = description.root.get("part") else { return whole };
+    let Some(DocumentItem { value: Value::Table(parts), .. }) = description.root.get("part") else { return whole };
     for (name, place, item) in &parts.entries {
         // A part whose file could not be read has been said when the description was read.
         let of = description.parts.iter().find(|(known, _)| known == name);
@@ -60,7 +60,7 @@ pub(super) fn expand(description: &Description, problems: &mut Problems) -> Whol
 }
 
 /// Takes the elements of one part in.
-fn take_in(whole: &mut Whole, name: &str, place: Place, table: &Table, of: &Description, problems: &mut Problems) {
+fn take_in(whole: &mut Whole, name: &str, place: TextPlace, table: &Table, of: &Description, problems: &mut Problems) {
     let path = format!("part.{name}");
     for (key, at, _) in table.entries.iter().filter(|(key, ..)| !KEYS.contains(&key.as_str())) {
         problems.add(*at, format!("{path}.{key}"), unknown("key", KEYS.into_iter()).of(key));
@@ -110,7 +110,7 @@ fn count(table: &Table, path: &str, problems: &mut Problems) -> Option<usize> {
 fn set(own: &mut Description, table: &Table, path: &str, problems: &mut Problems) {
     match table.get("set") {
         None => (),
-        Some(Item { value: Value::Table(values), .. }) => {
+        Some(DocumentItem { value: Value::Table(values), .. }) => {
             for (key, place, item) in &values.entries {
                 if let Err(text) = own.assign(key, item.clone()) {
                     problems.add(*place, format!("{path}.set.\"{key}\""), text);
@@ -126,7 +126,7 @@ fn set(own: &mut Description, table: &Table, path: &str, problems: &mut Problems
 
 /// Notes the ports that an element exports.
 fn export(array: &mut PartArray, root: &Table, element: &str, problems: &mut Problems) {
-    let Some(Item { value: Value::Table(exports), .. }) = root.get("export") else { return };
+    let Some(DocumentItem { value: Value::Table(exports), .. }) = root.get("export") else { return };
     for (name, place, item) in &exports.entries {
         let port = match &item.value {
             Value::Text(text) => PortRef::parse(&format!("{element}.{text}")),
@@ -146,11 +146,11 @@ fn export(array: &mut PartArray, root: &Table, element: &str, problems: &mut Pro
 /// Puts the tables of an element under its name.
 fn join(whole: &mut Whole, inner: Whole, element: &str) {
     for top in JOINED {
-        let Some(Item { value: Value::Table(tables), place }) = inner.root.get(top) else { continue };
+        let Some(DocumentItem { value: Value::Table(tables), place }) = inner.root.get(top) else { continue };
         if whole.root.get(top).is_none() {
-            whole.root.set(top, *place, Item { place: *place, value: Value::Table(Table::default()) });
+            whole.root.set(top, *place, DocumentItem { place: *place, value: Value::Table(Table::default()) });
         }
-        let Some(Item { value: Value::Table(all), .. }) = whole.root.get_mut(top) else { continue };
+        let Some(DocumentItem { value: Value::Table(all), .. }) = whole.root.get_mut(top) else { continue };
         for (name, place, item) in &tables.entries {
             let mut item = item.clone();
             if let Value::Table(table) = &mut item.value {
@@ -160,7 +160,7 @@ fn join(whole: &mut Whole, inner: Whole, element: &str) {
         }
     }
     let under = |(name, part): (String, PartArray)| (format!("{element}.{name}"), part);
-    let prefixed = |(name, place, ports): (String, Place, Vec<PortRef>)| {
+    let prefixed = |(name, place, ports): (String, TextPlace, Vec<PortRef>)| {
         (name, place, ports.into_iter().map(|port| port.under(element)).collect())
     };
     whole.parts.extend(
@@ -175,14 +175,14 @@ fn join(whole: &mut Whole, inner: Whole, element: &str) {
 /// What a table of an element names lies in the element.
 fn rename(table: &mut Table, top: &str, element: &str) {
     /// A name, or the names in a list.
-    fn put_under(item: &mut Item, element: &str) {
+    fn put_under(item: &mut DocumentItem, element: &str) {
         match &mut item.value {
             Value::Text(text) => *text = format!("{element}.{text}"),
             Value::List(items) => items.iter_mut().for_each(|item| put_under(item, element)),
             _ => (),
         }
     }
-    let under = |item: &mut Item| put_under(item, element);
+    let under = |item: &mut DocumentItem| put_under(item, element);
     for (key, _, item) in &mut table.entries {
         match (top, key.as_str(), &mut item.value) {
             ("component", "clock", Value::Text(_)) => under(item),
@@ -208,7 +208,7 @@ fn rename(table: &mut Table, top: &str, element: &str) {
 /// Tables of components and links.
 fn tables(root: &Table) -> usize {
     let of = |top: &str| match root.get(top) {
-        Some(Item { value: Value::Table(tables), .. }) => tables.entries.len(),
+        Some(DocumentItem { value: Value::Table(tables), .. }) => tables.entries.len(),
         _ => 0,
     };
     of("component") + of("link")

@@ -8,14 +8,14 @@
 
 use super::channels::ChannelGraph;
 use super::description::{Description, component_kind, link_kind, paths_of};
-use super::design::{Instance, JoinedPort, LinkInstance, System};
-use super::document::{Item, Table, Value};
-use super::field::{self, Range, config, unknown};
-use super::kind::{COMPONENTS, External, Finding, LINKS, PortDecl, Role, Side, UnitsInFlight};
+use super::design::{ComponentInstance, JoinedPort, LinkInstance, System};
+use super::document::{DocumentItem, Table, Value};
+use super::field::{self, FieldRange, config, unknown};
+use super::kind::{COMPONENTS, ConfigFinding, CxlSide, ExternalComponent, LINKS, PortDecl, PortRole, UnitsInFlight};
 use super::memory_map::{self, MappedWindow, OpenWindow, WindowConfig};
 use super::neighbours::{self, Neighbourhood};
 use super::part::{self, PartArray, Whole};
-use super::problem::{Place, Problems};
+use super::problem::{Problems, TextPlace};
 use super::quantity::{self, Unit};
 use super::reference::{Index, Indexed, PortRef};
 use scalepool_kernel::Clock;
@@ -45,19 +45,19 @@ pub const TOP: [&str; 11] = [
 config! {
     /// `[system]`.
     pub struct SystemConfig {
-        name: String = "system" [Unit::Of("-")] in Range::Text("a name of lower-case letters, digits, `_` and `-`"), "name of the system";
-        about: String = "" [Unit::Of("-")] in Range::Text("a sentence"), "what the system is";
+        name: String = "system" [Unit::Of("-")] in FieldRange::Text("a name of lower-case letters, digits, `_` and `-`"), "name of the system";
+        about: String = "" [Unit::Of("-")] in FieldRange::Text("a sentence"), "what the system is";
     }
 }
 
 config! {
     /// A clock: a period, a fraction of femtoseconds, or that of a link.
     pub struct ClockConfig {
-        link: String = "" [Unit::Of("-")] in Range::Text("the name of a link"), "link whose clock of flits it is; empty = it has a period";
-        period: u64 = "500 ps" [Unit::Time] in Range::Int(1000, 1 << 30), "period of the clock; the first clock of a description is the reference clock";
-        phase: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 40), "time of its first edge";
-        num: u64 = "0" [Unit::Of("fs")] in Range::Int(0, 1 << 40), "numerator of a period that is no whole number of femtoseconds; 0 = period counts";
-        den: u64 = "1" [Unit::Of("-")] in Range::Int(1, 1 << 20), "denominator of such a period";
+        link: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a link"), "link whose clock of flits it is; empty = it has a period";
+        period: u64 = "500 ps" [Unit::Time] in FieldRange::Int(1000, 1 << 30), "period of the clock; the first clock of a description is the reference clock";
+        phase: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 40), "time of its first edge";
+        num: u64 = "0" [Unit::Of("fs")] in FieldRange::Int(0, 1 << 40), "numerator of a period that is no whole number of femtoseconds; 0 = period counts";
+        den: u64 = "1" [Unit::Of("-")] in FieldRange::Int(1, 1 << 20), "denominator of such a period";
     }
 }
 
@@ -145,7 +145,7 @@ fn joined(
 
 /// What is under way on all wires fits in memory; the finding is about the link with the largest part.
 fn memory(system: &System, link_tables: &[OwnTable], problems: &mut Problems) {
-    let (mut all, mut largest): (_, Option<(u128, &OwnTable, &'static str)>) = (limit::Wires::default(), None);
+    let (mut all, mut largest): (_, Option<(u128, &OwnTable, &'static str)>) = (limit::WireMemory::default(), None);
     for (link, own) in system.links.iter().zip(link_tables) {
         let Some(UnitsInFlight { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(system.roles_of(link))
         else {
@@ -164,7 +164,7 @@ fn memory(system: &System, link_tables: &[OwnTable], problems: &mut Problems) {
 /// The table that a configuration was read from, where it stands, and its path in messages.
 pub(super) struct OwnTable {
     pub table: Table,
-    pub place: Place,
+    pub place: TextPlace,
     pub path: String,
 }
 
@@ -175,7 +175,7 @@ impl OwnTable {
     }
 
     /// Findings of the configuration, at the values that they are about.
-    pub fn judge(&self, found: Vec<Finding>, problems: &mut Problems) {
+    pub fn judge(&self, found: Vec<ConfigFinding>, problems: &mut Problems) {
         for (key, text) in found {
             let mut at = self.place;
             let mut inner = Some(&self.table);
@@ -223,8 +223,10 @@ pub(super) fn judge(description: &Description, problems: &mut Problems) -> bool 
 fn format(description: &Description, problems: &mut Problems) {
     let found = description.root.entries.iter().find(|(name, ..)| name == "format");
     let (place, text) = match found.map(|(_, place, item)| (*place, item)) {
-        None => (Place::start(description.file), format!("found no format, expected `format = {FORMAT}` at the top")),
-        Some((place, Item { value: Value::Number(text), .. })) => match text.parse::<u64>() {
+        None => {
+            (TextPlace::start(description.file), format!("found no format, expected `format = {FORMAT}` at the top"))
+        }
+        Some((place, DocumentItem { value: Value::Number(text), .. })) => match text.parse::<u64>() {
             Ok(FORMAT) => return,
             Ok(newer) if newer > FORMAT => (
                 place,
@@ -300,7 +302,7 @@ pub(super) fn element(table: &Table, exception: Option<&&Table>) -> Table {
 
 /// A component whose ports are being joined.
 struct Open {
-    instance: Instance,
+    instance: ComponentInstance,
     table: OwnTable,
     ports: Vec<OpenPort>,
 }
@@ -326,7 +328,7 @@ struct Resolver<'a> {
     resolved: Vec<(String, String)>,
     clocks: Vec<(String, Clock)>,
     /// Clocks that are those of links: place in the list, name of the link, and where that stands.
-    clocks_of_links: Vec<(usize, String, Place)>,
+    clocks_of_links: Vec<(usize, String, TextPlace)>,
     components: Vec<Open>,
     arrays: BTreeMap<String, Array>,
     links: Vec<LinkInstance>,
@@ -340,15 +342,15 @@ fn is_name(text: &str) -> bool {
 }
 
 impl<'a> Resolver<'a> {
-    fn place_of(&self, key: &str) -> Place {
+    fn place_of(&self, key: &str) -> TextPlace {
         let found = self.whole.root.entries.iter().find(|(name, ..)| name == key);
-        found.map_or(Place::start(0), |(_, place, _)| *place)
+        found.map_or(TextPlace::start(0), |(_, place, _)| *place)
     }
 
     /// A table at the top.
     fn table(&self, name: &str) -> Option<&'a Table> {
         match self.whole.root.get(name) {
-            Some(Item { value: Value::Table(table), .. }) => Some(table),
+            Some(DocumentItem { value: Value::Table(table), .. }) => Some(table),
             _ => None,
         }
     }
@@ -361,7 +363,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The named tables of a table at the top: name, place and table of each that is sound.
-    fn named(&mut self, top: &str) -> Vec<(&'a str, Place, &'a Table)> {
+    fn named(&mut self, top: &str) -> Vec<(&'a str, TextPlace, &'a Table)> {
         let mut named = Vec::new();
         for (name, place, item) in self.table(top).into_iter().flat_map(|table| &table.entries) {
             match &item.value {
@@ -442,12 +444,12 @@ impl<'a> Resolver<'a> {
         &mut self,
         table: &'t Table,
         key: &str,
-        place: Place,
+        place: TextPlace,
         path: &str,
         expected: &str,
-    ) -> Option<(&'t str, Place)> {
+    ) -> Option<(&'t str, TextPlace)> {
         match table.get(key) {
-            Some(Item { value: Value::Text(text), place }) => return Some((text, *place)),
+            Some(DocumentItem { value: Value::Text(text), place }) => return Some((text, *place)),
             Some(item) => {
                 let text = format!("found {}, expected {expected}", item.shown());
                 self.problems.add(item.place, format!("{path}.{key}"), text);
@@ -493,7 +495,8 @@ impl<'a> Resolver<'a> {
                 let ports = ports.collect();
                 let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
                 let folder = self.folder(name);
-                let instance = Instance { path, place, kind, config, clock, external, folder, ports: Vec::new() };
+                let instance =
+                    ComponentInstance { path, place, kind, config, clock, external, folder, ports: Vec::new() };
                 self.components.push(Open { instance, table: own, ports });
             }
         }
@@ -514,7 +517,7 @@ impl<'a> Resolver<'a> {
             let config: WindowConfig = field::read(table, place, &path, &[], &mut self.problems, &mut self.resolved);
             let own = OwnTable { table: table.clone(), place, path };
             let (key, sound) = (own.key("targets"), self.problems.list.len());
-            let targets: Vec<(usize, Place)> = config
+            let targets: Vec<(usize, TextPlace)> = config
                 .targets
                 .iter()
                 .flat_map(|(text, at)| self.targets(text, *at, &key).map(|target| (target, *at)))
@@ -528,7 +531,7 @@ impl<'a> Resolver<'a> {
             open.push(OpenWindow::new(name, own, config, targets, is_whole));
         }
         let target = |n: usize| {
-            let Instance { path, kind, config, .. } = &self.components[n].instance;
+            let ComponentInstance { path, kind, config, .. } = &self.components[n].instance;
             (path.as_str(), kind.name, config.as_ref())
         };
         let mapped = memory_map::judged(&mut open, target, &mut self.problems);
@@ -536,7 +539,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The components that a target of a window names: one, or all of an array.
-    fn targets(&mut self, text: &str, at: Place, key: &str) -> std::ops::Range<usize> {
+    fn targets(&mut self, text: &str, at: TextPlace, key: &str) -> std::ops::Range<usize> {
         let Some(target) = Indexed::parse(text) else {
             self.problems.add(at, key, format!("found `{text}`, expected a component such as `memory[0]`"));
             return 0..0;
@@ -560,7 +563,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The clock of a component: one of the description that it stands in.
-    fn clock(&mut self, table: &Table, place: Place, path: &str, component: &str) -> usize {
+    fn clock(&mut self, table: &Table, place: TextPlace, path: &str, component: &str) -> usize {
         let key = format!("{path}.clock");
         let element = |name: &str| name.rsplit_once('.').map(|(element, _)| element.to_owned());
         let own = element(component);
@@ -568,10 +571,12 @@ impl<'a> Resolver<'a> {
         let names: Vec<(usize, String)> = names.into_iter().filter(|(_, name)| element(name) == own).collect();
         let known = || names.iter().map(|(_, name)| name.as_str());
         match table.get("clock") {
-            Some(Item { value: Value::Text(name), place }) => match names.iter().find(|(_, known)| known == name) {
-                Some((n, _)) => return *n,
-                None => self.problems.add(*place, key, unknown("clock", known()).of(name)),
-            },
+            Some(DocumentItem { value: Value::Text(name), place }) => {
+                match names.iter().find(|(_, known)| known == name) {
+                    Some((n, _)) => return *n,
+                    None => self.problems.add(*place, key, unknown("clock", known()).of(name)),
+                }
+            }
             Some(item) => {
                 self.problems.add(item.place, key, format!("found {}, expected the name of a clock", item.shown()));
             }
@@ -587,10 +592,10 @@ impl<'a> Resolver<'a> {
         0
     }
 
-    fn external(&mut self, table: &Table, kind: &super::kind::ComponentKind, path: &str) -> Option<External> {
+    fn external(&mut self, table: &Table, kind: &super::kind::ComponentKind, path: &str) -> Option<ExternalComponent> {
         let item = table.get("external")?;
         let offered = match &item.value {
-            Value::Text(how) => External::of(kind, how),
+            Value::Text(how) => ExternalComponent::of(kind, how),
             _ => None,
         };
         if offered.is_none() {
@@ -646,9 +651,9 @@ impl<'a> Resolver<'a> {
     fn between(
         &mut self,
         table: &Table,
-        place: Place,
+        place: TextPlace,
         path: &str,
-    ) -> Option<Vec<(Option<usize>, [(usize, usize); 2], Place)>> {
+    ) -> Option<Vec<(Option<usize>, [(usize, usize); 2], TextPlace)>> {
         let key = format!("{path}.between");
         let expected = "two ports such as [\"host.cxl\", \"memory.cxl\"]";
         let Some(item) = table.get("between") else {
@@ -706,10 +711,10 @@ impl<'a> Resolver<'a> {
     #[allow(clippy::type_complexity)]
     fn pairs(
         &mut self,
-        items: &[Item],
-        place: Place,
+        items: &[DocumentItem],
+        place: TextPlace,
         key: &str,
-    ) -> Option<Vec<(Option<usize>, [(usize, usize); 2], Place)>> {
+    ) -> Option<Vec<(Option<usize>, [(usize, usize); 2], TextPlace)>> {
         if items.is_empty() || items.len() > MOST {
             self.problems.add(place, key, format!("found {} pairs of ports, expected 1 to {MOST}", items.len()));
             return None;
@@ -732,7 +737,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A port that is named without index variables.
-    fn numbered(&mut self, item: &Item, key: &str) -> Option<(usize, usize)> {
+    fn numbered(&mut self, item: &DocumentItem, key: &str) -> Option<(usize, usize)> {
         let parsed = match &item.value {
             Value::Text(text) => PortRef::parse(text),
             _ => None,
@@ -749,7 +754,13 @@ impl<'a> Resolver<'a> {
     }
 
     /// Looks a port up, and notes how far its index variables go; whether it is sound.
-    fn extents(&mut self, port: &PortRef, at: Place, key: &str, extents: &mut Vec<(String, usize, String)>) -> bool {
+    fn extents(
+        &mut self,
+        port: &PortRef,
+        at: TextPlace,
+        key: &str,
+        extents: &mut Vec<(String, usize, String)>,
+    ) -> bool {
         if let Some(part) = self.whole.parts.get(&port.component.name) {
             return self.extents_of_part(port, part, at, key, extents);
         }
@@ -772,7 +783,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Looks an array of components up, or a component that is none.
-    fn array(&mut self, name: &str, at: Place, key: &str) -> Option<Array> {
+    fn array(&mut self, name: &str, at: TextPlace, key: &str) -> Option<Array> {
         let found = self.arrays.get(name).copied();
         // One that is there and has no known kind has been found already.
         if found.is_none() && self.table("component").is_none_or(|table| table.get(name).is_none()) {
@@ -788,7 +799,7 @@ impl<'a> Resolver<'a> {
         &mut self,
         port: &PortRef,
         part: &PartArray,
-        at: Place,
+        at: TextPlace,
         key: &str,
         extents: &mut Vec<(String, usize, String)>,
     ) -> bool {
@@ -840,7 +851,7 @@ impl<'a> Resolver<'a> {
         indexed: &Indexed,
         count: Option<usize>,
         who: &str,
-        at: Place,
+        at: TextPlace,
         key: &str,
         extents: &mut Vec<(String, usize, String)>,
     ) -> bool {
@@ -898,7 +909,13 @@ impl<'a> Resolver<'a> {
     }
 
     /// Joins two ports by the next link; the side that asks is the first end. `None`: they do not fit.
-    fn join(&mut self, kind: &str, path: &str, ends: [(usize, usize); 2], at: Place) -> Option<[(usize, usize); 2]> {
+    fn join(
+        &mut self,
+        kind: &str,
+        path: &str,
+        ends: [(usize, usize); 2],
+        at: TextPlace,
+    ) -> Option<[(usize, usize); 2]> {
         let key = format!("{path}.between");
         let decls = ends.map(|(component, port)| self.components[component].ports[port].decl);
         let names = ends.map(|end| self.path_of(end));
@@ -918,15 +935,17 @@ impl<'a> Resolver<'a> {
                 self.problems.add(at, key, text);
                 return None;
             }
-            [Role::Host, Role::Device] | [Role::Node, Role::Node | Role::Switch] => ends,
-            [Role::Device, Role::Host] | [Role::Switch, Role::Node] => [ends[1], ends[0]],
-            [Role::Coherent(a, Side::Host), Role::Coherent(b, Side::Device)] if a == b => ends,
-            [Role::Coherent(a, Side::Device), Role::Coherent(b, Side::Host)] if a == b => [ends[1], ends[0]],
+            [PortRole::Host, PortRole::Device] | [PortRole::Node, PortRole::Node | PortRole::Switch] => ends,
+            [PortRole::Device, PortRole::Host] | [PortRole::Switch, PortRole::Node] => [ends[1], ends[0]],
+            [PortRole::Coherent(a, CxlSide::Host), PortRole::Coherent(b, CxlSide::Device)] if a == b => ends,
+            [PortRole::Coherent(a, CxlSide::Device), PortRole::Coherent(b, CxlSide::Host)] if a == b => {
+                [ends[1], ends[0]]
+            }
             roles => {
-                let ([a, b], [role, other]) = (&names, roles.map(Role::name));
+                let ([a, b], [role, other]) = (&names, roles.map(PortRole::name));
                 let expected = match roles {
-                    [Role::Switch, _] => "a node at one end: switches are not joined to each other",
-                    [Role::Coherent(..), _] | [_, Role::Coherent(..)] => "both sides of one protocol",
+                    [PortRole::Switch, _] => "a node at one end: switches are not joined to each other",
+                    [PortRole::Coherent(..), _] | [_, PortRole::Coherent(..)] => "both sides of one protocol",
                     _ => "a host and a device",
                 };
                 let text = format!("found `{a}`, a {role}, and `{b}`, a {other}, expected {expected}");

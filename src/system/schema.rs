@@ -1,6 +1,6 @@
 //! The JSON Schema of descriptions, for editors: names, units, ranges, defaults and meanings as the fields declare them.
 
-use super::field::{Config, Field, Range};
+use super::field::{Config, Field, FieldRange};
 use super::generator::GENERATORS;
 use super::kind::{COMPONENTS, LINKS};
 use super::memory_map::WindowConfig;
@@ -106,16 +106,16 @@ fn property(field: &Field) -> Value {
     };
     let text = format!("{}{unit}; {}; default {}", field.doc, field.range, field.default);
     let mut value = match field.range {
-        Range::Int(low, high) => {
+        FieldRange::Int(low, high) => {
             json!({"anyOf": [{"type": "integer", "minimum": low, "maximum": high}, {"type": "string"}]})
         }
-        Range::OneOf(numbers) => json!({"anyOf": [{"enum": numbers}, {"type": "string"}]}),
-        Range::Real(low, high) => json!({"type": "number", "minimum": low, "maximum": high}),
-        Range::Words(words) => json!({"enum": words}),
-        Range::Switch => json!({"anyOf": [{"type": "boolean"}, {"enum": ["on", "off"]}]}),
-        Range::Text(_) => json!({"type": "string"}),
-        Range::Texts(_) => json!({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}),
-        Range::Table(fields) => table(fields(), Map::new()),
+        FieldRange::OneOf(numbers) => json!({"anyOf": [{"enum": numbers}, {"type": "string"}]}),
+        FieldRange::Real(low, high) => json!({"type": "number", "minimum": low, "maximum": high}),
+        FieldRange::Words(words) => json!({"enum": words}),
+        FieldRange::Switch => json!({"anyOf": [{"type": "boolean"}, {"enum": ["on", "off"]}]}),
+        FieldRange::Text(_) => json!({"type": "string"}),
+        FieldRange::Texts(_) => json!({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}),
+        FieldRange::Table(fields) => table(fields(), Map::new()),
     };
     value["description"] = json!(text);
     value

@@ -20,7 +20,7 @@ use std::io::{self, BufRead, Read};
 
 use serde_json::{Map, Value, json};
 
-use super::Kind;
+use super::RecordKind;
 use super::jsonl::{FORMAT, FORMAT_VERSION};
 
 /// Longest line; those of a trace have some kilobytes.
@@ -43,7 +43,7 @@ pub enum Policy {
 
 /// One of the two traces.
 #[derive(Debug)]
-pub struct Input<R> {
+pub struct DiffInput<R> {
     /// Its name in messages.
     pub name: String,
     /// Its text.
@@ -111,7 +111,7 @@ pub enum DiffError {
 
 /// A line of a trace, as it stands there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct TraceLine {
     /// Number, from 1.
     pub number: usize,
     /// Text without line end.
@@ -131,19 +131,19 @@ pub struct FieldDifference {
 
 /// The first difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct TraceDifference {
     /// Names of the two traces.
     pub names: [String; 2],
     /// The line of the first trace; `None`: the second one has a line too many.
-    pub expected: Option<Line>,
+    pub expected: Option<TraceLine>,
     /// The line of the second trace; `None`: it lacks a line.
-    pub found: Option<Line>,
+    pub found: Option<TraceLine>,
     /// What differs, if there are two lines.
     pub fields: Vec<FieldDifference>,
     /// Key of the lines; empty in order.
     pub key: Vec<(String, Value)>,
     /// Up to three lines of the first trace before it, under the same key.
-    pub context: Vec<Line>,
+    pub context: Vec<TraceLine>,
 }
 
 /// Compares two traces; `None` when they are equal.
@@ -151,11 +151,11 @@ pub struct Difference {
 /// # Errors
 /// See [`DiffError`]. What stands behind the first difference is not read.
 pub fn diff<A: BufRead, B: BufRead>(
-    expected: Input<A>,
-    found: Input<B>,
+    expected: DiffInput<A>,
+    found: DiffInput<B>,
     policy: &Policy,
     mask: &[String],
-) -> Result<Option<Difference>, DiffError> {
+) -> Result<Option<TraceDifference>, DiffError> {
     diff_of_kinds(expected, found, policy, mask, &[])
 }
 
@@ -164,12 +164,12 @@ pub fn diff<A: BufRead, B: BufRead>(
 /// # Errors
 /// See [`DiffError`].
 pub fn diff_of_kinds<A: BufRead, B: BufRead>(
-    expected: Input<A>,
-    found: Input<B>,
+    expected: DiffInput<A>,
+    found: DiffInput<B>,
     policy: &Policy,
     mask: &[String],
-    kinds: &[Kind],
-) -> Result<Option<Difference>, DiffError> {
+    kinds: &[RecordKind],
+) -> Result<Option<TraceDifference>, DiffError> {
     let names = [expected.name.clone(), found.name.clone()];
     let (mut expected, mut found) = (Lines::new(expected, kinds), Lines::new(found, kinds));
     let headers = [expected.header()?, found.header()?];
@@ -180,14 +180,14 @@ pub fn diff_of_kinds<A: BufRead, B: BufRead>(
             Policy::ByKey(key) => by_key(&mut expected, &mut found, key, mask)?,
         },
     };
-    Ok(difference.map(|d| Difference { names, ..d }))
+    Ok(difference.map(|d| TraceDifference { names, ..d }))
 }
 
 fn in_order<A: BufRead, B: BufRead>(
     expected: &mut Lines<'_, A>,
     found: &mut Lines<'_, B>,
     mask: &[String],
-) -> Result<Option<Difference>, DiffError> {
+) -> Result<Option<TraceDifference>, DiffError> {
     let mut context = VecDeque::new();
     loop {
         let lines = [expected.next()?, found.next()?];
@@ -207,7 +207,7 @@ fn in_order<A: BufRead, B: BufRead>(
             [a, b] => Some(lonely(a.map(|a| a.0), b.map(|b| b.0))),
         };
         if let Some(difference) = difference {
-            return Ok(Some(Difference { context: context.into(), ..difference }));
+            return Ok(Some(TraceDifference { context: context.into(), ..difference }));
         }
     }
 }
@@ -215,12 +215,12 @@ fn in_order<A: BufRead, B: BufRead>(
 /// Lines of one key in the first trace, and how many of them have been found.
 #[derive(Default)]
 struct Sequence {
-    lines: Vec<Line>,
+    lines: Vec<TraceLine>,
     used: usize,
 }
 
 impl Sequence {
-    fn context(&self) -> Vec<Line> {
+    fn context(&self) -> Vec<TraceLine> {
         self.lines[self.used.saturating_sub(CONTEXT_LINES)..self.used].to_vec()
     }
 }
@@ -230,7 +230,7 @@ fn by_key<A: BufRead, B: BufRead>(
     found: &mut Lines<'_, B>,
     key: &[String],
     mask: &[String],
-) -> Result<Option<Difference>, DiffError> {
+) -> Result<Option<TraceDifference>, DiffError> {
     let mut sequences: BTreeMap<String, Sequence> = BTreeMap::new();
     let mut keys = Keys { fields: key, seen: vec![false; key.len()], lines: 0 };
     let mut kept = 0;
@@ -251,13 +251,13 @@ fn by_key<A: BufRead, B: BufRead>(
         };
         if let Some(difference) = difference {
             keys.check()?;
-            return Ok(Some(Difference { context: sequence.context(), key: keys.values(&id), ..difference }));
+            return Ok(Some(TraceDifference { context: sequence.context(), key: keys.values(&id), ..difference }));
         }
         sequence.used += 1;
     }
     keys.check()?;
     let missing = sequences.iter().filter(|(_, s)| s.used < s.lines.len());
-    Ok(missing.min_by_key(|(_, s)| s.lines[s.used].number).map(|(id, s)| Difference {
+    Ok(missing.min_by_key(|(_, s)| s.lines[s.used].number).map(|(id, s)| TraceDifference {
         context: s.context(),
         key: keys.values(id),
         ..lonely(Some(s.lines[s.used].clone()), None)
@@ -298,15 +298,15 @@ impl Keys<'_> {
 }
 
 /// A line that stands in one trace only.
-fn lonely(expected: Option<Line>, found: Option<Line>) -> Difference {
-    Difference { names: Default::default(), expected, found, fields: vec![], key: vec![], context: vec![] }
+fn lonely(expected: Option<TraceLine>, found: Option<TraceLine>) -> TraceDifference {
+    TraceDifference { names: Default::default(), expected, found, fields: vec![], key: vec![], context: vec![] }
 }
 
 /// The difference of two lines.
-fn between([a, b]: [(Line, Value); 2], mask: &[String]) -> Option<Difference> {
+fn between([a, b]: [(TraceLine, Value); 2], mask: &[String]) -> Option<TraceDifference> {
     let mut fields = Vec::new();
     compare("", Some(&a.1), Some(&b.1), mask, &mut fields);
-    (!fields.is_empty()).then(|| Difference { fields, ..lonely(Some(a.0), Some(b.0)) })
+    (!fields.is_empty()).then(|| TraceDifference { fields, ..lonely(Some(a.0), Some(b.0)) })
 }
 
 /// Collects the fields that differ, in order of the first trace, then those that only the second one has.
@@ -333,20 +333,20 @@ fn compare(path: &str, a: Option<&Value>, b: Option<&Value>, mask: &[String], ou
 
 /// Reads a trace line by line.
 pub(super) struct Lines<'a, R> {
-    input: Input<R>,
+    input: DiffInput<R>,
     number: usize,
     /// Kinds of records that count; none means all.
-    kinds: &'a [Kind],
+    kinds: &'a [RecordKind],
 }
 
 impl<R: BufRead> Lines<'_, R> {
     /// A trace that has not been read; `kinds` are those of the records that count, none means all.
-    pub(super) fn new(input: Input<R>, kinds: &[Kind]) -> Lines<'_, R> {
+    pub(super) fn new(input: DiffInput<R>, kinds: &[RecordKind]) -> Lines<'_, R> {
         Lines { input, number: 0, kinds }
     }
 
     /// The next record that counts.
-    pub(super) fn next(&mut self) -> Result<Option<(Line, Value)>, DiffError> {
+    pub(super) fn next(&mut self) -> Result<Option<(TraceLine, Value)>, DiffError> {
         loop {
             match self.any()? {
                 Some((_, value)) if !self.counts(&value) => (),
@@ -359,7 +359,7 @@ impl<R: BufRead> Lines<'_, R> {
         self.kinds.is_empty() || self.kinds.iter().any(|kind| record["kind"] == kind.name())
     }
 
-    fn any(&mut self) -> Result<Option<(Line, Value)>, DiffError> {
+    fn any(&mut self) -> Result<Option<(TraceLine, Value)>, DiffError> {
         let mut bytes = Vec::new();
         let n = self.input.reader.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut bytes);
         let n = n.map_err(|error| DiffError::Unreadable { file: self.input.name.clone(), error })?;
@@ -377,12 +377,12 @@ impl<R: BufRead> Lines<'_, R> {
             let column = e.utf8_error().valid_up_to() + 1;
             self.malformed(self.number, column, "a byte that is not UTF-8".into())
         })?;
-        let line = Line { number: self.number, text };
+        let line = TraceLine { number: self.number, text };
         let value = self.parse(&line)?;
         Ok(Some((line, value)))
     }
 
-    fn parse(&self, line: &Line) -> Result<Value, DiffError> {
+    fn parse(&self, line: &TraceLine) -> Result<Value, DiffError> {
         match scalepool_forms::json::read(&line.text) {
             Ok(value @ Value::Object(_)) => Ok(value),
             Ok(other) => Err(self.malformed(line.number, 1, format!("`{other}`"))),
@@ -400,7 +400,7 @@ impl<R: BufRead> Lines<'_, R> {
     }
 
     /// The first line.
-    pub(super) fn header(&mut self) -> Result<(Line, Value), DiffError> {
+    pub(super) fn header(&mut self) -> Result<(TraceLine, Value), DiffError> {
         let file = self.input.name.clone();
         let Some((line, header)) = self.any()? else {
             return Err(DiffError::NoHeader { file, found: "an empty file".into() });
@@ -419,7 +419,7 @@ impl<R: BufRead> Lines<'_, R> {
     }
 }
 
-impl Difference {
+impl TraceDifference {
     /// Whether the headers differ.
     pub fn is_header(&self) -> bool {
         [&self.expected, &self.found].into_iter().flatten().all(|line| line.number == 1)
@@ -428,7 +428,7 @@ impl Difference {
     /// One object with `equal`, `what` (`header`, `record`, `missing`, `extra`), `files`, `key`, `fields`, the two lines and the
     /// context.
     pub fn to_json(&self) -> Value {
-        let line = |l: &Line| json!({ "line": l.number, "text": l.text });
+        let line = |l: &TraceLine| json!({ "line": l.number, "text": l.text });
         let key: Map<String, Value> = self.key.iter().cloned().collect();
         let field = |f: &FieldDifference| {
             let mut object = Map::from_iter([("field".to_owned(), json!(f.field))]);
@@ -458,11 +458,11 @@ impl Difference {
     }
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for TraceDifference {
     /// For people: what differs, the fields, and the lines as in a unified diff.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b] = &self.names;
-        let place = |name: &str, line: &Option<Line>| match line {
+        let place = |name: &str, line: &Option<TraceLine>| match line {
             Some(line) => format!("{name}:{}", line.number),
             None => format!("{name}: no such line"),
         };

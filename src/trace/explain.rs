@@ -13,7 +13,7 @@ use std::io::BufRead;
 
 use serde_json::{Value, json};
 
-use super::diff::{DiffError, Input, Lines};
+use super::diff::{DiffError, DiffInput, Lines};
 use super::wait::{WAIT_OVER, Wait};
 
 /// What makes an explanation impossible.
@@ -61,7 +61,7 @@ pub struct Waited {
 
 /// A transaction of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transaction {
+pub struct TraceTransaction {
     /// The one that caused it, 0 for none.
     pub parent: u64,
     /// Where it began.
@@ -84,7 +84,7 @@ pub struct Transaction {
 #[derive(Debug, Default)]
 pub struct Trees {
     file: String,
-    all: BTreeMap<u64, Transaction>,
+    all: BTreeMap<u64, TraceTransaction>,
     last_fs: u64,
     broken: Vec<String>,
 }
@@ -134,7 +134,7 @@ impl Trees {
     ///
     /// # Errors
     /// What is no trace.
-    pub fn read<R: BufRead>(input: Input<R>) -> Result<Trees, ExplainError> {
+    pub fn read<R: BufRead>(input: DiffInput<R>) -> Result<Trees, ExplainError> {
         let mut trees = Trees { file: input.name.clone(), ..Trees::default() };
         let mut lines = Lines::new(input, &[]);
         lines.header()?;
@@ -185,7 +185,7 @@ impl Trees {
         }
         let (what, address) = what(record);
         let (place, waits, children) = (place.to_owned(), Vec::new(), Vec::new());
-        let new = Transaction { parent, place, what, address, begin_fs: t_fs, end_fs: None, waits, children };
+        let new = TraceTransaction { parent, place, what, address, begin_fs: t_fs, end_fs: None, waits, children };
         if id == 0 || self.all.insert(id, new).is_some() {
             self.broken.push(format!("{at}: found id {id} again, expected an id of its own for what begins"));
         }
@@ -198,7 +198,7 @@ impl Trees {
     }
 
     /// All transactions, by id.
-    pub fn all(&self) -> &BTreeMap<u64, Transaction> {
+    pub fn all(&self) -> &BTreeMap<u64, TraceTransaction> {
         &self.all
     }
 
@@ -206,7 +206,7 @@ impl Trees {
     ///
     /// # Errors
     /// There is none.
-    pub fn get(&self, id: u64) -> Result<&Transaction, ExplainError> {
+    pub fn get(&self, id: u64) -> Result<&TraceTransaction, ExplainError> {
         let none = || ExplainError::NoId { file: self.file.clone(), found: id, known: self.all.len() };
         self.all.get(&id).ok_or_else(none)
     }
@@ -250,8 +250,8 @@ impl Trees {
         Ok(out)
     }
 
-    fn describe(&self, id: u64, transaction: &Transaction, depth: usize, out: &mut String) {
-        let Transaction { place, what, address, begin_fs, end_fs, waits, .. } = transaction;
+    fn describe(&self, id: u64, transaction: &TraceTransaction, depth: usize, out: &mut String) {
+        let TraceTransaction { place, what, address, begin_fs, end_fs, waits, .. } = transaction;
         let (indent, gap) = ("  ".repeat(depth), if address.is_empty() { "" } else { " " });
         let span = self.span(*begin_fs, *end_fs, "has not ended");
         // Writing to a String cannot fail.
@@ -306,7 +306,7 @@ mod tests {
 
     fn read(lines: &[&str]) -> Result<Trees, ExplainError> {
         let text = format!("{HEAD}{}\n", lines.join("\n"));
-        Trees::read(Input { name: "t.jsonl".to_owned(), reader: std::io::Cursor::new(text) })
+        Trees::read(DiffInput { name: "t.jsonl".to_owned(), reader: std::io::Cursor::new(text) })
     }
 
     #[test]

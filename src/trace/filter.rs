@@ -79,29 +79,29 @@ pub enum FilterError {
 
 /// Scopes and a time window, for waves and JSON lines alike. `Default` lets everything through.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filter {
+pub struct TraceFilter {
     scopes: Vec<Glob>,
     from_fs: u64,
     to_fs: u64,
 }
 
-impl Default for Filter {
-    fn default() -> Filter {
-        Filter { scopes: Vec::new(), from_fs: 0, to_fs: u64::MAX }
+impl Default for TraceFilter {
+    fn default() -> TraceFilter {
+        TraceFilter { scopes: Vec::new(), from_fs: 0, to_fs: u64::MAX }
     }
 }
 
-impl Filter {
+impl TraceFilter {
     /// Places that match one of the globs (all when there is none), times from `from_fs` to `to_fs`, both included.
     ///
     /// # Errors
     /// [`FilterError::EmptyWindow`].
-    pub fn new(scopes: &[&str], from_fs: Option<u64>, to_fs: Option<u64>) -> Result<Filter, FilterError> {
+    pub fn new(scopes: &[&str], from_fs: Option<u64>, to_fs: Option<u64>) -> Result<TraceFilter, FilterError> {
         let (from_fs, to_fs) = (from_fs.unwrap_or(0), to_fs.unwrap_or(u64::MAX));
         if to_fs < from_fs {
             return Err(FilterError::EmptyWindow { from_fs, to_fs });
         }
-        Ok(Filter { scopes: scopes.iter().map(|s| Glob::new(s)).collect(), from_fs, to_fs })
+        Ok(TraceFilter { scopes: scopes.iter().map(|s| Glob::new(s)).collect(), from_fs, to_fs })
     }
 
     /// Which places are written, by ordinal.
@@ -167,10 +167,10 @@ mod tests {
 
     #[test]
     fn windows() {
-        let filter = Filter::new(&[], Some(10), Some(20)).unwrap();
+        let filter = TraceFilter::new(&[], Some(10), Some(20)).unwrap();
         let found = [9, 10, 20, 21].map(|t| filter.when(t));
         assert_eq!(found, [When::Before, When::Within, When::Within, When::After]);
-        let error = Filter::new(&[], Some(2), Some(1)).unwrap_err().to_string();
+        let error = TraceFilter::new(&[], Some(2), Some(1)).unwrap_err().to_string();
         assert_eq!(error, "trace window: found 2 to 1 fs, expected an end not before the start");
     }
 }

@@ -26,7 +26,7 @@ use super::instants::{Instants, Target};
 use super::signals::{Signals, VarId};
 use super::state::State;
 use super::vcd::digits;
-use super::{Filter, Header, Highlights, OpenError, Places, Record, Sink};
+use super::{Highlights, OpenError, Places, Record, Sink, TraceFilter, TraceHeader};
 
 /// Estimated bytes of changes after which they are written out.
 const CHUNK_BYTES: usize = 32 << 20;
@@ -66,7 +66,7 @@ impl<W: Write + Seek> FstSink<W> {
     ///
     /// # Errors
     /// The filter takes no place, a place cannot be shown, or the output cannot be written.
-    pub fn new(out: W, header: &Header, places: &Places, filter: Filter) -> Result<FstSink<W>, OpenError> {
+    pub fn new(out: W, header: &TraceHeader, places: &Places, filter: TraceFilter) -> Result<FstSink<W>, OpenError> {
         let signals = Signals::new(places, &filter)?;
         let spool = Spool::new(out);
         let info = FstInfo {
@@ -240,7 +240,7 @@ mod hierarchy {
     }
 
     /// The block of the table.
-    pub fn block(header: &Header, signals: &Signals) -> io::Result<Vec<u8>> {
+    pub fn block(header: &TraceHeader, signals: &Signals) -> io::Result<Vec<u8>> {
         let table = table(header, signals);
         let mut packer = GzEncoder::new(Vec::new(), Compression::default());
         packer.write_all(&table)?;
@@ -252,7 +252,7 @@ mod hierarchy {
         Ok(block)
     }
 
-    fn table(header: &Header, signals: &Signals) -> Vec<u8> {
+    fn table(header: &TraceHeader, signals: &Signals) -> Vec<u8> {
         let mut out = Vec::new();
         let comment = format!("scenario_hash {} seed {}", header.scenario_hash, header.seed);
         attribute(&mut out, COMMENT, &comment, 0);

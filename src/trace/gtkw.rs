@@ -14,9 +14,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::output::{FileError, Part};
+use super::output::{FileError, PartFile};
 use super::signals::{Signals, Var};
-use super::{Filter, Highlights, OpenError, Places};
+use super::{Highlights, OpenError, Places, TraceFilter};
 
 /// Display flags of a save file (GTKWave 3.3, seen in files it writes): right-aligned plus a number format.
 const DECIMAL: u32 = 0x24;
@@ -52,14 +52,14 @@ pub fn write_gtkwave(
     dir: &Path,
     wave: &str,
     places: &Places,
-    filter: &Filter,
+    filter: &TraceFilter,
     highlights: &Highlights,
 ) -> Result<(), OpenError> {
     let signals = Signals::new(places, filter)?;
     for (path, text) in gtkwave_files(wave, &signals, highlights) {
         let path = dir.join(path);
         path.parent().map_or(Ok(()), fs::create_dir_all).map_err(FileError::of(&path))?;
-        Part::write(&path, text.as_bytes())?;
+        PartFile::write(&path, text.as_bytes())?;
     }
     Ok(())
 }

@@ -42,7 +42,7 @@ pub struct Highlights {
 
 /// An event of interest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
+pub struct HighlightEvent {
     /// Time in fs.
     pub t_fs: u64,
     /// Variable that shows it, as a position in [`Signals::vars`].
@@ -54,16 +54,16 @@ pub struct Event {
 /// An event that may be the first of interest.
 #[derive(Debug, Clone, Copy)]
 struct First {
-    event: Event,
+    event: HighlightEvent,
     /// Instants with events that have followed it so far.
     followed: usize,
     /// The very first event, while this one stands for it.
-    before: Option<Event>,
+    before: Option<HighlightEvent>,
 }
 
 impl First {
     /// The very first event, until so many follow another one within a window.
-    fn event(&self) -> Event {
+    fn event(&self) -> HighlightEvent {
         self.before.filter(|_| self.followed < FOLLOWED).unwrap_or(self.event)
     }
 }
@@ -80,7 +80,7 @@ impl Highlights {
     }
 
     /// The first event of interest.
-    pub fn first_event(&self) -> Option<Event> {
+    pub fn first_event(&self) -> Option<HighlightEvent> {
         self.first.iter().find_map(|first| first.map(|first| first.event()))
     }
 }
@@ -125,7 +125,7 @@ impl Watch {
     }
 
     /// An event, which may be the first of its worth, and follows others.
-    fn event(&mut self, worth: Worth, event: Event) {
+    fn event(&mut self, worth: Worth, event: HighlightEvent) {
         for (of, first) in self.found.first.iter_mut().enumerate() {
             let Some(first) = first.as_mut().filter(|first| first.followed < FOLLOWED) else { continue };
             let is_near = event.t_fs - first.event.t_fs <= WIDEST_FS;
@@ -148,7 +148,7 @@ impl Watch {
             let was_known = std::mem::replace(&mut self.known[var], true);
             let t_fs = t_fs.filter(|&t_fs| t_fs > 0);
             if let (true, true, Some(worth), Some(t_fs)) = (is_set, was_known, self.worth[var], t_fs) {
-                self.event(worth, Event { t_fs, var, until_fs: t_fs });
+                self.event(worth, HighlightEvent { t_fs, var, until_fs: t_fs });
             }
         }
     }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use scalepool_protocols::wire::LayoutDef;
 
-use super::handles::{Handles, Named};
+use super::handles::{Handles, TransactionNaming};
 use super::wait::{WAIT_OVER, Wait};
-use super::{Body, Kind, Record, Sink, Stamp};
+use super::{Body, Record, RecordKind, Sink, Stamp};
 
 /// What a place shows in a wave. A record whose body is of another kind is written to JSON lines alone.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ pub enum PlaceKind {
 
 /// Where records come from.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct TracePlace {
     /// Dotted path, e.g. `pod0.sw0.port[3].rx`. Several places may share one: their signals stand in one scope.
     pub path: String,
     /// What it shows in a wave.
@@ -39,11 +39,11 @@ pub struct Place {
 
 /// All places, in order of creation.
 #[derive(Debug, Clone, Default)]
-pub struct Places(Vec<Place>);
+pub struct Places(Vec<TracePlace>);
 
 impl Places {
     /// The place of an ordinal.
-    pub fn get(&self, ordinal: u32) -> Option<&Place> {
+    pub fn get(&self, ordinal: u32) -> Option<&TracePlace> {
         self.0.get(ordinal as usize)
     }
 
@@ -53,7 +53,7 @@ impl Places {
     }
 
     /// All of them; the position is the ordinal.
-    pub fn iter(&self) -> impl Iterator<Item = &Place> {
+    pub fn iter(&self) -> impl Iterator<Item = &TracePlace> {
         self.0.iter()
     }
 }
@@ -109,16 +109,24 @@ impl Tap {
     /// transaction need be said only where it begins.
     #[inline]
     #[track_caller]
-    pub fn record(&mut self, at: Stamp, kind: Kind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
+    pub fn record(&mut self, at: Stamp, kind: RecordKind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
         if self.is_on() {
-            self.push(at, kind, (id, parent), (Named::Nowhere, None), body);
+            self.push(at, kind, (id, parent), (TransactionNaming::Nowhere, None), body);
         }
     }
 
     /// Records an event of a transaction that other places know by a handle.
     #[inline]
     #[track_caller]
-    pub fn named(&mut self, named: Named, at: Stamp, kind: Kind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
+    pub fn named(
+        &mut self,
+        named: TransactionNaming,
+        at: Stamp,
+        kind: RecordKind,
+        id: u64,
+        parent: u64,
+        body: impl FnOnce() -> Body,
+    ) {
         if self.is_on() {
             self.push(at, kind, (id, parent), (named, None), body);
         }
@@ -129,9 +137,9 @@ impl Tap {
     pub fn record_on(
         &mut self,
         link: (u16, bool),
-        named: Named,
+        named: TransactionNaming,
         at: Stamp,
-        kind: Kind,
+        kind: RecordKind,
         ids: (u64, u64),
         body: impl FnOnce() -> Body,
     ) {
@@ -143,23 +151,26 @@ impl Tap {
     #[track_caller]
     pub fn wait(&mut self, at: Stamp, id: u64, wait: Wait, holder: u64) {
         if self.is_on() {
-            self.push(at, Kind::Mark, (id, 0), (Named::Nowhere, None), || Body::Wait { wait, holder });
+            self.push(at, RecordKind::Mark, (id, 0), (TransactionNaming::Nowhere, None), || Body::Wait {
+                wait,
+                holder,
+            });
         }
     }
 
     /// A transaction waits no more.
     #[track_caller]
     pub fn wait_over(&mut self, at: Stamp, id: u64) {
-        self.push(at, Kind::Mark, (id, 0), (Named::Nowhere, None), || Body::Mark(WAIT_OVER));
+        self.push(at, RecordKind::Mark, (id, 0), (TransactionNaming::Nowhere, None), || Body::Mark(WAIT_OVER));
     }
 
     #[track_caller]
     fn push(
         &mut self,
         at: Stamp,
-        kind: Kind,
+        kind: RecordKind,
         (id, parent): (u64, u64),
-        (named, link): (Named, Option<(u16, bool)>),
+        (named, link): (TransactionNaming, Option<(u16, bool)>),
         body: impl FnOnce() -> Body,
     ) {
         let Some(buffer) = self.buffer.as_ref().filter(|buffer| buffer.on.load(Ordering::Relaxed)) else { return };
@@ -203,7 +214,7 @@ impl Hub {
     /// A tap at a place. Its ordinal is the number of taps made before it, so elaboration order is output order.
     pub fn tap(&mut self, path: &str, kind: PlaceKind) -> Tap {
         let ordinal = self.places.0.len() as u32;
-        self.places.0.push(Place { path: path.to_owned(), kind, link: None });
+        self.places.0.push(TracePlace { path: path.to_owned(), kind, link: None });
         let buffer = Arc::new(Waiting { on: self.on.clone(), records: Mutex::default() });
         self.buffers.push(buffer.clone());
         Tap { ordinal, ids: 0, sequence: 0, buffer: Some(buffer) }
@@ -277,7 +288,7 @@ mod tests {
             assert_eq!(tap_on.new_id(), 1 << 36 | n);
             assert_eq!(tap_off.new_id(), 1 << 36 | n);
         }
-        tap_off.record(Stamp::default(), Kind::Mark, 0, 0, || unreachable!("off"));
+        tap_off.record(Stamp::default(), RecordKind::Mark, 0, 0, || unreachable!("off"));
         assert!(off.drain().is_empty());
         assert_eq!(Tap::off().new_id(), 1);
     }
@@ -287,7 +298,7 @@ mod tests {
         let mut hub = Hub::new(true);
         let (mut a, mut b) = (hub.tap("a", VALUES), hub.tap("b", VALUES));
         let at = |t_fs| Stamp { t_fs, cycle: 0 };
-        let say = |tap: &mut Tap, t, id| tap.record(at(t), Kind::Mark, id, 0, || Body::Mark("m"));
+        let say = |tap: &mut Tap, t, id| tap.record(at(t), RecordKind::Mark, id, 0, || Body::Mark("m"));
         say(&mut b, 5, 1);
         say(&mut b, 5, 2);
         say(&mut a, 7, 3);
@@ -302,7 +313,7 @@ mod tests {
     fn a_tap_moves_to_another_thread() {
         let mut hub = Hub::new(true);
         let mut tap = hub.tap("a", VALUES);
-        let thread = std::thread::spawn(move || tap.record(Stamp::default(), Kind::Mark, 0, 0, || Body::None));
+        let thread = std::thread::spawn(move || tap.record(Stamp::default(), RecordKind::Mark, 0, 0, || Body::None));
         thread.join().expect("the thread only records");
         assert_eq!(hub.drain().len(), 1);
     }

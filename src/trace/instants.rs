@@ -10,7 +10,7 @@ use super::filter::When;
 use super::highlights::{Highlights, Watch};
 use super::signals::{Signals, VarId};
 use super::state::State;
-use super::{Filter, Places, Record};
+use super::{Places, Record, TraceFilter};
 
 /// A file of some format.
 pub(super) trait Target {
@@ -25,7 +25,7 @@ pub(super) trait Target {
 #[derive(Debug)]
 pub(super) struct Instants<T> {
     target: T,
-    filter: Filter,
+    filter: TraceFilter,
     signals: Signals,
     state: State,
     watch: Watch,
@@ -36,7 +36,7 @@ pub(super) struct Instants<T> {
 }
 
 impl<T: Target> Instants<T> {
-    pub fn new(target: T, signals: Signals, filter: Filter) -> Instants<T> {
+    pub fn new(target: T, signals: Signals, filter: TraceFilter) -> Instants<T> {
         let (state, watch) = (State::new(signals.vars()), Watch::new(&signals));
         Instants { target, filter, signals, state, watch, changes: Vec::new(), now_fs: 0, begun: false }
     }

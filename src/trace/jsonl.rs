@@ -1,6 +1,6 @@
 //! The transaction trace: one JSON object a line.
 //!
-//! The first line is the [`Header`]. Every other line is a record with the keys, in this order, `t_fs`, `cycle`,
+//! The first line is the [`TraceHeader`]. Every other line is a record with the keys, in this order, `t_fs`, `cycle`,
 //! `where`, `kind`, `id`, `parent`, and then by what it carries
 //!
 //! | body | keys |
@@ -26,7 +26,7 @@ use scalepool_protocols::registry;
 
 use super::fields::{hex, integer, object, text};
 use super::filter::When;
-use super::{Body, Filter, Header, OpenError, Places, Record, Sink};
+use super::{Body, OpenError, Places, Record, Sink, TraceFilter, TraceHeader};
 
 /// Value of `format` in the first line.
 pub const FORMAT: &str = "scalepool-trace";
@@ -38,7 +38,7 @@ pub const FORMAT_VERSION: u64 = 1;
 #[derive(Debug)]
 pub struct JsonlSink<W: Write> {
     out: W,
-    filter: Filter,
+    filter: TraceFilter,
     /// By ordinal.
     taken: Vec<bool>,
     line: String,
@@ -49,7 +49,12 @@ impl<W: Write> JsonlSink<W> {
     ///
     /// # Errors
     /// The filter takes no place, or the output cannot be written.
-    pub fn new(mut out: W, header: &Header, places: &Places, filter: Filter) -> Result<JsonlSink<W>, OpenError> {
+    pub fn new(
+        mut out: W,
+        header: &TraceHeader,
+        places: &Places,
+        filter: TraceFilter,
+    ) -> Result<JsonlSink<W>, OpenError> {
         let taken = filter.select(places)?;
         let mut line = format!("{{\"format\":\"{FORMAT}\",\"format_version\":{FORMAT_VERSION},\"model_version\":");
         text(&mut line, &header.model_version);

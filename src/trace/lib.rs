@@ -37,11 +37,11 @@ mod state;
 pub mod vcd;
 pub mod wait;
 
-pub use filter::Filter;
-pub use handles::{Handle, Identifier, Named};
+pub use filter::TraceFilter;
+pub use handles::{RequestIdentifier, TransactionHandle, TransactionNaming};
 pub use highlights::Highlights;
-pub use hub::{Hub, Place, PlaceKind, Places, Tap};
-pub use record::{Body, Kind, Record, Stamp};
+pub use hub::{Hub, PlaceKind, Places, Tap, TracePlace};
+pub use record::{Body, Record, RecordKind, Stamp};
 pub use wait::Wait;
 
 use std::io;
@@ -65,7 +65,7 @@ pub enum OpenError {
 
 /// What a trace or a wave says about its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
+pub struct TraceHeader {
     /// Version of the model, e.g. of this package.
     pub model_version: String,
     /// Hash of the scenario, lower-case hex.

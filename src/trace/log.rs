@@ -21,8 +21,8 @@
 //! Invariants: an observer only, like every [`Sink`](super::Sink); a run is the same with and without it.
 
 use super::link_ids::{LinkIds, Part};
-use super::{Body, Kind, Places, Record};
-use scalepool_forms::flit::Decoder;
+use super::{Body, Places, Record, RecordKind};
+use scalepool_forms::flit::FlitDecoder;
 use scalepool_forms::{message, number};
 use scalepool_protocols::cxl::Dir;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum LogLevel {
     /// Nothing.
     Off,
     /// Broken rules.
@@ -45,17 +45,17 @@ pub enum Level {
     Trace,
 }
 
-impl Level {
-    const NAMES: [(&'static str, Level); 5] = [
-        ("off", Level::Off),
-        ("warn", Level::Warn),
-        ("info", Level::Info),
-        ("debug", Level::Debug),
-        ("trace", Level::Trace),
+impl LogLevel {
+    const NAMES: [(&'static str, LogLevel); 5] = [
+        ("off", LogLevel::Off),
+        ("warn", LogLevel::Warn),
+        ("info", LogLevel::Info),
+        ("debug", LogLevel::Debug),
+        ("trace", LogLevel::Trace),
     ];
 
     fn name(self) -> &'static str {
-        Level::NAMES.into_iter().find(|(_, level)| *level == self).map_or("?", |(name, _)| name)
+        LogLevel::NAMES.into_iter().find(|(_, level)| *level == self).map_or("?", |(name, _)| name)
     }
 }
 
@@ -65,7 +65,7 @@ pub const LAYERS: [&str; 3] = ["link", "coherence", "scenario"];
 
 /// The level of each layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogFilter([Level; LAYERS.len()]);
+pub struct LogFilter([LogLevel; LAYERS.len()]);
 
 /// A filter that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -80,12 +80,12 @@ impl LogFilter {
     /// # Errors
     /// A layer or level that there is not.
     pub fn parse(text: &str) -> Result<LogFilter, LogError> {
-        let mut filter = LogFilter([Level::Off; LAYERS.len()]);
+        let mut filter = LogFilter([LogLevel::Off; LAYERS.len()]);
         for part in text.split(',').map(str::trim) {
             let error = || LogError { found: part.to_owned() };
             let (layer, level) =
                 part.split_once('=').map_or((None, part), |(layer, level)| (Some(layer.trim()), level));
-            let level = Level::NAMES.into_iter().find(|(name, _)| *name == level.trim()).ok_or_else(error)?.1;
+            let level = LogLevel::NAMES.into_iter().find(|(name, _)| *name == level.trim()).ok_or_else(error)?.1;
             match layer.map(|layer| LAYERS.iter().position(|l| *l == layer).ok_or_else(error)).transpose()? {
                 Some(layer) => filter.0[layer] = level,
                 None => filter.0 = [level; LAYERS.len()],
@@ -95,7 +95,7 @@ impl LogFilter {
     }
 
     /// Whether a line of a layer is wanted.
-    pub fn wants(&self, layer: &str, level: Level) -> bool {
+    pub fn wants(&self, layer: &str, level: LogLevel) -> bool {
         LAYERS.iter().zip(&self.0).any(|(name, most)| *name == layer && level <= *most)
     }
 }
@@ -258,7 +258,7 @@ pub struct LogSink {
     /// Those of coherent links, as soon as an agent has spoken.
     coherent: Option<LinkIds>,
     /// Streams of flits, by ordinal of their place.
-    streams: BTreeMap<u32, Decoder>,
+    streams: BTreeMap<u32, FlitDecoder>,
 }
 
 impl LogSink {
@@ -267,7 +267,7 @@ impl LogSink {
         LogSink { to, ids: Ids::default(), coherent: None, streams: BTreeMap::new() }
     }
 
-    fn line(&self, places: &Places, r: &Record, level: Level, id: u64, rest: &str) {
+    fn line(&self, places: &Places, r: &Record, level: LogLevel, id: u64, rest: &str) {
         let layer = layer(r.from);
         if !self.to.filter.wants(layer, level) {
             return;
@@ -285,7 +285,7 @@ impl LogSink {
     fn flit(&mut self, r: &Record, protocol: &str, dir: &str, bytes: &[u8]) -> Vec<Value> {
         let dir = if dir == Dir::Down.name() { Dir::Down } else { Dir::Up };
         if let std::collections::btree_map::Entry::Vacant(place) = self.streams.entry(r.ordinal)
-            && let Ok(decoder) = Decoder::new(protocol, dir)
+            && let Ok(decoder) = FlitDecoder::new(protocol, dir)
         {
             place.insert(decoder);
         }
@@ -371,8 +371,8 @@ impl LogSink {
     pub fn record(&mut self, places: &Places, r: &Record) {
         // Nothing is learnt from these but their own lines, and there are many.
         let apart = match r.body {
-            Body::Flit { .. } => Some(Level::Debug),
-            Body::Value { .. } | Body::Taken { .. } => Some(Level::Trace),
+            Body::Flit { .. } => Some(LogLevel::Debug),
+            Body::Value { .. } | Body::Taken { .. } => Some(LogLevel::Trace),
             _ => None,
         };
         if apart.is_some_and(|level| !self.to.filter.wants(layer(r.from), level)) {
@@ -387,14 +387,14 @@ impl LogSink {
             Body::Flit { protocol, dir, bytes } => {
                 let messages = self.flit(r, protocol, dir, bytes);
                 if messages.is_empty() {
-                    self.line(places, r, Level::Debug, r.id, &format!("protocol={protocol} dir={dir}"));
+                    self.line(places, r, LogLevel::Debug, r.id, &format!("protocol={protocol} dir={dir}"));
                 }
                 for form in messages {
                     let id = match (&mut self.coherent, places.get(r.ordinal).and_then(|place| place.link)) {
                         (Some(ids), Some(link)) => ids.of(link.into(), &form, None),
                         _ => Names::of(&form).map_or(0, |names| self.ids.of(names, port_of(&form))),
                     };
-                    self.line(places, r, Level::Debug, id, &words(&form));
+                    self.line(places, r, LogLevel::Debug, id, &words(&form));
                 }
             }
             Body::Message { layout, bits, .. } => {
@@ -402,23 +402,23 @@ impl LogSink {
                 if let Some((link, sends)) = r.link {
                     let part = Some(Part { place: r.ordinal, own: r.id, sends });
                     let id = self.coherent.get_or_insert_default().of(link.into(), &form, part);
-                    if r.kind == Kind::Begin && id != r.id {
+                    if r.kind == RecordKind::Begin && id != r.id {
                         // The request was begun elsewhere: this one serves it.
                         self.ids.served.insert(r.id, id);
                     }
-                    let level = if r.kind == Kind::Begin { Level::Info } else { Level::Debug };
+                    let level = if r.kind == RecordKind::Begin { LogLevel::Info } else { LogLevel::Debug };
                     return self.line(places, r, level, id, &words(&form));
                 }
                 let (level, id) = match r.kind {
-                    Kind::Begin => (Level::Info, self.ids.begins(r.id, &form)),
-                    Kind::End => (Level::Info, self.ids.ends(r.id)),
-                    _ => (Level::Debug, Names::of(&form).map_or(r.id, |names| self.ids.of(names, port_of(&form)))),
+                    RecordKind::Begin => (LogLevel::Info, self.ids.begins(r.id, &form)),
+                    RecordKind::End => (LogLevel::Info, self.ids.ends(r.id)),
+                    _ => (LogLevel::Debug, Names::of(&form).map_or(r.id, |names| self.ids.of(names, port_of(&form)))),
                 };
                 self.line(places, r, level, id, &words(&form));
             }
-            Body::Violation(violation) => self.line(places, r, Level::Warn, r.id, &format!("rule={violation}")),
-            Body::Value { signal, value } => self.line(places, r, Level::Trace, r.id, &format!("{signal}={value}")),
-            Body::Taken { number, .. } => self.line(places, r, Level::Trace, r.id, &format!("number={number}")),
+            Body::Violation(violation) => self.line(places, r, LogLevel::Warn, r.id, &format!("rule={violation}")),
+            Body::Value { signal, value } => self.line(places, r, LogLevel::Trace, r.id, &format!("{signal}={value}")),
+            Body::Taken { number, .. } => self.line(places, r, LogLevel::Trace, r.id, &format!("number={number}")),
             Body::Mark(name) => self.mark(places, r, &format!("name={name}")),
             Body::Access { name, address } => self.mark(places, r, &format!("name={name} address={address:#x}")),
             Body::Wait { wait, holder: 0 } => self.mark(places, r, &format!("name={wait}")),
@@ -429,9 +429,9 @@ impl LogSink {
 
     fn mark(&mut self, places: &Places, r: &Record, rest: &str) {
         let (level, id) = match r.kind {
-            Kind::End => (Level::Info, self.ids.ends(r.id)),
-            Kind::Begin => (Level::Info, r.id),
-            _ => (Level::Debug, self.ids.served.get(&r.id).copied().unwrap_or(r.id)),
+            RecordKind::End => (LogLevel::Info, self.ids.ends(r.id)),
+            RecordKind::Begin => (LogLevel::Info, r.id),
+            _ => (LogLevel::Debug, self.ids.served.get(&r.id).copied().unwrap_or(r.id)),
         };
         self.line(places, r, level, id, rest);
     }
@@ -444,9 +444,9 @@ mod tests {
     #[test]
     fn a_filter_has_a_level_for_each_layer() {
         let filter = LogFilter::parse("info, link=debug,coherence=off").expect("it is one");
-        assert!(filter.wants("link", Level::Debug) && !filter.wants("link", Level::Trace));
-        assert!(filter.wants("scenario", Level::Info) && !filter.wants("scenario", Level::Debug));
-        assert!(!filter.wants("coherence", Level::Warn) && !filter.wants("kernel", Level::Warn));
+        assert!(filter.wants("link", LogLevel::Debug) && !filter.wants("link", LogLevel::Trace));
+        assert!(filter.wants("scenario", LogLevel::Info) && !filter.wants("scenario", LogLevel::Debug));
+        assert!(!filter.wants("coherence", LogLevel::Warn) && !filter.wants("kernel", LogLevel::Warn));
         for wrong in ["", "loud", "link", "links=info", "link=", "link=info=debug", "info,,warn"] {
             let error = LogFilter::parse(wrong).expect_err(wrong).to_string();
             assert!(error.starts_with("log filter: found `"), "{error}");

@@ -2,9 +2,10 @@
 //!
 //! A walk: all outputs of a run are judged together before any work is done ([`check_apart`]), by the files that they are:
 //! device and inode, or those of the folder and the name where there is no file yet. Each is opened under a new temporary
-//! name beside its place, so a path that cannot be written is an error before any work is done; [`Part::keep`] gives it its
-//! name; without that it is removed, also when a signal ends the program ([`end_by_signal`]). A link is followed: the file
-//! that it names is replaced. A pipe or a device cannot be replaced by a file, so it is written as it is.
+//! name beside its place, so a path that cannot be written is an error before any work is done; [`PartFile::keep`]
+//! gives it its name; without that it is removed, also when a signal ends the program ([`end_by_signal`]). A link is
+//! followed: the file that it names is replaced. A pipe or a device cannot be replaced by a file, so it is written as
+//! it is.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -153,7 +154,7 @@ impl Scratch {
 }
 
 /// A file under a temporary name beside its place; removed unless it is kept.
-pub struct Part {
+pub struct PartFile {
     /// The temporary name; `None` when the file has its own: it was kept, or it is a pipe or a device.
     part: Option<Listed<TempPath>>,
     path: PathBuf,
@@ -161,16 +162,16 @@ pub struct Part {
     place: PathBuf,
 }
 
-impl Part {
+impl PartFile {
     /// Creates the file under a new temporary name.
     ///
     /// # Errors
     /// A folder, a link to nothing, or a place where nothing can be written.
-    pub fn create(path: &Path) -> Result<(Part, File), FileError> {
+    pub fn create(path: &Path) -> Result<(PartFile, File), FileError> {
         check_kind(path)?;
         if is_special(path) {
             let file = File::options().write(true).open(path).map_err(FileError::of(path))?;
-            return Ok((Part { part: None, path: path.to_owned(), place: path.to_owned() }, file));
+            return Ok((PartFile { part: None, path: path.to_owned(), place: path.to_owned() }, file));
         }
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         // Those of a file of the user: his mask takes from them.
@@ -181,7 +182,7 @@ impl Part {
         let plain = |e: io::Error| e.raw_os_error().map_or(e, io::Error::from_raw_os_error);
         let (file, temporary) = new.map_err(plain).map_err(FileError::of(path))?.into_parts();
         let part = Some(Listed::new(&mut unkept, temporary));
-        Ok((Part { part, path: path.to_owned(), place }, file))
+        Ok((PartFile { part, path: path.to_owned(), place }, file))
     }
 
     /// Its place, as it was given.
@@ -207,9 +208,9 @@ impl Part {
     /// Writes a whole file.
     ///
     /// # Errors
-    /// As the system says, and those of [`Part::create`].
+    /// As the system says, and those of [`PartFile::create`].
     pub fn write(path: &Path, text: &[u8]) -> Result<(), FileError> {
-        let (mut part, mut file) = Part::create(path)?;
+        let (mut part, mut file) = PartFile::create(path)?;
         io::Write::write_all(&mut file, text).map_err(FileError::of(path))?;
         part.keep()
     }

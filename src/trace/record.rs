@@ -1,6 +1,6 @@
 //! What a module can say about itself.
 
-use super::handles::Named;
+use super::handles::TransactionNaming;
 use super::wait::Wait;
 use scalepool_protocols::wire::{LayoutDef, Violation};
 
@@ -15,7 +15,7 @@ pub struct Stamp {
 
 /// What kind of event a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum RecordKind {
     /// A transaction begins.
     Begin,
     /// Something worth a name happens to a transaction, e.g. what it waited for.
@@ -30,19 +30,26 @@ pub enum Kind {
     Value,
 }
 
-impl Kind {
+impl RecordKind {
     /// All kinds.
-    pub const ALL: [Kind; 6] = [Kind::Begin, Kind::Mark, Kind::End, Kind::Flit, Kind::Violation, Kind::Value];
+    pub const ALL: [RecordKind; 6] = [
+        RecordKind::Begin,
+        RecordKind::Mark,
+        RecordKind::End,
+        RecordKind::Flit,
+        RecordKind::Violation,
+        RecordKind::Value,
+    ];
 
     /// Name in JSON lines.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Begin => "begin",
-            Kind::Mark => "mark",
-            Kind::End => "end",
-            Kind::Flit => "flit",
-            Kind::Violation => "violation",
-            Kind::Value => "value",
+            RecordKind::Begin => "begin",
+            RecordKind::Mark => "mark",
+            RecordKind::End => "end",
+            RecordKind::Flit => "flit",
+            RecordKind::Violation => "violation",
+            RecordKind::Value => "value",
         }
     }
 }
@@ -114,7 +121,7 @@ pub struct Record {
     /// Counts the records of its tap from 0.
     pub sequence: u64,
     /// What kind.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// Transaction it belongs to, 0 for none.
     pub id: u64,
     /// Transaction that caused that one, 0 for none.
@@ -122,7 +129,7 @@ pub struct Record {
     /// What it carries.
     pub body: Body,
     /// How the transaction is known at other places.
-    pub named: Named,
+    pub named: TransactionNaming,
     /// Link on which a coherent agent sends (`true`) or takes a message, for the log.
     pub link: Option<(u16, bool)>,
     /// Who has recorded it, for the log.

@@ -19,7 +19,7 @@ use scalepool_protocols::wire::{CodeTable, LayoutDef};
 
 use super::flits::{self, FlitVars};
 use super::state::State;
-use super::{Body, Filter, OpenError, PlaceKind, Places, Record};
+use super::{Body, OpenError, PlaceKind, Places, Record, TraceFilter};
 
 /// Position of a variable in [`Signals::vars`].
 pub(super) type VarId = usize;
@@ -240,7 +240,7 @@ impl Signals {
     ///
     /// # Errors
     /// The filter takes no place, or a place cannot be shown.
-    pub fn new(places: &Places, filter: &Filter) -> Result<Signals, OpenError> {
+    pub fn new(places: &Places, filter: &TraceFilter) -> Result<Signals, OpenError> {
         let mut tree = Tree { scopes: vec![Scope::default()], vars: Vec::new() };
         let taken = filter.select(places)?;
         let shown = places.iter().zip(taken).map(|(place, taken)| {

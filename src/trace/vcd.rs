@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use super::instants::{Instants, Target};
 use super::signals::{Signals, VarId};
 use super::state::State;
-use super::{Filter, Header, Highlights, OpenError, Places, Record, Sink};
+use super::{Highlights, OpenError, Places, Record, Sink, TraceFilter, TraceHeader};
 
 /// Bytes that are kept before they are given to the output; a size at which the cost of a system call is small.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -37,7 +37,12 @@ impl<W: Write> VcdSink<W> {
     ///
     /// # Errors
     /// The filter takes no place, a place cannot be shown, or the output cannot be written.
-    pub fn new(mut out: W, header: &Header, places: &Places, filter: Filter) -> Result<VcdSink<W>, OpenError> {
+    pub fn new(
+        mut out: W,
+        header: &TraceHeader,
+        places: &Places,
+        filter: TraceFilter,
+    ) -> Result<VcdSink<W>, OpenError> {
         let signals = Signals::new(places, &filter)?;
         let mut declared = Vec::new();
         let codes = declare(&mut declared, header, &signals)?;
@@ -99,7 +104,7 @@ impl<W: Write> Target for Vcd<W> {
 }
 
 /// Writes the header and gives the identifier codes.
-fn declare(out: &mut Vec<u8>, header: &Header, signals: &Signals) -> io::Result<Vec<Vec<u8>>> {
+fn declare(out: &mut Vec<u8>, header: &TraceHeader, signals: &Signals) -> io::Result<Vec<Vec<u8>>> {
     let mut writer = vcd::Writer::new(out);
     writer.version(&format!("scalepool {}", header.model_version))?;
     writer.comment(&format!("scenario_hash {} seed {}", header.scenario_hash, header.seed))?;

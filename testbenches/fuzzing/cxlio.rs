@@ -7,10 +7,10 @@ use scalepool::forms::message::message_from_json;
 use scalepool_protocols::check::pcie;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::dllp::{DLLP_BYTES, Dllp, FRAMED_BYTES};
-use scalepool_protocols::cxl::cxlio::framing::{Framed, Token, frame_dllp, frame_tlp, length_fits, unframe_tlp};
-use scalepool_protocols::cxl::cxlio::non_flit_mode::{Shape, tlp_bytes};
-use scalepool_protocols::cxl::cxlio::stream::{self, Reader};
-use scalepool_protocols::cxl::cxlio::tlp::{self, Parts};
+use scalepool_protocols::cxl::cxlio::framing::{Framed, FramingToken, frame_dllp, frame_tlp, length_fits, unframe_tlp};
+use scalepool_protocols::cxl::cxlio::non_flit_mode::{TlpShape, tlp_bytes};
+use scalepool_protocols::cxl::cxlio::stream::{self, TlpRegionReader};
+use scalepool_protocols::cxl::cxlio::tlp::{self, TlpParts};
 
 /// Bytes of the TLP region of a standard flit and of a latency-optimised one (`cxl-256b` §1.2, §1.5).
 const REGIONS: [usize; 2] = [236, 232];
@@ -21,7 +21,7 @@ const REGIONS: [usize; 2] = [236, 232];
 pub fn tlp_flit_mode(bytes: &[u8]) {
     let Some((choice, bytes)) = bytes.split_first() else { return };
     let pbr = choice & 1 != 0;
-    match Parts::split(bytes, pbr) {
+    match TlpParts::split(bytes, pbr) {
         Ok(parts) => {
             let mut found = Vec::new();
             tlp::check(&parts, &mut found);
@@ -33,7 +33,7 @@ pub fn tlp_flit_mode(bytes: &[u8]) {
         }
         Err(e) => assert!(!e.to_string().is_empty()),
     }
-    let mut reader = Reader::new(pbr);
+    let mut reader = TlpRegionReader::new(pbr);
     for region in bytes.chunks(REGIONS[usize::from(choice >> 1 & 1)]) {
         let region = &region[..region.len() - region.len() % DW_BYTES];
         let pieces = reader.read(region);
@@ -52,7 +52,7 @@ pub fn tlp_flit_mode(bytes: &[u8]) {
 /// TLP are framed and taken out of their frame, whole, nullified and with any LCRC.
 pub fn tlp_non_flit_mode(bytes: &[u8]) {
     let Some(&dw0) = bytes.first_chunk::<DW_BYTES>() else { return };
-    if let Some(def) = Shape::of(dw0[0]).and_then(Shape::def)
+    if let Some(def) = TlpShape::of(dw0[0]).and_then(TlpShape::def)
         && let Some(header) = bytes.get(..def.len_bytes())
     {
         assert!(tlp_bytes(dw0).is_some_and(|n| n >= def.len_bytes()), "a header is a part of its TLP");
@@ -97,7 +97,7 @@ pub fn dllp(bytes: &[u8]) {
 pub fn framing(bytes: &[u8]) {
     let mut rest = bytes;
     loop {
-        let (token, length_bytes) = match Token::read(rest) {
+        let (token, length_bytes) = match FramingToken::read(rest) {
             Ok(Some(found)) => found,
             // The bytes do not suffice.
             Ok(None) => return,
@@ -108,17 +108,17 @@ pub fn framing(bytes: &[u8]) {
             }
         };
         let whole_bytes = match token {
-            Token::Stp(stp) => {
+            FramingToken::Stp(stp) => {
                 assert_eq!(stp.to_bytes(), rest[..DW_BYTES]);
                 // A length of 0 or 1 cannot hold the token and the LCRC.
                 length_bytes.max(DW_BYTES * usize::from(stp.length_dw))
             }
-            Token::Sdp => length_bytes + FRAMED_BYTES,
-            Token::Edb | Token::Eds | Token::Idl => length_bytes,
+            FramingToken::Sdp => length_bytes + FRAMED_BYTES,
+            FramingToken::Edb | FramingToken::Eds | FramingToken::Idl => length_bytes,
         };
         let Some((whole, behind)) = rest.split_at_checked(whole_bytes) else { return };
         match token {
-            Token::Stp(stp) => match unframe_tlp(whole) {
+            FramingToken::Stp(stp) => match unframe_tlp(whole) {
                 Ok(Some(Framed::Good(sequence, tlp))) => {
                     assert_eq!(sequence, stp.sequence);
                     tlp_non_flit_mode(tlp);
@@ -132,11 +132,11 @@ pub fn framing(bytes: &[u8]) {
                 Ok(None) => assert!(stp.length_dw < 2, "the length of the token was taken"),
                 Err(e) => panic!("the token was read: {e}"),
             },
-            Token::Sdp => {
+            FramingToken::Sdp => {
                 let (dllp, crc_ok) = Dllp::from_framed(&whole[length_bytes..]).expect("six bytes");
                 assert_eq!(frame_dllp(dllp) == whole, crc_ok);
             }
-            Token::Edb | Token::Eds | Token::Idl => (),
+            FramingToken::Edb | FramingToken::Eds | FramingToken::Idl => (),
         }
         rest = behind;
     }

@@ -2,7 +2,7 @@
 
 use scalepool::inspect::{Map, inspect};
 use scalepool::proof::litmus::{LitmusError, parse};
-use scalepool::trace::diff::{Input, Policy, diff};
+use scalepool::trace::diff::{DiffInput, Policy, diff};
 use std::io::Write;
 
 /// A map: read, or refused with what is wrong with it.
@@ -27,7 +27,7 @@ pub fn litmus(bytes: &[u8]) {
 pub fn traces(bytes: &[u8]) {
     let mut parts = bytes.splitn(2, |b| *b == 0);
     let (a, b) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    let input = |name: &str, reader| Input { name: name.to_owned(), reader };
+    let input = |name: &str, reader| DiffInput { name: name.to_owned(), reader };
     for policy in [Policy::InOrder, Policy::ByKey(vec!["where".into(), "fields.tag".into()])] {
         let compare = |a, b| diff(input("a", a), input("b", b), &policy, &["t_fs".into()]);
         match compare(a, b) {

@@ -4,7 +4,7 @@ use super::{print, to_send};
 use scalepool::forms::{flit_io as io, flit256 as form};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, FLIT_BYTES};
 use serde_json::Value;
 
 /// The bytes as one stream: bit 0 of the first one chooses the direction, bits 2 and 3 the mode, every 256 that follow
@@ -13,7 +13,8 @@ use serde_json::Value;
 pub fn flit256(bytes: &[u8]) {
     let Some((choice, stream)) = bytes.split_first() else { return };
     let (dir, mode) = (dir(*choice), Mode::ALL[usize::from(choice >> 2) % Mode::ALL.len()]);
-    let (mut decoder, mut encoder) = (form::Decoder::new(mode, dir), form::Encoder::new(mode, Some(dir)));
+    let (mut decoder, mut encoder) =
+        (form::Cxl256FlitDecoder::new(mode, dir), form::Cxl256FlitEncoder::new(mode, Some(dir)));
     for (n, flit) in flits(*choice, mode, stream).enumerate() {
         let (decoded, findings) = decoder.read(&flit);
         print(&findings.violations);
@@ -29,7 +30,7 @@ pub fn flit256(bytes: &[u8]) {
 pub fn flit_io(bytes: &[u8]) {
     let Some((choice, stream)) = bytes.split_first() else { return };
     let (dir, mode) = (dir(*choice), Mode::Standard);
-    let (mut decoder, mut encoder) = (io::Decoder::new(dir), io::Encoder::new(Some(dir)));
+    let (mut decoder, mut encoder) = (io::IoFlitDecoder::new(dir), io::IoFlitEncoder::new(Some(dir)));
     for (n, flit) in flits(*choice, mode, stream).enumerate() {
         let (mut form, findings) = decoder.read(&flit, n as u64);
         print(&findings.violations);
@@ -44,8 +45,8 @@ fn dir(choice: u8) -> Dir {
     if choice & 1 == 0 { Dir::Down } else { Dir::Up }
 }
 
-fn flits(choice: u8, mode: Mode, stream: &[u8]) -> impl Iterator<Item = Flit> {
-    stream.chunks_exact(FLIT_BYTES).filter_map(|chunk| Flit::from_bytes(chunk).ok()).map(move |mut flit| {
+fn flits(choice: u8, mode: Mode, stream: &[u8]) -> impl Iterator<Item = Cxl256Flit> {
+    stream.chunks_exact(FLIT_BYTES).filter_map(|chunk| Cxl256Flit::from_bytes(chunk).ok()).map(move |mut flit| {
         if choice & 2 != 0 {
             flit.seal(mode);
         }
@@ -54,7 +55,7 @@ fn flits(choice: u8, mode: Mode, stream: &[u8]) -> impl Iterator<Item = Flit> {
 }
 
 /// All but the FEC, which is the one that belongs to the rest.
-fn comes_back(seen: &Flit, again: &form::Encoded, mode: Mode, form: &Value) {
+fn comes_back(seen: &Cxl256Flit, again: &form::Encoded, mode: Mode, form: &Value) {
     let mut expected = *seen;
     expected.seal_fec(mode);
     assert_eq!(again.unit, expected, "{form}");

@@ -1,11 +1,11 @@
 //! Text: vector files, objects as JSON, memory traces.
 
 use super::to_send;
-use scalepool::forms::hex::{Order, Reader};
+use scalepool::forms::hex::{HexOrder, HexReader};
 use scalepool::forms::message::{message_from_json, message_to_json};
 use scalepool::forms::{flit_io, flit_nvl, flit68, flit256};
 use scalepool::golden::{hex::parse_hex, rsp::parse_rsp};
-use scalepool::nodes::stimulus::{Format, MAX_ACCESS_BYTES, line_accesses, parse_trace};
+use scalepool::nodes::stimulus::{MAX_ACCESS_BYTES, StimulusFormat, line_accesses, parse_trace};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::nvlink::NvlConfig;
@@ -27,14 +27,14 @@ pub fn vectors(bytes: &[u8]) {
         Ok(file) => assert!(file.cases.iter().all(|c| c.line <= lines && !c.values.is_empty())),
         Err(e) => assert!(e.line <= lines + 1 && e.column >= 1, "{e}"),
     }
-    for order in [Order::Byte0, Order::Msb] {
-        digits(text, Reader::new(4, false, order), |bytes| bytes == 4);
-        digits(text, Reader::new(16, true, order), |bytes| bytes % 16 == 0 && (16..=288).contains(&bytes));
+    for order in [HexOrder::Byte0, HexOrder::Msb] {
+        digits(text, HexReader::new(4, false, order), |bytes| bytes == 4);
+        digits(text, HexReader::new(16, true, order), |bytes| bytes % 16 == 0 && (16..=288).contains(&bytes));
     }
 }
 
 /// Flits as simulators print them: each has its length, whatever is refused has a line of the text.
-fn digits(text: &str, mut reader: Reader, is_unit: impl Fn(usize) -> bool) {
+fn digits(text: &str, mut reader: HexReader, is_unit: impl Fn(usize) -> bool) {
     let mut units: Vec<_> = (1..).zip(text.lines()).flat_map(|(n, line)| reader.line(n, line)).collect();
     units.extend(reader.finish());
     for unit in units {
@@ -66,19 +66,19 @@ pub fn flit_object(bytes: &[u8]) {
     let forms = text.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     match choice >> 1 & 7 {
         n @ 0..3 => {
-            let mut encoder = flit256::Encoder::new(Mode::ALL[usize::from(n)], dir);
+            let mut encoder = flit256::Cxl256FlitEncoder::new(Mode::ALL[usize::from(n)], dir);
             stays(forms, |form| encoder.encode(form).map(|e| (e.unit, e.form)));
         }
         3 | 4 => {
-            let mut encoder = flit_io::Encoder::new(dir);
+            let mut encoder = flit_io::IoFlitEncoder::new(dir);
             stays(forms, |form| encoder.encode(form).map(|e| (e.unit, e.form)));
         }
         6 => {
-            let mut encoder = flit_nvl::Encoder::new(NvlConfig::default(), dir);
+            let mut encoder = flit_nvl::NvlPacketEncoder::new(NvlConfig::default(), dir);
             stays(forms, |form| encoder.encode(form).map(|e| (e.packet, e.form)));
         }
         _ => {
-            let mut encoder = flit68::Encoder::new(dir);
+            let mut encoder = flit68::Cxl68UnitEncoder::new(dir);
             stays(forms, |form| encoder.encode(form).map(|e| (e.unit, e.form)));
         }
     }
@@ -103,7 +103,7 @@ fn stays<U: PartialEq + std::fmt::Debug>(
 /// A memory trace: bits 0 and 1 of the first byte choose the format, or leave it to the text.
 pub fn stimulus(bytes: &[u8]) {
     let Some((choice, bytes)) = bytes.split_first() else { return };
-    let format = [None, Some(Format::Lackey), Some(Format::Csv)][usize::from(choice & 3) % 3];
+    let format = [None, Some(StimulusFormat::Lackey), Some(StimulusFormat::Csv)][usize::from(choice & 3) % 3];
     match parse_trace("trace", bytes, format) {
         Ok(accesses) => {
             assert!(accesses.iter().all(|a| (1..=MAX_ACCESS_BYTES).contains(&a.size_bytes)));

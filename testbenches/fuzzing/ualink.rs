@@ -2,11 +2,11 @@
 
 use super::message::of_layout;
 use super::{print, to_send};
-use scalepool::forms::flit_ual::{Answer, Decoder, Encoder};
+use scalepool::forms::flit_ual::{UalFlitAnswer, UalFlitDecoder, UalFlitEncoder};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::ualink::compress::Role;
+use scalepool_protocols::ualink::compress::CompressionRole;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::flit::{FLIT_BYTES, Flit};
+use scalepool_protocols::ualink::flit::{DlFlit, FLIT_BYTES};
 use scalepool_protocols::ualink::half::{TL_BYTES, TlFlit};
 use scalepool_protocols::ualink::message::{def_of, unlisted};
 use scalepool_protocols::ualink::unpack::TlUnpacker;
@@ -17,10 +17,10 @@ use serde_json::Value;
 pub fn ualink(bytes: &[u8]) {
     let Some((choice, stream)) = bytes.split_first() else { return };
     let dir = if choice & 1 == 0 { Dir::Down } else { Dir::Up };
-    let mut decoder = Decoder::new(dir);
+    let mut decoder = UalFlitDecoder::new(dir);
     let mut answers = Vec::new();
     for chunk in stream.chunks_exact(FLIT_BYTES) {
-        let Ok(mut flit) = Flit::from_bytes(chunk) else { return };
+        let Ok(mut flit) = DlFlit::from_bytes(chunk) else { return };
         if choice & 2 != 0 {
             flit.seal(&UalConfig::SHEET);
         }
@@ -35,8 +35,8 @@ pub fn ualink(bytes: &[u8]) {
 }
 
 /// What was printed makes the same objects again.
-pub(super) fn come_back(dir: Dir, answers: Vec<Answer>) {
-    let mut encoder = Encoder::new(Some(dir));
+pub(super) fn come_back(dir: Dir, answers: Vec<UalFlitAnswer>) {
+    let mut encoder = UalFlitEncoder::new(Some(dir));
     let (mut forms, mut again) = (Vec::new(), Vec::new());
     for (form, findings) in answers.into_iter().flatten() {
         print(&findings.violations);
@@ -57,7 +57,7 @@ pub(super) fn come_back(dir: Dir, answers: Vec<Answer>) {
 /// whose address cache is filled, bits 1 and 2 what both ends agreed on. Every bit of a TL flit survives its sectors.
 pub fn ualink_tl(bytes: &[u8]) {
     let Some((choice, stream)) = bytes.split_first() else { return };
-    let role = if choice & 1 == 0 { Role::ToSwitch } else { Role::FromSwitch };
+    let role = if choice & 1 == 0 { CompressionRole::ToSwitch } else { CompressionRole::FromSwitch };
     let config =
         UalConfig { authentication: choice & 2 != 0, write_message_enables: choice & 4 == 0, ..UalConfig::SHEET };
     let mut unpacker = TlUnpacker::new(config, role);

@@ -9,31 +9,31 @@ use scalepool::link::cxl68::fill::IdleToL0;
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::cxl68::timing::LineRate;
 use scalepool::link::cxl68::{EndConfig, Pair, Severity, phy_fill};
-use scalepool::link::wires::Seen;
+use scalepool::link::wires::SentUnit;
 use scalepool::nodes::stimulus::{ProducerConsumer, WriteStreams, alg1a, alg1b, alg2};
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::code::{D2hReqOpcode, GoState, H2dRspOpcode};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::{Control, Ide};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
-use scalepool_protocols::cxl::cxl68::lanes::{Block, Width, block_bytes, read_blocks};
+use scalepool_protocols::cxl::cxl68::lanes::{Block, Cxl68Width, block_bytes, read_blocks};
 use scalepool_protocols::cxl::cxl68::message::{Class, D2hData, D2hReq, H2dData, H2dRsp, M2sReq};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
-use scalepool_protocols::cxl::cxl68::stream::{Data, Kind, Message, Role, Size, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Cxl68SlotRole, Cxl68UnitKind, Data, Size, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 use std::collections::BTreeSet;
 
-fn run(set: &[&str]) -> Report {
-    let request = Request {
+fn run(set: &[&str]) -> ScenarioReport {
+    let request = ScenarioRequest {
         scenario: "cxl68-expander".into(),
         seed: 1,
         threads: 1,
         set: set.iter().map(|s| (*s).to_owned()).collect(),
-        ..Request::default()
+        ..ScenarioRequest::default()
     };
     scenario::run(&request, &mut |_| ()).expect("a legal request")
 }
@@ -83,7 +83,7 @@ fn reserved_init(dir: Dir) {
     assert_eq!(rig.pair.host.stats().retries + rig.pair.device.stats().retries, 0);
 }
 
-fn is_init(seen: &Seen<Unit>) -> bool {
+fn is_init(seen: &SentUnit<Cxl68Unit>) -> bool {
     seen.unit.slot(0) & 1 == 1 && matches!(Control::from_slot(seen.unit.slot(0)), Control::InitParam(_))
 }
 
@@ -208,7 +208,7 @@ fn c14_6_1_1() {
         assert_eq!(pid::receive(id, Enabled::ALL).accept.map(|p| p.kind), Some(kind));
         rig.pair.inject(Dir::Down, &unit);
     }
-    let io = Unit::plain(pid::IO, &[0x77; 64]);
+    let io = Cxl68Unit::plain(pid::IO, &[0x77; 64]);
     assert_eq!((io.pid(), pid::receive(0xffff, Enabled::ALL).accept.map(|p| p.kind)), (0xffff, Some(PidKind::Io)));
     rig.pair.inject(Dir::Down, &io);
     rig.step();
@@ -235,7 +235,7 @@ fn c14_6_1_2() {
 #[test]
 fn c14_6_1_3() {
     // A block's worth of units, the last of them with implied EDS, then the ordered set; and the same in wrong places.
-    for width in Width::ALL {
+    for width in Cxl68Width::ALL {
         let block = block_bytes(width);
         let units = (1..).find(|n| n * 68 % block == 0).expect("the pattern repeats");
         let mut bytes: Vec<u8> = (0..units).flat_map(|_| named("RETRY.Idle").0).collect();
@@ -287,7 +287,7 @@ fn c14_6_1_6() {
     let mut rig = Rig::new(EndConfig::cachemem(Dir::Down, quick(), 32), device);
     rig.bring_up();
     rig.all_traffic(1, 5);
-    rig.pair.inject(Dir::Down, &Unit::plain(pid::IO, &[1; 64]));
+    rig.pair.inject(Dir::Down, &Cxl68Unit::plain(pid::IO, &[1; 64]));
     rig.all_traffic(1, 6);
     rig.assert_no_loss();
     let logged: Vec<_> = rig.events.iter().map(|(_, e)| (e.violation.rule, e.severity)).collect();
@@ -345,7 +345,7 @@ fn c14_6_1_8() {
 
 const X16: LineRate = LineRate {
     rate_gtps: 32,
-    width: match Width::new(16) {
+    width: match Cxl68Width::new(16) {
         Some(w) => w,
         None => panic!(),
     },
@@ -366,7 +366,7 @@ fn ratio(slow: LineRate, fast: LineRate) -> (u64, u64) {
 
 const TRAFFIC: [&str; 3] = ["host.pattern=mix", "host.accesses=4000", "host.region_lines=64"];
 
-fn traffic(set: &[&str]) -> Report {
+fn traffic(set: &[&str]) -> ScenarioReport {
     let set: Vec<&str> = TRAFFIC.into_iter().chain(set.iter().copied()).collect();
     let report = run(&set);
     assert_eq!(report.violations, [], "data are equal");
@@ -402,7 +402,7 @@ fn c14_6_13() {
     assert_eq!(ratio(LineRate { sync_headers: true, ..X16 }, X16), (65, 64));
     assert!(traffic(&["link.sync_headers=on"]).time_fs > traffic(&[]).time_fs);
     // A NULL with EDS in the last 20 bytes of a block: with sync headers it ends there, with bypass it is whole.
-    let width = Width::new(4).expect("x4");
+    let width = Cxl68Width::new(4).expect("x4");
     let block = block_bytes(width);
     let mut bytes = vec![0; 2 * block];
     let at = 68;
@@ -468,7 +468,7 @@ fn c14_9_11() {
 
 // ---- 14.11 IDE: framing alone -----------------------------------------------------------------------------------------
 
-fn read_down(units: &[Unit]) -> Vec<scalepool_protocols::cxl::cxl68::stream::Decoded> {
+fn read_down(units: &[Cxl68Unit]) -> Vec<scalepool_protocols::cxl::cxl68::stream::Cxl68DecodedUnit> {
     let mut unpacker = Unpacker::new(Dir::Down, quick().revision, Enabled::ALL);
     let read: Vec<_> = units.iter().map(|u| unpacker.read(u)).collect();
     for unit in &read {
@@ -488,7 +488,7 @@ fn c14_11_3_7() {
     }
     unit.set_tail(unit.expected_crc());
     let read = read_down(&[unit]);
-    let Role::Format(format) = read[0].roles[0] else { panic!("a format") };
+    let Cxl68SlotRole::Format(format) = read[0].roles[0] else { panic!("a format") };
     assert_eq!((format.name, unit.slot(0) >> 32), ("H6", mac));
     assert_eq!(read[0].messages().count(), 1, "the request in slot 1 alone");
 }
@@ -497,7 +497,8 @@ fn c14_11_3_7() {
 #[test]
 fn c14_11_3_9() {
     let read = read_down(&[named("IDE.Idle"), named("IDE.Start"), named("IDE.Idle")]);
-    let names: Vec<_> = read.iter().map(|u| if let Kind::Control(c) = u.kind { c.name() } else { "" }).collect();
+    let names: Vec<_> =
+        read.iter().map(|u| if let Cxl68UnitKind::Control(c) = u.kind { c.name() } else { "" }).collect();
     assert_eq!(names, ["IDE.Idle", "IDE.Start", "IDE.Idle"]);
 }
 
@@ -507,7 +508,7 @@ fn c14_11_3_11() {
     let mut tmac = Ide { sub_type: 2, ..Ide::default() };
     tmac.set_payload(0xaabb_ccdd_eeff_0011_2233_4455);
     let tmac = control(Control::IdeTmac(tmac));
-    let Kind::Control(Control::IdeTmac(read)) = read_down(&[tmac])[0].kind else { panic!("a TMAC") };
+    let Cxl68UnitKind::Control(Control::IdeTmac(read)) = read_down(&[tmac])[0].kind else { panic!("a TMAC") };
     assert_eq!(read.payload(), 0xaabb_ccdd_eeff_0011_2233_4455);
     let mut rig = Rig::mem(quick());
     rig.bring_up();
@@ -537,7 +538,7 @@ fn c14_12_1_3_1() {
 }
 
 /// Sends a message and gives what arrives.
-fn over(pair: &mut Pair, dir: Dir, message: Message) -> Message {
+fn over(pair: &mut Pair, dir: Dir, message: Cxl68Message) -> Cxl68Message {
     pair.sender(dir).send(message).expect("legal");
     for _ in 0..500 {
         pair.step();
@@ -556,23 +557,23 @@ fn c14_12_1_3_2() {
         let bits = |m: &dyn Fn() -> Result<u128, scalepool_protocols::wire::FieldError>| m().expect("fits");
         // RdOwn, GO-E with poisoned data.
         let req = D2hReq { opcode: D2hReqOpcode::RdOwn, cqid: 5, address: 0x1000, ..D2hReq::default() };
-        over(&mut pair, Dir::Up, Message::new(Class::D2hReq, bits(&|| req.to_bits())));
+        over(&mut pair, Dir::Up, Cxl68Message::new(Class::D2hReq, bits(&|| req.to_bits())));
         let rsp_data = GoState::Exclusive.0.into();
         let go = H2dRsp { opcode: H2dRspOpcode::GO, rsp_data, cqid: 5, ..H2dRsp::default() };
-        over(&mut pair, Dir::Down, Message::new(Class::H2dRsp, bits(&|| go.to_bits())));
+        over(&mut pair, Dir::Down, Cxl68Message::new(Class::H2dRsp, bits(&|| go.to_bits())));
         let data = H2dData { cqid: 5, poison, ..H2dData::default() };
-        let data = Message::with_data(Class::H2dData, bits(&|| data.to_bits()), Data::line([9; 64]));
+        let data = Cxl68Message::with_data(Class::H2dData, bits(&|| data.to_bits()), Data::line([9; 64]));
         let got = over(&mut pair, Dir::Down, data);
         let in_cache = H2dData::from_bits(got.bits).poison;
         assert_eq!(in_cache, poison, "the device sees it");
         // DirtyEvict, GO_WritePull, data back with the mark of the line.
         let req = D2hReq { opcode: D2hReqOpcode::DirtyEvict, cqid: 6, address: 0x1000, ..D2hReq::default() };
-        over(&mut pair, Dir::Up, Message::new(Class::D2hReq, bits(&|| req.to_bits())));
+        over(&mut pair, Dir::Up, Cxl68Message::new(Class::D2hReq, bits(&|| req.to_bits())));
         let pull = H2dRsp { opcode: H2dRspOpcode::GO_WritePull, rsp_data: 3, cqid: 6, ..H2dRsp::default() };
-        let pull = over(&mut pair, Dir::Down, Message::new(Class::H2dRsp, bits(&|| pull.to_bits())));
+        let pull = over(&mut pair, Dir::Down, Cxl68Message::new(Class::H2dRsp, bits(&|| pull.to_bits())));
         let uqid = H2dRsp::from_bits(pull.bits).rsp_data;
         let back = D2hData { uqid, poison: in_cache, ..D2hData::default() };
-        let back = Message::with_data(Class::D2hData, bits(&|| back.to_bits()), Data::line([9; 64]));
+        let back = Cxl68Message::with_data(Class::D2hData, bits(&|| back.to_bits()), Data::line([9; 64]));
         let got = over(&mut pair, Dir::Up, back);
         assert_eq!(D2hData::from_bits(got.bits).poison, poison, "and returns it");
         assert_eq!(got.data, Some(Data::line([9; 64])));
@@ -634,7 +635,8 @@ fn c14_12_1_6_1() {
     clean.pair.wires.keep_log();
     write_and_read(&mut clean);
     let units = sent(&clean.pair.wires.take_log(), Dir::Down);
-    let carries = |u: &scalepool_protocols::cxl::cxl68::stream::Decoded| u.messages().any(|m| m.1 == Class::M2sRwd);
+    let carries =
+        |u: &scalepool_protocols::cxl::cxl68::stream::Cxl68DecodedUnit| u.messages().any(|m| m.1 == Class::M2sRwd);
     let unit = units.iter().position(carries).expect("sent") as u64;
     let mut rig = Rig::mem(quick());
     rig.pair.wires.put(Dir::Down, wire(flips(unit, [150])));

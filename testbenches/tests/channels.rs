@@ -2,10 +2,10 @@
 
 use scalepool::system::builtin;
 use scalepool::system::channels::circles;
-use scalepool::system::channels::{ChannelGraph, Reach, Wait};
+use scalepool::system::channels::{ChannelGraph, ChannelWait, Reach};
 use scalepool::system::description::Description;
 use scalepool::system::design::System;
-use scalepool::system::kind::{Component, Node, NodeError, PortDecl, Role, Site};
+use scalepool::system::kind::{Component, ComponentNode, NodeError, PortDecl, PortRole, Site};
 use scalepool::trace::Hub;
 use serde_json::json;
 use std::path::PathBuf;
@@ -32,24 +32,24 @@ fn system(text: &str) -> System {
 }
 
 /// A kind with these waits at the ports of an accelerator.
-struct Relay(Option<Vec<Wait>>);
+struct Relay(Option<Vec<ChannelWait>>);
 
 impl Component for Relay {
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "port", len: Some(2), links: &["ualink"], role: Role::Node }]
+        vec![PortDecl { name: "port", len: Some(2), links: &["ualink"], role: PortRole::Node }]
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         self.0.clone()
     }
 
-    fn elaborate(self: Box<Self>, _: &Site<'_>, _: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, _: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
         unreachable!("it is not built")
     }
 }
 
 /// The ring with such relays, its graph and what is found.
-fn ring(waits: &Option<Vec<Wait>>) -> (System, ChannelGraph, Vec<String>) {
+fn ring(waits: &Option<Vec<ChannelWait>>) -> (System, ChannelGraph, Vec<String>) {
     let mut system = system(RING);
     for component in &mut system.components {
         component.config = Box::new(Relay(waits.clone()));
@@ -99,8 +99,10 @@ fn a_ring_of_accelerators_that_answer_has_no_circle() {
 
 #[test]
 fn a_ring_of_relays_is_a_circle_in_each_direction() {
-    let (_, _, lines) =
-        ring(&Some(vec![Wait::routed("request", Reach::OtherPorts), Wait::answered("request", "response")]));
+    let (_, _, lines) = ring(&Some(vec![
+        ChannelWait::routed("request", Reach::OtherPorts),
+        ChannelWait::answered("request", "response"),
+    ]));
     let start = "found channels that wait for each other in a circle, so messages in them can wait for ever: request on ring[0]";
     let down = "down needs room for request on ring[1] down (f.toml:6:12: relay[1] passes messages on), which needs room for request on ring[2] down (f.toml:6:12: relay[2] passes messages on), which needs room for request on ring[0] down (f.toml:6:12: relay[0] passes messages on), expected a class among them that is always taken";
     let up = "up needs room for request on ring[2] up (f.toml:6:12: relay[0] passes messages on), which";
@@ -114,17 +116,18 @@ fn a_ring_of_relays_is_a_circle_in_each_direction() {
 #[test]
 fn a_class_that_is_always_taken_breaks_a_circle() {
     // Requests are passed on as responses, which nobody passes on.
-    let waits = vec![Wait { outgoing: "response", ..Wait::routed("request", Reach::OtherPorts) }];
+    let waits = vec![ChannelWait { outgoing: "response", ..ChannelWait::routed("request", Reach::OtherPorts) }];
     assert_eq!(ring(&Some(waits)).2, Vec::<String>::new());
-    let waits = |outgoing| vec![Wait::answered("request", "response"), Wait::answered("response", outgoing)];
+    let waits =
+        |outgoing| vec![ChannelWait::answered("request", "response"), ChannelWait::answered("response", outgoing)];
     // An answer to an answer ends, and a request for an answer does not.
-    assert_eq!(ring(&Some(vec![Wait::answered("request", "response")])).2.len(), 0);
+    assert_eq!(ring(&Some(vec![ChannelWait::answered("request", "response")])).2.len(), 0);
     assert_eq!(ring(&Some(waits("request"))).2.len(), 6, "one for the requests of each direction of each link");
 }
 
 #[test]
 fn queues_stand_between_inputs_and_outputs() {
-    let queued = |reach| vec![Wait { queue: Some("relay queue"), ..Wait::routed("request", reach) }];
+    let queued = |reach| vec![ChannelWait { queue: Some("relay queue"), ..ChannelWait::routed("request", reach) }];
     let (system, graph, lines) = ring(&Some(queued(Reach::OtherPorts)));
     assert_eq!((graph.channels(), graph.edges(), lines.len()), (12 + 6, 12, 2));
     assert!(lines[1].contains("request in the relay queue of relay[1].port[1] (f.toml:6:12: relay[1] passes messages on), which needs room for request on ring[1] down (f.toml:6:12: relay[1] sends what it has queued)"), "{}", lines[1]);
@@ -176,7 +179,7 @@ fn a_long_circle_is_told_in_part() {
             pairs.join(", ")
         ));
         for component in &mut system.components {
-            component.config = Box::new(Relay(Some(vec![Wait::routed("response", Reach::OtherPorts)])));
+            component.config = Box::new(Relay(Some(vec![ChannelWait::routed("response", Reach::OtherPorts)])));
         }
         ChannelGraph::of(&system).problems(&system).lines()
     };

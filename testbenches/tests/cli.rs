@@ -7,13 +7,13 @@ use std::process::{Command, Output, Stdio};
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use scalepool::forms::flit68::{self, Decoder, Encoder};
+use scalepool::forms::flit68::{self, Cxl68UnitDecoder, Cxl68UnitEncoder};
 use scalepool::forms::{flit, flit256, message, number};
 use scalepool::kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
-use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, UNIT_BYTES};
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::{registry, rules};
 use serde_json::{Value, json};
 
@@ -694,7 +694,7 @@ fn answers_come_line_by_line() {
     let mut child = program(&["flit", "decode", "cxl-68b", "--dir", "down"]).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut unit = Unit([0; UNIT_BYTES]);
+    let mut unit = Cxl68Unit([0; UNIT_BYTES]);
     unit.0[..2].copy_from_slice(&[0x99, 0x99]);
     for index in 0..3 {
         writeln!(stdin, "{unit:?}").unwrap();
@@ -833,7 +833,7 @@ fn lints_do_not_change_the_status() {
 // ---- decoding and encoding again ----
 
 /// Bytes that are often of some meaning: right protocol IDs, control codes, a right CRC.
-fn unit() -> impl Strategy<Value = Unit> {
+fn unit() -> impl Strategy<Value = Cxl68Unit> {
     let pid = prop_oneof![
         4 => Just([0x55, 0x55]),
         1 => prop::sample::select(vec![[0xff; 2], [0x99; 2], [0xcc; 2], [0x87; 2], [0x1e; 2], [0xd2; 2], [0x4b; 2]]),
@@ -845,7 +845,7 @@ fn unit() -> impl Strategy<Value = Unit> {
     ];
     let body = prop_oneof![any::<[[u8; 32]; 2]>(), Just([[0; 32]; 2])];
     (pid, head, body, any::<bool>(), any::<u16>()).prop_map(|(pid, head, body, good, tail)| {
-        let mut unit = Unit([0; UNIT_BYTES]);
+        let mut unit = Cxl68Unit([0; UNIT_BYTES]);
         unit.0[..2].copy_from_slice(&pid);
         unit.0[2..66].copy_from_slice(&body.concat());
         unit.0[2..7].copy_from_slice(&head);
@@ -864,7 +864,7 @@ proptest! {
     #[test]
     fn any_unit_comes_back(units in prop::collection::vec(unit(), 1..6), down in any::<bool>()) {
         let dir = if down { Dir::Down } else { Dir::Up };
-        let (mut decoder, mut encoder) = (Decoder::new(dir), Encoder::new(None));
+        let (mut decoder, mut encoder) = (Cxl68UnitDecoder::new(dir), Cxl68UnitEncoder::new(None));
         for (index, unit) in units.iter().enumerate() {
             let (decoded, findings) = decoder.read(unit);
             let form = flit68::to_json(&decoded, &findings, index as u64);
@@ -895,7 +895,7 @@ proptest! {
     fn no_object_makes_the_encoder_panic(kind in "protocol|control|almp|null|io|all-data", key in "[a-z]{1,8}", text in ".{0,40}", n in any::<i64>()) {
         for value in [json!(text), json!(n), json!([n]), json!({&key: n}), json!([{"slot": n, "hex": text}]), Value::Null] {
             for key in ["header", "slots", "control", "almp", "data", "tail", "crc", "pid", "dir", "index", &key] {
-                let _ = Encoder::new(Some(Dir::Up)).encode(&json!({"kind": kind, key: value}));
+                let _ = Cxl68UnitEncoder::new(Some(Dir::Up)).encode(&json!({"kind": kind, key: value}));
             }
         }
     }
@@ -909,7 +909,7 @@ fn sparse_flits_come_back() {
         for dir in Dir::ALL {
             let mut rng = Rng::for_name(1, &format!("{}.{}", protocol.name, dir.name()));
             let (mut decoder, mut encoder) =
-                (flit::Decoder::new(protocol.name, dir), flit::Encoder::new(protocol.name, None));
+                (flit::FlitDecoder::new(protocol.name, dir), flit::FlitEncoder::new(protocol.name, None));
             let (decoder, encoder) = (decoder.as_mut().unwrap(), encoder.as_mut().unwrap());
             let mut sent = Vec::new();
             let mut asked = Vec::new();
@@ -979,7 +979,7 @@ fn sparse(protocol: &registry::Protocol, rng: &mut Rng) -> Vec<u8> {
 /// CRC and FEC of a 256B flit.
 fn seal(protocol: &str, unit: &mut [u8]) {
     let mode = flit256::mode_of(protocol).unwrap_or(Mode::Standard);
-    let mut flit = Flit::from_bytes(unit).unwrap();
+    let mut flit = Cxl256Flit::from_bytes(unit).unwrap();
     flit.seal(mode);
     unit.copy_from_slice(&flit.0);
 }
@@ -992,7 +992,7 @@ fn a_stream_comes_back_through_the_program() {
     let rng = TestRng::from_seed(proptest::test_runner::RngAlgorithm::ChaCha, &[68; 32]);
     let mut runner = TestRunner::new_with_rng(config(), rng);
     for dir in Dir::ALL {
-        let units: Vec<Unit> = (0..300).map(|_| unit().new_tree(&mut runner).unwrap().current()).collect();
+        let units: Vec<Cxl68Unit> = (0..300).map(|_| unit().new_tree(&mut runner).unwrap().current()).collect();
         let lines: String = units.iter().map(|u| format!("{u:?}\n")).collect();
         let (status, out, _) = seen(run_with(&["flit", "decode", "cxl-68b", "--dir", dir.name()], lines.as_bytes()));
         assert_eq!(status, 1);

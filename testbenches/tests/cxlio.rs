@@ -7,14 +7,14 @@ use crc::{Algorithm, CRC_32_ISO_HDLC, Crc};
 use scalepool::forms::{flit_io, number};
 use scalepool_protocols::check::pcie::{dllp_crc, ecrc, lcrc, lcrc_nullified};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxlio::code::{CplStatus, DllpType, FcType, FmType, LastTlp, PmOpcode, VdmCode};
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use scalepool_protocols::cxl::cxlio::flit_mode::{Base, FmMsg, PbrFirstByte};
-use scalepool_protocols::cxl::cxlio::framing::{self, Framed, Stp, StpFault, Token};
-use scalepool_protocols::cxl::cxlio::non_flit_mode::{self, NfmMsg, Shape};
-use scalepool_protocols::cxl::cxlio::stream::{self, Kind, Reader};
-use scalepool_protocols::cxl::cxlio::tlp::{self, Parts, TlpFault, Unknown};
+use scalepool_protocols::cxl::cxlio::framing::{self, Framed, FramingToken, Stp, StpFault};
+use scalepool_protocols::cxl::cxlio::non_flit_mode::{self, NfmMsg, TlpShape};
+use scalepool_protocols::cxl::cxlio::stream::{self, PieceKind, TlpRegionReader};
+use scalepool_protocols::cxl::cxlio::tlp::{self, TlpFault, TlpParts, UnknownSize};
 use scalepool_protocols::cxl::cxlio::vdm::{self, Pm};
 use scalepool_protocols::cxl::cxlio::{LAYOUTS, byte_count_bytes, byte_count_field, length_dw, length_field};
 use scalepool_protocols::wire::{At, CodeTable, FieldFault, LayoutDef, Violation, Wire};
@@ -246,7 +246,7 @@ const NFM_TYPES: &[u8] = &[
 #[test]
 fn cxlio_nfm_02_p() {
     for &byte0 in NFM_TYPES {
-        let shape = Shape::of(byte0).expect("listed");
+        let shape = TlpShape::of(byte0).expect("listed");
         let layout = shape.def().expect("no prefix");
         assert!(!rules(&judged(layout.name, u128::from(byte0) << (layout.bits - 8))).contains(&"CXLIO-NFM-02"));
         // Fmt bit 0 says 4 DW, bit 1 data; two DW of data here.
@@ -256,13 +256,13 @@ fn cxlio_nfm_02_p() {
         assert_eq!(non_flit_mode::tlp_bytes([byte0, 0, 0, 2]), Some(4 * (header_dw + data_dw)));
         assert_eq!(non_flit_mode::tlp_bytes([byte0, 0, 0x80, 2]), Some(4 * (header_dw + data_dw + 1)), "TD");
     }
-    assert!((0x80..=0x9f).all(|byte0| Shape::of(byte0) == Some(Shape::Prefix)));
+    assert!((0x80..=0x9f).all(|byte0| TlpShape::of(byte0) == Some(TlpShape::Prefix)));
 }
 
 #[test]
 fn cxlio_nfm_02_n() {
     for byte0 in (0..=0xff).filter(|b| !NFM_TYPES.contains(b) && !(0x80..=0x9f).contains(b)) {
-        assert_eq!(Shape::of(byte0), None, "{byte0:#x}");
+        assert_eq!(TlpShape::of(byte0), None, "{byte0:#x}");
         assert_eq!(non_flit_mode::tlp_bytes([byte0, 0, 0, 1]), None);
         for name in NFM {
             let bits = u128::from(byte0) << (def(name).bits - 8);
@@ -286,7 +286,7 @@ fn cxlio_nfm_03_n() {
     for name in NFM {
         // The type of a header that belongs to none but one layout.
         for byte0 in [0x00, 0x20, 0x04, 0x0a, 0x30] {
-            let own = Shape::of(byte0).and_then(Shape::def).expect("listed").name;
+            let own = TlpShape::of(byte0).and_then(TlpShape::def).expect("listed").name;
             let found = judged(name, u128::from(byte0) << (def(name).bits - 8));
             assert_eq!(rules(&found), if own == name { vec![] } else { vec!["CXLIO-NFM-03"] }, "{name} {byte0:#x}");
         }
@@ -394,7 +394,7 @@ fn cxlio_nfm_06_p() {
         assert_eq!(bytes_of(layout, &fields), hex(want), "{layout}");
         let bits = def(layout).from_bytes(&hex(want)).expect("the right length");
         assert_eq!(judged(layout, bits), []);
-        assert_eq!(Shape::of(hex(want)[0]).and_then(Shape::def).map(|d| d.name), Some(layout));
+        assert_eq!(TlpShape::of(hex(want)[0]).and_then(TlpShape::def).map(|d| d.name), Some(layout));
     }
 }
 
@@ -632,8 +632,8 @@ fn cxlio_dll_04_n() {
 #[test]
 fn cxlio_dll_05_p() {
     placed(&["cxlio.dllp_ack_nak", "cxlio.dllp_feature"]);
-    let mut decoder = flit_io::Decoder::new(Dir::Down);
-    let mut encoder = flit_io::Encoder::new(Some(Dir::Down));
+    let mut decoder = flit_io::IoFlitDecoder::new(Dir::Down);
+    let mut encoder = flit_io::IoFlitEncoder::new(Some(Dir::Down));
     let message = json!({"layout": "cxlio.dllp_fc", "fields": {"fc_type": "UpdateFcNp", "hdr_fc": 64}});
     let encoded = encoder.encode(&json!({"kind": "io", "dllp": {"message": message}})).expect("a flit");
     assert_eq!(encoded.unit.0[238..242], hex("90 10 00 00"));
@@ -648,7 +648,7 @@ fn cxlio_dll_05_n() {
     refused(&["cxlio.dllp_ack_nak", "cxlio.dllp_feature"], "CXLIO-DLL-05");
     let fault = Dllp::from_bytes(&hex("31 00 00 00 FB 32")).expect_err("with CRC");
     assert!(matches!(fault.fault, FieldFault::Length { found: 6, expected: 4, .. }));
-    let mut encoder = flit_io::Encoder::new(Some(Dir::Down));
+    let mut encoder = flit_io::IoFlitEncoder::new(Some(Dir::Down));
     let fault = encoder.encode(&json!({"kind": "io", "dllp": {"hex": "31000000fb32"}})).expect_err("with CRC");
     assert!(fault.at.starts_with("dllp"), "{fault}");
 }
@@ -695,14 +695,14 @@ fn build(code: u8, ohc: u8, ts: u8, length: u16) -> (Vec<u8>, [usize; 7]) {
     (bytes, dws)
 }
 
-fn part_lengths(parts: &Parts) -> [usize; 7] {
+fn part_lengths(parts: &TlpParts) -> [usize; 7] {
     let [a, b, c, e] = parts.ohc.map(<[u8]>::len);
     [parts.header.len(), a, b, c, e, parts.data.len(), parts.trailer.len()].map(|bytes| bytes / 4)
 }
 
 fn check(bytes: &[u8]) -> Vec<Violation> {
     let mut found = Vec::new();
-    tlp::check(&Parts::split(bytes, false).expect("a whole TLP"), &mut found);
+    tlp::check(&TlpParts::split(bytes, false).expect("a whole TLP"), &mut found);
     found
 }
 
@@ -712,7 +712,7 @@ fn cxlio_fmt_01_p() {
         for (prefixes, ts) in [(0, 0), (1, 1), (3, 7)] {
             let (tlp, dws) = build(0x40, ohc, ts, 3);
             let bytes = [&[0x8d, 0, 0, 0].repeat(prefixes), &tlp[..]].concat();
-            let parts = Parts::split(&bytes, false).expect("a whole TLP");
+            let parts = TlpParts::split(&bytes, false).expect("a whole TLP");
             assert_eq!((parts.prefixes.len(), part_lengths(&parts)), (4 * prefixes, dws));
             // Every part is the bytes that were meant for it.
             for (n, part) in parts.ohc.iter().enumerate() {
@@ -734,7 +734,7 @@ fn cxlio_fmt_01_n() {
     assert!(!found.is_empty(), "a stream ID in the place of the PASID");
     // A prefix behind the header is no prefix: the DWs are counted as they come.
     let late = [&header[..], &[0x8d, 0, 0, 0], &a, &c].concat();
-    assert_eq!(Parts::split(&late, false), Err(TlpFault::Length { found: 24, expected: 20 }));
+    assert_eq!(TlpParts::split(&late, false), Err(TlpFault::Length { found: 24, expected: 20 }));
 }
 
 #[test]
@@ -820,8 +820,8 @@ fn cxlio_fmt_03_n() {
     }
     // The non-flit code 0 of a memory read is a NOP here: the address behind it is read as what comes next.
     let read = hex("00000001 0000000f 12345678");
-    let found = Reader::new(false).read(&read);
-    assert_eq!((found[0].piece.kind, found[0].piece.len_bytes), (Kind::Nop, 4));
+    let found = TlpRegionReader::new(false).read(&read);
+    assert_eq!((found[0].piece.kind, found[0].piece.len_bytes), (PieceKind::Nop, 4));
     // A reserved type that has a size, and one that has none.
     let message = [&[0x36, 0, 0, 0][..], &[0; 12]].concat();
     assert_eq!(rules(&check(&message)), ["CXLIO-FMT-03"]);
@@ -829,7 +829,7 @@ fn cxlio_fmt_03_n() {
     let mut region = [0; 236];
     region[4] = 0x90;
     let mut broken = Vec::new();
-    stream::check(&Reader::new(false).read(&region), &region, false, &mut broken);
+    stream::check(&TlpRegionReader::new(false).read(&region), &region, false, &mut broken);
     assert_eq!((rules(&broken), broken[0].at), (vec!["CXLIO-FMT-03"], At::Byte(4)));
 }
 
@@ -849,7 +849,12 @@ fn cxlio_fmt_04_n() {
     let (tlp, _) = build(0x60, 0, 0, 2);
     let next = build(0x03, 0, 0, 1).0;
     let kinds = |bytes: &[u8]| -> Vec<usize> {
-        Reader::new(false).read(bytes).iter().filter(|f| f.piece.kind == Kind::Tlp).map(|f| f.piece.at).collect()
+        TlpRegionReader::new(false)
+            .read(bytes)
+            .iter()
+            .filter(|f| f.piece.kind == PieceKind::Tlp)
+            .map(|f| f.piece.at)
+            .collect()
     };
     assert_eq!(kinds(&[&tlp[..], &next].concat()), [0, 24]);
     assert_ne!(kinds(&[&tlp[..20], &next].concat()), [0, 20]);
@@ -866,7 +871,7 @@ fn cxlio_fmt_04_n() {
 fn cxlio_fmt_05_p() {
     for (code, ohc) in [0x03, 0x20, 0x44, 0x4a, 0x70].into_iter().flat_map(|code| (0..32).map(move |ohc| (code, ohc))) {
         let (bytes, dws) = build(code, ohc, 0, 1);
-        assert_eq!(Parts::split(&bytes, false).map(|p| part_lengths(&p)), Ok(dws));
+        assert_eq!(TlpParts::split(&bytes, false).map(|p| part_lengths(&p)), Ok(dws));
     }
 }
 
@@ -875,7 +880,7 @@ fn cxlio_fmt_05_n() {
     for ohc in 1..32 {
         let (bytes, _) = build(0x03, ohc, 0, 1);
         let (found, expected) = (bytes.len() - 4, bytes.len());
-        assert_eq!(Parts::split(&bytes[..found], false), Err(TlpFault::Length { found, expected }));
+        assert_eq!(TlpParts::split(&bytes[..found], false), Err(TlpFault::Length { found, expected }));
     }
 }
 
@@ -933,13 +938,13 @@ fn cxlio_fmt_09_p() {
     let enables = |length, ohc: &[u8]| {
         let header =
             bytes_of("cxlio.fm_mem32", &[("tlp_type", 3), ("ohc", (ohc.len() / 4) as u128), ("length", length)]);
-        Parts::split(&[&header[..], ohc].concat(), false).expect("a whole TLP").byte_enables()
+        TlpParts::split(&[&header[..], ohc].concat(), false).expect("a whole TLP").byte_enables()
     };
     assert_eq!((enables(1, &[]), enables(2, &[]), enables(0, &[])), ((15, 0), (15, 15), (15, 15)));
     assert_eq!(enables(3, &hex("00 00 00 1C")), (0xc, 1));
     let completion = |ohc: &[u8]| {
         let header = bytes_of("cxlio.fm_cpl", &[("tlp_type", 10), ("ohc", (ohc.len() / 4) as u128)]);
-        Parts::split(&[&header[..], ohc].concat(), false).expect("a whole TLP").completion()
+        TlpParts::split(&[&header[..], ohc].concat(), false).expect("a whole TLP").completion()
     };
     assert_eq!(completion(&[]), (CplStatus::SC, 0));
     assert_eq!(completion(&bytes_of("cxlio.ohc_a5", &[("status", 4), ("lower_addr", 3)])), (CplStatus::CA, 3));
@@ -952,7 +957,7 @@ fn cxlio_fmt_09_n() {
         [bytes_of("cxlio.fm_mem32", &[("tlp_type", 0x40), ("ohc", 1), ("length", 1)]), hex("00 00 00 03"), vec![0; 4]]
             .concat();
     let without = [bytes_of("cxlio.fm_mem32", &[("tlp_type", 0x40), ("length", 1)]), vec![0; 4]].concat();
-    let enables = |bytes: &[u8]| Parts::split(bytes, false).expect("a whole TLP").byte_enables();
+    let enables = |bytes: &[u8]| TlpParts::split(bytes, false).expect("a whole TLP").byte_enables();
     assert_eq!((enables(&with), enables(&without)), ((3, 0), (15, 0)));
 }
 
@@ -984,7 +989,7 @@ fn cxlio_fmt_10_n() {
 fn cxlio_fmt_11_p() {
     for (code, ts) in [0x03, 0x20, 0x40, 0x7b].into_iter().flat_map(|code| (0..8).map(move |ts| (code, ts))) {
         let (bytes, dws) = build(code, 0, ts, 2);
-        assert_eq!(Parts::split(&bytes, false).map(|p| part_lengths(&p)), Ok(dws));
+        assert_eq!(TlpParts::split(&bytes, false).map(|p| part_lengths(&p)), Ok(dws));
     }
 }
 
@@ -993,7 +998,7 @@ fn cxlio_fmt_11_n() {
     for ts in 1..8 {
         let (bytes, _) = build(0x40, 0, ts, 2);
         let (found, expected) = (bytes.len() - 4, bytes.len());
-        assert_eq!(Parts::split(&bytes[..found], false), Err(TlpFault::Length { found, expected }));
+        assert_eq!(TlpParts::split(&bytes[..found], false), Err(TlpFault::Length { found, expected }));
     }
 }
 
@@ -1055,7 +1060,7 @@ fn cxlio_plc_02_p() {
     let mut region = tlp.repeat(15);
     region.truncate(236);
     let mut broken = Vec::new();
-    stream::check(&Reader::new(false).read(&region), &region, false, &mut broken);
+    stream::check(&TlpRegionReader::new(false).read(&region), &region, false, &mut broken);
     assert!(!rules(&broken).contains(&"CXLIO-PLC-02"));
 }
 
@@ -1068,7 +1073,7 @@ fn cxlio_plc_02_n() {
         region.truncate(236);
         region.resize(236, 0);
         let mut broken = Vec::new();
-        stream::check(&Reader::new(false).read(&region), &region, false, &mut broken);
+        stream::check(&TlpRegionReader::new(false).read(&region), &region, false, &mut broken);
         let broken: Vec<_> = broken.iter().filter(|v| v.rule == "CXLIO-PLC-02").collect();
         assert_eq!((broken.len(), broken[0].at), (1, At::Byte(at)));
     }
@@ -1081,8 +1086,8 @@ fn cxlio_plc_03_p() {
     let header = bytes_of("cxlio.fm_mem64", &[("tlp_type", 0x60), ("length", 75), ("address", 0x1_0000_0000)]);
     let tlp: Vec<u8> = header.into_iter().chain((0..300).map(|_| byte())).collect();
     let stream = [&[0; 100][..], &tlp].concat();
-    let mut encoder = flit_io::Encoder::new(Some(Dir::Up));
-    let mut decoder = flit_io::Decoder::new(Dir::Up);
+    let mut encoder = flit_io::IoFlitEncoder::new(Some(Dir::Up));
+    let mut decoder = flit_io::IoFlitDecoder::new(Dir::Up);
     let mut pieces = Vec::new();
     for (n, region) in stream.chunks(236).enumerate() {
         let first = if n == 0 { 100 } else { 0 };
@@ -1093,7 +1098,7 @@ fn cxlio_plc_03_p() {
         let encoded =
             encoder.encode(&json!({"kind": "io", "tlps": tlps, "dllp": {"hex": "31000000"}})).expect("a flit");
         assert_eq!(encoded.unit.0[2..2 + region.len()], *region);
-        let (form, findings) = decoder.read(&Flit(encoded.unit.0), n as u64);
+        let (form, findings) = decoder.read(&Cxl256Flit(encoded.unit.0), n as u64);
         assert_eq!(findings.violations, []);
         pieces.extend(form["tlps"].as_array().expect("a list").iter().filter(|t| t["type"] != "NOP").cloned());
     }
@@ -1108,7 +1113,7 @@ fn cxlio_plc_03_p() {
 fn cxlio_plc_03_n() {
     let (tlp, _) = build(0x40, 0, 0, 100);
     let read = |regions: [&[u8]; 2]| {
-        let mut reader = Reader::new(false);
+        let mut reader = TlpRegionReader::new(false);
         regions.map(|r| reader.read(r)).concat().into_iter().find_map(|f| f.whole)
     };
     let (a, b) = tlp.split_at(236);
@@ -1126,7 +1131,7 @@ fn cxlio_pth_01_p() {
     let pth = bytes_of("cxlio.pth", &[("marker", 3), ("spid", 0x123), ("dpid", 0x456)]);
     assert_eq!(pth, hex("C0 12 34 56"));
     let bytes = [&[0x8e, 0, 5, 0][..], &pth, &build(0x03, 0, 0, 1).0].concat();
-    let parts = Parts::split(&bytes, true).expect("a whole TLP");
+    let parts = TlpParts::split(&bytes, true).expect("a whole TLP");
     assert_eq!((parts.prefixes, parts.pth), (&bytes[..4], &pth[..]));
 }
 
@@ -1135,7 +1140,7 @@ fn cxlio_pth_01_n() {
     refused(&["cxlio.pth"], "CXLIO-PTH-01");
     // Not on other links.
     let bytes = [hex("C0 12 34 56"), build(0x03, 0, 0, 1).0].concat();
-    assert_eq!(Parts::split(&bytes, false), Err(TlpFault::Unknown { code: 0xc0, at: 0 }));
+    assert_eq!(TlpParts::split(&bytes, false), Err(TlpFault::Unknown { code: 0xc0, at: 0 }));
 }
 
 #[test]
@@ -1145,8 +1150,9 @@ fn cxlio_pth_03_p() {
     let classes = [Nop, Bare, Bare, Reserved, Reserved, Prefix, Prefix, Pth, Pth];
     assert_eq!(bytes.map(PbrFirstByte::of), classes);
     let region = [&[0; 4][..], &hex("8E 00 00 05 C0 12 34 56"), &build(0x03, 0, 0, 1).0, &[0; 4]].concat();
-    let kinds: Vec<_> = Reader::new(true).read(&region).iter().map(|f| (f.piece.kind, f.piece.len_bytes)).collect();
-    assert_eq!(kinds, [(Kind::Nop, 4), (Kind::Tlp, 20), (Kind::Nop, 4)]);
+    let kinds: Vec<_> =
+        TlpRegionReader::new(true).read(&region).iter().map(|f| (f.piece.kind, f.piece.len_bytes)).collect();
+    assert_eq!(kinds, [(PieceKind::Nop, 4), (PieceKind::Tlp, 20), (PieceKind::Nop, 4)]);
 }
 
 #[test]
@@ -1156,9 +1162,9 @@ fn cxlio_pth_03_n() {
         let tlp = build(first, 0, 0, 1).0;
         for front in [&[0; 4][..], &[0, 0, 0, 0, 0x8e, 0, 0, 5]] {
             let region = [front, &tlp].concat();
-            let found = Reader::new(true).read(&region);
+            let found = TlpRegionReader::new(true).read(&region);
             assert_eq!(found.len(), 2, "{first:#04x}");
-            let dropped = (Kind::Dropped(Unknown::NoPth), region.len() - 4);
+            let dropped = (PieceKind::Dropped(UnknownSize::NoPth), region.len() - 4);
             assert_eq!((found[1].piece.kind, found[1].piece.len_bytes), dropped, "{first:#04x}");
             let mut broken = Vec::new();
             stream::check(&found, &region, true, &mut broken);
@@ -1169,7 +1175,7 @@ fn cxlio_pth_03_n() {
         }
         // Behind a PBR header the type alone decides, as on other links.
         let region = [hex("C0 12 34 56"), vec![0x3f, 0, 0, 0]].concat();
-        assert_eq!(Reader::new(true).read(&region)[0].piece.kind, Kind::Dropped(Unknown::Type));
+        assert_eq!(TlpRegionReader::new(true).read(&region)[0].piece.kind, PieceKind::Dropped(UnknownSize::Type));
     }
     for marker in 0..3u32 {
         assert_eq!(rules(&judged("cxlio.pth", u128::from(marker << 30))), ["CXLIO-PTH-03"]);
@@ -1211,27 +1217,27 @@ fn cxlio_stp_01_n() {
 #[test]
 fn cxlio_stp_02_p() {
     let tokens = [
-        ("F0 AC", Token::Sdp),
-        ("C0 C0 C0 C0", Token::Edb),
-        ("1F 80 90 00", Token::Eds),
-        ("00", Token::Idl),
-        ("5F 01 1A BC", Token::Stp(Stp { length_dw: 21, sequence: 0xabc })),
+        ("F0 AC", FramingToken::Sdp),
+        ("C0 C0 C0 C0", FramingToken::Edb),
+        ("1F 80 90 00", FramingToken::Eds),
+        ("00", FramingToken::Idl),
+        ("5F 01 1A BC", FramingToken::Stp(Stp { length_dw: 21, sequence: 0xabc })),
     ];
     for (bytes, token) in tokens {
         let bytes = hex(bytes);
-        assert_eq!(Token::read(&[&bytes[..], &[0x77; 3]].concat()), Ok(Some((token, bytes.len()))));
+        assert_eq!(FramingToken::read(&[&bytes[..], &[0x77; 3]].concat()), Ok(Some((token, bytes.len()))));
         // With bytes missing more have to come.
-        assert!((0..bytes.len()).all(|n| Token::read(&bytes[..n]) == Ok(None)));
+        assert!((0..bytes.len()).all(|n| FramingToken::read(&bytes[..n]) == Ok(None)));
     }
 }
 
 #[test]
 fn cxlio_stp_02_n() {
     for first in (1..=0xff).filter(|b| b & 0xf != 0xf) {
-        let found = Token::read(&[first, 0, 0, 0]);
+        let found = FramingToken::read(&[first, 0, 0, 0]);
         assert_eq!(found, Err(StpFault::Token { found: first }), "{first:#x}");
     }
-    assert_eq!(Token::read(&[0xf0, 0xad, 0, 0]), Err(StpFault::Token { found: 0xf0 }));
+    assert_eq!(FramingToken::read(&[0xf0, 0xad, 0, 0]), Err(StpFault::Token { found: 0xf0 }));
     assert_eq!(framing::frame_tlp(0, &[0; 6]), None, "no whole number of DW");
 }
 

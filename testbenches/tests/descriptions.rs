@@ -1,9 +1,9 @@
 //! System descriptions: what is built in, what users write, and forty mistakes, each with its place.
 
 use scalepool::scenario::drive::Live;
-use scalepool::scenario::report::{Part, Report};
-use scalepool::scenario::{self, Request, RunError, SCENARIOS};
-use scalepool::system::bench::{Source, bench};
+use scalepool::scenario::report::{ReportPart, ScenarioReport};
+use scalepool::scenario::{self, RunError, SCENARIOS, ScenarioRequest};
+use scalepool::system::bench::{BenchSource, bench};
 use scalepool::system::build::{Run, assemble};
 use scalepool::system::builtin;
 use scalepool::system::description::Description;
@@ -43,12 +43,18 @@ fn read(text: &str) -> Result<System, String> {
     description.resolve().map_err(|p| p.to_string())
 }
 
-fn run(text: &str, set: &[&str]) -> Result<Report, RunError> {
+fn run(text: &str, set: &[&str]) -> Result<ScenarioReport, RunError> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("f.toml");
     std::fs::write(&file, text).expect("it can be written");
     let set = set.iter().map(|s| (*s).to_owned()).collect();
-    let request = Request { scenario: file.display().to_string(), seed: 1, threads: 2, set, ..Request::default() };
+    let request = ScenarioRequest {
+        scenario: file.display().to_string(),
+        seed: 1,
+        threads: 2,
+        set,
+        ..ScenarioRequest::default()
+    };
     scenario::run(&request, &mut |_| ())
 }
 
@@ -102,8 +108,8 @@ fn two_pairs_side_by_side_are_as_each_alone() {
     let alone = run(PAIR, &[]).expect("it runs");
     assert_eq!(both.violations, []);
     assert_eq!(both.components[0], alone.components[0]);
-    let part = |report: &Report| report.links.iter().find(|link| link.path == "cxl").cloned().expect("a link");
-    let messages = |report: &Report| part(report).messages;
+    let part = |report: &ScenarioReport| report.links.iter().find(|link| link.path == "cxl").cloned().expect("a link");
+    let messages = |report: &ScenarioReport| part(report).messages;
     assert!(messages(&alone).iter().all(|(name, n)| name.starts_with("cxl68.") && *n > 0));
     assert_eq!(messages(&both), messages(&alone), "a neighbour changes nothing");
 }
@@ -358,7 +364,7 @@ fn settings_that_are_refused() {
     assert!(refused("component.host.outstanding=many").contains("--set component.host.outstanding: found `many`"));
     assert!(refused("component.host=1").contains("no such key"));
     assert!(refused("link.ber").contains("expected key=value"));
-    let missing = Request { scenario: "nowhere.toml".into(), ..Request::default() };
+    let missing = ScenarioRequest { scenario: "nowhere.toml".into(), ..ScenarioRequest::default() };
     let error = scenario::run(&missing, &mut |_| ()).expect_err("it is refused").to_string();
     assert!(error.starts_with("nowhere.toml:1:1: the file cannot be read: "), "{error}");
 }
@@ -369,7 +375,7 @@ fn example(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-fn count(report: &Report, component: &str, name: &str) -> u64 {
+fn count(report: &ScenarioReport, component: &str, name: &str) -> u64 {
     report.json()["components"][component][name].as_u64().unwrap_or_else(|| panic!("{component} counts no {name}"))
 }
 
@@ -479,7 +485,13 @@ fn parts_are_as_if_written_by_hand() {
     let run = |file: &str, set: &[&str]| {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("systems").join(file);
         let set = set.iter().map(|s| (*s).to_owned()).collect();
-        let request = Request { scenario: path.display().to_string(), seed: 1, threads: 2, set, ..Request::default() };
+        let request = ScenarioRequest {
+            scenario: path.display().to_string(),
+            seed: 1,
+            threads: 2,
+            set,
+            ..ScenarioRequest::default()
+        };
         scenario::run(&request, &mut |_| ()).expect("it runs")
     };
     let report = run("two_pods.toml", &["link.ber=1e-6", "part.pod[1].traffic.operations=30", "tray.bytes=1m"]);
@@ -637,7 +649,8 @@ fn a_denied_route_and_a_fault_are_seen_in_a_described_pod() {
 #[test]
 fn an_external_component_is_the_callers() {
     let text = PAIR.replace("kind = \"cxl.memory\"", "kind = \"cxl.memory\"\nexternal = \"flits\"");
-    let request = Request { description: Some(text), threads: 1, cycles: Some(200), ..Request::default() };
+    let request =
+        ScenarioRequest { description: Some(text), threads: 1, cycles: Some(200), ..ScenarioRequest::default() };
     let mut live = Live::new(&request).expect("it is built");
     assert!(live.port("memory.cxl").expect("a port").feed.is_some(), "a caller drives it");
     assert!(live.port("host.cxl").expect("a port").feed.is_none(), "the model drives it");
@@ -645,7 +658,7 @@ fn an_external_component_is_the_callers() {
     let json = live.report().expect("a report").json();
     let flits = |way: &str| json["links"]["cxl"][way].as_u64();
     assert!(flits("flits down") > Some(0) && flits("flits up") == Some(0), "{json:?}");
-    let source = Source { system: String::new(), set: Vec::new() };
+    let source = BenchSource { system: String::new(), set: Vec::new() };
     let refused = bench(read(PAIR).expect("sound"), "host=messages", &source).map(|_| ()).expect_err("it is refused");
     assert_eq!(
         refused.to_string(),
@@ -672,9 +685,10 @@ fn every_count_is_declared_with_its_kind() {
         let name = builtin.file.trim_end_matches(".toml");
         let description = Description::parse(builtin.file, PathBuf::new(), builtin.text).expect("a sound description");
         let system = description.resolve().expect("a sound system");
-        let request = Request { scenario: name.into(), cycles: Some(5_000), threads: 1, ..Request::default() };
+        let request =
+            ScenarioRequest { scenario: name.into(), cycles: Some(5_000), threads: 1, ..ScenarioRequest::default() };
         let report = scenario::run(&request, &mut |_| ()).expect("it runs");
-        let is_of = |part: &Part, metrics: Vec<&Metric>| {
+        let is_of = |part: &ReportPart, metrics: Vec<&Metric>| {
             part.counts.iter().for_each(|(metric, _)| {
                 assert!(
                     metrics.contains(metric),
@@ -737,7 +751,13 @@ fn every_component_can_stand_outside() {
         kinds.extend(system.components.iter().map(|c| c.kind.name));
         for outside in paths.chunks(1).chain([&paths[..]]) {
             let set = outside.iter().map(|path| format!("component.{path}.external=flits")).collect();
-            let request = Request { scenario: name.into(), cycles: Some(2_000), threads: 1, set, ..Request::default() };
+            let request = ScenarioRequest {
+                scenario: name.into(),
+                cycles: Some(2_000),
+                threads: 1,
+                set,
+                ..ScenarioRequest::default()
+            };
             let mut live = Live::new(&request).unwrap_or_else(|e| panic!("{name} without {outside:?}: {e}"));
             live.run_until(None, &mut |_| ()).unwrap_or_else(|e| panic!("{name} without {outside:?}: {e}"));
             let report = live.report().expect("a report");

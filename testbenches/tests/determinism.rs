@@ -4,7 +4,7 @@
 //! folder that gives other bytes is seen. `SCALEPOOL_BLESS=1` rewrites the file.
 
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::{self, Modes, Request, Scenario};
+use scalepool::scenario::{self, Modes, Scenario, ScenarioRequest};
 use scalepool_protocols::check::{self, Simd};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -57,7 +57,7 @@ fn outcome(case: &Case, threads: usize, modes: Modes, observed: bool, dir: &Path
     let file = |ending: &str| dir.join(format!("{}.{ending}", case.name));
     let outputs =
         Outputs { vcd: observed.then(|| file("vcd")), trace: observed.then(|| file("jsonl")), ..Outputs::default() };
-    let request = Request {
+    let request = ScenarioRequest {
         scenario: case.scenario.clone(),
         seed: 7,
         cycles: case.cycles,

@@ -2,10 +2,10 @@
 //!
 //! The profile that tests are built in checks arithmetic, so an overflow is a panic here.
 
-use scalepool::nodes::Broken;
+use scalepool::nodes::PlacedViolation;
 use scalepool::scenario::drive::Live;
-use scalepool::scenario::settings::{Key, Range};
-use scalepool::scenario::{Request, RunError, SCENARIOS, Scenario};
+use scalepool::scenario::settings::{SettingKey, SettingRange};
+use scalepool::scenario::{RunError, SCENARIOS, Scenario, ScenarioRequest};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,30 +21,30 @@ const STEP: u64 = 1;
 const LONGEST: Duration = Duration::from_secs(2);
 
 /// Values at the ends of a range; of words all.
-fn ends(key: &Key) -> Vec<String> {
+fn ends(key: &SettingKey) -> Vec<String> {
     match key.range {
-        Range::Int(low, high) => vec![low.to_string(), high.to_string()],
-        Range::Real(low, high) => vec![low.to_string(), high.to_string()],
-        Range::Words(words) => words.iter().map(|word| word.to_string()).collect(),
-        Range::List(_) => Vec::new(),
+        SettingRange::Int(low, high) => vec![low.to_string(), high.to_string()],
+        SettingRange::Real(low, high) => vec![low.to_string(), high.to_string()],
+        SettingRange::Words(words) => words.iter().map(|word| word.to_string()).collect(),
+        SettingRange::List(_) => Vec::new(),
     }
 }
 
 /// Whether a run says that it has stalled. A link that cannot work has a rule of its own, which stands first, and behind it
 /// what is open; a time-out or a link that has left Up is told by the component that saw it.
-fn is_stall(broken: &Broken) -> bool {
+fn is_stall(broken: &PlacedViolation) -> bool {
     broken.place == "simulation" && !broken.violation.text.starts_with("given up at")
 }
 
 /// Runs a scenario; what is wrong with how it ends.
 fn wrong(scenario: &Scenario, set: &[String]) -> Option<String> {
     let cycles = if scenario.name.starts_with("ualink") { CYCLES_UALINK } else { CYCLES };
-    let request = Request {
+    let request = ScenarioRequest {
         scenario: scenario.name.into(),
         seed: 1,
         cycles: Some(cycles),
         set: set.to_vec(),
-        ..Request::default()
+        ..ScenarioRequest::default()
     };
     let begun = Instant::now();
     let run = || -> Result<Option<String>, RunError> {
@@ -88,7 +88,7 @@ fn all(cases: Vec<(&'static Scenario, Vec<String>)>) {
     assert!(found.is_empty(), "{} of {} runs:\n{}", found.len(), cases.len(), found.join("\n"));
 }
 
-fn set(key: &Key, value: &str) -> String {
+fn set(key: &SettingKey, value: &str) -> String {
     format!("{}={value}", key.name)
 }
 
@@ -152,7 +152,8 @@ fn a_long_wait_of_its_own_is_no_stall() {
     ];
     for (scenario, set) in cases {
         let set: Vec<String> = set.iter().map(|text| text.to_string()).collect();
-        let request = Request { scenario: scenario.into(), seed: 1, set: set.clone(), ..Request::default() };
+        let request =
+            ScenarioRequest { scenario: scenario.into(), seed: 1, set: set.clone(), ..ScenarioRequest::default() };
         let report = scalepool::scenario::run(&request, &mut |_| ()).expect("it runs");
         assert_eq!(report.violations, [], "{scenario} {set:?}");
     }
@@ -165,7 +166,7 @@ fn isolation_is_reported_under_its_rule() {
     for (upli, of_upli) in [("on", 8), ("off", 0)] {
         let set = ["accel.timeout_fs=1", "traffic.operations=50", &format!("upli.model={upli}")];
         let set = set.map(str::to_owned).into();
-        let request = Request { scenario: "ualink-pair".into(), seed: 1, set, ..Request::default() };
+        let request = ScenarioRequest { scenario: "ualink-pair".into(), seed: 1, set, ..ScenarioRequest::default() };
         let report = scalepool::scenario::run(&request, &mut |_| ()).expect("it runs");
         assert!(report.violations.iter().all(|b| b.violation.rule == "UAL-UPL-14"), "{:?}", report.violations);
         let places: Vec<&str> = report.violations.iter().map(|b| b.place.as_str()).collect();

@@ -8,7 +8,7 @@
 //! work is cut into shards with seeds of their own, so the counters do not depend on the number of threads.
 
 use scalepool::forms::flit68::kind_name;
-use scalepool::link::cxl68::coverage::Coverage;
+use scalepool::link::cxl68::coverage::Cxl68Coverage;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
 use scalepool_protocols::cxl::cxl68::code::{VlsmInstance, VlsmState};
@@ -17,8 +17,8 @@ use scalepool_protocols::cxl::cxl68::control::{Almp, Control};
 use scalepool_protocols::cxl::cxl68::message::*;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PIDS};
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Role, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68SlotRole, Cxl68UnitKind, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, UNIT_BYTES};
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::{At, FieldError, Wire};
 use scalepool_testbenches::legal::{Random, random_message};
@@ -35,7 +35,7 @@ const STREAM_FLITS: usize = 64;
 /// What a shard counted.
 #[derive(Default)]
 struct Counters {
-    coverage: Coverage,
+    coverage: Cxl68Coverage,
     flits: u64,
     kinds: BTreeMap<&'static str, u64>,
     rules: BTreeMap<&'static str, u64>,
@@ -89,17 +89,17 @@ fn message_there_and_back(class: Class, bits: u128, out: &mut String) -> Result<
 
 /// Prints a decoded unit and builds it again from what decoding gave: header, messages at their places, chunks, control
 /// fields, ALMP words. Bits that belong to none of them come from the unit, as `hex` of a slot or flit does.
-fn there_and_back(decoded: &Decoded, findings: &Findings, out: &mut String) -> Result<Unit, FieldError> {
+fn there_and_back(decoded: &Cxl68DecodedUnit, findings: &Findings, out: &mut String) -> Result<Cxl68Unit, FieldError> {
     let unit = &decoded.unit;
     let mut slots: [u128; 4] = std::array::from_fn(|n| unit.slot(n));
     let _ = writeln!(out, "{} {:#06x} {}", decoded.dir.name(), unit.pid(), kind_name(&decoded.kind));
     match &decoded.kind {
-        Kind::Protocol(header) => {
+        Cxl68UnitKind::Protocol(header) => {
             let _ = writeln!(out, "{header:?}");
             slots[0] &= !0xffff_ffff;
             for (n, role) in decoded.roles.iter().enumerate() {
                 match role {
-                    Role::Format(format) => {
+                    Cxl68SlotRole::Format(format) => {
                         let _ = writeln!(out, "slot {n} {}", format.name);
                         let mut slot = format.places().iter().fold(slots[n], |slot, p| slot & !p.bits());
                         for place in format.places() {
@@ -115,11 +115,11 @@ fn there_and_back(decoded: &Decoded, findings: &Findings, out: &mut String) -> R
             }
             slots[0] |= header.to_bits()?;
         }
-        Kind::Control(control) => {
+        Cxl68UnitKind::Control(control) => {
             let _ = writeln!(out, "{} {control:?}", control.name());
             slots[0] = control.to_slot()?;
         }
-        Kind::Almp => {
+        Cxl68UnitKind::Almp => {
             let words = slots[0];
             slots[0] = 0;
             for n in 0..4 {
@@ -128,14 +128,14 @@ fn there_and_back(decoded: &Decoded, findings: &Findings, out: &mut String) -> R
                 slots[0] |= almp.to_bits()? << (32 * n);
             }
         }
-        Kind::AllData | Kind::Null | Kind::Io | Kind::Dropped => {
+        Cxl68UnitKind::AllData | Cxl68UnitKind::Null | Cxl68UnitKind::Io | Cxl68UnitKind::Dropped => {
             let _ = writeln!(out, "{slots:x?}");
         }
     }
     for finding in findings.violations.iter().chain(&findings.lints) {
         let _ = writeln!(out, "{finding}");
     }
-    let mut back = Unit::from_slots(unit.pid(), &slots);
+    let mut back = Cxl68Unit::from_slots(unit.pid(), &slots);
     if decoded.crc_ok != Some(true) {
         back.set_tail(unit.tail());
     }
@@ -143,7 +143,7 @@ fn there_and_back(decoded: &Decoded, findings: &Findings, out: &mut String) -> R
 }
 
 /// One unit all the way.
-fn one(decoded: &Decoded, config: &Cxl68Config, out: &mut String, counters: &mut Counters) {
+fn one(decoded: &Cxl68DecodedUnit, config: &Cxl68Config, out: &mut String, counters: &mut Counters) {
     let findings = check::unit(decoded, config);
     out.clear();
     let back = there_and_back(decoded, &findings, out).unwrap_or_else(|e| panic!("{:?}: {e}", decoded.unit));
@@ -162,7 +162,7 @@ fn one(decoded: &Decoded, config: &Cxl68Config, out: &mut String, counters: &mut
 }
 
 /// The next unit of a legal stream.
-fn legal_unit(random: &mut Random, packer: &mut Packer, dir: Dir) -> Unit {
+fn legal_unit(random: &mut Random, packer: &mut Packer, dir: Dir) -> Cxl68Unit {
     // ALMP, NULL and CXL.io may stand anywhere.
     match random.below(24) {
         0 => {
@@ -177,10 +177,10 @@ fn legal_unit(random: &mut Random, packer: &mut Packer, dir: Dir) -> Unit {
             let word = word * 0x1_0000_0001_0000_0001_0000_0001;
             let mut payload = [0; 64];
             payload[..16].copy_from_slice(&word.to_le_bytes());
-            return Unit::plain(pid::ALMP, &payload);
+            return Cxl68Unit::plain(pid::ALMP, &payload);
         }
-        1 => return Unit::plain(pid::NULL, &[0; 64]),
-        2 => return Unit::plain(pid::IO, &random.bytes()),
+        1 => return Cxl68Unit::plain(pid::NULL, &[0; 64]),
+        2 => return Cxl68Unit::plain(pid::IO, &random.bytes()),
         3 | 4 if !packer.in_data_run() => {
             let control = Control::by_name(Control::NAMES[random.below(9)]).expect("a listed name");
             let def = control.def().expect("a listed kind");
@@ -188,7 +188,7 @@ fn legal_unit(random: &mut Random, packer: &mut Packer, dir: Dir) -> Unit {
             let free = def.fields.iter().filter(|f| !f.reserved && !fixed.contains(&f.name));
             let noise = free.fold(0, |bits, f| bits | f.extract(random.wide()) << f.lsb);
             let slot = control.to_slot().expect("defaults fit") | noise;
-            return Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0]);
+            return Cxl68Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0]);
         }
         _ => (),
     }
@@ -196,7 +196,7 @@ fn legal_unit(random: &mut Random, packer: &mut Packer, dir: Dir) -> Unit {
         packer.push(random_message(random, dir)).expect("a legal message");
     }
     match packer.pack(&mut [4; 10], 4) {
-        Packed::AllData(chunks) => Unit::from_slots(pid::CACHEMEM, &chunks),
+        Packed::AllData(chunks) => Cxl68Unit::from_slots(pid::CACHEMEM, &chunks),
         Packed::Protocol(mut header, mut slots) => {
             let credits = random.bits();
             header.ak = credits & 1 == 1;
@@ -204,14 +204,14 @@ fn legal_unit(random: &mut Random, packer: &mut Packer, dir: Dir) -> Unit {
             header.req_crd = (credits >> 8 & 0xf) as u8;
             header.data_crd = (credits >> 12 & 0xf) as u8;
             slots[0] |= header.to_bits().expect("fields fit");
-            Unit::from_slots(pid::CACHEMEM, &slots)
+            Cxl68Unit::from_slots(pid::CACHEMEM, &slots)
         }
-        Packed::Nothing => Unit::from_slots(pid::CACHEMEM, &[0; 4]),
+        Packed::Nothing => Cxl68Unit::from_slots(pid::CACHEMEM, &[0; 4]),
     }
 }
 
 /// One to eight flipped bits in ID and payload, the CRC made to fit.
-fn mutated(random: &mut Random, unit: &Unit) -> Unit {
+fn mutated(random: &mut Random, unit: &Cxl68Unit) -> Cxl68Unit {
     let mut bad = *unit;
     for _ in 0..=random.below(8) {
         // The ID is one byte in ten: a flit with a spoiled ID shows little else.
@@ -235,7 +235,7 @@ fn stream(random: &mut Random, part: usize, flits: usize, out: &mut String, coun
     match part {
         0 => {
             for _ in 0..flits {
-                one(&reader.read(&Unit(random.bytes())), &config, out, counters);
+                one(&reader.read(&Cxl68Unit(random.bytes())), &config, out, counters);
             }
         }
         1 => {
@@ -249,7 +249,7 @@ fn stream(random: &mut Random, part: usize, flits: usize, out: &mut String, coun
                 if !follow {
                     reader = fresh();
                 }
-                one(&reader.read(&Unit::cachemem(id, &payload)), &config, out, counters);
+                one(&reader.read(&Cxl68Unit::cachemem(id, &payload)), &config, out, counters);
             }
         }
         _ => {

@@ -2,22 +2,22 @@
 //! sound input in which some bytes were changed, which gets further.
 
 use scalepool::forms::{flit_io, flit256, message};
-use scalepool::golden::text::Form;
-use scalepool::golden::{Content, Source, Spec};
+use scalepool::golden::text::VectorFileForm;
+use scalepool::golden::{Spec, VectorContent, VectorSource};
 use scalepool::kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use scalepool_protocols::cxl::cxlio::framing::{EDB, EDS, IDL, frame_dllp, frame_tlp};
 use scalepool_protocols::cxl::cxlio::non_flit_mode::tlp_bytes;
-use scalepool_protocols::cxl::cxlio::tlp::{Parts, Size};
+use scalepool_protocols::cxl::cxlio::tlp::{Size, TlpParts};
 use scalepool_protocols::registry;
-use scalepool_protocols::ualink::flit::Flit as DlFlit;
+use scalepool_protocols::ualink::flit::DlFlit;
 use scalepool_protocols::ualink::message::MESSAGES;
 use scalepool_protocols::wire::Wire;
 use scalepool_testbenches::fuzzing;
@@ -82,20 +82,20 @@ fn legal_stream(dir: Dir, random: &mut Random) -> Vec<u8> {
                 slots
             }
         };
-        bytes.extend_from_slice(&Unit::from_slots(pid::CACHEMEM, &slots).0);
+        bytes.extend_from_slice(&Cxl68Unit::from_slots(pid::CACHEMEM, &slots).0);
     }
 }
 
 /// Sound flits of 256 bytes, a stream for each protocol and direction: traffic, every slot format, broken rules.
-fn streams_of_256() -> Vec<(Option<Mode>, Dir, Vec<Flit>)> {
+fn streams_of_256() -> Vec<(Option<Mode>, Dir, Vec<Cxl256Flit>)> {
     let spec = Spec { count: 16, ..Spec::default() };
     let sources = spec.sources().into_iter().filter_map(|source| match source {
-        Source::Flits256(mode, dir) => Some((source, Some(mode), dir)),
-        Source::FlitsIo(dir) => Some((source, None, dir)),
+        VectorSource::Flits256(mode, dir) => Some((source, Some(mode), dir)),
+        VectorSource::FlitsIo(dir) => Some((source, None, dir)),
         _ => None,
     });
     let streams = sources.map(|(source, mode, dir)| {
-        let Content::Flits256(_, groups) = source.vectors(&spec).content else { panic!("flits of 256 bytes") };
+        let VectorContent::Flits256(_, groups) = source.vectors(&spec).content else { panic!("flits of 256 bytes") };
         (mode, dir, groups.into_iter().flat_map(|g| g.cases).flat_map(|c| c.units).collect())
     });
     let streams: Vec<_> = streams.collect();
@@ -230,7 +230,7 @@ fn tlps_on_mutated_streams() {
             bytes[1] |= 0xc0;
         }
         bytes[at..at + 4].copy_from_slice(&dw0);
-        whole += usize::from(Parts::split(&bytes[1..], pbr).is_ok());
+        whole += usize::from(TlpParts::split(&bytes[1..], pbr).is_ok());
         fuzzing::tlp_flit_mode(&bytes);
         dw0[2] &= 0x7c;
         let mut bytes = vec![0; tlp_bytes(dw0).unwrap_or(16)];
@@ -298,8 +298,8 @@ fn messages_of_every_layout() {
 fn flit_objects_on_mutated_lines() {
     let mut rng = Rng::for_name(1, "fuzzing.flit_object");
     for (mode, dir, flits) in streams_of_256() {
-        let mut of_mode = flit256::Decoder::new(mode.unwrap_or(Mode::Standard), dir);
-        let mut of_io = flit_io::Decoder::new(dir);
+        let mut of_mode = flit256::Cxl256FlitDecoder::new(mode.unwrap_or(Mode::Standard), dir);
+        let mut of_io = flit_io::IoFlitDecoder::new(dir);
         // As `fuzzing::flit_object` reads it.
         let protocol = mode.map_or(3, |mode| choice(Some(mode), dir) >> 2);
         for (n, flit) in flits.iter().enumerate() {
@@ -328,9 +328,9 @@ fn flit_objects_on_mutated_lines() {
     let mut random = Random::new(2);
     for n in 0..INPUTS / 10 {
         let dir = if n % 2 == 0 { Dir::Down } else { Dir::Up };
-        let mut decoder = scalepool::forms::flit68::Decoder::new(dir);
+        let mut decoder = scalepool::forms::flit68::Cxl68UnitDecoder::new(dir);
         for (index, chunk) in legal_stream(dir, &mut random).chunks_exact(68).enumerate() {
-            let (decoded, findings) = decoder.read(&Unit::from_bytes(chunk).expect("68 bytes"));
+            let (decoded, findings) = decoder.read(&Cxl68Unit::from_bytes(chunk).expect("68 bytes"));
             let form = scalepool::forms::flit68::to_json(&decoded, &findings, index as u64);
             let mut bytes = vec![5 << 1 | dir as u8];
             bytes.extend(form.to_string().bytes());
@@ -347,9 +347,9 @@ fn vector_files_on_mutated_files() {
     let mut rng = Rng::for_name(1, "fuzzing.vectors");
     let spec = Spec { count: 16, ..Spec::default() };
     // Every 24th set, in a soak every eighth: messages of all families.
-    for source in spec.sources().into_iter().filter(|s| matches!(s, Source::Layout(_))).step_by(step) {
+    for source in spec.sources().into_iter().filter(|s| matches!(s, VectorSource::Layout(_))).step_by(step) {
         let set = source.vectors(&spec);
-        for form in [Form::Hex, Form::Rsp] {
+        for form in [VectorFileForm::Hex, VectorFileForm::Rsp] {
             let text = form.text(&set, &spec).into_bytes();
             for round in 0..rounds {
                 let mut bytes = text.clone();
@@ -448,16 +448,16 @@ fn the_lock_of_the_targets_is_not_stale() {
 fn nvlink_on_mutated_streams() {
     use scalepool::forms::flit_nvl;
     use scalepool_protocols::nvlink::stream::Packer as Sealer;
-    use scalepool_protocols::nvlink::{Header, Op, Packet, Vc};
+    use scalepool_protocols::nvlink::{NvlHeader, Op, Packet, Vc};
 
     let mut rng = Rng::for_name(1, "fuzzing.nvlink");
     for n in 0..INPUTS {
-        let (mut sealer, mut decoder) = (Sealer::default(), flit_nvl::Decoder::default());
+        let (mut sealer, mut decoder) = (Sealer::default(), flit_nvl::NvlPacketDecoder::default());
         let mut bytes = vec![n as u8 & 3];
         for _ in 0..8 {
             let mut data = vec![0; 16 * (1 + rng.below(16) as usize)];
             rng.fill_bytes(&mut data);
-            let header = Header { op: Op::WRITE_POSTED, vc: Vc::CREQ1, ..Header::default() };
+            let header = NvlHeader { op: Op::WRITE_POSTED, vc: Vc::CREQ1, ..NvlHeader::default() };
             let packet = Packet::build(header, None, None, &data).expect("a legal packet");
             let packet = sealer.seal(&packet);
             let (decoded, findings) = decoder.read(&packet);
@@ -479,9 +479,9 @@ fn nvlink_on_mutated_streams() {
 /// Sound DL flits of UALink: traffic, every message and field, broken rules.
 fn streams_of_ualink() -> Vec<(Dir, Vec<DlFlit>)> {
     let spec = Spec { count: 16, ..Spec::default() };
-    let sources = spec.sources().into_iter().filter(|source| matches!(source, Source::FlitsUal(_)));
+    let sources = spec.sources().into_iter().filter(|source| matches!(source, VectorSource::FlitsUal(_)));
     let streams = sources.map(|source| {
-        let Content::Ualink(dir, groups) = source.vectors(&spec).content else { panic!("flits of UALink") };
+        let VectorContent::Ualink(dir, groups) = source.vectors(&spec).content else { panic!("flits of UALink") };
         (dir, groups.into_iter().flat_map(|g| g.cases).flat_map(|c| c.units).collect())
     });
     streams.collect()

@@ -12,7 +12,8 @@ use proptest::test_runner::RngSeed;
 use scalepool::golden::hex::parse_hex;
 use scalepool::golden::rsp::{RspCase, RspFile, parse_rsp};
 use scalepool::golden::{
-    Content, Context, MANIFEST, Manifest, SUMS, SetError, Spec, StreamCase, VectorSet, check_set, sha256, write_set,
+    Context, MANIFEST, Manifest, SUMS, SetError, Spec, StreamCase, VectorContent, VectorSet, check_set, sha256,
+    write_set,
 };
 use scalepool_oracle::cxl68_messages::{MessageOracle, message};
 use scalepool_oracle::cxl68_slots;
@@ -23,7 +24,7 @@ use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
 use scalepool_protocols::cxl::cxl68::slot;
-use scalepool_protocols::cxl::cxl68::stream::{Kind, Role, Unpacker};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68SlotRole, Cxl68UnitKind, Unpacker};
 use scalepool_protocols::wire::{ByteOrder, CodeTable, LayoutDef};
 use scalepool_protocols::{registry, rules};
 use serde_json::Value;
@@ -46,7 +47,7 @@ fn sets() -> Vec<VectorSet> {
 fn streams(sets: &[VectorSet]) -> Vec<(&str, Dir, usize, &StreamCase)> {
     let mut all = Vec::new();
     for set in sets {
-        if let Content::Cxl68(dir, groups) = &set.content {
+        if let VectorContent::Cxl68(dir, groups) = &set.content {
             let cases = groups.iter().flat_map(|g| &g.cases).enumerate();
             all.extend(cases.map(|(n, c)| (set.path.as_str(), *dir, n, c)));
         }
@@ -65,7 +66,7 @@ fn found(dir: Dir, case: &StreamCase, enabled: Enabled, config: &Cxl68Config) ->
 #[test]
 fn the_check_of_a_layout_agrees_with_the_stated_rule() {
     for set in sets() {
-        let Content::Messages(def, groups) = &set.content else { continue };
+        let VectorContent::Messages(def, groups) = &set.content else { continue };
         for group in groups {
             for case in &group.cases {
                 let mut found = Vec::new();
@@ -119,7 +120,7 @@ fn context_makes_the_break() {
                 // What the sender means is what the flit looks like where nothing is owed; all data has no look.
                 let mut fresh = Unpacker::new(dir, Revision::V2_0, Enabled::ALL);
                 let looks = fresh.read(&case.units[flit]).kind;
-                let meant = if matches!(context, Context::MeantAllData(_)) { Kind::AllData } else { looks };
+                let meant = if matches!(context, Context::MeantAllData(_)) { Cxl68UnitKind::AllData } else { looks };
                 assert_eq!(check::intent(&meant, rollover).map(|v| v.rule), Some(rule), "{at}");
             }
             Context::Credits(class, granted) => {
@@ -130,7 +131,8 @@ fn context_makes_the_break() {
             Context::NoRequestOpen => {
                 let mut reader = Unpacker::new(dir, Revision::V2_0, Enabled::ALL);
                 let kinds = case.units.iter().map(|u| reader.read(u).kind);
-                let names: Vec<_> = kinds.map(|k| if let Kind::Control(c) = k { c.name() } else { "" }).collect();
+                let names: Vec<_> =
+                    kinds.map(|k| if let Cxl68UnitKind::Control(c) = k { c.name() } else { "" }).collect();
                 assert_eq!(names, [["RETRY.Frame"; 5].as_slice(), &["RETRY.Ack"]].concat(), "{at}");
             }
             Context::FirstSequence(_) => panic!("{at}: replays break no rule"),
@@ -149,7 +151,7 @@ fn context_makes_the_break() {
 #[test]
 fn a_layout_has_zeros_ones_walking_ones_codes_maxima_and_breaks() {
     for set in sets() {
-        let Content::Messages(def, groups) = &set.content else { continue };
+        let VectorContent::Messages(def, groups) = &set.content else { continue };
         // A rule between fields may forbid a named code, and of wide fields not every reserved code is there.
         let strict = def.family() == "cxl68";
         let cases: Vec<_> = groups.iter().flat_map(|g| &g.cases).collect();
@@ -214,7 +216,7 @@ fn every_slot_format_kind_of_flit_and_break_is_there() {
             let mut reader = Unpacker::new(dir, Revision::V2_0, Enabled::ALL);
             for unit in &case.units {
                 for (n, role) in reader.read(unit).roles.into_iter().enumerate() {
-                    seen.extend(if let Role::Format(f) = role { Some((n, f.name)) } else { None });
+                    seen.extend(if let Cxl68SlotRole::Format(f) = role { Some((n, f.name)) } else { None });
                 }
             }
         }
@@ -235,11 +237,11 @@ fn every_slot_format_kind_of_flit_and_break_is_there() {
 /// Rules that a set states.
 fn stated(set: &VectorSet) -> Vec<&'static str> {
     match &set.content {
-        Content::Messages(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
-        Content::Cxl68(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
-        Content::Flits256(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
-        Content::Ualink(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
-        Content::Nvlink(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
+        VectorContent::Messages(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
+        VectorContent::Cxl68(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
+        VectorContent::Flits256(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
+        VectorContent::Ualink(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
+        VectorContent::Nvlink(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
     }
 }
 

@@ -7,14 +7,15 @@ mod inspect;
 mod own;
 
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 use std::path::{Path, PathBuf};
 
 /// A run of a scenario with these settings and outputs.
-fn run(scenario: &str, set: &[&str], outputs: Outputs) -> Report {
+fn run(scenario: &str, set: &[&str], outputs: Outputs) -> ScenarioReport {
     let set = set.iter().map(|s| s.to_string()).collect();
-    let request = Request { scenario: scenario.into(), seed: 1, threads: 1, set, outputs, ..Request::default() };
+    let request =
+        ScenarioRequest { scenario: scenario.into(), seed: 1, threads: 1, set, outputs, ..ScenarioRequest::default() };
     scenario::run(&request, &mut |_| ()).expect("the scenario runs")
 }
 

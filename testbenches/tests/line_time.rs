@@ -3,23 +3,23 @@
 //! And what a link does that cannot work, or that noise keeps from coming to rest.
 
 use scalepool::link::line_time::{LineTime, USES, Use};
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 use serde_json::Value;
 
-fn run(scenario: &str, seed: u64, set: &[&str]) -> Report {
-    let request = Request {
+fn run(scenario: &str, seed: u64, set: &[&str]) -> ScenarioReport {
+    let request = ScenarioRequest {
         scenario: scenario.into(),
         seed,
         threads: 1,
         set: set.iter().map(|s| (*s).to_owned()).collect(),
-        ..Request::default()
+        ..ScenarioRequest::default()
     };
     scenario::run(&request, &mut |_| ()).unwrap_or_else(|e| panic!("{scenario} {set:?}: {e}"))
 }
 
 /// The parts of every direction are its whole, in the JSON form, which is what a user adds up.
-fn assert_sums(report: &Report, what: &str) {
+fn assert_sums(report: &ScenarioReport, what: &str) {
     let json = report.json();
     let directions =
         json["where_time_goes"]["directions"].as_object().unwrap_or_else(|| panic!("{what}: no directions"));
@@ -35,15 +35,15 @@ fn assert_sums(report: &Report, what: &str) {
     assert_eq!(json["where_time_goes"]["unit"], Value::from("bit times"));
 }
 
-fn times(report: &Report) -> impl Iterator<Item = &LineTime> {
+fn times(report: &ScenarioReport) -> impl Iterator<Item = &LineTime> {
     report.where_time_goes.iter().map(|(_, time)| time)
 }
 
-fn sum(report: &Report, of: Use) -> u64 {
+fn sum(report: &ScenarioReport, of: Use) -> u64 {
     times(report).map(|time| time.of(of)).sum()
 }
 
-fn count(report: &Report, name: &str) -> u64 {
+fn count(report: &ScenarioReport, name: &str) -> u64 {
     report.counts.iter().find(|(n, _)| n == name).map_or(0, |(_, n)| *n)
 }
 
@@ -89,8 +89,11 @@ fn the_parts_are_the_whole_of_every_coherent_link() {
         for mode in ["cxl-68b", "cxl-256b", "cxl-256b-lopt"] {
             let mode = format!("link.mode={mode}");
             let set = [mode.as_str(), "core.accesses=200", "link.ber=1e-6"];
-            let request =
-                Request { scenario: scenario.into(), set: set.map(str::to_owned).into(), ..Request::default() };
+            let request = ScenarioRequest {
+                scenario: scenario.into(),
+                set: set.map(str::to_owned).into(),
+                ..ScenarioRequest::default()
+            };
             // Not every scenario has every mode.
             if scenario::check(&request).is_err() {
                 continue;

@@ -13,7 +13,7 @@ use crate::cxl68_retry::bench::{Bench, link, up};
 use scalepool::link::cxl68::EndConfig;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
@@ -292,7 +292,7 @@ fn training_shorter_than_the_wire() {
             format!("link.retrain_fs={retrain_fs}"),
         ];
         let scenario = "cxl68-expander".into();
-        let request = Request { scenario, seed: 1, threads: 1, set: set.into(), ..Request::default() };
+        let request = ScenarioRequest { scenario, seed: 1, threads: 1, set: set.into(), ..ScenarioRequest::default() };
         let report = scenario::run(&request, &mut |_| ()).expect("a legal request");
         assert_eq!(report.violations, [], "training of {retrain_fs} fs");
         report.retries

@@ -1,7 +1,7 @@
 //! Memories with a fixed latency and with banks, behind a link: throughput by formula, full queues, ends of ranges, mistakes.
 
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request, RunError};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, RunError, ScenarioRequest};
 use scalepool::system::description::Description;
 use std::path::{Path, PathBuf};
 
@@ -27,14 +27,19 @@ const ACCESSES: u64 = 1200;
 /// Time for the first request to come and for the last answer to go, with the latency of the memory \[fs\].
 const ENDS_FS: u64 = 500_000_000;
 
-fn run_file(file: &Path, set: &[String]) -> Result<Report, RunError> {
-    let request =
-        Request { scenario: file.display().to_string(), seed: 1, threads: 1, set: set.to_vec(), ..Request::default() };
+fn run_file(file: &Path, set: &[String]) -> Result<ScenarioReport, RunError> {
+    let request = ScenarioRequest {
+        scenario: file.display().to_string(),
+        seed: 1,
+        threads: 1,
+        set: set.to_vec(),
+        ..ScenarioRequest::default()
+    };
     scenario::run(&request, &mut |_| ())
 }
 
 /// Runs a description; a line of keys goes into the table of the memory.
-fn run(text: &str, memory: &str, set: &[&str]) -> Report {
+fn run(text: &str, memory: &str, set: &[&str]) -> ScenarioReport {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("f.toml");
     std::fs::write(&file, with(text, memory)).expect("it can be written");

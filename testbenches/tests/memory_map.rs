@@ -1,8 +1,8 @@
 //! Memory maps: the arithmetic of decoders against the sheet's formulas, and hosts that use windows.
 
 use scalepool::memory::decoder::{ADDRESS_END, Arithmetic, Decoders, GRANULARITIES, Interleave, WAYS, Window};
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool::system::description::Description;
 use scalepool::system::design::System;
 use scalepool_oracle::hdm::{self, Root};
@@ -203,16 +203,22 @@ fn system(text: &str, set: &[&str]) -> System {
     description.resolve().unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn run(text: &str, set: &[&str], stimulus: Option<&Path>) -> Result<Report, String> {
+fn run(text: &str, set: &[&str], stimulus: Option<&Path>) -> Result<ScenarioReport, String> {
     let set = set.iter().map(|s| (*s).to_owned()).collect();
     let stimulus = stimulus.map(Path::to_owned);
-    let request =
-        Request { description: Some(text.to_owned()), seed: 1, threads: 2, set, stimulus, ..Request::default() };
+    let request = ScenarioRequest {
+        description: Some(text.to_owned()),
+        seed: 1,
+        threads: 2,
+        set,
+        stimulus,
+        ..ScenarioRequest::default()
+    };
     scenario::run(&request, &mut |_| ()).map_err(|e| e.to_string())
 }
 
 /// Flits toward each memory.
-fn down(report: &Report) -> Vec<u64> {
+fn down(report: &ScenarioReport) -> Vec<u64> {
     let json = report.json();
     let links = json["links"].as_object().expect("links");
     links.values().map(|link| link["flits down"].as_u64().expect("flits")).collect()
@@ -234,7 +240,7 @@ fn a_host_spreads_its_accesses_over_interleaved_memories() {
     }
     // The number of threads decides nothing.
     let [one, four] = [1, 4].map(|threads| {
-        let request = Request { description: Some(example()), seed: 9, threads, ..Request::default() };
+        let request = ScenarioRequest { description: Some(example()), seed: 9, threads, ..ScenarioRequest::default() };
         scenario::run(&request, &mut |_| ()).expect("it runs").json()
     });
     assert_eq!(one, four);

@@ -1,11 +1,11 @@
 //! Components that stand outside by their messages: two systems side by side, each with what the other one lacks.
 
-use scalepool::link::mailbox::{Channel, MAX_MESSAGES};
-use scalepool::scenario::Request;
+use scalepool::link::mailbox::{MAX_MESSAGES, MailboxChannel};
+use scalepool::scenario::ScenarioRequest;
 use scalepool::scenario::drive::Live;
-use scalepool::scenario::report::Report;
+use scalepool::scenario::report::ScenarioReport;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField};
-use scalepool_protocols::cxl::message::{Class, Data, Form, M2sReq, M2sRwd, Message, S2mDrs, S2mNdr};
+use scalepool_protocols::cxl::message::{Class, Data, M2sReq, M2sRwd, Message, MessageForm, S2mDrs, S2mNdr};
 
 /// A host and a memory; the names of two of its parts are put in.
 const PAIR: &str = r#"format = 1
@@ -26,8 +26,12 @@ kind = "cxl-68b"
 between = ["host.cxl", "memory.cxl"]
 "#;
 
-const KINDS: [(&str, Form); 4] =
-    [("cxl-68b", Form::Cxl68), ("cxl-256b", Form::Hbr), ("cxl-256b-lopt", Form::Hbr), ("cxl-256b-pbr", Form::Pbr)];
+const KINDS: [(&str, MessageForm); 4] = [
+    ("cxl-68b", MessageForm::Cxl68),
+    ("cxl-256b", MessageForm::Hbr),
+    ("cxl-256b-lopt", MessageForm::Hbr),
+    ("cxl-256b-pbr", MessageForm::Pbr),
+];
 const DOWN: [&str; 2] = ["m2s_req", "m2s_rwd"];
 const UP: [&str; 2] = ["s2m_ndr", "s2m_drs"];
 
@@ -35,8 +39,14 @@ const UP: [&str; 2] = ["s2m_ndr", "s2m_drs"];
 fn without(component: &str, set: &[&str], threads: usize) -> Live {
     let mut set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
     set.push(format!("component.{component}.external=messages"));
-    Live::new(&Request { description: Some(PAIR.to_owned()), seed: 1, threads, set, ..Request::default() })
-        .unwrap_or_else(|e| panic!("{e}"))
+    Live::new(&ScenarioRequest {
+        description: Some(PAIR.to_owned()),
+        seed: 1,
+        threads,
+        set,
+        ..ScenarioRequest::default()
+    })
+    .unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn step(live: &mut Live, cycles: u64) {
@@ -44,7 +54,7 @@ fn step(live: &mut Live, cycles: u64) {
     live.run_until(Some(to), &mut |_| ()).expect("it runs");
 }
 
-fn channel<'a>(live: &'a Live, name: &str) -> &'a Channel {
+fn channel<'a>(live: &'a Live, name: &str) -> &'a MailboxChannel {
     live.port(name).expect("a port").channel.as_ref().expect("a channel of messages")
 }
 
@@ -54,7 +64,7 @@ fn read(tag: u16) -> M2sReq {
 }
 
 /// Carries what waits as far as there is room.
-fn carry(from: &Channel, to: &Channel) {
+fn carry(from: &MailboxChannel, to: &MailboxChannel) {
     while let Some(message) = from.first() {
         if !to.post(&message.unit).expect("what one end gives, the other one takes") {
             break;
@@ -93,13 +103,13 @@ impl Both {
         }
     }
 
-    fn reports(&mut self) -> [Report; 2] {
+    fn reports(&mut self) -> [ScenarioReport; 2] {
         [&mut self.asks, &mut self.answers].map(|live| live.report().expect("a report"))
     }
 }
 
 /// Lines that the host has read and written.
-fn answered(report: &Report) -> u64 {
+fn answered(report: &ScenarioReport) -> u64 {
     report.json()["components"]["host"]["bytes"].as_u64().map_or(0, |n| n / 64)
 }
 
@@ -143,7 +153,7 @@ fn what_is_not_taken_holds_the_peer_back() {
     // Reads are two of three accesses, and the host sends in order.
     let [reads, writes] = waiting(&both);
     assert!(reads == MAX_MESSAGES && (1..=MAX_MESSAGES).contains(&writes), "{reads} {writes}");
-    let sent = |report: &Report| {
+    let sent = |report: &ScenarioReport| {
         let json = report.json();
         ["reads", "writes"].map(|key| json["components"]["host"][key].as_u64().unwrap_or(0)).iter().sum::<u64>()
     };
@@ -163,7 +173,7 @@ fn what_is_not_taken_holds_the_peer_back() {
 fn a_full_channel_takes_nothing_and_loses_nothing() {
     for (kind, form) in KINDS {
         let mut live = without("host", &[&format!("link.cxl.kind={kind}"), "component.memory.queue=4"], 1);
-        let spid = if form == Form::Pbr { 1 } else { 0 };
+        let spid = if form == MessageForm::Pbr { 1 } else { 0 };
         let request = |tag| {
             let header = M2sReq { address: 64 * u64::from(tag), spid, dpid: 2 * spid, ..read(tag) };
             Message::M2sReq(header).to_packed(form).expect("it fits")
@@ -203,7 +213,7 @@ fn a_full_channel_takes_nothing_and_loses_nothing() {
 fn a_message_needs_a_cycle_at_the_cut() {
     let mut live = without("host", &[], 1);
     step(&mut live, 2_000);
-    let request = Message::M2sReq(read(1)).to_packed(Form::Cxl68).expect("it fits");
+    let request = Message::M2sReq(read(1)).to_packed(MessageForm::Cxl68).expect("it fits");
     let requests = channel(&live, "host.cxl.m2s_req").clone();
     assert_eq!((requests.post(&request), requests.posted()), (Ok(true), 1));
     step(&mut live, 1);
@@ -214,11 +224,21 @@ fn a_message_needs_a_cycle_at_the_cut() {
 #[test]
 fn messages_and_flits_stand_side_by_side() {
     let set = ["component.host.external=messages", "component.memory.external=flits"].map(str::to_owned).to_vec();
-    let mut outside = Live::new(&Request { description: Some(PAIR.to_owned()), threads: 1, set, ..Request::default() })
-        .expect("built");
+    let mut outside = Live::new(&ScenarioRequest {
+        description: Some(PAIR.to_owned()),
+        threads: 1,
+        set,
+        ..ScenarioRequest::default()
+    })
+    .expect("built");
     let set = vec!["component.host.external=flits".to_owned()];
-    let mut memory = Live::new(&Request { description: Some(PAIR.to_owned()), threads: 1, set, ..Request::default() })
-        .expect("built");
+    let mut memory = Live::new(&ScenarioRequest {
+        description: Some(PAIR.to_owned()),
+        threads: 1,
+        set,
+        ..ScenarioRequest::default()
+    })
+    .expect("built");
     let ends = ["memory.cxl", "host.cxl"];
     use scalepool::link::hook::Direction;
     for (live, end) in [(&outside, ends[0]), (&memory, ends[1])] {
@@ -235,7 +255,7 @@ fn messages_and_flits_stand_side_by_side() {
         },
         line,
     );
-    let write = write.to_packed(Form::Cxl68).expect("it fits");
+    let write = write.to_packed(MessageForm::Cxl68).expect("it fits");
     assert_eq!(channel(&outside, "host.cxl.m2s_rwd").post(&write), Ok(true));
     let mut answer = None;
     for _ in 0..4000 {
@@ -250,7 +270,7 @@ fn messages_and_flits_stand_side_by_side() {
         }
         answer = answer.or_else(|| channel(&outside, "host.cxl.s2m_ndr").take());
     }
-    let answer = Message::from_packed(Form::Cxl68, Class::S2mNdr, &answer.expect("an answer").unit);
+    let answer = Message::from_packed(MessageForm::Cxl68, Class::S2mNdr, &answer.expect("an answer").unit);
     assert!(matches!(answer, Ok(Message::S2mNdr(S2mNdr { tag: 7, .. }))), "{answer:?}");
     assert_eq!(outside.report().expect("a report").violations, []);
 }

@@ -7,7 +7,7 @@
 use scalepool_protocols::check::pcie::{dllp_crc, ecrc, lcrc, lcrc_nullified};
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use scalepool_protocols::cxl::cxlio::framing::{Framed, frame_tlp, length_fits, unframe_tlp};
-use scalepool_protocols::cxl::cxlio::non_flit_mode::Shape;
+use scalepool_protocols::cxl::cxlio::non_flit_mode::TlpShape;
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
@@ -24,7 +24,7 @@ fn tlp(sequence: u16, bytes: &[u8], crc: &[u8]) {
     assert_eq!(lcrc(sequence, bytes), crc);
     assert!(length_fits(bytes), "its own length");
 
-    let def = Shape::of(bytes[0]).and_then(Shape::def).expect("a listed type");
+    let def = TlpShape::of(bytes[0]).and_then(TlpShape::def).expect("a listed type");
     let header = &bytes[..def.len_bytes()];
     assert_eq!(def.to_bytes(def.from_bytes(header).expect("a whole header")), header);
 

@@ -5,7 +5,7 @@
 //! a line stands for any text, a line of `...` alone for any lines. A command without output shown needs only to
 //! succeed. How many spaces stand between two words is not compared: it is the width of a column. `gtkwave` opens its file on a virtual screen where both are installed; elsewhere its file has to be there.
 
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -155,17 +155,17 @@ fn the_crc_bench_accepts_a_right_crc() {
     let last: usize = between("i <= ", ";").parse().expect("the last line that is looked at");
     let id = u16::from_str_radix(&between("== 16'h", " "), 16).expect("the protocol ID");
     let set = fs::read_to_string(root.join(between("$readmemh(\"", "\""))).expect("the golden set");
-    let units: Vec<Unit> = set
+    let units: Vec<Cxl68Unit> = set
         .lines()
         .filter(|line| !line.starts_with("//"))
         .map(|line| {
             let byte =
                 |k: usize| u8::from_str_radix(&line[line.len() - 2 * k - 2..line.len() - 2 * k], 16).expect("hex");
-            Unit(std::array::from_fn(byte))
+            Cxl68Unit(std::array::from_fn(byte))
         })
         .collect();
     assert_eq!(units.len(), flits);
-    let looked_at: Vec<&Unit> = units[..=last].iter().filter(|unit| unit.pid() == id).collect();
+    let looked_at: Vec<&Cxl68Unit> = units[..=last].iter().filter(|unit| unit.pid() == id).collect();
     assert!(looked_at.len() > flits * 3 / 4, "{} of {flits}", looked_at.len());
     assert!(looked_at.iter().all(|unit| unit.crc_ok()));
 }

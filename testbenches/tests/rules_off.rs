@@ -1,7 +1,7 @@
 //! Rules that are off in clocked runs: the watcher and the switches see it. Agents that are joined in a wrong way are refused.
 
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::kernel::RunOptions;
 use scalepool::system::build::{Run, amended};
 use scalepool::system::builtin;
@@ -38,7 +38,7 @@ fn broken(name: &str, set: &[&str], amend: &dyn Fn(&mut CoherenceConfig)) -> BTr
 }
 
 /// The same with one rule off.
-fn without(name: &str, set: &[&str], mutant: Option<Mutant>) -> BTreeSet<&'static str> {
+fn without(name: &str, set: &[&str], mutant: Option<CoherenceMutant>) -> BTreeSet<&'static str> {
     broken(name, set, &|config| config.mutant = mutant)
 }
 
@@ -50,7 +50,7 @@ fn is_seen(rules: &BTreeSet<&'static str>) -> bool {
 fn a_holder_that_is_not_asked_for_a_direct_peer_is_seen() {
     let found = |mutant| without("hdm-db-fabric", &["hosts=1", "peers=1"], mutant);
     assert_eq!(found(None), BTreeSet::new());
-    let rules = found(Some(Mutant::HolderSkipped));
+    let rules = found(Some(CoherenceMutant::HolderSkipped));
     assert!(is_seen(&rules), "{rules:?}");
 }
 
@@ -65,7 +65,7 @@ fn a_holder_above_64_that_is_not_asked_is_seen() {
     let set: Vec<&str> = alone.into_iter().chain(two.iter().flatten().map(String::as_str)).collect();
     let found = |mutant| violations("hdm-db-fabric", &set, &|config| config.mutant = mutant);
     assert_eq!(found(None), []);
-    let found = found(Some(Mutant::HolderSkipped));
+    let found = found(Some(CoherenceMutant::HolderSkipped));
     let is_named = |v: &Violation| ["host[70].mem[0]: ", "host[76].mem[0]: "].iter().any(|at| v.text.starts_with(at));
     let is_rule = |v: &Violation| ["COH-INV-01", "COH-INV-04"].contains(&v.rule);
     assert!(found.iter().any(|v| is_named(v) && is_rule(v)), "{found:?}");
@@ -76,7 +76,7 @@ fn a_holder_that_is_not_asked_for_a_device_of_the_same_host_is_seen() {
     let found = |mutant| without("cxl-cache-peers", &[], mutant);
     assert_eq!(found(None), BTreeSet::new());
     // The rule of each interface, seen by the watcher of its lines.
-    for mutant in [Mutant::HolderSkipped, Mutant::SharersNotSnooped] {
+    for mutant in [CoherenceMutant::HolderSkipped, CoherenceMutant::SharersNotSnooped] {
         let rules = found(Some(mutant));
         assert!(is_seen(&rules), "{rules:?}");
     }
@@ -88,18 +88,18 @@ fn accesses_of_cxl_io_that_ask_nobody_are_seen() {
     let io = ["hosts=1", "uio.accesses=200", "core.accesses=600"];
     assert_eq!(shared(&io, None), BTreeSet::new());
     // A write beside a copy, a read below a dirty one.
-    let found = shared(&io, Some(Mutant::UioSkipsHolders));
+    let found = shared(&io, Some(CoherenceMutant::UioSkipsHolders));
     assert!(found.iter().any(|rule| rule.starts_with("COH-INV-0")), "{found:?}");
     let reads = [&io[..], &["uio.writes=0", "device.reduced=0:1000000:3"]].concat();
     assert_eq!(shared(&reads, None), BTreeSet::new());
-    assert_eq!(shared(&reads, Some(Mutant::LoadSkipsSnoops)), BTreeSet::from(["COH-UIO-01"]));
+    assert_eq!(shared(&reads, Some(CoherenceMutant::LoadSkipsSnoops)), BTreeSet::from(["COH-UIO-01"]));
 }
 
 #[test]
 fn a_port_that_lets_foreign_messages_through_is_seen() {
     let found = |mutant| without("cxl-cache-switch", &["devices=3", "switch.table=1:2"], mutant);
     assert!(!found(None).contains("COH-CID-02"));
-    assert!(found(Some(Mutant::ForeignCacheId)).contains("COH-CID-02"));
+    assert!(found(Some(CoherenceMutant::ForeignCacheId)).contains("COH-CID-02"));
 }
 
 /// V10: with a bound below what a fair order needs, the watcher counts the requests that went first.

@@ -9,36 +9,36 @@ use crate::cxl68_link::units::{sent, wire};
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
-use scalepool::link::hook::{Answer, Direction, HookPoint, Item, RULES};
+use scalepool::link::hook::{Direction, HookAnswer, HookItem, HookPoint, RULES};
 use scalepool::scenario::drive::Live;
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-fn run(set: &[&str]) -> Report {
-    let request = Request {
+fn run(set: &[&str]) -> ScenarioReport {
+    let request = ScenarioRequest {
         scenario: "cxl68-expander".into(),
         seed: 1,
         threads: 1,
         set: set.iter().map(|s| (*s).to_owned()).collect(),
-        ..Request::default()
+        ..ScenarioRequest::default()
     };
     scenario::run(&request, &mut |_| ()).expect("a legal request")
 }
 
-fn rules(report: &Report) -> BTreeSet<&'static str> {
+fn rules(report: &ScenarioReport) -> BTreeSet<&'static str> {
     report.violations.iter().map(|b| b.violation.rule).collect()
 }
 
 /// Two reads and a write of lines in turn, round a region that makes reads meet what was written.
 const MIX: [&str; 4] = ["host.pattern=mix", "host.accesses=3000", "host.region_lines=64", "host.outstanding=16"];
 
-fn mix(fault: &str) -> Report {
+fn mix(fault: &str) -> ScenarioReport {
     let set: Vec<&str> = MIX.into_iter().chain([fault]).collect();
     run(&set)
 }
@@ -117,7 +117,7 @@ const FAULT_SEEDS: u64 = 60;
 
 const MODES_256: [&str; 3] = ["256b", "256b-lopt", "256b-pbr"];
 
-fn mix_256(mode: &str, set: &[&str]) -> Report {
+fn mix_256(mode: &str, set: &[&str]) -> ScenarioReport {
     let mode = format!("link.mode={mode}");
     let set: Vec<&str> = MIX.into_iter().chain([mode.as_str(), "link.buffers=16"]).chain(set.iter().copied()).collect();
     run(&set)
@@ -228,7 +228,7 @@ fn an_even_half_is_used_half_a_flit_time_earlier() {
 // ---- what a link layer without numbers in its flits cannot see ---------------------------------------------------------
 
 /// Device-side units of a run without faults: where the completions and the data are.
-fn clean_units(rig: &mut Rig) -> Vec<Decoded> {
+fn clean_units(rig: &mut Rig) -> Vec<Cxl68DecodedUnit> {
     rig.pair.wires.keep_log();
     load(rig);
     rig.assert_no_loss();
@@ -254,15 +254,16 @@ fn faulty(fault: Fault) -> Rig {
 /// An acknowledgement for which no flit is left: in an LLCRD, in a header.
 const ACKS_TOO_MANY: [&str; 2] = ["CXL68-LLR-05", "CXL68-LLR-09"];
 
-fn carries_messages(unit: &Decoded) -> bool {
+fn carries_messages(unit: &Cxl68DecodedUnit) -> bool {
     unit.messages().next().is_some()
 }
 
 /// Flits with whole messages, nothing owed before or after and no acknowledgement: taken out or repeated, they leave no
 /// gap in the data and free no entry twice.
-fn closed(units: &[Decoded]) -> Vec<u64> {
-    let no_ak = |u: &Decoded| matches!(u.kind, Kind::Protocol(header) if !header.ak);
-    let whole = |u: &Decoded| carries_messages(u) && no_ak(u) && (u.rollover_before, u.rollover_after) == (0, 0);
+fn closed(units: &[Cxl68DecodedUnit]) -> Vec<u64> {
+    let no_ak = |u: &Cxl68DecodedUnit| matches!(u.kind, Cxl68UnitKind::Protocol(header) if !header.ak);
+    let whole =
+        |u: &Cxl68DecodedUnit| carries_messages(u) && no_ak(u) && (u.rollover_before, u.rollover_after) == (0, 0);
     (0..).zip(units).filter(|(_, u)| whole(u)).map(|(n, _)| n).collect()
 }
 
@@ -318,7 +319,8 @@ fn a_good_flit_that_comes_twice_is_seen_end_to_end_and_by_the_link_only_later() 
 #[test]
 fn data_that_comes_twice_or_not_at_all_does_not_pass() {
     let units = clean_units(&mut Rig::mem(quick()));
-    let all_data: Vec<u64> = (0..).zip(&units).filter(|(_, u)| u.kind == Kind::AllData).map(|(n, _)| n).collect();
+    let all_data: Vec<u64> =
+        (0..).zip(&units).filter(|(_, u)| u.kind == Cxl68UnitKind::AllData).map(|(n, _)| n).collect();
     assert!(all_data.len() > 5, "{all_data:?}");
     let mut end_to_end = 0;
     for unit in all_data {
@@ -384,9 +386,9 @@ fn a_cut_link_ends_in_abort_or_in_open_work() {
 
 // ---- hooks at the ports of a simulation -------------------------------------------------------------------------------
 
-fn hooked(scenario: &str, threads: usize, attach: impl FnOnce(&Live)) -> Report {
+fn hooked(scenario: &str, threads: usize, attach: impl FnOnce(&Live)) -> ScenarioReport {
     let set = ["host.accesses=400", "host.pattern=mix", "link.ber=1e-5"].map(String::from).to_vec();
-    let request = Request { scenario: scenario.into(), seed: 4, threads, set, ..Request::default() };
+    let request = ScenarioRequest { scenario: scenario.into(), seed: 4, threads, set, ..ScenarioRequest::default() };
     let live = Live::new(&request).expect("it is built");
     attach(&live);
     live.finish(&mut |_| ()).expect("it runs")
@@ -402,10 +404,10 @@ fn hooks_that_watch_change_no_result() {
             let report = hooked(scenario, threads, |live| {
                 for (port, rule) in live.ports().iter().flat_map(|port| RULES.map(|rule| (port, rule))) {
                     let counts = counts.clone();
-                    let count = move |item: &Item<'_>| {
+                    let count = move |item: &HookItem<'_>| {
                         let point = (item.point.name(), item.way.name());
                         *counts.lock().expect("no panic").entry(point).or_default() += 1;
-                        Answer::Keep
+                        HookAnswer::Keep
                     };
                     port.hooks.attach(rule.point, rule.way, count).expect("no hook runs");
                 }
@@ -426,10 +428,10 @@ fn hooks_that_watch_change_no_result() {
 fn a_device_judges_what_its_host_asks() {
     let broken = |layout: &'static str, byte: usize, bits: u8| {
         let report = hooked("cxl256-expander", 1, |live| {
-            let wrong = move |item: &Item<'_>| {
+            let wrong = move |item: &HookItem<'_>| {
                 let mut bytes = item.bytes.to_vec();
                 bytes[byte] |= bits;
-                if item.name == layout { Answer::Replace(bytes) } else { Answer::Keep }
+                if item.name == layout { HookAnswer::Replace(bytes) } else { HookAnswer::Keep }
             };
             let hooks = &live.port("host.cxl").expect("it has one").hooks;
             hooks.attach(HookPoint::PackerIn, Direction::Tx, wrong).expect("no hook runs");
@@ -461,7 +463,7 @@ fn hooks_are_faults_of_a_simulation() {
             assert!(rules(&report).contains("SIM-E2E-03"), "{scenario}: {:?}", rules(&report));
         }
     }
-    let request = Request { scenario: "cxl68-expander".into(), ..Request::default() };
+    let request = ScenarioRequest { scenario: "cxl68-expander".into(), ..ScenarioRequest::default() };
     let live = Live::new(&request).expect("it is built");
     let refused = live.port("host").expect_err("no such port");
     assert_eq!(refused.to_string(), "port `host`: expected one of: host.cxl, device.cxl");

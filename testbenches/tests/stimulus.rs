@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use scalepool::memory::cache::{Cache, CacheConfig, CacheConfigError, Victim};
 use scalepool::memory::store::{Background, Store, StoredLine};
-use scalepool::memory::{ALL_BYTES, Line};
+use scalepool::memory::{ALL_BYTES, LineBytes};
 use scalepool::nodes::stimulus::{
-    Access, Format, LineAccess, MAX_ACCESS_BYTES, Mix, Op, ProducerConsumer, Region, Step, WriteStreams, alg1a, alg1b,
-    alg2, line_accesses, parse_trace, read_trace, saturated,
+    AlgorithmStep, LineAccess, LineRegion, MAX_ACCESS_BYTES, Mix, ProducerConsumer, StimulusAccess, StimulusFormat,
+    StimulusOp, WriteStreams, alg1a, alg1b, alg2, line_accesses, parse_trace, read_trace, saturated,
 };
 
 fn sample_path() -> std::path::PathBuf {
@@ -21,16 +21,16 @@ fn sample_bytes() -> Vec<u8> {
     std::fs::read(sample_path()).unwrap()
 }
 
-fn parse(text: &str) -> Vec<Access> {
+fn parse(text: &str) -> Vec<StimulusAccess> {
     parse_trace("t", text.as_bytes(), None).unwrap()
 }
 
-fn error_of(bytes: &[u8], format: Option<Format>) -> String {
+fn error_of(bytes: &[u8], format: Option<StimulusFormat>) -> String {
     parse_trace("t", bytes, format).expect_err("the text is malformed").to_string()
 }
 
-fn access(op: Op, address: u64, size_bytes: u32) -> Access {
-    Access { at_cycles: None, op, address, size_bytes }
+fn access(op: StimulusOp, address: u64, size_bytes: u32) -> StimulusAccess {
+    StimulusAccess { at_cycles: None, op, address, size_bytes }
 }
 
 // ---- reading ----
@@ -40,10 +40,10 @@ fn lackey_lines_become_accesses_and_valgrinds_own_lines_go() {
     let text =
         "==41== Lackey\n--41-- verbose\n==41== \n\nI  0023C790,2\n L be80199c,4\n S BE801950,8\n M 1fff000d80,1\n";
     let expected = [
-        access(Op::Ifetch, 0x23_c790, 2),
-        access(Op::Load, 0xbe80_199c, 4),
-        access(Op::Store, 0xbe80_1950, 8),
-        access(Op::Modify, 0x1f_ff00_0d80, 1),
+        access(StimulusOp::Ifetch, 0x23_c790, 2),
+        access(StimulusOp::Load, 0xbe80_199c, 4),
+        access(StimulusOp::Store, 0xbe80_1950, 8),
+        access(StimulusOp::Modify, 0x1f_ff00_0d80, 1),
     ];
     assert_eq!(parse(text), expected);
     assert_eq!(parse(&text.replace('\n', "\r\n")), expected, "line ends of another system");
@@ -53,14 +53,14 @@ fn lackey_lines_become_accesses_and_valgrinds_own_lines_go() {
 #[test]
 fn csv_takes_every_spelling_it_documents() {
     let text = "# comment\n\nTime,rw,Address,Size_Bytes\n0,r,0x1000,64\n0 , READ , 4096 , 1\n7,w,0XfFf,4096\n  # more\n7,Write,18446744073709551615,1\n8,R,0,1\n9,W,0,1\n";
-    let at = |cycles, op, address, size_bytes| Access { at_cycles: Some(cycles), op, address, size_bytes };
+    let at = |cycles, op, address, size_bytes| StimulusAccess { at_cycles: Some(cycles), op, address, size_bytes };
     let expected = [
-        at(0, Op::Load, 0x1000, 64),
-        at(0, Op::Load, 4096, 1),
-        at(7, Op::Store, 0xfff, 4096),
-        at(7, Op::Store, u64::MAX, 1),
-        at(8, Op::Load, 0, 1),
-        at(9, Op::Store, 0, 1),
+        at(0, StimulusOp::Load, 0x1000, 64),
+        at(0, StimulusOp::Load, 4096, 1),
+        at(7, StimulusOp::Store, 0xfff, 4096),
+        at(7, StimulusOp::Store, u64::MAX, 1),
+        at(8, StimulusOp::Load, 0, 1),
+        at(9, StimulusOp::Store, 0, 1),
     ];
     assert_eq!(parse(text), expected);
     for header in ["cycle,op,address,size", "cycles,type,address,size", " time_cycles , read|write ,address,size"] {
@@ -151,14 +151,14 @@ fn columns_count_characters() {
 #[test]
 fn a_format_that_is_named_is_not_guessed() {
     let csv = "0,r,0,4\n";
-    assert_eq!(parse_trace("t", csv.as_bytes(), Some(Format::Csv)).unwrap(), parse(csv));
-    let error = error_of(csv.as_bytes(), Some(Format::Lackey));
+    assert_eq!(parse_trace("t", csv.as_bytes(), Some(StimulusFormat::Csv)).unwrap(), parse(csv));
+    let error = error_of(csv.as_bytes(), Some(StimulusFormat::Lackey));
     assert_eq!(error, "t:1:1: found `0`, expected `I  `, ` L `, ` S `, ` M ` or valgrind's `==pid==`");
-    let error = error_of(b" L 10,4\n", Some(Format::Csv));
+    let error = error_of(b" L 10,4\n", Some(StimulusFormat::Csv));
     assert_eq!(error, "t:1:2: found `L`, expected the column name `time`");
-    assert_eq!("lackey".parse(), Ok(Format::Lackey));
-    assert_eq!("csv".parse(), Ok(Format::Csv));
-    let error = "xml".parse::<Format>().unwrap_err().to_string();
+    assert_eq!("lackey".parse(), Ok(StimulusFormat::Lackey));
+    assert_eq!("csv".parse(), Ok(StimulusFormat::Csv));
+    let error = "xml".parse::<StimulusFormat>().unwrap_err().to_string();
     assert_eq!(error, "trace format: found `xml`, expected `lackey` or `csv`");
 }
 
@@ -175,7 +175,7 @@ fn files_without_an_access_are_refused() {
 fn gzip_is_whole_or_refused() {
     let sample = sample_bytes();
     let accesses = parse_trace("t", &sample, None).unwrap();
-    assert_eq!(read_trace(&sample_path(), Some(Format::Lackey)).unwrap(), accesses);
+    assert_eq!(read_trace(&sample_path(), Some(StimulusFormat::Lackey)).unwrap(), accesses);
 
     // In the header, in the data, before the checksum, within the length word.
     for len in [2, 9, 10, 1000, sample.len() / 2, sample.len() - 8, sample.len() - 1] {
@@ -243,7 +243,7 @@ fn csv_times_are_the_cycles() {
 
 #[test]
 fn accesses_made_by_hand_cannot_break_the_split() {
-    let trace = [access(Op::Load, 7, 0), access(Op::Store, u64::MAX - 1, 4096)];
+    let trace = [access(StimulusOp::Load, 7, 0), access(StimulusOp::Store, u64::MAX - 1, 4096)];
     let expected = [line_access(1, 0xffff_ffff_ffff_ffc0, 62, 2, true)];
     assert_eq!(line_accesses(&trace, true).collect::<Vec<_>>(), expected);
 }
@@ -252,19 +252,19 @@ fn accesses_made_by_hand_cannot_break_the_split() {
 
 #[test]
 fn saturated_traffic_walks_its_region() {
-    let region = Region::new(0x1000, 4).unwrap();
+    let region = LineRegion::new(0x1000, 4).unwrap();
     let of = |mix| saturated(mix, region, 6).map(|a| (a.op, a.address)).collect::<Vec<_>>();
     let addresses = [0x1000, 0x1040, 0x1080, 0x10c0, 0x1000, 0x1040];
-    assert_eq!(of(Mix::Reads), addresses.map(|a| (Op::Load, a)));
-    assert_eq!(of(Mix::Writes), addresses.map(|a| (Op::Store, a)));
-    let stores = of(Mix::TwoToOne).iter().map(|(op, _)| *op == Op::Store).collect::<Vec<_>>();
+    assert_eq!(of(Mix::Reads), addresses.map(|a| (StimulusOp::Load, a)));
+    assert_eq!(of(Mix::Writes), addresses.map(|a| (StimulusOp::Store, a)));
+    let stores = of(Mix::TwoToOne).iter().map(|(op, _)| *op == StimulusOp::Store).collect::<Vec<_>>();
     assert_eq!(stores, [false, false, true, false, false, true]);
     assert!(saturated(Mix::Reads, region, 6).all(|a| a.at_cycles == Some(0) && a.size_bytes == 64));
 
-    let error = |base, lines| Region::new(base, lines).unwrap_err().to_string();
+    let error = |base, lines| LineRegion::new(base, lines).unwrap_err().to_string();
     assert_eq!(error(0x20, 1), "stimulus: found base_address = 0x20, expected a multiple of 64");
     assert_eq!(error(0, 0), "stimulus: found lines = 0x0, expected at least 1, and an end within 2^64 bytes");
-    assert!(Region::new(0, 1 << 58).is_ok(), "the whole address space");
+    assert!(LineRegion::new(0, 1 << 58).is_ok(), "the whole address space");
     assert_eq!(
         error(64, 1 << 58),
         "stimulus: found lines = 0x400000000000000, expected at least 1, and an end within 2^64 bytes"
@@ -272,14 +272,14 @@ fn saturated_traffic_walks_its_region() {
 }
 
 /// Runs the steps on a memory and gives the number of reads, and of those that did not give what they had to.
-fn run(steps: &[Step], mut write: impl FnMut(&mut Store, u64, &Line, u64)) -> (usize, usize) {
+fn run(steps: &[AlgorithmStep], mut write: impl FnMut(&mut Store, u64, &LineBytes, u64)) -> (usize, usize) {
     let mut store = Store::new(Background::OwnAddress);
     let (mut reads, mut wrong) = (0, 0);
     for step in steps {
         match step {
-            Step::Write { address, data, byte_enables } => write(&mut store, *address, data, *byte_enables),
-            Step::Fence => (),
-            Step::Read { address, expected, byte_mask } => {
+            AlgorithmStep::Write { address, data, byte_enables } => write(&mut store, *address, data, *byte_enables),
+            AlgorithmStep::Fence => (),
+            AlgorithmStep::Read { address, expected, byte_mask } => {
                 let found = store.read_line(*address).data;
                 reads += 1;
                 wrong += usize::from((0..64).any(|n| byte_mask >> n & 1 == 1 && found[n] != expected[n]));
@@ -289,7 +289,7 @@ fn run(steps: &[Step], mut write: impl FnMut(&mut Store, u64, &Line, u64)) -> (u
     (reads, wrong)
 }
 
-fn right(store: &mut Store, address: u64, data: &Line, byte_enables: u64) {
+fn right(store: &mut Store, address: u64, data: &LineBytes, byte_enables: u64) {
     store.write_line(address, data, byte_enables, false);
 }
 
@@ -300,9 +300,9 @@ fn the_stress_algorithms_pass_on_a_memory_and_fail_on_a_broken_one() {
     let all = [alg1a(&masked), alg1b(&masked), alg2(&rounds)].map(Result::unwrap);
     for (steps, reads) in all.iter().zip([2 * 2 * 16, 2 * 2 * 16, 4 * 18]) {
         assert_eq!(run(steps, right), (reads, 0));
-        let writes = steps.iter().filter(|step| matches!(step, Step::Write { .. })).count();
+        let writes = steps.iter().filter(|step| matches!(step, AlgorithmStep::Write { .. })).count();
         let mut left = writes;
-        let loses_the_last = |store: &mut Store, address: u64, data: &Line, byte_enables: u64| {
+        let loses_the_last = |store: &mut Store, address: u64, data: &LineBytes, byte_enables: u64| {
             left -= 1;
             if left > 0 {
                 right(store, address, data, byte_enables);
@@ -319,9 +319,9 @@ fn alg1a_is_the_sequence_of_the_book() {
     let mut shown: Vec<String> = Vec::new();
     for step in alg1a(&streams).unwrap() {
         shown.push(match step {
-            Step::Write { address, data, .. } => format!("write {address:x} {}", data[0]),
-            Step::Fence => "fence".to_owned(),
-            Step::Read { address, expected, .. } => format!("read {address:x} {}", expected[60]),
+            AlgorithmStep::Write { address, data, .. } => format!("write {address:x} {}", data[0]),
+            AlgorithmStep::Fence => "fence".to_owned(),
+            AlgorithmStep::Read { address, expected, .. } => format!("read {address:x} {}", expected[60]),
         });
     }
     let expected = "write 40 1; write c0 2; write 1040 1; write 10c0 2; fence; \
@@ -334,14 +334,14 @@ fn alg1a_is_the_sequence_of_the_book() {
 #[test]
 fn alg1b_writes_the_bogus_pattern_first() {
     let steps = alg1b(&WriteStreams::default()).unwrap();
-    let first_bytes = |step: &Step| match step {
-        Step::Write { data, .. } => data[0],
+    let first_bytes = |step: &AlgorithmStep| match step {
+        AlgorithmStep::Write { data, .. } => data[0],
         other => panic!("{other:?}"),
     };
     assert_eq!(steps[..6].iter().map(first_bytes).collect::<Vec<_>>(), [0xb0, 0xb0, 1, 0xb0, 0xb0, 2]);
     // A memory that keeps the first write of a line and loses the good one shows the bogus pattern.
     let mut written = std::collections::BTreeSet::new();
-    let stuck = |store: &mut Store, address: u64, data: &Line, byte_enables: u64| {
+    let stuck = |store: &mut Store, address: u64, data: &LineBytes, byte_enables: u64| {
         if written.insert(address) {
             right(store, address, data, byte_enables);
         }
@@ -418,7 +418,7 @@ struct Traffic {
     flushed: usize,
 }
 
-fn traffic(trace: &[Access], ifetch: bool) -> Traffic {
+fn traffic(trace: &[StimulusAccess], ifetch: bool) -> Traffic {
     let mut cache = Cache::new(CacheConfig::default()).unwrap();
     let mut store = Store::new(Background::OwnAddress);
     // The same accesses on a memory without a cache: what every load has to give.
@@ -457,7 +457,7 @@ fn traffic(trace: &[Access], ifetch: bool) -> Traffic {
 fn the_sample_trace_reaches_memory() {
     let trace = read_trace(&sample_path(), None).unwrap();
     let count = |op| trace.iter().filter(|access| access.op == op).count();
-    let ops = [Op::Ifetch, Op::Load, Op::Store, Op::Modify].map(count);
+    let ops = [StimulusOp::Ifetch, StimulusOp::Load, StimulusOp::Store, StimulusOp::Modify].map(count);
     // README.md of the sample gives the same numbers.
     assert_eq!(ops, [211_507, 16_944, 16_539, 2_200]);
     let data = Traffic { lines: 247_190, line_accesses: 37_883, misses: 7_293, write_backs: 5_968, flushed: 284 };
@@ -526,7 +526,7 @@ impl NaiveCache {
         (set, held)
     }
 
-    fn read(&mut self, address: u64) -> Option<Line> {
+    fn read(&mut self, address: u64) -> Option<LineBytes> {
         let (set, held) = self.take(address);
         let held = held?;
         set.push(held.clone());
@@ -626,7 +626,7 @@ proptest! {
     /// Text that is almost a trace: an error or accesses, never a panic.
     #[test]
     fn no_text_breaks_the_readers(text in "([ILSM=#0-9a-fx,rw \n\t]|\\PC){0,80}", csv in any::<bool>()) {
-        let format = if csv { Format::Csv } else { Format::Lackey };
+        let format = if csv { StimulusFormat::Csv } else { StimulusFormat::Lackey };
         for format in [None, Some(format)] {
             if let Err(error) = parse_trace("t", text.as_bytes(), format) {
                 prop_assert!(error.to_string().starts_with("t:"));
@@ -639,7 +639,7 @@ proptest! {
     fn line_accesses_cover_the_access(address in any::<u64>(), size_bytes in 1..=MAX_ACCESS_BYTES) {
         prop_assume!(address.checked_add(u64::from(size_bytes) - 1).is_some());
         let mut next = Some(address);
-        for part in line_accesses(&[access(Op::Load, address, size_bytes)], false) {
+        for part in line_accesses(&[access(StimulusOp::Load, address, size_bytes)], false) {
             prop_assert_eq!(part.line_address % 64, 0);
             prop_assert!(part.len >= 1 && part.offset + part.len <= 64);
             prop_assert_eq!(part.byte_enables().count_ones(), u32::from(part.len));

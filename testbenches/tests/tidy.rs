@@ -6,6 +6,7 @@
 mod documents;
 mod habits;
 mod layers;
+mod names;
 mod tokens;
 mod tree;
 mod words;

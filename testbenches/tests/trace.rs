@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use scalepool::trace::diff::{DiffError, Input, Policy, diff};
+use scalepool::trace::diff::{DiffError, DiffInput, Policy, diff};
 use scalepool::trace::gtkw::gtkwave_files;
 use scalepool::trace::jsonl::JsonlSink;
 use scalepool::trace::signals::Signals;
 use scalepool::trace::vcd::VcdSink;
-use scalepool::trace::{Body, Filter, Header, Highlights, Hub, Kind, PlaceKind, Sink, Stamp, Tap};
+use scalepool::trace::{Body, Highlights, Hub, PlaceKind, RecordKind, Sink, Stamp, Tap, TraceFilter, TraceHeader};
 use scalepool_protocols::cxl::cxl68::code::{DrsOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::message::{Class, D2hRsp, M2sReq, M2sRwd, S2mDrs, S2mNdr};
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
-use scalepool_protocols::cxl::cxl68::stream::{Data, Message, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl68::{Dir, LAYOUTS};
 use scalepool_protocols::wire::{At, LayoutDef, Violation, Wire};
 
@@ -26,8 +26,8 @@ const UNIT_FS: u64 = 1_062_500;
 const DOWN: PlaceKind = PlaceKind::Flits { protocol: "cxl-68b", dir: "down" };
 const UP: PlaceKind = PlaceKind::Flits { protocol: "cxl-68b", dir: "up" };
 
-fn header() -> Header {
-    Header { model_version: "0.1.0".into(), scenario_hash: "00ff".into(), seed: 7 }
+fn header() -> TraceHeader {
+    TraceHeader { model_version: "0.1.0".into(), scenario_hash: "00ff".into(), seed: 7 }
 }
 
 fn at(n: u64) -> Stamp {
@@ -35,10 +35,10 @@ fn at(n: u64) -> Stamp {
 }
 
 /// Units of one direction: requests, two in some flits, and writes; or completions and data.
-fn units(dir: Dir, n_units: u64) -> Vec<Unit> {
+fn units(dir: Dir, n_units: u64) -> Vec<Cxl68Unit> {
     let mut packer = Packer::new(dir, Cxl68Config::default());
     let push = |packer: &mut Packer, class, bits: Result<u128, _>, data: Option<Data>| {
-        packer.push(Message { class, bits: bits.unwrap(), data }).unwrap();
+        packer.push(Cxl68Message { class, bits: bits.unwrap(), data }).unwrap();
     };
     let unit = |n: u64| {
         let tag = n as u16;
@@ -71,23 +71,23 @@ fn units(dir: Dir, n_units: u64) -> Vec<Unit> {
             }
         }
         match packer.pack(&mut [10; 10], 4) {
-            Packed::Nothing => Unit::plain(pid::NULL, &[0; 64]),
-            Packed::AllData(slots) => Unit::from_slots(pid::CACHEMEM, &slots),
+            Packed::Nothing => Cxl68Unit::plain(pid::NULL, &[0; 64]),
+            Packed::AllData(slots) => Cxl68Unit::from_slots(pid::CACHEMEM, &slots),
             Packed::Protocol(header, mut slots) => {
                 slots[0] |= header.to_bits().unwrap();
-                Unit::from_slots(pid::CACHEMEM, &slots)
+                Cxl68Unit::from_slots(pid::CACHEMEM, &slots)
             }
         }
     };
     (0..n_units).map(unit).collect()
 }
 
-fn say_unit(tap: &mut Tap, at: Stamp, dir: &'static str, unit: &Unit) {
-    tap.record(at, Kind::Flit, 0, 0, || Body::Flit { protocol: "cxl-68b", dir, bytes: unit.0.to_vec() });
+fn say_unit(tap: &mut Tap, at: Stamp, dir: &'static str, unit: &Cxl68Unit) {
+    tap.record(at, RecordKind::Flit, 0, 0, || Body::Flit { protocol: "cxl-68b", dir, bytes: unit.0.to_vec() });
 }
 
 fn say_value(tap: &mut Tap, at: Stamp, signal: &'static str, value: u64) {
-    tap.record(at, Kind::Value, 0, 0, || Body::Value { signal, value });
+    tap.record(at, RecordKind::Value, 0, 0, || Body::Value { signal, value });
 }
 
 /// A hub with two links and a credit counter. `order` says in which order the taps speak.
@@ -115,7 +115,7 @@ fn scene(n_units: u64, order: &[usize]) -> Hub {
     hub
 }
 
-fn trace_of(hub: &mut Hub, filter: Filter) -> String {
+fn trace_of(hub: &mut Hub, filter: TraceFilter) -> String {
     let mut out = Vec::new();
     let mut sink = JsonlSink::new(&mut out, &header(), hub.places(), filter).unwrap();
     hub.drain_into(&mut [&mut sink]).unwrap();
@@ -123,7 +123,7 @@ fn trace_of(hub: &mut Hub, filter: Filter) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn wave_of(hub: &mut Hub, filter: Filter) -> String {
+fn wave_of(hub: &mut Hub, filter: TraceFilter) -> String {
     let mut out = Vec::new();
     let mut sink = VcdSink::new(&mut out, &header(), hub.places(), filter).unwrap();
     hub.drain_into(&mut [&mut sink]).unwrap();
@@ -216,7 +216,7 @@ fn assert_message(wave: &Wave, t_fs: u64, scope: &str, layout: &LayoutDef, bits:
 #[test]
 fn a_wave_read_back_holds_every_field_of_every_message() {
     const UNITS: u64 = 60;
-    let wave = Wave::read(&wave_of(&mut scene(UNITS, &[0, 1, 2]), Filter::default()));
+    let wave = Wave::read(&wave_of(&mut scene(UNITS, &[0, 1, 2]), TraceFilter::default()));
     for (dir, place) in [(Dir::Down, "host.port[0].tx"), (Dir::Up, "device.tx")] {
         let mut unpacker = Unpacker::new(dir, Cxl68Config::default().revision, Enabled::ALL);
         let mut counts = BTreeMap::new();
@@ -260,7 +260,7 @@ fn a_wave_read_back_holds_every_field_of_every_message() {
 
 #[test]
 fn the_order_in_which_records_are_made_changes_no_byte() {
-    let filter = Filter::default;
+    let filter = TraceFilter::default;
     let (trace, wave) = (trace_of(&mut scene(20, &[0, 1, 2]), filter()), wave_of(&mut scene(20, &[0, 1, 2]), filter()));
     for order in [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         assert_eq!(trace_of(&mut scene(20, &order), filter()), trace);
@@ -281,11 +281,11 @@ fn the_order_in_which_records_are_made_changes_no_byte() {
 
 #[test]
 fn a_window_shows_the_values_of_the_whole_wave() {
-    let whole = Wave::read(&wave_of(&mut scene(40, &[0, 1, 2]), Filter::default()));
+    let whole = Wave::read(&wave_of(&mut scene(40, &[0, 1, 2]), TraceFilter::default()));
     // Between two units, at a unit, and behind the last one.
     for (from_fs, to_fs) in [(9 * UNIT_FS + 1, 20 * UNIT_FS), (9 * UNIT_FS, 20 * UNIT_FS - 1), (99 * UNIT_FS, u64::MAX)]
     {
-        let filter = Filter::new(&[], Some(from_fs), Some(to_fs)).unwrap();
+        let filter = TraceFilter::new(&[], Some(from_fs), Some(to_fs)).unwrap();
         let part = Wave::read(&wave_of(&mut scene(40, &[0, 1, 2]), filter.clone()));
         assert_eq!(part.widths, whole.widths);
         assert_eq!(part.instants[0].0, from_fs);
@@ -304,15 +304,15 @@ fn a_window_shows_the_values_of_the_whole_wave() {
 
 #[test]
 fn a_scope_filter_takes_places_and_leaves_their_values_alone() {
-    let filter = || Filter::new(&["host*.tx", "*.nothing*", "device"], None, None).unwrap();
+    let filter = || TraceFilter::new(&["host*.tx", "*.nothing*", "device"], None, None).unwrap();
     let error = JsonlSink::new(Vec::new(), &header(), scene(1, &[]).places(), filter()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "trace scope: found no place for `*.nothing*`, expected one of: device.tx, host.port[0], host.port[0].tx"
     );
-    let filter = || Filter::new(&["host*.tx"], None, None).unwrap();
+    let filter = || TraceFilter::new(&["host*.tx"], None, None).unwrap();
     let part = Wave::read(&wave_of(&mut scene(10, &[0, 1, 2]), filter()));
-    let whole = Wave::read(&wave_of(&mut scene(10, &[0, 1, 2]), Filter::default()));
+    let whole = Wave::read(&wave_of(&mut scene(10, &[0, 1, 2]), TraceFilter::default()));
     assert!(part.widths.keys().all(|path| path.starts_with("host.port[0].tx.")));
     for (path, digits) in &part.instants.last().unwrap().1 {
         assert_eq!(digits, whole.digits(u64::MAX, path));
@@ -337,32 +337,32 @@ fn one_of_each() -> Hub {
     let message = |layout, bits: u128, data| move || Body::Message { layout, bits, data };
     let req = M2sReq { opcode: M2sReqOpcode::MemRdData, tag: 0xffff, address: 0xf_ffff_ffff_ffc0, ..M2sReq::default() };
     let id = core.new_id();
-    core.record(at(0), Kind::Begin, id, 0, message(M2sReq::DEF, req.to_bits().unwrap(), None));
+    core.record(at(0), RecordKind::Begin, id, 0, message(M2sReq::DEF, req.to_bits().unwrap(), None));
     let child = link.new_id();
-    link.record(at(1), Kind::Begin, child, id, || Body::None);
-    link.record(at(1), Kind::Mark, child, id, || Body::Mark("credit"));
+    link.record(at(1), RecordKind::Begin, child, id, || Body::None);
+    link.record(at(1), RecordKind::Mark, child, id, || Body::Mark("credit"));
     say_unit(&mut link, at(2), "down", &units(Dir::Down, 1)[0]);
     let text = "an odd \"text\"\n".to_owned();
     let (rule, found, expected) = ("CXL68-CRC-01", "0x0001".to_owned(), "0x0002".to_owned());
     let violation = Violation { rule, at: At::Byte(66), found, expected, text };
-    link.record(at(2), Kind::Violation, 0, 0, || Body::Violation(violation));
+    link.record(at(2), RecordKind::Violation, 0, 0, || Body::Violation(violation));
     say_value(&mut credits, at(3), "credits", (1 << 53) - 1);
     say_value(&mut credits, at(3), "credits", 1 << 53);
     // Opcode 7 is reserved: it stays a number.
     let drs = S2mDrs { opcode: DrsOpcode(7), tag: 0xffff, poison: true, ..S2mDrs::default() };
-    core.record(at(4), Kind::End, id, 0, message(S2mDrs::DEF, drs.to_bits().unwrap(), Some(vec![0, 0x5a, 0xff])));
+    core.record(at(4), RecordKind::End, id, 0, message(S2mDrs::DEF, drs.to_bits().unwrap(), Some(vec![0, 0x5a, 0xff])));
     hub
 }
 
 #[test]
 fn a_trace_has_a_header_and_one_object_a_line() {
-    insta::assert_snapshot!(trace_of(&mut one_of_each(), Filter::default()));
+    insta::assert_snapshot!(trace_of(&mut one_of_each(), TraceFilter::default()));
 }
 
 #[test]
 fn a_wave_of_every_kind_of_place() {
     let mut hub = one_of_each();
-    let text = wave_of(&mut hub, Filter::new(&["host.core", "host"], None, None).unwrap());
+    let text = wave_of(&mut hub, TraceFilter::new(&["host.core", "host"], None, None).unwrap());
     let wave = Wave::read(&text);
     assert_eq!(wave.value(0, "host.core.m2s_req.address"), 0xf_ffff_ffff_ffc0);
     assert_eq!(wave.value(4 * UNIT_FS, "host.core.s2m_drs.opcode"), 7);
@@ -375,24 +375,24 @@ fn a_wave_of_every_kind_of_place() {
         say_value(&mut values, at(1), "busy", 1);
         say_value(&mut values, at(1), "count", 0xfff);
         let body = |bits| move || Body::Message { layout: D2hRsp::DEF, bits, data: None };
-        core.record(at(2), Kind::Begin, 1, 0, body(0x2_abc9));
-        core.record(at(3), Kind::Begin, 2, 0, body(0x2_abc9));
+        core.record(at(2), RecordKind::Begin, 1, 0, body(0x2_abc9));
+        core.record(at(3), RecordKind::Begin, 2, 0, body(0x2_abc9));
         hub
     };
-    insta::assert_snapshot!("wave_text", wave_of(&mut { hub }, Filter::default()));
+    insta::assert_snapshot!("wave_text", wave_of(&mut { hub }, TraceFilter::default()));
 }
 
 #[test]
 fn units_are_discarded_from_a_bad_crc_to_the_end_of_the_ack_sequence() {
     let control =
-        |name| Unit::from_slots(pid::CACHEMEM, &[Control::by_name(name).unwrap().to_slot().unwrap(), 0, 0, 0]);
+        |name| Cxl68Unit::from_slots(pid::CACHEMEM, &[Control::by_name(name).unwrap().to_slot().unwrap(), 0, 0, 0]);
     let good = units(Dir::Down, 12);
     let mut bad = good[3];
     bad.0[40] ^= 1;
     let (frame, ack) = (control("RETRY.Frame"), control("RETRY.Ack"));
-    let null = Unit::plain(pid::NULL, &[0; 64]);
-    let mut seen: Vec<(Unit, u128)> = Vec::new();
-    let kind_of_good = |unit: &Unit| {
+    let null = Cxl68Unit::plain(pid::NULL, &[0; 64]);
+    let mut seen: Vec<(Cxl68Unit, u128)> = Vec::new();
+    let kind_of_good = |unit: &Cxl68Unit| {
         let mut kinds = good.iter().scan(Unpacker::new(Dir::Down, Default::default(), Enabled::ALL), |unpacker, u| {
             let all_data = unpacker.rollover() > 3;
             unpacker.read(u);
@@ -411,11 +411,11 @@ fn units_are_discarded_from_a_bad_crc_to_the_end_of_the_ack_sequence() {
     seen.push((ack, 2));
     seen.extend(good[3..].iter().map(|u| (*u, kind_of_good(u))));
 
-    let run = |units: &[Unit]| {
+    let run = |units: &[Cxl68Unit]| {
         let mut hub = Hub::new(true);
         let mut tap = hub.tap("rx", DOWN);
         (0..).zip(units).for_each(|(n, unit)| say_unit(&mut tap, at(n), "down", unit));
-        Wave::read(&wave_of(&mut hub, Filter::default()))
+        Wave::read(&wave_of(&mut hub, TraceFilter::default()))
     };
     let wave = run(&seen.iter().map(|(unit, _)| *unit).collect::<Vec<_>>());
     for (n, (unit, kind)) in (0..).zip(&seen) {
@@ -438,9 +438,9 @@ fn short_long_and_senseless_units_are_shown_and_do_no_harm() {
     let unit = units(Dir::Down, 1)[0];
     let long = [&unit.0[..], &[0xff; 9]].concat();
     for (n, bytes) in [vec![0x4b, 0x4b, 0, 0], vec![], long].into_iter().enumerate() {
-        tap.record(at(n as u64), Kind::Flit, 0, 0, || Body::Flit { protocol: "cxl-68b", dir: "down", bytes });
+        tap.record(at(n as u64), RecordKind::Flit, 0, 0, || Body::Flit { protocol: "cxl-68b", dir: "down", bytes });
     }
-    let wave = Wave::read(&wave_of(&mut hub, Filter::default()));
+    let wave = Wave::read(&wave_of(&mut hub, TraceFilter::default()));
     assert_eq!(wave.value(0, "rx.flit.kind"), 4, "NULL with EDS, cut short");
     assert_eq!(wave.value(UNIT_FS, "rx.flit.kind"), 6, "no usable ID");
     assert_eq!(wave.value(2 * UNIT_FS, "rx.flit.kind"), 7, "waits for a replay");
@@ -452,7 +452,7 @@ fn what_a_wave_cannot_show_is_an_error_that_says_where() {
     let open = |path: &str, kind| {
         let mut hub = Hub::new(true);
         hub.tap(path, kind);
-        VcdSink::new(Vec::new(), &header(), hub.places(), Filter::default()).unwrap_err().to_string()
+        VcdSink::new(Vec::new(), &header(), hub.places(), TraceFilter::default()).unwrap_err().to_string()
     };
     assert_eq!(
         open("a..b", DOWN),
@@ -474,11 +474,11 @@ fn what_a_wave_cannot_show_is_an_error_that_says_where() {
     let mut hub = Hub::new(true);
     let mut values = hub.tap("v", PlaceKind::Values(&[("n", 8), ("m", 8)]));
     let mut messages = hub.tap("m", PlaceKind::Messages(&[M2sReq::DEF]));
-    let mut wave = VcdSink::new(Vec::new(), &header(), hub.places(), Filter::default()).unwrap();
+    let mut wave = VcdSink::new(Vec::new(), &header(), hub.places(), TraceFilter::default()).unwrap();
     say_value(&mut values, at(1), "k", 1);
     let error = hub.drain_into(&mut [&mut wave]).unwrap_err().to_string();
     assert_eq!(error, "wave place `v`: found signal `k`, expected one of: n, m");
-    messages.record(at(1), Kind::Begin, 1, 0, || Body::Message { layout: S2mDrs::DEF, bits: 1, data: None });
+    messages.record(at(1), RecordKind::Begin, 1, 0, || Body::Message { layout: S2mDrs::DEF, bits: 1, data: None });
     let error = hub.drain_into(&mut [&mut wave]).unwrap_err().to_string();
     assert_eq!(error, "wave place `m`: found layout `cxl68.s2m_drs`, expected one of: cxl68.m2s_req");
     say_value(&mut values, at(0), "n", 1);
@@ -494,16 +494,16 @@ fn save_files_name_what_the_wave_has() {
         hub.tap("host.port[1]", PlaceKind::Values(&[("credits", 10), ("stalled", 1)]));
         hub.places().clone()
     };
-    let signals = Signals::new(&places, &Filter::default()).unwrap();
+    let signals = Signals::new(&places, &TraceFilter::default()).unwrap();
     let files = gtkwave_files("demo.vcd", &signals, &Highlights::all(&signals));
     let text: String = files.iter().map(|(path, text)| format!("--- {path}\n{text}")).collect();
     insta::assert_snapshot!(text);
 
     // Every signal and every code file of a large view exists, and bits of a code are as wide as its field.
     let mut hub = scene(1, &[0, 1, 2]);
-    let signals = Signals::new(hub.places(), &Filter::default()).unwrap();
+    let signals = Signals::new(hub.places(), &TraceFilter::default()).unwrap();
     let files = gtkwave_files("w.vcd", &signals, &Highlights::all(&signals));
-    let widths = Wave::read(&wave_of(&mut hub, Filter::default())).widths;
+    let widths = Wave::read(&wave_of(&mut hub, TraceFilter::default())).widths;
     let names: Vec<String> =
         widths.iter().map(|(path, &w)| if w == 1 { path.clone() } else { format!("{path}[{}:0]", w - 1) }).collect();
     let (mut n_signals, mut codes) = (0, None);
@@ -531,13 +531,13 @@ proptest! {
         let mut hub = Hub::new(true);
         let mut taps = [("down", hub.tap("a", DOWN)), ("up", hub.tap("b", UP))];
         let unit = |(good, slots): &(bool, [u128; 4])| match good {
-            true => Unit::from_slots(pid::CACHEMEM, slots),
-            false => Unit::plain(slots[0] as u16, &[slots[1] as u8; 64]),
+            true => Cxl68Unit::from_slots(pid::CACHEMEM, slots),
+            false => Cxl68Unit::plain(slots[0] as u16, &[slots[1] as u8; 64]),
         };
         for (n, made) in (0..).zip(&units) {
             taps.iter_mut().for_each(|(dir, tap)| say_unit(tap, at(n), dir, &unit(made)));
         }
-        let wave = Wave::read(&wave_of(&mut hub, Filter::default()));
+        let wave = Wave::read(&wave_of(&mut hub, TraceFilter::default()));
         for (n, made) in (0..).zip(&units) {
             for place in ["a", "b"] {
                 prop_assert_eq!(wave.value(n * UNIT_FS, &format!("{place}.flit.seq")), u128::from(n) + 1);
@@ -555,13 +555,13 @@ proptest! {
         let message = |n: usize| (LAYOUTS[messages[n].0], messages[n].1 & u128::MAX >> (128 - LAYOUTS[messages[n].0].bits));
         for n in 0..messages.len() {
             let (layout, bits) = message(n);
-            tap.record(at(n as u64), Kind::Mark, 0, 0, || Body::Message { layout, bits, data: None });
+            tap.record(at(n as u64), RecordKind::Mark, 0, 0, || Body::Message { layout, bits, data: None });
         }
         let records = hub.drain();
         let (mut wave, mut trace) = (Vec::new(), Vec::new());
         let mut sinks = (
-            VcdSink::new(&mut wave, &header(), hub.places(), Filter::default()).unwrap(),
-            JsonlSink::new(&mut trace, &header(), hub.places(), Filter::default()).unwrap(),
+            VcdSink::new(&mut wave, &header(), hub.places(), TraceFilter::default()).unwrap(),
+            JsonlSink::new(&mut trace, &header(), hub.places(), TraceFilter::default()).unwrap(),
         );
         for record in &records {
             sinks.0.record(hub.places(), record).unwrap();
@@ -595,7 +595,7 @@ proptest! {
 const HEAD: &str = "{\"format\":\"scalepool-trace\",\"format_version\":1,\"model_version\":\"0.1.0\",\"scenario_hash\":\"aa\",\"seed\":1}\n";
 
 fn compare(texts: [&str; 2], policy: Policy, mask: &[&str]) -> Result<String, DiffError> {
-    let input = |name: &str, text| Input { name: name.into(), reader: <&[u8]>::clone(&text) };
+    let input = |name: &str, text| DiffInput { name: name.into(), reader: <&[u8]>::clone(&text) };
     let [a, b] = texts.map(str::as_bytes);
     let mask: Vec<String> = mask.iter().map(|m| (*m).to_owned()).collect();
     let difference = diff(input("a.jsonl", a), input("b.jsonl", b), &policy, &mask)?;
@@ -686,7 +686,7 @@ fn diff_of_what_is_no_trace() {
         assert_eq!(error(text), expected);
     }
     let bad = [HEAD.as_bytes(), b"{\"a\":\"\xff\"}\n"].concat();
-    let input = |bytes| Input { name: "b.jsonl".into(), reader: bytes };
+    let input = |bytes| DiffInput { name: "b.jsonl".into(), reader: bytes };
     let error = diff(input(&bad[..]), input(&bad[..]), &Policy::InOrder, &[]).unwrap_err().to_string();
     assert_eq!(error, "b.jsonl:2:7: found a byte that is not UTF-8, expected a JSON object");
 }

@@ -1,24 +1,24 @@
 //! Transactions of a trace are trees: one for each access, whatever it took, with the reason of every wait.
 
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::{self, Request, SCENARIOS};
+use scalepool::scenario::{self, SCENARIOS, ScenarioRequest};
 use scalepool::trace::Wait;
-use scalepool::trace::diff::Input;
-use scalepool::trace::explain::{Transaction, Trees};
+use scalepool::trace::diff::DiffInput;
+use scalepool::trace::explain::{TraceTransaction, Trees};
 use std::collections::BTreeSet;
 
 /// The trace of a run.
 fn trace(name: &str, set: &[&str], cycles: Option<u64>) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.jsonl");
-    let request = Request {
+    let request = ScenarioRequest {
         scenario: name.to_owned(),
         seed: 1,
         cycles,
         threads: 1,
         set: set.iter().map(|&s| s.to_owned()).collect(),
         outputs: Outputs { trace: Some(path.clone()), ..Outputs::default() },
-        ..Request::default()
+        ..ScenarioRequest::default()
     };
     let report = scenario::run(&request, &mut |_| ()).expect("legal");
     assert!(cycles.is_some() || report.violations.is_empty(), "{name} {set:?}: {:?}", report.violations);
@@ -26,7 +26,7 @@ fn trace(name: &str, set: &[&str], cycles: Option<u64>) -> String {
 }
 
 fn trees(text: &str) -> Trees {
-    Trees::read(Input { name: "trace".to_owned(), reader: text.as_bytes() }).expect("a trace")
+    Trees::read(DiffInput { name: "trace".to_owned(), reader: text.as_bytes() }).expect("a trace")
 }
 
 /// What may begin a tree: an access, a request of a GPU's program, a message of power management.
@@ -47,7 +47,7 @@ const ROOTS: &[&str] = &[
 ];
 
 /// Requests that may have ended when they arrive: those of NVLink and of CXL.io that are posted.
-fn may_be_posted(transaction: &Transaction) -> bool {
+fn may_be_posted(transaction: &TraceTransaction) -> bool {
     ["nvlink.", "cxlio."].iter().any(|family| transaction.what.starts_with(family))
 }
 
@@ -167,13 +167,13 @@ fn threads_change_no_tree() {
     let folder = tempfile::tempdir().expect("a folder");
     let of = |threads: usize| {
         let path = folder.path().join(format!("{threads}.jsonl"));
-        let request = Request {
+        let request = ScenarioRequest {
             scenario: "hdm-db-fabric".to_owned(),
             seed: 3,
             cycles: Some(10_000),
             threads,
             outputs: Outputs { trace: Some(path.clone()), ..Outputs::default() },
-            ..Request::default()
+            ..ScenarioRequest::default()
         };
         scenario::run(&request, &mut |_| ()).expect("legal");
         std::fs::read(path).expect("the trace is there")

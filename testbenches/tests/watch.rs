@@ -4,27 +4,27 @@
 use crate::cxl68_retry::bench as bench68;
 use crate::cxl256_link::rig as rig256;
 use crate::nvl::rig as rig_nvl;
-use scalepool::forms::flit::{Answer, Decoder};
+use scalepool::forms::flit::{FlitAnswer, FlitDecoder};
 use scalepool::kernel::Rng;
 use scalepool::link::cxl256::{CachememConfig, LinkConfig as Link256};
 use scalepool::link::event::Culprit;
 use scalepool::link::hook::Direction;
 use scalepool::link::nvlink::Buffers;
-use scalepool::link::protocol::Protocol;
-use scalepool::link::ualink::line::{LaneRate, Line, Width};
-use scalepool::link::ualink::tl::{Counts, Tl, TlClass, TlConfig};
+use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::ualink::line::{LaneRate, UalLine, UalWidth};
+use scalepool::link::ualink::tl::{Tl, TlClass, TlConfig, TlCreditCounts};
 use scalepool::link::ualink::{EndConfig as UalConfig, OnLine};
-use scalepool::link::watch::{Watch, WatchConfig};
+use scalepool::link::watch::{EndWatch, WatchConfig};
 use scalepool::link::{cxl68, cxl256, nvlink, ualink};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::{Class as Class256, Mode};
-use scalepool_protocols::nvlink::{Header, Vc};
+use scalepool_protocols::nvlink::{NvlHeader, Vc};
 use scalepool_protocols::rules;
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd};
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::wire::Wire;
@@ -50,7 +50,7 @@ trait Side {
     fn came(&self) -> u64;
 }
 
-struct Side68(cxl68::End, u64);
+struct Side68(cxl68::Cxl68End, u64);
 
 impl Side for Side68 {
     fn work(&mut self, rng: &mut Rng, n: u64) {
@@ -70,7 +70,7 @@ impl Side for Side68 {
     }
 
     fn receive(&mut self, unit: &[u8], now: u64) {
-        self.0.receive(&Unit::from_bytes(unit).expect("a unit"), now);
+        self.0.receive(&Cxl68Unit::from_bytes(unit).expect("a unit"), now);
     }
 
     fn flits_again(&self) -> u64 {
@@ -82,7 +82,7 @@ impl Side for Side68 {
     }
 }
 
-struct Side256(cxl256::End<cxl256::Cachemem>, Dir, u64);
+struct Side256(cxl256::Cxl256End<cxl256::Cachemem>, Dir, u64);
 
 impl Side for Side256 {
     fn work(&mut self, rng: &mut Rng, _n: u64) {
@@ -102,7 +102,7 @@ impl Side for Side256 {
     }
 
     fn receive(&mut self, unit: &[u8], now: u64) {
-        self.0.receive(&Flit::from_bytes(unit).expect("a flit"), now);
+        self.0.receive(&Cxl256Flit::from_bytes(unit).expect("a flit"), now);
     }
 
     fn flits_again(&self) -> u64 {
@@ -114,7 +114,7 @@ impl Side for Side256 {
     }
 }
 
-struct SideNvl(nvlink::End, u64);
+struct SideNvl(nvlink::NvlEnd, u64);
 
 impl Side for SideNvl {
     fn work(&mut self, rng: &mut Rng, _n: u64) {
@@ -136,7 +136,7 @@ impl Side for SideNvl {
     }
 
     fn receive(&mut self, unit: &[u8], _now: u64) {
-        self.0.receive(&nvlink::Flit(unit.try_into().expect("a flit")));
+        self.0.receive(&nvlink::NvlFlit(unit.try_into().expect("a flit")));
     }
 
     fn flits_again(&self) -> u64 {
@@ -148,7 +148,7 @@ impl Side for SideNvl {
     }
 }
 
-struct SideUal(ualink::End<Tl>, u16, u64);
+struct SideUal(ualink::UalEnd<Tl>, u16, u64);
 
 impl Side for SideUal {
     fn work(&mut self, rng: &mut Rng, _n: u64) {
@@ -156,12 +156,12 @@ impl Side for SideUal {
         if end.waiting(TlClass::Request) < 4 && rng.ratio(1, 2) {
             let (cmd, dst) = (ReqCmd::WriteFull, 1 - id);
             let req = TlReq { cmd, src: id, dst, address: 0x1000, len: 63, numbeats: 3, ..TlReq::default() };
-            end.send(with_data(Field::Request(req), &[[7; 64]; 4], None)).expect("a legal request");
+            end.send(with_data(ControlField::Request(req), &[[7; 64]; 4], None)).expect("a legal request");
         }
         while let Some((_, held)) = end.take(TlClass::Request) {
             end.release(&held.expect("it came over the link"));
             let rsp = TlRsp { dst: 1 - id, rdwr: RdWr::Write, ..TlRsp::default() };
-            end.send(with_data(Field::Response(rsp), &[], None)).expect("a legal response");
+            end.send(with_data(ControlField::Response(rsp), &[], None)).expect("a legal response");
         }
         while let Some((_, held)) = end.take(TlClass::Response) {
             held.into_iter().for_each(|held| end.release(&held));
@@ -186,29 +186,29 @@ impl Side for SideUal {
     }
 }
 
-fn sides(protocol: Protocol) -> [Box<dyn Side>; 2] {
+fn sides(protocol: LinkProtocol) -> [Box<dyn Side>; 2] {
     match protocol {
-        Protocol::Cxl68 => Dir::ALL.map(|dir| {
-            let end = cxl68::End::new(cxl68::EndConfig::cachemem(dir, bench68::link(), 40)).expect("legal");
+        LinkProtocol::Cxl68 => Dir::ALL.map(|dir| {
+            let end = cxl68::Cxl68End::new(cxl68::EndConfig::cachemem(dir, bench68::link(), 40)).expect("legal");
             Box::new(Side68(end, 0)) as Box<dyn Side>
         }),
-        Protocol::Cxl256(mode) => Dir::ALL.map(|dir| {
+        LinkProtocol::Cxl256(mode) => Dir::ALL.map(|dir| {
             let link = Link256 { mode, ..Link256::default() };
-            let end = cxl256::End::cachemem(link, CachememConfig::cachemem(dir, mode, 40));
+            let end = cxl256::Cxl256End::cachemem(link, CachememConfig::cachemem(dir, mode, 40));
             Box::new(Side256(end, dir, 0)) as Box<dyn Side>
         }),
-        Protocol::Nvlink => Dir::ALL.map(|_| {
-            let end = nvlink::End::new(rig_nvl::config(), Buffers::default());
+        LinkProtocol::Nvlink => Dir::ALL.map(|_| {
+            let end = nvlink::NvlEnd::new(rig_nvl::config(), Buffers::default());
             Box::new(SideNvl(end, 0)) as Box<dyn Side>
         }),
-        Protocol::Ualink => {
-            let line = Line { rate: LaneRate::G200, width: Width::X4, interleave: 4 };
+        LinkProtocol::Ualink => {
+            let line = UalLine { rate: LaneRate::G200, width: UalWidth::X4, interleave: 4 };
             let ends = [UalConfig::accelerator(line, 0), UalConfig::switch_port(line, 1)];
-            let buffers = Counts::even([16, 64], [2, 8]);
+            let buffers = TlCreditCounts::even([16, 64], [2, 8]);
             let layers = [TlConfig::accelerator(), TlConfig::switch_port()];
             let mut id = 0;
             ends.map(|config| {
-                let mut end = ualink::End::new(config, Tl::new(TlConfig { buffers, ..layers[id] }));
+                let mut end = ualink::UalEnd::new(config, Tl::new(TlConfig { buffers, ..layers[id] }));
                 end.line_fault(None);
                 id += 1;
                 Box::new(SideUal(end, id as u16 - 1, 0)) as Box<dyn Side>
@@ -218,9 +218,9 @@ fn sides(protocol: Protocol) -> [Box<dyn Side>; 2] {
 }
 
 /// A copy with some wrong bits: few enough for every CRC.
-fn damaged(protocol: Protocol, mut unit: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
+fn damaged(protocol: LinkProtocol, mut unit: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
     // FEC of 256B flits repairs one byte in each of three groups.
-    let bytes = if matches!(protocol, Protocol::Cxl256(_)) { 1 + rng.below(4) } else { 1 };
+    let bytes = if matches!(protocol, LinkProtocol::Cxl256(_)) { 1 + rng.below(4) } else { 1 };
     for _ in 0..bytes {
         let at = rng.below(unit.len() as u64) as usize;
         unit[at] ^= 1 << rng.below(8);
@@ -233,13 +233,13 @@ fn damaged(protocol: Protocol, mut unit: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
 struct Packets(Vec<u8>);
 
 impl Packets {
-    fn next(&mut self, protocol: Protocol, unit: &[u8]) -> Option<Vec<u8>> {
+    fn next(&mut self, protocol: LinkProtocol, unit: &[u8]) -> Option<Vec<u8>> {
         match protocol {
-            Protocol::Ualink => (unit.len() > 1).then(|| unit.to_vec()),
-            Protocol::Nvlink => {
+            LinkProtocol::Ualink => (unit.len() > 1).then(|| unit.to_vec()),
+            LinkProtocol::Nvlink => {
                 self.0.extend_from_slice(unit);
                 let first = self.0[..16].iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
-                let whole = 16 * (1 + usize::from(Header::from_bits(first).len).min(17));
+                let whole = 16 * (1 + usize::from(NvlHeader::from_bits(first).len).min(17));
                 (self.0.len() >= whole).then(|| std::mem::take(&mut self.0))
             }
             _ => Some(unit.to_vec()),
@@ -255,9 +255,9 @@ fn flits() -> u64 {
 
 /// Decoders of one direction: at its sender, and behind the wire.
 struct OneWay {
-    protocol: Protocol,
-    sent: (Packets, Decoder),
-    came: (Packets, Decoder),
+    protocol: LinkProtocol,
+    sent: (Packets, FlitDecoder),
+    came: (Packets, FlitDecoder),
     /// Answers that name a damaged unit.
     damaged: u64,
     /// What the slots of each CXL flit were called when it was sent first, by its body, and how many came again.
@@ -278,14 +278,14 @@ const DAMAGE: [&str; 8] = [
 ];
 
 impl OneWay {
-    fn new(protocol: Protocol, dir: Dir) -> OneWay {
-        let decoder = || (Packets::default(), Decoder::following(protocol.name(), dir).expect("a decoder"));
+    fn new(protocol: LinkProtocol, dir: Dir) -> OneWay {
+        let decoder = || (Packets::default(), FlitDecoder::following(protocol.name(), dir).expect("a decoder"));
         OneWay { protocol, sent: decoder(), came: decoder(), damaged: 0, named: HashMap::new(), again: 0 }
     }
 
     fn sends(&mut self, unit: &[u8], now: u64) {
         let unit = self.sent.0.next(self.protocol, unit);
-        let answers: Vec<Answer> = unit.into_iter().flat_map(|unit| self.sent.1.read(Ok(&unit))).collect();
+        let answers: Vec<FlitAnswer> = unit.into_iter().flat_map(|unit| self.sent.1.read(Ok(&unit))).collect();
         for answer in answers {
             let (form, findings) = answer.expect("a unit of the right length");
             self.names(&form);
@@ -297,9 +297,9 @@ impl OneWay {
     fn names(&mut self, form: &Value) {
         let hex = form["hex"].as_str().expect("hex").as_bytes();
         let body = match self.protocol {
-            Protocol::Cxl68 => hex,
-            Protocol::Cxl256(_) => &hex[4..460],
-            Protocol::Nvlink | Protocol::Ualink => return,
+            LinkProtocol::Cxl68 => hex,
+            LinkProtocol::Cxl256(_) => &hex[4..460],
+            LinkProtocol::Nvlink | LinkProtocol::Ualink => return,
         };
         // What is mostly zeros is sent often, and means another thing each time.
         if body.iter().filter(|&&digit| digit != b'0').count() < 40 {
@@ -325,10 +325,10 @@ impl OneWay {
     }
 }
 
-fn healthy(protocol: Protocol) {
+fn healthy(protocol: LinkProtocol) {
     let mut rng = Rng::from_seed(17);
     let mut ends = sides(protocol);
-    let mut watches = Dir::ALL.map(|dir| Watch::new(&WatchConfig::new(protocol, dir)).expect("a watcher"));
+    let mut watches = Dir::ALL.map(|dir| EndWatch::new(&WatchConfig::new(protocol, dir)).expect("a watcher"));
     let mut ways = Dir::ALL.map(|dir| OneWay::new(protocol, dir));
     let mut wires: [VecDeque<Option<Vec<u8>>>; 2] = [(); 2].map(|()| VecDeque::from([const { None }; LATENCY_FLITS]));
     let mut harmed = 0;
@@ -367,29 +367,32 @@ fn healthy(protocol: Protocol) {
     // A damaged packet of NVLink may be seen at the one behind it, and what a receiver throws away is not judged.
     assert!(seen <= harmed && seen > 0, "{name}: {harmed} damaged, {seen} seen");
     let again: u64 = ways.iter().map(|way| way.again - way.named.len() as u64).sum();
-    assert!(again > 50 || matches!(protocol, Protocol::Nvlink | Protocol::Ualink), "{name}: {again} flits named again");
+    assert!(
+        again > 50 || matches!(protocol, LinkProtocol::Nvlink | LinkProtocol::Ualink),
+        "{name}: {again} flits named again"
+    );
     let least = flits() / 2000;
     assert!(harmed > least && replayed > least && came > flits() / 50, "{name}: {harmed}, {replayed}, {came}");
 }
 
 #[test]
 fn no_watcher_blames_a_healthy_link_of_cxl_68b() {
-    healthy(Protocol::Cxl68);
+    healthy(LinkProtocol::Cxl68);
 }
 
 #[test]
 fn no_watcher_blames_a_healthy_link_of_cxl_256b() {
-    Mode::ALL.into_iter().for_each(|mode| healthy(Protocol::Cxl256(mode)));
+    Mode::ALL.into_iter().for_each(|mode| healthy(LinkProtocol::Cxl256(mode)));
 }
 
 #[test]
 fn no_watcher_blames_a_healthy_link_of_nvlink() {
-    healthy(Protocol::Nvlink);
+    healthy(LinkProtocol::Nvlink);
 }
 
 #[test]
 fn no_watcher_blames_a_healthy_link_of_ualink() {
-    healthy(Protocol::Ualink);
+    healthy(LinkProtocol::Ualink);
 }
 
 // ---- an end that hangs -----------------------------------------------------------------------------------------------
@@ -414,10 +417,10 @@ const HANGS_AT: u64 = 1000;
 const HUNG_CLOCKS: u64 = 4000;
 
 /// Lines of the watchers of the end that hangs and of its peer, of both ways.
-fn hung(protocol: Protocol, hung: Hung) -> [[usize; 2]; 2] {
+fn hung(protocol: LinkProtocol, hung: Hung) -> [[usize; 2]; 2] {
     let mut rng = Rng::from_seed(18);
     let mut ends = sides(protocol);
-    let mut watches = Dir::ALL.map(|dir| Watch::new(&WatchConfig::new(protocol, dir)).expect("a watcher"));
+    let mut watches = Dir::ALL.map(|dir| EndWatch::new(&WatchConfig::new(protocol, dir)).expect("a watcher"));
     let mut wires: [VecDeque<Option<Vec<u8>>>; 2] = [(); 2].map(|()| VecDeque::from([const { None }; LATENCY_FLITS]));
     let (mut last, mut full) = (Vec::new(), Vec::new());
     let mut lines = [[0; 2]; 2];
@@ -462,7 +465,9 @@ fn hung(protocol: Protocol, hung: Hung) -> [[usize; 2]; 2] {
 
 #[test]
 fn an_end_that_hangs_fills_no_log() {
-    for protocol in [Protocol::Cxl68, Protocol::Cxl256(Mode::Standard), Protocol::Nvlink, Protocol::Ualink] {
+    for protocol in
+        [LinkProtocol::Cxl68, LinkProtocol::Cxl256(Mode::Standard), LinkProtocol::Nvlink, LinkProtocol::Ualink]
+    {
         for how in [Hung::Silent, Hung::Last, Hung::Full, Hung::Zeros, Hung::Ones] {
             let [of_end, of_peer] = hung(protocol, how);
             let name = protocol.name();

@@ -4,7 +4,7 @@
 //! CHANGELOG.md.
 
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::nvlink::Packet;
 use scalepool_protocols::nvlink::stream::Unpacker;
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ fn folder() -> PathBuf {
 fn write(into: &Path, only: Option<&str>) {
     for (name, scenario, set) in RUNS.iter().filter(|(name, ..)| only.is_none_or(|n| n == *name)) {
         let charted = *name == CHARTED;
-        let request = Request {
+        let request = ScenarioRequest {
             scenario: (*scenario).into(),
             seed: 1,
             threads: 1,
@@ -76,13 +76,13 @@ fn write(into: &Path, only: Option<&str>) {
                 to_fs: SHOWN_UNTIL_FS.iter().find(|(of, _)| of == name).map(|(_, until)| *until),
                 ..Outputs::default()
             },
-            ..Request::default()
+            ..ScenarioRequest::default()
         };
         let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
         assert!(report.violations.is_empty(), "{name}: {}", report.violations[0].violation);
         if charted {
             let outputs = Outputs { chart: Some(into.join(format!("{name}.svg"))), ..Outputs::default() };
-            scenario::run(&Request { outputs, ..request }, &mut |_| ()).expect("the scenario runs");
+            scenario::run(&ScenarioRequest { outputs, ..request }, &mut |_| ()).expect("the scenario runs");
         }
     }
 }
@@ -256,7 +256,7 @@ fn every_message_is_in_the_wave_once() {
         let noisy = ["host.pattern=mix", "host.accesses=200", "link.ber=0.0006", "link.retrain_fs=1000000"];
         let selective = format!("link.selective_nak={}", if n % 2 == 0 { "off" } else { "on" });
         let set = noisy.map(str::to_owned).into_iter().chain([format!("link.mode={mode}"), selective]);
-        let request = Request {
+        let request = ScenarioRequest {
             scenario: "cxl256-expander".into(),
             seed: n as u64,
             threads: 1,
@@ -267,7 +267,7 @@ fn every_message_is_in_the_wave_once() {
                 scopes: vec!["*.cxl".into(), "device.mem".into(), "host.core".into()],
                 ..Outputs::default()
             },
-            ..Request::default()
+            ..ScenarioRequest::default()
         };
         let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
         assert!(report.violations.is_empty() && report.retries > 0, "{mode}: {} retries", report.retries);
@@ -326,13 +326,13 @@ fn taken(wave: &str, place: &str) -> Vec<BTreeMap<String, u128>> {
 fn nvlink_packets_are_in_the_wave_whole() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let [vcd, trace] = ["run.vcd", "run.jsonl"].map(|name| dir.path().join(name));
-    let request = Request {
+    let request = ScenarioRequest {
         scenario: "nvlink-pair".into(),
         seed: 5,
         threads: 1,
         set: ["traffic.requests=60", "link.count=1"].map(str::to_owned).into(),
         outputs: Outputs { vcd: Some(vcd.clone()), trace: Some(trace.clone()), ..Outputs::default() },
-        ..Request::default()
+        ..ScenarioRequest::default()
     };
     let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
     assert!(report.violations.is_empty(), "{}", report.violations[0].violation);

@@ -12,11 +12,11 @@ use super::control::{ControlKind, Poison};
 use super::flit::{self, SLOTS, body_byte, crc_parts, fec_bytes, slot_byte};
 use super::header::MAX_SEQ;
 use super::mode::Mode;
-use super::slot::{Place, SlotFormat, SlotKind};
-use super::stream::{Counts, Decoded, Kind, Role};
+use super::slot::{Cxl256SlotPlace, SlotFormat, SlotKind};
+use super::stream::{ClassCounts, Cxl256DecodedFlit, Cxl256FlitKind, Cxl256SlotRole};
 use super::{Class, Routing};
 use crate::cxl::cxlio::dllp::Dllp;
-use crate::cxl::cxlio::{self, stream::Found};
+use crate::cxl::cxlio::{self, stream::FoundPiece};
 pub use crate::wire::Findings;
 use crate::wire::{At, Violation, Wire};
 
@@ -34,24 +34,24 @@ const GROUPS: [core::ops::Range<usize>; 4] = [0..4, 4..8, 8..12, 12..15];
 const SHARED_LOPT_SLOT: usize = 7;
 
 /// Judges a flit.
-pub fn flit(decoded: &Decoded, config: &Cxl256Config) -> Findings {
+pub fn flit(decoded: &Cxl256DecodedFlit, config: &Cxl256Config) -> Findings {
     let mut found = Findings::default();
     if !receive(decoded, &mut found) {
         return found;
     }
     header(decoded, &mut found);
     match &decoded.kind {
-        Kind::Idle | Kind::Empty => (),
-        Kind::Io(tlps) => io(decoded, tlps, &mut found),
-        Kind::Nop => nop(decoded, &mut found),
-        Kind::Almp => almp(decoded, &mut found),
-        Kind::Protocol | Kind::Control => slots(decoded, config, &mut found),
+        Cxl256FlitKind::Idle | Cxl256FlitKind::Empty => (),
+        Cxl256FlitKind::Io(tlps) => io(decoded, tlps, &mut found),
+        Cxl256FlitKind::Nop => nop(decoded, &mut found),
+        Cxl256FlitKind::Almp => almp(decoded, &mut found),
+        Cxl256FlitKind::Protocol | Cxl256FlitKind::Control => slots(decoded, config, &mut found),
     }
     found
 }
 
 /// FEC and CRC; `false` when nothing behind them counts.
-fn receive(decoded: &Decoded, found: &mut Findings) -> bool {
+fn receive(decoded: &Cxl256DecodedFlit, found: &mut Findings) -> bool {
     let received = &decoded.received;
     if let Err(e) = &received.fec {
         let at = fec_bytes(decoded.mode).start;
@@ -77,7 +77,7 @@ fn receive(decoded: &Decoded, found: &mut Findings) -> bool {
     decoded.is_good()
 }
 
-fn header(decoded: &Decoded, found: &mut Findings) {
+fn header(decoded: &Cxl256DecodedFlit, found: &mut Findings) {
     let header = &decoded.header;
     if header.dllp_type && header.flit_type != FlitType::Io {
         let text = "the DLLP type bit is set in a flit that is not CXL.io";
@@ -93,7 +93,13 @@ fn header(decoded: &Decoded, found: &mut Findings) {
 }
 
 /// Names the first byte of the body from `from` on that is not 0.
-fn zero(decoded: &Decoded, bytes: core::ops::Range<usize>, rule: &'static str, text: &str, found: &mut Findings) {
+fn zero(
+    decoded: &Cxl256DecodedFlit,
+    bytes: core::ops::Range<usize>,
+    rule: &'static str,
+    text: &str,
+    found: &mut Findings,
+) {
     let body: Vec<u8> = decoded.flit().body(decoded.mode).collect();
     if let Some(k) = bytes.into_iter().find(|&k| body[k] != 0) {
         found.broken(rule, body_byte(decoded.mode, k), format!("{:#04x}", body[k]), 0, text);
@@ -101,7 +107,7 @@ fn zero(decoded: &Decoded, bytes: core::ops::Range<usize>, rule: &'static str, t
 }
 
 /// TLPs and DLLP, judged by the rules of CXL.io.
-fn io(decoded: &Decoded, tlps: &[Found], found: &mut Findings) {
+fn io(decoded: &Cxl256DecodedFlit, tlps: &[FoundPiece], found: &mut Findings) {
     let body: Vec<u8> = decoded.flit().body(decoded.mode).collect();
     let Some((region, dllp)) = body.split_last_chunk() else { return };
     let mut broken = Vec::new();
@@ -117,12 +123,12 @@ fn io(decoded: &Decoded, tlps: &[Found], found: &mut Findings) {
     found.violations.extend(broken.into_iter().map(|v| v.in_unit(byte_of)));
 }
 
-fn nop(decoded: &Decoded, found: &mut Findings) {
+fn nop(decoded: &Cxl256DecodedFlit, found: &mut Findings) {
     let end = flit::body_bytes(decoded.mode) - flit::DLLP_BYTES;
     zero(decoded, 0..end, "CXL256-TYP-01", "a NOP flit holds something other than a DLLP", found);
 }
 
-fn almp(decoded: &Decoded, found: &mut Findings) {
+fn almp(decoded: &Cxl256DecodedFlit, found: &mut Findings) {
     let start = flit::standard::HEADER.end;
     let end = flit::body_bytes(decoded.mode);
     zero(decoded, almp::ALMP_BYTES..end, "CXL256-ALM-01", "a byte behind the four bytes of an ALMP is not 0", found);
@@ -161,7 +167,7 @@ fn almp(decoded: &Decoded, found: &mut Findings) {
     }
 }
 
-fn slots(decoded: &Decoded, config: &Cxl256Config, found: &mut Findings) {
+fn slots(decoded: &Cxl256DecodedFlit, config: &Cxl256Config, found: &mut Findings) {
     let mode = decoded.mode;
     let crd = decoded.flit().crd();
     if crd.marks_empty() {
@@ -174,14 +180,14 @@ fn slots(decoded: &Decoded, config: &Cxl256Config, found: &mut Findings) {
             "the credit field marks the flit as Empty although it has content",
         );
     }
-    let mut counts = [Counts::default(); SLOTS];
+    let mut counts = [ClassCounts::default(); SLOTS];
     for (n, counts) in counts.iter_mut().enumerate() {
         let bits = decoded.flit().slot(mode, n);
         let at = slot_byte(mode, n, 0);
         match decoded.roles[n] {
-            Role::Format(format) => messages(decoded, n, format, bits, config, counts, found),
-            Role::Control(kind) => control(decoded, n, kind, bits, found),
-            Role::Reserved => {
+            Cxl256SlotRole::Format(format) => messages(decoded, n, format, bits, config, counts, found),
+            Cxl256SlotRole::Control(kind) => control(decoded, n, kind, bits, found),
+            Cxl256SlotRole::Reserved => {
                 let kind = mode.slot_kind(n);
                 let rule = match (mode, kind) {
                     (Mode::Pbr, _) => "CXLPBR-SLT-01",
@@ -198,7 +204,7 @@ fn slots(decoded: &Decoded, config: &Cxl256Config, found: &mut Findings) {
                     "the slot has a reserved format code",
                 );
             }
-            Role::Unused if bits != 0 => {
+            Cxl256SlotRole::Unused if bits != 0 => {
                 let text = format!("slot {n} of a control flit is not 0");
                 found.broken("CXL256-CTL-03", at, "set bits", 0, text);
             }
@@ -224,7 +230,13 @@ fn active(is: usize, max: usize, text: &str, found: &mut Findings) {
     found.broken("CXL256-PCK-06", flit::standard::SLOT0.start, is, format!("at most {max}"), text);
 }
 
-fn control(decoded: &Decoded, n: usize, kind: Option<&'static ControlKind>, bits: u128, found: &mut Findings) {
+fn control(
+    decoded: &Cxl256DecodedFlit,
+    n: usize,
+    kind: Option<&'static ControlKind>,
+    bits: u128,
+    found: &mut Findings,
+) {
     // An unlisted kind is dropped [C].
     let Some(kind) = kind else { return };
     let at = slot_byte(decoded.mode, n, 0);
@@ -254,12 +266,12 @@ fn control(decoded: &Decoded, n: usize, kind: Option<&'static ControlKind>, bits
 
 /// The messages of one slot.
 fn messages(
-    decoded: &Decoded,
+    decoded: &Cxl256DecodedFlit,
     n: usize,
     format: &'static SlotFormat,
     bits: u128,
     config: &Cxl256Config,
-    counts: &mut Counts,
+    counts: &mut ClassCounts,
     found: &mut Findings,
 ) {
     if !format.any_valid(bits) && !format.has_data() {
@@ -312,7 +324,7 @@ fn messages(
 
 /// Codes whose meaning the configuration decides; the findings of the message are those from `first` on.
 fn by_config(
-    place: &Place,
+    place: &Cxl256SlotPlace,
     format: &SlotFormat,
     message: u128,
     config: &Cxl256Config,
@@ -345,11 +357,11 @@ fn by_config(
 }
 
 /// PCK-07: most messages of a class in any two neighbouring groups, the last group of the flit before included.
-fn windows(decoded: &Decoded, counts: &[Counts; SLOTS], found: &mut Findings) {
+fn windows(decoded: &Cxl256DecodedFlit, counts: &[ClassCounts; SLOTS], found: &mut Findings) {
     // Sums of all classes side by side, and a look at those alone that stand in the group. Walking the slots for each class
     // and window took half of the 3,200 instructions of the judgement.
     let in_group = GROUPS.map(|group| {
-        counts[group].iter().fold([0; Class::ALL.len()], |mut sums: Counts, counts| {
+        counts[group].iter().fold([0; Class::ALL.len()], |mut sums: ClassCounts, counts| {
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
             sums
         })
@@ -378,13 +390,13 @@ fn windows(decoded: &Decoded, counts: &[Counts; SLOTS], found: &mut Findings) {
 }
 
 /// Holes: a lint, except where an H or HS slot has an invalid message of a kind that stands in a G slot of its group.
-fn groups(decoded: &Decoded, found: &mut Findings) {
+fn groups(decoded: &Cxl256DecodedFlit, found: &mut Findings) {
     let mode = decoded.mode;
     for group in GROUPS {
         let mut hole = None;
         let mut short: Option<(usize, &SlotFormat, u128)> = None;
         for n in group {
-            let Role::Format(format) = decoded.roles[n] else { continue };
+            let Cxl256SlotRole::Format(format) = decoded.roles[n] else { continue };
             let bits = decoded.flit().slot(mode, n);
             let at = slot_byte(mode, n, 0);
             let mut free = None;
@@ -431,14 +443,14 @@ fn groups(decoded: &Decoded, found: &mut Findings) {
 }
 
 /// Where a sender meant something that a receiver does not see: data where none is owed, messages where data is.
-pub fn intent(mode: Mode, n: usize, meant_data: bool, seen: &Role) -> Option<Violation> {
+pub fn intent(mode: Mode, n: usize, meant_data: bool, seen: &Cxl256SlotRole) -> Option<Violation> {
     let at = slot_byte(mode, n, 0);
     match (meant_data, seen) {
-        (true, Role::Format(_) | Role::Reserved) => {
+        (true, Cxl256SlotRole::Format(_) | Cxl256SlotRole::Reserved) => {
             let text = "data is sent in a slot in which none is owed";
             Some(Violation::at_byte("CXL256-DAT-02", at, "data", "messages", text))
         }
-        (false, Role::Data | Role::Trailer) => {
+        (false, Cxl256SlotRole::Data | Cxl256SlotRole::Trailer) => {
             let text = "messages are sent in a slot that is owed to data";
             Some(Violation::at_byte("CXL256-DAT-02", at, "messages", "data", text))
         }
@@ -450,7 +462,7 @@ pub fn intent(mode: Mode, n: usize, meant_data: bool, seen: &Role) -> Option<Vio
 ///
 /// # Errors
 /// The rule that it breaks, at the dropped bits.
-pub fn zero_extension(place: &Place, format: &SlotFormat, message: u128) -> Result<(), Violation> {
+pub fn zero_extension(place: &Cxl256SlotPlace, format: &SlotFormat, message: u128) -> Result<(), Violation> {
     if place.fits(message) {
         return Ok(());
     }

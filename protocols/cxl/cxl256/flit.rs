@@ -117,24 +117,24 @@ pub struct CrcPart {
 
 impl CrcPart {
     /// The CRC in the flit, first byte lowest.
-    pub fn found(&self, flit: &Flit) -> u64 {
+    pub fn found(&self, flit: &Cxl256Flit) -> u64 {
         // The eight bytes that end with it in one load: a byte at a time costs 8 ns, and a clean flit is judged in 60.
         let word: &[u8; 8] = part(&flit.0, self.bytes.end - 8);
         u64::from_le_bytes(*word) >> (64 - 8 * self.bytes.len())
     }
 
     /// The CRC that belongs there.
-    pub fn expected(&self, flit: &Flit) -> u64 {
+    pub fn expected(&self, flit: &Cxl256Flit) -> u64 {
         (self.compute)(&flit.0)
     }
 
     /// Whether the two are equal.
-    pub fn fits(&self, flit: &Flit) -> bool {
+    pub fn fits(&self, flit: &Cxl256Flit) -> bool {
         self.found(flit) == self.expected(flit)
     }
 
     /// Writes a CRC; bits that have no place are lost.
-    pub fn put(&self, flit: &mut Flit, crc: u64) {
+    pub fn put(&self, flit: &mut Cxl256Flit, crc: u64) {
         flit.0[self.bytes.clone()].copy_from_slice(&crc.to_le_bytes()[..self.bytes.len()]);
     }
 }
@@ -205,22 +205,22 @@ pub const fn body_byte(mode: Mode, k: usize) -> usize {
 
 /// One flit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Flit(pub [u8; FLIT_BYTES]);
+pub struct Cxl256Flit(pub [u8; FLIT_BYTES]);
 
-impl Flit {
+impl Cxl256Flit {
     /// All bytes 0.
-    pub const ZERO: Flit = Flit([0; FLIT_BYTES]);
+    pub const ZERO: Cxl256Flit = Cxl256Flit([0; FLIT_BYTES]);
 
     /// Reads a byte string.
     ///
     /// # Errors
     /// The length is not 256.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Flit, FieldError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Cxl256Flit, FieldError> {
         let flit = bytes.try_into().map_err(|_| FieldError {
             layout: "cxl256.flit",
             fault: FieldFault::Length { found: bytes.len(), expected: FLIT_BYTES, bits: 8 * FLIT_BYTES as u32 },
         })?;
-        Ok(Flit(flit))
+        Ok(Cxl256Flit(flit))
     }
 
     /// The flit header.
@@ -321,11 +321,11 @@ impl Flit {
     }
 
     /// What a receiver makes of it.
-    pub fn receive(&self, mode: Mode) -> Received {
+    pub fn receive(&self, mode: Mode) -> Cxl256Received {
         let half_ok = mode.is_lopt().then(|| [0, 1].map(|n| LOPT_CRC[n].fits(self)));
         if half_ok == Some([true, true]) {
             // Both halves were good as they came; they have been used, and the FEC is not asked.
-            return Received::good(*self);
+            return Cxl256Received::good(*self);
         }
         // What came is judged, and only a repaired copy for itself: a copy that was just made is read again in other pieces,
         // which waits for its stores. A clean standard flit takes 67 ns instead of 82 (AMD EPYC with GFNI).
@@ -339,11 +339,11 @@ impl Flit {
             _ => self.crc_ok(mode),
         };
         let suspect = half_ok.is_some_and(|[even, _]| even) && !LOPT_CRC[0].fits(&flit);
-        Received { flit, fec, crc_ok, suspect }
+        Cxl256Received { flit, fec, crc_ok, suspect }
     }
 }
 
-impl core::fmt::Debug for Flit {
+impl core::fmt::Debug for Cxl256Flit {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
     }
@@ -355,9 +355,9 @@ impl core::fmt::Debug for Flit {
 /// it came; if one does not fit, the FEC repairs the whole flit and both CRCs decide. An even half that was good before
 /// the FEC and is not behind it was used wrongly or is being spoilt: the flit has to be sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Received {
+pub struct Cxl256Received {
     /// The flit, repaired.
-    pub flit: Flit,
+    pub flit: Cxl256Flit,
     /// What the FEC changed, or the group in which it could not.
     pub fec: Result<fec256::Corrections, fec256::Uncorrectable>,
     /// Whether every CRC fits behind the FEC.
@@ -366,10 +366,10 @@ pub struct Received {
     pub suspect: bool,
 }
 
-impl Received {
+impl Cxl256Received {
     /// A flit that a receiver has found good, as it came out: neither FEC nor CRC is asked again.
-    pub fn good(flit: Flit) -> Received {
-        Received { flit, fec: Ok(fec256::Corrections::default()), crc_ok: true, suspect: false }
+    pub fn good(flit: Cxl256Flit) -> Cxl256Received {
+        Cxl256Received { flit, fec: Ok(fec256::Corrections::default()), crc_ok: true, suspect: false }
     }
 
     /// Whether the flit may be used: no group is uncorrectable and the CRC fits (`cxl-256b` §8, validity).

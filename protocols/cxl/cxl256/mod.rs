@@ -5,7 +5,7 @@
 //! sections 1 to 8). Left out: TLPs and DLLPs, which are in [`super::cxlio`], IDE content, credits and retry as state (see
 //! `scalepool::link`).
 //!
-//! A walk through one flit: [`flit::Flit::receive`] repairs and checks it; [`header`] says what it carries;
+//! A walk through one flit: [`flit::Cxl256Flit::receive`] repairs and checks it; [`header`] says what it carries;
 //! [`stream::Unpacker`] knows which slots are owed to data and reads the others by [`slot`]; [`Class`] gives the layout of
 //! a message in [`message`] or [`pbr`]; [`check`] names broken rules.
 

@@ -34,7 +34,7 @@ pub const fn plus(n: u16, steps: u16) -> u16 {
 
 /// Where a received number stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum NumberPlace {
     /// It is the one that is due.
     Expected,
     /// 1 to 511 further: something before it is missing.
@@ -44,11 +44,11 @@ pub enum Place {
 }
 
 /// Where `n` stands while `expected` is due.
-pub const fn place(expected: u16, n: u16) -> Place {
+pub const fn place(expected: u16, n: u16) -> NumberPlace {
     match steps(expected, n) {
-        0 => Place::Expected,
-        1..=WINDOW => Place::Future,
-        _ => Place::Duplicate,
+        0 => NumberPlace::Expected,
+        1..=WINDOW => NumberPlace::Future,
+        _ => NumberPlace::Duplicate,
     }
 }
 
@@ -61,10 +61,10 @@ mod tests {
         assert_eq!((next(LAST), previous(1), steps(LAST, 1), steps(1, LAST)), (1, LAST, 1, LAST - 1));
         for n in 1..=LAST {
             assert_eq!((previous(next(n)), plus(n, 0), plus(n, 1), plus(n, LAST)), (n, n, next(n), n));
-            assert_eq!(place(n, plus(n, 0)), Place::Expected);
-            assert_eq!(place(n, plus(n, WINDOW)), Place::Future);
-            assert_eq!(place(n, plus(n, WINDOW + 1)), Place::Duplicate);
-            assert_eq!(place(n, previous(n)), Place::Duplicate);
+            assert_eq!(place(n, plus(n, 0)), NumberPlace::Expected);
+            assert_eq!(place(n, plus(n, WINDOW)), NumberPlace::Future);
+            assert_eq!(place(n, plus(n, WINDOW + 1)), NumberPlace::Duplicate);
+            assert_eq!(place(n, previous(n)), NumberPlace::Duplicate);
         }
     }
 }

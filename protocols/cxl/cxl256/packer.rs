@@ -14,7 +14,7 @@ use super::config::Cxl256Config;
 use super::flit::SLOTS;
 use super::mode::Mode;
 use super::slot::{self, SlotFormat, SlotKind};
-use super::stream::{Counts, LINE_SLOTS, Message, trailer};
+use super::stream::{ClassCounts, Cxl256Message, LINE_SLOTS, trailer};
 use super::{Class, Routing};
 use crate::cxl::Dir;
 use crate::cxl::filled::Filled;
@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 
 /// A message that must not be sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum Cxl256Refused {
     /// Travels the other way.
     #[error("{layout}: found direction {found}, expected {expected}")]
     Direction {
@@ -60,16 +60,16 @@ pub enum Refused {
 /// Judges a message before it is queued.
 ///
 /// # Errors
-/// See [`Refused`].
-pub fn admit(mode: Mode, dir: Dir, config: &Cxl256Config, message: &Message) -> Result<(), Refused> {
+/// See [`Cxl256Refused`].
+pub fn admit(mode: Mode, dir: Dir, config: &Cxl256Config, message: &Cxl256Message) -> Result<(), Cxl256Refused> {
     let (class, routing) = (message.class, mode.routing());
     let def = class.def(routing);
     let layout = def.name;
     if class.dir() != dir && !(config.direct_p2p && class.is_mem()) {
-        return Err(Refused::Direction { layout, found: dir.name(), expected: class.dir().name() });
+        return Err(Cxl256Refused::Direction { layout, found: dir.name(), expected: class.dir().name() });
     }
     if message.bits & 1 == 0 || message.bits >> def.bits != 0 {
-        return Err(Refused::Bits { layout, found: message.bits, bits: def.bits });
+        return Err(Cxl256Refused::Bits { layout, found: message.bits, bits: def.bits });
     }
     let announced = trailer(class, routing, message.bits);
     let data = message.data.as_ref();
@@ -79,7 +79,7 @@ pub fn admit(mode: Mode, dir: Dir, config: &Cxl256Config, message: &Message) -> 
         ("metadata", data.is_some_and(|d| d.metadata.is_some()), announced.is_some_and(|t| t.metadata)),
     ];
     match parts.into_iter().find(|(_, found, expected)| found != expected) {
-        Some((what, found, expected)) => Err(Refused::Payload { layout, what, found, expected }),
+        Some((what, found, expected)) => Err(Cxl256Refused::Payload { layout, what, found, expected }),
         None => Ok(()),
     }
 }
@@ -98,7 +98,7 @@ struct Owed {
 #[derive(Debug, Clone, Default)]
 struct Taken {
     /// Messages of each slot.
-    counts: [Counts; SLOTS],
+    counts: [ClassCounts; SLOTS],
     /// Data messages of earlier flits whose data was not complete at its start.
     carried: usize,
     /// Data headers in it.
@@ -127,7 +127,7 @@ pub struct Packer {
     mode: Mode,
     dir: Dir,
     config: Cxl256Config,
-    queues: [VecDeque<Message>; Class::COUNT],
+    queues: [VecDeque<Cxl256Message>; Class::COUNT],
     /// Messages in all of them.
     queued: usize,
     owed: VecDeque<Owed>,
@@ -137,7 +137,7 @@ pub struct Packer {
     /// Data messages that were active in the flit before.
     last_active: usize,
     /// Messages in the last group of the flit before.
-    last_group: Counts,
+    last_group: ClassCounts,
     /// Classes that may be sent, the one served longest ago first.
     turn: Vec<Class>,
 }
@@ -165,7 +165,7 @@ impl Packer {
     ///
     /// # Errors
     /// It must not be sent, see [`admit`].
-    pub fn push(&mut self, message: Message) -> Result<(), Refused> {
+    pub fn push(&mut self, message: Cxl256Message) -> Result<(), Cxl256Refused> {
         admit(self.mode, self.dir, &self.config, &message)?;
         self.queues[message.class.index()].push_back(message);
         self.queued += 1;
@@ -400,8 +400,8 @@ impl Packer {
 
     /// Lines in header order; the trailer of an RwD or D2H data message behind its own line, the one that all DRS of a
     /// slot share behind the first line (`cxl-256b` §5.2).
-    fn owe(&mut self, routing: Routing, messages: &[Message]) {
-        let announced = |m: &Message| trailer(m.class, routing, m.bits);
+    fn owe(&mut self, routing: Routing, messages: &[Cxl256Message]) {
+        let announced = |m: &Cxl256Message| trailer(m.class, routing, m.bits);
         let words = messages.iter().filter(|m| m.class == Class::S2mDrs && announced(m).is_some());
         let shared = words
             .enumerate()
@@ -428,7 +428,7 @@ mod tests {
     use super::*;
     use crate::cxl::cxl256::check;
     use crate::cxl::cxl256::code::FlitType;
-    use crate::cxl::cxl256::flit::Flit;
+    use crate::cxl::cxl256::flit::Cxl256Flit;
     use crate::cxl::cxl256::header::FlitHeader;
     use crate::cxl::cxl256::stream::{Data, Unpacker};
 
@@ -444,7 +444,7 @@ mod tests {
         }
 
         /// A legal message; trailers and fields that short slots drop come and go.
-        fn message(&mut self, mode: Mode, class: Class) -> Message {
+        fn message(&mut self, mode: Mode, class: Class) -> Cxl256Message {
             let def = class.def(mode.routing());
             let mut bits = 1;
             let mut set = |name: &str, value: u64| {
@@ -478,14 +478,14 @@ mod tests {
                 byte_enables: announced.filter(|t| t.byte_enables).map(|_| self.below(u64::MAX)),
                 metadata: announced.filter(|t| t.metadata).map(|_| self.below(1 << 32) as u32),
             });
-            Message { class, bits, data }
+            Cxl256Message { class, bits, data }
         }
     }
 
     fn stream(mode: Mode, dir: Dir, config: Cxl256Config, seed: u64) {
         let mut draw = Draw(seed);
         let (mut packer, mut unpacker) = (Packer::new(mode, dir, config), Unpacker::new(mode, dir));
-        let mut sent: [VecDeque<Message>; Class::COUNT] = Default::default();
+        let mut sent: [VecDeque<Cxl256Message>; Class::COUNT] = Default::default();
         let mut credits = [0; Class::COUNT];
         for n in 0..400 {
             for class in Class::ALL.into_iter().filter(|c| c.dir() == dir) {
@@ -497,7 +497,7 @@ mod tests {
                 let more = if n < 300 { draw.below(6) as u16 } else { 2000 };
                 credits[class.index()] = more.max(credits[class.index()]);
             }
-            let mut flit = Flit::ZERO;
+            let mut flit = Cxl256Flit::ZERO;
             let header = FlitHeader { flit_type: FlitType::Cachemem, seq: 1, ..FlitHeader::default() };
             flit.set_header(&header).expect("fits");
             let Some(slots) = packer.pack(&mut credits) else {
@@ -519,7 +519,7 @@ mod tests {
             assert_eq!(packer.owed_slots(), unpacker.owed_slots());
         }
         while let Some(slots) = packer.pack(&mut [2000; Class::COUNT]) {
-            let mut flit = Flit::ZERO;
+            let mut flit = Cxl256Flit::ZERO;
             flit.set_header(&FlitHeader { flit_type: FlitType::Cachemem, ..FlitHeader::default() }).expect("fits");
             slots.into_iter().enumerate().for_each(|(n, slot)| flit.set_slot(mode, n, slot));
             flit.seal(mode);

@@ -48,7 +48,7 @@ pub const fn code(slot: u128) -> u8 {
 
 /// Place of one message in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct Cxl256SlotPlace {
     /// What stands there.
     pub class: Class,
     /// First bit in the slot.
@@ -57,14 +57,14 @@ pub struct Place {
     pub kept: u32,
 }
 
-impl Place {
+impl Cxl256SlotPlace {
     /// The message at this place, zeros above the bits that travel.
     #[inline]
     pub const fn extract(&self, slot: u128) -> u128 {
         slot >> self.lsb & (u128::MAX >> (128 - self.kept))
     }
 
-    /// The slot with a message at this place. Bits that do not travel are lost, see [`Place::fits`].
+    /// The slot with a message at this place. Bits that do not travel are lost, see [`Cxl256SlotPlace::fits`].
     #[inline]
     pub const fn insert(&self, slot: u128, message: u128) -> u128 {
         slot & !self.bits() | (message << self.lsb) & self.bits()
@@ -102,7 +102,7 @@ pub struct SlotFormat {
     /// What stands in it, in order; empty for a control slot.
     pub classes: &'static [Class],
     /// Where it stands.
-    pub places: &'static [Place],
+    pub places: &'static [Cxl256SlotPlace],
     /// Bit n: it has a place for the class of [`Class::index`] n.
     pub class_set: u16,
     /// Valid bits of its places.
@@ -110,21 +110,21 @@ pub struct SlotFormat {
 }
 
 /// Places of messages that stand without gaps from the first bit on, the last one cut off at the end of the slot.
-const fn places<const N: usize>(kind: SlotKind, routing: Routing, classes: [Class; N]) -> [Place; N] {
+const fn places<const N: usize>(kind: SlotKind, routing: Routing, classes: [Class; N]) -> [Cxl256SlotPlace; N] {
     let end = 8 * kind.bytes() as u32;
-    let mut places = [Place { class: Class::H2dReq, lsb: FIRST_BIT, kept: 0 }; N];
+    let mut places = [Cxl256SlotPlace { class: Class::H2dReq, lsb: FIRST_BIT, kept: 0 }; N];
     let (mut lsb, mut n) = (FIRST_BIT, 0);
     while n < N {
         let bits = classes[n].def(routing).bits;
         let kept = if bits < end - lsb { bits } else { end - lsb };
-        places[n] = Place { class: classes[n], lsb, kept };
+        places[n] = Cxl256SlotPlace { class: classes[n], lsb, kept };
         lsb += kept;
         n += 1;
     }
     places
 }
 
-const fn class_set(places: &[Place]) -> u16 {
+const fn class_set(places: &[Cxl256SlotPlace]) -> u16 {
     let (mut classes, mut n) = (0, 0);
     while n < places.len() {
         classes |= 1 << places[n].class.index();
@@ -133,7 +133,7 @@ const fn class_set(places: &[Place]) -> u16 {
     classes
 }
 
-const fn valid_bits_of(places: &[Place]) -> u128 {
+const fn valid_bits_of(places: &[Cxl256SlotPlace]) -> u128 {
     let (mut bits, mut n) = (0, 0);
     while n < places.len() {
         bits |= 1 << places[n].lsb;
@@ -145,7 +145,7 @@ const fn valid_bits_of(places: &[Place]) -> u128 {
 impl SlotFormat {
     /// Places of messages, in order.
     #[inline]
-    pub fn places(&self) -> impl Iterator<Item = Place> + Clone + use<> {
+    pub fn places(&self) -> impl Iterator<Item = Cxl256SlotPlace> + Clone + use<> {
         self.places.iter().copied()
     }
 
@@ -176,7 +176,7 @@ macro_rules! rows {
     ($kind:ident $routing:ident: $($name:literal $code:literal [$($class:ident)*])*) => {
         [$({
             const CLASSES: &[Class] = &[$(Class::$class),*];
-            const PLACES: [Place; CLASSES.len()] = places(SlotKind::$kind, Routing::$routing, [$(Class::$class),*]);
+            const PLACES: [Cxl256SlotPlace; CLASSES.len()] = places(SlotKind::$kind, Routing::$routing, [$(Class::$class),*]);
             SlotFormat {
                 name: $name,
                 code: $code,

@@ -10,14 +10,14 @@
 
 use super::code::{FlitType, M2sRwdOpcode, MetaField};
 use super::control::{self, ControlKind};
-use super::flit::{Flit, Received, SLOTS};
+use super::flit::{Cxl256Flit, Cxl256Received, SLOTS};
 use super::header::FlitHeader;
 use super::mode::Mode;
 use super::slot::{self, SlotFormat};
 use super::{Class, Routing};
 use super::{message, pbr};
 use crate::cxl::Dir;
-use crate::cxl::cxlio::stream::{Found, Reader};
+use crate::cxl::cxlio::stream::{FoundPiece, TlpRegionReader};
 use crate::wire::Wire;
 use std::collections::VecDeque;
 
@@ -51,7 +51,7 @@ impl Data {
 
 /// A whole message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Message {
+pub struct Cxl256Message {
     /// Class, and so the channel.
     pub class: Class,
     /// The message or data header.
@@ -113,13 +113,13 @@ impl Trailer {
 
 /// What a flit is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum Cxl256FlitKind {
     /// All zero, before the sequence handshake.
     Idle,
     /// NOP.
     Nop,
     /// CXL.io payload: its TLPs.
-    Io(Vec<Found>),
+    Io(Vec<FoundPiece>),
     /// Slots.
     Protocol,
     /// Slots, slot 0 is a control slot.
@@ -132,7 +132,7 @@ pub enum Kind {
 
 /// What a slot is.
 #[derive(Debug, Clone, Copy)]
-pub enum Role {
+pub enum Cxl256SlotRole {
     /// Messages at the places of a format; also an empty slot.
     Format(&'static SlotFormat),
     /// Control content; `None`: an unlisted kind.
@@ -148,15 +148,15 @@ pub enum Role {
 }
 
 /// Messages of each class, by index.
-pub type Counts = [u8; Class::COUNT];
+pub type ClassCounts = [u8; Class::COUNT];
 
 /// One flit, taken apart.
 #[derive(Debug, Clone)]
-pub struct Decoded {
+pub struct Cxl256DecodedFlit {
     /// As read.
-    pub unit: Flit,
+    pub unit: Cxl256Flit,
     /// Behind FEC and CRC; everything here is about the repaired flit.
-    pub received: Received,
+    pub received: Cxl256Received,
     /// Flit format.
     pub mode: Mode,
     /// Its direction.
@@ -164,9 +164,9 @@ pub struct Decoded {
     /// Flit header.
     pub header: FlitHeader,
     /// What it is.
-    pub kind: Kind,
+    pub kind: Cxl256FlitKind,
     /// What its slots are.
-    pub roles: [Role; SLOTS],
+    pub roles: [Cxl256SlotRole; SLOTS],
     /// Data and trailer slots owed before each slot.
     pub owed_slots: [usize; SLOTS],
     /// Data messages whose data was not complete before each slot.
@@ -176,12 +176,12 @@ pub struct Decoded {
     /// Those of this cachemem flit and the one before, each once.
     pub active_in_two: usize,
     /// Messages in slots 12 to 14 of the cachemem flit before.
-    pub last_group: Counts,
+    pub last_group: ClassCounts,
 }
 
-impl Decoded {
+impl Cxl256DecodedFlit {
     /// The repaired flit.
-    pub fn flit(&self) -> &Flit {
+    pub fn flit(&self) -> &Cxl256Flit {
         &self.received.flit
     }
 
@@ -192,26 +192,26 @@ impl Decoded {
 
     /// Whether it has slots.
     pub fn has_slots(&self) -> bool {
-        matches!(self.kind, Kind::Protocol | Kind::Control | Kind::Empty)
+        matches!(self.kind, Cxl256FlitKind::Protocol | Cxl256FlitKind::Control | Cxl256FlitKind::Empty)
     }
 
     /// Valid messages and data headers with their slot and bits, in message order.
     pub fn messages(&self) -> impl Iterator<Item = (usize, Class, u128)> + '_ {
-        (0..SLOTS).filter_map(|n| if let Role::Format(f) = self.roles[n] { Some((n, f)) } else { None }).flat_map(
-            |(n, format)| {
+        (0..SLOTS)
+            .filter_map(|n| if let Cxl256SlotRole::Format(f) = self.roles[n] { Some((n, f)) } else { None })
+            .flat_map(|(n, format)| {
                 let slot = self.flit().slot(self.mode, n);
                 let places = if format.any_valid(slot) { format.places } else { &[] };
                 let valid = places.iter().filter(move |p| p.is_valid(slot));
                 valid.map(move |p| (n, p.class, p.extract(slot)))
-            },
-        )
+            })
     }
 }
 
 /// A message whose data is still coming.
 #[derive(Debug, Clone)]
 struct Open {
-    message: Message,
+    message: Cxl256Message,
     data: Data,
     /// Data slots read.
     lines: usize,
@@ -232,9 +232,9 @@ pub struct Unpacker {
     owed_slots: usize,
     header_slots: u64,
     last_active: usize,
-    last_group: Counts,
-    tlps: Reader,
-    delivered: Vec<Message>,
+    last_group: ClassCounts,
+    tlps: TlpRegionReader,
+    delivered: Vec<Cxl256Message>,
 }
 
 impl Unpacker {
@@ -248,7 +248,7 @@ impl Unpacker {
             header_slots: 0,
             last_active: 0,
             last_group: [0; Class::COUNT],
-            tlps: Reader::new(mode.routing() == Routing::Pbr),
+            tlps: TlpRegionReader::new(mode.routing() == Routing::Pbr),
             delivered: Vec::new(),
         }
     }
@@ -259,7 +259,7 @@ impl Unpacker {
     }
 
     /// Messages that the last flit completed, in order.
-    pub fn delivered(&self) -> &[Message] {
+    pub fn delivered(&self) -> &[Cxl256Message] {
         &self.delivered
     }
 
@@ -267,7 +267,7 @@ impl Unpacker {
     /// [`Unpacker::read`] of the whole flit delivers them first. Nothing is read, nothing is judged (`cxl-256b` §7.3).
     ///
     /// A half of zeros while data is owed completes nothing: the flit may be an Empty one, which the odd half tells.
-    pub fn early(&self, even: &Flit) -> Vec<Message> {
+    pub fn early(&self, even: &Cxl256Flit) -> Vec<Cxl256Message> {
         let slots = (0..EVEN_SLOTS).map(|n| even.slot(self.mode, n));
         if even.header().flit_type != FlitType::Cachemem || slots.clone().all(|slot| slot == 0) {
             return Vec::new();
@@ -304,21 +304,21 @@ impl Unpacker {
     }
 
     /// Reads the next flit. One that is not good changes no state.
-    pub fn read(&mut self, unit: &Flit) -> Decoded {
+    pub fn read(&mut self, unit: &Cxl256Flit) -> Cxl256DecodedFlit {
         self.read_judged(unit, unit.receive(self.mode))
     }
 
     /// Reads the next flit as it came out of FEC and CRC.
-    pub fn read_judged(&mut self, unit: &Flit, received: Received) -> Decoded {
+    pub fn read_judged(&mut self, unit: &Cxl256Flit, received: Cxl256Received) -> Cxl256DecodedFlit {
         self.delivered.clear();
-        let mut decoded = Decoded {
+        let mut decoded = Cxl256DecodedFlit {
             unit: *unit,
             received,
             mode: self.mode,
             dir: self.dir,
             header: received.flit.header(),
-            kind: Kind::Nop,
-            roles: [Role::Unused; SLOTS],
+            kind: Cxl256FlitKind::Nop,
+            roles: [Cxl256SlotRole::Unused; SLOTS],
             owed_slots: [self.owed_slots; SLOTS],
             open_messages: [self.open.len(); SLOTS],
             active: 0,
@@ -335,33 +335,37 @@ impl Unpacker {
     }
 
     /// Works out what the flit is and moves the stream on.
-    fn take(&mut self, decoded: &mut Decoded) {
+    fn take(&mut self, decoded: &mut Cxl256DecodedFlit) {
         let flit = &decoded.received.flit;
         let is_zero = || flit.body(self.mode).all(|b| b == 0);
         decoded.kind = match decoded.header.flit_type {
-            FlitType::Nop if decoded.header.seq == 0 && is_zero() => Kind::Idle,
-            FlitType::Nop => Kind::Nop,
+            FlitType::Nop if decoded.header.seq == 0 && is_zero() => Cxl256FlitKind::Idle,
+            FlitType::Nop => Cxl256FlitKind::Nop,
             FlitType::Io => {
                 let body: Vec<u8> = flit.body(self.mode).collect();
-                Kind::Io(self.tlps.read(&body[..body.len() - super::flit::DLLP_BYTES]))
+                Cxl256FlitKind::Io(self.tlps.read(&body[..body.len() - super::flit::DLLP_BYTES]))
             }
-            FlitType::Almp => Kind::Almp,
+            FlitType::Almp => Cxl256FlitKind::Almp,
             _ if self.is_empty(flit) => {
                 for (n, role) in decoded.roles.iter_mut().enumerate() {
                     let format = slot::format(self.mode, n, slot::code(flit.slot(self.mode, n)));
-                    *role = format.map_or(Role::Reserved, Role::Format);
+                    *role = format.map_or(Cxl256SlotRole::Reserved, Cxl256SlotRole::Format);
                 }
-                Kind::Empty
+                Cxl256FlitKind::Empty
             }
             _ => {
                 self.slots(decoded);
-                if matches!(decoded.roles[0], Role::Control(_)) { Kind::Control } else { Kind::Protocol }
+                if matches!(decoded.roles[0], Cxl256SlotRole::Control(_)) {
+                    Cxl256FlitKind::Control
+                } else {
+                    Cxl256FlitKind::Protocol
+                }
             }
         };
     }
 
     /// Whether a cachemem flit is Empty: marked so, and no message or data in it.
-    fn is_empty(&self, flit: &Flit) -> bool {
+    fn is_empty(&self, flit: &Cxl256Flit) -> bool {
         let no_message = |n| {
             let bits = flit.slot(self.mode, n);
             match slot::format(self.mode, n, slot::code(bits)) {
@@ -373,12 +377,12 @@ impl Unpacker {
         flit.crd().marks_empty() && (0..SLOTS).all(|n| if self.open.is_empty() { no_message(n) } else { all_zero(n) })
     }
 
-    fn slots(&mut self, decoded: &mut Decoded) {
+    fn slots(&mut self, decoded: &mut Cxl256DecodedFlit) {
         let flit = &decoded.received.flit;
         let carried = self.open.len();
         let mut begun = 0;
         let mut unused = false;
-        let mut group: Counts = [0; Class::COUNT];
+        let mut group: ClassCounts = [0; Class::COUNT];
         for n in 0..SLOTS {
             decoded.owed_slots[n] = self.owed_slots;
             decoded.open_messages[n] = self.open.len();
@@ -391,16 +395,16 @@ impl Unpacker {
                 self.data(bits)
             } else {
                 match slot::format(self.mode, n, slot::code(bits)) {
-                    None => Role::Reserved,
+                    None => Cxl256SlotRole::Reserved,
                     Some(format) if format.is_control() => {
                         let kind = control::kind(bits);
                         unused = !kind.is_some_and(|k| k.shares_flit);
-                        Role::Control(kind)
+                        Cxl256SlotRole::Control(kind)
                     }
                     Some(format) => {
                         let counts = if n >= FIRST_SLOT_OF_LAST_GROUP { Some(&mut group) } else { None };
                         begun += self.messages(format, bits, counts);
-                        Role::Format(format)
+                        Cxl256SlotRole::Format(format)
                     }
                 }
             };
@@ -412,7 +416,7 @@ impl Unpacker {
     }
 
     /// Reads the messages of a slot; gives the number of data messages that begin.
-    fn messages(&mut self, format: &'static SlotFormat, bits: u128, counts: Option<&mut Counts>) -> usize {
+    fn messages(&mut self, format: &'static SlotFormat, bits: u128, counts: Option<&mut ClassCounts>) -> usize {
         if !format.any_valid(bits) {
             self.header_slots += 1;
             return 0;
@@ -422,7 +426,7 @@ impl Unpacker {
         let first = self.open.len();
         for place in format.places().filter(|p| p.is_valid(bits)) {
             counts[place.class.index()] += 1;
-            let message = Message { class: place.class, bits: place.extract(bits), data: None };
+            let message = Cxl256Message { class: place.class, bits: place.extract(bits), data: None };
             if !place.class.has_data() {
                 self.delivered.push(message);
                 continue;
@@ -445,14 +449,14 @@ impl Unpacker {
     }
 
     /// Gives a slot to the message that is owed first.
-    fn data(&mut self, bits: u128) -> Role {
+    fn data(&mut self, bits: u128) -> Cxl256SlotRole {
         // Called with slots owed only; with none open the slot would mean nothing.
-        let Some(front) = self.open.front_mut() else { return Role::Unused };
+        let Some(front) = self.open.front_mut() else { return Cxl256SlotRole::Unused };
         self.owed_slots -= 1;
         let role = if front.lines < LINE_SLOTS {
             front.data.line[SLOT_BYTES * front.lines..][..SLOT_BYTES].copy_from_slice(&bits.to_le_bytes());
             front.lines += 1;
-            Role::Data
+            Cxl256SlotRole::Data
         } else {
             front.trailer_follows = false;
             if front.message.class == Class::S2mDrs {
@@ -464,11 +468,11 @@ impl Unpacker {
             } else if let Some(trailer) = front.trailer {
                 trailer.read(bits, &mut front.data);
             }
-            Role::Trailer
+            Cxl256SlotRole::Trailer
         };
         let complete = |o: &Open| o.lines == LINE_SLOTS && !o.trailer_follows;
         if self.open.front().is_some_and(complete) {
-            self.delivered.extend(self.open.pop_front().map(|o| Message { data: Some(o.data), ..o.message }));
+            self.delivered.extend(self.open.pop_front().map(|o| Cxl256Message { data: Some(o.data), ..o.message }));
         }
         role
     }

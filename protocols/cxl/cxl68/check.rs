@@ -11,8 +11,8 @@ use super::control::{Almp, Control};
 use super::header::FlitHeader;
 use super::message::Class;
 use super::slot::SlotFormat;
-use super::stream::{Decoded, Kind, Role};
-use super::unit::{Unit, map};
+use super::stream::{Cxl68DecodedUnit, Cxl68SlotRole, Cxl68UnitKind};
+use super::unit::{Cxl68Unit, map};
 use crate::wire::{Violation, Wire};
 
 pub use crate::wire::Findings;
@@ -21,10 +21,10 @@ pub use crate::wire::Findings;
 const CODE_BYTE: [usize; 4] = [2, 3, 3, 3];
 
 /// Judges a unit.
-pub fn unit(decoded: &Decoded, config: &Cxl68Config) -> Findings {
+pub fn unit(decoded: &Cxl68DecodedUnit, config: &Cxl68Config) -> Findings {
     let mut found = Findings::default();
     judge(decoded, config, &mut found);
-    if let Kind::Protocol(_) = decoded.kind
+    if let Cxl68UnitKind::Protocol(_) = decoded.kind
         && decoded.crc_ok != Some(false)
     {
         tight(decoded, &mut found);
@@ -33,21 +33,21 @@ pub fn unit(decoded: &Decoded, config: &Cxl68Config) -> Findings {
 }
 
 /// The rules that a unit breaks, without lints: what a receiver asks of every unit.
-pub fn violations(decoded: &Decoded, config: &Cxl68Config) -> Vec<Violation> {
+pub fn violations(decoded: &Cxl68DecodedUnit, config: &Cxl68Config) -> Vec<Violation> {
     let mut found = Findings::default();
     judge(decoded, config, &mut found);
     found.violations
 }
 
-fn judge(decoded: &Decoded, config: &Cxl68Config, found: &mut Findings) {
+fn judge(decoded: &Cxl68DecodedUnit, config: &Cxl68Config, found: &mut Findings) {
     if let Some(log) = decoded.pid.log {
         let expected = if log.is_unexpected() { "the ID of an enabled protocol" } else { "two equal valid bytes" };
         found.broken(log.rule(), 0, format!("{:#06x}", decoded.unit.pid()), expected, log.text());
     }
     match &decoded.kind {
-        Kind::Dropped | Kind::Io => (),
-        Kind::Null => null(decoded, found),
-        Kind::Almp => almp(decoded, found),
+        Cxl68UnitKind::Dropped | Cxl68UnitKind::Io => (),
+        Cxl68UnitKind::Null => null(decoded, found),
+        Cxl68UnitKind::Almp => almp(decoded, found),
         _ if decoded.crc_ok == Some(false) => {
             let (crc, expected) = (decoded.unit.tail(), decoded.unit.expected_crc());
             let at = map::TAIL.start;
@@ -59,32 +59,32 @@ fn judge(decoded: &Decoded, config: &Cxl68Config, found: &mut Findings) {
                 "the CRC does not match the bytes of the flit",
             );
         }
-        Kind::AllData => (),
-        Kind::Control(control) => self::control(decoded, control, found),
-        Kind::Protocol(header) => protocol(decoded, header, config, found),
+        Cxl68UnitKind::AllData => (),
+        Cxl68UnitKind::Control(control) => self::control(decoded, control, found),
+        Cxl68UnitKind::Protocol(header) => protocol(decoded, header, config, found),
     }
 }
 
 /// What a sender is about to do, judged against the chunks it owes; a receiver cannot see these breaks, because it
 /// knows all-data flits by the count alone (`cxl-68b` §1.4, §5.2, §5.3).
-pub fn intent(kind: &Kind, rollover: usize) -> Option<Violation> {
+pub fn intent(kind: &Cxl68UnitKind, rollover: usize) -> Option<Violation> {
     let owed = format!("{rollover} chunks owed");
     match kind {
-        Kind::AllData if rollover <= 3 => Some(Violation::at_byte(
+        Cxl68UnitKind::AllData if rollover <= 3 => Some(Violation::at_byte(
             "CXL68-FLT-02",
             map::SLOT0.start,
             owed,
             "more than 3 chunks owed",
             "an all-data flit is sent that no receiver takes for one, because too few chunks are owed",
         )),
-        Kind::Protocol(_) if rollover > 3 => Some(Violation::at_byte(
+        Cxl68UnitKind::Protocol(_) if rollover > 3 => Some(Violation::at_byte(
             "CXL68-PCK-04",
             map::SLOT0.start,
             owed,
             "at most 3 chunks owed",
             "a protocol flit is sent where an all-data flit is due",
         )),
-        Kind::Control(_) if rollover > 3 => Some(Violation::at_byte(
+        Cxl68UnitKind::Control(_) if rollover > 3 => Some(Violation::at_byte(
             "CXL68-PCK-15",
             map::SLOT0.start,
             owed,
@@ -95,7 +95,7 @@ pub fn intent(kind: &Kind, rollover: usize) -> Option<Violation> {
     }
 }
 
-fn tail_is_zero(decoded: &Decoded, found: &mut Findings) {
+fn tail_is_zero(decoded: &Cxl68DecodedUnit, found: &mut Findings) {
     if decoded.unit.tail() != 0 {
         let at = map::TAIL.start;
         found.broken(
@@ -108,7 +108,7 @@ fn tail_is_zero(decoded: &Decoded, found: &mut Findings) {
     }
 }
 
-fn null(decoded: &Decoded, found: &mut Findings) {
+fn null(decoded: &Cxl68DecodedUnit, found: &mut Findings) {
     tail_is_zero(decoded, found);
     if let Some(at) = decoded.unit.payload().iter().position(|&b| b != 0) {
         let byte = decoded.unit.payload()[at];
@@ -122,7 +122,7 @@ fn null(decoded: &Decoded, found: &mut Findings) {
     }
 }
 
-fn almp(decoded: &Decoded, found: &mut Findings) {
+fn almp(decoded: &Cxl68DecodedUnit, found: &mut Findings) {
     tail_is_zero(decoded, found);
     let payload = decoded.unit.payload();
     let word = |n: usize| u32::from_le_bytes(payload[4 * n..4 * n + 4].try_into().expect("4 bytes"));
@@ -169,7 +169,7 @@ fn almp(decoded: &Decoded, found: &mut Findings) {
     }
 }
 
-fn control(decoded: &Decoded, control: &Control, found: &mut Findings) {
+fn control(decoded: &Cxl68DecodedUnit, control: &Control, found: &mut Findings) {
     let slot = decoded.unit.slot(0);
     if let Control::Reserved(slot) = control {
         let code = format!("LLCTRL {:#x}, SubType {:#x}", slot >> 32 & 0xf, slot >> 36 & 0xf);
@@ -194,13 +194,13 @@ fn control(decoded: &Decoded, control: &Control, found: &mut Findings) {
     }
 }
 
-fn protocol(decoded: &Decoded, header: &FlitHeader, config: &Cxl68Config, found: &mut Findings) {
+fn protocol(decoded: &Cxl68DecodedUnit, header: &FlitHeader, config: &Cxl68Config, found: &mut Findings) {
     let mut count = [0u8; 10];
     let mut data_headers = 0;
     for (n, role) in decoded.roles.iter().enumerate() {
         let code = header.slot(n);
         match role {
-            Role::Reserved(code) => {
+            Cxl68SlotRole::Reserved(code) => {
                 found.broken(
                     "CXL68-SLT-01",
                     CODE_BYTE[n],
@@ -209,7 +209,7 @@ fn protocol(decoded: &Decoded, header: &FlitHeader, config: &Cxl68Config, found:
                     "the slot has a reserved format code",
                 );
             }
-            Role::Data | Role::ByteEnables if code != 0 => {
+            Cxl68SlotRole::Data | Cxl68SlotRole::ByteEnables if code != 0 => {
                 found.broken(
                     "CXL68-PCK-06",
                     CODE_BYTE[n],
@@ -218,7 +218,7 @@ fn protocol(decoded: &Decoded, header: &FlitHeader, config: &Cxl68Config, found:
                     "the slot names a message format although it holds owed data",
                 );
             }
-            Role::Format(format) => {
+            Cxl68SlotRole::Format(format) => {
                 self::slot(decoded, n, format, header, config, &mut count, &mut data_headers, found);
             }
             _ => (),
@@ -240,7 +240,7 @@ const MAX_ROLLOVER: usize = 19;
 
 #[allow(clippy::too_many_arguments)]
 fn slot(
-    decoded: &Decoded,
+    decoded: &Cxl68DecodedUnit,
     n: usize,
     format: &'static SlotFormat,
     header: &FlitHeader,
@@ -253,7 +253,7 @@ fn slot(
     if !format.any_valid(slot) {
         return;
     }
-    let slot_byte = Unit::slot_byte(n);
+    let slot_byte = Cxl68Unit::slot_byte(n);
     let mut in_slot = 0;
     for place in format.places().iter().filter(|p| p.is_valid(slot)) {
         let class = place.class;
@@ -323,10 +323,10 @@ fn slot(
 }
 
 /// PCK-10, a lint: a message stands behind an earlier place that could have held it.
-fn tight(decoded: &Decoded, found: &mut Findings) {
+fn tight(decoded: &Cxl68DecodedUnit, found: &mut Findings) {
     let mut empty_slot = None;
     for (n, role) in decoded.roles.iter().enumerate() {
-        let Role::Format(format) = role else { continue };
+        let Cxl68SlotRole::Format(format) = role else { continue };
         let slot = decoded.unit.slot(n);
         let mut free = [false; Class::ALL.len()];
         let mut used = false;
@@ -338,7 +338,7 @@ fn tight(decoded: &Decoded, found: &mut Findings) {
                 if free[place.class.index()] {
                     let text =
                         format!("{}: the message stands behind a free place of slot {n}", place.class.def().name);
-                    let at = Unit::slot_byte(n) + place.lsb as usize / 8;
+                    let at = Cxl68Unit::slot_byte(n) + place.lsb as usize / 8;
                     found.lint("CXL68-PCK-10", at, "a gap", "the first free place", text);
                 }
             }
@@ -346,7 +346,7 @@ fn tight(decoded: &Decoded, found: &mut Findings) {
         match (used, empty_slot) {
             (true, Some(earlier)) => {
                 let text = format!("slot {n} holds messages although slot {earlier} is empty");
-                found.lint("CXL68-PCK-10", Unit::slot_byte(n), "a gap", "the first free slot", text);
+                found.lint("CXL68-PCK-10", Cxl68Unit::slot_byte(n), "a gap", "the first free slot", text);
             }
             // Slot 0 holds no data, and a generic slot may be empty because it could not hold what comes behind.
             (false, None) if format.name == "G0" => empty_slot = Some(n),

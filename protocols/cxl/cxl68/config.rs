@@ -127,7 +127,7 @@ impl Default for Cxl68Config {
 /// A choice outside its range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cxl-68b link: `{name}` is {found}, expected {expected} ({rule})")]
-pub struct ConfigError {
+pub struct Cxl68ConfigError {
     /// Field of [`Cxl68Config`].
     pub name: &'static str,
     /// Value given.
@@ -143,7 +143,7 @@ impl Cxl68Config {
     ///
     /// # Errors
     /// The first field outside its range.
-    pub fn validate(&self) -> Result<(), ConfigError> {
+    pub fn validate(&self) -> Result<(), Cxl68ConfigError> {
         let ranges: [(&'static str, u64, core::ops::RangeInclusive<u64>, &'static str, &'static str); 8] = [
             ("llrb_entries", self.llrb_entries.into(), 22..=255, "22 to 255", "CXL68-LLR-06"),
             ("max_num_retry", self.max_num_retry.into(), 1..=31, "1 to 31, a 5-bit field", "CXL68-LRS-18"),
@@ -156,7 +156,7 @@ impl Cxl68Config {
         ];
         for (name, found, range, expected, rule) in ranges {
             if !range.contains(&found) {
-                return Err(ConfigError { name, found, expected, rule });
+                return Err(Cxl68ConfigError { name, found, expected, rule });
             }
         }
         Ok(())

@@ -9,15 +9,15 @@ use crate::wire::{At, Violation};
 
 /// Lanes of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Width(u8);
+pub struct Cxl68Width(u8);
 
-impl Width {
+impl Cxl68Width {
     /// x1, x2, x4, x8, x16.
-    pub const ALL: [Width; 5] = [Width(1), Width(2), Width(4), Width(8), Width(16)];
+    pub const ALL: [Cxl68Width; 5] = [Cxl68Width(1), Cxl68Width(2), Cxl68Width(4), Cxl68Width(8), Cxl68Width(16)];
 
     /// A width, `None` unless it is 1, 2, 4, 8 or 16.
-    pub const fn new(lanes: u8) -> Option<Width> {
-        if matches!(lanes, 1 | 2 | 4 | 8 | 16) { Some(Width(lanes)) } else { None }
+    pub const fn new(lanes: u8) -> Option<Cxl68Width> {
+        if matches!(lanes, 1 | 2 | 4 | 8 | 16) { Some(Cxl68Width(lanes)) } else { None }
     }
 
     /// Number of lanes.
@@ -38,7 +38,7 @@ impl Width {
 }
 
 /// Spreads bytes over lanes: byte k goes to the next lane in order, 8 bits a symbol.
-pub fn stripe(bytes: &[u8], width: Width) -> Vec<Vec<u8>> {
+pub fn stripe(bytes: &[u8], width: Cxl68Width) -> Vec<Vec<u8>> {
     let lane = |l| bytes.iter().skip(l).step_by(width.lanes()).copied().collect();
     (0..width.lanes()).map(lane).collect()
 }
@@ -63,7 +63,7 @@ pub enum Block {
 }
 
 /// Bytes of a data block.
-pub const fn block_bytes(width: Width) -> usize {
+pub const fn block_bytes(width: Cxl68Width) -> usize {
     BLOCK_BYTES_A_LANE * width.lanes()
 }
 
@@ -79,7 +79,7 @@ pub struct Blocks {
 /// Cuts a block stream into units and checks where ordered sets stand.
 ///
 /// `sync_header_bypass`: a NULL unit with EDS has full length; else it ends at the first block end after its ID.
-pub fn read_blocks(blocks: &[Block], width: Width, sync_header_bypass: bool) -> Blocks {
+pub fn read_blocks(blocks: &[Block], width: Cxl68Width, sync_header_bypass: bool) -> Blocks {
     let size = block_bytes(width);
     let mut bytes = Vec::new();
     // Data blocks behind which an ordered set stands, as counts of data blocks.

@@ -13,8 +13,8 @@ use super::code::DrsOpcode;
 use super::config::{Cxl68Config, Revision};
 use super::header::FlitHeader;
 use super::message::{Class, D2hData, H2dData, S2mDrs};
-use super::slot::{self, Content, SlotFormat};
-use super::stream::{Message, Size};
+use super::slot::{self, SlotContent, SlotFormat};
+use super::stream::{Cxl68Message, Size};
 use crate::cxl::filled::Filled;
 use crate::wire::Wire;
 use std::collections::VecDeque;
@@ -32,7 +32,7 @@ pub enum Packed {
 
 /// A message that must not be sent in 68B mode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum Cxl68Refused {
     /// Travels the other way.
     #[error("{layout}: found direction {found}, expected {expected}")]
     Direction {
@@ -92,29 +92,29 @@ pub enum Refused {
 /// Judges a message before it is queued.
 ///
 /// # Errors
-/// See [`Refused`].
-pub fn admit(dir: Dir, message: &Message) -> Result<(), Refused> {
+/// See [`Cxl68Refused`].
+pub fn admit(dir: Dir, message: &Cxl68Message) -> Result<(), Cxl68Refused> {
     let class = message.class;
     let layout = class.def().name;
     if class.dir() != dir {
-        return Err(Refused::Direction { layout, found: dir.name(), expected: class.dir().name() });
+        return Err(Cxl68Refused::Direction { layout, found: dir.name(), expected: class.dir().name() });
     }
     if message.bits & 1 == 0 {
-        return Err(Refused::NotValid { layout });
+        return Err(Cxl68Refused::NotValid { layout });
     }
     let data = match (class.has_data(), message.data) {
         (false, None) => return Ok(()),
         (true, Some(data)) => data,
         (false, Some(_)) => {
-            return Err(Refused::DataPresence { layout, found: "data", expected: "none" });
+            return Err(Cxl68Refused::DataPresence { layout, found: "data", expected: "none" });
         }
-        (true, None) => return Err(Refused::DataPresence { layout, found: "no data", expected: "data" }),
+        (true, None) => return Err(Cxl68Refused::DataPresence { layout, found: "no data", expected: "data" }),
     };
     if data.size != Size::Line && !class.may_be_32_bytes() {
-        return Err(Refused::Size { layout });
+        return Err(Cxl68Refused::Size { layout });
     }
     if data.byte_enables.is_some() && !class.may_have_byte_enables() {
-        return Err(Refused::ByteEnables { layout });
+        return Err(Cxl68Refused::ByteEnables { layout });
     }
     let chunk_valid = match class {
         Class::D2hData => D2hData::from_bits(message.bits).chunk_valid,
@@ -122,7 +122,7 @@ pub fn admit(dir: Dir, message: &Message) -> Result<(), Refused> {
         _ => false,
     };
     if data.size != Size::Line && chunk_valid != (data.size == Size::UpperHalf) {
-        return Err(Refused::ChunkValid { layout, found: chunk_valid.into(), expected: (!chunk_valid).into() });
+        return Err(Cxl68Refused::ChunkValid { layout, found: chunk_valid.into(), expected: (!chunk_valid).into() });
     }
     Ok(())
 }
@@ -152,7 +152,7 @@ struct Chunk {
 pub struct Packer {
     dir: Dir,
     config: Cxl68Config,
-    queues: [VecDeque<Message>; 10],
+    queues: [VecDeque<Cxl68Message>; 10],
     /// Messages in all of them.
     queued: usize,
     /// Messages of each class in the flit that was packed last.
@@ -182,11 +182,11 @@ impl Packer {
     ///
     /// # Errors
     /// It must not be sent, see [`admit`]; or the configuration keeps this end from sending it.
-    pub fn push(&mut self, message: Message) -> Result<(), Refused> {
+    pub fn push(&mut self, message: Cxl68Message) -> Result<(), Cxl68Refused> {
         admit(self.dir, &message)?;
         let is_nxm = message.class == Class::S2mDrs && S2mDrs::from_bits(message.bits).opcode == DrsOpcode::MemDataNXM;
         if is_nxm && !self.config.send_nxm {
-            return Err(Refused::NotSent { layout: message.class.def().name });
+            return Err(Cxl68Refused::NotSent { layout: message.class.def().name });
         }
         self.queues[message.class.index()].push_back(message);
         self.queued += 1;
@@ -307,7 +307,7 @@ impl Packer {
 
     /// The places that a format would use, bit n for place n; 0 where the format is not legal now.
     fn plan(&self, n: usize, format: &SlotFormat, taken: &Taken, credits: &[u16; 10], max_all_data: usize) -> u8 {
-        let Content::Messages(places) = format.content else { return 0 };
+        let SlotContent::Messages(places) = format.content else { return 0 };
         if format.mdh && (!self.config.mdh || taken.header) {
             return 0;
         }

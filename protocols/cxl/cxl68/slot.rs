@@ -10,7 +10,7 @@ use super::message::Class;
 
 /// Place of one message in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct Cxl68SlotPlace {
     /// What stands there.
     pub class: Class,
     /// First bit in the slot.
@@ -30,7 +30,7 @@ const NDR_HEAD_BITS: u8 = 28;
 /// Bits of a DevLoad.
 const DEVLOAD_BITS: u8 = 2;
 
-impl Place {
+impl Cxl68SlotPlace {
     /// The message at this place.
     #[inline]
     pub const fn extract(&self, slot: u128) -> u128 {
@@ -69,9 +69,9 @@ impl Place {
 
 /// What a slot holds by its code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Content {
+pub enum SlotContent {
     /// Messages at fixed places.
-    Messages(&'static [Place]),
+    Messages(&'static [Cxl68SlotPlace]),
     /// A data chunk or byte enables (G0).
     Data,
     /// The MAC of an IDE epoch, bits 127:32 (H6).
@@ -90,7 +90,7 @@ pub struct SlotFormat {
     /// Whether it may hold several data headers (MDH).
     pub mdh: bool,
     /// What stands in it.
-    pub content: Content,
+    pub content: SlotContent,
     /// Bit n: it has a place for the class of [`Class::index`] n.
     pub class_set: u16,
     /// Valid bits of its places.
@@ -106,9 +106,9 @@ impl SlotFormat {
 
     /// Places of messages, in order of the format; empty for data and MAC slots.
     #[inline]
-    pub const fn places(&self) -> &'static [Place] {
+    pub const fn places(&self) -> &'static [Cxl68SlotPlace] {
         match self.content {
-            Content::Messages(places) => places,
+            SlotContent::Messages(places) => places,
             _ => &[],
         }
     }
@@ -122,45 +122,45 @@ impl SlotFormat {
     pub const fn reserved_bits(&self) -> u128 {
         let mut used = if self.is_header() { 0xffff_ffff } else { 0 };
         match self.content {
-            Content::Messages(places) => {
+            SlotContent::Messages(places) => {
                 let mut i = 0;
                 while i < places.len() {
                     used |= places[i].bits();
                     i += 1;
                 }
             }
-            Content::Data | Content::Mac => used = u128::MAX,
+            SlotContent::Data | SlotContent::Mac => used = u128::MAX,
         }
         !used
     }
 }
 
-const fn at(class: Class, lsb: u8) -> Place {
-    Place { class, lsb, width: class.def().bits as u8, devload_lsb: None }
+const fn at(class: Class, lsb: u8) -> Cxl68SlotPlace {
+    Cxl68SlotPlace { class, lsb, width: class.def().bits as u8, devload_lsb: None }
 }
 
 /// An NDR whose DevLoad stands elsewhere.
-const fn split(lsb: u8, devload_lsb: u8) -> Place {
-    Place { class: Class::S2mNdr, lsb, width: NDR_HEAD_BITS, devload_lsb: Some(devload_lsb) }
+const fn split(lsb: u8, devload_lsb: u8) -> Cxl68SlotPlace {
+    Cxl68SlotPlace { class: Class::S2mNdr, lsb, width: NDR_HEAD_BITS, devload_lsb: Some(devload_lsb) }
 }
 
 /// An NDR of 1.1, without DevLoad.
-const fn short(lsb: u8) -> Place {
-    Place { class: Class::S2mNdr, lsb, width: NDR_HEAD_BITS, devload_lsb: None }
+const fn short(lsb: u8) -> Cxl68SlotPlace {
+    Cxl68SlotPlace { class: Class::S2mNdr, lsb, width: NDR_HEAD_BITS, devload_lsb: None }
 }
 
-const fn row(dir: Dir, name: &'static str, code: u8, mdh: bool, places: &'static [Place]) -> SlotFormat {
+const fn row(dir: Dir, name: &'static str, code: u8, mdh: bool, places: &'static [Cxl68SlotPlace]) -> SlotFormat {
     let (mut class_set, mut valid_bits, mut i) = (0, 0, 0);
     while i < places.len() {
         class_set |= 1 << places[i].class.index();
         valid_bits |= 1 << places[i].lsb;
         i += 1;
     }
-    SlotFormat { name, code, dir, mdh, content: Content::Messages(places), class_set, valid_bits }
+    SlotFormat { name, code, dir, mdh, content: SlotContent::Messages(places), class_set, valid_bits }
 }
 
 /// A format without messages.
-const fn plain(dir: Dir, name: &'static str, code: u8, content: Content) -> SlotFormat {
+const fn plain(dir: Dir, name: &'static str, code: u8, content: SlotContent) -> SlotFormat {
     SlotFormat { name, code, dir, mdh: false, content, class_set: 0, valid_bits: 0 }
 }
 
@@ -174,12 +174,12 @@ pub static DOWN_HEADER: [SlotFormat; 7] = [
     row(Dir::Down, "H3", 3, true, &[at(H2dData, 32), at(H2dData, 56), at(H2dData, 80), at(H2dData, 104)]),
     row(Dir::Down, "H4", 4, false, &[at(M2sRwd, 32)]),
     row(Dir::Down, "H5", 5, false, &[at(M2sReq, 32)]),
-    plain(Dir::Down, "H6", 6, Content::Mac),
+    plain(Dir::Down, "H6", 6, SlotContent::Mac),
 ];
 
 /// Formats of slots 1 to 3, host to device (`cxl-68b` §3.2).
 pub static DOWN_GENERIC: [SlotFormat; 6] = [
-    plain(Dir::Down, "G0", 0, Content::Data),
+    plain(Dir::Down, "G0", 0, SlotContent::Data),
     row(Dir::Down, "G1", 1, false, &[at(H2dRsp, 0), at(H2dRsp, 32), at(H2dRsp, 64), at(H2dRsp, 96)]),
     row(Dir::Down, "G2", 2, false, &[at(H2dReq, 0), at(H2dData, 64), at(H2dRsp, 88)]),
     row(Dir::Down, "G3", 3, true, &[at(H2dData, 0), at(H2dData, 24), at(H2dData, 48), at(H2dData, 72), at(H2dRsp, 96)]),
@@ -195,12 +195,12 @@ pub static UP_HEADER: [SlotFormat; 7] = [
     row(Dir::Up, "H3", 3, false, &[at(S2mDrs, 32), at(S2mNdr, 72)]),
     row(Dir::Up, "H4", 4, false, &[split(32, 90), at(S2mNdr, 60)]),
     row(Dir::Up, "H5", 5, true, &[at(S2mDrs, 32), at(S2mDrs, 72)]),
-    plain(Dir::Up, "H6", 6, Content::Mac),
+    plain(Dir::Up, "H6", 6, SlotContent::Mac),
 ];
 
 /// Formats of slots 1 to 3, device to host (`cxl-68b` §3.3).
 pub static UP_GENERIC: [SlotFormat; 7] = [
-    plain(Dir::Up, "G0", 0, Content::Data),
+    plain(Dir::Up, "G0", 0, SlotContent::Data),
     row(Dir::Up, "G1", 1, false, &[at(D2hReq, 0), at(D2hRsp, 79), at(D2hRsp, 99)]),
     row(Dir::Up, "G2", 2, false, &[at(D2hReq, 0), at(D2hData, 79), at(D2hRsp, 96)]),
     row(Dir::Up, "G3", 3, true, &[at(D2hData, 0), at(D2hData, 17), at(D2hData, 34), at(D2hData, 51)]),
@@ -221,7 +221,7 @@ pub static UP_HEADER_1_1: [SlotFormat; 6] = [
 
 /// Formats of slots 1 to 3 of 1.1, device to host: NDR of 28 bits, three of them in G5 (`cxl-68b` §3.3).
 pub static UP_GENERIC_1_1: [SlotFormat; 7] = [
-    plain(Dir::Up, "G0", 0, Content::Data),
+    plain(Dir::Up, "G0", 0, SlotContent::Data),
     row(Dir::Up, "G1", 1, false, &[at(D2hReq, 0), at(D2hRsp, 79), at(D2hRsp, 99)]),
     row(Dir::Up, "G2", 2, false, &[at(D2hReq, 0), at(D2hData, 79), at(D2hRsp, 96)]),
     row(Dir::Up, "G3", 3, true, &[at(D2hData, 0), at(D2hData, 17), at(D2hData, 34), at(D2hData, 51)]),

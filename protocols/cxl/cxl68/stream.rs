@@ -15,8 +15,8 @@ use super::control::Control;
 use super::header::FlitHeader;
 use super::message::Class;
 use super::pid::{self, Enabled, PidAction, PidKind};
-use super::slot::{self, Place, SlotFormat};
-use super::unit::{SLOT_BYTES, Unit};
+use super::slot::{self, Cxl68SlotPlace, SlotFormat};
+use super::unit::{Cxl68Unit, SLOT_BYTES};
 use crate::wire::Wire;
 use std::collections::VecDeque;
 
@@ -112,7 +112,7 @@ impl Data {
 
 /// A whole message: one of the ten layouts, with its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Message {
+pub struct Cxl68Message {
     /// Class, and so the channel.
     pub class: Class,
     /// The message or data header.
@@ -121,21 +121,21 @@ pub struct Message {
     pub data: Option<Data>,
 }
 
-impl Message {
+impl Cxl68Message {
     /// A message without data.
-    pub const fn new(class: Class, bits: u128) -> Message {
-        Message { class, bits, data: None }
+    pub const fn new(class: Class, bits: u128) -> Cxl68Message {
+        Cxl68Message { class, bits, data: None }
     }
 
     /// A message with data.
-    pub const fn with_data(class: Class, bits: u128, data: Data) -> Message {
-        Message { class, bits, data: Some(data) }
+    pub const fn with_data(class: Class, bits: u128, data: Data) -> Cxl68Message {
+        Cxl68Message { class, bits, data: Some(data) }
     }
 }
 
 /// What a unit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum Cxl68UnitKind {
     /// Header and slots.
     Protocol(FlitHeader),
     /// Four data chunks, no header.
@@ -154,7 +154,7 @@ pub enum Kind {
 
 /// What a slot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum Cxl68SlotRole {
     /// Messages at the places of a format; also empty slots and MAC slots.
     Format(&'static SlotFormat),
     /// The format code is reserved.
@@ -169,17 +169,17 @@ pub enum Role {
 
 /// One unit, taken apart.
 #[derive(Debug, Clone, Copy)]
-pub struct Decoded {
+pub struct Cxl68DecodedUnit {
     /// As read.
-    pub unit: Unit,
+    pub unit: Cxl68Unit,
     /// Its direction.
     pub dir: Dir,
     /// What the protocol ID leads to.
     pub pid: PidAction,
     /// What it is.
-    pub kind: Kind,
+    pub kind: Cxl68UnitKind,
     /// What its slots are.
-    pub roles: [Role; 4],
+    pub roles: [Cxl68SlotRole; 4],
     /// Chunks owed before it.
     pub rollover_before: usize,
     /// Chunks owed after it; as before when the unit is not used.
@@ -188,14 +188,14 @@ pub struct Decoded {
     pub crc_ok: Option<bool>,
 }
 
-impl Decoded {
+impl Cxl68DecodedUnit {
     /// Valid messages and data headers with their slot and bits, in message order. Where it counts, `for_each` takes a third
     /// of the instructions of a `for` loop, which asks three nested iterators again for each message.
     pub fn messages(&self) -> impl Iterator<Item = (usize, Class, u128)> + '_ {
         self.roles.iter().enumerate().flat_map(|(n, role)| {
             let slot = self.unit.slot(n);
             let places = match role {
-                Role::Format(format) if format.any_valid(slot) => format.places(),
+                Cxl68SlotRole::Format(format) if format.any_valid(slot) => format.places(),
                 _ => &[],
             };
             places.iter().filter(move |p| p.is_valid(slot)).map(move |p| (n, p.class, p.extract(slot)))
@@ -204,7 +204,7 @@ impl Decoded {
 
     /// Whether a receiver would use it: usable ID, CRC right where there is one.
     pub fn is_good(&self) -> bool {
-        self.kind != Kind::Dropped && self.crc_ok != Some(false)
+        self.kind != Cxl68UnitKind::Dropped && self.crc_ok != Some(false)
     }
 }
 
@@ -226,7 +226,7 @@ pub struct Unpacker {
     enabled: Enabled,
     owed: VecDeque<Owed>,
     rollover: usize,
-    delivered: Vec<Message>,
+    delivered: Vec<Cxl68Message>,
 }
 
 impl Unpacker {
@@ -243,38 +243,38 @@ impl Unpacker {
 
     /// Messages that the last unit completed, in order.
     #[inline]
-    pub fn delivered(&self) -> &[Message] {
+    pub fn delivered(&self) -> &[Cxl68Message] {
         &self.delivered
     }
 
     /// Reads the next unit. A unit with a bad CRC or an unusable ID changes no state.
-    pub fn read(&mut self, unit: &Unit) -> Decoded {
+    pub fn read(&mut self, unit: &Cxl68Unit) -> Cxl68DecodedUnit {
         let pid = pid::receive(unit.pid(), self.enabled);
         self.read_as(unit, pid)
     }
 
     /// Reads a unit whose protocol ID has been judged already.
-    pub fn read_as(&mut self, unit: &Unit, pid: PidAction) -> Decoded {
+    pub fn read_as(&mut self, unit: &Cxl68Unit, pid: PidAction) -> Cxl68DecodedUnit {
         let has_crc = pid.accept.is_some_and(|p| p.kind == PidKind::Cachemem);
         self.read_judged(unit, pid, has_crc.then(|| unit.crc_ok()))
     }
 
     /// Reads a unit whose protocol ID and CRC have been judged already; `crc_ok` is `None` where there is none.
-    pub fn read_judged(&mut self, unit: &Unit, pid: PidAction, crc_ok: Option<bool>) -> Decoded {
+    pub fn read_judged(&mut self, unit: &Cxl68Unit, pid: PidAction, crc_ok: Option<bool>) -> Cxl68DecodedUnit {
         self.delivered.clear();
         let kind = match pid.accept.map(|p| p.kind) {
-            None => Kind::Dropped,
-            Some(PidKind::Io) => Kind::Io,
-            Some(PidKind::Null) => Kind::Null,
-            Some(PidKind::Almp) => Kind::Almp,
+            None => Cxl68UnitKind::Dropped,
+            Some(PidKind::Io) => Cxl68UnitKind::Io,
+            Some(PidKind::Null) => Cxl68UnitKind::Null,
+            Some(PidKind::Almp) => Cxl68UnitKind::Almp,
             Some(PidKind::Cachemem) => self.kind(unit),
         };
-        let mut decoded = Decoded {
+        let mut decoded = Cxl68DecodedUnit {
             unit: *unit,
             dir: self.dir,
             pid,
             kind,
-            roles: [Role::Opaque; 4],
+            roles: [Cxl68SlotRole::Opaque; 4],
             rollover_before: self.rollover,
             rollover_after: self.rollover,
             crc_ok,
@@ -289,23 +289,23 @@ impl Unpacker {
         decoded
     }
 
-    fn kind(&self, unit: &Unit) -> Kind {
+    fn kind(&self, unit: &Cxl68Unit) -> Cxl68UnitKind {
         let slot0 = unit.slot(0);
         let header = FlitHeader::from_bits(slot0 & 0xffff_ffff);
         if self.rollover > 3 {
-            Kind::AllData
+            Cxl68UnitKind::AllData
         } else if header.flit_type {
-            Kind::Control(Control::from_slot(slot0))
+            Cxl68UnitKind::Control(Control::from_slot(slot0))
         } else {
-            Kind::Protocol(header)
+            Cxl68UnitKind::Protocol(header)
         }
     }
 
     /// Works out the roles of the slots and moves the stream on.
-    fn slots(&mut self, unit: &Unit, decoded: &mut Decoded) {
+    fn slots(&mut self, unit: &Cxl68Unit, decoded: &mut Cxl68DecodedUnit) {
         let header = match &decoded.kind {
-            Kind::Protocol(header) => Some(header),
-            Kind::AllData => None,
+            Cxl68UnitKind::Protocol(header) => Some(header),
+            Cxl68UnitKind::AllData => None,
             _ => return,
         };
         for (n, role) in decoded.roles.iter_mut().enumerate() {
@@ -319,23 +319,23 @@ impl Unpacker {
 
     /// A slot that is read by its format code.
     #[inline(always)]
-    fn formatted(&mut self, header: &FlitHeader, n: usize, slot: u128) -> Role {
+    fn formatted(&mut self, header: &FlitHeader, n: usize, slot: u128) -> Cxl68SlotRole {
         let code = header.slot(n);
-        let Some(format) = slot::format(self.revision, self.dir, n, code) else { return Role::Reserved(code) };
+        let Some(format) = slot::format(self.revision, self.dir, n, code) else { return Cxl68SlotRole::Reserved(code) };
         if format.any_valid(slot) {
             self.messages(format.places(), slot, header);
         }
-        Role::Format(format)
+        Cxl68SlotRole::Format(format)
     }
 
-    fn messages(&mut self, places: &[Place], slot: u128, header: &FlitHeader) {
+    fn messages(&mut self, places: &[Cxl68SlotPlace], slot: u128, header: &FlitHeader) {
         for place in places {
             if !place.is_valid(slot) {
                 continue;
             }
             let (class, bits) = (place.class, place.extract(slot));
             if !class.has_data() {
-                self.delivered.push(Message::new(class, bits));
+                self.delivered.push(Cxl68Message::new(class, bits));
                 continue;
             }
             let size = match (header.sz, upper_half(class, bits)) {
@@ -353,17 +353,17 @@ impl Unpacker {
     // In line: the answer of a call would go through memory and be read back in one piece, which waits for its parts. A flit
     // takes 65 ns that way and 54 ns this way (AMD EPYC, CRC included).
     #[inline(always)]
-    fn chunk(&mut self, slot: &[u8; SLOT_BYTES]) -> Role {
+    fn chunk(&mut self, slot: &[u8; SLOT_BYTES]) -> Cxl68SlotRole {
         // Called with rollover above 0 only, so something is owed; an empty queue would be an empty slot.
         let Some(Owed { class, bits, data, chunks, next }) = self.owed.front_mut() else {
-            return Role::Opaque;
+            return Cxl68SlotRole::Opaque;
         };
-        let role = if *next == data.size.chunks() { Role::ByteEnables } else { Role::Data };
+        let role = if *next == data.size.chunks() { Cxl68SlotRole::ByteEnables } else { Cxl68SlotRole::Data };
         data.set_chunk(*next, slot);
         *next += 1;
         self.rollover -= 1;
         if next == chunks {
-            self.delivered.push(Message::with_data(*class, *bits, *data));
+            self.delivered.push(Cxl68Message::with_data(*class, *bits, *data));
             self.owed.pop_front();
         }
         role

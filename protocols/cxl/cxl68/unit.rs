@@ -36,31 +36,31 @@ const SLOTS: [core::ops::Range<usize>; 4] = [map::SLOT0, map::SLOT1, map::SLOT2,
 
 /// One unit of the link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Unit(pub [u8; UNIT_BYTES]);
+pub struct Cxl68Unit(pub [u8; UNIT_BYTES]);
 
-impl Unit {
+impl Cxl68Unit {
     /// A unit with payload and protocol ID and a CRC over the payload.
     #[inline]
-    pub fn cachemem(pid: u16, payload: &[u8; PAYLOAD_BYTES]) -> Unit {
-        let mut unit = Unit::plain(pid, payload);
+    pub fn cachemem(pid: u16, payload: &[u8; PAYLOAD_BYTES]) -> Cxl68Unit {
+        let mut unit = Cxl68Unit::plain(pid, payload);
         unit.set_tail(crc16::cxl68(payload));
         unit
     }
 
     /// A unit with payload and protocol ID whose tail is zero (ALMP, NULL).
     #[inline]
-    pub fn plain(pid: u16, payload: &[u8; PAYLOAD_BYTES]) -> Unit {
+    pub fn plain(pid: u16, payload: &[u8; PAYLOAD_BYTES]) -> Cxl68Unit {
         let mut bytes = [0; UNIT_BYTES];
         bytes[map::PID].copy_from_slice(&pid.to_le_bytes());
         bytes[map::SLOT0.start..map::SLOT3.end].copy_from_slice(payload);
-        Unit(bytes)
+        Cxl68Unit(bytes)
     }
 
     /// A unit of four slots, with protocol ID and CRC.
     // In line: the caller of a function would copy the unit out of stores that overlap the copy, 13 ns instead of 6.
     #[inline]
-    pub fn from_slots(pid: u16, slots: &[u128; 4]) -> Unit {
-        let mut unit = Unit::plain(pid, &payload_of(slots));
+    pub fn from_slots(pid: u16, slots: &[u128; 4]) -> Cxl68Unit {
+        let mut unit = Cxl68Unit::plain(pid, &payload_of(slots));
         unit.set_tail(crc16::cxl68_slots(slots));
         unit
     }
@@ -69,12 +69,12 @@ impl Unit {
     ///
     /// # Errors
     /// The length is not 68.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Unit, FieldError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Cxl68Unit, FieldError> {
         let unit = bytes.try_into().map_err(|_| FieldError {
             layout: map::FRAME.name,
             fault: FieldFault::Length { found: bytes.len(), expected: UNIT_BYTES, bits: 8 * UNIT_BYTES as u32 },
         })?;
-        Ok(Unit(unit))
+        Ok(Cxl68Unit(unit))
     }
 
     /// Protocol ID, low byte first on the wire.
@@ -129,7 +129,7 @@ impl Unit {
     }
 }
 
-impl core::fmt::Debug for Unit {
+impl core::fmt::Debug for Cxl68Unit {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
     }

@@ -94,7 +94,7 @@ pub const IDL: u8 = 0x00;
 
 /// A framing token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Token {
+pub enum FramingToken {
     /// A TLP follows.
     Stp(Stp),
     /// A DLLP of six bytes follows.
@@ -107,15 +107,20 @@ pub enum Token {
     Idl,
 }
 
-impl Token {
+impl FramingToken {
     /// The token at the front of a byte string and its length in bytes; `None` where the bytes do not suffice.
     ///
     /// # Errors
     /// No token begins so (STP-02), or a start token with wrong check bits (STP-01).
-    pub fn read(bytes: &[u8]) -> Result<Option<(Token, usize)>, StpFault> {
+    pub fn read(bytes: &[u8]) -> Result<Option<(FramingToken, usize)>, StpFault> {
         let Some(&first) = bytes.first() else { return Ok(None) };
         // EDS looks like a start token of length 1 whose check bits do not fit: it is told apart first.
-        let whole = [(&SDP[..], Token::Sdp), (&EDB[..], Token::Edb), (&EDS[..], Token::Eds), (&[IDL], Token::Idl)];
+        let whole = [
+            (&SDP[..], FramingToken::Sdp),
+            (&EDB[..], FramingToken::Edb),
+            (&EDS[..], FramingToken::Eds),
+            (&[IDL], FramingToken::Idl),
+        ];
         for (token, kind) in whole {
             if bytes.starts_with(token) {
                 return Ok(Some((kind, token.len())));
@@ -125,7 +130,7 @@ impl Token {
             }
         }
         match bytes.first_chunk() {
-            Some(&dw) => Stp::from_bytes(dw).map(|stp| Some((Token::Stp(stp), DW_BYTES))),
+            Some(&dw) => Stp::from_bytes(dw).map(|stp| Some((FramingToken::Stp(stp), DW_BYTES))),
             None if first & 0xf == 0xf => Ok(None),
             None => Err(StpFault::Token { found: first }),
         }

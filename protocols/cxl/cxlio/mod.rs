@@ -10,8 +10,8 @@
 //! are in [`crate::check::pcie`].
 //!
 //! A walk through the TLP bytes of one 256B flit: [`stream::Walker`] cuts them into pieces, each a TLP, a part of one or
-//! a NOP; [`tlp::Parts`] splits a whole TLP into prefixes, header base, OHC, data and trailer; [`tlp::check`] names the
-//! rules it breaks. The DLLP field goes to [`dllp::Dllp`].
+//! a NOP; [`tlp::TlpParts`] splits a whole TLP into prefixes, header base, OHC, data and trailer; [`tlp::check`] names
+//! the rules it breaks. The DLLP field goes to [`dllp::Dllp`].
 
 pub mod ats;
 pub mod code;

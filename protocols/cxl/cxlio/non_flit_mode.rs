@@ -243,12 +243,12 @@ layout! {
 
 /// What the first byte of a TLP says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum TlpShape {
     /// Memory request or atomic with a 32-bit address.
     Mem32,
     /// Memory request or atomic with a 64-bit address.
     Mem64,
-    /// I/O request; its header is that of [`Shape::Mem32`].
+    /// I/O request; its header is that of [`TlpShape::Mem32`].
     Io,
     /// Configuration request.
     Cfg,
@@ -260,17 +260,17 @@ pub enum Shape {
     Prefix,
 }
 
-impl Shape {
+impl TlpShape {
     /// Shape of a Fmt and Type byte, `None` for an unlisted one (`cxl-io` §1.2).
-    pub const fn of(byte0: u8) -> Option<Shape> {
+    pub const fn of(byte0: u8) -> Option<TlpShape> {
         Some(match byte0 {
-            0x00 | 0x01 | 0x40 | 0x4c..=0x4e | 0x5b => Shape::Mem32,
-            0x20 | 0x21 | 0x60 | 0x6c..=0x6e | 0x7b => Shape::Mem64,
-            0x02 | 0x42 => Shape::Io,
-            0x04 | 0x05 | 0x44 | 0x45 => Shape::Cfg,
-            0x0a | 0x0b | 0x4a | 0x4b => Shape::Cpl,
-            0x30..=0x35 | 0x70..=0x75 => Shape::Msg,
-            0x80..=0x9f => Shape::Prefix,
+            0x00 | 0x01 | 0x40 | 0x4c..=0x4e | 0x5b => TlpShape::Mem32,
+            0x20 | 0x21 | 0x60 | 0x6c..=0x6e | 0x7b => TlpShape::Mem64,
+            0x02 | 0x42 => TlpShape::Io,
+            0x04 | 0x05 | 0x44 | 0x45 => TlpShape::Cfg,
+            0x0a | 0x0b | 0x4a | 0x4b => TlpShape::Cpl,
+            0x30..=0x35 | 0x70..=0x75 => TlpShape::Msg,
+            0x80..=0x9f => TlpShape::Prefix,
             _ => return None,
         })
     }
@@ -278,12 +278,12 @@ impl Shape {
     /// Layout of the header; a prefix has none.
     pub const fn def(self) -> Option<&'static LayoutDef> {
         Some(match self {
-            Shape::Mem32 | Shape::Io => NfmMem32::DEF,
-            Shape::Mem64 => NfmMem64::DEF,
-            Shape::Cfg => NfmCfg::DEF,
-            Shape::Cpl => NfmCpl::DEF,
-            Shape::Msg => NfmMsg::DEF,
-            Shape::Prefix => return None,
+            TlpShape::Mem32 | TlpShape::Io => NfmMem32::DEF,
+            TlpShape::Mem64 => NfmMem64::DEF,
+            TlpShape::Cfg => NfmCfg::DEF,
+            TlpShape::Cpl => NfmCpl::DEF,
+            TlpShape::Msg => NfmMsg::DEF,
+            TlpShape::Prefix => return None,
         })
     }
 }
@@ -291,8 +291,8 @@ impl Shape {
 /// Length of a TLP in bytes, header, data and ECRC, from its first DW; prefixes, sequence number and LCRC do not count.
 /// `None` for a prefix and for an unlisted type.
 pub const fn tlp_bytes(dw0: [u8; DW_BYTES]) -> Option<usize> {
-    let header_dw = match Shape::of(dw0[0]) {
-        None | Some(Shape::Prefix) => return None,
+    let header_dw = match TlpShape::of(dw0[0]) {
+        None | Some(TlpShape::Prefix) => return None,
         // Fmt bit 0: four DW.
         Some(_) => 3 + (dw0[0] >> 5 & 1) as usize,
     };
@@ -303,9 +303,9 @@ pub const fn tlp_bytes(dw0: [u8; DW_BYTES]) -> Option<usize> {
 }
 
 /// Judges Fmt and Type of a header that is read as one of `shapes`.
-fn shape(def: &LayoutDef, bits: u128, shapes: &[Shape], found: &mut Vec<Violation>) {
+fn shape(def: &LayoutDef, bits: u128, shapes: &[TlpShape], found: &mut Vec<Violation>) {
     let byte0 = (bits >> (def.bits - 8)) as u8;
-    let (rule, text) = match Shape::of(byte0) {
+    let (rule, text) = match TlpShape::of(byte0) {
         Some(shape) if shapes.contains(&shape) => return,
         Some(_) => ("CXLIO-NFM-03", "the TLP type has another header"),
         None => ("CXLIO-NFM-02", "Fmt and Type name no TLP"),
@@ -320,21 +320,21 @@ fn shape(def: &LayoutDef, bits: u128, shapes: &[Shape], found: &mut Vec<Violatio
 }
 
 fn mem32(bits: u128, found: &mut Vec<Violation>) {
-    shape(NfmMem32::DEF, bits, &[Shape::Mem32, Shape::Io], found);
+    shape(NfmMem32::DEF, bits, &[TlpShape::Mem32, TlpShape::Io], found);
 }
 
 fn mem64(bits: u128, found: &mut Vec<Violation>) {
-    shape(NfmMem64::DEF, bits, &[Shape::Mem64], found);
+    shape(NfmMem64::DEF, bits, &[TlpShape::Mem64], found);
 }
 
 fn cfg(bits: u128, found: &mut Vec<Violation>) {
-    shape(NfmCfg::DEF, bits, &[Shape::Cfg], found);
+    shape(NfmCfg::DEF, bits, &[TlpShape::Cfg], found);
 }
 
 fn cpl(bits: u128, found: &mut Vec<Violation>) {
-    shape(NfmCpl::DEF, bits, &[Shape::Cpl], found);
+    shape(NfmCpl::DEF, bits, &[TlpShape::Cpl], found);
 }
 
 fn msg(bits: u128, found: &mut Vec<Violation>) {
-    shape(NfmMsg::DEF, bits, &[Shape::Msg], found);
+    shape(NfmMsg::DEF, bits, &[TlpShape::Msg], found);
 }

@@ -3,18 +3,18 @@
 //! Modelled: the TLP bytes of one flit after another as one stream, cut into pieces: NOPs, whole TLPs, and parts of TLPs
 //! that straddle flits; how many may start in each group. Behind a type of unknown size, and behind a TLP without PBR header
 //! on a link with port based routing, the rest of the flit is dropped
-//! (sheet mark \[D\]). [`Reader`] joins the parts of straddling TLPs.
+//! (sheet mark \[D\]). [`TlpRegionReader`] joins the parts of straddling TLPs.
 //!
 //! A TLP region is a whole number of DW in every flit map, so the first DW of a TLP is never split and its size is known
 //! where it begins.
 
 use super::DW_BYTES;
-use super::tlp::{self, Begin, Front, Parts, Unknown};
+use super::tlp::{self, Begin, Front, TlpParts, UnknownSize};
 use crate::wire::{At, Violation};
 
 /// What the flits before leave open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Open {
+pub enum OpenTlp {
     /// Nothing: a TLP or NOP begins.
     #[default]
     Nothing,
@@ -26,20 +26,20 @@ pub enum Open {
 
 /// What a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PieceKind {
     /// A filler of one DW.
     Nop,
     /// A TLP or a part of one.
     Tlp,
     /// Bytes behind a DW that tells no size, that DW included.
-    Dropped(Unknown),
+    Dropped(UnknownSize),
 }
 
 /// A piece of the TLP region of one flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
     /// What it is.
-    pub kind: Kind,
+    pub kind: PieceKind,
     /// First byte within the region.
     pub at: usize,
     /// Length in bytes, a whole number of DW.
@@ -63,12 +63,12 @@ pub struct Walker<'a> {
     region: &'a [u8],
     pbr: bool,
     at: usize,
-    open: &'a mut Open,
+    open: &'a mut OpenTlp,
 }
 
 impl<'a> Walker<'a> {
     /// The pieces of a region; `pbr`: of a link with port based routing. Bytes behind the last whole DW are passed over.
-    pub fn new(region: &'a [u8], pbr: bool, open: &'a mut Open) -> Walker<'a> {
+    pub fn new(region: &'a [u8], pbr: bool, open: &'a mut OpenTlp) -> Walker<'a> {
         let whole = region.len() - region.len() % DW_BYTES;
         Walker { region: &region[..whole], pbr, at: 0, open }
     }
@@ -78,37 +78,37 @@ impl Iterator for Walker<'_> {
     type Item = Piece;
 
     fn next(&mut self) -> Option<Piece> {
-        let (at, begins) = (self.at, *self.open == Open::Nothing);
-        let mut kind = Kind::Tlp;
+        let (at, begins) = (self.at, *self.open == OpenTlp::Nothing);
+        let mut kind = PieceKind::Tlp;
         while let Some(&dw) = self.region[self.at..].first_chunk() {
             let left_dw = (self.region.len() - self.at) / DW_BYTES;
             let front = match *self.open {
-                Open::Front(front) => front,
+                OpenTlp::Front(front) => front,
                 _ => Front::Nothing,
             };
             let rest_dw = match (*self.open, front.next(dw, self.pbr)) {
-                (Open::Rest(dw), _) => dw,
+                (OpenTlp::Rest(dw), _) => dw,
                 (_, Begin::Header(size)) => size.dw(),
                 (_, Begin::More(front)) => {
-                    *self.open = Open::Front(front);
+                    *self.open = OpenTlp::Front(front);
                     self.at += DW_BYTES;
                     continue;
                 }
                 (_, Begin::Nop) => {
-                    kind = Kind::Nop;
+                    kind = PieceKind::Nop;
                     1
                 }
                 (_, Begin::Unknown(why)) => {
-                    kind = Kind::Dropped(why);
+                    kind = PieceKind::Dropped(why);
                     left_dw
                 }
             };
             let here_dw = rest_dw.min(left_dw);
             self.at += DW_BYTES * here_dw;
-            *self.open = if here_dw == rest_dw { Open::Nothing } else { Open::Rest(rest_dw - here_dw) };
+            *self.open = if here_dw == rest_dw { OpenTlp::Nothing } else { OpenTlp::Rest(rest_dw - here_dw) };
             break;
         }
-        let ends = *self.open == Open::Nothing;
+        let ends = *self.open == OpenTlp::Nothing;
         (self.at > at).then_some(Piece { kind, at, len_bytes: self.at - at, begins, ends })
     }
 }
@@ -124,7 +124,7 @@ pub const JOINED_BYTES: usize = 8192;
 
 /// A piece of a flit, and the TLP that ends with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundPiece {
     /// The piece.
     pub piece: Piece,
     /// The whole TLP, where the piece is its last part. `None` for NOPs and dropped bytes, and for a TLP whose beginning
@@ -134,20 +134,20 @@ pub struct Found {
 
 /// Reads the TLP regions of the flits of one direction.
 #[derive(Debug, Clone, Default)]
-pub struct Reader {
+pub struct TlpRegionReader {
     pbr: bool,
-    open: Open,
+    open: OpenTlp,
     held: Vec<u8>,
 }
 
-impl Reader {
+impl TlpRegionReader {
     /// A stream of which nothing has been read; `pbr`: of a link with port based routing.
-    pub fn new(pbr: bool) -> Reader {
-        Reader { pbr, ..Reader::default() }
+    pub fn new(pbr: bool) -> TlpRegionReader {
+        TlpRegionReader { pbr, ..TlpRegionReader::default() }
     }
 
     /// The pieces of the next region, without gap.
-    pub fn read(&mut self, region: &[u8]) -> Vec<Found> {
+    pub fn read(&mut self, region: &[u8]) -> Vec<FoundPiece> {
         let held = &mut self.held;
         let join = |piece: Piece| {
             if piece.begins {
@@ -156,8 +156,8 @@ impl Reader {
             if held.len() <= JOINED_BYTES {
                 held.extend(piece.of(region));
             }
-            let whole = piece.kind == Kind::Tlp && piece.ends && held.len() <= JOINED_BYTES;
-            Found { piece, whole: whole.then(|| std::mem::take(held)) }
+            let whole = piece.kind == PieceKind::Tlp && piece.ends && held.len() <= JOINED_BYTES;
+            FoundPiece { piece, whole: whole.then(|| std::mem::take(held)) }
         };
         Walker::new(region, self.pbr, &mut self.open).map(join).collect()
     }
@@ -165,10 +165,10 @@ impl Reader {
 
 /// Judges the pieces of one region: each TLP that ends in it, what was dropped, TLPs that start in each group.
 /// Places are bytes of the region; what stands in an earlier flit counts as the first byte of its last part.
-pub fn check(found: &[Found], region: &[u8], pbr: bool, violations: &mut Vec<Violation>) {
-    for Found { piece, whole } in found {
+pub fn check(found: &[FoundPiece], region: &[u8], pbr: bool, violations: &mut Vec<Violation>) {
+    for FoundPiece { piece, whole } in found {
         let first = violations.len();
-        match whole.as_deref().map(|tlp| (tlp.len(), Parts::split(tlp, pbr))) {
+        match whole.as_deref().map(|tlp| (tlp.len(), TlpParts::split(tlp, pbr))) {
             Some((len_bytes, Ok(parts))) => {
                 tlp::check(&parts, violations);
                 let earlier_bytes = len_bytes - piece.len_bytes;
@@ -181,7 +181,7 @@ pub fn check(found: &[Found], region: &[u8], pbr: bool, violations: &mut Vec<Vio
             // The walker cuts where the parts end.
             Some((_, Err(_))) => (),
             None => {
-                if let Kind::Dropped(why) = piece.kind {
+                if let PieceKind::Dropped(why) = piece.kind {
                     violations.push(why.violation(piece.at, piece.of(region)));
                 }
             }
@@ -201,7 +201,7 @@ pub fn check_nop(region: &[u8], violations: &mut Vec<Violation>) {
 /// PLC-02: judges how many TLPs start in each group. Places are bytes of the region.
 fn check_starts(pieces: impl Iterator<Item = Piece>, found: &mut Vec<Violation>) {
     let mut starts = [0; 2];
-    for piece in pieces.filter(|p| p.begins && p.kind == Kind::Tlp) {
+    for piece in pieces.filter(|p| p.begins && p.kind == PieceKind::Tlp) {
         let group = usize::from(piece.at >= GROUP_BYTES);
         starts[group] += 1;
         if starts[group] == STARTS_PER_GROUP + 1 {

@@ -66,28 +66,28 @@ pub enum Begin {
     /// The first DW of a header.
     Header(Size),
     /// Nothing that tells how long it is.
-    Unknown(Unknown),
+    Unknown(UnknownSize),
 }
 
 /// Why a DW does not tell how long its TLP is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unknown {
+pub enum UnknownSize {
     /// The type has no known size, or may not stand there.
     Type,
     /// A PBR header is due on a link with port based routing.
     NoPth,
 }
 
-impl Unknown {
+impl UnknownSize {
     /// The finding about bytes that begin at `at` with this DW, or with the prefixes before it.
     pub fn violation(self, at: usize, bytes: &[u8]) -> Violation {
         let (rule, expected) = match self {
-            Unknown::Type => ("CXLIO-FMT-03", "a NOP, a prefix or a TLP of known size"),
-            Unknown::NoPth => ("CXLIO-PTH-02", "a NOP, or prefixes and a PBR header before each TLP"),
+            UnknownSize::Type => ("CXLIO-FMT-03", "a NOP, a prefix or a TLP of known size"),
+            UnknownSize::NoPth => ("CXLIO-PTH-02", "a NOP, or prefixes and a PBR header before each TLP"),
         };
         let (dws, _) = bytes.as_chunks::<DW_BYTES>();
         let is_prefix = |dw: &&[u8; DW_BYTES]| PbrFirstByte::of(dw[0]) == PbrFirstByte::Prefix;
-        let prefixes = if self == Unknown::NoPth { dws.iter().take_while(is_prefix).count() } else { 0 };
+        let prefixes = if self == UnknownSize::NoPth { dws.iter().take_while(is_prefix).count() } else { 0 };
         let found = format!("{:02x?}", dws.get(prefixes).unwrap_or(&[0; DW_BYTES]));
         let text = "the rest of the flit cannot be read";
         Violation::at_byte(rule, at + DW_BYTES * prefixes, found, expected, text)
@@ -103,7 +103,7 @@ impl Front {
                 (PbrFirstByte::Nop, Front::Nothing) => Begin::Nop,
                 (PbrFirstByte::Prefix, _) => Begin::More(Front::Prefixes),
                 (PbrFirstByte::Pth, _) => Begin::More(Front::Pth),
-                _ => Begin::Unknown(Unknown::NoPth),
+                _ => Begin::Unknown(UnknownSize::NoPth),
             };
         }
         match (Base::of(FmType(dw[0])), self) {
@@ -111,7 +111,7 @@ impl Front {
             (Some(Base::Prefix), Front::Nothing | Front::Prefixes) => Begin::More(Front::Prefixes),
             _ => match Size::of(dw) {
                 Some(size) => Begin::Header(size),
-                None => Begin::Unknown(Unknown::Type),
+                None => Begin::Unknown(UnknownSize::Type),
             },
         }
     }
@@ -142,7 +142,7 @@ pub enum TlpFault {
 
 /// A whole TLP, taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts<'a> {
+pub struct TlpParts<'a> {
     /// Local prefixes, a DW each.
     pub prefixes: &'a [u8],
     /// PBR header; empty on other links.
@@ -159,12 +159,12 @@ pub struct Parts<'a> {
     pub trailer: &'a [u8],
 }
 
-impl<'a> Parts<'a> {
+impl<'a> TlpParts<'a> {
     /// Takes a TLP apart; `pbr`: it stands on a link with port based routing.
     ///
     /// # Errors
     /// A DW that tells no size; more or fewer bytes than the header announces. A NOP is no TLP here.
-    pub fn split(bytes: &'a [u8], pbr: bool) -> Result<Parts<'a>, TlpFault> {
+    pub fn split(bytes: &'a [u8], pbr: bool) -> Result<TlpParts<'a>, TlpFault> {
         let (mut front, mut at, mut pth_at) = (Front::Nothing, 0, None);
         let size = loop {
             let Some(&dw) = bytes[at..].first_chunk() else {
@@ -196,7 +196,7 @@ impl<'a> Parts<'a> {
         let header = take(size.base.dw());
         let ohc = size.ohc_dw.map(&mut take);
         let (data, trailer) = (take(size.data_dw), take(size.trailer_dw));
-        Ok(Parts { prefixes, pth, size, header, ohc, data, trailer })
+        Ok(TlpParts { prefixes, pth, size, header, ohc, data, trailer })
     }
 
     /// Header layout and bits.
@@ -250,7 +250,7 @@ fn number(bytes: &[u8]) -> u128 {
 }
 
 /// Judges a TLP. Places are bytes of the TLP, prefixes included.
-pub fn check(tlp: &Parts, found: &mut Vec<Violation>) {
+pub fn check(tlp: &TlpParts, found: &mut Vec<Violation>) {
     let mut broken = |rule, at, is: String, expected: &str, text: &str| {
         found.push(Violation { rule, at: At::Byte(at), found: is, expected: expected.into(), text: text.into() });
     };

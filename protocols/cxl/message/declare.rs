@@ -117,7 +117,7 @@ macro_rules! messages {
 
             /// With the identifiers that its link has for the way to a peer.
             #[must_use]
-            pub fn on_route(mut self, route: Route) -> Message {
+            pub fn on_route(mut self, route: PeerRoute) -> Message {
                 match &mut self {
                     $(Message::$name(message, ..) => {
                         $(declare::route!(message, route, $field);)*
@@ -127,8 +127,8 @@ macro_rules! messages {
             }
 
             /// The identifiers of its way to a peer that it has fields for; the others are 0.
-            pub fn route(&self) -> Route {
-                let mut route = Route::default();
+            pub fn route(&self) -> PeerRoute {
+                let mut route = PeerRoute::default();
                 match self {
                     $(Message::$name(message, ..) => {
                         $(declare::route!(route, message, $field);)*
@@ -138,7 +138,7 @@ macro_rules! messages {
             }
 
             /// By what both ends of a link know its transaction.
-            pub const fn identifier(&self) -> (Identifier, u16) {
+            pub const fn identifier(&self) -> (MessageIdentifier, u16) {
                 match self {
                     $(Message::$name(message, ..) => {
                         $(declare::identifier!(message, $field);)*
@@ -147,14 +147,14 @@ macro_rules! messages {
             }
 
             /// Bits of the message or data header on a link.
-            fn header_bits(&self, form: Form) -> Result<u128, FormError> {
+            fn header_bits(&self, form: MessageForm) -> Result<u128, MessageFormError> {
                 match self {
                     $(Message::$name(message, ..) => form::Spelling::to_bits(message, form),)*
                 }
             }
 
             /// The message of a header; the data is that of the classes that have some.
-            fn read(class: Class, form: Form, bits: u128, data: Data) -> Message {
+            fn read(class: Class, form: MessageForm, bits: u128, data: Data) -> Message {
                 match class {
                     $(Class::$name => {
                         Message::$name(form::Spelling::from_bits(form, bits) $(, declare::given!($data, data))?)
@@ -227,16 +227,16 @@ macro_rules! route {
 /// Returns the field if it is the identifier.
 macro_rules! identifier {
     ($message:ident, cqid) => {
-        return (Identifier::Cqid, $message.cqid)
+        return (MessageIdentifier::Cqid, $message.cqid)
     };
     ($message:ident, uqid) => {
-        return (Identifier::Uqid, $message.uqid)
+        return (MessageIdentifier::Uqid, $message.uqid)
     };
     ($message:ident, tag) => {
-        return (Identifier::Tag, $message.tag)
+        return (MessageIdentifier::Tag, $message.tag)
     };
     ($message:ident, bi_tag) => {
-        return (Identifier::BiTag, $message.bi_tag)
+        return (MessageIdentifier::BiTag, $message.bi_tag)
     };
     ($message:ident, $other:ident) => {};
 }

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 /// How a link spells messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum MessageForm {
     /// 68B flits.
     Cxl68,
     /// 256B flits, hierarchy based routing.
@@ -23,7 +23,7 @@ pub enum Form {
 
 /// A message that a link cannot carry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FormError {
+pub enum MessageFormError {
     /// The link has no such message.
     #[error("found {class:?}, expected a message that 68B flits carry")]
     Class {
@@ -51,25 +51,25 @@ pub enum FormError {
     },
 }
 
-impl From<Routing> for Form {
-    fn from(routing: Routing) -> Form {
+impl From<Routing> for MessageForm {
+    fn from(routing: Routing) -> MessageForm {
         match routing {
-            Routing::Hbr => Form::Hbr,
-            Routing::Pbr => Form::Pbr,
+            Routing::Hbr => MessageForm::Hbr,
+            Routing::Pbr => MessageForm::Pbr,
         }
     }
 }
 
-impl Form {
+impl MessageForm {
     /// Layout of a class; `None`: the link does not have it.
     pub const fn layout(self, class: Class) -> Option<&'static LayoutDef> {
         match self {
-            Form::Cxl68 => match class.on_cxl68() {
+            MessageForm::Cxl68 => match class.on_cxl68() {
                 Some(class) => Some(class.def()),
                 None => None,
             },
-            Form::Hbr => Some(class.def(Routing::Hbr)),
-            Form::Pbr => Some(class.def(Routing::Pbr)),
+            MessageForm::Hbr => Some(class.def(Routing::Hbr)),
+            MessageForm::Pbr => Some(class.def(Routing::Pbr)),
         }
     }
 
@@ -82,16 +82,16 @@ impl Form {
     /// The same of a direct peer, whose CXL.mem travels in a fabric, whatever the form of its CXL.cache.
     pub fn peer_layouts(self) -> &'static [&'static LayoutDef] {
         static LAYOUTS: [OnceLock<Vec<&LayoutDef>>; 3] = [const { OnceLock::new() }; 3];
-        let of = |class: &Class| if class.is_mem() { Form::Pbr.layout(*class) } else { self.layout(*class) };
+        let of = |class: &Class| if class.is_mem() { MessageForm::Pbr.layout(*class) } else { self.layout(*class) };
         LAYOUTS[self as usize].get_or_init(|| Class::ALL.iter().filter_map(of).collect())
     }
 }
 
 /// The header of a message in each form.
 pub(super) trait Spelling: Sized {
-    fn to_bits(&self, form: Form) -> Result<u128, FormError>;
+    fn to_bits(&self, form: MessageForm) -> Result<u128, MessageFormError>;
     /// What the form has no field for is 0.
-    fn from_bits(form: Form, bits: u128) -> Self;
+    fn from_bits(form: MessageForm, bits: u128) -> Self;
 }
 
 /// A value in the type that another sheet gives it.
@@ -99,12 +99,12 @@ pub(super) fn carry<A: FieldValue, B: FieldValue>(
     layout: &'static str,
     field: &'static str,
     value: A,
-) -> Result<B, FormError> {
+) -> Result<B, MessageFormError> {
     let found = value.to_raw();
     let named = |codes: Option<&crate::wire::CodeTable>| codes.is_none_or(|table| table.name_of(found).is_some());
     // A code that no sheet names travels as it is; one that only the other sheet names would change its meaning.
     if named(A::CODES) && !named(B::CODES) {
-        return Err(FormError::Code { layout, field, found });
+        return Err(MessageFormError::Code { layout, field, found });
     }
     Ok(B::from_raw(found))
 }
@@ -118,27 +118,27 @@ pub(super) fn read<A: FieldValue, B: FieldValue>(value: A) -> B {
 macro_rules! spellings {
     ($name:ident $(cxl68 [$($of_68:ident)*])? hbr [$($of_hbr:ident)*] pbr [$($of_pbr:ident)*]) => {
         impl form::Spelling for $name {
-            fn to_bits(&self, form: Form) -> Result<u128, FormError> {
+            fn to_bits(&self, form: MessageForm) -> Result<u128, MessageFormError> {
                 use crate::wire::Wire;
                 match form {
-                    $(Form::Cxl68 => form::spelling!(self, crate::cxl::cxl68::message::$name [$($of_68)*]),)?
-                    Form::Hbr => form::spelling!(self, crate::cxl::cxl256::message::$name [$($of_hbr)*]),
-                    Form::Pbr => form::spelling!(self, crate::cxl::cxl256::pbr::$name [$($of_pbr)*]),
+                    $(MessageForm::Cxl68 => form::spelling!(self, crate::cxl::cxl68::message::$name [$($of_68)*]),)?
+                    MessageForm::Hbr => form::spelling!(self, crate::cxl::cxl256::message::$name [$($of_hbr)*]),
+                    MessageForm::Pbr => form::spelling!(self, crate::cxl::cxl256::pbr::$name [$($of_pbr)*]),
                     #[allow(unreachable_patterns)]
-                    Form::Cxl68 => Err(FormError::Class { class: Class::$name }),
+                    MessageForm::Cxl68 => Err(MessageFormError::Class { class: Class::$name }),
                 }
             }
 
             // A form may have every field of a message.
             #[allow(clippy::needless_update)]
-            fn from_bits(form: Form, bits: u128) -> $name {
+            fn from_bits(form: MessageForm, bits: u128) -> $name {
                 use crate::wire::Wire;
                 match form {
-                    $(Form::Cxl68 => form::reading!($name, crate::cxl::cxl68::message::$name, bits, [$($of_68)*]),)?
-                    Form::Hbr => form::reading!($name, crate::cxl::cxl256::message::$name, bits, [$($of_hbr)*]),
-                    Form::Pbr => form::reading!($name, crate::cxl::cxl256::pbr::$name, bits, [$($of_pbr)*]),
+                    $(MessageForm::Cxl68 => form::reading!($name, crate::cxl::cxl68::message::$name, bits, [$($of_68)*]),)?
+                    MessageForm::Hbr => form::reading!($name, crate::cxl::cxl256::message::$name, bits, [$($of_hbr)*]),
+                    MessageForm::Pbr => form::reading!($name, crate::cxl::cxl256::pbr::$name, bits, [$($of_pbr)*]),
                     #[allow(unreachable_patterns)]
-                    Form::Cxl68 => $name::default(),
+                    MessageForm::Cxl68 => $name::default(),
                 }
             }
         }
@@ -184,10 +184,10 @@ impl Message {
     /// Layout and bits on a link, without valid data: the message or data header.
     ///
     /// # Errors
-    /// The link cannot carry it, see [`FormError`].
-    pub fn spell(&self, form: Form) -> Result<(&'static LayoutDef, u128), FormError> {
+    /// The link cannot carry it, see [`MessageFormError`].
+    pub fn spell(&self, form: MessageForm) -> Result<(&'static LayoutDef, u128), MessageFormError> {
         let class = self.class();
-        let def = form.layout(class).ok_or(FormError::Class { class })?;
+        let def = form.layout(class).ok_or(MessageFormError::Class { class })?;
         let bits = self.header_bits(form)?;
         // In 256B flits a bit of the header announces the trailer; 68B flits have none.
         let has_trailer = self.data().is_some_and(|d| d.byte_enables.is_some() || d.metadata.is_some());
@@ -201,25 +201,25 @@ impl Message {
     /// The message for a link with 68B flits; a line travels whole.
     ///
     /// # Errors
-    /// 68B flits cannot carry it, see [`FormError`].
-    pub fn to_cxl68(&self) -> Result<cxl68::stream::Message, FormError> {
-        let class = self.class().on_cxl68().ok_or(FormError::Class { class: self.class() })?;
-        let (def, bits) = self.spell(Form::Cxl68)?;
+    /// 68B flits cannot carry it, see [`MessageFormError`].
+    pub fn to_cxl68(&self) -> Result<cxl68::stream::Cxl68Message, MessageFormError> {
+        let class = self.class().on_cxl68().ok_or(MessageFormError::Class { class: self.class() })?;
+        let (def, bits) = self.spell(MessageForm::Cxl68)?;
         if self.data().is_some_and(|d| d.metadata.is_some()) {
-            return Err(FormError::Metadata { layout: def.name });
+            return Err(MessageFormError::Metadata { layout: def.name });
         }
         let line = |d: &Data| cxl68::stream::Data { bytes: d.line, size: Size::Line, byte_enables: d.byte_enables };
-        Ok(cxl68::stream::Message { class, bits, data: self.data().map(line) })
+        Ok(cxl68::stream::Cxl68Message { class, bits, data: self.data().map(line) })
     }
 
     /// A message of a link with 68B flits. Half a line becomes a line with byte enables; bit 5 of a read address, a hint
     /// which half is wanted first, is lost.
-    pub fn from_cxl68(message: &cxl68::stream::Message) -> Message {
+    pub fn from_cxl68(message: &cxl68::stream::Cxl68Message) -> Message {
         let data = message.data.map_or(Data::line([0; 64]), |d| {
             let byte_enables = if d.size == Size::Line { d.byte_enables } else { Some(d.enabled()) };
             Data { line: d.bytes, byte_enables, metadata: None }
         });
-        let mut read = Message::read(OF_CXL68[message.class as usize], Form::Cxl68, message.bits, data);
+        let mut read = Message::read(OF_CXL68[message.class as usize], MessageForm::Cxl68, message.bits, data);
         if let Message::M2sReq(request) = &mut read {
             request.address &= !63;
         }
@@ -229,14 +229,14 @@ impl Message {
     /// The message for a link with 256B flits.
     ///
     /// # Errors
-    /// A value does not fit, see [`FormError`].
-    pub fn to_cxl256(&self, routing: Routing) -> Result<cxl256::stream::Message, FormError> {
+    /// A value does not fit, see [`MessageFormError`].
+    pub fn to_cxl256(&self, routing: Routing) -> Result<cxl256::stream::Cxl256Message, MessageFormError> {
         let (_, bits) = self.spell(routing.into())?;
-        Ok(cxl256::stream::Message { class: self.class(), bits, data: self.data().copied() })
+        Ok(cxl256::stream::Cxl256Message { class: self.class(), bits, data: self.data().copied() })
     }
 
     /// A message of a link with 256B flits.
-    pub fn from_cxl256(message: &cxl256::stream::Message, routing: Routing) -> Message {
+    pub fn from_cxl256(message: &cxl256::stream::Cxl256Message, routing: Routing) -> Message {
         Message::read(message.class, routing.into(), message.bits, message.data.unwrap_or(Data::line([0; 64])))
     }
 }
@@ -278,18 +278,18 @@ mod tests {
     #[test]
     fn what_a_link_cannot_say_is_refused() {
         let m = |opcode| Message::S2mNdr(S2mNdr { opcode, ..S2mNdr::default() });
-        assert!(matches!(m(NdrOpcode::CmpM).to_cxl68(), Err(FormError::Code { field: "opcode", found: 3, .. })));
+        assert!(matches!(m(NdrOpcode::CmpM).to_cxl68(), Err(MessageFormError::Code { field: "opcode", found: 3, .. })));
         assert!(m(NdrOpcode::CmpM).to_cxl256(Routing::Hbr).is_ok());
         let snoop = Message::S2mBisnp(S2mBisnp::default());
-        assert_eq!(snoop.to_cxl68(), Err(FormError::Class { class: Class::S2mBisnp }));
+        assert_eq!(snoop.to_cxl68(), Err(MessageFormError::Class { class: Class::S2mBisnp }));
         let request = M2sReq { opcode: M2sReqOpcode::MemRd, address: 1 << 52, ..M2sReq::default() };
-        assert!(matches!(Message::M2sReq(request).to_cxl68(), Err(FormError::Field(_))));
+        assert!(matches!(Message::M2sReq(request).to_cxl68(), Err(MessageFormError::Field(_))));
     }
 
     #[test]
     fn half_a_line_becomes_byte_enables() {
         let data = cxl68::stream::Data { bytes: [1; 64], size: Size::UpperHalf, byte_enables: None };
-        let wire = cxl68::stream::Message::with_data(cxl68::message::Class::D2hData, 1, data);
+        let wire = cxl68::stream::Cxl68Message::with_data(cxl68::message::Class::D2hData, 1, data);
         let read = Message::from_cxl68(&wire);
         assert_eq!(read.data().and_then(|d| d.byte_enables), Some(0xffff_ffff_0000_0000));
     }

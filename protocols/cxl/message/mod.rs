@@ -12,7 +12,7 @@ pub mod form;
 pub mod packed;
 
 pub use super::cxl256::stream::Data;
-pub use form::{Form, FormError};
+pub use form::{MessageForm, MessageFormError};
 pub use packed::PackedError;
 
 use super::cxl256::Routing;
@@ -26,7 +26,7 @@ use crate::wire::{LayoutDef, Wire};
 /// What a link needs to know of the peer behind a port of an agent. A message has a field for a part of it, by its class and
 /// by the routing of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Route {
+pub struct PeerRoute {
     /// Caching device below the host (`coherence` §2.9).
     pub cache_id: u8,
     /// Logical device.
@@ -54,7 +54,7 @@ pub enum TransactionRole {
 
 /// Field by which both ends of a link know a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Identifier {
+pub enum MessageIdentifier {
     /// Of a device's request of CXL.cache.
     Cqid,
     /// Of a host's snoop or pull of CXL.cache.
@@ -334,10 +334,10 @@ mod tests {
     /// A message has the part of a route that one of its links carries.
     #[test]
     fn a_route_is_read_as_far_as_a_message_has_fields_for_it() {
-        let route = Route { cache_id: 1, ld_id: 2, bi_id: 3, spid: 4, dpid: 5 };
+        let route = PeerRoute { cache_id: 1, ld_id: 2, bi_id: 3, spid: 4, dpid: 5 };
         let request = Message::D2hReq(D2hReq::default()).on_route(route);
-        assert_eq!(request.route(), Route { ld_id: 0, bi_id: 0, ..route });
+        assert_eq!(request.route(), PeerRoute { ld_id: 0, bi_id: 0, ..route });
         let answer = Message::S2mNdr(S2mNdr::default()).on_route(route);
-        assert_eq!(answer.route(), Route { ld_id: 2, dpid: 5, ..Route::default() });
+        assert_eq!(answer.route(), PeerRoute { ld_id: 2, dpid: 5, ..PeerRoute::default() });
     }
 }

@@ -9,7 +9,7 @@
 //! A walk through one message that is read: its length is judged, then its reserved bits and codes, then the payload that its
 //! header announces; what the model would send in its place has to be the same, bit by bit, so nothing is silently dropped.
 
-use super::form::{Form, FormError};
+use super::form::{MessageForm, MessageFormError};
 use super::{Class, Data, Message};
 use crate::cxl::cxl68;
 use crate::cxl::cxl256::Routing;
@@ -78,10 +78,10 @@ pub enum PackedError {
     },
     /// The link cannot carry it.
     #[error(transparent)]
-    Form(#[from] FormError),
+    Form(#[from] MessageFormError),
 }
 
-impl Form {
+impl MessageForm {
     /// Bytes of a message of a class; `None`: the link does not have it.
     pub const fn packed_bytes(self, class: Class) -> Option<usize> {
         match self.layout(class) {
@@ -92,23 +92,29 @@ impl Form {
 }
 
 /// Whether a message of this header may come with byte enables, and whether with metadata.
-fn may_have(form: Form, class: Class, bits: u128) -> (bool, bool) {
+fn may_have(form: MessageForm, class: Class, bits: u128) -> (bool, bool) {
     let routing = match form {
-        Form::Cxl68 => return (matches!(class, Class::M2sRwd | Class::D2hData), false),
-        Form::Hbr => Routing::Hbr,
-        Form::Pbr => Routing::Pbr,
+        MessageForm::Cxl68 => return (matches!(class, Class::M2sRwd | Class::D2hData), false),
+        MessageForm::Hbr => Routing::Hbr,
+        MessageForm::Pbr => Routing::Pbr,
     };
     trailer(class, routing, bits).map_or((false, false), |trailer| (trailer.byte_enables, trailer.metadata))
 }
 
 /// Whether byte enables travel even if all of them are 1: in 256B flits the header announces them, in 68B flits nothing but the
 /// opcode asks for them.
-fn always_enables(form: Form, class: Class, bits: u128) -> bool {
+fn always_enables(form: MessageForm, class: Class, bits: u128) -> bool {
     let is_partial = || cxl68::message::M2sRwd::from_bits(bits).opcode == cxl68::code::M2sRwdOpcode::MemWrPtl;
-    form != Form::Cxl68 || class == Class::M2sRwd && is_partial()
+    form != MessageForm::Cxl68 || class == Class::M2sRwd && is_partial()
 }
 
-fn data(form: Form, class: Class, def: &'static LayoutDef, bits: u128, payload: &[u8]) -> Result<Data, PackedError> {
+fn data(
+    form: MessageForm,
+    class: Class,
+    def: &'static LayoutDef,
+    bits: u128,
+    payload: &[u8],
+) -> Result<Data, PackedError> {
     let (line, behind) = payload.split_at(64);
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
     let (enables, metadata) = (number(&behind[..8]), number(&behind[8..]));
@@ -135,8 +141,8 @@ impl Message {
     /// The bytes of the message in its channel.
     ///
     /// # Errors
-    /// The link cannot carry it, see [`FormError`].
-    pub fn to_packed(&self, form: Form) -> Result<Vec<u8>, FormError> {
+    /// The link cannot carry it, see [`MessageFormError`].
+    pub fn to_packed(&self, form: MessageForm) -> Result<Vec<u8>, MessageFormError> {
         let (def, bits) = self.spell(form)?;
         let mut bytes = def.to_bytes(bits);
         if let Some(data) = self.data() {
@@ -151,8 +157,8 @@ impl Message {
     ///
     /// # Errors
     /// The bytes are no such message, see [`PackedError`].
-    pub fn from_packed(form: Form, class: Class, bytes: &[u8]) -> Result<Message, PackedError> {
-        let def = form.layout(class).ok_or(FormError::Class { class })?;
+    pub fn from_packed(form: MessageForm, class: Class, bytes: &[u8]) -> Result<Message, PackedError> {
+        let def = form.layout(class).ok_or(MessageFormError::Class { class })?;
         let (header, found) = (def.len_bytes(), bytes.len());
         let (payload, expected) = match form.packed_bytes(class) {
             Some(expected) if class.has_data() => (", 64 of data, 8 of byte enables, 4 of metadata", expected),
@@ -195,7 +201,7 @@ mod tests {
     use super::*;
     use crate::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField};
 
-    const FORMS: [Form; 3] = [Form::Cxl68, Form::Hbr, Form::Pbr];
+    const FORMS: [MessageForm; 3] = [MessageForm::Cxl68, MessageForm::Hbr, MessageForm::Pbr];
 
     fn messages() -> Vec<Message> {
         let line = core::array::from_fn(|n| n as u8);
@@ -257,28 +263,31 @@ mod tests {
             read(form, message.class(), &bytes)
         };
         assert_eq!(
-            read(Form::Cxl68, Class::M2sRwd, &[0; 11]),
+            read(MessageForm::Cxl68, Class::M2sRwd, &[0; 11]),
             "cxl68.m2s_rwd: found 11 bytes, expected 87: 11 of the header, 64 of data, 8 of byte enables, 4 of metadata"
         );
         assert_eq!(
-            read(Form::Hbr, Class::M2sReq, &[0; 12]),
+            read(MessageForm::Hbr, Class::M2sReq, &[0; 12]),
             "cxl256.m2s_req: found 12 bytes, expected 13: 13 of the header"
         );
-        assert_eq!(packed(request, Form::Cxl68, 0), "cxl68.m2s_req: field `valid` at bits 0: found 0x0, expected 0x1");
-        let reserved = packed(write, Form::Cxl68, 81);
+        assert_eq!(
+            packed(request, MessageForm::Cxl68, 0),
+            "cxl68.m2s_req: field `valid` at bits 0: found 0x0, expected 0x1"
+        );
+        let reserved = packed(write, MessageForm::Cxl68, 81);
         assert!(reserved.contains("reserved field `rsvd` is not 0: found 0x1, expected 0"), "{reserved}");
         assert_eq!(
-            packed(write, Form::Hbr, 8 * 78),
+            packed(write, MessageForm::Hbr, 8 * 78),
             "cxl256.m2s_rwd: byte enables at bytes 77 to 84: found 0xfffffffffffffeff, expected 0xffffffffffffffff, since the \
              message has none"
         );
         assert_eq!(
-            packed(answer, Form::Cxl68, 8 * 78),
+            packed(answer, MessageForm::Cxl68, 8 * 78),
             "cxl68.s2m_drs: metadata at bytes 77 to 80: found 0x100, expected 0x0, since the message has none"
         );
-        assert!(read(Form::Cxl68, Class::S2mBisnp, &[]).contains("expected a message that 68B flits carry"));
+        assert!(read(MessageForm::Cxl68, Class::S2mBisnp, &[]).contains("expected a message that 68B flits carry"));
         let key = Class::M2sRwd.def(Routing::Hbr).field("ckid").expect("it has one");
-        let found = packed(write, Form::Hbr, key.lsb as usize);
+        let found = packed(write, MessageForm::Hbr, key.lsb as usize);
         assert!(found.contains("field `ckid`") && found.contains("found 0x1, expected 0x0"), "{found}");
     }
 }

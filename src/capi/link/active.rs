@@ -1,10 +1,10 @@
 //! Active ends: the link layers of the model behind one set of calls.
 
-use super::config::Config;
+use super::config::CapiEndConfig;
 use super::ends::{AnyEnd, end_of};
 use crate::status::Failure;
 use scalepool::forms::FormError;
-use scalepool::link::event::Event;
+use scalepool::link::event::LinkEvent;
 use scalepool::link::hook::Hooks;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 const MAX_MESSAGES: usize = 1 << 16;
 
 /// The end, the oldest received message, and what was asked of the physical layer.
-pub struct End {
+pub struct CapiEnd {
     end: Box<dyn AnyEnd>,
     next: Option<Value>,
     wants_training: bool,
@@ -20,9 +20,9 @@ pub struct End {
     down: bool,
 }
 
-impl End {
-    pub fn new(config: &Config) -> Result<End, Failure> {
-        Ok(End { end: end_of(config)?, next: None, wants_training: false, down: false })
+impl CapiEnd {
+    pub fn new(config: &CapiEndConfig) -> Result<CapiEnd, Failure> {
+        Ok(CapiEnd { end: end_of(config)?, next: None, wants_training: false, down: false })
     }
 
     pub fn attach_hooks(&mut self, hooks: &Hooks) {
@@ -41,7 +41,7 @@ impl End {
         units
     }
 
-    pub fn events(&mut self) -> Vec<Event> {
+    pub fn events(&mut self) -> Vec<LinkEvent> {
         self.end.take_events()
     }
 
@@ -59,7 +59,7 @@ impl End {
         self.end.send(form)
     }
 
-    /// The oldest message that has come; it stays until [`End::drop_next`].
+    /// The oldest message that has come; it stays until [`CapiEnd::drop_next`].
     pub fn next(&mut self) -> Option<&Value> {
         if self.next.is_none() {
             self.next = self.end.take();

@@ -3,7 +3,7 @@
 use super::super::status::Failure;
 use scalepool::forms::{self, FormError, flit256, message, number};
 use scalepool::link::cxl68::Known;
-use scalepool::link::protocol::Protocol;
+use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::ualink::CONTROL_BYTES;
 use scalepool::link::ualink::line::INTERLEAVES;
 use scalepool::link::watch::WatchConfig;
@@ -11,10 +11,10 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use serde_json::Value;
 
-fn protocol(name: &str) -> Result<Protocol, FormError> {
-    let known = flit256::mode_of(name).map(Protocol::Cxl256).or(Protocol::named(name));
+fn protocol(name: &str) -> Result<LinkProtocol, FormError> {
+    let known = flit256::mode_of(name).map(LinkProtocol::Cxl256).or(LinkProtocol::named(name));
     known.ok_or_else(|| {
-        let near = message::most_similar(name, Protocol::ALL.into_iter().map(Protocol::name));
+        let near = message::most_similar(name, LinkProtocol::ALL.into_iter().map(LinkProtocol::name));
         FormError::new(
             "protocol",
             format!("`{name}`"),
@@ -24,9 +24,9 @@ fn protocol(name: &str) -> Result<Protocol, FormError> {
 }
 
 /// Refuses what is no wire unit by its length.
-pub fn check_unit(protocol: Protocol, unit: &[u8]) -> Result<(), Failure> {
+pub fn check_unit(protocol: LinkProtocol, unit: &[u8]) -> Result<(), Failure> {
     let expected = match protocol {
-        Protocol::Ualink if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
+        LinkProtocol::Ualink if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
         _ => protocol.unit_bytes(),
     };
     if unit.len() != expected {
@@ -37,8 +37,8 @@ pub fn check_unit(protocol: Protocol, unit: &[u8]) -> Result<(), Failure> {
 
 /// Everything that was said when the end was made.
 #[derive(Debug, Clone)]
-pub struct Config {
-    pub protocol: Protocol,
+pub struct CapiEndConfig {
+    pub protocol: LinkProtocol,
     pub dir: Dir,
     pub passive: bool,
     pub buffers: Option<u16>,
@@ -62,10 +62,10 @@ fn number<T: TryFrom<u128>>(value: &Value, key: &str, lowest: u128, highest: u12
     fits.map(Some).ok_or_else(wrong)
 }
 
-impl Config {
+impl CapiEndConfig {
     /// Reads the object; an empty text is an empty object.
-    pub fn read(protocol: &str, dir: Dir, passive: bool, text: &str) -> Result<Config, FormError> {
-        let mut config = Config {
+    pub fn read(protocol: &str, dir: Dir, passive: bool, text: &str) -> Result<CapiEndConfig, FormError> {
+        let mut config = CapiEndConfig {
             protocol: self::protocol(protocol)?,
             dir,
             passive,
@@ -83,7 +83,7 @@ impl Config {
         };
         // Only what the protocol has a use for is known.
         let mut known = match config.protocol {
-            Protocol::Cxl68 => {
+            LinkProtocol::Cxl68 => {
                 vec![
                     "buffers",
                     "classes",
@@ -94,18 +94,18 @@ impl Config {
                     "flush_flits",
                 ]
             }
-            Protocol::Cxl256(_) => vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"],
-            Protocol::Nvlink => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
-            Protocol::Ualink => vec!["interleave"],
+            LinkProtocol::Cxl256(_) => vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"],
+            LinkProtocol::Nvlink => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
+            LinkProtocol::Ualink => vec!["interleave"],
         };
-        if passive && matches!(config.protocol, Protocol::Cxl68 | Protocol::Ualink) {
+        if passive && matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Ualink) {
             known.push("reaction_flits");
         }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
         let entries = match config.protocol {
-            Protocol::Cxl68 => (22, 255),
-            Protocol::Cxl256(_) => (1, 511),
-            Protocol::Nvlink | Protocol::Ualink => (18, 2048),
+            LinkProtocol::Cxl68 => (22, 255),
+            LinkProtocol::Cxl256(_) => (1, 511),
+            LinkProtocol::Nvlink | LinkProtocol::Ualink => (18, 2048),
         };
         for (key, value) in forms::object(&form, "config", &known)? {
             match key.as_str() {

@@ -1,19 +1,19 @@
 //! The link ends of the model as handles drive them: units are bytes, messages their JSON.
 
-use super::config::Config;
+use super::config::CapiEndConfig;
 use super::message;
 use super::ualink::{self, Queue};
 use crate::status::{Failure, SP_ERR_KIND};
 use scalepool::forms::FormError;
-use scalepool::link::event::Event;
+use scalepool::link::event::LinkEvent;
 use scalepool::link::fault::WireUnit;
 use scalepool::link::hook::{Direction, Hooks};
 use scalepool::link::port::LinkEnd;
-use scalepool::link::protocol::Protocol;
-use scalepool::link::ualink::{End as UalEnd, OnLine, state::State};
+use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::ualink::{OnLine, UalEnd, state::State};
 use scalepool::link::{cxl68, cxl256, nvlink};
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use scalepool_protocols::nvlink::Vc;
 use serde_json::Value;
@@ -22,7 +22,7 @@ use serde_json::Value;
 const BUFFERS: u16 = 64;
 
 /// The messages of a link end as JSON, and what a protocol says of its own.
-pub trait Messages {
+pub trait EndMessages {
     /// Messages that wait to be sent.
     fn waiting(&self) -> usize;
 
@@ -42,7 +42,7 @@ pub trait Messages {
 }
 
 /// A link end of any protocol.
-pub trait AnyEnd: Messages + Send {
+pub trait AnyEnd: EndMessages + Send {
     fn attach_hooks(&mut self, hooks: &Hooks);
     /// Takes a unit off the wire.
     fn receive(&mut self, unit: &[u8], now: u64) -> Result<(), FormError>;
@@ -51,14 +51,14 @@ pub trait AnyEnd: Messages + Send {
     /// Training begins or is over.
     fn train(&mut self, up: bool);
     fn take_retrain_request(&mut self) -> bool;
-    fn take_events(&mut self) -> Vec<Event>;
+    fn take_events(&mut self) -> Vec<LinkEvent>;
     fn is_quiet(&self) -> bool;
     fn halted(&self) -> Option<&'static str>;
 }
 
-impl<E: LinkEnd + Messages> AnyEnd for E
+impl<E: LinkEnd + EndMessages> AnyEnd for E
 where
-    E::Unit: Bytes,
+    E::Unit: UnitBytes,
 {
     fn attach_hooks(&mut self, hooks: &Hooks) {
         LinkEnd::attach_hooks(self, hooks);
@@ -84,7 +84,7 @@ where
         LinkEnd::take_retrain_request(self)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         LinkEnd::take_events(self)
     }
 
@@ -98,18 +98,18 @@ where
 }
 
 /// The bytes of a unit as a caller samples them.
-pub trait Bytes: WireUnit {
+pub trait UnitBytes: WireUnit {
     fn to_bytes(&self) -> Vec<u8> {
         self.bytes().to_vec()
     }
 }
 
-impl Bytes for Unit {}
-impl Bytes for cxl256::WireFlit {}
-impl Bytes for nvlink::Flit {}
+impl UnitBytes for Cxl68Unit {}
+impl UnitBytes for cxl256::WireFlit {}
+impl UnitBytes for nvlink::NvlFlit {}
 
 /// Control flits are one byte.
-impl Bytes for OnLine {
+impl UnitBytes for OnLine {
     fn to_bytes(&self) -> Vec<u8> {
         OnLine::to_bytes(self)
     }
@@ -119,25 +119,25 @@ fn refused(error: impl std::fmt::Display) -> FormError {
     FormError::new("message", error.to_string(), "a message that this end may send")
 }
 
-impl Messages for cxl68::End {
+impl EndMessages for cxl68::Cxl68End {
     fn waiting(&self) -> usize {
-        Class68::ALL.iter().map(|&class| cxl68::End::waiting(self, class)).sum()
+        Class68::ALL.iter().map(|&class| cxl68::Cxl68End::waiting(self, class)).sum()
     }
 
     fn send(&mut self, form: &Value) -> Result<(), Failure> {
-        Ok(cxl68::End::send(self, message::cxl68(form)?).map_err(refused)?)
+        Ok(cxl68::Cxl68End::send(self, message::cxl68(form)?).map_err(refused)?)
     }
 
     fn take(&mut self) -> Option<Value> {
-        cxl68::End::take(self).map(|m| message::cxl68_json(&m))
+        cxl68::Cxl68End::take(self).map(|m| message::cxl68_json(&m))
     }
 
     fn is_up(&self) -> bool {
-        cxl68::End::is_up(self)
+        cxl68::Cxl68End::is_up(self)
     }
 }
 
-impl Messages for cxl256::End<cxl256::Cachemem> {
+impl EndMessages for cxl256::Cxl256End<cxl256::Cachemem> {
     fn waiting(&self) -> usize {
         Class::ALL.iter().map(|&class| self.client.waiting(class)).sum()
     }
@@ -156,18 +156,18 @@ impl Messages for cxl256::End<cxl256::Cachemem> {
     }
 }
 
-impl Messages for nvlink::End {
+impl EndMessages for nvlink::NvlEnd {
     fn waiting(&self) -> usize {
-        (0..Vc::COUNT as u8).map(|vc| nvlink::End::waiting(self, Vc(vc))).sum()
+        (0..Vc::COUNT as u8).map(|vc| nvlink::NvlEnd::waiting(self, Vc(vc))).sum()
     }
 
     fn send(&mut self, form: &Value) -> Result<(), Failure> {
-        Ok(nvlink::End::send(self, message::nvlink(form)?).map_err(refused)?)
+        Ok(nvlink::NvlEnd::send(self, message::nvlink(form)?).map_err(refused)?)
     }
 
     fn take(&mut self) -> Option<Value> {
         let mut channels = 0..Vc::COUNT as u8;
-        channels.find_map(|vc| nvlink::End::take(self, Vc(vc))).map(|m| message::nvlink_json(&m))
+        channels.find_map(|vc| nvlink::NvlEnd::take(self, Vc(vc))).map(|m| message::nvlink_json(&m))
     }
 
     fn is_up(&self) -> bool {
@@ -179,7 +179,7 @@ impl Messages for nvlink::End {
     }
 }
 
-impl Messages for UalEnd<Queue> {
+impl EndMessages for UalEnd<Queue> {
     fn waiting(&self) -> usize {
         self.client.out.len()
     }
@@ -203,13 +203,13 @@ impl Messages for UalEnd<Queue> {
     }
 }
 
-fn cxl68_end(config: &Config) -> Result<cxl68::End, Failure> {
+fn cxl68_end(config: &CapiEndConfig) -> Result<cxl68::Cxl68End, Failure> {
     let of = if config.mem_alone { cxl68::EndConfig::mem } else { cxl68::EndConfig::cachemem };
     let end = of(config.dir, config.cxl68(), config.buffers.unwrap_or(BUFFERS));
-    cxl68::End::new(end).map_err(|e| Failure::range("config", e, "values in their ranges"))
+    cxl68::Cxl68End::new(end).map_err(|e| Failure::range("config", e, "values in their ranges"))
 }
 
-fn cxl256_end(mode: Mode, config: &Config) -> cxl256::End<cxl256::Cachemem> {
+fn cxl256_end(mode: Mode, config: &CapiEndConfig) -> cxl256::Cxl256End<cxl256::Cachemem> {
     let default = cxl256::LinkConfig::default();
     let link = cxl256::LinkConfig {
         buffer_flits: config.retry_entries.unwrap_or(default.buffer_flits),
@@ -218,10 +218,10 @@ fn cxl256_end(mode: Mode, config: &Config) -> cxl256::End<cxl256::Cachemem> {
         ..default
     };
     let of = if config.mem_alone { cxl256::CachememConfig::mem } else { cxl256::CachememConfig::cachemem };
-    cxl256::End::cachemem(link, of(config.dir, mode, config.buffers.unwrap_or(BUFFERS)))
+    cxl256::Cxl256End::cachemem(link, of(config.dir, mode, config.buffers.unwrap_or(BUFFERS)))
 }
 
-fn nvlink_end(config: &Config) -> nvlink::End {
+fn nvlink_end(config: &CapiEndConfig) -> nvlink::NvlEnd {
     let (default, buffers) = (nvlink::LinkConfig::default(), nvlink::Buffers::default());
     let link = nvlink::LinkConfig {
         window_flits: config.retry_entries.unwrap_or(default.window_flits),
@@ -230,21 +230,21 @@ fn nvlink_end(config: &Config) -> nvlink::End {
     };
     let headers = config.buffers.unwrap_or(buffers.headers[usize::from(Vc::CREQ0.0)]);
     let data_flits = config.data_flits.unwrap_or(buffers.data_flits[usize::from(Vc::CREQ0.0)]);
-    nvlink::End::new(link, nvlink::Buffers::of_default_channels(headers, data_flits))
+    nvlink::NvlEnd::new(link, nvlink::Buffers::of_default_channels(headers, data_flits))
 }
 
-fn ualink_end(config: &Config) -> UalEnd<Queue> {
+fn ualink_end(config: &CapiEndConfig) -> UalEnd<Queue> {
     let mut end = UalEnd::new(ualink::end_config(config.dir, config.interleave), Queue::default());
     end.phy_up();
     end
 }
 
 /// The end that a configuration asks for.
-pub fn end_of(config: &Config) -> Result<Box<dyn AnyEnd>, Failure> {
+pub fn end_of(config: &CapiEndConfig) -> Result<Box<dyn AnyEnd>, Failure> {
     Ok(match config.protocol {
-        Protocol::Cxl68 => Box::new(cxl68_end(config)?),
-        Protocol::Cxl256(mode) => Box::new(cxl256_end(mode, config)),
-        Protocol::Nvlink => Box::new(nvlink_end(config)),
-        Protocol::Ualink => Box::new(ualink_end(config)),
+        LinkProtocol::Cxl68 => Box::new(cxl68_end(config)?),
+        LinkProtocol::Cxl256(mode) => Box::new(cxl256_end(mode, config)),
+        LinkProtocol::Nvlink => Box::new(nvlink_end(config)),
+        LinkProtocol::Ualink => Box::new(ualink_end(config)),
     })
 }

@@ -8,8 +8,8 @@ use super::{LINKS, Link, Part, SP_RX, SP_TX};
 use crate::call::{Caller, call};
 use crate::status::{Failure, SP_ERR_BUSY, SP_ERR_INPUT, SP_ERR_KIND, SP_ERR_NULL, SP_OK};
 use scalepool::link::fault::Fault;
-use scalepool::link::hook::{Answer, Direction, HookError, HookPoint, Hooks, Item};
-use scalepool::link::protocol::Protocol;
+use scalepool::link::hook::{Direction, HookAnswer, HookError, HookItem, HookPoint, Hooks};
+use scalepool::link::protocol::LinkProtocol;
 use std::ffi::{CString, c_char, c_void};
 
 /// The item passes unchanged.
@@ -72,7 +72,7 @@ impl Link {
             (_, _, HookPoint::Wire) => true,
             (Part::Passive(_), ..) => false,
             // What its credits are, the caller's transaction layer knows alone.
-            (Part::Active(_), Protocol::Ualink, HookPoint::Credit) => false,
+            (Part::Active(_), LinkProtocol::Ualink, HookPoint::Credit) => false,
             (Part::Active(_), ..) => true,
         };
         if !has {
@@ -102,10 +102,10 @@ struct User(usize);
 pub(crate) fn asks(
     function: SpHook,
     user: *mut c_void,
-) -> Result<impl FnMut(&Item<'_>) -> Answer + Send + 'static, Failure> {
+) -> Result<impl FnMut(&HookItem<'_>) -> HookAnswer + Send + 'static, Failure> {
     let function = function.ok_or_else(|| Failure::new(SP_ERR_NULL, "function: found a null pointer"))?;
     let user = User(user as usize);
-    Ok(move |item: &Item<'_>| {
+    Ok(move |item: &HookItem<'_>| {
         let user = &user;
         let name = CString::new(item.name).unwrap_or_default();
         let mut other = item.bytes.to_vec();
@@ -125,10 +125,10 @@ pub(crate) fn asks(
             )
         };
         match answer {
-            SP_HOOK_DROP => Answer::Drop,
-            SP_HOOK_REPLACE => Answer::Replace(other),
-            SP_HOOK_HOLD => Answer::Hold,
-            _ => Answer::Keep,
+            SP_HOOK_DROP => HookAnswer::Drop,
+            SP_HOOK_REPLACE => HookAnswer::Replace(other),
+            SP_HOOK_HOLD => HookAnswer::Hold,
+            _ => HookAnswer::Keep,
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use super::hex_of;
 use scalepool::forms::{self, FormError, Object, message, number};
-use scalepool::link::nvlink::Message as NvlMessage;
+use scalepool::link::nvlink::NvlMessage;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
 use scalepool_protocols::nvlink::{Op, Vc};
@@ -55,8 +55,8 @@ fn with_data(mut form: Value, line: &[u8], byte_enables: Option<u64>) -> Value {
 }
 
 /// A message of CXL 68B.
-pub fn cxl68(form: &Value) -> Result<cxl68::stream::Message, FormError> {
-    use cxl68::stream::{Data, Message, Size};
+pub fn cxl68(form: &Value) -> Result<cxl68::stream::Cxl68Message, FormError> {
+    use cxl68::stream::{Cxl68Message, Data, Size};
     let Parts { layout, bits, line, byte_enables, object } = parts(form, &["half"])?;
     let class = cxl68::message::Class::ALL.into_iter().find(|c| c.def().name == layout);
     let class = class.ok_or_else(|| unknown(layout, forms::flit68::PROTOCOL))?;
@@ -69,11 +69,11 @@ pub fn cxl68(form: &Value) -> Result<cxl68::stream::Message, FormError> {
     if line.is_none() && (byte_enables.is_some() || size != Size::Line) {
         return Err(no_line());
     }
-    Ok(Message { class, bits, data: line.map(|bytes| Data { bytes, size, byte_enables }) })
+    Ok(Cxl68Message { class, bits, data: line.map(|bytes| Data { bytes, size, byte_enables }) })
 }
 
 /// The same as JSON.
-pub fn cxl68_json(given: &cxl68::stream::Message) -> Value {
+pub fn cxl68_json(given: &cxl68::stream::Cxl68Message) -> Value {
     use cxl68::stream::Size;
     let form = message::message_to_json(given.class.def(), given.bits);
     let Some(data) = given.data else { return form };
@@ -87,8 +87,8 @@ pub fn cxl68_json(given: &cxl68::stream::Message) -> Value {
 }
 
 /// A message of a 256B mode.
-pub fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Message, FormError> {
-    use cxl256::stream::{Data, Message};
+pub fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Cxl256Message, FormError> {
+    use cxl256::stream::{Cxl256Message, Data};
     let Parts { layout, bits, line, byte_enables, object } = parts(form, &["metadata"])?;
     let class = cxl256::Class::ALL.into_iter().find(|c| c.def(mode.routing()).name == layout);
     let class = class.ok_or_else(|| unknown(layout, mode.protocol()))?;
@@ -96,11 +96,11 @@ pub fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Message, FormE
     if line.is_none() && (byte_enables.is_some() || metadata.is_some()) {
         return Err(no_line());
     }
-    Ok(Message { class, bits, data: line.map(|line| Data { line, byte_enables, metadata }) })
+    Ok(Cxl256Message { class, bits, data: line.map(|line| Data { line, byte_enables, metadata }) })
 }
 
 /// The same as JSON.
-pub fn cxl256_json(mode: Mode, given: &cxl256::stream::Message) -> Value {
+pub fn cxl256_json(mode: Mode, given: &cxl256::stream::Cxl256Message) -> Value {
     let form = message::message_to_json(given.class.def(mode.routing()), given.bits);
     let Some(data) = given.data else { return form };
     let mut form = with_data(form, &data.line, data.byte_enables);

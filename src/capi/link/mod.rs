@@ -21,13 +21,13 @@ mod ualink;
 use super::call::{Caller, call};
 use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK};
 use super::stream::dir_of;
-use super::table::Table;
-use active::End;
-use config::{Config, check_unit};
+use super::table::ObjectTable;
+use active::CapiEnd;
+use config::{CapiEndConfig, check_unit};
 use scalepool::forms::{self, FormError, Object, number, violation};
-use scalepool::link::event::{Event, Severity};
+use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::hook::{Direction, HookPoint, Hooks, Passed};
-use scalepool::link::watch::Watch;
+use scalepool::link::watch::EndWatch;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::c_char;
@@ -49,7 +49,7 @@ const MAX_WAITING: usize = 1 << 16;
 
 struct Link {
     /// What a reset makes anew.
-    config: Config,
+    config: CapiEndConfig,
     part: Part,
     now: u64,
     /// Driven and not yet arrived, by port.
@@ -67,8 +67,8 @@ struct Link {
 }
 
 enum Part {
-    Active(End),
-    Passive(Watch),
+    Active(CapiEnd),
+    Passive(EndWatch),
 }
 
 impl Part {
@@ -79,9 +79,9 @@ impl Part {
     }
 }
 
-static LINKS: Table<Link> = Table::new(3, "link end");
+static LINKS: ObjectTable<Link> = ObjectTable::new(3, "link end");
 
-fn event_json(way: Direction, event: &Event) -> Value {
+fn event_json(way: Direction, event: &LinkEvent) -> Value {
     let mut form = Object::new();
     form.insert("unit".into(), event.unit.into());
     form.insert("port".into(), way.name().into());
@@ -101,10 +101,10 @@ fn event_json(way: Direction, event: &Event) -> Value {
 }
 
 impl Link {
-    fn new(config: Config, hooks: Hooks) -> Result<Link, Failure> {
+    fn new(config: CapiEndConfig, hooks: Hooks) -> Result<Link, Failure> {
         let mut part = match config.passive {
-            false => Part::Active(End::new(&config)?),
-            true => Part::Passive(Watch::new(&config.watch())?),
+            false => Part::Active(CapiEnd::new(&config)?),
+            true => Part::Passive(EndWatch::new(&config.watch())?),
         };
         part.attach_hooks(&hooks);
         let (driven, sent, events) = Default::default();
@@ -123,7 +123,7 @@ impl Link {
         })
     }
 
-    fn end(&mut self) -> Result<&mut End, Failure> {
+    fn end(&mut self) -> Result<&mut CapiEnd, Failure> {
         match &mut self.part {
             Part::Active(end) => Ok(end),
             Part::Passive(_) => Err(Failure::new(SP_ERR_KIND, "link end: found a passive one, expected an active one")),
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn sp_link_new(
         };
         let protocol = caller.text("protocol", protocol, protocol_length)?;
         let text = caller.text("config", config, config_length)?;
-        let config = Config::read(&protocol, dir_of(dir)?, passive, &text)?;
+        let config = CapiEndConfig::read(&protocol, dir_of(dir)?, passive, &text)?;
         link.set(LINKS.insert(Link::new(config, Hooks::default())?)?);
         Ok(SP_OK)
     })

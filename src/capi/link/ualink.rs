@@ -1,9 +1,9 @@
 //! The transaction layer over a UALink end here: a queue of TL flits each way. What they say is the caller's business.
 
-use scalepool::link::event::Event;
+use scalepool::link::event::LinkEvent;
 use scalepool::link::ualink::EndConfig;
 use scalepool::link::ualink::client::Client;
-use scalepool::link::ualink::line::{LaneRate, Line, Width};
+use scalepool::link::ualink::line::{LaneRate, UalLine, UalWidth};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::half::TlFlit;
 use std::collections::VecDeque;
@@ -38,7 +38,7 @@ impl Client for Queue {
         (!self.out.is_empty()).then_some(now_flits + 1)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         Vec::new()
     }
 }
@@ -46,7 +46,7 @@ impl Client for Queue {
 /// An accelerator sends down, a switch up; the line is that of a whole station (`ualink` §1: four lanes of 200G) with
 /// `interleave` code words, 1, 2 or 4.
 pub fn end_config(dir: Dir, interleave: u8) -> EndConfig {
-    let line = Line { rate: LaneRate::G200, width: Width::X4, interleave };
+    let line = UalLine { rate: LaneRate::G200, width: UalWidth::X4, interleave };
     match dir {
         Dir::Down => EndConfig::accelerator(line, 0),
         Dir::Up => EndConfig::switch_port(line, 0),

@@ -14,11 +14,11 @@ mod run;
 
 use super::call::{Caller, call};
 use super::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_FINDING, SP_OK};
-use super::table::Table;
+use super::table::ObjectTable;
 use run::{Output, Sim};
 use scalepool::forms::FormError;
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::{self, Request, RunError};
+use scalepool::scenario::{self, RunError, ScenarioRequest};
 use scalepool::trace::log::{LogFilter, LogTo};
 use serde_json::Value;
 use std::ffi::{c_char, c_void};
@@ -33,7 +33,7 @@ const MAX_THREADS: u64 = 64;
 /// Most dots of a line. A key with a dot for each table goes as deep as it has dots, and nobody should need a stack for it.
 const MAX_DOTS: usize = 64;
 
-static SIMS: Table<Sim> = Table::new(2, "simulation");
+static SIMS: ObjectTable<Sim> = ObjectTable::new(2, "simulation");
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
@@ -42,7 +42,7 @@ impl From<RunError> for Failure {
 }
 
 /// Puts the keys of a table into a request; `path` is what stands in front of them.
-fn read(table: &toml::Table, path: &str, request: &mut Request) -> Result<(), Failure> {
+fn read(table: &toml::Table, path: &str, request: &mut ScenarioRequest) -> Result<(), Failure> {
     let number = |key: &str, value: &toml::Value, highest: u64| {
         let number = value.as_integer().and_then(|n| u64::try_from(n).ok()).filter(|n| *n <= highest);
         number.ok_or_else(|| FormError::new(key, value.to_string(), format!("a whole number from 0 to {highest}")))
@@ -80,7 +80,7 @@ fn plain(value: &toml::Value) -> String {
 }
 
 /// Refuses a request that no run could be made of, as far as that can be seen beforehand.
-fn check(request: &Request) -> Result<(), Failure> {
+fn check(request: &ScenarioRequest) -> Result<(), Failure> {
     let requests = scenario::split(request)?;
     for request in &requests {
         scenario::check(request)?;
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
             Failure::new(SP_ERR_INPUT, format!("text: found invalid TOML: {}", e.message()))
         })?;
-        let mut request = Request { threads: 1, seed: scenario::DEFAULT_SEED, ..Request::default() };
+        let mut request = ScenarioRequest { threads: 1, seed: scenario::DEFAULT_SEED, ..ScenarioRequest::default() };
         if table.contains_key("format") {
             request.description = Some(text.to_owned());
         } else {
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn sp_sim_set(sim: u64, setting: *const c_char, setting_le
 pub extern "C" fn sp_sim_seed(sim: u64, seed: u64) -> i32 {
     call(|| {
         SIMS.with(sim, |sim| {
-            sim.ask(Request { seed, ..sim.request.clone() });
+            sim.ask(ScenarioRequest { seed, ..sim.request.clone() });
             Ok(SP_OK)
         })
     })

@@ -12,8 +12,8 @@ use crate::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_ERR_KIND, SP_FULL, SP_OK
 use scalepool::forms::FormError;
 use scalepool::link::external::MAX_DRIVEN;
 use scalepool::link::hook::Direction;
-use scalepool::link::mailbox::{Channel, Flow, MAX_MESSAGES};
-use scalepool::link::sample::Sample;
+use scalepool::link::mailbox::{MAX_MESSAGES, MailboxChannel, MailboxDirection};
+use scalepool::link::sample::WireSample;
 use scalepool::link::sim_port::SimPort;
 use std::ffi::c_char;
 
@@ -43,13 +43,17 @@ pub unsafe extern "C" fn sp_sim_watch(sim: u64, port: *const c_char, port_length
 }
 
 /// A channel whose messages flow this way; otherwise the error names those of its port that do.
-fn flows<'a>(port: &SimPort, channel: &'a Channel, flow: Flow) -> Result<&'a Channel, Failure> {
+fn flows<'a>(
+    port: &SimPort,
+    channel: &'a MailboxChannel,
+    flow: MailboxDirection,
+) -> Result<&'a MailboxChannel, Failure> {
     if channel.flow == flow {
         return Ok(channel);
     }
     let (found, expected) = match channel.flow {
-        Flow::Sent => ("which the component sends", "that arrive for it"),
-        Flow::Arriving => ("which arrive for the component", "that it sends"),
+        MailboxDirection::Sent => ("which the component sends", "that arrive for it"),
+        MailboxDirection::Arriving => ("which arrive for the component", "that it sends"),
     };
     let end = port.name.rsplit_once('.').map_or("", |(end, _)| end);
     let names = channel.names(flow);
@@ -58,14 +62,14 @@ fn flows<'a>(port: &SimPort, channel: &'a Channel, flow: Flow) -> Result<&'a Cha
 }
 
 /// The oldest unit of a watched wire, or message that arrived, which is looked at and taken.
-fn next(port: &SimPort, way: Direction) -> Result<Sample, Failure> {
+fn next(port: &SimPort, way: Direction) -> Result<WireSample, Failure> {
     let none = || Failure::new(SP_EMPTY, "port: no unit waits");
     if let Some(channel) = &port.channel {
         if way == Direction::Tx {
             let text = format!("way: found SP_TX of {}, a channel of messages, expected SP_RX", port.name);
             return Err(Failure::new(SP_ERR_KIND, text));
         }
-        return flows(port, channel, Flow::Arriving)?.first().ok_or_else(none);
+        return flows(port, channel, MailboxDirection::Arriving)?.first().ok_or_else(none);
     }
     let hooks = &port.hooks;
     match hooks.samples(way, |samples| samples.first().cloned())? {
@@ -76,7 +80,7 @@ fn next(port: &SimPort, way: Direction) -> Result<Sample, Failure> {
 }
 
 /// Takes what [`next`] has looked at.
-fn take(port: &SimPort, way: Direction) -> Result<Option<Sample>, Failure> {
+fn take(port: &SimPort, way: Direction) -> Result<Option<WireSample>, Failure> {
     match &port.channel {
         Some(channel) => Ok(channel.take()),
         None => Ok(port.hooks.samples(way, |samples| samples.take())?),
@@ -186,7 +190,7 @@ pub unsafe extern "C" fn sp_sim_drive(
             let port = sim.port(&port)?;
             if let Some(channel) = &port.channel {
                 let wrong = |e| Failure::new(SP_ERR_INPUT, format!("{}: {e}", port.name));
-                return match flows(port, channel, Flow::Sent)?.post(&unit).map_err(wrong)? {
+                return match flows(port, channel, MailboxDirection::Sent)?.post(&unit).map_err(wrong)? {
                     true => Ok(SP_OK),
                     false => Err(Failure::new(SP_FULL, format!("{}: {MAX_MESSAGES} messages wait", port.name))),
                 };

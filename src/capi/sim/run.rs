@@ -4,10 +4,10 @@ use super::SP_MAX_CYCLES;
 use crate::status::{Failure, SP_EMPTY, SP_OK};
 use scalepool::link::hook::Direction;
 use scalepool::link::sim_port::SimPort;
-use scalepool::scenario::Request;
+use scalepool::scenario::ScenarioRequest;
 use scalepool::scenario::drive::{Live, ObserverId};
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::report::Report;
+use scalepool::scenario::report::ScenarioReport;
 use serde_json::{Value, json};
 
 /// A run with its outputs.
@@ -49,8 +49,8 @@ impl Output {
 /// What a handle of a simulation names.
 pub(super) struct Sim {
     /// As the text said.
-    given: Request,
-    pub request: Request,
+    given: ScenarioRequest,
+    pub request: ScenarioRequest,
     run: Option<Run>,
     /// The next step begins at the start.
     anew: bool,
@@ -61,13 +61,13 @@ pub(super) struct Sim {
 }
 
 impl Sim {
-    pub fn new(request: Request) -> Sim {
+    pub fn new(request: ScenarioRequest) -> Sim {
         let given = request.clone();
         Sim { given, request, run: None, anew: false, ports: Vec::new(), bad_answer: None }
     }
 
     /// Other settings, for the next run.
-    pub fn ask(&mut self, request: Request) {
+    pub fn ask(&mut self, request: ScenarioRequest) {
         self.request = request;
         self.anew = true;
     }
@@ -84,7 +84,7 @@ impl Sim {
         let outputs = self.request.outputs.clone();
         self.request.check_outputs()?;
         self.end()?;
-        let mut live = Live::new(&Request { outputs: Outputs::default(), ..self.request.clone() })?;
+        let mut live = Live::new(&ScenarioRequest { outputs: Outputs::default(), ..self.request.clone() })?;
         for port in live.ports() {
             if let Some(before) = self.ports.iter().find(|before| before.name == port.name) {
                 port.hooks.take_over(&before.hooks)?;
@@ -101,7 +101,7 @@ impl Sim {
 
     /// Another output: of the run that is under way, from here on, or else of the next one.
     pub fn show(&mut self, output: Output, outputs: Outputs) -> Result<(), Failure> {
-        Request { outputs: outputs.clone(), ..self.request.clone() }.check_outputs()?;
+        ScenarioRequest { outputs: outputs.clone(), ..self.request.clone() }.check_outputs()?;
         match &mut self.run {
             Some(run) if !self.anew && !run.live.is_over() => {
                 let id = &mut run.outputs[output as usize];
@@ -138,7 +138,7 @@ impl Sim {
         self.advance(stands + cycles).map(|()| SP_OK)
     }
 
-    pub fn run(&mut self, cycles: u64) -> Result<Report, Failure> {
+    pub fn run(&mut self, cycles: u64) -> Result<ScenarioReport, Failure> {
         self.anew |= self.run.as_ref().is_some_and(|run| run.live.cycle() > cycles);
         self.advance(cycles)?;
         self.end()?;
@@ -146,7 +146,7 @@ impl Sim {
     }
 
     /// What the run reports; `None` before the first step.
-    pub fn report(&mut self) -> Result<Option<Report>, Failure> {
+    pub fn report(&mut self) -> Result<Option<ScenarioReport>, Failure> {
         match &mut self.run {
             Some(run) if run.live.has_begun() => Ok(Some(run.live.report()?)),
             _ => Ok(None),

@@ -6,30 +6,31 @@
 
 use anyhow::{anyhow, bail};
 use scalepool_coherence::bias::host::BiasHost;
-use scalepool_coherence::cache::device::Device;
-use scalepool_coherence::clocked::switch::Table;
+use scalepool_coherence::cache::device::DeviceCache;
+use scalepool_coherence::clocked::switch::SwitchTable;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::ids::Port;
+use scalepool_coherence::ids::AgentPort;
 use scalepool_proof::systems::composite::Composite;
 use scalepool_proof::systems::menu::Menu;
 use scalepool_proof::systems::part::{
-    CacheDevice, CacheHome, DirectPeer, HdmDDevice, HdmDHost, HdmDbDevice, Host, Member, Names, Switch,
+    CacheDevicePart, CacheHomePart, DirectPeer, HdmDDevicePart, HdmDHostPart, HdmDbDevicePart, MemHostPart, Member,
+    SwitchNames, SwitchPart,
 };
-use scalepool_proof::systems::setup::{AgentDescription, Description};
-use scalepool_protocols::cxl::message::{Form, Route};
+use scalepool_proof::systems::setup::{AgentDescription, SystemDescription};
+use scalepool_protocols::cxl::message::{MessageForm, PeerRoute};
 use scalepool_system::coherence::{Joined, fabric_ports, joined};
 use scalepool_system::design::System;
-use scalepool_system::kind::{Lines, Role};
+use scalepool_system::kind::{CoherenceProtocol, PortRole};
 use std::collections::BTreeMap;
 
 /// What is found while the homes are followed.
 #[derive(Default)]
 struct Found {
     agents: Vec<AgentDescription>,
-    links: Vec<[(usize, Port); 2]>,
+    links: Vec<[(usize, AgentPort); 2]>,
     lines: Vec<usize>,
     /// Agent and port of a component's port.
-    ports: BTreeMap<(usize, usize), (usize, Port)>,
+    ports: BTreeMap<(usize, usize), (usize, AgentPort)>,
 }
 
 /// The system with so many lines in each home, whose agents may do what the menu says; `amend` is given the choices of each home
@@ -47,7 +48,7 @@ pub(super) fn composite(
         if component.external.is_some() {
             bail!("{}: found a component that a caller drives, expected one of the model", component.path);
         }
-        let is_coherent = |role| matches!(role, Role::Coherent(..));
+        let is_coherent = |role| matches!(role, PortRole::Coherent(..));
         if !component.ports.iter().all(|port| is_coherent(port.decl.role)) {
             let kind = component.kind.name;
             bail!("{}: found kind {kind}, expected kinds that keep lines coherent", component.path);
@@ -60,7 +61,7 @@ pub(super) fn composite(
         found.follow(system, &home, lines, &mut menu)?;
     }
     let Found { agents, links, lines, .. } = found;
-    Ok(Composite::new(Description { agents, links, lines, menu, programs: false, orders: true })?)
+    Ok(Composite::new(SystemDescription { agents, links, lines, menu, programs: false, orders: true })?)
 }
 
 fn agent(name: String, member: Member, config: &CoherenceConfig) -> AgentDescription {
@@ -68,9 +69,9 @@ fn agent(name: String, member: Member, config: &CoherenceConfig) -> AgentDescrip
 }
 
 /// How lines are kept coherent at a port.
-fn lines_at(system: &System, component: usize, port: usize) -> Option<Lines> {
+fn lines_at(system: &System, component: usize, port: usize) -> Option<CoherenceProtocol> {
     match system.components[component].ports.get(port)?.decl.role {
-        Role::Coherent(lines, _) => Some(lines),
+        PortRole::Coherent(lines, _) => Some(lines),
         _ => None,
     }
 }
@@ -78,24 +79,28 @@ fn lines_at(system: &System, component: usize, port: usize) -> Option<Lines> {
 impl Found {
     /// A home, its holders and the links between them.
     fn follow(&mut self, system: &System, home: &Joined, lines: usize, menu: &mut Menu) -> anyhow::Result<()> {
-        let (config, count) = (&home.home.config, home.holders.len() as Port);
+        let (config, count) = (&home.home.config, home.holders.len() as AgentPort);
         let Some(kept) = lines_at(system, home.component, 0) else { bail!("{}: found no port", home.home.name) };
         let owner: Member = match kept {
-            Lines::Cache => CacheHome::new(count).into(),
-            Lines::HdmDb => HdmDbDevice::new(config, count).into(),
-            Lines::HdmD => HdmDDevice::default().into(),
+            CoherenceProtocol::Cache => CacheHomePart::new(count).into(),
+            CoherenceProtocol::HdmDb => HdmDbDevicePart::new(config, count).into(),
+            CoherenceProtocol::HdmD => HdmDDevicePart::default().into(),
         };
         let owner = self.push(agent(home.home.name.clone(), owner, config));
         self.lines.extend(vec![owner; lines]);
         let switch = home.switch.map(|switch| self.switch(system, switch, count, config)).transpose()?;
         for (n, (component, port, name)) in (0..).zip(&home.holders) {
             let holder = self.holder(system, (*component, *port), name, n, config);
-            if kept == Lines::HdmDb && system.components[*component].kind.name.ends_with("-peer") {
+            if kept == CoherenceProtocol::HdmDb && system.components[*component].kind.name.ends_with("-peer") {
                 menu.peers.insert(n);
             }
             // Of CXL.cache the home is upstream, of CXL.mem the holder.
             let mut join = |home_side, holder_side| {
-                self.links.push(if kept == Lines::Cache { [home_side, holder_side] } else { [holder_side, home_side] });
+                self.links.push(if kept == CoherenceProtocol::Cache {
+                    [home_side, holder_side]
+                } else {
+                    [holder_side, home_side]
+                });
             };
             match switch {
                 None => join((owner, n), holder),
@@ -118,26 +123,27 @@ impl Found {
         &mut self,
         system: &System,
         component: usize,
-        holders: Port,
+        holders: AgentPort,
         config: &CoherenceConfig,
     ) -> anyhow::Result<usize> {
         let instance = &system.components[component];
-        let forms: Vec<Form> =
+        let forms: Vec<MessageForm> =
             instance.ports.iter().map(|port| system.links[port.link].config.facts().cxl().0).collect();
         let table = instance.config.switch_table(&forms).map_err(|e| anyhow!("{}: {e}", instance.path))?;
         let ports = fabric_ports(holders.into());
-        let names = |n: Port| match table {
-            Table::CacheId(_) => {
-                Names { of_home: Route { cache_id: n as u8, ..Route::default() }, of_holder: Route::default() }
-            }
-            Table::Ports(_) => {
+        let names = |n: AgentPort| match table {
+            SwitchTable::CacheId(_) => SwitchNames {
+                of_home: PeerRoute { cache_id: n as u8, ..PeerRoute::default() },
+                of_holder: PeerRoute::default(),
+            },
+            SwitchTable::Ports(_) => {
                 let (home, holder) = (ports[0], ports[usize::from(n) + 1]);
-                let route = |spid, dpid| Route { spid, dpid, ..Route::default() };
-                Names { of_home: route(home, holder), of_holder: route(holder, home) }
+                let route = |spid, dpid| PeerRoute { spid, dpid, ..PeerRoute::default() };
+                SwitchNames { of_home: route(home, holder), of_holder: route(holder, home) }
             }
         };
         let ways = (0..holders).map(names).collect();
-        Ok(self.push(agent(instance.path.clone(), Switch::new(table, ways).into(), config)))
+        Ok(self.push(agent(instance.path.clone(), SwitchPart::new(table, ways).into(), config)))
     }
 
     /// Agent and port of a holder. A host has an agent for each device; a caching device that is a direct peer too has one for both
@@ -147,11 +153,11 @@ impl Found {
         system: &System,
         (component, port): (usize, usize),
         name: &str,
-        number: Port,
+        number: AgentPort,
         config: &CoherenceConfig,
-    ) -> (usize, Port) {
+    ) -> (usize, AgentPort) {
         if let Some(&(agent, port)) = self.ports.get(&(component, port)) {
-            if lines_at(system, component, usize::from(port)) == Some(Lines::HdmDb) {
+            if lines_at(system, component, usize::from(port)) == Some(CoherenceProtocol::HdmDb) {
                 self.agents[agent].config.mem = config.mem.clone();
             } else {
                 let mem = std::mem::take(&mut self.agents[agent].config.mem);
@@ -162,14 +168,16 @@ impl Found {
         let kinds: Vec<_> =
             (0..system.components[component].ports.len()).map(|p| lines_at(system, component, p)).collect();
         let member: Member = match kinds[port] {
-            Some(Lines::Cache | Lines::HdmDb) if kinds.contains(&Some(Lines::Cache)) && kinds.len() > 1 => {
+            Some(CoherenceProtocol::Cache | CoherenceProtocol::HdmDb)
+                if kinds.contains(&Some(CoherenceProtocol::Cache)) && kinds.len() > 1 =>
+            {
                 let peer = self.push(agent(name.to_owned(), DirectPeer::new(number).into(), config));
-                self.ports.extend((0..kinds.len()).map(|p| ((component, p), (peer, p as Port))));
-                return (peer, port as Port);
+                self.ports.extend((0..kinds.len()).map(|p| ((component, p), (peer, p as AgentPort))));
+                return (peer, port as AgentPort);
             }
-            Some(Lines::Cache) => CacheDevice(Device::new()).into(),
-            Some(Lines::HdmD) => HdmDHost(BiasHost::new(0)).into(),
-            _ => Host::new(number).into(),
+            Some(CoherenceProtocol::Cache) => CacheDevicePart(DeviceCache::new()).into(),
+            Some(CoherenceProtocol::HdmD) => HdmDHostPart(BiasHost::new(0)).into(),
+            _ => MemHostPart::new(number).into(),
         };
         (self.push(agent(name.to_owned(), member, config)), 0)
     }

@@ -11,15 +11,15 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_forms::input::read_text;
-use scalepool_proof::explore::{Explored, Limits, Report, Violation, named};
+use scalepool_proof::explore::{Counterexample, ExplorationReport, Explored, Limits, named};
 use scalepool_proof::flows::FlowError;
-use scalepool_proof::litmus::{Found, parse};
+use scalepool_proof::litmus::{LitmusResult, parse};
 use scalepool_proof::replay;
 use scalepool_proof::systems::menu::{Menu, USUAL};
 use scalepool_scenario::observe::{Observer, Outputs};
 use scalepool_system::description::Description;
-use scalepool_trace::output::Part;
-use scalepool_trace::{Header, Hub};
+use scalepool_trace::output::PartFile;
+use scalepool_trace::{Hub, TraceHeader};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ use std::time::Instant;
 #[cfg(debug_assertions)]
 use crate::table::Table;
 #[cfg(debug_assertions)]
-use scalepool_coherence::mutant::Mutant;
+use scalepool_coherence::mutant::CoherenceMutant;
 #[cfg(debug_assertions)]
 use scalepool_proof::explore::killers;
 
@@ -89,7 +89,7 @@ pub(super) struct Explore {
     /// Turn this rule off (test builds only); without WHAT, run the exploration that detects it.
     #[cfg(debug_assertions)]
     #[arg(long, value_name = "RULE", value_parser = mutant)]
-    mutant: Option<Mutant>,
+    mutant: Option<CoherenceMutant>,
     /// Turn each rule off in turn and print what detects it (test builds only).
     #[cfg(debug_assertions)]
     #[arg(long, conflicts_with = "what")]
@@ -236,14 +236,14 @@ impl Explore {
     }
 
     /// Writes the way to a broken rule in every form that was asked for.
-    fn write(&self, violation: &Violation) -> anyhow::Result<()> {
+    fn write(&self, violation: &Counterexample) -> anyhow::Result<()> {
         let outputs = self.outputs();
         if outputs.files() || outputs.chart.is_some() {
             let mut hub = Hub::new(true);
             let mut taps = replay::places(violation, &mut hub);
             // An exploration has neither scenario nor seed.
             let model_version = env!("CARGO_PKG_VERSION").to_owned();
-            let header = Header { model_version, scenario_hash: String::new(), seed: 0 };
+            let header = TraceHeader { model_version, scenario_hash: String::new(), seed: 0 };
             let mut observer = Observer::open(&outputs, &self.inputs(), &header, &hub)?;
             replay::record(violation, &mut taps);
             observer.draw(&violation.chart())?;
@@ -254,7 +254,7 @@ impl Explore {
         }
         if let Some(path) = &self.script {
             let text: String = violation.script.iter().map(|word| format!("{word}\n")).collect();
-            Part::write(path, text.as_bytes())?;
+            PartFile::write(path, text.as_bytes())?;
         }
         Ok(())
     }
@@ -272,8 +272,8 @@ fn options(set: &[String]) -> anyhow::Result<CoherenceConfig> {
     toml::from_str(&text).map_err(|e| anyhow!("--set: {}", e.message()))
 }
 
-fn json_of(case: &Case, found: &Report) -> Value {
-    let litmus = Found::of(found).to_json();
+fn json_of(case: &Case, found: &ExplorationReport) -> Value {
+    let litmus = LitmusResult::of(found).to_json();
     let mut form = json!({
         "exploration": case.name,
         "states": found.states,
@@ -291,11 +291,11 @@ fn json_of(case: &Case, found: &Report) -> Value {
     form
 }
 
-fn print(case: &Case, limits: Limits, found: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let Report { states, transitions, depth, .. } = found;
+fn print(case: &Case, limits: Limits, found: &ExplorationReport, out: &mut dyn Write) -> io::Result<()> {
+    let ExplorationReport { states, transitions, depth, .. } = found;
     writeln!(out, "{}: {states} states, {transitions} transitions, depth {depth}", case.name)?;
     if case.is_litmus {
-        Found::of(found).print_outcomes(out)?;
+        LitmusResult::of(found).print_outcomes(out)?;
     } else {
         found.outcomes.iter().try_for_each(|(name, paths)| writeln!(out, "{name} {paths}"))?;
     }
@@ -332,7 +332,7 @@ fn follow(case: &Case, path: &Path, out: &mut dyn Write) -> anyhow::Result<Statu
 }
 
 #[cfg(debug_assertions)]
-fn mutant(name: &str) -> Result<Mutant, String> {
+fn mutant(name: &str) -> Result<CoherenceMutant, String> {
     let known = killers::KILLERS.iter().map(|k| k.mutant).find(|m| format!("{m:?}") == name);
     known.ok_or_else(|| format!("found `{name}`, expected a rule that `explore --mutants` shows"))
 }

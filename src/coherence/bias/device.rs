@@ -9,14 +9,14 @@
 //! reads its own memory, holds E, and the line is in device bias until the host asks for it.
 
 use super::tables::{self, Served};
-use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, LineAddr, WHOLE_LINE};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent, WHOLE_LINE};
+use crate::event::CoherenceEvent;
 use crate::mem::dcoh::answer_outside;
-use crate::mem::tables::{Copy4, Record, Region, ReqRow, check_req, is_read, req_rows, rwd};
+use crate::mem::tables::{Copy4, DirectoryRecord, HdmRegion, ReqRow, check_req, is_read, req_rows, rwd};
 use crate::message::Msg;
-use crate::mutant::Mutant;
+use crate::mutant::CoherenceMutant;
 use crate::names::{self, CQIDS};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, GoState, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField,
@@ -62,13 +62,13 @@ pub struct BiasDevice<D> {
     cells: BTreeMap<LineAddr, Cell<D>>,
 }
 
-impl<D: Content> Default for BiasDevice<D> {
+impl<D: LineContent> Default for BiasDevice<D> {
     fn default() -> Self {
         Self { cells: BTreeMap::new() }
     }
 }
 
-impl<D: Content> BiasDevice<D> {
+impl<D: LineContent> BiasDevice<D> {
     /// A device whose lines are all in host bias.
     pub fn new() -> Self {
         Self::default()
@@ -134,7 +134,7 @@ impl<D: Content> BiasDevice<D> {
         line: LineAddr,
         opcode: D2hReqOpcode,
         data: Option<(D, u64)>,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let Some(row) = tables::find(opcode).filter(|_| self.can_issue(line, opcode)) else {
             let found = format!("{opcode:?} from {}", self.own(line).0.letter());
@@ -147,7 +147,7 @@ impl<D: Content> BiasDevice<D> {
             return;
         };
         let inside = row.served == Served::Inside;
-        let local = config.has(Mutant::LocalUseInHostBias) || self.bias(line) == Bias::Device;
+        let local = config.has(CoherenceMutant::LocalUseInHostBias) || self.bias(line) == Bias::Device;
         if inside || (local && row.served != Served::Cache) {
             self.serve_inside(line, opcode, data, out);
             return;
@@ -173,7 +173,7 @@ impl<D: Content> BiasDevice<D> {
     }
 
     /// What needs no message: own evicts, and everything but writes by the host in device bias.
-    fn serve_inside(&mut self, line: LineAddr, opcode: D2hReqOpcode, data: Option<(D, u64)>, out: &mut Out<D>) {
+    fn serve_inside(&mut self, line: LineAddr, opcode: D2hReqOpcode, data: Option<(D, u64)>, out: &mut AgentOutput<D>) {
         let cell = self.cell(line);
         match opcode {
             D2hReqOpcode::RdCurr => {
@@ -212,7 +212,7 @@ impl<D: Content> BiasDevice<D> {
     }
 
     /// A store into the own copy; without E or M nothing happens.
-    pub fn store(&mut self, line: LineAddr, data: &D, enables: u64, out: &mut Out<D>) -> bool {
+    pub fn store(&mut self, line: LineAddr, data: &D, enables: u64, out: &mut AgentOutput<D>) -> bool {
         match self.cells.get_mut(&line) {
             Some(Cell { state, own: Some(own), .. }) if *state >= Copy4::E => {
                 own.merge(data, enables);
@@ -226,7 +226,7 @@ impl<D: Content> BiasDevice<D> {
 
     /// The own copy under a host's access; under SnpData it keeps at most `most`.
     fn snoop_own(&mut self, config: &CoherenceConfig, line: LineAddr, snp: SnpType, most: Copy4) {
-        if config.has(Mutant::BackFlipUnsnooped) {
+        if config.has(CoherenceMutant::BackFlipUnsnooped) {
             return;
         }
         let keeps = most != Copy4::I;
@@ -253,7 +253,7 @@ impl<D: Content> BiasDevice<D> {
         meta: MetaValue,
         line: LineAddr,
         tag: u16,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let found = format!("{} {} for CQID {tag}", opcode.name().unwrap_or("?"), meta.name().unwrap_or("?"));
         let cell = self.cell(line);
@@ -270,7 +270,7 @@ impl<D: Content> BiasDevice<D> {
             cell.pending = Some(pending);
             return;
         };
-        if flips || (config.has(Mutant::FlushFlips) && pending.opcode == D2hReqOpcode::CLFlush) {
+        if flips || (config.has(CoherenceMutant::FlushFlips) && pending.opcode == D2hReqOpcode::CLFlush) {
             cell.bias = Bias::Device;
         }
         match pending.opcode {
@@ -329,9 +329,9 @@ impl<D: Content> BiasDevice<D> {
         line: LineAddr,
         tag: u16,
         way: u8,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
-        if let Err(rule) = check_req(Region::HdmD, opcode, meta_field, meta, snp) {
+        if let Err(rule) = check_req(HdmRegion::HdmD, opcode, meta_field, meta, snp) {
             let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
             out.events.push(event(rule, Some(line), found, "a row of the table"));
             return;
@@ -350,7 +350,7 @@ impl<D: Content> BiasDevice<D> {
             return;
         }
         let own = self.own(line);
-        let rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
+        let rows = req_rows(HdmRegion::HdmD, opcode, meta_field, meta, snp);
         let is_dirty_legal = rows.clone().any(|r| r.ndr.contains(&NdrOpcode::CmpM));
         let services = Self::services(config, own.0, opcode, snp, rows);
         // The check above has found a row.
@@ -369,7 +369,7 @@ impl<D: Content> BiasDevice<D> {
                 self.memory(line)
             }
         };
-        if matches!(row.record, Record::Any | Record::Shared) {
+        if matches!(row.record, DirectoryRecord::Any | DirectoryRecord::Shared) {
             self.cell(line).bias = Bias::Host;
         }
         let (field, none, devload) = (MetaField::NoOp, MetaValue::Invalid, DevLoad(0));
@@ -390,9 +390,9 @@ impl<D: Content> BiasDevice<D> {
         line: LineAddr,
         tag: u16,
         (data, enables): (D, u64),
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
-        if let Err(rule) = rwd(Region::HdmD, false, opcode, meta_field, meta, snp) {
+        if let Err(rule) = rwd(HdmRegion::HdmD, false, opcode, meta_field, meta, snp) {
             let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
             out.events.push(event(rule, Some(line), found, "a row of the table"));
             return;
@@ -405,7 +405,7 @@ impl<D: Content> BiasDevice<D> {
             self.snoop_own(config, line, snp, Copy4::I);
         }
         let cell = self.cell(line);
-        cell.memory.merge(&config.passed(Mutant::MemoryCleansPoison, data), enables);
+        cell.memory.merge(&config.passed(CoherenceMutant::MemoryCleansPoison, data), enables);
         if snp == SnpType::SnpInv {
             out.effects.push(Effect::Written(line));
         } else if meta != MetaValue::Invalid {
@@ -415,7 +415,14 @@ impl<D: Content> BiasDevice<D> {
         out.send(0, Msg::S2mNdr { opcode, meta_field, meta, tag, devload: DevLoad(0) });
     }
 
-    fn take_rsp(&mut self, config: &CoherenceConfig, opcode: H2dRspOpcode, rsp_data: u16, cqid: u16, out: &mut Out<D>) {
+    fn take_rsp(
+        &mut self,
+        config: &CoherenceConfig,
+        opcode: H2dRspOpcode,
+        rsp_data: u16,
+        cqid: u16,
+        out: &mut AgentOutput<D>,
+    ) {
         let found = format!("{} for CQID {cqid}", opcode.name().unwrap_or("a reserved H2D Rsp"));
         let open = self.cells.iter_mut().find(|(_, c)| c.pending.as_ref().is_some_and(|p| p.cqid == cqid));
         let Some((&line, cell)) = open else {
@@ -463,8 +470,13 @@ impl<D: Content> BiasDevice<D> {
     }
 }
 
-fn event(rule: &'static str, line: Option<LineAddr>, found: impl Into<String>, expected: impl Into<String>) -> Event {
-    Event::new(rule, line, "device", found, expected)
+fn event(
+    rule: &'static str,
+    line: Option<LineAddr>,
+    found: impl Into<String>,
+    expected: impl Into<String>,
+) -> CoherenceEvent {
+    CoherenceEvent::new(rule, line, "device", found, expected)
 }
 
 /// The whole line, or its first byte: what a write of an exploration writes.
@@ -476,11 +488,11 @@ pub fn enables_of(opcode: D2hReqOpcode) -> Option<u64> {
     }
 }
 
-impl<D: Content> Agent<D> for BiasDevice<D> {
-    fn accepts(&self, config: &CoherenceConfig, _: Port, msg: &Msg<D>) -> Accept {
+impl<D: LineContent> Agent<D> for BiasDevice<D> {
+    fn accepts(&self, config: &CoherenceConfig, _: AgentPort, msg: &Msg<D>) -> Accept {
         match msg {
             Msg::M2sReq { opcode, line, .. }
-                if config.has(Mutant::ReqWaitsForOwnRequest)
+                if config.has(CoherenceMutant::ReqWaitsForOwnRequest)
                     && self.is_pending(*line)
                     && !matches!(*opcode, M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd) =>
             {
@@ -490,17 +502,17 @@ impl<D: Content> Agent<D> for BiasDevice<D> {
         }
     }
 
-    fn ways(&self, config: &CoherenceConfig, _: Port, msg: &Msg<D>) -> u8 {
+    fn ways(&self, config: &CoherenceConfig, _: AgentPort, msg: &Msg<D>) -> u8 {
         match *msg {
             Msg::M2sReq { opcode, snp, meta_field, meta, line, .. } => {
-                let rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
+                let rows = req_rows(HdmRegion::HdmD, opcode, meta_field, meta, snp);
                 Self::services(config, self.own(line).0, opcode, snp, rows).len().max(1) as u8
             }
             _ => 1,
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+    fn take(&mut self, config: &CoherenceConfig, _: AgentPort, msg: Msg<D>, way: u8, out: &mut AgentOutput<D>) {
         match msg {
             Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => {
                 self.take_req(config, (opcode, meta_field, meta, snp), line, tag, way, out);

@@ -5,16 +5,16 @@
 //! message in, messages out. Left out: other caching devices, since HDM-D has one device a bridge (`coherence` §2.9).
 
 use super::tables::{self, Served};
-use crate::agent::{Accept, Agent, Out, Port};
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, LineAddr};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent};
+use crate::event::CoherenceEvent;
 use crate::mem::host_rows::Phase;
 use crate::mem::options::Keep;
 use crate::mem::tables::Copy4;
 use crate::mem::{HostAccess, MemHost};
 use crate::message::Msg;
-use crate::mutant::Mutant;
+use crate::mutant::CoherenceMutant;
 use crate::names::{self, UQIDS};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
@@ -50,9 +50,9 @@ pub struct BiasHost<D> {
     open: Vec<Txn>,
 }
 
-impl<D: Content> BiasHost<D> {
+impl<D: LineContent> BiasHost<D> {
     /// A host with an empty cache.
-    pub fn new(id: Port) -> Self {
+    pub fn new(id: AgentPort) -> Self {
         Self { mem: MemHost::of_hdm_d(id), open: Vec::new() }
     }
 
@@ -76,8 +76,8 @@ impl<D: Content> BiasHost<D> {
         names::lowest_free(UQIDS, self.open.iter().map(|t| t.uqid))
     }
 
-    fn event(rule: &'static str, line: Option<LineAddr>, found: impl Into<String>, expected: &str) -> Event {
-        Event::new(rule, line, "host", found, expected)
+    fn event(rule: &'static str, line: Option<LineAddr>, found: impl Into<String>, expected: &str) -> CoherenceEvent {
+        CoherenceEvent::new(rule, line, "host", found, expected)
     }
 
     /// What the host may keep under a request (`coherence` §3.3), what the configuration asks for first.
@@ -104,7 +104,7 @@ impl<D: Content> BiasHost<D> {
         line: LineAddr,
         cqid: u16,
         way: u8,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let name = opcode.name().unwrap_or("a reserved D2H Req");
         let Some(row) = tables::find(opcode).filter(|r| r.served != Served::Inside) else {
@@ -126,7 +126,7 @@ impl<D: Content> BiasHost<D> {
         let txn = Txn { line, opcode, cqid, uqid, stage: Stage::WritingBack(kept) };
         if state == Copy4::M {
             self.mem.write_back(line, kept, out);
-            if config.has(Mutant::FwdBeforeWriteDone) {
+            if config.has(CoherenceMutant::FwdBeforeWriteDone) {
                 self.go_on(txn, out);
                 return;
             }
@@ -144,7 +144,7 @@ impl<D: Content> BiasHost<D> {
         self.open.insert(at, txn);
     }
 
-    fn answer_error(&mut self, served: Served, txn: Txn, out: &mut Out<D>) {
+    fn answer_error(&mut self, served: Served, txn: Txn, out: &mut AgentOutput<D>) {
         let Txn { opcode, cqid, uqid, .. } = txn;
         if opcode == D2hReqOpcode::RdCurr {
             out.send(0, Msg::H2dData { cqid, go_err: true, data: D::ones() });
@@ -159,7 +159,7 @@ impl<D: Content> BiasHost<D> {
     }
 
     /// Memory is current and the host keeps what it keeps: the answer leaves.
-    fn go_on(&mut self, txn: Txn, out: &mut Out<D>) {
+    fn go_on(&mut self, txn: Txn, out: &mut AgentOutput<D>) {
         let Stage::WritingBack(kept) = txn.stage else { return };
         let Some(row) = tables::find(txn.opcode) else { return };
         match row.served {
@@ -183,7 +183,7 @@ impl<D: Content> BiasHost<D> {
         }
     }
 
-    fn take_data(&mut self, uqid: u16, data: D, enables: u64, out: &mut Out<D>) {
+    fn take_data(&mut self, uqid: u16, data: D, enables: u64, out: &mut AgentOutput<D>) {
         let pulled = |t: &Txn| t.uqid == uqid && matches!(t.stage, Stage::Pulled { .. });
         let Some(at) = self.open.iter().position(pulled) else {
             let found = format!("D2H Data for UQID {uqid}");
@@ -205,7 +205,7 @@ impl<D: Content> BiasHost<D> {
     }
 
     /// Requests whose CXL.mem write has ended go on.
-    fn advance(&mut self, out: &mut Out<D>) {
+    fn advance(&mut self, out: &mut AgentOutput<D>) {
         let ready =
             |t: &Txn, mem: &MemHost<D>| !matches!(t.stage, Stage::Pulled { .. }) && mem.phase(t.line) == Phase::Idle;
         while let Some(at) = self.open.iter().position(|t| ready(t, &self.mem)) {
@@ -223,24 +223,24 @@ impl<D: Content> BiasHost<D> {
     }
 }
 
-impl<D: Content> Agent<D> for BiasHost<D> {
+impl<D: LineContent> Agent<D> for BiasHost<D> {
     /// A device's request waits for everything else on its line, and for names: of its pull and of the write that it may need.
     /// The rest is always taken.
-    fn accepts(&self, _: &CoherenceConfig, _: Port, msg: &Msg<D>) -> Accept {
+    fn accepts(&self, _: &CoherenceConfig, _: AgentPort, msg: &Msg<D>) -> Accept {
         let Msg::D2hReq { line, .. } = msg else { return Accept::Take };
         let free = self.is_free(*line) && self.mem.due(*line) == HostAccess::Nothing;
         let named = self.free_uqid().is_some() && self.mem.has_tag();
         if free && named { Accept::Take } else { Accept::Wait }
     }
 
-    fn ways(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>) -> u8 {
+    fn ways(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<D>) -> u8 {
         match msg {
             Msg::D2hReq { opcode, line, .. } => Self::keeps(config, *opcode, self.mem.copy(*line).state).len() as u8,
             other => self.mem.ways(config, port, other),
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+    fn take(&mut self, config: &CoherenceConfig, port: AgentPort, msg: Msg<D>, way: u8, out: &mut AgentOutput<D>) {
         match msg {
             Msg::D2hReq { opcode, line, cqid } => self.take_req(config, opcode, line, cqid, way, out),
             Msg::D2hData { uqid, data, enables, .. } => self.take_data(uqid, data, enables, out),

@@ -1,19 +1,19 @@
 //! What a device does with H2D Rsp and H2D Data in each state (`coherence` §2.2, §2.4). A pair without a row is impossible.
 
-use super::state::{Answer, At};
+use super::state::{CacheLineState, HostAnswer};
 
 /// What arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Got {
     /// An H2D Rsp.
-    Answer(Answer),
+    Answer(HostAnswer),
     /// H2D Data.
     Data,
 }
 
 /// What the device does besides changing state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub enum CacheDeviceAction {
     /// Remembers it.
     Note,
     /// Keeps the data; the core may use it once.
@@ -42,24 +42,31 @@ pub struct AnswerRow {
     /// Rule.
     pub rule: &'static str,
     /// State.
-    pub at: At,
+    pub at: CacheLineState,
     /// What arrived.
     pub got: Got,
-    /// State that follows. [`Act::Fill`] and [`Act::Upgrade`] make M of E when a store waited.
-    pub next: At,
+    /// State that follows. [`CacheDeviceAction::Fill`] and [`CacheDeviceAction::Upgrade`] make M of E when a store
+    /// waited.
+    pub next: CacheLineState,
     /// What is done.
-    pub act: Act,
+    pub act: CacheDeviceAction,
 }
 
 /// The table.
 pub static ROWS: &[AnswerRow] = {
-    use Act::*;
-    use Answer::*;
-    use At::*;
-    const fn go(rule: &'static str, at: At, answer: Answer, next: At, act: Act) -> AnswerRow {
+    use CacheDeviceAction::*;
+    use CacheLineState::*;
+    use HostAnswer::*;
+    const fn go(
+        rule: &'static str,
+        at: CacheLineState,
+        answer: HostAnswer,
+        next: CacheLineState,
+        act: CacheDeviceAction,
+    ) -> AnswerRow {
         AnswerRow { rule, at, got: Got::Answer(answer), next, act }
     }
-    const fn data(rule: &'static str, at: At, next: At, act: Act) -> AnswerRow {
+    const fn data(rule: &'static str, at: CacheLineState, next: CacheLineState, act: CacheDeviceAction) -> AnswerRow {
         AnswerRow { rule, at, got: Got::Data, next, act }
     }
     &[
@@ -118,6 +125,6 @@ pub static ROWS: &[AnswerRow] = {
 };
 
 /// The row of a state and what arrived; `None` for an impossible pair.
-pub fn row_of(at: At, got: Got) -> Option<&'static AnswerRow> {
+pub fn row_of(at: CacheLineState, got: Got) -> Option<&'static AnswerRow> {
     ROWS.iter().find(|r| r.at == at && r.got == got)
 }

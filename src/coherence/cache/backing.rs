@@ -1,11 +1,11 @@
 //! Where the home's lines live.
 
-use crate::content::{Content, LineAddr};
+use crate::content::{LineAddr, LineContent};
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// Memory behind the home. A line that nobody has written reads as [`Content::initial`].
-pub trait Backing<D: Content>: Clone + Eq + Hash + Debug {
+/// Memory behind the home. A line that nobody has written reads as [`LineContent::initial`].
+pub trait Backing<D: LineContent>: Clone + Eq + Hash + Debug {
     /// The line's value.
     fn read(&self, line: LineAddr) -> D;
     /// Writes the enabled bytes.
@@ -24,7 +24,7 @@ impl<D> Default for Flat<D> {
     }
 }
 
-impl<D: Content> Flat<D> {
+impl<D: LineContent> Flat<D> {
     /// The lines that were written.
     pub fn lines(&self) -> impl Iterator<Item = LineAddr> {
         self.0.iter().map(|(line, _)| *line)
@@ -43,7 +43,7 @@ impl<D: Content> Flat<D> {
     }
 }
 
-impl<D: Content> Backing<D> for Flat<D> {
+impl<D: LineContent> Backing<D> for Flat<D> {
     fn read(&self, line: LineAddr) -> D {
         match self.0.binary_search_by_key(&line, |(l, _)| *l) {
             Ok(i) => self.0[i].1.clone(),

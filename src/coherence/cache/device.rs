@@ -1,29 +1,29 @@
 //! A device cache.
 //!
-//! One line is one small state machine ([`At`]); the cache is the list of its lines that are not in I. Requests go
-//! through [`requests`], snoops through [`snoops`], answers through [`answers`]. One request a line is open at a time
-//! (`coherence` §2.6 O11a).
+//! One line is one small state machine ([`CacheLineState`]); the cache is the list of its lines that are not in I.
+//! Requests go through [`requests`], snoops through [`snoops`], answers through [`answers`]. One request a line is open
+//! at a time (`coherence` §2.6 O11a).
 //!
-//! One miss: [`Device::issue`] takes the next CQID and sends RdOwn; GO and data arrive in any order, each a row of the
-//! table; with the second one the line is cached and a store that waited is done in the same step. A snoop between the
-//! two is answered at once in the granted state.
+//! One miss: [`DeviceCache::issue`] takes the next CQID and sends RdOwn; GO and data arrive in any order, each a row of
+//! the table; with the second one the line is cached and a store that waited is done in the same step. A snoop between
+//! the two is answered at once in the granted state.
 
-use super::answers::{self, Act, Got};
-use super::requests::{self, Kind};
+use super::answers::{self, CacheDeviceAction, Got};
+use super::requests::{self, CacheRequestKind};
 use super::snoops::{self, Forward, Reply};
-use super::state::{Answer, At, Snoop};
-use crate::agent::{Accept, Agent, Effect, Out, Port};
+use super::state::{CacheLineState, HostAnswer, Snoop};
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::{CoherenceConfig, SnpCurOnClean, SnpCurOnM, SnpDataOnM, WithoutBytes};
-use crate::content::{Content, LineAddr, WHOLE_LINE};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent, WHOLE_LINE};
+use crate::event::CoherenceEvent;
 use crate::message::Msg;
-use crate::mutant::Mutant;
+use crate::mutant::CoherenceMutant;
 use crate::names::{self, CQIDS};
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, D2hRspOpcode, H2dReqOpcode, H2dRspOpcode};
 
 /// Bytes to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Bytes<D> {
+pub struct WriteBytes<D> {
     /// Values.
     pub data: D,
     /// One bit a byte.
@@ -32,9 +32,9 @@ pub struct Bytes<D> {
 
 /// A line that is not plainly I.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Entry<D> {
+pub struct CacheEntry<D> {
     /// State.
-    pub at: At,
+    pub at: CacheLineState,
     /// The open request; [`D2hReqOpcode`] 0 when none is.
     pub op: D2hReqOpcode,
     /// Its CQID.
@@ -42,54 +42,54 @@ pub struct Entry<D> {
     /// UQID of the snoop whose data is owed.
     pub owed: u16,
     /// The copy, the early data of a read, or the bytes of a write.
-    pub data: Option<Bytes<D>>,
+    pub data: Option<WriteBytes<D>>,
     /// A store that waits for ownership.
-    pub store: Option<Bytes<D>>,
+    pub store: Option<WriteBytes<D>>,
 }
 
 /// No request.
 const NO_OP: D2hReqOpcode = D2hReqOpcode(0);
 
-impl<D> Entry<D> {
+impl<D> CacheEntry<D> {
     /// A copy without an open request.
-    fn copy(at: At, data: D) -> Self {
-        Self { at, op: NO_OP, cqid: 0, owed: 0, data: Some(Bytes { data, enables: WHOLE_LINE }), store: None }
+    fn copy(at: CacheLineState, data: D) -> Self {
+        Self { at, op: NO_OP, cqid: 0, owed: 0, data: Some(WriteBytes { data, enables: WHOLE_LINE }), store: None }
     }
 }
 
 /// The cache.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Device<D> {
+pub struct DeviceCache<D> {
     /// Sorted by line; no plain I in it.
-    lines: Vec<(LineAddr, Entry<D>)>,
+    lines: Vec<(LineAddr, CacheEntry<D>)>,
     /// CQID of an open CacheFlushed.
     flushing: Option<u16>,
 }
 
-impl<D: Content> Default for Device<D> {
+impl<D: LineContent> Default for DeviceCache<D> {
     fn default() -> Self {
         Self { lines: Vec::new(), flushing: None }
     }
 }
 
 /// The device's only link.
-const LINK: Port = 0;
+const LINK: AgentPort = 0;
 
-fn event<D>(out: &mut Out<D>, rule: &'static str, line: Option<LineAddr>, found: String, expected: &str) {
-    out.events.push(Event::new(rule, line, "device", found, expected));
+fn event<D>(out: &mut AgentOutput<D>, rule: &'static str, line: Option<LineAddr>, found: String, expected: &str) {
+    out.events.push(CoherenceEvent::new(rule, line, "device", found, expected));
 }
 
-impl<D: Content> Device<D> {
+impl<D: LineContent> DeviceCache<D> {
     /// A cache that holds nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Puts a copy in place, as the start of a run. `at` is S, E or M; anything else leaves the line in I.
-    pub fn preset(&mut self, line: LineAddr, at: At, data: D) {
+    pub fn preset(&mut self, line: LineAddr, at: CacheLineState, data: D) {
         self.remove(line);
-        if matches!(at, At::S | At::E | At::M) {
-            self.insert(line, Entry::copy(at, data));
+        if matches!(at, CacheLineState::S | CacheLineState::E | CacheLineState::M) {
+            self.insert(line, CacheEntry::copy(at, data));
         }
     }
 
@@ -98,39 +98,39 @@ impl<D: Content> Device<D> {
     }
 
     /// What the cache knows of a line that is not plainly I.
-    pub fn entry(&self, line: LineAddr) -> Option<&Entry<D>> {
+    pub fn entry(&self, line: LineAddr) -> Option<&CacheEntry<D>> {
         self.find(line).ok().map(|i| &self.lines[i].1)
     }
 
-    fn entry_mut(&mut self, line: LineAddr) -> Option<&mut Entry<D>> {
+    fn entry_mut(&mut self, line: LineAddr) -> Option<&mut CacheEntry<D>> {
         self.find(line).ok().map(|i| &mut self.lines[i].1)
     }
 
-    fn insert(&mut self, line: LineAddr, entry: Entry<D>) {
+    fn insert(&mut self, line: LineAddr, entry: CacheEntry<D>) {
         match self.find(line) {
             Ok(i) => self.lines[i].1 = entry,
             Err(i) => self.lines.insert(i, (line, entry)),
         }
     }
 
-    fn remove(&mut self, line: LineAddr) -> Option<Entry<D>> {
+    fn remove(&mut self, line: LineAddr) -> Option<CacheEntry<D>> {
         self.find(line).ok().map(|i| self.lines.remove(i).1)
     }
 
     /// All lines that are not plainly I.
-    pub fn lines(&self) -> impl Iterator<Item = (LineAddr, &Entry<D>)> {
+    pub fn lines(&self) -> impl Iterator<Item = (LineAddr, &CacheEntry<D>)> {
         self.lines.iter().map(|(l, e)| (*l, e))
     }
 
     /// State of a line.
-    pub fn at(&self, line: LineAddr) -> At {
-        self.entry(line).map_or(At::I, |e| e.at)
+    pub fn at(&self, line: LineAddr) -> CacheLineState {
+        self.entry(line).map_or(CacheLineState::I, |e| e.at)
     }
 
     /// Whether the core may load a line now.
     pub fn may_load(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
         let at = self.at(line);
-        at.may_load() || config.has(Mutant::UseAfterEvict) && at.is_evicting()
+        at.may_load() || config.has(CoherenceMutant::UseAfterEvict) && at.is_evicting()
     }
 
     /// The value of a line that may be loaded.
@@ -142,9 +142,9 @@ impl<D: Content> Device<D> {
     }
 
     /// Stores to a line in E or M; E becomes M without a message. `false`: the state does not allow it.
-    pub fn store(&mut self, line: LineAddr, bytes: &Bytes<D>, out: &mut Out<D>) -> bool {
+    pub fn store(&mut self, line: LineAddr, bytes: &WriteBytes<D>, out: &mut AgentOutput<D>) -> bool {
         let Some(entry) = self.entry_mut(line).filter(|e| e.at.may_store()) else { return false };
-        entry.at = At::M;
+        entry.at = CacheLineState::M;
         if let Some(copy) = &mut entry.data {
             copy.data.merge(&bytes.data, bytes.enables);
         }
@@ -155,9 +155,9 @@ impl<D: Content> Device<D> {
     /// Whether a clean copy may be dropped without a message.
     pub fn can_drop(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
         match self.at(line) {
-            At::S => config.silent_drop_s,
-            At::E => config.silent_drop_e,
-            At::M => config.has(Mutant::DirtyDropped),
+            CacheLineState::S => config.silent_drop_s,
+            CacheLineState::E => config.silent_drop_e,
+            CacheLineState::M => config.has(CoherenceMutant::DirtyDropped),
             _ => false,
         }
     }
@@ -185,16 +185,22 @@ impl<D: Content> Device<D> {
     }
 
     /// Issues a request. `bytes` are what a write writes, or a store that waits for the ownership that RdOwn or
-    /// RdOwnNoData brings. `false`: not allowed now ([`Device::can_issue`]), or the bytes do not fit the request.
-    pub fn issue(&mut self, op: D2hReqOpcode, line: LineAddr, bytes: Option<Bytes<D>>, out: &mut Out<D>) -> bool {
+    /// RdOwnNoData brings. `false`: not allowed now ([`DeviceCache::can_issue`]), or the bytes do not fit the request.
+    pub fn issue(
+        &mut self,
+        op: D2hReqOpcode,
+        line: LineAddr,
+        bytes: Option<WriteBytes<D>>,
+        out: &mut AgentOutput<D>,
+    ) -> bool {
         let Some(row) = requests::request(op).filter(|_| self.can_issue(op, line)) else { return false };
         let fits = match (row.kind, &bytes) {
-            (Kind::Write, Some(b)) => match op {
+            (CacheRequestKind::Write, Some(b)) => match op {
                 D2hReqOpcode::WrInv => true,
                 D2hReqOpcode::WOWrInv => b.enables != WHOLE_LINE,
                 _ => b.enables == WHOLE_LINE,
             },
-            (Kind::Write, None) => false,
+            (CacheRequestKind::Write, None) => false,
             (_, Some(_)) => [D2hReqOpcode::RdOwn, D2hReqOpcode::RdOwnNoData].contains(&op),
             (_, None) => true,
         };
@@ -205,23 +211,24 @@ impl<D: Content> Device<D> {
             return true;
         }
         let old = self.remove(line);
-        let start = old.as_ref().map_or(At::I, |e| e.at);
-        let at = row.starts.iter().find(|(s, _)| *s == start).map_or(At::I, |(_, next)| *next);
+        let start = old.as_ref().map_or(CacheLineState::I, |e| e.at);
+        let at = row.starts.iter().find(|(s, _)| *s == start).map_or(CacheLineState::I, |(_, next)| *next);
         let copy = old.and_then(|e| e.data);
-        let (data, store) = if row.kind == Kind::Write { (bytes, None) } else { (copy, bytes) };
-        self.insert(line, Entry { at, op, cqid, owed: 0, data, store });
+        let (data, store) = if row.kind == CacheRequestKind::Write { (bytes, None) } else { (copy, bytes) };
+        self.insert(line, CacheEntry { at, op, cqid, owed: 0, data, store });
         true
     }
 
     /// Whether a store may still join the read that is open on a line: E is granted, the data is on its way (§2.4).
     pub fn can_join(&self, line: LineAddr) -> bool {
-        self.at(line) == At::RdGoE
+        self.at(line) == CacheLineState::RdGoE
     }
 
-    /// A store that the core has only now joins the open read and waits for its data. `false`: [`Device::can_join`].
-    pub fn join(&mut self, line: LineAddr, bytes: Bytes<D>) -> bool {
-        let Some(entry) = self.entry_mut(line).filter(|e| e.at == At::RdGoE) else { return false };
-        (entry.at, entry.store) = (At::RdGoESt, Some(bytes));
+    /// A store that the core has only now joins the open read and waits for its data. `false`:
+    /// [`DeviceCache::can_join`].
+    pub fn join(&mut self, line: LineAddr, bytes: WriteBytes<D>) -> bool {
+        let Some(entry) = self.entry_mut(line).filter(|e| e.at == CacheLineState::RdGoE) else { return false };
+        (entry.at, entry.store) = (CacheLineState::RdGoESt, Some(bytes));
         true
     }
 
@@ -230,17 +237,19 @@ impl<D: Content> Device<D> {
         let at = self.at(line);
         let all = snoops::row_of(at, snoop).replies;
         let preferred = match (snoop, at) {
-            (Snoop::Data, At::M) => match config.snp_data_on_m {
+            (Snoop::Data, CacheLineState::M) => match config.snp_data_on_m {
                 SnpDataOnM::Shared => 0,
                 SnpDataOnM::SharedThenInvalid => 1,
                 SnpDataOnM::Invalid => 2,
             },
-            (Snoop::Cur, At::S | At::E | At::EvE) => match config.snp_cur_on_clean {
-                SnpCurOnClean::Keep => 0,
-                SnpCurOnClean::Shared => 1,
-                SnpCurOnClean::Forward => 2,
-            },
-            (Snoop::Cur, At::M | At::EvM) => match config.snp_cur_on_m {
+            (Snoop::Cur, CacheLineState::S | CacheLineState::E | CacheLineState::EvE) => {
+                match config.snp_cur_on_clean {
+                    SnpCurOnClean::Keep => 0,
+                    SnpCurOnClean::Shared => 1,
+                    SnpCurOnClean::Forward => 2,
+                }
+            }
+            (Snoop::Cur, CacheLineState::M | CacheLineState::EvM) => match config.snp_cur_on_m {
                 SnpCurOnM::Keep => 0,
                 SnpCurOnM::Shared => 1,
                 SnpCurOnM::Invalid => 2,
@@ -262,7 +271,7 @@ impl<D: Content> Device<D> {
         line: LineAddr,
         uqid: u16,
         way: u8,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let Some(snoop) = Snoop::of(opcode) else {
             return event(
@@ -284,11 +293,14 @@ impl<D: Content> Device<D> {
                 &format!("no snoop, because {}", row.never),
             );
         };
-        if config.has(Mutant::GrantedAnswersAsInvalid) && at.is_granted() {
+        if config.has(CoherenceMutant::GrantedAnswersAsInvalid) && at.is_granted() {
             reply = Reply { rsp: D2hRspOpcode::RspIHitI, next: at, forward: Forward::No };
         }
-        if config.has(Mutant::CopyKeptUnderSnpInv) && reply.next == At::I && at == At::S {
-            reply.next = At::S;
+        if config.has(CoherenceMutant::CopyKeptUnderSnpInv)
+            && reply.next == CacheLineState::I
+            && at == CacheLineState::S
+        {
+            reply.next = CacheLineState::S;
         }
         out.send(LINK, Msg::D2hRsp { opcode: reply.rsp, uqid });
         let Some(i) = self.find(line).ok() else { return };
@@ -296,7 +308,7 @@ impl<D: Content> Device<D> {
         match (reply.forward, &entry.data) {
             (Forward::Now, Some(copy)) => {
                 let data = copy.data.clone();
-                let data = config.passed(Mutant::PoisonLeftBehind, data);
+                let data = config.passed(CoherenceMutant::PoisonLeftBehind, data);
                 out.send(LINK, Msg::D2hData { uqid, bogus: false, data, enables: WHOLE_LINE });
             }
             (Forward::Owed, _) => entry.owed = uqid,
@@ -304,19 +316,23 @@ impl<D: Content> Device<D> {
         }
         entry.at = reply.next;
         match reply.next {
-            At::I => {
+            CacheLineState::I => {
                 self.lines.remove(i);
             }
             // Bytes of an invalid copy mean nothing: equal states look equal.
-            At::UpI if config.has(Mutant::OldBytesKept) => {}
-            At::UpI | At::NdI => entry.data = None,
+            CacheLineState::UpI if config.has(CoherenceMutant::OldBytesKept) => {}
+            CacheLineState::UpI | CacheLineState::NdI => entry.data = None,
             _ => {}
         }
     }
 
     /// The device is on another port of the home: UQIDs that it owes name it (symmetry reduction of a search).
-    pub fn rename_port(&mut self, port: Port) {
-        for (_, entry) in self.lines.iter_mut().filter(|(_, e)| matches!(e.at, At::OweI | At::OweS | At::OweM)) {
+    pub fn rename_port(&mut self, port: AgentPort) {
+        for (_, entry) in self
+            .lines
+            .iter_mut()
+            .filter(|(_, e)| matches!(e.at, CacheLineState::OweI | CacheLineState::OweS | CacheLineState::OweM))
+        {
             entry.owed = entry.owed & !15 | port;
         }
     }
@@ -335,13 +351,20 @@ impl<D: Content> Device<D> {
         self.lines.iter().position(|(_, e)| e.op != NO_OP && e.cqid == cqid)
     }
 
-    fn answered(&mut self, config: &CoherenceConfig, opcode: H2dRspOpcode, rsp_data: u16, cqid: u16, out: &mut Out<D>) {
-        let Some(answer) = Answer::of(opcode, rsp_data) else {
+    fn answered(
+        &mut self,
+        config: &CoherenceConfig,
+        opcode: H2dRspOpcode,
+        rsp_data: u16,
+        cqid: u16,
+        out: &mut AgentOutput<D>,
+    ) {
+        let Some(answer) = HostAnswer::of(opcode, rsp_data) else {
             let found = format!("H2D Rsp code {}, RspData {rsp_data:#x}", opcode.0);
             return event(out, "COH-IDS-05", None, found, "a listed opcode and GO state");
         };
         if self.flushing == Some(cqid) {
-            if answer == Answer::GoI {
+            if answer == HostAnswer::GoI {
                 self.flushing = None;
                 return;
             }
@@ -373,7 +396,7 @@ impl<D: Content> Device<D> {
         self.perform(config, i, row, rsp_data, None, out);
     }
 
-    fn filled(&mut self, config: &CoherenceConfig, cqid: u16, data: D, out: &mut Out<D>) {
+    fn filled(&mut self, config: &CoherenceConfig, cqid: u16, data: D, out: &mut AgentOutput<D>) {
         let Some(i) = self.line_of(cqid) else {
             return event(out, "COH-IDS-01", None, format!("H2D Data with CQID {cqid}"), "the CQID of an open request");
         };
@@ -392,24 +415,24 @@ impl<D: Content> Device<D> {
         row: &answers::AnswerRow,
         uqid: u16,
         data: Option<D>,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let line = self.lines[i].0;
         let entry = &mut self.lines[i].1;
         let arrived = data.map(|data| {
-            let poison = data.is_poisoned() || config.has(Mutant::FillPoisons);
-            let data = config.passed(Mutant::FillCleansPoison, data.poisoned(poison));
-            Bytes { data, enables: WHOLE_LINE }
+            let poison = data.is_poisoned() || config.has(CoherenceMutant::FillPoisons);
+            let data = config.passed(CoherenceMutant::FillCleansPoison, data.poisoned(poison));
+            WriteBytes { data, enables: WHOLE_LINE }
         });
         let was = entry.at;
         entry.at = row.next;
         match row.act {
-            Act::Note => {
-                if entry.at == At::RdGoE && entry.store.is_some() {
-                    entry.at = At::RdGoESt;
+            CacheDeviceAction::Note => {
+                if entry.at == CacheLineState::RdGoE && entry.store.is_some() {
+                    entry.at = CacheLineState::RdGoESt;
                 }
             }
-            Act::Keep => {
+            CacheDeviceAction::Keep => {
                 if let Some(b) = &arrived
                     && b.data != D::ones()
                 {
@@ -417,17 +440,17 @@ impl<D: Content> Device<D> {
                 }
                 entry.data = arrived;
             }
-            Act::Fill | Act::Upgrade => {
+            CacheDeviceAction::Fill | CacheDeviceAction::Upgrade => {
                 entry.data = arrived.or(entry.data.take());
                 self.close(i, out);
             }
-            Act::UseOnce => {
+            CacheDeviceAction::UseOnce => {
                 if let Some(b) = arrived.or(entry.data.take()) {
                     out.effects.push(Effect::Used { line, value: b.data, current: false });
                 }
                 self.close(i, out);
             }
-            Act::PayOwed => {
+            CacheDeviceAction::PayOwed => {
                 entry.data = arrived;
                 let owed = entry.owed;
                 let store = entry.store.take();
@@ -436,32 +459,33 @@ impl<D: Content> Device<D> {
                     out.effects.push(Effect::Stored(line));
                 }
                 if let Some(copy) = &entry.data {
-                    let data = config.passed(Mutant::PoisonLeftBehind, copy.data.clone());
+                    let data = config.passed(CoherenceMutant::PoisonLeftBehind, copy.data.clone());
                     out.send(LINK, Msg::D2hData { uqid: owed, bogus: false, data, enables: WHOLE_LINE });
                 }
                 self.close(i, out);
             }
-            Act::NoBytes => self.without_bytes(config, i, out),
-            Act::End => self.close(i, out),
-            Act::SendCopy => {
-                let bogus = matches!(was, At::EvS | At::EvI) && !config.has(Mutant::BogusNotSet);
+            CacheDeviceAction::NoBytes => self.without_bytes(config, i, out),
+            CacheDeviceAction::End => self.close(i, out),
+            CacheDeviceAction::SendCopy => {
+                let bogus = matches!(was, CacheLineState::EvS | CacheLineState::EvI)
+                    && !config.has(CoherenceMutant::BogusNotSet);
                 // A copy that was snooped away is sent all the same: the pull waits for 64 bytes.
                 if let Some(copy) = entry.data.take() {
-                    let data = config.passed(Mutant::PoisonLeftBehind, copy.data);
+                    let data = config.passed(CoherenceMutant::PoisonLeftBehind, copy.data);
                     out.send(LINK, Msg::D2hData { uqid, bogus, data, enables: WHOLE_LINE });
                 }
                 self.close(i, out);
             }
-            Act::SendWrite => {
+            CacheDeviceAction::SendWrite => {
                 if let Some(b) = entry.data.take() {
-                    let data = config.passed(Mutant::PoisonLeftBehind, b.data);
+                    let data = config.passed(CoherenceMutant::PoisonLeftBehind, b.data);
                     out.send(LINK, Msg::D2hData { uqid, bogus: false, data, enables: b.enables });
                 }
                 let weak = [D2hReqOpcode::WOWrInv, D2hReqOpcode::WOWrInvF].contains(&entry.op);
-                if was == At::Wr && weak {
-                    entry.at = At::WrSent;
+                if was == CacheLineState::Wr && weak {
+                    entry.at = CacheLineState::WrSent;
                 }
-                if entry.at == At::I {
+                if entry.at == CacheLineState::I {
                     self.close(i, out);
                 }
             }
@@ -469,54 +493,54 @@ impl<D: Content> Device<D> {
     }
 
     /// Ownership has come without bytes (§2.4): write the whole line, or give the E up and read.
-    fn without_bytes(&mut self, config: &CoherenceConfig, i: usize, out: &mut Out<D>) {
+    fn without_bytes(&mut self, config: &CoherenceConfig, i: usize, out: &mut AgentOutput<D>) {
         let line = self.lines[i].0;
         let entry = &mut self.lines[i].1;
         let whole = entry.store.as_ref().is_some_and(|s| s.enables == WHOLE_LINE);
-        if config.has(Mutant::OldBytesKept) && entry.data.is_some()
+        if config.has(CoherenceMutant::OldBytesKept) && entry.data.is_some()
             || config.without_bytes == WithoutBytes::Write && whole
         {
             // With a store of the whole line the bytes that stood here do not matter.
-            if whole && !config.has(Mutant::OldBytesKept) {
+            if whole && !config.has(CoherenceMutant::OldBytesKept) {
                 entry.data = entry.store.clone();
             }
-            entry.at = At::E;
+            entry.at = CacheLineState::E;
             return self.close(i, out);
         }
-        entry.at = At::RdWait;
+        entry.at = CacheLineState::RdWait;
         entry.op = D2hReqOpcode::RdOwn;
         entry.data = None;
         out.send(LINK, Msg::D2hReq { opcode: entry.op, line, cqid: entry.cqid });
     }
 
     /// The request has ended; the state is stable. A store that waited is done if the state allows it.
-    fn close(&mut self, i: usize, out: &mut Out<D>) {
+    fn close(&mut self, i: usize, out: &mut AgentOutput<D>) {
         let (line, entry) = &mut self.lines[i];
         out.effects.push(Effect::Done(*line));
         (entry.op, entry.cqid, entry.owed) = (NO_OP, 0, 0);
         let store = entry.store.take();
         if let (true, Some(copy), Some(store)) = (entry.at.may_store(), &mut entry.data, store) {
             copy.data.merge(&store.data, store.enables);
-            entry.at = At::M;
+            entry.at = CacheLineState::M;
             out.effects.push(Effect::Stored(*line));
         }
-        if entry.at == At::I {
+        if entry.at == CacheLineState::I {
             self.lines.remove(i);
         }
     }
 }
 
-impl<D: Content> Agent<D> for Device<D> {
+impl<D: LineContent> Agent<D> for DeviceCache<D> {
     /// A device never keeps anything waiting; only a mutant does.
-    fn accepts(&self, config: &CoherenceConfig, _port: Port, msg: &Msg<D>) -> Accept {
+    fn accepts(&self, config: &CoherenceConfig, _port: AgentPort, msg: &Msg<D>) -> Accept {
         let Msg::H2dReq { line, .. } = msg else { return Accept::Take };
         let at = self.at(*line);
-        let held = config.has(Mutant::SnoopWaitsForRequest) && !at.is_stable()
-            || config.has(Mutant::GrantedHoldsSnoop) && at.is_granted();
+        let held = config.has(CoherenceMutant::SnoopWaitsForRequest) && !at.is_stable()
+            || config.has(CoherenceMutant::GrantedHoldsSnoop) && at.is_granted();
         if held { Accept::Wait } else { Accept::Take }
     }
 
-    fn ways(&self, config: &CoherenceConfig, _port: Port, msg: &Msg<D>) -> u8 {
+    fn ways(&self, config: &CoherenceConfig, _port: AgentPort, msg: &Msg<D>) -> u8 {
         match msg {
             Msg::H2dReq { opcode, line, .. } if config.alternatives => {
                 Snoop::of(*opcode).map_or(1, |snoop| self.replies(config, *line, snoop).len().max(1) as u8)
@@ -525,7 +549,7 @@ impl<D: Content> Agent<D> for Device<D> {
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, _port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+    fn take(&mut self, config: &CoherenceConfig, _port: AgentPort, msg: Msg<D>, way: u8, out: &mut AgentOutput<D>) {
         match msg {
             Msg::H2dReq { opcode, line, uqid } => self.snooped(config, opcode, line, uqid, way, out),
             Msg::H2dRsp { opcode, rsp_data, cqid } => self.answered(config, opcode, rsp_data, cqid, out),

@@ -1,34 +1,34 @@
 //! The home agent: one transaction a line, a directory of who holds what, and the memory behind it (`coherence` §2.8).
 //!
-//! One request: it is taken when no transaction is open on its line and one is free ([`Home::accepts`]; otherwise it waits in
-//! its channel or in the bounded queue). The snoops of its row ([`requests`]) go out; each answer updates the directory and, with
-//! data, the memory ([`snoops::READINGS`]). With the last one the requester is answered. A read ends there; a write or an
-//! evict has been pulled and ends when its data is in.
+//! One request: it is taken when no transaction is open on its line and one is free ([`HomeAgent::accepts`]; otherwise
+//! it waits in its channel or in the bounded queue). The snoops of its row ([`requests`]) go out; each answer updates
+//! the directory and, with data, the memory ([`snoops::READINGS`]). With the last one the requester is answered. A read
+//! ends there; a write or an evict has been pulled and ends when its data is in.
 //!
 //! Port n is the device with CacheID n; requests are keyed by (port, CQID). [`HOST_CORE`] is the host's own core, a
 //! requester as any other that needs no message.
 
 use super::backing::Backing;
-use super::device::Bytes;
+use super::device::WriteBytes;
 use super::requests::{self, Snooped};
 use super::snoops::{self, Left};
-use super::state::{Answer, Snoop};
-use crate::agent::{Accept, Agent, Effect, Out, Port};
+use super::state::{HostAnswer, Snoop};
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::{CleanEvictAnswer, CoherenceConfig, ErrorAnswer};
-use crate::content::{Content, LineAddr, WHOLE_LINE};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent, WHOLE_LINE};
+use crate::event::CoherenceEvent;
 use crate::ids::IdSet;
-use crate::lines::Lines;
+use crate::lines::LineMap;
 use crate::message::Msg;
-use crate::mutant::Mutant;
+use crate::mutant::CoherenceMutant;
 use crate::names;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode};
 
 /// Devices below one home: CacheID has 4 bits, and the home names the port in 4 bits of the UQID (`coherence` §1, §2.9).
-pub const PORTS: Port = 16;
+pub const PORTS: AgentPort = 16;
 
 /// The requester that is the host's own core.
-pub const HOST_CORE: Port = PORTS;
+pub const HOST_CORE: AgentPort = PORTS;
 
 /// Most open transactions: UQID has 12 bits, 4 of which name the port.
 pub const SLOTS: usize = u8::MAX as usize;
@@ -37,14 +37,14 @@ pub const SLOTS: usize = u8::MAX as usize;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Holders {
     /// Who was granted E or M.
-    pub owner: Option<Port>,
+    pub owner: Option<AgentPort>,
     /// Who may hold S.
     pub sharers: IdSet,
 }
 
 impl Holders {
     /// Nobody but an owner.
-    fn owned_by(port: Port) -> Self {
+    fn owned_by(port: AgentPort) -> Self {
         Self { owner: Some(port), sharers: IdSet::EMPTY }
     }
 
@@ -58,7 +58,7 @@ impl Holders {
         self.owner.map_or(IdSet::EMPTY, IdSet::one)
     }
 
-    fn forget(&mut self, port: Port) {
+    fn forget(&mut self, port: AgentPort) {
         self.sharers.remove(port);
         if self.owner == Some(port) {
             self.owner = None;
@@ -79,7 +79,7 @@ pub enum Phase {
     /// Mutants only: the answer went out before the snoop answers came.
     Absorbing,
     /// Mutants only: the data of a read went out, its GO did not.
-    Owing(Answer),
+    Owing(HostAnswer),
 }
 
 /// What is done for the requester.
@@ -118,13 +118,13 @@ impl<D> Task<D> {
 
 /// An open transaction.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Transaction<D> {
+pub struct HomeTransaction<D> {
     /// Upper part of its UQIDs.
     pub slot: u8,
     /// Line.
     pub line: LineAddr,
     /// Who asked.
-    pub port: Port,
+    pub port: AgentPort,
     /// What the transaction does for its requester.
     pub task: Task<D>,
     /// How far it is.
@@ -134,9 +134,9 @@ pub struct Transaction<D> {
     /// Ports whose D2H Data is missing.
     pub data: IdSet,
     /// Data that came before its D2H Rsp.
-    early: Vec<(Port, D)>,
+    early: Vec<(AgentPort, D)>,
     /// Answers whose data is missing.
-    late: Vec<(Port, D2hRspOpcode)>,
+    late: Vec<(AgentPort, D2hRspOpcode)>,
     /// Some holder kept a copy.
     kept: bool,
     /// The value, when it does not stand in memory: to the requester only.
@@ -145,14 +145,14 @@ pub struct Transaction<D> {
     dirty: bool,
 }
 
-impl<D> Transaction<D> {
+impl<D> HomeTransaction<D> {
     /// Values that it holds back: data before its answer, and data on its way to the requester only.
     pub fn values(&self) -> impl Iterator<Item = &D> {
         self.early.iter().map(|(_, d)| d).chain(&self.passed)
     }
 
     /// The Fwd answer of a port whose data is missing.
-    pub fn late_answer(&self, port: Port) -> Option<D2hRspOpcode> {
+    pub fn late_answer(&self, port: AgentPort) -> Option<D2hRspOpcode> {
         self.late.iter().find(|(p, _)| *p == port).map(|(_, rsp)| *rsp)
     }
 }
@@ -160,7 +160,7 @@ impl<D> Transaction<D> {
 /// A request that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Waiting {
-    port: Port,
+    port: AgentPort,
     op: Op,
     line: LineAddr,
     cqid: u16,
@@ -168,22 +168,22 @@ struct Waiting {
 
 /// The home agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Home<D, B> {
-    directory: Lines<(LineAddr, Holders)>,
-    open: Vec<Transaction<D>>,
+pub struct HomeAgent<D, B> {
+    directory: LineMap<(LineAddr, Holders)>,
+    open: Vec<HomeTransaction<D>>,
     queue: Vec<Waiting>,
     /// Memory.
     pub memory: B,
 }
 
-fn event<D>(out: &mut Out<D>, rule: &'static str, line: Option<LineAddr>, found: String, expected: &str) {
-    out.events.push(Event::new(rule, line, "home", found, expected));
+fn event<D>(out: &mut AgentOutput<D>, rule: &'static str, line: Option<LineAddr>, found: String, expected: &str) {
+    out.events.push(CoherenceEvent::new(rule, line, "home", found, expected));
 }
 
-impl<D: Content, B: Backing<D>> Home<D, B> {
+impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
     /// A home whose devices hold nothing.
     pub fn new(memory: B) -> Self {
-        Self { directory: Lines::default(), open: Vec::new(), queue: Vec::new(), memory }
+        Self { directory: LineMap::default(), open: Vec::new(), queue: Vec::new(), memory }
     }
 
     /// What the directory says of a line.
@@ -213,12 +213,12 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     /// The line of a request that waits in the queue.
-    pub fn waiting(&self, port: Port, cqid: u16) -> Option<LineAddr> {
+    pub fn waiting(&self, port: AgentPort, cqid: u16) -> Option<LineAddr> {
         self.queue.iter().find(|w| (w.port, w.cqid) == (port, cqid)).map(|w| w.line)
     }
 
     /// Open transactions.
-    pub fn open(&self) -> &[Transaction<D>] {
+    pub fn open(&self) -> &[HomeTransaction<D>] {
         &self.open
     }
 
@@ -248,12 +248,12 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     fn busy(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        !config.has(Mutant::HomeDoesNotBlock)
+        !config.has(CoherenceMutant::HomeDoesNotBlock)
             && self.open.iter().any(|t| {
                 t.line == line
                     && match t.phase {
                         Phase::Snooping => true,
-                        Phase::Pulling { .. } => !config.has(Mutant::SnoopDuringPull),
+                        Phase::Pulling { .. } => !config.has(CoherenceMutant::SnoopDuringPull),
                         Phase::Absorbing | Phase::Owing(_) => false,
                     }
             })
@@ -269,7 +269,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 
     /// Lines not in the directory that an open transaction will bring there.
     fn grants_open(&self, but: LineAddr) -> usize {
-        let grants = |t: &&Transaction<D>| {
+        let grants = |t: &&HomeTransaction<D>| {
             matches!(t.task, Task::Request { op: Op::RdShared | Op::RdAny | Op::RdOwn | Op::RdOwnNoData, .. })
         };
         let lines = self.open.iter().filter(grants).map(|t| t.line);
@@ -289,7 +289,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     /// A host core's read; answered with [`Effect::Used`]. `false`: the line is busy, or no transaction is free.
-    pub fn core_read(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> bool {
+    pub fn core_read(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) -> bool {
         self.core(config, line, Task::CoreRead, out)
     }
 
@@ -300,12 +300,12 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         line: LineAddr,
         data: D,
         enables: u64,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) -> bool {
         self.core(config, line, Task::CoreWrite { data, enables }, out)
     }
 
-    fn core(&mut self, config: &CoherenceConfig, line: LineAddr, task: Task<D>, out: &mut Out<D>) -> bool {
+    fn core(&mut self, config: &CoherenceConfig, line: LineAddr, task: Task<D>, out: &mut AgentOutput<D>) -> bool {
         let slot = if self.busy(config, line) { None } else { self.free_slot(config) };
         if let Some(slot) = slot {
             self.start(config, slot, HOST_CORE, line, task, out);
@@ -319,10 +319,10 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         &mut self,
         config: &CoherenceConfig,
         slot: u8,
-        port: Port,
+        port: AgentPort,
         line: LineAddr,
         task: Task<D>,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         if let (Task::Request { op, cqid }, Some(error)) = (&task, config.error_of(line)) {
             return self.refuse(slot, port, line, *op, *cqid, error, out);
@@ -333,11 +333,11 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             Snooped::Owner(snoop) => (Some(snoop), holders.owner()),
             Snooped::Everybody(snoop) => (Some(snoop), holders.all()),
         };
-        if config.has(Mutant::SharersNotSnooped) && snoop.is_some() {
+        if config.has(CoherenceMutant::SharersNotSnooped) && snoop.is_some() {
             targets = holders.owner();
         }
         targets.remove(port);
-        let transaction = Transaction {
+        let transaction = HomeTransaction {
             slot,
             line,
             port,
@@ -360,7 +360,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         self.open.sort_by_key(|t| t.slot);
         if targets.is_empty() {
             self.answer(config, slot, out);
-        } else if config.has(Mutant::GoBeforeAnswers) {
+        } else if config.has(CoherenceMutant::GoBeforeAnswers) {
             self.answer(config, slot, out);
             if let Some(t) = self.open.iter_mut().find(|t| t.slot == slot) {
                 t.phase = Phase::Absorbing;
@@ -374,11 +374,11 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     /// All snoops are answered: the requester gets what it asked for.
-    fn answer(&mut self, config: &CoherenceConfig, slot: u8, out: &mut Out<D>) {
+    fn answer(&mut self, config: &CoherenceConfig, slot: u8, out: &mut AgentOutput<D>) {
         let Some(i) = self.slot(slot) else { return };
         let t = self.open[i].clone();
         let (line, port) = (t.line, t.port);
-        let mut send = |answer: Answer, cqid: u16| {
+        let mut send = |answer: HostAnswer, cqid: u16| {
             let (opcode, state) = answer.code();
             let rsp_data = state.map_or(uqid(slot, port), |s| u16::from(s.0));
             out.send(port, Msg::H2dRsp { opcode, rsp_data, cqid });
@@ -403,16 +403,16 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                     // What the requester itself is tracked for is gone: it asks from I.
                     self.change(line, |h| h.forget(port));
                     let alone = !t.kept && self.holders(line) == Holders::default();
-                    let dirty = t.dirty || alone && config.has(Mutant::CleanGrantedDirty);
+                    let dirty = t.dirty || alone && config.has(CoherenceMutant::CleanGrantedDirty);
                     let go = match op {
-                        Op::RdShared => Answer::GoS,
-                        Op::RdAny if dirty => Answer::GoM,
-                        Op::RdAny if !alone || !config.rd_any_exclusive => Answer::GoS,
-                        _ if dirty => Answer::GoM,
-                        _ => Answer::GoE,
+                        Op::RdShared => HostAnswer::GoS,
+                        Op::RdAny if dirty => HostAnswer::GoM,
+                        Op::RdAny if !alone || !config.rd_any_exclusive => HostAnswer::GoS,
+                        _ if dirty => HostAnswer::GoM,
+                        _ => HostAnswer::GoE,
                     };
                     self.change(line, |h| match go {
-                        Answer::GoS => h.sharers.insert(port),
+                        HostAnswer::GoS => h.sharers.insert(port),
                         _ => *h = Holders::owned_by(port),
                     });
                     let data = t.passed.clone().unwrap_or_else(|| self.memory.read(line));
@@ -420,45 +420,45 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 }
                 Op::RdOwnNoData => {
                     self.change(line, |h| *h = Holders::owned_by(port));
-                    send(Answer::GoE, cqid);
+                    send(HostAnswer::GoE, cqid);
                 }
                 Op::CLFlush => {
                     self.change(line, |h| *h = Holders::default());
-                    send(Answer::GoI, cqid);
+                    send(HostAnswer::GoI, cqid);
                 }
                 Op::ItoMWr | Op::WrCur => {
                     self.change(line, |h| *h = Holders::default());
-                    send(Answer::GoPull, cqid);
+                    send(HostAnswer::GoPull, cqid);
                     self.open[i].phase = Phase::Pulling { expected: true };
                     return;
                 }
                 Op::WrInv => {
                     self.change(line, |h| *h = Holders::default());
-                    send(Answer::Pull, cqid);
-                    if config.has(Mutant::WriteEndsBeforeData) {
-                        send(Answer::GoI, cqid);
+                    send(HostAnswer::Pull, cqid);
+                    if config.has(CoherenceMutant::WriteEndsBeforeData) {
+                        send(HostAnswer::GoI, cqid);
                     }
                     self.open[i].phase = Phase::Pulling { expected: true };
                     return;
                 }
                 Op::WOWrInv | Op::WOWrInvF => {
                     self.change(line, |h| *h = Holders::default());
-                    send(Answer::FastGoPull, cqid);
+                    send(HostAnswer::FastGoPull, cqid);
                     self.open[i].phase = Phase::Pulling { expected: true };
                     return;
                 }
                 Op::CleanEvictNoData => {
                     self.untrack(config, line, port);
-                    send(Answer::GoI, cqid);
+                    send(HostAnswer::GoI, cqid);
                 }
                 Op::CleanEvict | Op::DirtyEvict => {
                     let expected = self.holders(line).owner == Some(port);
                     // O12: out of the directory when the GO leaves.
                     self.untrack(config, line, port);
                     if op == Op::CleanEvict && (!expected || config.clean_evict == CleanEvictAnswer::Drop) {
-                        send(Answer::GoDrop, cqid);
+                        send(HostAnswer::GoDrop, cqid);
                     } else {
-                        send(Answer::GoPull, cqid);
+                        send(HostAnswer::GoPull, cqid);
                         self.open[i].phase = Phase::Pulling { expected };
                         return;
                     }
@@ -472,20 +472,20 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             let rsp = Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid };
             let data = Msg::H2dData { cqid, go_err: false, data };
             out.send(port, data);
-            if config.has(Mutant::SnoopBetweenDataAndGo) {
+            if config.has(CoherenceMutant::SnoopBetweenDataAndGo) {
                 self.open[i].phase = Phase::Owing(go);
                 return;
             }
             out.send(port, rsp);
         }
-        if config.has(Mutant::GoBeforeAnswers) && !t.answers.is_empty() {
+        if config.has(CoherenceMutant::GoBeforeAnswers) && !t.answers.is_empty() {
             return;
         }
         self.close(slot, out);
     }
 
-    fn untrack(&mut self, config: &CoherenceConfig, line: LineAddr, port: Port) {
-        let clears_all = config.has(Mutant::StaleEvictClearsOwner);
+    fn untrack(&mut self, config: &CoherenceConfig, line: LineAddr, port: AgentPort) {
+        let clears_all = config.has(CoherenceMutant::StaleEvictClearsOwner);
         self.change(line, |h| {
             h.forget(port);
             if clears_all {
@@ -499,15 +499,15 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     fn refuse(
         &mut self,
         slot: u8,
-        port: Port,
+        port: AgentPort,
         line: LineAddr,
         op: Op,
         cqid: u16,
         error: ErrorAnswer,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
-        let go = if error == ErrorAnswer::GoInvalid { Answer::GoI } else { Answer::GoErr };
-        let mut send = |answer: Answer, rsp_data: u16| {
+        let go = if error == ErrorAnswer::GoInvalid { HostAnswer::GoI } else { HostAnswer::GoErr };
+        let mut send = |answer: HostAnswer, rsp_data: u16| {
             let (opcode, state) = answer.code();
             out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(rsp_data, |s| u16::from(s.0)), cqid });
         };
@@ -521,15 +521,15 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 out.send(port, Msg::H2dData { cqid, go_err: false, data: D::ones() });
                 return;
             }
-            Op::RdOwnNoData => return send(Answer::GoErr, 0),
+            Op::RdOwnNoData => return send(HostAnswer::GoErr, 0),
             Op::CLFlush => return send(go, 0),
-            Op::CleanEvictNoData => return send(Answer::GoI, 0),
-            Op::CleanEvict => return send(Answer::GoDrop, uqid(slot, port)),
-            Op::WrInv => Answer::Pull,
-            _ => Answer::GoErrPull,
+            Op::CleanEvictNoData => return send(HostAnswer::GoI, 0),
+            Op::CleanEvict => return send(HostAnswer::GoDrop, uqid(slot, port)),
+            Op::WrInv => HostAnswer::Pull,
+            _ => HostAnswer::GoErrPull,
         };
         send(pull, uqid(slot, port));
-        self.open.push(Transaction {
+        self.open.push(HomeTransaction {
             slot,
             line,
             port,
@@ -546,8 +546,8 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         self.open.sort_by_key(|t| t.slot);
     }
 
-    /// The transaction is over; [`Home::serve`] follows at the end of the step.
-    fn close(&mut self, slot: u8, out: &mut Out<D>) {
+    /// The transaction is over; [`HomeAgent::serve`] follows at the end of the step.
+    fn close(&mut self, slot: u8, out: &mut AgentOutput<D>) {
         if let Some(i) = self.slot(slot) {
             let t = self.open.remove(i);
             out.effects.push(Effect::Done(t.line));
@@ -556,7 +556,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 
     /// Ends a step in which a transaction has ended: starts what waits for its line, for a transaction or for a place in the
     /// filter and can go on now, oldest first. What is started may end at once, so this goes round until nothing more can.
-    fn serve(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
+    fn serve(&mut self, config: &CoherenceConfig, out: &mut AgentOutput<D>) {
         if !out.effects.iter().any(|e| matches!(e, Effect::Done(_))) {
             return;
         }
@@ -577,7 +577,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 
     /// A request waits for nothing but a place in the filter: the first line without a transaction gives its place up.
     /// `true`: the place is free already.
-    fn recall(&mut self, config: &CoherenceConfig, out: &mut Out<D>) -> bool {
+    fn recall(&mut self, config: &CoherenceConfig, out: &mut AgentOutput<D>) -> bool {
         let recalls = self.open.iter().any(|t| t.task == Task::Recall);
         let needed = self.queue.iter().any(|w| !self.busy(config, w.line) && !self.has_room(config, w.op, w.line));
         let victim = self.directory.iter().map(|(l, _)| *l).find(|l| !self.busy(config, *l));
@@ -593,14 +593,22 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 
     /// Takes a line back from all its holders, as for a place in the snoop filter. `false`: the line is busy, nobody has it, or no
     /// transaction is free.
-    pub fn take_back(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> bool {
+    pub fn take_back(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) -> bool {
         let is_held = self.holders(line) != Holders::default() && !self.busy(config, line);
         let slot = self.free_slot(config).filter(|_| is_held);
         slot.into_iter().for_each(|slot| self.start(config, slot, HOST_CORE, line, Task::Recall, out));
         slot.is_some()
     }
 
-    fn requested(&mut self, config: &CoherenceConfig, port: Port, op: Op, line: LineAddr, cqid: u16, out: &mut Out<D>) {
+    fn requested(
+        &mut self,
+        config: &CoherenceConfig,
+        port: AgentPort,
+        op: Op,
+        line: LineAddr,
+        cqid: u16,
+        out: &mut AgentOutput<D>,
+    ) {
         if requests::request(op).is_none() {
             return event(out, "COH-OPC-01", Some(line), format!("D2H Req code {}", op.0), "a listed request");
         }
@@ -614,13 +622,13 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             for line in lines {
                 self.change(line, |h| h.forget(port));
             }
-            let (opcode, state) = Answer::GoI.code();
+            let (opcode, state) = HostAnswer::GoI.code();
             return out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
         }
         match self.may_start(config, op, line) {
             Some(slot) => self.start(config, slot, port, line, Task::Request { op, cqid }, out),
             None => {
-                if config.has(Mutant::EvictUntracksAll) {
+                if config.has(CoherenceMutant::EvictUntracksAll) {
                     self.change(line, |h| h.forget(port));
                 }
                 self.queue.push(Waiting { port, op, line, cqid });
@@ -629,7 +637,14 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         }
     }
 
-    fn snoop_answered(&mut self, config: &CoherenceConfig, port: Port, rsp: D2hRspOpcode, id: u16, out: &mut Out<D>) {
+    fn snoop_answered(
+        &mut self,
+        config: &CoherenceConfig,
+        port: AgentPort,
+        rsp: D2hRspOpcode,
+        id: u16,
+        out: &mut AgentOutput<D>,
+    ) {
         let open = self.slot((id >> 4) as u8).filter(|i| port_of(id) == port && self.open[*i].answers.has(port));
         let Some(i) = open else {
             let found = format!("D2H Rsp with UQID {id} of port {port}");
@@ -666,7 +681,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             let found = format!("data with {}", rsp.name().unwrap_or("?"));
             event(out, "COH-SNP-13", Some(line), found, "data with a Fwd answer only");
         }
-        let left = if config.has(Mutant::CurrentDataCleansOwner) && rsp == D2hRspOpcode::RspVFwdV {
+        let left = if config.has(CoherenceMutant::CurrentDataCleansOwner) && rsp == D2hRspOpcode::RspVFwdV {
             Left::Shared
         } else {
             reading.left
@@ -685,7 +700,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     /// The line that a Fwd answer brought.
-    fn forwarded(&mut self, config: &CoherenceConfig, i: usize, port: Port, rsp: D2hRspOpcode, data: D) {
+    fn forwarded(&mut self, config: &CoherenceConfig, i: usize, port: AgentPort, rsp: D2hRspOpcode, data: D) {
         let t = &mut self.open[i];
         let line = t.line;
         t.data.remove(port);
@@ -693,7 +708,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let takes_dirty = matches!(t.task, Task::Request { op: Op::RdOwn | Op::RdAny, .. });
         if written && config.grant_dirty && takes_dirty && rsp == D2hRspOpcode::RspIFwdM {
             (t.passed, t.dirty) = (Some(data), true);
-        } else if written || config.has(Mutant::CurrentDataCleansOwner) {
+        } else if written || config.has(CoherenceMutant::CurrentDataCleansOwner) {
             self.memory.write(line, &data, WHOLE_LINE);
         } else {
             t.passed = Some(data);
@@ -701,7 +716,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     /// Everything the requester waited for may be here.
-    fn progress(&mut self, config: &CoherenceConfig, i: usize, out: &mut Out<D>) {
+    fn progress(&mut self, config: &CoherenceConfig, i: usize, out: &mut AgentOutput<D>) {
         let t = &self.open[i];
         if !t.answers.is_empty() || !t.data.is_empty() {
             return;
@@ -717,11 +732,11 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     fn data_came(
         &mut self,
         config: &CoherenceConfig,
-        port: Port,
+        port: AgentPort,
         id: u16,
         bogus: bool,
-        bytes: Bytes<D>,
-        out: &mut Out<D>,
+        bytes: WriteBytes<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let Some(i) = self.slot((id >> 4) as u8).filter(|_| port_of(id) == port) else {
             return event(out, "COH-IDS-02", None, format!("D2H Data with UQID {id}"), "the UQID of a pull or a snoop");
@@ -759,25 +774,25 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         i: usize,
         expected: bool,
         bogus: bool,
-        bytes: Bytes<D>,
-        out: &mut Out<D>,
+        bytes: WriteBytes<D>,
+        out: &mut AgentOutput<D>,
     ) {
-        let Bytes { data, enables } = bytes;
+        let WriteBytes { data, enables } = bytes;
         let t = &self.open[i];
         let (line, port, slot) = (t.line, t.port, t.slot);
         let Task::Request { op, cqid } = t.task else { return };
         let refused = config.error_of(line);
-        let mut last = |answer: Answer| {
+        let mut last = |answer: HostAnswer| {
             let (opcode, state) = answer.code();
             out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
         };
         match op {
-            Op::WrInv if config.has(Mutant::WriteEndsBeforeData) => {}
+            Op::WrInv if config.has(CoherenceMutant::WriteEndsBeforeData) => {}
             Op::WrInv => last(match refused {
-                None => Answer::GoI,
-                Some(ErrorAnswer::GoInvalid | ErrorAnswer::GoError) => Answer::GoErr,
+                None => HostAnswer::GoI,
+                Some(ErrorAnswer::GoInvalid | ErrorAnswer::GoError) => HostAnswer::GoErr,
             }),
-            Op::WOWrInv | Op::WOWrInvF => last(Answer::ExtCmp),
+            Op::WOWrInv | Op::WOWrInvF => last(HostAnswer::ExtCmp),
             _ => {}
         }
         let evict = [Op::CleanEvict, Op::DirtyEvict].contains(&op);
@@ -786,11 +801,13 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         } else if evict {
             match (expected, bogus) {
                 (true, false) if op == Op::DirtyEvict => {
-                    self.memory.write(line, &config.passed(Mutant::MemoryCleansPoison, data), WHOLE_LINE);
+                    self.memory.write(line, &config.passed(CoherenceMutant::MemoryCleansPoison, data), WHOLE_LINE);
                 }
                 // Clean: memory has it, and unmodified data is not written.
                 (true, false) => {}
-                (false, true) if config.has(Mutant::BogusWritten) => self.memory.write(line, &data, WHOLE_LINE),
+                (false, true) if config.has(CoherenceMutant::BogusWritten) => {
+                    self.memory.write(line, &data, WHOLE_LINE)
+                }
                 (false, true) => {}
                 (true, true) => {
                     event(
@@ -812,8 +829,8 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             let found = format!("Bogus on {}", op.name().unwrap_or("?"));
             event(out, "COH-BOG-02", Some(line), found, "Bogus on evicts only");
         } else {
-            self.memory.write(line, &config.passed(Mutant::MemoryCleansPoison, data), enables);
-            if config.has(Mutant::PartClearsPoison) && enables != WHOLE_LINE {
+            self.memory.write(line, &config.passed(CoherenceMutant::MemoryCleansPoison, data), enables);
+            if config.has(CoherenceMutant::PartClearsPoison) && enables != WHOLE_LINE {
                 self.memory.write(line, &self.memory.read(line).poisoned(false), WHOLE_LINE);
             }
             out.effects.push(Effect::Written(line));
@@ -823,17 +840,17 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 }
 
 /// UQID of a transaction and a port.
-pub fn uqid(slot: u8, port: Port) -> u16 {
+pub fn uqid(slot: u8, port: AgentPort) -> u16 {
     u16::from(slot) << 4 | port & 15
 }
 
 /// The port to which an UQID was given: D2H Rsp and D2H Data carry no CacheID (`coherence` §1).
-pub fn port_of(uqid: u16) -> Port {
+pub fn port_of(uqid: u16) -> AgentPort {
     uqid & 15
 }
 
-impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
-    fn accepts(&self, config: &CoherenceConfig, _port: Port, msg: &Msg<D>) -> Accept {
+impl<D: LineContent, B: Backing<D>> Agent<D> for HomeAgent<D, B> {
+    fn accepts(&self, config: &CoherenceConfig, _port: AgentPort, msg: &Msg<D>) -> Accept {
         let Msg::D2hReq { opcode, line, .. } = msg else { return Accept::Take };
         if *opcode == Op::CacheFlushed {
             return Accept::Take;
@@ -844,7 +861,7 @@ impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
             && !self.has_room(config, *opcode, *line)
             && self.queue.is_empty()
             && self.open.iter().all(|t| t.task != Task::Recall);
-        let untracks = config.has(Mutant::EvictUntracksAll)
+        let untracks = config.has(CoherenceMutant::EvictUntracksAll)
             && [Op::DirtyEvict, Op::CleanEvict, Op::CleanEvictNoData].contains(opcode);
         if free || recalls || untracks || self.queue.len() < config.home_queue_requests {
             Accept::Take
@@ -853,12 +870,12 @@ impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, _way: u8, out: &mut Out<D>) {
+    fn take(&mut self, config: &CoherenceConfig, port: AgentPort, msg: Msg<D>, _way: u8, out: &mut AgentOutput<D>) {
         match msg {
             Msg::D2hReq { opcode, line, cqid } => self.requested(config, port, opcode, line, cqid, out),
             Msg::D2hRsp { opcode, uqid } => self.snoop_answered(config, port, opcode, uqid, out),
             Msg::D2hData { uqid, bogus, data, enables, .. } => {
-                self.data_came(config, port, uqid, bogus, Bytes { data, enables }, out)
+                self.data_came(config, port, uqid, bogus, WriteBytes { data, enables }, out)
             }
             other => event(out, "COH-TYP-01", other.line(), other.class().name().into(), "a D2H message"),
         }
@@ -870,8 +887,8 @@ impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
     }
 
     /// Mutants only: the GO that was held back leaves.
-    fn choose(&mut self, config: &CoherenceConfig, choice: u8, out: &mut Out<D>) {
-        let owing: Vec<(u8, Port, Answer, u16)> = self
+    fn choose(&mut self, config: &CoherenceConfig, choice: u8, out: &mut AgentOutput<D>) {
+        let owing: Vec<(u8, AgentPort, HostAnswer, u16)> = self
             .open
             .iter()
             .filter_map(|t| match (t.phase, &t.task) {
@@ -904,10 +921,10 @@ impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
 }
 
 /// The same home with its devices renamed: port p becomes `to[p]`. For the symmetry reduction of a search.
-impl<D: Content, B: Backing<D>> Home<D, B> {
+impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
     /// Renames ports.
-    pub fn renamed(mut self, to: &[Port]) -> Self {
-        let port = |p: Port| to.get(usize::from(p)).copied().unwrap_or(p);
+    pub fn renamed(mut self, to: &[AgentPort]) -> Self {
+        let port = |p: AgentPort| to.get(usize::from(p)).copied().unwrap_or(p);
         let renamed = |ports: &IdSet| ports.iter().map(port).collect();
         for (_, h) in self.directory.iter_mut() {
             *h = Holders { owner: h.owner.map(port), sharers: renamed(&h.sharers) };
@@ -926,7 +943,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 
     /// What the home knows of one port, without its number: two ports with equal answers are the same to it. Flags of
     /// each line, transaction and waiting request, then the data that came early.
-    pub fn signature(&self, port: Port) -> (Vec<u64>, Vec<Option<&D>>) {
+    pub fn signature(&self, port: AgentPort) -> (Vec<u64>, Vec<Option<&D>>) {
         let lines =
             self.directory.iter().map(|(_, h)| u64::from(h.owner == Some(port)) << 1 | u64::from(h.sharers.has(port)));
         let open = self.open.iter().map(|t| {

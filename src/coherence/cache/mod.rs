@@ -4,7 +4,7 @@
 //! transition is a row of a table. Left out: sets, ways and replacement (whoever drives the cache issues the evicts).
 //!
 //! * [`state`]: states, snoops, answers. [`requests`] (§2.2), [`snoops`] (§2.3, §2.4), [`answers`]: the tables.
-//! * [`device::Device`], [`home::Home`]: the agents that walk them. [`backing`]: the home's memory.
+//! * [`device::DeviceCache`], [`home::HomeAgent`]: the agents that walk them. [`backing`]: the home's memory.
 //!
 //! Invariants: one request a line and device; one transaction a line; every answer to a snoop leaves at once.
 

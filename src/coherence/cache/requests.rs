@@ -1,6 +1,6 @@
 //! The requests: from which state, answered how, and which snoops the home sends for them (`coherence` §2.2, §2.3, §2.8).
 
-use super::state::{Answer, At, Snoop};
+use super::state::{CacheLineState, HostAnswer, Snoop};
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, H2dRspOpcode};
 
 /// Whom the home snoops for a request; never the requester.
@@ -26,7 +26,7 @@ impl Snooped {
 
 /// What a request brings to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CacheRequestKind {
     /// H2D Data only: the value, once.
     Current,
     /// GO and H2D Data.
@@ -41,58 +41,65 @@ pub enum Kind {
 
 /// A row of §2.2.
 #[derive(Debug)]
-pub struct Request {
+pub struct CacheRequestRow {
     /// Rule.
     pub rule: &'static str,
     /// The request.
     pub op: Op,
     /// What it does.
-    pub kind: Kind,
+    pub kind: CacheRequestKind,
     /// States at issue and the transient state that follows.
-    pub starts: &'static [(At, At)],
+    pub starts: &'static [(CacheLineState, CacheLineState)],
     /// H2D Rsp that may come; any other breaks the rule.
-    pub answers: &'static [Answer],
+    pub answers: &'static [HostAnswer],
     /// Snoops that the home sends first.
     pub snooped: Snooped,
 }
 
 /// The table.
-pub static REQUESTS: &[Request] = {
-    use Answer::*;
-    use At::*;
+pub static REQUESTS: &[CacheRequestRow] = {
+    use CacheLineState::*;
+    use HostAnswer::*;
     const INV: Snooped = Snooped::Everybody(Snoop::Inv);
     const DATA: Snooped = Snooped::Owner(Snoop::Data);
     const fn row(
         rule: &'static str,
         op: Op,
-        kind: Kind,
-        starts: &'static [(At, At)],
-        answers: &'static [Answer],
+        kind: CacheRequestKind,
+        starts: &'static [(CacheLineState, CacheLineState)],
+        answers: &'static [HostAnswer],
         snooped: Snooped,
-    ) -> Request {
-        Request { rule, op, kind, starts, answers, snooped }
+    ) -> CacheRequestRow {
+        CacheRequestRow { rule, op, kind, starts, answers, snooped }
     }
     &[
-        row("COH-REQ-01", Op::RdCurr, Kind::Current, &[(I, Cur)], &[], Snooped::Owner(Snoop::Cur)),
-        row("COH-REQ-02", Op::RdShared, Kind::Read, &[(I, RdWait)], &[GoS, GoI, GoErr], DATA),
-        row("COH-REQ-03", Op::RdAny, Kind::Read, &[(I, RdWait)], &[GoS, GoE, GoM, GoI, GoErr], DATA),
-        row("COH-REQ-04", Op::RdOwn, Kind::Read, &[(I, RdWait)], &[GoE, GoM, GoI, GoErr], INV),
-        row("COH-REQ-05", Op::RdOwnNoData, Kind::NoData, &[(S, UpS), (I, UpI)], &[GoE, GoErr], INV),
-        row("COH-REQ-06", Op::CLFlush, Kind::NoData, &[(I, Fl)], &[GoI, GoErr], INV),
-        row("COH-REQ-07", Op::CacheFlushed, Kind::NoData, &[], &[GoI], Snooped::Nobody),
-        row("COH-REQ-08", Op::ItoMWr, Kind::Write, &[(I, Wr)], &[GoPull, GoErrPull], INV),
-        row("COH-REQ-09", Op::WrCur, Kind::Write, &[(I, Wr)], &[GoPull, GoErrPull], INV),
-        row("COH-REQ-10", Op::CleanEvict, Kind::Evict, &[(E, EvE)], &[GoPull, GoDrop], Snooped::Nobody),
-        row("COH-REQ-11", Op::CleanEvictNoData, Kind::Evict, &[(E, NdE), (S, NdS)], &[GoI], Snooped::Nobody),
-        row("COH-REQ-12", Op::DirtyEvict, Kind::Evict, &[(M, EvM)], &[GoPull, GoErrPull], Snooped::Nobody),
-        row("COH-REQ-13", Op::WrInv, Kind::Write, &[(I, Wr)], &[Pull, GoI, GoErr], INV),
-        row("COH-REQ-14", Op::WOWrInv, Kind::Write, &[(I, Wr)], &[FastGoPull, GoErrPull, ExtCmp], INV),
-        row("COH-REQ-15", Op::WOWrInvF, Kind::Write, &[(I, Wr)], &[FastGoPull, GoErrPull, ExtCmp], INV),
+        row("COH-REQ-01", Op::RdCurr, CacheRequestKind::Current, &[(I, Cur)], &[], Snooped::Owner(Snoop::Cur)),
+        row("COH-REQ-02", Op::RdShared, CacheRequestKind::Read, &[(I, RdWait)], &[GoS, GoI, GoErr], DATA),
+        row("COH-REQ-03", Op::RdAny, CacheRequestKind::Read, &[(I, RdWait)], &[GoS, GoE, GoM, GoI, GoErr], DATA),
+        row("COH-REQ-04", Op::RdOwn, CacheRequestKind::Read, &[(I, RdWait)], &[GoE, GoM, GoI, GoErr], INV),
+        row("COH-REQ-05", Op::RdOwnNoData, CacheRequestKind::NoData, &[(S, UpS), (I, UpI)], &[GoE, GoErr], INV),
+        row("COH-REQ-06", Op::CLFlush, CacheRequestKind::NoData, &[(I, Fl)], &[GoI, GoErr], INV),
+        row("COH-REQ-07", Op::CacheFlushed, CacheRequestKind::NoData, &[], &[GoI], Snooped::Nobody),
+        row("COH-REQ-08", Op::ItoMWr, CacheRequestKind::Write, &[(I, Wr)], &[GoPull, GoErrPull], INV),
+        row("COH-REQ-09", Op::WrCur, CacheRequestKind::Write, &[(I, Wr)], &[GoPull, GoErrPull], INV),
+        row("COH-REQ-10", Op::CleanEvict, CacheRequestKind::Evict, &[(E, EvE)], &[GoPull, GoDrop], Snooped::Nobody),
+        row(
+            "COH-REQ-11",
+            Op::CleanEvictNoData,
+            CacheRequestKind::Evict,
+            &[(E, NdE), (S, NdS)],
+            &[GoI],
+            Snooped::Nobody,
+        ),
+        row("COH-REQ-12", Op::DirtyEvict, CacheRequestKind::Evict, &[(M, EvM)], &[GoPull, GoErrPull], Snooped::Nobody),
+        row("COH-REQ-13", Op::WrInv, CacheRequestKind::Write, &[(I, Wr)], &[Pull, GoI, GoErr], INV),
+        row("COH-REQ-14", Op::WOWrInv, CacheRequestKind::Write, &[(I, Wr)], &[FastGoPull, GoErrPull, ExtCmp], INV),
+        row("COH-REQ-15", Op::WOWrInvF, CacheRequestKind::Write, &[(I, Wr)], &[FastGoPull, GoErrPull, ExtCmp], INV),
     ]
 };
 
 /// The row of a request; `None` for a reserved opcode.
-pub fn request(op: Op) -> Option<&'static Request> {
+pub fn request(op: Op) -> Option<&'static CacheRequestRow> {
     REQUESTS.iter().find(|r| r.op == op)
 }
 
@@ -108,10 +115,10 @@ pub fn owns(op: Op, asked: bool) -> bool {
 
 /// The rule that names an answer which a request never gets, beside its row: GO-E to RdShared, Drop to DirtyEvict and to
 /// writes, of which a part of a line may be all there is.
-pub fn never(op: Op, answer: Answer) -> Option<&'static str> {
+pub fn never(op: Op, answer: HostAnswer) -> Option<&'static str> {
     match (op, answer) {
-        (Op::RdShared, Answer::GoE) | (Op::DirtyEvict, Answer::GoDrop) => Some("COH-REQ-19"),
-        (_, Answer::GoDrop) if request(op).is_some_and(|r| r.kind == Kind::Write) => Some("COH-REQ-25"),
+        (Op::RdShared, HostAnswer::GoE) | (Op::DirtyEvict, HostAnswer::GoDrop) => Some("COH-REQ-19"),
+        (_, HostAnswer::GoDrop) if request(op).is_some_and(|r| r.kind == CacheRequestKind::Write) => Some("COH-REQ-25"),
         _ => None,
     }
 }

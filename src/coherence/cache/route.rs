@@ -9,8 +9,8 @@
 //! the entry is invalid; the port hands it to the device when the CacheID is its own.
 
 use crate::config::CoherenceConfig;
-use crate::event::Event;
-use crate::mutant::Mutant;
+use crate::event::CoherenceEvent;
+use crate::mutant::CoherenceMutant;
 use scalepool_protocols::cxl::message::Message;
 use thiserror::Error;
 
@@ -133,7 +133,7 @@ fn field(message: &mut Message) -> Option<&mut u8> {
 
 /// The ports and the table between a host and its caching devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Routes {
+pub struct CacheRoutes {
     devices: Vec<Below>,
     /// Port, which is the index of a device, of each CacheID; `None` is an invalid entry.
     table: [Option<usize>; CACHE_IDS],
@@ -143,7 +143,7 @@ pub struct Routes {
     pub discarded: Vec<u64>,
 }
 
-impl Routes {
+impl CacheRoutes {
     /// Routes of a hierarchy, with an entry for each configured port.
     ///
     /// # Errors
@@ -182,7 +182,7 @@ impl Routes {
         &mut self,
         config: &CoherenceConfig,
         mut message: Message,
-        events: &mut Vec<Event>,
+        events: &mut Vec<CoherenceEvent>,
     ) -> Option<(usize, Message)> {
         let id = field(&mut message).map(|id| *id)?;
         let Some(port) = self.table[usize::from(id) % CACHE_IDS] else {
@@ -191,13 +191,19 @@ impl Routes {
         };
         let below = self.devices.get(port)?;
         let own = below.cache_id == Some(id);
-        if !own && !config.has(Mutant::ForeignCacheId) {
+        if !own && !config.has(CoherenceMutant::ForeignCacheId) {
             self.discarded[port] += 1;
             return None;
         }
         if !own {
             let found = format!("a message with CacheID {id}");
-            events.push(Event::new("COH-CID-02", None, format!("device {port}"), found, "its own CacheID only"));
+            events.push(CoherenceEvent::new(
+                "COH-CID-02",
+                None,
+                format!("device {port}"),
+                found,
+                "its own CacheID only",
+            ));
         }
         if let (Flits::B68, Some(field)) = (below.link, field(&mut message)) {
             *field = 0;
@@ -206,7 +212,7 @@ impl Routes {
     }
 
     /// What a watch-dog says of devices that wait while nothing is under way: those that an invalid entry cuts off.
-    pub fn watchdog(&self, waiting: &[usize]) -> Vec<Event> {
+    pub fn watchdog(&self, waiting: &[usize]) -> Vec<CoherenceEvent> {
         let cut_off = |device: &&usize| {
             let id = self.devices.get(**device).and_then(|d| d.cache_id);
             id.is_none_or(|id| self.table[usize::from(id)].is_none())
@@ -214,7 +220,7 @@ impl Routes {
         let said = |device: &usize| {
             let lost: u64 = self.without_entry.iter().sum();
             let found = format!("it waits, {lost} messages had no entry");
-            Event::new("COH-CID-03", None, format!("device {device}"), found, "a valid entry for its CacheID")
+            CoherenceEvent::new("COH-CID-03", None, format!("device {device}"), found, "a valid entry for its CacheID")
         };
         waiting.iter().filter(cut_off).map(said).collect()
     }

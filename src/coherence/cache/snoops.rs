@@ -1,6 +1,6 @@
 //! What a device answers to a snoop in each state, and what the home makes of it (`coherence` §2.3, §2.4).
 
-use super::state::{At, Snoop};
+use super::state::{CacheLineState, Snoop};
 use scalepool_protocols::cxl::cxl256::code::D2hRspOpcode as Rsp;
 
 /// When the forwarded line leaves.
@@ -20,7 +20,7 @@ pub struct Reply {
     /// The D2H Rsp.
     pub rsp: Rsp,
     /// State that follows.
-    pub next: At,
+    pub next: CacheLineState,
     /// The line's data.
     pub forward: Forward,
 }
@@ -31,7 +31,7 @@ pub struct SnoopRow {
     /// Rule.
     pub rule: &'static str,
     /// State.
-    pub at: At,
+    pub at: CacheLineState,
     /// Snoop.
     pub snoop: Snoop,
     /// Legal answers.
@@ -40,23 +40,23 @@ pub struct SnoopRow {
     pub never: &'static str,
 }
 
-const fn hit(rsp: Rsp, next: At) -> Reply {
+const fn hit(rsp: Rsp, next: CacheLineState) -> Reply {
     Reply { rsp, next, forward: Forward::No }
 }
 
-const fn fwd(rsp: Rsp, next: At) -> Reply {
+const fn fwd(rsp: Rsp, next: CacheLineState) -> Reply {
     Reply { rsp, next, forward: Forward::Now }
 }
 
-const fn owe(rsp: Rsp, next: At) -> Reply {
+const fn owe(rsp: Rsp, next: CacheLineState) -> Reply {
     Reply { rsp, next, forward: Forward::Owed }
 }
 
-const fn row(rule: &'static str, at: At, snoop: Snoop, replies: &'static [Reply]) -> SnoopRow {
+const fn row(rule: &'static str, at: CacheLineState, snoop: Snoop, replies: &'static [Reply]) -> SnoopRow {
     SnoopRow { rule, at, snoop, replies, never: "" }
 }
 
-const fn never(rule: &'static str, at: At, snoop: Snoop, never: &'static str) -> SnoopRow {
+const fn never(rule: &'static str, at: CacheLineState, snoop: Snoop, never: &'static str) -> SnoopRow {
     SnoopRow { rule, at, snoop, replies: &[], never }
 }
 
@@ -64,9 +64,9 @@ const fn never(rule: &'static str, at: At, snoop: Snoop, never: &'static str) ->
 macro_rules! as_invalid {
     ($($rule:literal $at:ident)*) => {
         [$(
-            [row($rule, At::$at, Snoop::Data, &[hit(Rsp::RspIHitI, At::$at)]),
-             row($rule, At::$at, Snoop::Inv, &[hit(Rsp::RspIHitI, At::$at)]),
-             row($rule, At::$at, Snoop::Cur, &[hit(Rsp::RspIHitI, At::$at)])],
+            [row($rule, CacheLineState::$at, Snoop::Data, &[hit(Rsp::RspIHitI, CacheLineState::$at)]),
+             row($rule, CacheLineState::$at, Snoop::Inv, &[hit(Rsp::RspIHitI, CacheLineState::$at)]),
+             row($rule, CacheLineState::$at, Snoop::Cur, &[hit(Rsp::RspIHitI, CacheLineState::$at)])],
         )*]
     };
 }
@@ -75,8 +75,8 @@ macro_rules! as_invalid {
 macro_rules! impossible {
     ($($rule:literal $at:ident $why:literal)*) => {
         [$(
-            [never($rule, At::$at, Snoop::Data, $why), never($rule, At::$at, Snoop::Inv, $why),
-             never($rule, At::$at, Snoop::Cur, $why)],
+            [never($rule, CacheLineState::$at, Snoop::Data, $why), never($rule, CacheLineState::$at, Snoop::Inv, $why),
+             never($rule, CacheLineState::$at, Snoop::Cur, $why)],
         )*]
     };
 }
@@ -96,73 +96,118 @@ static IMPOSSIBLE: [[SnoopRow; 3]; 4] = impossible! {
 static ROWS: &[SnoopRow] = {
     use Snoop::{Cur, Data, Inv};
     &[
-        row("COH-SNP-01", At::I, Data, &[hit(Rsp::RspIHitI, At::I)]),
-        row("COH-SNP-05", At::I, Inv, &[hit(Rsp::RspIHitI, At::I)]),
-        row("COH-SNP-09", At::I, Cur, &[hit(Rsp::RspIHitI, At::I)]),
-        row("COH-SNP-02", At::S, Data, &[hit(Rsp::RspSHitSE, At::S)]),
-        row("COH-SNP-06", At::S, Inv, &[hit(Rsp::RspIHitSE, At::I)]),
-        row("COH-SNP-10", At::S, Cur, &[hit(Rsp::RspVHitV, At::S), hit(Rsp::RspSHitSE, At::S)]),
-        row("COH-SNP-03", At::E, Data, &[hit(Rsp::RspSHitSE, At::S)]),
-        row("COH-SNP-07", At::E, Inv, &[hit(Rsp::RspIHitSE, At::I)]),
+        row("COH-SNP-01", CacheLineState::I, Data, &[hit(Rsp::RspIHitI, CacheLineState::I)]),
+        row("COH-SNP-05", CacheLineState::I, Inv, &[hit(Rsp::RspIHitI, CacheLineState::I)]),
+        row("COH-SNP-09", CacheLineState::I, Cur, &[hit(Rsp::RspIHitI, CacheLineState::I)]),
+        row("COH-SNP-02", CacheLineState::S, Data, &[hit(Rsp::RspSHitSE, CacheLineState::S)]),
+        row("COH-SNP-06", CacheLineState::S, Inv, &[hit(Rsp::RspIHitSE, CacheLineState::I)]),
+        row(
+            "COH-SNP-10",
+            CacheLineState::S,
+            Cur,
+            &[hit(Rsp::RspVHitV, CacheLineState::S), hit(Rsp::RspSHitSE, CacheLineState::S)],
+        ),
+        row("COH-SNP-03", CacheLineState::E, Data, &[hit(Rsp::RspSHitSE, CacheLineState::S)]),
+        row("COH-SNP-07", CacheLineState::E, Inv, &[hit(Rsp::RspIHitSE, CacheLineState::I)]),
         row(
             "COH-SNP-11",
-            At::E,
+            CacheLineState::E,
             Cur,
-            &[hit(Rsp::RspVHitV, At::E), hit(Rsp::RspSHitSE, At::S), fwd(Rsp::RspVFwdV, At::E)],
+            &[
+                hit(Rsp::RspVHitV, CacheLineState::E),
+                hit(Rsp::RspSHitSE, CacheLineState::S),
+                fwd(Rsp::RspVFwdV, CacheLineState::E),
+            ],
         ),
         row(
             "COH-SNP-04",
-            At::M,
+            CacheLineState::M,
             Data,
-            &[fwd(Rsp::RspSFwdM, At::S), fwd(Rsp::RspSFwdM, At::I), fwd(Rsp::RspIFwdM, At::I)],
+            &[
+                fwd(Rsp::RspSFwdM, CacheLineState::S),
+                fwd(Rsp::RspSFwdM, CacheLineState::I),
+                fwd(Rsp::RspIFwdM, CacheLineState::I),
+            ],
         ),
-        row("COH-SNP-08", At::M, Inv, &[fwd(Rsp::RspIFwdM, At::I)]),
+        row("COH-SNP-08", CacheLineState::M, Inv, &[fwd(Rsp::RspIFwdM, CacheLineState::I)]),
         row(
             "COH-SNP-12",
-            At::M,
+            CacheLineState::M,
             Cur,
-            &[fwd(Rsp::RspVFwdV, At::M), fwd(Rsp::RspSFwdM, At::S), fwd(Rsp::RspIFwdM, At::I)],
+            &[
+                fwd(Rsp::RspVFwdV, CacheLineState::M),
+                fwd(Rsp::RspSFwdM, CacheLineState::S),
+                fwd(Rsp::RspIFwdM, CacheLineState::I),
+            ],
         ),
-        row("COH-TRN-02", At::UpS, Data, &[hit(Rsp::RspSHitSE, At::UpS)]),
-        row("COH-TRN-02", At::UpS, Inv, &[hit(Rsp::RspIHitSE, At::UpI)]),
-        row("COH-TRN-02", At::UpS, Cur, &[hit(Rsp::RspVHitV, At::UpS)]),
-        row("COH-TRN-03", At::RdGoS, Data, &[hit(Rsp::RspSHitSE, At::RdGoS)]),
-        row("COH-TRN-03", At::RdGoS, Inv, &[hit(Rsp::RspIHitSE, At::RdOnce)]),
-        row("COH-TRN-03", At::RdGoS, Cur, &[hit(Rsp::RspVHitV, At::RdGoS)]),
-        row("COH-TRN-03", At::RdGoE, Data, &[hit(Rsp::RspSHitSE, At::RdGoS)]),
-        row("COH-TRN-03", At::RdGoE, Inv, &[hit(Rsp::RspIHitSE, At::RdOnce)]),
-        row("COH-TRN-03", At::RdGoE, Cur, &[hit(Rsp::RspVHitV, At::RdGoE)]),
-        row("COH-TRN-03", At::RdGoESt, Data, &[owe(Rsp::RspSFwdM, At::OweS), owe(Rsp::RspIFwdM, At::OweI)]),
-        row("COH-TRN-03", At::RdGoESt, Inv, &[owe(Rsp::RspIFwdM, At::OweI)]),
-        row("COH-TRN-03", At::RdGoESt, Cur, &[hit(Rsp::RspVHitV, At::RdGoESt)]),
-        row("COH-TRN-03", At::RdGoM, Data, &[owe(Rsp::RspSFwdM, At::OweS), owe(Rsp::RspIFwdM, At::OweI)]),
-        row("COH-TRN-03", At::RdGoM, Inv, &[owe(Rsp::RspIFwdM, At::OweI)]),
-        row("COH-TRN-03", At::RdGoM, Cur, &[owe(Rsp::RspVFwdV, At::OweM)]),
-        row("COH-TRN-04", At::EvM, Data, &[fwd(Rsp::RspSFwdM, At::EvS), fwd(Rsp::RspIFwdM, At::EvI)]),
-        row("COH-TRN-04", At::EvM, Inv, &[fwd(Rsp::RspIFwdM, At::EvI)]),
+        row("COH-TRN-02", CacheLineState::UpS, Data, &[hit(Rsp::RspSHitSE, CacheLineState::UpS)]),
+        row("COH-TRN-02", CacheLineState::UpS, Inv, &[hit(Rsp::RspIHitSE, CacheLineState::UpI)]),
+        row("COH-TRN-02", CacheLineState::UpS, Cur, &[hit(Rsp::RspVHitV, CacheLineState::UpS)]),
+        row("COH-TRN-03", CacheLineState::RdGoS, Data, &[hit(Rsp::RspSHitSE, CacheLineState::RdGoS)]),
+        row("COH-TRN-03", CacheLineState::RdGoS, Inv, &[hit(Rsp::RspIHitSE, CacheLineState::RdOnce)]),
+        row("COH-TRN-03", CacheLineState::RdGoS, Cur, &[hit(Rsp::RspVHitV, CacheLineState::RdGoS)]),
+        row("COH-TRN-03", CacheLineState::RdGoE, Data, &[hit(Rsp::RspSHitSE, CacheLineState::RdGoS)]),
+        row("COH-TRN-03", CacheLineState::RdGoE, Inv, &[hit(Rsp::RspIHitSE, CacheLineState::RdOnce)]),
+        row("COH-TRN-03", CacheLineState::RdGoE, Cur, &[hit(Rsp::RspVHitV, CacheLineState::RdGoE)]),
+        row(
+            "COH-TRN-03",
+            CacheLineState::RdGoESt,
+            Data,
+            &[owe(Rsp::RspSFwdM, CacheLineState::OweS), owe(Rsp::RspIFwdM, CacheLineState::OweI)],
+        ),
+        row("COH-TRN-03", CacheLineState::RdGoESt, Inv, &[owe(Rsp::RspIFwdM, CacheLineState::OweI)]),
+        row("COH-TRN-03", CacheLineState::RdGoESt, Cur, &[hit(Rsp::RspVHitV, CacheLineState::RdGoESt)]),
+        row(
+            "COH-TRN-03",
+            CacheLineState::RdGoM,
+            Data,
+            &[owe(Rsp::RspSFwdM, CacheLineState::OweS), owe(Rsp::RspIFwdM, CacheLineState::OweI)],
+        ),
+        row("COH-TRN-03", CacheLineState::RdGoM, Inv, &[owe(Rsp::RspIFwdM, CacheLineState::OweI)]),
+        row("COH-TRN-03", CacheLineState::RdGoM, Cur, &[owe(Rsp::RspVFwdV, CacheLineState::OweM)]),
         row(
             "COH-TRN-04",
-            At::EvM,
-            Cur,
-            &[fwd(Rsp::RspVFwdV, At::EvM), fwd(Rsp::RspSFwdM, At::EvS), fwd(Rsp::RspIFwdM, At::EvI)],
+            CacheLineState::EvM,
+            Data,
+            &[fwd(Rsp::RspSFwdM, CacheLineState::EvS), fwd(Rsp::RspIFwdM, CacheLineState::EvI)],
         ),
-        row("COH-TRN-05", At::EvE, Data, &[hit(Rsp::RspSHitSE, At::EvS)]),
-        row("COH-TRN-05", At::EvE, Inv, &[hit(Rsp::RspIHitSE, At::EvI)]),
+        row("COH-TRN-04", CacheLineState::EvM, Inv, &[fwd(Rsp::RspIFwdM, CacheLineState::EvI)]),
+        row(
+            "COH-TRN-04",
+            CacheLineState::EvM,
+            Cur,
+            &[
+                fwd(Rsp::RspVFwdV, CacheLineState::EvM),
+                fwd(Rsp::RspSFwdM, CacheLineState::EvS),
+                fwd(Rsp::RspIFwdM, CacheLineState::EvI),
+            ],
+        ),
+        row("COH-TRN-05", CacheLineState::EvE, Data, &[hit(Rsp::RspSHitSE, CacheLineState::EvS)]),
+        row("COH-TRN-05", CacheLineState::EvE, Inv, &[hit(Rsp::RspIHitSE, CacheLineState::EvI)]),
         row(
             "COH-TRN-05",
-            At::EvE,
+            CacheLineState::EvE,
             Cur,
-            &[hit(Rsp::RspVHitV, At::EvE), hit(Rsp::RspSHitSE, At::EvS), fwd(Rsp::RspVFwdV, At::EvE)],
+            &[
+                hit(Rsp::RspVHitV, CacheLineState::EvE),
+                hit(Rsp::RspSHitSE, CacheLineState::EvS),
+                fwd(Rsp::RspVFwdV, CacheLineState::EvE),
+            ],
         ),
-        row("COH-TRN-05", At::EvS, Data, &[hit(Rsp::RspSHitSE, At::EvS)]),
-        row("COH-TRN-05", At::EvS, Inv, &[hit(Rsp::RspIHitSE, At::EvI)]),
-        row("COH-TRN-05", At::EvS, Cur, &[hit(Rsp::RspVHitV, At::EvS)]),
-        row("COH-TRN-05", At::NdE, Data, &[hit(Rsp::RspSHitSE, At::NdS)]),
-        row("COH-TRN-05", At::NdE, Inv, &[hit(Rsp::RspIHitSE, At::NdI)]),
-        row("COH-TRN-05", At::NdE, Cur, &[hit(Rsp::RspVHitV, At::NdE), hit(Rsp::RspSHitSE, At::NdS)]),
-        row("COH-TRN-05", At::NdS, Data, &[hit(Rsp::RspSHitSE, At::NdS)]),
-        row("COH-TRN-05", At::NdS, Inv, &[hit(Rsp::RspIHitSE, At::NdI)]),
-        row("COH-TRN-05", At::NdS, Cur, &[hit(Rsp::RspVHitV, At::NdS)]),
+        row("COH-TRN-05", CacheLineState::EvS, Data, &[hit(Rsp::RspSHitSE, CacheLineState::EvS)]),
+        row("COH-TRN-05", CacheLineState::EvS, Inv, &[hit(Rsp::RspIHitSE, CacheLineState::EvI)]),
+        row("COH-TRN-05", CacheLineState::EvS, Cur, &[hit(Rsp::RspVHitV, CacheLineState::EvS)]),
+        row("COH-TRN-05", CacheLineState::NdE, Data, &[hit(Rsp::RspSHitSE, CacheLineState::NdS)]),
+        row("COH-TRN-05", CacheLineState::NdE, Inv, &[hit(Rsp::RspIHitSE, CacheLineState::NdI)]),
+        row(
+            "COH-TRN-05",
+            CacheLineState::NdE,
+            Cur,
+            &[hit(Rsp::RspVHitV, CacheLineState::NdE), hit(Rsp::RspSHitSE, CacheLineState::NdS)],
+        ),
+        row("COH-TRN-05", CacheLineState::NdS, Data, &[hit(Rsp::RspSHitSE, CacheLineState::NdS)]),
+        row("COH-TRN-05", CacheLineState::NdS, Inv, &[hit(Rsp::RspIHitSE, CacheLineState::NdI)]),
+        row("COH-TRN-05", CacheLineState::NdS, Cur, &[hit(Rsp::RspVHitV, CacheLineState::NdS)]),
     ]
 };
 
@@ -172,7 +217,7 @@ pub fn rows() -> impl Iterator<Item = &'static SnoopRow> {
 }
 
 /// The row of a state and a snoop.
-pub fn row_of(at: At, snoop: Snoop) -> &'static SnoopRow {
+pub fn row_of(at: CacheLineState, snoop: Snoop) -> &'static SnoopRow {
     // The test `every_pair_has_one_row` shows that the search never fails; the fallback keeps it total.
     rows().find(|r| r.at == at && r.snoop == snoop).unwrap_or(&ROWS[0])
 }
@@ -231,7 +276,7 @@ mod tests {
 
     #[test]
     fn every_pair_has_one_row() {
-        for &at in At::ALL {
+        for &at in CacheLineState::ALL {
             for &snoop in Snoop::ALL {
                 assert_eq!(rows().filter(|r| r.at == at && r.snoop == snoop).count(), 1, "{at:?} {snoop:?}");
             }

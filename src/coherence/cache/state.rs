@@ -28,7 +28,7 @@ macro_rules! named {
 
 named! {
     /// Where a line stands in a device cache (`coherence` §2.1, §2.4).
-    At {
+    CacheLineState {
         /// Nothing held, nothing asked.
         I,
         /// Shared: may be loaded.
@@ -88,25 +88,28 @@ named! {
     }
 }
 
-impl At {
+impl CacheLineState {
     /// No request open.
     pub fn is_stable(self) -> bool {
-        matches!(self, At::I | At::S | At::E | At::M)
+        matches!(self, CacheLineState::I | CacheLineState::S | CacheLineState::E | CacheLineState::M)
     }
 
     /// The copy may be loaded: the right ends when an evict is issued, and stays while an upgrade is asked.
     pub fn may_load(self) -> bool {
-        matches!(self, At::S | At::E | At::M | At::UpS)
+        matches!(self, CacheLineState::S | CacheLineState::E | CacheLineState::M | CacheLineState::UpS)
     }
 
     /// The copy may be stored to.
     pub fn may_store(self) -> bool {
-        matches!(self, At::E | At::M)
+        matches!(self, CacheLineState::E | CacheLineState::M)
     }
 
     /// An evict is open and the copy is still here, for snoops only.
     pub fn is_evicting(self) -> bool {
-        matches!(self, At::EvM | At::EvE | At::EvS | At::NdE | At::NdS)
+        matches!(
+            self,
+            CacheLineState::EvM | CacheLineState::EvE | CacheLineState::EvS | CacheLineState::NdE | CacheLineState::NdS
+        )
     }
 
     /// Bytes of a copy are here, whoever may use them.
@@ -116,20 +119,20 @@ impl At {
 
     /// The copy is dirty.
     pub fn is_dirty(self) -> bool {
-        matches!(self, At::M | At::EvM)
+        matches!(self, CacheLineState::M | CacheLineState::EvM)
     }
 
     /// The home has granted a state and the data is not here.
     pub fn is_granted(self) -> bool {
-        matches!(self, At::RdGoS | At::RdGoE | At::RdGoESt | At::RdGoM)
+        matches!(self, CacheLineState::RdGoS | CacheLineState::RdGoE | CacheLineState::RdGoESt | CacheLineState::RdGoM)
     }
 
     /// Letter of a stable state.
     pub fn letter(self) -> char {
         match self {
-            At::S => 'S',
-            At::E => 'E',
-            At::M => 'M',
+            CacheLineState::S => 'S',
+            CacheLineState::E => 'E',
+            CacheLineState::M => 'M',
             _ => 'I',
         }
     }
@@ -137,7 +140,7 @@ impl At {
 
 named! {
     /// An H2D Rsp as its receiver reads it (`coherence` §1).
-    Answer {
+    HostAnswer {
         /// GO, state S.
         GoS,
         /// GO, state E.
@@ -163,24 +166,24 @@ named! {
     }
 }
 
-impl Answer {
+impl HostAnswer {
     /// Reads an H2D Rsp; `None` for a reserved opcode or GO state.
     pub fn of(opcode: H2dRspOpcode, rsp_data: u16) -> Option<Self> {
         Some(match opcode {
             H2dRspOpcode::GO => match GoState((rsp_data & 15) as u8) {
-                GoState::Shared => Answer::GoS,
-                GoState::Exclusive => Answer::GoE,
-                GoState::Modified => Answer::GoM,
-                GoState::Invalid => Answer::GoI,
-                GoState::Error => Answer::GoErr,
+                GoState::Shared => HostAnswer::GoS,
+                GoState::Exclusive => HostAnswer::GoE,
+                GoState::Modified => HostAnswer::GoM,
+                GoState::Invalid => HostAnswer::GoI,
+                GoState::Error => HostAnswer::GoErr,
                 _ => return None,
             },
-            H2dRspOpcode::WritePull => Answer::Pull,
-            H2dRspOpcode::GO_WritePull => Answer::GoPull,
-            H2dRspOpcode::GO_WritePull_Drop => Answer::GoDrop,
-            H2dRspOpcode::Fast_GO_WritePull => Answer::FastGoPull,
-            H2dRspOpcode::GO_ERR_WritePull => Answer::GoErrPull,
-            H2dRspOpcode::ExtCmp => Answer::ExtCmp,
+            H2dRspOpcode::WritePull => HostAnswer::Pull,
+            H2dRspOpcode::GO_WritePull => HostAnswer::GoPull,
+            H2dRspOpcode::GO_WritePull_Drop => HostAnswer::GoDrop,
+            H2dRspOpcode::Fast_GO_WritePull => HostAnswer::FastGoPull,
+            H2dRspOpcode::GO_ERR_WritePull => HostAnswer::GoErrPull,
+            H2dRspOpcode::ExtCmp => HostAnswer::ExtCmp,
             _ => return None,
         })
     }
@@ -188,17 +191,17 @@ impl Answer {
     /// The opcode and, of a GO, the state.
     pub fn code(self) -> (H2dRspOpcode, Option<GoState>) {
         match self {
-            Answer::GoS => (H2dRspOpcode::GO, Some(GoState::Shared)),
-            Answer::GoE => (H2dRspOpcode::GO, Some(GoState::Exclusive)),
-            Answer::GoM => (H2dRspOpcode::GO, Some(GoState::Modified)),
-            Answer::GoI => (H2dRspOpcode::GO, Some(GoState::Invalid)),
-            Answer::GoErr => (H2dRspOpcode::GO, Some(GoState::Error)),
-            Answer::Pull => (H2dRspOpcode::WritePull, None),
-            Answer::GoPull => (H2dRspOpcode::GO_WritePull, None),
-            Answer::GoDrop => (H2dRspOpcode::GO_WritePull_Drop, None),
-            Answer::FastGoPull => (H2dRspOpcode::Fast_GO_WritePull, None),
-            Answer::GoErrPull => (H2dRspOpcode::GO_ERR_WritePull, None),
-            Answer::ExtCmp => (H2dRspOpcode::ExtCmp, None),
+            HostAnswer::GoS => (H2dRspOpcode::GO, Some(GoState::Shared)),
+            HostAnswer::GoE => (H2dRspOpcode::GO, Some(GoState::Exclusive)),
+            HostAnswer::GoM => (H2dRspOpcode::GO, Some(GoState::Modified)),
+            HostAnswer::GoI => (H2dRspOpcode::GO, Some(GoState::Invalid)),
+            HostAnswer::GoErr => (H2dRspOpcode::GO, Some(GoState::Error)),
+            HostAnswer::Pull => (H2dRspOpcode::WritePull, None),
+            HostAnswer::GoPull => (H2dRspOpcode::GO_WritePull, None),
+            HostAnswer::GoDrop => (H2dRspOpcode::GO_WritePull_Drop, None),
+            HostAnswer::FastGoPull => (H2dRspOpcode::Fast_GO_WritePull, None),
+            HostAnswer::GoErrPull => (H2dRspOpcode::GO_ERR_WritePull, None),
+            HostAnswer::ExtCmp => (H2dRspOpcode::ExtCmp, None),
         }
     }
 }

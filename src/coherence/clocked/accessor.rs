@@ -10,11 +10,11 @@
 //! its throttle says (`coherence` §3.8); write-backs are not held.
 
 use super::core::{Core, CoreReport, Told, Wants};
-use super::program::Program;
-use crate::agent::{Effect, Out};
+use super::program::CoreProgram;
+use crate::agent::{AgentOutput, Effect};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, Line, LineAddr, WHOLE_LINE};
-use crate::ids::Port;
+use crate::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
+use crate::ids::AgentPort;
 use crate::mem::load::{Steps, Throttle};
 use crate::message::Msg;
 use scalepool_trace::Wait;
@@ -22,39 +22,39 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// What a core does to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub enum CoreOperation {
     /// Reads it.
     Load,
     /// Writes the bytes that the enables select.
     Store {
         /// Values.
-        bytes: Line,
+        bytes: CacheLine,
         /// One bit a byte.
         enables: u64,
     },
 }
 
-impl Act {
+impl CoreOperation {
     /// It writes every byte.
     pub fn is_whole(&self) -> bool {
-        matches!(self, Act::Store { enables: WHOLE_LINE, .. })
+        matches!(self, CoreOperation::Store { enables: WHOLE_LINE, .. })
     }
 }
 
 /// An access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
+pub struct CoreAccess {
     /// Line.
     pub line: LineAddr,
     /// Load or store.
-    pub act: Act,
+    pub act: CoreOperation,
     /// Cycles that must pass after the access before it has entered.
     pub think_cycles: u32,
 }
 
 /// What has become of asking for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum LineRequestOutcome {
     /// Nothing; something is open on the line.
     NotNow,
     /// A copy is on its way.
@@ -66,23 +66,34 @@ pub enum Asked {
 /// What a core needs of a caching agent.
 pub trait Caching {
     /// Loads a line, if it may be loaded now.
-    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> Option<Line>;
+    fn value(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> Option<CacheLine>;
 
     /// Stores, if the line may be stored to now.
     fn store(
         &mut self,
         config: &CoherenceConfig,
         line: LineAddr,
-        bytes: &Line,
+        bytes: &CacheLine,
         enables: u64,
-        out: &mut Out<Line>,
+        out: &mut AgentOutput<CacheLine>,
     ) -> bool;
 
     /// Asks for what an access needs, if nothing is open on the line.
-    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked;
+    fn ask(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        act: &CoreOperation,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> LineRequestOutcome;
 
     /// Gives a line back, if nothing is open on it. `false`: not now.
-    fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> bool;
+    fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool;
 
     /// Lines that take a place in the cache: held, or asked for.
     fn lines(&self) -> Vec<LineAddr>;
@@ -100,7 +111,7 @@ pub trait Caching {
 
 /// What an accessor has measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Measured {
+pub struct AccessorMeasured {
     /// Cycles of each access, from its entry to its end, in order of ending.
     pub latency_cycles: Vec<u64>,
     /// Accesses that needed no message.
@@ -129,7 +140,7 @@ pub struct Throttled {
 /// An access under way.
 #[derive(Debug, Clone)]
 struct Open {
-    access: Access,
+    access: CoreAccess,
     /// Counts the accesses, for traces.
     number: u64,
     /// What it waits for.
@@ -144,7 +155,7 @@ struct Open {
 /// The core.
 #[derive(Debug, Clone)]
 pub struct Accessor {
-    todo: Program<Access>,
+    todo: CoreProgram<CoreAccess>,
     open: VecDeque<Open>,
     window: usize,
     /// Most lines in the cache.
@@ -156,9 +167,9 @@ pub struct Accessor {
     /// First cycle in which the throttle lets a request go.
     asks_at: u64,
     /// What has been measured.
-    pub measured: Measured,
+    pub measured: AccessorMeasured,
     /// Every load with its value, for testers; empty unless asked for.
-    pub loaded: Vec<(LineAddr, Line)>,
+    pub loaded: Vec<(LineAddr, CacheLine)>,
     keeps_loads: bool,
     /// One store in so many is poisoned; 0: none.
     poison_every: u64,
@@ -172,7 +183,7 @@ pub struct Accessor {
 
 impl Accessor {
     /// A core with `window` accesses open at a time and a cache of `capacity_lines` lines, both at least 1.
-    pub fn new(accesses: Program<Access>, window: usize, capacity_lines: usize) -> Accessor {
+    pub fn new(accesses: CoreProgram<CoreAccess>, window: usize, capacity_lines: usize) -> Accessor {
         Accessor {
             enters_at: accesses.front().map_or(0, |a| a.think_cycles.into()),
             todo: accesses,
@@ -182,7 +193,7 @@ impl Accessor {
             used: BTreeMap::new(),
             throttle: None,
             asks_at: 0,
-            measured: Measured::default(),
+            measured: AccessorMeasured::default(),
             loaded: Vec::new(),
             keeps_loads: false,
             poison_every: 0,
@@ -199,9 +210,9 @@ impl Accessor {
     }
 
     /// The access that enters next.
-    fn next_access(&mut self) -> Option<Access> {
+    fn next_access(&mut self) -> Option<CoreAccess> {
         let mut access = self.todo.next()?;
-        if let Act::Store { bytes, .. } = &mut access.act {
+        if let CoreOperation::Store { bytes, .. } = &mut access.act {
             self.stores += 1;
             let poison = self.poison_every > 0 && self.stores.is_multiple_of(self.poison_every);
             *bytes = bytes.poisoned(bytes.poison || poison);
@@ -262,12 +273,12 @@ impl Accessor {
         &mut self,
         agent: &mut A,
         config: &CoherenceConfig,
-        access: &Access,
-        out: &mut Out<Line>,
+        access: &CoreAccess,
+        out: &mut AgentOutput<CacheLine>,
     ) -> bool {
         out.worked.push(access.line);
         match access.act {
-            Act::Load => match agent.value(config, access.line, out) {
+            CoreOperation::Load => match agent.value(config, access.line, out) {
                 Some(value) => {
                     self.measured.poisoned_loads += u64::from(value.poison);
                     if self.keeps_loads {
@@ -277,7 +288,7 @@ impl Accessor {
                 }
                 None => false,
             },
-            Act::Store { bytes, enables } => agent.store(config, access.line, &bytes, enables, out),
+            CoreOperation::Store { bytes, enables } => agent.store(config, access.line, &bytes, enables, out),
         }
     }
 
@@ -288,7 +299,7 @@ impl Accessor {
         agent: &mut A,
         config: &CoherenceConfig,
         (line, number): (LineAddr, u64),
-        out: &mut Out<Line>,
+        out: &mut AgentOutput<CacheLine>,
     ) -> bool {
         if agent.holds(line) || agent.held() < self.capacity_lines {
             return true;
@@ -315,8 +326,8 @@ impl<A: Caching> Core<A> for Accessor {
         agent: &mut A,
         config: &CoherenceConfig,
         cycle: u64,
-        effects: &[Effect<Line>],
-        out: &mut Out<Line>,
+        effects: &[Effect<CacheLine>],
+        out: &mut AgentOutput<CacheLine>,
     ) -> Wants {
         for effect in effects {
             if let Effect::Stored(line) = effect
@@ -353,15 +364,15 @@ impl<A: Caching> Core<A> for Accessor {
                 wait = Some(Wait::Room);
             } else if may_ask {
                 let asked = agent.ask(config, line, &open.access.act, out);
-                if asked != Asked::NotNow {
+                if asked != LineRequestOutcome::NotNow {
                     self.asked(cycle);
                     self.told.push(Told::Asks { access: open.number, line });
                 }
                 // Not now, and it has not asked: something else is open on the line.
-                let is_kept = asked == Asked::NotNow && !open.missed;
+                let is_kept = asked == LineRequestOutcome::NotNow && !open.missed;
                 wait = is_kept.then_some(Wait::Line);
-                self.open[n].missed |= asked != Asked::NotNow;
-                self.open[n].given_away = asked == Asked::Store;
+                self.open[n].missed |= asked != LineRequestOutcome::NotNow;
+                self.open[n].given_away = asked == LineRequestOutcome::Store;
             } else if may_go {
                 wait = Some(Wait::Throttle);
             }
@@ -374,7 +385,7 @@ impl<A: Caching> Core<A> for Accessor {
         {
             let (number, since) = (self.entered, cycle);
             self.entered += 1;
-            let name = if access.act == Act::Load { "load" } else { "store" };
+            let name = if access.act == CoreOperation::Load { "load" } else { "store" };
             self.told.push(Told::Begins { access: number, name, address: access.line.address() });
             self.open.push_back(Open { access, number, wait: None, since, missed: false, given_away: false });
             self.enters_at = cycle + 1 + self.todo.front().map_or(0, |a| u64::from(a.think_cycles));
@@ -389,7 +400,7 @@ impl<A: Caching> Core<A> for Accessor {
         enters.into_iter().chain(asks).min().map_or(Wants::Message, Wants::Cycle)
     }
 
-    fn heard(&mut self, cycle: u64, msg: &Msg<Line>) {
+    fn heard(&mut self, cycle: u64, msg: &Msg<CacheLine>) {
         let (Some(throttle), Some(throttled)) = (&mut self.throttle, &mut self.measured.throttled) else { return };
         if let Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. } = *msg {
             throttle.answer(cycle, devload);
@@ -421,8 +432,8 @@ impl<A: Caching> Core<A> for Accessor {
 
 /// The bytes of a store that marks who wrote and when: 8 bytes of writer and count, at the place of the writer. The upper byte
 /// of the writer stands below the lower one.
-pub fn signed(writer: Port, count: u64) -> (Line, u64) {
-    let mut line = Line::initial(LineAddr(0));
+pub fn signed(writer: AgentPort, count: u64) -> (CacheLine, u64) {
+    let mut line = CacheLine::initial(LineAddr(0));
     let at = usize::from(writer % 8) * 8;
     let mark = u64::from(writer.swap_bytes()) << 48 | count & ((1 << 48) - 1);
     line.bytes[at..at + 8].copy_from_slice(&mark.to_le_bytes());

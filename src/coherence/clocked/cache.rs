@@ -1,15 +1,15 @@
 //! The agents of CXL.cache in front of cores, and as the watcher reads them.
 
-use super::accessor::{Act, Asked, Caching};
+use super::accessor::{Caching, CoreOperation, LineRequestOutcome};
 use super::coverage::{self, Point};
 use super::watcher::{HomeView, Watched, nodes_at};
-use crate::agent::Out;
+use crate::agent::AgentOutput;
 use crate::cache::backing::Backing;
-use crate::cache::device::{Bytes, Device};
-use crate::cache::home::Home;
-use crate::cache::state::{Answer, At, Snoop};
+use crate::cache::device::{DeviceCache, WriteBytes};
+use crate::cache::home::HomeAgent;
+use crate::cache::state::{CacheLineState, HostAnswer, Snoop};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, Line, LineAddr};
+use crate::content::{CacheLine, LineAddr, LineContent};
 use crate::message::Msg;
 use crate::monitor::CopyView;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
@@ -17,65 +17,78 @@ use std::collections::BTreeMap;
 
 /// Memory of any size: the lines that were written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Sparse(BTreeMap<LineAddr, Line>);
+pub struct Sparse(BTreeMap<LineAddr, CacheLine>);
 
-impl Backing<Line> for Sparse {
-    fn read(&self, line: LineAddr) -> Line {
-        self.0.get(&line).copied().unwrap_or_else(|| Line::initial(line))
+impl Backing<CacheLine> for Sparse {
+    fn read(&self, line: LineAddr) -> CacheLine {
+        self.0.get(&line).copied().unwrap_or_else(|| CacheLine::initial(line))
     }
 
-    fn write(&mut self, line: LineAddr, data: &Line, enables: u64) {
-        self.0.entry(line).or_insert_with(|| Line::initial(line)).merge(data, enables);
+    fn write(&mut self, line: LineAddr, data: &CacheLine, enables: u64) {
+        self.0.entry(line).or_insert_with(|| CacheLine::initial(line)).merge(data, enables);
     }
 
-    fn visit(&mut self, f: &mut dyn FnMut(&mut Line)) {
+    fn visit(&mut self, f: &mut dyn FnMut(&mut CacheLine)) {
         self.0.values_mut().for_each(f);
     }
 }
 
-impl Caching for Device<Line> {
-    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, _: &mut Out<Line>) -> Option<Line> {
+impl Caching for DeviceCache<CacheLine> {
+    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, _: &mut AgentOutput<CacheLine>) -> Option<CacheLine> {
         self.load(config, line).copied()
     }
 
-    fn store(&mut self, _: &CoherenceConfig, line: LineAddr, bytes: &Line, enables: u64, out: &mut Out<Line>) -> bool {
-        Device::store(self, line, &Bytes { data: *bytes, enables }, out)
+    fn store(
+        &mut self,
+        _: &CoherenceConfig,
+        line: LineAddr,
+        bytes: &CacheLine,
+        enables: u64,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> bool {
+        DeviceCache::store(self, line, &WriteBytes { data: *bytes, enables }, out)
     }
 
-    fn ask(&mut self, _: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
+    fn ask(
+        &mut self,
+        _: &CoherenceConfig,
+        line: LineAddr,
+        act: &CoreOperation,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> LineRequestOutcome {
         let (op, bytes) = match (act, self.at(line)) {
-            (Act::Load, At::I) => (D2hReqOpcode::RdShared, None),
-            (Act::Store { bytes, enables }, at @ (At::I | At::S)) => {
-                let op = if at == At::I { D2hReqOpcode::RdOwn } else { D2hReqOpcode::RdOwnNoData };
-                (op, Some(Bytes { data: *bytes, enables: *enables }))
+            (CoreOperation::Load, CacheLineState::I) => (D2hReqOpcode::RdShared, None),
+            (CoreOperation::Store { bytes, enables }, at @ (CacheLineState::I | CacheLineState::S)) => {
+                let op = if at == CacheLineState::I { D2hReqOpcode::RdOwn } else { D2hReqOpcode::RdOwnNoData };
+                (op, Some(WriteBytes { data: *bytes, enables: *enables }))
             }
-            _ => return Asked::NotNow,
+            _ => return LineRequestOutcome::NotNow,
         };
         let store = bytes.is_some();
         match self.issue(op, line, bytes, out) {
-            false => Asked::NotNow,
-            true if store => Asked::Store,
-            true => Asked::Copy,
+            false => LineRequestOutcome::NotNow,
+            true if store => LineRequestOutcome::Store,
+            true => LineRequestOutcome::Copy,
         }
     }
 
-    fn evict(&mut self, _: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> bool {
+    fn evict(&mut self, _: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool {
         let op = match self.at(line) {
-            At::M => D2hReqOpcode::DirtyEvict,
-            At::E => D2hReqOpcode::CleanEvict,
-            At::S => D2hReqOpcode::CleanEvictNoData,
+            CacheLineState::M => D2hReqOpcode::DirtyEvict,
+            CacheLineState::E => D2hReqOpcode::CleanEvict,
+            CacheLineState::S => D2hReqOpcode::CleanEvictNoData,
             _ => return false,
         };
         self.issue(op, line, None, out)
     }
 
     fn lines(&self) -> Vec<LineAddr> {
-        Device::lines(self).map(|(line, _)| line).collect()
+        DeviceCache::lines(self).map(|(line, _)| line).collect()
     }
 }
 
-impl Watched for Device<Line> {
-    fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<Line>> {
+impl Watched for DeviceCache<CacheLine> {
+    fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<CacheLine>> {
         let entry = self.entry(line).filter(|entry| entry.at.has_copy())?;
         Some(CopyView {
             agent: 0,
@@ -86,7 +99,7 @@ impl Watched for Device<Line> {
         })
     }
 
-    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
+    fn lines_of(&self, msg: &Msg<CacheLine>) -> Vec<LineAddr> {
         let asked = match *msg {
             Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => self.asked(cqid),
             _ => msg.line(),
@@ -98,24 +111,24 @@ impl Watched for Device<Line> {
         None
     }
 
-    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+    fn row(&self, msg: &Msg<CacheLine>) -> Option<Point> {
         match *msg {
             Msg::H2dReq { opcode, line, .. } => coverage::snoop(self.at(line), Snoop::of(opcode)?),
             Msg::H2dRsp { opcode, rsp_data, cqid } => {
-                coverage::answer(self.at(self.asked(cqid)?), Some(Answer::of(opcode, rsp_data)?))
+                coverage::answer(self.at(self.asked(cqid)?), Some(HostAnswer::of(opcode, rsp_data)?))
             }
             Msg::H2dData { cqid, .. } => coverage::answer(self.at(self.asked(cqid)?), None),
             _ => None,
         }
     }
 
-    fn early(&self, line: LineAddr) -> Option<Line> {
+    fn early(&self, line: LineAddr) -> Option<CacheLine> {
         self.entry(line).filter(|entry| !entry.at.has_copy())?.data.as_ref().map(|bytes| bytes.data)
     }
 }
 
-impl<B: Backing<Line>> Watched for Home<Line, B> {
-    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+impl<B: Backing<CacheLine>> Watched for HomeAgent<CacheLine, B> {
+    fn row(&self, msg: &Msg<CacheLine>) -> Option<Point> {
         match *msg {
             Msg::D2hReq { opcode, .. } => coverage::request(opcode),
             Msg::D2hRsp { opcode, .. } => coverage::reading(opcode),
@@ -123,12 +136,12 @@ impl<B: Backing<Line>> Watched for Home<Line, B> {
         }
     }
 
-    fn copy(&self, _: &CoherenceConfig, _: LineAddr) -> Option<CopyView<Line>> {
+    fn copy(&self, _: &CoherenceConfig, _: LineAddr) -> Option<CopyView<CacheLine>> {
         None
     }
 
-    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
-        Home::lines_of(self, msg)
+    fn lines_of(&self, msg: &Msg<CacheLine>) -> Vec<LineAddr> {
+        HomeAgent::lines_of(self, msg)
     }
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
@@ -141,7 +154,7 @@ impl<B: Backing<Line>> Watched for Home<Line, B> {
         })
     }
 
-    fn early(&self, _: LineAddr) -> Option<Line> {
+    fn early(&self, _: LineAddr) -> Option<CacheLine> {
         None
     }
 }

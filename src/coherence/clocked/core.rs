@@ -1,9 +1,9 @@
 //! What issues operations to a caching agent: a program, a tester, a trace.
 
-use super::accessor::Measured;
-use crate::agent::{Effect, Out};
+use super::accessor::AccessorMeasured;
+use crate::agent::{AgentOutput, Effect};
 use crate::config::CoherenceConfig;
-use crate::content::{Line, LineAddr};
+use crate::content::{CacheLine, LineAddr};
 use crate::message::Msg;
 use scalepool_trace::Wait;
 
@@ -68,12 +68,12 @@ pub trait Core<A> {
         agent: &mut A,
         config: &CoherenceConfig,
         cycle: u64,
-        effects: &[Effect<Line>],
-        out: &mut Out<Line>,
+        effects: &[Effect<CacheLine>],
+        out: &mut AgentOutput<CacheLine>,
     ) -> Wants;
 
     /// Its agent takes a message in this cycle.
-    fn heard(&mut self, _cycle: u64, _msg: &Msg<Line>) {}
+    fn heard(&mut self, _cycle: u64, _msg: &Msg<CacheLine>) {}
 
     /// What has become of its accesses since this was asked last.
     fn told(&mut self) -> Vec<Told> {
@@ -93,7 +93,7 @@ pub trait Core<A> {
 #[derive(Debug, Clone)]
 pub struct CoreReport {
     /// Its accesses.
-    pub measured: Measured,
+    pub measured: AccessorMeasured,
     /// Accesses that were aborted.
     pub aborts: u64,
 }
@@ -103,7 +103,14 @@ pub struct CoreReport {
 pub struct NoCore;
 
 impl<A> Core<A> for NoCore {
-    fn cycle(&mut self, _: &mut A, _: &CoherenceConfig, _: u64, _: &[Effect<Line>], _: &mut Out<Line>) -> Wants {
+    fn cycle(
+        &mut self,
+        _: &mut A,
+        _: &CoherenceConfig,
+        _: u64,
+        _: &[Effect<CacheLine>],
+        _: &mut AgentOutput<CacheLine>,
+    ) -> Wants {
         Wants::Message
     }
 

@@ -4,7 +4,7 @@
 //! it. Left out: rows that concern no message (what a core does with its copy).
 
 use crate::bias::tables as bias;
-use crate::cache::state::{Answer, At, Snoop};
+use crate::cache::state::{CacheLineState, HostAnswer, Snoop};
 use crate::cache::{answers, requests, snoops};
 use crate::mem::host_rows;
 use crate::mem::tables as mem;
@@ -14,7 +14,7 @@ use scalepool_protocols::cxl::cxl256::code::{
 
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Table {
+pub enum CoverageTable {
     /// CXL.cache requests at the home.
     Requests,
     /// Snoops at a device cache, by state.
@@ -34,83 +34,83 @@ pub enum Table {
 }
 
 /// A row: the table, and the place of the row among those of it that can be used.
-pub type Point = (Table, usize);
+pub type Point = (CoverageTable, usize);
 
-impl Table {
+impl CoverageTable {
     /// All of them.
-    pub const ALL: [Table; 8] = [
-        Table::Requests,
-        Table::Snoops,
-        Table::Readings,
-        Table::Answers,
-        Table::MemRequests,
-        Table::MemWrites,
-        Table::Host,
-        Table::Bias,
+    pub const ALL: [CoverageTable; 8] = [
+        CoverageTable::Requests,
+        CoverageTable::Snoops,
+        CoverageTable::Readings,
+        CoverageTable::Answers,
+        CoverageTable::MemRequests,
+        CoverageTable::MemWrites,
+        CoverageTable::Host,
+        CoverageTable::Bias,
     ];
 
     /// Name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Table::Requests => "cache request",
-            Table::Snoops => "snoop in state",
-            Table::Readings => "snoop answer",
-            Table::Answers => "answer in state",
-            Table::MemRequests => "mem request",
-            Table::MemWrites => "mem write",
-            Table::Host => "host situation",
-            Table::Bias => "bias request",
+            CoverageTable::Requests => "cache request",
+            CoverageTable::Snoops => "snoop in state",
+            CoverageTable::Readings => "snoop answer",
+            CoverageTable::Answers => "answer in state",
+            CoverageTable::MemRequests => "mem request",
+            CoverageTable::MemWrites => "mem write",
+            CoverageTable::Host => "host situation",
+            CoverageTable::Bias => "bias request",
         }
     }
 
     /// Rows that can be used.
     pub fn rows(self) -> usize {
         match self {
-            Table::Requests => requests::REQUESTS.len(),
-            Table::Snoops => snoops::rows().filter(|r| !r.replies.is_empty()).count(),
-            Table::Readings => snoops::READINGS.len(),
-            Table::Answers => answers::ROWS.len(),
-            Table::MemRequests => mem::REQ_ROWS.len(),
-            Table::MemWrites => mem::RWD_ROWS.iter().filter(|r| r.legal).count(),
-            Table::Host => host_rows::ROWS.iter().filter(|r| r.act.is_some()).count(),
-            Table::Bias => bias::ROWS.len(),
+            CoverageTable::Requests => requests::REQUESTS.len(),
+            CoverageTable::Snoops => snoops::rows().filter(|r| !r.replies.is_empty()).count(),
+            CoverageTable::Readings => snoops::READINGS.len(),
+            CoverageTable::Answers => answers::ROWS.len(),
+            CoverageTable::MemRequests => mem::REQ_ROWS.len(),
+            CoverageTable::MemWrites => mem::RWD_ROWS.iter().filter(|r| r.legal).count(),
+            CoverageTable::Host => host_rows::ROWS.iter().filter(|r| r.act.is_some()).count(),
+            CoverageTable::Bias => bias::ROWS.len(),
         }
     }
 }
 
 /// A request at the home.
 pub fn request(opcode: D2hReqOpcode) -> Option<Point> {
-    Some((Table::Requests, requests::REQUESTS.iter().position(|r| r.op == opcode)?))
+    Some((CoverageTable::Requests, requests::REQUESTS.iter().position(|r| r.op == opcode)?))
 }
 
 /// A request of an HDM-D device at its host.
 pub fn bias_request(opcode: D2hReqOpcode) -> Option<Point> {
-    Some((Table::Bias, bias::ROWS.iter().position(|r| r.opcodes.contains(&opcode))?))
+    Some((CoverageTable::Bias, bias::ROWS.iter().position(|r| r.opcodes.contains(&opcode))?))
 }
 
 /// A snoop at a device cache.
-pub fn snoop(at: At, snoop: Snoop) -> Option<Point> {
+pub fn snoop(at: CacheLineState, snoop: Snoop) -> Option<Point> {
     let mut rows = snoops::rows().filter(|r| !r.replies.is_empty());
     let place = rows.position(|r| r.at == at && r.snoop == snoop)?;
-    Some((Table::Snoops, place))
+    Some((CoverageTable::Snoops, place))
 }
 
 /// A snoop answer at the home.
 pub fn reading(opcode: D2hRspOpcode) -> Option<Point> {
-    Some((Table::Readings, snoops::READINGS.iter().position(|r| r.rsp == opcode)?))
+    Some((CoverageTable::Readings, snoops::READINGS.iter().position(|r| r.rsp == opcode)?))
 }
 
 /// An answer (`None`: data) at a device cache.
-pub fn answer(at: At, answer: Option<Answer>) -> Option<Point> {
+pub fn answer(at: CacheLineState, answer: Option<HostAnswer>) -> Option<Point> {
     let got = answer.map_or(answers::Got::Data, answers::Got::Answer);
-    Some((Table::Answers, answers::ROWS.iter().position(|r| r.at == at && r.got == got)?))
+    Some((CoverageTable::Answers, answers::ROWS.iter().position(|r| r.at == at && r.got == got)?))
 }
 
 /// A request at a device with coherent memory.
 pub fn mem_request(opcode: M2sReqOpcode, field: MetaField, meta: MetaValue, snp: SnpType) -> Option<Point> {
     let meta = (field == MetaField::Meta0State).then_some(meta);
     let fits = |r: &mem::ReqRow| r.opcodes.contains(&opcode) && (r.meta_ignored || r.meta == meta) && r.snp == snp;
-    Some((Table::MemRequests, mem::REQ_ROWS.iter().position(fits)?))
+    Some((CoverageTable::MemRequests, mem::REQ_ROWS.iter().position(fits)?))
 }
 
 /// A write at a device with coherent memory.
@@ -119,12 +119,12 @@ pub fn mem_write(opcode: M2sRwdOpcode, field: MetaField, meta: MetaValue, snp: S
         let meta_fits = if field == MetaField::Meta0State { r.metas.contains(&meta) } else { r.metas.is_empty() };
         r.opcodes.contains(&opcode) && meta_fits && r.snps.contains(&snp)
     };
-    Some((Table::MemWrites, mem::RWD_ROWS.iter().filter(|r| r.legal).position(fits)?))
+    Some((CoverageTable::MemWrites, mem::RWD_ROWS.iter().filter(|r| r.legal).position(fits)?))
 }
 
 /// An event at a host.
-pub fn host(phase: host_rows::Phase, input: host_rows::Input) -> Option<Point> {
+pub fn host(phase: host_rows::Phase, input: host_rows::MemHostInput) -> Option<Point> {
     let mut rows = host_rows::ROWS.iter().filter(|r| r.act.is_some());
     let place = rows.position(|r| r.phase == phase && r.input == input)?;
-    Some((Table::Host, place))
+    Some((CoverageTable::Host, place))
 }

@@ -7,7 +7,7 @@
 use crate::cache::home;
 use crate::message::Class;
 use scalepool_kernel::{self, Cx, In};
-use scalepool_protocols::cxl::message::{Form, Message, Route};
+use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most messages of a class in a queue on the way out for which another class still counts as free.
@@ -28,9 +28,9 @@ pub struct NodeLink {
     /// Messages to send.
     pub tx: Vec<Tx>,
     /// How the link finds each peer behind it; a port of the agent for each.
-    pub routes: Vec<Route>,
+    pub routes: Vec<PeerRoute>,
     /// How it spells messages, for traces.
-    pub form: Form,
+    pub form: MessageForm,
     /// Number by which the log tells its identifiers from those of other links; behind a switch all links have one.
     pub number: u16,
     /// Its number among all links, by which traces do.
@@ -68,7 +68,7 @@ impl Linked {
         let from = |spid: u16| self.by_port.get(&spid).copied();
         let answered = |uqid: u16| Some(usize::from(home::port_of(uqid))).filter(|n| *n < routes.len());
         match message {
-            Message::D2hReq(m) if self.link.form == Form::Pbr => from(m.spid),
+            Message::D2hReq(m) if self.link.form == MessageForm::Pbr => from(m.spid),
             Message::D2hReq(m) => routes.iter().position(|r| r.cache_id == m.cache_id),
             Message::D2hRsp(m) => answered(m.uqid),
             Message::D2hData(m, _) => answered(m.uqid),

@@ -1,22 +1,27 @@
 //! The agents of HDM-DB in front of cores, and as the watcher reads them.
 
-use super::accessor::{Act, Asked, Caching};
+use super::accessor::{Caching, CoreOperation, LineRequestOutcome};
 use super::coverage::{self, Point};
 use super::watcher::{HomeView, Watched, nodes_at};
-use crate::agent::Out;
+use crate::agent::AgentOutput;
 use crate::config::CoherenceConfig;
-use crate::content::{Line, LineAddr, WHOLE_LINE};
+use crate::content::{CacheLine, LineAddr, WHOLE_LINE};
 use crate::ids::IdSet;
 use crate::mem::dcoh::Dcoh;
 use crate::mem::host::{HostAccess, HostCopy, HostReq, MemHost, block_lines};
-use crate::mem::host_rows::Input;
+use crate::mem::host_rows::MemHostInput;
 use crate::mem::tables::Copy4;
 use crate::message::Msg;
 use crate::monitor::CopyView;
 use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
 
-impl Caching for MemHost<Line> {
-    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
+impl Caching for MemHost<CacheLine> {
+    fn value(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> Option<CacheLine> {
         self.load(config, line, out)
     }
 
@@ -24,37 +29,43 @@ impl Caching for MemHost<Line> {
         &mut self,
         config: &CoherenceConfig,
         line: LineAddr,
-        bytes: &Line,
+        bytes: &CacheLine,
         enables: u64,
-        out: &mut Out<Line>,
+        out: &mut AgentOutput<CacheLine>,
     ) -> bool {
         MemHost::store(self, config, line, *bytes, enables, out)
     }
 
-    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
-        let whole = matches!(act, Act::Store { enables, .. } if *enables == WHOLE_LINE);
-        let without_bytes = |copy: &HostCopy<Line>| copy.state == Copy4::E && copy.data.is_none();
+    fn ask(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        act: &CoreOperation,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> LineRequestOutcome {
+        let whole = matches!(act, CoreOperation::Store { enables, .. } if *enables == WHOLE_LINE);
+        let without_bytes = |copy: &HostCopy<CacheLine>| copy.state == Copy4::E && copy.data.is_none();
         if without_bytes(&self.copy(line)) && !whole {
             // Ownership without bytes is of no use to this access: it is given up (`coherence` §3.4), and the line read.
             self.decline(config, line, out);
             self.drop_clean(line);
         }
         let (request, want) = match (act, self.copy(line).state) {
-            (Act::Load, Copy4::I) => (HostReq::RD_SHARED, HostAccess::Load),
+            (CoreOperation::Load, Copy4::I) => (HostReq::RD_SHARED, HostAccess::Load),
             // With the bytes here, or about to be overwritten, ownership is enough.
-            (Act::Store { enables, .. }, Copy4::S) => (HostReq::INV, HostAccess::store(*enables)),
-            (Act::Store { .. }, Copy4::I) if whole => (HostReq::INV, HostAccess::Store),
-            (Act::Store { .. }, Copy4::I) => (HostReq::RD_ANY, HostAccess::StorePart),
-            _ => return Asked::NotNow,
+            (CoreOperation::Store { enables, .. }, Copy4::S) => (HostReq::INV, HostAccess::store(*enables)),
+            (CoreOperation::Store { .. }, Copy4::I) if whole => (HostReq::INV, HostAccess::Store),
+            (CoreOperation::Store { .. }, Copy4::I) => (HostReq::RD_ANY, HostAccess::StorePart),
+            _ => return LineRequestOutcome::NotNow,
         };
         if !self.can_issue(line, request) {
-            return Asked::NotNow;
+            return LineRequestOutcome::NotNow;
         }
         self.issue(line, request, want, out);
-        Asked::Copy
+        LineRequestOutcome::Copy
     }
 
-    fn evict(&mut self, _: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> bool {
+    fn evict(&mut self, _: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool {
         if self.can_write_back(line) {
             self.write_back(line, Copy4::I, out);
             return true;
@@ -79,14 +90,14 @@ impl Caching for MemHost<Line> {
     }
 }
 
-impl Watched for MemHost<Line> {
-    fn copy(&self, _: &CoherenceConfig, line: LineAddr) -> Option<CopyView<Line>> {
+impl Watched for MemHost<CacheLine> {
+    fn copy(&self, _: &CoherenceConfig, line: LineAddr) -> Option<CopyView<CacheLine>> {
         let copy = MemHost::copy(self, line);
         let value = copy.data.filter(|_| copy.state != Copy4::I)?;
         Some(CopyView { agent: 0, usable: copy.usable, writable: copy.writable, dirty: copy.dirty, value })
     }
 
-    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
+    fn lines_of(&self, msg: &Msg<CacheLine>) -> Vec<LineAddr> {
         match *msg {
             Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => {
                 self.tagged(tag).map(|(line, _)| line).into_iter().collect()
@@ -103,27 +114,27 @@ impl Watched for MemHost<Line> {
         None
     }
 
-    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+    fn row(&self, msg: &Msg<CacheLine>) -> Option<Point> {
         let (line, input) = match *msg {
-            Msg::S2mBisnp { line, .. } => (line, Input::Snoop),
+            Msg::S2mBisnp { line, .. } => (line, MemHostInput::Snoop),
             Msg::S2mNdr { opcode, tag, .. } => {
                 let (line, writes) = self.tagged(tag)?;
-                let cmp = if writes { Input::WriteCmp } else { Input::Cmp };
-                (line, if opcode == NdrOpcode::BIConflictAck { Input::Ack } else { cmp })
+                let cmp = if writes { MemHostInput::WriteCmp } else { MemHostInput::Cmp };
+                (line, if opcode == NdrOpcode::BIConflictAck { MemHostInput::Ack } else { cmp })
             }
-            Msg::S2mDrs { tag, .. } => (self.tagged(tag)?.0, Input::Data),
+            Msg::S2mDrs { tag, .. } => (self.tagged(tag)?.0, MemHostInput::Data),
             _ => return None,
         };
         coverage::host(self.phase(line), input)
     }
 
-    fn early(&self, line: LineAddr) -> Option<Line> {
+    fn early(&self, line: LineAddr) -> Option<CacheLine> {
         self.arrived(line).copied()
     }
 }
 
 /// The row of a CXL.mem message at a device.
-pub(super) fn device_row(msg: &Msg<Line>) -> Option<Point> {
+pub(super) fn device_row(msg: &Msg<CacheLine>) -> Option<Point> {
     match *msg {
         Msg::M2sReq { opcode, snp, meta_field, meta, .. } => coverage::mem_request(opcode, meta_field, meta, snp),
         Msg::M2sRwd { opcode, snp, meta_field, meta, .. } => coverage::mem_write(opcode, meta_field, meta, snp),
@@ -131,16 +142,16 @@ pub(super) fn device_row(msg: &Msg<Line>) -> Option<Point> {
     }
 }
 
-impl Watched for Dcoh<Line> {
-    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+impl Watched for Dcoh<CacheLine> {
+    fn row(&self, msg: &Msg<CacheLine>) -> Option<Point> {
         device_row(msg)
     }
 
-    fn copy(&self, _: &CoherenceConfig, _: LineAddr) -> Option<CopyView<Line>> {
+    fn copy(&self, _: &CoherenceConfig, _: LineAddr) -> Option<CopyView<CacheLine>> {
         None
     }
 
-    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
+    fn lines_of(&self, msg: &Msg<CacheLine>) -> Vec<LineAddr> {
         self.busy_lines().chain(msg.line()).collect()
     }
 
@@ -149,7 +160,7 @@ impl Watched for Dcoh<Line> {
         Some(HomeView { value: self.memory(line), tracked, kept: Vec::new(), device_bias: None })
     }
 
-    fn early(&self, _: LineAddr) -> Option<Line> {
+    fn early(&self, _: LineAddr) -> Option<CacheLine> {
         None
     }
 }

@@ -10,28 +10,35 @@ use super::core::{Core, CoreReport, Wants};
 use super::coverage::Point;
 use super::linked::{Linked, NodeLink};
 use super::tree::{Passing, Tree, part};
-use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
-use crate::content::{Line, LineAddr};
-use crate::event::Event;
+use crate::content::{CacheLine, LineAddr};
+use crate::event::CoherenceEvent;
 use crate::message::{Class, Msg, ORDER, from_link};
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
-use scalepool_protocols::cxl::message::{Form, Message, Route};
+use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
 use scalepool_protocols::wire::{At, Violation};
-use scalepool_trace::{Body, Kind, Stamp, Tap, Wait};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, Wait};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Sees every agent behind every step that changed it.
-pub trait Watch<A> {
+pub trait AgentWatch<A> {
     /// A step of node `node`, whose core has worked on some lines. What is wrong ends the run.
-    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], worked: &[LineAddr], at: Stamp) -> Vec<Event>;
+    fn step(
+        &mut self,
+        node: usize,
+        agent: &A,
+        effects: &[Effect<CacheLine>],
+        worked: &[LineAddr],
+        at: Stamp,
+    ) -> Vec<CoherenceEvent>;
 
     /// The agent lets a message wait.
-    fn waits(&mut self, _node: usize, _port: Port, _msg: &Msg<Line>) {}
+    fn waits(&mut self, _node: usize, _port: AgentPort, _msg: &Msg<CacheLine>) {}
 
     /// A message is about to be taken.
-    fn before(&mut self, _agent: &A, _msg: &Msg<Line>) {}
+    fn before(&mut self, _agent: &A, _msg: &Msg<CacheLine>) {}
 
     /// Rows of tables by which messages were taken.
     fn met(&self) -> BTreeSet<Point> {
@@ -42,7 +49,7 @@ pub trait Watch<A> {
     fn has_stopped(&self) -> bool;
 
     /// A message was sent (`false`) or taken (`true`) by node `node` on one of its links.
-    fn message(&mut self, node: usize, port: Port, msg: &Msg<Line>, taken: bool, at: Stamp);
+    fn message(&mut self, node: usize, port: AgentPort, msg: &Msg<CacheLine>, taken: bool, at: Stamp);
 }
 
 /// What a node leaves behind.
@@ -53,7 +60,7 @@ pub struct NodeResult {
     /// Agent or core had open work then.
     pub is_open: bool,
     /// Broken rules, with their time \[fs\].
-    pub events: Vec<(u64, Event)>,
+    pub events: Vec<(u64, CoherenceEvent)>,
     /// Messages sent, by class in [`ORDER`].
     pub sent: [u64; Class::COUNT],
     /// Rows of tables that its watch has seen used.
@@ -73,7 +80,7 @@ pub struct Reduction {
 
 /// Inputs of a node.
 pub struct NodeConfig<A, C> {
-    /// Its number among the nodes that a [`Watch`] sees.
+    /// Its number among the nodes that an [`AgentWatch`] sees.
     pub number: usize,
     /// The agent.
     pub agent: A,
@@ -88,11 +95,11 @@ pub struct NodeConfig<A, C> {
     /// Messages and transactions.
     pub tap: Tap,
     /// Observer of its steps.
-    pub watch: Option<Box<dyn Watch<A>>>,
+    pub watch: Option<Box<dyn AgentWatch<A>>>,
 }
 
 /// The module.
-pub struct Node<A, C> {
+pub struct AgentNode<A, C> {
     number: usize,
     agent: A,
     core: C,
@@ -102,12 +109,12 @@ pub struct Node<A, C> {
     /// Requests that the agent let wait, the oldest first: line, link, place there.
     waiting: Vec<(LineAddr, usize, usize)>,
     /// Link and route of each port of the agent.
-    ports: Vec<(usize, Route)>,
+    ports: Vec<(usize, PeerRoute)>,
     tap: Tap,
-    watch: Option<Box<dyn Watch<A>>>,
-    out: Out<Line>,
+    watch: Option<Box<dyn AgentWatch<A>>>,
+    out: AgentOutput<CacheLine>,
     /// Effects that the core has not seen.
-    effects: Vec<Effect<Line>>,
+    effects: Vec<Effect<CacheLine>>,
     /// Its transactions, for traces.
     tree: Tree,
     wants: Wants,
@@ -119,11 +126,11 @@ pub struct Node<A, C> {
     result: Arc<Mutex<NodeResult>>,
 }
 
-impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
+impl<A: Agent<CacheLine>, C: Core<A>> AgentNode<A, C> {
     /// A node; copies of agent and core are in `result` when the run is looked at.
     pub fn new(config: NodeConfig<A, C>, result: Arc<Mutex<NodeResult>>) -> Self {
         let ports = config.links.iter().enumerate().flat_map(|(n, link)| link.routes.iter().map(move |r| (n, *r)));
-        Node {
+        AgentNode {
             number: config.number,
             agent: config.agent,
             core: config.core,
@@ -134,7 +141,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             links: config.links.into_iter().map(Linked::new).collect(),
             tap: config.tap,
             watch: config.watch,
-            out: Out::default(),
+            out: AgentOutput::default(),
             effects: Vec::new(),
             tree: Tree::default(),
             wants: Wants::NextCycle,
@@ -145,7 +152,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         }
     }
 
-    fn report(&mut self, events: impl IntoIterator<Item = Event>, at: Stamp) {
+    fn report(&mut self, events: impl IntoIterator<Item = CoherenceEvent>, at: Stamp) {
         for event in events {
             let violation = Violation {
                 rule: event.rule,
@@ -154,7 +161,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
                 expected: event.expected.clone(),
                 text: event.text(),
             };
-            self.tap.record(at, Kind::Violation, 0, 0, || Body::Violation(violation));
+            self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation));
             let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
             result.events.push((at.t_fs, event));
         }
@@ -172,7 +179,10 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         if !self.reported.contains(&(incoming, outgoing)) {
             self.reported.push((incoming, outgoing));
             let found = format!("{} waits for {}", incoming.name(), outgoing.name());
-            self.report([Event::new(rule, None, format!("node {}", self.number), found, "it does not wait")], at);
+            self.report(
+                [CoherenceEvent::new(rule, None, format!("node {}", self.number), found, "it does not wait")],
+                at,
+            );
         }
     }
 
@@ -184,11 +194,11 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         let Some(peer) = self.links[link].peer(&message) else {
             self.links[link].take(place, cx);
             let (node, found) = (format!("node {}", self.number), format!("{} from an unknown sender", msg.label()));
-            self.report([Event::new("COH-IDS-01", msg.line(), node, found, "a peer of the link")], at);
+            self.report([CoherenceEvent::new("COH-IDS-01", msg.line(), node, found, "a peer of the link")], at);
             cx.progress();
             return true;
         };
-        let port = (self.ports.partition_point(|(n, _)| *n < link) + peer) as Port;
+        let port = (self.ports.partition_point(|(n, _)| *n < link) + peer) as AgentPort;
         let NodeLink { form, number, link: system_link, .. } = self.links[link].link;
         let part = part(system_link, form, &message);
         let asks = msg.line().filter(|_| matches!(class, Class::D2hReq | Class::M2sReq));
@@ -230,7 +240,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
 
     /// Behind a step: what it sent goes to the queues, what it saw is reported.
     fn settle(&mut self, at: Stamp) {
-        let Out { sends, events, effects, worked } = std::mem::take(&mut self.out);
+        let AgentOutput { sends, events, effects, worked } = std::mem::take(&mut self.out);
         // A request that was open has ended before the agent sends the next one for its line.
         let ended = effects.iter().filter(|effect| matches!(effect, Effect::Done(_))).map(Effect::line);
         let done: Vec<LineAddr> = ended.filter(|line| !self.tree.done(at, &mut self.tap, *line)).collect();
@@ -251,7 +261,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         self.effects.extend(effects);
     }
 
-    fn post(&mut self, port: Port, msg: &Msg<Line>, at: Stamp) {
+    fn post(&mut self, port: AgentPort, msg: &Msg<CacheLine>, at: Stamp) {
         let Some(&(link, route)) = self.ports.get(usize::from(port)) else { return };
         let linked = &mut self.links[link];
         let class = msg.class();
@@ -300,7 +310,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     }
 }
 
-impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
+impl<A: Agent<CacheLine>, C: Core<A>> Module for AgentNode<A, C> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         if self.watch.as_ref().is_some_and(|w| w.has_stopped()) {
@@ -361,7 +371,7 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
 }
 
 /// A message as the trace shows it.
-pub(super) fn shown(message: &Message, form: Form) -> Body {
+pub(super) fn shown(message: &Message, form: MessageForm) -> Body {
     let data = message.data().map(|d| d.line.to_vec());
     message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })
 }

@@ -3,15 +3,15 @@
 //! Modelled: a map of addresses that says through which interface a line is reached, so that a line is never held through
 //! both; a watch for the lines of each.
 
-use super::accessor::{Act, Asked, Caching};
+use super::accessor::{Caching, CoreOperation, LineRequestOutcome};
 use super::coverage::Point;
-use super::node::Watch;
+use super::node::AgentWatch;
 use super::watcher::{HomeView, Watched};
-use crate::agent::{Effect, Out, Port};
+use crate::agent::{AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
-use crate::content::{Line, LineAddr};
-use crate::event::Event;
-use crate::mem::peer::{CACHE, MEM, Peer};
+use crate::content::{CacheLine, LineAddr};
+use crate::event::CoherenceEvent;
+use crate::mem::peer::{CACHE, MEM, MemPeer};
 use crate::message::Msg;
 use crate::monitor::CopyView;
 use scalepool_trace::Stamp;
@@ -25,15 +25,15 @@ pub fn is_direct(line: LineAddr) -> bool {
     line >= DIRECT
 }
 
-impl Peer<Line> {
+impl MemPeer<CacheLine> {
     /// What an interface does for a core leaves through its port.
     fn through<R>(
         &mut self,
         line: LineAddr,
-        out: &mut Out<Line>,
-        does: impl FnOnce(&mut dyn Caching, &mut Out<Line>) -> R,
+        out: &mut AgentOutput<CacheLine>,
+        does: impl FnOnce(&mut dyn Caching, &mut AgentOutput<CacheLine>) -> R,
     ) -> R {
-        let mut own = Out::default();
+        let mut own = AgentOutput::default();
         let (port, result) = match is_direct(line) {
             true => (MEM, does(&mut self.mem, &mut own)),
             false => (CACHE, does(&mut self.cache, &mut own)),
@@ -45,8 +45,13 @@ impl Peer<Line> {
     }
 }
 
-impl Caching for Peer<Line> {
-    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
+impl Caching for MemPeer<CacheLine> {
+    fn value(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> Option<CacheLine> {
         self.through(line, out, |agent, out| agent.value(config, line, out))
     }
 
@@ -54,18 +59,24 @@ impl Caching for Peer<Line> {
         &mut self,
         config: &CoherenceConfig,
         line: LineAddr,
-        bytes: &Line,
+        bytes: &CacheLine,
         enables: u64,
-        out: &mut Out<Line>,
+        out: &mut AgentOutput<CacheLine>,
     ) -> bool {
         self.through(line, out, |agent, out| agent.store(config, line, bytes, enables, out))
     }
 
-    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
+    fn ask(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        act: &CoreOperation,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> LineRequestOutcome {
         self.through(line, out, |agent, out| agent.ask(config, line, act, out))
     }
 
-    fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> bool {
+    fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool {
         self.through(line, out, |agent, out| agent.evict(config, line, out))
     }
 
@@ -76,8 +87,8 @@ impl Caching for Peer<Line> {
     }
 }
 
-impl Watched for Peer<Line> {
-    fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<Line>> {
+impl Watched for MemPeer<CacheLine> {
+    fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<CacheLine>> {
         match is_direct(line) {
             true => Watched::copy(&self.mem, config, line),
             false => Watched::copy(&self.cache, config, line),
@@ -88,15 +99,15 @@ impl Watched for Peer<Line> {
         None
     }
 
-    fn early(&self, line: LineAddr) -> Option<Line> {
+    fn early(&self, line: LineAddr) -> Option<CacheLine> {
         if is_direct(line) { self.mem.early(line) } else { self.cache.early(line) }
     }
 
-    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
+    fn lines_of(&self, msg: &Msg<CacheLine>) -> Vec<LineAddr> {
         if msg.class().is_mem() { self.mem.lines_of(msg) } else { self.cache.lines_of(msg) }
     }
 
-    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+    fn row(&self, msg: &Msg<CacheLine>) -> Option<Point> {
         if msg.class().is_mem() { self.mem.row(msg) } else { self.cache.row(msg) }
     }
 }
@@ -104,23 +115,30 @@ impl Watched for Peer<Line> {
 /// The watches of a peer: of the host's lines, of those that it reaches directly.
 pub struct Divided<A> {
     /// Of the host's lines.
-    pub cache: Option<Box<dyn Watch<A>>>,
+    pub cache: Option<Box<dyn AgentWatch<A>>>,
     /// Of the other device's lines.
-    pub mem: Option<Box<dyn Watch<A>>>,
+    pub mem: Option<Box<dyn AgentWatch<A>>>,
 }
 
 impl<A> Divided<A> {
-    fn of(&mut self, port: Port) -> Option<&mut Box<dyn Watch<A>>> {
+    fn of(&mut self, port: AgentPort) -> Option<&mut Box<dyn AgentWatch<A>>> {
         if port == MEM { self.mem.as_mut() } else { self.cache.as_mut() }
     }
 
-    fn all(&self) -> impl Iterator<Item = &dyn Watch<A>> {
+    fn all(&self) -> impl Iterator<Item = &dyn AgentWatch<A>> {
         [&self.cache, &self.mem].into_iter().flatten().map(|watch| &**watch)
     }
 }
 
-impl<A> Watch<A> for Divided<A> {
-    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], worked: &[LineAddr], at: Stamp) -> Vec<Event> {
+impl<A> AgentWatch<A> for Divided<A> {
+    fn step(
+        &mut self,
+        node: usize,
+        agent: &A,
+        effects: &[Effect<CacheLine>],
+        worked: &[LineAddr],
+        at: Stamp,
+    ) -> Vec<CoherenceEvent> {
         let mut events = Vec::new();
         for port in [CACHE, MEM] {
             let own = |line: &LineAddr| is_direct(*line) == (port == MEM);
@@ -131,13 +149,13 @@ impl<A> Watch<A> for Divided<A> {
         events
     }
 
-    fn waits(&mut self, node: usize, port: Port, msg: &Msg<Line>) {
+    fn waits(&mut self, node: usize, port: AgentPort, msg: &Msg<CacheLine>) {
         if let Some(watch) = self.of(port) {
             watch.waits(node, port, msg);
         }
     }
 
-    fn before(&mut self, agent: &A, msg: &Msg<Line>) {
+    fn before(&mut self, agent: &A, msg: &Msg<CacheLine>) {
         let port = if msg.class().is_mem() { MEM } else { CACHE };
         if let Some(watch) = self.of(port) {
             watch.before(agent, msg);
@@ -145,14 +163,14 @@ impl<A> Watch<A> for Divided<A> {
     }
 
     fn met(&self) -> BTreeSet<Point> {
-        self.all().flat_map(Watch::met).collect()
+        self.all().flat_map(AgentWatch::met).collect()
     }
 
     fn has_stopped(&self) -> bool {
-        self.all().any(Watch::has_stopped)
+        self.all().any(AgentWatch::has_stopped)
     }
 
-    fn message(&mut self, node: usize, port: Port, msg: &Msg<Line>, taken: bool, at: Stamp) {
+    fn message(&mut self, node: usize, port: AgentPort, msg: &Msg<CacheLine>, taken: bool, at: Stamp) {
         if let Some(watch) = self.of(port) {
             watch.message(node, port, msg, taken, at);
         }

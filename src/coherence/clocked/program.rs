@@ -14,17 +14,17 @@ impl<S, T: ExactSizeIterator<Item = S> + Clone + Send + 'static> Source<S> for T
 }
 
 /// The steps of a core that are still to come.
-pub struct Program<S> {
+pub struct CoreProgram<S> {
     /// The next one.
     front: Option<S>,
     rest: Box<dyn Source<S>>,
 }
 
-impl<S> Program<S> {
+impl<S> CoreProgram<S> {
     /// A program of these steps.
-    pub fn new(steps: impl ExactSizeIterator<Item = S> + Clone + Send + 'static) -> Program<S> {
+    pub fn new(steps: impl ExactSizeIterator<Item = S> + Clone + Send + 'static) -> CoreProgram<S> {
         let mut rest: Box<dyn Source<S>> = Box::new(steps);
-        Program { front: rest.next(), rest }
+        CoreProgram { front: rest.next(), rest }
     }
 
     /// The next step.
@@ -33,7 +33,7 @@ impl<S> Program<S> {
     }
 }
 
-impl<S> Iterator for Program<S> {
+impl<S> Iterator for CoreProgram<S> {
     type Item = S;
 
     fn next(&mut self) -> Option<S> {
@@ -46,24 +46,24 @@ impl<S> Iterator for Program<S> {
     }
 }
 
-impl<S> ExactSizeIterator for Program<S> {}
+impl<S> ExactSizeIterator for CoreProgram<S> {}
 
-impl<S: Clone> Clone for Program<S> {
-    fn clone(&self) -> Program<S> {
-        Program { front: self.front.clone(), rest: self.rest.boxed_copy() }
+impl<S: Clone> Clone for CoreProgram<S> {
+    fn clone(&self) -> CoreProgram<S> {
+        CoreProgram { front: self.front.clone(), rest: self.rest.boxed_copy() }
     }
 }
 
-impl<S> fmt::Debug for Program<S> {
+impl<S> fmt::Debug for CoreProgram<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Program of {} steps", self.len())
     }
 }
 
-impl<S: Clone + Send + 'static> Default for Program<S> {
+impl<S: Clone + Send + 'static> Default for CoreProgram<S> {
     /// Nothing to do.
-    fn default() -> Program<S> {
-        Program::new(std::iter::empty())
+    fn default() -> CoreProgram<S> {
+        CoreProgram::new(std::iter::empty())
     }
 }
 
@@ -73,12 +73,12 @@ mod tests {
 
     #[test]
     fn a_copy_goes_on_where_its_program_stands() {
-        let mut program = Program::new((0..4_usize).map(|n| n * n));
+        let mut program = CoreProgram::new((0..4_usize).map(|n| n * n));
         assert_eq!((program.len(), program.next(), program.front().copied()), (4, Some(0), Some(1)));
         let copy = program.clone();
         assert_eq!(program.by_ref().collect::<Vec<_>>(), [1, 4, 9]);
         assert_eq!((program.len(), program.next(), copy.len()), (0, None, 3));
         assert_eq!(copy.collect::<Vec<_>>(), [1, 4, 9]);
-        assert_eq!(format!("{:?}", Program::<u8>::default()), "Program of 0 steps");
+        assert_eq!(format!("{:?}", CoreProgram::<u8>::default()), "Program of 0 steps");
     }
 }

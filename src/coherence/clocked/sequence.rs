@@ -6,14 +6,14 @@
 //! of the agents.
 
 use super::coverage::Point;
-use super::node::Watch;
-use crate::agent::{Effect, Port};
+use super::node::AgentWatch;
+use crate::agent::{AgentPort, Effect};
 use crate::cache::requests::names_uqid;
 use crate::chart::{Chart, Passing};
-use crate::content::{Line, LineAddr};
-use crate::event::Event;
+use crate::content::{CacheLine, LineAddr};
+use crate::event::CoherenceEvent;
 use crate::message::{Class, Msg};
-use scalepool_protocols::cxl::message::Identifier;
+use scalepool_protocols::cxl::message::MessageIdentifier;
 use scalepool_trace::Stamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,7 +43,7 @@ struct UnderWay {
 pub struct Sequence {
     columns: Vec<String>,
     extent: Extent,
-    lines: BTreeMap<(Link, (Identifier, u16)), LineAddr>,
+    lines: BTreeMap<(Link, (MessageIdentifier, u16)), LineAddr>,
     under_way: BTreeMap<(usize, usize, Class), VecDeque<UnderWay>>,
     passing: Vec<Passing>,
 }
@@ -56,12 +56,12 @@ impl Sequence {
     }
 
     /// The line of a message, and what its identifiers mean from now on.
-    fn line_of(&mut self, link: Link, msg: &Msg<Line>) -> Option<LineAddr> {
+    fn line_of(&mut self, link: Link, msg: &Msg<CacheLine>) -> Option<LineAddr> {
         let id = msg.identifier();
         let line = msg.line().or_else(|| self.lines.get(&(link, id)).copied());
         let begins = match *msg {
             // A pull names the UQID of the data that it asks for.
-            Msg::H2dRsp { opcode, rsp_data, .. } => names_uqid(opcode).then_some((Identifier::Uqid, rsp_data)),
+            Msg::H2dRsp { opcode, rsp_data, .. } => names_uqid(opcode).then_some((MessageIdentifier::Uqid, rsp_data)),
             _ => msg.line().map(|_| id),
         };
         if let (Some(id), Some(line)) = (begins, line) {
@@ -70,7 +70,7 @@ impl Sequence {
         line
     }
 
-    fn sent(&mut self, from: usize, to: usize, msg: &Msg<Line>, t_fs: u64) {
+    fn sent(&mut self, from: usize, to: usize, msg: &Msg<CacheLine>, t_fs: u64) {
         let line = self.line_of((from.min(to), from.max(to)), msg);
         let label = match line {
             Some(line) if self.extent.line.is_none() => format!("{} {:#x}", msg.label(), line.address()),
@@ -115,7 +115,7 @@ impl Sequence {
 /// A watch that writes a node's messages down and passes everything on.
 pub struct Recorded<A> {
     /// What else watches the node.
-    pub watch: Option<Box<dyn Watch<A>>>,
+    pub watch: Option<Box<dyn AgentWatch<A>>>,
     /// Where to.
     pub sequence: Arc<Mutex<Sequence>>,
     /// Column of the node.
@@ -124,18 +124,25 @@ pub struct Recorded<A> {
     pub peers: Vec<usize>,
 }
 
-impl<A> Watch<A> for Recorded<A> {
-    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], worked: &[LineAddr], at: Stamp) -> Vec<Event> {
+impl<A> AgentWatch<A> for Recorded<A> {
+    fn step(
+        &mut self,
+        node: usize,
+        agent: &A,
+        effects: &[Effect<CacheLine>],
+        worked: &[LineAddr],
+        at: Stamp,
+    ) -> Vec<CoherenceEvent> {
         self.watch.as_mut().map_or_else(Vec::new, |w| w.step(node, agent, effects, worked, at))
     }
 
-    fn waits(&mut self, node: usize, port: Port, msg: &Msg<Line>) {
+    fn waits(&mut self, node: usize, port: AgentPort, msg: &Msg<CacheLine>) {
         if let Some(watch) = &mut self.watch {
             watch.waits(node, port, msg);
         }
     }
 
-    fn before(&mut self, agent: &A, msg: &Msg<Line>) {
+    fn before(&mut self, agent: &A, msg: &Msg<CacheLine>) {
         if let Some(watch) = &mut self.watch {
             watch.before(agent, msg);
         }
@@ -149,7 +156,7 @@ impl<A> Watch<A> for Recorded<A> {
         self.watch.as_ref().is_some_and(|w| w.has_stopped())
     }
 
-    fn message(&mut self, node: usize, port: Port, msg: &Msg<Line>, taken: bool, at: Stamp) {
+    fn message(&mut self, node: usize, port: AgentPort, msg: &Msg<CacheLine>, taken: bool, at: Stamp) {
         if let Some(&peer) = self.peers.get(usize::from(port)) {
             let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
             if taken {

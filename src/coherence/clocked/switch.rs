@@ -1,7 +1,7 @@
 //! A switch: several links that share one on their way to a hub.
 //!
-//! Modelled: a table from identifiers of messages to links, CacheID below a host ([`Routes`], `coherence` §2.9) or ports
-//! of a fabric (§3.7); a queue for each class of each link, so that no class holds another one; snoops behind the
+//! Modelled: a table from identifiers of messages to links, CacheID below a host ([`CacheRoutes`], `coherence` §2.9) or
+//! ports of a fabric (§3.7); a queue for each class of each link, so that no class holds another one; snoops behind the
 //! responses that came before them (§2.6 O1). Detail: one message of each class of each link a cycle, a cycle in the
 //! switch. Left out: decoders by address, arbitration other than turn by turn, configuration at run time.
 //!
@@ -11,13 +11,13 @@
 
 use super::linked::{Linked, NodeLink};
 use super::node::shown;
-use super::tree::{Part, part};
-use crate::cache::route::Routes;
+use super::tree::{TransactionPart, part};
+use crate::cache::route::CacheRoutes;
 use crate::config::CoherenceConfig;
-use crate::event::Event;
+use crate::event::CoherenceEvent;
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_protocols::cxl::message::Message;
-use scalepool_trace::{Kind, Named, Stamp, Tap};
+use scalepool_trace::{RecordKind, Stamp, Tap, TransactionNaming};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,17 +26,17 @@ const TRUNK: usize = 0;
 
 /// How a message finds its link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Table {
+pub enum SwitchTable {
     /// By CacheID: the hub is the host, a leaf is a caching device.
-    CacheId(Box<Routes>),
+    CacheId(Box<CacheRoutes>),
     /// By ports of a fabric: the link of each port, as a destination routing table has it (`fabric` DRT-1).
     Ports(Arc<BTreeMap<u16, usize>>),
 }
 
-impl Table {
+impl SwitchTable {
     /// By ports of a fabric, one for each link, the trunk's first.
-    pub fn of_ports(ports: &[u16]) -> Table {
-        Table::Ports(Arc::new(ports.iter().enumerate().map(|(link, port)| (*port, link)).collect()))
+    pub fn of_ports(ports: &[u16]) -> SwitchTable {
+        SwitchTable::Ports(Arc::new(ports.iter().enumerate().map(|(link, port)| (*port, link)).collect()))
     }
 
     /// The link on which a message of link `from` goes on, and as what; `None`: it is discarded.
@@ -45,55 +45,57 @@ impl Table {
         config: &CoherenceConfig,
         from: usize,
         message: Message,
-        events: &mut Vec<Event>,
+        events: &mut Vec<CoherenceEvent>,
     ) -> Option<(usize, Message)> {
         match self {
-            Table::CacheId(routes) if from == TRUNK => {
+            SwitchTable::CacheId(routes) if from == TRUNK => {
                 routes.down(config, message, events).map(|(device, message)| (device + 1, message))
             }
-            Table::CacheId(routes) => routes.up(from - 1, message).map(|message| (TRUNK, message)),
-            Table::Ports(ports) => ports.get(&message.route().dpid).filter(|to| **to != from).map(|to| (*to, message)),
+            SwitchTable::CacheId(routes) => routes.up(from - 1, message).map(|message| (TRUNK, message)),
+            SwitchTable::Ports(ports) => {
+                ports.get(&message.route().dpid).filter(|to| **to != from).map(|to| (*to, message))
+            }
         }
     }
 }
 
 /// What a switch has counted.
 #[derive(Debug, Clone, Default)]
-pub struct SwitchResult {
+pub struct CacheSwitchResult {
     /// Its table, with what was discarded; `None`: nobody has looked yet.
-    pub table: Option<Table>,
+    pub table: Option<SwitchTable>,
     /// Messages handed on.
     pub forwarded: u64,
     /// Messages without a way.
     pub discarded: u64,
     /// Broken rules.
-    pub events: Vec<Event>,
+    pub events: Vec<CoherenceEvent>,
 }
 
 /// The module.
 pub struct Switch {
     links: Vec<Linked>,
-    table: Table,
+    table: SwitchTable,
     config: CoherenceConfig,
     tap: Tap,
     /// The link that is served first.
     turn: usize,
     busy_since: Option<Time>,
-    shared: Arc<Mutex<SwitchResult>>,
-    result: SwitchResult,
+    shared: Arc<Mutex<CacheSwitchResult>>,
+    result: CacheSwitchResult,
 }
 
 impl Switch {
     /// A switch whose first link leads to the hub; what it has counted is in `shared` when the run is looked at.
     pub fn new(
         links: Vec<NodeLink>,
-        table: Table,
+        table: SwitchTable,
         config: CoherenceConfig,
         tap: Tap,
-        shared: Arc<Mutex<SwitchResult>>,
+        shared: Arc<Mutex<CacheSwitchResult>>,
     ) -> Switch {
         let links = links.into_iter().map(Linked::new).collect();
-        let result = SwitchResult::default();
+        let result = CacheSwitchResult::default();
         Switch { links, table, config, tap, turn: 0, busy_since: None, shared, result }
     }
 
@@ -111,13 +113,13 @@ impl Switch {
             let of_link = |n: usize, message: &Message| part(self.links[n].link.link, self.links[n].link.form, message);
             let (part, handle) = of_link(TRUNK, &on_trunk);
             let named = match part {
-                Part::Request | Part::Snoop | Part::Conflict => {
-                    Named::Through(of_link(from, &message).1, of_link(to, &changed).1)
+                TransactionPart::Request | TransactionPart::Snoop | TransactionPart::Conflict => {
+                    TransactionNaming::Through(of_link(from, &message).1, of_link(to, &changed).1)
                 }
-                Part::Answer | Part::SnoopAnswer => Named::By(handle),
+                TransactionPart::Answer | TransactionPart::SnoopAnswer => TransactionNaming::By(handle),
             };
             let form = self.links[TRUNK].link.form;
-            self.tap.named(named, at, Kind::Mark, 0, 0, || shown(&on_trunk, form));
+            self.tap.named(named, at, RecordKind::Mark, 0, 0, || shown(&on_trunk, form));
             self.links[to].post(class, changed);
             self.result.forwarded += 1;
         } else {
@@ -162,7 +164,7 @@ impl Module for Switch {
         }
     }
     fn publish(&self) {
-        let result = SwitchResult { table: Some(self.table.clone()), ..self.result.clone() };
+        let result = CacheSwitchResult { table: Some(self.table.clone()), ..self.result.clone() };
         *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = result;
     }
 }

@@ -11,20 +11,20 @@
 //! first device are the answer, so behind the step the home's transaction ends. The other device serves the snoop alike.
 
 use super::core::Told;
-use crate::agent::Port;
+use crate::agent::AgentPort;
 use crate::cache::requests::names_uqid;
 use crate::content::LineAddr;
 use crate::mem::host::block_lines;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{D2hRspOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode};
-use scalepool_protocols::cxl::message::{self, Form, Message, TransactionRole};
+use scalepool_protocols::cxl::message::{self, Message, MessageForm, TransactionRole};
 use scalepool_trace::wait::WAIT_OVER;
-use scalepool_trace::{Body, Handle, Identifier, Kind, Named, Stamp, Tap, Wait};
+use scalepool_trace::{Body, RecordKind, RequestIdentifier, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
 use std::collections::BTreeMap;
 
 /// What a message is to the transaction that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum TransactionPart {
     /// It begins it.
     Request,
     /// A conflict, or its acknowledgement.
@@ -38,48 +38,48 @@ pub enum Part {
 }
 
 /// What a message is, and by what both ends of the link know its transaction.
-pub fn part(link: u32, form: Form, message: &Message) -> (Part, Handle) {
+pub fn part(link: u32, form: MessageForm, message: &Message) -> (TransactionPart, TransactionHandle) {
     let (named, value) = message.identifier();
     let route = message.route();
     let is_down = message.class().dir() == Dir::Down;
     // Ports of a fabric travel with port based routing alone, CacheIDs in 256-byte flits alone.
-    let port = |port: u16| if form == Form::Pbr { u32::from(port) } else { 0 };
+    let port = |port: u16| if form == MessageForm::Pbr { u32::from(port) } else { 0 };
     let host = port(if is_down { route.spid } else { route.dpid });
     let device = port(if is_down { route.dpid } else { route.spid });
-    let cache = if form == Form::Hbr { u32::from(route.cache_id) } else { device };
+    let cache = if form == MessageForm::Hbr { u32::from(route.cache_id) } else { device };
     let (part, identifier, owner) = match (message, named) {
         // Their tag is a CQID.
         (Message::M2sReq(m), _) if matches!(m.opcode, M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd) => {
-            (Part::Answer, Identifier::Cqid, device)
+            (TransactionPart::Answer, RequestIdentifier::Cqid, device)
         }
         (Message::M2sRwd(m, _), _) if m.opcode == M2sRwdOpcode::BIConflict => {
-            (Part::Conflict, Identifier::CxlConflict, host)
+            (TransactionPart::Conflict, RequestIdentifier::CxlConflict, host)
         }
         (Message::S2mNdr(m), _) if m.opcode == NdrOpcode::BIConflictAck => {
-            (Part::Conflict, Identifier::CxlConflict, host)
+            (TransactionPart::Conflict, RequestIdentifier::CxlConflict, host)
         }
-        (_, message::Identifier::Cqid) => (message.class().role().into(), Identifier::Cqid, cache),
+        (_, message::MessageIdentifier::Cqid) => (message.class().role().into(), RequestIdentifier::Cqid, cache),
         // The UQID of a home names the device.
-        (_, message::Identifier::Uqid) => (message.class().role().into(), Identifier::Uqid, 0),
-        (_, message::Identifier::Tag) => (message.class().role().into(), Identifier::CxlTag, host),
-        (_, message::Identifier::BiTag) => (message.class().role().into(), Identifier::BiTag, host),
+        (_, message::MessageIdentifier::Uqid) => (message.class().role().into(), RequestIdentifier::Uqid, 0),
+        (_, message::MessageIdentifier::Tag) => (message.class().role().into(), RequestIdentifier::CxlTag, host),
+        (_, message::MessageIdentifier::BiTag) => (message.class().role().into(), RequestIdentifier::BiTag, host),
     };
-    (part, Handle { identifier, link, owner, value, address: 0 })
+    (part, TransactionHandle { identifier, link, owner, value, address: 0 })
 }
 
-impl From<TransactionRole> for Part {
-    fn from(role: TransactionRole) -> Part {
+impl From<TransactionRole> for TransactionPart {
+    fn from(role: TransactionRole) -> TransactionPart {
         match role {
-            TransactionRole::Request => Part::Request,
-            TransactionRole::Answer => Part::Answer,
-            TransactionRole::Snoop => Part::Snoop,
-            TransactionRole::SnoopAnswer => Part::SnoopAnswer,
+            TransactionRole::Request => TransactionPart::Request,
+            TransactionRole::Answer => TransactionPart::Answer,
+            TransactionRole::Snoop => TransactionPart::Snoop,
+            TransactionRole::SnoopAnswer => TransactionPart::SnoopAnswer,
         }
     }
 }
 
 /// An identifier as a node tells it apart.
-type Key = (Port, Identifier, u16);
+type Key = (AgentPort, RequestIdentifier, u16);
 
 /// Answers of a snoop that are still to come.
 #[derive(Debug, Clone, Copy)]
@@ -157,11 +157,11 @@ pub struct Passing<'a> {
     /// Number of the link for the log, and whether the node sends it.
     pub link: (u16, bool),
     /// The agent's port.
-    pub port: Port,
+    pub port: AgentPort,
     /// The message.
     pub message: &'a Message,
     /// What it is to its transaction.
-    pub part: (Part, Handle),
+    pub part: (TransactionPart, TransactionHandle),
     /// Its line, if it names one.
     pub line: Option<LineAddr>,
 }
@@ -184,8 +184,8 @@ pub struct Tree {
     /// Snoops without an answer, by who waits for them.
     awaited: BTreeMap<u64, u32>,
     /// Data that a peer pulls, and data that was pulled from a peer.
-    pulled: BTreeMap<(Port, u16), u64>,
-    pulls: BTreeMap<(Port, u16), Key>,
+    pulled: BTreeMap<(AgentPort, u16), u64>,
+    pulls: BTreeMap<(AgentPort, u16), Key>,
     /// What the step is done for.
     cause: u64,
     /// What was taken in the step.
@@ -205,7 +205,7 @@ impl Tree {
     }
 
     fn key(passing: &Passing<'_>) -> Key {
-        let (_, Handle { identifier, value, .. }) = passing.part;
+        let (_, TransactionHandle { identifier, value, .. }) = passing.part;
         (passing.port, identifier, value)
     }
 
@@ -218,14 +218,14 @@ impl Tree {
         tap: &mut Tap,
         channel: (usize, usize),
         (wait, line): (Wait, Option<LineAddr>),
-        part: (Part, Handle),
+        part: (TransactionPart, TransactionHandle),
     ) {
         let holder = line.filter(|_| wait == Wait::Line).map_or(0, |line| self.holder(line, 0));
         // A line that nobody works on: the agent has no place for what comes.
         let wait = if wait == Wait::Line && holder == 0 { Wait::Room } else { wait };
-        let begins = matches!(part.0, Part::Request | Part::Snoop);
+        let begins = matches!(part.0, TransactionPart::Request | TransactionPart::Snoop);
         if begins && self.held.insert(channel, wait) != Some(wait) {
-            tap.named(Named::By(part.1), at, Kind::Mark, 0, 0, || Body::Wait { wait, holder });
+            tap.named(TransactionNaming::By(part.1), at, RecordKind::Mark, 0, 0, || Body::Wait { wait, holder });
         }
     }
 
@@ -254,39 +254,39 @@ impl Tree {
     ) {
         let ((part, handle), key) = (passing.part, Tree::key(passing));
         if self.held.remove(&channel).is_some() {
-            tap.named(Named::By(handle), at, Kind::Mark, 0, 0, || Body::Mark(WAIT_OVER));
+            tap.named(TransactionNaming::By(handle), at, RecordKind::Mark, 0, 0, || Body::Mark(WAIT_OVER));
         }
         (self.cause, self.taken, self.written) = (0, None, None);
-        let mut named = Named::Nowhere;
+        let mut named = TransactionNaming::Nowhere;
         let (kind, id) = match part {
-            Part::Request | Part::Snoop => {
+            TransactionPart::Request | TransactionPart::Snoop => {
                 let id = tap.new_id();
                 let (answered, owed) = match part {
-                    Part::Snoop => (false, Owed::of(passing.message)),
+                    TransactionPart::Snoop => (false, Owed::of(passing.message)),
                     _ => (has_no_answer(passing.message), Owed::NOTHING),
                 };
                 let line = passing.line;
                 let new = Served { id, line, owed, answered, pulls: false, acts: false, waits: false };
                 self.served.insert(key, new);
-                (self.cause, self.taken, named) = (id, Some(key), Named::By(handle));
-                (Kind::Begin, id)
+                (self.cause, self.taken, named) = (id, Some(key), TransactionNaming::By(handle));
+                (RecordKind::Begin, id)
             }
-            Part::Conflict => {
-                named = Named::By(handle);
+            TransactionPart::Conflict => {
+                named = TransactionNaming::By(handle);
                 // The request in conflict has the same tag; the agent may ask again for its access.
-                self.cause = self.asked.get(&(key.0, Identifier::CxlTag, key.2)).map_or(0, |asked| asked.parent);
-                (Kind::Mark, self.conflicts.remove(&key).unwrap_or(0))
+                self.cause = self.asked.get(&(key.0, RequestIdentifier::CxlTag, key.2)).map_or(0, |asked| asked.parent);
+                (RecordKind::Mark, self.conflicts.remove(&key).unwrap_or(0))
             }
-            Part::Answer => {
+            TransactionPart::Answer => {
                 let id = self.asked.get(&key).map_or(0, |asked| asked.id);
                 if let Some(uqid) = pull(passing.message) {
                     self.pulled.insert((passing.port, uqid), id);
                 }
                 // What follows is for the same access.
                 self.cause = self.asked.get(&key).map_or(0, |asked| asked.parent);
-                (Kind::Mark, id)
+                (RecordKind::Mark, id)
             }
-            Part::SnoopAnswer => (Kind::Mark, self.snoop_answer(key)),
+            TransactionPart::SnoopAnswer => (RecordKind::Mark, self.snoop_answer(key)),
         };
         tap.record_on(passing.link, named, at, kind, (id, 0), body);
         self.snoop_ends(at, tap, key, passing.message);
@@ -314,7 +314,7 @@ impl Tree {
             return;
         }
         self.snooped.remove(&key);
-        tap.record(at, Kind::End, id, 0, || Body::None);
+        tap.record(at, RecordKind::End, id, 0, || Body::None);
         if let Some(awaited) = self.awaited.get_mut(&parent) {
             *awaited -= 1;
             if *awaited == 0 {
@@ -332,16 +332,16 @@ impl Tree {
             self.asked.remove(&key);
             self.writes.remove(&line);
             self.written = Some(line);
-            tap.record(at, Kind::End, id, 0, || Body::None);
+            tap.record(at, RecordKind::End, id, 0, || Body::None);
         }
     }
 
     /// Records a message that the agent sends, and what it begins.
     pub fn send(&mut self, at: Stamp, tap: &mut Tap, passing: &Passing<'_>, body: impl FnOnce() -> Body) {
         let ((part, handle), key) = (passing.part, Tree::key(passing));
-        let mut named = Named::Nowhere;
+        let mut named = TransactionNaming::Nowhere;
         let (kind, id, parent) = match part {
-            Part::Request => {
+            TransactionPart::Request => {
                 let writes = passing.line.filter(|_| matches!(passing.message, Message::M2sRwd(..)));
                 let lines = if writes.is_some() { &mut self.writes } else { &mut self.own };
                 let open = passing.line.and_then(|line| lines.get(&line)).copied();
@@ -349,27 +349,27 @@ impl Tree {
                 lines.extend(passing.line.map(|line| (line, id)));
                 let parent = if open.is_some() { self.cause } else { self.acts(at, tap, passing.line) };
                 self.asked.insert(key, Asked { id, parent, writes });
-                named = Named::As(handle);
-                (if open.is_some() { Kind::Mark } else { Kind::Begin }, id, parent)
+                named = TransactionNaming::As(handle);
+                (if open.is_some() { RecordKind::Mark } else { RecordKind::Begin }, id, parent)
             }
-            Part::Conflict => match passing.line {
+            TransactionPart::Conflict => match passing.line {
                 Some(line) => {
                     // Of the snoop that it is about.
                     let id = self.holder(line, 0);
                     self.conflicts.insert(key, id);
-                    named = Named::As(handle);
-                    (Kind::Mark, id, 0)
+                    named = TransactionNaming::As(handle);
+                    (RecordKind::Mark, id, 0)
                 }
                 None => {
-                    named = Named::By(handle);
-                    (Kind::Mark, 0, 0)
+                    named = TransactionNaming::By(handle);
+                    (RecordKind::Mark, 0, 0)
                 }
             },
-            Part::Answer => (Kind::Mark, self.answer(at, tap, key, passing.message), 0),
-            Part::Snoop => {
+            TransactionPart::Answer => (RecordKind::Mark, self.answer(at, tap, key, passing.message), 0),
+            TransactionPart::Snoop => {
                 let (id, parent) = (tap.new_id(), self.acts(at, tap, passing.line));
                 self.snooped.insert(key, Snooped { id, parent, owed: Owed::of(passing.message) });
-                named = Named::As(handle);
+                named = TransactionNaming::As(handle);
                 if parent != 0 {
                     let awaited = self.awaited.entry(parent).or_default();
                     *awaited += 1;
@@ -377,12 +377,12 @@ impl Tree {
                         tap.wait(at, parent, Wait::Snoop, 0);
                     }
                 }
-                (Kind::Begin, id, parent)
+                (RecordKind::Begin, id, parent)
             }
-            Part::SnoopAnswer => {
+            TransactionPart::SnoopAnswer => {
                 let pulled = (passing.port, key.2);
                 let id = self.pulled.remove(&pulled).unwrap_or_else(|| self.answer(at, tap, key, passing.message));
-                (Kind::Mark, id, 0)
+                (RecordKind::Mark, id, 0)
             }
         };
         tap.record_on(passing.link, named, at, kind, (id, parent), body);
@@ -433,7 +433,7 @@ impl Tree {
         }
         let own = self.own.remove(&line);
         if let Some(id) = own {
-            tap.record(at, Kind::End, id, 0, || Body::None);
+            tap.record(at, RecordKind::End, id, 0, || Body::None);
         }
         own.is_some()
     }
@@ -443,7 +443,7 @@ impl Tree {
         self.served.retain(|_, served| {
             let is_over = served.answered && !served.pulls;
             if is_over {
-                tap.record(at, Kind::End, served.id, 0, || Body::None);
+                tap.record(at, RecordKind::End, served.id, 0, || Body::None);
             }
             !is_over
         });
@@ -466,7 +466,7 @@ impl Tree {
                 Told::Begins { access, name, address } => {
                     let id = tap.new_id();
                     self.accesses.insert(access, id);
-                    tap.record(at, Kind::Begin, id, 0, || Body::Access { name, address });
+                    tap.record(at, RecordKind::Begin, id, 0, || Body::Access { name, address });
                 }
                 Told::Waits { access, wait, on, line } => {
                     let id = self.access(access);
@@ -492,7 +492,7 @@ impl Tree {
             if let Told::Ends { access } = told
                 && let Some(id) = self.accesses.remove(access)
             {
-                tap.record(at, Kind::End, id, 0, || Body::None);
+                tap.record(at, RecordKind::End, id, 0, || Body::None);
             }
         }
     }

@@ -7,14 +7,14 @@
 //! A walk through one read: its decoder allows UIO and covers it; its first line is read, for which the DCOH asks the owner
 //! by BISnpCur; when that has ended the next line follows; behind the last one the access is complete.
 
-use super::accessor::Measured;
+use super::accessor::AccessorMeasured;
 use super::core::{Core, CoreReport, Told, Wants};
-use super::program::Program;
-use crate::agent::{Effect, Out};
+use super::program::CoreProgram;
+use crate::agent::{AgentOutput, Effect};
 use crate::config::CoherenceConfig;
-use crate::content::{Line, LineAddr};
+use crate::content::{CacheLine, LineAddr};
 use crate::mem::dcoh::{Dcoh, DeviceOp};
-use crate::mem::uio::{Decoder, LINE_BYTES, decode};
+use crate::mem::uio::{LINE_BYTES, UioDecoder, decode};
 use scalepool_trace::Wait;
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub struct UioAccess {
     /// Length, at least 1.
     pub bytes: u64,
     /// What a write writes, as it stands in each line.
-    pub write: Option<Line>,
+    pub write: Option<CacheLine>,
     /// Cycles that must pass before it begins.
     pub think_cycles: u64,
 }
@@ -55,8 +55,8 @@ struct Open {
 /// The peer.
 #[derive(Debug, Clone)]
 pub struct UioPeer {
-    decoders: Vec<Decoder>,
-    todo: Program<UioAccess>,
+    decoders: Vec<UioDecoder>,
+    todo: CoreProgram<UioAccess>,
     open: Option<Open>,
     begins_at: u64,
     /// Accesses that have begun.
@@ -66,14 +66,14 @@ pub struct UioPeer {
     /// Accesses that were aborted.
     pub aborts: u64,
     /// Accesses that were completed.
-    pub measured: Measured,
+    pub measured: AccessorMeasured,
 }
 
 impl UioPeer {
     /// A peer with its accesses, in front of these decoders.
-    pub fn new(decoders: Vec<Decoder>, accesses: Program<UioAccess>) -> UioPeer {
+    pub fn new(decoders: Vec<UioDecoder>, accesses: CoreProgram<UioAccess>) -> UioPeer {
         let begins_at = accesses.front().map_or(0, |a| a.think_cycles);
-        let measured = Measured::default();
+        let measured = AccessorMeasured::default();
         let (begun, told) = (0, Vec::new());
         UioPeer { decoders, todo: accesses, open: None, begins_at, begun, told, aborts: 0, measured }
     }
@@ -100,14 +100,14 @@ impl UioPeer {
     }
 }
 
-impl Core<Dcoh<Line>> for UioPeer {
+impl Core<Dcoh<CacheLine>> for UioPeer {
     fn cycle(
         &mut self,
-        agent: &mut Dcoh<Line>,
+        agent: &mut Dcoh<CacheLine>,
         config: &CoherenceConfig,
         cycle: u64,
-        effects: &[Effect<Line>],
-        out: &mut Out<Line>,
+        effects: &[Effect<CacheLine>],
+        out: &mut AgentOutput<CacheLine>,
     ) -> Wants {
         if let Some(open) = &mut self.open
             && open.given

@@ -3,7 +3,7 @@
 //! An incoming message is taken only when the classes that it may wait for have room on their way out. A class that it
 //! must not wait for is never asked: its queue grows by what the protocol bounds, the requests of the agent itself.
 
-use crate::event::Event;
+use crate::event::CoherenceEvent;
 use crate::message::{Class, Dir, rank, waiting_rule};
 
 /// Whether an incoming message may wait for an outgoing class, at a device or at a host. Deadlock freedom is the order of
@@ -59,7 +59,7 @@ impl WaitTable {
 
     /// A cycle of classes in which each waits for the next, where all other agents keep the sheet. The event names the
     /// row of the wait that closes it.
-    pub fn cycle(&self) -> Option<Event> {
+    pub fn cycle(&self) -> Option<CoherenceEvent> {
         let mut waits: Vec<(Class, Class)> = Vec::new();
         for incoming in Class::ALL {
             let of = |o: &Class| may_wait_for(incoming, *o) || self.waits(incoming, *o);
@@ -81,7 +81,7 @@ impl WaitTable {
             }
             if chain.contains(&incoming) {
                 let found = format!("{} waits for {}, which waits for it", incoming.name(), outgoing.name());
-                return Some(Event::new(rule, None, "agent", found, "no cycle"));
+                return Some(CoherenceEvent::new(rule, None, "agent", found, "no cycle"));
             }
         }
         None

@@ -10,11 +10,11 @@
 //! value and the data under way. Other lines are not looked at, however many there are.
 
 use super::coverage::Point;
-use super::node::Watch;
-use crate::agent::{Effect, Port};
+use super::node::AgentWatch;
+use crate::agent::{AgentPort, Effect};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, Line, LineAddr};
-use crate::event::Event;
+use crate::content::{CacheLine, LineAddr, LineContent};
+use crate::event::CoherenceEvent;
 use crate::ids::IdSet;
 use crate::message::{Class, Msg};
 use crate::monitor::{CopyView, View, check_bias, check_copies};
@@ -26,11 +26,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HomeView {
     /// Its value.
-    pub value: Line,
+    pub value: CacheLine,
     /// Nodes that it takes for holders.
     pub tracked: IdSet,
     /// Values that it has received and not put in place.
-    pub kept: Vec<Line>,
+    pub kept: Vec<CacheLine>,
     /// Bias of the line, for a device with a bias table: device (`true`) or host.
     pub device_bias: Option<bool>,
 }
@@ -38,19 +38,19 @@ pub struct HomeView {
 /// An agent as the watcher reads it.
 pub trait Watched {
     /// Its copy of a line; `agent` of it is 0, the watcher fills it in.
-    fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<Line>>;
+    fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<CacheLine>>;
 
     /// The home's view of a line; `None`: it is no home.
     fn home(&self, line: LineAddr) -> Option<HomeView>;
 
     /// A value of a line that it has received and not made a copy of.
-    fn early(&self, line: LineAddr) -> Option<Line>;
+    fn early(&self, line: LineAddr) -> Option<CacheLine>;
 
     /// Lines that it may change when it takes a message, but for those of messages that it sends then.
-    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr>;
+    fn lines_of(&self, msg: &Msg<CacheLine>) -> Vec<LineAddr>;
 
     /// The row of a table by which it will take a message; `None`: no row, or the message needs none.
-    fn row(&self, _msg: &Msg<Line>) -> Option<Point> {
+    fn row(&self, _msg: &Msg<CacheLine>) -> Option<Point> {
         None
     }
 }
@@ -62,7 +62,7 @@ const REMEMBERED: usize = 256;
 const HOME: usize = 0;
 
 /// The node at a port of the home: the home is the first of all.
-fn node_at(port: Port) -> Port {
+fn node_at(port: AgentPort) -> AgentPort {
     port + 1
 }
 
@@ -78,17 +78,17 @@ const SHOWN: usize = 16;
 pub struct Watcher {
     config: CoherenceConfig,
     names: Vec<String>,
-    copies: BTreeMap<LineAddr, BTreeMap<usize, CopyView<Line>>>,
-    early: BTreeMap<LineAddr, BTreeMap<usize, Line>>,
-    newest: BTreeMap<LineAddr, Line>,
+    copies: BTreeMap<LineAddr, BTreeMap<usize, CopyView<CacheLine>>>,
+    early: BTreeMap<LineAddr, BTreeMap<usize, CacheLine>>,
+    newest: BTreeMap<LineAddr, CacheLine>,
     /// Of lines that the home's core works on: the newest values since it began.
-    since: BTreeMap<LineAddr, Vec<Line>>,
+    since: BTreeMap<LineAddr, Vec<CacheLine>>,
     homes: BTreeMap<LineAddr, HomeView>,
-    in_flight: Vec<Line>,
+    in_flight: Vec<CacheLine>,
     /// Requests that the home lets wait, by line and port, with the requests for the line that it took since.
-    waiting: BTreeMap<(LineAddr, Port), u64>,
+    waiting: BTreeMap<(LineAddr, AgentPort), u64>,
     /// What is wrong with the message that is being taken.
-    overtaken: Vec<Event>,
+    overtaken: Vec<CoherenceEvent>,
     /// Lines to be read again behind the step that is under way.
     suspects: BTreeSet<LineAddr>,
     /// Lines to be checked.
@@ -124,15 +124,15 @@ impl Watcher {
     }
 
     /// V10: the home takes a request while others for the line wait.
-    fn goes_first(&mut self, port: Port, line: LineAddr) {
+    fn goes_first(&mut self, port: AgentPort, line: LineAddr) {
         self.waiting.remove(&(line, port));
         let others = self.names.len().saturating_sub(2) as u64;
         let bound = if self.config.progress_bound == 0 { others } else { self.config.progress_bound };
-        for (&(_, waits), seen) in self.waiting.range_mut((line, 0)..=(line, Port::MAX)) {
+        for (&(_, waits), seen) in self.waiting.range_mut((line, 0)..=(line, AgentPort::MAX)) {
             *seen += 1;
             if *seen == bound + 1 {
                 let (at, found) = (format!("agent {}", node_at(waits)), format!("{seen} requests went first"));
-                self.overtaken.push(Event::new("COH-INV-10", line, at, found, format!("at most {bound}")));
+                self.overtaken.push(CoherenceEvent::new("COH-INV-10", line, at, found, format!("at most {bound}")));
             }
         }
     }
@@ -152,7 +152,7 @@ impl Watcher {
     }
 
     /// Checks the lines that were touched; `events` are those of the step itself.
-    fn check(&mut self, mut events: Vec<Event>) -> Vec<Event> {
+    fn check(&mut self, mut events: Vec<CoherenceEvent>) -> Vec<CoherenceEvent> {
         if self.stopped {
             return Vec::new();
         }
@@ -161,11 +161,11 @@ impl Watcher {
             let copies: Vec<_> = self.copies.get(&line).into_iter().flat_map(|c| c.values().cloned()).collect();
             let early = self.early.get(&line).into_iter().flat_map(BTreeMap::values);
             // What is not usable is on its way home: an evict whose end is under way.
-            let leaving = copies.iter().filter(|c| !c.usable).map(|c| c.agent as Port);
+            let leaving = copies.iter().filter(|c| !c.usable).map(|c| c.agent as AgentPort);
             let tracked = leaving.fold(home.tracked.clone(), IdSet::with);
             let view = View {
                 line,
-                newest: self.newest.get(&line).copied().unwrap_or_else(|| Line::initial(line)),
+                newest: self.newest.get(&line).copied().unwrap_or_else(|| CacheLine::initial(line)),
                 home: home.value,
                 in_flight: self.in_flight.iter().chain(&home.kept).chain(early).copied().collect(),
                 copies,
@@ -212,7 +212,7 @@ impl Watcher {
 }
 
 /// The line of a request that a home may let wait.
-fn request(msg: &Msg<Line>) -> Option<LineAddr> {
+fn request(msg: &Msg<CacheLine>) -> Option<LineAddr> {
     matches!(msg.class(), Class::D2hReq | Class::M2sReq).then(|| msg.line()).flatten()
 }
 
@@ -236,22 +236,22 @@ fn put<T: PartialEq>(
 }
 
 /// A node's handle on the watcher.
-pub struct Handle(pub Arc<Mutex<Watcher>>);
+pub struct WatcherHandle(pub Arc<Mutex<Watcher>>);
 
-impl Handle {
+impl WatcherHandle {
     fn watcher(&self) -> MutexGuard<'_, Watcher> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<A: Watched> Watch<A> for Handle {
-    fn waits(&mut self, node: usize, port: Port, msg: &Msg<Line>) {
+impl<A: Watched> AgentWatch<A> for WatcherHandle {
+    fn waits(&mut self, node: usize, port: AgentPort, msg: &Msg<CacheLine>) {
         if let (HOME, Some(line)) = (node, request(msg)) {
             self.watcher().waiting.entry((line, port)).or_insert(0);
         }
     }
 
-    fn before(&mut self, agent: &A, msg: &Msg<Line>) {
+    fn before(&mut self, agent: &A, msg: &Msg<CacheLine>) {
         let mut watcher = self.watcher();
         watcher.met.extend(agent.row(msg));
         watcher.suspects.extend(agent.lines_of(msg));
@@ -261,12 +261,19 @@ impl<A: Watched> Watch<A> for Handle {
         self.watcher().met.clone()
     }
 
-    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], worked: &[LineAddr], _: Stamp) -> Vec<Event> {
+    fn step(
+        &mut self,
+        node: usize,
+        agent: &A,
+        effects: &[Effect<CacheLine>],
+        worked: &[LineAddr],
+        _: Stamp,
+    ) -> Vec<CoherenceEvent> {
         let mut watcher = self.watcher();
         let watcher = &mut *watcher;
         watcher.suspects.extend(worked);
         for line in worked.iter().filter(|_| node == HOME) {
-            let newest = watcher.newest.get(line).copied().unwrap_or_else(|| Line::initial(*line));
+            let newest = watcher.newest.get(line).copied().unwrap_or_else(|| CacheLine::initial(*line));
             watcher.since.insert(*line, vec![newest]);
         }
         let mut events = std::mem::take(&mut watcher.overtaken);
@@ -286,7 +293,7 @@ impl<A: Watched> Watch<A> for Handle {
                         && !values.contains(value)
                     {
                         let (found, expected) = (format!("{value:?}"), "the last store's value while it was read");
-                        events.push(Event::new("COH-UIO-01", *line, format!("agent {node}"), found, expected));
+                        events.push(CoherenceEvent::new("COH-UIO-01", *line, format!("agent {node}"), found, expected));
                     }
                     (*line, None)
                 }
@@ -311,7 +318,7 @@ impl<A: Watched> Watch<A> for Handle {
         self.watcher().stopped
     }
 
-    fn message(&mut self, node: usize, port: Port, msg: &Msg<Line>, taken: bool, at: Stamp) {
+    fn message(&mut self, node: usize, port: AgentPort, msg: &Msg<CacheLine>, taken: bool, at: Stamp) {
         let mut watcher = self.watcher();
         if let Some(data) = msg.data()
             && !matches!(msg, Msg::D2hData { bogus: true, .. })

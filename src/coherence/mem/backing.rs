@@ -1,11 +1,11 @@
 //! Where a device keeps the values of its lines: a small map that can be compared and hashed in a search, an indexed store
 //! of bytes in a run. Left out: time, which is the business of whoever calls the device.
 
-use crate::content::{Content, LineAddr};
+use crate::content::{LineAddr, LineContent};
 use std::collections::BTreeMap;
 
 /// Values of lines.
-pub trait Backing<D: Content> {
+pub trait Backing<D: LineContent> {
     /// Whether there is memory behind the address of a line.
     fn holds(&self, line: LineAddr) -> bool {
         let _ = line;
@@ -20,7 +20,7 @@ pub trait Backing<D: Content> {
     fn merge(&mut self, line: LineAddr, data: &D, enables: u64);
 }
 
-impl<D: Content> Backing<D> for BTreeMap<LineAddr, D> {
+impl<D: LineContent> Backing<D> for BTreeMap<LineAddr, D> {
     fn value(&self, line: LineAddr) -> D {
         self.get(&line).cloned().unwrap_or_else(|| D::initial(line))
     }

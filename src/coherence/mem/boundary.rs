@@ -5,7 +5,7 @@
 
 use super::tables::Copy4;
 use crate::content::LineAddr;
-use crate::event::Event;
+use crate::event::CoherenceEvent;
 
 /// State of a line inside a host with several caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,13 +37,13 @@ impl Inside {
 
     /// What is wrong when the host says `said` of the line; clean copies may be said to be less than they are, and a
     /// line whose bytes have been written back counts as clean.
-    pub fn check(self, line: LineAddr, said: Copy4, written_back: bool) -> Option<Event> {
+    pub fn check(self, line: LineAddr, said: Copy4, written_back: bool) -> Option<CoherenceEvent> {
         let holds = match (self.outside(), written_back) {
             (Copy4::M, true) => Copy4::E,
             (state, _) => state,
         };
         let legal = if holds == Copy4::M { said == Copy4::M } else { said <= holds };
         let found = format!("{} said of {self:?}", said.letter());
-        (!legal).then(|| Event::new("COH-MHO-03", line, "host", found, format!("{}", holds.letter())))
+        (!legal).then(|| CoherenceEvent::new("COH-MHO-03", line, "host", found, format!("{}", holds.letter())))
     }
 }

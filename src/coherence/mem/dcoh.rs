@@ -13,18 +13,18 @@
 //! takes at any time, gets its Cmp and answers BIRspI. The tracker closes, Cmp-E and the data leave for host 0, and the
 //! filter records it as owner.
 
-use super::filter::{Filter, Holders};
+use super::filter::{Holders, SnoopFilter};
 use super::host::block_lines;
 use super::load;
 use super::options::BlockRelease;
-use super::tables::{self, Copy4, Region};
-use crate::agent::{Accept, Agent, Effect, Out, Port};
+use super::tables::{self, Copy4, HdmRegion};
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, LineAddr};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent};
+use crate::event::CoherenceEvent;
 use crate::ids::{IdSet, MOST_PORTS};
 use crate::message::Msg;
-use crate::mutant::Mutant;
+use crate::mutant::CoherenceMutant;
 use crate::names::{self, BI_TAGS};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -60,7 +60,15 @@ struct Stored<D> {
 /// Why a transaction is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Cause {
-    Host { host: Port, opcode: M2sReqOpcode, meta_field: MetaField, meta: MetaValue, snp: SnpType, tag: u16, way: u8 },
+    Host {
+        host: AgentPort,
+        opcode: M2sReqOpcode,
+        meta_field: MetaField,
+        meta: MetaValue,
+        snp: SnpType,
+        tag: u16,
+        way: u8,
+    },
     Device(DeviceOp),
 }
 
@@ -84,7 +92,7 @@ impl Open {
 /// One open back-invalidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Tracker {
-    host: Port,
+    host: AgentPort,
     bi_tag: u16,
     opcode: BisnpOpcode,
     first: LineAddr,
@@ -107,8 +115,8 @@ impl Tracker {
 /// The device's coherence engine for HDM-DB. Port n is host n.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dcoh<D> {
-    hosts: Port,
-    filter: Filter,
+    hosts: AgentPort,
+    filter: SnoopFilter,
     memory: BTreeMap<LineAddr, Stored<D>>,
     own: BTreeMap<LineAddr, (Copy4, D)>,
     open: Vec<Open>,
@@ -117,12 +125,12 @@ pub struct Dcoh<D> {
     uio: BTreeMap<LineAddr, (D, u64)>,
 }
 
-impl<D: Content> Dcoh<D> {
+impl<D: LineContent> Dcoh<D> {
     /// A device for `hosts` hosts (1 to [`MOST_PORTS`]), with empty filter and cache.
-    pub fn new(config: &CoherenceConfig, hosts: Port) -> Self {
+    pub fn new(config: &CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
-            hosts: hosts.clamp(1, MOST_PORTS as Port),
-            filter: Filter::new(config.mem.filter_sets, config.mem.filter_ways),
+            hosts: hosts.clamp(1, MOST_PORTS as AgentPort),
+            filter: SnoopFilter::new(config.mem.filter_sets, config.mem.filter_ways),
             memory: BTreeMap::new(),
             own: BTreeMap::new(),
             open: Vec::new(),
@@ -156,7 +164,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// The filter.
-    pub fn filter(&self) -> &Filter {
+    pub fn filter(&self) -> &SnoopFilter {
         &self.filter
     }
 
@@ -176,7 +184,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// The host whose open request for the line says that it holds nothing (MetaValue Invalid).
-    pub fn gives_up(&self, line: LineAddr) -> Option<Port> {
+    pub fn gives_up(&self, line: LineAddr) -> Option<AgentPort> {
         self.open.iter().filter(|o| o.covers(line)).find_map(|o| match o.cause {
             Cause::Host { host, meta_field: MetaField::Meta0State, meta: MetaValue::Invalid, .. } => Some(host),
             _ => None,
@@ -187,17 +195,17 @@ impl<D: Content> Dcoh<D> {
     pub fn load(&self, config: &CoherenceConfig) -> DevLoad {
         let internal = load::of_depth(self.trackers.len() + self.open.len(), config.mem.devload);
         let (egress, reduction) = (DevLoad(0), DevLoad(config.mem.throughput_reduction));
-        load::Parts { internal, egress, reduction }.reported()
+        load::DevLoadParts { internal, egress, reduction }.reported()
     }
 
     /// Whether requests to a line have to wait.
     pub fn is_busy(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        let released = |t: &Tracker| t.count > 1 && config.has(Mutant::BlockLineReleased);
+        let released = |t: &Tracker| t.count > 1 && config.has(CoherenceMutant::BlockLineReleased);
         let waits = |t: &Tracker| t.waits & t.bit(line) != 0 && !released(t);
         if self.trackers.iter().any(waits) {
             return true;
         }
-        let early = config.mem.block_release == BlockRelease::Early || config.has(Mutant::BlockLineReleased);
+        let early = config.mem.block_release == BlockRelease::Early || config.has(CoherenceMutant::BlockLineReleased);
         self.open.iter().any(|o| o.victim == Some(line) || (o.covers(line) && !(o.count > 1 && early)))
     }
 
@@ -226,7 +234,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// Starts an operation for which [`Dcoh::can_issue`] holds.
-    pub fn issue(&mut self, config: &CoherenceConfig, line: LineAddr, op: DeviceOp, out: &mut Out<D>) {
+    pub fn issue(&mut self, config: &CoherenceConfig, line: LineAddr, op: DeviceOp, out: &mut AgentOutput<D>) {
         if !self.can_issue(config, line, op) {
             out.events.push(self.event("COH-STA-01", Some(line), format!("{op:?}"), "an idle line in the right state"));
             return;
@@ -241,7 +249,7 @@ impl<D: Content> Dcoh<D> {
         line: LineAddr,
         data: D,
         enables: u64,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) -> bool {
         let starts = self.can_issue(config, line, DeviceOp::UioWrite);
         if starts {
@@ -254,7 +262,13 @@ impl<D: Content> Dcoh<D> {
     /// Starts an operation on 2 or 4 lines with block back-invalidates; `block` has the enable in bits 1:0.
     ///
     /// Returns whether it was started: all lines must be idle.
-    pub fn issue_block(&mut self, config: &CoherenceConfig, block: LineAddr, op: DeviceOp, out: &mut Out<D>) -> bool {
+    pub fn issue_block(
+        &mut self,
+        config: &CoherenceConfig,
+        block: LineAddr,
+        op: DeviceOp,
+        out: &mut AgentOutput<D>,
+    ) -> bool {
         let Some((line, count)) = block_lines(block) else {
             out.events.push(self.event("COH-BLK-01", Some(block), "enable 0", "enable 1, 2 or 3"));
             return false;
@@ -272,7 +286,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// A store into the device's own copy; without E or M nothing happens.
-    pub fn store(&mut self, line: LineAddr, data: &D, enables: u64, out: &mut Out<D>) -> bool {
+    pub fn store(&mut self, line: LineAddr, data: &D, enables: u64, out: &mut AgentOutput<D>) -> bool {
         match self.own.get_mut(&line) {
             Some((state, value)) if *state >= Copy4::E => {
                 value.merge(data, enables);
@@ -290,8 +304,8 @@ impl<D: Content> Dcoh<D> {
         line: Option<LineAddr>,
         found: impl Into<String>,
         expected: impl Into<String>,
-    ) -> Event {
-        Event::new(rule, line, "DCOH", found, expected)
+    ) -> CoherenceEvent {
+        CoherenceEvent::new(rule, line, "DCOH", found, expected)
     }
 
     fn stored(&mut self, line: LineAddr) -> &mut Stored<D> {
@@ -316,11 +330,11 @@ impl<D: Content> Dcoh<D> {
     fn ndr(
         &self,
         config: &CoherenceConfig,
-        host: Port,
+        host: AgentPort,
         opcode: NdrOpcode,
         tag: u16,
         line: Option<LineAddr>,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let (meta_field, meta) = match line {
             Some(line) => self.returned_meta(config, line),
@@ -330,7 +344,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// The hosts that a snoop of this kind must ask.
-    fn asked(&self, line: LineAddr, snp: SnpType, requester: Option<Port>) -> IdSet {
+    fn asked(&self, line: LineAddr, snp: SnpType, requester: Option<AgentPort>) -> IdSet {
         let holders = self.filter.get(line).unwrap_or(Holders::NONE);
         let others = match requester {
             Some(host) => holders.without(host),
@@ -370,11 +384,11 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// Opens a transaction; what needs no answer ends at once.
-    fn begin(&mut self, config: &CoherenceConfig, open: Open, out: &mut Out<D>) {
+    fn begin(&mut self, config: &CoherenceConfig, open: Open, out: &mut AgentOutput<D>) {
         if let Some(victim) = open.victim {
             let holders = self.filter.get(victim).unwrap_or(Holders::NONE).all();
             self.back_invalidate(&holders, BisnpOpcode::BISnpInv, victim, 1, out);
-            if config.has(Mutant::EntryLeavesEarly) {
+            if config.has(CoherenceMutant::EntryLeavesEarly) {
                 self.filter.remove(victim);
                 self.filter.put(open.line, Holders::NONE);
                 self.complete(config, &open, out);
@@ -390,16 +404,16 @@ impl<D: Content> Dcoh<D> {
         let mut asked = IdSet::EMPTY;
         lines.for_each(|line| asked.add_all(&self.asked(line, snp, requester)));
         if let Some(first) = asked.first().filter(|_| is_host) {
-            if config.has(Mutant::HolderSkipped) && snp == SnpType::SnpInv {
+            if config.has(CoherenceMutant::HolderSkipped) && snp == SnpType::SnpInv {
                 // All but one are asked.
                 asked.remove(first);
             }
-            if config.has(Mutant::OwnerNotAsked) && snp == SnpType::SnpData {
+            if config.has(CoherenceMutant::OwnerNotAsked) && snp == SnpType::SnpData {
                 asked = IdSet::EMPTY;
             }
         }
-        let skipped = config.has(Mutant::LoadSkipsSnoops) && self.load(config) != DevLoad(0)
-            || config.has(Mutant::UioSkipsHolders) && open.cause == Cause::Device(DeviceOp::UioWrite);
+        let skipped = config.has(CoherenceMutant::LoadSkipsSnoops) && self.load(config) != DevLoad(0)
+            || config.has(CoherenceMutant::UioSkipsHolders) && open.cause == Cause::Device(DeviceOp::UioWrite);
         if skipped {
             asked = IdSet::EMPTY;
         }
@@ -418,7 +432,14 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// Asks hosts for a line or a block, the lowest number first.
-    fn back_invalidate(&mut self, hosts: &IdSet, plain: BisnpOpcode, first: LineAddr, count: u8, out: &mut Out<D>) {
+    fn back_invalidate(
+        &mut self,
+        hosts: &IdSet,
+        plain: BisnpOpcode,
+        first: LineAddr,
+        count: u8,
+        out: &mut AgentOutput<D>,
+    ) {
         for host in hosts.iter().take_while(|host| *host < self.hosts) {
             let used = self.trackers[self.trackers_of(host)].iter().map(|t| t.bi_tag);
             // `has_trackers` was asked first: there are no more trackers than BITags.
@@ -438,7 +459,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// Where the trackers of a host stand: they are sorted by host.
-    fn trackers_of(&self, host: Port) -> std::ops::Range<usize> {
+    fn trackers_of(&self, host: AgentPort) -> std::ops::Range<usize> {
         self.trackers.partition_point(|t| t.host < host)..self.trackers.partition_point(|t| t.host <= host)
     }
 
@@ -461,7 +482,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// Every answer is in: the transaction has its effect and its answers leave.
-    fn complete(&mut self, config: &CoherenceConfig, open: &Open, out: &mut Out<D>) {
+    fn complete(&mut self, config: &CoherenceConfig, open: &Open, out: &mut AgentOutput<D>) {
         match open.cause {
             Cause::Host { host, opcode, meta_field, meta, snp, tag, way } => {
                 self.complete_host(config, open.line, host, (opcode, meta_field, meta, snp), tag, way, out);
@@ -474,7 +495,7 @@ impl<D: Content> Dcoh<D> {
         }
     }
 
-    fn complete_device(&mut self, line: LineAddr, op: DeviceOp, out: &mut Out<D>) {
+    fn complete_device(&mut self, line: LineAddr, op: DeviceOp, out: &mut AgentOutput<D>) {
         match op {
             DeviceOp::ReadOnce => {
                 let value = self.memory(line);
@@ -516,11 +537,11 @@ impl<D: Content> Dcoh<D> {
         &mut self,
         config: &CoherenceConfig,
         line: LineAddr,
-        host: Port,
+        host: AgentPort,
         (opcode, meta_field, meta, snp): (M2sReqOpcode, MetaField, MetaValue, SnpType),
         tag: u16,
         way: u8,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let holders = self.filter.get(line).unwrap_or(Holders::NONE);
         let others = holders.without(host);
@@ -601,7 +622,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// Ends every transaction whose answers are all in.
-    fn advance(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
+    fn advance(&mut self, config: &CoherenceConfig, out: &mut AgentOutput<D>) {
         while let Some(at) = self.open.iter().position(|o| {
             let waits = |line: LineAddr| self.trackers.iter().any(|t| t.waits & t.bit(line) != 0);
             !(0..u64::from(o.count)).any(|i| waits(LineAddr(o.line.0 + i))) && !o.victim.is_some_and(waits)
@@ -618,14 +639,14 @@ impl<D: Content> Dcoh<D> {
     fn take_req(
         &mut self,
         config: &CoherenceConfig,
-        host: Port,
+        host: AgentPort,
         (opcode, meta_field, meta, snp): (M2sReqOpcode, MetaField, MetaValue, SnpType),
         line: LineAddr,
         tag: u16,
         way: u8,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
-        if let Err(rule) = tables::check_req(Region::HdmDb, opcode, meta_field, meta, snp) {
+        if let Err(rule) = tables::check_req(HdmRegion::HdmDb, opcode, meta_field, meta, snp) {
             let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
             out.events.push(self.event(rule, Some(line), found, "a row of the table"));
             return;
@@ -652,14 +673,14 @@ impl<D: Content> Dcoh<D> {
     fn take_rwd(
         &mut self,
         config: &CoherenceConfig,
-        host: Port,
+        host: AgentPort,
         (opcode, meta_field, meta, snp): (M2sRwdOpcode, MetaField, MetaValue, SnpType),
         line: LineAddr,
         tag: u16,
         (data, enables): (D, u64),
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
-        let row = match tables::rwd(Region::HdmDb, self.hosts > 1, opcode, meta_field, meta, snp) {
+        let row = match tables::rwd(HdmRegion::HdmDb, self.hosts > 1, opcode, meta_field, meta, snp) {
             Ok(row) => row,
             Err(rule) => {
                 let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
@@ -692,7 +713,7 @@ impl<D: Content> Dcoh<D> {
             self.own_under(config, line, SnpType::SnpInv);
         }
         let stored = self.stored(line);
-        stored.data.merge(&config.passed(Mutant::MemoryCleansPoison, data), enables);
+        stored.data.merge(&config.passed(CoherenceMutant::MemoryCleansPoison, data), enables);
         if config.mem.meta_stored {
             stored.meta = meta;
         }
@@ -700,15 +721,22 @@ impl<D: Content> Dcoh<D> {
             out.effects.push(Effect::Written(line));
         }
         match row.record {
-            tables::Record::Shared => self.filter.update(line, |_| Holders::Shared(IdSet::one(host))),
-            tables::Record::Invalid => self.filter.update(line, |h| h.without(host)),
+            tables::DirectoryRecord::Shared => self.filter.update(line, |_| Holders::Shared(IdSet::one(host))),
+            tables::DirectoryRecord::Invalid => self.filter.update(line, |h| h.without(host)),
             _ => {}
         }
         self.tidy(line);
         self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
     }
 
-    fn take_conflict(&mut self, config: &CoherenceConfig, host: Port, line: LineAddr, tag: u16, out: &mut Out<D>) {
+    fn take_conflict(
+        &mut self,
+        config: &CoherenceConfig,
+        host: AgentPort,
+        line: LineAddr,
+        tag: u16,
+        out: &mut AgentOutput<D>,
+    ) {
         let own = self.trackers_of(host);
         match self.trackers[own].iter_mut().find(|t| t.waits & t.bit(line) != 0) {
             None => {
@@ -731,11 +759,11 @@ impl<D: Content> Dcoh<D> {
     fn take_birsp(
         &mut self,
         config: &CoherenceConfig,
-        host: Port,
+        host: AgentPort,
         opcode: BirspOpcode,
         bi_tag: u16,
         low_addr: u8,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let found = format!("{} of host {host} for BITag {bi_tag}", opcode.name().unwrap_or("a reserved BIRsp"));
         let Some(at) = self.trackers_of(host).find(|at| self.trackers[*at].bi_tag == bi_tag) else {
@@ -791,13 +819,13 @@ impl<D: Content> Dcoh<D> {
 }
 
 /// What an address gets that the device does not have (`coherence` §3.2).
-pub fn answer_outside<D: Content>(
+pub fn answer_outside<D: LineContent>(
     config: &CoherenceConfig,
-    port: Port,
+    port: AgentPort,
     read: bool,
     tag: u16,
     devload: DevLoad,
-    out: &mut Out<D>,
+    out: &mut AgentOutput<D>,
 ) {
     let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
     let msg = match read {
@@ -810,13 +838,13 @@ pub fn answer_outside<D: Content>(
     out.send(port, msg);
 }
 
-impl<D: Content> Agent<D> for Dcoh<D> {
-    fn accepts(&self, config: &CoherenceConfig, _: Port, msg: &Msg<D>) -> Accept {
+impl<D: LineContent> Agent<D> for Dcoh<D> {
+    fn accepts(&self, config: &CoherenceConfig, _: AgentPort, msg: &Msg<D>) -> Accept {
         let wait = |w: bool| if w { Accept::Wait } else { Accept::Take };
         match *msg {
             Msg::M2sReq { opcode: M2sReqOpcode::MemSpecRd, .. } => Accept::Take,
             Msg::M2sReq { line, opcode, meta_field, meta, .. } => {
-                if config.has(Mutant::ReqServedUnderBisnp) {
+                if config.has(CoherenceMutant::ReqServedUnderBisnp) {
                     return Accept::Take;
                 }
                 let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
@@ -824,16 +852,16 @@ impl<D: Content> Agent<D> for Dcoh<D> {
                 wait(self.is_busy(config, line) || no_place || !self.has_trackers(config))
             }
             Msg::M2sRwd { line, opcode, .. } => {
-                let conflict = config.has(Mutant::ConflictOnReq) || config.has(Mutant::AckWithheld);
+                let conflict = config.has(CoherenceMutant::ConflictOnReq) || config.has(CoherenceMutant::AckWithheld);
                 let is_conflict = opcode == M2sRwdOpcode::BIConflict;
-                let held = if is_conflict { conflict } else { config.has(Mutant::BisnpBlocksRwd) };
+                let held = if is_conflict { conflict } else { config.has(CoherenceMutant::BisnpBlocksRwd) };
                 wait(held && self.is_busy(config, line))
             }
             _ => Accept::Take,
         }
     }
 
-    fn ways(&self, _: &CoherenceConfig, _: Port, msg: &Msg<D>) -> u8 {
+    fn ways(&self, _: &CoherenceConfig, _: AgentPort, msg: &Msg<D>) -> u8 {
         match msg {
             Msg::M2sReq { opcode: M2sReqOpcode::MemRdData, .. } => 2,
             Msg::M2sReq { opcode: M2sReqOpcode::MemRd, meta: MetaValue::Shared, .. } => 2,
@@ -841,7 +869,7 @@ impl<D: Content> Agent<D> for Dcoh<D> {
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+    fn take(&mut self, config: &CoherenceConfig, port: AgentPort, msg: Msg<D>, way: u8, out: &mut AgentOutput<D>) {
         match msg {
             Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => {
                 self.take_req(config, port, (opcode, meta_field, meta, snp), line, tag, way, out);
@@ -872,10 +900,10 @@ impl<D: Content> Agent<D> for Dcoh<D> {
 }
 
 /// The same device with its hosts renamed: host h becomes `to[h]`. For the symmetry reduction of a search.
-impl<D: Content> Dcoh<D> {
+impl<D: LineContent> Dcoh<D> {
     /// Renames hosts. BITags are numbered host by host, so they stay.
-    pub fn renamed(mut self, to: &[Port]) -> Self {
-        let name = |h: Port| to.get(usize::from(h)).copied().unwrap_or(h);
+    pub fn renamed(mut self, to: &[AgentPort]) -> Self {
+        let name = |h: AgentPort| to.get(usize::from(h)).copied().unwrap_or(h);
         self.filter.change_all(|holders| match holders {
             Holders::Owner(owner) => Holders::Owner(name(owner)),
             Holders::Shared(hosts) => Holders::Shared(hosts.iter().map(name).collect()),
@@ -892,8 +920,8 @@ impl<D: Content> Dcoh<D> {
     }
 
     /// What the device knows of one host, without its number: two hosts with equal answers are the same to it.
-    pub fn signature(&self, host: Port) -> Vec<(u64, u64)> {
-        let entry = |e: &super::filter::Entry| {
+    pub fn signature(&self, host: AgentPort) -> Vec<(u64, u64)> {
+        let entry = |e: &super::filter::SnoopFilterEntry| {
             (e.line.0, u64::from(e.holders == Holders::Owner(host)) << 1 | u64::from(e.holders.has(host)))
         };
         let mut signature: Vec<(u64, u64)> = self.filter.iter().map(entry).collect();

@@ -4,7 +4,7 @@
 //! host caches has an entry; an entry leaves when nobody holds the line. Left out: nothing that the sheet asks for.
 
 use crate::content::LineAddr;
-use crate::ids::{IdSet, Port};
+use crate::ids::{AgentPort, IdSet};
 use crate::lines::FEW;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub enum Holders {
     /// Hosts that may have S. None: the entry is kept for a line that is being granted or taken back.
     Shared(IdSet),
     /// The host that may have it in any state.
-    Owner(Port),
+    Owner(AgentPort),
 }
 
 impl Holders {
@@ -37,7 +37,7 @@ impl Holders {
     }
 
     /// Whether the host may hold it.
-    pub fn has(&self, host: Port) -> bool {
+    pub fn has(&self, host: AgentPort) -> bool {
         match self {
             Holders::Shared(hosts) => hosts.has(host),
             Holders::Owner(owner) => *owner == host,
@@ -46,7 +46,7 @@ impl Holders {
 
     /// Without one host.
     #[must_use]
-    pub fn without(self, host: Port) -> Self {
+    pub fn without(self, host: AgentPort) -> Self {
         match self {
             Holders::Shared(hosts) => Holders::Shared(hosts.without(host)),
             Holders::Owner(owner) if owner == host => Holders::NONE,
@@ -57,7 +57,7 @@ impl Holders {
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Entry {
+pub struct SnoopFilterEntry {
     /// The line.
     pub line: LineAddr,
     /// Who may hold it.
@@ -66,12 +66,12 @@ pub struct Entry {
 
 /// The filter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Filter {
+pub struct SnoopFilter {
     sets: Vec<Set>,
     ways: usize,
 }
 
-impl Filter {
+impl SnoopFilter {
     /// `sets` times `ways` entries; `sets` 0: as many as there are lines.
     pub fn new(sets: usize, ways: usize) -> Self {
         Self { sets: vec![Set::default(); sets.max(1)], ways: if sets == 0 { usize::MAX } else { ways.max(1) } }
@@ -97,13 +97,13 @@ impl Filter {
     }
 
     /// Entries of the line's set, least recently used first.
-    pub fn candidates(&self, line: LineAddr) -> impl Iterator<Item = &Entry> {
+    pub fn candidates(&self, line: LineAddr) -> impl Iterator<Item = &SnoopFilterEntry> {
         self.set(line).iter()
     }
 
     /// Sets the holders of a line and makes it the most recently used one of its set. The caller has made room.
     pub fn put(&mut self, line: LineAddr, holders: Holders) {
-        self.set_mut(line).put(Entry { line, holders });
+        self.set_mut(line).put(SnoopFilterEntry { line, holders });
     }
 
     /// Changes the holders where an entry is, without a use.
@@ -134,30 +134,30 @@ impl Filter {
     }
 
     /// All entries, set by set.
-    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+    pub fn iter(&self) -> impl Iterator<Item = &SnoopFilterEntry> {
         self.sets.iter().flat_map(Set::iter)
     }
 }
 
-impl Entry {
+impl SnoopFilterEntry {
     fn change(&mut self, f: impl FnOnce(Holders) -> Holders) {
         self.holders = f(std::mem::replace(&mut self.holders, Holders::NONE));
     }
 }
 
-/// Entries in order of use. As in [`Lines`](crate::lines::Lines), a few of them, as a search has, are a list, and many have an
-/// index.
+/// Entries in order of use. As in [`LineMap`](crate::lines::LineMap), a few of them, as a search has, are a list, and
+/// many have an index.
 #[derive(Debug, Clone)]
 enum Set {
     /// The least recently used one first.
-    Few(Vec<Entry>),
+    Few(Vec<SnoopFilterEntry>),
     Many(Box<Indexed>),
 }
 
 #[derive(Debug, Clone)]
 struct Indexed {
     /// Entries by line, each with the number of its last use.
-    entries: BTreeMap<LineAddr, (u64, Entry)>,
+    entries: BTreeMap<LineAddr, (u64, SnoopFilterEntry)>,
     /// Lines by the number of their last use.
     by_use: BTreeMap<u64, LineAddr>,
     /// Number of the next use.
@@ -165,7 +165,7 @@ struct Indexed {
 }
 
 impl Indexed {
-    fn put(&mut self, entry: Entry) {
+    fn put(&mut self, entry: SnoopFilterEntry) {
         let line = entry.line;
         if let Some((before, _)) = self.entries.insert(line, (self.next, entry)) {
             self.by_use.remove(&before);
@@ -182,14 +182,14 @@ impl Default for Set {
 }
 
 impl Set {
-    fn get(&self, line: LineAddr) -> Option<&Entry> {
+    fn get(&self, line: LineAddr) -> Option<&SnoopFilterEntry> {
         match self {
             Set::Few(entries) => entries.iter().find(|e| e.line == line),
             Set::Many(all) => all.entries.get(&line).map(|(_, entry)| entry),
         }
     }
 
-    fn get_mut(&mut self, line: LineAddr) -> Option<&mut Entry> {
+    fn get_mut(&mut self, line: LineAddr) -> Option<&mut SnoopFilterEntry> {
         match self {
             Set::Few(entries) => entries.iter_mut().find(|e| e.line == line),
             Set::Many(all) => all.entries.get_mut(&line).map(|(_, entry)| entry),
@@ -204,7 +204,7 @@ impl Set {
     }
 
     /// Takes an entry as the most recently used one.
-    fn put(&mut self, entry: Entry) {
+    fn put(&mut self, entry: SnoopFilterEntry) {
         match self {
             Set::Few(entries) => {
                 entries.retain(|e| e.line != entry.line);
@@ -231,7 +231,7 @@ impl Set {
     }
 
     /// The least recently used one first.
-    fn iter(&self) -> impl Iterator<Item = &Entry> {
+    fn iter(&self) -> impl Iterator<Item = &SnoopFilterEntry> {
         let (few, many) = match self {
             Set::Few(entries) => (entries.as_slice(), None),
             Set::Many(all) => {
@@ -242,7 +242,7 @@ impl Set {
     }
 
     /// In any order.
-    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut SnoopFilterEntry> {
         let (few, many) = match self {
             Set::Few(entries) => (entries.as_mut_slice(), None),
             Set::Many(all) => (Default::default(), Some(all.entries.values_mut().map(|(_, entry)| entry))),

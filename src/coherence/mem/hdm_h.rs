@@ -7,10 +7,10 @@
 
 use super::backing::Backing;
 use super::tables;
-use crate::agent::{Accept, Agent, Out, Port};
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, LineAddr};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent};
+use crate::event::CoherenceEvent;
 use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{
     DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -29,14 +29,14 @@ pub struct HdmH<D, M = BTreeMap<LineAddr, D>> {
 /// The row of what HDM-H never takes.
 const NEVER: &str = "COH-MEM-35";
 
-impl<D: Content> HdmH<D> {
+impl<D: LineContent> HdmH<D> {
     /// A device with memory that nobody has written.
     pub fn new() -> Self {
         Self::over(BTreeMap::new())
     }
 }
 
-impl<D: Content, M: Backing<D>> HdmH<D, M> {
+impl<D: LineContent, M: Backing<D>> HdmH<D, M> {
     /// A device with this memory.
     pub fn over(memory: M) -> Self {
         Self { memory, meta: BTreeMap::new(), content: PhantomData }
@@ -75,7 +75,7 @@ impl<D: Content, M: Backing<D>> HdmH<D, M> {
         line: LineAddr,
         tag: u16,
         bits: (MetaField, MetaValue),
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let outside = self.is_outside(config, line);
         let (opcode, data) = if outside {
@@ -87,16 +87,16 @@ impl<D: Content, M: Backing<D>> HdmH<D, M> {
         out.send(0, Msg::S2mDrs { opcode, meta_field, meta, tag, data, devload: DevLoad(0) });
     }
 
-    fn refuse(rule: &'static str, line: LineAddr, found: String, snp: SnpType, out: &mut Out<D>) {
+    fn refuse(rule: &'static str, line: LineAddr, found: String, snp: SnpType, out: &mut AgentOutput<D>) {
         // A snoop breaks the row of its message, and the one that forbids snoops.
         if snp != SnpType::NoOp && rule != NEVER {
-            out.events.push(Event::new(NEVER, line, "HDM-H", found.clone(), "SnpType NoOp: there is no DCOH"));
+            out.events.push(CoherenceEvent::new(NEVER, line, "HDM-H", found.clone(), "SnpType NoOp: there is no DCOH"));
         }
-        out.events.push(Event::new(rule, line, "HDM-H", found, "a row of the table"));
+        out.events.push(CoherenceEvent::new(rule, line, "HDM-H", found, "a row of the table"));
     }
 
     /// Takes a message of the host: its answer and the rules that it breaks go to `out`.
-    pub fn serve(&mut self, config: &CoherenceConfig, msg: Msg<D>, out: &mut Out<D>) {
+    pub fn serve(&mut self, config: &CoherenceConfig, msg: Msg<D>, out: &mut AgentOutput<D>) {
         match msg {
             Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => {
                 if let Err(rule) = tables::hdm_h_req(opcode, meta_field, snp) {
@@ -139,18 +139,18 @@ impl<D: Content, M: Backing<D>> HdmH<D, M> {
             }
             other => {
                 let found = format!("{} at a device of HDM-H", other.class().name());
-                out.events.push(Event::new("COH-TYP-01", other.line(), "HDM-H", found, "M2S Req or RwD"));
+                out.events.push(CoherenceEvent::new("COH-TYP-01", other.line(), "HDM-H", found, "M2S Req or RwD"));
             }
         }
     }
 }
 
-impl<D: Content> Agent<D> for HdmH<D> {
-    fn accepts(&self, _: &CoherenceConfig, _: Port, _: &Msg<D>) -> Accept {
+impl<D: LineContent> Agent<D> for HdmH<D> {
+    fn accepts(&self, _: &CoherenceConfig, _: AgentPort, _: &Msg<D>) -> Accept {
         Accept::Take
     }
 
-    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, _: u8, out: &mut Out<D>) {
+    fn take(&mut self, config: &CoherenceConfig, _: AgentPort, msg: Msg<D>, _: u8, out: &mut AgentOutput<D>) {
         self.serve(config, msg, out);
     }
 

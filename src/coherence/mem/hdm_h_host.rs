@@ -9,10 +9,10 @@
 //! where the device has no memory; the tag is free again, and the bytes are the core's. What the core has to know of a
 //! request when its answer comes travels beside it as `N`.
 
-use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, LineAddr, WHOLE_LINE};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent, WHOLE_LINE};
+use crate::event::CoherenceEvent;
 use crate::message::Msg;
 use crate::names::TAGS;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
@@ -25,7 +25,7 @@ use std::hash::Hash;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OpenAccess<N> {
     /// The device that was asked.
-    pub port: Port,
+    pub port: AgentPort,
     /// Its line.
     pub line: LineAddr,
     /// It writes.
@@ -62,7 +62,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// The rule that is broken, and what was found and expected, for an event.
-    pub fn event(self, line: Option<LineAddr>) -> Event {
+    pub fn event(self, line: Option<LineAddr>) -> CoherenceEvent {
         let (rule, found, expected) = match self {
             Refusal::NoAnswer => ("COH-TYP-01", "another message".to_owned(), "S2M NDR or DRS"),
             Refusal::NoRequest { tag } => ("COH-IDS-01", format!("tag {tag:#06x}"), "an open request of its kind"),
@@ -71,7 +71,7 @@ impl Refusal {
                 ("COH-MEM-33", format!("{opcode} for the write with tag {tag:#06x}"), "Cmp")
             }
         };
-        Event::new(rule, line, "host of HDM-H", found, expected)
+        CoherenceEvent::new(rule, line, "host of HDM-H", found, expected)
     }
 }
 
@@ -137,7 +137,7 @@ impl<N> HdmHHost<N> {
     }
 
     /// Asks a device for a line: tag and message; `None`: a write of the line is open, or no tag is free.
-    pub fn read<D>(&mut self, port: Port, line: LineAddr, note: N) -> Option<(u16, Msg<D>)> {
+    pub fn read<D>(&mut self, port: AgentPort, line: LineAddr, note: N) -> Option<(u16, Msg<D>)> {
         if self.is_written(line) {
             return None;
         }
@@ -151,7 +151,14 @@ impl<N> HdmHHost<N> {
 
     /// Writes the bytes of a line that `enables` selects: tag and message; `None`: a request of the line is open, or no tag is
     /// free.
-    pub fn write<D>(&mut self, port: Port, line: LineAddr, data: D, enables: u64, note: N) -> Option<(u16, Msg<D>)> {
+    pub fn write<D>(
+        &mut self,
+        port: AgentPort,
+        line: LineAddr,
+        data: D,
+        enables: u64,
+        note: N,
+    ) -> Option<(u16, Msg<D>)> {
         if self.lines.contains_key(&line) {
             return None;
         }
@@ -168,7 +175,7 @@ impl<N> HdmHHost<N> {
     ///
     /// # Errors
     /// A message that is no answer of an open request; nothing has changed then.
-    pub fn answer<D>(&mut self, port: Port, message: Msg<D>) -> Result<(OpenAccess<N>, Option<D>), Refusal> {
+    pub fn answer<D>(&mut self, port: AgentPort, message: Msg<D>) -> Result<(OpenAccess<N>, Option<D>), Refusal> {
         let (tag, data, cmp) = match message {
             Msg::S2mDrs { tag, data, .. } => (tag, Some(data), NdrOpcode::Cmp),
             Msg::S2mNdr { tag, opcode, .. } => (tag, None, opcode),
@@ -218,12 +225,12 @@ impl<N> HdmHHost<N> {
     }
 }
 
-impl<D: Content, N: Clone + Eq + Hash + Debug> Agent<D> for HdmHHost<N> {
-    fn accepts(&self, _: &CoherenceConfig, _: Port, _: &Msg<D>) -> Accept {
+impl<D: LineContent, N: Clone + Eq + Hash + Debug> Agent<D> for HdmHHost<N> {
+    fn accepts(&self, _: &CoherenceConfig, _: AgentPort, _: &Msg<D>) -> Accept {
         Accept::Take
     }
 
-    fn take(&mut self, _: &CoherenceConfig, port: Port, msg: Msg<D>, _: u8, out: &mut Out<D>) {
+    fn take(&mut self, _: &CoherenceConfig, port: AgentPort, msg: Msg<D>, _: u8, out: &mut AgentOutput<D>) {
         let line = msg.line();
         match self.answer(port, msg) {
             Ok((OpenAccess { line, .. }, data)) => {

@@ -15,11 +15,11 @@
 use super::host::{HostAccess, HostReq, MemHost, block_lines};
 use super::host_rows::Phase;
 use super::tables::Copy4;
-use crate::agent::{Accept, Agent, Out, Port};
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort};
 use crate::cache::backing::{Backing, Flat};
-use crate::cache::home::{Holders, Home};
+use crate::cache::home::{Holders, HomeAgent};
 use crate::config::{CoherenceConfig, ErrorAnswer, ErrorRange};
-use crate::content::{Content, LINE_BYTES, LineAddr, WHOLE_LINE};
+use crate::content::{LINE_BYTES, LineAddr, LineContent, WHOLE_LINE};
 use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, DrsOpcode};
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 /// A request of a device that waits for its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Waiting {
-    port: Port,
+    port: AgentPort,
     opcode: D2hReqOpcode,
     line: LineAddr,
     cqid: u16,
@@ -37,9 +37,9 @@ struct Waiting {
 /// The agent. Ports 0 to n-1 lead to its devices, port n to the device with the memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HdmHome<D> {
-    home: Home<D, Flat<D>>,
+    home: HomeAgent<D, Flat<D>>,
     host: MemHost<D>,
-    devices: Port,
+    devices: AgentPort,
     /// Requests that wait for their line, at most one for each line, in the order in which they came.
     waiting: Vec<Waiting>,
     /// Back-invalidate snoops that wait until the devices have given their lines back.
@@ -48,15 +48,15 @@ pub struct HdmHome<D> {
     absent: Vec<LineAddr>,
 }
 
-impl<D: Content> HdmHome<D> {
+impl<D: LineContent> HdmHome<D> {
     /// A host of so many devices that holds nothing; `id` names it in events.
-    pub fn new(devices: Port, id: Port) -> Self {
-        let (home, host) = (Home::new(Flat::default()), MemHost::new(id));
+    pub fn new(devices: AgentPort, id: AgentPort) -> Self {
+        let (home, host) = (HomeAgent::new(Flat::default()), MemHost::new(id));
         Self { home, host, devices, waiting: Vec::new(), snoops: Vec::new(), absent: Vec::new() }
     }
 
     /// Its home of CXL.cache.
-    pub fn home(&self) -> &Home<D, Flat<D>> {
+    pub fn home(&self) -> &HomeAgent<D, Flat<D>> {
         &self.home
     }
 
@@ -66,7 +66,7 @@ impl<D: Content> HdmHome<D> {
     }
 
     /// How many devices it has.
-    pub fn devices(&self) -> Port {
+    pub fn devices(&self) -> AgentPort {
         self.devices
     }
 
@@ -100,8 +100,8 @@ impl<D: Content> HdmHome<D> {
     }
 
     /// Gives up a copy for which [`HdmHome::can_evict`] holds: MemWr of a dirty one, MemClnEvct of a clean one.
-    pub fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) {
-        let mut own = Out::default();
+    pub fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) {
+        let mut own = AgentOutput::default();
         if self.host.can_write_back(line) {
             self.host.write_back(line, Copy4::I, &mut own);
         } else {
@@ -112,7 +112,7 @@ impl<D: Content> HdmHome<D> {
     }
 
     /// What the host sends goes up.
-    fn up(&self, own: Out<D>, out: &mut Out<D>) {
+    fn up(&self, own: AgentOutput<D>, out: &mut AgentOutput<D>) {
         let port = self.devices;
         out.sends.extend(own.sends.into_iter().map(|(_, msg)| (port, msg)));
         out.events.extend(own.events);
@@ -150,7 +150,7 @@ impl<D: Content> HdmHome<D> {
     }
 
     /// A line that was asked for is not there: whoever waits for it gets an error.
-    fn refuse(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) {
+    fn refuse(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) {
         let Some(at) = self.waiting.iter().position(|w| w.line == line) else { return };
         let Waiting { port, opcode, line, cqid } = self.waiting.remove(at);
         self.absent.push(line);
@@ -159,7 +159,7 @@ impl<D: Content> HdmHome<D> {
     }
 
     /// Everything that can go on.
-    fn pump(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
+    fn pump(&mut self, config: &CoherenceConfig, out: &mut AgentOutput<D>) {
         self.level();
         while self.serves(config, out) || self.recalls(config, out) || self.answers(config, out) {
             self.level();
@@ -167,7 +167,7 @@ impl<D: Content> HdmHome<D> {
     }
 
     /// A request whose line is here is taken by the home; for one that is not the line is asked for.
-    fn serves(&mut self, config: &CoherenceConfig, out: &mut Out<D>) -> bool {
+    fn serves(&mut self, config: &CoherenceConfig, out: &mut AgentOutput<D>) -> bool {
         for at in 0..self.waiting.len() {
             let Waiting { port, opcode, line, cqid } = self.waiting[at];
             let msg = Msg::D2hReq { opcode, line, cqid };
@@ -178,7 +178,7 @@ impl<D: Content> HdmHome<D> {
                     return true;
                 }
             } else if !self.is_snooped(line) && self.host.can_issue(line, HostReq::RD_ANY) {
-                let mut own = Out::default();
+                let mut own = AgentOutput::default();
                 self.host.issue(line, HostReq::RD_ANY, HostAccess::Load, &mut own);
                 self.up(own, out);
                 return true;
@@ -188,14 +188,14 @@ impl<D: Content> HdmHome<D> {
     }
 
     /// A line that is wanted above is taken back from the devices.
-    fn recalls(&mut self, config: &CoherenceConfig, out: &mut Out<D>) -> bool {
+    fn recalls(&mut self, config: &CoherenceConfig, out: &mut AgentOutput<D>) -> bool {
         let held: Vec<LineAddr> = self.home.directory().map(|(line, _)| line).collect();
         held.into_iter().any(|line| self.is_snooped(line) && self.home.take_back(config, line, out))
     }
 
     /// A snoop whose lines no device uses is answered by the host, and so is one that waits there for the access that is due.
-    fn answers(&mut self, config: &CoherenceConfig, out: &mut Out<D>) -> bool {
-        let mut own = Out::default();
+    fn answers(&mut self, config: &CoherenceConfig, out: &mut AgentOutput<D>) -> bool {
+        let mut own = AgentOutput::default();
         let free = |home: &Self, msg: &Msg<D>| !lines_of(msg).into_iter().any(|line| home.is_in_use(line));
         let done = if let Some(at) = self.snoops.iter().position(|(msg, _)| free(self, msg)) {
             let (msg, way) = self.snoops.remove(at);
@@ -216,7 +216,7 @@ impl<D: Content> HdmHome<D> {
 }
 
 /// Lines of a message from above.
-fn lines_of<D: Content>(msg: &Msg<D>) -> Vec<LineAddr> {
+fn lines_of<D: LineContent>(msg: &Msg<D>) -> Vec<LineAddr> {
     match *msg {
         Msg::S2mBisnp { opcode, line, .. } if opcode.is_block() => {
             block_lines(line).into_iter().flat_map(|(first, count)| (first.0..first.0 + count).map(LineAddr)).collect()
@@ -225,8 +225,8 @@ fn lines_of<D: Content>(msg: &Msg<D>) -> Vec<LineAddr> {
     }
 }
 
-impl<D: Content> Agent<D> for HdmHome<D> {
-    fn accepts(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>) -> Accept {
+impl<D: LineContent> Agent<D> for HdmHome<D> {
+    fn accepts(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<D>) -> Accept {
         match *msg {
             _ if port == self.devices => self.host.accepts(config, 0, msg),
             Msg::D2hReq { opcode: D2hReqOpcode::CacheFlushed, .. } => Accept::Take,
@@ -238,17 +238,17 @@ impl<D: Content> Agent<D> for HdmHome<D> {
         }
     }
 
-    fn ways(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>) -> u8 {
+    fn ways(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<D>) -> u8 {
         if port == self.devices { self.host.ways(config, 0, msg) } else { 1 }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+    fn take(&mut self, config: &CoherenceConfig, port: AgentPort, msg: Msg<D>, way: u8, out: &mut AgentOutput<D>) {
         match msg {
             Msg::S2mBisnp { .. } if lines_of(&msg).into_iter().any(|line| self.is_in_use(line)) => {
                 self.snoops.push((msg, way));
             }
             _ if port == self.devices => {
-                let mut own = Out::default();
+                let mut own = AgentOutput::default();
                 let absent = match msg {
                     Msg::S2mDrs { opcode: DrsOpcode::MemDataNXM, tag, .. } => self.host.tagged(tag),
                     _ => None,

@@ -10,16 +10,16 @@
 //! ends, one access is made, and only then the host answers. Without a completion the device had served the snoop first:
 //! the host answers from what it has, and its request goes on.
 
-use super::host_rows::{self, Act, Input, Phase};
+use super::host_rows::{self, MemHostAction, MemHostInput, Phase};
 use super::options::{BlockAnswer, Keep};
-use super::tables::{self, AnswerRow, Copy4, Region};
-use crate::agent::{Accept, Agent, Effect, Out, Port};
+use super::tables::{self, AnswerRow, Copy4, HdmRegion};
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::{CoherenceConfig, WithoutBytes};
-use crate::content::{Content, LineAddr, WHOLE_LINE};
-use crate::event::Event;
-use crate::lines::{Lines, OfLine};
+use crate::content::{LineAddr, LineContent, WHOLE_LINE};
+use crate::event::CoherenceEvent;
+use crate::lines::{LineMap, OfLine};
 use crate::message::Msg;
-use crate::mutant::Mutant;
+use crate::mutant::CoherenceMutant;
 use crate::names::{self, BI_TAGS, TAGS};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -183,7 +183,7 @@ impl<D> OfLine for HostLine<D> {
     }
 }
 
-impl<D: Content> HostLine<D> {
+impl<D: LineContent> HostLine<D> {
     fn new(line: LineAddr) -> Self {
         Self {
             line,
@@ -262,24 +262,24 @@ pub struct HostCopy<D> {
 /// A host as the agent of one HDM-DB device.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemHost<D> {
-    id: Port,
-    region: Region,
-    lines: Lines<HostLine<D>>,
+    id: AgentPort,
+    region: HdmRegion,
+    lines: LineMap<HostLine<D>>,
 }
 
-impl<D: Content> MemHost<D> {
+impl<D: LineContent> MemHost<D> {
     /// A host of HDM-DB with an empty cache; `id` names it in events.
-    pub fn new(id: Port) -> Self {
-        Self { id, region: Region::HdmDb, lines: Lines::default() }
+    pub fn new(id: AgentPort) -> Self {
+        Self { id, region: HdmRegion::HdmDb, lines: LineMap::default() }
     }
 
     /// A host of HDM-D.
-    pub fn of_hdm_d(id: Port) -> Self {
-        Self { region: Region::HdmD, ..Self::new(id) }
+    pub fn of_hdm_d(id: AgentPort) -> Self {
+        Self { region: HdmRegion::HdmD, ..Self::new(id) }
     }
 
     /// The same host under another number (symmetry reduction of a search).
-    pub fn renamed(self, id: Port) -> Self {
+    pub fn renamed(self, id: AgentPort) -> Self {
         Self { id, ..self }
     }
 
@@ -366,7 +366,7 @@ impl<D: Content> MemHost<D> {
     }
 
     /// Issues a request for which [`MemHost::can_issue`] holds; otherwise an event and nothing else.
-    pub fn issue(&mut self, line: LineAddr, req: HostReq, want: HostAccess, out: &mut Out<D>) {
+    pub fn issue(&mut self, line: LineAddr, req: HostReq, want: HostAccess, out: &mut AgentOutput<D>) {
         if let Err(rule) = self.check_issue(line, req) {
             let (state, phase) = (self.copy(line).state.letter(), self.phase(line));
             let found = format!("{:?} {:?} {:?} from {state} in {phase:?}", req.opcode, req.meta, req.snp);
@@ -396,7 +396,7 @@ impl<D: Content> MemHost<D> {
     }
 
     /// Writes a dirty line back and keeps `kept` of it: MemWr with MetaValue Invalid, Shared or Any.
-    pub fn write_back(&mut self, line: LineAddr, kept: Copy4, out: &mut Out<D>) {
+    pub fn write_back(&mut self, line: LineAddr, kept: Copy4, out: &mut AgentOutput<D>) {
         if !self.can_write_back(line) {
             let found = format!("MemWr from {} in {:?}", self.copy(line).state.letter(), self.phase(line));
             out.events.push(self.event("COH-MEM-42", Some(line), found, "M on an idle line"));
@@ -407,7 +407,7 @@ impl<D: Content> MemHost<D> {
     }
 
     /// Writes without owning the line: MemWr or, with byte enables, MemWrPtl with SnpInv. For memory of one host.
-    pub fn write_unowned(&mut self, line: LineAddr, data: D, enables: u64, out: &mut Out<D>) {
+    pub fn write_unowned(&mut self, line: LineAddr, data: D, enables: u64, out: &mut AgentOutput<D>) {
         if self.phase(line) != Phase::Idle || self.copy(line).state != Copy4::I {
             let found = format!("MemWr SnpInv from {}", self.copy(line).state.letter());
             out.events.push(self.event("COH-MEM-43", Some(line), found, "I on an idle line"));
@@ -448,7 +448,7 @@ impl<D: Content> MemHost<D> {
 
     /// Gives a dirty copy up without a message, where the rule against it is off. Returns whether it did.
     pub fn drop_dirty(&mut self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        let drops = config.has(Mutant::DirtyDropped) && self.can_write_back(line);
+        let drops = config.has(CoherenceMutant::DirtyDropped) && self.can_write_back(line);
         if drops {
             self.lines.remove(line);
         }
@@ -461,9 +461,9 @@ impl<D: Content> MemHost<D> {
     }
 
     /// A load from the cache.
-    pub fn load(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> Option<D> {
+    pub fn load(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) -> Option<D> {
         let entry = self.get(line).filter(|l| l.can_load())?;
-        let value = config.passed(Mutant::LoadHidesPoison, entry.data.clone()?);
+        let value = config.passed(CoherenceMutant::LoadHidesPoison, entry.data.clone()?);
         self.access_made(config, line, HostAccess::Load, out);
         Some(value)
     }
@@ -474,7 +474,14 @@ impl<D: Content> MemHost<D> {
     }
 
     /// A store into the cache. Returns whether it was done; without ownership it is not.
-    pub fn store(&mut self, config: &CoherenceConfig, line: LineAddr, data: D, enables: u64, out: &mut Out<D>) -> bool {
+    pub fn store(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        data: D,
+        enables: u64,
+        out: &mut AgentOutput<D>,
+    ) -> bool {
         if !self.can_store(line, enables == WHOLE_LINE) {
             return false;
         }
@@ -484,7 +491,7 @@ impl<D: Content> MemHost<D> {
             Some(old) => {
                 let was = old.is_poisoned();
                 old.merge(&data, enables);
-                if was && config.has(Mutant::WholeKeepsPoison) {
+                if was && config.has(CoherenceMutant::WholeKeepsPoison) {
                     *old = old.clone().poisoned(true);
                 }
             }
@@ -497,7 +504,7 @@ impl<D: Content> MemHost<D> {
     }
 
     /// The core cannot make the access that is due, since the grant came without bytes: a snoop waits for it no longer.
-    pub fn decline(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) {
+    pub fn decline(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) {
         if self.due(line) != HostAccess::Nothing {
             let at = self.slot(line);
             self.lines[at].due = HostAccess::Nothing;
@@ -506,7 +513,7 @@ impl<D: Content> MemHost<D> {
         }
     }
 
-    fn access_made(&mut self, config: &CoherenceConfig, line: LineAddr, access: HostAccess, out: &mut Out<D>) {
+    fn access_made(&mut self, config: &CoherenceConfig, line: LineAddr, access: HostAccess, out: &mut AgentOutput<D>) {
         let at = self.slot(line);
         self.lines[at].due = HostAccess::Nothing;
         // An access that the old copy allowed does not wait for the request any more.
@@ -528,8 +535,8 @@ impl<D: Content> MemHost<D> {
         line: Option<LineAddr>,
         found: impl Into<String>,
         expected: impl Into<String>,
-    ) -> Event {
-        Event::new(rule, line, self.name(), found, expected)
+    ) -> CoherenceEvent {
+        CoherenceEvent::new(rule, line, self.name(), found, expected)
     }
 
     fn get(&self, line: LineAddr) -> Option<&HostLine<D>> {
@@ -606,7 +613,7 @@ impl<D: Content> MemHost<D> {
     }
 
     /// Sends MemWr NoOp of a dirty line and keeps `kept` of it.
-    fn send_write(&mut self, at: usize, kept: Copy4, out: &mut Out<D>) {
+    fn send_write(&mut self, at: usize, kept: Copy4, out: &mut AgentOutput<D>) {
         let Some(tag) = self.free_tag() else { return };
         let entry = &mut self.lines[at];
         let Some(data) = entry.data.clone() else { return };
@@ -637,12 +644,12 @@ impl<D: Content> MemHost<D> {
     }
 
     /// The fill is done when completion and data are here.
-    fn try_fill(&mut self, config: &CoherenceConfig, at: usize, out: &mut Out<D>) {
+    fn try_fill(&mut self, config: &CoherenceConfig, at: usize, out: &mut AgentOutput<D>) {
         let entry = &mut self.lines[at];
         let Some(open) = &entry.open else { return };
         let Some(granted) = open.granted else { return };
         let waits = open.req.has_data() && open.data.is_none();
-        if waits && !config.has(Mutant::FilledWithoutData) {
+        if waits && !config.has(CoherenceMutant::FilledWithoutData) {
             return;
         }
         let Some(open) = entry.open.take() else { return };
@@ -659,7 +666,7 @@ impl<D: Content> MemHost<D> {
             Some(state) => {
                 entry.state = state;
                 if let Some(data) = open.data {
-                    entry.data = Some(config.passed(Mutant::FillCleansPoison, data));
+                    entry.data = Some(config.passed(CoherenceMutant::FillCleansPoison, data));
                 }
             }
             None => {
@@ -668,7 +675,7 @@ impl<D: Content> MemHost<D> {
                 }
             }
         }
-        if cached.is_some() && config.mem.one_access && !config.has(Mutant::GrantNotUsed) {
+        if cached.is_some() && config.mem.one_access && !config.has(CoherenceMutant::GrantNotUsed) {
             let served = match open.want {
                 HostAccess::Nothing => false,
                 HostAccess::Load => entry.can_load(),
@@ -680,7 +687,7 @@ impl<D: Content> MemHost<D> {
         let reads = match open.want {
             HostAccess::Store => false,
             HostAccess::Load | HostAccess::StorePart => {
-                config.without_bytes == WithoutBytes::Read || !config.has(Mutant::BytesNotAsked)
+                config.without_bytes == WithoutBytes::Read || !config.has(CoherenceMutant::BytesNotAsked)
             }
             // A store of the whole line may come yet.
             HostAccess::Nothing => config.without_bytes == WithoutBytes::Read,
@@ -692,7 +699,7 @@ impl<D: Content> MemHost<D> {
     }
 
     /// A line that was granted without bytes, whatever became of it meanwhile, is read as soon as nothing is open on it.
-    fn ask_for_bytes(&mut self, out: &mut Out<D>) {
+    fn ask_for_bytes(&mut self, out: &mut AgentOutput<D>) {
         while self.has_tag()
             && let Some(at) = self.lines.first_open(|l| l.lacking.is_some() && l.phase() == Phase::Idle)
             && let Some(want) = self.lines[at].lacking.take()
@@ -703,7 +710,7 @@ impl<D: Content> MemHost<D> {
     }
 
     /// A snoop that waited for the fill is answered when the fill is done and the due access made.
-    fn answer_after_fill(&mut self, config: &CoherenceConfig, at: usize, out: &mut Out<D>) {
+    fn answer_after_fill(&mut self, config: &CoherenceConfig, at: usize, out: &mut AgentOutput<D>) {
         let entry = &self.lines[at];
         let waits = matches!(entry.snoop, Some(Snoop { stage: Stage::AwaitFill, .. }));
         if waits && entry.open.is_none() && entry.due == HostAccess::Nothing {
@@ -727,14 +734,14 @@ impl<D: Content> MemHost<D> {
     }
 
     /// Answers the snoop of a line from its present state; a dirty copy is written back first.
-    fn answer(&mut self, config: &CoherenceConfig, at: usize, out: &mut Out<D>) {
+    fn answer(&mut self, config: &CoherenceConfig, at: usize, out: &mut AgentOutput<D>) {
         let Some(snoop) = self.lines[at].snoop else { return };
         let Some(row) = Self::answer_row(config, &self.lines[at], &snoop) else { return };
-        if row.write_back && !config.has(Mutant::DirtyHostNotWritten) {
+        if row.write_back && !config.has(CoherenceMutant::DirtyHostNotWritten) {
             self.send_write(at, row.left, out);
-            if !config.has(Mutant::AnswerBeforeWriteDone) {
+            if !config.has(CoherenceMutant::AnswerBeforeWriteDone) {
                 self.lines[at].snoop = Some(Snoop { stage: Stage::WriteBack { answer: row.answer }, ..snoop });
-                if snoop.opcode.is_block() && config.has(Mutant::BlockAnswerEarly) {
+                if snoop.opcode.is_block() && config.has(CoherenceMutant::BlockAnswerEarly) {
                     self.resolve(config, at, row.answer, out);
                 }
                 return;
@@ -742,7 +749,7 @@ impl<D: Content> MemHost<D> {
         } else {
             let entry = &mut self.lines[at];
             entry.state = row.left;
-            let keeps_old = config.has(Mutant::HostOldBytes) && entry.open.is_some();
+            let keeps_old = config.has(CoherenceMutant::HostOldBytes) && entry.open.is_some();
             if row.left == Copy4::I && !keeps_old {
                 entry.data = None;
             }
@@ -751,7 +758,7 @@ impl<D: Content> MemHost<D> {
     }
 
     /// The line is resolved: its own answer leaves, or the block's when it was the last line.
-    fn resolve(&mut self, config: &CoherenceConfig, at: usize, answer: BirspOpcode, out: &mut Out<D>) {
+    fn resolve(&mut self, config: &CoherenceConfig, at: usize, answer: BirspOpcode, out: &mut AgentOutput<D>) {
         let Some(snoop) = self.lines[at].snoop else { return };
         let line = self.lines[at].line;
         let bi_tag = snoop.bi_tag;
@@ -768,7 +775,7 @@ impl<D: Content> MemHost<D> {
             match l.snoop.map(|s| s.stage) {
                 Some(Stage::Resolved { answer }) => answers.push((l.line, answer)),
                 // The whole answer leaves although a line still waits.
-                _ if config.has(Mutant::BlockAnswerEarly) => {}
+                _ if config.has(CoherenceMutant::BlockAnswerEarly) => {}
                 _ => return,
             }
         }
@@ -790,7 +797,7 @@ impl<D: Content> MemHost<D> {
     }
 
     /// One event on one line, through the table.
-    fn step(&mut self, at: usize, input: Input, found: &str, out: &mut Out<D>) -> Option<Act> {
+    fn step(&mut self, at: usize, input: MemHostInput, found: &str, out: &mut AgentOutput<D>) -> Option<MemHostAction> {
         let row = host_rows::find(self.lines[at].phase(), input);
         if row.act.is_none() {
             let line = self.lines[at].line;
@@ -800,15 +807,15 @@ impl<D: Content> MemHost<D> {
         row.act
     }
 
-    fn take_ndr(&mut self, config: &CoherenceConfig, opcode: NdrOpcode, tag: u16, out: &mut Out<D>) {
+    fn take_ndr(&mut self, config: &CoherenceConfig, opcode: NdrOpcode, tag: u16, out: &mut AgentOutput<D>) {
         let found = format!("NDR {} for tag {tag}", opcode.name().unwrap_or("reserved"));
         if opcode == NdrOpcode::BIConflictAck {
             let Some(at) = self.disputed(tag).map(|line| self.slot(line)) else {
                 out.events.push(self.event("COH-BIC-02", None, found, "an Ack for an open BIConflict"));
                 return;
             };
-            let Some(act) = self.step(at, Input::Ack, &found, out) else { return };
-            if act == Act::AnswerFilled && !config.has(Mutant::ConflictRowSwapped) {
+            let Some(act) = self.step(at, MemHostInput::Ack, &found, out) else { return };
+            if act == MemHostAction::AnswerFilled && !config.has(CoherenceMutant::ConflictRowSwapped) {
                 if let Some(snoop) = &mut self.lines[at].snoop {
                     snoop.stage = Stage::AwaitFill;
                 }
@@ -837,17 +844,17 @@ impl<D: Content> MemHost<D> {
                 out.events.push(self.event(rule, Some(line), found, "Cmp for a write"));
                 return;
             }
-            match self.step(at, Input::WriteCmp, &found, out) {
-                Some(Act::Retire) => {
+            match self.step(at, MemHostInput::WriteCmp, &found, out) {
+                Some(MemHostAction::Retire) => {
                     self.lines[at].write = None;
                     out.effects.push(Effect::Done(line));
                 }
-                Some(Act::Answer) => {
+                Some(MemHostAction::Answer) => {
                     self.lines[at].write = None;
                     out.effects.push(Effect::Done(line));
                     self.answer(config, at, out);
                 }
-                Some(Act::SendAnswer) => {
+                Some(MemHostAction::SendAnswer) => {
                     self.lines[at].write = None;
                     if let Some(Snoop { stage: Stage::WriteBack { answer }, .. }) = self.lines[at].snoop {
                         self.resolve(config, at, answer, out);
@@ -878,8 +885,8 @@ impl<D: Content> MemHost<D> {
             out.events.push(self.event(rule, Some(line), found, format!("an answer that {:?} can have", req.opcode)));
             return;
         }
-        match self.step(at, Input::Cmp, &found, out) {
-            Some(Act::Retire) => {
+        match self.step(at, MemHostInput::Cmp, &found, out) {
+            Some(MemHostAction::Retire) => {
                 self.lines[at].open = None;
                 out.effects.push(Effect::Done(line));
             }
@@ -903,10 +910,10 @@ impl<D: Content> MemHost<D> {
         }
     }
 
-    fn take_drs(&mut self, config: &CoherenceConfig, opcode: DrsOpcode, tag: u16, data: D, out: &mut Out<D>) {
+    fn take_drs(&mut self, config: &CoherenceConfig, opcode: DrsOpcode, tag: u16, data: D, out: &mut AgentOutput<D>) {
         let found = format!("DRS {} for tag {tag}", opcode.name().unwrap_or("reserved"));
         let Some(at) = self.lines.first_open(|l| l.open.as_ref().is_some_and(|o| o.tag == tag)) else {
-            if config.has(Mutant::FilledWithoutData) {
+            if config.has(CoherenceMutant::FilledWithoutData) {
                 return;
             }
             out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open read"));
@@ -918,7 +925,7 @@ impl<D: Content> MemHost<D> {
             out.events.push(self.event("COH-MEM-47", Some(line), found, "one line for a read, none for the others"));
             return;
         }
-        if self.step(at, Input::Data, &found, out).is_none() {
+        if self.step(at, MemHostInput::Data, &found, out).is_none() {
             return;
         }
         if opcode == DrsOpcode::MemDataNXM {
@@ -943,7 +950,7 @@ impl<D: Content> MemHost<D> {
         line: LineAddr,
         bi_tag: u16,
         way: u8,
-        out: &mut Out<D>,
+        out: &mut AgentOutput<D>,
     ) {
         let known = matches!(opcode.0, 0..=2 | 4..=6);
         let covered = if opcode.is_block() { block_lines(line) } else { Some((line, 1)) };
@@ -956,15 +963,15 @@ impl<D: Content> MemHost<D> {
         let lines = (0..count).map(|i| LineAddr(first.0 + i));
         for line in lines.clone() {
             let at = self.slot(line);
-            let act = self.step(at, Input::Snoop, "a second BISnp", out);
+            let act = self.step(at, MemHostInput::Snoop, "a second BISnp", out);
             let Some(act) = act else { continue };
             let stage = match act {
-                Act::Dispute => {
+                MemHostAction::Dispute => {
                     let tag = self.lines[at].open.as_ref().map_or(0, |o| o.tag);
                     Stage::Conflict { tag, granted: false }
                 }
-                Act::AwaitFill => Stage::AwaitFill,
-                Act::AwaitWrite => Stage::AwaitWrite,
+                MemHostAction::AwaitFill => Stage::AwaitFill,
+                MemHostAction::AwaitWrite => Stage::AwaitWrite,
                 // Replaced at once below.
                 _ => Stage::AwaitFill,
             };
@@ -979,7 +986,7 @@ impl<D: Content> MemHost<D> {
             }
             match stage {
                 Stage::Conflict { tag, granted: false } => {
-                    if !(disputed && config.has(Mutant::OneConflictForBlock)) {
+                    if !(disputed && config.has(CoherenceMutant::OneConflictForBlock)) {
                         out.send(0, conflict(line, tag));
                     }
                     disputed = true;
@@ -997,7 +1004,7 @@ fn open_granted<D>(line: &HostLine<D>) -> bool {
 
 /// BIConflict, no meta. Its 64 bytes are zero on the wire and nobody reads them; here they are no value of the line, so that
 /// no monitor takes them for a copy.
-fn conflict<D: Content>(line: LineAddr, tag: u16) -> Msg<D> {
+fn conflict<D: LineContent>(line: LineAddr, tag: u16) -> Msg<D> {
     Msg::M2sRwd {
         opcode: M2sRwdOpcode::BIConflict,
         snp: SnpType::NoOp,
@@ -1021,13 +1028,13 @@ pub fn block_lines(line: LineAddr) -> Option<(LineAddr, u64)> {
     }
 }
 
-impl<D: Content> Agent<D> for MemHost<D> {
+impl<D: LineContent> Agent<D> for MemHost<D> {
     /// The host sinks everything that the device sends: it has reserved the place with the request.
-    fn accepts(&self, _: &CoherenceConfig, _: Port, _: &Msg<D>) -> Accept {
+    fn accepts(&self, _: &CoherenceConfig, _: AgentPort, _: &Msg<D>) -> Accept {
         Accept::Take
     }
 
-    fn ways(&self, _: &CoherenceConfig, _: Port, msg: &Msg<D>) -> u8 {
+    fn ways(&self, _: &CoherenceConfig, _: AgentPort, msg: &Msg<D>) -> u8 {
         match msg {
             Msg::S2mBisnp { opcode, .. } => match tables::plain_snoop(*opcode) {
                 BisnpOpcode::BISnpData => 2,
@@ -1038,7 +1045,7 @@ impl<D: Content> Agent<D> for MemHost<D> {
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+    fn take(&mut self, config: &CoherenceConfig, _: AgentPort, msg: Msg<D>, way: u8, out: &mut AgentOutput<D>) {
         self.take_one(config, msg, way, out);
         self.ask_for_bytes(out);
         self.tidy();
@@ -1060,8 +1067,8 @@ impl<D: Content> Agent<D> for MemHost<D> {
     }
 }
 
-impl<D: Content> MemHost<D> {
-    fn take_one(&mut self, config: &CoherenceConfig, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+impl<D: LineContent> MemHost<D> {
+    fn take_one(&mut self, config: &CoherenceConfig, msg: Msg<D>, way: u8, out: &mut AgentOutput<D>) {
         match msg {
             Msg::S2mNdr { meta_field, tag, .. }
                 if meta_field != MetaField::NoOp && self.lines.open().any(|l| l.write == Some(tag)) =>

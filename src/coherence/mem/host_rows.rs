@@ -29,7 +29,7 @@ pub enum Phase {
 
 /// What can come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Input {
+pub enum MemHostInput {
     /// NDR Cmp* of the request.
     Cmp,
     /// NDR Cmp of the write.
@@ -44,7 +44,7 @@ pub enum Input {
 
 /// What the host does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Act {
+pub enum MemHostAction {
     /// Note the completion; the fill is done if the data is here.
     Grant,
     /// Note the data; the fill is done if the completion is here.
@@ -71,22 +71,22 @@ pub struct Row {
     /// Situation.
     pub phase: Phase,
     /// Event.
-    pub input: Input,
+    pub input: MemHostInput,
     /// What is done.
-    pub act: Option<Act>,
+    pub act: Option<MemHostAction>,
     /// Rule that the row follows, or that an impossible event breaks.
     pub rule: &'static str,
 }
 
-const fn row(phase: Phase, input: Input, act: Act, rule: &'static str) -> Row {
+const fn row(phase: Phase, input: MemHostInput, act: MemHostAction, rule: &'static str) -> Row {
     Row { phase, input, act: Some(act), rule }
 }
 
-const fn no(phase: Phase, input: Input, rule: &'static str) -> Row {
+const fn no(phase: Phase, input: MemHostInput, rule: &'static str) -> Row {
     Row { phase, input, act: None, rule }
 }
 
-use Input::{Ack, Cmp, Data, Snoop, WriteCmp};
+use MemHostInput::{Ack, Cmp, Data, Snoop, WriteCmp};
 use Phase::{
     Answering, Asked, Conflict, ConflictWon, Evicting, Filling, Granted, Idle, Resolved, Writing, WritingSnooped,
 };
@@ -97,49 +97,49 @@ pub static ROWS: &[Row] = &[
     no(Idle, WriteCmp, "COH-IDS-01"),
     no(Idle, Data, "COH-IDS-01"),
     no(Idle, Ack, "COH-BIC-02"),
-    row(Idle, Snoop, Act::Answer, "COH-BIC-09"),
-    row(Asked, Cmp, Act::Grant, "COH-MEM-47"),
+    row(Idle, Snoop, MemHostAction::Answer, "COH-BIC-09"),
+    row(Asked, Cmp, MemHostAction::Grant, "COH-MEM-47"),
     no(Asked, WriteCmp, "COH-IDS-01"),
-    row(Asked, Data, Act::Fill, "COH-MEM-47"),
+    row(Asked, Data, MemHostAction::Fill, "COH-MEM-47"),
     no(Asked, Ack, "COH-BIC-02"),
-    row(Asked, Snoop, Act::Dispute, "COH-BIC-01"),
+    row(Asked, Snoop, MemHostAction::Dispute, "COH-BIC-01"),
     no(Granted, Cmp, "COH-IDS-01"),
     no(Granted, WriteCmp, "COH-IDS-01"),
-    row(Granted, Data, Act::Fill, "COH-MEM-47"),
+    row(Granted, Data, MemHostAction::Fill, "COH-MEM-47"),
     no(Granted, Ack, "COH-BIC-02"),
-    row(Granted, Snoop, Act::AwaitFill, "COH-BIC-09"),
-    row(Evicting, Cmp, Act::Retire, "COH-MEM-18"),
+    row(Granted, Snoop, MemHostAction::AwaitFill, "COH-BIC-09"),
+    row(Evicting, Cmp, MemHostAction::Retire, "COH-MEM-18"),
     no(Evicting, WriteCmp, "COH-IDS-01"),
     no(Evicting, Data, "COH-MEM-18"),
     no(Evicting, Ack, "COH-BIC-02"),
-    row(Evicting, Snoop, Act::Dispute, "COH-BIC-01"),
+    row(Evicting, Snoop, MemHostAction::Dispute, "COH-BIC-01"),
     no(Writing, Cmp, "COH-IDS-01"),
-    row(Writing, WriteCmp, Act::Retire, "COH-MEM-23"),
+    row(Writing, WriteCmp, MemHostAction::Retire, "COH-MEM-23"),
     no(Writing, Data, "COH-IDS-01"),
     no(Writing, Ack, "COH-BIC-02"),
-    row(Writing, Snoop, Act::AwaitWrite, "COH-BIC-08"),
+    row(Writing, Snoop, MemHostAction::AwaitWrite, "COH-BIC-08"),
     no(WritingSnooped, Cmp, "COH-IDS-01"),
-    row(WritingSnooped, WriteCmp, Act::Answer, "COH-BIC-08"),
+    row(WritingSnooped, WriteCmp, MemHostAction::Answer, "COH-BIC-08"),
     no(WritingSnooped, Data, "COH-IDS-01"),
     no(WritingSnooped, Ack, "COH-BIC-02"),
     no(WritingSnooped, Snoop, "COH-SFI-08"),
-    row(Conflict, Cmp, Act::Grant, "COH-BIC-04"),
+    row(Conflict, Cmp, MemHostAction::Grant, "COH-BIC-04"),
     no(Conflict, WriteCmp, "COH-IDS-01"),
-    row(Conflict, Data, Act::Fill, "COH-MEM-47"),
-    row(Conflict, Ack, Act::Answer, "COH-BIC-05"),
+    row(Conflict, Data, MemHostAction::Fill, "COH-MEM-47"),
+    row(Conflict, Ack, MemHostAction::Answer, "COH-BIC-05"),
     no(Conflict, Snoop, "COH-SFI-08"),
     no(ConflictWon, Cmp, "COH-IDS-01"),
     no(ConflictWon, WriteCmp, "COH-IDS-01"),
-    row(ConflictWon, Data, Act::Fill, "COH-MEM-47"),
-    row(ConflictWon, Ack, Act::AnswerFilled, "COH-BIC-04"),
+    row(ConflictWon, Data, MemHostAction::Fill, "COH-MEM-47"),
+    row(ConflictWon, Ack, MemHostAction::AnswerFilled, "COH-BIC-04"),
     no(ConflictWon, Snoop, "COH-SFI-08"),
     no(Filling, Cmp, "COH-IDS-01"),
     no(Filling, WriteCmp, "COH-IDS-01"),
-    row(Filling, Data, Act::Fill, "COH-BIC-04"),
+    row(Filling, Data, MemHostAction::Fill, "COH-BIC-04"),
     no(Filling, Ack, "COH-BIC-02"),
     no(Filling, Snoop, "COH-SFI-08"),
     no(Answering, Cmp, "COH-BIC-03"),
-    row(Answering, WriteCmp, Act::SendAnswer, "COH-SFI-05"),
+    row(Answering, WriteCmp, MemHostAction::SendAnswer, "COH-SFI-05"),
     no(Answering, Data, "COH-BIC-03"),
     no(Answering, Ack, "COH-BIC-02"),
     no(Answering, Snoop, "COH-SFI-08"),
@@ -154,7 +154,7 @@ pub static ROWS: &[Row] = &[
 const INPUTS: usize = 5;
 
 /// The row of a pair.
-pub fn find(phase: Phase, input: Input) -> &'static Row {
+pub fn find(phase: Phase, input: MemHostInput) -> &'static Row {
     &ROWS[phase as usize * INPUTS + input as usize]
 }
 

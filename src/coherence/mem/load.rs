@@ -4,8 +4,9 @@
 //! number of open back-invalidates and transactions against thresholds. Left out: how a device balances its logical
 //! devices. Coherence depends on none of it.
 
-use crate::event::Event;
+use crate::event::CoherenceEvent;
 use scalepool_protocols::cxl::cxl256::code::DevLoad;
+use std::fmt;
 
 // Codes of DevLoad; 0 is light.
 const OPTIMAL: u8 = 1;
@@ -21,7 +22,7 @@ pub fn of_depth(depth: usize, thresholds: [usize; 3]) -> DevLoad {
 
 /// The three parts of a device's load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
+pub struct DevLoadParts {
     /// Of its memory and its queues.
     pub internal: DevLoad,
     /// Of the port on which its answers leave.
@@ -30,17 +31,25 @@ pub struct Parts {
     pub reduction: DevLoad,
 }
 
-impl Parts {
+/// As findings have it.
+impl fmt::Display for DevLoadParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DevLoadParts { internal, egress, reduction } = self;
+        write!(f, "Parts {{ internal: {internal:?}, egress: {egress:?}, reduction: {reduction:?} }}")
+    }
+}
+
+impl DevLoadParts {
     /// What its answers say: the maximum.
     pub fn reported(self) -> DevLoad {
         DevLoad(self.internal.0.max(self.egress.0).max(self.reduction.0).min(SEVERE))
     }
 
     /// What is wrong with an answer that said `said`.
-    pub fn check(self, said: DevLoad) -> Option<Event> {
+    pub fn check(self, said: DevLoad) -> Option<CoherenceEvent> {
         let expected = format!("DevLoad {}", self.reported().0);
-        let found = format!("DevLoad {} of {self:?}", said.0);
-        (said != self.reported()).then(|| Event::new("COH-QOS-02", None, "device", found, expected))
+        let found = format!("DevLoad {} of {self}", said.0);
+        (said != self.reported()).then(|| CoherenceEvent::new("COH-QOS-02", None, "device", found, expected))
     }
 }
 
@@ -68,10 +77,11 @@ impl Share {
     }
 
     /// What is wrong with an answer to this logical device that said `said`.
-    pub fn check(self, load: DevLoad, said: DevLoad) -> Option<Event> {
+    pub fn check(self, load: DevLoad, said: DevLoad) -> Option<CoherenceEvent> {
         let expected = format!("DevLoad {}", self.reported(load).0);
         let found = format!("DevLoad {} for {self:?}", said.0);
-        (said != self.reported(load)).then(|| Event::new("COH-QOS-03", None, "logical device", found, expected))
+        (said != self.reported(load))
+            .then(|| CoherenceEvent::new("COH-QOS-03", None, "logical device", found, expected))
     }
 }
 

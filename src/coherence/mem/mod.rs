@@ -23,7 +23,7 @@ pub mod tables;
 pub mod uio;
 
 pub use dcoh::{Dcoh, DeviceOp};
-pub use filter::{Filter, Holders};
+pub use filter::{Holders, SnoopFilter};
 pub use hdm_h::HdmH;
 pub use hdm_h_host::HdmHHost;
 pub use hdm_home::HdmHome;

@@ -10,42 +10,42 @@
 use super::host::{HostAccess, HostReq, MemHost};
 use super::host_rows::Phase;
 use super::tables::Copy4;
-use crate::agent::{Accept, Agent, Out, Port};
-use crate::cache::device::{Bytes, Device};
-use crate::cache::state::At;
+use crate::agent::{Accept, Agent, AgentOutput, AgentPort};
+use crate::cache::device::{DeviceCache, WriteBytes};
+use crate::cache::state::CacheLineState;
 use crate::config::CoherenceConfig;
-use crate::content::{Content, LineAddr};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent};
+use crate::event::CoherenceEvent;
 use crate::message::Msg;
-use crate::mutant::Mutant;
+use crate::mutant::CoherenceMutant;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
 /// The interface towards the own host.
-pub const CACHE: Port = 0;
+pub const CACHE: AgentPort = 0;
 
 /// The interface towards the other device.
-pub const MEM: Port = 1;
+pub const MEM: AgentPort = 1;
 
 /// The device.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Peer<D> {
+pub struct MemPeer<D> {
     /// Lines of CXL.cache.
-    pub cache: Device<D>,
+    pub cache: DeviceCache<D>,
     /// Lines of the other device.
     pub mem: MemHost<D>,
 }
 
-impl<D: Content> Peer<D> {
+impl<D: LineContent> MemPeer<D> {
     /// Without copies; `id` names it in events.
-    pub fn new(id: Port) -> Self {
-        Self { cache: Device::new(), mem: MemHost::new(id) }
+    pub fn new(id: AgentPort) -> Self {
+        Self { cache: DeviceCache::new(), mem: MemHost::new(id) }
     }
 
     /// The interface through which a line is held or being asked for; `None`: through none.
-    pub fn interface(&self, line: LineAddr) -> Option<Port> {
+    pub fn interface(&self, line: LineAddr) -> Option<AgentPort> {
         if self.mem.copy(line).state != Copy4::I || self.mem.phase(line) != Phase::Idle {
             Some(MEM)
-        } else if self.cache.at(line) != At::I {
+        } else if self.cache.at(line) != CacheLineState::I {
             Some(CACHE)
         } else {
             None
@@ -53,12 +53,18 @@ impl<D: Content> Peer<D> {
     }
 
     /// Asks through CXL.cache; `false`: the line is held through the other interface, or its state does not allow it.
-    pub fn ask_host(&mut self, op: D2hReqOpcode, line: LineAddr, bytes: Option<Bytes<D>>, out: &mut Out<D>) -> bool {
+    pub fn ask_host(
+        &mut self,
+        op: D2hReqOpcode,
+        line: LineAddr,
+        bytes: Option<WriteBytes<D>>,
+        out: &mut AgentOutput<D>,
+    ) -> bool {
         self.interface(line) != Some(MEM) && self.cache.issue(op, line, bytes, out)
     }
 
-    /// Asks the other device; `false` as in [`Peer::ask_host`].
-    pub fn ask_peer(&mut self, line: LineAddr, req: HostReq, want: HostAccess, out: &mut Out<D>) -> bool {
+    /// Asks the other device; `false` as in [`MemPeer::ask_host`].
+    pub fn ask_peer(&mut self, line: LineAddr, req: HostReq, want: HostAccess, out: &mut AgentOutput<D>) -> bool {
         let may = self.interface(line) != Some(CACHE) && self.mem.can_issue(line, req);
         if may {
             // What the host's half sends to its port 0 leaves through this port.
@@ -71,26 +77,26 @@ impl<D: Content> Peer<D> {
 }
 
 /// What the two interfaces hold of a line.
-fn held<D: Content>(peer: &Peer<D>, line: LineAddr) -> (At, Copy4) {
+fn held<D: LineContent>(peer: &MemPeer<D>, line: LineAddr) -> (CacheLineState, Copy4) {
     (peer.cache.at(line), peer.mem.copy(line).state)
 }
 
-impl<D: Content> Agent<D> for Peer<D> {
-    fn accepts(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>) -> Accept {
+impl<D: LineContent> Agent<D> for MemPeer<D> {
+    fn accepts(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<D>) -> Accept {
         match port {
             MEM => self.mem.accepts(config, 0, msg),
             _ => self.cache.accepts(config, 0, msg),
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+    fn take(&mut self, config: &CoherenceConfig, port: AgentPort, msg: Msg<D>, way: u8, out: &mut AgentOutput<D>) {
         let snooped = match msg {
             Msg::H2dReq { line, .. } | Msg::S2mBisnp { line, .. } => Some(line),
             _ => None,
         };
         let elsewhere = snooped.filter(|line| self.interface(*line).is_some_and(|own| own != port));
         let before = elsewhere.map(|line| held(self, line));
-        let mut own = Out::default();
+        let mut own = AgentOutput::default();
         match port {
             MEM => self.mem.take(config, 0, msg, way, &mut own),
             _ => self.cache.take(config, 0, msg, way, &mut own),
@@ -99,14 +105,14 @@ impl<D: Content> Agent<D> for Peer<D> {
         out.events.append(&mut own.events);
         out.effects.append(&mut own.effects);
         let Some(line) = elsewhere else { return };
-        if config.has(Mutant::InterfaceForgotten) {
+        if config.has(CoherenceMutant::InterfaceForgotten) {
             self.mem.preset(line, Copy4::I, D::ones());
-            self.cache.preset(line, At::I, D::ones());
+            self.cache.preset(line, CacheLineState::I, D::ones());
         }
         if before != Some(held(self, line)) {
             let found = format!("{:?} after a snoop of the other interface", held(self, line));
             let expected = format!("{before:?}");
-            out.events.push(Event::new("COH-P2P-02", line, "peer", found, expected));
+            out.events.push(CoherenceEvent::new("COH-P2P-02", line, "peer", found, expected));
         }
     }
 

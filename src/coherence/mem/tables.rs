@@ -11,7 +11,7 @@ use scalepool_protocols::cxl::cxl256::code::{
 
 /// Kind of memory behind an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Region {
+pub enum HdmRegion {
     /// Device memory kept coherent by CXL.cache requests and a bias table.
     HdmD,
     /// Device memory kept coherent by back-invalidation.
@@ -20,13 +20,13 @@ pub enum Region {
     HdmH,
 }
 
-impl Region {
+impl HdmRegion {
     /// Name as the sheet spells it.
     pub const fn name(self) -> &'static str {
         match self {
-            Region::HdmD => "HDM-D",
-            Region::HdmDb => "HDM-DB",
-            Region::HdmH => "HDM-H",
+            HdmRegion::HdmD => "HDM-D",
+            HdmRegion::HdmDb => "HDM-DB",
+            HdmRegion::HdmH => "HDM-H",
         }
     }
 }
@@ -84,7 +84,7 @@ impl DeviceAfter {
 
 /// What the device's record says of the requesting host after a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Record {
+pub enum DirectoryRecord {
     /// The host may hold it in any state.
     Any,
     /// The host may hold S.
@@ -97,15 +97,15 @@ pub enum Record {
     Bias,
 }
 
-impl Record {
+impl DirectoryRecord {
     /// As the tables of the page write it.
     pub const fn name(self) -> &'static str {
         match self {
-            Record::Any => "A",
-            Record::Shared => "S",
-            Record::Invalid => "I",
-            Record::Unchanged => "unchanged",
-            Record::Bias => "§3.3",
+            DirectoryRecord::Any => "A",
+            DirectoryRecord::Shared => "S",
+            DirectoryRecord::Invalid => "I",
+            DirectoryRecord::Unchanged => "unchanged",
+            DirectoryRecord::Bias => "§3.3",
         }
     }
 }
@@ -130,7 +130,7 @@ pub struct ReqRow {
     /// Device cache afterwards.
     pub device: DeviceAfter,
     /// The device's record of the host afterwards.
-    pub record: Record,
+    pub record: DirectoryRecord,
     /// Legal for HDM-D.
     pub hdm_d: bool,
     /// Legal for HDM-DB.
@@ -157,7 +157,7 @@ pub struct RwdRow {
     /// Legal for HDM-D.
     pub hdm_d: bool,
     /// The device's record of the host afterwards.
-    pub record: Record,
+    pub record: DirectoryRecord,
 }
 
 /// One M2S message of HDM-H.
@@ -223,7 +223,7 @@ const BASE: ReqRow = ReqRow {
     ndr: &[NdrOpcode::Cmp],
     data: true,
     device: DeviceAfter::Unchanged,
-    record: Record::Unchanged,
+    record: DirectoryRecord::Unchanged,
     hdm_d: true,
     hdm_db: true,
     common: false,
@@ -239,7 +239,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         snp: SnpType::SnpInv,
         ndr: &[NdrOpcode::CmpE, NdrOpcode::CmpM],
         device: DeviceAfter::Invalid,
-        record: Record::Any,
+        record: DirectoryRecord::Any,
         common: true,
         ..BASE
     },
@@ -249,7 +249,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         snp: SnpType::SnpData,
         ndr: &[NdrOpcode::CmpS],
         device: DeviceAfter::SharedOrInvalid,
-        record: Record::Shared,
+        record: DirectoryRecord::Shared,
         common: true,
         ..BASE
     },
@@ -259,7 +259,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         snp: SnpType::SnpData,
         ndr: &[NdrOpcode::CmpE],
         device: DeviceAfter::Invalid,
-        record: Record::Any,
+        record: DirectoryRecord::Any,
         ..BASE
     },
     ReqRow {
@@ -267,7 +267,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         meta: INVALID,
         snp: SnpType::SnpInv,
         device: DeviceAfter::Invalid,
-        record: Record::Unchanged,
+        record: DirectoryRecord::Unchanged,
         ..BASE
     },
     ReqRow { rule: "COH-MEM-08", meta: INVALID, snp: SnpType::SnpCur, ..BASE },
@@ -281,7 +281,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         snp: SnpType::SnpData,
         ndr: &[NdrOpcode::CmpE],
         device: DeviceAfter::Invalid,
-        record: Record::Any,
+        record: DirectoryRecord::Any,
         common: true,
         ..BASE
     },
@@ -292,7 +292,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         snp: SnpType::SnpData,
         ndr: &[NdrOpcode::CmpS],
         device: DeviceAfter::SharedOrInvalid,
-        record: Record::Shared,
+        record: DirectoryRecord::Shared,
         common: true,
         ..BASE
     },
@@ -304,7 +304,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         ndr: &[NdrOpcode::CmpE],
         data: false,
         device: DeviceAfter::Invalid,
-        record: Record::Any,
+        record: DirectoryRecord::Any,
         common: true,
         ..BASE
     },
@@ -316,7 +316,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         ndr: &[NdrOpcode::CmpS],
         data: false,
         device: DeviceAfter::SharedOrInvalid,
-        record: Record::Shared,
+        record: DirectoryRecord::Shared,
         ..BASE
     },
     ReqRow {
@@ -326,7 +326,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         snp: SnpType::SnpInv,
         data: false,
         device: DeviceAfter::Invalid,
-        record: Record::Invalid,
+        record: DirectoryRecord::Invalid,
         common: true,
         ..BASE
     },
@@ -343,7 +343,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         opcodes: &[M2sReqOpcode::MemClnEvct],
         meta: INVALID,
         data: false,
-        record: Record::Invalid,
+        record: DirectoryRecord::Invalid,
         hdm_d: false,
         common: true,
         ..BASE
@@ -364,7 +364,7 @@ pub static REQ_ROWS: &[ReqRow] = &[
         ndr: &[],
         data: false,
         device: DeviceAfter::Bias,
-        record: Record::Bias,
+        record: DirectoryRecord::Bias,
         hdm_db: false,
         common: true,
         ..BASE
@@ -379,20 +379,20 @@ const RWD: RwdRow = RwdRow {
     legal: true,
     single_host: false,
     hdm_d: true,
-    record: Record::Unchanged,
+    record: DirectoryRecord::Unchanged,
 };
 
 /// M2S RwD to HDM-D and HDM-DB, in the order of the sheet.
 pub static RWD_ROWS: &[RwdRow] = &[
-    RwdRow { rule: "COH-MEM-21", metas: &[MetaValue::Any], record: Record::Any, ..RWD },
-    RwdRow { rule: "COH-MEM-22", metas: &[MetaValue::Shared], record: Record::Shared, ..RWD },
-    RwdRow { rule: "COH-MEM-23", metas: &[MetaValue::Invalid], record: Record::Invalid, ..RWD },
+    RwdRow { rule: "COH-MEM-21", metas: &[MetaValue::Any], record: DirectoryRecord::Any, ..RWD },
+    RwdRow { rule: "COH-MEM-22", metas: &[MetaValue::Shared], record: DirectoryRecord::Shared, ..RWD },
+    RwdRow { rule: "COH-MEM-23", metas: &[MetaValue::Invalid], record: DirectoryRecord::Invalid, ..RWD },
     RwdRow {
         rule: "COH-MEM-24",
         metas: &[MetaValue::Invalid],
         snps: &[SnpType::SnpInv],
         single_host: true,
-        record: Record::Invalid,
+        record: DirectoryRecord::Invalid,
         ..RWD
     },
     RwdRow {
@@ -501,7 +501,7 @@ fn fits_meta(row: &ReqRow, meta: Option<MetaValue>) -> bool {
 
 /// The rows of one M2S Req to HDM-D or HDM-DB, one for each legal answer; none when it is illegal.
 pub fn req_rows(
-    region: Region,
+    region: HdmRegion,
     opcode: M2sReqOpcode,
     field: MetaField,
     value: MetaValue,
@@ -510,9 +510,9 @@ pub fn req_rows(
     let meta = meaning(field, value);
     REQ_ROWS.iter().filter(move |r| {
         let region_fits = match region {
-            Region::HdmD => r.hdm_d,
-            Region::HdmDb => r.hdm_db,
-            Region::HdmH => false,
+            HdmRegion::HdmD => r.hdm_d,
+            HdmRegion::HdmDb => r.hdm_db,
+            HdmRegion::HdmH => false,
         };
         r.opcodes.contains(&opcode) && fits_meta(r, meta) && r.snp == snp && region_fits
     })
@@ -523,13 +523,13 @@ pub fn req_rows(
 /// # Errors
 /// The rule that the combination breaks: the row of the same opcode that comes nearest.
 pub fn check_req(
-    region: Region,
+    region: HdmRegion,
     opcode: M2sReqOpcode,
     field: MetaField,
     value: MetaValue,
     snp: SnpType,
 ) -> Result<(), &'static str> {
-    if region == Region::HdmH {
+    if region == HdmRegion::HdmH {
         return hdm_h_req(opcode, field, snp).map(|_| ());
     }
     if req_rows(region, opcode, field, value, snp).next().is_some() {
@@ -546,7 +546,7 @@ pub fn check_req(
 /// # Errors
 /// The rule that the combination breaks.
 pub fn rwd(
-    region: Region,
+    region: HdmRegion,
     shared: bool,
     opcode: M2sRwdOpcode,
     field: MetaField,
@@ -564,9 +564,9 @@ pub fn rwd(
     let near = RWD_ROWS.iter().find(|r| r.opcodes.contains(&opcode));
     let Some(row) = row else { return Err(near.map_or("COH-MEM-28", |r| r.rule)) };
     let region_fits = match region {
-        Region::HdmD => row.hdm_d,
-        Region::HdmDb => true,
-        Region::HdmH => false,
+        HdmRegion::HdmD => row.hdm_d,
+        HdmRegion::HdmDb => true,
+        HdmRegion::HdmH => false,
     };
     if !row.legal || !region_fits || (row.single_host && shared) {
         return Err(if row.single_host && shared { "COH-MEM-45" } else { row.rule });

@@ -5,8 +5,8 @@
 
 use crate::config::CoherenceConfig;
 use crate::content::LineAddr;
-use crate::event::Event;
-use crate::mutant::Mutant;
+use crate::event::CoherenceEvent;
+use crate::mutant::CoherenceMutant;
 use thiserror::Error;
 
 /// Bytes of a line.
@@ -14,7 +14,7 @@ pub const LINE_BYTES: u64 = 64;
 
 /// A decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decoder {
+pub struct UioDecoder {
     /// First byte address.
     pub first: u64,
     /// Last byte address.
@@ -54,7 +54,7 @@ pub enum Abort {
 
 /// How an access ends: its lines, or an abort.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decoded {
+pub struct UioDecodedAccess {
     /// Lines that are accessed.
     pub lines: Vec<LineAddr>,
     /// Why it was refused.
@@ -62,7 +62,7 @@ pub struct Decoded {
 }
 
 /// Decodes an access of 1 byte or more.
-pub fn decode(config: &CoherenceConfig, decoders: &[Decoder], address: u64, bytes: u64) -> Decoded {
+pub fn decode(config: &CoherenceConfig, decoders: &[UioDecoder], address: u64, bytes: u64) -> UioDecodedAccess {
     let last = address.saturating_add(bytes.saturating_sub(1));
     let hit = decoders.iter().find(|d| (d.first..=d.last).contains(&address));
     let abort = match hit {
@@ -76,18 +76,18 @@ pub fn decode(config: &CoherenceConfig, decoders: &[Decoder], address: u64, byte
     };
     let end = match (abort, hit) {
         (None, _) => last,
-        (Some(_), Some(d)) if config.has(Mutant::PartOfUio) => last.min(d.last),
-        _ => return Decoded { lines: Vec::new(), abort },
+        (Some(_), Some(d)) if config.has(CoherenceMutant::PartOfUio) => last.min(d.last),
+        _ => return UioDecodedAccess { lines: Vec::new(), abort },
     };
-    Decoded { lines: (address / LINE_BYTES..=end / LINE_BYTES).map(LineAddr).collect(), abort }
+    UioDecodedAccess { lines: (address / LINE_BYTES..=end / LINE_BYTES).map(LineAddr).collect(), abort }
 }
 
-impl Decoded {
+impl UioDecodedAccess {
     /// A refused access with an effect.
-    pub fn check(&self) -> Option<Event> {
+    pub fn check(&self) -> Option<CoherenceEvent> {
         let abort = self.abort?;
         let line = *self.lines.first()?;
         let found = format!("{} lines accessed, and: {abort}", self.lines.len());
-        Some(Event::new("COH-UIO-02", line, "device", found, "an abort without effect"))
+        Some(CoherenceEvent::new("COH-UIO-02", line, "device", found, "an abort without effect"))
     }
 }

@@ -2,37 +2,42 @@
 
 use super::View;
 use super::dcoh::may_keep;
-use crate::agent::Out;
+use crate::agent::AgentOutput;
 use crate::bias::{Bias, BiasDevice, BiasHost};
-use crate::content::Content;
-use crate::event::Event;
+use crate::content::LineContent;
+use crate::event::CoherenceEvent;
 use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, M2sReqOpcode, NdrOpcode};
 
 /// V13 bias: no copy but the device's in device bias, no ownership of the device in host bias. `device` is its agent.
-pub fn check_bias<D: Content>(view: &View<D>, device: usize, in_device_bias: bool, events: &mut Vec<Event>) {
+pub fn check_bias<D: LineContent>(
+    view: &View<D>,
+    device: usize,
+    in_device_bias: bool,
+    events: &mut Vec<CoherenceEvent>,
+) {
     for copy in &view.copies {
         let at = || format!("agent {}", copy.agent);
         if copy.agent != device && in_device_bias {
             let found = "a copy outside the device in device bias";
-            events.push(Event::new("COH-INV-13", view.line, at(), found, "no host copy in device bias"));
+            events.push(CoherenceEvent::new("COH-INV-13", view.line, at(), found, "no host copy in device bias"));
         }
         if copy.agent == device && copy.writable && !in_device_bias {
             let found = "the device owns the line in host bias";
-            events.push(Event::new("COH-INV-13", view.line, at(), found, "ownership in device bias only"));
+            events.push(CoherenceEvent::new("COH-INV-13", view.line, at(), found, "ownership in device bias only"));
             let found = "local use in host bias";
-            events.push(Event::new("COH-BIA-01", view.line, at(), found, "a bias flip before the local use"));
+            events.push(CoherenceEvent::new("COH-BIA-01", view.line, at(), found, "a bias flip before the local use"));
         }
     }
 }
 
 /// What an HDM-D device may make of a message of its host: bias and own cache, before and after.
-pub fn check_bias_device<D: Content>(
+pub fn check_bias_device<D: LineContent>(
     before: &BiasDevice<D>,
     msg: &Msg<D>,
-    out: &Out<D>,
+    out: &AgentOutput<D>,
     after: &BiasDevice<D>,
-    events: &mut Vec<Event>,
+    events: &mut Vec<CoherenceEvent>,
 ) {
     let (line, snp, forwards) = match *msg {
         _ if !out.events.is_empty() => return,
@@ -44,7 +49,7 @@ pub fn check_bias_device<D: Content>(
         _ => return,
     };
     let mut say = |rule, found: String, expected: &str| {
-        events.push(Event::new(rule, line, "device", found, expected));
+        events.push(CoherenceEvent::new(rule, line, "device", found, expected));
     };
     if forwards {
         if before.asked(line) == Some(D2hReqOpcode::CLFlush) && after.bias(line) == Bias::Device {
@@ -65,14 +70,20 @@ pub fn check_bias_device<D: Content>(
 }
 
 /// What an HDM-D host may make of a step: Mem*Fwd leaves when its own write back has ended.
-pub fn check_bias_host<D: Content>(out: &Out<D>, after: &BiasHost<D>, events: &mut Vec<Event>) {
+pub fn check_bias_host<D: LineContent>(out: &AgentOutput<D>, after: &BiasHost<D>, events: &mut Vec<CoherenceEvent>) {
     for (_, m) in &out.sends {
         if let Msg::M2sReq { opcode, line, .. } = *m
             && [M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd].contains(&opcode)
             && after.mem.is_writing(line)
         {
             let found = format!("{} before the Cmp of the host's MemWr", opcode.name().unwrap_or("?"));
-            events.push(Event::new("COH-BIA-12", line, "host", found, "MemWr, its Cmp, then MemRdFwd or MemWrFwd"));
+            events.push(CoherenceEvent::new(
+                "COH-BIA-12",
+                line,
+                "host",
+                found,
+                "MemWr, its Cmp, then MemRdFwd or MemWrFwd",
+            ));
         }
     }
 }

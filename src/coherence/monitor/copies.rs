@@ -1,33 +1,33 @@
 //! V1 to V4: copies and values, with their poison.
 
 use super::{View, misled};
-use crate::content::Content;
-use crate::event::Event;
-use crate::ids::Port;
+use crate::content::LineContent;
+use crate::event::CoherenceEvent;
+use crate::ids::AgentPort;
 
 /// V1 single writer, V2 value, V3 no lost write, V4 tracking.
-pub fn check_copies<D: Content>(view: &View<D>, events: &mut Vec<Event>) {
+pub fn check_copies<D: LineContent>(view: &View<D>, events: &mut Vec<CoherenceEvent>) {
     let usable = || view.copies.iter().filter(|c| c.usable);
     // Ownership without bytes cannot be loaded from, and is ownership all the same.
     if let Some(writer) = view.copies.iter().find(|c| c.writable)
         && let Some(other) = view.copies.iter().find(|c| c.agent != writer.agent && (c.usable || c.writable))
     {
         let (at, found) = (format!("agent {}", writer.agent), format!("a usable copy at agent {} too", other.agent));
-        events.push(Event::new("COH-INV-01", view.line, at, found, "no other usable copy"));
+        events.push(CoherenceEvent::new("COH-INV-01", view.line, at, found, "no other usable copy"));
     }
     for copy in usable() {
         let at = || format!("agent {}", copy.agent);
         if let Some((rule, expected)) = misled(&copy.value, &view.newest) {
-            events.push(Event::new(rule, view.line, at(), format!("a copy with {:?}", copy.value), expected));
+            events.push(CoherenceEvent::new(rule, view.line, at(), format!("a copy with {:?}", copy.value), expected));
         } else if copy.value != view.newest {
             let (found, expected) = (format!("{:?}", copy.value), format!("the last store, {:?}", view.newest));
-            events.push(Event::new("COH-INV-02", view.line, at(), found, expected));
+            events.push(CoherenceEvent::new("COH-INV-02", view.line, at(), found, expected));
         } else if !copy.dirty && copy.value != view.home && !view.in_flight.contains(&copy.value) {
             // A forwarded line that is still under way makes the home's value equal when it arrives.
             let found = format!("a clean copy while the home holds {:?}", view.home);
             let (rule, expected) =
                 misled(&view.home, &copy.value).unwrap_or(("COH-INV-02", "a clean copy with the value of the home"));
-            events.push(Event::new(rule, view.line, at(), found, expected));
+            events.push(CoherenceEvent::new(rule, view.line, at(), found, expected));
         }
     }
     let kept = view.home == view.newest
@@ -38,19 +38,19 @@ pub fn check_copies<D: Content>(view: &View<D>, events: &mut Vec<Event>) {
         let mut left = dirty.chain([&view.home]).chain(&view.in_flight);
         let event = match left.find_map(|value| Some((value, misled(value, &view.newest)?))) {
             Some((value, (rule, expected))) => {
-                Event::new(rule, view.line, "system", format!("{value:?} is all that is left"), expected)
+                CoherenceEvent::new(rule, view.line, "system", format!("{value:?} is all that is left"), expected)
             }
             None => {
                 let (found, expected) = ("the value of the last store is lost", "a copy of it, at an agent or at home");
-                Event::new("COH-INV-03", view.line, "system", found, expected)
+                CoherenceEvent::new("COH-INV-03", view.line, "system", found, expected)
             }
         };
         events.push(event);
     }
     for copy in &view.copies {
-        if !view.tracked.has(copy.agent as Port) {
+        if !view.tracked.has(copy.agent as AgentPort) {
             let at = format!("agent {}", copy.agent);
-            events.push(Event::new(
+            events.push(CoherenceEvent::new(
                 "COH-INV-04",
                 view.line,
                 at,

@@ -1,10 +1,10 @@
 //! What a DCOH may make of one step (`coherence` §3.1, §3.4, §3.7, §3.8): whom it asks, what it serves, and when an entry
 //! of the filter leaves, seen from outside, before and after.
 
-use crate::agent::{Out, Port};
+use crate::agent::{AgentOutput, AgentPort};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, LineAddr};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent};
+use crate::event::CoherenceEvent;
 use crate::ids::IdSet;
 use crate::mem::tables::Copy4;
 use crate::mem::{Dcoh, DeviceOp, Holders};
@@ -15,7 +15,7 @@ use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, NdrOpcode, S
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DcohStep<D> {
     /// A message arrived.
-    Took(Port, Msg<D>),
+    Took(AgentPort, Msg<D>),
     /// It began an operation on so many lines from this one on.
     Began(DeviceOp, LineAddr, u64),
 }
@@ -26,18 +26,18 @@ pub struct DcohWatch<'a, D> {
     /// Before.
     pub before: &'a Dcoh<D>,
     /// What it sent and reported.
-    pub out: &'a Out<D>,
+    pub out: &'a AgentOutput<D>,
     /// After.
     pub after: &'a Dcoh<D>,
     /// Ports with a direct peer behind them.
     pub peers: &'a IdSet,
 }
 
-impl<D: Content> DcohWatch<'_, D> {
+impl<D: LineContent> DcohWatch<'_, D> {
     /// The rules that the step breaks.
-    pub fn check(&self, config: &CoherenceConfig, step: &DcohStep<D>, events: &mut Vec<Event>) {
+    pub fn check(&self, config: &CoherenceConfig, step: &DcohStep<D>, events: &mut Vec<CoherenceEvent>) {
         let mut say = |rule, line: LineAddr, found: String, expected: &str| {
-            events.push(Event::new(rule, line, "DCOH", found, expected));
+            events.push(CoherenceEvent::new(rule, line, "DCOH", found, expected));
         };
         if !self.out.events.is_empty() {
             return;
@@ -85,7 +85,7 @@ impl<D: Content> DcohWatch<'_, D> {
     fn check_asked(
         &self,
         config: &CoherenceConfig,
-        host: Port,
+        host: AgentPort,
         line: LineAddr,
         snp: SnpType,
         say: &mut impl FnMut(&'static str, LineAddr, String, &str),
@@ -125,13 +125,14 @@ impl<D: Content> DcohWatch<'_, D> {
     /// SnpType is a duty of the device's own cache, done when the request is answered.
     fn check_own(
         &self,
-        host: Port,
+        host: AgentPort,
         line: LineAddr,
         snp: SnpType,
         tag: u16,
         say: &mut impl FnMut(&'static str, LineAddr, String, &str),
     ) {
-        let answered = |(to, m): &(Port, Msg<D>)| *to == host && matches!(m, Msg::S2mNdr { tag: t, .. } if *t == tag);
+        let answered =
+            |(to, m): &(AgentPort, Msg<D>)| *to == host && matches!(m, Msg::S2mNdr { tag: t, .. } if *t == tag);
         let left = self.after.own(line).map_or(Copy4::I, |o| o.0);
         if self.out.sends.iter().any(answered) && !may_keep(snp, left) {
             let found = format!("{} in the device's cache after {}", left.letter(), snp.name().unwrap_or("?"));

@@ -1,14 +1,14 @@
 //! What a caching device may make of one step (`coherence` §2.1 to §2.5, O11a): rules that no state shows, only the way
 //! from one to the next. The tables say what is legal; the device is seen from outside, before and after.
 
-use crate::agent::Out;
-use crate::cache::device::Device;
-use crate::cache::requests::{self, Kind};
+use crate::agent::AgentOutput;
+use crate::cache::device::DeviceCache;
+use crate::cache::requests::{self, CacheRequestKind};
 use crate::cache::snoops::{self, Forward, Reply};
-use crate::cache::state::{Answer, At, Snoop};
+use crate::cache::state::{CacheLineState, HostAnswer, Snoop};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, LineAddr, WHOLE_LINE};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent, WHOLE_LINE};
+use crate::event::CoherenceEvent;
 use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
@@ -29,18 +29,18 @@ pub enum DeviceStep<D> {
 #[derive(Debug)]
 pub struct DeviceWatch<'a, D> {
     /// Before.
-    pub before: &'a Device<D>,
+    pub before: &'a DeviceCache<D>,
     /// What it sent and reported.
-    pub out: &'a Out<D>,
+    pub out: &'a AgentOutput<D>,
     /// After.
-    pub after: &'a Device<D>,
+    pub after: &'a DeviceCache<D>,
 }
 
-impl<D: Content> DeviceWatch<'_, D> {
+impl<D: LineContent> DeviceWatch<'_, D> {
     /// The rules that the step breaks. A message that the device itself has reported is not judged again.
-    pub fn check(&self, config: &CoherenceConfig, step: &DeviceStep<D>, events: &mut Vec<Event>) {
+    pub fn check(&self, config: &CoherenceConfig, step: &DeviceStep<D>, events: &mut Vec<CoherenceEvent>) {
         let mut say = |rule, line: LineAddr, found: String, expected: &str| {
-            events.push(Event::new(rule, line, "device", found, expected));
+            events.push(CoherenceEvent::new(rule, line, "device", found, expected));
         };
         match step {
             _ if !self.out.events.is_empty() => {}
@@ -50,7 +50,7 @@ impl<D: Content> DeviceWatch<'_, D> {
                 }
             }
             DeviceStep::Took(Msg::H2dRsp { opcode, rsp_data, cqid }) => {
-                if let (Some(line), Some(answer)) = (self.before.asked(*cqid), Answer::of(*opcode, *rsp_data)) {
+                if let (Some(line), Some(answer)) = (self.before.asked(*cqid), HostAnswer::of(*opcode, *rsp_data)) {
                     self.answered(line, answer, *rsp_data, &mut say);
                 }
             }
@@ -71,8 +71,8 @@ impl<D: Content> DeviceWatch<'_, D> {
             DeviceStep::Dropped(line) => {
                 let at = self.before.at(*line);
                 let (rule, legal, expected) = match at {
-                    At::S => ("COH-STA-03", config.silent_drop_s, "silent_drop_s on, or an evict"),
-                    At::E => ("COH-STA-03", config.silent_drop_e, "silent_drop_e on, or an evict"),
+                    CacheLineState::S => ("COH-STA-03", config.silent_drop_s, "silent_drop_s on, or an evict"),
+                    CacheLineState::E => ("COH-STA-03", config.silent_drop_e, "silent_drop_e on, or an evict"),
                     _ => ("COH-STA-02", false, "DirtyEvict"),
                 };
                 if !legal && self.before != self.after {
@@ -114,7 +114,7 @@ impl<D: Content> DeviceWatch<'_, D> {
                 format!("[{names}] with {data} lines of data to Snp{snoop} in {}, then {}", at.name(), left.name());
             say(row.rule, line, found, "a reply of the table row");
         }
-        if left == At::UpI && self.after.entry(line).is_some_and(|e| e.data.is_some()) {
+        if left == CacheLineState::UpI && self.after.entry(line).is_some_and(|e| e.data.is_some()) {
             say(row.rule, line, "bytes kept of a copy that was lost".into(), "a request without valid bytes");
         }
     }
@@ -122,22 +122,23 @@ impl<D: Content> DeviceWatch<'_, D> {
     fn answered(
         &self,
         line: LineAddr,
-        answer: Answer,
+        answer: HostAnswer,
         id: u16,
         say: &mut impl FnMut(&'static str, LineAddr, String, &str),
     ) {
         let Some(entry) = self.before.entry(line) else { return };
         let left = self.after.at(line);
         let kind = requests::request(entry.op).map(|r| r.kind);
-        if matches!(answer, Answer::GoI | Answer::GoErr)
-            && kind == Some(Kind::Read)
-            && !matches!(left, At::I | At::RdOnce)
+        if matches!(answer, HostAnswer::GoI | HostAnswer::GoErr)
+            && kind == Some(CacheRequestKind::Read)
+            && !matches!(left, CacheLineState::I | CacheLineState::RdOnce)
         {
             let found = format!("{} after {}", left.name(), answer.name());
             say("COH-REQ-18", line, found, "data of an error used at most once and not cached");
         }
-        let hit = matches!(entry.at, At::EvS | At::EvI);
-        let bears_uqid = matches!(answer, Answer::Pull | Answer::GoPull | Answer::FastGoPull | Answer::GoErrPull);
+        let hit = matches!(entry.at, CacheLineState::EvS | CacheLineState::EvI);
+        let bears_uqid =
+            matches!(answer, HostAnswer::Pull | HostAnswer::GoPull | HostAnswer::FastGoPull | HostAnswer::GoErrPull);
         if bears_uqid {
             for bogus in self.data(id).filter(|bogus| *bogus != hit) {
                 let rule = if bogus { "COH-BOG-02" } else { "COH-BOG-01" };
@@ -145,16 +146,16 @@ impl<D: Content> DeviceWatch<'_, D> {
                 say(rule, line, found, "Bogus on data of an evict that a snoop has hit, and on no other");
             }
         }
-        if answer == Answer::GoErrPull && self.data(id).next().is_none() {
+        if answer == HostAnswer::GoErrPull && self.data(id).next().is_none() {
             say("COH-REQ-24", line, "no data under GO_ERR_WritePull".into(), "data, which the host then drops");
         }
         let whole = entry.store.as_ref().is_some_and(|s| s.enables == WHOLE_LINE);
-        if entry.at == At::UpI && answer == Answer::GoE && left.may_store() && !whole {
+        if entry.at == CacheLineState::UpI && answer == HostAnswer::GoE && left.may_store() && !whole {
             let found = format!("{} without bytes and without a store of the whole line", left.name());
             say("COH-REQ-28", line, found, "all 64 B written, or the E given up");
         }
         let weak = [Op::WOWrInv, Op::WOWrInvF].contains(&entry.op);
-        if weak && answer != Answer::ExtCmp && entry.at != At::WrExt && left == At::I {
+        if weak && answer != HostAnswer::ExtCmp && entry.at != CacheLineState::WrExt && left == CacheLineState::I {
             let found = format!("{} ended by {}", entry.op.name().unwrap_or("?"), answer.name());
             say("COH-REQ-23", line, found, "ExtCmp as well, before or after");
         }
@@ -162,12 +163,12 @@ impl<D: Content> DeviceWatch<'_, D> {
 
     fn filled(&self, line: LineAddr, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
         let (at, left) = (self.before.at(line), self.after.at(line));
-        let cached = left.is_stable() && left != At::I;
-        if at == At::RdWait && (left.may_load() || cached) {
+        let cached = left.is_stable() && left != CacheLineState::I;
+        if at == CacheLineState::RdWait && (left.may_load() || cached) {
             let found = format!("{} with the data, before the GO", left.name());
             say("COH-REQ-20", line, found, "at most one use before the GO");
         }
-        if at == At::RdOnce && cached {
+        if at == CacheLineState::RdOnce && cached {
             say(
                 "COH-REQ-18",
                 line,

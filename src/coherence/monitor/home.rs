@@ -1,15 +1,15 @@
 //! What a home may make of one message (`coherence` §2.2, §2.3, §2.6 to §2.9): snoops, grants, tracking and memory, seen
 //! from outside, before and after.
 
-use crate::agent::{Out, Port};
+use crate::agent::{AgentOutput, AgentPort};
 use crate::cache::backing::Backing;
-use crate::cache::home::{Holders, Home, Phase, Task, Transaction};
+use crate::cache::home::{Holders, HomeAgent, HomeTransaction, Phase, Task};
 use crate::cache::requests::{self, Snooped};
 use crate::cache::snoops::{self, Left};
-use crate::cache::state::{Answer, Snoop};
+use crate::cache::state::{HostAnswer, Snoop};
 use crate::config::CoherenceConfig;
-use crate::content::{Content, LineAddr};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent};
+use crate::event::CoherenceEvent;
 use crate::ids::IdSet;
 use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode as Rsp};
@@ -18,18 +18,18 @@ use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode as
 #[derive(Debug)]
 pub struct HomeWatch<'a, D, B> {
     /// Before.
-    pub before: &'a Home<D, B>,
+    pub before: &'a HomeAgent<D, B>,
     /// What it sent and reported.
-    pub out: &'a Out<D>,
+    pub out: &'a AgentOutput<D>,
     /// After.
-    pub after: &'a Home<D, B>,
+    pub after: &'a HomeAgent<D, B>,
 }
 
 const EVICTS: [Op; 3] = [Op::CleanEvict, Op::DirtyEvict, Op::CleanEvictNoData];
 
 /// Whether an answer under the CQID of the request is still to come. A pull by GO is the last one of its request: while
 /// the data is under way the device may have asked again under the same CQID.
-fn owes_answer<D>(t: &Transaction<D>) -> bool {
+fn owes_answer<D>(t: &HomeTransaction<D>) -> bool {
     match t.phase {
         Phase::Pulling { .. } => {
             matches!(t.task, Task::Request { op: Op::WrInv | Op::WOWrInv | Op::WOWrInvF, .. })
@@ -38,11 +38,11 @@ fn owes_answer<D>(t: &Transaction<D>) -> bool {
     }
 }
 
-impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
+impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
     /// The rules that the step breaks.
-    pub fn check(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>, events: &mut Vec<Event>) {
+    pub fn check(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<D>, events: &mut Vec<CoherenceEvent>) {
         let mut say = |rule, line: LineAddr, found: String, expected: &str| {
-            events.push(Event::new(rule, line, "home", found, expected));
+            events.push(CoherenceEvent::new(rule, line, "home", found, expected));
         };
         if let Msg::D2hReq { opcode, line, cqid } = *msg {
             self.requested(config, (port, opcode, line, cqid), &mut say);
@@ -72,14 +72,14 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
         self.check_grants(port, msg, &mut say);
     }
 
-    fn transaction(&self, uqid: u16) -> Option<&Transaction<D>> {
+    fn transaction(&self, uqid: u16) -> Option<&HomeTransaction<D>> {
         self.before.open().iter().find(|t| u16::from(t.slot) == uqid >> 4)
     }
 
     /// H2D Rsp to a port: (CQID, what).
-    fn answers(&self, to: Port) -> impl Iterator<Item = (u16, Answer)> {
+    fn answers(&self, to: AgentPort) -> impl Iterator<Item = (u16, HostAnswer)> {
         self.out.sends.iter().filter_map(move |(port, m)| match m {
-            Msg::H2dRsp { opcode, rsp_data, cqid } if *port == to => Some((*cqid, Answer::of(*opcode, *rsp_data)?)),
+            Msg::H2dRsp { opcode, rsp_data, cqid } if *port == to => Some((*cqid, HostAnswer::of(*opcode, *rsp_data)?)),
             _ => None,
         })
     }
@@ -87,7 +87,7 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
     fn requested(
         &self,
         config: &CoherenceConfig,
-        (port, op, line, cqid): (Port, Op, LineAddr, u16),
+        (port, op, line, cqid): (AgentPort, Op, LineAddr, u16),
         say: &mut impl FnMut(&'static str, LineAddr, String, &str),
     ) {
         let name = op.name().unwrap_or("?");
@@ -102,9 +102,9 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
                 "a request accepted although a snoop in flight has lowered its sender's state",
             );
         }
-        let of_line = |home: &Home<D, B>| home.open().iter().filter(|t| t.line == line).count();
+        let of_line = |home: &HomeAgent<D, B>| home.open().iter().filter(|t| t.line == line).count();
         // A device may ask again under the CQID of a write whose data is under way.
-        let is_new = |t: &Transaction<D>| {
+        let is_new = |t: &HomeTransaction<D>| {
             t.port == port && t.task == Task::Request { op, cqid } && !self.before.open().contains(t)
         };
         let answered = self.out.sends.iter().any(|(to, m)| {
@@ -114,7 +114,7 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
         if of_line(self.after) > of_line(self.before).max(1) || started && of_line(self.before) > 0 {
             say("COH-HOM-01", line, format!("{name} started beside an open transaction"), "one transaction per line");
             let pulling =
-                |t: &Transaction<D>| t.line == line && matches!(t.phase, Phase::Pulling { .. } | Phase::Owing(_));
+                |t: &HomeTransaction<D>| t.line == line && matches!(t.phase, Phase::Pulling { .. } | Phase::Owing(_));
             if self.before.open().iter().any(pulling) {
                 let found = format!("{name} started before the data of a pull, or a GO, had arrived");
                 say(
@@ -133,7 +133,7 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
             }
             _ => None,
         });
-        let sent: Vec<(Port, Snoop)> = sent.collect();
+        let sent: Vec<(AgentPort, Snoop)> = sent.collect();
         let holders = self.before.holders(line);
         let (kind, targets) = match row.snooped {
             _ if config.error_of(line).is_some() => (None, IdSet::EMPTY),
@@ -158,9 +158,9 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
 
     fn snoop_answered(
         &self,
-        port: Port,
+        port: AgentPort,
         rsp: Rsp,
-        t: &Transaction<D>,
+        t: &HomeTransaction<D>,
         say: &mut impl FnMut(&'static str, LineAddr, String, &str),
     ) {
         let Some(reading) = snoops::reading(rsp) else { return };
@@ -194,7 +194,7 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
     /// A line that a snoop brought, or its answer: what it does to memory.
     fn forwarded(
         &self,
-        t: &Transaction<D>,
+        t: &HomeTransaction<D>,
         rsp: Option<Rsp>,
         say: &mut impl FnMut(&'static str, LineAddr, String, &str),
     ) {
@@ -219,7 +219,7 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
         &self,
         config: &CoherenceConfig,
         expected: bool,
-        t: &Transaction<D>,
+        t: &HomeTransaction<D>,
         msg: &Msg<D>,
         say: &mut impl FnMut(&'static str, LineAddr, String, &str),
     ) {
@@ -262,7 +262,12 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
     }
 
     /// Nobody leaves the directory but by an answer to a snoop, its own request, or the GO of its evict.
-    fn check_tracking(&self, port: Port, msg: &Msg<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
+    fn check_tracking(
+        &self,
+        port: AgentPort,
+        msg: &Msg<D>,
+        say: &mut impl FnMut(&'static str, LineAddr, String, &str),
+    ) {
         for (line, was) in self.before.directory() {
             for p in &was.all().minus(&self.after.holders(line).all()) {
                 let found = format!("port {p} no longer tracked");
@@ -293,11 +298,12 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
     }
 
     /// Answers go to who asked, and who is granted a copy is tracked.
-    fn check_grants(&self, port: Port, msg: &Msg<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
+    fn check_grants(&self, port: AgentPort, msg: &Msg<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
         for (to, m) in &self.out.sends {
             let (Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. }) = *m else { continue };
-            let asks =
-                |t: &&Transaction<D>| t.port == *to && matches!(t.task, Task::Request { cqid: id, .. } if id == cqid);
+            let asks = |t: &&HomeTransaction<D>| {
+                t.port == *to && matches!(t.task, Task::Request { cqid: id, .. } if id == cqid)
+            };
             let mut open = self.before.open().iter().filter(|t| owes_answer(t)).filter(asks);
             let own = match *msg {
                 Msg::D2hReq { line, cqid: id, .. } if port == *to && id == cqid => Some(line),
@@ -312,9 +318,9 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
             };
             let Msg::H2dRsp { opcode, rsp_data, .. } = *m else { continue };
             let Holders { owner, sharers } = self.after.holders(line);
-            let tracked = match Answer::of(opcode, rsp_data) {
-                Some(Answer::GoS) => sharers.has(*to) || owner == Some(*to),
-                Some(Answer::GoE | Answer::GoM) => owner == Some(*to),
+            let tracked = match HostAnswer::of(opcode, rsp_data) {
+                Some(HostAnswer::GoS) => sharers.has(*to) || owner == Some(*to),
+                Some(HostAnswer::GoE | HostAnswer::GoM) => owner == Some(*to),
                 _ => true,
             };
             if !tracked {

@@ -1,13 +1,13 @@
 //! V5 to V8 are sums of rules: who breaks one of their rules breaks the invariant.
 
-use crate::content::Content;
-use crate::event::Event;
+use crate::content::LineContent;
+use crate::event::CoherenceEvent;
 use crate::message::Msg;
 
 /// The event of a message that overtakes one which it must stay behind by this rule.
-pub fn overtaken<D: Content>(rule: &'static str, msg: &Msg<D>) -> Event {
+pub fn overtaken<D: LineContent>(rule: &'static str, msg: &Msg<D>) -> CoherenceEvent {
     let found = format!("{} before a message that it must not pass", msg.label());
-    Event::new(rule, msg.line(), "link", found, "delivery in the order in which they were sent")
+    CoherenceEvent::new(rule, msg.line(), "link", found, "delivery in the order in which they were sent")
 }
 
 /// The invariant that a rule belongs to; `None` for rules of states and values (V1 to V4) and for choices.
@@ -25,14 +25,14 @@ pub fn invariant_of(rule: &str) -> Option<&'static str> {
 }
 
 /// Adds an event of its invariant to each event from `first` on that has one.
-pub fn name_invariants(events: &mut Vec<Event>, first: usize) {
+pub fn name_invariants(events: &mut Vec<CoherenceEvent>, first: usize) {
     for at in first..events.len() {
         let event = &events[at];
         if let Some(invariant) = invariant_of(event.rule)
             && !events.iter().any(|e| e.rule == invariant)
         {
             let found = format!("{}: {}", event.rule, event.found);
-            let more = Event::new(invariant, event.line, event.at.clone(), found, event.expected.clone());
+            let more = CoherenceEvent::new(invariant, event.line, event.at.clone(), found, event.expected.clone());
             events.push(more);
         }
     }

@@ -1,7 +1,7 @@
 //! O10, O11 and CacheFlushed: which requests of a device may be open together, and in which order they may come.
 
-use crate::content::{Content, LineAddr};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent};
+use crate::event::CoherenceEvent;
 use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, H2dRspOpcode};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,12 +33,12 @@ impl IssueWatch {
     }
 
     /// A message from the device.
-    pub fn up<D: Content>(&mut self, msg: &Msg<D>, events: &mut Vec<Event>) {
+    pub fn up<D: LineContent>(&mut self, msg: &Msg<D>, events: &mut Vec<CoherenceEvent>) {
         let Msg::D2hReq { opcode, line, cqid } = *msg else { return };
         let name = |op: Op| op.name().unwrap_or("?");
         if let Some(earlier) = self.relies.get(&cqid).filter(|earlier| self.open.contains_key(earlier)) {
             let found = format!("{} before the end of CQID {earlier}, on which it relies", name(opcode));
-            events.push(Event::new(
+            events.push(CoherenceEvent::new(
                 "COH-ORD-09",
                 line,
                 "device",
@@ -49,14 +49,14 @@ impl IssueWatch {
         if opcode == Op::CacheFlushed {
             if let Some((open, other)) = self.open.values().next() {
                 let found = format!("CacheFlushed beside {} of line {:#x}", name(*other), open.address());
-                events.push(Event::new("COH-REQ-27", line, "device", found, "all accesses answered first"));
+                events.push(CoherenceEvent::new("COH-REQ-27", line, "device", found, "all accesses answered first"));
             }
             self.open.insert(cqid, (line, opcode));
             return;
         }
         self.flushed = false;
         let mut say = |found: String, expected: &str| {
-            events.push(Event::new("COH-ORD-10", line, "device", found, expected));
+            events.push(CoherenceEvent::new("COH-ORD-10", line, "device", found, expected));
         };
         if let Some((_, other)) =
             self.open.values().find(|(l, other)| *l == line && (serialises(opcode) || serialises(*other)))
@@ -73,7 +73,7 @@ impl IssueWatch {
     }
 
     /// A message to the device: its GO, its ExtCmp or the data of RdCurr ends a request.
-    pub fn down<D: Content>(&mut self, msg: &Msg<D>, events: &mut Vec<Event>) {
+    pub fn down<D: LineContent>(&mut self, msg: &Msg<D>, events: &mut Vec<CoherenceEvent>) {
         match msg {
             Msg::H2dRsp { opcode, cqid, .. } if *opcode != H2dRspOpcode::WritePull => {
                 let ended = self.open.remove(cqid);
@@ -81,7 +81,13 @@ impl IssueWatch {
             }
             Msg::H2dReq { line, .. } if self.flushed => {
                 let found = "a snoop sent to a device that has flushed its cache";
-                events.push(Event::new("COH-REQ-27", *line, "home", found, "no new snoop before its next request"));
+                events.push(CoherenceEvent::new(
+                    "COH-REQ-27",
+                    *line,
+                    "home",
+                    found,
+                    "no new snoop before its next request",
+                ));
             }
             Msg::H2dData { cqid, .. } if self.open.get(cqid).is_some_and(|(_, op)| *op == Op::RdCurr) => {
                 self.open.remove(cqid);

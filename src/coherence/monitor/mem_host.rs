@@ -1,9 +1,9 @@
 //! What a host of HDM-DB may make of one step (`coherence` §3.1, §3.4, §3.5): write backs, answers to back-invalidates and
 //! the rows of the conflict, seen from outside, before and after.
 
-use crate::agent::Out;
-use crate::content::{Content, LineAddr};
-use crate::event::Event;
+use crate::agent::AgentOutput;
+use crate::content::{LineAddr, LineContent};
+use crate::event::CoherenceEvent;
 use crate::mem::host::block_lines;
 use crate::mem::host_rows::Phase;
 use crate::mem::tables::Copy4;
@@ -17,16 +17,16 @@ pub struct MemHostWatch<'a, D> {
     /// Before.
     pub before: &'a MemHost<D>,
     /// What it sent and reported.
-    pub out: &'a Out<D>,
+    pub out: &'a AgentOutput<D>,
     /// After.
     pub after: &'a MemHost<D>,
 }
 
-impl<D: Content> MemHostWatch<'_, D> {
+impl<D: LineContent> MemHostWatch<'_, D> {
     /// The rules that the step breaks; `took`: the message that came, `None` for what the core did.
-    pub fn check(&self, took: Option<&Msg<D>>, events: &mut Vec<Event>) {
+    pub fn check(&self, took: Option<&Msg<D>>, events: &mut Vec<CoherenceEvent>) {
         let mut say = |rule, line: LineAddr, found: String, expected: &str| {
-            events.push(Event::new(rule, line, "host", found, expected));
+            events.push(CoherenceEvent::new(rule, line, "host", found, expected));
         };
         if !self.out.events.is_empty() {
             return;

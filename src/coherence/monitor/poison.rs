@@ -1,11 +1,11 @@
 //! Poison of values: it stays with the bytes it stands on, and only a store says where it comes and goes (`fabric` §1.8,
 //! `memory` §6.3).
 
-use crate::content::{Content, LineAddr, Token, WHOLE_LINE, merged_poison};
-use crate::event::Event;
+use crate::content::{LineAddr, LineContent, LineToken, WHOLE_LINE, merged_poison};
+use crate::event::CoherenceEvent;
 
 /// The rule that a value breaks which differs from what it has to be in its poison alone, and what it has to be.
-pub fn misled<D: Content>(value: &D, expected: &D) -> Option<(&'static str, &'static str)> {
+pub fn misled<D: LineContent>(value: &D, expected: &D) -> Option<(&'static str, &'static str)> {
     if value == expected || value.clone().poisoned(expected.is_poisoned()) != *expected {
         return None;
     }
@@ -32,14 +32,21 @@ impl PoisonedLines {
     }
 
     /// A load of the newest value got poison or did not: the rule that this breaks.
-    pub fn loaded(self, line: LineAddr, poison: bool) -> Option<Event> {
+    pub fn loaded(self, line: LineAddr, poison: bool) -> Option<CoherenceEvent> {
         let found = format!("a load that {} poison", if poison { "got" } else { "got no" });
-        (poison != self.has(line)).then(|| Event::new("COH-PSN-05", line, "system", found, "what the last store left"))
+        (poison != self.has(line))
+            .then(|| CoherenceEvent::new("COH-PSN-05", line, "system", found, "what the last store left"))
     }
 
     /// A store or write of the bytes that `enables` selects has its place; `poison` is that of its bytes, `value` what the
     /// line is now at the agent that did it. The rule that this value breaks.
-    pub fn stored(&mut self, line: LineAddr, poison: bool, enables: u64, value: Option<&Token>) -> Option<Event> {
+    pub fn stored(
+        &mut self,
+        line: LineAddr,
+        poison: bool,
+        enables: u64,
+        value: Option<&LineToken>,
+    ) -> Option<CoherenceEvent> {
         let was = self.has(line);
         let now = merged_poison(was, poison, enables);
         self.set(line, now);
@@ -53,7 +60,7 @@ impl PoisonedLines {
             (false, false) => ("COH-PSN-02", "a good line behind a good store"),
         };
         let part = if enables == WHOLE_LINE { "the whole line" } else { "a part" };
-        Some(Event::new(rule, line, "system", format!("{value:?} behind a store of {part}"), expected))
+        Some(CoherenceEvent::new(rule, line, "system", format!("{value:?} behind a store of {part}"), expected))
     }
 }
 
@@ -65,7 +72,7 @@ mod tests {
     #[test]
     fn each_wrong_poison_has_its_rule() {
         let line = LineAddr(1);
-        let token = |poison| Token::of(line, Age::New).poisoned(poison);
+        let token = |poison| LineToken::of(line, Age::New).poisoned(poison);
         for (was, poison, enables, expected) in [
             (true, false, 1, "COH-PSN-03"),
             (false, true, 1, "COH-PSN-03"),
@@ -84,6 +91,10 @@ mod tests {
         assert_eq!(misled(&token(true), &token(true)), None);
         assert_eq!(misled(&token(false), &token(true)).map(|m| m.0), Some("COH-PSN-01"));
         assert_eq!(misled(&token(true), &token(false)).map(|m| m.0), Some("COH-PSN-02"));
-        assert_eq!(misled(&token(true), &Token::of(line, Age::Stale)), None, "another value is no matter of poison");
+        assert_eq!(
+            misled(&token(true), &LineToken::of(line, Age::Stale)),
+            None,
+            "another value is no matter of poison"
+        );
     }
 }

@@ -36,7 +36,7 @@ impl Default for Type3Config {
 
 /// A device that no registers can describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
+pub enum Type3ConfigError {
     /// A BAR.
     #[error("BAR {bar}: found {found} bytes, expected 0 or a power of two from 4096 to 2^56")]
     Bar {
@@ -71,19 +71,19 @@ const RANGE_UNIT_BYTES: u64 = 1 << 28;
 ///
 /// # Errors
 /// Sizes that the registers cannot say.
-pub fn type3(config: &Type3Config) -> Result<ConfigSpace, ConfigError> {
+pub fn type3(config: &Type3Config) -> Result<ConfigSpace, Type3ConfigError> {
     for (bar, &found) in config.bar_bytes.iter().enumerate() {
         if found != 0 && !(found.is_power_of_two() && (4096..=MAX_BAR_BYTES).contains(&found)) {
-            return Err(ConfigError::Bar { bar, found });
+            return Err(Type3ConfigError::Bar { bar, found });
         }
     }
     for (range, &found) in config.range_bytes.iter().enumerate() {
         if !found.is_multiple_of(RANGE_UNIT_BYTES) {
-            return Err(ConfigError::Range { range, found });
+            return Err(Type3ConfigError::Range { range, found });
         }
     }
     if !(1..=16).contains(&config.logical_devices) {
-        return Err(ConfigError::LogicalDevices { found: config.logical_devices });
+        return Err(Type3ConfigError::LogicalDevices { found: config.logical_devices });
     }
     let mut space = ConfigSpace::empty();
     header(&mut space, config);

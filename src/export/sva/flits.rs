@@ -21,7 +21,7 @@ use scalepool_protocols::cxl::cxl256::flit::{crc_parts, slot_byte};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader as FlitHeader256;
 use scalepool_protocols::cxl::cxl256::{Mode, slot as slot256};
 use scalepool_protocols::nvlink::code::Op;
-use scalepool_protocols::nvlink::{Header, MAX_FLITS, NvlConfig};
+use scalepool_protocols::nvlink::{MAX_FLITS, NvlConfig, NvlHeader};
 use scalepool_protocols::ualink::flit::map as ual_map;
 use scalepool_protocols::ualink::header::ExplicitHeader;
 use scalepool_protocols::wire::{LayoutDef, Wire};
@@ -296,10 +296,10 @@ fn nvlink() -> (Terms, Conditions) {
         ("good", "fresh && crc_ok".to_owned()),
     ];
     add(&mut all, "NVL-CRC-01", "crc_ok".into());
-    add_layout(&mut all, Header::DEF, Header::DEF.bits, ("good", "u"));
-    let len = field(Header::DEF, "len", 0);
+    add_layout(&mut all, NvlHeader::DEF, NvlHeader::DEF.bits, ("good", "u"));
+    let len = field(NvlHeader::DEF, "len", 0);
     add(&mut all, "NVL-PKT-01", format!("!good || {len} < 5'd{MAX_FLITS}"));
-    let (op, vc) = (field(Header::DEF, "op", 0), field(Header::DEF, "vc", 0));
+    let (op, vc) = (field(NvlHeader::DEF, "op", 0), field(NvlHeader::DEF, "vc", 0));
     let config = NvlConfig::default();
     for code in 0..64_u8 {
         if let Some(channel) = config.vc_of(Op(code)) {

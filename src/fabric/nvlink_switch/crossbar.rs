@@ -10,11 +10,11 @@
 //! allocator pairs inputs with outputs; each pair sends a packet, of its channels in turn. What is done in a clock is proportional to the ports with something to do, apart from a look at each input.
 
 use super::reduction::{NumberType, sum};
-use super::routing::{Groups, RemapTable, Routes, Target};
+use super::routing::{Groups, NvlRoutes, NvlTarget, RemapTable};
 use scalepool_arbiter::{Allocator, AllocatorKind, ArbiterError, Matching, Requests};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use scalepool_link::event::{Event, Severity};
-use scalepool_link::nvlink::Message;
+use scalepool_link::event::{LinkEvent, Severity};
+use scalepool_link::nvlink::NvlMessage;
 use scalepool_link::nvlink::chain::Chain;
 use scalepool_link::nvlink::port::channel_of;
 use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
@@ -61,7 +61,7 @@ pub struct CrossbarConfig {
     /// Remap table of each input.
     pub remap: Vec<Arc<RemapTable>>,
     /// Ports of endpoints.
-    pub routes: Routes,
+    pub routes: NvlRoutes,
     /// Multicast groups; none in generations that do not copy.
     pub groups: Groups,
     /// Which inputs send to which outputs.
@@ -72,7 +72,7 @@ pub struct CrossbarConfig {
 
 /// What a switch leaves behind for the report.
 #[derive(Debug, Clone, Default)]
-pub struct SwitchResult {
+pub struct NvlSwitchResult {
     /// Messages received.
     pub received: u64,
     /// Messages sent.
@@ -94,14 +94,14 @@ pub struct SwitchResult {
     /// Packets that had come and found the store of their input full.
     pub full_stalls: u64,
     /// Broken rules.
-    pub broken: Vec<Event>,
+    pub broken: Vec<LinkEvent>,
     /// Evaluations in which something was received or sent.
     pub busy_cycles: u64,
     /// Messages that end in the switch and those that it sends of its own, by port and channel.
     pub own: Vec<[[Chain; 2]; VCS]>,
 }
 
-impl SwitchResult {
+impl NvlSwitchResult {
     /// What came in or was made, and what went out or ended: equal when the switch is empty.
     pub fn balance(&self) -> (u64, u64) {
         (self.received + self.copies + self.sums, self.sent + self.reduced + self.misses + self.strays)
@@ -109,16 +109,16 @@ impl SwitchResult {
 }
 
 /// Channel ends of a port, by channel.
-pub struct PortEnds {
+pub struct CrossbarPortEnds {
     /// From the port.
-    pub rx: [In<Message>; VCS],
+    pub rx: [In<NvlMessage>; VCS],
     /// To the port.
-    pub tx: [Out<Message>; VCS],
+    pub tx: [Out<NvlMessage>; VCS],
 }
 
 struct Entry {
     ready: u64,
-    message: Rc<Message>,
+    message: Rc<NvlMessage>,
     /// Ends in this reduction.
     context: Option<u16>,
 }
@@ -139,7 +139,7 @@ struct Context {
 pub struct Crossbar {
     config: CrossbarConfig,
     codec: NvlConfig,
-    ports: Vec<PortEnds>,
+    ports: Vec<CrossbarPortEnds>,
     /// Queues by input, output, channel.
     queues: Vec<VecDeque<Entry>>,
     /// Outputs with something in a queue, by input and channel.
@@ -160,19 +160,19 @@ pub struct Crossbar {
     lost: Vec<u64>,
     contexts: Vec<Option<Context>>,
     free_contexts: VecDeque<u16>,
-    sums: Vec<VecDeque<Message>>,
+    sums: Vec<VecDeque<NvlMessage>>,
     /// Outputs that were free and had room in this clock, by channel.
     room: [Requests; VCS],
     /// Something that has come found no room in this clock.
     refused: bool,
     /// The front packet of an input and channel has found no room.
     stalled: Vec<[bool; VCS]>,
-    mine: SwitchResult,
-    result: Arc<Mutex<SwitchResult>>,
+    mine: NvlSwitchResult,
+    result: Arc<Mutex<NvlSwitchResult>>,
     busy_since: Option<Time>,
 }
 
-fn flits(message: &Message) -> u32 {
+fn flits(message: &NvlMessage) -> u32 {
     1 + u32::from(message.be.is_some()) + u32::from(message.data_flits())
 }
 
@@ -183,8 +183,8 @@ impl Crossbar {
     /// A number of ports that an arbiter cannot have.
     pub fn new(
         config: CrossbarConfig,
-        ports: Vec<PortEnds>,
-        result: Arc<Mutex<SwitchResult>>,
+        ports: Vec<CrossbarPortEnds>,
+        result: Arc<Mutex<NvlSwitchResult>>,
     ) -> Result<Crossbar, ArbiterError> {
         let n = ports.len();
         Ok(Crossbar {
@@ -206,7 +206,11 @@ impl Crossbar {
             room: [Requests::NONE; VCS],
             refused: false,
             stalled: vec![[false; VCS]; n],
-            mine: SwitchResult { by_input: vec![0; n], own: vec![Default::default(); n], ..SwitchResult::default() },
+            mine: NvlSwitchResult {
+                by_input: vec![0; n],
+                own: vec![Default::default(); n],
+                ..NvlSwitchResult::default()
+            },
             result,
             busy_since: None,
             ports,
@@ -226,7 +230,7 @@ impl Crossbar {
         input: usize,
         output: usize,
         channel: usize,
-        message: Rc<Message>,
+        message: Rc<NvlMessage>,
         context: Option<u16>,
     ) {
         let ready = cycle + self.config.hop_cycles.saturating_sub(CHANNEL_CYCLES);
@@ -266,7 +270,7 @@ impl Crossbar {
         }
     }
 
-    fn route(&mut self, cycle: u64, input: usize, channel: usize, message: Message) {
+    fn route(&mut self, cycle: u64, input: usize, channel: usize, message: NvlMessage) {
         if message.op.class() == Some(Class::Response) {
             self.route_response(cycle, input, channel, message);
             return;
@@ -278,18 +282,18 @@ impl Crossbar {
         };
         let of_group = matches!(message.op, Op::MULTICAST_WRITE | Op::REDUCE_READ);
         match target {
-            Some((Target::Endpoint(endpoint), address)) if !of_group => {
+            Some((NvlTarget::Endpoint(endpoint), address)) if !of_group => {
                 if let Some(output) = self.config.routes.port(endpoint, input) {
                     self.stored[input][channel] += flits(&message);
-                    self.put(cycle, input, output, channel, Rc::new(Message { address, ..message }), None);
+                    self.put(cycle, input, output, channel, Rc::new(NvlMessage { address, ..message }), None);
                     return;
                 }
             }
-            Some((Target::Group(group), address)) if of_group => {
+            Some((NvlTarget::Group(group), address)) if of_group => {
                 let place = self.config.routes.place(input);
                 if let Some(set) = self.config.groups.replicas(group, place) {
                     let set = set.to_vec();
-                    self.spread(cycle, input, channel, Message { address, ..message }, &set);
+                    self.spread(cycle, input, channel, NvlMessage { address, ..message }, &set);
                     return;
                 }
             }
@@ -299,7 +303,7 @@ impl Crossbar {
     }
 
     /// To all ports of a replica set, or reads from all of them.
-    fn spread(&mut self, cycle: u64, input: usize, channel: usize, message: Message, set: &[usize]) {
+    fn spread(&mut self, cycle: u64, input: usize, channel: usize, message: NvlMessage, set: &[usize]) {
         let reduces = message.op == Op::REDUCE_READ;
         let message = if reduces {
             self.mine.own[input][channel][0].add(&message);
@@ -310,7 +314,7 @@ impl Crossbar {
             let error = number.is_none().then_some(2);
             let open = Context { rid, tag, port: input, number, members, left, error };
             self.contexts[usize::from(context)] = Some(open);
-            Message { op: Op::READ, rid: SWITCH_RID, tag: context, attr: 0, ..message }
+            NvlMessage { op: Op::READ, rid: SWITCH_RID, tag: context, attr: 0, ..message }
         } else {
             message
         };
@@ -330,7 +334,7 @@ impl Crossbar {
         }
     }
 
-    fn route_response(&mut self, cycle: u64, input: usize, channel: usize, message: Message) {
+    fn route_response(&mut self, cycle: u64, input: usize, channel: usize, message: NvlMessage) {
         let (output, context) = if message.rid == SWITCH_RID {
             self.mine.own[input][channel][0].add(&message);
             let context = self.contexts.get(usize::from(message.tag)).and_then(Option::as_ref);
@@ -439,7 +443,7 @@ impl Crossbar {
             if found == (n * n) as u64 + 1 {
                 let text = format!("input {input} is starved while it waits for output {output}");
                 let violation = Violation::at_byte("NVL-SWI-01", 0, format!("{found} grants lost"), n * n, text);
-                self.mine.broken.push(Event { severity: Severity::Protocol, unit: 0, violation });
+                self.mine.broken.push(LinkEvent { severity: Severity::Protocol, unit: 0, violation });
             }
         }
     }
@@ -481,7 +485,7 @@ impl Crossbar {
         }
     }
 
-    fn reduce(&mut self, id: u16, input: usize, message: Message) {
+    fn reduce(&mut self, id: u16, input: usize, message: NvlMessage) {
         self.mine.reduced += 1;
         let Some(context) = self.contexts[usize::from(id)].as_mut() else { return };
         let Some(member) = context.members.iter_mut().find(|(port, data)| *port == input && data.is_none()) else {
@@ -501,9 +505,11 @@ impl Crossbar {
         let answer = match (context.number, context.error) {
             (Some(number), None) => {
                 let terms: Vec<&[u8]> = context.members.iter().filter_map(|(_, data)| data.as_deref()).collect();
-                Message { rid, tag, data: sum(number, &terms), ..Message::new(Op::RSP_DATA, &self.codec) }
+                NvlMessage { rid, tag, data: sum(number, &terms), ..NvlMessage::new(Op::RSP_DATA, &self.codec) }
             }
-            (_, error) => Message { rid, tag, size: error.unwrap_or(0), ..Message::new(Op::RSP_ERROR, &self.codec) },
+            (_, error) => {
+                NvlMessage { rid, tag, size: error.unwrap_or(0), ..NvlMessage::new(Op::RSP_ERROR, &self.codec) }
+            }
         };
         self.mine.sums += 1;
         self.sums[context.port].push_back(answer);

@@ -19,7 +19,7 @@ pub const MAX_REPLICA_SETS: usize = 16;
 
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum NvlTarget {
     /// One endpoint.
     Endpoint(u16),
     /// A multicast group.
@@ -30,7 +30,7 @@ pub enum Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RemapEntry {
     /// Target.
-    pub target: Target,
+    pub target: NvlTarget,
     /// First unit of the window.
     pub base: u32,
     /// Last unit of the window.
@@ -41,7 +41,7 @@ pub struct RemapEntry {
 
 impl RemapEntry {
     /// The whole 64 GiB of a target, as they are.
-    pub const fn whole(target: Target) -> RemapEntry {
+    pub const fn whole(target: NvlTarget) -> RemapEntry {
         RemapEntry { target, base: 0, limit: MAX_UNITS, offset: 0 }
     }
 }
@@ -113,12 +113,12 @@ impl RemapTable {
     }
 
     /// Target of an address that names no memory (a FLUSH).
-    pub fn target(&self, address: u64) -> Option<Target> {
+    pub fn target(&self, address: u64) -> Option<NvlTarget> {
         Some(self.entry(address)?.target)
     }
 
     /// Target and the address there; `None`: a miss.
-    pub fn remap(&self, address: u64) -> Option<(Target, u64)> {
+    pub fn remap(&self, address: u64) -> Option<(NvlTarget, u64)> {
         let entry = self.entry(address)?;
         let local = address & ((1 << SELECT_LSB) - 1);
         let unit = (local >> UNIT_LSB) as u32;
@@ -130,13 +130,13 @@ impl RemapTable {
 /// Ports of endpoints. Endpoints with several ports use the one that stands at the place of the input among the ports of
 /// its own endpoint, so what came over one link leaves over one link.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Routes {
+pub struct NvlRoutes {
     ports: BTreeMap<u16, Vec<usize>>,
     /// Of each port: its endpoint, and its place among the ports of it.
     owner: BTreeMap<usize, (u16, usize)>,
 }
 
-impl Routes {
+impl NvlRoutes {
     /// Adds the next port of an endpoint.
     pub fn add(&mut self, endpoint: u16, port: usize) {
         let ports = self.ports.entry(endpoint).or_default();

@@ -6,12 +6,12 @@
 //! slices.
 
 use super::resting::Resting;
-use super::route::{Refused, Routes};
+use super::route::{UalRouteRefused, UalRoutes};
 use super::{FromCore, SLICE_PORTS, ToCore};
 use scalepool_arbiter::{Arbiter, ArbiterError, ArbiterKind, Requests};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::ualink::tl::transfer::destination;
-use scalepool_link::ualink::tl::{Held, TlClass};
+use scalepool_link::ualink::tl::{TlClass, TlHeldBuffers};
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 struct QueuedTransfer {
     input: u16,
     output: u16,
-    held: Held,
+    held: TlHeldBuffers,
     resting: Resting,
 }
 
@@ -183,7 +183,7 @@ pub struct Grant {
     /// The transaction itself.
     pub transfer: Box<Transfer>,
     /// Its buffers at the input port.
-    pub held: Held,
+    pub held: TlHeldBuffers,
 }
 
 /// Counters, all from the start.
@@ -201,8 +201,8 @@ pub struct CoreStats {
 
 /// The core, without its place in a simulation.
 #[derive(Debug, Clone)]
-pub struct Core {
-    routes: Routes,
+pub struct UalSwitchCore {
+    routes: UalRoutes,
     latency_cycles: u64,
     /// What is on its way to its queue.
     pipeline: VecDeque<Batch>,
@@ -216,17 +216,22 @@ pub struct Core {
     stats: CoreStats,
 }
 
-impl Core {
+impl UalSwitchCore {
     /// A core whose outputs have room for `room` transactions of each class; what arrives can leave after
     /// `latency_cycles`. An arbiter of `kind` chooses among the inputs of each output and class, all of one weight.
     ///
     /// # Errors
     /// A number of ports that an arbiter cannot have.
-    pub fn new(routes: Routes, latency_cycles: u64, room: u16, kind: &ArbiterKind) -> Result<Core, ArbiterError> {
+    pub fn new(
+        routes: UalRoutes,
+        latency_cycles: u64,
+        room: u16,
+        kind: &ArbiterKind,
+    ) -> Result<UalSwitchCore, ArbiterError> {
         let arbiter = (kind.make)(&vec![1; usize::from(routes.ports())])?;
         let lane = Lane { queues: Vec::new(), asking: Requests::NONE, arbiter, room };
         let outputs = vec![[lane.clone(), lane]; usize::from(routes.ports())];
-        Ok(Core {
+        Ok(UalSwitchCore {
             routes,
             latency_cycles,
             pipeline: VecDeque::new(),
@@ -256,9 +261,9 @@ impl Core {
         &mut self,
         input: u16,
         transfer: impl Into<Box<Transfer>>,
-        held: Held,
+        held: TlHeldBuffers,
         now: u64,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), UalRouteRefused> {
         let transfer = transfer.into();
         self.stats.arrived[held.class.index()] += 1;
         match self.routes.route(input, destination(&transfer.field)) {
@@ -278,8 +283,8 @@ impl Core {
             }
             Err(refused) => {
                 match refused {
-                    Refused::Denied { .. } => self.stats.denied += 1,
-                    Refused::OutOfRange { .. } => self.stats.out_of_range += 1,
+                    UalRouteRefused::Denied { .. } => self.stats.denied += 1,
+                    UalRouteRefused::OutOfRange { .. } => self.stats.out_of_range += 1,
                 }
                 Err(refused)
             }
@@ -328,7 +333,7 @@ impl Core {
 /// The core as a module of the kernel.
 pub struct CoreModule {
     /// The core.
-    core: Core,
+    core: UalSwitchCore,
     rx: Vec<In<Vec<ToCore>>>,
     tx: Vec<Out<Vec<FromCore>>>,
     /// How much the last batch for each slice was: the next one gets the room for as much at once.
@@ -340,7 +345,7 @@ pub struct CoreModule {
 impl CoreModule {
     /// A core with its channels, one pair a slice; its counters are in `result` when the run is looked at.
     pub fn new(
-        core: Core,
+        core: UalSwitchCore,
         rx: Vec<In<Vec<ToCore>>>,
         tx: Vec<Out<Vec<FromCore>>>,
         result: Arc<Mutex<CoreStats>>,

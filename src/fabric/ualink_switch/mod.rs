@@ -21,12 +21,12 @@ mod resting;
 pub mod route;
 pub mod slice;
 
-pub use self::core::{Core, CoreModule, Grant};
+pub use self::core::{CoreModule, Grant, UalSwitchCore};
 pub use place::place_switch;
-pub use route::{Refused, Routes};
+pub use route::{UalRouteRefused, UalRoutes};
 pub use slice::Slice;
 
-use scalepool_link::ualink::tl::{Held, TlClass};
+use scalepool_link::ualink::tl::{TlClass, TlHeldBuffers};
 use scalepool_protocols::ualink::unpack::Transfer;
 
 /// Most ports of a slice: what one module polls.
@@ -42,7 +42,7 @@ pub enum ToCore {
         /// The transaction itself.
         transfer: Box<Transfer>,
         /// The buffers that it takes at the input port.
-        held: Held,
+        held: TlHeldBuffers,
     },
     /// A transaction of a class has left the queue of an output port.
     Room {
@@ -68,6 +68,6 @@ pub enum FromCore {
         /// Port of the switch.
         port: u16,
         /// Its buffers.
-        held: Held,
+        held: TlHeldBuffers,
     },
 }

@@ -1,7 +1,7 @@
 //! Slices and core of a switch, put into a partition.
 
 use super::core::CoreStats;
-use super::{Core, CoreModule, FromCore, SLICE_PORTS, Slice, ToCore};
+use super::{CoreModule, FromCore, SLICE_PORTS, Slice, ToCore, UalSwitchCore};
 use scalepool_kernel::{BuildError, ClockId, PartitionBuilder};
 use scalepool_link::ualink::wiring::Socket;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ pub fn place_switch(
     switch: &str,
     ports: Vec<Socket>,
     flit: ClockId,
-    middle: Core,
+    middle: UalSwitchCore,
     result: Arc<Mutex<CoreStats>>,
 ) -> Result<(), BuildError> {
     let (mut to_core, mut from_core) = (Vec::new(), Vec::new());

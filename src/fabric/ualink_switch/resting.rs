@@ -3,7 +3,7 @@
 //! Modelled: nothing of the hardware. With the latency of a switch there are a hundred of them for each port, and each would
 //! take memory of its own. Left out: what few have, byte enables, tags and poison; those keep their form.
 
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::halves::Halves;
 use scalepool_protocols::ualink::unpack::Transfer;
 
@@ -11,14 +11,14 @@ use scalepool_protocols::ualink::unpack::Transfer;
 #[derive(Debug, Clone)]
 pub(super) enum Resting {
     /// One that is a field and its data; a request has its address in the field.
-    Plain(Field, Halves),
+    Plain(ControlField, Halves),
     /// Any other.
     Whole(Box<Transfer>),
 }
 
-fn address_of(field: &Field) -> Option<u64> {
+fn address_of(field: &ControlField) -> Option<u64> {
     match field {
-        Field::Request(req) => Some(req.address),
+        ControlField::Request(req) => Some(req.address),
         _ => None,
     }
 }

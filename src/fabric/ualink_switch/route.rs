@@ -17,7 +17,7 @@ struct Entry {
 
 /// Why a transaction is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum UalRouteRefused {
     /// The deny bit of the port it came in by is set.
     #[error("destination {dst} is denied for port {port}")]
     Denied {
@@ -38,22 +38,22 @@ pub enum Refused {
 
 /// The tables of all stations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Routes {
+pub struct UalRoutes {
     ports: u16,
     ports_per_station: u16,
     tables: Vec<Vec<Entry>>,
 }
 
-impl Routes {
+impl UalRoutes {
     /// Tables of a switch with `ports` ports of `lanes` lanes (1, 2, 4), of which port n leads to accelerator n. At reset
     /// everything is denied.
-    pub fn new(ports: u16, lanes: u16) -> Routes {
+    pub fn new(ports: u16, lanes: u16) -> UalRoutes {
         let ports_per_station = STATION_LANES / lanes.clamp(1, STATION_LANES);
         let stations = ports.div_ceil(ports_per_station);
         let entry =
             |dst: u16| Entry { deny: 0xf, station: dst / ports_per_station, port: (dst % ports_per_station) as u8 };
         let table: Vec<Entry> = (0..ports).map(entry).collect();
-        Routes { ports, ports_per_station, tables: vec![table; usize::from(stations)] }
+        UalRoutes { ports, ports_per_station, tables: vec![table; usize::from(stations)] }
     }
 
     /// Ports of the switch.
@@ -79,12 +79,12 @@ impl Routes {
     ///
     /// # Errors
     /// It is to be dropped.
-    pub fn route(&self, port: u16, dst: u16) -> Result<u16, Refused> {
-        let beyond = Refused::OutOfRange { dst, entries: self.ports };
+    pub fn route(&self, port: u16, dst: u16) -> Result<u16, UalRouteRefused> {
+        let beyond = UalRouteRefused::OutOfRange { dst, entries: self.ports };
         let table = self.tables.get(usize::from(port / self.ports_per_station)).ok_or(beyond)?;
         let entry = table.get(usize::from(dst)).ok_or(beyond)?;
         if entry.deny >> (port % self.ports_per_station) & 1 == 1 {
-            return Err(Refused::Denied { port, dst });
+            return Err(UalRouteRefused::Denied { port, dst });
         }
         let out = entry.station * self.ports_per_station + u16::from(entry.port);
         if out < self.ports { Ok(out) } else { Err(beyond) }

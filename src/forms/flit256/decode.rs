@@ -6,9 +6,9 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::check::{self, Findings};
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{self, DLLP_BYTES, Flit, SLOTS, crc_parts};
+use scalepool_protocols::cxl::cxl256::flit::{self, Cxl256Flit, DLLP_BYTES, SLOTS, crc_parts};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
-use scalepool_protocols::cxl::cxl256::stream::{Decoded, Kind, Role, Unpacker};
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256DecodedFlit, Cxl256FlitKind, Cxl256SlotRole, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Mode, Routing};
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use scalepool_protocols::wire::Wire;
@@ -16,24 +16,24 @@ use serde_json::Value;
 
 /// Reads flits of one direction as one stream.
 #[derive(Debug, Clone)]
-pub struct Decoder {
+pub struct Cxl256FlitDecoder {
     unpacker: Unpacker,
     config: Cxl256Config,
 }
 
-impl Decoder {
+impl Cxl256FlitDecoder {
     /// A stream of which nothing has been read.
-    pub fn new(mode: Mode, dir: Dir) -> Decoder {
-        Decoder::with_config(mode, dir, Cxl256Config::default())
+    pub fn new(mode: Mode, dir: Dir) -> Cxl256FlitDecoder {
+        Cxl256FlitDecoder::with_config(mode, dir, Cxl256Config::default())
     }
 
     /// The same, judged by a configuration.
-    pub fn with_config(mode: Mode, dir: Dir, config: Cxl256Config) -> Decoder {
-        Decoder { unpacker: Unpacker::new(mode, dir), config }
+    pub fn with_config(mode: Mode, dir: Dir, config: Cxl256Config) -> Cxl256FlitDecoder {
+        Cxl256FlitDecoder { unpacker: Unpacker::new(mode, dir), config }
     }
 
     /// Takes the next flit apart and judges it.
-    pub fn read(&mut self, unit: &Flit) -> (Decoded, Findings) {
+    pub fn read(&mut self, unit: &Cxl256Flit) -> (Cxl256DecodedFlit, Findings) {
         let decoded = self.unpacker.read(unit);
         let findings = check::flit(&decoded, &self.config);
         (decoded, findings)
@@ -41,7 +41,7 @@ impl Decoder {
 }
 
 /// The object of a flit; `index` counts the flits of the stream from 0.
-pub fn to_json(decoded: &Decoded, findings: &Findings, index: u64) -> Value {
+pub fn to_json(decoded: &Cxl256DecodedFlit, findings: &Findings, index: u64) -> Value {
     let (flit, mode) = (decoded.flit(), decoded.mode);
     let body: Vec<u8> = flit.body(mode).collect();
     let tlp_bytes = body.len() - DLLP_BYTES;
@@ -52,14 +52,14 @@ pub fn to_json(decoded: &Decoded, findings: &Findings, index: u64) -> Value {
     form.insert("kind".into(), kind_name(&decoded.kind).into());
     form.insert("header".into(), message::fields_to_json(FlitHeader::DEF, header_bits(flit)));
     match &decoded.kind {
-        Kind::Protocol | Kind::Control | Kind::Empty => {
-            if decoded.kind == Kind::Control {
+        Cxl256FlitKind::Protocol | Cxl256FlitKind::Control | Cxl256FlitKind::Empty => {
+            if decoded.kind == Cxl256FlitKind::Control {
                 form.insert("control".into(), control::to_json(flit.slot(mode, 0)));
             }
             form.insert("slots".into(), (0..SLOTS).filter_map(|n| slot(decoded, n)).collect());
             form.insert("crd".into(), message::fields_to_json(Crd::DEF, crd_bits(flit)));
         }
-        Kind::Almp => {
+        Cxl256FlitKind::Almp => {
             let word = almp_word(&body);
             let def = scalepool_protocols::cxl::cxl256::almp::def(word);
             let almp = almp::to_json(def, word);
@@ -69,7 +69,7 @@ pub fn to_json(decoded: &Decoded, findings: &Findings, index: u64) -> Value {
                 form.insert("data".into(), number::hex(&body).into());
             }
         }
-        Kind::Nop | Kind::Idle => {
+        Cxl256FlitKind::Nop | Cxl256FlitKind::Idle => {
             if body[tlp_bytes..].iter().any(|&b| b != 0) {
                 form.insert("dllp".into(), dllp(decoded, &body));
             }
@@ -77,7 +77,7 @@ pub fn to_json(decoded: &Decoded, findings: &Findings, index: u64) -> Value {
                 form.insert("data".into(), number::hex(&body).into());
             }
         }
-        Kind::Io(tlps) => {
+        Cxl256FlitKind::Io(tlps) => {
             let pbr = mode.routing() == Routing::Pbr;
             form.insert("tlps".into(), flit_io::tlps_to_json(tlps, &body[..tlp_bytes], pbr));
             form.insert("dllp".into(), dllp(decoded, &body));
@@ -94,11 +94,11 @@ pub fn to_json(decoded: &Decoded, findings: &Findings, index: u64) -> Value {
 }
 
 /// Flit bytes 0 and 1 as the layout counts them.
-fn header_bits(flit: &Flit) -> u128 {
+fn header_bits(flit: &Cxl256Flit) -> u128 {
     u16::from_be_bytes([flit.0[0], flit.0[1]]).into()
 }
 
-fn crd_bits(flit: &Flit) -> u128 {
+fn crd_bits(flit: &Cxl256Flit) -> u128 {
     let at = flit::standard::CRD.start;
     u16::from_le_bytes([flit.0[at], flit.0[at + 1]]).into()
 }
@@ -109,20 +109,20 @@ pub(super) fn almp_word(body: &[u8]) -> u32 {
 }
 
 /// The last four bytes of a body.
-fn dllp(decoded: &Decoded, body: &[u8]) -> Value {
+fn dllp(decoded: &Cxl256DecodedFlit, body: &[u8]) -> Value {
     let dllp = body.last_chunk().copied().unwrap_or_default();
     flit_io::dllp_to_json(Dllp(dllp), decoded.header.dllp_type)
 }
 
 /// A slot; `None` where it is zero and means nothing.
-fn slot(decoded: &Decoded, n: usize) -> Option<Value> {
+fn slot(decoded: &Cxl256DecodedFlit, n: usize) -> Option<Value> {
     let kind = decoded.mode.slot_kind(n);
     let bits = decoded.flit().slot(decoded.mode, n);
     let hex = || Value::from(number::hex(&bits.to_le_bytes()[..kind.bytes()]));
     let mut form = Object::new();
     form.insert("slot".into(), n.into());
     match decoded.roles[n] {
-        Role::Format(format) => {
+        Cxl256SlotRole::Format(format) => {
             form.insert("format".into(), format.name.into());
             if bits != 0 {
                 let def = |class: scalepool_protocols::cxl::cxl256::Class| class.def(format.routing);
@@ -133,7 +133,7 @@ fn slot(decoded: &Decoded, n: usize) -> Option<Value> {
                 form.insert("hex".into(), hex());
             }
         }
-        Role::Control(_) => {
+        Cxl256SlotRole::Control(_) => {
             let control = control::to_json(bits);
             let own = control::from_json(&control, None);
             form.insert("format".into(), (if n == 0 { "H8" } else { "HS8" }).into());
@@ -144,22 +144,22 @@ fn slot(decoded: &Decoded, n: usize) -> Option<Value> {
                 form.insert("hex".into(), hex());
             }
         }
-        Role::Reserved => {
+        Cxl256SlotRole::Reserved => {
             form.insert("format".into(), RESERVED_FORMAT.into());
             form.insert("hex".into(), hex());
         }
-        Role::Data | Role::Trailer => {
+        Cxl256SlotRole::Data | Cxl256SlotRole::Trailer => {
             form.insert("data".into(), hex());
         }
-        Role::Unused if bits == 0 => return None,
-        Role::Unused => {
+        Cxl256SlotRole::Unused if bits == 0 => return None,
+        Cxl256SlotRole::Unused => {
             form.insert("hex".into(), hex());
         }
     }
     Some(Value::Object(form))
 }
 
-fn crc(decoded: &Decoded) -> Value {
+fn crc(decoded: &Cxl256DecodedFlit) -> Value {
     let flit = decoded.flit();
     let mut form = Object::new();
     form.insert("ok".into(), decoded.received.crc_ok.into());
@@ -179,7 +179,7 @@ fn crc(decoded: &Decoded) -> Value {
     Value::Object(form)
 }
 
-fn fec(decoded: &Decoded) -> Value {
+fn fec(decoded: &Cxl256DecodedFlit) -> Value {
     let mut form = Object::new();
     form.insert("ok".into(), decoded.received.fec.is_ok().into());
     let corrected: Vec<Value> = match &decoded.received.fec {

@@ -1,7 +1,7 @@
 //! An object to its flit.
 
 use super::decode::almp_word;
-use super::{Decoder, KINDS, RESERVED_FORMAT, control, to_json};
+use super::{Cxl256FlitDecoder, KINDS, RESERVED_FORMAT, control, to_json};
 use crate::{FormError, Object, almp, flit_io, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::almp::{Almp, L0p};
@@ -9,7 +9,7 @@ use scalepool_protocols::cxl::cxl256::check::{self, Findings};
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::cxl::cxl256::crd::{Crd, RequestCredit};
-use scalepool_protocols::cxl::cxl256::flit::{self, DLLP_BYTES, Flit, SLOTS, crc_parts};
+use scalepool_protocols::cxl::cxl256::flit::{self, Cxl256Flit, DLLP_BYTES, SLOTS, crc_parts};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::slot::{self, SlotKind};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, Routing};
@@ -23,7 +23,7 @@ const COMMON: [&str; 9] = ["protocol", "dir", "index", "kind", "header", "fec", 
 #[derive(Debug, Clone)]
 pub struct Encoded {
     /// The bytes.
-    pub unit: Flit,
+    pub unit: Cxl256Flit,
     /// What a receiver finds, and where the sender meant something that a receiver cannot see.
     pub findings: Findings,
     /// The object, completed: what a receiver sees.
@@ -32,23 +32,23 @@ pub struct Encoded {
 
 /// Builds flits from objects; keeps one stream a direction.
 #[derive(Debug, Clone)]
-pub struct Encoder {
+pub struct Cxl256FlitEncoder {
     mode: Mode,
     default_dir: Option<Dir>,
-    streams: [Decoder; 2],
+    streams: [Cxl256FlitDecoder; 2],
     units: u64,
 }
 
-impl Encoder {
+impl Cxl256FlitEncoder {
     /// Streams of which nothing has been sent. `default_dir` is the direction of objects without `dir`.
-    pub fn new(mode: Mode, default_dir: Option<Dir>) -> Encoder {
-        Encoder::with_config(mode, default_dir, Cxl256Config::default())
+    pub fn new(mode: Mode, default_dir: Option<Dir>) -> Cxl256FlitEncoder {
+        Cxl256FlitEncoder::with_config(mode, default_dir, Cxl256Config::default())
     }
 
     /// The same, judged by a configuration.
-    pub fn with_config(mode: Mode, default_dir: Option<Dir>, config: Cxl256Config) -> Encoder {
-        let streams = Dir::ALL.map(|dir| Decoder::with_config(mode, dir, config));
-        Encoder { mode, default_dir, streams, units: 0 }
+    pub fn with_config(mode: Mode, default_dir: Option<Dir>, config: Cxl256Config) -> Cxl256FlitEncoder {
+        let streams = Dir::ALL.map(|dir| Cxl256FlitDecoder::with_config(mode, dir, config));
+        Cxl256FlitEncoder { mode, default_dir, streams, units: 0 }
     }
 
     /// Builds the next flit. Without `index` in the object, flits are counted from 0.
@@ -74,7 +74,7 @@ impl Encoder {
 
 /// A flit as its object describes it.
 struct Meant {
-    unit: Flit,
+    unit: Cxl256Flit,
     /// For each slot: data (`true`) or messages (`false`) are meant to stand there.
     data: [Option<bool>; SLOTS],
 }
@@ -99,7 +99,7 @@ impl Meant {
         {
             return Err(FormError::new("protocol", shown(protocol), mode.protocol()));
         }
-        let mut meant = Meant { unit: Flit::ZERO, data: [None; SLOTS] };
+        let mut meant = Meant { unit: Cxl256Flit::ZERO, data: [None; SLOTS] };
         meant.header(form, flit_type)?;
         match flit_type {
             FlitType::Cachemem => meant.cachemem(form, kind, mode)?,

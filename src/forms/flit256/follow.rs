@@ -9,17 +9,17 @@
 //! known, is judged by itself; it is kept for a sender that sends the missing one alone. A stream that does not begin with
 //! NOPs of the last number, as a link does, has no numbers; nothing is followed there.
 
-use super::Decoder;
+use super::Cxl256FlitDecoder;
 use crate::follow::Kept;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::check::Findings;
 use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::number::{self, LAST, WINDOW, is_payload};
-use scalepool_protocols::cxl::cxl256::stream::Decoded;
+use scalepool_protocols::cxl::cxl256::stream::Cxl256DecodedFlit;
 use std::collections::BTreeMap;
 
 /// NOPs of the last number that begin a numbered stream; a sender states it 9 times before payload, some may be damaged.
@@ -33,13 +33,13 @@ pub struct Follower {
     mode: Mode,
     dir: Dir,
     config: Cxl256Config,
-    decoder: Decoder,
+    decoder: Cxl256FlitDecoder,
     /// Payload that comes before the NOPs of a link says that there are no numbers.
     follows: bool,
     /// NOPs of the last number.
     nops: u8,
     /// `None`: nothing is followed.
-    kept: Option<Kept<Decoder>>,
+    kept: Option<Kept<Cxl256FlitDecoder>>,
     /// Number of the last payload as the sender counts; `None`: not known until one is stated.
     last: Option<u16>,
     /// Number that the next payload has if it does not state one: the flit before has gone again alone.
@@ -47,7 +47,7 @@ pub struct Follower {
     /// Bad flits in a row.
     bad: u8,
     /// Payload ahead of one that is missing.
-    ahead: BTreeMap<u16, Flit>,
+    ahead: BTreeMap<u16, Cxl256Flit>,
 }
 
 impl Follower {
@@ -57,7 +57,7 @@ impl Follower {
             mode,
             dir,
             config,
-            decoder: Decoder::with_config(mode, dir, config),
+            decoder: Cxl256FlitDecoder::with_config(mode, dir, config),
             follows,
             nops: 0,
             kept: None,
@@ -69,7 +69,7 @@ impl Follower {
     }
 
     /// Takes the next flit apart and judges it.
-    pub fn read(&mut self, unit: &Flit) -> (Decoded, Findings) {
+    pub fn read(&mut self, unit: &Cxl256Flit) -> (Cxl256DecodedFlit, Findings) {
         if !self.follows {
             return self.decoder.read(unit);
         }
@@ -134,7 +134,7 @@ impl Follower {
             return true;
         }
         let missing = number::steps(kept.next() as u16, number);
-        let between: Vec<Flit> = (0..missing.min(WINDOW + 1))
+        let between: Vec<Cxl256Flit> = (0..missing.min(WINDOW + 1))
             .map_while(|n| self.ahead.get(&number::plus(kept.next() as u16, n)).copied())
             .collect();
         if between.len() != usize::from(missing) {
@@ -146,7 +146,7 @@ impl Follower {
     }
 
     /// The flit that is next.
-    fn in_stream(&mut self, unit: &Flit) -> (Decoded, Findings) {
+    fn in_stream(&mut self, unit: &Cxl256Flit) -> (Cxl256DecodedFlit, Findings) {
         let before = self.decoder.clone();
         if let Some(kept) = &mut self.kept {
             self.ahead.remove(&(kept.next() as u16));
@@ -156,8 +156,8 @@ impl Follower {
     }
 
     /// A flit as the first of a stream, with what it breaks by itself.
-    fn alone(&self, unit: &Flit) -> (Decoded, Findings) {
-        let (decoded, mut findings) = Decoder::with_config(self.mode, self.dir, self.config).read(unit);
+    fn alone(&self, unit: &Cxl256Flit) -> (Cxl256DecodedFlit, Findings) {
+        let (decoded, mut findings) = Cxl256FlitDecoder::with_config(self.mode, self.dir, self.config).read(unit);
         findings.violations.retain(|violation| OF_ONE_FLIT.iter().any(|rules| violation.rule.starts_with(rules)));
         findings.lints.clear();
         (decoded, findings)

@@ -15,22 +15,22 @@
 //! * `tlps` and `dllp` are written by [`super::flit_io`].
 //! * `data` is the body (all between header, CRC and FEC) of a NOP or ALMP that is not zero behind its form.
 //!
-//! A walk through one line: [`Decoder::read`] takes the flit apart as the next one of its stream and judges it, then
-//! [`to_json`] writes it. [`Encoder::encode`] builds the 256 bytes from the object alone (so a wrong stream state never
-//! changes a byte), reads them as a receiver does, and prints what that sees.
+//! A walk through one line: [`Cxl256FlitDecoder::read`] takes the flit apart as the next one of its stream and judges
+//! it, then [`to_json`] writes it. [`Cxl256FlitEncoder::encode`] builds the 256 bytes from the object alone (so a wrong
+//! stream state never changes a byte), reads them as a receiver does, and prints what that sees.
 
 mod control;
 mod decode;
 mod encode;
 mod follow;
 
-pub use decode::{Decoder, to_json};
-pub use encode::{Encoded, Encoder};
+pub use decode::{Cxl256FlitDecoder, to_json};
+pub use encode::{Cxl256FlitEncoder, Encoded};
 pub use follow::Follower;
 
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
-use scalepool_protocols::cxl::cxl256::stream::Kind;
+use scalepool_protocols::cxl::cxl256::stream::Cxl256FlitKind;
 
 /// The mode of a protocol, by its name on the command line and in objects.
 pub fn mode_of(protocol: &str) -> Option<Mode> {
@@ -52,14 +52,14 @@ const KINDS: [(&str, FlitType); 7] = [
 ];
 
 /// Name of a kind.
-pub const fn kind_name(kind: &Kind) -> &'static str {
+pub const fn kind_name(kind: &Cxl256FlitKind) -> &'static str {
     match kind {
-        Kind::Protocol => "protocol",
-        Kind::Control => "control",
-        Kind::Empty => "empty",
-        Kind::Nop => "nop",
-        Kind::Idle => "idle",
-        Kind::Almp => "almp",
-        Kind::Io(_) => "io",
+        Cxl256FlitKind::Protocol => "protocol",
+        Cxl256FlitKind::Control => "control",
+        Cxl256FlitKind::Empty => "empty",
+        Cxl256FlitKind::Nop => "nop",
+        Cxl256FlitKind::Idle => "idle",
+        Cxl256FlitKind::Almp => "almp",
+        Cxl256FlitKind::Io(_) => "io",
     }
 }

@@ -1,7 +1,7 @@
 //! An object to its unit.
 
 use super::decode::{RESERVED_FORMAT, default_almp, four_copies};
-use super::{Decoder, PROTOCOL, control, kind_name, to_json};
+use super::{Cxl68UnitDecoder, PROTOCOL, control, kind_name, to_json};
 use crate::{FormError, Object, almp, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
@@ -10,9 +10,9 @@ use scalepool_protocols::cxl::cxl68::control::{Almp, Control};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
-use scalepool_protocols::cxl::cxl68::slot::{self, Content, SlotFormat};
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Role};
-use scalepool_protocols::cxl::cxl68::unit::{Unit, map, payload_of};
+use scalepool_protocols::cxl::cxl68::slot::{self, SlotContent, SlotFormat};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68SlotRole, Cxl68UnitKind};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, map, payload_of};
 use scalepool_protocols::wire::{At, Violation, Wire};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ const COMMON: [&str; 9] = ["protocol", "dir", "index", "kind", "pid", "fec", "vi
 #[derive(Debug, Clone)]
 pub struct Encoded {
     /// The bytes.
-    pub unit: Unit,
+    pub unit: Cxl68Unit,
     /// What a receiver finds, and where the sender meant something that a receiver cannot see.
     pub findings: Findings,
     /// The object, completed.
@@ -32,21 +32,25 @@ pub struct Encoded {
 
 /// Builds units from objects; keeps one stream a direction.
 #[derive(Debug, Clone)]
-pub struct Encoder {
+pub struct Cxl68UnitEncoder {
     default_dir: Option<Dir>,
-    streams: [Decoder; 2],
+    streams: [Cxl68UnitDecoder; 2],
     units: u64,
 }
 
-impl Encoder {
+impl Cxl68UnitEncoder {
     /// Streams of which nothing has been sent. `default_dir` is the direction of objects without `dir`.
-    pub fn new(default_dir: Option<Dir>) -> Encoder {
-        Encoder::with_config(default_dir, Cxl68Config::default())
+    pub fn new(default_dir: Option<Dir>) -> Cxl68UnitEncoder {
+        Cxl68UnitEncoder::with_config(default_dir, Cxl68Config::default())
     }
 
     /// The same, judged by a configuration.
-    pub fn with_config(default_dir: Option<Dir>, config: Cxl68Config) -> Encoder {
-        Encoder { default_dir, streams: Dir::ALL.map(|dir| Decoder::with_config(dir, config)), units: 0 }
+    pub fn with_config(default_dir: Option<Dir>, config: Cxl68Config) -> Cxl68UnitEncoder {
+        Cxl68UnitEncoder {
+            default_dir,
+            streams: Dir::ALL.map(|dir| Cxl68UnitDecoder::with_config(dir, config)),
+            units: 0,
+        }
     }
 
     /// Builds the next unit. Without `index` in the object, units are counted from 0.
@@ -60,11 +64,11 @@ impl Encoder {
         let index = stream::index(form, self.units)?;
         let stream = &mut self.streams[dir as usize];
         let (seen, findings) = stream.read(&meant.unit);
-        let mut decoded = Decoded { kind: meant.kind, roles: meant.roles, ..seen };
+        let mut decoded = Cxl68DecodedUnit { kind: meant.kind, roles: meant.roles, ..seen };
         if same_kind(&decoded, &seen) {
             // G0 alone does not say whether the slot is empty or holds what is owed; the stream does.
             for (meant, seen) in decoded.roles.iter_mut().zip(seen.roles) {
-                if matches!(meant, Role::Format(f) if f.content == Content::Data) {
+                if matches!(meant, Cxl68SlotRole::Format(f) if f.content == SlotContent::Data) {
                     *meant = seen;
                 }
             }
@@ -76,12 +80,12 @@ impl Encoder {
 }
 
 /// Whether a receiver reads a unit as the kind that was meant.
-fn same_kind(meant: &Decoded, seen: &Decoded) -> bool {
+fn same_kind(meant: &Cxl68DecodedUnit, seen: &Cxl68DecodedUnit) -> bool {
     std::mem::discriminant(&meant.kind) == std::mem::discriminant(&seen.kind)
 }
 
 /// What is to be reported: the findings of a receiver, and where it sees something else than was meant.
-fn judge(meant: &Decoded, seen: &Decoded, findings: Findings, stream: &Decoder) -> Findings {
+fn judge(meant: &Cxl68DecodedUnit, seen: &Cxl68DecodedUnit, findings: Findings, stream: &Cxl68UnitDecoder) -> Findings {
     let other = |rule, at, found: &str, expected: &str, text: &str| Violation {
         rule,
         at: At::Byte(at),
@@ -104,8 +108,8 @@ fn judge(meant: &Decoded, seen: &Decoded, findings: Findings, stream: &Decoder) 
         return findings;
     }
     for (n, (meant, seen)) in meant.roles.iter().zip(&seen.roles).enumerate() {
-        if *meant == Role::Data && matches!(seen, Role::Format(_) | Role::Reserved(_)) {
-            let at = Unit::slot_byte(n);
+        if *meant == Cxl68SlotRole::Data && matches!(seen, Cxl68SlotRole::Format(_) | Cxl68SlotRole::Reserved(_)) {
+            let at = Cxl68Unit::slot_byte(n);
             findings.violations.push(other("CXL68-PCK-04", at, "data", "messages", "data in a slot, and none is owed"));
         }
     }
@@ -114,9 +118,9 @@ fn judge(meant: &Decoded, seen: &Decoded, findings: Findings, stream: &Decoder) 
 
 /// What an object says.
 struct Meant {
-    unit: Unit,
-    kind: Kind,
-    roles: [Role; 4],
+    unit: Cxl68Unit,
+    kind: Cxl68UnitKind,
+    roles: [Cxl68SlotRole; 4],
 }
 
 impl Meant {
@@ -143,9 +147,9 @@ impl Meant {
             "all-data" => all_data(form),
             "control" => control_flit(form),
             "almp" => almp(form),
-            "null" => opaque(form, pid_of(form, pid::NULL, PidKind::Null)?, Kind::Null),
-            "io" => opaque(form, pid_of(form, pid::IO, PidKind::Io)?, Kind::Io),
-            _ => opaque(form, unusable_pid(form)?, Kind::Dropped),
+            "null" => opaque(form, pid_of(form, pid::NULL, PidKind::Null)?, Cxl68UnitKind::Null),
+            "io" => opaque(form, pid_of(form, pid::IO, PidKind::Io)?, Cxl68UnitKind::Io),
+            _ => opaque(form, unusable_pid(form)?, Cxl68UnitKind::Dropped),
         }
     }
 }
@@ -208,9 +212,14 @@ fn slots<'a>(form: &'a Object, known: &[&str]) -> Result<[Option<Slot<'a>>; 4], 
 }
 
 /// A CXL.cachemem unit: CRC over the payload unless `crc.force` says otherwise.
-fn cachemem(form: &Object, slots: &[u128; 4], kind: Kind, roles: [Role; 4]) -> Result<Meant, FormError> {
+fn cachemem(
+    form: &Object,
+    slots: &[u128; 4],
+    kind: Cxl68UnitKind,
+    roles: [Cxl68SlotRole; 4],
+) -> Result<Meant, FormError> {
     let id = pid_of(form, pid::CACHEMEM, PidKind::Cachemem)?;
-    let mut unit = Unit::from_slots(id, slots);
+    let mut unit = Cxl68Unit::from_slots(id, slots);
     if let Some(crc) = form.get("crc") {
         let crc = object(crc, "crc", &["force", "ok", "found", "expected"])?;
         if let Some(force) = crc.get("force") {
@@ -226,7 +235,7 @@ fn cachemem(form: &Object, slots: &[u128; 4], kind: Kind, roles: [Role; 4]) -> R
 fn all_data(form: &Object) -> Result<Meant, FormError> {
     let slots = slots(form, &["slot", "data", "hex"])?;
     let chunks = slots.map(|s| s.and_then(|s| s.data.or(s.hex)).unwrap_or(0));
-    cachemem(form, &chunks, Kind::AllData, [Role::Data; 4])
+    cachemem(form, &chunks, Cxl68UnitKind::AllData, [Cxl68SlotRole::Data; 4])
 }
 
 fn control_flit(form: &Object) -> Result<Meant, FormError> {
@@ -236,7 +245,7 @@ fn control_flit(form: &Object) -> Result<Meant, FormError> {
         .ok_or_else(|| FormError::new("flit", "no key `control`", "an object with `name` and `fields`"))?;
     slots[0] = Some(control::from_json(control, slots[0])?);
     let slots = slots.map(|s| s.unwrap_or(0));
-    cachemem(form, &slots, Kind::Control(Control::from_slot(slots[0])), [Role::Opaque; 4])
+    cachemem(form, &slots, Cxl68UnitKind::Control(Control::from_slot(slots[0])), [Cxl68SlotRole::Opaque; 4])
 }
 
 fn almp(form: &Object) -> Result<Meant, FormError> {
@@ -251,20 +260,20 @@ fn almp(form: &Object) -> Result<Meant, FormError> {
     };
     let [_, slot1, slot2, slot3] = slots.map(|s| s.unwrap_or(0));
     let id = pid_of(form, pid::ALMP, PidKind::Almp)?;
-    let mut unit = Unit::plain(id, &payload_of(&[slot0, slot1, slot2, slot3]));
+    let mut unit = Cxl68Unit::plain(id, &payload_of(&[slot0, slot1, slot2, slot3]));
     set_tail(&mut unit, form)?;
-    Ok(Meant { unit, kind: Kind::Almp, roles: [Role::Opaque; 4] })
+    Ok(Meant { unit, kind: Cxl68UnitKind::Almp, roles: [Cxl68SlotRole::Opaque; 4] })
 }
 
 /// A unit of bytes without form: CXL.io, NULL and what a receiver drops.
-fn opaque(form: &Object, id: u16, kind: Kind) -> Result<Meant, FormError> {
+fn opaque(form: &Object, id: u16, kind: Cxl68UnitKind) -> Result<Meant, FormError> {
     let data = form.get("data").map(|data| number::array_of(data, "data")).transpose()?;
-    let mut unit = Unit::plain(id, &data.unwrap_or([0; 64]));
+    let mut unit = Cxl68Unit::plain(id, &data.unwrap_or([0; 64]));
     set_tail(&mut unit, form)?;
-    Ok(Meant { unit, kind, roles: [Role::Opaque; 4] })
+    Ok(Meant { unit, kind, roles: [Cxl68SlotRole::Opaque; 4] })
 }
 
-fn set_tail(unit: &mut Unit, form: &Object) -> Result<(), FormError> {
+fn set_tail(unit: &mut Cxl68Unit, form: &Object) -> Result<(), FormError> {
     if let Some(tail) = form.get("tail") {
         unit.set_tail(u16::from_le_bytes(number::array_of(tail, "tail")?));
     }
@@ -275,11 +284,11 @@ fn protocol(form: &Object, dir: Dir) -> Result<Meant, FormError> {
     let slots = slots(form, &["slot", "format", "messages", "data", "hex"])?;
     let header = header(form, &slots, dir)?;
     let mut bits = [0; 4];
-    let mut roles = [Role::Opaque; 4];
+    let mut roles = [Cxl68SlotRole::Opaque; 4];
     for (n, given) in slots.iter().enumerate() {
         let code = header.slot(n);
         let format = slot::format(Revision::V2_0, dir, n, code);
-        roles[n] = format.map_or(Role::Reserved(code), Role::Format);
+        roles[n] = format.map_or(Cxl68SlotRole::Reserved(code), Cxl68SlotRole::Format);
         let Some(given) = given else { continue };
         bits[n] = given.hex.unwrap_or(0);
         if let Some(data) = given.data {
@@ -288,7 +297,7 @@ fn protocol(form: &Object, dir: Dir) -> Result<Meant, FormError> {
                 return Err(FormError::new(format!("{}.data", given.at), "data", expected));
             }
             bits[n] = data;
-            roles[n] = Role::Data;
+            roles[n] = Cxl68SlotRole::Data;
         }
         if let Some(messages) = given.form.get("messages") {
             bits[n] = put_messages(messages, given, format, bits[n])?;
@@ -296,7 +305,7 @@ fn protocol(form: &Object, dir: Dir) -> Result<Meant, FormError> {
     }
     let raw = header.to_bits()?;
     bits[0] = bits[0] & !u128::from(u32::MAX) | raw;
-    cachemem(form, &bits, Kind::Protocol(header), roles)
+    cachemem(form, &bits, Cxl68UnitKind::Protocol(header), roles)
 }
 
 /// The flit header: `hex` of slot 0 first, the formats of the slots over it, the fields of `header` over that.

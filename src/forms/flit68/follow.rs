@@ -9,15 +9,15 @@
 //! Frames and a RETRY.Ack end that: the next flit has the number that the Ack names. A stream that does not begin with
 //! INIT.Param has no numbers; nothing is followed there.
 
-use super::Decoder;
+use super::Cxl68UnitDecoder;
 use crate::follow::Kept;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::Findings;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::{Control, RetryAck};
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
 /// Frames before a RETRY.Ack (`cxl-68b` §7.2).
 const FRAMES: u8 = 5;
@@ -29,9 +29,9 @@ const OF_ONE_UNIT: [&str; 2] = ["CXL68-CRC", "CXL68-PID"];
 pub struct Follower {
     dir: Dir,
     config: Cxl68Config,
-    decoder: Decoder,
+    decoder: Cxl68UnitDecoder,
     /// The stream before each flit of the retry buffer, by number, from INIT.Param on. `None`: nothing is followed.
-    kept: Option<Kept<Decoder>>,
+    kept: Option<Kept<Cxl68UnitDecoder>>,
     /// Whether a retryable flit has been seen.
     begun: bool,
     /// Frames directly before.
@@ -48,12 +48,12 @@ impl Follower {
 
     /// A stream of a link with other choices, of which nothing has been read.
     pub fn with_config(dir: Dir, config: Cxl68Config) -> Follower {
-        let decoder = Decoder::with_config(dir, config);
+        let decoder = Cxl68UnitDecoder::with_config(dir, config);
         Follower { dir, config, decoder, kept: None, begun: false, frames: 0, lost: false }
     }
 
     /// Takes the next unit apart and judges it.
-    pub fn read(&mut self, unit: &Unit) -> (Decoded, Findings) {
+    pub fn read(&mut self, unit: &Cxl68Unit) -> (Cxl68DecodedUnit, Findings) {
         let before = self.decoder.clone();
         let (decoded, findings) = match self.lost {
             true => self.alone(unit),
@@ -72,7 +72,7 @@ impl Follower {
 
     /// The RETRY.Ack that a unit is, behind its Frames. Outside of NORMAL it counts wherever it stands, and no more than four
     /// flits of data look like Frames.
-    fn framed_ack(&mut self, unit: &Unit) -> Option<RetryAck> {
+    fn framed_ack(&mut self, unit: &Cxl68Unit) -> Option<RetryAck> {
         let slot = unit.slot(0);
         let is_retry = unit.pid() == pid::CACHEMEM && unit.crc_ok() && slot & 1 == 1 && Control::static_bits_ok(slot);
         let framed = self.frames >= FRAMES;
@@ -87,23 +87,23 @@ impl Follower {
         None
     }
 
-    fn count(&mut self, decoded: &Decoded, before: Decoder) {
+    fn count(&mut self, decoded: &Cxl68DecodedUnit, before: Cxl68UnitDecoder) {
         let broken = match decoded.kind {
-            Kind::Control(_) => !Control::static_bits_ok(decoded.unit.slot(0)),
-            _ => decoded.kind == Kind::Dropped,
+            Cxl68UnitKind::Control(_) => !Control::static_bits_ok(decoded.unit.slot(0)),
+            _ => decoded.kind == Cxl68UnitKind::Dropped,
         };
         if broken || decoded.crc_ok == Some(false) {
             self.lost = self.kept.is_some();
             return;
         }
         match decoded.kind {
-            Kind::Control(control) if !control.is_retryable() => return,
-            Kind::Control(Control::InitParam(init)) if !self.begun => {
+            Cxl68UnitKind::Control(control) if !control.is_retryable() => return,
+            Cxl68UnitKind::Control(Control::InitParam(init)) if !self.begun => {
                 let wrap = usize::from(init.wrap);
                 self.kept = Some(Kept::new(0..=wrap, wrap + 1));
             }
-            Kind::Control(_) | Kind::Protocol(_) | Kind::AllData => (),
-            Kind::Almp | Kind::Null | Kind::Io | Kind::Dropped => return,
+            Cxl68UnitKind::Control(_) | Cxl68UnitKind::Protocol(_) | Cxl68UnitKind::AllData => (),
+            Cxl68UnitKind::Almp | Cxl68UnitKind::Null | Cxl68UnitKind::Io | Cxl68UnitKind::Dropped => return,
         }
         self.begun = true;
         if let Some(kept) = &mut self.kept {
@@ -112,8 +112,8 @@ impl Follower {
     }
 
     /// A unit as the first of a stream, with what it breaks by itself.
-    fn alone(&self, unit: &Unit) -> (Decoded, Findings) {
-        let (decoded, mut findings) = Decoder::with_config(self.dir, self.config).read(unit);
+    fn alone(&self, unit: &Cxl68Unit) -> (Cxl68DecodedUnit, Findings) {
+        let (decoded, mut findings) = Cxl68UnitDecoder::with_config(self.dir, self.config).read(unit);
         findings.violations.retain(|violation| OF_ONE_UNIT.iter().any(|rules| violation.rule.starts_with(rules)));
         findings.lints.clear();
         (decoded, findings)

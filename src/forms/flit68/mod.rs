@@ -14,35 +14,35 @@
 //! * `control.fields` has the fields that mean something for its name; `full_ack` and `mac` are joined from their parts.
 //!   All fields of the layout are read. `almp` describes the first of the four copies.
 //!
-//! A walk through one line: [`Decoder::read`] takes the unit apart as the next one of its stream and judges it, then
-//! [`to_json`] writes it. [`Encoder::encode`] builds the 68 bytes from the object alone (so a wrong stream state never
-//! changes a byte), reads them as a receiver does to move the stream state on, and judges what the sender meant against
-//! what a receiver sees.
+//! A walk through one line: [`Cxl68UnitDecoder::read`] takes the unit apart as the next one of its stream and judges
+//! it, then [`to_json`] writes it. [`Cxl68UnitEncoder::encode`] builds the 68 bytes from the object alone (so a wrong
+//! stream state never changes a byte), reads them as a receiver does to move the stream state on, and judges what the
+//! sender meant against what a receiver sees.
 
 mod control;
 mod decode;
 mod encode;
 mod follow;
 
-pub use decode::{Decoder, to_json};
-pub use encode::{Encoded, Encoder};
+pub use decode::{Cxl68UnitDecoder, to_json};
+pub use encode::{Cxl68UnitEncoder, Encoded};
 pub use follow::Follower;
 
-use scalepool_protocols::cxl::cxl68::stream::Kind;
+use scalepool_protocols::cxl::cxl68::stream::Cxl68UnitKind;
 
 /// Name on the command line and in objects.
 pub const PROTOCOL: &str = "cxl-68b";
 
 /// Name of a kind.
-pub const fn kind_name(kind: &Kind) -> &'static str {
+pub const fn kind_name(kind: &Cxl68UnitKind) -> &'static str {
     match kind {
-        Kind::Protocol(_) => "protocol",
-        Kind::AllData => "all-data",
-        Kind::Control(_) => "control",
-        Kind::Almp => "almp",
-        Kind::Null => "null",
-        Kind::Io => "io",
-        Kind::Dropped => "dropped",
+        Cxl68UnitKind::Protocol(_) => "protocol",
+        Cxl68UnitKind::AllData => "all-data",
+        Cxl68UnitKind::Control(_) => "control",
+        Cxl68UnitKind::Almp => "almp",
+        Cxl68UnitKind::Null => "null",
+        Cxl68UnitKind::Io => "io",
+        Cxl68UnitKind::Dropped => "dropped",
     }
 }
 

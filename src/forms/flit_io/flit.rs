@@ -6,7 +6,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::check::Findings;
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use serde_json::Value;
 
 /// Name on the command line and in objects.
@@ -16,21 +16,21 @@ const MODE: Mode = Mode::Standard;
 
 /// Reads flits of one direction as one stream.
 #[derive(Debug, Clone)]
-pub struct Decoder(flit256::Follower);
+pub struct IoFlitDecoder(flit256::Follower);
 
-impl Decoder {
+impl IoFlitDecoder {
     /// A stream of which nothing has been read.
-    pub fn new(dir: Dir) -> Decoder {
-        Decoder(flit256::Follower::new(MODE, dir, Cxl256Config::default(), false))
+    pub fn new(dir: Dir) -> IoFlitDecoder {
+        IoFlitDecoder(flit256::Follower::new(MODE, dir, Cxl256Config::default(), false))
     }
 
     /// The same beside a link: a replay is followed from the first NOPs on.
-    pub fn following(dir: Dir) -> Decoder {
-        Decoder(flit256::Follower::new(MODE, dir, Cxl256Config::default(), true))
+    pub fn following(dir: Dir) -> IoFlitDecoder {
+        IoFlitDecoder(flit256::Follower::new(MODE, dir, Cxl256Config::default(), true))
     }
 
     /// The object of the next flit, the `index`-th of the stream, and what is wrong with it.
-    pub fn read(&mut self, unit: &Flit, index: u64) -> (Value, Findings) {
+    pub fn read(&mut self, unit: &Cxl256Flit, index: u64) -> (Value, Findings) {
         let (decoded, findings) = self.0.read(unit);
         (named(flit256::to_json(&decoded, &findings, index), PROTOCOL), findings)
     }
@@ -38,18 +38,18 @@ impl Decoder {
 
 /// Builds flits from objects.
 #[derive(Debug, Clone)]
-pub struct Encoder(flit256::Encoder);
+pub struct IoFlitEncoder(flit256::Cxl256FlitEncoder);
 
-impl Encoder {
+impl IoFlitEncoder {
     /// Streams of which nothing has been sent. `default_dir` is the direction of objects without `dir`.
-    pub fn new(default_dir: Option<Dir>) -> Encoder {
-        Encoder(flit256::Encoder::new(MODE, default_dir))
+    pub fn new(default_dir: Option<Dir>) -> IoFlitEncoder {
+        IoFlitEncoder(flit256::Cxl256FlitEncoder::new(MODE, default_dir))
     }
 
     /// Builds the next flit.
     ///
     /// # Errors
-    /// As [`flit256::Encoder::encode`]; another protocol.
+    /// As [`flit256::Cxl256FlitEncoder::encode`]; another protocol.
     pub fn encode(&mut self, form: &Value) -> Result<Encoded, FormError> {
         if let Some(protocol) = form.get("protocol")
             && protocol != PROTOCOL

@@ -17,5 +17,5 @@ mod flit;
 mod tlp;
 
 pub use dllp::{dllp_from_json, dllp_to_json};
-pub use flit::{Decoder, Encoder, PROTOCOL};
+pub use flit::{IoFlitDecoder, IoFlitEncoder, PROTOCOL};
 pub use tlp::{tlp_from_json, tlps_from_json, tlps_to_json};

@@ -5,8 +5,8 @@ use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::flit_mode::{Base, Pth, TRAILER_DW, ohc_dw};
 use scalepool_protocols::cxl::cxlio::length_field;
-use scalepool_protocols::cxl::cxlio::stream::{Found, Kind};
-use scalepool_protocols::cxl::cxlio::tlp::{Parts, ohc_def};
+use scalepool_protocols::cxl::cxlio::stream::{FoundPiece, PieceKind};
+use scalepool_protocols::cxl::cxlio::tlp::{TlpParts, ohc_def};
 use scalepool_protocols::wire::{LayoutDef, Wire};
 use serde_json::Value;
 
@@ -17,18 +17,21 @@ const KEYS: [&str; 12] =
     ["hex", "continues", "goes_on", "unknown", "whole", "type", "prefixes", "pth", "header", "ohc", "data", "trailer"];
 
 /// The list `tlps` of a region: everything but the NOPs of zeros at its end.
-pub fn tlps_to_json(found: &[Found], region: &[u8], pbr: bool) -> Value {
-    let blank = |f: &Found| f.piece.kind == Kind::Nop && f.piece.of(region).iter().all(|&b| b == 0);
+pub fn tlps_to_json(found: &[FoundPiece], region: &[u8], pbr: bool) -> Value {
+    let blank = |f: &FoundPiece| f.piece.kind == PieceKind::Nop && f.piece.of(region).iter().all(|&b| b == 0);
     let shown = found.iter().rposition(|f| !blank(f)).map_or(0, |last| last + 1);
     found[..shown].iter().map(|f| found_to_json(f, region, pbr)).collect()
 }
 
-fn found_to_json(found: &Found, region: &[u8], pbr: bool) -> Value {
+fn found_to_json(found: &FoundPiece, region: &[u8], pbr: bool) -> Value {
     let piece = &found.piece;
     let mut form = Object::new();
     form.insert("hex".into(), number::hex(piece.of(region)).into());
-    let marks =
-        [("continues", !piece.begins), ("goes_on", !piece.ends), ("unknown", matches!(piece.kind, Kind::Dropped(_)))];
+    let marks = [
+        ("continues", !piece.begins),
+        ("goes_on", !piece.ends),
+        ("unknown", matches!(piece.kind, PieceKind::Dropped(_))),
+    ];
     for (mark, _) in marks.into_iter().filter(|&(_, set)| set) {
         form.insert(mark.into(), true.into());
     }
@@ -38,11 +41,11 @@ fn found_to_json(found: &Found, region: &[u8], pbr: bool) -> Value {
                 form.insert("whole".into(), number::hex(tlp).into());
             }
             // The reader cuts where the parts end.
-            if let Ok(parts) = Parts::split(tlp, pbr) {
+            if let Ok(parts) = TlpParts::split(tlp, pbr) {
                 insert_parts(&mut form, &parts);
             }
         }
-        None if piece.kind == Kind::Nop => {
+        None if piece.kind == PieceKind::Nop => {
             form.insert("type".into(), FmType::NOP.name().into());
         }
         None => (),
@@ -50,7 +53,7 @@ fn found_to_json(found: &Found, region: &[u8], pbr: bool) -> Value {
     Value::Object(form)
 }
 
-fn insert_parts(form: &mut Object, parts: &Parts) {
+fn insert_parts(form: &mut Object, parts: &TlpParts) {
     if let Some(name) = parts.size.code.name() {
         form.insert("type".into(), name.into());
     }
@@ -117,7 +120,7 @@ pub fn tlp_from_json(form: &Value, at: &str, pbr: bool) -> Result<Vec<u8>, FormE
     match hex {
         Some(hex) if !given => Ok(hex),
         Some(hex) => {
-            let parts = Parts::split(&hex, pbr)
+            let parts = TlpParts::split(&hex, pbr)
                 .map_err(|e| FormError::new(format!("{at}.hex"), e.to_string(), "the bytes of one whole TLP"))?;
             Draft::of(&parts).read(form, at)?.into_bytes(at, pbr)
         }
@@ -147,7 +150,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn of(parts: &Parts) -> Draft {
+    fn of(parts: &TlpParts) -> Draft {
         let header = parts.header_bits();
         Draft {
             prefixes: parts.prefixes.to_vec(),
@@ -227,7 +230,7 @@ impl Draft {
         let bytes = parts.concat();
         // The announced parts have to be the given ones, each of them, not only their sum.
         let expected = "parts as long as the header announces";
-        let seen = Parts::split(&bytes, pbr).map_err(|e| FormError::new(at, e.to_string(), expected))?;
+        let seen = TlpParts::split(&bytes, pbr).map_err(|e| FormError::new(at, e.to_string(), expected))?;
         let [oa, ob, oc, oe] = seen.ohc;
         let seen = [seen.prefixes, seen.pth, seen.header, oa, ob, oc, oe, seen.data, seen.trailer];
         let names = ["prefixes", "pth", "header", "ohc.A", "ohc.B", "ohc.C", "ohc.E", "data", "trailer"];

@@ -4,23 +4,23 @@ use super::{PROTOCOL, kind_name};
 use crate::{Object, message, number, violation};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::nvlink::check::{self, Findings};
-use scalepool_protocols::nvlink::stream::{Decoded, Unpacker};
-use scalepool_protocols::nvlink::{Ae, Header, NvlConfig, Packet};
+use scalepool_protocols::nvlink::stream::{NvlDecodedPacket, Unpacker};
+use scalepool_protocols::nvlink::{Ae, NvlConfig, NvlHeader, Packet};
 use scalepool_protocols::wire::Wire;
 use serde_json::Value;
 
 /// Reads packets of one direction as one stream.
 #[derive(Debug, Clone, Default)]
-pub struct Decoder(Unpacker);
+pub struct NvlPacketDecoder(Unpacker);
 
-impl Decoder {
+impl NvlPacketDecoder {
     /// A stream of which nothing has been read.
-    pub fn new(config: NvlConfig) -> Decoder {
-        Decoder(Unpacker::new(config))
+    pub fn new(config: NvlConfig) -> NvlPacketDecoder {
+        NvlPacketDecoder(Unpacker::new(config))
     }
 
     /// Checks the next packet.
-    pub fn read(&mut self, packet: &Packet) -> (Decoded, Findings) {
+    pub fn read(&mut self, packet: &Packet) -> (NvlDecodedPacket, Findings) {
         let decoded = self.0.read(packet);
         let findings = check::packet(&decoded, self.0.config());
         (decoded, findings)
@@ -38,7 +38,7 @@ impl Decoder {
 }
 
 /// The object of a packet; `index` counts the packets of the stream from 0.
-pub fn to_json(decoded: &Decoded, findings: &Findings, dir: Dir, index: u64) -> Value {
+pub fn to_json(decoded: &NvlDecodedPacket, findings: &Findings, dir: Dir, index: u64) -> Value {
     let packet = &decoded.packet;
     let mut form = Object::new();
     form.insert("protocol".into(), PROTOCOL.into());
@@ -64,7 +64,7 @@ fn word(crc: u32) -> Value {
 fn parts(packet: &Packet) -> Value {
     let parts = packet.parts();
     let mut form = Object::new();
-    form.insert("header".into(), message::fields_to_json(Header::DEF, packet.header_bits()));
+    form.insert("header".into(), message::fields_to_json(NvlHeader::DEF, packet.header_bits()));
     if let Some(ae) = parts.ae {
         form.insert("ae".into(), message::fields_to_json(Ae::DEF, ae));
     }

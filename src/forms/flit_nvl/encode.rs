@@ -1,10 +1,10 @@
 //! An object to its packet.
 
-use super::{Decoder, PROTOCOL, kind_name, to_json};
+use super::{NvlPacketDecoder, PROTOCOL, kind_name, to_json};
 use crate::{FormError, Object, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::nvlink::check::Findings;
-use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, Header, MAX_DATA_FLITS, NvlConfig, Packet};
+use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, MAX_DATA_FLITS, NvlConfig, NvlHeader, Packet};
 use scalepool_protocols::wire::Wire;
 use serde_json::Value;
 
@@ -24,17 +24,17 @@ pub struct Encoded {
 
 /// Builds packets from objects; keeps one stream a direction.
 #[derive(Debug, Clone)]
-pub struct Encoder {
+pub struct NvlPacketEncoder {
     config: NvlConfig,
     default_dir: Option<Dir>,
-    streams: [Decoder; 2],
+    streams: [NvlPacketDecoder; 2],
     packets: u64,
 }
 
-impl Encoder {
+impl NvlPacketEncoder {
     /// Streams of which nothing has been sent. `default_dir` is the direction of objects without `dir`.
-    pub fn new(config: NvlConfig, default_dir: Option<Dir>) -> Encoder {
-        Encoder { config, default_dir, streams: Dir::ALL.map(|_| Decoder::new(config)), packets: 0 }
+    pub fn new(config: NvlConfig, default_dir: Option<Dir>) -> NvlPacketEncoder {
+        NvlPacketEncoder { config, default_dir, streams: Dir::ALL.map(|_| NvlPacketDecoder::new(config)), packets: 0 }
     }
 
     /// Builds the next packet. Without `index` in the object, packets are counted from 0.
@@ -97,8 +97,8 @@ fn packet(form: &Object, config: &NvlConfig) -> Result<Packet, FormError> {
     let given = parts.get("header");
     let has = |key: &str| given.and_then(|h| h.get(key)).is_some();
     let none = Value::Object(Object::new());
-    let fields = |bits| message::fields_from_json(Header::DEF, bits, given.unwrap_or(&none));
-    let mut header = Header::from_bits(fields(0).map_err(|e| e.within("packet.header"))?);
+    let fields = |bits| message::fields_from_json(NvlHeader::DEF, bits, given.unwrap_or(&none));
+    let mut header = NvlHeader::from_bits(fields(0).map_err(|e| e.within("packet.header"))?);
     // What follows from the parts, where the header does not say it.
     if !has("len") {
         header.len = packet.payload().len() as u8;

@@ -7,10 +7,10 @@
 //! those are shown and not judged. A stream without CREDIT_INIT before its first numbered packet is not that of a link;
 //! nothing is followed there, and no answer waits.
 
-use super::{Decoder, to_json};
+use super::{NvlPacketDecoder, to_json};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::nvlink::check::Findings;
-use scalepool_protocols::nvlink::stream::Decoded;
+use scalepool_protocols::nvlink::stream::NvlDecodedPacket;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS, NvlConfig, Op, Packet};
 use scalepool_protocols::wire::{At, Violation};
 use serde_json::Value;
@@ -20,7 +20,7 @@ use serde_json::Value;
 pub struct Follower {
     config: NvlConfig,
     dir: Dir,
-    decoder: Decoder,
+    decoder: NvlPacketDecoder,
     /// A numbered packet before CREDIT_INIT says that there is no replay.
     follows: bool,
     begun: bool,
@@ -28,13 +28,13 @@ pub struct Follower {
     lost: bool,
     packets: u64,
     /// The packet whose payload is not confirmed.
-    open: Option<(u64, Decoded, Findings)>,
+    open: Option<(u64, NvlDecodedPacket, Findings)>,
 }
 
 impl Follower {
     /// A stream of which nothing has been read.
     pub fn new(config: NvlConfig, dir: Dir) -> Follower {
-        let decoder = Decoder::new(config);
+        let decoder = NvlPacketDecoder::new(config);
         Follower { config, dir, decoder, follows: true, begun: false, lost: false, packets: 0, open: None }
     }
 
@@ -79,7 +79,7 @@ impl Follower {
         open.into_iter().map(|(index, decoded, findings)| self.answer(index, &decoded, findings)).collect()
     }
 
-    fn answer(&self, index: u64, decoded: &Decoded, findings: Findings) -> (Value, Findings) {
+    fn answer(&self, index: u64, decoded: &NvlDecodedPacket, findings: Findings) -> (Value, Findings) {
         (to_json(decoded, &findings, self.dir, index), findings)
     }
 

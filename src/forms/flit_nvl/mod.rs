@@ -11,15 +11,16 @@
 //!   `size` follow from them unless the header gives them. `crc` of the header is passed over: the CRC is computed, or
 //!   forced by `"crc":{"force":..}`.
 //!
-//! A walk through one line: [`Decoder::read`] checks the packet as the next one of its stream, [`to_json`] writes it.
-//! [`Encoder::encode`] builds the flits, puts the CRC in, reads them as a receiver does and prints what that sees.
+//! A walk through one line: [`NvlPacketDecoder::read`] checks the packet as the next one of its stream, [`to_json`]
+//! writes it. [`NvlPacketEncoder::encode`] builds the flits, puts the CRC in, reads them as a receiver does and prints
+//! what that sees.
 
 mod decode;
 mod encode;
 mod follow;
 
-pub use decode::{Decoder, to_json};
-pub use encode::{Encoded, Encoder};
+pub use decode::{NvlPacketDecoder, to_json};
+pub use encode::{Encoded, NvlPacketEncoder};
 pub use follow::Follower;
 
 use super::FormError;

@@ -3,13 +3,13 @@
 use super::decode::to_json;
 use crate::FormError;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::ualink::stream::Decoded;
+use scalepool_protocols::ualink::stream::UalDecodedFlit;
 use scalepool_protocols::wire::Findings;
 use serde_json::Value;
 use std::collections::VecDeque;
 
 /// The object of a flit and what is wrong with it, or why a line could not be read.
-pub type Answer = Result<(Value, Findings), FormError>;
+pub type UalFlitAnswer = Result<(Value, Findings), FormError>;
 
 /// Most flits that are kept back. Behind so many NOPs the first one is answered without the rest of its TL flit, which is
 /// then shown in the flit that brings it.
@@ -20,7 +20,7 @@ const MOST_KEPT: usize = 4096;
 struct Entry {
     dir: Dir,
     index: u64,
-    decoded: Decoded,
+    decoded: UalDecodedFlit,
     /// Its last TL flit goes on.
     waits: bool,
 }
@@ -31,7 +31,7 @@ pub struct Answers(VecDeque<Result<Entry, FormError>>);
 
 impl Answers {
     /// The next flit of a stream.
-    pub fn flit(&mut self, dir: Dir, index: u64, mut decoded: Decoded) -> Vec<Answer> {
+    pub fn flit(&mut self, dir: Dir, index: u64, mut decoded: UalDecodedFlit) -> Vec<UalFlitAnswer> {
         let good = decoded.is_good();
         // A flit that is not used shows what it would have finished nowhere: it comes again.
         if let Some(finished) = decoded.finished.take().filter(|_| good) {
@@ -55,7 +55,7 @@ impl Answers {
     }
 
     /// A flit whose place in the stream is not known.
-    pub fn alone(&mut self, dir: Dir, index: u64, decoded: Decoded) -> Vec<Answer> {
+    pub fn alone(&mut self, dir: Dir, index: u64, decoded: UalDecodedFlit) -> Vec<UalFlitAnswer> {
         self.0.push_back(Ok(Entry { dir, index, decoded, waits: false }));
         self.due()
     }
@@ -66,18 +66,18 @@ impl Answers {
     }
 
     /// A line that could not be read.
-    pub fn error(&mut self, error: FormError) -> Vec<Answer> {
+    pub fn error(&mut self, error: FormError) -> Vec<UalFlitAnswer> {
         self.0.push_back(Err(error));
         self.due()
     }
 
     /// The end: what waits is answered as it is.
-    pub fn finish(&mut self) -> Vec<Answer> {
+    pub fn finish(&mut self) -> Vec<UalFlitAnswer> {
         self.abandon();
         self.due()
     }
 
-    fn due(&mut self) -> Vec<Answer> {
+    fn due(&mut self) -> Vec<UalFlitAnswer> {
         let count = self.0.iter().take_while(|entry| !entry.as_ref().is_ok_and(|e| e.waits)).count();
         self.0.drain(..count).map(|entry| entry.map(|e| to_json(&e.decoded, e.dir, e.index))).collect()
     }

@@ -1,70 +1,70 @@
 //! A flit to its object.
 
 use super::PROTOCOL;
-use super::answers::{Answer, Answers};
-use super::follow::{Follower, Place};
+use super::answers::{Answers, UalFlitAnswer};
+use super::follow::{Follower, UalFlitPlace};
 use crate::{FormError, Object, message, number, violation};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::flit::{Flit, SEGMENTS};
+use scalepool_protocols::ualink::flit::{DlFlit, SEGMENTS};
 use scalepool_protocols::ualink::header::SegmentHeader;
 use scalepool_protocols::ualink::segment::BOUNDS;
-use scalepool_protocols::ualink::stream::{Decoded, DlItem, DlWord, TlItem};
+use scalepool_protocols::ualink::stream::{DlItem, DlWord, TlItem, UalDecodedFlit};
 use scalepool_protocols::ualink::unpack::{HalfRole, TlRead};
 use scalepool_protocols::wire::{Findings, Wire};
 use serde_json::Value;
 
 /// Reads flits of one direction as one stream.
 #[derive(Debug, Clone)]
-pub struct Decoder {
+pub struct UalFlitDecoder {
     dir: Dir,
     stream: Follower,
     answers: Answers,
     flits: u64,
 }
 
-impl Decoder {
+impl UalFlitDecoder {
     /// A stream of which nothing has been read.
-    pub fn new(dir: Dir) -> Decoder {
-        Decoder::with_config(dir, UalConfig::SHEET)
+    pub fn new(dir: Dir) -> UalFlitDecoder {
+        UalFlitDecoder::with_config(dir, UalConfig::SHEET)
     }
 
     /// The same, read and judged by a configuration.
-    pub fn with_config(dir: Dir, config: UalConfig) -> Decoder {
-        Decoder { dir, stream: Follower::new(config, dir, false), answers: Answers::default(), flits: 0 }
+    pub fn with_config(dir: Dir, config: UalConfig) -> UalFlitDecoder {
+        UalFlitDecoder { dir, stream: Follower::new(config, dir, false), answers: Answers::default(), flits: 0 }
     }
 
     /// The same beside a link: a replay is followed from the first NOPs on.
-    pub fn following(dir: Dir, config: UalConfig) -> Decoder {
-        Decoder { stream: Follower::new(config, dir, true), ..Decoder::with_config(dir, config) }
+    pub fn following(dir: Dir, config: UalConfig) -> UalFlitDecoder {
+        UalFlitDecoder { stream: Follower::new(config, dir, true), ..UalFlitDecoder::with_config(dir, config) }
     }
 
     /// Takes the next flit; all answers that are due now.
-    pub fn read(&mut self, unit: &Flit) -> Vec<Answer> {
+    pub fn read(&mut self, unit: &DlFlit) -> Vec<UalFlitAnswer> {
         let index = self.flits;
         self.flits += 1;
         let (decoded, place) = self.stream.read(unit);
         match place {
-            Place::Alone => return self.answers.alone(self.dir, index, decoded),
-            Place::Elsewhere => self.answers.abandon(),
-            Place::Next => (),
+            UalFlitPlace::Alone => return self.answers.alone(self.dir, index, decoded),
+            UalFlitPlace::Elsewhere => self.answers.abandon(),
+            UalFlitPlace::Next => (),
         }
         self.answers.flit(self.dir, index, decoded)
     }
 
     /// Notes a line that is no flit; all answers that are due now.
-    pub fn refuse(&mut self, error: FormError) -> Vec<Answer> {
+    pub fn refuse(&mut self, error: FormError) -> Vec<UalFlitAnswer> {
         self.answers.error(error)
     }
 
     /// The end of the stream: all other answers.
-    pub fn finish(&mut self) -> Vec<Answer> {
+    pub fn finish(&mut self) -> Vec<UalFlitAnswer> {
         self.answers.finish()
     }
 }
 
 /// The object of a flit and all that is wrong with it; `index` counts the flits of the stream from 0.
-pub(super) fn to_json(decoded: &Decoded, dir: Dir, index: u64) -> (Value, Findings) {
+pub(super) fn to_json(decoded: &UalDecodedFlit, dir: Dir, index: u64) -> (Value, Findings) {
     let mut findings = Findings { violations: decoded.violations.clone(), ..Findings::default() };
     findings.violations.extend(decoded.tl.iter().flat_map(TlItem::violations));
     let header = decoded.header;
@@ -84,7 +84,7 @@ pub(super) fn to_json(decoded: &Decoded, dir: Dir, index: u64) -> (Value, Findin
 }
 
 /// A segment; `None` where it is all zero.
-fn segment(decoded: &Decoded, n: usize) -> Option<Value> {
+fn segment(decoded: &UalDecodedFlit, n: usize) -> Option<Value> {
     let header = decoded.payload.headers[n];
     let data: Vec<u8> = decoded.payload.sectors[BOUNDS[n].0..BOUNDS[n].2].concat();
     if header == 0 && data.iter().all(|&b| b == 0) {
@@ -155,7 +155,7 @@ fn fields(read: &TlRead) -> Value {
     placed.map(|p| message::message_to_json(p.field.def(), p.bits)).collect()
 }
 
-fn crc(decoded: &Decoded) -> Value {
+fn crc(decoded: &UalDecodedFlit) -> Value {
     let word = |crc: u32| Value::from(format!("{crc:#010x}"));
     let mut form = Object::new();
     form.insert("ok".into(), decoded.crc_ok().into());

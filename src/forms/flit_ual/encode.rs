@@ -1,16 +1,18 @@
 //! An object to its flit.
 
-use super::answers::{Answer, Answers};
+use super::answers::{Answers, UalFlitAnswer};
 use super::{PROTOCOL, role};
 use crate::{FormError, Object, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::code::{FieldType, FlitOp, HalfType};
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::control::{Field, Writer};
-use scalepool_protocols::ualink::flit::{Flit, Payload, SECTOR_BYTES, SEGMENTS};
+use scalepool_protocols::ualink::control::{ControlField, Writer};
+use scalepool_protocols::ualink::flit::{DlFlit, Payload, SECTOR_BYTES, SEGMENTS};
 use scalepool_protocols::ualink::half::{HALF_BYTES, Half, MessageHalf, TlFlit};
-use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, FIRST_SEQ, Header, MAX_SEQ, SegmentHeader};
-use scalepool_protocols::ualink::segment::{BOUNDS, Packer, Place, Source};
+use scalepool_protocols::ualink::header::{
+    CommandHeader, ExplicitHeader, FIRST_SEQ, MAX_SEQ, SegmentHeader, UalHeader,
+};
+use scalepool_protocols::ualink::segment::{BOUNDS, Packer, SegmentPlace, SegmentSource};
 use scalepool_protocols::ualink::stream::Unpacker;
 use scalepool_protocols::wire::{LayoutDef, Wire};
 use serde_json::Value;
@@ -42,7 +44,7 @@ struct Direction {
 
 /// Builds flits from objects; keeps one stream a direction.
 #[derive(Debug, Clone)]
-pub struct Encoder {
+pub struct UalFlitEncoder {
     config: UalConfig,
     default_dir: Option<Dir>,
     directions: [Direction; 2],
@@ -50,21 +52,27 @@ pub struct Encoder {
     flits: u64,
 }
 
-impl Encoder {
+impl UalFlitEncoder {
     /// Streams of which nothing has been sent. `default_dir` is the direction of objects without `dir`.
-    pub fn new(default_dir: Option<Dir>) -> Encoder {
-        Encoder::with_config(default_dir, UalConfig::SHEET)
+    pub fn new(default_dir: Option<Dir>) -> UalFlitEncoder {
+        UalFlitEncoder::with_config(default_dir, UalConfig::SHEET)
     }
 
     /// The same, written and judged by a configuration.
-    pub fn with_config(default_dir: Option<Dir>, config: UalConfig) -> Encoder {
+    pub fn with_config(default_dir: Option<Dir>, config: UalConfig) -> UalFlitEncoder {
         let direction = |dir| Direction { packer: Packer::default(), unpacker: Unpacker::new(config, role(dir)) };
-        Encoder { config, default_dir, directions: Dir::ALL.map(direction), answers: Answers::default(), flits: 0 }
+        UalFlitEncoder {
+            config,
+            default_dir,
+            directions: Dir::ALL.map(direction),
+            answers: Answers::default(),
+            flits: 0,
+        }
     }
 
     /// Builds the next flit and gives all answers that are due now: objects, completed, and why others were refused. After
     /// an object that is refused the streams are as before.
-    pub fn encode(&mut self, form: &Value) -> Vec<Answer> {
+    pub fn encode(&mut self, form: &Value) -> Vec<UalFlitAnswer> {
         match self.build(form) {
             Ok((dir, index, unit)) => {
                 self.flits += 1;
@@ -76,17 +84,17 @@ impl Encoder {
     }
 
     /// Notes a line that is no object; all answers that are due now.
-    pub fn refuse(&mut self, error: FormError) -> Vec<Answer> {
+    pub fn refuse(&mut self, error: FormError) -> Vec<UalFlitAnswer> {
         self.answers.error(error)
     }
 
     /// The end of the streams: all other answers.
-    pub fn finish(&mut self) -> Vec<Answer> {
+    pub fn finish(&mut self) -> Vec<UalFlitAnswer> {
         self.answers.finish()
     }
 
     /// The bytes of an object.
-    fn build(&mut self, form: &Value) -> Result<(Dir, u64, Flit), FormError> {
+    fn build(&mut self, form: &Value) -> Result<(Dir, u64, DlFlit), FormError> {
         let dir = stream::dir(form, self.default_dir)?;
         let index = stream::index(form, self.flits)?;
         let form = object(form, "flit", &KEYS)?;
@@ -102,7 +110,7 @@ impl Encoder {
             Some(segments) => (segments_from_json(segments)?, Packer::default()),
             None => packed(form, has_payload, packer.clone())?,
         };
-        let mut unit = Flit::ZERO;
+        let mut unit = DlFlit::ZERO;
         unit.set_header_bits(header);
         unit.set_payload(&payload);
         unit.seal(&self.config);
@@ -131,7 +139,7 @@ fn header(form: &Object) -> Result<(u32, bool), FormError> {
     let own = def.field("payload")?.insert(def.default_bits(), has_payload.into()).map_err(|fault| def.error(fault))?;
     let mut bits = message::fields_from_json(def, own, fields).map_err(|e| e.within("header"))?;
     let payload = def.field("payload")?.extract(bits) != 0;
-    for (name, first) in first_numbers(&Header::from_bits(bits as u32), payload) {
+    for (name, first) in first_numbers(&UalHeader::from_bits(bits as u32), payload) {
         if fields.get(name).is_none() {
             bits = message::set_field(def, bits, name, &first.into())?;
         }
@@ -144,11 +152,11 @@ fn header(form: &Object) -> Result<(u32, bool), FormError> {
 
 /// Numbers of a header that does not give them: the first legal ones of a stream (`ualink` §7, reset values). A NOP has
 /// the number of the last payload flit, which is 511 before the first one, as what was received last.
-fn first_numbers(header: &Header, payload: bool) -> Vec<(&'static str, u16)> {
+fn first_numbers(header: &UalHeader, payload: bool) -> Vec<(&'static str, u16)> {
     let own = if payload { FIRST_SEQ } else { MAX_SEQ };
     match header {
-        Header::Explicit(_) => vec![("seq", own)],
-        Header::Command(command) => {
+        UalHeader::Explicit(_) => vec![("seq", own)],
+        UalHeader::Command(command) => {
             let named = if command.op == FlitOp::ReplayRequest { FIRST_SEQ } else { MAX_SEQ };
             vec![("seq_lo", own & 7), ("ack_req_seq", named)]
         }
@@ -212,12 +220,12 @@ struct Wanted {
     tl: VecDeque<(Option<u128>, Option<u128>, TlFlit)>,
 }
 
-impl Source for Wanted {
+impl SegmentSource for Wanted {
     fn message(&mut self, _segment: usize) -> Option<u32> {
         self.messages.pop_front()
     }
 
-    fn tl_flit(&mut self, segment: usize, place: Place) -> Option<TlFlit> {
+    fn tl_flit(&mut self, segment: usize, place: SegmentPlace) -> Option<TlFlit> {
         let (at, which, _) = self.tl.front()?;
         let here = at.is_none_or(|n| n == segment as u128) && which.is_none_or(|n| n == place as u128);
         if here { self.tl.pop_front().map(|(_, _, flit)| flit) } else { None }
@@ -331,13 +339,13 @@ fn half_from_json(form: &Value, at: &str) -> Result<(Half, bool), FormError> {
 }
 
 /// The field of a layout, whatever its type field says.
-fn field_of(def: &LayoutDef, bits: u128) -> Option<Field> {
-    let kinds = (0..6).filter_map(|kind| Field::from_bits(FieldType(kind), bits));
+fn field_of(def: &LayoutDef, bits: u128) -> Option<ControlField> {
+    let kinds = (0..6).filter_map(|kind| ControlField::from_bits(FieldType(kind), bits));
     kinds.into_iter().find(|field| field.def().name == def.name)
 }
 
 /// Writes the CRC that the object forces.
-fn force(crc: &Value, unit: &mut Flit) -> Result<(), FormError> {
+fn force(crc: &Value, unit: &mut DlFlit) -> Result<(), FormError> {
     let form = object(crc, "crc", &["force", "ok", "found", "expected"])?;
     if let Some(force) = form.get("force") {
         let value = number::from_json(force, "crc.force")?;

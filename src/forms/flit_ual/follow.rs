@@ -13,10 +13,10 @@ use super::role;
 use crate::follow::Kept;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::flit::{Flit, Payload};
-use scalepool_protocols::ualink::header::Header;
+use scalepool_protocols::ualink::flit::{DlFlit, Payload};
+use scalepool_protocols::ualink::header::UalHeader;
 use scalepool_protocols::ualink::sequence::{LAST, MOST_UNACKED, from_low_bits, next, plus, steps};
-use scalepool_protocols::ualink::stream::{Decoded, Unpacker};
+use scalepool_protocols::ualink::stream::{UalDecodedFlit, Unpacker};
 
 /// NOPs of the last number that begin a numbered stream; a sender sends 10 before payload, some may be damaged.
 const NOPS_BEFORE: u8 = 3;
@@ -29,7 +29,7 @@ const OF_ONE_FLIT: [&str; 4] = ["UAL-CRC", "UAL-FLH", "UAL-SEQ-01", "UAL-RXR-03"
 
 /// Where a flit stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum UalFlitPlace {
     /// Behind the one before.
     Next,
     /// At another place of the stream.
@@ -68,24 +68,24 @@ impl Follower {
     }
 
     /// Takes the next flit apart.
-    pub fn read(&mut self, unit: &Flit) -> (Decoded, Place) {
+    pub fn read(&mut self, unit: &DlFlit) -> (UalDecodedFlit, UalFlitPlace) {
         if !self.follows {
-            return (self.stream.read(unit), Place::Next);
+            return (self.stream.read(unit), UalFlitPlace::Next);
         }
         let header = unit.header();
         let whole = unit.crc() == unit.expected_crc(&self.config);
         if !whole || !header.is_usable() || header.zero_number().is_some() {
             self.bad = self.bad.saturating_add(1);
-            return (self.stream.read(unit), Place::Next);
+            return (self.stream.read(unit), UalFlitPlace::Next);
         }
         let bad = std::mem::take(&mut self.bad);
         if !header.payload() {
             let begins = self.nop(&header, bad);
-            return (self.stream.read(unit), if begins { Place::Elsewhere } else { Place::Next });
+            return (self.stream.read(unit), if begins { UalFlitPlace::Elsewhere } else { UalFlitPlace::Next });
         }
         if self.kept.is_none() {
             self.follows = false;
-            return (self.stream.read(unit), Place::Next);
+            return (self.stream.read(unit), UalFlitPlace::Next);
         }
         let payload = unit.payload();
         (self.nops, self.last) = (0, self.number(&header, &payload, bad));
@@ -102,18 +102,18 @@ impl Follower {
                 self.payloads[usize::from(number)] = Some(payload);
                 let mut decoded = self.stream.read(unit);
                 if expected == usize::from(number) {
-                    return (decoded, Place::Next);
+                    return (decoded, UalFlitPlace::Next);
                 }
                 // It was shown with the flit in which it begins.
                 decoded.finished = None;
-                (decoded, Place::Elsewhere)
+                (decoded, UalFlitPlace::Elsewhere)
             }
             _ => self.alone(unit),
         }
     }
 
     /// A NOP repeats the number of the last payload. Whether the link begins with it.
-    fn nop(&mut self, header: &Header, bad: u8) -> bool {
+    fn nop(&mut self, header: &UalHeader, bad: u8) -> bool {
         if self.is_of_a_start(header, bad) {
             self.nops += 1;
             if self.nops == NOPS_BEFORE {
@@ -126,11 +126,11 @@ impl Follower {
             return self.nops == 0;
         }
         let low = match header {
-            Header::Explicit(header) => {
+            UalHeader::Explicit(header) => {
                 (self.nops, self.last) = (0, Some(header.seq));
                 return false;
             }
-            Header::Command(header) => u16::from(header.seq_lo),
+            UalHeader::Command(header) => u16::from(header.seq_lo),
         };
         self.last = self.last.filter(|_| bad < MOST_BAD).map(|last| match last % 8 == low {
             true => last,
@@ -142,10 +142,10 @@ impl Follower {
     }
 
     /// Whether a NOP tells the number before the first payload, of which it cannot be a repetition.
-    fn is_of_a_start(&self, header: &Header, bad: u8) -> bool {
+    fn is_of_a_start(&self, header: &UalHeader, bad: u8) -> bool {
         let (says, bits) = match header {
-            Header::Explicit(header) => (header.seq == LAST, LAST),
-            Header::Command(header) => (header.ack_req_seq == LAST && header.seq_lo == LOW_BITS as u8, LOW_BITS),
+            UalHeader::Explicit(header) => (header.seq == LAST, LAST),
+            UalHeader::Command(header) => (header.ack_req_seq == LAST && header.seq_lo == LOW_BITS as u8, LOW_BITS),
         };
         let Some(kept) = &self.kept else { return says };
         let missing = bad > 0 || self.last.is_none_or(|last| kept.next() != usize::from(next(last)));
@@ -154,10 +154,10 @@ impl Follower {
     }
 
     /// The number of a payload flit; `None`: it does not say.
-    fn number(&self, header: &Header, payload: &Payload, bad: u8) -> Option<u16> {
+    fn number(&self, header: &UalHeader, payload: &Payload, bad: u8) -> Option<u16> {
         let low = match header {
-            Header::Explicit(header) => return Some(header.seq),
-            Header::Command(header) => header.seq_lo,
+            UalHeader::Explicit(header) => return Some(header.seq),
+            UalHeader::Command(header) => header.seq_lo,
         };
         let last = self.last.filter(|_| bad < MOST_BAD)?;
         let due = from_low_bits(last, low, true);
@@ -172,11 +172,11 @@ impl Follower {
     }
 
     /// A flit as the first of a stream, with what it breaks by itself.
-    fn alone(&self, unit: &Flit) -> (Decoded, Place) {
+    fn alone(&self, unit: &DlFlit) -> (UalDecodedFlit, UalFlitPlace) {
         let mut decoded = Unpacker::new(self.config, role(self.dir)).read(unit);
         decoded.violations.retain(|violation| OF_ONE_FLIT.iter().any(|rules| violation.rule.starts_with(rules)));
         decoded.tl.iter_mut().filter_map(|tl| tl.read.as_mut()).for_each(|read| read.violations.clear());
         decoded.finished = None;
-        (decoded, Place::Alone)
+        (decoded, UalFlitPlace::Alone)
     }
 }

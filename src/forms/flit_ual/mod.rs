@@ -22,27 +22,28 @@
 //!   source on the way `up`.
 //!
 //! A TL flit may go on in the next payload flit, so the answer to a flit whose last TL flit does waits for that one: a
-//! walk through one line is [`Decoder::read`], which gives all answers that are due now, and [`Decoder::finish`] at the end.
+//! walk through one line is [`UalFlitDecoder::read`], which gives all answers that are due now, and
+//! [`UalFlitDecoder::finish`] at the end.
 
 mod answers;
 mod decode;
 mod encode;
 mod follow;
 
-pub use answers::Answer;
-pub use decode::Decoder;
-pub use encode::Encoder;
+pub use answers::UalFlitAnswer;
+pub use decode::UalFlitDecoder;
+pub use encode::UalFlitEncoder;
 
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::ualink::compress::Role;
+use scalepool_protocols::ualink::compress::CompressionRole;
 
 /// Name on the command line and in objects.
 pub const PROTOCOL: &str = "ualink";
 
 /// Whose address cache a direction fills.
-const fn role(dir: Dir) -> Role {
+const fn role(dir: Dir) -> CompressionRole {
     match dir {
-        Dir::Down => Role::ToSwitch,
-        Dir::Up => Role::FromSwitch,
+        Dir::Down => CompressionRole::ToSwitch,
+        Dir::Up => CompressionRole::FromSwitch,
     }
 }

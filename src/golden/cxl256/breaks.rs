@@ -1,40 +1,40 @@
 //! Flits that break one rule each, with good CRC and FEC.
 
-use super::content::{Case, almp_body, data_classes, format_of, formats, random, with};
-use super::send::Sender;
+use super::content::{Cxl256Case, almp_body, data_classes, format_of, formats, random, with};
+use super::send::Cxl256Sender;
 use crate::legal::{self, plain};
-use crate::vectors::{Context, Group, StreamCase};
+use crate::vectors::{CaseGroup, Context, StreamCase};
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::crd::{Crd, RequestCredit};
 use scalepool_protocols::cxl::cxl256::flit::SLOTS;
-use scalepool_protocols::cxl::cxl256::slot::{self, Place};
+use scalepool_protocols::cxl::cxl256::slot::{self, Cxl256SlotPlace};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, control};
 
 /// All of one direction. What a latency-optimised flit has in common with a standard one is left to the latter.
-pub fn groups(s: &mut Sender) -> Vec<Group<Case>> {
+pub fn groups(s: &mut Cxl256Sender) -> Vec<CaseGroup<Cxl256Case>> {
     vec![
-        Group::new(
+        CaseGroup::new(
             "reserved codes and reserved bits of each message",
             if s.mode.is_lopt() { vec![] } else { messages(s) },
         ),
-        Group::new("reserved slot formats", reserved_formats(s)),
-        Group::new("messages of the other direction", if s.mode.is_lopt() { vec![] } else { other_direction(s) }),
-        Group::new("packing rules", packing(s)),
-        Group::new("control slots", controls(s)),
-        Group::new("header, NOP, Empty, ALMP", without_slots(s)),
-        Group::new("several data headers in a slot, where they are disabled", no_mdh(s)),
-        Group::new("a message whose dropped bits are not 0", zero_extension(s)),
+        CaseGroup::new("reserved slot formats", reserved_formats(s)),
+        CaseGroup::new("messages of the other direction", if s.mode.is_lopt() { vec![] } else { other_direction(s) }),
+        CaseGroup::new("packing rules", packing(s)),
+        CaseGroup::new("control slots", controls(s)),
+        CaseGroup::new("header, NOP, Empty, ALMP", without_slots(s)),
+        CaseGroup::new("several data headers in a slot, where they are disabled", no_mdh(s)),
+        CaseGroup::new("a message whose dropped bits are not 0", zero_extension(s)),
     ]
 }
 
-fn broken(s: &mut Sender, rule: &'static str, n: usize, put: impl FnOnce(&mut Sender)) -> Case {
+fn broken(s: &mut Cxl256Sender, rule: &'static str, n: usize, put: impl FnOnce(&mut Cxl256Sender)) -> Cxl256Case {
     StreamCase::breaks(rule, s.one(n, put))
 }
 
 /// Each open code table and the first reserved field of every class.
-fn messages(s: &mut Sender) -> Vec<Case> {
+fn messages(s: &mut Cxl256Sender) -> Vec<Cxl256Case> {
     let mut cases = Vec::new();
     let dir = s.dir;
     for class in Class::ALL.into_iter().filter(|c| c.dir() == dir) {
@@ -52,7 +52,7 @@ fn messages(s: &mut Sender) -> Vec<Case> {
             let at = format.classes.iter().position(|c| *c == class).unwrap_or(0);
             let mut nth = 0;
             let routing = s.mode.routing();
-            let mut make = |place: &Place, _: &mut Rng| {
+            let mut make = |place: &Cxl256SlotPlace, _: &mut Rng| {
                 nth += 1;
                 if nth == at + 1 { bits } else { plain(place.class.def(routing)) }
             };
@@ -62,7 +62,7 @@ fn messages(s: &mut Sender) -> Vec<Case> {
     cases
 }
 
-fn reserved_formats(s: &mut Sender) -> Vec<Case> {
+fn reserved_formats(s: &mut Cxl256Sender) -> Vec<Cxl256Case> {
     let g = if s.mode == Mode::Pbr { "CXLPBR-SLT-01" } else { "CXL256-SLT-01" };
     let h = if s.mode == Mode::Pbr { "CXLPBR-SLT-01" } else { "CXL256-SLT-02" };
     let mut rows = vec![(1, 8, g), (6, 9, g), (9, 10, g), (14, 11, g), (0, 9, h), (0, 10, h), (0, 11, h)];
@@ -74,7 +74,7 @@ fn reserved_formats(s: &mut Sender) -> Vec<Case> {
     rows.into_iter().map(|(n, code, rule)| broken(s, rule, n, |s| s.raw(n, code))).collect()
 }
 
-fn other_direction(s: &mut Sender) -> Vec<Case> {
+fn other_direction(s: &mut Cxl256Sender) -> Vec<Cxl256Case> {
     let [request, data] = match s.dir {
         Dir::Down => [Class::D2hReq, Class::S2mDrs],
         Dir::Up => [Class::M2sReq, Class::H2dData],
@@ -85,7 +85,7 @@ fn other_direction(s: &mut Sender) -> Vec<Case> {
     [(0, request), (1, request), (1, data)].map(case).to_vec()
 }
 
-fn packing(s: &mut Sender) -> Vec<Case> {
+fn packing(s: &mut Cxl256Sender) -> Vec<Cxl256Case> {
     let mode = s.mode;
     let mut cases = Vec::new();
     let (many, answer) = match s.dir {
@@ -95,7 +95,7 @@ fn packing(s: &mut Sender) -> Vec<Case> {
     // The second place alone.
     let format = format_of(mode, 1, many);
     let second = format.places().nth(1).map(|p| p.insert(format.code.into(), plain(many.def(mode.routing()))));
-    let put = |s: &mut Sender| {
+    let put = |s: &mut Cxl256Sender| {
         s.fill(1, format, 1, &mut with(mode, &[]));
         s.raw(1, second.unwrap_or(0));
     };
@@ -105,7 +105,7 @@ fn packing(s: &mut Sender) -> Vec<Case> {
         let rows = slot::formats(mode, n);
         rows.iter().find(|f| f.classes.len() > 1 && f.classes.iter().all(|c| *c == answer)).unwrap_or(&rows[0])
     };
-    let put = |s: &mut Sender| {
+    let put = |s: &mut Cxl256Sender| {
         s.fill(0, answers(0), 1, &mut with(mode, &[]));
         s.fill(1, answers(1), 1, &mut with(mode, &[]));
     };
@@ -122,7 +122,7 @@ fn packing(s: &mut Sender) -> Vec<Case> {
     flits.extend(s.one(0, |s| s.fill(0, short, short.classes.len(), &mut with(mode, &[]))));
     cases.push(StreamCase::breaks("CXL256-PCK-06", flits));
     // More answers than fit two groups.
-    let put = |s: &mut Sender| {
+    let put = |s: &mut Cxl256Sender| {
         let count = answers(1).classes.len();
         for n in (1..).take(usize::from(answer.max_per_window()) / count + 1) {
             s.fill(n, answers(n), count, &mut with(mode, &[]));
@@ -140,7 +140,7 @@ fn packing(s: &mut Sender) -> Vec<Case> {
     cases
 }
 
-fn controls(s: &mut Sender) -> Vec<Case> {
+fn controls(s: &mut Cxl256Sender) -> Vec<Cxl256Case> {
     let of = |name: &str| control::by_name(name).map_or(0, control::ControlKind::default_slot);
     let mut cases = vec![
         broken(s, "CXL256-CTL-01", 0, |s| s.raw(0, of("IDE.Idle") | 1 << 12)),
@@ -158,10 +158,10 @@ fn controls(s: &mut Sender) -> Vec<Case> {
     cases
 }
 
-fn without_slots(s: &mut Sender) -> Vec<Case> {
+fn without_slots(s: &mut Cxl256Sender) -> Vec<Cxl256Case> {
     let mode = s.mode;
     let mut cases = Vec::new();
-    let mut body = |s: &mut Sender, rule, flit_type, dllp_type, body: &[u8]| {
+    let mut body = |s: &mut Cxl256Sender, rule, flit_type, dllp_type, body: &[u8]| {
         cases.push(StreamCase::breaks(rule, vec![s.of_body(flit_type, dllp_type, body)]));
     };
     body(s, "CXL256-HDR-03", FlitType::Cachemem, true, &[]);
@@ -194,7 +194,7 @@ fn without_slots(s: &mut Sender) -> Vec<Case> {
     cases
 }
 
-fn no_mdh(s: &mut Sender) -> Vec<Case> {
+fn no_mdh(s: &mut Cxl256Sender) -> Vec<Cxl256Case> {
     let mode = s.mode;
     let class = data_classes(s)[0];
     let case = broken(s, "CXL256-PCK-04", 1, |s| s.fill(1, format_of(mode, 1, class), 2, &mut with(mode, &[])));
@@ -202,7 +202,7 @@ fn no_mdh(s: &mut Sender) -> Vec<Case> {
 }
 
 /// Slot 0 of a PBR flit and slot 8 of a latency-optimised one are shorter than the requests of CXL.mem.
-fn zero_extension(s: &mut Sender) -> Vec<Case> {
+fn zero_extension(s: &mut Cxl256Sender) -> Vec<Cxl256Case> {
     let mode = s.mode;
     let (n, rule) = match mode {
         Mode::Standard => return Vec::new(),

@@ -1,28 +1,28 @@
 //! Legal flits: every slot format, data and trailers, control slots, flits without slots, traffic, repairs.
 
 use super::damage;
-use super::send::Sender;
+use super::send::Cxl256Sender;
 use crate::cross;
 use crate::legal::{self, plain};
-use crate::vectors::{Group, StreamCase};
+use crate::vectors::{CaseGroup, StreamCase};
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl256::almp::{Almp, L0p};
 use scalepool_protocols::cxl::cxl256::code::{FlitType, L0pWidth, VlsmInstance, VlsmState};
 use scalepool_protocols::cxl::cxl256::crd::{Crd, RequestCredit};
-use scalepool_protocols::cxl::cxl256::flit::{Flit, SLOTS, body_bytes, crc_parts, fec_bytes};
-use scalepool_protocols::cxl::cxl256::slot::{self, Place, SlotFormat};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, SLOTS, body_bytes, crc_parts, fec_bytes};
+use scalepool_protocols::cxl::cxl256::slot::{self, Cxl256SlotPlace, SlotFormat};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, control};
 use scalepool_protocols::wire::Wire;
 
-pub type Case = StreamCase<Flit>;
+pub type Cxl256Case = StreamCase<Cxl256Flit>;
 
 /// A random message that fits its place.
-pub fn random(mode: Mode) -> impl FnMut(&Place, &mut Rng) -> u128 {
+pub fn random(mode: Mode) -> impl FnMut(&Cxl256SlotPlace, &mut Rng) -> u128 {
     move |place, rng| kept(place, legal::random(place.class.def(mode.routing()), rng))
 }
 
 /// A plain message with some fields set, that fits its place.
-pub fn with(mode: Mode, fields: &[(&'static str, u128)]) -> impl FnMut(&Place, &mut Rng) -> u128 {
+pub fn with(mode: Mode, fields: &[(&'static str, u128)]) -> impl FnMut(&Cxl256SlotPlace, &mut Rng) -> u128 {
     move |place, _| {
         let def = place.class.def(mode.routing());
         kept(place, fields.iter().fold(plain(def), |bits, &(name, raw)| cross::set(def, bits, name, raw)))
@@ -30,12 +30,12 @@ pub fn with(mode: Mode, fields: &[(&'static str, u128)]) -> impl FnMut(&Place, &
 }
 
 /// Zero extension: the bits that do not travel are 0.
-fn kept(place: &Place, bits: u128) -> u128 {
+fn kept(place: &Cxl256SlotPlace, bits: u128) -> u128 {
     bits & (u128::MAX >> (128 - place.kept))
 }
 
 /// Formats of slot n with messages of the direction of the sender.
-pub fn formats(s: &Sender, n: usize) -> Vec<&'static SlotFormat> {
+pub fn formats(s: &Cxl256Sender, n: usize) -> Vec<&'static SlotFormat> {
     let own = |f: &&SlotFormat| !f.is_control() && f.classes.iter().all(|c| c.dir() == s.dir);
     slot::formats(s.mode, n).iter().filter(own).collect()
 }
@@ -47,12 +47,12 @@ pub fn format_of(mode: Mode, n: usize, class: Class) -> &'static SlotFormat {
 }
 
 /// Data classes of a direction.
-pub fn data_classes(s: &Sender) -> Vec<Class> {
+pub fn data_classes(s: &Cxl256Sender) -> Vec<Class> {
     Class::ALL.into_iter().filter(|c| c.dir() == s.dir && c.has_data()).collect()
 }
 
 /// Every format of the direction in a slot of its kind, all places in use.
-pub fn every_format(s: &mut Sender) -> Group<Case> {
+pub fn every_format(s: &mut Cxl256Sender) -> CaseGroup<Cxl256Case> {
     let mut cases = Vec::new();
     let slots = if s.mode.is_lopt() { vec![0, 8, 1] } else { vec![0, 1] };
     for kind in slots {
@@ -64,14 +64,14 @@ pub fn every_format(s: &mut Sender) -> Group<Case> {
             cases.push(StreamCase::legal(s.one(n, |s| s.fill(n, format, count, &mut random(mode)))));
         }
     }
-    Group::new("every slot format, all places in use", cases)
+    CaseGroup::new("every slot format, all places in use", cases)
 }
 
 /// Lines of zeros and ones, every kind of trailer, headers whose data crosses to the next flit.
-pub fn data(s: &mut Sender) -> Group<Case> {
+pub fn data(s: &mut Cxl256Sender) -> CaseGroup<Cxl256Case> {
     let mut cases = Vec::new();
     let mode = s.mode;
-    let mut one = |s: &mut Sender, n: usize, class: Class, count: usize, fields: &[(&'static str, u128)]| {
+    let mut one = |s: &mut Cxl256Sender, n: usize, class: Class, count: usize, fields: &[(&'static str, u128)]| {
         let format = format_of(mode, n, class);
         cases.push(StreamCase::legal(s.one(n, |s| s.fill(n, format, count, &mut with(mode, fields)))));
     };
@@ -89,7 +89,7 @@ pub fn data(s: &mut Sender) -> Group<Case> {
         let format = format_of(mode, 1, Class::S2mDrs);
         let mut nth = 0;
         // TRP in the second header alone: the trailer still stands behind the first line.
-        let mut second = |place: &Place, rng: &mut Rng| {
+        let mut second = |place: &Cxl256SlotPlace, rng: &mut Rng| {
             nth += 1;
             with(mode, if nth == 2 { &[("meta_field", 1), ("trp", 1)] } else { &[] })(place, rng)
         };
@@ -98,17 +98,17 @@ pub fn data(s: &mut Sender) -> Group<Case> {
     // The last pattern has the format code of a control slot in every slot.
     for pattern in [0, u128::MAX, 8] {
         let class = data_classes(s)[0];
-        let put = |s: &mut Sender| {
+        let put = |s: &mut Cxl256Sender| {
             s.fill(1, format_of(mode, 1, class), 1, &mut with(mode, &[]));
             s.owe_pattern(pattern);
         };
         cases.push(StreamCase::legal(s.one(1, put)));
     }
-    Group::new("data and trailers: random, then zeros, ones and control-like bits", cases)
+    CaseGroup::new("data and trailers: random, then zeros, ones and control-like bits", cases)
 }
 
 /// Every kind of control slot.
-pub fn controls(s: &mut Sender) -> Group<Case> {
+pub fn controls(s: &mut Cxl256Sender) -> CaseGroup<Cxl256Case> {
     let mut cases = Vec::new();
     let mode = s.mode;
     for kind in &control::KINDS {
@@ -142,7 +142,7 @@ pub fn controls(s: &mut Sender) -> Group<Case> {
             cases.push(StreamCase::legal(s.one(8, |s| s.raw(8, bits & (u128::MAX >> 32)))));
         }
     }
-    Group::new("every kind of control slot", cases)
+    CaseGroup::new("every kind of control slot", cases)
 }
 
 /// The body of a flit that carries an ALMP.
@@ -155,8 +155,8 @@ fn word(bits: Result<u128, scalepool_protocols::wire::FieldError>) -> u128 {
 }
 
 /// Flits without slots, and the Empty flit; every ALMP in the standard map alone, as no map changes it. The IDLE flit is the first of the file: it has no sequence number.
-pub fn without_slots(s: &mut Sender) -> Group<Case> {
-    let mut idle = Flit::ZERO;
+pub fn without_slots(s: &mut Cxl256Sender) -> CaseGroup<Cxl256Case> {
+    let mut idle = Cxl256Flit::ZERO;
     idle.seal(s.mode);
     let mut cases = vec![StreamCase::legal(vec![idle])];
     let empty = Crd { request: RequestCredit::EmptyFlit, ..Crd::default() };
@@ -188,11 +188,11 @@ pub fn without_slots(s: &mut Sender) -> Group<Case> {
         words.push(word(L0p { width: L0pWidth::NAK, ..L0p::default() }.to_bits()));
     }
     cases.extend(words.into_iter().map(|w| StreamCase::legal(vec![s.of_body(FlitType::Almp, false, &almp_body(w))])));
-    Group::new("flits without messages: IDLE, Empty, NOP, io, ALMP", cases)
+    CaseGroup::new("flits without messages: IDLE, Empty, NOP, io, ALMP", cases)
 }
 
 /// Credits of each channel of the other direction, every count; the three groups of a flit side by side.
-pub fn credits(s: &mut Sender) -> Group<Case> {
+pub fn credits(s: &mut Cxl256Sender) -> CaseGroup<Cxl256Case> {
     let other: Vec<Class> = Class::ALL.into_iter().filter(|c| c.dir() != s.dir).collect();
     let mut crds: Vec<Crd> = Vec::new();
     for class in other {
@@ -209,7 +209,7 @@ pub fn credits(s: &mut Sender) -> Group<Case> {
         s.begin();
         StreamCase::legal(vec![s.end(crd)])
     };
-    Group::new("every credit code of the direction", crds.into_iter().map(case).collect())
+    CaseGroup::new("every credit code of the direction", crds.into_iter().map(case).collect())
 }
 
 /// Adds the credits of groups that are free.
@@ -226,7 +226,7 @@ fn merge(crd: &mut Crd, one: &Crd) {
 }
 
 /// At least `count` flits of random messages, one stream.
-pub fn traffic(s: &mut Sender, count: u32) -> Group<Case> {
+pub fn traffic(s: &mut Cxl256Sender, count: u32) -> CaseGroup<Cxl256Case> {
     let mut flits = Vec::new();
     let mode = s.mode;
     for _ in 0..count {
@@ -256,18 +256,18 @@ pub fn traffic(s: &mut Sender, count: u32) -> Group<Case> {
     }
     flits.extend(s.drain());
     let cases = if count > 0 { vec![StreamCase::legal(flits)] } else { Vec::new() };
-    Group::new("traffic: one stream of random messages with data and credits", cases)
+    CaseGroup::new("traffic: one stream of random messages with data and credits", cases)
 }
 
 /// A flit with one message.
-pub fn message_flit(s: &mut Sender) -> Flit {
+pub fn message_flit(s: &mut Cxl256Sender) -> Cxl256Flit {
     let mode = s.mode;
     let format = formats(s, 1)[0];
     s.one(1, |s| s.fill(1, format, 1, &mut random(mode)))[0]
 }
 
 /// Flits with wrong bytes that the FEC repairs: one in each group at most.
-pub fn repairs(mode: Mode, mut flit: impl FnMut() -> Flit) -> Group<Case> {
+pub fn repairs(mode: Mode, mut flit: impl FnMut() -> Cxl256Flit) -> CaseGroup<Cxl256Case> {
     let (crc, fec) = (crc_parts(mode)[0].bytes.start, fec_bytes(mode).start);
     let rows: [&[(usize, u8)]; 7] = [
         &[(0, 0x80)],
@@ -281,7 +281,7 @@ pub fn repairs(mode: Mode, mut flit: impl FnMut() -> Flit) -> Group<Case> {
     // PBR flits have the map of standard ones.
     let shown = if mode == Mode::Pbr { 2 } else { rows.len() };
     let case = |wrong: &&[(usize, u8)]| StreamCase::legal(vec![damage::bytes(&flit(), wrong)]);
-    Group::new(
+    CaseGroup::new(
         "wrong bytes that the FEC repairs, at most one in each of its groups",
         rows[..shown].iter().map(case).collect(),
     )

@@ -2,24 +2,24 @@
 
 use scalepool_protocols::check::fec256;
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, crc_parts, fec_bytes};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, crc_parts, fec_bytes};
 
 /// With some bytes wrong.
-pub fn bytes(flit: &Flit, wrong: &[(usize, u8)]) -> Flit {
+pub fn bytes(flit: &Cxl256Flit, wrong: &[(usize, u8)]) -> Cxl256Flit {
     let mut damaged = *flit;
     wrong.iter().for_each(|&(at, by)| damaged.0[at] ^= by);
     damaged
 }
 
 /// With one wrong CRC byte, and a FEC that fits: CRC number `part` of the mode.
-pub fn crc(mode: Mode, flit: &Flit, part: usize) -> Flit {
+pub fn crc(mode: Mode, flit: &Cxl256Flit, part: usize) -> Cxl256Flit {
     let mut damaged = bytes(flit, &[(crc_parts(mode)[part].bytes.start, 0x40)]);
     damaged.seal_fec(mode);
     damaged
 }
 
 /// With FEC bytes as if the byte `at` of a good flit were wrong by `by`: a receiver spoils that byte.
-pub fn misled(mode: Mode, flit: &Flit, at: usize, by: u8) -> Flit {
+pub fn misled(mode: Mode, flit: &Cxl256Flit, at: usize, by: u8) -> Cxl256Flit {
     // The code is linear: what the FEC of a flit with that byte alone says is added.
     let mut alone = [0; 256];
     alone[at] = by;
@@ -30,7 +30,7 @@ pub fn misled(mode: Mode, flit: &Flit, at: usize, by: u8) -> Flit {
 }
 
 /// With two wrong FEC bytes of group 1 whose syndromes name no row: their quotient is alpha^-1 (`cxl-256b` §8).
-pub fn hopeless(mode: Mode, flit: &Flit) -> Flit {
+pub fn hopeless(mode: Mode, flit: &Cxl256Flit) -> Cxl256Flit {
     let at = fec_bytes(mode).start;
     bytes(flit, &[(at, 1), (at + 3, 2)])
 }

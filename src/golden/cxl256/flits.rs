@@ -1,12 +1,12 @@
 //! `flit_cxl-256b_<dir>` and its siblings: traffic, every slot format, data, control, repairs, and breaks.
 
-use super::content::{self, Case};
-use super::send::Sender;
+use super::content::{self, Cxl256Case};
+use super::send::Cxl256Sender;
 use super::{breaks, damage};
-use crate::vectors::{Content, Group, Stream256, StreamCase, VectorSet};
+use crate::vectors::{CaseGroup, Stream256, StreamCase, VectorContent, VectorSet};
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::{Mode, Routing};
 
 /// The vectors of one direction of a mode; `count` flits of traffic.
@@ -18,7 +18,7 @@ pub fn vectors(mode: Mode, dir: Dir, seed: u64, count: u32) -> VectorSet {
     let protocol = mode.protocol();
     let path = format!("{family}/flit_{protocol}_{}", dir.name());
     let mut rng = Rng::for_name(seed, &path);
-    let s = &mut Sender::new(mode, dir, &mut rng);
+    let s = &mut Cxl256Sender::new(mode, dir, &mut rng);
     let mut groups = vec![
         content::without_slots(s),
         content::traffic(s, count),
@@ -36,25 +36,25 @@ pub fn vectors(mode: Mode, dir: Dir, seed: u64, count: u32) -> VectorSet {
     VectorSet {
         path,
         about: format!("flits of {protocol}, direction {}, 256 bytes from the flit header on{note}", dir.name()),
-        content: Content::Flits256(Stream256 { protocol, mode, dir }, groups),
+        content: VectorContent::Flits256(Stream256 { protocol, mode, dir }, groups),
     }
 }
 
 /// Damage that the FEC does not repair; the good flit follows as the retry of the damaged one.
-pub fn wire(mode: Mode, mut flit: impl FnMut() -> Flit) -> Vec<Group<Case>> {
-    let mut group = |what: &str, rule: &'static str, damages: &[&dyn Fn(&Flit) -> Flit]| {
+pub fn wire(mode: Mode, mut flit: impl FnMut() -> Cxl256Flit) -> Vec<CaseGroup<Cxl256Case>> {
+    let mut group = |what: &str, rule: &'static str, damages: &[&dyn Fn(&Cxl256Flit) -> Cxl256Flit]| {
         let cases = damages.iter().map(|damaged| {
             let good = flit();
             StreamCase::breaks(rule, vec![damaged(&good), good])
         });
-        Group::new(what, cases.collect())
+        CaseGroup::new(what, cases.collect())
     };
     // The same change in two bytes of a group looks like a wrong check byte.
-    let two = |flit: &Flit| damage::bytes(flit, &[(20, 0x11), (50, 0x11)]);
+    let two = |flit: &Cxl256Flit| damage::bytes(flit, &[(20, 0x11), (50, 0x11)]);
     if mode.is_lopt() {
         // With both CRCs good the FEC is not asked: something else is wrong besides.
-        let hopeless = |flit: &Flit| damage::bytes(&damage::hopeless(mode, flit), &[(33, 0x01)]);
-        let spoilt = |flit: &Flit| damage::bytes(&damage::misled(mode, flit, 30, 0x21), &[(200, 0x04)]);
+        let hopeless = |flit: &Cxl256Flit| damage::bytes(&damage::hopeless(mode, flit), &[(33, 0x01)]);
+        let spoilt = |flit: &Cxl256Flit| damage::bytes(&damage::misled(mode, flit, 30, 0x21), &[(200, 0x04)]);
         return vec![
             group(
                 "CRC of the even half, then of the odd one",

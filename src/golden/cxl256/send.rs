@@ -2,8 +2,9 @@
 //!
 //! Modelled: one flit after the other, slots filled in order, owed data first. Left out: credits and retry.
 //!
-//! A walk through one flit: [`Sender::begin`] starts it, [`Sender::data`] puts owed data into a G slot,
-//! [`Sender::messages`] fills a slot and adds its data to what is owed, [`Sender::end`] writes the header, CRC and FEC.
+//! A walk through one flit: [`Cxl256Sender::begin`] starts it, [`Cxl256Sender::data`] puts owed data into a G slot,
+//! [`Cxl256Sender::messages`] fills a slot and adds its data to what is owed, [`Cxl256Sender::end`] writes the header,
+//! CRC and FEC.
 
 use crate::cross;
 use crate::legal;
@@ -11,9 +12,9 @@ use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, SLOTS};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, SLOTS};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
-use scalepool_protocols::cxl::cxl256::slot::{Place, SlotFormat, SlotKind};
+use scalepool_protocols::cxl::cxl256::slot::{Cxl256SlotPlace, SlotFormat, SlotKind};
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use std::collections::VecDeque;
 
@@ -31,7 +32,7 @@ const SHARED_SLOT: usize = 7;
 
 /// A sender of one direction.
 #[derive(Debug)]
-pub struct Sender<'a> {
+pub struct Cxl256Sender<'a> {
     /// Flit format.
     pub mode: Mode,
     /// Direction.
@@ -40,7 +41,7 @@ pub struct Sender<'a> {
     pub rng: &'a mut Rng,
     seq: u16,
     prior: bool,
-    flit: Flit,
+    flit: Cxl256Flit,
     /// Owed data and trailer slots; `true`: the last of its message.
     owed: VecDeque<(u128, bool)>,
     begun: usize,
@@ -50,16 +51,16 @@ pub struct Sender<'a> {
     windows: [[u8; Class::COUNT]; 5],
 }
 
-impl<'a> Sender<'a> {
+impl<'a> Cxl256Sender<'a> {
     /// A sender that has sent nothing.
-    pub fn new(mode: Mode, dir: Dir, rng: &'a mut Rng) -> Sender<'a> {
-        Sender {
+    pub fn new(mode: Mode, dir: Dir, rng: &'a mut Rng) -> Cxl256Sender<'a> {
+        Cxl256Sender {
             mode,
             dir,
             rng,
             seq: 0,
             prior: false,
-            flit: Flit::ZERO,
+            flit: Cxl256Flit::ZERO,
             owed: VecDeque::new(),
             begun: 0,
             carried: 0,
@@ -79,7 +80,7 @@ impl<'a> Sender<'a> {
 
     /// Starts a flit with slots.
     pub fn begin(&mut self) {
-        self.flit = Flit::ZERO;
+        self.flit = Cxl256Flit::ZERO;
         self.begun = 0;
         self.carried = self.open();
         self.windows = [self.windows[4], [0; Class::COUNT], [0; Class::COUNT], [0; Class::COUNT], [0; Class::COUNT]];
@@ -123,7 +124,7 @@ impl<'a> Sender<'a> {
         may
     }
 
-    /// As [`Sender::messages`], whatever the limits say.
+    /// As [`Cxl256Sender::messages`], whatever the limits say.
     pub fn fill(&mut self, n: usize, format: &SlotFormat, count: usize, make: &mut Make) {
         let mut slot = u128::from(format.code);
         let mut sent = Vec::new();
@@ -189,7 +190,7 @@ impl<'a> Sender<'a> {
     }
 
     /// The flit with credits, header, CRC and FEC.
-    pub fn end(&mut self, crd: Crd) -> Flit {
+    pub fn end(&mut self, crd: Crd) -> Cxl256Flit {
         self.last_active = self.carried + self.begun;
         if self.flit.set_crd(&crd).is_err() {
             unreachable!("the codes fit");
@@ -198,8 +199,8 @@ impl<'a> Sender<'a> {
     }
 
     /// A flit without slots: header, body, CRC and FEC. `payload`: it takes a sequence number.
-    pub fn of_body(&mut self, flit_type: FlitType, dllp_type: bool, body: &[u8]) -> Flit {
-        self.flit = Flit::ZERO;
+    pub fn of_body(&mut self, flit_type: FlitType, dllp_type: bool, body: &[u8]) -> Cxl256Flit {
+        self.flit = Cxl256Flit::ZERO;
         self.flit.set_body(self.mode, body.iter().copied());
         if dllp_type {
             self.flit.0[0] |= 1 << 4;
@@ -207,7 +208,7 @@ impl<'a> Sender<'a> {
         self.seal(flit_type, flit_type != FlitType::Nop)
     }
 
-    fn seal(&mut self, flit_type: FlitType, payload: bool) -> Flit {
+    fn seal(&mut self, flit_type: FlitType, payload: bool) -> Cxl256Flit {
         if payload {
             self.seq = self.seq % LAST_SEQ + 1;
         }
@@ -222,7 +223,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Flits with the data that is still owed, other slots empty.
-    pub fn drain(&mut self) -> Vec<Flit> {
+    pub fn drain(&mut self) -> Vec<Cxl256Flit> {
         let mut flits = Vec::new();
         while !self.owed.is_empty() {
             self.begin();
@@ -235,7 +236,7 @@ impl<'a> Sender<'a> {
     }
 
     /// A flit with one slot as `put` fills it, and the rest of what is then owed behind it.
-    pub fn one(&mut self, n: usize, put: impl FnOnce(&mut Self)) -> Vec<Flit> {
+    pub fn one(&mut self, n: usize, put: impl FnOnce(&mut Self)) -> Vec<Cxl256Flit> {
         self.begin();
         put(self);
         for slot in n + 1..SLOTS {
@@ -248,4 +249,4 @@ impl<'a> Sender<'a> {
 }
 
 /// Makes the message of a place.
-pub type Make<'m> = dyn FnMut(&Place, &mut Rng) -> u128 + 'm;
+pub type Make<'m> = dyn FnMut(&Cxl256SlotPlace, &mut Rng) -> u128 + 'm;

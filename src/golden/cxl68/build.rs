@@ -9,7 +9,7 @@ use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::slot::{self, SlotFormat};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 use std::collections::VecDeque;
 
@@ -65,7 +65,7 @@ pub fn put_last(class: Class, bits: u128) -> Put {
 
 /// Flits that carry the messages in one flit and all their data: owed chunks take the slots behind their header, then
 /// all-data flits, then slots 1 to 3 of a last flit. `sz` and `be` stand in the header that opens the data.
-pub fn flits(dir: Dir, puts: &[Put], sz: bool, be: bool, rng: &mut Rng) -> Vec<Unit> {
+pub fn flits(dir: Dir, puts: &[Put], sz: bool, be: bool, rng: &mut Rng) -> Vec<Cxl68Unit> {
     debug_assert!(puts.iter().all(|p| p.class().dir() == dir));
     let mut header = FlitHeader { sz, be, ..FlitHeader::from_bits(0) };
     let mut slots = [0; 4];
@@ -92,12 +92,12 @@ pub fn flits(dir: Dir, puts: &[Put], sz: bool, be: bool, rng: &mut Rng) -> Vec<U
 }
 
 /// Flits that carry chunks alone.
-pub fn data_flits(chunks: impl IntoIterator<Item = u128>) -> Vec<Unit> {
+pub fn data_flits(chunks: impl IntoIterator<Item = u128>) -> Vec<Cxl68Unit> {
     let mut chunks: VecDeque<u128> = chunks.into_iter().collect();
     let mut units = Vec::new();
     while chunks.len() > 3 {
         let slots = std::array::from_fn(|_| chunks.pop_front().unwrap_or(0));
-        units.push(Unit::from_slots(pid::CACHEMEM, &slots));
+        units.push(Cxl68Unit::from_slots(pid::CACHEMEM, &slots));
     }
     if !chunks.is_empty() {
         let mut next = || chunks.pop_front().unwrap_or(0);
@@ -107,14 +107,14 @@ pub fn data_flits(chunks: impl IntoIterator<Item = u128>) -> Vec<Unit> {
 }
 
 /// A protocol flit; bits 31:0 of slot 0 are taken from the header.
-pub fn protocol(header: &FlitHeader, mut slots: [u128; 4]) -> Unit {
+pub fn protocol(header: &FlitHeader, mut slots: [u128; 4]) -> Cxl68Unit {
     let bits = header.to_bits().unwrap_or_else(|_| unreachable!("the fields of a header come from its codes"));
     slots[0] = slots[0] & !0xffff_ffff | bits;
-    Unit::from_slots(pid::CACHEMEM, &slots)
+    Cxl68Unit::from_slots(pid::CACHEMEM, &slots)
 }
 
 /// The flit with another header and a CRC that fits.
-pub fn reheaded(unit: &Unit, change: impl FnOnce(&mut FlitHeader)) -> Unit {
+pub fn reheaded(unit: &Cxl68Unit, change: impl FnOnce(&mut FlitHeader)) -> Cxl68Unit {
     let slots = std::array::from_fn(|n| unit.slot(n));
     let mut header = FlitHeader::from_bits(slots[0] & 0xffff_ffff);
     change(&mut header);
@@ -122,14 +122,14 @@ pub fn reheaded(unit: &Unit, change: impl FnOnce(&mut FlitHeader)) -> Unit {
 }
 
 /// A control flit.
-pub fn control(control: &Control) -> Unit {
+pub fn control(control: &Control) -> Cxl68Unit {
     let slot = control.to_slot().unwrap_or_else(|_| unreachable!("the fields of a control flit come from its layout"));
-    Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0])
+    Cxl68Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0])
 }
 
 /// The flit with one bit of its 68 bytes inverted and everything else, CRC included, as it was.
-pub fn flipped(unit: &Unit, bit: usize) -> Unit {
+pub fn flipped(unit: &Cxl68Unit, bit: usize) -> Cxl68Unit {
     let mut bytes = unit.0;
     bytes[bit / 8] ^= 1 << (bit % 8);
-    Unit(bytes)
+    Cxl68Unit(bytes)
 }

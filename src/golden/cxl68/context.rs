@@ -3,7 +3,7 @@
 use super::build::{control, fill, flipped, flits, protocol, put, put_at, put_last};
 use super::flits::line_class;
 use crate::legal::{self, plain, random_bits};
-use crate::vectors::{Content, Context, Group, StreamCase, VectorSet};
+use crate::vectors::{CaseGroup, Context, StreamCase, VectorContent, VectorSet};
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::control::{Control, Llcrd, Retry, RetryAck};
@@ -11,7 +11,7 @@ use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::slot;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 
 /// The vectors of one direction.
@@ -20,27 +20,27 @@ pub fn vectors(dir: Dir, seed: u64) -> VectorSet {
     let mut rng = Rng::for_name(seed, &path);
     let rng = &mut rng;
     let groups = vec![
-        Group::new("all-data flit that is not due", early_all_data(dir, rng)),
-        Group::new("protocol flit where an all-data flit is due", late_protocol(dir, rng)),
-        Group::new("control flit inside a data run", control_in_run(dir, rng)),
-        Group::new("MDH slot while MDH is disabled", mdh_off(dir, rng)),
-        Group::new("protocol ID of a protocol that is not enabled", not_enabled(dir, rng)),
-        Group::new("credit overflow: one message more than granted, each class", credit_overflow(dir, rng)),
-        Group::new("RETRY.Ack that nobody asked for", vec![unexpected_ack()]),
+        CaseGroup::new("all-data flit that is not due", early_all_data(dir, rng)),
+        CaseGroup::new("protocol flit where an all-data flit is due", late_protocol(dir, rng)),
+        CaseGroup::new("control flit inside a data run", control_in_run(dir, rng)),
+        CaseGroup::new("MDH slot while MDH is disabled", mdh_off(dir, rng)),
+        CaseGroup::new("protocol ID of a protocol that is not enabled", not_enabled(dir, rng)),
+        CaseGroup::new("credit overflow: one message more than granted, each class", credit_overflow(dir, rng)),
+        CaseGroup::new("RETRY.Ack that nobody asked for", vec![unexpected_ack()]),
     ];
     VectorSet {
         path,
         about: format!("breaks of cxl-68b, direction {}, that need the stated context to be seen", dir.name()),
-        content: Content::Cxl68(dir, groups),
+        content: VectorContent::Cxl68(dir, groups),
     }
 }
 
-fn case(rule: &'static str, context: Context, units: Vec<Unit>) -> StreamCase {
+fn case(rule: &'static str, context: Context, units: Vec<Cxl68Unit>) -> StreamCase {
     StreamCase { context: Some(context), ..StreamCase::breaks(rule, units) }
 }
 
 /// A flit that leaves 1 to 3 chunks of a line owed; none for 0.
-fn leaving(dir: Dir, owed: usize, rng: &mut Rng) -> Option<Unit> {
+fn leaving(dir: Dir, owed: usize, rng: &mut Rng) -> Option<Cxl68Unit> {
     let class = line_class(dir);
     // A line that begins in slot 0, 1 or 2 leaves 1, 2 or 3 chunks.
     let at = put_at(owed.checked_sub(1)?, class, plain(class.def()))?;
@@ -51,18 +51,18 @@ fn leaving(dir: Dir, owed: usize, rng: &mut Rng) -> Option<Unit> {
 fn early_all_data(dir: Dir, rng: &mut Rng) -> Vec<StreamCase> {
     let mut cases = Vec::new();
     for owed in 0..4 {
-        let mut units: Vec<Unit> = leaving(dir, owed, rng).into_iter().collect();
+        let mut units: Vec<Cxl68Unit> = leaving(dir, owed, rng).into_iter().collect();
         let n = units.len();
         // Bits 120 and up are no valid bit of any format, and the header bits below are 0.
         let slots = [random_bits(rng, 8) << 120, random_bits(rng, 128), random_bits(rng, 128), random_bits(rng, 128)];
-        units.push(Unit::from_slots(pid::CACHEMEM, &slots));
+        units.push(Cxl68Unit::from_slots(pid::CACHEMEM, &slots));
         cases.push(case("CXL68-FLT-02", Context::MeantAllData(n), units));
     }
     cases
 }
 
 /// A flit that leaves four chunks owed, and `meant` in the place of the all-data flit.
-fn in_a_run(dir: Dir, meant: Unit, rng: &mut Rng) -> Vec<Unit> {
+fn in_a_run(dir: Dir, meant: Cxl68Unit, rng: &mut Rng) -> Vec<Cxl68Unit> {
     let class = line_class(dir);
     let units = flits(dir, &[put_last(class, plain(class.def()))], true, false, rng);
     vec![units[0], meant]
@@ -95,10 +95,10 @@ fn mdh_off(dir: Dir, rng: &mut Rng) -> Vec<StreamCase> {
 fn not_enabled(dir: Dir, rng: &mut Rng) -> Vec<StreamCase> {
     let mut payload = [0; 64];
     rng.fill_bytes(&mut payload);
-    let io = Unit::plain(pid::IO, &payload);
+    let io = Cxl68Unit::plain(pid::IO, &payload);
     let class = if dir == Dir::Down { Class::M2sReq } else { Class::D2hReq };
     let request = flits(dir, &[put(class, legal::random(class.def(), rng))], false, false, rng)[0];
-    let half = |unit: &Unit, byte: usize| flipped(unit, 8 * byte);
+    let half = |unit: &Cxl68Unit, byte: usize| flipped(unit, 8 * byte);
     vec![
         case("CXL68-PID-05", Context::IoOff, vec![io]),
         case("CXL68-PID-05", Context::CachememOff, vec![request]),

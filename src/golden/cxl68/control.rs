@@ -3,13 +3,13 @@
 use super::build::{control, flipped};
 use super::flits::almp;
 use crate::legal::{random, with};
-use crate::vectors::{Content, Group, StreamCase, VectorSet};
+use crate::vectors::{CaseGroup, StreamCase, VectorContent, VectorSet};
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::code::{VlsmInstance, VlsmState};
 use scalepool_protocols::cxl::cxl68::control::{Almp, Control};
 use scalepool_protocols::cxl::cxl68::pid::{self, PidKind};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
 /// The vectors of one direction; `count` random flits of each kind.
 pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
@@ -18,18 +18,18 @@ pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
     let random_each = count.div_ceil(16);
     let mut groups = Vec::new();
     for name in Control::NAMES {
-        groups.push(Group::new(
+        groups.push(CaseGroup::new(
             format!("{name}: default, maximum of each field, random"),
             kind(name, random_each, &mut rng),
         ));
     }
-    groups.push(Group::new("every legal ALMP", almps()));
-    groups.push(Group::new("every protocol ID: io, io with EDS, NULL, NULL with EDS, ..", ids(&mut rng)));
+    groups.push(CaseGroup::new("every legal ALMP", almps()));
+    groups.push(CaseGroup::new("every protocol ID: io, io with EDS, NULL, NULL with EDS, ..", ids(&mut rng)));
     groups.extend(breaks(&mut rng));
     VectorSet {
         path,
         about: format!("control flits, ALMP, NULL and io flits of cxl-68b, direction {}", dir.name()),
-        content: Content::Cxl68(dir, groups),
+        content: VectorContent::Cxl68(dir, groups),
     }
 }
 
@@ -40,8 +40,8 @@ fn slot0(name: &str) -> (&'static scalepool_protocols::wire::LayoutDef, u128) {
 }
 
 /// A unit with that slot 0 and nothing else.
-fn unit(slot: u128) -> Unit {
-    Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0])
+fn unit(slot: u128) -> Cxl68Unit {
+    Cxl68Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0])
 }
 
 fn kind(name: &str, random_each: u32, rng: &mut Rng) -> Vec<StreamCase> {
@@ -91,10 +91,10 @@ fn ids(rng: &mut Rng) -> Vec<StreamCase> {
             PidKind::Io => {
                 let mut payload = [0; 64];
                 rng.fill_bytes(&mut payload);
-                Unit::plain(p.id(), &payload)
+                Cxl68Unit::plain(p.id(), &payload)
             }
-            PidKind::Null => Unit::plain(p.id(), &[0; 64]),
-            PidKind::Cachemem => Unit::cachemem(p.id(), &[0; 64]),
+            PidKind::Null => Cxl68Unit::plain(p.id(), &[0; 64]),
+            PidKind::Cachemem => Cxl68Unit::cachemem(p.id(), &[0; 64]),
             PidKind::Almp => almp(&Almp { state: VlsmState::Active, instance_id: VlsmInstance::Io, ..Almp::default() }),
         };
         unit.0[..2].copy_from_slice(&p.id().to_le_bytes());
@@ -103,7 +103,7 @@ fn ids(rng: &mut Rng) -> Vec<StreamCase> {
     rows.collect()
 }
 
-fn breaks(rng: &mut Rng) -> Vec<Group<StreamCase>> {
+fn breaks(rng: &mut Rng) -> Vec<CaseGroup<StreamCase>> {
     let mut control_kinds = Vec::new();
     for llctrl in 0..16u8 {
         for sub_type in 0..16u8 {
@@ -137,7 +137,7 @@ fn breaks(rng: &mut Rng) -> Vec<Group<StreamCase>> {
         StreamCase::breaks("CXL68-CRC-01", vec![flipped(&good, bit)])
     });
 
-    let null = Unit::plain(pid::NULL, &[0; 64]);
+    let null = Cxl68Unit::plain(pid::NULL, &[0; 64]);
     let null_bits = [0, 7, 8, 255, 511].map(|bit| flipped(&null, 16 + bit));
     let null_tail = [0, 15].map(|bit| flipped(&null, 8 * 66 + bit));
 
@@ -149,14 +149,14 @@ fn breaks(rng: &mut Rng) -> Vec<Group<StreamCase>> {
 
     let case = |rule| move |unit| StreamCase::breaks(rule, vec![unit]);
     vec![
-        Group::new("reserved LLCTRL or SubType", control_kinds),
-        Group::new("static bits of a control flit: CTL_FMT, bits 63:40", static_bits),
-        Group::new("control flit with a bad CRC", bad_crc.into()),
-        Group::new("NULL with payload", null_bits.map(case("CXL68-NUL-01")).into()),
-        Group::new("NULL with a tail", null_tail.map(case("CXL68-FRM-02")).into()),
-        Group::new("ALMP copies that differ, bits behind them", copies.map(case("CXL68-ALM-01")).into()),
-        Group::new("ALMP with a tail", almp_tail.map(case("CXL68-FRM-02")).into()),
-        Group::new("ALMP: code, reserved bits, states, instances, Request and Status", bad_almps()),
+        CaseGroup::new("reserved LLCTRL or SubType", control_kinds),
+        CaseGroup::new("static bits of a control flit: CTL_FMT, bits 63:40", static_bits),
+        CaseGroup::new("control flit with a bad CRC", bad_crc.into()),
+        CaseGroup::new("NULL with payload", null_bits.map(case("CXL68-NUL-01")).into()),
+        CaseGroup::new("NULL with a tail", null_tail.map(case("CXL68-FRM-02")).into()),
+        CaseGroup::new("ALMP copies that differ, bits behind them", copies.map(case("CXL68-ALM-01")).into()),
+        CaseGroup::new("ALMP with a tail", almp_tail.map(case("CXL68-FRM-02")).into()),
+        CaseGroup::new("ALMP: code, reserved bits, states, instances, Request and Status", bad_almps()),
     ]
 }
 

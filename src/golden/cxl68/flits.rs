@@ -2,7 +2,7 @@
 
 use super::build::{Put, control, data_flits, fill, flipped, flits, format, protocol, put, put_last, reheaded};
 use crate::legal::{self, plain, random_bits, with};
-use crate::vectors::{Content, Group, StreamCase, VectorSet};
+use crate::vectors::{CaseGroup, StreamCase, VectorContent, VectorSet};
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::code::{M2sRwdOpcode, VlsmInstance, VlsmState};
@@ -14,8 +14,8 @@ use scalepool_protocols::cxl::cxl68::message::{Class, D2hData, H2dData, M2sRwd};
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::slot;
-use scalepool_protocols::cxl::cxl68::stream::{Data, Message, Size};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data, Size};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 
 /// The vectors of one direction; about `4 * count` flits of traffic.
@@ -25,28 +25,28 @@ pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
     let rng = &mut rng;
     let random = (count > 0).then(|| StreamCase::legal(traffic(dir, 4 * count as usize, rng)));
     let mut groups = vec![
-        Group::new(
+        CaseGroup::new(
             "traffic: one stream, packed tightly, with LLCRD, NULL, ALMP and io flits between",
             Vec::from_iter(random),
         ),
-        Group::new("every slot format in every slot, all places in use", every_format(dir, rng)),
-        Group::new("data of zeros, ones and control-like bits; sizes and byte enables", data_patterns(dir, rng)),
-        Group::new("every credit code", credits()),
+        CaseGroup::new("every slot format in every slot, all places in use", every_format(dir, rng)),
+        CaseGroup::new("data of zeros, ones and control-like bits; sizes and byte enables", data_patterns(dir, rng)),
+        CaseGroup::new("every credit code", credits()),
     ];
     groups.extend(breaks(dir, rng));
     groups.retain(|g| !g.cases.is_empty());
     VectorSet {
         path,
         about: format!("flits of cxl-68b, direction {}, 68 bytes from the protocol ID to the CRC", dir.name()),
-        content: Content::Cxl68(dir, groups),
+        content: VectorContent::Cxl68(dir, groups),
     }
 }
 
 /// A random message that may be sent, with its data.
-pub fn random_message(class: Class, rng: &mut Rng) -> Message {
+pub fn random_message(class: Class, rng: &mut Rng) -> Cxl68Message {
     let mut bits = legal::random(class.def(), rng);
     if !class.has_data() {
-        return Message { class, bits, data: None };
+        return Cxl68Message { class, bits, data: None };
     }
     let half = class.may_be_32_bytes() && rng.ratio(1, 4);
     let upper = half && class != Class::S2mDrs && rng.ratio(1, 2);
@@ -71,7 +71,7 @@ pub fn random_message(class: Class, rng: &mut Rng) -> Message {
         };
         bits = named.unwrap_or(bits);
     }
-    Message { class, bits, data: Some(data) }
+    Cxl68Message { class, bits, data: Some(data) }
 }
 
 /// A credit code that stands for a channel of the opposite direction, or for none.
@@ -84,7 +84,7 @@ fn random_credit(dir: Dir, field: CreditField, rng: &mut Rng) -> u8 {
 }
 
 /// At least `count` flits of one stream that ends with nothing owed.
-pub fn traffic(dir: Dir, count: usize, rng: &mut Rng) -> Vec<Unit> {
+pub fn traffic(dir: Dir, count: usize, rng: &mut Rng) -> Vec<Cxl68Unit> {
     let classes: Vec<Class> = Class::ALL.into_iter().filter(|c| c.dir() == dir).collect();
     let mut packer = Packer::new(dir, Cxl68Config::default());
     let mut units = Vec::new();
@@ -104,7 +104,7 @@ pub fn traffic(dir: Dir, count: usize, rng: &mut Rng) -> Vec<Unit> {
         }
         match packer.pack(&mut [u16::MAX; 10], usize::MAX) {
             Packed::Nothing => (),
-            Packed::AllData(slots) => units.push(Unit::from_slots(pid::CACHEMEM, &slots)),
+            Packed::AllData(slots) => units.push(Cxl68Unit::from_slots(pid::CACHEMEM, &slots)),
             Packed::Protocol(header, slots) => {
                 let header = FlitHeader {
                     ak: rng.ratio(1, 8),
@@ -121,9 +121,9 @@ pub fn traffic(dir: Dir, count: usize, rng: &mut Rng) -> Vec<Unit> {
 }
 
 /// A flit that carries no message. Control flits stay out of a data run (CXL68-PCK-15).
-fn between(in_data_run: bool, dir: Dir, rng: &mut Rng) -> Option<Unit> {
+fn between(in_data_run: bool, dir: Dir, rng: &mut Rng) -> Option<Cxl68Unit> {
     Some(match rng.below(8) {
-        0 => Unit::plain(pid::NULL, &[0; 64]),
+        0 => Cxl68Unit::plain(pid::NULL, &[0; 64]),
         1 => almp(&Almp {
             state: VlsmState::Active,
             request: true,
@@ -133,7 +133,7 @@ fn between(in_data_run: bool, dir: Dir, rng: &mut Rng) -> Option<Unit> {
         2 => {
             let mut payload = [0; 64];
             rng.fill_bytes(&mut payload);
-            Unit::plain(pid::IO, &payload)
+            Cxl68Unit::plain(pid::IO, &payload)
         }
         _ if in_data_run => return None,
         _ => {
@@ -150,13 +150,13 @@ fn between(in_data_run: bool, dir: Dir, rng: &mut Rng) -> Option<Unit> {
 }
 
 /// An ARB/MUX packet: four copies, the rest zero.
-pub fn almp(almp: &Almp) -> Unit {
+pub fn almp(almp: &Almp) -> Cxl68Unit {
     let word = almp.to_bits().unwrap_or_else(|_| unreachable!("the fields of an ALMP come from its layout"));
     let mut payload = [0; 64];
     for copy in 0..4 {
         payload[4 * copy..4 * copy + 4].copy_from_slice(&(word as u32).to_le_bytes());
     }
-    Unit::plain(pid::ALMP, &payload)
+    Cxl68Unit::plain(pid::ALMP, &payload)
 }
 
 /// Every row of the format tables that holds messages or a MAC; generic ones in slots 1, 2 and 3.
@@ -215,18 +215,18 @@ fn credits() -> Vec<StreamCase> {
 }
 
 /// One case a break; each breaks one rule and no other.
-fn breaks(dir: Dir, rng: &mut Rng) -> Vec<Group<StreamCase>> {
+fn breaks(dir: Dir, rng: &mut Rng) -> Vec<CaseGroup<StreamCase>> {
     vec![
-        Group::new("bad CRC: bits of the payload, bits of the CRC, all CRC bits", bad_crc(dir, rng)),
-        Group::new("bad protocol ID: one byte, both bytes, bytes that differ", bad_pid(dir, rng)),
-        Group::new("reserved code in a message", reserved_code(dir, rng)),
-        Group::new("reserved bits of a message", reserved_bits(dir, rng)),
-        Group::new("reserved slot format", reserved_format(dir)),
-        Group::new("too many messages of a class in a flit", too_many(dir, rng)),
-        Group::new("second data header outside an MDH slot", second_header(dir, rng)),
-        Group::new("MDH slot with fewer than two data headers, Sz = 0 or BE = 1", mdh(dir, rng)),
-        Group::new("Sz or BE that the class must not have", size_and_enables(dir, rng)),
-        Group::new("messages where data is owed", owed_slot(dir, rng)),
+        CaseGroup::new("bad CRC: bits of the payload, bits of the CRC, all CRC bits", bad_crc(dir, rng)),
+        CaseGroup::new("bad protocol ID: one byte, both bytes, bytes that differ", bad_pid(dir, rng)),
+        CaseGroup::new("reserved code in a message", reserved_code(dir, rng)),
+        CaseGroup::new("reserved bits of a message", reserved_bits(dir, rng)),
+        CaseGroup::new("reserved slot format", reserved_format(dir)),
+        CaseGroup::new("too many messages of a class in a flit", too_many(dir, rng)),
+        CaseGroup::new("second data header outside an MDH slot", second_header(dir, rng)),
+        CaseGroup::new("MDH slot with fewer than two data headers, Sz = 0 or BE = 1", mdh(dir, rng)),
+        CaseGroup::new("Sz or BE that the class must not have", size_and_enables(dir, rng)),
+        CaseGroup::new("messages where data is owed", owed_slot(dir, rng)),
     ]
 }
 
@@ -236,7 +236,7 @@ pub fn line_class(dir: Dir) -> Class {
 }
 
 /// A line that begins in slot 0.
-fn a_line(dir: Dir, rng: &mut Rng) -> Vec<Unit> {
+fn a_line(dir: Dir, rng: &mut Rng) -> Vec<Cxl68Unit> {
     let class = line_class(dir);
     flits(dir, &[put(class, legal::random(class.def(), rng))], true, false, rng)
 }
@@ -248,8 +248,8 @@ fn bad_crc(dir: Dir, rng: &mut Rng) -> Vec<StreamCase> {
     let class = if dir == Dir::Down { Class::M2sReq } else { Class::S2mNdr };
     let request = flits(dir, &[put(class, legal::random(class.def(), rng))], false, false, rng)[0];
     let llcrd = control(&Control::LlcrdAcknowledge(Llcrd::default()));
-    let spoiled = |unit: &Unit| (CRC_LSB..CRC_LSB + 16).fold(*unit, |u, bit| flipped(&u, bit));
-    let mut units: Vec<Vec<Unit>> = Vec::new();
+    let spoiled = |unit: &Cxl68Unit| (CRC_LSB..CRC_LSB + 16).fold(*unit, |u, bit| flipped(&u, bit));
+    let mut units: Vec<Vec<Cxl68Unit>> = Vec::new();
     units.extend((CRC_LSB..CRC_LSB + 16).map(|bit| vec![flipped(&request, bit)]));
     // Bits 511 (first into the CRC) to 0 of the payload, 32 apart, and their ends.
     units.extend((0..16).map(|n| vec![flipped(&request, 16 + 32 * n)]));
@@ -289,7 +289,7 @@ fn bad_pid(dir: Dir, rng: &mut Rng) -> Vec<StreamCase> {
 }
 
 /// Flits around one message of a class, with its data.
-fn alone(class: Class, bits: u128, rng: &mut Rng) -> Vec<Unit> {
+fn alone(class: Class, bits: u128, rng: &mut Rng) -> Vec<Cxl68Unit> {
     flits(class.dir(), &[put(class, bits)], class.has_data(), false, rng)
 }
 

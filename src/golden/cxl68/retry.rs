@@ -7,14 +7,14 @@
 
 use super::build::control;
 use super::flits::traffic;
-use crate::vectors::{Content, Context, Group, StreamCase, VectorSet};
+use crate::vectors::{CaseGroup, Context, StreamCase, VectorContent, VectorSet};
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Retry, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
-use scalepool_protocols::cxl::cxl68::stream::{Kind, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68UnitKind, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
 /// Flits of the retry buffer of the sender, so sequence numbers count modulo this (`cxl-68b` §7.1).
 const BUFFER_FLITS: usize = 128;
@@ -27,29 +27,29 @@ pub fn vectors(dir: Dir, seed: u64) -> VectorSet {
     let path = format!("cxl68/retry_cxl-68b_{}", dir.name());
     let mut rng = Rng::for_name(seed, &path);
     let groups = vec![
-        Group::new("initialisation: RETRY.Idle, INIT.Param, RETRY.Idle", initialisation()),
-        Group::new("RETRY.Req sequences: Eseq, NUM_RETRY, NUM_PHY_REINIT; more Frames; Idle before", requests()),
-        Group::new("replays from sequence 0 on, 0 to 21 flits deep", replays(dir, 0, &mut rng)),
-        Group::new("replays over the wrap of the sequence number", replays(dir, 120, &mut rng)),
-        Group::new("RETRY.Ack sequence before RETRY.Req sequence", vec![both()]),
-        Group::new("viral in RETRY.Ack: whole device, logical device 3", vec![viral(0), viral(1 << 3)]),
-        Group::new("Frame, Req and Ack outside a sequence: no effect", lone()),
+        CaseGroup::new("initialisation: RETRY.Idle, INIT.Param, RETRY.Idle", initialisation()),
+        CaseGroup::new("RETRY.Req sequences: Eseq, NUM_RETRY, NUM_PHY_REINIT; more Frames; Idle before", requests()),
+        CaseGroup::new("replays from sequence 0 on, 0 to 21 flits deep", replays(dir, 0, &mut rng)),
+        CaseGroup::new("replays over the wrap of the sequence number", replays(dir, 120, &mut rng)),
+        CaseGroup::new("RETRY.Ack sequence before RETRY.Req sequence", vec![both()]),
+        CaseGroup::new("viral in RETRY.Ack: whole device, logical device 3", vec![viral(0), viral(1 << 3)]),
+        CaseGroup::new("Frame, Req and Ack outside a sequence: no effect", lone()),
     ];
     VectorSet {
         path,
         about: format!("retry of cxl-68b, flits that travel {}; LLR buffer of {BUFFER_FLITS} flits", dir.name()),
-        content: Content::Cxl68(dir, groups),
+        content: VectorContent::Cxl68(dir, groups),
     }
 }
 
 /// RETRY.Frame (3) or RETRY.Idle (0).
-fn plain(sub_type: u8) -> Unit {
+fn plain(sub_type: u8) -> Cxl68Unit {
     let retry = Retry { sub_type, ..Retry::default() };
     control(&if sub_type == 0 { Control::RetryIdle(retry) } else { Control::RetryFrame(retry) })
 }
 
 /// Frames, then the flit that they announce.
-fn framed(frames: u8, last: &Control) -> impl Iterator<Item = Unit> {
+fn framed(frames: u8, last: &Control) -> impl Iterator<Item = Cxl68Unit> {
     (0..frames).map(|_| plain(3)).chain([control(last)])
 }
 
@@ -61,7 +61,7 @@ fn req(eseq: u8, num_retry: u8, num_phy_reinit: u8) -> Control {
     Control::RetryReq(RetryReq { eseq, num_retry, num_phy_reinit, ..RetryReq::default() })
 }
 
-fn init_param() -> Unit {
+fn init_param() -> Cxl68Unit {
     // The wrap value is the highest sequence number [D].
     let wrap = (BUFFER_FLITS - 1) as u8;
     control(&Control::InitParam(InitParam { version: Revision::V2_0.init_version(), wrap, ..InitParam::default() }))
@@ -106,21 +106,21 @@ fn replays(dir: Dir, first: usize, rng: &mut Rng) -> Vec<StreamCase> {
 }
 
 /// Without the flits that have no sequence number.
-fn retryable(dir: Dir, units: Vec<Unit>) -> Vec<Unit> {
+fn retryable(dir: Dir, units: Vec<Cxl68Unit>) -> Vec<Cxl68Unit> {
     let mut reader = Unpacker::new(dir, Revision::V2_0, Enabled::ALL);
     units.into_iter().filter(|u| is_retryable(&reader.read(u).kind)).collect()
 }
 
-fn is_retryable(kind: &Kind) -> bool {
+fn is_retryable(kind: &Cxl68UnitKind) -> bool {
     match kind {
-        Kind::Protocol(_) | Kind::AllData => true,
-        Kind::Control(control) => control.is_retryable(),
+        Cxl68UnitKind::Protocol(_) | Cxl68UnitKind::AllData => true,
+        Cxl68UnitKind::Control(control) => control.is_retryable(),
         _ => false,
     }
 }
 
 /// Index of the flit, at least `depth` from the end, from which to resend: the last one before which nothing is owed.
-fn start_of_replay(dir: Dir, units: &[Unit], depth: usize) -> usize {
+fn start_of_replay(dir: Dir, units: &[Cxl68Unit], depth: usize) -> usize {
     let mut reader = Unpacker::new(dir, Revision::V2_0, Enabled::ALL);
     let mut starts: Vec<usize> =
         units.iter().enumerate().filter_map(|(n, u)| (reader.read(u).rollover_before == 0).then_some(n)).collect();

@@ -6,21 +6,21 @@
 use super::cross::{self, FM_TYPES};
 use super::cxl256::content;
 use super::cxl256::flits::wire;
-use super::cxl256::send::Sender;
+use super::cxl256::send::Cxl256Sender;
 use super::legal;
-use super::vectors::{Content, Group, Stream256, StreamCase, VectorSet};
+use super::vectors::{CaseGroup, Stream256, StreamCase, VectorContent, VectorSet};
 use scalepool_forms::flit_io::PROTOCOL;
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::dllp::{DllpAckNak, DllpFc, DllpFeature, DllpFlitMarker, DllpOptimizedUpdateFc};
 use scalepool_protocols::cxl::cxlio::flit_mode::{Base, OhcC, TRAILER_DW};
 use scalepool_protocols::wire::{LayoutDef, Wire};
 
-type Case = StreamCase<Flit>;
+type Case = StreamCase<Cxl256Flit>;
 
 /// TLP bytes of a standard flit (`cxl-256b` §1.2).
 const TLP_BYTES: usize = 236;
@@ -34,9 +34,9 @@ pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
     let mode = Mode::Standard;
     let path = format!("cxlio/flit_{PROTOCOL}_{}", dir.name());
     let mut rng = Rng::for_name(seed, &path);
-    let s = &mut Sender::new(mode, dir, &mut rng);
+    let s = &mut Cxl256Sender::new(mode, dir, &mut rng);
     let mut groups = vec![
-        Group::new("NOP", vec![StreamCase::legal(vec![s.of_body(FlitType::Nop, false, &[])])]),
+        CaseGroup::new("NOP", vec![StreamCase::legal(vec![s.of_body(FlitType::Nop, false, &[])])]),
         every_type(s),
         parts(s),
         straddling(s, count),
@@ -50,7 +50,7 @@ pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
     VectorSet {
         path,
         about: format!("flits of {PROTOCOL}, direction {}, 256 bytes from the flit header on; {about}", dir.name()),
-        content: Content::Flits256(Stream256 { protocol: PROTOCOL, mode, dir }, groups),
+        content: VectorContent::Flits256(Stream256 { protocol: PROTOCOL, mode, dir }, groups),
     }
 }
 
@@ -114,7 +114,7 @@ fn tlp(plan: Plan, rng: &mut Rng) -> Vec<u8> {
 }
 
 /// A flit with TLP bytes, filled up with NOPs, and a DLLP.
-fn flit(s: &mut Sender, tlps: &[u8], dllp_type: bool, dllp: [u8; 4]) -> Flit {
+fn flit(s: &mut Cxl256Sender, tlps: &[u8], dllp_type: bool, dllp: [u8; 4]) -> Cxl256Flit {
     let mut body = tlps.to_vec();
     body.resize(TLP_BYTES, 0);
     body.extend(dllp);
@@ -122,25 +122,25 @@ fn flit(s: &mut Sender, tlps: &[u8], dllp_type: bool, dllp: [u8; 4]) -> Flit {
 }
 
 /// A flit with one write.
-fn one(s: &mut Sender) -> Flit {
+fn one(s: &mut Cxl256Sender) -> Cxl256Flit {
     let write = tlp(Plan { data_dw: 4, ..plan(FmType::MWr64.0) }, s.rng);
     flit(s, &write, false, DLLP_NOP)
 }
 
 /// TLPs in order, each whole in its flit.
-fn flits_of(s: &mut Sender, tlps: &[Vec<u8>]) -> Case {
+fn flits_of(s: &mut Cxl256Sender, tlps: &[Vec<u8>]) -> Case {
     let flits = tlps.chunks(TLPS_PER_FLIT).map(|tlps| flit(s, &tlps.concat(), false, DLLP_NOP));
     StreamCase::legal(flits.collect())
 }
 
-fn every_type(s: &mut Sender) -> Group<Case> {
+fn every_type(s: &mut Cxl256Sender) -> CaseGroup<Case> {
     let codes = FM_TYPES.iter().flat_map(|row| row.1.iter().copied());
     let tlps: Vec<Vec<u8>> = codes.map(|code| tlp(plan(code), s.rng)).collect();
-    Group::new("every type of TLP", vec![flits_of(s, &tlps)])
+    CaseGroup::new("every type of TLP", vec![flits_of(s, &tlps)])
 }
 
 /// Header extensions, trailers and prefixes.
-fn parts(s: &mut Sender) -> Group<Case> {
+fn parts(s: &mut Cxl256Sender) -> CaseGroup<Case> {
     let codes = [FmType::MRd32, FmType::MWr64, FmType::CplD, FmType::MsgById, FmType::CfgWr0].map(|c| c.0);
     let ohcs = [0b00001, 0b00010, 0b00100, 0b00111, 0b01000, 0b10001, 0b11111];
     let ohc: Vec<Vec<u8>> = ohcs
@@ -158,11 +158,14 @@ fn parts(s: &mut Sender) -> Group<Case> {
         bytes.extend(tlp(plan(codes[0]), s.rng));
         bytes
     });
-    Group::new("OHC, trailers, local prefixes", vec![flits_of(s, &ohc), flits_of(s, &trailers), flits_of(s, &prefixes)])
+    CaseGroup::new(
+        "OHC, trailers, local prefixes",
+        vec![flits_of(s, &ohc), flits_of(s, &trailers), flits_of(s, &prefixes)],
+    )
 }
 
 /// A write over two flits, one over three, and random traffic as one run of bytes.
-fn straddling(s: &mut Sender, count: u32) -> Group<Case> {
+fn straddling(s: &mut Cxl256Sender, count: u32) -> CaseGroup<Case> {
     let long = |data_dw| Plan { data_dw, ..plan(FmType::MWr32.0) };
     let mut runs = vec![vec![tlp(long(80), s.rng)], vec![tlp(long(150), s.rng)]];
     let codes: Vec<u8> = FM_TYPES.iter().flat_map(|row| row.1.iter().copied()).collect();
@@ -182,13 +185,13 @@ fn straddling(s: &mut Sender, count: u32) -> Group<Case> {
         StreamCase::legal(flits)
     };
     let cases: Vec<Case> = runs.iter().filter(|r| !r.is_empty()).map(case).collect();
-    Group::new("TLPs that straddle flits, then random traffic", cases)
+    CaseGroup::new("TLPs that straddle flits, then random traffic", cases)
 }
 
 /// Bytes between the starts of two TLPs, so that at most 8 start in 128 bytes.
 const MIN_APART: usize = 16;
 
-fn dllps(s: &mut Sender) -> Group<Case> {
+fn dllps(s: &mut Cxl256Sender) -> CaseGroup<Case> {
     let dllp = |bits: u128| (bits as u32).to_be_bytes();
     let coded = |def: &'static LayoutDef, name: &str| -> Vec<u128> {
         let table = def.fields.iter().find(|f| f.name == name).and_then(|f| f.codes);
@@ -210,10 +213,10 @@ fn dllps(s: &mut Sender) -> Group<Case> {
         rows.push((true, dllp(cross::set(DllpFlitMarker::DEF, bits, "last_tlp", last))));
     }
     let cases = rows.into_iter().map(|(marker, dllp)| StreamCase::legal(vec![flit(s, &[], marker, dllp)]));
-    Group::new("every type of DLLP, then those with header bit 4", cases.collect())
+    CaseGroup::new("every type of DLLP, then those with header bit 4", cases.collect())
 }
 
-fn breaks(s: &mut Sender) -> Vec<Group<Case>> {
+fn breaks(s: &mut Cxl256Sender) -> Vec<CaseGroup<Case>> {
     let mut tlps: Vec<(&'static str, Vec<u8>)> = Vec::new();
     // No size is known of these types: the rest of the flit is lost.
     tlps.extend([0x06, 0x3f, 0xc0].map(|code| ("CXLIO-FMT-03", vec![code, 0, 0, 0])));
@@ -262,9 +265,9 @@ fn breaks(s: &mut Sender) -> Vec<Group<Case>> {
     let mut body = vec![0; TLP_BYTES];
     body[2] = 1;
     vec![
-        Group::new("TLPs", of_tlps),
-        Group::new("DLLPs", of_dllps.to_vec()),
-        Group::new(
+        CaseGroup::new("TLPs", of_tlps),
+        CaseGroup::new("DLLPs", of_dllps.to_vec()),
+        CaseGroup::new(
             "a NOP with content",
             vec![StreamCase::breaks("CXL256-TYP-01", vec![s.of_body(FlitType::Nop, false, &body)])],
         ),

@@ -5,13 +5,13 @@ use crate::legal;
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::code::FieldType;
-use scalepool_protocols::ualink::control::{self, Field};
-use scalepool_protocols::ualink::flit::Flit;
+use scalepool_protocols::ualink::control::{self, ControlField};
+use scalepool_protocols::ualink::flit::DlFlit;
 use scalepool_protocols::ualink::half::TlFlit;
-use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, Header, next_seq};
+use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, UalHeader, next_seq};
 use scalepool_protocols::ualink::message::{MESSAGES, UartTransport};
 use scalepool_protocols::ualink::pack::{TlPacker, with_data};
-use scalepool_protocols::ualink::segment::{Packer, Place, Source};
+use scalepool_protocols::ualink::segment::{Packer, SegmentPlace, SegmentSource};
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Wire;
 
@@ -38,12 +38,12 @@ impl Offers {
     }
 }
 
-impl Source for Offers {
+impl SegmentSource for Offers {
     fn message(&mut self, segment: usize) -> Option<u32> {
         self.messages[segment].take()
     }
 
-    fn tl_flit(&mut self, segment: usize, place: Place) -> Option<TlFlit> {
+    fn tl_flit(&mut self, segment: usize, place: SegmentPlace) -> Option<TlFlit> {
         self.tl[segment][place as usize].take()
     }
 }
@@ -54,18 +54,18 @@ struct Traffic<'a> {
     tl: &'a mut TlPacker,
 }
 
-impl Source for Traffic<'_> {
+impl SegmentSource for Traffic<'_> {
     fn message(&mut self, segment: usize) -> Option<u32> {
         self.messages[segment].take()
     }
 
-    fn tl_flit(&mut self, _segment: usize, _place: Place) -> Option<TlFlit> {
+    fn tl_flit(&mut self, _segment: usize, _place: SegmentPlace) -> Option<TlFlit> {
         self.tl.pack()
     }
 }
 
-/// Sends one stream; every call begins and ends with nothing left over, but [`Sender::flit`].
-pub struct Sender<'a> {
+/// Sends one stream; every call begins and ends with nothing left over, but [`UalSender::flit`].
+pub struct UalSender<'a> {
     /// Random numbers of the file.
     pub rng: &'a mut Rng,
     packer: Packer,
@@ -73,10 +73,10 @@ pub struct Sender<'a> {
     dir: Dir,
 }
 
-impl<'a> Sender<'a> {
+impl<'a> UalSender<'a> {
     /// A stream of which nothing has been sent.
-    pub fn new(rng: &'a mut Rng, dir: Dir) -> Sender<'a> {
-        Sender { rng, packer: Packer::default(), seq: 511, dir }
+    pub fn new(rng: &'a mut Rng, dir: Dir) -> UalSender<'a> {
+        UalSender { rng, packer: Packer::default(), seq: 511, dir }
     }
 
     /// Whether this direction has the case of a number: down those with even ones.
@@ -85,19 +85,19 @@ impl<'a> Sender<'a> {
     }
 
     /// The header of the next payload flit: every seventh with its whole number, else an Ack.
-    fn header(&mut self) -> Header {
+    fn header(&mut self) -> UalHeader {
         self.seq = next_seq(self.seq);
         if self.seq % 7 == 1 {
             let seq = self.seq;
-            return Header::Explicit(ExplicitHeader { payload: true, seq, ..ExplicitHeader::default() });
+            return UalHeader::Explicit(ExplicitHeader { payload: true, seq, ..ExplicitHeader::default() });
         }
         let seq_lo = (self.seq & 7) as u8;
-        Header::Command(CommandHeader { payload: true, ack_req_seq: 511, seq_lo, ..CommandHeader::default() })
+        UalHeader::Command(CommandHeader { payload: true, ack_req_seq: 511, seq_lo, ..CommandHeader::default() })
     }
 
     /// A flit of a header, with what is offered if it has payload.
-    pub fn flit_of(&mut self, header: Header, offers: &mut Offers) -> Flit {
-        let mut flit = Flit::ZERO;
+    pub fn flit_of(&mut self, header: UalHeader, offers: &mut Offers) -> DlFlit {
+        let mut flit = DlFlit::ZERO;
         // The fields of the generator's headers fit.
         flit.set_header_bits(header.to_bits().unwrap_or_default());
         if header.payload() {
@@ -108,13 +108,13 @@ impl<'a> Sender<'a> {
     }
 
     /// The next payload flit.
-    pub fn flit(&mut self, offers: &mut Offers) -> Flit {
+    pub fn flit(&mut self, offers: &mut Offers) -> DlFlit {
         let header = self.header();
         self.flit_of(header, offers)
     }
 
     /// Flits until nothing is left over.
-    pub fn finish(&mut self) -> Vec<Flit> {
+    pub fn finish(&mut self) -> Vec<DlFlit> {
         let mut flits = Vec::new();
         while self.packer.carry() > 0 {
             flits.push(self.flit(&mut Offers::default()));
@@ -123,21 +123,21 @@ impl<'a> Sender<'a> {
     }
 
     /// A flit with one TL flit.
-    pub fn one(&mut self, tl: TlFlit) -> Flit {
+    pub fn one(&mut self, tl: TlFlit) -> DlFlit {
         let mut offers = Offers::default();
         offers.tl[0][0] = Some(tl);
         self.flit(&mut offers)
     }
 
     /// The flit with another byte and a CRC that fits.
-    pub fn with_byte(&self, mut flit: Flit, at: usize, byte: u8) -> Flit {
+    pub fn with_byte(&self, mut flit: DlFlit, at: usize, byte: u8) -> DlFlit {
         flit.0[at] = byte;
         flit.seal(&CONFIG);
         flit
     }
 
     /// A field with random data, with beats of it poisoned.
-    fn with_random_data(&mut self, field: Field, poisoned: u8) -> Transfer {
+    fn with_random_data(&mut self, field: ControlField, poisoned: u8) -> Transfer {
         let owed = field.owed(&CONFIG);
         let mut beats = vec![[0; 64]; owed.beats];
         beats.iter_mut().for_each(|beat| self.rng.fill_bytes(beat));
@@ -147,7 +147,7 @@ impl<'a> Sender<'a> {
     }
 
     /// All flits of transfers, one behind the other; each with the beats of it that are poisoned.
-    pub fn transfers(&mut self, fields: impl Iterator<Item = (Field, u8)>) -> Vec<Flit> {
+    pub fn transfers(&mut self, fields: impl Iterator<Item = (ControlField, u8)>) -> Vec<DlFlit> {
         let mut tl = TlPacker::new(CONFIG);
         for (field, poisoned) in fields {
             let transfer = self.with_random_data(field, poisoned);
@@ -158,7 +158,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Flits until a packer has nothing more.
-    fn send(&mut self, tl: &mut TlPacker) -> Vec<Flit> {
+    fn send(&mut self, tl: &mut TlPacker) -> Vec<DlFlit> {
         let mut flits = Vec::new();
         while !tl.is_idle() || self.packer.carry() > 0 {
             flits.push(self.traffic_flit(tl, [None; 5]));
@@ -166,8 +166,8 @@ impl<'a> Sender<'a> {
         flits
     }
 
-    fn traffic_flit(&mut self, tl: &mut TlPacker, messages: [Option<u32>; 5]) -> Flit {
-        let mut flit = Flit::ZERO;
+    fn traffic_flit(&mut self, tl: &mut TlPacker, messages: [Option<u32>; 5]) -> DlFlit {
+        let mut flit = DlFlit::ZERO;
         flit.set_header_bits(self.header().to_bits().unwrap_or_default());
         flit.set_payload(&self.packer.pack(&mut Traffic { messages, tl }));
         flit.seal(&CONFIG);
@@ -175,7 +175,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Random transfers and messages in so many flits, and what is left of them.
-    pub fn traffic(&mut self, count: usize) -> Vec<Flit> {
+    pub fn traffic(&mut self, count: usize) -> Vec<DlFlit> {
         let mut tl = TlPacker::new(CONFIG);
         let mut flits = Vec::new();
         for _ in 0..count {
@@ -194,11 +194,11 @@ impl<'a> Sender<'a> {
     }
 
     /// A request or response with random fields. Compressed requests need a history and stay out.
-    fn random_field(&mut self) -> Field {
+    fn random_field(&mut self) -> ControlField {
         let kinds = [FieldType::Request, FieldType::Response, FieldType::CompressedSingle, FieldType::CompressedMulti];
         let kind = kinds[self.rng.below(4) as usize];
         let bits = control::def_of(kind).map_or(0, |def| legal::random(def, self.rng));
-        Field::from_bits(kind, bits).unwrap_or(Field::FlowControl(Default::default()))
+        ControlField::from_bits(kind, bits).unwrap_or(ControlField::FlowControl(Default::default()))
     }
 
     fn random_message(&mut self) -> u32 {

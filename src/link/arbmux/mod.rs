@@ -10,4 +10,4 @@ pub mod cxl68;
 mod share;
 pub mod state;
 
-pub use state::{Ask, Instance, Level, State};
+pub use state::{ArbMuxInstance, Ask, L1Level, State};

@@ -3,11 +3,11 @@
 //! Modelled: both clients ask for every place, whether or not they have a flit. The one that wins is asked for its flit
 //! first; a place that it leaves goes to the other one and moves no priority. Left out: priorities inside a client.
 
-use super::state::Instance;
+use super::state::ArbMuxInstance;
 use scalepool_arbiter::{Arbiter, ArbiterKind, Requests};
 
-/// Both clients, by [`Instance::index`].
-const BOTH: Requests = Requests::all(Instance::ALL.len());
+/// Both clients, by [`ArbMuxInstance::index`].
+const BOTH: Requests = Requests::all(ArbMuxInstance::ALL.len());
 
 /// How the clients share the wire.
 #[derive(Debug, Clone)]
@@ -24,15 +24,15 @@ impl Share {
     }
 
     /// Who is asked first for the next place, and who second.
-    pub(crate) fn order(&self) -> [Instance; 2] {
+    pub(crate) fn order(&self) -> [ArbMuxInstance; 2] {
         match self.arbiter.arbitrate(&BOTH) {
-            Some(1) => [Instance::Cachemem, Instance::Io],
-            _ => [Instance::Io, Instance::Cachemem],
+            Some(1) => [ArbMuxInstance::Cachemem, ArbMuxInstance::Io],
+            _ => [ArbMuxInstance::Io, ArbMuxInstance::Cachemem],
         }
     }
 
     /// The client that was asked first has taken the place.
-    pub(crate) fn taken_by(&mut self, first: Instance) {
+    pub(crate) fn taken_by(&mut self, first: ArbMuxInstance) {
         self.arbiter.update(&BOTH, first.index());
     }
 }

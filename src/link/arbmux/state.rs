@@ -4,16 +4,16 @@ use scalepool_protocols::cxl::cxl68::code::VlsmInstance;
 
 /// Which protocol a vLSM is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Instance {
+pub enum ArbMuxInstance {
     /// CXL.io.
     Io,
     /// CXL.cache and CXL.mem.
     Cachemem,
 }
 
-impl Instance {
+impl ArbMuxInstance {
     /// Both, in the order of their codes.
-    pub const ALL: [Instance; 2] = [Instance::Io, Instance::Cachemem];
+    pub const ALL: [ArbMuxInstance; 2] = [ArbMuxInstance::Io, ArbMuxInstance::Cachemem];
 
     /// Place in arrays.
     pub const fn index(self) -> usize {
@@ -23,15 +23,15 @@ impl Instance {
     /// Its code in an ALMP.
     pub const fn code(self) -> VlsmInstance {
         match self {
-            Instance::Io => VlsmInstance::Io,
-            Instance::Cachemem => VlsmInstance::Cachemem,
+            ArbMuxInstance::Io => VlsmInstance::Io,
+            ArbMuxInstance::Cachemem => VlsmInstance::Cachemem,
         }
     }
 }
 
 /// A level of L1, shallowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum L1Level {
     /// L1.0.
     L1_0,
     /// L1.1.
@@ -42,9 +42,9 @@ pub enum Level {
     L1_3,
 }
 
-impl Level {
+impl L1Level {
     /// All levels, shallowest first.
-    pub const ALL: [Level; 4] = [Level::L1_0, Level::L1_1, Level::L1_2, Level::L1_3];
+    pub const ALL: [L1Level; 4] = [L1Level::L1_0, L1Level::L1_1, L1Level::L1_2, L1Level::L1_3];
 }
 
 /// State of a vLSM, and state that the vLSMs ask of the physical layer. In 256B mode a vLSM has
@@ -56,7 +56,7 @@ pub enum State {
     /// Active: units of the protocol may travel.
     Active,
     /// A level of L1.
-    L1(Level),
+    L1(L1Level),
     /// L2.
     L2,
     /// Retrain: on the way back to Active.
@@ -68,10 +68,10 @@ impl State {
     pub const ALL: [State; 8] = [
         State::Reset,
         State::Active,
-        State::L1(Level::L1_0),
-        State::L1(Level::L1_1),
-        State::L1(Level::L1_2),
-        State::L1(Level::L1_3),
+        State::L1(L1Level::L1_0),
+        State::L1(L1Level::L1_1),
+        State::L1(L1Level::L1_2),
+        State::L1(L1Level::L1_3),
         State::L2,
         State::Retrain,
     ];
@@ -86,7 +86,7 @@ pub enum Ask {
     /// Active.
     Active,
     /// A level of L1.
-    L1(Level),
+    L1(L1Level),
     /// L2.
     L2,
     /// The deepest power state that the other side allows (DAPM).
@@ -98,10 +98,10 @@ impl Ask {
     pub const ALL: [Ask; 7] = [
         Ask::Active,
         Ask::Deepest,
-        Ask::L1(Level::L1_0),
-        Ask::L1(Level::L1_1),
-        Ask::L1(Level::L1_2),
-        Ask::L1(Level::L1_3),
+        Ask::L1(L1Level::L1_0),
+        Ask::L1(L1Level::L1_1),
+        Ask::L1(L1Level::L1_2),
+        Ask::L1(L1Level::L1_3),
         Ask::L2,
     ];
 

@@ -7,21 +7,21 @@
 //! to the book. The next payload flit is, in this order: INIT.Param, messages and data with the credits that are due,
 //! credits alone when they have waited long enough.
 
-use super::client::{Client, Part, Urgent};
+use super::client::{Client, FlitPart, Urgent};
 use super::config::CachememConfig;
-use super::coverage::Coverage;
+use super::coverage::Cxl256Coverage;
 use super::credit::CreditBook;
 use super::end::put_header;
-use crate::event::{Event, Severity, finding};
+use crate::event::{LinkEvent, Severity, finding};
 use crate::hook::{Direction, HookPoint, Hooks};
-use crate::line_time::{Parts, Use};
+use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::control::{self, InitParam};
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, Received, SLOTS};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, Cxl256Received, SLOTS};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
-use scalepool_protocols::cxl::cxl256::packer::{Packer, Refused};
-use scalepool_protocols::cxl::cxl256::stream::{Message, Role, Unpacker};
+use scalepool_protocols::cxl::cxl256::packer::{Cxl256Refused, Packer};
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256Message, Cxl256SlotRole, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, check, slot};
 use scalepool_protocols::wire::{FieldError, Violation, Wire};
 use std::collections::VecDeque;
@@ -47,14 +47,14 @@ pub struct Cachemem {
     config: CachememConfig,
     packer: Packer,
     unpacker: Unpacker,
-    coverage: Coverage,
+    coverage: Cxl256Coverage,
     credits: CreditBook,
     init_sent: bool,
     init_received: bool,
     credits_held: bool,
     halted: Option<&'static str>,
     received: u64,
-    inbox: VecDeque<Message>,
+    inbox: VecDeque<Cxl256Message>,
     /// Messages of the flit whose even half was read.
     early: usize,
     /// Viral to be sent, with its vector of logical devices.
@@ -62,10 +62,10 @@ pub struct Cachemem {
     peer_viral: Option<u16>,
     /// Poison slots to be sent.
     poison: VecDeque<u8>,
-    events: Vec<Event>,
+    events: Vec<LinkEvent>,
     stats: CachememStats,
     /// What the place of the last flit was used for.
-    uses: Parts,
+    uses: LineTimeParts,
     hooks: Hooks,
 }
 
@@ -75,7 +75,7 @@ impl Cachemem {
         Cachemem {
             packer: Packer::new(config.mode, config.dir, config.codec),
             unpacker: Unpacker::new(config.mode, config.dir.opposite()),
-            coverage: Coverage::new(config.mode),
+            coverage: Cxl256Coverage::new(config.mode),
             credits: CreditBook::new(config.sends, config.buffers),
             init_sent: false,
             init_received: false,
@@ -89,7 +89,7 @@ impl Cachemem {
             poison: VecDeque::new(),
             events: Vec::new(),
             stats: CachememStats::default(),
-            uses: Parts::default(),
+            uses: LineTimeParts::default(),
             hooks: Hooks::default(),
             config,
         }
@@ -101,20 +101,20 @@ impl Cachemem {
     ///
     /// # Errors
     /// A message that must not travel in this direction or is not whole.
-    pub fn send(&mut self, mut message: Message) -> Result<(), Refused> {
+    pub fn send(&mut self, mut message: Cxl256Message) -> Result<(), Cxl256Refused> {
         if !self.hooks_message((HookPoint::PackerIn, Direction::Tx), &mut message) {
             return Ok(());
         }
         self.packer.push(message)
     }
 
-    fn hooks_message(&self, at: (HookPoint, Direction), message: &mut Message) -> bool {
+    fn hooks_message(&self, at: (HookPoint, Direction), message: &mut Cxl256Message) -> bool {
         let data = message.data.as_mut().map(|data| &mut data.line);
         self.hooks.message(at, message.class.def(self.config.mode.routing()), &mut message.bits, data)
     }
 
     /// A message that was unpacked goes into its buffer, unless a hook drops it: then the buffer is free again.
-    fn arrived(&mut self, mut message: Message) {
+    fn arrived(&mut self, mut message: Cxl256Message) {
         self.stats.messages[message.class.index()] += 1;
         if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
             self.inbox.push_back(message);
@@ -133,7 +133,7 @@ impl Cachemem {
     }
 
     /// Takes the next received message out of its buffer; its credit becomes due for return.
-    pub fn take(&mut self) -> Option<Message> {
+    pub fn take(&mut self) -> Option<Cxl256Message> {
         let message = self.inbox.pop_front()?;
         self.credits.freed(message.class);
         Some(message)
@@ -141,8 +141,8 @@ impl Cachemem {
 
     /// Takes the next received message of a class out of its buffer; a snoop not before responses that came earlier
     /// (`coherence` §2.6 O1).
-    pub fn take_class(&mut self, class: Class) -> Option<Message> {
-        let stays_behind = |m: &Message| class == Class::H2dReq && m.class == Class::H2dRsp;
+    pub fn take_class(&mut self, class: Class) -> Option<Cxl256Message> {
+        let stays_behind = |m: &Cxl256Message| class == Class::H2dReq && m.class == Class::H2dRsp;
         let at = self.inbox.iter().position(|m| m.class == class || stays_behind(m))?;
         if self.inbox[at].class != class {
             return None;
@@ -201,7 +201,7 @@ impl Cachemem {
     }
 
     /// Rows of the codec's tables that received flits have met.
-    pub fn coverage(&self) -> &Coverage {
+    pub fn coverage(&self) -> &Cxl256Coverage {
         &self.coverage
     }
 
@@ -231,7 +231,7 @@ impl Cachemem {
         if severity == Severity::Uncorrectable {
             self.halted = Some(violation.rule);
         }
-        self.events.push(Event { severity, unit: self.received, violation });
+        self.events.push(LinkEvent { severity, unit: self.received, violation });
     }
 
     fn name(&self, class: Class) -> &'static str {
@@ -244,7 +244,7 @@ impl Cachemem {
         messages.chain(control::KINDS.iter().map(|k| k.def)).any(|def| def.rule == violation.rule)
     }
 
-    fn flit(&mut self, flit: &Flit) {
+    fn flit(&mut self, flit: &Cxl256Flit) {
         if flit.header().flit_type != FlitType::Cachemem {
             self.stats.passed_over += 1;
             return;
@@ -253,7 +253,7 @@ impl Cachemem {
             self.hooks.pass(HookPoint::PackerIn, Direction::Rx, self.config.mode.protocol(), &mut flit.0.clone());
         }
         // FEC and CRC have been judged below, where the flit got its number; asking both again took 1,100 instructions.
-        let decoded = self.unpacker.read_judged(flit, Received::good(*flit));
+        let decoded = self.unpacker.read_judged(flit, Cxl256Received::good(*flit));
         self.coverage.record(&decoded);
         for violation in check::flit(&decoded, &self.config.codec).violations {
             if !self.is_of_reserved_bits(&violation) {
@@ -261,7 +261,7 @@ impl Cachemem {
             }
         }
         for (n, role) in decoded.roles.iter().enumerate() {
-            if let Role::Control(Some(kind)) = role {
+            if let Cxl256SlotRole::Control(Some(kind)) = role {
                 self.control(kind, flit.slot(self.config.mode, n));
             }
         }
@@ -301,7 +301,7 @@ impl Cachemem {
 
     /// Messages that the even half of a latency-optimised flit completes; those without data or credit trouble alone, the
     /// others wait for the whole flit and its checks.
-    fn even_half(&mut self, flit: &Flit) {
+    fn even_half(&mut self, flit: &Cxl256Flit) {
         if !self.init_received {
             return;
         }
@@ -333,8 +333,8 @@ impl Cachemem {
     // ---- transmitter ---------------------------------------------------------------------------------------------
 
     /// A cachemem flit; its header is completed when it goes.
-    fn fill(&self, slots: &[u128; SLOTS], crd: &Crd) -> Flit {
-        let mut flit = Flit::ZERO;
+    fn fill(&self, slots: &[u128; SLOTS], crd: &Crd) -> Cxl256Flit {
+        let mut flit = Cxl256Flit::ZERO;
         put_header(&mut flit, &FlitHeader { flit_type: FlitType::Cachemem, ..FlitHeader::default() });
         slots.iter().enumerate().for_each(|(n, &slot)| flit.set_slot(self.config.mode, n, slot));
         let fits = flit.set_crd(crd);
@@ -345,7 +345,7 @@ impl Cachemem {
     /// Viral beside the even half of a flit, which has gone (`cxl-256b` §6), and the flit with what stood in its odd half: slot
     /// 8 in slot 0, slots 9 to 14 in 1 to 6, then the data that goes on. An H slot holds what an HS slot of the same format
     /// does, and the slots keep their order and groups.
-    fn viral_in_slot_8(&mut self, leaving: &Flit, viral: u128) -> Urgent {
+    fn viral_in_slot_8(&mut self, leaving: &Cxl256Flit, viral: u128) -> Urgent {
         let mode = self.config.mode;
         let mut with_viral: [u128; SLOTS] = std::array::from_fn(|n| if n <= 7 { leaving.slot(mode, n) } else { 0 });
         with_viral[8] = viral;
@@ -356,7 +356,7 @@ impl Cachemem {
     }
 
     /// Parts of the flit that was packed last. What is empty waits for a place, for a credit, or for nothing.
-    fn parts(&self) -> Parts {
+    fn parts(&self) -> LineTimeParts {
         let filled = self.packer.filled();
         let may_go = |c: &Class| self.packer.waiting(*c) > 0 && self.credits.spend[c.index()] > 0;
         let is_queued = self.packer.queued() > 0;
@@ -367,14 +367,14 @@ impl Cachemem {
         } else {
             Use::Idle
         };
-        Parts::all(empty)
+        LineTimeParts::all(empty)
             .with(Use::Headers, framing_bits(self.config.mode) + filled.messages + filled.trailers)
             .with(Use::Payload, filled.data)
             .with(Use::Control, CRD_BITS)
     }
 
     /// A flit with a control slot alone.
-    fn control_flit(&self, slot: Result<u128, FieldError>) -> Flit {
+    fn control_flit(&self, slot: Result<u128, FieldError>) -> Cxl256Flit {
         debug_assert!(slot.is_ok(), "the fields of a control slot are of its width");
         let mut slots = [0; SLOTS];
         slots[0] = slot.unwrap_or(0);
@@ -383,12 +383,12 @@ impl Cachemem {
 }
 
 impl Client for Cachemem {
-    fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
-        self.uses = Parts::all(Use::Idle);
+    fn transmit(&mut self, now_flits: u64) -> Option<Cxl256Flit> {
+        self.uses = LineTimeParts::all(Use::Idle);
         if self.halted.is_some() {
             return None;
         }
-        self.uses = Parts::all(Use::Control);
+        self.uses = LineTimeParts::all(Use::Control);
         if !self.init_sent {
             self.init_sent = true;
             let direct_p2p = self.config.codec.direct_p2p;
@@ -410,7 +410,7 @@ impl Client for Cachemem {
         }
         let forced = self.credits.forced_at(&self.config.credit_return).is_some_and(|at| at <= now_flits);
         if !forced || self.holds_credits() {
-            self.uses = Parts::all(if self.packer.is_empty() { Use::Idle } else { Use::Credits });
+            self.uses = LineTimeParts::all(if self.packer.is_empty() { Use::Idle } else { Use::Credits });
             return None;
         }
         let crd = self.credits.take_alone(!self.config.ide_active);
@@ -421,15 +421,15 @@ impl Client for Cachemem {
         Some(self.fill(&[0; SLOTS], &crd))
     }
 
-    fn uses(&self) -> Parts {
+    fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
-    fn receive(&mut self, flit: &Flit, part: Part, _now_flits: u64) {
+    fn receive(&mut self, flit: &Cxl256Flit, part: FlitPart, _now_flits: u64) {
         if self.halted.is_some() {
             return;
         }
-        if part == Part::Even {
+        if part == FlitPart::Even {
             self.even_half(flit);
         } else {
             self.flit(flit);
@@ -437,7 +437,7 @@ impl Client for Cachemem {
         }
     }
 
-    fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
+    fn urgent(&mut self, leaving: Option<&Cxl256Flit>) -> Option<Urgent> {
         let logical_devices = self.viral.filter(|_| self.init_received)?;
         self.viral = None;
         let viral = control::Viral { ld_ids: logical_devices, ..control::Viral::default() }.to_bits();
@@ -488,7 +488,7 @@ impl Client for Cachemem {
         Some(at.max(now_flits + 1))
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.events)
     }
 
@@ -510,7 +510,7 @@ const MAX_POISON: u8 = 7;
 
 /// Whether a latency-optimised flit has slots with messages or data, so that its even half may be used before the odd one
 /// is there.
-fn has_messages(flit: &Flit) -> bool {
+fn has_messages(flit: &Cxl256Flit) -> bool {
     let mode = Mode::LatencyOptimised;
     let control = slot::format(mode, 0, slot::code(flit.slot(mode, 0))).is_some_and(|f| f.is_control());
     flit.header().flit_type == FlitType::Cachemem && !control && !flit.crd().marks_empty()

@@ -7,15 +7,15 @@
 //! Times are flit clocks of the link, counted from any start; they never go back, and they may jump where nothing was to
 //! be done, see [`Client::wakes_at`].
 
-use crate::event::Event;
+use crate::event::LinkEvent;
 use crate::hook::Hooks;
-use crate::line_time::{Parts, Use};
+use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, lopt_io, standard_io};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, lopt_io, standard_io};
 
 /// How much of a flit has arrived (`cxl-256b` §7.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum FlitPart {
     /// All of it.
     Whole,
     /// The even half of a latency-optimised flit; the other bytes must not be read yet.
@@ -24,15 +24,15 @@ pub enum Part {
     Odd,
 }
 
-impl Part {
+impl FlitPart {
     /// The TLP bytes of a CXL.io flit that come with this part (`cxl-256b` §1.2, §1.5). A TLP that the even half leaves open
     /// goes on with the odd one.
-    pub fn tlp_bytes(self, mode: Mode, flit: &Flit) -> Vec<u8> {
+    pub fn tlp_bytes(self, mode: Mode, flit: &Cxl256Flit) -> Vec<u8> {
         let (even, odd) = if mode.is_lopt() { (lopt_io::TLP_EVEN, lopt_io::TLP_ODD) } else { (standard_io::TLP, 0..0) };
         match self {
-            Part::Whole => [&flit.0[even], &flit.0[odd]].concat(),
-            Part::Even => flit.0[even].to_vec(),
-            Part::Odd => flit.0[odd].to_vec(),
+            FlitPart::Whole => [&flit.0[even], &flit.0[odd]].concat(),
+            FlitPart::Even => flit.0[even].to_vec(),
+            FlitPart::Odd => flit.0[odd].to_vec(),
         }
     }
 }
@@ -41,28 +41,28 @@ impl Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Urgent {
     /// Takes the place of the flit that leaves in the retry buffer.
-    pub flit: Flit,
+    pub flit: Cxl256Flit,
     /// Takes the next place: the flit that leaves, or what remains to be sent of it.
-    pub follows: Option<Flit>,
+    pub follows: Option<Cxl256Flit>,
 }
 
 /// A link layer over a 256B link.
 pub trait Client {
     /// The next payload flit, with its Flit Type and body; number, CRC and FEC are added below. `None`: nothing to send.
-    fn transmit(&mut self, now_flits: u64) -> Option<Flit>;
+    fn transmit(&mut self, now_flits: u64) -> Option<Cxl256Flit>;
 
     /// What the place was used for for which [`Client::transmit`] was asked last. A client that keeps no account sends payload.
-    fn uses(&self) -> Parts {
-        Parts::all(Use::Payload)
+    fn uses(&self) -> LineTimeParts {
+        LineTimeParts::all(Use::Payload)
     }
 
     /// Takes payload that came well: each flit once, in the order of the numbers.
-    fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64);
+    fn receive(&mut self, flit: &Cxl256Flit, part: FlitPart, now_flits: u64);
 
     /// A flit that takes the place of `leaving`, the new payload that was about to go (`None`: a NOP was). `leaving` is sent
     /// with a spoilt CRC, or the urgent flit itself if there is none; the replay brings the urgent flit, then what follows.
     /// Of a latency-optimised `leaving` whose even half the urgent flit repeats, the odd half alone is spoilt.
-    fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
+    fn urgent(&mut self, leaving: Option<&Cxl256Flit>) -> Option<Urgent> {
         let _ = leaving;
         None
     }
@@ -100,7 +100,7 @@ pub trait Client {
     fn wakes_at(&self, now_flits: u64) -> Option<u64>;
 
     /// Events since the last call.
-    fn take_events(&mut self) -> Vec<Event>;
+    fn take_events(&mut self) -> Vec<LinkEvent>;
 
     /// Takes the hooks of the end; they concern one that packs messages.
     fn attach_hooks(&mut self, hooks: &Hooks) {

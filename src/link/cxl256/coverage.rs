@@ -4,22 +4,22 @@
 //! of control slots. The bins come from the tables of the codec; none is written by hand. Left out: sequence numbers and
 //! replay. An Empty slot, and a flit that a receiver would not use, count nowhere.
 
-use crate::coverage::{self, Group, Met};
+use crate::coverage::{self, CoverageGroup, Met};
 use scalepool_protocols::cxl::cxl256::control::KINDS;
 use scalepool_protocols::cxl::cxl256::slot::{self, SlotKind};
-use scalepool_protocols::cxl::cxl256::stream::{Decoded, Role};
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256DecodedFlit, Cxl256SlotRole};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, crd::Crd};
 use scalepool_protocols::wire::{FieldDef, Wire};
 
 /// Counters of all groups.
 #[derive(Debug, Clone)]
-pub struct Coverage {
+pub struct Cxl256Coverage {
     mode: Mode,
-    opcodes: Group,
+    opcodes: CoverageGroup,
     opcode_fields: [Option<&'static FieldDef>; Class::COUNT],
-    slots: Group,
-    credits: Group,
-    controls: Group,
+    slots: CoverageGroup,
+    credits: CoverageGroup,
+    controls: CoverageGroup,
 }
 
 fn opcode_key(class: Class, code: u128) -> usize {
@@ -39,9 +39,9 @@ fn credit_key(group: usize, code: u128) -> usize {
     group * 32 + code as usize
 }
 
-impl Coverage {
+impl Cxl256Coverage {
     /// Nothing met.
-    pub fn new(mode: Mode) -> Coverage {
+    pub fn new(mode: Mode) -> Cxl256Coverage {
         let defs = Class::ALL.map(|c| c.def(mode.routing()));
         let opcode_fields = defs.map(|def| def.fields.iter().find(|f| f.name == "opcode"));
         let opcodes = Class::ALL.into_iter().flat_map(|class| {
@@ -60,31 +60,34 @@ impl Coverage {
             codes.iter().map(move |c| (credit_key(group, c.value), format!("{} {}", field.name, c.name)))
         });
         let controls = KINDS.iter().enumerate().map(|(n, kind)| (n, kind.name.to_owned()));
-        Coverage {
+        Cxl256Coverage {
             mode,
-            opcodes: Group::new("opcode x channel", opcodes),
+            opcodes: CoverageGroup::new("opcode x channel", opcodes),
             opcode_fields,
-            slots: Group::new("slot format x kind of slot", formats.chain(data)),
-            credits: Group::new("credit code x group", credits),
-            controls: Group::new("control slot", controls),
+            slots: CoverageGroup::new("slot format x kind of slot", formats.chain(data)),
+            credits: CoverageGroup::new("credit code x group", credits),
+            controls: CoverageGroup::new("control slot", controls),
         }
     }
 
     /// Counts what one cachemem flit meets.
-    pub fn record(&mut self, decoded: &Decoded) {
+    pub fn record(&mut self, decoded: &Cxl256DecodedFlit) {
         for (n, role) in decoded.roles.iter().enumerate() {
             let bits = decoded.flit().slot(self.mode, n);
             match role {
-                Role::Format(f) if f.any_valid(bits) => self.slots.hit(slot_key(f.kind, f.code.into())),
-                Role::Control(Some(control)) => {
+                Cxl256SlotRole::Format(f) if f.any_valid(bits) => self.slots.hit(slot_key(f.kind, f.code.into())),
+                Cxl256SlotRole::Control(Some(control)) => {
                     self.slots.hit(slot_key(self.mode.slot_kind(n), slot::code(bits).into()));
                     if let Some(at) = KINDS.iter().position(|k| k.name == control.name) {
                         self.controls.hit(at);
                     }
                 }
-                Role::Data => self.slots.hit(slot_key(SlotKind::G, DATA)),
-                Role::Trailer => self.slots.hit(slot_key(SlotKind::G, TRAILER)),
-                Role::Format(_) | Role::Control(None) | Role::Reserved | Role::Unused => (),
+                Cxl256SlotRole::Data => self.slots.hit(slot_key(SlotKind::G, DATA)),
+                Cxl256SlotRole::Trailer => self.slots.hit(slot_key(SlotKind::G, TRAILER)),
+                Cxl256SlotRole::Format(_)
+                | Cxl256SlotRole::Control(None)
+                | Cxl256SlotRole::Reserved
+                | Cxl256SlotRole::Unused => (),
             }
         }
         decoded.messages().for_each(|(_, class, bits)| {
@@ -98,29 +101,29 @@ impl Coverage {
         }
     }
 
-    fn groups(&self) -> [&Group; 4] {
+    fn groups(&self) -> [&CoverageGroup; 4] {
         [&self.opcodes, &self.slots, &self.credits, &self.controls]
     }
 
     /// Adds the counters of another run over the same flit format.
-    pub fn merge(&mut self, other: &Coverage) {
+    pub fn merge(&mut self, other: &Cxl256Coverage) {
         let mine = [&mut self.opcodes, &mut self.slots, &mut self.credits, &mut self.controls];
         mine.into_iter().zip(other.groups()).for_each(|(group, theirs)| group.merge(theirs));
     }
 
     /// Each group with its bins met and its bins in all.
     pub fn summary(&self) -> impl Iterator<Item = (&'static str, usize, usize)> + '_ {
-        self.groups().into_iter().map(Group::summary)
+        self.groups().into_iter().map(CoverageGroup::summary)
     }
 
     /// Which bins of each group were met.
     pub fn met(&self) -> Vec<Met> {
-        self.groups().into_iter().map(Group::met).collect()
+        self.groups().into_iter().map(CoverageGroup::met).collect()
     }
 
     /// Bins never met, `group: bin`.
     pub fn holes(&self) -> Vec<String> {
-        self.groups().into_iter().flat_map(Group::holes).collect()
+        self.groups().into_iter().flat_map(CoverageGroup::holes).collect()
     }
 
     /// Text for people: each group with its share, then its bins with their counts.
@@ -134,14 +137,14 @@ mod tests {
     use super::*;
     use scalepool_protocols::cxl::Dir;
     use scalepool_protocols::cxl::cxl256::code::FlitType;
-    use scalepool_protocols::cxl::cxl256::flit::Flit;
+    use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
     use scalepool_protocols::cxl::cxl256::header::FlitHeader;
     use scalepool_protocols::cxl::cxl256::stream::Unpacker;
 
     #[test]
     fn bins_are_the_rows_of_the_tables() {
         // 22 credit codes of requests, 21 of data and of responses; reserved bit 15 has no codes.
-        let sizes = |mode| Coverage::new(mode).groups().map(|g| g.summary().2);
+        let sizes = |mode| Cxl256Coverage::new(mode).groups().map(|g| g.summary().2);
         let [opcodes, slots, credits, controls] = sizes(Mode::Standard);
         assert_eq!((credits, controls), (64, KINDS.len()));
         assert_eq!(slots, slot::formats(Mode::Standard, 0).len() + slot::formats(Mode::Standard, 1).len() + 2);
@@ -151,8 +154,8 @@ mod tests {
 
     #[test]
     fn a_flit_hits_its_bins_and_merging_adds() {
-        let mut coverage = Coverage::new(Mode::Standard);
-        let mut flit = Flit::ZERO;
+        let mut coverage = Cxl256Coverage::new(Mode::Standard);
+        let mut flit = Cxl256Flit::ZERO;
         let header = FlitHeader { flit_type: FlitType::Cachemem, seq: 1, ..FlitHeader::default() };
         flit.set_header(&header).expect("it fits");
         // H4 with a valid MemRd: format 4, valid bit at 4, opcode 1 above it.

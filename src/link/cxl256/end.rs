@@ -1,24 +1,24 @@
 //! One end of a CXL 256B link: the numbers below a [`Client`], transmitter and receiver with their shared state.
 //!
-//! Modelled and left out: see [`super`]. A walk through one flit clock: [`End::receive`] repairs and checks a flit, counts
-//! it and hands payload that was due to the client. [`End::transmit`] sends, in this order: NOPs while numbers are being
-//! agreed, flits of a replay, a new flit of the client, a NOP.
+//! Modelled and left out: see [`super`]. A walk through one flit clock: [`Cxl256End::receive`] repairs and checks a
+//! flit, counts it and hands payload that was due to the client. [`Cxl256End::transmit`] sends, in this order: NOPs
+//! while numbers are being agreed, flits of a replay, a new flit of the client, a NOP.
 //!
 //! A link in L0 carries a flit in every flit clock, but nothing is lost when NOPs of an end that has nothing to do are not
-//! modelled: see [`End::wakes_at`].
+//! modelled: see [`Cxl256End::wakes_at`].
 
 use super::cachemem::Cachemem;
-use super::client::{Client, Part, Urgent};
+use super::client::{Client, FlitPart, Urgent};
 use super::config::{CachememConfig, LinkConfig};
 use super::fault::spoil;
 use super::receiver::Receiver;
 use super::transmitter::{Heard, Transmitter};
-use crate::event::{Event, Severity, finding};
+use crate::event::{LinkEvent, Severity, finding};
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
-use crate::line_time::{Parts, Use};
+use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
-use scalepool_protocols::cxl::cxl256::flit::{DLLP_BYTES, Flit, crc_parts, lopt, lopt_io, standard_io};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, DLLP_BYTES, crc_parts, lopt, lopt_io, standard_io};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::number::is_payload;
 use scalepool_protocols::wire::Violation;
@@ -69,23 +69,23 @@ pub(super) struct Payload {
     /// Flits in all.
     pub count: u64,
     /// Flits since they were asked for last; `None`: nobody asks.
-    pub kept: Option<Vec<Flit>>,
+    pub kept: Option<Vec<Cxl256Flit>>,
 }
 
 /// One end of the link.
 #[derive(Debug, Clone)]
-pub struct End<C: Client> {
+pub struct Cxl256End<C: Client> {
     /// What stands above the numbers.
     pub client: C,
     link: LinkConfig,
     receiver: Receiver,
     transmitter: Transmitter,
     /// The even half that the client has, with the number of its flit.
-    early: Option<(u16, Flit)>,
+    early: Option<(u16, Cxl256Flit)>,
     /// A fault input took away or doubled what stood before the next flit.
     hidden_fault: bool,
     /// What has to go behind an urgent flit, before anything new.
-    follows: Option<Flit>,
+    follows: Option<Cxl256Flit>,
     /// Flit clock since which received payload waits for its Ack.
     ack_waits_since: Option<u64>,
     acks_held: bool,
@@ -97,27 +97,27 @@ pub struct End<C: Client> {
     received_at: Option<u64>,
     sent_at: Option<u64>,
     received: u64,
-    events: Vec<Event>,
+    events: Vec<LinkEvent>,
     pub(super) payload: Payload,
     pub(super) stats: Stats,
     /// What the flit clock of the last flit was used for.
-    pub(super) uses: Parts,
-    /// Replays and trainings since the last good payload, see [`End::fruitless`].
+    pub(super) uses: LineTimeParts,
+    /// Replays and trainings since the last good payload, see [`Cxl256End::fruitless`].
     fruitless: u32,
     hooks: Hooks,
 }
 
-impl End<Cachemem> {
+impl Cxl256End<Cachemem> {
     /// An end with CXL.cachemem above the numbers. The format is that of `config`.
-    pub fn cachemem(link: LinkConfig, config: CachememConfig) -> End<Cachemem> {
-        End::new(LinkConfig { mode: config.mode, ..link }, Cachemem::new(config))
+    pub fn cachemem(link: LinkConfig, config: CachememConfig) -> Cxl256End<Cachemem> {
+        Cxl256End::new(LinkConfig { mode: config.mode, ..link }, Cachemem::new(config))
     }
 }
 
-impl<C: Client> End<C> {
+impl<C: Client> Cxl256End<C> {
     /// An end that has just been told that the physical link is up.
-    pub fn new(link: LinkConfig, client: C) -> End<C> {
-        End {
+    pub fn new(link: LinkConfig, client: C) -> Cxl256End<C> {
+        Cxl256End {
             client,
             link,
             receiver: Receiver::new(link.selective_nak, link.doubt_implied),
@@ -136,7 +136,7 @@ impl<C: Client> End<C> {
             events: Vec::new(),
             payload: Payload::default(),
             stats: Stats::default(),
-            uses: Parts::default(),
+            uses: LineTimeParts::default(),
             fruitless: 0,
             hooks: Hooks::default(),
         }
@@ -155,12 +155,12 @@ impl<C: Client> End<C> {
 
     /// Shows a flit to the hooks of a point; `None`: it is gone.
     #[inline]
-    fn hooks_flit(&self, point: HookPoint, way: Direction, flit: Flit) -> Option<Flit> {
+    fn hooks_flit(&self, point: HookPoint, way: Direction, flit: Cxl256Flit) -> Option<Cxl256Flit> {
         if self.hooks.watches(point, way) { self.watched_flit(point, way, flit) } else { Some(flit) }
     }
 
     #[cold]
-    fn watched_flit(&self, point: HookPoint, way: Direction, mut flit: Flit) -> Option<Flit> {
+    fn watched_flit(&self, point: HookPoint, way: Direction, mut flit: Cxl256Flit) -> Option<Cxl256Flit> {
         (self.hooks.pass(point, way, self.link.mode.protocol(), &mut flit.0) == Passed::On).then_some(flit)
     }
 
@@ -199,8 +199,8 @@ impl<C: Client> End<C> {
         self.client.phy_up();
     }
 
-    /// The link has come up from its down state, before [`End::phy_up`]: flits that are not acknowledged are gone, numbers
-    /// begin anew, so does the client.
+    /// The link has come up from its down state, before [`Cxl256End::phy_up`]: flits that are not acknowledged are
+    /// gone, numbers begin anew, so does the client.
     pub fn link_reset(&mut self) {
         self.receiver = Receiver::new(self.link.selective_nak, self.link.doubt_implied);
         self.transmitter = Transmitter::default();
@@ -218,7 +218,7 @@ impl<C: Client> End<C> {
     }
 
     /// Events since the last call, those of the client too.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<LinkEvent> {
         let mut events = std::mem::take(&mut self.events);
         let of_client = self.client.take_events();
         if !of_client.is_empty() {
@@ -232,8 +232,8 @@ impl<C: Client> End<C> {
         &self.stats
     }
 
-    /// What the flit clock of the last [`End::transmit`] was used for.
-    pub fn uses(&self) -> Parts {
+    /// What the flit clock of the last [`Cxl256End::transmit`] was used for.
+    pub fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
@@ -277,8 +277,9 @@ impl<C: Client> End<C> {
             && self.transmitter.told() == Some(self.receiver.last_good())
     }
 
-    /// Flit clock, later than `now_flits`, at which [`End::transmit`] sends something else than a NOP that changes nothing;
-    /// `None`: never, unless a flit arrives, the client is given something or the physical layer changes.
+    /// Flit clock, later than `now_flits`, at which [`Cxl256End::transmit`] sends something else than a NOP that
+    /// changes nothing; `None`: never, unless a flit arrives, the client is given something or the physical layer
+    /// changes.
     ///
     /// The NOPs until then need not be sent: both ends count what was left out, so that every later flit is the same as if
     /// they had been. With faults on the wires they should be sent, because a fault may hit them.
@@ -295,12 +296,13 @@ impl<C: Client> End<C> {
         if severity == Severity::Uncorrectable {
             self.halted = Some(violation.rule);
         }
-        self.events.push(Event { severity, unit: self.received, violation });
+        self.events.push(LinkEvent { severity, unit: self.received, violation });
     }
 
-    /// The even half of a latency-optimised flit has come; [`End::receive`] follows with the whole flit. If its CRC fits and
-    /// its number says that it is due, the client gets it now (`cxl-256b` §7.3), once however often the flit comes.
-    pub fn receive_even(&mut self, flit: &Flit, now_flits: u64) {
+    /// The even half of a latency-optimised flit has come; [`Cxl256End::receive`] follows with the whole flit. If its
+    /// CRC fits and its number says that it is due, the client gets it now (`cxl-256b` §7.3), once however often the
+    /// flit comes.
+    pub fn receive_even(&mut self, flit: &Cxl256Flit, now_flits: u64) {
         if self.down || self.halted.is_some() || !self.link.mode.is_lopt() || !crc_parts(self.link.mode)[0].fits(flit) {
             return;
         }
@@ -310,12 +312,12 @@ impl<C: Client> End<C> {
         if due && self.early.is_none() {
             self.early = Some((header.seq, *flit));
             self.stats.early_halves += 1;
-            self.client.receive(flit, Part::Even, now_flits);
+            self.client.receive(flit, FlitPart::Even, now_flits);
         }
     }
 
     /// Takes a whole flit off the wire. Nothing is taken while the physical layer is down.
-    pub fn receive(&mut self, flit: &Flit, now_flits: u64) {
+    pub fn receive(&mut self, flit: &Cxl256Flit, now_flits: u64) {
         if self.down || self.halted.is_some() {
             return;
         }
@@ -335,7 +337,7 @@ impl<C: Client> End<C> {
         self.received += 1;
     }
 
-    fn flit(&mut self, flit: &Flit, now_flits: u64) {
+    fn flit(&mut self, flit: &Cxl256Flit, now_flits: u64) {
         let received = flit.receive(self.link.mode);
         if !received.is_good() {
             self.stats.bad += 1;
@@ -375,12 +377,12 @@ impl<C: Client> End<C> {
     fn hand_over(&mut self, now_flits: u64) {
         while let Some((number, flit)) = self.receiver.next_due() {
             let part = match self.early.take_if(|(early, _)| *early == number) {
-                None => Part::Whole,
+                None => FlitPart::Whole,
                 Some((_, even)) => {
                     if !self.same_even_half(&even, &flit) {
                         return;
                     }
-                    Part::Odd
+                    FlitPart::Odd
                 }
             };
             self.stats.delivered += 1;
@@ -394,7 +396,7 @@ impl<C: Client> End<C> {
     }
 
     /// Whether an even half that was used is that of the flit as it came well in the end; if not, the link stops.
-    fn same_even_half(&mut self, used: &Flit, flit: &Flit) -> bool {
+    fn same_even_half(&mut self, used: &Cxl256Flit, flit: &Cxl256Flit) -> bool {
         let differs = EVEN_BODY.into_iter().find(|&at| used.0[at] != flit.0[at]);
         if let Some(at) = differs {
             let text = format!("byte {at} of an even half has changed in the replay, after the half was used");
@@ -436,7 +438,7 @@ impl<C: Client> End<C> {
     // ---- transmitter ---------------------------------------------------------------------------------------------
 
     /// The flit of this flit clock, later than the last one; to be called only while the physical layer is in L0.
-    pub fn transmit(&mut self, now_flits: u64) -> Flit {
+    pub fn transmit(&mut self, now_flits: u64) -> Cxl256Flit {
         self.hooks.clock(now_flits);
         let left_out = self.sent_at.map_or(0, |at| now_flits.saturating_sub(at + 1));
         self.sent_at = Some(now_flits);
@@ -449,10 +451,10 @@ impl<C: Client> End<C> {
         let (mut flit, spoilt) = match replayed {
             // A NOP takes the place of one that a hook drops.
             Some(flit) => {
-                (self.hooks_flit(HookPoint::ReplayOut, Direction::Tx, flit).unwrap_or(Flit::ZERO), [false; 2])
+                (self.hooks_flit(HookPoint::ReplayOut, Direction::Tx, flit).unwrap_or(Cxl256Flit::ZERO), [false; 2])
             }
             None if self.halted.is_none() && self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
-            None => (Flit::ZERO, [false; 2]),
+            None => (Cxl256Flit::ZERO, [false; 2]),
         };
         self.uses = self.uses_of(&flit, replayed.is_some() || spoilt.contains(&true), nak, now_flits);
         let header = self.transmitter.header(&flit, &mut self.receiver, &self.link);
@@ -474,19 +476,19 @@ impl<C: Client> End<C> {
     }
 
     /// What this flit is for.
-    fn uses_of(&self, flit: &Flit, again: bool, nak: bool, now_flits: u64) -> Parts {
+    fn uses_of(&self, flit: &Cxl256Flit, again: bool, nak: bool, now_flits: u64) -> LineTimeParts {
         if again {
-            return Parts::all(Use::Replay);
+            return LineTimeParts::all(Use::Replay);
         }
         if is_payload(flit.header().flit_type) {
             return self.client.uses();
         }
         if self.transmitter.in_handshake() {
-            return Parts::all(Use::Control);
+            return LineTimeParts::all(Use::Control);
         }
         let was_asked = self.halted.is_none() && self.transmitter.has_room(&self.link, nak);
         let wants = |end: &Self| end.client.wakes_at(now_flits).is_some_and(|at| at <= now_flits + 1);
-        Parts::all(match was_asked {
+        LineTimeParts::all(match was_asked {
             true => self.client.uses().empty(),
             false if wants(self) => Use::Replay,
             false => Use::Idle,
@@ -506,7 +508,7 @@ impl<C: Client> End<C> {
     }
 
     /// New payload, or a NOP; the halves of which the CRC is to be spoilt.
-    fn new_payload(&mut self, now_flits: u64) -> (Flit, [bool; 2]) {
+    fn new_payload(&mut self, now_flits: u64) -> (Cxl256Flit, [bool; 2]) {
         let new = self.follows.take().or_else(|| self.client.transmit(now_flits));
         let new = match new {
             Some(flit) if self.hooks.watches(HookPoint::PackerOut, Direction::Tx) => {
@@ -516,7 +518,7 @@ impl<C: Client> End<C> {
         };
         let leaving = new.filter(|f| is_payload(f.header().flit_type));
         let (kept, sent, spoilt) = match (self.client.urgent(leaving.as_ref()), leaving) {
-            (None, None) => return (Flit::ZERO, [false; 2]),
+            (None, None) => return (Cxl256Flit::ZERO, [false; 2]),
             (None, Some(flit)) => {
                 let flit = self.hooks_flit(HookPoint::ReplayIn, Direction::Tx, flit).unwrap_or(flit);
                 (flit, flit, [false; 2])
@@ -534,7 +536,7 @@ impl<C: Client> End<C> {
     }
 
     /// Fresh DLLP bytes, where there are some.
-    fn put_dllp(&mut self, flit: &mut Flit, replayed: bool, now_flits: u64) {
+    fn put_dllp(&mut self, flit: &mut Cxl256Flit, replayed: bool, now_flits: u64) {
         if !carries_dllp(flit.header().flit_type) || self.transmitter.in_handshake() {
             return;
         }
@@ -555,7 +557,7 @@ const fn dllp_bytes(mode: Mode) -> Range<usize> {
     if mode.is_lopt() { lopt_io::DLLP } else { standard_io::DLLP }
 }
 
-pub(super) fn put_header(flit: &mut Flit, header: &FlitHeader) {
+pub(super) fn put_header(flit: &mut Cxl256Flit, header: &FlitHeader) {
     let fits = flit.set_header(header);
     debug_assert!(fits.is_ok(), "numbers are below 1024");
 }

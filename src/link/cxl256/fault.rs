@@ -3,7 +3,7 @@
 use crate::fault::WireUnit;
 use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, crc_parts};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, crc_parts};
 
 /// A flit on the wires of a link that has one flit format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,12 +11,12 @@ pub struct WireFlit {
     /// Format, which says where CRC and FEC stand.
     pub mode: Mode,
     /// The flit.
-    pub flit: Flit,
+    pub flit: Cxl256Flit,
 }
 
 /// Spoils a sealed flit: the CRCs of the chosen halves do not fit (`[even, odd]`; a standard flit has one, which `even`
 /// means) and the FEC finds nothing to repair.
-pub(super) fn spoil(flit: &mut Flit, mode: Mode, halves: [bool; 2]) {
+pub(super) fn spoil(flit: &mut Cxl256Flit, mode: Mode, halves: [bool; 2]) {
     for (crc, _) in crc_parts(mode).iter().zip(halves).filter(|(_, spoilt)| *spoilt) {
         crc.put(flit, !crc.expected(flit));
     }

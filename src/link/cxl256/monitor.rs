@@ -11,15 +11,15 @@
 
 use super::end::EVEN_BODY;
 use super::receiver::{NAK_FLITS, Receiver};
-use crate::event::{Event, Severity, finding};
+use crate::event::{LinkEvent, Severity, finding};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::control::Viral;
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, crc_parts};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, crc_parts};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::number::{self, is_payload};
-use scalepool_protocols::cxl::cxl256::stream::{Decoded, Role, Unpacker};
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256DecodedFlit, Cxl256SlotRole, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use scalepool_protocols::wire::{Violation, Wire};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ const REPLAY_STATES: u8 = 3;
 const HANDSHAKE: (u32, u32) = (3, 9);
 
 /// What the watched end has sent under a number.
-type Kept = Option<Flit>;
+type Kept = Option<Cxl256Flit>;
 
 /// The watcher of one end.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ pub struct Monitor {
     taken: u16,
     received_at: Option<u64>,
     /// Even half that was good in a flit that was not, with the number of that flit, which was due.
-    even: Option<(u16, Flit)>,
+    even: Option<(u16, Cxl256Flit)>,
     acks: u32,
     /// The highest number that the peer has acknowledged.
     acked: u16,
@@ -58,7 +58,7 @@ pub struct Monitor {
     given: [u32; Class::COUNT],
     viral_heard: bool,
     arrived: u64,
-    heard: Vec<Event>,
+    heard: Vec<LinkEvent>,
     // What was sent.
     units: u64,
     sent_at: Option<u64>,
@@ -83,7 +83,7 @@ pub struct Monitor {
     /// Payload seen for the first time.
     first_copies: u64,
     init: bool,
-    events: Vec<Event>,
+    events: Vec<LinkEvent>,
 }
 
 impl Monitor {
@@ -133,35 +133,35 @@ impl Monitor {
     }
 
     /// Events since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.events)
     }
 
     /// What the end has to notice of what came to it, since the last call; `unit` counts the flits that came before.
-    pub fn take_heard(&mut self) -> Vec<Event> {
+    pub fn take_heard(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.heard)
     }
 
     fn hears(&mut self, severity: Severity, violation: Violation) {
-        self.heard.push(Event { severity, unit: self.arrived, violation });
+        self.heard.push(LinkEvent { severity, unit: self.arrived, violation });
     }
 
     fn broken(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
         let violation = finding(rule, found, expected, text);
-        self.events.push(Event { severity: Severity::Protocol, unit: self.units, violation });
+        self.events.push(LinkEvent { severity: Severity::Protocol, unit: self.units, violation });
     }
 
     // ---- what comes to the end -----------------------------------------------------------------------------------
 
     /// A flit has come to the end. The flits that it takes now, as they came, each of a stream once, and those that carry
     /// no payload or cannot be used.
-    pub fn received(&mut self, flit: &Flit, now_flits: u64) -> Vec<Flit> {
+    pub fn received(&mut self, flit: &Cxl256Flit, now_flits: u64) -> Vec<Cxl256Flit> {
         let taken = self.arrives(flit, now_flits);
         self.arrived += 1;
         taken
     }
 
-    fn arrives(&mut self, flit: &Flit, now_flits: u64) -> Vec<Flit> {
+    fn arrives(&mut self, flit: &Cxl256Flit, now_flits: u64) -> Vec<Cxl256Flit> {
         if self.received_at.replace(now_flits).is_some_and(|at| at + 1 < now_flits) {
             self.receivers.iter_mut().for_each(Receiver::nops_left_out);
         }
@@ -221,7 +221,7 @@ impl Monitor {
     }
 
     /// A bad flit: its even half counts if it is good and due, and the end may have used it.
-    fn even_half(&mut self, flit: &Flit) {
+    fn even_half(&mut self, flit: &Cxl256Flit) {
         if !self.mode.is_lopt() || !crc_parts(self.mode)[0].fits(flit) {
             return;
         }
@@ -234,7 +234,7 @@ impl Monitor {
     }
 
     /// The flit has come well in the end.
-    fn compare_even_half(&mut self, number: u16, flit: &Flit) {
+    fn compare_even_half(&mut self, number: u16, flit: &Cxl256Flit) {
         let Some((_, even)) = self.even.take_if(|(of, _)| *of == number) else { return };
         if let Some(at) = EVEN_BODY.into_iter().find(|&at| even.0[at] != flit.0[at]) {
             let text = format!("byte {at} of an even half has changed in the replay, after the half was used");
@@ -257,9 +257,9 @@ impl Monitor {
     }
 
     /// Viral, and messages against initialisation and credits.
-    fn peer_says(&mut self, decoded: &Decoded, flit: &Flit) {
+    fn peer_says(&mut self, decoded: &Cxl256DecodedFlit, flit: &Cxl256Flit) {
         for (n, role) in decoded.roles.iter().enumerate() {
-            let viral = matches!(role, Role::Control(Some(kind)) if kind.name == "Viral");
+            let viral = matches!(role, Cxl256SlotRole::Control(Some(kind)) if kind.name == "Viral");
             if viral && !std::mem::replace(&mut self.viral_heard, true) {
                 let logical_devices = Viral::from_bits(flit.slot(self.mode, n)).ld_ids;
                 let found = format!("Viral, logical devices {logical_devices:#06x}");
@@ -302,7 +302,7 @@ impl Monitor {
     // ---- what it sends -------------------------------------------------------------------------------------------
 
     /// The end has sent a flit, which is given back unless it is a replay.
-    pub fn sent(&mut self, flit: &Flit, now_flits: u64) -> Vec<Flit> {
+    pub fn sent(&mut self, flit: &Cxl256Flit, now_flits: u64) -> Vec<Cxl256Flit> {
         if self.sent_at.replace(now_flits).is_some_and(|at| at + 1 < now_flits) {
             self.before = Some(false);
         }
@@ -320,7 +320,7 @@ impl Monitor {
         if again { Vec::new() } else { vec![*flit] }
     }
 
-    fn good(&mut self, flit: &Flit) {
+    fn good(&mut self, flit: &Cxl256Flit) {
         let header = flit.header();
         let payload = is_payload(header.flit_type);
         if let Some(before) = self.before.replace(payload)
@@ -378,7 +378,7 @@ impl Monitor {
         }
     }
 
-    fn payload(&mut self, flit: &Flit, stated: Option<u16>) {
+    fn payload(&mut self, flit: &Cxl256Flit, stated: Option<u16>) {
         let new = number::next(self.newest);
         let n = match stated {
             Some(n) => n,
@@ -415,13 +415,13 @@ impl Monitor {
         }
     }
 
-    fn same(&self, n: u16, flit: &Flit) -> bool {
-        let body = |flit: &Flit| flit.body(self.mode).collect::<Vec<u8>>();
+    fn same(&self, n: u16, flit: &Cxl256Flit) -> bool {
+        let body = |flit: &Cxl256Flit| flit.body(self.mode).collect::<Vec<u8>>();
         matches!(self.kept.get(&n), Some(Some(kept)) if body(kept) == body(flit))
     }
 
     /// A number that was used before.
-    fn replays(&mut self, n: u16, flit: &Flit) {
+    fn replays(&mut self, n: u16, flit: &Cxl256Flit) {
         let goes_on = self.replayed > 0 && self.last.is_some_and(|last| number::next(last) == n);
         self.replayed = if goes_on { self.replayed + 1 } else { 1 };
         if !goes_on {
@@ -439,7 +439,7 @@ impl Monitor {
         }
     }
 
-    fn first_copy(&mut self, n: u16, flit: &Flit) {
+    fn first_copy(&mut self, n: u16, flit: &Cxl256Flit) {
         self.first_copies += 1;
         if self.acks < HANDSHAKE.0 || self.stated < HANDSHAKE.1 {
             let found = format!("payload after {} Acks and {} stated numbers", self.acks, self.stated);
@@ -465,7 +465,7 @@ impl Monitor {
         }
     }
 
-    fn messages(&mut self, decoded: &Decoded) {
+    fn messages(&mut self, decoded: &Cxl256DecodedFlit) {
         let classes: Vec<Class> = decoded.messages().map(|(_, class, _)| class).collect();
         let up = self.init && self.peer_init;
         if !up && !classes.is_empty() {
@@ -485,6 +485,6 @@ impl Monitor {
     }
 }
 
-fn has_init(decoded: &Decoded) -> bool {
-    decoded.roles.iter().any(|role| matches!(role, Role::Control(Some(kind)) if kind.name == "INIT.Param"))
+fn has_init(decoded: &Cxl256DecodedFlit) -> bool {
+    decoded.roles.iter().any(|role| matches!(role, Cxl256SlotRole::Control(Some(kind)) if kind.name == "INIT.Param"))
 }

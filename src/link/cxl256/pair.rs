@@ -2,12 +2,12 @@
 
 use super::cachemem::Cachemem;
 use super::config::{CachememConfig, LinkConfig};
-use super::end::End;
+use super::end::Cxl256End;
 use super::port::Layer;
 use crate::pair::Pair as AnyPair;
 
 /// A link.
-pub type Pair<C = Cachemem> = AnyPair<End<C>>;
+pub type Pair<C = Cachemem> = AnyPair<Cxl256End<C>>;
 
 impl Pair {
     /// A link with CXL.cachemem at both ends, see [`Pair::new`].
@@ -18,13 +18,13 @@ impl Pair {
         latency_flits: u64,
         retrain_flits: u64,
     ) -> Pair {
-        Pair::new(End::cachemem(link, host), End::cachemem(link, device), latency_flits, retrain_flits)
+        Pair::new(Cxl256End::cachemem(link, host), Cxl256End::cachemem(link, device), latency_flits, retrain_flits)
     }
 }
 
 impl<C: Layer> Pair<C> {
     /// A link whose wires take `latency_flits` (at least 1) and whose training takes `retrain_flits`.
-    pub fn new(host: End<C>, device: End<C>, latency_flits: u64, retrain_flits: u64) -> Pair<C> {
+    pub fn new(host: Cxl256End<C>, device: Cxl256End<C>, latency_flits: u64, retrain_flits: u64) -> Pair<C> {
         Pair::of(host, device, latency_flits, retrain_flits)
     }
 }

@@ -1,25 +1,25 @@
-//! A 256B [`End`] behind a port of the kernel, whatever [`Layer`] stands above its numbers: items of agents in its own
-//! spelling, its signals, its open work.
+//! A 256B [`Cxl256End`] behind a port of the kernel, whatever [`Layer`] stands above its numbers: items of agents in
+//! its own spelling, its signals, its open work.
 //!
-//! A link in L0 carries a flit in every flit clock. NOPs that change nothing are left out, see [`End::wakes_at`]: an end
-//! sends in the flit clocks in which it has something to say, whenever it is asked. So no fault hits the NOPs of a link at
-//! rest.
+//! A link in L0 carries a flit in every flit clock. NOPs that change nothing are left out, see [`Cxl256End::wakes_at`]:
+//! an end sends in the flit clocks in which it has something to say, whenever it is asked. So no fault hits the NOPs of
+//! a link at rest.
 
 use super::cachemem::{Cachemem, CachememStats};
 use super::client::Client;
-use super::end::{End, Payload, Stats};
+use super::end::{Cxl256End, Payload, Stats};
 use super::fault::WireFlit;
 use crate::classes::ByClass;
 use crate::coverage::Met;
-use crate::cxlio::{FlitEnd, Port as _};
-use crate::event::{Event, finding};
+use crate::cxlio::{FlitEnd, IoPort as _};
+use crate::event::{LinkEvent, finding};
 use crate::hook::Hooks;
-use crate::line_time::Parts;
+use crate::line_time::LineTimeParts;
 use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::number;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
@@ -121,15 +121,15 @@ impl Layer for FlitEnd {
     }
 
     fn hold_credits(&mut self, hold: bool) {
-        crate::cxlio::Port::hold_credits(self, hold);
+        crate::cxlio::IoPort::hold_credits(self, hold);
     }
 
     fn lacks_credit(&self) -> bool {
-        crate::cxlio::Port::lacks_credit(self)
+        crate::cxlio::IoPort::lacks_credit(self)
     }
 
     fn is_up(&self) -> bool {
-        crate::cxlio::Port::is_up(self)
+        crate::cxlio::IoPort::is_up(self)
     }
 
     fn open_work(&self) -> String {
@@ -156,7 +156,7 @@ pub fn take_message(cachemem: &mut Cachemem) -> Option<Message> {
     cachemem.take().map(|message| Message::from_cxl256(&message, routing))
 }
 
-impl ByClass for End<Cachemem> {
+impl ByClass for Cxl256End<Cachemem> {
     fn take_class(&mut self, class: Class) -> Option<Message> {
         let layer = &mut self.client;
         let routing = layer.config().mode.routing();
@@ -168,7 +168,7 @@ impl ByClass for End<Cachemem> {
     }
 }
 
-impl Carries<Message> for End<Cachemem> {
+impl Carries<Message> for Cxl256End<Cachemem> {
     fn has_room(&self, message: &Message) -> bool {
         self.client.waiting(message.class()) < PACKER_DEPTH
     }
@@ -205,7 +205,7 @@ pub struct EndReport {
     pub halted: Option<&'static str>,
 }
 
-impl Reports for End<Cachemem> {
+impl Reports for Cxl256End<Cachemem> {
     type Report = EndReport;
 
     fn report(&self) -> EndReport {
@@ -224,7 +224,7 @@ impl Reports for End<Cachemem> {
     }
 }
 
-impl<C: Layer> LinkEnd for End<C> {
+impl<C: Layer> LinkEnd for Cxl256End<C> {
     type Unit = WireFlit;
 
     const SIGNALS: &'static [Signal] = C::SIGNALS;
@@ -236,15 +236,15 @@ impl<C: Layer> LinkEnd for End<C> {
     }
 
     fn unit(&self, bytes: &[u8]) -> Result<WireFlit, FormError> {
-        Ok(WireFlit { mode: self.link().mode, flit: Flit::from_bytes(bytes)? })
+        Ok(WireFlit { mode: self.link().mode, flit: Cxl256Flit::from_bytes(bytes)? })
     }
 
     fn receive_even(&mut self, unit: &WireFlit, now_flits: u64) {
-        End::receive_even(self, &unit.flit, now_flits);
+        Cxl256End::receive_even(self, &unit.flit, now_flits);
     }
 
     fn receive(&mut self, unit: &WireFlit, now_flits: u64) {
-        End::receive(self, &unit.flit, now_flits);
+        Cxl256End::receive(self, &unit.flit, now_flits);
     }
 
     fn is_numbered(&self) -> bool {
@@ -266,9 +266,9 @@ impl<C: Layer> LinkEnd for End<C> {
     }
 
     fn transmit(&mut self, now_flits: u64) -> Option<WireFlit> {
-        let is_due = now_flits == 0 || End::wakes_at(self, now_flits - 1).is_some_and(|at| at <= now_flits);
+        let is_due = now_flits == 0 || Cxl256End::wakes_at(self, now_flits - 1).is_some_and(|at| at <= now_flits);
         if !is_due {
-            self.uses = Parts::default();
+            self.uses = LineTimeParts::default();
             return None;
         }
         self.fill(now_flits)
@@ -276,53 +276,53 @@ impl<C: Layer> LinkEnd for End<C> {
 
     fn fill(&mut self, now_flits: u64) -> Option<WireFlit> {
         let lacks_credit = self.client.lacks_credit();
-        let flit = End::transmit(self, now_flits);
+        let flit = Cxl256End::transmit(self, now_flits);
         self.stats.credit_stalls += u64::from(lacks_credit && flit.header().flit_type == FlitType::Nop);
         Some(WireFlit { mode: self.link().mode, flit })
     }
 
-    fn uses(&self) -> Parts {
+    fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
     fn fruitless(&self) -> u32 {
-        End::fruitless(self)
+        Cxl256End::fruitless(self)
     }
 
     fn phy_down(&mut self) {
-        End::phy_down(self);
+        Cxl256End::phy_down(self);
     }
 
     fn phy_up(&mut self) {
-        End::phy_up(self);
+        Cxl256End::phy_up(self);
     }
 
     fn take_retrain_request(&mut self) -> bool {
-        End::take_retrain_request(self)
+        Cxl256End::take_retrain_request(self)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
-        End::take_events(self)
+    fn take_events(&mut self) -> Vec<LinkEvent> {
+        Cxl256End::take_events(self)
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {
-        End::attach_hooks(self, hooks);
+        Cxl256End::attach_hooks(self, hooks);
     }
 
     fn hooks(&self) -> &Hooks {
-        End::hooks(self)
+        Cxl256End::hooks(self)
     }
 
     fn halted(&self) -> Option<&'static str> {
-        End::halted(self).or(Layer::halted(&self.client))
+        Cxl256End::halted(self).or(Layer::halted(&self.client))
     }
 
     fn is_quiet(&self) -> bool {
-        End::is_quiet(self)
+        Cxl256End::is_quiet(self)
     }
 
     fn is_done(&self) -> bool {
-        End::is_done(self)
+        Cxl256End::is_done(self)
     }
 
     fn values(&self) -> Vec<u64> {
@@ -346,16 +346,16 @@ impl<C: Layer> LinkEnd for End<C> {
     }
 }
 
-impl<C: Layer> CxlEnd for End<C> {
+impl<C: Layer> CxlEnd for Cxl256End<C> {
     fn hold_credits(&mut self, hold: bool) {
         Layer::hold_credits(&mut self.client, hold);
     }
 
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        End::wakes_at(self, now_flits)
+        Cxl256End::wakes_at(self, now_flits)
     }
 
     fn hidden_fault(&mut self) {
-        End::hidden_fault(self);
+        Cxl256End::hidden_fault(self);
     }
 }

@@ -15,9 +15,9 @@
 //! implied number that is the same bit for bit as the one before it is taken for its copy.
 
 use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
-use scalepool_protocols::cxl::cxl256::number::{self, Place, is_payload};
+use scalepool_protocols::cxl::cxl256::number::{self, NumberPlace, is_payload};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Flits in a row that carry a Nak (`cxl-256b` §9).
@@ -52,15 +52,15 @@ pub struct Receiver {
     /// Naks of the peer in a row; `None`: a bad flit may have been one of them.
     peer_naks: Option<u8>,
     /// The good flit directly before.
-    previous: Option<Flit>,
+    previous: Option<Cxl256Flit>,
     /// A bad flit was counted since the last stated number.
     guessed: bool,
     /// Payload in doubt, with the numbers as counted.
-    in_doubt: VecDeque<(u16, Flit)>,
+    in_doubt: VecDeque<(u16, Cxl256Flit)>,
     /// Payload ahead of the one flit that is missing, by number.
-    ahead_of_one: BTreeMap<u16, Flit>,
+    ahead_of_one: BTreeMap<u16, Cxl256Flit>,
     /// Payload that was due and has not been taken by the client.
-    due: VecDeque<(u16, Flit)>,
+    due: VecDeque<(u16, Cxl256Flit)>,
     /// Payload that had been here.
     pub duplicates: u64,
     /// Payload dropped because one before it is missing, or because its number is not known.
@@ -106,7 +106,7 @@ impl Receiver {
     }
 
     /// Payload that was due with its number, in order, each once.
-    pub fn next_due(&mut self) -> Option<(u16, Flit)> {
+    pub fn next_due(&mut self) -> Option<(u16, Cxl256Flit)> {
         self.due.pop_front()
     }
 
@@ -193,7 +193,7 @@ impl Receiver {
     ///
     /// # Errors
     /// Payload with number 0.
-    pub fn good(&mut self, flit: &Flit) -> Result<(), NumberZero> {
+    pub fn good(&mut self, flit: &Cxl256Flit) -> Result<(), NumberZero> {
         let header = flit.header();
         let payload = is_payload(header.flit_type);
         let stated = (header.command == ReplayCommand::Explicit).then_some(header.seq);
@@ -269,7 +269,7 @@ impl Receiver {
     }
 
     /// Payload whose number is implied. More than a window of it cannot be in order.
-    fn doubt(&mut self, number: u16, flit: &Flit) {
+    fn doubt(&mut self, number: u16, flit: &Cxl256Flit) {
         if self.in_doubt.len() >= usize::from(number::WINDOW) {
             self.settle(false);
             self.nak();
@@ -280,8 +280,8 @@ impl Receiver {
     /// A single bad flit was payload with this number; `None`: the number is not known.
     fn one_lost(&mut self, number: Option<u16>) {
         match number.map(|n| number::place(self.expected, n)) {
-            Some(Place::Duplicate) => (),
-            Some(Place::Expected) if self.selective && !self.nak_open && !self.is_in_doubt() => {
+            Some(NumberPlace::Duplicate) => (),
+            Some(NumberPlace::Expected) if self.selective && !self.nak_open && !self.is_in_doubt() => {
                 self.nak();
                 self.one_missing = true;
             }
@@ -290,20 +290,20 @@ impl Receiver {
     }
 
     /// Payload with a number that is sure.
-    fn accept(&mut self, number: u16, flit: Flit) {
+    fn accept(&mut self, number: u16, flit: Cxl256Flit) {
         match number::place(self.expected, number) {
-            Place::Duplicate => self.duplicates += 1,
-            Place::Future if self.one_missing => {
+            NumberPlace::Duplicate => self.duplicates += 1,
+            NumberPlace::Future if self.one_missing => {
                 self.ahead_of_one.insert(number, flit);
             }
-            Place::Future => {
+            NumberPlace::Future => {
                 self.ahead += 1;
                 // One is missing, and it has not been asked for.
                 if !self.nak_open {
                     self.nak();
                 }
             }
-            Place::Expected => {
+            NumberPlace::Expected => {
                 (self.nak_open, self.one_missing) = (false, false);
                 let mut next = Some(flit);
                 while let Some(flit) = next {
@@ -319,7 +319,7 @@ impl Receiver {
 
     /// A NOP repeats the number of the last payload.
     fn nop_states(&mut self, number: u16) {
-        if number::place(self.expected, number) != Place::Duplicate {
+        if number::place(self.expected, number) != NumberPlace::Duplicate {
             if !self.nak_open {
                 self.nak();
             }

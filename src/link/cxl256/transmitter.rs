@@ -9,7 +9,7 @@
 use super::config::LinkConfig;
 use super::receiver::Receiver;
 use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::number::{self, is_payload};
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ pub struct Transmitter {
     /// Last number that the peer has acknowledged.
     acked: u16,
     /// Payload behind `acked`, in order.
-    kept: VecDeque<Flit>,
+    kept: VecDeque<Cxl256Flit>,
     /// Next flit of a replay, counted from the front of `kept`.
     replay: Option<usize>,
     /// The replay is of one flit.
@@ -162,7 +162,7 @@ impl Transmitter {
     }
 
     /// The flit of the replay that goes now. It waits while a Nak goes out.
-    pub fn next_replayed(&mut self, nak: bool) -> Option<Flit> {
+    pub fn next_replayed(&mut self, nak: bool) -> Option<Cxl256Flit> {
         let at = self.replay.filter(|_| !nak)?;
         let flit = self.kept.get(at).copied();
         self.replay = (!self.single && at + 1 < self.kept.len()).then_some(at + 1);
@@ -173,7 +173,7 @@ impl Transmitter {
     }
 
     /// Keeps new payload.
-    pub fn keep(&mut self, flit: Flit) {
+    pub fn keep(&mut self, flit: Cxl256Flit) {
         self.kept.push_back(flit);
         self.last = self.next;
         self.next = number::next(self.next);
@@ -232,7 +232,7 @@ impl Transmitter {
     }
 
     /// The header of the flit that goes now, and the clocks of one flit.
-    pub fn header(&mut self, flit: &Flit, receiver: &mut Receiver, link: &LinkConfig) -> FlitHeader {
+    pub fn header(&mut self, flit: &Cxl256Flit, receiver: &mut Receiver, link: &LinkConfig) -> FlitHeader {
         let flit_type = flit.header().flit_type;
         let command = if self.carries_nak(receiver) {
             receiver.nak_command_sent()

@@ -4,9 +4,10 @@
 //! by field and direction, kinds of control flits. The bins come from the tables of the codec; none is written by hand.
 //! Left out: state machines of the link, coherence. A unit that a receiver would not use counts nowhere.
 //!
-//! A run calls [`Coverage::record`] for every unit, merges its shards and asserts that [`Coverage::holes`] is empty.
+//! A run calls [`Cxl68Coverage::record`] for every unit, merges its shards and asserts that [`Cxl68Coverage::holes`] is
+//! empty.
 
-use crate::coverage::{self, Group, Met};
+use crate::coverage::{self, CoverageGroup, Met};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Revision;
 use scalepool_protocols::cxl::cxl68::control::Control;
@@ -14,7 +15,7 @@ use scalepool_protocols::cxl::cxl68::credit::CreditField;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::slot;
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Role};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68SlotRole, Cxl68UnitKind};
 use scalepool_protocols::wire::FieldDef;
 
 /// Most chunks that are owed behind a legal flit (`cxl-68b` §5.2: four headers of an MDH slot).
@@ -22,14 +23,14 @@ pub const MAX_LEGAL_ROLLOVER: usize = 16;
 
 /// Counters of all groups.
 #[derive(Debug, Clone)]
-pub struct Coverage {
-    opcodes: Group,
+pub struct Cxl68Coverage {
+    opcodes: CoverageGroup,
     opcode_fields: [Option<&'static FieldDef>; 10],
-    slots: Group,
-    reserved_slots: Group,
-    rollovers: Group,
-    credits: Group,
-    controls: Group,
+    slots: CoverageGroup,
+    reserved_slots: CoverageGroup,
+    rollovers: CoverageGroup,
+    credits: CoverageGroup,
+    controls: CoverageGroup,
 }
 
 const CREDIT_FIELDS: [(CreditField, &str); 3] =
@@ -54,7 +55,7 @@ fn credit_key(dir: Dir, field: CreditField, code: u8) -> usize {
     (dir as usize * 3 + field as usize) * 16 + code as usize
 }
 
-impl Default for Coverage {
+impl Default for Cxl68Coverage {
     fn default() -> Self {
         let opcode_fields = Class::ALL.map(|c| c.def().fields.iter().find(|f| f.name == "opcode"));
         let opcodes = Class::ALL.into_iter().flat_map(|class| {
@@ -84,46 +85,46 @@ impl Default for Coverage {
             })
         });
         let controls = Control::NAMES.into_iter().map(str::to_owned).enumerate();
-        Coverage {
-            opcodes: Group::new("opcode x channel", opcodes),
+        Cxl68Coverage {
+            opcodes: CoverageGroup::new("opcode x channel", opcodes),
             opcode_fields,
-            slots: Group::new("slot format x position x direction", slots),
-            reserved_slots: Group::new("reserved slot code x position x direction", reserved_slots),
-            rollovers: Group::new("chunks owed x next unit", rollovers),
-            credits: Group::new("credit code x field x direction", credits),
-            controls: Group::new("control flit", controls),
+            slots: CoverageGroup::new("slot format x position x direction", slots),
+            reserved_slots: CoverageGroup::new("reserved slot code x position x direction", reserved_slots),
+            rollovers: CoverageGroup::new("chunks owed x next unit", rollovers),
+            credits: CoverageGroup::new("credit code x field x direction", credits),
+            controls: CoverageGroup::new("control flit", controls),
         }
     }
 }
 
-impl Coverage {
+impl Cxl68Coverage {
     /// Nothing met.
-    pub fn new() -> Coverage {
-        Coverage::default()
+    pub fn new() -> Cxl68Coverage {
+        Cxl68Coverage::default()
     }
 
     /// Counts what one unit meets; a unit that a receiver would not use counts nowhere.
-    pub fn record(&mut self, decoded: &Decoded) {
+    pub fn record(&mut self, decoded: &Cxl68DecodedUnit) {
         if !decoded.is_good() {
             return;
         }
         let next = match &decoded.kind {
-            Kind::Protocol(header) => {
+            Cxl68UnitKind::Protocol(header) => {
                 self.header(decoded.dir, header);
                 self.protocol(decoded);
                 0
             }
-            Kind::Control(control) => {
+            Cxl68UnitKind::Control(control) => {
                 if let Some(kind) = Control::NAMES.iter().position(|n| *n == control.name()) {
                     self.controls.hit(kind);
                 }
                 1
             }
-            Kind::AllData => 2,
-            Kind::Almp => 3,
-            Kind::Null => 4,
-            Kind::Io => 5,
-            Kind::Dropped => return,
+            Cxl68UnitKind::AllData => 2,
+            Cxl68UnitKind::Almp => 3,
+            Cxl68UnitKind::Null => 4,
+            Cxl68UnitKind::Io => 5,
+            Cxl68UnitKind::Dropped => return,
         };
         self.rollovers.hit(rollover_key(decoded.rollover_before, next));
     }
@@ -134,13 +135,13 @@ impl Coverage {
         self.credits.hit(credit_key(dir, CreditField::Data, header.data_crd));
     }
 
-    fn protocol(&mut self, decoded: &Decoded) {
+    fn protocol(&mut self, decoded: &Cxl68DecodedUnit) {
         for (n, role) in decoded.roles.iter().enumerate() {
             match role {
-                Role::Format(format) => self.slots.hit(slot_key(decoded.dir, n, format.code)),
-                Role::Data | Role::ByteEnables => self.slots.hit(slot_key(decoded.dir, n, 0)),
-                Role::Reserved(code) => self.reserved_slots.hit(slot_key(decoded.dir, n, *code)),
-                Role::Opaque => (),
+                Cxl68SlotRole::Format(format) => self.slots.hit(slot_key(decoded.dir, n, format.code)),
+                Cxl68SlotRole::Data | Cxl68SlotRole::ByteEnables => self.slots.hit(slot_key(decoded.dir, n, 0)),
+                Cxl68SlotRole::Reserved(code) => self.reserved_slots.hit(slot_key(decoded.dir, n, *code)),
+                Cxl68SlotRole::Opaque => (),
             }
         }
         decoded.messages().for_each(|(_, class, bits)| {
@@ -150,12 +151,12 @@ impl Coverage {
         });
     }
 
-    fn groups(&self) -> [&Group; 6] {
+    fn groups(&self) -> [&CoverageGroup; 6] {
         [&self.opcodes, &self.slots, &self.reserved_slots, &self.rollovers, &self.credits, &self.controls]
     }
 
     /// Adds the counters of another run.
-    pub fn merge(&mut self, other: &Coverage) {
+    pub fn merge(&mut self, other: &Cxl68Coverage) {
         let mine = [
             &mut self.opcodes,
             &mut self.slots,
@@ -169,17 +170,17 @@ impl Coverage {
 
     /// Each group with its bins met and its bins in all.
     pub fn summary(&self) -> impl Iterator<Item = (&'static str, usize, usize)> + '_ {
-        self.groups().into_iter().map(Group::summary)
+        self.groups().into_iter().map(CoverageGroup::summary)
     }
 
     /// Which bins of each group were met.
     pub fn met(&self) -> Vec<Met> {
-        self.groups().into_iter().map(Group::met).collect()
+        self.groups().into_iter().map(CoverageGroup::met).collect()
     }
 
     /// Bins never met, `group: bin`.
     pub fn holes(&self) -> Vec<String> {
-        self.groups().into_iter().flat_map(Group::holes).collect()
+        self.groups().into_iter().flat_map(CoverageGroup::holes).collect()
     }
 
     /// Text for people: each group with its share, then its bins with their counts.
@@ -193,23 +194,23 @@ mod tests {
     use super::*;
     use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
     use scalepool_protocols::cxl::cxl68::stream::Unpacker;
-    use scalepool_protocols::cxl::cxl68::unit::Unit;
+    use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
     #[test]
     fn bins_are_the_rows_of_the_tables() {
-        let sizes = Coverage::new().groups().map(|g| g.summary().2);
+        let sizes = Cxl68Coverage::new().groups().map(|g| g.summary().2);
         // 7+2+3+2+15+7+3+8 opcodes; 7+3*6 and 7+3*7 slots; 1+3*2 and 1+3 reserved; 4*2+13+17*3; 96; 9.
         assert_eq!(sizes, [47, 53, 11, 72, 96, 9]);
     }
 
     #[test]
     fn a_unit_hits_its_bins_and_merging_adds() {
-        let mut coverage = Coverage::new();
+        let mut coverage = Cxl68Coverage::new();
         let mut reader = Unpacker::new(Dir::Down, Revision::V2_0, Enabled::ALL);
         // Up to slot 3: MemRd in H5, format code 5 at bit 5, opcode 1 behind the valid bit at 32.
-        let unit = Unit::from_slots(pid::CACHEMEM, &[5 << 5 | 0b11 << 32, 0, 0, 0]);
+        let unit = Cxl68Unit::from_slots(pid::CACHEMEM, &[5 << 5 | 0b11 << 32, 0, 0, 0]);
         coverage.record(&reader.read(&unit));
-        let all = Coverage::new().holes().len();
+        let all = Cxl68Coverage::new().holes().len();
         // Opcode, four slots, rollover 0, three credit codes 0.
         assert_eq!(coverage.holes().len(), all - 9);
         assert!(coverage.report().contains("1  cxl68.m2s_req MemRd"));
@@ -220,11 +221,11 @@ mod tests {
 
     #[test]
     fn a_bad_unit_hits_nothing() {
-        let mut coverage = Coverage::new();
+        let mut coverage = Cxl68Coverage::new();
         let mut reader = Unpacker::new(Dir::Down, Revision::V2_0, Enabled::ALL);
-        let mut unit = Unit::from_slots(pid::CACHEMEM, &[0; 4]);
+        let mut unit = Cxl68Unit::from_slots(pid::CACHEMEM, &[0; 4]);
         unit.set_tail(1);
         coverage.record(&reader.read(&unit));
-        assert_eq!(coverage.holes(), Coverage::new().holes());
+        assert_eq!(coverage.holes(), Cxl68Coverage::new().holes());
     }
 }

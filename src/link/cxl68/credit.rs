@@ -7,7 +7,7 @@
 //! off a message. A message that we received took one of `granted`; when the consumer takes it out of its buffer, one is
 //! `pending` and goes back in the next header, the largest power of two that fits \[D\].
 
-use super::mutant::Mutant;
+use super::mutant::Cxl68Mutant;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::credit::{self, CreditField};
 use scalepool_protocols::cxl::cxl68::message::Class;
@@ -32,7 +32,7 @@ pub struct CreditBook {
     /// Whether CXL.mem goes next, by field.
     mem_next: [bool; 3],
     starved: [[u32; 2]; 3],
-    mutant: Option<Mutant>,
+    mutant: Option<Cxl68Mutant>,
 }
 
 impl CreditBook {
@@ -42,7 +42,7 @@ impl CreditBook {
         counter_bits: u8,
         sends: [bool; 10],
         buffers: [u16; 10],
-        mutant: Option<Mutant>,
+        mutant: Option<Cxl68Mutant>,
     ) -> CreditBook {
         let maximum = ((1u32 << counter_bits) - 1) as u16;
         let (spend, granted) = ([0; 10], [0; 10]);
@@ -61,7 +61,7 @@ impl CreditBook {
 
     /// Takes the credits of a received header; `codes` in the order Rsp, Req, Data.
     pub fn receive(&mut self, codes: [u8; 3]) {
-        let from = if self.mutant == Some(Mutant::CreditsOfOwnDirection) { self.dir } else { self.dir.opposite() };
+        let from = if self.mutant == Some(Cxl68Mutant::CreditsOfOwnDirection) { self.dir } else { self.dir.opposite() };
         for (field, code) in CreditField::ALL.into_iter().zip(codes) {
             let Some((class, count)) = credit::decode(from, field, code) else { continue };
             let i = class.index();
@@ -70,7 +70,7 @@ impl CreditBook {
             }
             // A counter of 16 bits and what is added to it need 17.
             let (sum, maximum) = (u32::from(self.spend[i]) + u32::from(count), u32::from(self.maximum));
-            let wraps = self.mutant == Some(Mutant::CreditCounterWraps);
+            let wraps = self.mutant == Some(Cxl68Mutant::CreditCounterWraps);
             self.spend[i] = if wraps { sum & maximum } else { sum.min(maximum) } as u16;
         }
     }
@@ -85,7 +85,7 @@ impl CreditBook {
 
     /// The consumer has taken a message out of its buffer; `chunks` is its data.
     pub fn freed(&mut self, class: Class, chunks: usize) {
-        let count = if self.mutant == Some(Mutant::CreditPerChunk) { chunks.max(1) as u16 } else { 1 };
+        let count = if self.mutant == Some(Cxl68Mutant::CreditPerChunk) { chunks.max(1) as u16 } else { 1 };
         self.pending[class.index()] += count;
     }
 
@@ -109,7 +109,7 @@ impl CreditBook {
             let waits = |mem| class(mem).is_some_and(|c| self.pending[c.index()] > 0);
             let mem = match (waits(false), waits(true)) {
                 (false, false) => continue,
-                (true, true) if self.mutant == Some(Mutant::MemCreditsOnly) => true,
+                (true, true) if self.mutant == Some(Cxl68Mutant::MemCreditsOnly) => true,
                 (true, true) => self.mem_next[n],
                 (_, mem) => mem,
             };

@@ -4,9 +4,9 @@ pub use crate::fault::{Fault, FaultyWire};
 
 use crate::fault::WireUnit;
 use scalepool_kernel::Rng;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
-impl WireUnit for Unit {
+impl WireUnit for Cxl68Unit {
     fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -28,7 +28,7 @@ impl WireUnit for Unit {
     }
 
     /// CRC-16 lets one of 65536 heavy patterns through.
-    fn deceives(&self, sent: &Unit) -> bool {
+    fn deceives(&self, sent: &Cxl68Unit) -> bool {
         self.payload() != sent.payload() && self.crc_ok()
     }
 }

@@ -3,14 +3,14 @@
 //! Modelled: NULL units in the gaps, and how many of them open the link. Left out: ordered sets, scrambling.
 //!
 //! A walk: while the link comes up every unit is NULL; when 8 have been sent and 4 received it is in L0. From then on a
-//! flit clock in which [`End::transmit`](super::End::transmit) gives nothing is filled.
+//! flit clock in which [`Cxl68End::transmit`](super::Cxl68End::transmit) gives nothing is filled.
 
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, Unit};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, PAYLOAD_BYTES};
 
 /// The unit that travels in a flit clock: what the link layer sends, else a NULL with zero payload (NUL-01).
-pub fn phy_fill(unit: Option<Unit>) -> Unit {
-    unit.unwrap_or_else(|| Unit::plain(pid::NULL, &[0; PAYLOAD_BYTES]))
+pub fn phy_fill(unit: Option<Cxl68Unit>) -> Cxl68Unit {
+    unit.unwrap_or_else(|| Cxl68Unit::plain(pid::NULL, &[0; PAYLOAD_BYTES]))
 }
 
 /// NULL units sent before L0. Source: `c14` 6.1.7.
@@ -32,7 +32,7 @@ impl IdleToL0 {
     }
 
     /// A unit came in; any but NULL starts the count again.
-    pub fn received(&mut self, unit: &Unit) {
+    pub fn received(&mut self, unit: &Cxl68Unit) {
         self.received = if unit.pid() == pid::NULL { self.received + 1 } else { 0 };
     }
 

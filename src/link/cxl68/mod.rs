@@ -5,12 +5,12 @@
 //! each direction. Left out: IDE encryption, the ARB/MUX (the next layer down) and electrical retraining, whose effect
 //! and duration are inputs.
 //!
-//! An [`End`] is one end of the link. It holds the transmitter and the receiver together, because acknowledgements,
-//! credits and retry connect the two. In one flit clock, [`End::receive`] first takes the unit that arrived. A good flit
-//! advances the sequence number, frees retry-buffer entries, returns credits and delivers its messages; a bad flit starts
-//! the local retry state machine. Then [`End::transmit`] sends one unit, the first that there is of: the rest of a
-//! sequence of all-data flits, a framed RETRY.Ack or RETRY.Req sequence, INIT.Param or filler while the link comes up, a
-//! replayed flit, a new flit.
+//! A [`Cxl68End`] is one end of the link. It holds the transmitter and the receiver together, because acknowledgements,
+//! credits and retry connect the two. In one flit clock, [`Cxl68End::receive`] first takes the unit that arrived. A
+//! good flit advances the sequence number, frees retry-buffer entries, returns credits and delivers its messages; a bad
+//! flit starts the local retry state machine. Then [`Cxl68End::transmit`] sends one unit, the first that there is of:
+//! the rest of a sequence of all-data flits, a framed RETRY.Ack or RETRY.Req sequence, INIT.Param or filler while the
+//! link comes up, a replayed flit, a new flit.
 
 pub mod coverage;
 pub mod credit;
@@ -24,12 +24,12 @@ pub mod port;
 pub mod retry;
 pub mod timing;
 
-pub use super::event::{self, Event, Severity};
+pub use super::event::{self, LinkEvent, Severity};
 pub use credit::CreditBook;
-pub use end::{End, EndConfig, Stats};
+pub use end::{Cxl68End, EndConfig, Stats};
 pub use fill::phy_fill;
 pub use monitor::{Known, Monitor, MonitorConfig};
-pub use mutant::Mutant;
+pub use mutant::Cxl68Mutant;
 pub use pair::Pair;
 
 /// Bytes of memory that a unit on the wire takes, together with the time at which it is due.

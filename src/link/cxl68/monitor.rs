@@ -20,15 +20,15 @@
 //! then discards flits that the monitor counts.
 
 use super::end::EndConfig;
-use super::event::{Event, Severity, finding};
+use super::event::{LinkEvent, Severity, finding};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, ReqCount, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::credit::{self, CreditField};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
 
@@ -112,7 +112,7 @@ struct AckDue {
 /// A flit in the shadow of the retry buffer.
 #[derive(Debug, Clone, Copy)]
 struct Copied {
-    unit: Unit,
+    unit: Cxl68Unit,
     rollover_after: usize,
 }
 
@@ -133,9 +133,9 @@ struct Framing {
 #[derive(Debug, Clone)]
 pub struct Monitor {
     config: MonitorConfig,
-    events: Vec<Event>,
+    events: Vec<LinkEvent>,
     /// What was noticed of what has come.
-    heard: Vec<Event>,
+    heard: Vec<LinkEvent>,
     /// Units sent, and received.
     sent: u64,
     received: u64,
@@ -223,17 +223,17 @@ impl Monitor {
     }
 
     /// Events since the last call; `unit` counts the units that the end had sent before.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.events)
     }
 
     /// What the end has to notice of what came to it, since the last call; `unit` counts the units that came before.
-    pub fn take_heard(&mut self) -> Vec<Event> {
+    pub fn take_heard(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.heard)
     }
 
     fn hears(&mut self, severity: Severity, violation: Violation) {
-        self.heard.push(Event { severity, unit: self.received, violation });
+        self.heard.push(LinkEvent { severity, unit: self.received, violation });
     }
 
     /// Number of the next new flit.
@@ -243,14 +243,14 @@ impl Monitor {
 
     fn broken(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
         let violation = finding(rule, found, expected, text);
-        self.events.push(Event { severity: Severity::Protocol, unit: self.sent, violation });
+        self.events.push(LinkEvent { severity: Severity::Protocol, unit: self.sent, violation });
     }
 
     // ---- what comes to the end -----------------------------------------------------------------------------------
 
     /// A unit has arrived at the end in flit clock `now`. The unit as the end reads it, each flit of the stream once; `None`
     /// if the end throws it away unread, because a replay brings it again.
-    pub fn received(&mut self, unit: &Unit, now: u64) -> Option<Decoded> {
+    pub fn received(&mut self, unit: &Cxl68Unit, now: u64) -> Option<Cxl68DecodedUnit> {
         let action = pid::receive(unit.pid(), self.config.enabled);
         let read = match action.accept.map(|p| p.kind) {
             None => {
@@ -279,7 +279,7 @@ impl Monitor {
     }
 
     /// A unit without what is owed before it.
-    fn outside_the_stream(&self, unit: &Unit, dir: Dir) -> Decoded {
+    fn outside_the_stream(&self, unit: &Cxl68Unit, dir: Dir) -> Cxl68DecodedUnit {
         Unpacker::new(dir, self.config.link.revision, self.config.enabled).read(unit)
     }
 
@@ -291,11 +291,11 @@ impl Monitor {
         }
     }
 
-    fn good_unit(&mut self, decoded: &Decoded) {
+    fn good_unit(&mut self, decoded: &Cxl68DecodedUnit) {
         match decoded.kind {
-            Kind::Control(_) if !Control::static_bits_ok(decoded.unit.slot(0)) => self.error(),
-            Kind::Control(control) if !control.is_retryable() => self.retry_flit(&control),
-            Kind::Control(control) => {
+            Cxl68UnitKind::Control(_) if !Control::static_bits_ok(decoded.unit.slot(0)) => self.error(),
+            Cxl68UnitKind::Control(control) if !control.is_retryable() => self.retry_flit(&control),
+            Cxl68UnitKind::Control(control) => {
                 self.count_retryable();
                 match control {
                     Control::InitParam(_) if self.init_received => {
@@ -314,7 +314,7 @@ impl Monitor {
                     _ => (),
                 }
             }
-            Kind::Protocol(header) => {
+            Cxl68UnitKind::Protocol(header) => {
                 self.count_retryable();
                 if self.too_early("a protocol flit") {
                     return;
@@ -333,11 +333,11 @@ impl Monitor {
                     }
                 }
             }
-            Kind::AllData => {
+            Cxl68UnitKind::AllData => {
                 self.count_retryable();
                 self.too_early("a protocol flit");
             }
-            Kind::Almp | Kind::Null | Kind::Io | Kind::Dropped => (),
+            Cxl68UnitKind::Almp | Cxl68UnitKind::Null | Cxl68UnitKind::Io | Cxl68UnitKind::Dropped => (),
         }
     }
 
@@ -482,7 +482,7 @@ impl Monitor {
 
     /// The end has sent a unit in flit clock `now`. The unit if it can be judged by itself, beside what the monitor judges:
     /// RETRY flits, what is no CXL.cachemem, and flits with a CRC that does not fit.
-    pub fn sent(&mut self, unit: &Unit, now: u64) -> Option<Decoded> {
+    pub fn sent(&mut self, unit: &Cxl68Unit, now: u64) -> Option<Cxl68DecodedUnit> {
         let action = pid::receive(unit.pid(), self.config.enabled);
         if action.accept.map(|p| p.kind) != Some(PidKind::Cachemem) {
             return Some(self.outside_the_stream(unit, self.config.dir));
@@ -540,7 +540,7 @@ impl Monitor {
     }
 
     /// The RETRY flit that a sent unit is, if it is one.
-    fn sent_retry(&self, unit: &Unit) -> Option<Control> {
+    fn sent_retry(&self, unit: &Cxl68Unit) -> Option<Control> {
         let control = retry_control(unit.slot(0))?;
         if self.run {
             return None;
@@ -754,7 +754,7 @@ impl Monitor {
             self.acks_due.is_empty() && self.copy(self.before(eseq)).is_some_and(|c| c.rollover_after >= CHUNKS_A_FLIT);
     }
 
-    fn sent_retryable(&mut self, unit: Unit, now: u64) {
+    fn sent_retryable(&mut self, unit: Cxl68Unit, now: u64) {
         let in_run = self.run;
         if in_run {
             let looks = matches!(retry_control(unit.slot(0)), Some(Control::RetryFrame(_)));
@@ -793,7 +793,7 @@ impl Monitor {
     }
 
     /// A flit that must be the copy at the read pointer. The chunks owed behind it.
-    fn sent_copy(&mut self, unit: Unit, now: u64) -> usize {
+    fn sent_copy(&mut self, unit: Cxl68Unit, now: u64) -> usize {
         self.ack_waits_since = Some(now);
         let Some(&expected) = self.copy(self.rd) else { return 0 };
         if unit == expected.unit {
@@ -823,11 +823,11 @@ impl Monitor {
     }
 
     /// A new flit takes the next number. The chunks owed behind it.
-    fn sent_new(&mut self, unit: Unit, in_run: bool, now: u64) -> usize {
+    fn sent_new(&mut self, unit: Cxl68Unit, in_run: bool, now: u64) -> usize {
         let action = pid::receive(unit.pid(), self.config.enabled);
         let decoded = self.tx.read_as(&unit, action);
         for violation in check::unit(&decoded, &self.config.link).violations {
-            self.events.push(Event { severity: Severity::Protocol, unit: self.sent, violation });
+            self.events.push(LinkEvent { severity: Severity::Protocol, unit: self.sent, violation });
         }
         if !self.init_sent || !self.init_received {
             self.initialising(&decoded);
@@ -850,9 +850,9 @@ impl Monitor {
         decoded.rollover_after
     }
 
-    fn initialising(&mut self, decoded: &Decoded) {
+    fn initialising(&mut self, decoded: &Cxl68DecodedUnit) {
         match (decoded.kind, self.init_sent) {
-            (Kind::Control(Control::InitParam(init)), false) => {
+            (Cxl68UnitKind::Control(Control::InitParam(init)), false) => {
                 self.init_sent = true;
                 let entries = usize::from(self.modulus(&init));
                 if !self.config.known.entries && self.wr == 0 && ENTRIES.contains(&entries) {
@@ -863,7 +863,7 @@ impl Monitor {
                     self.broken("CXL68-INI-06", entries, self.buffer.len(), text);
                 }
             }
-            (Kind::Control(Control::InitParam(_)), true) => {
+            (Cxl68UnitKind::Control(Control::InitParam(_)), true) => {
                 self.broken(
                     "CXL68-INI-02",
                     "a second INIT.Param",
@@ -887,10 +887,10 @@ impl Monitor {
     }
 
     /// Acknowledgements of a new flit; they must be of flits that have come.
-    fn sent_acks(&mut self, decoded: &Decoded) -> u16 {
+    fn sent_acks(&mut self, decoded: &Cxl68DecodedUnit) -> u16 {
         let (acks, rule) = match decoded.kind {
-            Kind::Protocol(header) if header.ak => (FLITS_AN_AK, "CXL68-LLR-09"),
-            Kind::Control(Control::LlcrdAcknowledge(llcrd)) => (llcrd.full_ack().into(), "CXL68-LLR-05"),
+            Cxl68UnitKind::Protocol(header) if header.ak => (FLITS_AN_AK, "CXL68-LLR-09"),
+            Cxl68UnitKind::Control(Control::LlcrdAcknowledge(llcrd)) => (llcrd.full_ack().into(), "CXL68-LLR-05"),
             _ => return 0,
         };
         if acks > self.num_ack {
@@ -905,24 +905,24 @@ impl Monitor {
         acks
     }
 
-    fn sent_credits(&mut self, decoded: &Decoded, acks: bool, now: u64) {
+    fn sent_credits(&mut self, decoded: &Cxl68DecodedUnit, acks: bool, now: u64) {
         let credits = match decoded.kind {
-            Kind::Protocol(h) => h.rsp_crd | h.req_crd | h.data_crd,
-            Kind::Control(Control::LlcrdAcknowledge(Llcrd { rsp_crd, req_crd, data_crd, .. })) => {
+            Cxl68UnitKind::Protocol(h) => h.rsp_crd | h.req_crd | h.data_crd,
+            Cxl68UnitKind::Control(Control::LlcrdAcknowledge(Llcrd { rsp_crd, req_crd, data_crd, .. })) => {
                 self.llcrd_sent = true;
                 rsp_crd | req_crd | data_crd
             }
             // The timer runs over flits that cannot carry anything, but they cannot be blamed either.
-            Kind::AllData => 1,
+            Cxl68UnitKind::AllData => 1,
             _ => 0,
         };
         let codes = match decoded.kind {
-            Kind::Protocol(h) => [h.rsp_crd, h.req_crd, h.data_crd],
-            Kind::Control(Control::LlcrdAcknowledge(l)) => [l.rsp_crd, l.req_crd, l.data_crd],
+            Cxl68UnitKind::Protocol(h) => [h.rsp_crd, h.req_crd, h.data_crd],
+            Cxl68UnitKind::Control(Control::LlcrdAcknowledge(l)) => [l.rsp_crd, l.req_crd, l.data_crd],
             _ => [0; 3],
         };
         add_credits(&mut self.given, self.config.dir, codes, self.config.link.credit_counter_bits);
-        if credits & 7 != 0 && !self.llcrd_sent && matches!(decoded.kind, Kind::Protocol(_)) {
+        if credits & 7 != 0 && !self.llcrd_sent && matches!(decoded.kind, Cxl68UnitKind::Protocol(_)) {
             self.broken(
                 "CXL68-CRD-08",
                 "credits in a header",

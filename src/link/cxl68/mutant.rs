@@ -4,7 +4,7 @@
 
 /// One fault, named after what goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mutant {
+pub enum Cxl68Mutant {
     /// HDR-05: byte enables of the message before stay in force where none travel.
     StaleByteEnables,
     /// CRD-03: one credit is returned a chunk instead of a message.

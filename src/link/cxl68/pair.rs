@@ -1,15 +1,15 @@
 //! A [`Pair`](crate::pair::Pair) of 68B ends, with a monitor beside each where a test wants it.
 
-use super::end::{End, EndConfig};
+use super::end::{Cxl68End, EndConfig};
 use super::monitor::{Monitor, MonitorConfig};
-use crate::event::Event;
+use crate::event::LinkEvent;
 use crate::pair::{Beside, Pair as AnyPair};
 use scalepool_protocols::cxl::cxl68::Dir;
-use scalepool_protocols::cxl::cxl68::config::ConfigError;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::config::Cxl68ConfigError;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
 /// A link.
-pub type Pair = AnyPair<End, Monitors>;
+pub type Pair = AnyPair<Cxl68End, Monitors>;
 
 /// Monitors of the host and of the device; without them nobody looks.
 #[derive(Debug, Clone, Default)]
@@ -26,14 +26,14 @@ impl Monitors {
     }
 }
 
-impl Beside<Unit> for Monitors {
-    fn sent(&mut self, dir: Dir, unit: &Unit, now_flits: u64) {
+impl Beside<Cxl68Unit> for Monitors {
+    fn sent(&mut self, dir: Dir, unit: &Cxl68Unit, now_flits: u64) {
         if let Some(monitor) = self.of(dir) {
             monitor.sent(unit, now_flits);
         }
     }
 
-    fn received(&mut self, dir: Dir, unit: &Unit, now_flits: u64) {
+    fn received(&mut self, dir: Dir, unit: &Cxl68Unit, now_flits: u64) {
         if let Some(monitor) = self.of(dir.opposite()) {
             monitor.received(unit, now_flits);
         }
@@ -54,18 +54,18 @@ impl Pair {
         device: EndConfig,
         latency_flits: u64,
         retrain_flits: u64,
-    ) -> Result<Pair, ConfigError> {
-        Ok(Pair::of(End::new(host)?, End::new(device)?, latency_flits, retrain_flits))
+    ) -> Result<Pair, Cxl68ConfigError> {
+        Ok(Pair::of(Cxl68End::new(host)?, Cxl68End::new(device)?, latency_flits, retrain_flits))
     }
 
     /// Puts a monitor beside each end. Call before the first flit clock: a monitor counts from the start.
     pub fn watch(&mut self) {
-        let of = |end: &End| Monitor::new(MonitorConfig::of(end.config()));
+        let of = |end: &Cxl68End| Monitor::new(MonitorConfig::of(end.config()));
         self.beside = Monitors(Some(Box::new([of(&self.host), of(&self.device)])));
     }
 
     /// What the monitors of the host and of the device have seen since the last call.
-    pub fn take_findings(&mut self) -> [Vec<Event>; 2] {
+    pub fn take_findings(&mut self) -> [Vec<LinkEvent>; 2] {
         match &mut self.beside.0 {
             Some(monitors) => monitors.each_mut().map(Monitor::take_events),
             None => Default::default(),
@@ -82,36 +82,36 @@ impl Pair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cxl68::{Event, Severity};
+    use crate::cxl68::{LinkEvent, Severity};
     use crate::fault::FaultyWire;
     use scalepool_kernel::Rng;
     use scalepool_protocols::cxl::cxl68::code::M2sRwdOpcode;
     use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
     use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq, M2sRwd, S2mDrs, S2mNdr};
-    use scalepool_protocols::cxl::cxl68::stream::{Data, Message};
+    use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data};
     use scalepool_protocols::wire::Wire;
 
-    fn request(tag: u16) -> Message {
-        Message::new(Class::M2sReq, M2sReq { tag, ..M2sReq::default() }.to_bits().expect("fits"))
+    fn request(tag: u16) -> Cxl68Message {
+        Cxl68Message::new(Class::M2sReq, M2sReq { tag, ..M2sReq::default() }.to_bits().expect("fits"))
     }
 
-    fn write(tag: u16) -> Message {
+    fn write(tag: u16) -> Cxl68Message {
         let bits = M2sRwd { tag, opcode: M2sRwdOpcode::MemWr, ..M2sRwd::default() }.to_bits().expect("fits");
-        Message::with_data(Class::M2sRwd, bits, Data::line([tag as u8; 64]))
+        Cxl68Message::with_data(Class::M2sRwd, bits, Data::line([tag as u8; 64]))
     }
 
-    fn answer(request: &Message) -> Message {
+    fn answer(request: &Cxl68Message) -> Cxl68Message {
         if request.class == Class::M2sReq {
             let tag = M2sReq::from_bits(request.bits).tag;
             let bits = S2mDrs { tag, ..S2mDrs::default() }.to_bits().expect("fits");
-            Message::with_data(Class::S2mDrs, bits, Data::line([tag as u8; 64]))
+            Cxl68Message::with_data(Class::S2mDrs, bits, Data::line([tag as u8; 64]))
         } else {
             let tag = M2sRwd::from_bits(request.bits).tag;
-            Message::new(Class::S2mNdr, S2mNdr { tag, ..S2mNdr::default() }.to_bits().expect("fits"))
+            Cxl68Message::new(Class::S2mNdr, S2mNdr { tag, ..S2mNdr::default() }.to_bits().expect("fits"))
         }
     }
 
-    fn tag_of(m: &Message) -> u16 {
+    fn tag_of(m: &Cxl68Message) -> u16 {
         if m.class == Class::S2mDrs { S2mDrs::from_bits(m.bits).tag } else { S2mNdr::from_bits(m.bits).tag }
     }
 
@@ -151,7 +151,7 @@ mod tests {
             }
         }
         for (name, end) in [("host", &mut pair.host), ("device", &mut pair.device)] {
-            let repaired = |e: &Event| matches!(e.severity, Severity::Corrected | Severity::Retrain);
+            let repaired = |e: &LinkEvent| matches!(e.severity, Severity::Corrected | Severity::Retrain);
             let events: Vec<_> = end.take_events().into_iter().filter(|e| !repaired(e)).collect();
             assert!(events.is_empty(), "{ber} {name}: {}", events[0]);
             assert!(end.is_quiet(), "{name} is quiet");

@@ -1,16 +1,16 @@
-//! A 68B [`End`] behind a port of the kernel: messages of agents in its own spelling, its signals, its open work.
+//! A 68B [`Cxl68End`] behind a port of the kernel: messages of agents in its own spelling, its signals, its open work.
 
-use super::end::{End, Stats};
-use super::event::{Event, finding};
+use super::end::{Cxl68End, Stats};
+use super::event::{LinkEvent, finding};
 use super::retry::Local;
 use crate::classes::ByClass;
 use crate::coverage::Met;
 use crate::hook::Hooks;
-use crate::line_time::Parts;
+use crate::line_time::LineTimeParts;
 use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
@@ -33,7 +33,7 @@ pub struct EndReport {
     pub halted: Option<&'static str>,
 }
 
-impl Reports for End {
+impl Reports for Cxl68End {
     type Report = EndReport;
 
     fn report(&self) -> EndReport {
@@ -52,8 +52,8 @@ impl Reports for End {
     }
 }
 
-impl LinkEnd for End {
-    type Unit = Unit;
+impl LinkEnd for Cxl68End {
+    type Unit = Cxl68Unit;
 
     const SIGNALS: &'static [(&'static str, u32)] = &[
         ("lrsm", 3),
@@ -70,60 +70,60 @@ impl LinkEnd for End {
         "cxl-68b"
     }
 
-    fn unit(&self, bytes: &[u8]) -> Result<Unit, FormError> {
-        Ok(Unit::from_bytes(bytes)?)
+    fn unit(&self, bytes: &[u8]) -> Result<Cxl68Unit, FormError> {
+        Ok(Cxl68Unit::from_bytes(bytes)?)
     }
 
-    fn receive(&mut self, unit: &Unit, now_flits: u64) {
-        End::receive(self, unit, now_flits);
+    fn receive(&mut self, unit: &Cxl68Unit, now_flits: u64) {
+        Cxl68End::receive(self, unit, now_flits);
     }
 
-    fn transmit(&mut self, now_flits: u64) -> Option<Unit> {
-        End::transmit(self, now_flits)
+    fn transmit(&mut self, now_flits: u64) -> Option<Cxl68Unit> {
+        Cxl68End::transmit(self, now_flits)
     }
 
-    fn uses(&self) -> Parts {
-        End::uses(self)
+    fn uses(&self) -> LineTimeParts {
+        Cxl68End::uses(self)
     }
 
     fn fruitless(&self) -> u32 {
-        End::fruitless(self)
+        Cxl68End::fruitless(self)
     }
 
     fn is_done(&self) -> bool {
-        End::is_done(self)
+        Cxl68End::is_done(self)
     }
 
     fn phy_down(&mut self) {
-        End::phy_down(self);
+        Cxl68End::phy_down(self);
     }
 
     fn phy_up(&mut self) {
-        End::phy_up(self);
+        Cxl68End::phy_up(self);
     }
 
     fn take_retrain_request(&mut self) -> bool {
-        End::take_retrain_request(self)
+        Cxl68End::take_retrain_request(self)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
-        End::take_events(self)
+    fn take_events(&mut self) -> Vec<LinkEvent> {
+        Cxl68End::take_events(self)
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {
-        End::attach_hooks(self, hooks);
+        Cxl68End::attach_hooks(self, hooks);
     }
 
     fn hooks(&self) -> &Hooks {
-        End::hooks(self)
+        Cxl68End::hooks(self)
     }
 
     fn halted(&self) -> Option<&'static str> {
-        End::halted(self)
+        Cxl68End::halted(self)
     }
 
     fn is_quiet(&self) -> bool {
-        End::is_quiet(self)
+        Cxl68End::is_quiet(self)
     }
 
     fn values(&self) -> Vec<u64> {
@@ -142,7 +142,7 @@ impl LinkEnd for End {
     }
 
     fn open_work(&self) -> String {
-        let waiting: usize = Class68::ALL.iter().map(|&c| End::waiting(self, c)).sum();
+        let waiting: usize = Class68::ALL.iter().map(|&c| Cxl68End::waiting(self, c)).sum();
         format!(
             "{waiting} messages to send, {} received and not taken, LRSM {}, {} credits to return",
             self.inbox_len(),
@@ -152,50 +152,50 @@ impl LinkEnd for End {
     }
 }
 
-impl CxlEnd for End {
+impl CxlEnd for Cxl68End {
     fn expects(&self) -> u8 {
         self.eseq()
     }
 
     fn peer_expects(&mut self, number: u8) {
-        End::peer_expects(self, number);
+        Cxl68End::peer_expects(self, number);
     }
 
     fn hold_credits(&mut self, hold: bool) {
-        End::hold_credits(self, hold);
+        Cxl68End::hold_credits(self, hold);
     }
 
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        End::wakes_at(self, now_flits)
+        Cxl68End::wakes_at(self, now_flits)
     }
 }
 
-impl ByClass for End {
+impl ByClass for Cxl68End {
     fn take_class(&mut self, class: Class) -> Option<Message> {
         // A snoop stays behind responses that came before it (`coherence` §2.6 O1).
         if class == Class::H2dReq && self.arrived_before(Class68::H2dRsp, Class68::H2dReq) {
             return None;
         }
-        End::take_class(self, class.on_cxl68()?).map(|message| Message::from_cxl68(&message))
+        Cxl68End::take_class(self, class.on_cxl68()?).map(|message| Message::from_cxl68(&message))
     }
 
     fn waits(&self, class: Class) -> usize {
-        class.on_cxl68().map_or(0, |class| End::waiting(self, class))
+        class.on_cxl68().map_or(0, |class| Cxl68End::waiting(self, class))
     }
 }
 
-impl Carries<Message> for End {
+impl Carries<Message> for Cxl68End {
     fn has_room(&self, message: &Message) -> bool {
-        message.class().on_cxl68().map_or(0, |class| End::waiting(self, class)) < PACKER_DEPTH
+        message.class().on_cxl68().map_or(0, |class| Cxl68End::waiting(self, class)) < PACKER_DEPTH
     }
 
     fn send(&mut self, message: Message) -> Result<(), Violation> {
         let refused = |text: &str| finding("CXL68-MSG-13", "an illegal message", "a legal one", text);
         let message = message.to_cxl68().map_err(|e| refused(&e.to_string()))?;
-        End::send(self, message).map_err(|e| refused(&e.to_string()))
+        Cxl68End::send(self, message).map_err(|e| refused(&e.to_string()))
     }
 
     fn take(&mut self) -> Option<Message> {
-        End::take(self).map(|message| Message::from_cxl68(&message))
+        Cxl68End::take(self).map(|message| Message::from_cxl68(&message))
     }
 }

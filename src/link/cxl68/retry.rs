@@ -8,7 +8,7 @@
 //! next flit is number ESeq. At the peer the Req sequence leads to LLRACK, which ends when the Ack sequence has left; the
 //! read pointer then walks through the buffer until it meets the write pointer.
 
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
 /// State of the local retry state machine (LRSM).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -265,7 +265,7 @@ impl Remote {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
     /// As it was sent first, credits and Ak included \[D\].
-    pub unit: Unit,
+    pub unit: Cxl68Unit,
     /// Chunks owed behind it: more than 3, and the next flit is all data.
     pub rollover_after: usize,
     /// Acknowledgements that it carries.

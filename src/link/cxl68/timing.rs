@@ -3,7 +3,7 @@
 //! Modelled: lanes times rate, the 2-bit sync header of every 130 bits where it is not bypassed, one ordered set every 340
 //! blocks where asked for. Left out: jitter, clock tolerance.
 
-use scalepool_protocols::cxl::cxl68::lanes::Width;
+use scalepool_protocols::cxl::cxl68::lanes::Cxl68Width;
 use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
 
 /// What the lanes do.
@@ -12,7 +12,7 @@ pub struct LineRate {
     /// Giga-transfers a second a lane: 8, 16 or 32 for 68B flits.
     pub rate_gtps: u32,
     /// Lanes.
-    pub width: Width,
+    pub width: Cxl68Width,
     /// 128b/130b sync headers on the wire; off is sync-header bypass.
     pub sync_headers: bool,
     /// One block of ordered sets after every 340 data blocks (C14-6.3).
@@ -56,7 +56,7 @@ mod tests {
     fn x16_at_32_gtps() {
         let rate = LineRate {
             rate_gtps: 32,
-            width: Width::new(16).expect("x16"),
+            width: Cxl68Width::new(16).expect("x16"),
             sync_headers: false,
             skip_ordered_sets: false,
         };

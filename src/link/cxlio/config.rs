@@ -1,7 +1,7 @@
 //! Choices of the CXL.io link layer: what the sheets leave open or mark \[C\] or \[D\].
 
-use super::credit::{Advertised, Field};
-use super::tlp::Kind;
+use super::credit::{Advertised, IoCreditField};
+use super::tlp::IoCreditClass;
 use scalepool_protocols::cxl::cxl256::Mode;
 
 /// What the local prefix 8Eh carries on this link (`cxl-io` §3.8).
@@ -27,7 +27,7 @@ pub struct Buffers {
 
 /// A deliberate fault of the model, for tests of the checkers above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mutant {
+pub enum IoMutant {
     /// STP-03: a TLP that ends with its flit is handed over before the next one has come.
     TakesAtFlitEnd,
     /// LCR-03: a nullified TLP is handed over.
@@ -37,7 +37,7 @@ pub enum Mutant {
 /// A choice outside its range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: found {found}, expected {expected}")]
-pub struct ConfigError {
+pub struct IoConfigError {
     what: &'static str,
     found: u64,
     expected: &'static str,
@@ -48,7 +48,7 @@ pub struct ConfigError {
 pub struct IoConfig {
     /// Time of one flit, in which all other times are counted. 1062.5 ps: 68 bytes at x16 and 32 GT/s.
     pub flit_fs: u64,
-    /// Receive buffers by [`Kind::index`]; a kind may be infinite. Each must hold the longest TLP that comes.
+    /// Receive buffers by [`IoCreditClass::index`]; a kind may be infinite. Each must hold the longest TLP that comes.
     pub buffers: [Buffers; 3],
     /// TLPs of one kind that may wait to be sent.
     pub queue_tlps: usize,
@@ -60,7 +60,7 @@ pub struct IoConfig {
     /// What the local prefix 8Eh carries.
     pub id_prefix: IdPrefix,
     /// A deliberate fault.
-    pub mutant: Option<Mutant>,
+    pub mutant: Option<IoMutant>,
 }
 
 impl Default for IoConfig {
@@ -91,8 +91,8 @@ impl IoConfig {
     ///
     /// # Errors
     /// The first choice outside its range.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |what, found, expected| Err(ConfigError { what, found, expected });
+    pub fn check(&self) -> Result<(), IoConfigError> {
+        let wrong = |what, found, expected| Err(IoConfigError { what, found, expected });
         if self.flit_fs == 0 {
             return wrong("flit_fs", 0, "at least 1");
         }
@@ -102,12 +102,12 @@ impl IoConfig {
         if self.update_fc_fs / 4 < self.flit_fs {
             return wrong("update_fc_fs", self.update_fc_fs, "at least 4 flits");
         }
-        for kind in Kind::ALL {
+        for kind in IoCreditClass::ALL {
             let Buffers { headers, data } = self.buffers[kind.index()];
-            if !headers.is_legal(Field::Header) {
+            if !headers.is_legal(IoCreditField::Header) {
                 return wrong("buffers.headers", headers.field.into(), "at most 127 counts");
             }
-            if !data.is_legal(Field::Data) {
+            if !data.is_legal(IoCreditField::Data) {
                 return wrong("buffers.data", data.field.into(), "at most 2047 counts");
             }
         }
@@ -139,10 +139,10 @@ impl ReplayConfig {
     ///
     /// # Errors
     /// The first choice outside its range.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self) -> Result<(), IoConfigError> {
         if self.buffer_tlps == 0 || self.buffer_tlps > 2047 {
             let found = self.buffer_tlps as u64;
-            return Err(ConfigError { what: "buffer_tlps", found, expected: "1 to 2047" });
+            return Err(IoConfigError { what: "buffer_tlps", found, expected: "1 to 2047" });
         }
         Ok(())
     }

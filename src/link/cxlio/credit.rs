@@ -49,18 +49,18 @@ impl Scale {
 
 /// Which field of a DLLP counts: its width tells how far counts may be apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
+pub enum IoCreditField {
     /// Headers, 8 bits.
     Header,
     /// Data, 12 bits.
     Data,
 }
 
-impl Field {
+impl IoCreditField {
     const fn modulus(self) -> u64 {
         match self {
-            Field::Header => 1 << 8,
-            Field::Data => 1 << 12,
+            IoCreditField::Header => 1 << 8,
+            IoCreditField::Data => 1 << 12,
         }
     }
 
@@ -97,7 +97,7 @@ impl Advertised {
     }
 
     /// Whether a field can say so.
-    pub const fn is_legal(self, field: Field) -> bool {
+    pub const fn is_legal(self, field: IoCreditField) -> bool {
         self.field as u64 <= field.open()
     }
 }
@@ -137,7 +137,7 @@ impl fmt::Display for Wrong {
 /// Sender's side of one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoCreditCounter {
-    field: Field,
+    field: IoCreditField,
     scale: Scale,
     granted: Advertised,
     /// Credits granted from the start; `None`: infinite.
@@ -147,7 +147,7 @@ pub struct IoCreditCounter {
 
 impl IoCreditCounter {
     /// As an InitFC says.
-    pub fn new(field: Field, granted: Advertised) -> IoCreditCounter {
+    pub fn new(field: IoCreditField, granted: Advertised) -> IoCreditCounter {
         IoCreditCounter { field, scale: granted.scale, granted, limit: granted.credits().map(u64::from), used: 0 }
     }
 
@@ -198,18 +198,18 @@ impl IoCreditCounter {
 
 /// Receiver's side of one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ledger {
-    field: Field,
+pub struct IoCreditLedger {
+    field: IoCreditField,
     advertised: Advertised,
     /// Credits given from the start; `None`: infinite.
     given: Option<u64>,
     arrived: u64,
 }
 
-impl Ledger {
+impl IoCreditLedger {
     /// With all buffers free.
-    pub fn new(field: Field, advertised: Advertised) -> Ledger {
-        Ledger { field, advertised, given: advertised.credits().map(u64::from), arrived: 0 }
+    pub fn new(field: IoCreditField, advertised: Advertised) -> IoCreditLedger {
+        IoCreditLedger { field, advertised, given: advertised.credits().map(u64::from), arrived: 0 }
     }
 
     /// What was advertised.
@@ -258,9 +258,10 @@ mod tests {
     #[test]
     fn counts_wrap_at_each_scale() {
         for scale in Scale::ALL {
-            for field in [Field::Header, Field::Data] {
+            for field in [IoCreditField::Header, IoCreditField::Data] {
                 let advertised = Advertised { field: 20, scale };
-                let (mut purse, mut ledger) = (IoCreditCounter::new(field, advertised), Ledger::new(field, advertised));
+                let (mut purse, mut ledger) =
+                    (IoCreditCounter::new(field, advertised), IoCreditLedger::new(field, advertised));
                 let step = scale.credits();
                 for _ in 0..3 * field.modulus() {
                     assert!(purse.covers(step) && ledger.covers(step));
@@ -276,13 +277,13 @@ mod tests {
 
     #[test]
     fn wrong_updates_are_told_apart() {
-        let mut purse = IoCreditCounter::new(Field::Header, Advertised::x1(8));
+        let mut purse = IoCreditCounter::new(IoCreditField::Header, Advertised::x1(8));
         assert_eq!(purse.update(6), Err(Wrong::TakesBack { credits: 2 }));
         assert_eq!(purse.left(), Some(6));
         assert_eq!(purse.update(8), Ok(()));
         assert_eq!(purse.update(8 + 127), Err(Wrong::TooMuch { open: 135, limit: 127 }));
         assert_eq!(purse.left(), Some(8));
-        let mut endless = IoCreditCounter::new(Field::Data, Advertised::INFINITE);
+        let mut endless = IoCreditCounter::new(IoCreditField::Data, Advertised::INFINITE);
         assert_eq!(endless.update(3), Err(Wrong::Counted { field: 3 }));
         assert!(endless.covers(u32::MAX));
     }

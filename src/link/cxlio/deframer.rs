@@ -5,11 +5,11 @@
 //! follow. Behind a token that cannot be read the place of the next one is not known: everything is dropped until
 //! training.
 
-use super::config::Mutant;
+use super::config::IoMutant;
 use scalepool_protocols::cxl::cxl68::unit::PAYLOAD_BYTES;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::dllp::FRAMED_BYTES;
-use scalepool_protocols::cxl::cxlio::framing::{self, IDL, StpFault, Token};
+use scalepool_protocols::cxl::cxlio::framing::{self, FramingToken, IDL, StpFault};
 use scalepool_protocols::wire::Violation;
 
 /// Shortest framed TLP in DW: token, header of 3 DW, LCRC.
@@ -19,7 +19,7 @@ const PAYLOAD_AT: usize = 2;
 
 /// A packet, or the end of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
+pub enum DeframedItem {
     /// Start token, TLP and LCRC.
     Tlp {
         /// All of it.
@@ -50,12 +50,12 @@ pub struct Deframer {
     partial: Vec<u8>,
     /// A whole TLP whose next token has not been seen.
     held: Option<Vec<u8>>,
-    mutant: Option<Mutant>,
+    mutant: Option<IoMutant>,
 }
 
 impl Deframer {
     /// At the begin of a stream.
-    pub fn new(mutant: Option<Mutant>) -> Deframer {
+    pub fn new(mutant: Option<IoMutant>) -> Deframer {
         Deframer { state: State::Token, partial: Vec::new(), held: None, mutant }
     }
 
@@ -70,7 +70,7 @@ impl Deframer {
     }
 
     /// The packets that are whole with this payload.
-    pub fn read(&mut self, payload: &[u8; PAYLOAD_BYTES]) -> Vec<Item> {
+    pub fn read(&mut self, payload: &[u8; PAYLOAD_BYTES]) -> Vec<DeframedItem> {
         let mut items = Vec::new();
         for (n, dw) in payload.chunks_exact(DW_BYTES).enumerate() {
             if self.state == State::Lost {
@@ -79,17 +79,17 @@ impl Deframer {
             let dw = dw.try_into().expect("chunks of four bytes");
             self.dw(dw, PAYLOAD_AT + DW_BYTES * n, &mut items);
         }
-        if self.mutant == Some(Mutant::TakesAtFlitEnd) {
+        if self.mutant == Some(IoMutant::TakesAtFlitEnd) {
             self.release(false, &mut items);
         }
         items
     }
 
-    fn release(&mut self, edb: bool, items: &mut Vec<Item>) {
-        items.extend(self.held.take().map(|framed| Item::Tlp { framed, edb }));
+    fn release(&mut self, edb: bool, items: &mut Vec<DeframedItem>) {
+        items.extend(self.held.take().map(|framed| DeframedItem::Tlp { framed, edb }));
     }
 
-    fn dw(&mut self, dw: [u8; DW_BYTES], at: usize, items: &mut Vec<Item>) {
+    fn dw(&mut self, dw: [u8; DW_BYTES], at: usize, items: &mut Vec<DeframedItem>) {
         match self.state {
             State::Token => self.token(dw, at, items),
             State::Tlp(bytes) => {
@@ -103,7 +103,7 @@ impl Deframer {
                 // Two bytes of the DLLP stand behind its token, four here.
                 self.partial.extend(dw);
                 if let Ok(dllp) = self.partial[..].try_into() {
-                    items.push(Item::Dllp(dllp));
+                    items.push(DeframedItem::Dllp(dllp));
                 }
                 self.partial.clear();
                 self.state = State::Token;
@@ -112,38 +112,38 @@ impl Deframer {
         }
     }
 
-    fn token(&mut self, dw: [u8; DW_BYTES], at: usize, items: &mut Vec<Item>) {
-        let token = Token::read(&dw);
-        let edb = matches!(token, Ok(Some((Token::Edb, _))));
+    fn token(&mut self, dw: [u8; DW_BYTES], at: usize, items: &mut Vec<DeframedItem>) {
+        let token = FramingToken::read(&dw);
+        let edb = matches!(token, Ok(Some((FramingToken::Edb, _))));
         if edb && self.held.is_some() {
             self.release(true, items);
             return;
         }
         self.release(false, items);
         let lost = |rule, expected: &str, text: String| {
-            Item::Lost(Violation::at_byte(rule, at, format!("{dw:02x?}"), expected, text))
+            DeframedItem::Lost(Violation::at_byte(rule, at, format!("{dw:02x?}"), expected, text))
         };
         let item = match token {
-            Ok(Some((Token::Idl, _))) if dw == [IDL; DW_BYTES] => return,
-            Ok(Some((Token::Idl, _))) => {
+            Ok(Some((FramingToken::Idl, _))) if dw == [IDL; DW_BYTES] => return,
+            Ok(Some((FramingToken::Idl, _))) => {
                 lost("CXLIO-STP-04", "four IDL", "a token begins at a byte that is not a multiple of four".into())
             }
-            Ok(Some((Token::Sdp, _))) => {
+            Ok(Some((FramingToken::Sdp, _))) => {
                 self.partial.extend(&dw[framing::SDP.len()..]);
                 self.state = State::Dllp;
                 return;
             }
             // The end of the data stream is told by the protocol ID here; the token says nothing more.
-            Ok(Some((Token::Eds, _))) => return,
-            Ok(Some((Token::Stp(stp), _))) if stp.length_dw >= SHORTEST_DW => {
+            Ok(Some((FramingToken::Eds, _))) => return,
+            Ok(Some((FramingToken::Stp(stp), _))) if stp.length_dw >= SHORTEST_DW => {
                 self.partial.extend(dw);
                 self.state = State::Tlp(DW_BYTES * usize::from(stp.length_dw));
                 return;
             }
-            Ok(Some((Token::Stp(_), _))) => {
+            Ok(Some((FramingToken::Stp(_), _))) => {
                 lost("CXLIO-STP-01", "at least 5 DW", "the start token announces too short a TLP".into())
             }
-            Ok(Some((Token::Edb, _))) => {
+            Ok(Some((FramingToken::Edb, _))) => {
                 lost("CXLIO-STP-02", "a TLP before it", "EDB received without a TLP before it".into())
             }
             Ok(None) => lost("CXLIO-STP-02", "STP, SDP, EDB, EDS or IDL", "these four bytes are not a token".into()),

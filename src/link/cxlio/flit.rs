@@ -6,20 +6,20 @@
 //! are asked for apart, with [`Client::dllp`], for every CXL.io flit and NOP that leaves. A DLLP that finds none for a
 //! while gets a flit of NOPs.
 
-use super::config::{ConfigError, FlitConfig, IoConfig};
-use super::port::{Channel, Port};
-use super::tlp::Form;
-use crate::cxl256::client::{Client, Part};
-use crate::event::Event;
-use crate::line_time::{Parts, Stream, Use};
+use super::config::{FlitConfig, IoConfig, IoConfigError};
+use super::port::{IoChannel, IoPort};
+use super::tlp::IoTlpForm;
+use crate::cxl256::client::{Client, FlitPart};
+use crate::event::LinkEvent;
+use crate::line_time::{LineTimeParts, Stream, Use};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, body_byte, body_bytes};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, body_byte, body_bytes};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{DllpType, FcType};
 use scalepool_protocols::cxl::cxlio::dllp::{DLLP_BYTES, Dllp, DllpFc};
-use scalepool_protocols::cxl::cxlio::stream::{self, GROUP_BYTES, Kind as PieceKind, Reader, STARTS_PER_GROUP};
+use scalepool_protocols::cxl::cxlio::stream::{self, GROUP_BYTES, PieceKind, STARTS_PER_GROUP, TlpRegionReader};
 use scalepool_protocols::wire::{At, Violation, Wire};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -40,15 +40,15 @@ pub const fn tlp_bytes(mode: Mode) -> usize {
 /// One end of CXL.io on a 256B link.
 #[derive(Debug, Clone)]
 pub struct FlitEnd {
-    channel: Channel,
+    channel: IoChannel,
     flit: FlitConfig,
     /// Bytes of the TLP that has begun.
     stream: VecDeque<u8>,
     /// What they are for.
     stream_uses: Stream,
     /// What the place of the last flit was used for.
-    uses: Parts,
-    reader: Reader,
+    uses: LineTimeParts,
+    reader: TlpRegionReader,
     /// TLPs that started in each group of the flit that is being read.
     starts: [usize; 2],
     /// Flit clock since which a DLLP waits.
@@ -62,15 +62,15 @@ impl FlitEnd {
     ///
     /// # Errors
     /// A choice outside its range.
-    pub fn new(config: IoConfig, flit: FlitConfig) -> Result<FlitEnd, ConfigError> {
+    pub fn new(config: IoConfig, flit: FlitConfig) -> Result<FlitEnd, IoConfigError> {
         let pbr = flit.mode == Mode::Pbr;
         Ok(FlitEnd {
-            channel: Channel::new(config, Form::Flit { pbr })?,
+            channel: IoChannel::new(config, IoTlpForm::Flit { pbr })?,
             flit,
             stream: VecDeque::new(),
             stream_uses: Stream::default(),
-            uses: Parts::default(),
-            reader: Reader::new(pbr),
+            uses: LineTimeParts::default(),
+            reader: TlpRegionReader::new(pbr),
             starts: [0; 2],
             dllp_since: None,
             resumed: false,
@@ -92,7 +92,7 @@ impl FlitEnd {
     fn fill(&mut self) -> Option<Vec<u8>> {
         let (mut region, mut used) = (Vec::with_capacity(tlp_bytes(self.flit.mode)), false);
         let mut starts = [0; 2];
-        let mut parts = Parts::default();
+        let mut parts = LineTimeParts::default();
         while region.len() < tlp_bytes(self.flit.mode) {
             let group = usize::from(region.len() >= GROUP_BYTES);
             if self.stream.is_empty()
@@ -100,7 +100,7 @@ impl FlitEnd {
                 && let Some(tlp) = self.channel.next_tlp()
             {
                 starts[group] += 1;
-                let of_tlp = Parts::all(Use::Headers).with(Use::Payload, 8 * tlp.payload().len() as u32);
+                let of_tlp = LineTimeParts::all(Use::Headers).with(Use::Payload, 8 * tlp.payload().len() as u32);
                 self.stream_uses.push(8 * tlp.bytes().len() as u32, &of_tlp);
                 self.stream.extend(tlp.into_bytes());
             }
@@ -192,23 +192,23 @@ impl FlitEnd {
     }
 }
 
-impl Port for FlitEnd {
-    fn channel(&self) -> &Channel {
+impl IoPort for FlitEnd {
+    fn channel(&self) -> &IoChannel {
         &self.channel
     }
 
-    fn channel_mut(&mut self) -> &mut Channel {
+    fn channel_mut(&mut self) -> &mut IoChannel {
         &mut self.channel
     }
 }
 
 /// TLP bytes of a part of a flit.
-fn region(flit: &Flit, mode: Mode, range: Range<usize>) -> Vec<u8> {
+fn region(flit: &Cxl256Flit, mode: Mode, range: Range<usize>) -> Vec<u8> {
     range.map(|k| flit.0[body_byte(mode, k)]).collect()
 }
 
 impl Client for FlitEnd {
-    fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
+    fn transmit(&mut self, now_flits: u64) -> Option<Cxl256Flit> {
         self.tick(now_flits);
         let region = match self.fill() {
             Some(region) => region,
@@ -222,29 +222,29 @@ impl Client for FlitEnd {
                     return None;
                 }
                 self.dllp_since = None;
-                self.uses = Parts::all(Use::Control);
+                self.uses = LineTimeParts::all(Use::Control);
                 vec![0; tlp_bytes(self.flit.mode)]
             }
         };
         self.channel.stats.flits += 1;
-        let mut flit = Flit::ZERO;
+        let mut flit = Cxl256Flit::ZERO;
         let fits = flit.set_header(&FlitHeader { flit_type: FlitType::Io, ..FlitHeader::default() });
         debug_assert!(fits.is_ok(), "a type of a table has two bits");
         flit.set_body(self.flit.mode, region.into_iter().chain(NOTHING));
         Some(flit)
     }
 
-    fn uses(&self) -> Parts {
+    fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
-    fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64) {
+    fn receive(&mut self, flit: &Cxl256Flit, part: FlitPart, now_flits: u64) {
         self.tick(now_flits);
         let all = tlp_bytes(self.flit.mode);
         let range = match part {
-            Part::Whole => 0..all,
-            Part::Even => 0..EVEN_TLP_BYTES,
-            Part::Odd => EVEN_TLP_BYTES..all,
+            FlitPart::Whole => 0..all,
+            FlitPart::Even => 0..EVEN_TLP_BYTES,
+            FlitPart::Odd => EVEN_TLP_BYTES..all,
         };
         if range.start == 0 {
             self.starts = [0; 2];
@@ -296,7 +296,7 @@ impl Client for FlitEnd {
         self.channel.reset();
         self.stream.clear();
         self.stream_uses.clear();
-        self.reader = Reader::new(self.flit.mode == Mode::Pbr);
+        self.reader = TlpRegionReader::new(self.flit.mode == Mode::Pbr);
         (self.starts, self.dllp_since, self.resumed) = ([0; 2], None, true);
     }
 
@@ -315,7 +315,7 @@ impl Client for FlitEnd {
         Some(now_flits + 1)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         self.take_io_events()
     }
 }

@@ -8,8 +8,8 @@
 //! call; a TLP leaves only if [`FlowControl::may_send`], and takes its credits with [`FlowControl::sent`].
 
 use super::config::IoConfig;
-use super::credit::{Advertised, Field, IoCreditCounter, Ledger, Scale, Wrong};
-use super::tlp::{Kind, Tlp};
+use super::credit::{Advertised, IoCreditCounter, IoCreditField, IoCreditLedger, Scale, Wrong};
+use super::tlp::{IoCreditClass, IoTlp};
 use crate::event::finding;
 use scalepool_protocols::cxl::cxlio::code::FcType;
 use scalepool_protocols::cxl::cxlio::dllp::{Dllp, DllpFc};
@@ -17,7 +17,7 @@ use scalepool_protocols::wire::{Violation, Wire};
 
 /// Step of the initialisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum FlowInitStep {
     /// InitFC1 goes out; the peer's credits are not known.
     Init1,
     /// InitFC2 goes out; the peer may not know ours.
@@ -34,7 +34,7 @@ enum Says {
     Update,
 }
 
-fn read_type(fc_type: FcType) -> Option<(Says, Kind)> {
+fn read_type(fc_type: FcType) -> Option<(Says, IoCreditClass)> {
     let says = match fc_type.0 >> 2 {
         1 => Says::Init1,
         3 => Says::Init2,
@@ -42,10 +42,10 @@ fn read_type(fc_type: FcType) -> Option<(Says, Kind)> {
         _ => return None,
     };
     // Types 4, 8 and 12 begin with posted; the fourth of each is reserved.
-    Kind::ALL.get(usize::from(fc_type.0 & 3)).map(|&kind| (says, kind))
+    IoCreditClass::ALL.get(usize::from(fc_type.0 & 3)).map(|&kind| (says, kind))
 }
 
-fn type_of(says: Says, kind: Kind) -> FcType {
+fn type_of(says: Says, kind: IoCreditClass) -> FcType {
     let first = match says {
         Says::Init1 => FcType::InitFc1P,
         Says::Init2 => FcType::InitFc2P,
@@ -57,10 +57,10 @@ fn type_of(says: Says, kind: Kind) -> FcType {
 /// Flow control of one end.
 #[derive(Debug, Clone)]
 pub struct FlowControl {
-    step: Step,
+    step: FlowInitStep,
     /// What the peer has granted: headers and data.
     purses: [Option<[IoCreditCounter; 2]>; 3],
-    ledgers: [[Ledger; 2]; 3],
+    ledgers: [[IoCreditLedger; 2]; 3],
     /// InitFC of this round that went.
     burst: usize,
     /// Flit clock of the next round.
@@ -81,10 +81,12 @@ pub struct FlowControl {
 impl FlowControl {
     /// Before the first InitFC1.
     pub fn new(config: &IoConfig) -> FlowControl {
-        let ledgers = config.buffers.map(|b| [Ledger::new(Field::Header, b.headers), Ledger::new(Field::Data, b.data)]);
+        let ledgers = config.buffers.map(|b| {
+            [IoCreditLedger::new(IoCreditField::Header, b.headers), IoCreditLedger::new(IoCreditField::Data, b.data)]
+        });
         let silence_flits = config.flits(config.update_fc_fs, 4);
         FlowControl {
-            step: Step::Init1,
+            step: FlowInitStep::Init1,
             purses: [None; 3],
             ledgers,
             burst: 0,
@@ -101,23 +103,23 @@ impl FlowControl {
     }
 
     /// Step of the initialisation.
-    pub fn step(&self) -> Step {
+    pub fn step(&self) -> FlowInitStep {
         self.step
     }
 
     /// What the peer has granted of headers and data, once it is known.
-    pub fn purses(&self, kind: Kind) -> Option<&[IoCreditCounter; 2]> {
+    pub fn purses(&self, kind: IoCreditClass) -> Option<&[IoCreditCounter; 2]> {
         self.purses[kind.index()].as_ref()
     }
 
     /// Receive buffers of headers and data.
-    pub fn ledgers(&self, kind: Kind) -> &[Ledger; 2] {
+    pub fn ledgers(&self, kind: IoCreditClass) -> &[IoCreditLedger; 2] {
         &self.ledgers[kind.index()]
     }
 
     /// All receive buffers are free.
     pub fn is_home(&self) -> bool {
-        self.ledgers.as_flattened().iter().all(Ledger::is_home)
+        self.ledgers.as_flattened().iter().all(IoCreditLedger::is_home)
     }
 
     /// Both ends count afresh from here: the link was down. What was said before may be lost.
@@ -130,13 +132,13 @@ impl FlowControl {
     // ---- credits of TLPs -----------------------------------------------------------------------------------------
 
     /// Whether the peer has room for a TLP.
-    pub fn may_send(&self, tlp: &Tlp) -> bool {
-        self.step == Step::Up
+    pub fn may_send(&self, tlp: &IoTlp) -> bool {
+        self.step == FlowInitStep::Up
             && self.purses(tlp.kind()).is_some_and(|[h, d]| h.covers(1) && d.covers(tlp.data_credits()))
     }
 
     /// Takes the credits of a TLP that leaves.
-    pub fn sent(&mut self, tlp: &Tlp) {
+    pub fn sent(&mut self, tlp: &IoTlp) {
         if let Some([headers, data]) = &mut self.purses[tlp.kind().index()] {
             headers.spend(1);
             data.spend(tlp.data_credits());
@@ -144,10 +146,10 @@ impl FlowControl {
     }
 
     /// A TLP has come. `false`: without credit, there is no room for it.
-    pub fn arrived(&mut self, tlp: &Tlp) -> bool {
-        if self.step == Step::Init2 {
+    pub fn arrived(&mut self, tlp: &IoTlp) -> bool {
+        if self.step == FlowInitStep::Init2 {
             // The peer is up, so it knows our credits.
-            self.step = Step::Up;
+            self.step = FlowInitStep::Up;
         }
         let [headers, data] = &mut self.ledgers[tlp.kind().index()];
         let fits = headers.covers(1) && data.covers(tlp.data_credits());
@@ -159,7 +161,7 @@ impl FlowControl {
     }
 
     /// The buffers of a TLP are free again.
-    pub fn freed(&mut self, tlp: &Tlp) {
+    pub fn freed(&mut self, tlp: &IoTlp) {
         let [headers, data] = &mut self.ledgers[tlp.kind().index()];
         headers.free(1);
         data.free(tlp.data_credits());
@@ -185,19 +187,21 @@ impl FlowControl {
             Says::Init1 | Says::Init2 => {
                 if self.purses[n].is_none() {
                     let [headers, data] = [0, 1].map(|i| Advertised { field: fields[i], scale: Scale::of(scales[i]) });
-                    self.purses[n] =
-                        Some([IoCreditCounter::new(Field::Header, headers), IoCreditCounter::new(Field::Data, data)]);
+                    self.purses[n] = Some([
+                        IoCreditCounter::new(IoCreditField::Header, headers),
+                        IoCreditCounter::new(IoCreditField::Data, data),
+                    ]);
                 }
-                if self.step == Step::Init1 && self.purses.iter().all(Option::is_some) {
-                    (self.step, self.burst, self.next_burst) = (Step::Init2, 0, now);
+                if self.step == FlowInitStep::Init1 && self.purses.iter().all(Option::is_some) {
+                    (self.step, self.burst, self.next_burst) = (FlowInitStep::Init2, 0, now);
                     self.restart_clocks(now);
-                } else if self.step == Step::Init2 && says == Says::Init2 {
+                } else if self.step == FlowInitStep::Init2 && says == Says::Init2 {
                     self.up(now);
                 }
                 None
             }
             Says::Update => {
-                if self.step == Step::Init2 {
+                if self.step == FlowInitStep::Init2 {
                     self.up(now);
                 }
                 self.update(dllp.fc_type, kind, fields, now)
@@ -206,11 +210,11 @@ impl FlowControl {
     }
 
     fn up(&mut self, now: u64) {
-        self.step = Step::Up;
+        self.step = FlowInitStep::Up;
         self.restart_clocks(now);
     }
 
-    fn update(&mut self, fc_type: FcType, kind: Kind, fields: [u16; 2], now: u64) -> Option<Violation> {
+    fn update(&mut self, fc_type: FcType, kind: IoCreditClass, fields: [u16; 2], now: u64) -> Option<Violation> {
         let purses = self.purses[kind.index()].as_mut()?;
         (self.heard_at[kind.index()], self.silence_told[kind.index()]) = (now, false);
         let mut wrong: Option<(&str, Wrong)> = None;
@@ -228,12 +232,14 @@ impl FlowControl {
     /// Whether a DLLP is due.
     pub fn has_dllp(&self, now: u64) -> bool {
         match self.step {
-            Step::Init1 | Step::Init2 => self.burst < Kind::ALL.len() || now >= self.next_burst,
-            Step::Up => Kind::ALL.into_iter().any(|kind| self.update_due(kind, now)),
+            FlowInitStep::Init1 | FlowInitStep::Init2 => {
+                self.burst < IoCreditClass::ALL.len() || now >= self.next_burst
+            }
+            FlowInitStep::Up => IoCreditClass::ALL.into_iter().any(|kind| self.update_due(kind, now)),
         }
     }
 
-    fn update_due(&self, kind: Kind, now: u64) -> bool {
+    fn update_due(&self, kind: IoCreditClass, now: u64) -> bool {
         let n = kind.index();
         let changed = self.ledgers(kind).map(|l| l.said()) != self.said[n];
         !self.held && (changed || now >= self.speak_at[n])
@@ -244,9 +250,9 @@ impl FlowControl {
         if self.has_dllp(now) {
             return Some(now + 1);
         }
-        let Step::Up = self.step else { return Some(self.next_burst.max(now + 1)) };
+        let FlowInitStep::Up = self.step else { return Some(self.next_burst.max(now + 1)) };
         let speak = self.speak_at.into_iter().filter(|_| !self.held);
-        let listen = Kind::ALL
+        let listen = IoCreditClass::ALL
             .into_iter()
             .filter(|&kind| self.listens(kind))
             .map(|kind| self.heard_at[kind.index()] + self.silence_flits + 1);
@@ -254,10 +260,10 @@ impl FlowControl {
     }
 
     /// Whether a silence about a kind would be told.
-    fn listens(&self, kind: Kind) -> bool {
+    fn listens(&self, kind: IoCreditClass) -> bool {
         let n = kind.index();
         let finite = self.purses[n].is_some_and(|p| p.iter().any(|p| p.left().is_some()));
-        self.step == Step::Up && finite && !self.silence_told[n]
+        self.step == FlowInitStep::Up && finite && !self.silence_told[n]
     }
 
     /// The next DLLP that is due.
@@ -266,14 +272,16 @@ impl FlowControl {
             return None;
         }
         let (says, kind) = match self.step {
-            Step::Up => (Says::Update, Kind::ALL.into_iter().find(|&kind| self.update_due(kind, now))?),
+            FlowInitStep::Up => {
+                (Says::Update, IoCreditClass::ALL.into_iter().find(|&kind| self.update_due(kind, now))?)
+            }
             step => {
-                if self.burst == Kind::ALL.len() {
+                if self.burst == IoCreditClass::ALL.len() {
                     self.burst = 0;
                 }
-                let kind = Kind::ALL[self.burst];
+                let kind = IoCreditClass::ALL[self.burst];
                 (self.burst, self.next_burst) = (self.burst + 1, now + self.init_repeat_flits);
-                (if step == Step::Init1 { Says::Init1 } else { Says::Init2 }, kind)
+                (if step == FlowInitStep::Init1 { Says::Init1 } else { Says::Init2 }, kind)
             }
         };
         let ledgers = self.ledgers(kind);
@@ -298,7 +306,7 @@ impl FlowControl {
 
     /// DLL-08: a kind of which nothing was heard for too long; told once.
     pub fn silence(&mut self, now: u64) -> Option<Violation> {
-        let silent = Kind::ALL
+        let silent = IoCreditClass::ALL
             .into_iter()
             .find(|&kind| self.listens(kind) && now > self.heard_at[kind.index()] + self.silence_flits)?;
         self.silence_told[silent.index()] = true;

@@ -6,9 +6,9 @@
 //! are below it. Detail: one flit a flit clock in each direction. Left out: more virtual channels, shared credits, the
 //! exchange of data link features, Optimized_Update_FC, ECRC and IDE checks, what a TLP means.
 //!
-//! Both ends are a [`Port`] to those above. A walk through one flit clock: what arrived is cut into TLPs and DLLPs; TLPs
-//! with credit wait until they are popped, DLLPs move credits and acknowledgements. Then the end fills a flit: DLLPs that
-//! are due, what must go again, TLPs that have credit in the order of [`queue`], and filler.
+//! Both ends are an [`IoPort`] to those above. A walk through one flit clock: what arrived is cut into TLPs and DLLPs;
+//! TLPs with credit wait until they are popped, DLLPs move credits and acknowledgements. Then the end fills a flit:
+//! DLLPs that are due, what must go again, TLPs that have credit in the order of [`queue`], and filler.
 
 pub mod config;
 pub mod credit;
@@ -21,9 +21,9 @@ pub mod queue;
 pub mod sequence;
 pub mod tlp;
 
-pub use config::{Buffers, ConfigError, FlitConfig, IdPrefix, IoConfig, Mutant, ReplayConfig};
+pub use config::{Buffers, FlitConfig, IdPrefix, IoConfig, IoConfigError, IoMutant, ReplayConfig};
 pub use credit::{Advertised, Scale};
 pub use flit::FlitEnd;
 pub use nonflit::NonFlitEnd;
-pub use port::{Port, Refused, Room, Stats, Why};
-pub use tlp::{Form, Kind, Tlp, TlpError};
+pub use port::{IoCreditRoom, IoPort, IoRefused, Stats, Why};
+pub use tlp::{IoCreditClass, IoTlp, IoTlpError, IoTlpForm};

@@ -4,17 +4,17 @@
 //! DLLP by its CRC. [`Client::transmit`] fills 64 bytes, in this order: the rest of a packet that straddles, Nak, Ack,
 //! flow control, TLPs of a replay, new TLPs, IDL. A unit of IDL alone goes only behind one that ended with a TLP.
 
-use super::config::{ConfigError, IoConfig, Mutant, ReplayConfig};
-use super::deframer::{Deframer, Item};
-use super::port::{Channel, Port};
-use super::sequence::{Heard, Receiver, Sender, Verdict};
-use super::tlp::Form;
+use super::config::{IoConfig, IoConfigError, IoMutant, ReplayConfig};
+use super::deframer::{DeframedItem, Deframer};
+use super::port::{IoChannel, IoPort};
+use super::sequence::{Heard, IoSequenceSender, Receiver, Verdict};
+use super::tlp::IoTlpForm;
 use crate::arbmux::cxl68::Client;
 use crate::event::{Severity, finding};
-use crate::line_time::{Parts, Stream, Use};
+use crate::line_time::{LineTimeParts, Stream, Use};
 use scalepool_protocols::check::pcie;
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, UNIT_BYTES, Unit};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, PAYLOAD_BYTES, UNIT_BYTES};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{DllpType, FcType};
 use scalepool_protocols::cxl::cxlio::dllp::{Dllp, DllpAckNak, DllpFc};
@@ -25,9 +25,9 @@ use std::collections::VecDeque;
 /// One end of CXL.io on a 68B link.
 #[derive(Debug, Clone)]
 pub struct NonFlitEnd {
-    channel: Channel,
+    channel: IoChannel,
     replay: ReplayConfig,
-    sender: Sender,
+    sender: IoSequenceSender,
     receiver: Receiver,
     deframer: Deframer,
     /// Bytes of packets that have begun.
@@ -35,7 +35,7 @@ pub struct NonFlitEnd {
     /// What they are for.
     stream_uses: Stream,
     /// What the place of the last unit was used for.
-    uses: Parts,
+    uses: LineTimeParts,
     /// The packet at the end of `stream` is a TLP.
     tail_is_tlp: bool,
     /// The last unit ended with a TLP: its receiver waits for what follows.
@@ -57,18 +57,18 @@ impl NonFlitEnd {
     ///
     /// # Errors
     /// A choice outside its range.
-    pub fn new(config: IoConfig, replay: ReplayConfig) -> Result<NonFlitEnd, ConfigError> {
+    pub fn new(config: IoConfig, replay: ReplayConfig) -> Result<NonFlitEnd, IoConfigError> {
         config.check()?;
         replay.check()?;
         Ok(NonFlitEnd {
-            sender: Sender::new(&replay, &config),
+            sender: IoSequenceSender::new(&replay, &config),
             receiver: Receiver::new(&replay, &config),
             deframer: Deframer::new(config.mutant),
-            channel: Channel::new(config, Form::NonFlit)?,
+            channel: IoChannel::new(config, IoTlpForm::NonFlit)?,
             replay,
             stream: VecDeque::new(),
             stream_uses: Stream::default(),
-            uses: Parts::default(),
+            uses: LineTimeParts::default(),
             tail_is_tlp: false,
             owes_token: false,
             fruitless: 0,
@@ -108,16 +108,16 @@ impl NonFlitEnd {
 
     fn put_dllp(&mut self, dllp: Dllp) {
         self.channel.stats.dllps_sent += 1;
-        self.put(framing::frame_dllp(dllp), &Parts::all(Use::Control));
+        self.put(framing::frame_dllp(dllp), &LineTimeParts::all(Use::Control));
     }
 
-    fn put(&mut self, bytes: impl IntoIterator<Item = u8>, parts: &Parts) {
+    fn put(&mut self, bytes: impl IntoIterator<Item = u8>, parts: &LineTimeParts) {
         let before = self.stream.len();
         self.stream.extend(bytes);
         self.stream_uses.push(8 * (self.stream.len() - before) as u32, parts);
     }
 
-    fn put_tlp(&mut self, number: u16, tlp: &[u8], parts: &Parts) {
+    fn put_tlp(&mut self, number: u16, tlp: &[u8], parts: &LineTimeParts) {
         // Longer ones were refused.
         if let Some((token, lcrc)) = framing::frame_tlp(number, tlp) {
             self.put(token.iter().chain(tlp).chain(&lcrc).copied(), parts);
@@ -130,7 +130,7 @@ impl NonFlitEnd {
         let number = self.sender.next_number();
         if let Some((token, _)) = framing::frame_tlp(number, &tlp) {
             let lcrc = pcie::lcrc_nullified(number, &tlp);
-            self.put(token.into_iter().chain(tlp).chain(lcrc).chain(EDB), &Parts::all(Use::Replay));
+            self.put(token.into_iter().chain(tlp).chain(lcrc).chain(EDB), &LineTimeParts::all(Use::Replay));
         }
     }
 
@@ -150,14 +150,14 @@ impl NonFlitEnd {
         if let Some((number, tlp)) = self.sender.next_replayed(now) {
             let tlp = tlp.to_vec();
             self.channel.stats.replayed += 1;
-            self.put_tlp(number, &tlp, &Parts::all(Use::Replay));
+            self.put_tlp(number, &tlp, &LineTimeParts::all(Use::Replay));
             return Some(true);
         }
         if !self.sender.has_room() {
             return None;
         }
         let tlp = self.channel.next_tlp()?;
-        let parts = Parts::all(Use::Headers).with(Use::Payload, 8 * tlp.payload().len() as u32);
+        let parts = LineTimeParts::all(Use::Headers).with(Use::Payload, 8 * tlp.payload().len() as u32);
         let tlp = tlp.into_bytes();
         let nullified = self.nullify > 0;
         if nullified {
@@ -204,7 +204,7 @@ impl NonFlitEnd {
         // Token and length were judged where it was cut out.
         let Ok(Some(mut framed)) = framing::unframe_tlp(bytes) else { return };
         let mut edb = edb;
-        if let (Framed::Nullified(number), Some(Mutant::TakesNullified)) = (framed, self.channel.config.mutant) {
+        if let (Framed::Nullified(number), Some(IoMutant::TakesNullified)) = (framed, self.channel.config.mutant) {
             (framed, edb) = (Framed::Good(number, &bytes[DW_BYTES..bytes.len() - DW_BYTES]), false);
         }
         match framed {
@@ -269,18 +269,18 @@ impl NonFlitEnd {
     }
 }
 
-impl Port for NonFlitEnd {
-    fn channel(&self) -> &Channel {
+impl IoPort for NonFlitEnd {
+    fn channel(&self) -> &IoChannel {
         &self.channel
     }
 
-    fn channel_mut(&mut self) -> &mut Channel {
+    fn channel_mut(&mut self) -> &mut IoChannel {
         &mut self.channel
     }
 }
 
 impl Client for NonFlitEnd {
-    fn transmit(&mut self, now: u64) -> Option<Unit> {
+    fn transmit(&mut self, now: u64) -> Option<Cxl68Unit> {
         self.tick(now);
         let heard = self.sender.clock(now);
         self.act_on(heard);
@@ -293,31 +293,31 @@ impl Client for NonFlitEnd {
             false if self.channel.can_send() => Use::Replay,
             false => Use::Idle,
         };
-        self.uses = Parts::all(empty);
+        self.uses = LineTimeParts::all(empty);
         if self.stream.is_empty() && !self.owes_token {
             return None;
         }
         self.owes_token = self.stream.len() == PAYLOAD_BYTES && self.tail_is_tlp;
         let mut payload = [IDL; PAYLOAD_BYTES];
         let here = self.stream.len().min(PAYLOAD_BYTES);
-        self.uses = Parts::all(empty).with(Use::Headers, 8 * (UNIT_BYTES - PAYLOAD_BYTES) as u32);
+        self.uses = LineTimeParts::all(empty).with(Use::Headers, 8 * (UNIT_BYTES - PAYLOAD_BYTES) as u32);
         self.stream_uses.take(8 * here as u32, &mut self.uses);
         payload.iter_mut().zip(self.stream.drain(..here)).for_each(|(to, from)| *to = from);
         self.channel.stats.flits += 1;
-        Some(Unit::plain(pid::IO, &payload))
+        Some(Cxl68Unit::plain(pid::IO, &payload))
     }
 
-    fn uses(&self) -> Parts {
+    fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
-    fn receive(&mut self, unit: &Unit, now: u64) {
+    fn receive(&mut self, unit: &Cxl68Unit, now: u64) {
         self.tick(now);
         for item in self.deframer.read(unit.payload()) {
             match item {
-                Item::Tlp { framed, edb } => self.take_tlp(&framed, edb, now),
-                Item::Dllp(bytes) => self.take_dllp(&bytes, now),
-                Item::Lost(violation) => {
+                DeframedItem::Tlp { framed, edb } => self.take_tlp(&framed, edb, now),
+                DeframedItem::Dllp(bytes) => self.take_dllp(&bytes, now),
+                DeframedItem::Lost(violation) => {
                     self.channel.stats.bad += 1;
                     self.channel.event(Severity::Retrain, violation);
                     self.ask_for_training();
@@ -342,7 +342,7 @@ impl Client for NonFlitEnd {
     fn link_reset(&mut self) {
         self.phy_down();
         self.channel.reset();
-        self.sender = Sender::new(&self.replay, &self.channel.config);
+        self.sender = IoSequenceSender::new(&self.replay, &self.channel.config);
         self.receiver = Receiver::new(&self.replay, &self.channel.config);
         self.resumed = true;
     }

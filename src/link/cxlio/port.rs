@@ -1,10 +1,10 @@
 //! What both link layers show to those above: TLPs in, TLPs out, credits, events.
 
-use super::config::{ConfigError, IdPrefix, IoConfig};
-use super::flow::{FlowControl, Step};
+use super::config::{IdPrefix, IoConfig, IoConfigError};
+use super::flow::{FlowControl, FlowInitStep};
 use super::queue::Queues;
-use super::tlp::{Form, Kind, Tlp};
-use crate::event::{Event, Severity, finding};
+use super::tlp::{IoCreditClass, IoTlp, IoTlpForm};
+use crate::event::{LinkEvent, Severity, finding};
 use scalepool_protocols::wire::Violation;
 
 /// Why a TLP was not taken.
@@ -17,9 +17,9 @@ pub enum Why {
     #[error("found {found:?}, expected {expected:?}")]
     Form {
         /// Of the TLP.
-        found: Form,
+        found: IoTlpForm,
         /// Of the link.
-        expected: Form,
+        expected: IoTlpForm,
     },
     /// The peer has advertised less than it needs.
     #[error("found {found} data credits, expected at most the {expected} that the peer has")]
@@ -50,16 +50,16 @@ pub enum Why {
 /// A TLP that was not taken, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("TLP refused: {why}")]
-pub struct Refused {
+pub struct IoRefused {
     /// The TLP, given back.
-    pub tlp: Tlp,
+    pub tlp: IoTlp,
     /// Why.
     pub why: Why,
 }
 
 /// What could be sent of one kind now; `None`: without limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct IoCreditRoom {
     /// TLPs: credits of the peer that no waiting TLP will take.
     pub headers: Option<u64>,
     /// Data credits of 4 DW, likewise.
@@ -71,9 +71,9 @@ pub struct Room {
 pub struct Stats {
     /// Units made, or new payload flits.
     pub flits: u64,
-    /// TLPs sent, first copies, by [`Kind::index`].
+    /// TLPs sent, first copies, by [`IoCreditClass::index`].
     pub sent: [u64; 3],
-    /// TLPs handed to the queue above, by [`Kind::index`].
+    /// TLPs handed to the queue above, by [`IoCreditClass::index`].
     pub received: [u64; 3],
     /// DLLPs sent.
     pub dllps_sent: u64,
@@ -105,15 +105,15 @@ pub struct Stats {
     pub trainings: u64,
 }
 
-/// A link layer of CXL.io, seen from above. The same for both modes; only the [`Form`] of the TLPs differs.
-pub trait Port {
+/// A link layer of CXL.io, seen from above. The same for both modes; only the [`IoTlpForm`] of the TLPs differs.
+pub trait IoPort {
     /// The part that both modes share.
-    fn channel(&self) -> &Channel;
+    fn channel(&self) -> &IoChannel;
     /// The same, to be changed.
-    fn channel_mut(&mut self) -> &mut Channel;
+    fn channel_mut(&mut self) -> &mut IoChannel;
 
     /// Form of the TLPs of this link.
-    fn form(&self) -> Form {
+    fn form(&self) -> IoTlpForm {
         self.channel().form
     }
 
@@ -121,28 +121,28 @@ pub trait Port {
     ///
     /// # Errors
     /// The TLP comes back: no room, or it can never go.
-    fn push(&mut self, tlp: Tlp) -> Result<(), Refused> {
+    fn push(&mut self, tlp: IoTlp) -> Result<(), IoRefused> {
         self.channel_mut().push(tlp)
     }
 
     /// The next TLP that has come; its buffers become credits of the peer.
-    fn pop(&mut self) -> Option<Tlp> {
+    fn pop(&mut self) -> Option<IoTlp> {
         self.channel_mut().pop(|_| true)
     }
 
     /// The next TLP of the kinds that `wanted` picks, as far as the ordering rules let it pass others. A consumer that
     /// cannot take non-posted requests goes on with the other kinds so.
-    fn pop_if(&mut self, wanted: &dyn Fn(Kind) -> bool) -> Option<Tlp> {
+    fn pop_if(&mut self, wanted: &dyn Fn(IoCreditClass) -> bool) -> Option<IoTlp> {
         self.channel_mut().pop(wanted)
     }
 
     /// Whether TLPs may flow: credits are known at both ends.
     fn is_up(&self) -> bool {
-        self.channel().flow.step() == Step::Up
+        self.channel().flow.step() == FlowInitStep::Up
     }
 
     /// Credits of the peer beyond those that waiting TLPs will take; none before the link is up.
-    fn room(&self, kind: Kind) -> Room {
+    fn room(&self, kind: IoCreditClass) -> IoCreditRoom {
         self.channel().room(kind)
     }
 
@@ -153,7 +153,7 @@ pub trait Port {
     }
 
     /// Events since the last call.
-    fn take_io_events(&mut self) -> Vec<Event> {
+    fn take_io_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.channel_mut().events)
     }
 
@@ -175,22 +175,22 @@ pub trait Port {
 
 /// Queues, credits and events of one end.
 #[derive(Debug, Clone)]
-pub struct Channel {
+pub struct IoChannel {
     pub(super) config: IoConfig,
-    pub(super) form: Form,
+    pub(super) form: IoTlpForm,
     pub(super) flow: FlowControl,
     pub(super) stats: Stats,
     /// Flits received.
     pub(super) received: u64,
     outgoing: Queues,
     incoming: Queues,
-    events: Vec<Event>,
+    events: Vec<LinkEvent>,
 }
 
-impl Channel {
-    pub(super) fn new(config: IoConfig, form: Form) -> Result<Channel, ConfigError> {
+impl IoChannel {
+    pub(super) fn new(config: IoConfig, form: IoTlpForm) -> Result<IoChannel, IoConfigError> {
         config.check()?;
-        Ok(Channel {
+        Ok(IoChannel {
             flow: FlowControl::new(&config),
             config,
             form,
@@ -208,9 +208,9 @@ impl Channel {
         (self.outgoing, self.incoming) = (Queues::default(), Queues::default());
     }
 
-    fn push(&mut self, tlp: Tlp) -> Result<(), Refused> {
+    fn push(&mut self, tlp: IoTlp) -> Result<(), IoRefused> {
         match self.refusal(&tlp) {
-            Some(why) => Err(Refused { tlp, why }),
+            Some(why) => Err(IoRefused { tlp, why }),
             None => {
                 self.outgoing.push(tlp);
                 Ok(())
@@ -218,13 +218,13 @@ impl Channel {
         }
     }
 
-    fn refusal(&self, tlp: &Tlp) -> Option<Why> {
+    fn refusal(&self, tlp: &IoTlp) -> Option<Why> {
         let (kind, found, dw) = (tlp.kind(), tlp.data_credits(), tlp.bytes().len() / 4);
         if tlp.form() != self.form {
             return Some(Why::Form { found: tlp.form(), expected: self.form });
         }
         // Start token and LCRC are counted in the 11 bits of the token (`cxl-io` §5).
-        if self.form == Form::NonFlit && dw + 2 > 0x7ff {
+        if self.form == IoTlpForm::NonFlit && dw + 2 > 0x7ff {
             return Some(Why::TooLong { found: dw, expected: 0x7ff - 2 });
         }
         if !self.prefix_fits(tlp) {
@@ -239,7 +239,7 @@ impl Channel {
 
     /// PTH-04 (`cxl-io` §3.8): an ID stands in front where the link has several devices behind it, and only there. On a
     /// hop with PBR-IDs, which only some TLPs carry, it may be missing.
-    fn prefix_fits(&self, tlp: &Tlp) -> bool {
+    fn prefix_fits(&self, tlp: &IoTlp) -> bool {
         match (self.config.id_prefix, tlp.id_prefix()) {
             (IdPrefix::Nothing, id) => id.is_none(),
             (IdPrefix::LdId, id) => id.is_some(),
@@ -247,18 +247,18 @@ impl Channel {
         }
     }
 
-    fn pop(&mut self, wanted: impl Fn(Kind) -> bool) -> Option<Tlp> {
+    fn pop(&mut self, wanted: impl Fn(IoCreditClass) -> bool) -> Option<IoTlp> {
         let tlp = self.incoming.pop(|tlp| wanted(tlp.kind()))?;
         self.flow.freed(&tlp);
         Some(tlp)
     }
 
-    fn room(&self, kind: Kind) -> Room {
-        let Some([headers, data]) = self.flow.purses(kind).filter(|_| self.flow.step() == Step::Up) else {
-            return Room { headers: Some(0), data: Some(0) };
+    fn room(&self, kind: IoCreditClass) -> IoCreditRoom {
+        let Some([headers, data]) = self.flow.purses(kind).filter(|_| self.flow.step() == FlowInitStep::Up) else {
+            return IoCreditRoom { headers: Some(0), data: Some(0) };
         };
         let waiting = (self.outgoing.len(kind) as u64, self.outgoing.data_credits(kind));
-        Room {
+        IoCreditRoom {
             headers: headers.left().map(|n| n.saturating_sub(waiting.0)),
             data: data.left().map(|n| n.saturating_sub(waiting.1)),
         }
@@ -270,7 +270,7 @@ impl Channel {
     }
 
     /// The next TLP that leaves; its credits are taken.
-    pub(super) fn next_tlp(&mut self) -> Option<Tlp> {
+    pub(super) fn next_tlp(&mut self) -> Option<IoTlp> {
         let flow = &self.flow;
         let tlp = self.outgoing.pop(|tlp| flow.may_send(tlp))?;
         self.flow.sent(&tlp);
@@ -280,7 +280,7 @@ impl Channel {
 
     /// Nothing waits in either direction, and every UpdateFC went.
     pub(super) fn is_quiet(&self, now: u64) -> bool {
-        self.flow.step() == Step::Up
+        self.flow.step() == FlowInitStep::Up
             && self.outgoing.is_empty()
             && self.incoming.is_empty()
             && (self.flow.held || !self.flow.has_dllp(now))
@@ -288,11 +288,11 @@ impl Channel {
 
     /// Takes the bytes of a TLP that came well.
     pub(super) fn arrived(&mut self, bytes: Vec<u8>) {
-        let tlp = match Tlp::new(self.form, bytes) {
+        let tlp = match IoTlp::new(self.form, bytes) {
             Ok(tlp) => tlp,
             Err(error) => {
                 self.stats.dropped += 1;
-                let rule = if self.form == Form::NonFlit { "CXLIO-NFM-02" } else { "CXLIO-FMT-03" };
+                let rule = if self.form == IoTlpForm::NonFlit { "CXLIO-NFM-02" } else { "CXLIO-FMT-03" };
                 self.protocol(finding(rule, error, "a whole TLP", "the received bytes are not a whole TLP"));
                 return;
             }
@@ -325,7 +325,7 @@ impl Channel {
     }
 
     pub(super) fn event(&mut self, severity: Severity, violation: Violation) {
-        self.events.push(Event { severity, unit: self.received, violation });
+        self.events.push(LinkEvent { severity, unit: self.received, violation });
     }
 
     pub(super) fn protocol(&mut self, violation: Violation) {

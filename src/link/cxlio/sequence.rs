@@ -36,7 +36,7 @@ pub enum Heard {
 
 /// Sender's side.
 #[derive(Debug, Clone)]
-pub struct Sender {
+pub struct IoSequenceSender {
     next: u16,
     acked: u16,
     /// TLPs behind `acked`, in order.
@@ -51,10 +51,10 @@ pub struct Sender {
     most_tries: u8,
 }
 
-impl Sender {
+impl IoSequenceSender {
     /// Nothing sent.
-    pub fn new(config: &ReplayConfig, io: &IoConfig) -> Sender {
-        Sender {
+    pub fn new(config: &ReplayConfig, io: &IoConfig) -> IoSequenceSender {
+        IoSequenceSender {
             next: 0,
             acked: MODULUS - 1,
             kept: VecDeque::new(),

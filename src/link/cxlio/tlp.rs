@@ -2,12 +2,12 @@
 //!
 //! Modelled: both forms, non-flit (68B links) and flit mode (256B links, with a PBR header where ports route); credit
 //! class and data credits; the local prefix that carries an LD-ID or PBR-ID. Fields are read with the layouts of
-//! [`cxlio`](scalepool_protocols::cxl::cxlio) out of [`Tlp::header`].
+//! [`cxlio`](scalepool_protocols::cxl::cxlio) out of [`IoTlp::header`].
 
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::flit_mode::Base;
-use scalepool_protocols::cxl::cxlio::non_flit_mode::{self, Shape};
-use scalepool_protocols::cxl::cxlio::tlp::{Parts, TlpFault};
+use scalepool_protocols::cxl::cxlio::non_flit_mode::{self, TlpShape};
+use scalepool_protocols::cxl::cxlio::tlp::{TlpFault, TlpParts};
 use scalepool_protocols::cxl::cxlio::{DW_BYTES, length_dw};
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub const DATA_CREDIT_DW: usize = 4;
 
 /// How the bytes of a TLP are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum IoTlpForm {
     /// Headers with Fmt and Type, as 68B links carry them (`cxl-io` §1).
     NonFlit,
     /// Header base and OHC, as 256B links carry them (`cxl-io` §3).
@@ -30,7 +30,7 @@ pub enum Form {
 
 /// Class of credits and of ordering (`cxl-io` §2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum IoCreditClass {
     /// Memory writes and messages.
     Posted,
     /// Requests that are answered.
@@ -39,9 +39,9 @@ pub enum Kind {
     Completion,
 }
 
-impl Kind {
-    /// All, in order of [`Kind::index`] and of flow-control DLLPs.
-    pub const ALL: [Kind; 3] = [Kind::Posted, Kind::NonPosted, Kind::Completion];
+impl IoCreditClass {
+    /// All, in order of [`IoCreditClass::index`] and of flow-control DLLPs.
+    pub const ALL: [IoCreditClass; 3] = [IoCreditClass::Posted, IoCreditClass::NonPosted, IoCreditClass::Completion];
 
     /// Place in arrays by kind.
     pub const fn index(self) -> usize {
@@ -49,30 +49,30 @@ impl Kind {
     }
 
     /// Kind of a Fmt and Type byte, `None` for a prefix and unlisted ones.
-    const fn of_non_flit(byte0: u8) -> Option<Kind> {
-        Some(match Shape::of(byte0) {
-            None | Some(Shape::Prefix) => return None,
-            Some(Shape::Msg) => Kind::Posted,
-            Some(Shape::Cpl) => Kind::Completion,
-            Some(Shape::Mem32 | Shape::Mem64) if matches!(byte0, 0x40 | 0x60) => Kind::Posted,
-            Some(_) => Kind::NonPosted,
+    const fn of_non_flit(byte0: u8) -> Option<IoCreditClass> {
+        Some(match TlpShape::of(byte0) {
+            None | Some(TlpShape::Prefix) => return None,
+            Some(TlpShape::Msg) => IoCreditClass::Posted,
+            Some(TlpShape::Cpl) => IoCreditClass::Completion,
+            Some(TlpShape::Mem32 | TlpShape::Mem64) if matches!(byte0, 0x40 | 0x60) => IoCreditClass::Posted,
+            Some(_) => IoCreditClass::NonPosted,
         })
     }
 
     /// Kind of a flit-mode type. UIO writes count as posted \[C\].
-    const fn of_flit(base: Base, code: FmType) -> Kind {
+    const fn of_flit(base: Base, code: FmType) -> IoCreditClass {
         match (base, code) {
-            (Base::Msg, _) => Kind::Posted,
-            (Base::Cpl, _) => Kind::Completion,
-            (_, FmType::MWr32 | FmType::MWr64 | FmType::UIOMWr) => Kind::Posted,
-            _ => Kind::NonPosted,
+            (Base::Msg, _) => IoCreditClass::Posted,
+            (Base::Cpl, _) => IoCreditClass::Completion,
+            (_, FmType::MWr32 | FmType::MWr64 | FmType::UIOMWr) => IoCreditClass::Posted,
+            _ => IoCreditClass::NonPosted,
         }
     }
 }
 
 /// Why bytes are no TLP of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TlpError {
+pub enum IoTlpError {
     /// Non-flit: a first byte that is no type.
     #[error("found first byte {code:#04x} at byte {at}, expected Fmt and Type of a TLP")]
     Type {
@@ -96,9 +96,9 @@ pub enum TlpError {
 
 /// A whole TLP: prefixes, header, data, digest or trailer; no sequence number, no LCRC.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Tlp {
-    form: Form,
-    kind: Kind,
+pub struct IoTlp {
+    form: IoTlpForm,
+    kind: IoCreditClass,
     bytes: Vec<u8>,
     /// First byte of the header, behind prefixes and PBR header.
     header_at: usize,
@@ -107,63 +107,71 @@ pub struct Tlp {
     payload_bytes: usize,
 }
 
-impl fmt::Debug for Tlp {
+impl fmt::Debug for IoTlp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} ", self.kind)?;
         self.bytes.iter().try_for_each(|b| write!(f, "{b:02x}"))
     }
 }
 
-impl Tlp {
+impl IoTlp {
     /// Reads the bytes of one TLP.
     ///
     /// # Errors
     /// The bytes are no TLP of this form, or more or less than one.
-    pub fn new(form: Form, bytes: Vec<u8>) -> Result<Tlp, TlpError> {
+    pub fn new(form: IoTlpForm, bytes: Vec<u8>) -> Result<IoTlp, IoTlpError> {
         match form {
-            Form::NonFlit => Tlp::non_flit(bytes),
-            Form::Flit { pbr } => {
-                let parts = Parts::split(&bytes, pbr)?;
-                let kind = Kind::of_flit(parts.size.base, parts.size.code);
+            IoTlpForm::NonFlit => IoTlp::non_flit(bytes),
+            IoTlpForm::Flit { pbr } => {
+                let parts = TlpParts::split(&bytes, pbr)?;
+                let kind = IoCreditClass::of_flit(parts.size.base, parts.size.code);
                 let header_at = parts.prefixes.len() + parts.pth.len();
                 let (header_bytes, payload_bytes) = (parts.header.len(), parts.data.len());
                 let payload_at = bytes.len() - parts.trailer.len() - payload_bytes;
-                Ok(Tlp { form, kind, bytes, header_at, header_bytes, payload_at, payload_bytes })
+                Ok(IoTlp { form, kind, bytes, header_at, header_bytes, payload_at, payload_bytes })
             }
         }
     }
 
-    fn non_flit(bytes: Vec<u8>) -> Result<Tlp, TlpError> {
+    fn non_flit(bytes: Vec<u8>) -> Result<IoTlp, IoTlpError> {
         let mut header_at = 0;
         loop {
-            let short = TlpError::Length { found: bytes.len(), expected: header_at + DW_BYTES };
+            let short = IoTlpError::Length { found: bytes.len(), expected: header_at + DW_BYTES };
             let dw0: [u8; DW_BYTES] = *bytes[header_at..].first_chunk().ok_or(short)?;
-            if Shape::of(dw0[0]) == Some(Shape::Prefix) {
+            if TlpShape::of(dw0[0]) == Some(TlpShape::Prefix) {
                 header_at += DW_BYTES;
                 continue;
             }
-            let unknown = TlpError::Type { code: dw0[0], at: header_at };
-            let kind = Kind::of_non_flit(dw0[0]).ok_or(unknown)?;
+            let unknown = IoTlpError::Type { code: dw0[0], at: header_at };
+            let kind = IoCreditClass::of_non_flit(dw0[0]).ok_or(unknown)?;
             let expected = header_at + non_flit_mode::tlp_bytes(dw0).ok_or(unknown)?;
             if bytes.len() != expected {
-                return Err(TlpError::Length { found: bytes.len(), expected });
+                return Err(IoTlpError::Length { found: bytes.len(), expected });
             }
             let header_bytes = DW_BYTES * (3 + usize::from(dw0[0] >> 5 & 1));
             let has_data = dw0[0] >> 6 & 1 == 1;
             let data_dw = length_dw(u16::from(dw0[2] & 3) << 8 | u16::from(dw0[3]));
             let payload_bytes = if has_data { DW_BYTES * data_dw } else { 0 };
             let payload_at = header_at + header_bytes;
-            return Ok(Tlp { form: Form::NonFlit, kind, bytes, header_at, header_bytes, payload_at, payload_bytes });
+            return Ok(IoTlp {
+                form: IoTlpForm::NonFlit,
+                kind,
+                bytes,
+                header_at,
+                header_bytes,
+                payload_at,
+                payload_bytes,
+            });
         }
     }
 
     /// How its bytes are read.
-    pub const fn form(&self) -> Form {
+    pub const fn form(&self) -> IoTlpForm {
         self.form
     }
 
     /// Class of credits and ordering.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> IoCreditClass {
         self.kind
     }
 
@@ -198,10 +206,10 @@ impl Tlp {
     }
 
     /// The parts of a flit-mode TLP; `None` in the other form.
-    pub fn parts(&self) -> Option<Parts<'_>> {
+    pub fn parts(&self) -> Option<TlpParts<'_>> {
         match self.form {
-            Form::NonFlit => None,
-            Form::Flit { pbr } => Parts::split(&self.bytes, pbr).ok(),
+            IoTlpForm::NonFlit => None,
+            IoTlpForm::Flit { pbr } => TlpParts::split(&self.bytes, pbr).ok(),
         }
     }
 
@@ -213,16 +221,16 @@ impl Tlp {
     /// Whether the data is poisoned: EP, in DW0 or in the flit-mode DW1 (`cxl-io` §1.1, §3.5).
     pub fn is_poisoned(&self) -> bool {
         match self.form {
-            Form::NonFlit => self.header()[2] & 0x40 != 0,
-            Form::Flit { .. } => self.header()[6] & 0x80 != 0,
+            IoTlpForm::NonFlit => self.header()[2] & 0x40 != 0,
+            IoTlpForm::Flit { .. } => self.header()[6] & 0x80 != 0,
         }
     }
 
     /// Whether it may pass posted requests: Attr bit 1, relaxed ordering (`cxl-io` §1.1, §3.2).
     pub fn is_relaxed(&self) -> bool {
         match self.form {
-            Form::NonFlit => self.header()[2] & 0x20 != 0,
-            Form::Flit { .. } => self.header()[2] & 0x08 != 0,
+            IoTlpForm::NonFlit => self.header()[2] & 0x20 != 0,
+            IoTlpForm::Flit { .. } => self.header()[2] & 0x08 != 0,
         }
     }
 
@@ -233,7 +241,7 @@ impl Tlp {
 
     /// LD-ID or PBR-ID of its local prefix; `None` without such a prefix (`cxl-io` §3.8).
     pub fn id_prefix(&self) -> Option<u16> {
-        let pth_bytes = if self.form == (Form::Flit { pbr: true }) { DW_BYTES } else { 0 };
+        let pth_bytes = if self.form == (IoTlpForm::Flit { pbr: true }) { DW_BYTES } else { 0 };
         let prefixes = &self.bytes[..self.header_at - pth_bytes];
         let prefix = prefixes.chunks(DW_BYTES).find(|p| p[0] == ID_PREFIX)?;
         Some(u16::from_be_bytes([prefix[1], prefix[2]]))
@@ -241,7 +249,7 @@ impl Tlp {
 
     /// The same TLP with a local prefix in front that carries an LD-ID or PBR-ID (`cxl-io` §3.8).
     #[must_use]
-    pub fn with_id_prefix(mut self, id: u16) -> Tlp {
+    pub fn with_id_prefix(mut self, id: u16) -> IoTlp {
         let [high, low] = id.to_be_bytes();
         self.bytes.splice(0..0, [ID_PREFIX, high, low, 0]);
         self.header_at += DW_BYTES;

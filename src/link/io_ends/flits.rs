@@ -4,13 +4,13 @@ use super::{HasIo, IoFigures, Shares, no_cachemem};
 use crate::arbmux::cxl256::ArbMux;
 use crate::coverage::Met;
 use crate::cxl256::port::{self, Layer};
-use crate::cxl256::{Cachemem, End};
-use crate::cxlio::{FlitEnd, Port as IoPort};
+use crate::cxl256::{Cachemem, Cxl256End};
+use crate::cxlio::{FlitEnd, IoPort};
 use crate::port::PACKER_DEPTH;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Violation;
 
-impl HasIo for End<FlitEnd> {
+impl HasIo for Cxl256End<FlitEnd> {
     const CACHEMEM: bool = false;
 
     fn io(&self) -> &dyn IoPort {
@@ -38,7 +38,7 @@ impl HasIo for End<FlitEnd> {
     }
 }
 
-impl HasIo for End<ArbMux<FlitEnd, Cachemem>> {
+impl HasIo for Cxl256End<ArbMux<FlitEnd, Cachemem>> {
     const CACHEMEM: bool = true;
 
     fn io(&self) -> &dyn IoPort {
@@ -72,7 +72,7 @@ impl HasIo for End<ArbMux<FlitEnd, Cachemem>> {
     }
 }
 
-fn of_flits<C: Layer>(end: &End<C>) -> IoFigures {
+fn of_flits<C: Layer>(end: &Cxl256End<C>) -> IoFigures {
     let stats = end.stats();
     IoFigures {
         units: stats.modelled,

@@ -9,18 +9,18 @@
 mod flits;
 mod units;
 
-pub use units::{Beside, PidLog, UnitEnd};
+pub use units::{Beside, PidLogger, UnitEnd};
 
-use crate::coverage::{Group, Met};
-use crate::cxlio::{Form, Port as IoPort, Stats, Tlp};
-use crate::event::Event;
+use crate::coverage::{CoverageGroup, Met};
+use crate::cxlio::{IoPort, IoTlp, IoTlpForm, Stats};
+use crate::event::LinkEvent;
 use crate::hook::Hooks;
-use crate::line_time::Parts;
+use crate::line_time::LineTimeParts;
 use crate::port::{Carries, CxlEnd, LinkEnd, Reports};
 use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::dvsec::LinkError;
-use scalepool_protocols::cxl::cxlio::non_flit_mode::Shape;
+use scalepool_protocols::cxl::cxlio::non_flit_mode::TlpShape;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::{Code, Violation};
 use std::collections::VecDeque;
@@ -111,7 +111,7 @@ pub struct IoEnd<E> {
     /// The end.
     pub end: E,
     /// A TLP that found its queue full.
-    held: Option<Tlp>,
+    held: Option<IoTlp>,
     /// It has gone into the queue, so there is room for another one.
     fed: bool,
     errors: VecDeque<LinkError>,
@@ -120,22 +120,22 @@ pub struct IoEnd<E> {
     /// Answers of CXL.mem that have to come.
     answers_due: u64,
     /// Types of TLPs that its agent has sent.
-    tlp_types: Group,
+    tlp_types: CoverageGroup,
     /// Times that the link was down for training.
     trainings: u64,
 }
 
 /// Rows of the table of TLP types, by code.
-fn tlp_types(form: Form) -> Group {
+fn tlp_types(form: IoTlpForm) -> CoverageGroup {
     const NAME: &str = "TLP type";
     match form {
-        Form::Flit { .. } => {
+        IoTlpForm::Flit { .. } => {
             let code = |c: &'static Code| (c.value as usize, c.name.to_owned());
-            Group::new(NAME, FmType::TABLE.codes.iter().filter(|c| c.value != FmType::NOP.0.into()).map(code))
+            CoverageGroup::new(NAME, FmType::TABLE.codes.iter().filter(|c| c.value != FmType::NOP.0.into()).map(code))
         }
-        Form::NonFlit => {
-            let code = |code: u8| Some((code.into(), format!("{} {code:#04x}", Shape::of(code)?.def()?.name)));
-            Group::new(NAME, (0..=u8::MAX).filter_map(code))
+        IoTlpForm::NonFlit => {
+            let code = |code: u8| Some((code.into(), format!("{} {code:#04x}", TlpShape::of(code)?.def()?.name)));
+            CoverageGroup::new(NAME, (0..=u8::MAX).filter_map(code))
         }
     }
 }
@@ -232,8 +232,8 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         if self.is_over() { None } else { self.end.transmit(now_flits) }
     }
 
-    fn uses(&self) -> Parts {
-        if self.is_over() { Parts::default() } else { self.end.uses() }
+    fn uses(&self) -> LineTimeParts {
+        if self.is_over() { LineTimeParts::default() } else { self.end.uses() }
     }
 
     fn fruitless(&self) -> u32 {
@@ -261,7 +261,7 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         self.end.take_retrain_request()
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         let events = self.end.take_events();
         self.errors.extend(events.iter().filter_map(|event| LinkError::of_rule(event.violation.rule)));
         events
@@ -287,7 +287,7 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
         self.end.is_numbered()
     }
 
-    fn is_repaired(&self, event: &Event, damaged: bool) -> bool {
+    fn is_repaired(&self, event: &LinkEvent, damaged: bool) -> bool {
         self.end.is_repaired(event, damaged)
     }
 }
@@ -328,7 +328,7 @@ impl<E: HasIo> Carries<IoItem> for IoEnd<E> {
             IoItem::Tlp(bytes) => {
                 let refused =
                     |e| Violation::at_byte("CXLIO-FMT-03", 0, e, "a whole TLP", "the bytes are not a whole TLP");
-                let tlp = Tlp::new(self.end.io().form(), bytes).map_err(refused)?;
+                let tlp = IoTlp::new(self.end.io().form(), bytes).map_err(refused)?;
                 self.tlp_types.hit(tlp.code().into());
                 self.held = Some(tlp);
                 self.try_push();

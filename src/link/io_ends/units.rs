@@ -1,18 +1,18 @@
 //! Ends of 68B units with CXL.io, with CXL.cachemem or a log of wrong protocol IDs beside it.
 
 use super::{HasIo, IoFigures, Shares, no_cachemem};
-use crate::arbmux::cxl68::{ArbMux, Client, Entry};
-use crate::arbmux::{Ask, Instance};
+use crate::arbmux::cxl68::{ArbMux, Client, PhysicalLinkEntry};
+use crate::arbmux::{ArbMuxInstance, Ask};
 use crate::coverage::Met;
-use crate::cxl68::End;
-use crate::cxlio::{NonFlitEnd, Port as IoPort};
-use crate::event::{Event, Severity};
+use crate::cxl68::Cxl68End;
+use crate::cxlio::{IoPort, NonFlitEnd};
+use crate::event::{LinkEvent, Severity};
 use crate::hook::Hooks;
-use crate::line_time::Parts;
+use crate::line_time::LineTimeParts;
 use crate::port::{Carries, CxlEnd, LinkEnd};
 use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Violation;
 
@@ -22,33 +22,33 @@ pub trait Beside: Client + Clone + Send + 'static {
     const ENABLED: Enabled;
 
     /// The end of CXL.cachemem, if it is one.
-    fn end(&self) -> Option<&End>;
+    fn end(&self) -> Option<&Cxl68End>;
 
     /// The same, to be changed.
-    fn end_mut(&mut self) -> Option<&mut End>;
+    fn end_mut(&mut self) -> Option<&mut Cxl68End>;
 
     /// Events since the last call.
-    fn take_events(&mut self) -> Vec<Event>;
+    fn take_events(&mut self) -> Vec<LinkEvent>;
 }
 
 /// Stands where CXL.cachemem would: it logs units whose protocol ID cannot be used.
 #[derive(Debug, Clone, Default)]
-pub struct PidLog {
+pub struct PidLogger {
     units: u64,
-    events: Vec<Event>,
+    events: Vec<LinkEvent>,
 }
 
-impl Client for PidLog {
-    fn transmit(&mut self, _now: u64) -> Option<Unit> {
+impl Client for PidLogger {
+    fn transmit(&mut self, _now: u64) -> Option<Cxl68Unit> {
         None
     }
 
-    fn receive(&mut self, unit: &Unit, _now: u64) {
+    fn receive(&mut self, unit: &Cxl68Unit, _now: u64) {
         self.units += 1;
-        if let Some(log) = pid::receive(unit.pid(), PidLog::ENABLED).log {
+        if let Some(log) = pid::receive(unit.pid(), PidLogger::ENABLED).log {
             let found = format!("{:#06x}", unit.pid());
             let violation = Violation::at_byte(log.rule(), 0, found, "an ID of CXL.io", log.text());
-            self.events.push(Event { severity: Severity::Retrain, unit: self.units, violation });
+            self.events.push(LinkEvent { severity: Severity::Retrain, unit: self.units, violation });
         }
     }
 
@@ -67,35 +67,35 @@ impl Client for PidLog {
     }
 }
 
-impl Beside for PidLog {
+impl Beside for PidLogger {
     const ENABLED: Enabled = Enabled { io: true, cachemem: false };
 
-    fn end(&self) -> Option<&End> {
+    fn end(&self) -> Option<&Cxl68End> {
         None
     }
 
-    fn end_mut(&mut self) -> Option<&mut End> {
+    fn end_mut(&mut self) -> Option<&mut Cxl68End> {
         None
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.events)
     }
 }
 
-impl Beside for End {
+impl Beside for Cxl68End {
     const ENABLED: Enabled = Enabled::ALL;
 
-    fn end(&self) -> Option<&End> {
+    fn end(&self) -> Option<&Cxl68End> {
         Some(self)
     }
 
-    fn end_mut(&mut self) -> Option<&mut End> {
+    fn end_mut(&mut self) -> Option<&mut Cxl68End> {
         Some(self)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
-        End::take_events(self)
+    fn take_events(&mut self) -> Vec<LinkEvent> {
+        Cxl68End::take_events(self)
     }
 }
 
@@ -117,32 +117,32 @@ pub struct UnitEnd<C> {
 impl<C: Beside> UnitEnd<C> {
     /// An end whose link has just trained for the first time.
     pub fn new(mut mux: ArbMux<NonFlitEnd, C>, faulty: bool) -> UnitEnd<C> {
-        mux.phy_up(Entry::First);
+        mux.phy_up(PhysicalLinkEntry::First);
         if C::ENABLED == Enabled::ALL {
-            Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
+            ArbMuxInstance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
         }
         UnitEnd { mux, sent: 0, credit_stalls: 0, asked_before: 0, faulty, down: false, hooks: Hooks::default() }
     }
 
     /// The end of CXL.cachemem, if there is one.
-    fn cachemem(&self) -> Option<&End> {
+    fn cachemem(&self) -> Option<&Cxl68End> {
         self.mux.cachemem.end()
     }
 
     /// What has come well for any of its protocols.
     fn progress(&self) -> u64 {
-        self.mux.io.progress() + self.cachemem().map_or(0, End::progress)
+        self.mux.io.progress() + self.cachemem().map_or(0, Cxl68End::progress)
     }
 
     /// Whether payload of all its protocols may leave.
     fn is_open(&self) -> bool {
         let all = C::ENABLED == Enabled::ALL;
-        self.mux.may_send(Instance::Io) && (!all || self.mux.may_send(Instance::Cachemem))
+        self.mux.may_send(ArbMuxInstance::Io) && (!all || self.mux.may_send(ArbMuxInstance::Cachemem))
     }
 }
 
 impl<C: Beside> LinkEnd for UnitEnd<C> {
-    type Unit = Unit;
+    type Unit = Cxl68Unit;
 
     const SIGNALS: &'static [(&'static str, u32)] =
         &[("io_up", 1), ("unacknowledged", 12), ("tlps_sent", 32), ("tlps_received", 32)];
@@ -151,11 +151,11 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         "cxl-68b"
     }
 
-    fn unit(&self, bytes: &[u8]) -> Result<Unit, FormError> {
-        Ok(Unit::from_bytes(bytes)?)
+    fn unit(&self, bytes: &[u8]) -> Result<Cxl68Unit, FormError> {
+        Ok(Cxl68Unit::from_bytes(bytes)?)
     }
 
-    fn receive(&mut self, unit: &Unit, now_flits: u64) {
+    fn receive(&mut self, unit: &Cxl68Unit, now_flits: u64) {
         // Of before the training; what comes behind it finds this end up, as its time is over first.
         if !self.down {
             let before = self.progress();
@@ -166,20 +166,20 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         }
     }
 
-    fn transmit(&mut self, now_flits: u64) -> Option<Unit> {
+    fn transmit(&mut self, now_flits: u64) -> Option<Cxl68Unit> {
         let unit = self.mux.transmit(now_flits);
         self.sent += u64::from(unit.is_some());
         self.credit_stalls += u64::from(unit.is_none() && self.mux.io.lacks_credit());
         unit
     }
 
-    fn uses(&self) -> Parts {
+    fn uses(&self) -> LineTimeParts {
         self.mux.uses()
     }
 
     fn fruitless(&self) -> u32 {
         let of_mux = u32::try_from(self.mux.stats().retrains_asked - self.asked_before).unwrap_or(u32::MAX);
-        self.cachemem().map_or(0, End::fruitless).max(self.mux.io.fruitless()).max(of_mux)
+        self.cachemem().map_or(0, Cxl68End::fruitless).max(self.mux.io.fruitless()).max(of_mux)
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {
@@ -200,14 +200,14 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
 
     fn phy_up(&mut self) {
         self.down = false;
-        self.mux.phy_up(Entry::Recovery);
+        self.mux.phy_up(PhysicalLinkEntry::Recovery);
     }
 
     fn take_retrain_request(&mut self) -> bool {
         self.mux.take_retrain_request()
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         let mut events = self.mux.take_events();
         events.extend(self.mux.cachemem.take_events());
         events.extend(self.mux.io.take_io_events());
@@ -215,7 +215,7 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
     }
 
     fn halted(&self) -> Option<&'static str> {
-        self.cachemem().and_then(End::halted)
+        self.cachemem().and_then(Cxl68End::halted)
     }
 
     fn is_quiet(&self) -> bool {
@@ -237,7 +237,7 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         C::ENABLED != Enabled::ALL
     }
 
-    fn is_repaired(&self, event: &Event, damaged: bool) -> bool {
+    fn is_repaired(&self, event: &LinkEvent, damaged: bool) -> bool {
         (damaged || self.faulty) && matches!(event.severity, Severity::Corrected | Severity::Retrain)
     }
 }
@@ -267,7 +267,8 @@ impl<C: Beside> HasIo for UnitEnd<C> {
     }
 
     fn figures(&self) -> IoFigures {
-        let (of_cachemem, stats) = (self.cachemem().map(End::stats).copied().unwrap_or_default(), self.mux.stats());
+        let (of_cachemem, stats) =
+            (self.cachemem().map(Cxl68End::stats).copied().unwrap_or_default(), self.mux.stats());
         let shares = Shares { sent: stats.sent, almps: stats.almps_sent };
         IoFigures {
             units: self.sent,

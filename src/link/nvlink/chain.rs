@@ -3,7 +3,7 @@
 //! Modelled: count, and a hash that depends on every field, every byte and the order. Left out: which message differs. Two
 //! streams that differ have the same hash with a chance of 2^-64.
 
-use super::message::Message;
+use super::message::NvlMessage;
 
 /// Bits of an address that travel unchanged; a switch takes those above them away (`nvlink` §5: bits 46:36 select).
 const LOCAL_BITS: u32 = 36;
@@ -18,8 +18,8 @@ pub struct Chain {
 
 impl Chain {
     /// The next message.
-    pub fn add(&mut self, message: &Message) {
-        let Message { op, vc, tag, rid, size, ep, atag, address, attr, route, be, data } = message;
+    pub fn add(&mut self, message: &NvlMessage) {
+        let NvlMessage { op, vc, tag, rid, size, ep, atag, address, attr, route, be, data } = message;
         let small = [op.0, vc.0, *size, u8::from(*ep), *atag, *attr, u8::from(be.is_some()), data.len() as u8];
         self.count += 1;
         self.word(u64::from_le_bytes(small));

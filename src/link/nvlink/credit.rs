@@ -5,52 +5,52 @@
 //! first part and nothing else. Left out: what a buffer holds.
 
 use super::config::Buffers;
-use scalepool_protocols::nvlink::{Header, Op, Vc};
+use scalepool_protocols::nvlink::{NvlHeader, Op, Vc};
 
 /// Headers and data flits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct NvlCreditCount {
     /// Header credits.
     pub headers: u64,
     /// Data credits.
     pub data_flits: u64,
 }
 
-impl Count {
+impl NvlCreditCount {
     fn add(&mut self, headers: impl Into<u64>, data_flits: impl Into<u64>) {
         self.headers += headers.into();
         self.data_flits += data_flits.into();
     }
 
     fn is_zero(&self) -> bool {
-        *self == Count::default()
+        *self == NvlCreditCount::default()
     }
 }
 
 /// Credits of one end, by channel number.
 #[derive(Debug, Clone)]
 pub struct CreditBook {
-    init: [Count; Vc::COUNT],
-    returned: [Count; Vc::COUNT],
-    used: [Count; Vc::COUNT],
+    init: [NvlCreditCount; Vc::COUNT],
+    returned: [NvlCreditCount; Vc::COUNT],
+    used: [NvlCreditCount; Vc::COUNT],
     /// Our own buffers that are free and not given back.
-    pending: [Count; Vc::COUNT],
+    pending: [NvlCreditCount; Vc::COUNT],
     /// Credits of the peer: given and not used by it.
-    granted: [Count; Vc::COUNT],
+    granted: [NvlCreditCount; Vc::COUNT],
     /// What CREDIT_INIT has still to say.
-    unsaid: [Count; Vc::COUNT],
+    unsaid: [NvlCreditCount; Vc::COUNT],
     buffers: Buffers,
     turn: usize,
     waiting_flits: u32,
 }
 
 /// The largest counts that fit a header: `crh` and `crd` (`nvlink` §6.1).
-const MOST: Count = Count { headers: 15, data_flits: 31 };
+const MOST: NvlCreditCount = NvlCreditCount { headers: 15, data_flits: 31 };
 
 impl CreditBook {
     /// The book of an end with these receive buffers.
     pub fn new(buffers: Buffers) -> CreditBook {
-        let none = [Count::default(); Vc::COUNT];
+        let none = [NvlCreditCount::default(); Vc::COUNT];
         let (init, returned, used, pending) = (none, none, none, none);
         let mut book = CreditBook {
             init,
@@ -72,35 +72,35 @@ impl CreditBook {
     pub fn say_again(&mut self) {
         for (vc, unsaid) in self.unsaid.iter_mut().enumerate() {
             let (headers, data_flits) = (self.buffers.headers[vc], self.buffers.data_flits[vc]);
-            *unsaid = Count { headers: headers.into(), data_flits: data_flits.into() };
+            *unsaid = NvlCreditCount { headers: headers.into(), data_flits: data_flits.into() };
         }
     }
 
     /// The peer has heard all of CREDIT_INIT.
     pub fn said_all(&mut self) {
-        self.unsaid = [Count::default(); Vc::COUNT];
+        self.unsaid = [NvlCreditCount::default(); Vc::COUNT];
     }
 
     /// The next CREDIT_INIT, if there is something to say.
-    pub fn next_init(&mut self) -> Option<Header> {
+    pub fn next_init(&mut self) -> Option<NvlHeader> {
         let vc = self.unsaid.iter().position(|c| !c.is_zero())?;
-        let mut header = Header { op: Op::CREDIT_INIT, ..Header::default() };
+        let mut header = NvlHeader { op: Op::CREDIT_INIT, ..NvlHeader::default() };
         put(&mut header, vc, &mut self.unsaid[vc]);
         Some(header)
     }
 
     /// Whether CREDIT_INIT has said everything.
     pub fn is_said(&self) -> bool {
-        self.unsaid.iter().all(Count::is_zero)
+        self.unsaid.iter().all(NvlCreditCount::is_zero)
     }
 
     /// The peer begins CREDIT_INIT again: what it said before does not count.
     pub fn forget_init(&mut self) {
-        self.init = [Count::default(); Vc::COUNT];
+        self.init = [NvlCreditCount::default(); Vc::COUNT];
     }
 
     /// Takes the credits of a header. `false`: more came back than were used.
-    pub fn heard(&mut self, header: &Header) -> bool {
+    pub fn heard(&mut self, header: &NvlHeader) -> bool {
         let vc = usize::from(header.crvc.0) % Vc::COUNT;
         let to = if header.op == Op::CREDIT_INIT { &mut self.init } else { &mut self.returned };
         to[vc].add(header.crh, header.crd);
@@ -109,10 +109,10 @@ impl CreditBook {
     }
 
     /// Credits to spend.
-    pub fn available(&self, vc: Vc) -> Count {
+    pub fn available(&self, vc: Vc) -> NvlCreditCount {
         let vc = usize::from(vc.0) % Vc::COUNT;
         let (init, returned, used) = (&self.init[vc], &self.returned[vc], &self.used[vc]);
-        Count {
+        NvlCreditCount {
             headers: (init.headers + returned.headers).saturating_sub(used.headers),
             data_flits: (init.data_flits + returned.data_flits).saturating_sub(used.data_flits),
         }
@@ -153,12 +153,12 @@ impl CreditBook {
     }
 
     /// Credits granted to the peer and not used by it.
-    pub fn granted(&self, vc: Vc) -> Count {
+    pub fn granted(&self, vc: Vc) -> NvlCreditCount {
         self.granted[usize::from(vc.0) % Vc::COUNT]
     }
 
     /// Puts credits of one channel into a header, the channels in turn.
-    pub fn give_back(&mut self, header: &mut Header) {
+    pub fn give_back(&mut self, header: &mut NvlHeader) {
         self.waiting_flits = 0;
         let order = (0..Vc::COUNT).map(|k| (self.turn + k) % Vc::COUNT);
         let Some(vc) = order.into_iter().find(|&vc| !self.pending[vc].is_zero()) else { return };
@@ -175,8 +175,9 @@ impl CreditBook {
 }
 
 /// Moves as many credits as fit into a header.
-fn put(header: &mut Header, vc: usize, from: &mut Count) -> Count {
-    let given = Count { headers: from.headers.min(MOST.headers), data_flits: from.data_flits.min(MOST.data_flits) };
+fn put(header: &mut NvlHeader, vc: usize, from: &mut NvlCreditCount) -> NvlCreditCount {
+    let given =
+        NvlCreditCount { headers: from.headers.min(MOST.headers), data_flits: from.data_flits.min(MOST.data_flits) };
     from.headers -= given.headers;
     from.data_flits -= given.data_flits;
     header.crvc = Vc(vc as u8);

@@ -2,16 +2,16 @@
 
 use super::config::{Buffers, LinkConfig};
 use super::credit::CreditBook;
-use super::flit::Flit;
-use super::message::{LINK_RID, Message, Refused};
+use super::flit::NvlFlit;
+use super::message::{LINK_RID, NvlMessage, NvlRefused};
 use super::receiver::Receiver;
-use super::transmitter::{Outcome, Transmitter};
-use crate::event::{Event, Severity};
+use super::transmitter::{NvlTransmitOutcome, Transmitter};
+use crate::event::{LinkEvent, Severity};
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
-use crate::line_time::{Parts, Use};
+use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::nvlink::check;
-use scalepool_protocols::nvlink::stream::{AeMemory, Decoded};
-use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, Header, Op, Packet, Vc};
+use scalepool_protocols::nvlink::stream::{AeMemory, NvlDecodedPacket};
+use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, NvlHeader, Op, Packet, Vc};
 use scalepool_protocols::wire::{Violation, Wire};
 use std::collections::VecDeque;
 
@@ -46,14 +46,14 @@ pub struct Stats {
 
 /// One end of the link.
 #[derive(Debug, Clone)]
-pub struct End {
+pub struct NvlEnd {
     config: LinkConfig,
     credits: CreditBook,
     receiver: Receiver,
     transmitter: Transmitter,
-    queues: [VecDeque<Message>; Vc::COUNT],
+    queues: [VecDeque<NvlMessage>; Vc::COUNT],
     turn: usize,
-    inboxes: [VecDeque<Message>; Vc::COUNT],
+    inboxes: [VecDeque<NvlMessage>; Vc::COUNT],
     /// AE that the peer has, and that we have from it.
     ae_sent: AeMemory,
     ae_received: AeMemory,
@@ -71,20 +71,20 @@ pub struct End {
     last_taken: u16,
     /// Packets accepted since they were asked for last, with the identifier of their last flit; `None`: nobody asks.
     taken: Option<Vec<(u16, Packet)>>,
-    events: Vec<Event>,
+    events: Vec<LinkEvent>,
     stats: Stats,
     /// What the flits of the last packet are for.
-    uses: Parts,
+    uses: LineTimeParts,
     hooks: Hooks,
 }
 
 /// Bits of a flit.
 const FLIT_BITS: u32 = 8 * FLIT_BYTES as u32;
 
-impl End {
+impl NvlEnd {
     /// An end after reset, with its receive buffers.
-    pub fn new(config: LinkConfig, buffers: Buffers) -> End {
-        End {
+    pub fn new(config: LinkConfig, buffers: Buffers) -> NvlEnd {
+        NvlEnd {
             config,
             credits: CreditBook::new(buffers),
             receiver: Receiver::new(config.codec),
@@ -105,7 +105,7 @@ impl End {
             taken: None,
             events: Vec::new(),
             stats: Stats::default(),
-            uses: Parts::default(),
+            uses: LineTimeParts::default(),
             hooks: Hooks::default(),
         }
     }
@@ -116,7 +116,7 @@ impl End {
     ///
     /// # Errors
     /// One that is no packet, belongs to the link itself or names no channel.
-    pub fn send(&mut self, message: Message) -> Result<(), Refused> {
+    pub fn send(&mut self, message: NvlMessage) -> Result<(), NvlRefused> {
         // With an AE it is as long as it can be.
         message.packet(true)?;
         let Some(message) = self.hooks_message((HookPoint::PackerIn, Direction::Tx), message) else { return Ok(()) };
@@ -146,13 +146,13 @@ impl End {
     }
 
     /// The same with a message, as its packet with an AE. Other bytes that are no message are passed over.
-    fn hooks_message(&self, at: (HookPoint, Direction), message: Message) -> Option<Message> {
+    fn hooks_message(&self, at: (HookPoint, Direction), message: NvlMessage) -> Option<NvlMessage> {
         if !self.hooks.watches(at.0, at.1) {
             return Some(message);
         }
         let Ok(packet) = message.packet(true) else { return Some(message) };
         let shown = self.hooks_packet(at, packet)?;
-        let found = Message::of(&shown, &shown.parts().ae.map_or(message.ae(), Ae::from_bits));
+        let found = NvlMessage::of(&shown, &shown.parts().ae.map_or(message.ae(), Ae::from_bits));
         Some(if found.packet(true).is_ok() { found } else { message })
     }
 
@@ -172,7 +172,7 @@ impl End {
     }
 
     /// Takes the next message of a channel out of its buffer; its credits become due for return.
-    pub fn take(&mut self, vc: Vc) -> Option<Message> {
+    pub fn take(&mut self, vc: Vc) -> Option<NvlMessage> {
         let message = self.inboxes.get_mut(usize::from(vc.0))?.pop_front()?;
         self.credits.freed(vc, message.data_flits());
         Some(message)
@@ -196,11 +196,11 @@ impl End {
     }
 
     /// Events since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.events)
     }
 
-    /// Keeps packets as they are accepted, for [`End::take_packets`].
+    /// Keeps packets as they are accepted, for [`NvlEnd::take_packets`].
     pub fn keep_packets(&mut self) {
         self.taken.get_or_insert_default();
     }
@@ -238,7 +238,7 @@ impl End {
     }
 
     /// What the flits of the packet are for that was begun last.
-    pub fn uses(&self) -> Parts {
+    pub fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
@@ -272,7 +272,7 @@ impl End {
     // ---- receiver ------------------------------------------------------------------------------------------------
 
     fn event(&mut self, severity: Severity, violation: Violation) {
-        self.events.push(Event { severity, unit: self.received, violation });
+        self.events.push(LinkEvent { severity, unit: self.received, violation });
     }
 
     fn protocol(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
@@ -280,15 +280,15 @@ impl End {
     }
 
     /// Takes a flit off the wire.
-    pub fn receive(&mut self, flit: &Flit) {
+    pub fn receive(&mut self, flit: &NvlFlit) {
         let mut bytes = flit.0;
         if !self.down && self.hooks.pass(HookPoint::ReplayIn, Direction::Rx, PROTOCOL, &mut bytes) == Passed::On {
-            self.flit(&Flit(bytes));
+            self.flit(&NvlFlit(bytes));
         }
         self.received += 1;
     }
 
-    fn flit(&mut self, flit: &Flit) {
+    fn flit(&mut self, flit: &NvlFlit) {
         let heard = self.receiver.flit(flit.bits());
         for packet in heard.confirmed.iter().chain(&heard.single) {
             self.accepted(packet);
@@ -305,7 +305,7 @@ impl End {
             );
         }
         if heard.ahead {
-            let (found, next) = (Header::from_bits(flit.bits()).ackid, self.receiver.accepted() + 1);
+            let (found, next) = (NvlHeader::from_bits(flit.bits()).ackid, self.receiver.accepted() + 1);
             self.protocol("NVL-SEQ-01", found, next % super::IDS, "the first identifier of a replay is wrong");
         }
         if heard.from_the_start {
@@ -327,7 +327,7 @@ impl End {
         }
     }
 
-    fn acknowledged(&mut self, header: &Header) {
+    fn acknowledged(&mut self, header: &NvlHeader) {
         if self.acks_lost {
             return;
         }
@@ -340,7 +340,7 @@ impl End {
             // A repetition that a replay has begun is not needed: CREDIT_INIT goes before all numbered packets.
             self.credits.said_all();
         }
-        if outcome == Outcome::Wrong {
+        if outcome == NvlTransmitOutcome::Wrong {
             self.protocol(
                 "NVL-ACK-01",
                 header.ackid,
@@ -351,7 +351,7 @@ impl End {
         self.act_on(outcome);
     }
 
-    fn hear_credits(&mut self, header: &Header) {
+    fn hear_credits(&mut self, header: &NvlHeader) {
         let mut header = *header;
         if header.crh > 0 || header.crd > 0 {
             let [vc, headers, data_flits] = self.hooks.credits([header.crvc.0, header.crh, header.crd]);
@@ -379,7 +379,7 @@ impl End {
         self.hooks_packet((HookPoint::ReplayOut, Direction::Rx), *packet);
         self.hooks_packet((HookPoint::PackerIn, Direction::Rx), *packet);
         let ae = self.ae_received.update(packet);
-        let decoded = Decoded { packet: *packet, covered_flits: 0, expected_crc: packet.crc(), ae };
+        let decoded = NvlDecodedPacket { packet: *packet, covered_flits: 0, expected_crc: packet.crc(), ae };
         let broken = check::packet(&decoded, &self.config.codec).violations;
         let worthless = broken.iter().any(|v| DROPPED.contains(&v.rule));
         for violation in broken {
@@ -389,7 +389,7 @@ impl End {
             self.stats.dropped += 1;
             return;
         }
-        let message = Message::of(packet, &ae);
+        let message = NvlMessage::of(packet, &ae);
         if !self.credits.arrived(message.vc, message.data_flits()) {
             let found = format!("{:?} on {:?}", message.op, message.vc);
             self.protocol(
@@ -407,28 +407,28 @@ impl End {
         }
     }
 
-    fn act_on(&mut self, outcome: Outcome) {
+    fn act_on(&mut self, outcome: NvlTransmitOutcome) {
         match outcome {
-            Outcome::Replay => {
+            NvlTransmitOutcome::Replay => {
                 self.stats.replays += 1;
                 if !self.transmitter.anything_acknowledged() {
                     self.credits.say_again();
                 }
             }
-            Outcome::Down => {
+            NvlTransmitOutcome::Down => {
                 self.down = true;
                 let tries = self.transmitter.tries();
                 let text = "replays have made no progress; the link is down";
                 self.event(Severity::Uncorrectable, Violation::at_byte("NVL-RPL-05", 0, tries, "progress", text));
             }
-            Outcome::Fine | Outcome::Wrong => (),
+            NvlTransmitOutcome::Fine | NvlTransmitOutcome::Wrong => (),
         }
     }
 
     // ---- transmitter ---------------------------------------------------------------------------------------------
 
     /// The flit of this flit clock; a link always carries one.
-    pub fn transmit(&mut self) -> Flit {
+    pub fn transmit(&mut self) -> NvlFlit {
         self.hooks.clock(self.stats.sent_flits);
         if !self.down {
             let outcome = self.transmitter.clock(&self.config);
@@ -452,42 +452,42 @@ impl End {
 
     /// The packet that goes now, with everything but its CRC.
     fn next_packet(&mut self, credits_waited: bool) -> Packet {
-        self.uses = Parts::all(Use::Replay);
+        self.uses = LineTimeParts::all(Use::Replay);
         if self.down {
-            return bare(&Header::default());
+            return bare(&NvlHeader::default());
         }
         // An open payload is closed first, so that every copy of REPLAY_INIT stands alone.
         if self.transmitter.begins_replay() && !self.previous.is_empty() {
-            return self.acknowledging(&bare(&Header::default()));
+            return self.acknowledging(&bare(&NvlHeader::default()));
         }
         if let Some(ackid) = self.transmitter.next_init() {
             self.stats.replay_inits += 1;
-            return bare(&Header { op: Op::REPLAY_INIT, ackid, ..Header::default() });
+            return bare(&NvlHeader { op: Op::REPLAY_INIT, ackid, ..NvlHeader::default() });
         }
         if let Some(header) = self.credits.next_init() {
-            self.uses = Parts::all(Use::Control);
+            self.uses = LineTimeParts::all(Use::Control);
             return self.acknowledging(&bare(&header));
         }
         if let Some(packet) = self.transmitter.next_again() {
             self.stats.replayed += 1;
             // An IDLE flit takes the place of one that a hook drops.
             let again = self.hooks_packet((HookPoint::ReplayOut, Direction::Tx), packet);
-            return self.acknowledging(&again.unwrap_or_else(|| bare(&Header::default())));
+            return self.acknowledging(&again.unwrap_or_else(|| bare(&NvlHeader::default())));
         }
-        self.uses = Parts::all(self.waits_for());
+        self.uses = LineTimeParts::all(self.waits_for());
         let new = self.next_message().or_else(|| {
             let due = credits_waited && !self.holds_credits() && self.transmitter.has_room(1, &self.config);
             self.stats.carriers += u64::from(due);
             if due {
-                self.uses = Parts::all(Use::Control);
+                self.uses = LineTimeParts::all(Use::Control);
             }
             let vc = self.config.codec.response_vc;
-            due.then(|| bare(&Header { op: Op::RSP_DONE, rid: LINK_RID, vc, ..Header::default() }))
+            due.then(|| bare(&NvlHeader { op: Op::RSP_DONE, rid: LINK_RID, vc, ..NvlHeader::default() }))
         });
         let Some(packet) = new else {
             // Nothing waits that may go, or a hook has dropped it.
-            self.uses = Parts::all(self.uses.empty());
-            return self.acknowledging(&bare(&Header::default()));
+            self.uses = LineTimeParts::all(self.uses.empty());
+            return self.acknowledging(&bare(&NvlHeader::default()));
         };
         let mut header = packet.header();
         if !self.holds_credits() {
@@ -504,7 +504,7 @@ impl End {
     fn waits_for(&self) -> Use {
         let waiting = || self.queues.iter().filter_map(VecDeque::front);
         let has_room =
-            |m: &Message| m.packet(true).is_ok_and(|p| self.transmitter.has_room(p.flits().len(), &self.config));
+            |m: &NvlMessage| m.packet(true).is_ok_and(|p| self.transmitter.has_room(p.flits().len(), &self.config));
         match waiting().next() {
             None => Use::Idle,
             Some(_) if waiting().any(has_room) => Use::Credits,
@@ -526,7 +526,8 @@ impl End {
                 continue;
             }
             self.ae_sent.update(&packet);
-            self.uses = Parts::all(Use::Headers).with(Use::Payload, FLIT_BITS * u32::from(message.data_flits()));
+            self.uses =
+                LineTimeParts::all(Use::Headers).with(Use::Payload, FLIT_BITS * u32::from(message.data_flits()));
             self.queues[at].pop_front();
             self.turn = (at + 1) % Vc::COUNT;
             return self.hooks_packet((HookPoint::PackerOut, Direction::Tx), packet);
@@ -537,16 +538,16 @@ impl End {
     /// The packet with the acknowledgement that is due.
     fn acknowledging(&mut self, packet: &Packet) -> Packet {
         let ack = self.receiver.ack();
-        with_header(packet, &Header { ackv: ack.is_some(), ackid: ack.unwrap_or(0), ..packet.header() })
+        with_header(packet, &NvlHeader { ackv: ack.is_some(), ackid: ack.unwrap_or(0), ..packet.header() })
     }
 }
 
 /// A packet of one flit.
-fn bare(header: &Header) -> Packet {
+fn bare(header: &NvlHeader) -> Packet {
     let header = header.to_bits().expect("codes of a table and numbers below 4096");
     Packet::new(&[header]).expect("one flit")
 }
 
-fn with_header(packet: &Packet, header: &Header) -> Packet {
+fn with_header(packet: &Packet, header: &NvlHeader) -> Packet {
     packet.with_header_bits(header.to_bits().expect("fields of a header and numbers below 4096"))
 }

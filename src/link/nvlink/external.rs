@@ -1,20 +1,21 @@
 //! An NVLink end that stands outside the simulation: its flits are driven by a caller. Basis: model.
 //!
 //! Modelled: the place of an end, not the end. What the caller drives leaves here, one flit a flit clock, over the same faulty
-//! wire as that of a [`Port`](super::port::Port); what arrives is kept for the caller. Detail: a packet of the peer arrives with
-//! its last flit, so its flits are there in one clock; in a flit clock for which nothing was driven, nothing is sent, which
-//! stands for IDLE. Left out: IDLE flits of a peer that has nothing to say, which are not modelled.
+//! wire as that of an [`NvlPort`](super::port::NvlPort); what arrives is kept for the caller. Detail: a packet of the
+//! peer arrives with its last flit, so its flits are there in one clock; in a flit clock for which nothing was driven,
+//! nothing is sent, which stands for IDLE. Left out: IDLE flits of a peer that has nothing to say, which are not
+//! modelled.
 //!
 //! A walk through one flit clock: what is due on the wire passes the hooks and is kept; the oldest driven flit leaves.
 
 use super::end::{PROTOCOL, Stats};
-use super::flit::Flit;
+use super::flit::NvlFlit;
 use super::port::{Burst, NvlReport};
 use crate::external::Feed;
 use crate::hook::{Direction, Hooks};
 use crate::port::{PortResult, WayOut, on_wire};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next};
-use scalepool_trace::{Body, Kind, Stamp, Tap};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An end outside the simulation.
@@ -36,14 +37,14 @@ impl ExternalPort {
             let bytes: Vec<u8> = each.flat_map(|(flit, _)| flit.0).collect();
             if !bytes.is_empty() {
                 let dir = self.dir;
-                self.packets.record(at, Kind::Flit, 0, 0, || Body::Flit { protocol: PROTOCOL, dir, bytes });
+                self.packets.record(at, RecordKind::Flit, 0, 0, || Body::Flit { protocol: PROTOCOL, dir, bytes });
             }
         }
     }
 
     fn send(&mut self, cx: &mut Cx) {
         // Bytes of another length were refused before they came here.
-        let Some(flit) = self.feed.next().and_then(|bytes| Flit::from_bytes(&bytes).ok()) else { return };
+        let Some(flit) = self.feed.next().and_then(|bytes| NvlFlit::from_bytes(&bytes).ok()) else { return };
         let (mut flits, mut damaged) = (Vec::new(), false);
         self.way_out.send(&self.hooks, PROTOCOL, flit, |arriving| {
             damaged |= arriving.damaged;

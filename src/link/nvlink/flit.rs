@@ -7,16 +7,16 @@ use scalepool_protocols::nvlink::FLIT_BYTES;
 
 /// 16 bytes, byte 0 first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flit(pub [u8; FLIT_BYTES]);
+pub struct NvlFlit(pub [u8; FLIT_BYTES]);
 
-impl Flit {
+impl NvlFlit {
     /// The flit of these bytes.
     ///
     /// # Errors
     /// They are not 16.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Flit, FormError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<NvlFlit, FormError> {
         let length = || FormError::new("unit", format!("{} bytes", bytes.len()), "16 bytes");
-        bytes.try_into().map(Flit).map_err(|_| length())
+        bytes.try_into().map(NvlFlit).map_err(|_| length())
     }
 
     /// The flit as a number.
@@ -25,13 +25,13 @@ impl Flit {
     }
 }
 
-impl From<u128> for Flit {
-    fn from(bits: u128) -> Flit {
-        Flit(bits.to_le_bytes())
+impl From<u128> for NvlFlit {
+    fn from(bits: u128) -> NvlFlit {
+        NvlFlit(bits.to_le_bytes())
     }
 }
 
-impl WireUnit for Flit {
+impl WireUnit for NvlFlit {
     fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -51,7 +51,7 @@ impl WireUnit for Flit {
     }
 
     /// A flit alone does not tell: its CRC may stand in the next packet. Tests compare what comes out.
-    fn deceives(&self, _: &Flit) -> bool {
+    fn deceives(&self, _: &NvlFlit) -> bool {
         false
     }
 }

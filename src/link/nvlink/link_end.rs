@@ -1,19 +1,19 @@
-//! An NVLink [`End`] as ports and pairs drive it: its signals, what a replay repairs, its open work.
+//! An NVLink [`NvlEnd`] as ports and pairs drive it: its signals, what a replay repairs, its open work.
 
-use super::end::{End, PROTOCOL};
-use super::flit::Flit;
+use super::end::{NvlEnd, PROTOCOL};
+use super::flit::NvlFlit;
 use super::port::CHANNELS;
-use crate::event::{Event, Severity};
+use crate::event::{LinkEvent, Severity};
 use crate::hook::Hooks;
-use crate::line_time::Parts;
+use crate::line_time::LineTimeParts;
 use crate::port::LinkEnd;
 use scalepool_forms::FormError;
 
 /// The rule by which a link is down.
 pub const LINK_FAILURE: &str = "NVL-RPL-05";
 
-impl LinkEnd for End {
-    type Unit = Flit;
+impl LinkEnd for NvlEnd {
+    type Unit = NvlFlit;
 
     const SIGNALS: &'static [(&'static str, u32)] =
         &[("next_id", 12), ("accepted_id", 12), ("unacknowledged", 12), ("hunting", 1), ("replaying", 1), ("tries", 4)];
@@ -26,12 +26,12 @@ impl LinkEnd for End {
         PROTOCOL
     }
 
-    fn unit(&self, bytes: &[u8]) -> Result<Flit, FormError> {
-        Flit::from_bytes(bytes)
+    fn unit(&self, bytes: &[u8]) -> Result<NvlFlit, FormError> {
+        NvlFlit::from_bytes(bytes)
     }
 
-    fn receive(&mut self, unit: &Flit, _: u64) {
-        End::receive(self, unit);
+    fn receive(&mut self, unit: &NvlFlit, _: u64) {
+        NvlEnd::receive(self, unit);
     }
 
     fn keep_payload(&mut self) {
@@ -45,32 +45,32 @@ impl LinkEnd for End {
         }
     }
 
-    fn transmit(&mut self, _: u64) -> Option<Flit> {
-        Some(End::transmit(self))
+    fn transmit(&mut self, _: u64) -> Option<NvlFlit> {
+        Some(NvlEnd::transmit(self))
     }
 
-    fn uses(&self) -> Parts {
-        End::uses(self)
+    fn uses(&self) -> LineTimeParts {
+        NvlEnd::uses(self)
     }
 
     fn fruitless(&self) -> u32 {
-        End::fruitless(self)
+        NvlEnd::fruitless(self)
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {
-        End::attach_hooks(self, hooks);
+        NvlEnd::attach_hooks(self, hooks);
     }
 
     fn hooks(&self) -> &Hooks {
-        End::hooks(self)
+        NvlEnd::hooks(self)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
-        End::take_events(self)
+    fn take_events(&mut self) -> Vec<LinkEvent> {
+        NvlEnd::take_events(self)
     }
 
     /// A packet whose CRC a fault input made fit may break any rule of its content.
-    fn is_repaired(&self, event: &Event, damaged: bool) -> bool {
+    fn is_repaired(&self, event: &LinkEvent, damaged: bool) -> bool {
         damaged && event.severity <= Severity::Retrain
     }
 
@@ -79,11 +79,11 @@ impl LinkEnd for End {
     }
 
     fn is_quiet(&self) -> bool {
-        End::is_quiet(self)
+        NvlEnd::is_quiet(self)
     }
 
     fn is_done(&self) -> bool {
-        End::is_done(self)
+        NvlEnd::is_done(self)
     }
 
     fn values(&self) -> Vec<u64> {

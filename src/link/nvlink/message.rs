@@ -1,6 +1,6 @@
 //! What travels for a user of the link: a packet without what the link adds.
 
-use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, Header, NvlConfig, Op, Packet, PacketError, Vc};
+use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, NvlConfig, NvlHeader, Op, Packet, PacketError, Vc};
 use thiserror::Error;
 
 /// Requester of an RSP_DONE that carries credits and ends at the link: the largest number of the field, our choice.
@@ -8,7 +8,7 @@ pub const LINK_RID: u16 = 0x1ff;
 
 /// A message of a channel.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Message {
+pub struct NvlMessage {
     /// Operation.
     pub op: Op,
     /// Virtual channel.
@@ -37,7 +37,7 @@ pub struct Message {
 
 /// Why a message cannot be sent.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Refused {
+pub enum NvlRefused {
     /// Its parts are no packet.
     #[error(transparent)]
     Packet(#[from] PacketError),
@@ -57,10 +57,10 @@ pub enum Refused {
     },
 }
 
-impl Message {
+impl NvlMessage {
     /// A message of an operation on its channel, all else 0.
-    pub fn new(op: Op, codec: &NvlConfig) -> Message {
-        Message { op, vc: codec.vc_of(op).unwrap_or_default(), ..Message::default() }
+    pub fn new(op: Op, codec: &NvlConfig) -> NvlMessage {
+        NvlMessage { op, vc: codec.vc_of(op).unwrap_or_default(), ..NvlMessage::default() }
     }
 
     /// Data flits, each a data credit.
@@ -76,15 +76,15 @@ impl Message {
     /// Its packet, with an AE or not, without what the link fills in.
     ///
     /// # Errors
-    /// [`Refused`].
-    pub(super) fn packet(&self, with_ae: bool) -> Result<Packet, Refused> {
+    /// [`NvlRefused`].
+    pub(super) fn packet(&self, with_ae: bool) -> Result<Packet, NvlRefused> {
         if !self.op.is_numbered() || self.rid == LINK_RID {
-            return Err(Refused::OfTheLink { found: format!("{:?} to {:#x}", self.op, self.rid) });
+            return Err(NvlRefused::OfTheLink { found: format!("{:?} to {:#x}", self.op, self.rid) });
         }
         if usize::from(self.vc.0) >= Vc::COUNT {
-            return Err(Refused::Channel { found: self.vc.0 });
+            return Err(NvlRefused::Channel { found: self.vc.0 });
         }
-        let header = Header {
+        let header = NvlHeader {
             op: self.op,
             vc: self.vc,
             tag: self.tag,
@@ -93,15 +93,15 @@ impl Message {
             ep: self.ep,
             atag: self.atag,
             address: self.address & ((1 << 38) - 1),
-            ..Header::default()
+            ..NvlHeader::default()
         };
         Ok(Packet::build(header, with_ae.then(|| self.ae()), self.be, &self.data)?)
     }
 
     /// The message of a packet for which this AE is in force.
-    pub(super) fn of(packet: &Packet, ae: &Ae) -> Message {
+    pub(super) fn of(packet: &Packet, ae: &Ae) -> NvlMessage {
         let (header, parts) = (packet.header(), packet.parts());
-        Message {
+        NvlMessage {
             op: header.op,
             vc: header.vc,
             tag: header.tag,

@@ -6,11 +6,11 @@
 //! extension) flits, which stay in force per channel. Detail: one flit of 16 bytes per flit clock in each direction. A
 //! [`port`] is a link end in a simulation. Left out: training, groups of links, FEC.
 //!
-//! An [`End`] is one end of the link. In one flit clock, [`End::receive`] takes a flit. A header closes the packet before
-//! it with the CRC, so that this packet is accepted; it acknowledges packets that this end sent, and opens the next
-//! packet. A header that does not fit makes the receiver hunt for a REPLAY_INIT. [`End::transmit`] gives the next flit of
-//! the current packet, or begins a packet, in this order: REPLAY_INIT, CREDIT_INIT, replayed packets, new packets, a
-//! packet that only carries credits, IDLE.
+//! An [`NvlEnd`] is one end of the link. In one flit clock, [`NvlEnd::receive`] takes a flit. A header closes the
+//! packet before it with the CRC, so that this packet is accepted; it acknowledges packets that this end sent, and
+//! opens the next packet. A header that does not fit makes the receiver hunt for a REPLAY_INIT. [`NvlEnd::transmit`]
+//! gives the next flit of the current packet, or begins a packet, in this order: REPLAY_INIT, CREDIT_INIT, replayed
+//! packets, new packets, a packet that only carries credits, IDLE.
 //!
 //! # Choices where §6.3 is silent
 //!
@@ -55,9 +55,9 @@ pub mod transmitter;
 pub mod wiring;
 
 pub use config::{Buffers, LinkConfig};
-pub use end::{End, Stats};
-pub use flit::Flit;
-pub use message::{LINK_RID, Message, Refused};
+pub use end::{NvlEnd, Stats};
+pub use flit::NvlFlit;
+pub use message::{LINK_RID, NvlMessage, NvlRefused};
 pub use monitor::Monitor;
 pub use pair::Pair;
 

@@ -11,15 +11,15 @@
 //! one, which takes identifiers and credits.
 
 use super::config::Buffers;
-use super::credit::{Count, CreditBook};
-use super::flit::Flit;
+use super::credit::{CreditBook, NvlCreditCount};
+use super::flit::NvlFlit;
 use super::message::LINK_RID;
 use super::receiver::Receiver;
 use super::{IDS, LinkConfig, steps};
-use crate::event::{Event, Severity};
+use crate::event::{LinkEvent, Severity};
 use crate::hook::Direction;
-use scalepool_protocols::nvlink::stream::{AeMemory, Decoded};
-use scalepool_protocols::nvlink::{Header, MAX_FLITS, Op, Packet, Vc, check};
+use scalepool_protocols::nvlink::stream::{AeMemory, NvlDecodedPacket};
+use scalepool_protocols::nvlink::{MAX_FLITS, NvlHeader, Op, Packet, Vc, check};
 use scalepool_protocols::wire::{Violation, Wire};
 use std::collections::VecDeque;
 
@@ -70,13 +70,13 @@ pub struct Monitor {
     /// First identifier that a replay sends next.
     replay: Option<u16>,
     /// Credits for the packet under way when it began: what comes behind its header is too late for it.
-    at_header: Count,
+    at_header: NvlCreditCount,
     /// Credits of the end, and those that it has given to its peer.
     purse: CreditBook,
     given: CreditBook,
     /// Credits of the peer, as `given`; what CREDIT_INIT said before it began again counts too, for the peer may have it.
     peer: CreditBook,
-    events: Vec<(Direction, Event)>,
+    events: Vec<(Direction, LinkEvent)>,
 }
 
 impl Monitor {
@@ -103,7 +103,7 @@ impl Monitor {
             inits: 0,
             tries: 0,
             replay: None,
-            at_header: Count::default(),
+            at_header: NvlCreditCount::default(),
             purse: book.clone(),
             given: book.clone(),
             peer: book,
@@ -113,7 +113,7 @@ impl Monitor {
     }
 
     /// Events since the last call, with the direction concerned; `unit` counts its flits.
-    pub fn take_events(&mut self) -> Vec<(Direction, Event)> {
+    pub fn take_events(&mut self) -> Vec<(Direction, LinkEvent)> {
         std::mem::take(&mut self.events)
     }
 
@@ -126,7 +126,7 @@ impl Monitor {
             Direction::Rx => self.received,
             Direction::Tx => self.units,
         };
-        self.events.push((way, Event { severity, unit, violation }));
+        self.events.push((way, LinkEvent { severity, unit, violation }));
     }
 
     /// The peer has broken a rule.
@@ -142,7 +142,7 @@ impl Monitor {
     fn content(&mut self, way: Direction, packet: &Packet) {
         let memory = if way == Direction::Rx { &mut self.ae_received } else { &mut self.ae_sent };
         let ae = memory.update(packet);
-        let decoded = Decoded { packet: *packet, covered_flits: 0, expected_crc: packet.crc(), ae };
+        let decoded = NvlDecodedPacket { packet: *packet, covered_flits: 0, expected_crc: packet.crc(), ae };
         for violation in check::packet(&decoded, &self.config.codec).violations {
             self.event(way, violation);
         }
@@ -150,7 +150,7 @@ impl Monitor {
 
     /// A header whose CRC does not fit.
     fn bad_crc(&mut self, way: Direction, header: u128, covered: &[u128]) {
-        let [found, expected] = [Header::from_bits(header).crc, self.config.codec.crc_of(covered, header)];
+        let [found, expected] = [NvlHeader::from_bits(header).crc, self.config.codec.crc_of(covered, header)];
         let [found, expected] = [found, expected].map(|crc| format!("{crc:#09x}"));
         let rule = if covered.is_empty() { "NVL-CRC-01" } else { "NVL-CRC-02" };
         let text = format!("the CRC does not match {} flits of the packet before and the header", covered.len());
@@ -162,7 +162,7 @@ impl Monitor {
     // ---- what comes to the end -----------------------------------------------------------------------------------
 
     /// A flit has come to the end. Whether it is part of the stream: not, while the end waits for a REPLAY_INIT.
-    pub fn received(&mut self, flit: &Flit) -> bool {
+    pub fn received(&mut self, flit: &NvlFlit) -> bool {
         let bits = flit.bits();
         let covered = self.receiver.payload().to_vec();
         let in_stream = !self.receiver.is_hunting();
@@ -174,11 +174,11 @@ impl Monitor {
             self.bad_crc(Direction::Rx, bits, &covered);
         }
         if heard.too_long {
-            let (found, text) = (Header::from_bits(bits).len, "the header announces too many flits");
+            let (found, text) = (NvlHeader::from_bits(bits).len, "the header announces too many flits");
             self.event(Direction::Rx, Violation::at_byte("NVL-PKT-01", 1, found, "at most 17", text));
         }
         if heard.ahead {
-            let (found, next) = (Header::from_bits(bits).ackid, (self.receiver.accepted() + 1) % IDS);
+            let (found, next) = (NvlHeader::from_bits(bits).ackid, (self.receiver.accepted() + 1) % IDS);
             self.hears("NVL-SEQ-01", found, next, "first identifier of a replay");
         }
         if heard.from_the_start {
@@ -220,7 +220,7 @@ impl Monitor {
     }
 
     /// Credits that come back to the end.
-    fn credited(&mut self, header: &Header) {
+    fn credited(&mut self, header: &NvlHeader) {
         if !self.purse.heard(header) {
             let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
             self.hears("NVL-CRD-03", found, "at most what was used", "credits that came back");
@@ -245,7 +245,7 @@ impl Monitor {
     // ---- what it sends -------------------------------------------------------------------------------------------
 
     /// The end has sent a flit. Whether its header, if it is one, fits the stream.
-    pub fn sent(&mut self, flit: &Flit) -> bool {
+    pub fn sent(&mut self, flit: &NvlFlit) -> bool {
         let bits = flit.bits();
         if self.owed > 0 {
             self.open.push(bits);
@@ -264,7 +264,7 @@ impl Monitor {
     }
 
     fn header(&mut self, bits: u128) {
-        let header = Header::from_bits(bits);
+        let header = NvlHeader::from_bits(bits);
         let covered = std::mem::take(&mut self.covered);
         if self.config.codec.crc_of(&covered, bits) != header.crc {
             if !std::mem::replace(&mut self.lost, true) {
@@ -317,7 +317,7 @@ impl Monitor {
         self.told = id;
     }
 
-    fn begins_replay(&mut self, header: &Header) {
+    fn begins_replay(&mut self, header: &NvlHeader) {
         self.lost = false;
         self.inits = self.inits.saturating_add(1);
         if self.inits > 1 && self.replay == Some(header.ackid) {
@@ -351,7 +351,7 @@ impl Monitor {
         }
     }
 
-    fn gives_back(&mut self, header: &Header) {
+    fn gives_back(&mut self, header: &NvlHeader) {
         self.peer.heard(header);
         if !self.given.heard(header) && (header.crh > 0 || header.crd > 0) {
             let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
@@ -419,7 +419,7 @@ impl Monitor {
 }
 
 /// An RSP_DONE of the link itself: it takes no credit.
-fn is_carrier(header: &Header) -> bool {
+fn is_carrier(header: &NvlHeader) -> bool {
     header.op == Op::RSP_DONE && header.rid == LINK_RID || usize::from(header.vc.0) >= Vc::COUNT
 }
 
@@ -429,6 +429,6 @@ fn data_flits(packet: &Packet) -> u16 {
 
 /// The same but for acknowledgement and CRC.
 fn is_same(old: &Packet, new: &Packet) -> bool {
-    let plain = |packet: &Packet| Header { crc: 0, ackv: false, ackid: 0, ..packet.header() };
+    let plain = |packet: &Packet| NvlHeader { crc: 0, ackv: false, ackid: 0, ..packet.header() };
     plain(old) == plain(new) && old.payload() == new.payload()
 }

@@ -1,4 +1,4 @@
-//! An [`End`] as a module of the kernel. Basis: model.
+//! An [`NvlEnd`] as a module of the kernel. Basis: model.
 //!
 //! Modelled: one flit a flit clock, the faulty wire behind the transmitter, one channel of messages for each virtual
 //! channel and direction, so that a channel without credit holds up no other. Detail: the flits of a packet travel as one
@@ -10,16 +10,16 @@
 //! consumer as far as its channels have room, which frees their buffers; where a packet ends, it leaves, messages of the
 //! producer move into the queues of the end, and the next packet begins, unless nothing is open.
 
-use super::end::{End, PROTOCOL, Stats};
-use super::flit::Flit;
-use super::message::Message;
+use super::end::{NvlEnd, PROTOCOL, Stats};
+use super::flit::NvlFlit;
+use super::message::NvlMessage;
 use super::stall::{Stall, WINDOW_CYCLES};
 use crate::event::finding;
 use crate::fault::FaultyWire;
 use crate::hook::{Direction, Hooks};
 use crate::port::{Frame, FrameConfig, PortResult, on_wire};
 use scalepool_kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending};
-use scalepool_protocols::nvlink::{Header, Vc};
+use scalepool_protocols::nvlink::{NvlHeader, Vc};
 use scalepool_protocols::wire::Wire;
 use scalepool_trace::{Body, PlaceKind, Stamp, Tap};
 use std::sync::{Arc, Mutex};
@@ -36,7 +36,7 @@ pub fn channel_of(vc: Vc) -> usize {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Burst {
     /// As they arrive.
-    pub flits: Vec<Flit>,
+    pub flits: Vec<NvlFlit>,
     /// A fault input changed one of them.
     pub damaged: bool,
 }
@@ -91,9 +91,9 @@ const QUEUE_DEPTH: usize = 2;
 /// Channel ends, wire ends and taps of a port.
 pub struct Ports {
     /// Messages to send, by [`CHANNELS`].
-    pub tx: [In<Message>; 3],
+    pub tx: [In<NvlMessage>; 3],
     /// Messages received, by [`CHANNELS`].
-    pub rx: [Out<Message>; 3],
+    pub rx: [Out<NvlMessage>; 3],
     /// To the peer.
     pub wire_out: LinkOut<Burst>,
     /// From the peer.
@@ -107,7 +107,7 @@ pub struct Ports {
 /// Inputs of a port besides its ends.
 pub struct PortConfig {
     /// The link end.
-    pub end: End,
+    pub end: NvlEnd,
     /// Faults of its transmitter.
     pub wire: FaultyWire,
     /// Flit clocks from the start for which credits are held back, 0 for none.
@@ -123,10 +123,10 @@ pub struct PortConfig {
 }
 
 /// A link end with its place in a simulation.
-pub struct Port {
-    frame: Frame<End, NvlReport>,
-    tx: [In<Message>; 3],
-    rx: [Out<Message>; 3],
+pub struct NvlPort {
+    frame: Frame<NvlEnd, NvlReport>,
+    tx: [In<NvlMessage>; 3],
+    rx: [Out<NvlMessage>; 3],
     wire_out: LinkOut<Burst>,
     wire_in: LinkIn<Burst>,
     hold_until_flits: u64,
@@ -140,13 +140,13 @@ pub struct Port {
     mine: NvlReport,
 }
 
-impl Port {
+impl NvlPort {
     /// A port; `result` is filled when the run is looked at.
-    pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult<NvlReport>>>) -> Port {
+    pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult<NvlReport>>>) -> NvlPort {
         let PortConfig { mut end, wire, hold_credits_flits, stall, dir, hooks, give_up } = config;
         let Ports { tx, rx, wire_out, wire_in, packets: flits, signals } = ports;
         end.attach_hooks(&hooks);
-        Port {
+        NvlPort {
             frame: Frame::new(FrameConfig { end, wire, dir, give_up, flits, signals }, result),
             tx,
             rx,
@@ -170,7 +170,7 @@ impl Port {
             for flit in flits {
                 for (flit, other) in on_wire(self.frame.end.hooks(), Direction::Rx, PROTOCOL, flit) {
                     hooked |= other;
-                    End::receive(&mut self.frame.end, &flit);
+                    NvlEnd::receive(&mut self.frame.end, &flit);
                 }
             }
             self.frame.taken(at);
@@ -207,7 +207,7 @@ impl Port {
                 && let Some(message) = self.tx[n].pop(cx)
             {
                 self.mine.taken[n] += 1;
-                if let Err(refused) = self.frame.end.send(Message { vc, ..message }) {
+                if let Err(refused) = self.frame.end.send(NvlMessage { vc, ..message }) {
                     let text = "the message cannot be sent as a packet";
                     self.frame.refused(finding("NVL-PKT-04", refused, "a legal message", text));
                 }
@@ -221,7 +221,7 @@ impl Port {
         let (mut flits, mut damaged) = (Vec::new(), false);
         self.packet_ends = at.cycle;
         loop {
-            let flit = End::transmit(&mut self.frame.end);
+            let flit = NvlEnd::transmit(&mut self.frame.end);
             self.frame.leaves(flit, |arriving| {
                 damaged |= arriving.damaged;
                 flits.push(arriving.unit);
@@ -241,8 +241,8 @@ impl Port {
 }
 
 /// A message for traces: the header that says it, without what a link adds, and its data.
-pub fn body_of(message: &Message) -> Body {
-    let header = Header {
+pub fn body_of(message: &NvlMessage) -> Body {
+    let header = NvlHeader {
         op: message.op,
         vc: message.vc,
         tag: message.tag,
@@ -252,13 +252,13 @@ pub fn body_of(message: &Message) -> Body {
         be: message.be.is_some(),
         atag: message.atag,
         address: message.address & ((1 << 38) - 1),
-        ..Header::default()
+        ..NvlHeader::default()
     };
     let data = (!message.data.is_empty()).then(|| message.data.clone());
-    Body::Message { layout: Header::DEF, bits: header.to_bits().unwrap_or(0), data }
+    Body::Message { layout: NvlHeader::DEF, bits: header.to_bits().unwrap_or(0), data }
 }
 
-impl Module for Port {
+impl Module for NvlPort {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         let sent_flits = self.frame.end.stats().sent_flits;
@@ -297,7 +297,7 @@ impl Module for Port {
 
     fn publish(&self) {
         let credits = self.frame.end.credits();
-        let both = |c: super::credit::Count| [c.headers, c.data_flits];
+        let both = |c: super::credit::NvlCreditCount| [c.headers, c.data_flits];
         self.frame.publish(NvlReport {
             stats: *self.frame.end.stats(),
             down: self.frame.end.is_down(),

@@ -4,7 +4,7 @@
 //! what packets mean.
 
 use super::{IDS, steps};
-use scalepool_protocols::nvlink::{Header, MAX_FLITS, NvlConfig, Op, Packet};
+use scalepool_protocols::nvlink::{MAX_FLITS, NvlConfig, NvlHeader, Op, Packet};
 use scalepool_protocols::wire::Wire;
 
 /// Headers in which a new acknowledgement is stated, and in which the end of a hunt is: fewer than begin a replay, more than
@@ -19,9 +19,9 @@ pub struct Heard {
     /// The packet that is this flit alone.
     pub single: Option<Packet>,
     /// The flit as a good header.
-    pub header: Option<Header>,
+    pub header: Option<NvlHeader>,
     /// The flit as a good IDLE amid a hunt: its acknowledgement alone counts.
-    pub idle: Option<Header>,
+    pub idle: Option<NvlHeader>,
     /// A REPLAY_INIT that fits: the peer begins again, and nothing of it was ever accepted.
     pub from_the_start: bool,
     /// A REPLAY_INIT ahead of what was accepted: the peer has lost count.
@@ -99,7 +99,7 @@ impl Receiver {
 
     /// Takes a flit.
     pub fn flit(&mut self, bits: u128) -> Heard {
-        let header = Header::from_bits(bits);
+        let header = NvlHeader::from_bits(bits);
         if self.hunting {
             return match header.op {
                 _ if header.len != 0 || self.codec.crc_of(&[], bits) != header.crc => Heard::default(),
@@ -157,7 +157,7 @@ impl Receiver {
         self.owed = 0;
     }
 
-    fn replay(&mut self, header: Header) -> Heard {
+    fn replay(&mut self, header: NvlHeader) -> Heard {
         let ahead = steps((self.accepted + 1) % IDS, header.ackid);
         if ahead != 0 {
             self.hunt();

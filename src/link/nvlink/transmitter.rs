@@ -17,7 +17,7 @@ struct Kept {
 
 /// What an acknowledgement or a flit clock led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum NvlTransmitOutcome {
     /// Nothing to do.
     Fine,
     /// A replay has begun.
@@ -134,17 +134,17 @@ impl Transmitter {
     }
 
     /// An acknowledgement.
-    pub fn ack(&mut self, id: u16, config: &LinkConfig) -> Outcome {
+    pub fn ack(&mut self, id: u16, config: &LinkConfig) -> NvlTransmitOutcome {
         let covered = usize::from(steps(self.oldest(), (id + 1) % IDS));
         if covered == 0 {
             let same = self.last_ack == Some(id) || self.last_ack.is_none();
             self.last_ack = Some(id);
             self.equal_acks = if same { self.equal_acks.saturating_add(1) } else { 1 };
             let enough = self.equal_acks >= config.equal_acks && !self.deaf;
-            return if enough { self.replay(config) } else { Outcome::Fine };
+            return if enough { self.replay(config) } else { NvlTransmitOutcome::Fine };
         }
         if covered > self.kept_flits {
-            return Outcome::Wrong;
+            return NvlTransmitOutcome::Wrong;
         }
         let (mut left, mut gone) = (covered, 0);
         while let Some(kept) = self.kept.front().filter(|kept| kept.packet.flits().len() <= left) {
@@ -159,37 +159,37 @@ impl Transmitter {
             self.fruitless = 0;
             (self.last_ack, self.equal_acks) = (Some(id), 1);
         }
-        if left > 0 { Outcome::Wrong } else { Outcome::Fine }
+        if left > 0 { NvlTransmitOutcome::Wrong } else { NvlTransmitOutcome::Fine }
     }
 
     /// One flit clock.
-    pub fn clock(&mut self, config: &LinkConfig) -> Outcome {
+    pub fn clock(&mut self, config: &LinkConfig) -> NvlTransmitOutcome {
         if self.kept.is_empty() && !self.deaf {
             self.waited_flits = 0;
-            return Outcome::Fine;
+            return NvlTransmitOutcome::Fine;
         }
         // The time of a replay begins when all of it has gone.
         self.waited_flits = if self.is_replaying() { 0 } else { self.waited_flits + 1 };
         if self.waited_flits < config.timeout_flits {
-            return Outcome::Fine;
+            return NvlTransmitOutcome::Fine;
         }
         if self.kept.is_empty() {
             (self.deaf, self.waited_flits, self.equal_acks) = (false, 0, 0);
-            return Outcome::Fine;
+            return NvlTransmitOutcome::Fine;
         }
         self.replay(config)
     }
 
-    fn replay(&mut self, config: &LinkConfig) -> Outcome {
+    fn replay(&mut self, config: &LinkConfig) -> NvlTransmitOutcome {
         (self.waited_flits, self.equal_acks, self.deaf) = (0, 0, true);
         if self.tries >= config.replay_tries {
             (self.inits, self.again) = (0, None);
-            return Outcome::Down;
+            return NvlTransmitOutcome::Down;
         }
         self.tries += 1;
         self.fruitless += 1;
         self.inits = config.replay_inits;
         self.again = (!self.kept.is_empty()).then_some(0);
-        Outcome::Replay
+        NvlTransmitOutcome::Replay
     }
 }

@@ -1,10 +1,10 @@
 //! Ports with their channels, put into a simulation: the same for an endpoint and for a switch.
 
 use super::config::{Buffers, LinkConfig};
-use super::end::End;
+use super::end::NvlEnd;
 use super::external::ExternalPort;
-use super::message::Message;
-use super::port::{Burst, NvlReport, Port, PortConfig, Ports, shows};
+use super::message::NvlMessage;
+use super::port::{Burst, NvlPort, NvlReport, PortConfig, Ports, shows};
 use super::stall::Stall;
 use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 /// What all links of a simulation have in common.
 #[derive(Debug, Clone, Copy)]
-pub struct LinkKind {
+pub struct NvlLinkCommon {
     /// Choices of the link layer.
     pub config: LinkConfig,
     /// Receive buffers of each end.
@@ -51,11 +51,11 @@ pub struct Socket {
 }
 
 /// The user's side of a port: channels by [`CHANNELS`](super::port::CHANNELS).
-pub struct Plug {
+pub struct NvlPlug {
     /// To the port.
-    pub tx: [OutEnd<Message>; 3],
+    pub tx: [OutEnd<NvlMessage>; 3],
     /// From the port.
-    pub rx: [InEnd<Message>; 3],
+    pub rx: [InEnd<NvlMessage>; 3],
 }
 
 /// Both ends of a link between two named ports, `latency_fs` long each way; the first one sends down.
@@ -93,23 +93,24 @@ impl Socket {
 
     /// Takes its places in traces.
     pub fn tap(&mut self, hub: &mut Hub) {
-        self.taps = Some([hub.tap(&self.name, shows(self.dir)), hub.tap(&self.name, PlaceKind::Values(End::SIGNALS))]);
+        self.taps =
+            Some([hub.tap(&self.name, shows(self.dir)), hub.tap(&self.name, PlaceKind::Values(NvlEnd::SIGNALS))]);
     }
 
     /// Puts the port into a partition, on a clock of flits.
     ///
     /// # Errors
     /// A name used twice.
-    pub fn place(self, p: &mut PartitionBuilder, clock: ClockId, kind: &LinkKind) -> Result<Plug, BuildError> {
+    pub fn place(self, p: &mut PartitionBuilder, clock: ClockId, kind: &NvlLinkCommon) -> Result<NvlPlug, BuildError> {
         let name = self.name;
         let [packets, signals] = self.taps.unwrap_or_else(|| unreachable!("places in traces are taken before"));
         let mut channel =
-            |what: &str, n: usize| p.channel::<Message>(&format!("{name}.{what}[{n}]"), kind.channel_depth, 1);
+            |what: &str, n: usize| p.channel::<NvlMessage>(&format!("{name}.{what}[{n}]"), kind.channel_depth, 1);
         let [(tx0, in0), (tx1, in1), (tx2, in2)] = three(|n| channel("tx", n))?;
         let [(out0, rx0), (out1, rx1), (out2, rx2)] = three(|n| channel("rx", n))?;
         p.module(&name, clock, |bind| {
             let config = PortConfig {
-                end: End::new(kind.config, kind.buffers),
+                end: NvlEnd::new(kind.config, kind.buffers),
                 wire: FaultyWire::new(self.faults, kind.ber, bind.rng()),
                 hold_credits_flits: self.hold_credits_flits,
                 stall: Stall::new(kind.stall_percent, bind.rng_for("stall")),
@@ -125,9 +126,9 @@ impl Socket {
                 packets,
                 signals,
             };
-            Port::new(config, ports, self.result)
+            NvlPort::new(config, ports, self.result)
         })?;
-        Ok(Plug { tx: [tx0, tx1, tx2], rx: [rx0, rx1, rx2] })
+        Ok(NvlPlug { tx: [tx0, tx1, tx2], rx: [rx0, rx1, rx2] })
     }
 
     /// Puts the place of the end, whose flits a caller drives, into a partition.

@@ -16,7 +16,7 @@ pub struct Channels<T> {
 }
 
 /// [`Channels`] of a link end, whatever they carry.
-pub trait Agent<E> {
+pub trait PortAgent<E> {
     /// Hands received items over as far as there is room.
     fn deliver(&mut self, end: &mut E, cx: &mut Cx);
 
@@ -27,7 +27,7 @@ pub trait Agent<E> {
     fn is_due(&self, cx: &Cx) -> bool;
 }
 
-impl<T, E: Carries<T>> Agent<E> for Channels<T> {
+impl<T, E: Carries<T>> PortAgent<E> for Channels<T> {
     fn deliver(&mut self, end: &mut E, cx: &mut Cx) {
         while self.rx.has_room(cx, 1)
             && let Some(item) = end.take()

@@ -1,9 +1,9 @@
 //! Link ends as ports and pairs drive them: what every end has, and what the port of a CXL link needs beyond that.
 
-use crate::event::{Event, Severity};
+use crate::event::{LinkEvent, Severity};
 use crate::fault::WireUnit;
 use crate::hook::Hooks;
-use crate::line_time::Parts;
+use crate::line_time::LineTimeParts;
 use scalepool_forms::FormError;
 use scalepool_protocols::wire::Violation;
 
@@ -58,7 +58,7 @@ pub trait LinkEnd: Send + 'static {
     }
 
     /// What the flit clock of the last [`LinkEnd::transmit`] was used for.
-    fn uses(&self) -> Parts;
+    fn uses(&self) -> LineTimeParts;
 
     /// Trainings, replays and requests for them in a row, without one good unit of payload or an answer between them.
     fn fruitless(&self) -> u32;
@@ -81,11 +81,11 @@ pub trait LinkEnd: Send + 'static {
     fn hooks(&self) -> &Hooks;
 
     /// Events since the last call.
-    fn take_events(&mut self) -> Vec<Event>;
+    fn take_events(&mut self) -> Vec<LinkEvent>;
 
     /// Whether the link repairs what an event says, and a fault input explains it. `damaged`: one changed the unit that has
     /// just come.
-    fn is_repaired(&self, event: &Event, damaged: bool) -> bool {
+    fn is_repaired(&self, event: &LinkEvent, damaged: bool) -> bool {
         damaged && matches!(event.severity, Severity::Corrected | Severity::Retrain)
     }
 
@@ -112,7 +112,7 @@ pub trait LinkEnd: Send + 'static {
     fn open_work(&self) -> String;
 }
 
-/// A link end as the [`Port`](super::Port) of a CXL link drives it.
+/// A link end as the [`LinkEndPort`](super::LinkEndPort) of a CXL link drives it.
 pub trait CxlEnd: LinkEnd {
     /// Number of the next unit that it expects, told to the peer beside the wire, where [`LinkEnd::is_done`] needs it.
     fn expects(&self) -> u8 {

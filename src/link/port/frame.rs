@@ -8,13 +8,13 @@
 
 use super::end::LinkEnd;
 use super::wire::{Arriving, WayOut};
-use crate::event::{Event, Severity};
+use crate::event::{LinkEvent, Severity};
 use crate::fault::{FaultyWire, WireUnit};
-use crate::line_time::{LineTime, Parts};
-use crate::protocol::Protocol;
+use crate::line_time::{LineTime, LineTimeParts};
+use crate::protocol::LinkProtocol;
 use scalepool_kernel::{Cx, Pending, Time};
 use scalepool_protocols::wire::Violation;
-use scalepool_trace::{Body, Kind, Stamp, Tap};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a port leaves behind for the report of the run.
@@ -23,7 +23,7 @@ pub struct PortResult<R> {
     /// What the end said when the run was looked at; `None` before.
     pub end: Option<R>,
     /// Broken rules of the peer, without what a fault input made and the link repaired.
-    pub violations: Vec<Event>,
+    pub violations: Vec<LinkEvent>,
     /// Units that the fault inputs of its transmitter changed; where units have numbers also those that vanished or came
     /// twice.
     pub damaged: u64,
@@ -92,7 +92,7 @@ pub struct Frame<E: LinkEnd, R> {
 impl<E: LinkEnd, R> Frame<E, R> {
     /// A frame; broken rules are in `result` as they are seen, the rest when it is published.
     pub fn new(config: FrameConfig<E>, result: Arc<Mutex<PortResult<R>>>) -> Frame<E, R> {
-        let unit_bits = Protocol::named(config.end.protocol()).map_or(0, |p| 8 * p.unit_bytes() as u64);
+        let unit_bits = LinkProtocol::named(config.end.protocol()).map_or(0, |p| 8 * p.unit_bytes() as u64);
         Frame {
             end: config.end,
             way_out: WayOut::new(config.wire),
@@ -121,7 +121,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
     /// Shows bytes that have come.
     pub fn came(&mut self, at: Stamp, bytes: impl FnOnce() -> Vec<u8>) {
         let (protocol, dir) = (self.end.protocol(), self.dir);
-        self.flits.record(at, Kind::Flit, 0, 0, || Body::Flit { protocol, dir, bytes: bytes() });
+        self.flits.record(at, RecordKind::Flit, 0, 0, || Body::Flit { protocol, dir, bytes: bytes() });
     }
 
     /// All of a unit is there.
@@ -138,7 +138,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
     pub fn taken(&mut self, at: Stamp) {
         let flits = &mut self.flits;
         self.end.take_payload(&mut |number, bytes| {
-            flits.record(at, Kind::Mark, 0, 0, || Body::Taken { number, bytes: bytes.to_vec() });
+            flits.record(at, RecordKind::Mark, 0, 0, || Body::Taken { number, bytes: bytes.to_vec() });
         });
     }
 
@@ -152,7 +152,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
     }
 
     #[cold]
-    fn keep(&mut self, events: Vec<Event>, damaged: bool, at: Stamp) {
+    fn keep(&mut self, events: Vec<LinkEvent>, damaged: bool, at: Stamp) {
         for event in events {
             self.record(&event.violation, at);
             if !self.end.is_repaired(&event, damaged) {
@@ -163,10 +163,10 @@ impl<E: LinkEnd, R> Frame<E, R> {
 
     fn record(&mut self, violation: &Violation, at: Stamp) {
         let place = if E::FINDINGS_WITH_UNITS { &mut self.flits } else { &mut self.signals };
-        place.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
+        place.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
     }
 
-    fn count(&self, event: Event) {
+    fn count(&self, event: LinkEvent) {
         let mut result = self.result();
         if result.violations.len() < E::MOST_FINDINGS {
             result.violations.push(event);
@@ -176,16 +176,16 @@ impl<E: LinkEnd, R> Frame<E, R> {
     /// A broken rule that is seen above the link end, in what came over it or in what an agent sends.
     pub fn broken(&mut self, violation: Violation, at: Stamp) {
         self.record(&violation, at);
-        self.count(Event { severity: Severity::Protocol, unit: 0, violation });
+        self.count(LinkEvent { severity: Severity::Protocol, unit: 0, violation });
     }
 
     /// An item of an agent that cannot be sent. Agents of this model send legal items only; what one did wrong is not hidden.
     pub fn refused(&self, violation: Violation) {
-        self.count(Event { severity: Severity::Protocol, unit: 0, violation });
+        self.count(LinkEvent { severity: Severity::Protocol, unit: 0, violation });
     }
 
     /// Adds units to the account of the line.
-    pub fn account(&mut self, units: u64, uses: &Parts) {
+    pub fn account(&mut self, units: u64, uses: &LineTimeParts) {
         self.time.add(units * self.unit_bits, uses);
     }
 
@@ -218,7 +218,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
             self.down_since.get_or_insert(cx.now());
             let violation = given_up(tries, self.way_out.ber());
             self.record(&violation, at);
-            self.result().violations.push(Event { severity: Severity::Uncorrectable, unit: 0, violation });
+            self.result().violations.push(LinkEvent { severity: Severity::Uncorrectable, unit: 0, violation });
             cx.give_up(GIVE_UP_RULE);
         }
     }
@@ -230,7 +230,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
         }
         for ((shown, &(signal, _)), value) in self.shown.iter_mut().zip(E::SIGNALS).zip(self.end.values()) {
             if shown.replace(value) != Some(value) {
-                self.signals.record(at, Kind::Value, 0, 0, || Body::Value { signal, value });
+                self.signals.record(at, RecordKind::Value, 0, 0, || Body::Value { signal, value });
             }
         }
     }

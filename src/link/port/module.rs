@@ -18,13 +18,13 @@
 //! A link whose units can be used by halves has two edges a unit: the wire hands a unit over when its even half is there,
 //! the odd half follows one edge later; units leave at every second edge.
 
-use super::agent::Agent;
+use super::agent::PortAgent;
 use super::end::{CxlEnd, Reports};
 use super::frame::{Frame, FrameConfig, PortResult};
 use super::wire::{Arriving, on_wire};
 use crate::fault::FaultyWire;
 use crate::hook::Direction;
-use crate::line_time::{Parts, Use};
+use crate::line_time::{LineTimeParts, Use};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next, Pending, Time};
 use scalepool_trace::{Stamp, Tap};
 use std::sync::{Arc, Mutex};
@@ -48,7 +48,7 @@ pub enum WireItem<U> {
 /// Channel ends, wire ends and taps of a port.
 pub struct Ports<E: CxlEnd> {
     /// Channels of its agents.
-    pub agents: Vec<Box<dyn Agent<E>>>,
+    pub agents: Vec<Box<dyn PortAgent<E>>>,
     /// To the peer.
     pub wire_out: LinkOut<WireItem<E::Unit>>,
     /// From the peer.
@@ -95,9 +95,9 @@ struct Half<U> {
 }
 
 /// A link end with its place in a simulation.
-pub struct Port<E: CxlEnd + Reports> {
+pub struct LinkEndPort<E: CxlEnd + Reports> {
     frame: Frame<E, E::Report>,
-    agents: Vec<Box<dyn Agent<E>>>,
+    agents: Vec<Box<dyn PortAgent<E>>>,
     wire_out: LinkOut<WireItem<E::Unit>>,
     wire_in: LinkIn<WireItem<E::Unit>>,
     retrain_fs: u64,
@@ -113,12 +113,12 @@ pub struct Port<E: CxlEnd + Reports> {
     accounted: u64,
 }
 
-impl<E: CxlEnd + Reports> Port<E> {
+impl<E: CxlEnd + Reports> LinkEndPort<E> {
     /// A port; its end is in `result` when the run is looked at, broken rules as they are seen.
-    pub fn new(config: PortConfig<E>, ports: Ports<E>, result: Arc<Mutex<PortResult<E::Report>>>) -> Port<E> {
+    pub fn new(config: PortConfig<E>, ports: Ports<E>, result: Arc<Mutex<PortResult<E::Report>>>) -> LinkEndPort<E> {
         let PortConfig { end, wire, dir, retrain_fs, hold_credits_flits, halves, give_up } = config;
         let Ports { agents, wire_out, wire_in, flits, signals } = ports;
-        Port {
+        LinkEndPort {
             frame: Frame::new(FrameConfig { end, wire, dir, give_up, flits, signals }, result),
             agents,
             wire_out,
@@ -162,7 +162,7 @@ impl<E: CxlEnd + Reports> Port<E> {
             self.frame.end.phy_up();
             let now_flits = cx.cycle().div_ceil(self.edges);
             let flits = now_flits.saturating_sub(self.accounted);
-            self.frame.account(flits, &Parts::all(Use::Replay));
+            self.frame.account(flits, &LineTimeParts::all(Use::Replay));
             self.accounted = self.accounted.max(now_flits);
             self.frame.down_since = None;
         }
@@ -255,7 +255,7 @@ impl<E: CxlEnd + Reports> Port<E> {
     }
 }
 
-impl<E: CxlEnd + Reports> Module for Port<E> {
+impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         let now_flits = at.cycle / self.edges;

@@ -1,8 +1,8 @@
 //! What stands above the data link layer: a transaction layer that makes and takes TL flits.
 
-use crate::event::Event;
+use crate::event::LinkEvent;
 use crate::hook::Hooks;
-use crate::line_time::{Parts, Use};
+use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::ualink::half::TlFlit;
 
 /// How full a client is, for waves and for what is open.
@@ -24,8 +24,8 @@ pub trait Client {
     fn transmit(&mut self, now_flits: u64) -> Option<TlFlit>;
 
     /// What the place was used for for which [`Client::transmit`] was asked last. A client that keeps no account sends payload.
-    fn uses(&self) -> Parts {
-        Parts::all(Use::Payload)
+    fn uses(&self) -> LineTimeParts {
+        LineTimeParts::all(Use::Payload)
     }
 
     /// Takes a TL flit: each once, in order.
@@ -41,7 +41,7 @@ pub trait Client {
     fn wakes_at(&self, now_flits: u64) -> Option<u64>;
 
     /// Events since the last call.
-    fn take_events(&mut self) -> Vec<Event>;
+    fn take_events(&mut self) -> Vec<LinkEvent>;
 
     /// How full it is; a client without queues is empty.
     fn levels(&self) -> Levels {

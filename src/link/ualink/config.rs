@@ -1,6 +1,6 @@
 //! What one end is and has.
 
-use super::line::Line;
+use super::line::UalLine;
 use super::replay::ReplayConfig;
 use scalepool_protocols::ualink::code::DeviceType;
 use scalepool_protocols::ualink::config::UalConfig;
@@ -13,7 +13,7 @@ pub struct EndConfig {
     /// Choices of the replay machine.
     pub replay: ReplayConfig,
     /// Rate and width, for times.
-    pub line: Line,
+    pub line: UalLine,
     /// Switch or accelerator.
     pub device_type: DeviceType,
     /// What the peer is: a switch never changes its rate.
@@ -30,7 +30,7 @@ pub struct EndConfig {
 
 impl EndConfig {
     /// An accelerator with a number.
-    pub fn accelerator(line: Line, id: u16) -> EndConfig {
+    pub fn accelerator(line: UalLine, id: u16) -> EndConfig {
         EndConfig {
             codec: UalConfig::SHEET,
             replay: ReplayConfig { fec_group_flits: line.interleave, ..ReplayConfig::default() },
@@ -45,7 +45,7 @@ impl EndConfig {
     }
 
     /// Port of a switch.
-    pub fn switch_port(line: Line, port: u16) -> EndConfig {
+    pub fn switch_port(line: UalLine, port: u16) -> EndConfig {
         let mut config = EndConfig::accelerator(line, 0);
         (config.device_type, config.device_id, config.port_number) = (DeviceType::Switch, None, Some(port));
         config.peer_type = DeviceType::Accelerator;

@@ -2,19 +2,19 @@
 
 use super::client::Client;
 use super::config::EndConfig;
-use super::messages::{MIN_RATE, Messages, NOMINAL_RATE, TL_CHANNEL};
-use super::mutant::Mutant;
-use super::replay::{Head, Replay, Says, Sent, Taken};
+use super::messages::{DlMessages, MIN_RATE, NOMINAL_RATE, TL_CHANNEL};
+use super::mutant::UalMutant;
+use super::replay::{Head, Replay, Says, UalFlitOutcome, UalSentFlit};
 use super::state::{Arrived, Fault, LinkState, Sends, State};
-use crate::event::{Event, Severity, finding};
+use crate::event::{LinkEvent, Severity, finding};
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
-use crate::line_time::{Parts, Stream, Use};
+use crate::line_time::{LineTimeParts, Stream, Use};
 use scalepool_forms::FormError;
 use scalepool_protocols::ualink::code::FlitOp;
-use scalepool_protocols::ualink::flit::{Flit, Payload, SECTORS, map};
+use scalepool_protocols::ualink::flit::{DlFlit, Payload, SECTORS, map};
 use scalepool_protocols::ualink::half::{SECTOR_BITS, TL_SECTORS, TlFlit};
-use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, Header};
-use scalepool_protocols::ualink::segment::{Packer, Place, Segmented, Source, Unpacker};
+use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, UalHeader};
+use scalepool_protocols::ualink::segment::{Packer, SegmentPlace, SegmentSource, Segmented, Unpacker};
 use scalepool_protocols::wire::Violation;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OnLine {
     /// A DL flit. While it is not acknowledged its sender keeps it for replay, and both have the same bytes.
-    Flit(Arc<Flit>),
+    Flit(Arc<DlFlit>),
     /// Idle in place of a flit.
     Idle,
     /// Remote fault ordered sets in place of a flit.
@@ -41,7 +41,7 @@ impl OnLine {
         match unit {
             [0] => Ok(OnLine::Idle),
             [_] => Ok(OnLine::RemoteFault),
-            flit => match Flit::from_bytes(flit) {
+            flit => match DlFlit::from_bytes(flit) {
                 Ok(flit) => Ok(OnLine::Flit(Arc::new(flit))),
                 Err(_) => Err(FormError::new("unit", format!("{} bytes", unit.len()), "640 bytes, or 1")),
             },
@@ -77,15 +77,15 @@ pub struct Stats {
 
 /// One end of the link.
 #[derive(Debug, Clone)]
-pub struct End<C> {
+pub struct UalEnd<C> {
     /// What sends and takes TL flits.
     pub client: C,
     /// DL messages of this end.
-    pub messages: Messages,
+    pub messages: DlMessages,
     config: EndConfig,
     state: LinkState,
     /// Keeps flits as they went for the first time.
-    replay: Replay<Arc<Flit>>,
+    replay: Replay<Arc<DlFlit>>,
     packer: Packer,
     unpacker: Unpacker,
     /// The last payload, taken apart; its room is used again.
@@ -101,16 +101,16 @@ pub struct End<C> {
     received: u64,
     /// Flit time at which something had to be repaired, in either direction.
     repaired_at: Option<u64>,
-    events: Vec<Event>,
+    events: Vec<LinkEvent>,
     stats: Stats,
     /// What the sectors of TL flits are for that have begun and not gone.
     tl_uses: Stream,
     /// What the last flit time was used for.
-    uses: Parts,
+    uses: LineTimeParts,
     /// Flits in a row that were not used.
     unused: u64,
     /// The payload flit that was taken last and its number; `None`: nobody asks.
-    pub(super) taken: Option<Vec<(u16, Arc<Flit>)>>,
+    pub(super) taken: Option<Vec<(u16, Arc<DlFlit>)>>,
     hooks: Hooks,
 }
 
@@ -126,7 +126,7 @@ const FRAMING_BITS: u32 = 8 * 12;
 /// Where the packer finds what to send.
 struct Feed<'a, C> {
     client: &'a mut C,
-    messages: &'a mut Messages,
+    messages: &'a mut DlMessages,
     now_flits: u64,
     taken: u64,
     /// DL messages.
@@ -143,7 +143,7 @@ struct Feed<'a, C> {
     hooks: &'a Hooks,
 }
 
-impl<C: Client> Source for Feed<'_, C> {
+impl<C: Client> SegmentSource for Feed<'_, C> {
     fn message(&mut self, _segment: usize) -> Option<u32> {
         if self.is_silent {
             return None;
@@ -155,7 +155,7 @@ impl<C: Client> Source for Feed<'_, C> {
         word
     }
 
-    fn tl_flit(&mut self, _segment: usize, _place: Place) -> Option<TlFlit> {
+    fn tl_flit(&mut self, _segment: usize, _place: SegmentPlace) -> Option<TlFlit> {
         if !self.messages.channels().may_send(TL_CHANNEL) || *self.allowance < TL_FLIT {
             self.empty = Use::Control;
             return None;
@@ -176,12 +176,12 @@ impl<C: Client> Source for Feed<'_, C> {
     }
 }
 
-impl<C: Client> End<C> {
-    /// An end after reset: the layer below reports a fault until [`End::line_fault`] says that there is none.
-    pub fn new(config: EndConfig, client: C) -> End<C> {
-        End {
+impl<C: Client> UalEnd<C> {
+    /// An end after reset: the layer below reports a fault until [`UalEnd::line_fault`] says that there is none.
+    pub fn new(config: EndConfig, client: C) -> UalEnd<C> {
+        UalEnd {
             client,
-            messages: Messages::new(&config),
+            messages: DlMessages::new(&config),
             state: LinkState::new(config.replay.replay_limit_flits),
             replay: Replay::new(config.replay),
             packer: Packer::default(),
@@ -196,7 +196,7 @@ impl<C: Client> End<C> {
             events: Vec::new(),
             stats: Stats::default(),
             tl_uses: Stream::default(),
-            uses: Parts::default(),
+            uses: LineTimeParts::default(),
             unused: 0,
             taken: None,
             hooks: Hooks::default(),
@@ -223,7 +223,7 @@ impl<C: Client> End<C> {
     }
 
     /// What the last flit time was used for, in bits of a flit.
-    pub fn uses(&self) -> Parts {
+    pub fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
@@ -235,7 +235,7 @@ impl<C: Client> End<C> {
     }
 
     /// Replay machine.
-    pub fn replay(&self) -> &Replay<Arc<Flit>> {
+    pub fn replay(&self) -> &Replay<Arc<DlFlit>> {
         &self.replay
     }
 
@@ -250,10 +250,10 @@ impl<C: Client> End<C> {
     }
 
     /// Events since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<LinkEvent> {
         let unit = self.received;
         let above = self.messages.take_findings().into_iter();
-        self.events.extend(above.map(|(severity, violation)| Event { severity, unit, violation }));
+        self.events.extend(above.map(|(severity, violation)| LinkEvent { severity, unit, violation }));
         self.events.extend(self.client.take_events());
         std::mem::take(&mut self.events)
     }
@@ -319,7 +319,7 @@ impl<C: Client> End<C> {
     }
 
     fn event(&mut self, severity: Severity, violation: Violation) {
-        self.events.push(Event { severity, unit: self.received, violation });
+        self.events.push(LinkEvent { severity, unit: self.received, violation });
     }
 
     // ---- transmitter ---------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ impl<C: Client> End<C> {
     /// What goes out in this flit time.
     pub fn transmit(&mut self, now_flits: u64) -> OnLine {
         let sends = self.state.sends();
-        self.uses = Parts::all(Use::Control);
+        self.uses = LineTimeParts::all(Use::Control);
         let fresh_allowed = match sends {
             Sends::RemoteFault => return OnLine::RemoteFault,
             Sends::Idle => return OnLine::Idle,
@@ -343,7 +343,7 @@ impl<C: Client> End<C> {
         *allowance = *allowance % TL_FLIT + own.min(peer);
         let mut tl_sent = 0;
         let (mut parts, tl_uses) = (None, &mut self.tl_uses);
-        let Sent { head, payload, again } = self.replay.transmit(|| {
+        let UalSentFlit { head, payload, again } = self.replay.transmit(|| {
             if !fresh_allowed {
                 return None;
             }
@@ -364,7 +364,7 @@ impl<C: Client> End<C> {
             };
             let payload = packer.pack(&mut feed);
             tl_sent = feed.taken;
-            let mut uses = Parts::all(feed.empty);
+            let mut uses = LineTimeParts::all(feed.empty);
             if !idle || payload.headers != Payload::ZERO.headers {
                 uses = uses.with(Use::Headers, FRAMING_BITS).with(Use::Control, SECTOR_BITS * feed.words as u32);
                 let sectors = carried + TL_SECTORS * feed.begun - packer.carry();
@@ -385,7 +385,7 @@ impl<C: Client> End<C> {
                     }
                 }
             }
-            let mut flit = Arc::new(Flit::ZERO);
+            let mut flit = Arc::new(DlFlit::ZERO);
             Arc::make_mut(&mut flit).set_payload(&payload);
             Some(flit)
         });
@@ -393,9 +393,9 @@ impl<C: Client> End<C> {
         let waits = !self.client.is_quiet();
         self.uses = match parts {
             Some(parts) => parts,
-            None if !fresh_allowed => Parts::all(Use::Control),
+            None if !fresh_allowed => LineTimeParts::all(Use::Control),
             // Nothing was asked for because the replay buffer is full.
-            None => Parts::all(if again || waits { Use::Replay } else { Use::Idle }),
+            None => LineTimeParts::all(if again || waits { Use::Replay } else { Use::Idle }),
         };
         let codec = &self.config.codec;
         let bits = |head: &Head| {
@@ -416,7 +416,7 @@ impl<C: Client> End<C> {
                     .and_then(|kept| hooks_payload(&self.hooks, (HookPoint::ReplayOut, Direction::Tx), kept.payload()));
                 // A flit without payload takes the place of one that a hook drops.
                 let head = Head { payload: payload.is_some(), ..head };
-                let mut flit = Flit::ZERO;
+                let mut flit = DlFlit::ZERO;
                 flit.set_header_bits(bits(&head));
                 if let Some(payload) = payload {
                     flit.set_payload(&payload);
@@ -473,7 +473,7 @@ impl<C: Client> End<C> {
         self.state.received(Arrived::Flit);
     }
 
-    fn flit(&mut self, flit: &Flit, now_flits: u64) {
+    fn flit(&mut self, flit: &DlFlit, now_flits: u64) {
         self.hooks.clock(now_flits);
         let mut hooked;
         let mut flit = flit;
@@ -509,7 +509,7 @@ impl<C: Client> End<C> {
         };
         let is_bad = head.is_none();
         let received = self.replay.receive(head);
-        self.unused = if received.taken == Taken::Dropped { self.unused + 1 } else { 0 };
+        self.unused = if received.taken == UalFlitOutcome::Dropped { self.unused + 1 } else { 0 };
         if is_bad {
             self.repaired_at = Some(now_flits);
         }
@@ -518,12 +518,12 @@ impl<C: Client> End<C> {
             self.event(severity, violation);
         }
         match received.taken {
-            Taken::Payload => self.payload(flit, now_flits),
-            Taken::Nop if flit.payload() != Payload::ZERO => {
+            UalFlitOutcome::Payload => self.payload(flit, now_flits),
+            UalFlitOutcome::Nop if flit.payload() != Payload::ZERO => {
                 let found = Violation::at_byte("UAL-SEG-12", 0, "not 0", "0", "a NOP carries sectors of a TL flit");
                 self.event(Severity::Protocol, found);
             }
-            Taken::Nop | Taken::Dropped => (),
+            UalFlitOutcome::Nop | UalFlitOutcome::Dropped => (),
         }
     }
 
@@ -533,7 +533,7 @@ impl<C: Client> End<C> {
         }
     }
 
-    fn payload(&mut self, flit: &Flit, now_flits: u64) {
+    fn payload(&mut self, flit: &DlFlit, now_flits: u64) {
         for point in [HookPoint::ReplayOut, HookPoint::PackerIn] {
             if self.hooks.watches(point, Direction::Rx) {
                 hooks_payload(&self.hooks, (point, Direction::Rx), flit.payload());
@@ -549,7 +549,7 @@ impl<C: Client> End<C> {
         }
         for piece in cut.finished.iter().chain(&cut.started).filter(|piece| piece.is_whole()) {
             let online = self.messages.channels().is_online(TL_CHANNEL);
-            if online || self.config.replay.mutant == Some(Mutant::OfflineDelivered) {
+            if online || self.config.replay.mutant == Some(UalMutant::OfflineDelivered) {
                 self.stats.tl_received += 1;
                 if !self.hooks.watches(HookPoint::PackerOut, Direction::Rx) {
                     self.client.receive(&piece.flit, now_flits);
@@ -589,30 +589,30 @@ fn hooks_tl_flit(hooks: &Hooks, (point, way): (HookPoint, Direction), mut flit: 
 }
 
 /// The header of a flit.
-fn header(head: &Head) -> Header {
+fn header(head: &Head) -> UalHeader {
     let payload = head.payload;
     match head.says {
         Says::Number { number, replayed } => {
             let op = if replayed { FlitOp::Replayed } else { FlitOp::Original };
-            Header::Explicit(ExplicitHeader { op, payload, seq: number, ..ExplicitHeader::default() })
+            UalHeader::Explicit(ExplicitHeader { op, payload, seq: number, ..ExplicitHeader::default() })
         }
         Says::Ack { number, own_low } => command(FlitOp::Ack, payload, number, own_low),
         Says::Request { number, own_low } => command(FlitOp::ReplayRequest, payload, number, own_low),
     }
 }
 
-fn command(op: FlitOp, payload: bool, number: u16, own_low: u8) -> Header {
-    Header::Command(CommandHeader { op, payload, ack_req_seq: number, seq_lo: own_low, ..CommandHeader::default() })
+fn command(op: FlitOp, payload: bool, number: u16, own_low: u8) -> UalHeader {
+    UalHeader::Command(CommandHeader { op, payload, ack_req_seq: number, seq_lo: own_low, ..CommandHeader::default() })
 }
 
 /// What a usable header says.
-pub(super) fn head(header: &Header) -> Head {
+pub(super) fn head(header: &UalHeader) -> Head {
     let says = match header {
-        Header::Explicit(h) => Says::Number { number: h.seq, replayed: h.op == FlitOp::Replayed },
-        Header::Command(h) if h.op == FlitOp::ReplayRequest => {
+        UalHeader::Explicit(h) => Says::Number { number: h.seq, replayed: h.op == FlitOp::Replayed },
+        UalHeader::Command(h) if h.op == FlitOp::ReplayRequest => {
             Says::Request { number: h.ack_req_seq, own_low: h.seq_lo }
         }
-        Header::Command(h) => Says::Ack { number: h.ack_req_seq, own_low: h.seq_lo },
+        UalHeader::Command(h) => Says::Ack { number: h.ack_req_seq, own_low: h.seq_lo },
     };
     Head { payload: header.payload(), says }
 }

@@ -9,19 +9,19 @@
 
 use super::OnLine;
 use super::end::PROTOCOL;
-use super::line::{CodeWord, Line};
+use super::line::{CodeWord, UalLine};
 use super::tl::port::{PortWires, UalReport, UalWireItem};
 use crate::external::Feed;
 use crate::hook::{Direction, Hooks};
 use crate::port::{PortResult, WayOut, on_wire};
 use scalepool_kernel::{Cx, Module, Next};
-use scalepool_protocols::ualink::flit::Flit;
-use scalepool_trace::{Body, Kind, Stamp};
+use scalepool_protocols::ualink::flit::DlFlit;
+use scalepool_trace::{Body, RecordKind, Stamp};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An end outside the simulation.
 pub struct ExternalPort {
-    pub(super) line: Line,
+    pub(super) line: UalLine,
     pub(super) dir: &'static str,
     pub(super) wires: PortWires,
     pub(super) way_out: WayOut,
@@ -37,14 +37,14 @@ impl ExternalPort {
             for (flit, _) in on_wire(&self.hooks, Direction::Rx, PROTOCOL, *flit) {
                 let dir = self.dir;
                 let body = || Body::Flit { protocol: PROTOCOL, dir, bytes: flit.0.to_vec() };
-                self.wires.flits.record(at, Kind::Flit, 0, 0, body);
+                self.wires.flits.record(at, RecordKind::Flit, 0, 0, body);
             }
         }
     }
 
     fn send(&mut self, cx: &mut Cx) {
         // Bytes of another length were refused before they came here.
-        let Some(flit) = self.feed.next().and_then(|bytes| Flit::from_bytes(&bytes).ok()) else { return };
+        let Some(flit) = self.feed.next().and_then(|bytes| DlFlit::from_bytes(&bytes).ok()) else { return };
         let out = &mut self.wires.wire_out;
         self.way_out.send(&self.hooks, PROTOCOL, OnLine::Flit(Arc::new(flit)), |arriving| {
             // A real link never rests: the caller may wait for an answer to any flit.

@@ -14,7 +14,7 @@ pub enum LaneRate {
 
 /// Lanes of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Width {
+pub enum UalWidth {
     /// One.
     X1,
     /// Two.
@@ -23,13 +23,13 @@ pub enum Width {
     X4,
 }
 
-impl Width {
+impl UalWidth {
     /// Lanes.
     pub const fn lanes(self) -> u64 {
         match self {
-            Width::X1 => 1,
-            Width::X2 => 2,
-            Width::X4 => 4,
+            UalWidth::X1 => 1,
+            UalWidth::X2 => 2,
+            UalWidth::X4 => 4,
         }
     }
 }
@@ -55,16 +55,16 @@ pub const INTERLEAVES: [u64; 3] = [1, 2, 4];
 
 /// Rate, width and interleaving of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line {
+pub struct UalLine {
     /// Rate of a lane.
     pub rate: LaneRate,
     /// Lanes.
-    pub width: Width,
+    pub width: UalWidth,
     /// Code words that are interleaved, one of [`INTERLEAVES`].
     pub interleave: u8,
 }
 
-impl Line {
+impl UalLine {
     /// Time of one code word, as a fraction of femtoseconds (numerator, denominator): 25.6, 12.8, 6.4 ns at 200G.
     pub const fn code_word_fs(&self) -> (u64, u64) {
         // 212.5 Gb/s are 17/80 bits a picosecond; 5440 bits take 25,600,000 fs.
@@ -78,9 +78,9 @@ impl Line {
     /// Code words from one marker to the next, by the rate of the whole link (`ualink` §13).
     pub const fn marker_every(&self) -> u64 {
         match (self.rate, self.width) {
-            (LaneRate::G100, Width::X1 | Width::X2) | (LaneRate::G200, Width::X1) => 4096,
-            (LaneRate::G100, Width::X4) | (LaneRate::G200, Width::X2) => 8192,
-            (LaneRate::G200, Width::X4) => 16384,
+            (LaneRate::G100, UalWidth::X1 | UalWidth::X2) | (LaneRate::G200, UalWidth::X1) => 4096,
+            (LaneRate::G100, UalWidth::X4) | (LaneRate::G200, UalWidth::X2) => 8192,
+            (LaneRate::G200, UalWidth::X4) => 16384,
         }
     }
 
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn usable_share_and_marker_distance() {
-        for (width, every) in [(Width::X1, 4096), (Width::X2, 8192), (Width::X4, 16384)] {
-            let line = Line { rate: LaneRate::G200, width, interleave: 4 };
+        for (width, every) in [(UalWidth::X1, 4096), (UalWidth::X2, 8192), (UalWidth::X4, 16384)] {
+            let line = UalLine { rate: LaneRate::G200, width, interleave: 4 };
             let of = |kind| (0..every * 4).filter(|&n| line.code_word(n) == kind).count() as u64;
             assert_eq!(of(CodeWord::Marker), 4);
             assert_eq!(of(CodeWord::Flit) * line.usable().1, every * 4 * line.usable().0);

@@ -1,12 +1,12 @@
-//! A UALink [`End`] as ports and pairs drive it: its signals, what it repairs by itself, its open work.
+//! A UALink [`UalEnd`] as ports and pairs drive it: its signals, what it repairs by itself, its open work.
 
 use super::client::Client;
-use super::end::{End, OnLine, PROTOCOL};
+use super::end::{OnLine, PROTOCOL, UalEnd};
 use super::state::{Fault, State};
-use crate::event::{Event, Severity};
+use crate::event::{LinkEvent, Severity};
 use crate::fault::WireUnit;
 use crate::hook::Hooks;
-use crate::line_time::Parts;
+use crate::line_time::LineTimeParts;
 use crate::port::LinkEnd;
 use scalepool_forms::FormError;
 use scalepool_kernel::Rng;
@@ -45,7 +45,7 @@ impl WireUnit for OnLine {
     }
 }
 
-impl<C: Client + Send + 'static> LinkEnd for End<C> {
+impl<C: Client + Send + 'static> LinkEnd for UalEnd<C> {
     type Unit = OnLine;
 
     const SIGNALS: &'static [(&'static str, u32)] = &[
@@ -71,7 +71,7 @@ impl<C: Client + Send + 'static> LinkEnd for End<C> {
 
     fn receive(&mut self, unit: &OnLine, now_flits: u64) {
         let before = self.replay().last_taken();
-        End::receive(self, unit, now_flits);
+        UalEnd::receive(self, unit, now_flits);
         let (number, is_up) = (self.replay().last_taken(), self.state() == State::Up);
         if let (OnLine::Flit(flit), Some(taken)) = (unit, &mut self.taken)
             && number != before
@@ -92,15 +92,15 @@ impl<C: Client + Send + 'static> LinkEnd for End<C> {
     }
 
     fn transmit(&mut self, now_flits: u64) -> Option<OnLine> {
-        Some(End::transmit(self, now_flits))
+        Some(UalEnd::transmit(self, now_flits))
     }
 
-    fn uses(&self) -> Parts {
-        End::uses(self)
+    fn uses(&self) -> LineTimeParts {
+        UalEnd::uses(self)
     }
 
     fn fruitless(&self) -> u32 {
-        End::fruitless(self)
+        UalEnd::fruitless(self)
     }
 
     fn phy_down(&mut self) {
@@ -112,19 +112,19 @@ impl<C: Client + Send + 'static> LinkEnd for End<C> {
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {
-        End::attach_hooks(self, hooks);
+        UalEnd::attach_hooks(self, hooks);
     }
 
     fn hooks(&self) -> &Hooks {
-        End::hooks(self)
+        UalEnd::hooks(self)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
-        End::take_events(self)
+    fn take_events(&mut self) -> Vec<LinkEvent> {
+        UalEnd::take_events(self)
     }
 
     /// That the link has left Up is counted with it, whoever made it.
-    fn is_repaired(&self, event: &Event, _: bool) -> bool {
+    fn is_repaired(&self, event: &LinkEvent, _: bool) -> bool {
         matches!(event.severity, Severity::Corrected | Severity::Retrain)
     }
 
@@ -137,7 +137,7 @@ impl<C: Client + Send + 'static> LinkEnd for End<C> {
     }
 
     fn is_quiet(&self) -> bool {
-        End::is_quiet(self)
+        UalEnd::is_quiet(self)
     }
 
     fn values(&self) -> Vec<u64> {

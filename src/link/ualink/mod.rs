@@ -5,11 +5,11 @@
 //! containment. Detail: one DL flit per flit time in each direction. Left out: everything below the DL flit (64B/66B
 //! blocks, lanes), which is a rate and a latency.
 //!
-//! An [`End`] is one end of the link; above it, a [`client::Client`] sends and receives TL flits. In one flit time,
-//! [`End::receive`] takes the flit or control flit that arrived. A good flit advances the replay machine, and payload that
-//! is next in sequence is unpacked into DL messages and TL flits. [`End::transmit`] asks the link state what may be sent.
-//! Then the replay machine either sends payload again or asks the packer for new payload, made of DL messages and TL
-//! flits.
+//! A [`UalEnd`] is one end of the link; above it, a [`client::Client`] sends and receives TL flits. In one flit time,
+//! [`UalEnd::receive`] takes the flit or control flit that arrived. A good flit advances the replay machine, and
+//! payload that is next in sequence is unpacked into DL messages and TL flits. [`UalEnd::transmit`] asks the link state
+//! what may be sent. Then the replay machine either sends payload again or asks the packer for new payload, made of DL
+//! messages and TL flits.
 
 pub mod client;
 pub mod config;
@@ -31,6 +31,6 @@ pub mod upli;
 pub mod wiring;
 
 pub use config::EndConfig;
-pub use end::{CONTROL_BYTES, End, OnLine, Stats};
+pub use end::{CONTROL_BYTES, OnLine, Stats, UalEnd};
 pub use monitor::{Monitor, MonitorConfig};
 pub use pair::Pair;

@@ -14,16 +14,16 @@
 
 use super::end::{OnLine, head};
 use super::messages::MessageMonitor;
-use super::replay::{Head, Replay, ReplayConfig, Says, Taken};
+use super::replay::{Head, Replay, ReplayConfig, Says, UalFlitOutcome};
 use super::tl::monitor::Books;
-use crate::event::{Event, Severity, finding};
+use crate::event::{LinkEvent, Severity, finding};
 use crate::hook::Direction;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::ualink::compress::Role;
+use scalepool_protocols::ualink::compress::CompressionRole;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::flit::{Flit, Payload, map};
+use scalepool_protocols::ualink::flit::{DlFlit, Payload, map};
 use scalepool_protocols::ualink::sequence::{self, MOST_UNACKED, next, steps};
-use scalepool_protocols::ualink::stream::{Decoded, Unpacker};
+use scalepool_protocols::ualink::stream::{UalDecodedFlit, Unpacker};
 use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
 
@@ -72,7 +72,7 @@ pub struct Monitor {
     control: u8,
     /// The flit that came before was spoilt on purpose.
     spoilt: bool,
-    events: Vec<(Direction, Event)>,
+    events: Vec<(Direction, LinkEvent)>,
 }
 
 /// Since the end sends flits.
@@ -114,7 +114,7 @@ struct Session {
 impl Session {
     fn new(config: &MonitorConfig) -> Session {
         let stream = |dir| {
-            let role = if dir == Dir::Down { Role::ToSwitch } else { Role::FromSwitch };
+            let role = if dir == Dir::Down { CompressionRole::ToSwitch } else { CompressionRole::FromSwitch };
             Unpacker::new(config.codec, role)
         };
         Session {
@@ -194,7 +194,7 @@ impl Monitor {
     }
 
     /// Events since the last call, with the direction concerned; `unit` counts what went that way.
-    pub fn take_events(&mut self) -> Vec<(Direction, Event)> {
+    pub fn take_events(&mut self) -> Vec<(Direction, LinkEvent)> {
         std::mem::take(&mut self.events)
     }
 
@@ -204,7 +204,7 @@ impl Monitor {
 
     fn event_of(&mut self, way: Direction, severity: Severity, violation: Violation) {
         let unit = if way == Direction::Rx { self.received } else { self.sent };
-        self.events.push((way, Event { severity, unit, violation }));
+        self.events.push((way, LinkEvent { severity, unit, violation }));
     }
 
     fn hears(&mut self, severity: Severity, rule: &'static str, found: &str, expected: &str, text: &str) {
@@ -223,7 +223,7 @@ impl Monitor {
     }
 
     /// What a flit of a stream breaks by itself.
-    fn content(&mut self, way: Direction, severity: Severity, decoded: &Decoded) {
+    fn content(&mut self, way: Direction, severity: Severity, decoded: &UalDecodedFlit) {
         let whole = decoded.finished.iter().chain(&decoded.tl);
         for violation in decoded.violations.iter().cloned().chain(whole.flat_map(|tl| tl.violations())) {
             self.event_of(way, severity, violation);
@@ -269,7 +269,7 @@ impl Monitor {
         taken
     }
 
-    fn arrives(&mut self, session: &mut Session, flit: &Flit) -> bool {
+    fn arrives(&mut self, session: &mut Session, flit: &DlFlit) -> bool {
         let header = flit.header();
         let expected = flit.expected_crc(&self.config.codec);
         let whole = flit.crc() == expected;
@@ -297,13 +297,13 @@ impl Monitor {
             }
             false => {
                 session.receiver.receive(None);
-                Taken::Nop
+                UalFlitOutcome::Nop
             }
         };
         if session.receiver.is_waiting() {
             session.copies = REQUEST_COPIES;
         }
-        if taken == Taken::Dropped {
+        if taken == UalFlitOutcome::Dropped {
             return false;
         }
         let decoded = session.incoming.read(flit);
@@ -341,7 +341,7 @@ impl Monitor {
         taken
     }
 
-    fn flit(&mut self, session: &mut Session, flit: &Flit) -> bool {
+    fn flit(&mut self, session: &mut Session, flit: &DlFlit) -> bool {
         if std::mem::take(&mut session.spoilt) {
             self.broken(
                 "UAL-CRC-04",

@@ -3,7 +3,7 @@
 
 /// One fault, named after what goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mutant {
+pub enum UalMutant {
     /// FLH-05: payload behind an Ack or a Replay Request is counted and lost.
     CommandPayloadLost,
     /// CHN-02: TL flits are handed on while their channel is offline.

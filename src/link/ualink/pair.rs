@@ -2,20 +2,20 @@
 
 use super::client::Client;
 use super::config::EndConfig;
-use super::end::End;
+use super::end::UalEnd;
 use super::state::State;
 use crate::pair::Pair as AnyPair;
 use crate::port::LinkEnd;
 
 /// A link.
-pub type Pair<C> = AnyPair<End<C>>;
+pub type Pair<C> = AnyPair<UalEnd<C>>;
 
 impl<C: Client + Send + 'static> Pair<C> {
     /// A link without fault whose line takes `latency_flits` flit times, at least 1.
     pub fn new(configs: [EndConfig; 2], clients: [C; 2], latency_flits: u64) -> Pair<C> {
         let [a, b] = clients;
-        let mut pair = Pair::of(End::new(configs[0], a), End::new(configs[1], b), latency_flits, 0);
-        pair.ends_mut().into_iter().for_each(End::phy_up);
+        let mut pair = Pair::of(UalEnd::new(configs[0], a), UalEnd::new(configs[1], b), latency_flits, 0);
+        pair.ends_mut().into_iter().for_each(UalEnd::phy_up);
         pair
     }
 

@@ -21,7 +21,7 @@
 use aes_gcm::aead::{AeadInOut, KeyInit};
 use aes_gcm::{Aes256Gcm, Nonce};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd};
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::half::HALF_BYTES;
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -94,19 +94,19 @@ impl Stream {
     pub const ALL: [Stream; 3] = [Stream::Requests, Stream::ReadResponses, Stream::WriteResponses];
 
     /// The stream of a transaction; `None` for compressed fields and credits.
-    pub fn of(field: &Field) -> Option<Stream> {
+    pub fn of(field: &ControlField) -> Option<Stream> {
         match field {
-            Field::Request(_) => Some(Stream::Requests),
-            Field::Response(rsp) if rsp.rdwr == RdWr::Read => Some(Stream::ReadResponses),
-            Field::Response(_) => Some(Stream::WriteResponses),
+            ControlField::Request(_) => Some(Stream::Requests),
+            ControlField::Response(rsp) if rsp.rdwr == RdWr::Read => Some(Stream::ReadResponses),
+            ControlField::Response(_) => Some(Stream::WriteResponses),
             _ => None,
         }
     }
 
     /// The stream whose key a request rolls: a UPLI Write Message of type 1, 2 or 3 (`ualink` §12).
-    pub fn rolled_by(field: &Field) -> Option<Stream> {
+    pub fn rolled_by(field: &ControlField) -> Option<Stream> {
         match field {
-            Field::Request(TlReq { cmd: ReqCmd::WriteMessage, metadata, .. }) => match metadata {
+            ControlField::Request(TlReq { cmd: ReqCmd::WriteMessage, metadata, .. }) => match metadata {
                 1 => Some(Stream::Requests),
                 2 => Some(Stream::ReadResponses),
                 3 => Some(Stream::WriteResponses),
@@ -119,9 +119,9 @@ impl Stream {
 
 /// A key of AES-256. It is not printed.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key(pub [u8; KEY_BYTES]);
+pub struct AesKey(pub [u8; KEY_BYTES]);
 
-impl fmt::Debug for Key {
+impl fmt::Debug for AesKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(..)")
     }
@@ -185,7 +185,7 @@ pub enum SecurityError {
 /// # Errors
 /// More bytes than GCM can take.
 pub fn encrypt(
-    key: &Key,
+    key: &AesKey,
     iv: &[u8; IV_BYTES],
     associated: &[u8],
     data: &mut [u8],
@@ -214,32 +214,32 @@ fn vector(counter: u32) -> [u8; IV_BYTES] {
 }
 
 /// Encrypted bits of a field, packed, and how many they are.
-fn hidden(field: &Field) -> (u32, u32) {
+fn hidden(field: &ControlField) -> (u32, u32) {
     let (low, high) = ADDRESS_BITS;
     match field {
-        Field::Request(req) => {
+        ControlField::Request(req) => {
             let address = (req.address >> low) as u32 & ((1 << (high - low + 1)) - 1);
             (address | u32::from(req.tag) << 16 | u32::from(req.asi) << 27, 29)
         }
-        Field::Response(rsp) => (rsp.tag.into(), 11),
+        ControlField::Response(rsp) => (rsp.tag.into(), 11),
         _ => (0, 0),
     }
 }
 
 /// The field with other encrypted bits.
-fn with_hidden(field: &Field, bits: u32) -> Field {
+fn with_hidden(field: &ControlField, bits: u32) -> ControlField {
     let (low, high) = ADDRESS_BITS;
     match field {
-        Field::Request(req) => {
+        ControlField::Request(req) => {
             let mask = ((1_u64 << (high - low + 1)) - 1) << low;
-            Field::Request(TlReq {
+            ControlField::Request(TlReq {
                 address: req.address & !mask | u64::from(bits) << low & mask,
                 tag: (bits >> 16 & 0x7ff) as u16,
                 asi: (bits >> 27 & 3) as u8,
                 ..*req
             })
         }
-        Field::Response(rsp) => Field::Response(TlRsp { tag: (bits & 0x7ff) as u16, ..*rsp }),
+        ControlField::Response(rsp) => ControlField::Response(TlRsp { tag: (bits & 0x7ff) as u16, ..*rsp }),
         other => *other,
     }
 }
@@ -260,11 +260,11 @@ impl Parts {
         let encrypts = config.protection == Protection::Encrypt;
         let plain = if encrypts { with_hidden(&transfer.field, 0) } else { transfer.field };
         let unhopped = match plain {
-            Field::Request(req) => {
+            ControlField::Request(req) => {
                 let numbeats = if req.cmd.has_data() { req.numbeats } else { 0 };
-                Field::Request(TlReq { cload: false, cway: 0, pool: false, numbeats, ..req })
+                ControlField::Request(TlReq { cload: false, cway: 0, pool: false, numbeats, ..req })
             }
-            Field::Response(rsp) => Field::Response(TlRsp { pool: false, src: 0, ..rsp }),
+            ControlField::Response(rsp) => ControlField::Response(TlRsp { pool: false, src: 0, ..rsp }),
             other => other,
         };
         let bytes = unhopped.def().bits as usize / 8;
@@ -298,7 +298,7 @@ impl Parts {
         let own: Vec<u8> = rest.drain(self.field_at.0..self.field_at.0 + self.field_at.1).collect();
         let bits = own.iter().rev().fold(0, |bits, &byte| bits << 8 | u32::from(byte));
         out.field = with_hidden(&transfer.field, bits);
-        if let Field::Request(req) = &out.field {
+        if let ControlField::Request(req) = &out.field {
             out.address = Some(req.address);
         }
         let mut bytes = rest.as_chunks::<HALF_BYTES>().0.iter();
@@ -308,7 +308,7 @@ impl Parts {
     }
 
     /// Fills the packed bits up with zeros.
-    fn clear_fill(&mut self, field: &Field) {
+    fn clear_fill(&mut self, field: &ControlField) {
         let (_, width) = hidden(field);
         let (at, bytes) = self.field_at;
         if bytes > 0 {
@@ -321,7 +321,7 @@ impl Parts {
 #[derive(Clone)]
 struct StreamState {
     cipher: Aes256Gcm,
-    next_key: Option<Key>,
+    next_key: Option<AesKey>,
     /// The next one; `None`: all are used.
     counter: Option<u32>,
     /// The response to this tag is the last one of its key.
@@ -334,7 +334,7 @@ pub struct SecureEnd {
     config: SecurityConfig,
     streams: [StreamState; 3],
     /// Keys that were loaded, at any time.
-    keys: Vec<Key>,
+    keys: Vec<AesKey>,
 }
 
 impl fmt::Debug for SecureEnd {
@@ -349,7 +349,7 @@ impl SecureEnd {
     ///
     /// # Errors
     /// Two streams with one key, which would use vectors twice; authentication without tags.
-    pub fn new(config: SecurityConfig, keys: [Key; 3]) -> Result<SecureEnd, SecurityError> {
+    pub fn new(config: SecurityConfig, keys: [AesKey; 3]) -> Result<SecureEnd, SecurityError> {
         if config.protection == Protection::Authenticate && !config.tags {
             return Err(SecurityError::NoTags);
         }
@@ -393,7 +393,7 @@ impl SecureEnd {
     ///
     /// # Errors
     /// The key was used by this end before.
-    pub fn load_next_key(&mut self, stream: Stream, key: Key) -> Result<(), SecurityError> {
+    pub fn load_next_key(&mut self, stream: Stream, key: AesKey) -> Result<(), SecurityError> {
         self.remember(stream, key.clone())?;
         self.streams[stream as usize].next_key = Some(key);
         Ok(())
@@ -463,7 +463,7 @@ impl SecureEnd {
         self.streams[stream as usize].counter = counter.checked_add(1);
     }
 
-    fn remember(&mut self, stream: Stream, key: Key) -> Result<(), SecurityError> {
+    fn remember(&mut self, stream: Stream, key: AesKey) -> Result<(), SecurityError> {
         if self.keys.contains(&key) {
             let (found, expected) = ("a key that was loaded before".to_owned(), "a new key".to_owned());
             return Err(SecurityError::IvReuse { stream, found, expected });
@@ -472,7 +472,7 @@ impl SecureEnd {
         Ok(())
     }
 
-    fn check_roll(&self, field: &Field) -> Result<(), SecurityError> {
+    fn check_roll(&self, field: &ControlField) -> Result<(), SecurityError> {
         match Stream::rolled_by(field) {
             Some(stream) if self.streams[stream as usize].next_key.is_none() => Err(SecurityError::NoNextKey(stream)),
             _ => Ok(()),
@@ -480,14 +480,14 @@ impl SecureEnd {
     }
 
     /// Rolls keys behind a transaction.
-    fn roll_behind(&mut self, stream: Stream, field: &Field) {
+    fn roll_behind(&mut self, stream: Stream, field: &ControlField) {
         match field {
-            Field::Request(req) => match Stream::rolled_by(field) {
+            ControlField::Request(req) => match Stream::rolled_by(field) {
                 Some(Stream::Requests) => self.roll(Stream::Requests),
                 Some(other) => self.streams[other as usize].rolls_at = Some(req.tag),
                 None => {}
             },
-            Field::Response(rsp) => {
+            ControlField::Response(rsp) => {
                 let announced = self.streams[stream as usize].rolls_at == Some(rsp.tag);
                 if announced && (rsp.rdwr != RdWr::Read || rsp.last) {
                     self.roll(stream);

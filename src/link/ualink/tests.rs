@@ -1,10 +1,10 @@
 //! A link of two ends over a line with faults; the rules one by one stand in the conformance suite.
 
 use super::client::Client;
-use super::line::{LaneRate, Line, Width};
+use super::line::{LaneRate, UalLine, UalWidth};
 use super::messages::TL_CHANNEL;
 use super::{EndConfig, OnLine, Pair};
-use crate::event::{Event, Severity};
+use crate::event::{LinkEvent, Severity};
 use scalepool_kernel::Rng;
 use scalepool_protocols::ualink::half::TlFlit;
 use std::sync::Arc;
@@ -44,13 +44,13 @@ impl Client for Counter {
         None
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         Vec::new()
     }
 }
 
 fn pair(each: u64) -> Pair<Counter> {
-    let line = Line { rate: LaneRate::G200, width: Width::X4, interleave: 4 };
+    let line = UalLine { rate: LaneRate::G200, width: UalWidth::X4, interleave: 4 };
     let counter = || Counter { last: each, ..Counter::default() };
     Pair::new([EndConfig::accelerator(line, 1), EndConfig::switch_port(line, 7)], [counter(), counter()], 10)
 }
@@ -67,7 +67,7 @@ fn comes_up_and_keeps_the_sawtooth_of_a_saturated_packer() {
     }
     assert!(pair.ends().into_iter().all(|e| e.client.got == 10_000 && e.messages.channels().is_online(TL_CHANNEL)));
     assert!(sent.windows(6).any(|w| w == [10, 10, 10, 10, 10, 9]));
-    let events: Vec<Event> = pair.ends_mut().into_iter().flat_map(super::End::take_events).collect();
+    let events: Vec<LinkEvent> = pair.ends_mut().into_iter().flat_map(super::UalEnd::take_events).collect();
     assert_eq!(events, [], "nothing to report");
 }
 
@@ -88,7 +88,7 @@ fn bit_errors_lose_nothing() {
             });
             assert!(pair.wires.now() < 200_000, "it hangs");
         }
-        let events: Vec<Event> = pair.ends_mut().into_iter().flat_map(super::End::take_events).collect();
+        let events: Vec<LinkEvent> = pair.ends_mut().into_iter().flat_map(super::UalEnd::take_events).collect();
         assert!(events.iter().all(|e| e.severity == Severity::Corrected), "{events:?}");
         assert!(pair.ends().into_iter().all(|e| e.client.got == 20_000));
     }
@@ -118,6 +118,6 @@ fn the_uart_carries_bytes_and_is_reset() {
     assert_eq!(pair.host.messages.peer().port, Some(Some(7)));
     assert_eq!(pair.host.messages.rates_50khz()[0], 20_000);
     assert_eq!(pair.device.messages.rates_50khz()[1], 20_000);
-    let events: Vec<Event> = pair.ends_mut().into_iter().flat_map(super::End::take_events).collect();
+    let events: Vec<LinkEvent> = pair.ends_mut().into_iter().flat_map(super::UalEnd::take_events).collect();
     assert_eq!(events, []);
 }

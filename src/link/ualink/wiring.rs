@@ -4,7 +4,7 @@ use super::end::PROTOCOL;
 use super::external::ExternalPort;
 use super::tl::port::{LinkPort, PortConfig, PortWires, UalReport, UalWireItem};
 use super::tl::{Tl, TlConfig};
-use super::{End, EndConfig};
+use super::{EndConfig, UalEnd};
 use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
 use crate::hook::Hooks;
@@ -96,7 +96,7 @@ impl Socket {
     /// Takes its places in traces.
     pub fn tap(&mut self, hub: &mut Hub) {
         let flits = hub.tap(&self.name, PlaceKind::Flits { protocol: PROTOCOL, dir: self.dir });
-        self.taps = Some([flits, hub.tap(&self.name, PlaceKind::Values(End::<Tl>::SIGNALS))]);
+        self.taps = Some([flits, hub.tap(&self.name, PlaceKind::Values(UalEnd::<Tl>::SIGNALS))]);
     }
 
     /// The link end, as a part of the module that binds it.
@@ -106,7 +106,7 @@ impl Socket {
             PortWires { wire_out: bind.attach(self.wire_out), wire_in: bind.attach(self.wire_in), flits, signals };
         let wire = FaultyWire::new(self.faults, self.kind.ber, bind.rng_for(&self.name));
         let stalls = bind.rng_for(&format!("{}:stalls", self.name));
-        let mut end = End::new(self.end, Tl::new(self.tl));
+        let mut end = UalEnd::new(self.end, Tl::new(self.tl));
         end.attach_hooks(&self.hooks);
         let SocketKind { give_up, stall_percent, .. } = self.kind;
         let config = PortConfig { end, line: self.end.line, wire, dir: self.dir, give_up };

@@ -10,7 +10,7 @@
 //!
 //! Invariants: a bank serves in order of arrival; a handle is ready at the cycle that was foretold.
 
-use super::{Access, MemoryBackend, MemoryTiming, Pace, Request};
+use super::{MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming, Pace};
 use std::collections::{BTreeMap, VecDeque};
 
 /// How the banks are built.
@@ -81,7 +81,7 @@ impl<H> Banks<H> {
     }
 
     /// The banks that a request touches, each with the number of its rows of bytes there.
-    fn touched(&self, request: &Request) -> impl Iterator<Item = (usize, u64)> + use<H> {
+    fn touched(&self, request: &MemoryRequest) -> impl Iterator<Item = (usize, u64)> + use<H> {
         let BanksConfig { banks, interleave_bytes, .. } = self.config;
         let (first, end) =
             (request.address / interleave_bytes, (request.address + request.bytes).div_ceil(interleave_bytes));
@@ -91,18 +91,18 @@ impl<H> Banks<H> {
 }
 
 impl<H> MemoryBackend<H> for Banks<H> {
-    fn room_at(&self, cycle: u64, request: &Request) -> Option<u64> {
+    fn room_at(&self, cycle: u64, request: &MemoryRequest) -> Option<u64> {
         let from = self.pace.at(cycle);
         let rooms = self.touched(request).map(|(bank, _)| self.banks[bank].room_at(cycle, self.config.queue));
         (self.waiting.len() < self.most).then(|| rooms.fold(from, u64::max))
     }
 
-    fn push(&mut self, cycle: u64, request: &Request, handle: H) -> Result<(), H> {
+    fn push(&mut self, cycle: u64, request: &MemoryRequest, handle: H) -> Result<(), H> {
         if !self.has_room(cycle, request) {
             return Err(handle);
         }
         self.pace.taken(cycle);
-        let times = if request.access == Access::Modify { 2 } else { 1 };
+        let times = if request.access == MemoryAccess::Modify { 2 } else { 1 };
         let (mut done, mut ready) = (cycle, 0);
         for (bank, rows) in self.touched(request) {
             let bank = &mut self.banks[bank];
@@ -147,12 +147,12 @@ mod tests {
         MemoryTiming { media, ..MemoryTiming::fixed(20) }
     }
 
-    fn read(line: u64) -> Request {
-        Request { address: line * LINE, bytes: LINE, access: Access::Read }
+    fn read(line: u64) -> MemoryRequest {
+        MemoryRequest { address: line * LINE, bytes: LINE, access: MemoryAccess::Read }
     }
 
     /// Runs requests that are there from the start; the cycle at which each came out, in that order.
-    fn run(timing: MemoryTiming, requests: &[Request]) -> Vec<(usize, u64)> {
+    fn run(timing: MemoryTiming, requests: &[MemoryRequest]) -> Vec<(usize, u64)> {
         let mut memory = timing.build();
         let (mut next, mut out, mut cycle) = (0, Vec::new(), 0);
         while out.len() < requests.len() {
@@ -179,7 +179,7 @@ mod tests {
             [(1, 1, 1), (1, 5, 1), (4, 1, 4), (4, 2, 2), (4, 4, 1), (4, 3, 4), (6, 4, 3), (16, 1, 16)]
         {
             for queue in [1, 2, 1000] {
-                let requests: Vec<Request> = (0..96).map(|n| read(n * stride)).collect();
+                let requests: Vec<MemoryRequest> = (0..96).map(|n| read(n * stride)).collect();
                 let out = run(timing(banks, 10, queue), &requests);
                 let expected: Vec<(usize, u64)> = (0..96).map(|n| (n, (n as u64 / reached + 1) * 10 + 20)).collect();
                 assert_eq!(out, expected, "{banks} banks, stride {stride}, queues of {queue}");
@@ -215,26 +215,26 @@ mod tests {
 
     #[test]
     fn the_interval_bounds_what_the_banks_could_do() {
-        let requests: Vec<Request> = (0..32).map(read).collect();
+        let requests: Vec<MemoryRequest> = (0..32).map(read).collect();
         let out = run(MemoryTiming { interval_cycles: 7, ..timing(16, 10, 8) }, &requests);
         assert_eq!(out, (0..32).map(|n| (n, n as u64 * 7 + 30)).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_write_of_a_part_takes_a_bank_twice_and_a_long_request_takes_several() {
-        let part = Request { access: Access::Modify, ..read(0) };
-        let whole = Request { access: Access::Write, ..read(1) };
+        let part = MemoryRequest { access: MemoryAccess::Modify, ..read(0) };
+        let whole = MemoryRequest { access: MemoryAccess::Write, ..read(1) };
         // Five lines from the second half of a line on lie in six rows of four banks: two banks have two of them.
-        let long = Request { address: 32, bytes: 5 * LINE, access: Access::Read };
+        let long = MemoryRequest { address: 32, bytes: 5 * LINE, access: MemoryAccess::Read };
         assert_eq!(run(timing(4, 10, 8), &[part, whole]), [(1, 30), (0, 40)]);
         assert_eq!(run(timing(4, 10, 8), &[long, read(2), read(3)]), [(0, 40), (1, 40), (2, 40)]);
-        assert_eq!(run(timing(4, 10, 8), &[Request::NONE]), [(0, 20)]);
+        assert_eq!(run(timing(4, 10, 8), &[MemoryRequest::NONE]), [(0, 20)]);
     }
 
     #[test]
     fn requests_that_share_a_bank_are_ready_in_order() {
         // The long one waits for bank 0; line 1 is done sooner in bank 1 and waits for it.
-        let long = Request { address: 0, bytes: 2 * LINE, access: Access::Write };
+        let long = MemoryRequest { address: 0, bytes: 2 * LINE, access: MemoryAccess::Write };
         let out = run(timing(2, 10, 8), &[read(0), read(2), long, read(1)]);
         assert_eq!(out.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [0, 1, 2, 3]);
     }

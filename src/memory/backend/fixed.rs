@@ -6,7 +6,7 @@
 //! A walk through one request: it is taken if fewer than the most are in flight and the interval since the last one has passed;
 //! its handle is ready after the latency, behind those that were taken before.
 
-use super::{MemoryBackend, MemoryTiming, Pace, Request};
+use super::{MemoryBackend, MemoryRequest, MemoryTiming, Pace};
 use std::collections::VecDeque;
 
 /// The backend.
@@ -27,11 +27,11 @@ impl<H> Fixed<H> {
 }
 
 impl<H> MemoryBackend<H> for Fixed<H> {
-    fn room_at(&self, cycle: u64, _: &Request) -> Option<u64> {
+    fn room_at(&self, cycle: u64, _: &MemoryRequest) -> Option<u64> {
         (self.waiting.len() < self.most).then(|| self.pace.at(cycle))
     }
 
-    fn push(&mut self, cycle: u64, request: &Request, handle: H) -> Result<(), H> {
+    fn push(&mut self, cycle: u64, request: &MemoryRequest, handle: H) -> Result<(), H> {
         if !self.has_room(cycle, request) {
             return Err(handle);
         }
@@ -70,7 +70,7 @@ mod tests {
         let mut memory = memory(0, usize::MAX);
         assert!(memory.is_idle());
         for (cycle, handle) in [(0, 1), (0, 2), (3, 3)] {
-            assert_eq!(memory.push(cycle, &Request::NONE, handle), Ok(()));
+            assert_eq!(memory.push(cycle, &MemoryRequest::NONE, handle), Ok(()));
         }
         assert_eq!((memory.pop(9), memory.ready_at(), memory.in_flight()), (None, Some(10), 3));
         assert_eq!([10, 10, 10, 13, 13].map(|cycle| memory.pop(cycle)), [Some(1), Some(2), None, Some(3), None]);
@@ -80,10 +80,13 @@ mod tests {
     #[test]
     fn a_full_memory_refuses_until_a_handle_is_popped() {
         let mut memory = memory(0, 2);
-        assert_eq!([1, 2, 3].map(|handle| memory.push(0, &Request::NONE, handle)), [Ok(()), Ok(()), Err(3)]);
+        assert_eq!([1, 2, 3].map(|handle| memory.push(0, &MemoryRequest::NONE, handle)), [Ok(()), Ok(()), Err(3)]);
         // That one is ready makes no room: it stands where it is until the owner takes it.
-        assert_eq!((memory.room_at(99, &Request::NONE), memory.pop(99)), (None, Some(1)));
-        assert_eq!((memory.room_at(99, &Request::NONE), memory.push(99, &Request::NONE, 3)), (Some(99), Ok(())));
+        assert_eq!((memory.room_at(99, &MemoryRequest::NONE), memory.pop(99)), (None, Some(1)));
+        assert_eq!(
+            (memory.room_at(99, &MemoryRequest::NONE), memory.push(99, &MemoryRequest::NONE, 3)),
+            (Some(99), Ok(()))
+        );
     }
 
     #[test]
@@ -91,11 +94,11 @@ mod tests {
         let mut memory = memory(4, usize::MAX);
         let mut taken = Vec::new();
         for cycle in 0..20 {
-            if memory.push(cycle, &Request::NONE, cycle as u32).is_ok() {
+            if memory.push(cycle, &MemoryRequest::NONE, cycle as u32).is_ok() {
                 taken.push(cycle);
             }
         }
         assert_eq!(taken, [0, 4, 8, 12, 16]);
-        assert_eq!(memory.room_at(17, &Request::NONE), Some(20));
+        assert_eq!(memory.room_at(17, &MemoryRequest::NONE), Some(20));
     }
 }

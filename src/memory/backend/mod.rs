@@ -5,7 +5,7 @@
 //! take effect in order of arrival, whatever the order in which they end. Two backends are here: a [fixed latency](fixed) and
 //! [`banks`] that are busy for a time. DRAM and HBM fit the same trait: banks, rows, refresh and ECC decide when a request
 //! is ready, a full read or write queue is [`room_at`](MemoryBackend::room_at) of that request, and what a request has to say
-//! for that (address, bytes, read, write or a write that has to read first) is a [`Request`].
+//! for that (address, bytes, read, write or a write that has to read first) is a [`MemoryRequest`].
 //!
 //! Time is counted in cycles of the owner's clock; a backend with a clock of its own rounds up to them.
 //!
@@ -21,7 +21,7 @@ pub use fixed::Fixed;
 
 /// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum MemoryAccess {
     /// Reads all its bytes.
     Read,
     /// Writes all its bytes.
@@ -32,18 +32,18 @@ pub enum Access {
 
 /// What a backend has to know of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+pub struct MemoryRequest {
     /// First byte in the memory.
     pub address: u64,
     /// Bytes; 0: it needs an answer after the latency and touches no memory.
     pub bytes: u64,
     /// What it does to them.
-    pub access: Access,
+    pub access: MemoryAccess,
 }
 
-impl Request {
+impl MemoryRequest {
     /// One that touches no memory.
-    pub const NONE: Request = Request { address: 0, bytes: 0, access: Access::Read };
+    pub const NONE: MemoryRequest = MemoryRequest { address: 0, bytes: 0, access: MemoryAccess::Read };
 }
 
 /// Decides when requests are done. `H` is what the owner gets back of each: its handle.
@@ -53,13 +53,13 @@ impl Request {
 pub trait MemoryBackend<H> {
     /// The cycle, `cycle` or a later one, from which it takes such a request if none is taken before; to be asked again then.
     /// `None`: not before a handle has been popped.
-    fn room_at(&self, cycle: u64, request: &Request) -> Option<u64>;
+    fn room_at(&self, cycle: u64, request: &MemoryRequest) -> Option<u64>;
 
     /// Takes a request at a cycle, which never goes back from one call to the next.
     ///
     /// # Errors
     /// The handle, where there is no room in this cycle; nothing has changed.
-    fn push(&mut self, cycle: u64, request: &Request, handle: H) -> Result<(), H>;
+    fn push(&mut self, cycle: u64, request: &MemoryRequest, handle: H) -> Result<(), H>;
 
     /// The handle that comes out next, ready or not.
     fn first(&self) -> Option<&H>;
@@ -79,7 +79,7 @@ pub trait MemoryBackend<H> {
     }
 
     /// Whether it takes such a request in this cycle.
-    fn has_room(&self, cycle: u64, request: &Request) -> bool {
+    fn has_room(&self, cycle: u64, request: &MemoryRequest) -> bool {
         self.room_at(cycle, request) == Some(cycle)
     }
 

@@ -13,24 +13,24 @@
 //! The requests that it sends, that of a victim too, are its children.
 
 use super::{cxl_tag, shown};
-use crate::Broken;
+use crate::PlacedViolation;
 use crate::latencies::Latencies;
 use crate::stimulus::LineAccess;
-use scalepool_coherence::agent::Port;
+use scalepool_coherence::agent::AgentPort;
 use scalepool_coherence::content::{self, LineAddr};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::mem::hdm_h_host::{HdmHHost, Refusal};
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::message::from_link;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::cache::Cache;
-use scalepool_memory::decoder::{Destination, Routes};
+use scalepool_memory::decoder::{Destination, WindowRoutes};
 use scalepool_memory::store::{Background, Store};
-use scalepool_memory::{ALL_BYTES, Line};
-use scalepool_protocols::cxl::message::Route;
-use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_memory::{ALL_BYTES, LineBytes};
+use scalepool_protocols::cxl::message::PeerRoute;
+use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::{At, Violation};
-use scalepool_trace::{Body, Handle, Kind, Named, Stamp, Tap, Wait};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the host leaves behind for the report.
@@ -49,7 +49,7 @@ pub struct HostResult {
     /// Request to answer, by transaction.
     pub latencies: Latencies,
     /// End-to-end checks that failed.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<PlacedViolation>,
     /// Cycles in which an access was due and could not go.
     pub stall_cycles: u64,
 }
@@ -74,9 +74,9 @@ pub struct HostConfig {
     /// For each of its links, port of the host and of the device it asks, where the link routes by ports; else 0.
     pub ports: Vec<HostPorts>,
     /// Windows of the memory map that it can reach; `None`: its one link leads to memory whose addresses it uses.
-    pub routes: Option<Routes>,
+    pub routes: Option<WindowRoutes>,
     /// How its links spell messages, for traces.
-    pub form: Form,
+    pub form: MessageForm,
 }
 
 /// Identifiers of port based routing.
@@ -92,7 +92,7 @@ pub struct HostPorts {
 
 impl HostPorts {
     /// A request of the port, as the device knows it.
-    fn handle(self, tag: u16) -> Handle {
+    fn handle(self, tag: u16) -> TransactionHandle {
         cxl_tag(self.link, self.own, self.device, tag)
     }
 }
@@ -184,7 +184,7 @@ impl Host {
 
     fn broken(&mut self, rule: &'static str, found: String, expected: String, text: String) {
         let violation = Violation { rule, at: At::Byte(0), found, expected, text };
-        self.mine.broken.push(Broken { place: self.config.place.clone(), violation });
+        self.mine.broken.push(PlacedViolation { place: self.config.place.clone(), violation });
     }
 
     fn answer(&mut self, port: usize, message: &Message, cx: &mut Cx, at: Stamp) {
@@ -200,18 +200,18 @@ impl Host {
             self.broken("SIM-E2E-02", found, expected, "an answer is received for another host (DPID)".into());
             return;
         }
-        let (request, data) = match self.agent.answer(port as Port, from_link(message)) {
+        let (request, data) = match self.agent.answer(port as AgentPort, from_link(message)) {
             Ok(taken) => taken,
             Err(refusal) => return self.refuse(refusal, message),
         };
         let Asked { to, bytes, since, since_cycle, id, ends } = request.note;
-        self.tap.record(at, Kind::End, id, 0, || shown(message, form));
+        self.tap.record(at, RecordKind::End, id, 0, || shown(message, form));
         if ends != 0 {
-            self.tap.record(at, Kind::End, ends, 0, || Body::None);
+            self.tap.record(at, RecordKind::End, ends, 0, || Body::None);
         }
         self.mine.latencies.add(at.cycle - since_cycle, at.t_fs - since.as_fs());
         self.mine.bytes += bytes;
-        if let Some(content::Line { bytes, poison }) = data {
+        if let Some(content::CacheLine { bytes, poison }) = data {
             let line = request.line.address();
             let expected = self.expected[port].read_line(to.device_address);
             if bytes != expected.data || poison != expected.poison {
@@ -235,7 +235,7 @@ impl Host {
             Refusal::NoRequest { .. } => ("SIM-E2E-02", format!("{layout} received without a request")),
             Refusal::NotCmp { .. } => ("COH-MEM-33", refusal.event(None).text()),
         };
-        let Event { found, expected, .. } = refusal.event(None);
+        let CoherenceEvent { found, expected, .. } = refusal.event(None);
         let found = if refusal == Refusal::NoAnswer { format!("{:?}", message.class()) } else { found };
         self.broken(rule, found, expected, text);
     }
@@ -253,7 +253,7 @@ impl Host {
             None => {
                 let id = self.tap.new_id();
                 let (name, address) = (if access.write { "write" } else { "read" }, access.line_address);
-                self.tap.record(at, Kind::Begin, id, 0, || Body::Access { name, address });
+                self.tap.record(at, RecordKind::Begin, id, 0, || Body::Access { name, address });
                 Tried { id, wait: None }
             }
         };
@@ -265,7 +265,7 @@ impl Host {
                 self.tried = Some(Tried { id, wait: Some(now) });
                 return false;
             }
-            Outcome::Hit => self.tap.record(at, Kind::End, id, 0, || Body::None),
+            Outcome::Hit => self.tap.record(at, RecordKind::End, id, 0, || Body::None),
             Outcome::Sent if wait.is_some() => self.tap.wait_over(at, id),
             Outcome::Sent => (),
         }
@@ -348,7 +348,7 @@ impl Host {
         let note = self.asked(line, 64, access, cx, at);
         let (port, id) = (note.to.port, note.id);
         // It was asked before whether the line and a tag are free.
-        let Some((tag, request)) = self.agent.read(port as Port, LineAddr::of_address(line), note) else { return };
+        let Some((tag, request)) = self.agent.read(port as AgentPort, LineAddr::of_address(line), note) else { return };
         self.mine.misses += 1;
         self.send((port, tag), &request, (id, access), cx, at);
     }
@@ -356,16 +356,16 @@ impl Host {
     /// Sends a write that an access causes, and with which it may end.
     fn send_write(
         &mut self,
-        (line, data, enables): (u64, &Line, u64),
+        (line, data, enables): (u64, &LineBytes, u64),
         (access, ends): (u64, u64),
         cx: &mut Cx,
         at: Stamp,
     ) {
         let note = self.asked(line, u64::from(enables.count_ones()), ends, cx, at);
-        let (to, id, bytes) = (note.to, note.id, content::Line::of(*data));
+        let (to, id, bytes) = (note.to, note.id, content::CacheLine::of(*data));
         // It was asked before whether the line and a tag are free.
         let line = LineAddr::of_address(line);
-        let Some((tag, request)) = self.agent.write(to.port as Port, line, bytes, enables, note) else { return };
+        let Some((tag, request)) = self.agent.write(to.port as AgentPort, line, bytes, enables, note) else { return };
         self.mine.writes += 1;
         self.expected[to.port].write_line(to.device_address, data, enables, false);
         self.send((to.port, tag), &request, (id, access), cx, at);
@@ -380,14 +380,16 @@ impl Host {
     fn send(
         &mut self,
         (port, tag): (usize, u16),
-        request: &Msg<content::Line>,
+        request: &Msg<content::CacheLine>,
         (id, access): (u64, u64),
         cx: &mut Cx,
         at: Stamp,
     ) {
         let (form, ports) = (self.config.form, self.config.ports[port]);
-        let message = request.to_link(Route { spid: ports.own, dpid: ports.device, ..Route::default() });
-        self.tap.named(Named::As(ports.handle(tag)), at, Kind::Begin, id, access, || shown(&message, form));
+        let message = request.to_link(PeerRoute { spid: ports.own, dpid: ports.device, ..PeerRoute::default() });
+        self.tap.named(TransactionNaming::As(ports.handle(tag)), at, RecordKind::Begin, id, access, || {
+            shown(&message, form)
+        });
         // Room was asked for before; a refusal would lose the request and show as one that is never answered.
         let _ = self.channels[port].tx.push(cx, message);
     }
@@ -402,13 +404,13 @@ impl Host {
 }
 
 /// Where a line leads.
-fn destination(routes: &Option<Routes>, line: u64) -> Destination {
+fn destination(routes: &Option<WindowRoutes>, line: u64) -> Destination {
     let Some(routes) = routes else { return Destination { port: 0, device_address: line } };
     routes.destination(line).unwrap_or_else(|| unreachable!("accesses lie in windows: {line:#x}"))
 }
 
 /// Bytes that a store writes: random, so that a byte in a wrong place is seen.
-fn random_line(rng: &mut Rng) -> Line {
+fn random_line(rng: &mut Rng) -> LineBytes {
     let mut line = [0; 64];
     rng.fill_bytes(&mut line);
     line

@@ -10,24 +10,24 @@
 //! memory has room for it, and applied to the store at once, so requests to one line take effect in order of arrival.
 
 use super::{cxl_tag, shown};
-use crate::Broken;
-use scalepool_coherence::agent::Out as Step;
+use crate::PlacedViolation;
+use scalepool_coherence::agent::AgentOutput;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Content, Line, LineAddr};
+use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_coherence::mem::HdmH;
 use scalepool_coherence::mem::backing::Backing;
 use scalepool_coherence::message::from_link;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use scalepool_memory::backend::{Access, MemoryBackend, MemoryTiming, Request};
+use scalepool_memory::backend::{MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_memory::decoder::Decoders;
 use scalepool_memory::store::Store;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
-use scalepool_protocols::cxl::message::Route;
-use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_protocols::cxl::message::PeerRoute;
+use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::wait::WAIT_OVER;
-use scalepool_trace::{Body, Handle, Kind, Named, Stamp, Tap, Wait};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the device is built.
@@ -41,7 +41,7 @@ pub struct DeviceConfig {
     /// Its port, where the link routes by ports; else 0.
     pub port: u16,
     /// How its link spells messages, for traces.
-    pub form: Form,
+    pub form: MessageForm,
     /// Number of its link, for traces.
     pub link: u32,
     /// Its name, for what breaks a rule.
@@ -62,19 +62,19 @@ impl Bytes {
     }
 }
 
-impl Backing<Line> for Bytes {
+impl Backing<CacheLine> for Bytes {
     fn holds(&self, line: LineAddr) -> bool {
         self.device_address(line).is_some()
     }
 
-    fn value(&self, line: LineAddr) -> Line {
-        self.device_address(line).map_or_else(Line::ones, |address| {
+    fn value(&self, line: LineAddr) -> CacheLine {
+        self.device_address(line).map_or_else(CacheLine::ones, |address| {
             let stored = self.store.read_line(address);
-            Line { bytes: stored.data, poison: stored.poison }
+            CacheLine { bytes: stored.data, poison: stored.poison }
         })
     }
 
-    fn merge(&mut self, line: LineAddr, data: &Line, enables: u64) {
+    fn merge(&mut self, line: LineAddr, data: &CacheLine, enables: u64) {
         if let Some(address) = self.device_address(line) {
             self.store.write_line(address, &data.bytes, enables, data.poison);
         }
@@ -83,32 +83,32 @@ impl Backing<Line> for Bytes {
 
 /// What the device answers, without time.
 struct Server {
-    agent: HdmH<Line, Bytes>,
+    agent: HdmH<CacheLine, Bytes>,
     /// Choices of the agent.
     choices: CoherenceConfig,
-    step: Step<Line>,
+    step: AgentOutput<CacheLine>,
     port: u16,
-    form: Form,
+    form: MessageForm,
 }
 
 impl Server {
-    fn new(memory: Bytes, port: u16, form: Form) -> Server {
-        let (agent, choices, step) = (HdmH::over(memory), CoherenceConfig::default(), Step::default());
+    fn new(memory: Bytes, port: u16, form: MessageForm) -> Server {
+        let (agent, choices, step) = (HdmH::over(memory), CoherenceConfig::default(), AgentOutput::default());
         Server { agent, choices, step, port, form }
     }
 
     /// What a request asks of the memory; nothing where there is none.
-    fn request(&self, message: &Message) -> Request {
+    fn request(&self, message: &Message) -> MemoryRequest {
         let (address, access) = match message {
-            Message::M2sReq(header) => (header.address, Access::Read),
+            Message::M2sReq(header) => (header.address, MemoryAccess::Read),
             Message::M2sRwd(header, data) => {
                 let is_whole = data.byte_enables.is_none_or(|enables| enables == ALL_BYTES);
-                (header.address, if is_whole { Access::Write } else { Access::Modify })
+                (header.address, if is_whole { MemoryAccess::Write } else { MemoryAccess::Modify })
             }
-            _ => return Request::NONE,
+            _ => return MemoryRequest::NONE,
         };
         let address = self.agent.backing().device_address(LineAddr::of_address(address));
-        address.map_or(Request::NONE, |address| Request { address, bytes: LINE_BYTES, access })
+        address.map_or(MemoryRequest::NONE, |address| MemoryRequest { address, bytes: LINE_BYTES, access })
     }
 
     /// The answer to a request, after its effect on the store; `None` where there is none: a hint, a request that breaks a rule,
@@ -124,10 +124,10 @@ impl Server {
             return None;
         }
         self.agent.serve(&self.choices, from_link(message), &mut self.step);
-        let route = Route { ld_id, dpid: spid, ..Route::default() };
+        let route = PeerRoute { ld_id, dpid: spid, ..PeerRoute::default() };
         let mut answer = self.step.sends.first().map(|(_, answer)| answer.to_link(route));
         // A device of a 68B link has no other word for data that is not there: all ones say it (`fabric` CMR-4).
-        if self.form == Form::Cxl68
+        if self.form == MessageForm::Cxl68
             && let Some(Message::S2mDrs(header, _)) = &mut answer
         {
             header.opcode = DrsOpcode::MemData;
@@ -145,7 +145,7 @@ struct Answer {
 }
 
 /// The device.
-pub struct Device {
+pub struct MemoryDevice {
     server: Server,
     memory: Box<dyn MemoryBackend<Answer>>,
     link: u32,
@@ -157,23 +157,23 @@ pub struct Device {
     rx: In<Message>,
     tx: Out<Message>,
     tap: Tap,
-    broken: Vec<Broken>,
-    result: Arc<Mutex<Vec<Broken>>>,
+    broken: Vec<PlacedViolation>,
+    result: Arc<Mutex<Vec<PlacedViolation>>>,
 }
 
-impl Device {
+impl MemoryDevice {
     /// A device with its channel ends; `result` is filled with the rules that requests broke, when the run is looked at.
     pub fn new(
         config: DeviceConfig,
         rx: In<Message>,
         tx: Out<Message>,
         tap: Tap,
-        result: Arc<Mutex<Vec<Broken>>>,
-    ) -> Device {
+        result: Arc<Mutex<Vec<PlacedViolation>>>,
+    ) -> MemoryDevice {
         let DeviceConfig { store, decoders, timing, port, form, link, place } = config;
         let server = Server::new(Bytes { store, decoders }, port, form);
         let (memory, is_held, is_full) = (timing.build(), false, false);
-        Device { server, memory, link, place, is_held, is_full, rx, tx, tap, broken: Vec::new(), result }
+        MemoryDevice { server, memory, link, place, is_held, is_full, rx, tx, tap, broken: Vec::new(), result }
     }
 
     /// The cycle from which the memory takes the first request at the port, if there is one.
@@ -183,7 +183,7 @@ impl Device {
     }
 
     /// A request as its host knows it.
-    fn handle(&self, request: &Message) -> Option<Handle> {
+    fn handle(&self, request: &Message) -> Option<TransactionHandle> {
         let (host, device, tag) = match request {
             Message::M2sReq(header) => (header.spid, header.dpid, header.tag),
             Message::M2sRwd(header, _) => (header.spid, header.dpid, header.tag),
@@ -201,7 +201,7 @@ impl Device {
         self.is_full = is_full;
         if let Some(handle) = self.rx.peek(cx).copied().and_then(|request| self.handle(&request)) {
             let body = || if is_full { Body::Wait { wait: Wait::Room, holder: 0 } } else { Body::Mark(WAIT_OVER) };
-            self.tap.named(Named::By(handle), at, Kind::Mark, 0, 0, body);
+            self.tap.named(TransactionNaming::By(handle), at, RecordKind::Mark, 0, 0, body);
         }
     }
 
@@ -217,21 +217,21 @@ impl Device {
                 expected: event.expected.clone(),
                 text: event.text(),
             };
-            self.tap.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
-            self.broken.push(Broken { place: self.place.clone(), violation });
+            self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
+            self.broken.push(PlacedViolation { place: self.place.clone(), violation });
         }
         answer
     }
 }
 
-impl Module for Device {
+impl Module for MemoryDevice {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         while self.memory.is_ready(at.cycle)
             && self.tx.has_room(cx, 1)
             && let Some(Answer { transaction, message, .. }) = self.memory.pop(at.cycle)
         {
-            self.tap.record(at, Kind::End, transaction, 0, || shown(&message, self.server.form));
+            self.tap.record(at, RecordKind::End, transaction, 0, || shown(&message, self.server.form));
             // Room was asked for before.
             let _ = self.tx.push(cx, message);
             self.is_held = false;
@@ -245,8 +245,8 @@ impl Module for Device {
             && let Some(message) = self.rx.pop(cx)
         {
             let transaction = self.tap.new_id();
-            let named = self.handle(&message).map_or(Named::Nowhere, Named::By);
-            self.tap.named(named, at, Kind::Begin, transaction, 0, || shown(&message, self.server.form));
+            let named = self.handle(&message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
+            self.tap.named(named, at, RecordKind::Begin, transaction, 0, || shown(&message, self.server.form));
             let request = self.server.request(&message);
             match self.serve(&message, at) {
                 Some(message) => {
@@ -254,7 +254,7 @@ impl Module for Device {
                     // Room was asked for before.
                     let _ = self.memory.push(at.cycle, &request, Answer { transaction, since: cx.now(), message });
                 }
-                None => self.tap.record(at, Kind::End, transaction, 0, || Body::None),
+                None => self.tap.record(at, RecordKind::End, transaction, 0, || Body::None),
             }
         }
         self.show_queue(cx, at);
@@ -294,7 +294,7 @@ mod tests {
     const BASE: u64 = 4 << 30;
 
     /// A device that has every second chunk of a window.
-    fn device(form: Form) -> Server {
+    fn device(form: MessageForm) -> Server {
         let interleave = Interleave::new(2, 256, Arithmetic::Modulo).expect("a legal interleave");
         let mut decoders = Decoders::default();
         decoders.push(Window { base: BASE, size: 512 << 20, interleave });
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_line_is_kept_at_its_device_address() {
-        let mut device = device(Form::Cxl68);
+        let mut device = device(MessageForm::Cxl68);
         assert!(matches!(device.serve(&write(BASE + 0x200)), Some(Message::S2mNdr(_))));
         assert_eq!(device.agent.backing().store.read_line(0x100).data, [7; 64]);
         assert_eq!(read(&mut device, BASE + 0x200), (DrsOpcode::MemData, [7; 64]));
@@ -324,24 +324,26 @@ mod tests {
 
     #[test]
     fn requests_ask_the_memory_by_its_own_addresses() {
-        let device = device(Form::Hbr);
-        let line = |access| Request { address: 0x100, bytes: 64, access };
+        let device = device(MessageForm::Hbr);
+        let line = |access| MemoryRequest { address: 0x100, bytes: 64, access };
         let req = M2sReq { opcode: M2sReqOpcode::MemRd, address: BASE + 0x200, ..M2sReq::default() };
-        assert_eq!(device.request(&Message::M2sReq(req)), line(Access::Read));
-        assert_eq!(device.request(&write(BASE + 0x200)), line(Access::Write));
+        assert_eq!(device.request(&Message::M2sReq(req)), line(MemoryAccess::Read));
+        assert_eq!(device.request(&write(BASE + 0x200)), line(MemoryAccess::Write));
         let Message::M2sRwd(header, data) = write(BASE + 0x200) else { unreachable!("it is a write") };
-        for (enables, access) in [(u64::MAX, Access::Write), (u64::MAX >> 1, Access::Modify)] {
+        for (enables, access) in [(u64::MAX, MemoryAccess::Write), (u64::MAX >> 1, MemoryAccess::Modify)] {
             let data = Data { byte_enables: Some(enables), ..data };
             assert_eq!(device.request(&Message::M2sRwd(header, data)), line(access));
         }
-        assert_eq!(device.request(&write(0)), Request::NONE, "a hole");
+        assert_eq!(device.request(&write(0)), MemoryRequest::NONE, "a hole");
     }
 
     #[test]
     fn a_hole_takes_writes_and_reads_as_ones() {
-        for (form, opcode) in
-            [(Form::Cxl68, DrsOpcode::MemData), (Form::Hbr, DrsOpcode::MemDataNXM), (Form::Pbr, DrsOpcode::MemDataNXM)]
-        {
+        for (form, opcode) in [
+            (MessageForm::Cxl68, DrsOpcode::MemData),
+            (MessageForm::Hbr, DrsOpcode::MemDataNXM),
+            (MessageForm::Pbr, DrsOpcode::MemDataNXM),
+        ] {
             let mut device = device(form);
             for address in [0, BASE - 64, BASE + (512 << 20)] {
                 assert!(matches!(device.serve(&write(address)), Some(Message::S2mNdr(_))));

@@ -12,15 +12,15 @@ pub mod outside;
 
 use scalepool_memory::store::Background;
 use scalepool_protocols::cxl::cxl68::message::M2sReq;
-use scalepool_protocols::cxl::message::{Class, Form, Message};
+use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
 use scalepool_protocols::wire::{LayoutDef, Wire};
-use scalepool_trace::{Body, Handle, Identifier};
+use scalepool_trace::{Body, RequestIdentifier, TransactionHandle};
 
 /// Content of memory that nothing has written: each 8 bytes hold their own address, so a wrong line is seen.
 pub const BACKGROUND: Background = Background::OwnAddress;
 
 /// A message as traces show it.
-fn shown(message: &Message, form: Form) -> Body {
+fn shown(message: &Message, form: MessageForm) -> Body {
     let data = message.data().map(|d| d.line.to_vec());
     // What the link cannot carry is refused by its end and reported there.
     message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })
@@ -28,24 +28,24 @@ fn shown(message: &Message, form: Form) -> Body {
 
 /// A request of CXL.mem on a link of this number, as both of its ends know it in traces; ports are 0 where the link does not
 /// route by them.
-fn cxl_tag(link: u32, host: u16, device: u16, tag: u16) -> Handle {
+fn cxl_tag(link: u32, host: u16, device: u16, tag: u16) -> TransactionHandle {
     let owner = u32::from(host) << 16 | u32::from(device);
-    Handle { identifier: Identifier::CxlTag, link, owner, value: tag, address: 0 }
+    TransactionHandle { identifier: RequestIdentifier::CxlTag, link, owner, value: tag, address: 0 }
 }
 
 /// Messages of a CXL.mem transaction, for waves.
-pub fn transaction_layouts(form: Form) -> &'static [&'static LayoutDef] {
+pub fn transaction_layouts(form: MessageForm) -> &'static [&'static LayoutDef] {
     match form {
-        Form::Cxl68 => const { &mem_layouts(Form::Cxl68) },
-        Form::Hbr => const { &mem_layouts(Form::Hbr) },
-        Form::Pbr => const { &mem_layouts(Form::Pbr) },
+        MessageForm::Cxl68 => const { &mem_layouts(MessageForm::Cxl68) },
+        MessageForm::Hbr => const { &mem_layouts(MessageForm::Hbr) },
+        MessageForm::Pbr => const { &mem_layouts(MessageForm::Pbr) },
     }
 }
 
 /// Classes of CXL.mem without back-invalidation, which every form has.
 pub const MEM_CLASSES: [Class; 4] = [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
 
-const fn mem_layouts(form: Form) -> [&'static LayoutDef; 4] {
+const fn mem_layouts(form: MessageForm) -> [&'static LayoutDef; 4] {
     let mut layouts = [M2sReq::DEF; 4];
     let mut n = 0;
     while n < MEM_CLASSES.len() {

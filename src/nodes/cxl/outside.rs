@@ -6,11 +6,11 @@
 //! A walk through one cycle: of each class that arrives, a message is taken from the link end if it finds room in the mailbox;
 //! else it stays there and its credit with it. Of each class that is sent, a posted message leaves if the link end has room.
 
-use crate::Broken;
+use crate::PlacedViolation;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::classes::Posted;
 use scalepool_link::mailbox::Mailbox;
-use scalepool_link::sample::Sample;
+use scalepool_link::sample::WireSample;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::{At, Violation};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +29,7 @@ pub struct OutsideResult {
     /// Messages that arrived and were handed to the caller, and posted messages that left.
     pub moved: [u64; 2],
     /// Messages that cannot be spelled, as their peer must not send them.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<PlacedViolation>,
 }
 
 /// The place of the component at one of its ports.
@@ -63,7 +63,7 @@ impl Outside {
             let Some(message) = channel.pop(cx) else { continue };
             match message.to_packed(form) {
                 Ok(unit) => {
-                    self.mailbox.keep(*class, Sample { t_fs, unit });
+                    self.mailbox.keep(*class, WireSample { t_fs, unit });
                     self.mine.moved[0] += 1;
                     cx.progress();
                 }
@@ -72,7 +72,7 @@ impl Outside {
                     let (found, expected) = (error.to_string(), "a message that the link can carry".to_owned());
                     let text = "a message arrived that has no spelling".to_owned();
                     let violation = Violation { rule, at: At::Message, found, expected, text };
-                    self.mine.broken.push(Broken { place: self.place.clone(), violation });
+                    self.mine.broken.push(PlacedViolation { place: self.place.clone(), violation });
                 }
             }
         }

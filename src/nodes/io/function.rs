@@ -3,22 +3,22 @@
 //! A walk through one cycle: what is due leaves, answers first, then what the agent has to say; then everything that came
 //! is taken. A request takes effect at once and its completions become due after the latency of the device.
 
-use super::tlps::{self, Requests};
+use super::tlps::{self, IoRequestNames};
 use scalepool_endpoint::completer::Completer;
-use scalepool_endpoint::event::Event;
+use scalepool_endpoint::event::EndpointEvent;
 use scalepool_endpoint::pm::{Happened, PmAgent};
-use scalepool_endpoint::tlp::{Form, Kind as TlpKind, Tlp};
+use scalepool_endpoint::tlp::{Tlp, TlpForm, TlpKind};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::io_ends::IoItem;
-use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
-use scalepool_trace::{Kind, Named, Stamp, Tap, Wait};
+use scalepool_memory::backend::{MemoryBackend, MemoryRequest, MemoryTiming};
+use scalepool_trace::{RecordKind, Stamp, Tap, TransactionNaming, Wait};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the device leaves behind for the report.
 #[derive(Debug, Clone, Default)]
 pub struct FunctionResult {
     /// What did not go as it should.
-    pub events: Vec<Event>,
+    pub events: Vec<EndpointEvent>,
     /// Configuration and memory requests served.
     pub requests: u64,
     /// Completions sent.
@@ -38,9 +38,9 @@ struct Answer {
 pub struct Function {
     completer: Completer,
     agent: PmAgent,
-    form: Form,
+    form: TlpForm,
     /// What the host asks for, for traces.
-    requests: Requests,
+    requests: IoRequestNames,
     /// The first answer is due and has no room, as the trace says.
     is_held: bool,
     /// Keeps the time of every answer; what it answers is registers and memory alike, so it has no banks.
@@ -58,9 +58,9 @@ impl Function {
     pub fn new(
         completer: Completer,
         agent: PmAgent,
-        form: Form,
+        form: TlpForm,
         latency_cycles: u64,
-        requests: Requests,
+        requests: IoRequestNames,
         rx: In<IoItem>,
         tx: Out<IoItem>,
         tap: Tap,
@@ -82,7 +82,7 @@ impl Function {
             && let Some(answer) = self.answers.pop(at.cycle)
         {
             self.is_held = false;
-            let (kind, form) = (if answer.last { Kind::End } else { Kind::Mark }, self.form);
+            let (kind, form) = (if answer.last { RecordKind::End } else { RecordKind::Mark }, self.form);
             self.tap.record(at, kind, answer.id, 0, || match answer.last {
                 true => tlps::body(&answer.bytes, form),
                 false => scalepool_trace::Body::Mark("part"),
@@ -99,8 +99,8 @@ impl Function {
             let Some(message) = self.agent.next_message() else { break };
             let Some(bytes) = self.bytes_of(&message) else { break };
             let (id, form) = (self.tap.new_id(), self.form);
-            self.tap.record(at, Kind::Begin, id, 0, || tlps::body(&bytes, form));
-            self.tap.record(at, Kind::End, id, 0, || scalepool_trace::Body::None);
+            self.tap.record(at, RecordKind::Begin, id, 0, || tlps::body(&bytes, form));
+            self.tap.record(at, RecordKind::End, id, 0, || scalepool_trace::Body::None);
             let _ = self.tx.push(cx, IoItem::Tlp(bytes));
         }
     }
@@ -113,7 +113,7 @@ impl Function {
                 return;
             }
         };
-        let named = Named::By(self.requests.handle(&tlp));
+        let named = TransactionNaming::By(self.requests.handle(&tlp));
         if self.agent.receive(&tlp, at.cycle) {
             if self.agent.take_happened().contains(&Happened::Ready) {
                 self.completer.space_mut().pm_init_complete();
@@ -121,11 +121,11 @@ impl Function {
             return;
         }
         let (id, form) = (self.tap.new_id(), self.form);
-        self.tap.named(named, at, Kind::Begin, id, 0, || tlps::body(bytes, form));
+        self.tap.named(named, at, RecordKind::Begin, id, 0, || tlps::body(bytes, form));
         self.mine.requests += 1;
         let answers = self.completer.receive(&tlp);
         if answers.is_empty() || matches!(tlp.kind, TlpKind::Completion { .. }) {
-            self.tap.record(at, Kind::End, id, 0, || scalepool_trace::Body::None);
+            self.tap.record(at, RecordKind::End, id, 0, || scalepool_trace::Body::None);
         } else {
             self.tap.wait(at, id, Wait::Media, 0);
         }
@@ -134,7 +134,7 @@ impl Function {
             let Some(bytes) = self.bytes_of(&answer) else { continue };
             // A latency without limits always has room.
             let answer = Answer { id, last: k + 1 == n, since: cx.now(), bytes };
-            let _ = self.answers.push(at.cycle, &Request::NONE, answer);
+            let _ = self.answers.push(at.cycle, &MemoryRequest::NONE, answer);
         }
     }
 }

@@ -14,25 +14,25 @@ pub mod root;
 pub mod tlps;
 pub mod walk;
 
-use crate::Broken;
-use scalepool_endpoint::event::Event;
+use crate::PlacedViolation;
+use scalepool_endpoint::event::EndpointEvent;
 use scalepool_endpoint::tlp::TlpError;
 use scalepool_protocols::wire::Violation;
 
 /// The broken rule of an event; `None`: nothing is wrong, somebody asked for what is not there.
-fn violation_of(event: &Event) -> Option<Violation> {
+fn violation_of(event: &EndpointEvent) -> Option<Violation> {
     let rule = match event {
-        Event::Rule(violation) => return Some(violation.clone()),
-        Event::Refused { .. } | Event::Poisoned { .. } => return None,
-        Event::Malformed(TlpError::Fault(_)) => "CXLIO-FMT-01",
-        Event::Malformed(_) => "CXLIO-NFM-03",
-        Event::UnexpectedCompletion { .. } => "SIM-E2E-02",
-        Event::CompletionTimeout { .. } => "SIM-E2E-03",
+        EndpointEvent::Rule(violation) => return Some(violation.clone()),
+        EndpointEvent::Refused { .. } | EndpointEvent::Poisoned { .. } => return None,
+        EndpointEvent::Malformed(TlpError::Fault(_)) => "CXLIO-FMT-01",
+        EndpointEvent::Malformed(_) => "CXLIO-NFM-03",
+        EndpointEvent::UnexpectedCompletion { .. } => "SIM-E2E-02",
+        EndpointEvent::CompletionTimeout { .. } => "SIM-E2E-03",
     };
     Some(Violation::at_byte(rule, 0, event, "requests and their completions", "an end of a transaction is wrong"))
 }
 
 /// Rules that events say broken at a place.
-pub fn broken<'a>(place: &'a str, events: &'a [Event]) -> impl Iterator<Item = Broken> + 'a {
-    events.iter().filter_map(violation_of).map(|violation| Broken { place: place.to_owned(), violation })
+pub fn broken<'a>(place: &'a str, events: &'a [EndpointEvent]) -> impl Iterator<Item = PlacedViolation> + 'a {
+    events.iter().filter_map(violation_of).map(|violation| PlacedViolation { place: place.to_owned(), violation })
 }

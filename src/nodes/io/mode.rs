@@ -3,10 +3,10 @@
 //! Modelled: a port is described by its best flit mode and can do everything up to it. Left out: CXL.cache, links of
 //! revision 1.1.
 
-use scalepool_endpoint::tlp::Form;
+use scalepool_endpoint::tlp::TlpForm;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxlio::dvsec::{ConnectedMode, FlexBus, Trained, negotiate};
-use scalepool_protocols::cxl::message::Form as MessageForm;
+use scalepool_protocols::cxl::message::MessageForm;
 
 /// Best flit modes of a port, by name.
 pub const MODES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
@@ -58,11 +58,11 @@ pub fn flits(mode: ConnectedMode) -> Option<Mode> {
 }
 
 /// How TLPs of the end with port identifier `spid` are written.
-pub fn form(mode: ConnectedMode, spid: u16, dpid: u16) -> Form {
+pub fn form(mode: ConnectedMode, spid: u16, dpid: u16) -> TlpForm {
     match flits(mode) {
-        None => Form::NonFlit,
-        Some(Mode::Standard | Mode::LatencyOptimised) => Form::Flit,
-        Some(Mode::Pbr) => Form::Pbr { spid, dpid },
+        None => TlpForm::NonFlit,
+        Some(Mode::Standard | Mode::LatencyOptimised) => TlpForm::Flit,
+        Some(Mode::Pbr) => TlpForm::Pbr { spid, dpid },
     }
 }
 

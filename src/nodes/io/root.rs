@@ -11,15 +11,15 @@
 //! In traces an access is the root of a tree: of a register of the configuration space with all its tries, or behind a BAR
 //! with all TLPs that it takes. Messages of power management are trees of their own.
 
-use super::tlps::{self, Requests};
-use super::walk::{Access, Found, Log, Pause, Windows, enumerate};
-use crate::Broken;
+use super::tlps::{self, IoRequestNames};
+use super::walk::{ConfigAccess, ConfigWalkResult, Log, Pause, Windows, enumerate};
+use crate::PlacedViolation;
 use crate::latencies::Latencies;
 use scalepool_endpoint::config_space::ConfigSpace;
-use scalepool_endpoint::event::Event;
+use scalepool_endpoint::event::EndpointEvent;
 use scalepool_endpoint::pm::{Happened, PmAgent, PmRequest};
-use scalepool_endpoint::requester::{Done, Failure, Requester};
-use scalepool_endpoint::tlp::{Enables, Form, Kind as TlpKind, Tlp};
+use scalepool_endpoint::requester::{Done, RequestFailure, Requester};
+use scalepool_endpoint::tlp::{Enables, Tlp, TlpForm, TlpKind};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::io_ends::IoItem;
 use scalepool_memory::store::{Background, Store};
@@ -28,7 +28,7 @@ use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
 use scalepool_protocols::cxl::cxlio::dvsec::FlexBusStatus;
 use scalepool_protocols::wire::{At, Violation};
-use scalepool_trace::{Body, Kind, Named, Stamp, Tap, Wait};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone, Default)]
 pub struct RootResult {
     /// What was found; `None`: the walk did not end.
-    pub found: Option<Found>,
+    pub found: Option<ConfigWalkResult>,
     /// What the host's own port says of the link.
     pub status: FlexBusStatus,
     /// Configuration reads, writes and retries.
@@ -48,9 +48,9 @@ pub struct RootResult {
     /// Request to answer, by transaction.
     pub latencies: Latencies,
     /// What did not go as it should.
-    pub events: Vec<Event>,
+    pub events: Vec<EndpointEvent>,
     /// End-to-end checks that failed.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<PlacedViolation>,
     /// The agents of both sides have met.
     pub pm_ready: bool,
     /// Resets that the device acknowledged and phases of a flush that it finished.
@@ -64,7 +64,7 @@ pub struct RootConfig {
     /// Number of its link, for traces.
     pub link: u32,
     /// How TLPs are written on the link.
-    pub form: Form,
+    pub form: TlpForm,
     /// Requester with its limit and time-out \[cycles\].
     pub requester: Requester,
     /// The host's power management agent.
@@ -85,7 +85,7 @@ pub struct RootConfig {
 
 /// What an open request is for.
 enum Purpose {
-    Config(Access),
+    Config(ConfigAccess),
     Read { address: u64, expected: Vec<u8> },
 }
 
@@ -113,13 +113,13 @@ pub struct Root {
     config: RootConfig,
     log: Log,
     /// The access that waits to be sent, and from which cycle on.
-    next: Option<(Access, u64)>,
+    next: Option<(ConfigAccess, u64)>,
     phase: Phase,
     bars: Vec<std::ops::Range<u64>>,
     accesses_left: u64,
     /// The access that waits to be sent, if it is due: its id and what it waits for.
     tried: Option<(u64, Option<Wait>)>,
-    requests: Requests,
+    requests: IoRequestNames,
     /// The next access behind the BARs, drawn and not sent.
     drawn: Option<(bool, u64, usize)>,
     /// What the device must hold.
@@ -146,7 +146,7 @@ impl Root {
     ) -> Root {
         let mut root = Root {
             accesses_left: config.accesses,
-            requests: Requests::new(config.link),
+            requests: IoRequestNames::new(config.link),
             tried: None,
             config,
             log: Log::default(),
@@ -175,7 +175,9 @@ impl Root {
             Ok(found) => {
                 self.bars.clone_from(&found.bars);
                 for violation in &found.broken {
-                    self.mine.broken.push(Broken { place: self.config.place.clone(), violation: violation.clone() });
+                    self.mine
+                        .broken
+                        .push(PlacedViolation { place: self.config.place.clone(), violation: violation.clone() });
                 }
                 self.mine.found = Some(found);
                 self.phase = Phase::Memory;
@@ -188,7 +190,7 @@ impl Root {
 
     fn broken(&mut self, rule: &'static str, found: String, expected: String, text: String) {
         let violation = Violation { rule, at: At::Byte(0), found, expected, text };
-        self.mine.broken.push(Broken { place: self.config.place.clone(), violation });
+        self.mine.broken.push(PlacedViolation { place: self.config.place.clone(), violation });
     }
 
     // ---- what comes ----------------------------------------------------------------------------------------------
@@ -214,7 +216,7 @@ impl Root {
             _ => {
                 let (requester, tag) = (tlp.requester, tlp.tag);
                 let (status, text) = (CplStatus::UR, "the host serves no requests");
-                self.mine.events.push(Event::Refused { requester, tag, status, text });
+                self.mine.events.push(EndpointEvent::Refused { requester, tag, status, text });
             }
         }
     }
@@ -222,15 +224,15 @@ impl Root {
     fn end(&mut self, done: Done, cx: &mut Cx, at: Stamp) {
         let Some(open) = self.open.remove(&done.tag) else { return };
         let form = self.config.form;
-        self.tap.record(at, Kind::End, open.id, 0, || tlps::body(&open.last, form));
+        self.tap.record(at, RecordKind::End, open.id, 0, || tlps::body(&open.last, form));
         self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - open.since.as_fs());
         let is_retried =
-            matches!((&open.purpose, &done.outcome), (Purpose::Config(_), Err(Failure::Status(CplStatus::CRS))));
+            matches!((&open.purpose, &done.outcome), (Purpose::Config(_), Err(RequestFailure::Status(CplStatus::CRS))));
         if !is_retried {
-            self.tap.record(at, Kind::End, open.access, 0, || Body::None);
+            self.tap.record(at, RecordKind::End, open.access, 0, || Body::None);
         }
         match (open.purpose, done.outcome) {
-            (Purpose::Config(access), Err(Failure::Status(CplStatus::CRS))) => {
+            (Purpose::Config(access), Err(RequestFailure::Status(CplStatus::CRS))) => {
                 self.mine.config[2] += 1;
                 self.tap.wait(at, open.access, Wait::Retry, 0);
                 self.tried = Some((open.access, Some(Wait::Retry)));
@@ -264,7 +266,7 @@ impl Root {
     fn access(&mut self, name: &'static str, address: u64, at: Stamp) -> u64 {
         let (id, _) = *self.tried.get_or_insert_with(|| {
             let id = self.tap.new_id();
-            self.tap.record(at, Kind::Begin, id, 0, || Body::Access { name, address });
+            self.tap.record(at, RecordKind::Begin, id, 0, || Body::Access { name, address });
             (id, None)
         });
         id
@@ -300,14 +302,14 @@ impl Root {
             }
         };
         let (id, form) = (self.tap.new_id(), self.config.form);
-        let named = Named::As(self.requests.handle(&tlp));
-        self.tap.named(named, at, Kind::Begin, id, access, || tlps::body(&bytes, form));
+        let named = TransactionNaming::As(self.requests.handle(&tlp));
+        self.tap.named(named, at, RecordKind::Begin, id, access, || tlps::body(&bytes, form));
         match purpose {
             Some(purpose) => {
                 let open = Open { purpose, id, access, since: cx.now(), since_cycle: at.cycle, last: Vec::new() };
                 self.open.insert(tlp.tag, open);
             }
-            None => self.tap.record(at, Kind::End, id, 0, || Body::None),
+            None => self.tap.record(at, RecordKind::End, id, 0, || Body::None),
         }
         // Room was asked for before.
         let _ = self.tx.push(cx, IoItem::Tlp(bytes));
@@ -325,7 +327,7 @@ impl Root {
 
     fn send_config(&mut self, cx: &mut Cx, at: Stamp) {
         let Some((access, _)) = self.next.filter(|(_, from)| *from <= at.cycle) else { return };
-        let Access { target, register, write } = access;
+        let ConfigAccess { target, register, write } = access;
         let name = if write.is_some() { "config_write" } else { "config_read" };
         let id = self.access(name, register.into(), at);
         let (kind, data) = match write {
@@ -430,7 +432,7 @@ impl Root {
             let is_write = access.0;
             if is_write {
                 // Its requests are posted.
-                self.tap.record(at, Kind::End, id, 0, || Body::None);
+                self.tap.record(at, RecordKind::End, id, 0, || Body::None);
             }
             self.accesses_left -= 1;
         }
@@ -510,7 +512,7 @@ impl Module for Root {
     fn idle_ok(&self) -> Result<(), Pending> {
         if let Some((tag, open)) = self.open.iter().min_by_key(|(_, o)| o.since) {
             let what = match &open.purpose {
-                Purpose::Config(access) => format!("configuration access {access:?}"),
+                Purpose::Config(access) => format!("configuration access {access}"),
                 Purpose::Read { address, .. } => format!("read of {address:#x}"),
             };
             let n = self.open.len();

@@ -13,11 +13,12 @@ use scalepool_protocols::cxl::cxlio::dvsec::{
 };
 use scalepool_protocols::cxl::cxlio::vdm::VENDOR_ID;
 use scalepool_protocols::wire::{Violation, Wire};
+use std::fmt;
 use std::ops::Range;
 
 /// One access of a configuration space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
+pub struct ConfigAccess {
     /// Bus, device, function.
     pub target: u16,
     /// Byte address of the register, a multiple of 4.
@@ -26,8 +27,16 @@ pub struct Access {
     pub write: Option<(u32, u8)>,
 }
 
+/// As reports of runs have it.
+impl fmt::Display for ConfigAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ConfigAccess { target, register, write } = self;
+        write!(f, "Access {{ target: {target}, register: {register}, write: {write:?} }}")
+    }
+}
+
 /// The algorithm waits for the answer to an access.
-pub struct Pause(pub Access);
+pub struct Pause(pub ConfigAccess);
 
 /// Answers so far, in order: the DW of a read, anything for a write; `None`: Unsupported Request.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +51,7 @@ impl Log {
         self.answers.push(answer);
     }
 
-    fn access(&mut self, access: Access) -> Result<Option<u32>, Pause> {
+    fn access(&mut self, access: ConfigAccess) -> Result<Option<u32>, Pause> {
         let answer = self.answers.get(self.at).copied().ok_or(Pause(access))?;
         self.at += 1;
         Ok(answer)
@@ -58,13 +67,13 @@ struct Function<'a> {
 impl Function<'_> {
     /// The DW of a register; all ones where nobody answers, as a host shows it to software.
     fn read(&mut self, register: usize) -> Result<u32, Pause> {
-        let access = Access { target: self.target, register: register as u16 & !3, write: None };
+        let access = ConfigAccess { target: self.target, register: register as u16 & !3, write: None };
         Ok(self.log.access(access)?.unwrap_or(u32::MAX))
     }
 
     fn write(&mut self, register: usize, value: u32, enables: u8) -> Result<(), Pause> {
         let write = Some((value, enables));
-        self.log.access(Access { target: self.target, register: register as u16 & !3, write })?;
+        self.log.access(ConfigAccess { target: self.target, register: register as u16 & !3, write })?;
         Ok(())
     }
 
@@ -94,7 +103,7 @@ pub struct Windows {
 
 /// What was found and what was made of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct ConfigWalkResult {
     /// Functions that answer, with vendor and device ID.
     pub functions: Vec<(u16, u16, u16)>,
     /// Capabilities of the first list.
@@ -123,9 +132,9 @@ pub struct Found {
 ///
 /// # Errors
 /// The access whose answer is missing.
-pub fn enumerate(log: &mut Log, windows: &Windows) -> Result<Found, Pause> {
+pub fn enumerate(log: &mut Log, windows: &Windows) -> Result<ConfigWalkResult, Pause> {
     log.at = 0;
-    let mut found = Found { logical_devices: 1, ..Found::default() };
+    let mut found = ConfigWalkResult { logical_devices: 1, ..ConfigWalkResult::default() };
     let mut functions = 1;
     let mut number = 0;
     while number < functions {
@@ -148,7 +157,7 @@ pub fn enumerate(log: &mut Log, windows: &Windows) -> Result<Found, Pause> {
     Ok(found)
 }
 
-fn device(function: &mut Function, windows: &Windows, found: &mut Found) -> Result<(), Pause> {
+fn device(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Pause> {
     capabilities(function, windows, found)?;
     let first_bar = found.bars.len();
     bars(function, windows, found)?;
@@ -174,7 +183,7 @@ fn device(function: &mut Function, windows: &Windows, found: &mut Found) -> Resu
 }
 
 /// Walks the first list and sets the largest payload.
-fn capabilities(function: &mut Function, windows: &Windows, found: &mut Found) -> Result<(), Pause> {
+fn capabilities(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Pause> {
     found.max_payload_bytes = reg::payload_bytes(0);
     if function.read_half(reg::STATUS.start)? & u16::from(reg::STATUS_LIST) == 0 {
         return Ok(());
@@ -199,7 +208,7 @@ fn capabilities(function: &mut Function, windows: &Windows, found: &mut Found) -
 }
 
 /// Sizes every BAR by writing ones, then places it.
-fn bars(function: &mut Function, windows: &Windows, found: &mut Found) -> Result<(), Pause> {
+fn bars(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Pause> {
     let mut free = found.bars.last().map_or(windows.mmio, |bar| bar.end);
     for n in 0..reg::BARS {
         let at = reg::bar_at(n);
@@ -222,7 +231,7 @@ fn bars(function: &mut Function, windows: &Windows, found: &mut Found) -> Result
 }
 
 /// Walks the extended list; the DVSECs of CXL with their places.
-fn extended(function: &mut Function, found: &mut Found) -> Result<Vec<(DvsecId, usize)>, Pause> {
+fn extended(function: &mut Function, found: &mut ConfigWalkResult) -> Result<Vec<(DvsecId, usize)>, Pause> {
     let mut dvsecs = Vec::new();
     let mut at = EXTENDED_AT;
     while (EXTENDED_AT..BYTES).contains(&at) && found.extended.len() < BYTES / 8 {
@@ -247,7 +256,7 @@ fn extended(function: &mut Function, found: &mut Found) -> Result<Vec<(DvsecId, 
 }
 
 /// Places the memory ranges, switches CXL.mem on and locks both.
-fn ranges(function: &mut Function, at: usize, windows: &Windows, found: &mut Found) -> Result<(), Pause> {
+fn ranges(function: &mut Function, at: usize, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Pause> {
     let capability = function.read_half(at + dvsec::device::CAPABILITY.start)?;
     let capability = DeviceCapability::from_bits(capability.into());
     let mut free = windows.memory;

@@ -11,8 +11,8 @@
 //! Modelled: the messages and the sums. Left out: the time of additions in a GPU, barriers (a block is its own flag).
 
 use super::link_group::BLOCK_BYTES;
-use super::memory::Memory;
-use super::program::{GpuRequest, GpuStep, Program};
+use super::memory::GpuMemory;
+use super::program::{GpuProgram, GpuRequest, GpuStep};
 use scalepool_fabric::nvlink_switch::reduction::{NumberType, sum};
 use scalepool_kernel::Rng;
 use scalepool_protocols::nvlink::Op;
@@ -226,7 +226,7 @@ impl AllReduce {
     }
 
     /// Answers to the reads of a block, complete or not.
-    fn collect(&mut self, member: usize, block: u64, data: &[u8], memory: &mut Memory) {
+    fn collect(&mut self, member: usize, block: u64, data: &[u8], memory: &mut GpuMemory) {
         let (n, id) = (self.n(), self.id);
         let own = || memory.read(VECTOR + block * BLOCK_BYTES, BLOCK);
         let parts = self.collected.entry(block).or_insert_with(|| {
@@ -251,12 +251,12 @@ impl AllReduce {
     }
 }
 
-impl Program for AllReduce {
-    fn start(&mut self, memory: &mut Memory) {
+impl GpuProgram for AllReduce {
+    fn start(&mut self, memory: &mut GpuMemory) {
         memory.write(VECTOR, &self.vectors.own[self.id], None);
     }
 
-    fn next(&mut self, _: u64, _: &mut Memory) -> GpuStep {
+    fn next(&mut self, _: u64, _: &mut GpuMemory) -> GpuStep {
         // Blocks of the ring go around together: one that began late would go around alone.
         if self.algorithm == Algorithm::Ring && self.begun < self.vectors.blocks {
             return self.begin();
@@ -267,7 +267,7 @@ impl Program for AllReduce {
         }
     }
 
-    fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, memory: &mut Memory) {
+    fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, memory: &mut GpuMemory) {
         let block = ask.address.saturating_sub(VECTOR) / BLOCK_BYTES;
         let data = match data {
             Ok(data) => data,
@@ -286,7 +286,7 @@ impl Program for AllReduce {
         }
     }
 
-    fn arrived(&mut self, _: u16, address: u64, data: &[u8], _: &mut Memory) {
+    fn arrived(&mut self, _: u16, address: u64, data: &[u8], _: &mut GpuMemory) {
         self.bytes += data.len() as u64;
         if address >= RING {
             self.ring_step(address, data);

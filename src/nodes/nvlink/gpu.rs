@@ -11,31 +11,33 @@
 //! In traces a request of the program is the root of a tree, with a mark `sent` for each message that it takes; a posted one
 //! ends when it is sent. What the target does for it is its child, as is what members do for a reduction.
 
-use super::ledger::{Ledger, Peer};
+use super::ledger::{NvlLedger, NvlPeer};
 use super::link_group::{BLOCK_BYTES, LinkGroup, TAGS, global, local, target};
-use super::memory::Memory;
-use super::program::{GpuRequest, GpuStep, Program};
-use crate::Broken;
+use super::memory::GpuMemory;
+use super::program::{GpuProgram, GpuRequest, GpuStep};
+use crate::PlacedViolation;
 use crate::latencies::Latencies;
 use scalepool_fabric::nvlink_switch::crossbar::SWITCH_RID;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use scalepool_link::nvlink::Message;
+use scalepool_link::nvlink::NvlMessage;
 use scalepool_link::nvlink::port::body_of;
-use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
-use scalepool_protocols::nvlink::{Ae, Class, Header, NvlConfig, Op};
+use scalepool_memory::backend::{MemoryBackend, MemoryRequest, MemoryTiming};
+use scalepool_protocols::nvlink::{Ae, Class, NvlConfig, NvlHeader, Op};
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
-use scalepool_trace::{Body, Handle, Identifier, Kind, Named, PlaceKind, Stamp, Tap, Wait};
+use scalepool_trace::{
+    Body, PlaceKind, RecordKind, RequestIdentifier, Stamp, Tap, TransactionHandle, TransactionNaming, Wait,
+};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Messages of a transaction, for waves.
-const LAYOUTS: &[&LayoutDef] = &[Header::DEF, Ae::DEF];
+const LAYOUTS: &[&LayoutDef] = &[NvlHeader::DEF, Ae::DEF];
 /// What a GPU shows in a wave.
 pub const SHOWS: PlaceKind = PlaceKind::Messages(LAYOUTS);
 
 /// Deliberate mistakes of a GPU, for tests of the rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mutant {
+pub enum GpuMutant {
     /// None.
     #[default]
     None,
@@ -66,9 +68,9 @@ pub struct GpuConfig {
     /// Members of the multicast group: the GPUs below this number.
     pub group: u16,
     /// What it runs.
-    pub program: Box<dyn Program>,
+    pub program: Box<dyn GpuProgram>,
     /// Its mistake.
-    pub mutant: Mutant,
+    pub mutant: GpuMutant,
 }
 
 /// What a GPU leaves behind for the report.
@@ -85,7 +87,7 @@ pub struct GpuResult {
     /// Request to answer, by transaction.
     pub latencies: Latencies,
     /// Broken rules.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<PlacedViolation>,
     /// Flits sent, AE left out, first copies.
     pub flits: u64,
     /// Flits received, AE left out.
@@ -93,15 +95,15 @@ pub struct GpuResult {
     /// Last cycle in which something was received.
     pub last_cycle: u64,
     /// All messages that it has sent and received.
-    pub ledger: Ledger,
+    pub ledger: NvlLedger,
 }
 
 /// Channels of one link, by [`CHANNELS`](scalepool_link::nvlink::port::CHANNELS).
 pub struct LinkEnds {
     /// To the port.
-    pub tx: [Out<Message>; 3],
+    pub tx: [Out<NvlMessage>; 3],
     /// From the port.
-    pub rx: [In<Message>; 3],
+    pub rx: [In<NvlMessage>; 3],
 }
 
 struct OpenAsk {
@@ -115,7 +117,7 @@ struct OpenAsk {
 
 /// An answer with the transaction that it ends, 0 for none.
 struct Answer {
-    message: Message,
+    message: NvlMessage,
     id: u64,
 }
 
@@ -123,7 +125,7 @@ struct Answer {
 struct Held {
     link: usize,
     channel: usize,
-    message: Message,
+    message: NvlMessage,
     id: u64,
     /// It waits for its port, as the trace says.
     waits: bool,
@@ -133,7 +135,7 @@ struct Held {
 struct Flush {
     link: usize,
     count: u64,
-    message: Message,
+    message: NvlMessage,
     id: u64,
 }
 
@@ -142,7 +144,7 @@ pub struct Gpu {
     config: GpuConfig,
     codec: NvlConfig,
     place: String,
-    memory: Memory,
+    memory: GpuMemory,
     link_group: LinkGroup,
     links: Vec<LinkEnds>,
     open: BTreeMap<u16, OpenAsk>,
@@ -158,7 +160,7 @@ pub struct Gpu {
     full: Vec<bool>,
     flushes: Vec<Flush>,
     /// Posted requests that a mutant delays.
-    late: VecDeque<(u64, usize, Message)>,
+    late: VecDeque<(u64, usize, NvlMessage)>,
     turn: usize,
     tap: Tap,
     mine: GpuResult,
@@ -172,17 +174,23 @@ const REFUSED: u8 = 2;
 const LATE_CYCLES: u64 = 4000;
 
 /// A request as its requester and its target know it in traces.
-fn handle(fabric: u32, request: &Message, target: u16) -> Handle {
+fn handle(fabric: u32, request: &NvlMessage, target: u16) -> TransactionHandle {
     let (rid, address) = (u32::from(request.rid), local(request.address));
-    let handle = Handle { identifier: Identifier::NvlinkTag, link: fabric, owner: rid, value: request.tag, address: 0 };
+    let handle = TransactionHandle {
+        identifier: RequestIdentifier::NvlinkTag,
+        link: fabric,
+        owner: rid,
+        value: request.tag,
+        address: 0,
+    };
     match request.op {
         // The switch reads for it in its own name.
         op if op == Op::REDUCE_READ || request.rid == SWITCH_RID => {
-            Handle { identifier: Identifier::NvlinkReduction, owner: 0, value: 0, address, ..handle }
+            TransactionHandle { identifier: RequestIdentifier::NvlinkReduction, owner: 0, value: 0, address, ..handle }
         }
-        Op::MULTICAST_WRITE => Handle { identifier: Identifier::NvlinkPosted, address, ..handle },
-        op if op.class() == Some(Class::Posted) => Handle {
-            identifier: Identifier::NvlinkPosted,
+        Op::MULTICAST_WRITE => TransactionHandle { identifier: RequestIdentifier::NvlinkPosted, address, ..handle },
+        op if op.class() == Some(Class::Posted) => TransactionHandle {
+            identifier: RequestIdentifier::NvlinkPosted,
             owner: rid << 16 | u32::from(target) << 1 | 1,
             address,
             ..handle
@@ -192,7 +200,7 @@ fn handle(fabric: u32, request: &Message, target: u16) -> Handle {
 }
 
 /// Flits of a message, AE left out.
-fn flits(message: &Message) -> u64 {
+fn flits(message: &NvlMessage) -> u64 {
     1 + u64::from(message.be.is_some()) + u64::from(message.data_flits())
 }
 
@@ -202,7 +210,7 @@ impl Gpu {
         let mut gpu = Gpu {
             codec: NvlConfig::default(),
             place: format!("gpu[{}]", config.id),
-            memory: Memory::default(),
+            memory: GpuMemory::default(),
             link_group: LinkGroup::new(links.len()),
             open: BTreeMap::new(),
             free_tags: (0..TAGS as u16).collect(),
@@ -225,8 +233,8 @@ impl Gpu {
         gpu
     }
 
-    fn at_home(&self, violation: Violation) -> Broken {
-        Broken { place: self.place.clone(), violation }
+    fn at_home(&self, violation: Violation) -> PlacedViolation {
+        PlacedViolation { place: self.place.clone(), violation }
     }
 
     fn broken(&mut self, violation: Violation) {
@@ -240,7 +248,7 @@ impl Gpu {
 
     // ---- answers -------------------------------------------------------------------------------------------------
 
-    fn take_answer(&mut self, cx: &mut Cx, at: Stamp, link: usize, message: Message) {
+    fn take_answer(&mut self, cx: &mut Cx, at: Stamp, link: usize, message: NvlMessage) {
         self.mine.answers += 1;
         let known = if message.rid == self.config.id { self.open.remove(&message.tag) } else { None };
         let Some(open) = known else {
@@ -253,7 +261,7 @@ impl Gpu {
             );
             return;
         };
-        let peer = if open.ask.op == Op::REDUCE_READ { Peer::Switch } else { Peer::Gpu(open.ask.target) };
+        let peer = if open.ask.op == Op::REDUCE_READ { NvlPeer::Switch } else { NvlPeer::Gpu(open.ask.target) };
         self.mine.ledger.receive((peer, link, 2), &message);
         self.free_tags.push_back(message.tag);
         let expects_data =
@@ -283,7 +291,7 @@ impl Gpu {
             self.groups.remove(&group);
         }
         self.mine.latencies.add(at.cycle - open.since_cycle, cx.now().since_fs(open.since));
-        self.tap.record(at, Kind::End, open.id, 0, || body_of(&message));
+        self.tap.record(at, RecordKind::End, open.id, 0, || body_of(&message));
         cx.progress();
         let data = if message.op == Op::RSP_ERROR { Err(message.size) } else { Ok(message.data.as_slice()) };
         self.config.program.answered(&open.ask, data, &mut self.memory);
@@ -292,17 +300,17 @@ impl Gpu {
     // ---- requests of others --------------------------------------------------------------------------------------
 
     /// Begins what is done for a request of another GPU.
-    fn serves(&mut self, message: &Message, at: Stamp) -> u64 {
+    fn serves(&mut self, message: &NvlMessage, at: Stamp) -> u64 {
         let id = self.tap.new_id();
-        let named = Named::By(handle(self.config.fabric, message, self.config.id));
+        let named = TransactionNaming::By(handle(self.config.fabric, message, self.config.id));
         let address = message.address;
-        self.tap.named(named, at, Kind::Begin, id, 0, || Body::Access { name: "serve", address });
+        self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "serve", address });
         id
     }
 
-    fn take_posted(&mut self, cx: &mut Cx, at: Stamp, link: usize, message: Message) {
+    fn take_posted(&mut self, cx: &mut Cx, at: Stamp, link: usize, message: NvlMessage) {
         let id = self.serves(&message, at);
-        self.tap.record(at, Kind::End, id, 0, || Body::None);
+        self.tap.record(at, RecordKind::End, id, 0, || Body::None);
         self.mine.received_flits += flits(&message);
         *self.mine.served.entry(message.op.0).or_default() += 1;
         if message.op != Op::MULTICAST_WRITE
@@ -325,22 +333,22 @@ impl Gpu {
         }
         cx.progress();
         self.config.program.arrived(message.rid, address, &message.data, &mut self.memory);
-        if self.config.mutant == Mutant::AnswersPosted {
+        if self.config.mutant == GpuMutant::AnswersPosted {
             self.answer((at, 0), link, &message, Op::RSP_DONE, Vec::new(), 0);
         }
     }
 
     /// Answers a request, for which transaction `id` was begun.
-    fn answer(&mut self, (at, id): (Stamp, u64), link: usize, to: &Message, op: Op, data: Vec<u8>, size: u8) {
+    fn answer(&mut self, (at, id): (Stamp, u64), link: usize, to: &NvlMessage, op: Op, data: Vec<u8>, size: u8) {
         if id != 0 {
             self.tap.wait(at, id, Wait::Media, 0);
         }
-        let message = Message { tag: to.tag, rid: to.rid, data, size, ..Message::new(op, &self.codec) };
+        let message = NvlMessage { tag: to.tag, rid: to.rid, data, size, ..NvlMessage::new(op, &self.codec) };
         // A latency without limits always has room.
-        let _ = self.answers[link].push(at.cycle, &Request::NONE, Answer { message, id });
+        let _ = self.answers[link].push(at.cycle, &MemoryRequest::NONE, Answer { message, id });
     }
 
-    fn take_request(&mut self, at: Stamp, link: usize, message: Message) {
+    fn take_request(&mut self, at: Stamp, link: usize, message: NvlMessage) {
         let id = self.serves(&message, at);
         let served = (at, id);
         self.mine.received_flits += flits(&message);
@@ -354,7 +362,7 @@ impl Gpu {
             Op::WRITE_NONPOSTED => {
                 self.memory.write(address, &message.data, message.be);
                 match self.config.mutant {
-                    Mutant::KeepsAnswers => self.tap.record(at, Kind::End, id, 0, || Body::None),
+                    GpuMutant::KeepsAnswers => self.tap.record(at, RecordKind::End, id, 0, || Body::None),
                     _ => self.answer(served, link, &message, Op::RSP_DONE, Vec::new(), 0),
                 }
             }
@@ -374,7 +382,7 @@ impl Gpu {
     }
 
     fn answer_flushes(&mut self, at: Stamp) {
-        let passes = self.config.mutant == Mutant::FlushPasses;
+        let passes = self.config.mutant == GpuMutant::FlushPasses;
         for flush in std::mem::take(&mut self.flushes) {
             let Flush { link, count, message, id } = &flush;
             if passes || self.link_group.has(message.rid, *link, *count) {
@@ -388,25 +396,25 @@ impl Gpu {
     fn receive(&mut self, cx: &mut Cx, at: Stamp) {
         let before = self.mine.answers + self.mine.served.values().sum::<u64>();
         for link in 0..self.links.len() {
-            let blocked = self.config.mutant == Mutant::BlocksAnswers && self.links[link].rx[0].is_due(cx);
+            let blocked = self.config.mutant == GpuMutant::BlocksAnswers && self.links[link].rx[0].is_due(cx);
             while !blocked && let Some(message) = self.links[link].rx[2].pop(cx) {
                 self.mine.received_flits += flits(&message);
                 self.take_answer(cx, at, link, message);
             }
             while let Some(message) = self.links[link].rx[1].pop(cx) {
-                self.mine.ledger.receive((Peer::of_requester(message.rid), link, 1), &message);
+                self.mine.ledger.receive((NvlPeer::of_requester(message.rid), link, 1), &message);
                 let even = (local(message.address) / BLOCK_BYTES).is_multiple_of(2);
                 match self.config.mutant {
-                    Mutant::FlushPasses if even => self.late.push_back((at.cycle + LATE_CYCLES, link, message)),
+                    GpuMutant::FlushPasses if even => self.late.push_back((at.cycle + LATE_CYCLES, link, message)),
                     _ => self.take_posted(cx, at, link, message),
                 }
             }
-            let waits = self.config.mutant == Mutant::BlocksAnswers && !self.open.is_empty();
+            let waits = self.config.mutant == GpuMutant::BlocksAnswers && !self.open.is_empty();
             while !waits
                 && self.answers[link].in_flight() < self.config.answer_queue
                 && let Some(message) = self.links[link].rx[0].pop(cx)
             {
-                self.mine.ledger.receive((Peer::of_requester(message.rid), link, 0), &message);
+                self.mine.ledger.receive((NvlPeer::of_requester(message.rid), link, 0), &message);
                 self.take_request(at, link, message);
             }
         }
@@ -428,26 +436,26 @@ impl Gpu {
         let id = self.tap.new_id();
         *self.mine.sent.entry(ask.op.0).or_default() += 1;
         let mut link = self.link_group.link_of(ask.address);
-        if self.config.mutant == Mutant::LinksInTurn {
+        if self.config.mutant == GpuMutant::LinksInTurn {
             link = self.turn % self.links.len();
             self.turn += 1;
         }
         let size = (ask.read_bytes / 16).saturating_sub(1) as u8;
-        let message = Message {
+        let message = NvlMessage {
             rid: self.config.id,
             size,
             address: global(ask.target, ask.address),
             attr: ask.attr,
             be: ask.be,
             data: ask.data.clone(),
-            ..Message::new(ask.op, &self.codec)
+            ..NvlMessage::new(ask.op, &self.codec)
         };
-        self.tap.record(at, Kind::Begin, id, 0, || body_of(&message));
+        self.tap.record(at, RecordKind::Begin, id, 0, || body_of(&message));
         let channel = usize::from(ask.op.class() == Some(Class::Posted));
         if ask.op == Op::FLUSH {
             let parts = self.link_group.flush(ask.target);
             if parts.is_empty() {
-                self.tap.record(at, Kind::End, id, 0, || Body::None);
+                self.tap.record(at, RecordKind::End, id, 0, || Body::None);
                 self.config.program.answered(&ask, Ok(&[]), &mut self.memory);
                 return;
             }
@@ -457,7 +465,7 @@ impl Gpu {
             for (link, count) in parts {
                 let address = global(ask.target, local(count << 4));
                 let tag = self.open(cx, at, id, ask.clone(), Some(group));
-                let message = Message { tag, address, ..message.clone() };
+                let message = NvlMessage { tag, address, ..message.clone() };
                 self.held.push_back(Held { link, channel: 0, message, id, waits: false });
             }
             return;
@@ -467,7 +475,7 @@ impl Gpu {
             _ if channel == 1 => self.link_group.post(ask.target, link),
             _ => self.open(cx, at, id, ask, None),
         };
-        self.held.push_back(Held { link, channel, message: Message { tag, ..message }, id, waits: false });
+        self.held.push_back(Held { link, channel, message: NvlMessage { tag, ..message }, id, waits: false });
     }
 
     fn open(&mut self, cx: &Cx, at: Stamp, id: u64, ask: GpuRequest, group: Option<u64>) -> u16 {
@@ -478,17 +486,17 @@ impl Gpu {
     }
 
     /// A message goes to its port.
-    fn enter(&mut self, link: usize, channel: usize, message: &Message) {
+    fn enter(&mut self, link: usize, channel: usize, message: &NvlMessage) {
         let ledger = &mut self.mine.ledger;
         match message.op {
             Op::MULTICAST_WRITE => {
-                (0..self.config.group).for_each(|gpu| ledger.send((Peer::Gpu(gpu), link, channel), message));
+                (0..self.config.group).for_each(|gpu| ledger.send((NvlPeer::Gpu(gpu), link, channel), message));
             }
-            Op::REDUCE_READ => ledger.send((Peer::Switch, link, channel), message),
+            Op::REDUCE_READ => ledger.send((NvlPeer::Switch, link, channel), message),
             op if op.class() == Some(Class::Response) => {
-                ledger.send((Peer::of_requester(message.rid), link, channel), message);
+                ledger.send((NvlPeer::of_requester(message.rid), link, channel), message);
             }
-            _ => ledger.send((Peer::Gpu(target(message.address)), link, channel), message),
+            _ => ledger.send((NvlPeer::Gpu(target(message.address)), link, channel), message),
         }
     }
 
@@ -507,10 +515,10 @@ impl Gpu {
             if waits {
                 self.tap.wait_over(at, id);
             }
-            let named = Named::As(handle(self.config.fabric, &message, target(message.address)));
-            self.tap.named(named, at, Kind::Mark, id, 0, || Body::Mark("sent"));
+            let named = TransactionNaming::As(handle(self.config.fabric, &message, target(message.address)));
+            self.tap.named(named, at, RecordKind::Mark, id, 0, || Body::Mark("sent"));
             if channel == 1 {
-                self.tap.record(at, Kind::End, id, 0, || Body::None);
+                self.tap.record(at, RecordKind::End, id, 0, || Body::None);
             }
             self.enter(link, channel, &message);
             self.mine.flits += flits(&message);
@@ -529,7 +537,7 @@ impl Gpu {
             {
                 self.full[link] = false;
                 if answer.id != 0 {
-                    self.tap.record(at, Kind::End, answer.id, 0, || Body::None);
+                    self.tap.record(at, RecordKind::End, answer.id, 0, || Body::None);
                 }
                 self.enter(link, 2, &answer.message);
                 self.mine.flits += flits(&answer.message);

@@ -7,8 +7,8 @@
 //! test and the observer of the other.
 
 use super::link_group::BLOCK_BYTES;
-use super::memory::Memory;
-use super::program::{GpuRequest, GpuStep, Program};
+use super::memory::GpuMemory;
+use super::program::{GpuProgram, GpuRequest, GpuStep};
 use scalepool_protocols::nvlink::Op;
 use scalepool_protocols::wire::Violation;
 
@@ -46,7 +46,7 @@ impl Litmus {
         GpuStep::Send(GpuRequest { op: Op::WRITE_POSTED, target: self.peer, address, data, ..GpuRequest::default() })
     }
 
-    fn round_at(memory: &Memory, address: u64) -> u64 {
+    fn round_at(memory: &GpuMemory, address: u64) -> u64 {
         memory.read(address, 8).iter().rev().fold(0, |n, b| n << 8 | u64::from(*b))
     }
 
@@ -61,14 +61,14 @@ impl Litmus {
     }
 }
 
-impl Program for Litmus {
-    fn start(&mut self, memory: &mut Memory) {
+impl GpuProgram for Litmus {
+    fn start(&mut self, memory: &mut GpuMemory) {
         for block in 0..2 * self.blocks {
             memory.write(BLOCKS + block * HALF, &[0; UNIT as usize], None);
         }
     }
 
-    fn next(&mut self, _: u64, _: &mut Memory) -> GpuStep {
+    fn next(&mut self, _: u64, _: &mut GpuMemory) -> GpuStep {
         if self.round > self.rounds {
             return GpuStep::Done;
         }
@@ -91,11 +91,11 @@ impl Program for Litmus {
         }
     }
 
-    fn answered(&mut self, _: &GpuRequest, _: Result<&[u8], u8>, _: &mut Memory) {
+    fn answered(&mut self, _: &GpuRequest, _: Result<&[u8], u8>, _: &mut GpuMemory) {
         self.flushed = true;
     }
 
-    fn arrived(&mut self, _: u16, address: u64, data: &[u8], memory: &mut Memory) {
+    fn arrived(&mut self, _: u16, address: u64, data: &[u8], memory: &mut GpuMemory) {
         let round = data.iter().take(8).rev().fold(0, |n, b| n << 8 | u64::from(*b));
         if address >= FLAGS {
             self.seen += 1;

@@ -4,24 +4,24 @@
 //! (answered as refused).
 
 use scalepool_memory::store::{Background, Store};
-use scalepool_memory::{LINE_BYTES, Line};
+use scalepool_memory::{LINE_BYTES, LineBytes};
 
 /// Local memory.
-pub struct Memory(Store);
+pub struct GpuMemory(Store);
 
 /// Bytes of a line that an offset and a length cover.
 const fn mask(offset: u64, bytes: u64) -> u64 {
     (if bytes >= 64 { u64::MAX } else { (1 << bytes) - 1 }) << offset
 }
 
-impl Default for Memory {
+impl Default for GpuMemory {
     /// Each 8 bytes hold their own address, so a wrong place is seen.
-    fn default() -> Memory {
-        Memory(Store::new(Background::OwnAddress))
+    fn default() -> GpuMemory {
+        GpuMemory(Store::new(Background::OwnAddress))
     }
 }
 
-impl Memory {
+impl GpuMemory {
     /// So many bytes from an address on.
     pub fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes);
@@ -43,7 +43,7 @@ impl Memory {
             let at = address + done as u64;
             let offset = at % LINE_BYTES;
             let take = (data.len() - done).min((LINE_BYTES - offset) as usize);
-            let mut line: Line = [0; LINE_BYTES as usize];
+            let mut line: LineBytes = [0; LINE_BYTES as usize];
             line[offset as usize..offset as usize + take].copy_from_slice(&data[done..done + take]);
             let enabled = be.map_or(u64::MAX, |be| (be >> done) as u64) << offset;
             self.0.write_line(at, &line, mask(offset, take as u64) & enabled, false);
@@ -143,16 +143,16 @@ mod tests {
 
     #[test]
     fn atomics_of_one_line() {
-        let mut memory = Memory::default();
+        let mut memory = GpuMemory::default();
         memory.write(0x40, &[0; 16], None);
-        let add = |memory: &mut Memory, n: u8| {
+        let add = |memory: &mut GpuMemory, n: u8| {
             memory.atomic(0x40, 0, 0xf0, &[9, 9, 9, 9, n, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9, 9])
         };
         assert_eq!(add(&mut memory, 5), Some(vec![0; 16]));
         assert_eq!(add(&mut memory, 3).map(|old| old[4]), Some(5));
         assert_eq!(memory.read(0x40, 8), [0, 0, 0, 0, 8, 0, 0, 0]);
         // CAS of 64 bits in the upper element: compare 8, new 77; then again, which fails.
-        let cas = |memory: &mut Memory| {
+        let cas = |memory: &mut GpuMemory| {
             let mut operands = [0; 16];
             (operands[0], operands[8]) = (0, 77);
             memory.atomic(0x40, CAS | 1 << 4, 0xff00, &operands).map(|old| old[8])

@@ -1,6 +1,6 @@
 //! What runs on a GPU: the source of its requests, told of answers and of what others write.
 
-use super::memory::Memory;
+use super::memory::GpuMemory;
 use scalepool_protocols::nvlink::Op;
 use scalepool_protocols::wire::Violation;
 
@@ -39,20 +39,20 @@ pub enum GpuStep {
 }
 
 /// A program.
-pub trait Program: Send {
+pub trait GpuProgram: Send {
     /// Fills the memory before the first cycle.
-    fn start(&mut self, memory: &mut Memory) {
+    fn start(&mut self, memory: &mut GpuMemory) {
         let _ = memory;
     }
 
     /// The next request. Asked again in the same cycle after each [`GpuStep::Send`]; it must not depend on how often.
-    fn next(&mut self, cycle: u64, memory: &mut Memory) -> GpuStep;
+    fn next(&mut self, cycle: u64, memory: &mut GpuMemory) -> GpuStep;
 
     /// A request was answered: with these bytes (none for RSP_DONE), or with an error.
-    fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, memory: &mut Memory);
+    fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, memory: &mut GpuMemory);
 
     /// Posted data from `from` is in memory.
-    fn arrived(&mut self, from: u16, address: u64, data: &[u8], memory: &mut Memory) {
+    fn arrived(&mut self, from: u16, address: u64, data: &[u8], memory: &mut GpuMemory) {
         let _ = (from, address, data, memory);
     }
 

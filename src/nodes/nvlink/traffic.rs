@@ -6,8 +6,8 @@
 //! regions (see [`litmus`](super::litmus)).
 
 use super::link_group::BLOCK_BYTES;
-use super::memory::{CAS, Memory, SIMPLE};
-use super::program::{GpuRequest, GpuStep, Program};
+use super::memory::{CAS, GpuMemory, SIMPLE};
+use super::program::{GpuProgram, GpuRequest, GpuStep};
 use scalepool_kernel::Rng;
 use scalepool_protocols::nvlink::{Class, Op};
 use scalepool_protocols::wire::Violation;
@@ -67,7 +67,7 @@ pub struct Traffic {
     issued: u64,
     offered_flits: u64,
     planned: Option<GpuRequest>,
-    expected: BTreeMap<u16, Memory>,
+    expected: BTreeMap<u16, GpuMemory>,
     /// Blocks with posted writes that no FLUSH covers.
     dirty: BTreeSet<(u16, u64)>,
     /// Targets whose FLUSH is not answered.
@@ -242,8 +242,8 @@ impl Traffic {
     }
 }
 
-impl Program for Traffic {
-    fn next(&mut self, cycle: u64, _: &mut Memory) -> GpuStep {
+impl GpuProgram for Traffic {
+    fn next(&mut self, cycle: u64, _: &mut GpuMemory) -> GpuStep {
         if let Some(ask) = self.planned.take() {
             return self.ready(ask);
         }
@@ -262,7 +262,7 @@ impl Program for Traffic {
         self.ready(ask)
     }
 
-    fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, _: &mut Memory) {
+    fn answered(&mut self, ask: &GpuRequest, data: Result<&[u8], u8>, _: &mut GpuMemory) {
         if ask.op == Op::FLUSH {
             self.flushing.remove(&ask.target);
             self.dirty.retain(|(target, _)| *target != ask.target);

@@ -13,17 +13,17 @@
 use std::collections::BTreeSet;
 
 use super::ParameterError;
-use scalepool_memory::{ALL_BYTES, LINE_BYTES, Line};
+use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
 
 /// One step of an algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum AlgorithmStep {
     /// Write those bytes of a line whose bit in `byte_enables` is 1.
     Write {
         /// Line address.
         address: u64,
         /// The line's bytes.
-        data: Line,
+        data: LineBytes,
         /// Bit n for byte n.
         byte_enables: u64,
     },
@@ -34,7 +34,7 @@ pub enum Step {
         /// Line address.
         address: u64,
         /// What the line has to hold.
-        expected: Line,
+        expected: LineBytes,
         /// Bit n for byte n.
         byte_mask: u64,
     },
@@ -121,7 +121,7 @@ const MAX_STEPS: u64 = 1 << 20;
 ///
 /// # Errors
 /// A parameter outside the range that its field states.
-pub fn alg1a(streams: &WriteStreams) -> Result<Vec<Step>, ParameterError> {
+pub fn alg1a(streams: &WriteStreams) -> Result<Vec<AlgorithmStep>, ParameterError> {
     write_streams(streams, 0)
 }
 
@@ -129,7 +129,7 @@ pub fn alg1a(streams: &WriteStreams) -> Result<Vec<Step>, ParameterError> {
 ///
 /// # Errors
 /// A parameter outside the range that its field states.
-pub fn alg1b(streams: &WriteStreams) -> Result<Vec<Step>, ParameterError> {
+pub fn alg1b(streams: &WriteStreams) -> Result<Vec<AlgorithmStep>, ParameterError> {
     require("bogus_writes", streams.bogus_writes, streams.bogus_writes >= 1, "at least 1")?;
     let good_patterns = streams.loops.saturating_mul(streams.increments.saturating_add(1));
     let is_good = u64::from(streams.bogus_pattern.wrapping_sub(streams.pattern)) < good_patterns;
@@ -143,7 +143,7 @@ pub fn alg1b(streams: &WriteStreams) -> Result<Vec<Step>, ParameterError> {
 ///
 /// # Errors
 /// A parameter outside the range that its field states.
-pub fn alg2(parameters: &ProducerConsumer) -> Result<Vec<Step>, ParameterError> {
+pub fn alg2(parameters: &ProducerConsumer) -> Result<Vec<AlgorithmStep>, ParameterError> {
     let &ProducerConsumer { start_address, increment_bytes, increments, flag_address, pattern, loops } = parameters;
     require("loops", loops, loops >= 1, "at least 1")?;
     require_lines("flag_address", flag_address)?;
@@ -155,7 +155,7 @@ pub fn alg2(parameters: &ProducerConsumer) -> Result<Vec<Step>, ParameterError> 
     for round in 0..loops {
         let value = pattern.wrapping_add(round as u32); // patterns are modulo 2^32
         steps.extend(addresses.iter().map(|&address| write(address, value, ALL_BYTES)));
-        steps.push(Step::Fence);
+        steps.push(AlgorithmStep::Fence);
         steps.push(write(flag_address, value, ALL_BYTES));
         steps.push(read(flag_address, value, ALL_BYTES));
         steps.extend(addresses.iter().map(|&address| read(address, value, ALL_BYTES)));
@@ -164,7 +164,7 @@ pub fn alg2(parameters: &ProducerConsumer) -> Result<Vec<Step>, ParameterError> 
     Ok(steps)
 }
 
-fn write_streams(streams: &WriteStreams, bogus_writes: u64) -> Result<Vec<Step>, ParameterError> {
+fn write_streams(streams: &WriteStreams, bogus_writes: u64) -> Result<Vec<AlgorithmStep>, ParameterError> {
     let &WriteStreams { sets, set_offset_bytes, pattern, byte_mask, loops, .. } = streams;
     require("sets", sets, sets >= 2, "at least 2")?;
     require("loops", loops, loops >= 1, "at least 1")?;
@@ -183,7 +183,7 @@ fn write_streams(streams: &WriteStreams, bogus_writes: u64) -> Result<Vec<Step>,
             steps.extend((0..bogus_writes).map(|_| write(address, streams.bogus_pattern, byte_mask)));
             steps.push(write(address, good, byte_mask));
         }
-        steps.push(Step::Fence);
+        steps.push(AlgorithmStep::Fence);
         steps.extend(addresses.iter().zip(patterns).map(|(&address, good)| read(address, good, byte_mask)));
     }
     Ok(steps)
@@ -224,16 +224,16 @@ fn require_steps(factors: &[u64]) -> Result<(), ParameterError> {
     require("steps", steps, steps <= MAX_STEPS, "at most 2^20 steps in all")
 }
 
-fn write(address: u64, pattern: u32, byte_enables: u64) -> Step {
-    Step::Write { address, data: pattern_line(pattern), byte_enables }
+fn write(address: u64, pattern: u32, byte_enables: u64) -> AlgorithmStep {
+    AlgorithmStep::Write { address, data: pattern_line(pattern), byte_enables }
 }
 
-fn read(address: u64, pattern: u32, byte_mask: u64) -> Step {
-    Step::Read { address, expected: pattern_line(pattern), byte_mask }
+fn read(address: u64, pattern: u32, byte_mask: u64) -> AlgorithmStep {
+    AlgorithmStep::Read { address, expected: pattern_line(pattern), byte_mask }
 }
 
 /// The pattern repeated over a line.
-fn pattern_line(pattern: u32) -> Line {
+fn pattern_line(pattern: u32) -> LineBytes {
     let bytes = pattern.to_le_bytes();
     std::array::from_fn(|n| bytes[n % bytes.len()])
 }

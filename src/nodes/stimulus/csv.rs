@@ -28,7 +28,7 @@ use nom::sequence::{delimited, preceded};
 use super::parsing::{
     Fault, Parsed, check_end, parse_comma, parse_decimal, parse_end, parse_hex, parse_size, whole_line,
 };
-use super::{Access, Op};
+use super::{StimulusAccess, StimulusOp};
 
 /// What a line means depends on those before it: a header may stand first, times never fall.
 #[derive(Default)]
@@ -39,7 +39,7 @@ pub(super) struct Csv {
 
 impl Csv {
     /// The access of a line; `None` for a line without one.
-    pub fn line<'a>(&mut self, line: &'a str) -> Result<Option<Access>, Fault<'a>> {
+    pub fn line<'a>(&mut self, line: &'a str) -> Result<Option<StimulusAccess>, Fault<'a>> {
         let start = line.trim_start();
         if start.is_empty() || start.starts_with('#') {
             return Ok(None);
@@ -75,22 +75,22 @@ fn parse_name<'a>(names: &[&str], expected: &'static str, input: &'a str) -> Par
     padded(context(expected, verify(is_not(", \t"), is_name))).parse(input)
 }
 
-fn parse_line(input: &str) -> Parsed<'_, Access> {
+fn parse_line(input: &str) -> Parsed<'_, StimulusAccess> {
     let (at_address, (time_cycles, _, op, _)) =
         (padded(parse_time), parse_comma, padded(parse_op), (parse_comma, space0)).parse(input)?;
     let (rest, (address, _, size_bytes, _)) =
         (padded(parse_address), parse_comma, padded(parse_size), parse_end).parse(at_address)?;
-    Ok((rest, check_end(at_address, Access { at_cycles: Some(time_cycles), op, address, size_bytes })?))
+    Ok((rest, check_end(at_address, StimulusAccess { at_cycles: Some(time_cycles), op, address, size_bytes })?))
 }
 
 fn parse_time(input: &str) -> Parsed<'_, u64> {
     context("a time in host cycles, decimal, below 2^64", parse_decimal).parse(input)
 }
 
-fn parse_op(input: &str) -> Parsed<'_, Op> {
+fn parse_op(input: &str) -> Parsed<'_, StimulusOp> {
     let op_of = |word: &str| match word.to_ascii_lowercase().as_str() {
-        "r" | "read" => Some(Op::Load),
-        "w" | "write" => Some(Op::Store),
+        "r" | "read" => Some(StimulusOp::Load),
+        "w" | "write" => Some(StimulusOp::Store),
         _ => None,
     };
     context("`r`, `read`, `w` or `write`", map_opt(alpha1, op_of)).parse(input)

@@ -19,10 +19,10 @@ use nom::error::context;
 use nom::sequence::delimited;
 
 use super::parsing::{Fault, Parsed, check_end, parse_comma, parse_end, parse_hex_address, parse_size, whole_line};
-use super::{Access, Op};
+use super::{StimulusAccess, StimulusOp};
 
 /// The access of a line; `None` for a line without one.
-pub(super) fn line(line: &str) -> Result<Option<Access>, Fault<'_>> {
+pub(super) fn line(line: &str) -> Result<Option<StimulusAccess>, Fault<'_>> {
     if line.trim().is_empty() || parse_banner(line).is_ok() {
         return Ok(None);
     }
@@ -33,19 +33,19 @@ fn parse_banner(input: &str) -> Parsed<'_, &str> {
     alt((delimited(tag("=="), digit1, tag("==")), delimited(tag("--"), digit1, tag("--")))).parse(input)
 }
 
-fn parse_line(input: &str) -> Parsed<'_, Access> {
+fn parse_line(input: &str) -> Parsed<'_, StimulusAccess> {
     let (at_address, op) = parse_op(input)?;
     let (rest, (address, _, size_bytes, _)) =
         (parse_hex_address, parse_comma, parse_size, parse_end).parse(at_address)?;
-    Ok((rest, check_end(at_address, Access { at_cycles: None, op, address, size_bytes })?))
+    Ok((rest, check_end(at_address, StimulusAccess { at_cycles: None, op, address, size_bytes })?))
 }
 
-fn parse_op(input: &str) -> Parsed<'_, Op> {
+fn parse_op(input: &str) -> Parsed<'_, StimulusOp> {
     let codes = alt((
-        value(Op::Ifetch, tag("I  ")),
-        value(Op::Load, tag(" L ")),
-        value(Op::Store, tag(" S ")),
-        value(Op::Modify, tag(" M ")),
+        value(StimulusOp::Ifetch, tag("I  ")),
+        value(StimulusOp::Load, tag(" L ")),
+        value(StimulusOp::Store, tag(" S ")),
+        value(StimulusOp::Modify, tag(" M ")),
     ));
     context("`I  `, ` L `, ` S `, ` M ` or valgrind's `==pid==`", codes).parse(input)
 }

@@ -1,6 +1,6 @@
 //! From accesses of any size to accesses of one line each.
 
-use super::{Access, Op};
+use super::{StimulusAccess, StimulusOp};
 use scalepool_memory::LINE_BYTES;
 use std::borrow::Borrow;
 use std::ops::RangeInclusive;
@@ -35,9 +35,9 @@ impl LineAccess {
 /// cycle in a trace without times. An access of 0 bytes gives nothing.
 pub fn line_accesses<I>(accesses: I, ifetch: bool) -> impl ExactSizeIterator<Item = LineAccess> + Clone + use<I>
 where
-    I: IntoIterator<IntoIter: Clone, Item: Borrow<Access>>,
+    I: IntoIterator<IntoIter: Clone, Item: Borrow<StimulusAccess>>,
 {
-    let wanted = move |access: &Access| access.size_bytes > 0 && (ifetch || access.op != Op::Ifetch);
+    let wanted = move |access: &StimulusAccess| access.size_bytes > 0 && (ifetch || access.op != StimulusOp::Ifetch);
     let accesses = accesses.into_iter().map(|access| *access.borrow());
     let left = accesses.clone().filter(wanted).map(|a| directions(a.op).len() * lines(&a).count()).sum();
     let placed = (0..).zip(accesses).filter(move |(_, access)| wanted(access));
@@ -49,11 +49,11 @@ where
 }
 
 /// Whether each direction of an operation writes.
-fn directions(op: Op) -> &'static [bool] {
+fn directions(op: StimulusOp) -> &'static [bool] {
     match op {
-        Op::Ifetch | Op::Load => &[false],
-        Op::Store => &[true],
-        Op::Modify => &[false, true],
+        StimulusOp::Ifetch | StimulusOp::Load => &[false],
+        StimulusOp::Store => &[true],
+        StimulusOp::Modify => &[false, true],
     }
 }
 
@@ -81,13 +81,13 @@ impl<I: Iterator<Item = LineAccess>> Iterator for Counted<I> {
 impl<I: Iterator<Item = LineAccess>> ExactSizeIterator for Counted<I> {}
 
 /// Numbers of the lines of an access of at least one byte.
-fn lines(access: &Access) -> RangeInclusive<u64> {
+fn lines(access: &StimulusAccess) -> RangeInclusive<u64> {
     // The readers refuse accesses past the end of the address space; one made by hand stops there.
     let last = access.address.saturating_add(u64::from(access.size_bytes) - 1);
     access.address / LINE_BYTES..=last / LINE_BYTES
 }
 
-fn one_direction(access: Access, cycle: u64, write: bool) -> impl Iterator<Item = LineAccess> + Clone {
+fn one_direction(access: StimulusAccess, cycle: u64, write: bool) -> impl Iterator<Item = LineAccess> + Clone {
     let first = access.address;
     let last = first.saturating_add(u64::from(access.size_bytes) - 1);
     lines(&access).map(move |line| {
@@ -100,7 +100,9 @@ fn one_direction(access: Access, cycle: u64, write: bool) -> impl Iterator<Item 
 }
 
 /// The accesses of a trace that is held once, for any number of readers.
-pub fn in_memory(trace: impl Into<Arc<Vec<Access>>>) -> impl Iterator<Item = Access> + Clone + Send + 'static {
+pub fn in_memory(
+    trace: impl Into<Arc<Vec<StimulusAccess>>>,
+) -> impl Iterator<Item = StimulusAccess> + Clone + Send + 'static {
     let trace = trace.into();
     (0..trace.len()).map(move |n| trace[n])
 }

@@ -23,15 +23,15 @@ mod parsing;
 mod saturated;
 mod source;
 
-pub use algorithms::{ProducerConsumer, Step, WriteStreams, alg1a, alg1b, alg2};
+pub use algorithms::{AlgorithmStep, ProducerConsumer, WriteStreams, alg1a, alg1b, alg2};
 pub use error::{ParameterError, TraceError, UnknownFormat};
 pub use lines::{LineAccess, in_memory, line_accesses};
-pub use saturated::{Mix, Region, saturated};
-pub use source::{Format, MAX_ACCESSES, Within, parse_trace, read_trace, read_trace_within};
+pub use saturated::{LineRegion, Mix, saturated};
+pub use source::{MAX_ACCESSES, StimulusFormat, Within, parse_trace, read_trace, read_trace_within};
 
 /// What an access does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub enum StimulusOp {
     /// An instruction is fetched.
     Ifetch,
     /// Data is read.
@@ -44,11 +44,11 @@ pub enum Op {
 
 /// One access of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
+pub struct StimulusAccess {
     /// The earliest host cycle; `None`: the access's place in the trace is its cycle.
     pub at_cycles: Option<u64>,
     /// What it does.
-    pub op: Op,
+    pub op: StimulusOp,
     /// Address of its first byte.
     pub address: u64,
     /// 1 to [`MAX_ACCESS_BYTES`].

@@ -8,7 +8,7 @@ use nom::combinator::{eof, map_opt};
 use nom::error::{ContextError, ErrorKind, ParseError, context};
 use nom::{IResult, Parser};
 
-use super::{Access, MAX_ACCESS_BYTES};
+use super::{MAX_ACCESS_BYTES, StimulusAccess};
 
 /// Where a line stopped making sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(super) fn whole_line<T>(parsed: Parsed<'_, T>) -> Result<T, Fault<'_>> {
 }
 
 /// Refuses an access whose last byte would lie past the end of the address space; `at` is where its address stands.
-pub(super) fn check_end(at: &str, access: Access) -> Result<Access, nom::Err<Fault<'_>>> {
+pub(super) fn check_end(at: &str, access: StimulusAccess) -> Result<StimulusAccess, nom::Err<Fault<'_>>> {
     match access.address.checked_add(u64::from(access.size_bytes) - 1) {
         Some(_) => Ok(access),
         None => Err(nom::Err::Failure(Fault { at, expected: "an access that ends below 2^64" })),

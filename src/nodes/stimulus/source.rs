@@ -9,7 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::csv::Csv;
 use super::parsing::Fault;
-use super::{Access, TraceError, UnknownFormat, lackey};
+use super::{StimulusAccess, TraceError, UnknownFormat, lackey};
 
 /// Most accesses of a file: they are held while the run lasts, in 256 MB. Basis: model.
 pub const MAX_ACCESSES: usize = 1 << 23;
@@ -19,24 +19,24 @@ const MAX_LINE_BYTES: u64 = 1 << 16;
 
 /// The text formats of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum StimulusFormat {
     /// The output of valgrind's lackey tool.
     Lackey,
     /// `time,read|write,address,size`.
     Csv,
 }
 
-impl Format {
+impl StimulusFormat {
     /// The format that the first line which is not blank belongs to. Lackey: it starts with `==`, `--`, `I `, ` L `,
     /// ` S ` or ` M `. CSV: after blanks, it starts with `#` or a digit, or with a letter and has a comma.
-    fn of(line: &str) -> Result<Format, Fault<'_>> {
+    fn of(line: &str) -> Result<StimulusFormat, Fault<'_>> {
         let start = line.trim_start();
         if ["==", "--", "I ", " L ", " S ", " M "].iter().any(|prefix| line.starts_with(prefix)) {
-            Ok(Format::Lackey)
+            Ok(StimulusFormat::Lackey)
         } else if start.starts_with(|c: char| c == '#' || c.is_ascii_digit())
             || start.starts_with(|c: char| c.is_ascii_alphabetic()) && start.contains(',')
         {
-            Ok(Format::Csv)
+            Ok(StimulusFormat::Csv)
         } else {
             let expected = "a line of lackey (`==pid==`, `I  `, ` L `, ` S `, ` M `) or of CSV (time,op,address,size)";
             Err(Fault { at: line, expected })
@@ -44,20 +44,20 @@ impl Format {
     }
 }
 
-impl FromStr for Format {
+impl FromStr for StimulusFormat {
     type Err = UnknownFormat;
 
-    fn from_str(name: &str) -> Result<Format, UnknownFormat> {
+    fn from_str(name: &str) -> Result<StimulusFormat, UnknownFormat> {
         match name {
-            "lackey" => Ok(Format::Lackey),
-            "csv" => Ok(Format::Csv),
+            "lackey" => Ok(StimulusFormat::Lackey),
+            "csv" => Ok(StimulusFormat::Csv),
             _ => Err(UnknownFormat { found: name.to_owned() }),
         }
     }
 }
 
 /// Judges an access by its address.
-pub type Within<'a> = dyn Fn(&Access) -> Result<(), String> + 'a;
+pub type Within<'a> = dyn Fn(&StimulusAccess) -> Result<(), String> + 'a;
 
 /// Reads a trace file, plain or gzip.
 ///
@@ -65,7 +65,7 @@ pub type Within<'a> = dyn Fn(&Access) -> Result<(), String> + 'a;
 ///
 /// # Errors
 /// [`TraceError`]; nothing of an unsound file is handed out.
-pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Vec<Access>, TraceError> {
+pub fn read_trace(path: &Path, format: Option<StimulusFormat>) -> Result<Vec<StimulusAccess>, TraceError> {
     read_trace_within(path, format, &|_| Ok(()))
 }
 
@@ -74,7 +74,11 @@ pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Vec<Access>, Tr
 ///
 /// # Errors
 /// [`TraceError`]; [`TraceError::Hole`] for the first access that is refused.
-pub fn read_trace_within(path: &Path, format: Option<Format>, within: &Within<'_>) -> Result<Vec<Access>, TraceError> {
+pub fn read_trace_within(
+    path: &Path,
+    format: Option<StimulusFormat>,
+    within: &Within<'_>,
+) -> Result<Vec<StimulusAccess>, TraceError> {
     let file = path.display().to_string();
     match File::open(path) {
         Ok(opened) => parse(&file, BufReader::new(opened), format, within),
@@ -87,16 +91,20 @@ pub fn read_trace_within(path: &Path, format: Option<Format>, within: &Within<'_
 ///
 /// # Errors
 /// [`TraceError`].
-pub fn parse_trace(file: &str, bytes: &[u8], format: Option<Format>) -> Result<Vec<Access>, TraceError> {
+pub fn parse_trace(
+    file: &str,
+    bytes: &[u8],
+    format: Option<StimulusFormat>,
+) -> Result<Vec<StimulusAccess>, TraceError> {
     parse(file, bytes, format, &|_| Ok(()))
 }
 
 fn parse(
     file: &str,
     mut bytes: impl BufRead,
-    format: Option<Format>,
+    format: Option<StimulusFormat>,
     within: &Within<'_>,
-) -> Result<Vec<Access>, TraceError> {
+) -> Result<Vec<StimulusAccess>, TraceError> {
     let unreadable = |error| TraceError::Unreadable { file: file.to_owned(), error };
     let mut start = Vec::new();
     bytes.by_ref().take(2).read_to_end(&mut start).map_err(unreadable)?;
@@ -117,10 +125,10 @@ fn parse(
 fn lines(
     file: &str,
     mut text: impl BufRead,
-    mut format: Option<Format>,
+    mut format: Option<StimulusFormat>,
     within: &Within<'_>,
     broken: impl Fn(io::Error) -> TraceError,
-) -> Result<Vec<Access>, TraceError> {
+) -> Result<Vec<StimulusAccess>, TraceError> {
     let (mut accesses, mut csv, mut bytes) = (Vec::new(), Csv::default(), Vec::new());
     for number in 1.. {
         bytes.clear();
@@ -137,10 +145,10 @@ fn lines(
         let place = |fault| malformed(file, line, number, &fault);
         let access = match *format.get_or_insert(match format {
             Some(format) => format,
-            None => Format::of(line).map_err(place)?,
+            None => StimulusFormat::of(line).map_err(place)?,
         }) {
-            Format::Lackey => lackey::line(line),
-            Format::Csv => csv.line(line),
+            StimulusFormat::Lackey => lackey::line(line),
+            StimulusFormat::Csv => csv.line(line),
         };
         let Some(access) = access.map_err(place)? else { continue };
         if accesses.len() == MAX_ACCESSES {

@@ -13,25 +13,27 @@
 //! In traces an operation is the root of a tree, from when it is due to its answer; its request is its child, and what the
 //! completer does for a request is that one's child.
 
-use super::check::Watch;
-use super::completer::{Answer, Responses, answers};
+use super::check::CompleterWatch;
+use super::completer::{Responses, UalDelayedAnswer, answers};
 use super::draws::Draws;
-use super::ledger::Ledger;
-use super::open::{Open, OpenRequests};
+use super::ledger::UalLedger;
+use super::open::{OpenRequests, UalOpenRequest};
 use super::regions::{Expected, Regions};
-use super::traffic::{Generator, Op};
-use crate::Broken;
+use super::traffic::{Generator, UalTrafficOp};
+use crate::PlacedViolation;
 use crate::latencies::Latencies;
 use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
-use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
+use scalepool_memory::backend::{MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
-use scalepool_trace::{Body, Handle, Identifier, Kind, Named, PlaceKind, Stamp, Tap, Wait};
+use scalepool_trace::{
+    Body, PlaceKind, RecordKind, RequestIdentifier, Stamp, Tap, TransactionHandle, TransactionNaming, Wait,
+};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -66,13 +68,13 @@ pub struct AcceleratorResult {
     /// Answers that came when nobody waited any more, in isolation.
     pub late: u64,
     /// End-to-end checks that failed.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<PlacedViolation>,
 }
 
 impl AcceleratorResult {
     /// What its isolation breaks. A request without an answer in time breaks UAL-UPL-14. Where a link or a UPLI has ended
     /// requests, the reason is told there and the dummies are what UAL-UPL-14 asks for; what stays is work that is not done.
-    pub fn isolation(&self, place: &str) -> Option<Broken> {
+    pub fn isolation(&self, place: &str) -> Option<PlacedViolation> {
         let (rule, expected, text) = match self.is_timed_out {
             true => (
                 "UAL-UPL-14",
@@ -82,7 +84,8 @@ impl AcceleratorResult {
             false => ("SIM-E2E-03", "no open request", "the originator is isolated"),
         };
         let found = format!("{} operations answered by dummies", self.dummies);
-        let broken = Broken { place: place.to_owned(), violation: Violation::at_byte(rule, 0, found, expected, text) };
+        let broken =
+            PlacedViolation { place: place.to_owned(), violation: Violation::at_byte(rule, 0, found, expected, text) };
         (self.dummies > 0).then_some(broken)
     }
 }
@@ -120,7 +123,7 @@ pub struct AcceleratorConfig {
 }
 
 /// Channels between an accelerator and one of its ports, by class.
-pub struct PortEnds {
+pub struct AcceleratorPortEnds {
     /// To the link.
     pub tx: [Out<Box<Transfer>>; 2],
     /// From the link.
@@ -129,7 +132,7 @@ pub struct PortEnds {
 
 /// An answer of the completer.
 struct Due {
-    answer: Answer,
+    answer: UalDelayedAnswer,
     /// The transaction that it answers.
     id: u64,
 }
@@ -158,16 +161,16 @@ impl Tags {
 /// Originator and completer.
 pub struct Accelerator {
     config: AcceleratorConfig,
-    ports: Vec<PortEnds>,
+    ports: Vec<AcceleratorPortEnds>,
     memory: Regions,
-    watch: Watch,
+    watch: CompleterWatch,
     /// Answers of the completer by port, which keep their order there.
     answers: Vec<Box<dyn MemoryBackend<Due>>>,
     /// Ports whose first answer is due and has no room, as the trace says.
     held: Vec<bool>,
     /// What the memories of all hold in the regions of each originator, once all that is open is done.
     expected: Arc<Expected>,
-    next: Option<Op>,
+    next: Option<UalTrafficOp>,
     next_at_cycle: u64,
     /// The next operation, if it is due: its id and what it waits for.
     tried: Option<(u64, Option<Wait>)>,
@@ -179,15 +182,21 @@ pub struct Accelerator {
     tap: Tap,
     mine: AcceleratorResult,
     result: Arc<Mutex<AcceleratorResult>>,
-    ledger: Arc<Mutex<Ledger>>,
+    ledger: Arc<Mutex<UalLedger>>,
 }
 
 /// A request as its originator and its completer know it in traces.
-fn handle(fabric: u32, request: &Transfer) -> Option<Handle> {
-    let Field::Request(req) = &request.field else { return None };
+fn handle(fabric: u32, request: &Transfer) -> Option<TransactionHandle> {
+    let ControlField::Request(req) = &request.field else { return None };
     let owner = u32::from(req.src) << 16 | u32::from(req.dst);
     // Each port of an originator has tags of its own; requests to one address take one port.
-    Some(Handle { identifier: Identifier::UalinkTag, link: fabric, owner, value: req.tag, address: req.address })
+    Some(TransactionHandle {
+        identifier: RequestIdentifier::UalinkTag,
+        link: fabric,
+        owner,
+        value: req.tag,
+        address: req.address,
+    })
 }
 
 /// An operation in traces.
@@ -200,7 +209,7 @@ fn name_of(cmd: ReqCmd) -> &'static str {
     }
 }
 
-fn entries(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
+fn entries(ledger: &Mutex<UalLedger>) -> MutexGuard<'_, UalLedger> {
     ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -209,11 +218,11 @@ impl Accelerator {
     /// are in `ledger` as they pass. `expected` is the same for all accelerators of a fabric.
     pub fn new(
         mut config: AcceleratorConfig,
-        ports: Vec<PortEnds>,
+        ports: Vec<AcceleratorPortEnds>,
         rng: Rng,
         tap: Tap,
         expected: Arc<Expected>,
-        (result, ledger): (Arc<Mutex<AcceleratorResult>>, Arc<Mutex<Ledger>>),
+        (result, ledger): (Arc<Mutex<AcceleratorResult>>, Arc<Mutex<UalLedger>>),
     ) -> Accelerator {
         let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
         Accelerator {
@@ -221,7 +230,7 @@ impl Accelerator {
             held: vec![false; ports.len()],
             tags: ports.iter().map(|_| Tags::default()).collect(),
             open: OpenRequests::new(ports.len()),
-            watch: Watch::new(config.own, ports.len()),
+            watch: CompleterWatch::new(config.own, ports.len()),
             config,
             ports,
             memory: Regions::default(),
@@ -245,7 +254,7 @@ impl Accelerator {
 
     fn keep(&mut self, violation: Violation) {
         if self.mine.broken.len() < MOST_BROKEN {
-            self.mine.broken.push(Broken { place: self.config.place.clone(), violation });
+            self.mine.broken.push(PlacedViolation { place: self.config.place.clone(), violation });
         }
     }
 
@@ -255,12 +264,12 @@ impl Accelerator {
     fn isolate(&mut self, at: Stamp, cx: &mut Cx) {
         self.isolated = true;
         for open in self.open.take_all() {
-            self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
-            self.tap.record(at, Kind::End, open.access(), 0, || Body::Mark("isolated"));
+            self.tap.record(at, RecordKind::End, open.id, 0, || Body::Mark("isolated"));
+            self.tap.record(at, RecordKind::End, open.access(), 0, || Body::Mark("isolated"));
             self.mine.dummies += u64::from(open.cmd != ReqCmd::WriteMessage);
         }
         if let Some((id, _)) = self.tried.take() {
-            self.tap.record(at, Kind::End, id, 0, || Body::Mark("isolated"));
+            self.tap.record(at, RecordKind::End, id, 0, || Body::Mark("isolated"));
         }
         let rest = self.next.take().into_iter().chain(self.config.operations.by_ref());
         self.mine.dummies += rest.filter(|op| op.cmd != ReqCmd::WriteMessage).count() as u64;
@@ -268,7 +277,7 @@ impl Accelerator {
     }
 
     fn response(&mut self, port: usize, transfer: &Transfer, at: Stamp, cx: &mut Cx) {
-        let Field::Response(rsp) = &transfer.field else { return };
+        let ControlField::Response(rsp) = &transfer.field else { return };
         if rsp.status == Status::ISOLATE {
             return self.isolate(at, cx);
         }
@@ -287,7 +296,7 @@ impl Accelerator {
             return self.dummy(port, rsp, at, cx);
         }
         // A compressed answer does not say where it comes from.
-        let named = Field::Response(TlRsp { src: open.dst(), ..*rsp });
+        let named = ControlField::Response(TlRsp { src: open.dst(), ..*rsp });
         entries(&self.ledger).takes(port, &Transfer::new(named));
         let Some((is_finished, wrong)) = self.open.answer(port, rsp.tag, transfer) else { return };
         for violation in wrong {
@@ -314,8 +323,8 @@ impl Accelerator {
         }
         if let Some(open) = self.open.remove(port, rsp.tag) {
             self.tags[port].back.push_back(rsp.tag);
-            self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
-            self.tap.record(at, Kind::End, open.access(), 0, || Body::Mark("isolated"));
+            self.tap.record(at, RecordKind::End, open.id, 0, || Body::Mark("isolated"));
+            self.tap.record(at, RecordKind::End, open.access(), 0, || Body::Mark("isolated"));
             self.mine.dummies += u64::from(open.cmd != ReqCmd::WriteMessage);
             cx.progress();
         }
@@ -332,8 +341,12 @@ impl Accelerator {
         let since = self.config.clock.edge(open.since_cycle);
         self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - since.as_fs());
         let bits = || rsp.to_bits().unwrap_or(0);
-        self.tap.record(at, Kind::End, open.id, 0, || Body::Message { layout: TlRsp::DEF, bits: bits(), data: None });
-        self.tap.record(at, Kind::End, open.access(), 0, || Body::None);
+        self.tap.record(at, RecordKind::End, open.id, 0, || Body::Message {
+            layout: TlRsp::DEF,
+            bits: bits(),
+            data: None,
+        });
+        self.tap.record(at, RecordKind::End, open.access(), 0, || Body::None);
         cx.progress();
     }
 
@@ -344,7 +357,7 @@ impl Accelerator {
     }
 
     /// The request of an operation.
-    fn request(&mut self, op: &Op, tag: u16, vchan: u8) -> Transfer {
+    fn request(&mut self, op: &UalTrafficOp, tag: u16, vchan: u8) -> Transfer {
         let beats = op.beats();
         let mut req = TlReq {
             cmd: op.cmd,
@@ -359,7 +372,7 @@ impl Accelerator {
         };
         if !op.cmd.has_data() {
             req.attr = 0xff;
-            return Transfer::new(Field::Request(req));
+            return Transfer::new(ControlField::Request(req));
         }
         req.numbeats = beats - 1;
         let data = self.draws.halves(2 * usize::from(beats));
@@ -380,7 +393,7 @@ impl Accelerator {
         self.writes += 1;
         let poisoned = self.config.poison_every > 0 && self.writes.is_multiple_of(self.config.poison_every);
         let (poisoned, enables) = (u8::from(poisoned), enables.map(Box::new));
-        Transfer { poisoned, data, enables, ..Transfer::new(Field::Request(req)) }
+        Transfer { poisoned, data, enables, ..Transfer::new(ControlField::Request(req)) }
     }
 
     /// Tries the next operation; `false`: it has to wait.
@@ -388,7 +401,8 @@ impl Accelerator {
         let Some(op) = self.next else { return false };
         let (id, wait) = *self.tried.get_or_insert_with(|| {
             let id = self.tap.new_id();
-            self.tap.record(at, Kind::Begin, id, 0, || Body::Access { name: name_of(op.cmd), address: op.address });
+            self.tap
+                .record(at, RecordKind::Begin, id, 0, || Body::Access { name: name_of(op.cmd), address: op.address });
             (id, None)
         });
         match self.issue(&op, id, cx, at) {
@@ -407,7 +421,7 @@ impl Accelerator {
     }
 
     /// Issues the next operation, or says what it has to wait for.
-    fn issue(&mut self, op: &Op, access: u64, cx: &mut Cx, at: Stamp) -> Option<Wait> {
+    fn issue(&mut self, op: &UalTrafficOp, access: u64, cx: &mut Cx, at: Stamp) -> Option<Wait> {
         let op = *op;
         let region = op.address / REGION_BYTES;
         // One port and one channel for a region, so its requests stay in order (`ualink` §12).
@@ -432,10 +446,10 @@ impl Accelerator {
         let expects = self.expected.issue(self.config.own, op.dst, &request, &from);
         let id = self.tap.new_id();
         let bits = || request.field.to_bits().unwrap_or(0);
-        let named = handle(self.config.fabric, &request).map_or(Named::Nowhere, Named::As);
+        let named = handle(self.config.fabric, &request).map_or(TransactionNaming::Nowhere, TransactionNaming::As);
         let body = || Body::Message { layout: TlReq::DEF, bits: bits(), data: None };
-        self.tap.named(named, at, Kind::Begin, id, access, body);
-        self.open.insert(port, tag, Open::new(&op, at.cycle, id, access), expects);
+        self.tap.named(named, at, RecordKind::Begin, id, access, body);
+        self.open.insert(port, tag, UalOpenRequest::new(&op, at.cycle, id, access), expects);
         self.mine.issued[match op.cmd {
             ReqCmd::Read => 0,
             cmd if cmd.is_atomic() => 2,
@@ -454,9 +468,9 @@ impl Accelerator {
     /// Begins what the completer does for a request.
     fn serves(&mut self, request: &Transfer, at: Stamp) -> u64 {
         let id = self.tap.new_id();
-        let named = handle(self.config.fabric, request).map_or(Named::Nowhere, Named::By);
+        let named = handle(self.config.fabric, request).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         let address = request.address.unwrap_or(0);
-        self.tap.named(named, at, Kind::Begin, id, 0, || Body::Access { name: "serve", address });
+        self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "serve", address });
         self.tap.wait(at, id, Wait::Media, 0);
         id
     }
@@ -471,7 +485,7 @@ impl Accelerator {
                 let Due { answer, id } = answer;
                 self.held[port] = false;
                 if answer.is_last() {
-                    self.tap.record(at, Kind::End, id, 0, || Body::None);
+                    self.tap.record(at, RecordKind::End, id, 0, || Body::None);
                     let (dst, tag) = answer.asked_by();
                     self.watch.answered(port, dst, tag);
                 }
@@ -490,7 +504,7 @@ impl Accelerator {
             {
                 self.mine.served += 1;
                 entries(&self.ledger).takes(port, &transfer);
-                if let Field::Request(req) = &transfer.field {
+                if let ControlField::Request(req) = &transfer.field {
                     self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
                 }
                 let id = self.serves(&transfer, at);
@@ -499,11 +513,11 @@ impl Accelerator {
                 let read = self.memory.apply(own, &transfer, drawn, |drawn| expected.rng(drawn));
                 let answers = answers(read, &transfer, self.config.responses);
                 if answers.is_empty() {
-                    self.tap.record(at, Kind::End, id, 0, || Body::None);
+                    self.tap.record(at, RecordKind::End, id, 0, || Body::None);
                 }
                 for answer in answers {
                     // A latency without limits always has room.
-                    let _ = self.answers[port].push(at.cycle, &Request::NONE, Due { answer, id });
+                    let _ = self.answers[port].push(at.cycle, &MemoryRequest::NONE, Due { answer, id });
                 }
             }
         }

@@ -5,9 +5,9 @@
 
 use super::completer::lines;
 use super::read::Read;
-use scalepool_memory::Line;
+use scalepool_memory::LineBytes;
 use scalepool_protocols::ualink::code::RdWr;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
@@ -15,22 +15,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The answer to one request, as it comes together.
 #[derive(Debug, Clone)]
-pub struct Assembly {
+pub struct UalReadAssembly {
     /// What has to be read; nothing for a write.
     expected: Read,
     /// Bit n: beat n has come.
     seen: u8,
 }
 
-impl Assembly {
+impl UalReadAssembly {
     /// An answer of these beats, at most four.
-    pub fn new(expected: Read) -> Assembly {
-        Assembly { expected, seen: 0 }
+    pub fn new(expected: Read) -> UalReadAssembly {
+        UalReadAssembly { expected, seen: 0 }
     }
 
     /// One of which the beats `seen` have come, a bit each.
-    pub fn of(expected: Read, seen: u8) -> Assembly {
-        Assembly { expected, seen }
+    pub fn of(expected: Read, seen: u8) -> UalReadAssembly {
+        UalReadAssembly { expected, seen }
     }
 
     /// Beats that have come, a bit each.
@@ -40,7 +40,7 @@ impl Assembly {
 
     /// Takes a response: whether the answer is finished, and what is wrong.
     pub fn take(&mut self, transfer: &Transfer) -> (bool, Vec<Violation>) {
-        let Field::Response(rsp) = &transfer.field else { return (false, Vec::new()) };
+        let ControlField::Response(rsp) = &transfer.field else { return (false, Vec::new()) };
         if rsp.rdwr == RdWr::Write {
             return (true, Vec::new());
         }
@@ -55,7 +55,7 @@ impl Assembly {
                     // What is known to be wrong is not compared.
                     if poison != poisoned || !poison && line != data {
                         let byte = (0..64).find(|&k| line[k] != data[k]).unwrap_or(0);
-                        let of = |line: &Line, poison| format!("{:#04x}, poison {}", line[byte], u8::from(poison));
+                        let of = |line: &LineBytes, poison| format!("{:#04x}, poison {}", line[byte], u8::from(poison));
                         let text = format!("byte {byte} of beat {beat} of a read has a wrong value");
                         let (is, want) = (of(&line, poison), of(&data, poisoned));
                         found.push(Violation::at_byte("SIM-E2E-01", byte, is, want, text));
@@ -91,7 +91,7 @@ impl Assembly {
 
 /// What a completer knows of the requests of others.
 #[derive(Debug, Clone, Default)]
-pub struct Watch {
+pub struct CompleterWatch {
     own: u16,
     /// Port on which a source has used a region; empty where there is only one.
     regions: BTreeMap<(u16, u64), usize>,
@@ -100,10 +100,10 @@ pub struct Watch {
     tags: BTreeSet<u64>,
 }
 
-impl Watch {
+impl CompleterWatch {
     /// The completer of an accelerator with its number of ports.
-    pub fn new(own: u16, ports: usize) -> Watch {
-        Watch { own, ports, ..Watch::default() }
+    pub fn new(own: u16, ports: usize) -> CompleterWatch {
+        CompleterWatch { own, ports, ..CompleterWatch::default() }
     }
 
     /// A request comes by a port.

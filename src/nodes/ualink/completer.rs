@@ -6,9 +6,9 @@
 
 use super::read::Read;
 use scalepool_memory::store::Store;
-use scalepool_memory::{ALL_BYTES, Line};
+use scalepool_memory::{ALL_BYTES, LineBytes};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
 use scalepool_protocols::ualink::halves::Halves;
@@ -32,7 +32,7 @@ fn beats(req: &TlReq) -> u64 {
 }
 
 /// A beat of a transfer.
-fn beat(data: &Halves, n: usize) -> Line {
+fn beat(data: &Halves, n: usize) -> LineBytes {
     let mut line = [0; 64];
     for (k, to) in line.as_chunks_mut().0.iter_mut().enumerate() {
         *to = data.get(2 * n + k).unwrap_or_default();
@@ -41,7 +41,7 @@ fn beat(data: &Halves, n: usize) -> Line {
 }
 
 /// Beats of a transfer.
-pub fn lines(transfer: &Transfer) -> impl Iterator<Item = Line> + '_ {
+pub fn lines(transfer: &Transfer) -> impl Iterator<Item = LineBytes> + '_ {
     (0..transfer.data.len() / 2).map(|n| beat(&transfer.data, n))
 }
 
@@ -56,7 +56,7 @@ fn enabled(req: &TlReq, enables: Option<&Half>, line_address: u64) -> u64 {
 
 /// What a request does to a store, and what it reads.
 pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Read {
-    let Field::Request(req) = &request.field else { return Vec::new().into() };
+    let ControlField::Request(req) = &request.field else { return Vec::new().into() };
     let base = req.address & !63;
     let at = |n: u64| global(owner, base + 64 * n);
     let is_message = req.cmd == ReqCmd::WriteMessage;
@@ -78,7 +78,7 @@ pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Read {
             let data = beat(&request.data, n as usize);
             let old = store.read_line(at(n));
             let byte = (req.address % 64) as usize & !7;
-            let word = |line: &Line| u64::from_le_bytes(std::array::from_fn(|k| line[byte + k]));
+            let word = |line: &LineBytes| u64::from_le_bytes(std::array::from_fn(|k| line[byte + k]));
             let mut new = old.data;
             new[byte..byte + 8].copy_from_slice(&word(&old.data).wrapping_add(word(&data)).to_le_bytes());
             store.write_line(at(n), &new, ALL_BYTES, old.poison || poison(n));
@@ -106,7 +106,7 @@ pub enum Responses {
 
 /// An answer that waits for its time, in 24 bytes: there may be hundreds of them at each of a thousand accelerators.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct UalDelayedAnswer {
     read: Read,
     dst: u16,
     tag: u16,
@@ -117,7 +117,7 @@ pub struct Answer {
     count: u8,
 }
 
-impl Answer {
+impl UalDelayedAnswer {
     /// The accelerator that has asked, and the tag of its request.
     pub fn asked_by(&self) -> (u16, u16) {
         (self.dst, self.tag)
@@ -130,13 +130,13 @@ impl Answer {
 
     /// The answer as it leaves an accelerator.
     pub fn transfer(&self, own: u16) -> Transfer {
-        let Answer { dst, tag, vchan, first, count, .. } = *self;
+        let UalDelayedAnswer { dst, tag, vchan, first, count, .. } = *self;
         let rsp = TlRsp { dst, src: own, tag, vchan, status: Status::OKAY, ..TlRsp::default() };
         if count == 0 {
-            return Transfer::new(Field::Response(TlRsp { rdwr: RdWr::Write, ..rsp }));
+            return Transfer::new(ControlField::Response(TlRsp { rdwr: RdWr::Write, ..rsp }));
         }
         let rsp = TlRsp { rdwr: RdWr::Read, last: self.is_last(), offset: first, len: count - 1, ..rsp };
-        let mut answer = Transfer::new(Field::Response(rsp));
+        let mut answer = Transfer::new(ControlField::Response(rsp));
         for (n, (line, poison)) in self.read.lines(first.into()).take(count.into()).enumerate() {
             for half in line.as_chunks().0 {
                 answer.data.push(*half, 2 * usize::from(count));
@@ -148,11 +148,11 @@ impl Answer {
 }
 
 /// The answers to a request that has read this.
-pub fn answers(read: Read, request: &Transfer, responses: Responses) -> Vec<Answer> {
-    let Field::Request(req) = &request.field else { return Vec::new() };
+pub fn answers(read: Read, request: &Transfer, responses: Responses) -> Vec<UalDelayedAnswer> {
+    let ControlField::Request(req) = &request.field else { return Vec::new() };
     // Of a request of at most 256 bytes.
     let beats = read.beats() as u8;
-    let of = |read, first, count| Answer { read, dst: req.src, tag: req.tag, vchan: req.vchan, first, count };
+    let of = |read, first, count| UalDelayedAnswer { read, dst: req.src, tag: req.tag, vchan: req.vchan, first, count };
     match responses {
         Responses::Single if beats > 0 => (0..beats).rev().map(|n| of(read.clone(), n, 1)).collect(),
         Responses::Single | Responses::Multi => vec![of(read, 0, beats)],

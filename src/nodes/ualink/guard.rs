@@ -9,8 +9,10 @@
 //! dropped, so its originator's time-out ends the matter.
 
 use scalepool_kernel::Rng;
-use scalepool_link::ualink::security::{KEY_BYTES, Key, Protection, SecureEnd, SecurityConfig, SecurityError, Stream};
-use scalepool_protocols::ualink::control::Field;
+use scalepool_link::ualink::security::{
+    AesKey, KEY_BYTES, Protection, SecureEnd, SecurityConfig, SecurityError, Stream,
+};
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use std::collections::BTreeMap;
@@ -44,10 +46,10 @@ impl Keyed {
     }
 }
 
-fn derive((seed, name): &(u64, String), stream: Stream, generation: u64) -> Key {
+fn derive((seed, name): &(u64, String), stream: Stream, generation: u64) -> AesKey {
     let mut key = [0; KEY_BYTES];
     Rng::for_name(*seed, &format!("{name}.{stream:?}.{generation}")).fill_bytes(&mut key);
-    Key(key)
+    AesKey(key)
 }
 
 /// All ends of a port.
@@ -86,11 +88,11 @@ impl Guard {
     /// As [`SecureEnd::seal`].
     pub fn seal(&mut self, transfer: &Transfer) -> Result<Transfer, SecurityError> {
         let pair = match &transfer.field {
-            Field::Request(req) => {
+            ControlField::Request(req) => {
                 self.asked.insert(req.tag, req.dst);
                 (self.own, req.dst)
             }
-            Field::Response(rsp) => (rsp.dst, self.own),
+            ControlField::Response(rsp) => (rsp.dst, self.own),
             other => return Err(SecurityError::Form(other.def().name)),
         };
         self.end(pair.0, pair.1)?.seal(transfer)
@@ -102,9 +104,9 @@ impl Guard {
     /// As [`SecureEnd::open`]: it must not be used.
     pub fn open(&mut self, transfer: &Transfer) -> Result<Transfer, SecurityError> {
         let pair = match &transfer.field {
-            Field::Request(req) => (req.src, self.own),
-            Field::Response(rsp) if self.config.protection == Protection::Encrypt => (self.own, rsp.src),
-            Field::Response(rsp) => (self.own, self.asked.get(&rsp.tag).copied().unwrap_or(rsp.src)),
+            ControlField::Request(req) => (req.src, self.own),
+            ControlField::Response(rsp) if self.config.protection == Protection::Encrypt => (self.own, rsp.src),
+            ControlField::Response(rsp) => (self.own, self.asked.get(&rsp.tag).copied().unwrap_or(rsp.src)),
             other => return Err(SecurityError::Form(other.def().name)),
         };
         self.end(pair.0, pair.1)?.open(transfer)

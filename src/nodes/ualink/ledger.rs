@@ -54,14 +54,14 @@ impl FromIterator<(usize, Ordered)> for MessageLog {
 
 /// Messages as an accelerator has seen them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ledger {
+pub struct UalLedger {
     /// Requests and answers that it has sent.
     pub sent: MessageLog,
     /// Requests and answers of others that have come.
     pub came: MessageLog,
 }
 
-impl Ledger {
+impl UalLedger {
     /// It has sent one.
     pub fn sends(&mut self, port: usize, transfer: &Transfer) {
         Ordered::of(transfer).into_iter().for_each(|one| self.sent.add(port, one));
@@ -95,7 +95,7 @@ fn flow_of(src: u16, dst: u16, port: usize) -> u64 {
 /// be there, what never came. Each source, destination and port by itself; nothing comes between those that are denied.
 /// Groups of sources are judged on so many threads; that changes nothing in what is found.
 pub fn conservation(
-    ledgers: &[&Ledger],
+    ledgers: &[&UalLedger],
     ordering: Ordering,
     denied: &[(u16, u16)],
     all: bool,
@@ -106,7 +106,7 @@ pub fn conservation(
 }
 
 /// Sources that are judged together, ascending.
-fn groups(ledgers: &[&Ledger]) -> Vec<RangeInclusive<u16>> {
+fn groups(ledgers: &[&UalLedger]) -> Vec<RangeInclusive<u16>> {
     if ledgers.iter().map(|ledger| ledger.sent.count() + ledger.came.count()).sum::<usize>() <= AT_ONCE {
         // Logs are read once, not twice.
         return vec![0..=u16::MAX];
@@ -127,11 +127,11 @@ fn groups(ledgers: &[&Ledger]) -> Vec<RangeInclusive<u16>> {
 }
 
 /// All messages: of which list, with their ports.
-fn messages<'a>(ledgers: &'a [&Ledger]) -> impl Iterator<Item = (usize, usize, Ordered)> + 'a {
+fn messages<'a>(ledgers: &'a [&UalLedger]) -> impl Iterator<Item = (usize, usize, Ordered)> + 'a {
     ledgers.iter().flat_map(|ledger| ledger.both())
 }
 
-fn flows(ledgers: &[&Ledger], sources: &RangeInclusive<u16>) -> Flows {
+fn flows(ledgers: &[&UalLedger], sources: &RangeInclusive<u16>) -> Flows {
     let mut flows = Flows::new();
     for (n, port, one) in messages(ledgers) {
         let (src, dst) = one.pair();
@@ -186,8 +186,8 @@ mod tests {
         // Each the last of its port, so that none passes it.
         let lost = [(0, EACH - 1), (13, EACH - 2), (SOURCES - 1, EACH - 3)];
         let all = || (0..SOURCES).flat_map(|src| (0..EACH).map(move |n| (src, n)));
-        let ledgers: Vec<Ledger> = (0..=SOURCES)
-            .map(|own| Ledger {
+        let ledgers: Vec<UalLedger> = (0..=SOURCES)
+            .map(|own| UalLedger {
                 sent: all().filter(|(src, _)| *src == own).map(|(src, n)| message(src, n)).collect(),
                 came: all()
                     .filter(|one| own == SOURCES && !lost.contains(one))
@@ -196,7 +196,7 @@ mod tests {
             })
             .collect();
         assert!(usize::from(SOURCES) * usize::from(EACH) > AT_ONCE);
-        let ledgers: Vec<&Ledger> = ledgers.iter().collect();
+        let ledgers: Vec<&UalLedger> = ledgers.iter().collect();
         assert!(conservation(&ledgers, Ordering::Strict, &[], false, 1).is_empty(), "the rest may be on its way");
         let found = conservation(&ledgers, Ordering::Strict, &[], true, 1);
         assert_eq!(conservation(&ledgers, Ordering::Strict, &[], true, 3), found, "on whatever threads");

@@ -7,10 +7,10 @@
 //! their order and 2 for the tag. What a read has to return is not kept where nothing had written it, since its address says
 //! so; that of any other stands in a tree beside them.
 
-use super::check::Assembly;
+use super::check::UalReadAssembly;
 use super::completer::{global, owner};
 use super::read::Read;
-use super::traffic::Op;
+use super::traffic::UalTrafficOp;
 use scalepool_memory::LINE_BYTES;
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -30,7 +30,7 @@ enum Expects {
 
 /// A request without an answer.
 #[derive(Debug, Clone, Copy)]
-pub struct Open {
+pub struct UalOpenRequest {
     /// Its number in traces.
     pub id: u64,
     /// Cycle at which it was sent.
@@ -48,13 +48,13 @@ pub struct Open {
     seen: u8,
 }
 
-impl Open {
+impl UalOpenRequest {
     /// A request for an operation, whose number in traces is `access`.
-    pub fn new(op: &Op, since_cycle: u64, id: u64, access: u64) -> Open {
-        let Op { dst, cmd, address, dwords, .. } = *op;
+    pub fn new(op: &UalTrafficOp, since_cycle: u64, id: u64, access: u64) -> UalOpenRequest {
+        let UalTrafficOp { dst, cmd, address, dwords, .. } = *op;
         let access_back = u32::try_from(id - access).unwrap_or(u32::MAX);
         let first = global(dst, address);
-        Open { id, since_cycle, first, access_back, cmd, dwords, expects: Expects::Nothing, seen: 0 }
+        UalOpenRequest { id, since_cycle, first, access_back, cmd, dwords, expects: Expects::Nothing, seen: 0 }
     }
 
     /// Accelerator that is asked.
@@ -104,7 +104,7 @@ pub struct OpenRequests {
 
 /// Places that lie side by side.
 struct Block {
-    open: [Option<Open>; BLOCK],
+    open: [Option<UalOpenRequest>; BLOCK],
     /// The places of those that were sent just before and just after.
     neighbours: [[u16; 2]; BLOCK],
 }
@@ -143,7 +143,7 @@ impl OpenRequests {
         self.of_port[port].get(usize::from(tag))?.checked_sub(1)
     }
 
-    fn at(&mut self, place: u16) -> &mut Option<Open> {
+    fn at(&mut self, place: u16) -> &mut Option<UalOpenRequest> {
         &mut self.blocks[usize::from(place) / BLOCK].open[usize::from(place) % BLOCK]
     }
 
@@ -187,7 +187,7 @@ impl OpenRequests {
     }
 
     /// Adds one at a port and tag where there is none, and what it is to read.
-    pub fn insert(&mut self, port: usize, tag: u16, mut open: Open, expected: Read) {
+    pub fn insert(&mut self, port: usize, tag: u16, mut open: UalOpenRequest, expected: Read) {
         let place = self.free_place();
         open.expects = match expected.beats() {
             0 => Expects::Nothing,
@@ -209,16 +209,16 @@ impl OpenRequests {
     }
 
     /// The one at a port and tag.
-    pub fn get(&self, port: usize, tag: u16) -> Option<&Open> {
+    pub fn get(&self, port: usize, tag: u16) -> Option<&UalOpenRequest> {
         self.open(self.place(port, tag)?)
     }
 
-    fn open(&self, place: u16) -> Option<&Open> {
+    fn open(&self, place: u16) -> Option<&UalOpenRequest> {
         self.blocks.get(usize::from(place) / BLOCK)?.open[usize::from(place) % BLOCK].as_ref()
     }
 
     /// The one that was sent first.
-    pub fn oldest(&self) -> Option<&Open> {
+    pub fn oldest(&self) -> Option<&UalOpenRequest> {
         self.open(self.oldest)
     }
 
@@ -231,14 +231,14 @@ impl OpenRequests {
             Expects::Unwritten => Read::unwritten(open.first_line(), open.beats()),
             Expects::Others => self.expected.get(&place)?.clone(),
         };
-        let mut answer = Assembly::of(expected, open.seen);
+        let mut answer = UalReadAssembly::of(expected, open.seen);
         let taken = answer.take(transfer);
-        *self.at(place) = Some(Open { seen: answer.seen(), ..open });
+        *self.at(place) = Some(UalOpenRequest { seen: answer.seen(), ..open });
         Some(taken)
     }
 
     /// Takes the one at a port and tag out.
-    pub fn remove(&mut self, port: usize, tag: u16) -> Option<Open> {
+    pub fn remove(&mut self, port: usize, tag: u16) -> Option<UalOpenRequest> {
         let place = self.place(port, tag)?;
         self.of_port[port][usize::from(tag)] = 0;
         self.free.push(place);
@@ -251,12 +251,12 @@ impl OpenRequests {
     }
 
     /// All, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = &Open> {
+    pub fn iter(&self) -> impl Iterator<Item = &UalOpenRequest> {
         self.blocks.iter().flat_map(|block| block.open.iter().flatten())
     }
 
     /// Takes all out, by port and tag.
-    pub fn take_all(&mut self) -> Vec<Open> {
+    pub fn take_all(&mut self) -> Vec<UalOpenRequest> {
         let mut all = std::mem::replace(self, OpenRequests::new(self.of_port.len()));
         let places = std::mem::take(&mut all.of_port);
         let places = places.into_iter().flatten().filter_map(|place| place.checked_sub(1));
@@ -283,13 +283,13 @@ mod tests {
                     assert_eq!(requests.remove(port, tag).map(|open| (open.id, open.access())), Some((id, id - 1)));
                 }
                 None => {
-                    let op = Op { dst: tag, cmd: ReqCmd::Read, metadata: 0, address: 64 * n, dwords: 16 };
+                    let op = UalTrafficOp { dst: tag, cmd: ReqCmd::Read, metadata: 0, address: 64 * n, dwords: 16 };
                     let read = if n % 3 == 0 {
                         vec![([1; 64], false)].into()
                     } else {
                         Read::unwritten(global(tag, 64 * n), 1)
                     };
-                    requests.insert(port, tag, Open::new(&op, n, n + 7, n + 6), read);
+                    requests.insert(port, tag, UalOpenRequest::new(&op, n, n + 7, n + 6), read);
                     model.push((port, tag, n + 7));
                 }
             }
@@ -304,6 +304,6 @@ mod tests {
         let all: Vec<u64> = requests.take_all().iter().map(|open| open.id).collect();
         assert_eq!(all, model.iter().map(|&(.., id)| id).collect::<Vec<_>>(), "by port and tag");
         assert!(requests.count() == 0 && requests.oldest().is_none());
-        assert_eq!((size_of::<Option<Open>>(), size_of::<Block>()), (32, 36 * BLOCK));
+        assert_eq!((size_of::<Option<UalOpenRequest>>(), size_of::<Block>()), (32, 36 * BLOCK));
     }
 }

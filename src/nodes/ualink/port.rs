@@ -12,7 +12,7 @@ use super::guard::{self, Guard};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending};
 use scalepool_link::ualink::tl::TlClass;
 use scalepool_link::ualink::tl::port::LinkPort;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Wire;
@@ -22,7 +22,7 @@ use scalepool_trace::Stamp;
 const DEPTH: usize = 16;
 
 /// A port of an accelerator.
-pub struct Port {
+pub struct AcceleratorPort {
     /// The link end.
     pub link: LinkPort,
     /// Transactions to send, by class.
@@ -68,11 +68,11 @@ fn flip(transfer: &mut Transfer, bit: usize) {
     if bit < field_bits {
         let bits = transfer.field.to_bits().unwrap_or(0) ^ 1 << bit;
         match &mut transfer.field {
-            Field::Request(req) => {
+            ControlField::Request(req) => {
                 *req = TlReq::from_bits(bits);
                 transfer.address = Some(req.address);
             }
-            Field::Response(rsp) => *rsp = TlRsp::from_bits(bits),
+            ControlField::Response(rsp) => *rsp = TlRsp::from_bits(bits),
             _ => (),
         }
     } else if bit < field_bits + 256 * halves {
@@ -87,7 +87,7 @@ fn flip(transfer: &mut Transfer, bit: usize) {
     }
 }
 
-impl Module for Port {
+impl Module for AcceleratorPort {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.link.receive(cx);

@@ -7,7 +7,7 @@
 use super::draws::bytes;
 use scalepool_kernel::Rng;
 use scalepool_memory::store::{Background, HeldPage, Store};
-use scalepool_memory::{LINE_BYTES, Line};
+use scalepool_memory::{LINE_BYTES, LineBytes};
 
 /// Content of memory that nothing has written: each 8 bytes hold their own address, so a wrong line is seen.
 pub const BACKGROUND: Background = Background::OwnAddress;
@@ -33,7 +33,7 @@ enum Kept {
     /// Lines that were drawn one behind the other, from line `first` on.
     Drawn { from: Rng, first: u8, beats: u8 },
     /// Lines that stand nowhere in this form.
-    Lines(Vec<(Line, bool)>),
+    Lines(Vec<(LineBytes, bool)>),
 }
 
 impl Read {
@@ -84,7 +84,7 @@ impl Read {
     }
 
     /// A beat with its poison; `None`: there are not so many.
-    pub fn beat(&self, n: usize) -> Option<(Line, bool)> {
+    pub fn beat(&self, n: usize) -> Option<(LineBytes, bool)> {
         if n >= self.beats() {
             return None;
         }
@@ -108,7 +108,7 @@ impl Read {
 
 impl Read {
     /// The beats from one on, each with its poison.
-    pub fn lines(&self, first: usize) -> impl Iterator<Item = (Line, bool)> + '_ {
+    pub fn lines(&self, first: usize) -> impl Iterator<Item = (LineBytes, bool)> + '_ {
         // What is drawn is drawn once for all beats.
         let mut drawn = match &self.0 {
             Source::Kept(kept) => match &**kept {
@@ -124,14 +124,14 @@ impl Read {
     }
 }
 
-impl From<Vec<(Line, bool)>> for Read {
-    fn from(lines: Vec<(Line, bool)>) -> Read {
+impl From<Vec<(LineBytes, bool)>> for Read {
+    fn from(lines: Vec<(LineBytes, bool)>) -> Read {
         Read(if lines.is_empty() { Source::Nothing } else { Source::Kept(Box::new(Kept::Lines(lines))) })
     }
 }
 
 /// The lines that a generator draws next.
-pub fn drawn_lines(from: &Rng) -> impl Iterator<Item = Line> + use<> {
+pub fn drawn_lines(from: &Rng) -> impl Iterator<Item = LineBytes> + use<> {
     let mut rng = from.clone();
     std::iter::repeat_with(move || bytes(&mut rng))
 }

@@ -19,7 +19,7 @@ use scalepool_kernel::Rng;
 use scalepool_memory::store::Store;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES};
 use scalepool_protocols::ualink::code::ReqCmd;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ impl Regions {
         drawn: Option<Drawn>,
         rng: impl Fn(Drawn) -> Option<Rng>,
     ) -> Read {
-        let Field::Request(req) = &request.field else { return Read::nothing() };
+        let ControlField::Request(req) = &request.field else { return Read::nothing() };
         let region = region_of(owner, req);
         if let Some(drawn) = drawn.filter(|_| fills(request)) {
             self.drawn.insert(region, drawn);
@@ -79,7 +79,7 @@ impl Regions {
 
     /// Where the data of a request were drawn, if it fills a region with just those bytes that are in it here.
     fn drawn_at(&self, owner: u16, request: &Transfer, rng: impl Fn(Drawn) -> Option<Rng>) -> Option<Drawn> {
-        let Field::Request(req) = &request.field else { return None };
+        let ControlField::Request(req) = &request.field else { return None };
         let drawn = *self.drawn.get(&region_of(owner, req)).filter(|_| fills(request))?;
         drawn_lines(&rng(drawn)?).zip(lines(request)).all(|(drawn, came)| drawn == came).then_some(drawn)
     }
@@ -91,7 +91,7 @@ fn region_of(owner: u16, req: &TlReq) -> u64 {
 
 /// Whether a request writes all bytes of a region.
 fn fills(request: &Transfer) -> bool {
-    let Field::Request(req) = &request.field else { return false };
+    let ControlField::Request(req) = &request.field else { return false };
     let bytes = 4 * (u64::from(req.len) + 1);
     req.cmd == ReqCmd::WriteFull
         && req.address.is_multiple_of(REGION_BYTES)
@@ -132,7 +132,7 @@ impl Expected {
 
     /// Where the data of a request to an accelerator were drawn, if its originator expects just those bytes.
     pub fn drawn_at(&self, owner: u16, request: &Transfer) -> Option<Drawn> {
-        let Field::Request(req) = &request.field else { return None };
+        let ControlField::Request(req) = &request.field else { return None };
         let peer = self.of(req.src).filter(|_| !request.data.is_empty())?;
         peer.regions.drawn_at(owner, request, |drawn| peer.marks.at(drawn.position))
     }
@@ -174,7 +174,7 @@ mod tests {
             rng.next_u64();
             let enables = cmd.is_atomic().then_some([0xff; 32]);
             let poisoned = u8::from(cmd == ReqCmd::WriteFull && n.is_multiple_of(7));
-            let request = Transfer { poisoned, ..with_data(Field::Request(req), &data, enables) };
+            let request = Transfer { poisoned, ..with_data(ControlField::Request(req), &data, enables) };
             drawn += usize::from(
                 cmd == ReqCmd::Read
                     && expected.drawn.contains_key(&global(OWNER, address / REGION_BYTES * REGION_BYTES)),

@@ -9,16 +9,16 @@
 //! take a step, their monitors read the wires; what has come out goes on as far as its channel has room. An interface on
 //! which nothing is under way rests, and its slots go on by the clock all the same.
 
-use crate::Broken;
+use crate::PlacedViolation;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::ualink::tl::TlClass;
-use scalepool_link::ualink::upli::{Completer, ConfigError, Cycle, Monitor, Originator, UpliConfig};
+use scalepool_link::ualink::upli::{Cycle, Monitor, Originator, UpliCompleter, UpliConfig, UpliConfigError};
 use scalepool_protocols::ualink::code::Status;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::ualink::upli::{UpliOrigData, UpliRdRsp, UpliReq, UpliWrRsp};
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
-use scalepool_trace::{Body, Kind, PlaceKind, Stamp, Tap};
+use scalepool_trace::{Body, PlaceKind, RecordKind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Words of a UPLI, for waves.
@@ -32,7 +32,7 @@ const MOST_BROKEN: usize = 100;
 
 /// Words whose parity a fault input can spoil.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
+pub enum ParityWord {
     /// A request: its control parity.
     Request,
     /// A write response: its control parity.
@@ -47,7 +47,7 @@ pub enum Word {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParityFault {
     /// Kind.
-    pub word: Word,
+    pub word: ParityWord,
     /// Number.
     pub number: u64,
 }
@@ -56,10 +56,10 @@ pub struct ParityFault {
 pub fn parse(text: &str) -> Option<ParityFault> {
     let (word, number) = text.split_once(':')?;
     let word = match word {
-        "request" => Word::Request,
-        "response" => Word::Response,
-        "data" => Word::Data,
-        "read" => Word::Read,
+        "request" => ParityWord::Request,
+        "response" => ParityWord::Response,
+        "data" => ParityWord::Data,
+        "read" => ParityWord::Read,
         _ => return None,
     };
     Some(ParityFault { word, number: number.parse().ok()? })
@@ -71,7 +71,7 @@ pub struct StationResult {
     /// Words driven: requests, originator data, read responses, write responses.
     pub words: [u64; 4],
     /// Rules broken on the interfaces, as their monitors and their ends see it.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<PlacedViolation>,
     /// All credits were home at the end, on both interfaces.
     pub credits_home: bool,
     /// A port went into drop mode or isolation.
@@ -83,7 +83,7 @@ pub struct StationResult {
 struct Interface {
     name: String,
     originator: Originator,
-    completer: Completer,
+    completer: UpliCompleter,
     monitor: Monitor,
     faults: Vec<ParityFault>,
     /// Words so far, in the order of [`StationResult::words`].
@@ -91,11 +91,11 @@ struct Interface {
 }
 
 impl Interface {
-    fn new(config: UpliConfig) -> Result<Interface, ConfigError> {
+    fn new(config: UpliConfig) -> Result<Interface, UpliConfigError> {
         Ok(Interface {
             name: String::new(),
             originator: Originator::new(config)?,
-            completer: Completer::new(config)?,
+            completer: UpliCompleter::new(config)?,
             monitor: Monitor::new(config)?,
             faults: Vec::new(),
             words: [0; 4],
@@ -120,7 +120,7 @@ impl Interface {
         found.extend(self.originator.take_events());
         found.extend(self.completer.take_events());
         for violation in &found {
-            tap.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
+            tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
         }
         found
     }
@@ -132,19 +132,19 @@ impl Interface {
         let valid = [request.valid, data.valid, read.valid, write.valid];
         for fault in &self.faults {
             let kind = match fault.word {
-                Word::Request => 0,
-                Word::Data => 1,
-                Word::Read => 2,
-                Word::Response => 3,
+                ParityWord::Request => 0,
+                ParityWord::Data => 1,
+                ParityWord::Read => 2,
+                ParityWord::Response => 3,
             };
             if !valid[kind] || self.words[kind] != fault.number {
                 continue;
             }
             match fault.word {
-                Word::Request => request.parity ^= true,
-                Word::Data => data.data_parity ^= 1,
-                Word::Read => read.data_parity ^= 1,
-                Word::Response => write.parity ^= true,
+                ParityWord::Request => request.parity ^= true,
+                ParityWord::Data => data.data_parity ^= 1,
+                ParityWord::Read => read.data_parity ^= 1,
+                ParityWord::Response => write.parity ^= true,
             }
         }
         self.words.iter_mut().zip(valid).for_each(|(count, valid)| *count += u64::from(valid));
@@ -162,7 +162,7 @@ fn show(wires: &Cycle, at: Stamp, tap: &mut Tap) {
 
 fn word<W: Wire>(valid: bool, word: &W, at: Stamp, tap: &mut Tap) {
     if let (true, Ok(bits)) = (valid, word.to_bits()) {
-        tap.record(at, Kind::Mark, 0, 0, || Body::Message { layout: W::DEF, bits, data: None });
+        tap.record(at, RecordKind::Mark, 0, 0, || Body::Message { layout: W::DEF, bits, data: None });
     }
 }
 
@@ -180,7 +180,7 @@ impl Interfaces {
     ///
     /// # Errors
     /// A configuration with which nothing can work.
-    pub fn new(config: UpliConfig) -> Result<Interfaces, ConfigError> {
+    pub fn new(config: UpliConfig) -> Result<Interfaces, UpliConfigError> {
         let asks = Interface::new(config)?;
         Ok(Interfaces { asked: asks.clone(), asks })
     }
@@ -237,7 +237,7 @@ impl Station {
     fn keep(mine: &mut StationResult, place: &str, found: impl IntoIterator<Item = Violation>) {
         for violation in found {
             if mine.broken.len() < MOST_BROKEN {
-                mine.broken.push(Broken { place: place.to_owned(), violation });
+                mine.broken.push(PlacedViolation { place: place.to_owned(), violation });
             }
         }
     }
@@ -264,7 +264,7 @@ impl Station {
                 while interface.completer.waiting(port) < DEPTH
                     && let Some(transfer) = from.pop(cx)
                 {
-                    if matches!(&transfer.field, Field::Response(rsp) if rsp.status == Status::ISOLATE) {
+                    if matches!(&transfer.field, ControlField::Response(rsp) if rsp.status == Status::ISOLATE) {
                         // The port says that its link is down.
                         interface.completer.link_down(port);
                         continue;

@@ -36,7 +36,7 @@ pub enum Mix {
 
 /// One operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Op {
+pub struct UalTrafficOp {
     /// Accelerator that is asked.
     pub dst: u16,
     /// Command.
@@ -49,7 +49,7 @@ pub struct Op {
     pub dwords: u8,
 }
 
-impl Op {
+impl UalTrafficOp {
     /// Beats of 64 bytes that it touches.
     pub fn beats(&self) -> u8 {
         beats(self.address, self.dwords)
@@ -91,7 +91,7 @@ pub struct Generator {
     rng: Rng,
     made: u64,
     /// The key roll that is due.
-    roll: Option<Op>,
+    roll: Option<UalTrafficOp>,
     rolls: u64,
 }
 
@@ -158,9 +158,9 @@ impl Generator {
 }
 
 impl Iterator for Generator {
-    type Item = Op;
+    type Item = UalTrafficOp;
 
-    fn next(&mut self) -> Option<Op> {
+    fn next(&mut self) -> Option<UalTrafficOp> {
         if let Some(roll) = self.roll.take() {
             return Some(roll);
         }
@@ -177,8 +177,8 @@ impl Iterator for Generator {
             // Types 1, 2, 3 in turn: requests, read responses, write responses (`ualink` §12).
             let metadata = 1 + (self.rolls % 3) as u8;
             self.rolls += 1;
-            self.roll = Some(Op { dst, cmd: ReqCmd::WriteMessage, metadata, address: block, dwords: 16 });
+            self.roll = Some(UalTrafficOp { dst, cmd: ReqCmd::WriteMessage, metadata, address: block, dwords: 16 });
         }
-        Some(Op { dst, cmd, metadata: 0, address: block + byte, dwords })
+        Some(UalTrafficOp { dst, cmd, metadata: 0, address: block + byte, dwords })
     }
 }

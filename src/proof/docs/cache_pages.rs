@@ -3,9 +3,9 @@
 //! Everything comes from the rows that the agents walk; nothing is written twice.
 
 use scalepool_coherence::cache::answers::{self, Got};
-use scalepool_coherence::cache::requests::{REQUESTS, Request, Snooped};
+use scalepool_coherence::cache::requests::{CacheRequestRow, REQUESTS, Snooped};
 use scalepool_coherence::cache::snoops::{Forward, rows};
-use scalepool_coherence::cache::state::{Answer, At};
+use scalepool_coherence::cache::state::{CacheLineState, HostAnswer};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use std::fmt::Write;
 pub fn markdown() -> String {
     let mut out =
         String::from("# CXL.cache\n\n## States of a line in a device cache\n\n| state | meaning |\n|---|---|\n");
-    for at in At::ALL {
+    for at in CacheLineState::ALL {
         let _ = writeln!(out, "| {} | {} |", at.name(), at.doc());
     }
     out.push_str("\n## Requests\n\n| rule | request | start | H2D Rsp | snoops |\n|---|---|---|---|---|\n");
@@ -63,7 +63,7 @@ pub fn markdown() -> String {
 }
 
 /// Every change of state that a row makes, once: from, to, by what.
-pub fn edges() -> BTreeSet<(At, At, String)> {
+pub fn edges() -> BTreeSet<(CacheLineState, CacheLineState, String)> {
     let issued = REQUESTS.iter().flat_map(|r| r.starts.iter().map(move |(from, to)| (*from, *to, name(r).to_owned())));
     let snooped = rows().flat_map(|r| r.replies.iter().map(move |p| (r.at, p.next, format!("Snp{}", r.snoop.name()))));
     let answered = answers::ROWS.iter().map(|r| {
@@ -76,25 +76,25 @@ pub fn edges() -> BTreeSet<(At, At, String)> {
     issued.chain(snooped).chain(answered).filter(|(from, to, _)| from != to).collect()
 }
 
-fn name(row: &Request) -> &'static str {
+fn name(row: &CacheRequestRow) -> &'static str {
     row.op.name().unwrap_or("?")
 }
 
-fn starts(row: &Request) -> String {
+fn starts(row: &CacheRequestRow) -> String {
     if row.starts.is_empty() {
         return "whole cache I".into();
     }
     row.starts.iter().map(|(at, _)| at.name()).collect::<Vec<_>>().join(", ")
 }
 
-fn names(answers: &[Answer]) -> String {
+fn names(answers: &[HostAnswer]) -> String {
     if answers.is_empty() {
         return "none".into();
     }
     answers.iter().map(|a| a.name()).collect::<Vec<_>>().join(", ")
 }
 
-fn snooped(row: &Request) -> String {
+fn snooped(row: &CacheRequestRow) -> String {
     match row.snooped {
         Snooped::Nobody => "none".into(),
         Snooped::Owner(snoop) => format!("Snp{} to the owner", snoop.name()),
@@ -109,21 +109,21 @@ mod tests {
     #[test]
     fn every_state_can_be_reached_from_i_and_left() {
         let edges = edges();
-        let mut reached = BTreeSet::from([At::I]);
+        let mut reached = BTreeSet::from([CacheLineState::I]);
         // RdOnce, EvI and the like are reached by snoops; a store that waits makes RdGoESt of RdGoE, and M of E.
         loop {
-            let mut next: BTreeSet<At> =
+            let mut next: BTreeSet<CacheLineState> =
                 edges.iter().filter(|(f, _, _)| reached.contains(f)).map(|(_, t, _)| *t).collect();
-            if next.contains(&At::RdGoE) {
-                next.extend([At::RdGoESt, At::M]);
+            if next.contains(&CacheLineState::RdGoE) {
+                next.extend([CacheLineState::RdGoESt, CacheLineState::M]);
             }
             if next.is_subset(&reached) {
                 break;
             }
             reached.extend(next);
         }
-        assert_eq!(reached, At::ALL.iter().copied().collect());
-        assert!(At::ALL.iter().all(|at| edges.iter().any(|(from, _, _)| from == at)));
+        assert_eq!(reached, CacheLineState::ALL.iter().copied().collect());
+        assert!(CacheLineState::ALL.iter().all(|at| edges.iter().any(|(from, _, _)| from == at)));
     }
 
     #[test]

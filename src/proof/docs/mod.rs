@@ -2,16 +2,16 @@
 //!
 //! Made from the rows by which the agents act, so the page cannot say anything else.
 
-use crate::explore::{Step, System};
+use crate::explore::{ChartStep, ExploredSystem};
 use crate::systems::mem::{self as systems, Setup};
 use crate::systems::part::Member;
 use scalepool_coherence::bias::tables as bias;
-use scalepool_coherence::cache::state::{At, Snoop};
+use scalepool_coherence::cache::state::{CacheLineState, Snoop};
 use scalepool_coherence::cache::{answers, requests, snoops};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::LineAddr;
 use scalepool_coherence::mem::HostReq;
-use scalepool_coherence::mem::tables::{self as mem, Record};
+use scalepool_coherence::mem::tables::{self as mem, DirectoryRecord};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
@@ -76,7 +76,7 @@ fn device_diagrams() -> String {
 }
 
 fn device_tables() -> String {
-    let states = At::ALL.iter().map(|at| vec![at.name().to_owned(), at.doc().to_owned()]);
+    let states = CacheLineState::ALL.iter().map(|at| vec![at.name().to_owned(), at.doc().to_owned()]);
     let requests = requests::REQUESTS.iter().map(|r| {
         let starts: Vec<_> = r.starts.iter().map(|(from, to)| format!("{} -> {}", from.name(), to.name())).collect();
         let answers: Vec<_> = r.answers.iter().map(|a| a.name()).collect();
@@ -90,19 +90,20 @@ fn device_tables() -> String {
     let answers = answers::ROWS
         .iter()
         .map(|r| vec![r.rule.to_owned(), r.at.name().into(), got(r.got), r.next.name().into(), format!("{:?}", r.act)]);
-    let snoops = At::ALL.iter().flat_map(|&at| Snoop::ALL.iter().map(move |&s| snoops::row_of(at, s))).map(|r| {
-        let replies = r.replies.iter().map(|reply| {
-            let data = match reply.forward {
-                snoops::Forward::No => "",
-                snoops::Forward::Now => " + data",
-                snoops::Forward::Owed => " + data later",
-            };
-            format!("{}{data} -> {}", code(reply.rsp.name()), reply.next.name())
+    let snoops =
+        CacheLineState::ALL.iter().flat_map(|&at| Snoop::ALL.iter().map(move |&s| snoops::row_of(at, s))).map(|r| {
+            let replies = r.replies.iter().map(|reply| {
+                let data = match reply.forward {
+                    snoops::Forward::No => "",
+                    snoops::Forward::Now => " + data",
+                    snoops::Forward::Owed => " + data later",
+                };
+                format!("{}{data} -> {}", code(reply.rsp.name()), reply.next.name())
+            });
+            let replies: Vec<_> = replies.collect();
+            let cell = if replies.is_empty() { format!("impossible: {}", r.never) } else { replies.join("; ") };
+            vec![r.rule.to_owned(), r.at.name().into(), code(r.snoop.code().name()), cell]
         });
-        let replies: Vec<_> = replies.collect();
-        let cell = if replies.is_empty() { format!("impossible: {}", r.never) } else { replies.join("; ") };
-        vec![r.rule.to_owned(), r.at.name().into(), code(r.snoop.code().name()), cell]
-    });
     let readings = snoops::READINGS.iter().map(|r| {
         let to: Vec<_> = r.to.iter().map(|s| code(s.code().name())).collect();
         let data = match (r.data, r.written) {
@@ -143,8 +144,8 @@ fn host_diagram() -> String {
             let mut after = system.clone();
             after.apply(mv, &mut Vec::new());
             let label = match system.describe(mv) {
-                Step::Deliver { label, .. } => label,
-                Step::Act { text, .. } => text.split([' ', ',']).next().unwrap_or_default().to_owned(),
+                ChartStep::Deliver { label, .. } => label,
+                ChartStep::Act { text, .. } => text.split([' ', ',']).next().unwrap_or_default().to_owned(),
             };
             for (old, new) in system.agents().iter().zip(after.agents()) {
                 let (Member::Host(old), Member::Host(new)) = (old, new) else { continue };
@@ -172,7 +173,9 @@ fn bias_diagram() -> String {
             }
         }
     }
-    for r in mem::REQ_ROWS.iter().filter(|r| r.hdm_d && matches!(r.record, Record::Any | Record::Shared)) {
+    for r in
+        mem::REQ_ROWS.iter().filter(|r| r.hdm_d && matches!(r.record, DirectoryRecord::Any | DirectoryRecord::Shared))
+    {
         for op in r.opcodes {
             let meta = r.meta.map_or("NoOp".to_owned(), |m| code(m.name()));
             edge(&mut edges, "DeviceBias", "HostBias", format!("{} {meta}", code(op.name())));

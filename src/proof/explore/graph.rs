@@ -1,11 +1,12 @@
 //! The states of a search as numbers and the moves between them, to look for what never ends.
 //!
-//! Detail: the moves of a state stand one behind the other, in the order of [`System::moves`](super::System::moves).
-//! Costs: 8 bytes a move (where it leads, which action it is part of) and 9 bytes a state (its first move, who waits,
-//! whether it is quiescent); the states themselves are not kept. For `cxl-cache-3` without renaming, 777,270 states and
-//! 2,688,927 moves, that is 44 MB beside the 122 MB of the search, and both questions take 7 % of its time.
+//! Detail: the moves of a state stand one behind the other, in the order of
+//! [`ExploredSystem::moves`](super::ExploredSystem::moves). Costs: 8 bytes a move (where it leads, which action it is
+//! part of) and 9 bytes a state (its first move, who waits, whether it is quiescent); the states themselves are not
+//! kept. For `cxl-cache-3` without renaming, 777,270 states and 2,688,927 moves, that is 44 MB beside the 122 MB of the
+//! search, and both questions take 7 % of its time.
 
-use super::system::{Fairness, Wait};
+use super::system::{AgentWait, Fairness};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
@@ -50,7 +51,7 @@ pub(super) struct Graph {
     /// Who waits in each state.
     waits: Vec<u32>,
     quiescent: Vec<bool>,
-    sets: Numbered<Vec<Wait>>,
+    sets: Numbered<Vec<AgentWait>>,
     actions: Numbered<u128>,
     /// Whether each action is owed strongly, from action 1 on.
     strong: Vec<bool>,
@@ -58,7 +59,7 @@ pub(super) struct Graph {
 
 impl Graph {
     /// The next state, as the search finds it.
-    pub fn push_state(&mut self, waits: &Vec<Wait>, quiescent: bool) {
+    pub fn push_state(&mut self, waits: &Vec<AgentWait>, quiescent: bool) {
         let set = self.sets.number(waits);
         self.waits.push(set);
         self.quiescent.push(quiescent);
@@ -132,15 +133,15 @@ impl Graph {
     }
 
     /// Everybody who waits in some state.
-    pub fn waits(&self) -> Vec<Wait> {
-        let mut all: Vec<Wait> = self.sets.values.iter().flatten().copied().collect();
+    pub fn waits(&self) -> Vec<AgentWait> {
+        let mut all: Vec<AgentWait> = self.sets.values.iter().flatten().copied().collect();
         all.sort_unstable();
         all.dedup();
         all
     }
 
     /// The states in which somebody waits.
-    pub fn waiting(&self, wait: Wait) -> Vec<u32> {
+    pub fn waiting(&self, wait: AgentWait) -> Vec<u32> {
         let has: Vec<bool> = self.sets.values.iter().map(|set| set.contains(&wait)).collect();
         (0..self.states()).filter(|&state| has[self.waits[state as usize] as usize]).collect()
     }

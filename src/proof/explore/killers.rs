@@ -7,16 +7,16 @@
 //! part of an exploration, a port, a second interface, an address decoder, the value that a load gets; tests of those parts
 //! find them.
 
-use super::named::{Named, find};
+use super::named::{NamedExploration, find};
 use scalepool_coherence::config::{CleanEvictAnswer, CoherenceConfig, WithoutBytes};
 use scalepool_coherence::mem::options::BlockAnswer;
-use scalepool_coherence::mutant::Mutant::{self, *};
+use scalepool_coherence::mutant::CoherenceMutant::{self, *};
 
 /// What finds a rule that is off.
 #[derive(Debug)]
 pub struct Killer {
     /// The rule that is off.
-    pub mutant: Mutant,
+    pub mutant: CoherenceMutant,
     /// Name of the exploration; `None`: a test of a part that explorations leave out.
     pub exploration: Option<&'static str>,
     /// Options that it needs.
@@ -27,19 +27,19 @@ pub struct Killer {
 
 impl Killer {
     /// The exploration and its configuration, the rule off.
-    pub fn case(&self) -> Option<(&'static Named, CoherenceConfig)> {
+    pub fn case(&self) -> Option<(&'static NamedExploration, CoherenceConfig)> {
         let mut config = CoherenceConfig { mutant: Some(self.mutant), ..CoherenceConfig::default() };
         (self.options)(&mut config);
         Some((find(self.exploration?)?, config))
     }
 }
 
-const fn found(mutant: Mutant, exploration: &'static str, rule: &'static str) -> Killer {
+const fn found(mutant: CoherenceMutant, exploration: &'static str, rule: &'static str) -> Killer {
     Killer { mutant, exploration: Some(exploration), options: |_| {}, rule }
 }
 
 const fn found_with(
-    mutant: Mutant,
+    mutant: CoherenceMutant,
     exploration: &'static str,
     options: fn(&mut CoherenceConfig),
     rule: &'static str,
@@ -47,14 +47,14 @@ const fn found_with(
     Killer { mutant, exploration: Some(exploration), options, rule }
 }
 
-const fn tested(mutant: Mutant, rule: &'static str) -> Killer {
+const fn tested(mutant: CoherenceMutant, rule: &'static str) -> Killer {
     Killer { mutant, exploration: None, options: |_| {}, rule }
 }
 
 /// Clean evicts are pulled, so that their data can be wrong.
 const PULLED: fn(&mut CoherenceConfig) = |c| c.clean_evict = CleanEvictAnswer::Pull;
 
-/// All of them, in the order of [`Mutant`].
+/// All of them, in the order of [`CoherenceMutant`].
 pub static KILLERS: &[Killer] = &[
     found_with(SnoopPassesGo, "cxl-cache-2-values", PULLED, "COH-ORD-06"),
     found_with(HomeDoesNotBlock, "cxl-cache-2-values", PULLED, "COH-REQ-20"),
@@ -144,6 +144,6 @@ pub static SHAPE_KILLERS: &[Killer] = &[
 ];
 
 /// What finds a mutant.
-pub fn of(mutant: Mutant) -> Option<&'static Killer> {
+pub fn of(mutant: CoherenceMutant) -> Option<&'static Killer> {
     KILLERS.iter().find(|k| k.mutant == mutant)
 }

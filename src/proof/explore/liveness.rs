@@ -34,9 +34,9 @@
 //! agents are renamed, nobody knows who waits.
 
 use super::graph::{Graph, OPTIONAL};
+use super::system::AgentWait;
 #[cfg(doc)]
 use super::system::Fairness;
-use super::system::Wait;
 use std::collections::{HashMap, VecDeque};
 
 /// What does not end.
@@ -45,7 +45,7 @@ pub(super) enum Endless {
     /// The work as a whole: no way leads to quiescence.
     Work,
     /// This wait.
-    Wait(Wait),
+    Wait(AgentWait),
 }
 
 /// A run that never ends: to a state, and round from there.
@@ -104,7 +104,7 @@ pub(super) fn endless_wait(graph: &Graph) -> Option<Lasso> {
     let mut list_of = vec![0_u32; graph.states() as usize];
     let mut list = 0;
     let mut judge = Judge::new(graph);
-    let mut first: Option<(Wait, Vec<u32>)> = None;
+    let mut first: Option<(AgentWait, Vec<u32>)> = None;
     for wait in graph.waits() {
         let mut lists = vec![graph.waiting(wait)];
         while let Some(states) = lists.pop() {
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use scalepool_kernel::Rng;
 
-    const WAIT: Wait = Wait { agent: 0, awaited: Awaited::Store, line: None };
+    const WAIT: AgentWait = AgentWait { agent: 0, awaited: Awaited::Store, line: None };
 
     /// A move: where it leads, and the fairness and number of its action.
     type Mv = (u32, Option<(Fairness, u128)>);

@@ -1,7 +1,7 @@
 //! Exhaustive exploration of the agents that the simulations clock.
 //!
-//! [`System`] is a set of agents with the messages between them; [`search()`] visits every state that any order of
-//! deliveries and operations can reach, checks the monitors in each, and gives the shortest way to the first fault;
+//! [`ExploredSystem`] is a set of agents with the messages between them; [`search()`] visits every state that any order
+//! of deliveries and operations can reach, checks the monitors in each, and gives the shortest way to the first fault;
 //! [`liveness`] asks of all of them together whether everything ends.
 //! [`named`] has the explorations that can be asked for by name, [`options`] what may be set in them, [`killers`] what each
 //! missing rule is found by.
@@ -15,6 +15,6 @@ pub mod options;
 pub mod search;
 pub mod system;
 
-pub use named::{Explored, NAMED, Named};
-pub use search::{Limits, REPEATS, Report, Violation, endless_event, search, search_with};
-pub use system::{Awaited, Fairness, Step, System, Wait, delivery};
+pub use named::{Explored, NAMED, NamedExploration};
+pub use search::{Counterexample, ExplorationReport, Limits, REPEATS, endless_event, search, search_with};
+pub use system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, delivery};

@@ -1,11 +1,11 @@
 //! The explorations by name.
 
 use super::options::{self, *};
-use super::{Limits, Report, System, search_with};
+use super::{ExplorationReport, ExploredSystem, Limits, search_with};
 use crate::flows::{FlowError, play};
 use crate::litmus::cores::start as cores;
 use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
-use crate::stress::Protocol;
+use crate::stress::StressProtocol;
 use crate::systems::bias::{self, Setup as BiasSetup};
 use crate::systems::cache::{self, ALL_REQUESTS, HINTED_REQUESTS, Setup as CacheSetup};
 use crate::systems::mem::{self, Setup as MemSetup};
@@ -18,17 +18,17 @@ use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 /// A start that can be searched, whatever its agents are.
 pub trait Explored {
     /// Visits every state; `progress` sees the counts now and then.
-    fn search(&self, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report;
+    fn search(&self, limits: Limits, progress: &mut dyn FnMut(&ExplorationReport)) -> ExplorationReport;
 
-    /// Follows a script, as [`Violation::script`](super::Violation::script) has it.
+    /// Follows a script, as [`Counterexample::script`](super::Counterexample::script) has it.
     ///
     /// # Errors
     /// A step that is not possible, a rule that is broken.
     fn follow(&self, script: &[&str]) -> Result<Chart, FlowError>;
 }
 
-impl<S: System> Explored for S {
-    fn search(&self, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report {
+impl<S: ExploredSystem> Explored for S {
+    fn search(&self, limits: Limits, progress: &mut dyn FnMut(&ExplorationReport)) -> ExplorationReport {
         search_with(self, limits, progress)
     }
 
@@ -39,18 +39,18 @@ impl<S: System> Explored for S {
 
 /// An exploration.
 #[derive(Debug)]
-pub struct Named {
+pub struct NamedExploration {
     /// Its name.
     pub name: &'static str,
     /// Who does what.
     pub doc: &'static str,
     /// Options that act in it.
     pub options: Acting,
-    /// Where it starts, under a configuration that [`Named::begin`] would take.
+    /// Where it starts, under a configuration that [`NamedExploration::begin`] would take.
     pub start: fn(CoherenceConfig) -> Box<dyn Explored>,
 }
 
-impl Named {
+impl NamedExploration {
     /// Where it starts.
     ///
     /// # Errors
@@ -72,31 +72,36 @@ fn mem(setup: MemSetup) -> Box<dyn Explored> {
 /// A litmus shape on two agents.
 macro_rules! shape {
     ($name:literal, $shape:ident, $protocol:expr, $options:expr) => {
-        Named { name: $name, doc: $shape.doc, options: $options, start: |config| cores(&$shape, $protocol, config) }
+        NamedExploration {
+            name: $name,
+            doc: $shape.doc,
+            options: $options,
+            start: |config| cores(&$shape, $protocol, config),
+        }
     };
 }
 
 /// All of them, on one line where nothing else is said.
-pub static NAMED: &[Named] = &[
-    Named {
+pub static NAMED: &[NamedExploration] = &[
+    NamedExploration {
         name: "cxl-cache-2",
         doc: "two caching devices: every request of CXL.cache, silent drops, waiting stores",
         options: CACHE_DROPS,
         start: |config| cache(CacheSetup::free(config, 2, ALL_REQUESTS)),
     },
-    Named {
+    NamedExploration {
         name: "cxl-cache-2-values",
         doc: "as cxl-cache-2, checked without the order rules V6 and V8: states and values only",
         options: CACHE_DROPS,
         start: |config| cache(CacheSetup { orders: false, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
-    Named {
+    NamedExploration {
         name: "cxl-cache-2-core",
         doc: "as cxl-cache-2, with reads and writes of the host's core",
         options: CACHE_DROPS,
         start: |config| cache(CacheSetup { core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
-    Named {
+    NamedExploration {
         name: "cxl-cache-2-poison",
         doc: "two caching devices, one of which writes poison: every request of CXL.cache, reads and writes of the host's core",
         options: CACHE_DROPS,
@@ -108,13 +113,13 @@ pub static NAMED: &[Named] = &[
             })
         },
     },
-    Named {
+    NamedExploration {
         name: "cxl-cache-3",
         doc: "three caching devices: reads, ItoMWr, evicts, silent drops, waiting stores",
         options: CACHE_DROPS,
         start: |config| cache(CacheSetup::free(config, 3, HINTED_REQUESTS)),
     },
-    Named {
+    NamedExploration {
         name: "cxl-cache-2-lines",
         doc: "two caching devices and two lines: ownership, full writes, silent drops",
         options: CACHE_LINES,
@@ -123,31 +128,31 @@ pub static NAMED: &[Named] = &[
             cache(CacheSetup { lines: 2, waiting_stores: false, ..setup })
         },
     },
-    Named {
+    NamedExploration {
         name: "hdm-db-2",
         doc: "two hosts of a device with back-invalidation: reads, ownership, stores, evicts",
         options: HDM_DB,
         start: |config| mem(MemSetup::core(config, 2)),
     },
-    Named {
+    NamedExploration {
         name: "hdm-db-3",
         doc: "three hosts of a device with back-invalidation: reads, ownership, stores, evicts",
         options: HDM_DB,
         start: |config| mem(MemSetup::core(config, 3)),
     },
-    Named {
+    NamedExploration {
         name: "hdm-db-2-all",
         doc: "two hosts: every request of CXL.mem, every write-back, stores, silent drops",
         options: HDM_DB,
         start: |config| mem(MemSetup { device: Vec::new(), ..MemSetup::everything(config, 2) }),
     },
-    Named {
+    NamedExploration {
         name: "hdm-db-2-loads",
         doc: "two hosts that request ownership for waiting loads and stores",
         options: HDM_DB,
         start: |config| mem(MemSetup::waiting_accesses(config, 2)),
     },
-    Named {
+    NamedExploration {
         name: "hdm-db-2-poison",
         doc: "two hosts, one of which stores poison, and the device's own cache",
         options: HDM_DB,
@@ -155,19 +160,19 @@ pub static NAMED: &[Named] = &[
             mem(MemSetup { poisoners: IdSet::of_bits(0b010), device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) })
         },
     },
-    Named {
+    NamedExploration {
         name: "hdm-db-device",
         doc: "two hosts and the device's own cache",
         options: HDM_DB_OWN,
         start: |config| mem(MemSetup { device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
     },
-    Named {
+    NamedExploration {
         name: "hdm-db-filter",
         doc: "two hosts, two lines, one entry of the snoop filter",
         options: HDM_DB_OWNERS,
         start: |config| mem(MemSetup::one_entry(config)),
     },
-    Named {
+    NamedExploration {
         name: "hdm-db-block",
         doc: "a host that owns two lines, and a device that takes them back with block back-invalidates",
         options: HDM_DB_BLOCKS,
@@ -176,25 +181,25 @@ pub static NAMED: &[Named] = &[
             mem(MemSetup { device: vec![DeviceOp::Evict], ..MemSetup::blocks(config, 1, &ops) })
         },
     },
-    Named {
+    NamedExploration {
         name: "hdm-db-uio",
         doc: "two holders of lines, and reads and writes of CXL.io peers (UIO)",
         options: HDM_DB_UIO,
         start: |config| mem(MemSetup::uio(config)),
     },
-    Named {
+    NamedExploration {
         name: "hdm-db-two-levels",
         doc: "a host whose two caching devices hold lines of a device with back-invalidation, and one host more",
         options: HDM_DB_LEVELS,
         start: |config| Box::new(mem::two_levels(config, 2)),
     },
-    Named {
+    NamedExploration {
         name: "hdm-d",
         doc: "a host and a device with bias flips both ways",
         options: HDM_D,
         start: |config| Box::new(bias::system(BiasSetup::everything(config))),
     },
-    Named {
+    NamedExploration {
         name: "hdm-d-poison",
         doc: "a host and a device that stores and writes poison, with bias flips both ways",
         options: HDM_D,
@@ -202,33 +207,33 @@ pub static NAMED: &[Named] = &[
             Box::new(bias::system(BiasSetup { poisoners: IdSet::of_bits(0b01), ..BiasSetup::everything(config) }))
         },
     },
-    shape!("cxl-cache-corr", CORR, Protocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-coww", COWW, Protocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-cowr", COWR, Protocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-corw", CORW, Protocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-mp", MP, Protocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-sb", SB, Protocol::Cache(2), CACHE_CORES),
-    shape!("cxl-cache-2+2w", WW, Protocol::Cache(2), CACHE_CORES),
-    shape!("hdm-db-corr", CORR, Protocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-coww", COWW, Protocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-cowr", COWR, Protocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-corw", CORW, Protocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-mp", MP, Protocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-sb", SB, Protocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-db-2+2w", WW, Protocol::HdmDb(2), HDM_DB_CORES),
-    shape!("hdm-d-corr", CORR, Protocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-coww", COWW, Protocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-cowr", COWR, Protocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-corw", CORW, Protocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-mp", MP, Protocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-sb", SB, Protocol::HdmD, HDM_D_CORES),
-    shape!("hdm-d-2+2w", WW, Protocol::HdmD, HDM_D_CORES),
+    shape!("cxl-cache-corr", CORR, StressProtocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-coww", COWW, StressProtocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-cowr", COWR, StressProtocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-corw", CORW, StressProtocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-mp", MP, StressProtocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-sb", SB, StressProtocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-2+2w", WW, StressProtocol::Cache(2), CACHE_CORES),
+    shape!("hdm-db-corr", CORR, StressProtocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-coww", COWW, StressProtocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-cowr", COWR, StressProtocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-corw", CORW, StressProtocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-mp", MP, StressProtocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-sb", SB, StressProtocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-2+2w", WW, StressProtocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-d-corr", CORR, StressProtocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-coww", COWW, StressProtocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-cowr", COWR, StressProtocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-corw", CORW, StressProtocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-mp", MP, StressProtocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-sb", SB, StressProtocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-2+2w", WW, StressProtocol::HdmD, HDM_D_CORES),
 ];
 
 /// What the device's own cache does.
 const OWN_CACHE: &[DeviceOp] = &[DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict];
 
 /// The exploration of a name.
-pub fn find(name: &str) -> Option<&'static Named> {
+pub fn find(name: &str) -> Option<&'static NamedExploration> {
     NAMED.iter().find(|n| n.name == name)
 }

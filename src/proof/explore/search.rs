@@ -7,10 +7,10 @@
 use super::fingerprint::{Visited, fingerprint};
 use super::graph::Graph;
 use super::liveness::{self, Endless, Lasso};
-use super::system::{Fairness, Step, System, Wait};
+use super::system::{AgentWait, ChartStep, ExploredSystem, Fairness};
 use crate::flows::name;
 use scalepool_coherence::chart::Chart;
-use scalepool_coherence::event::Event;
+use scalepool_coherence::event::CoherenceEvent;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{PoisonError, RwLock};
@@ -21,8 +21,8 @@ use std::thread::Scope;
 pub struct Limits {
     /// Most states that it visits; with more it gives up.
     pub states: usize,
-    /// Whether to rename interchangeable agents ([`System::canonical`]). A way to a fault is then looked for again
-    /// without renaming, so that its agents keep their names; so is what never ends.
+    /// Whether to rename interchangeable agents ([`ExploredSystem::canonical`]). A way to a fault is then looked for
+    /// again without renaming, so that its agents keep their names; so is what never ends.
     pub symmetry: bool,
     /// Whether to look for what never ends, when all states were visited and no rule is broken in one.
     pub liveness: bool,
@@ -38,13 +38,13 @@ impl Default for Limits {
 
 /// A fault with the way to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
+pub struct Counterexample {
     /// What is broken.
-    pub event: Event,
+    pub event: CoherenceEvent,
     /// Names of the agents, the columns of a chart.
     pub columns: Vec<String>,
     /// Every step from the start, the last one breaks the rule.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ChartStep>,
     /// Something never ends: from this step on (counted from 0) the steps come again and again. Behind the last step:
     /// nothing more happens.
     pub repeats: Option<usize>,
@@ -52,7 +52,7 @@ pub struct Violation {
     pub script: Vec<String>,
 }
 
-impl Violation {
+impl Counterexample {
     /// The way to the fault as a message sequence chart.
     pub fn chart(&self) -> Chart {
         Chart::new(&self.columns, &self.steps, self.event.to_string()).repeating(self.repeats)
@@ -61,7 +61,7 @@ impl Violation {
 
 /// What the search found. Equal on every machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct ExplorationReport {
     /// Different states.
     pub states: usize,
     /// Moves tried.
@@ -73,7 +73,7 @@ pub struct Report {
     /// Whether all states were visited, and, if that was asked for, all moves looked at for what never ends.
     pub complete: bool,
     /// The first fault, if any; the search ends there.
-    pub violation: Option<Violation>,
+    pub violation: Option<Counterexample>,
     /// Outcomes of the visited states without a move, each with the number of moves that end there.
     pub outcomes: BTreeMap<String, u64>,
 }
@@ -88,12 +88,16 @@ const PART_STATES: usize = 256;
 const PROGRESS_STATES: usize = 1 << 14;
 
 /// Visits every state reachable from `start`.
-pub fn search<S: System>(start: &S, limits: Limits) -> Report {
+pub fn search<S: ExploredSystem>(start: &S, limits: Limits) -> ExplorationReport {
     search_with(start, limits, &mut |_| ())
 }
 
 /// As [`search()`]; `progress` sees the counts now and then.
-pub fn search_with<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report {
+pub fn search_with<S: ExploredSystem>(
+    start: &S,
+    limits: Limits,
+    progress: &mut dyn FnMut(&ExplorationReport),
+) -> ExplorationReport {
     let named = Limits { symmetry: false, ..limits };
     if limits.symmetry {
         let report = run(start, Limits { liveness: false, ..limits }, progress);
@@ -102,7 +106,7 @@ pub fn search_with<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMu
         }
         // Renaming loses which agent is which: the way to the fault, and who waits, is looked for again with names.
         let again = run(start, named, progress);
-        if again.violation.is_some() { again } else { Report { complete: again.complete, ..report } }
+        if again.violation.is_some() { again } else { ExplorationReport { complete: again.complete, ..report } }
     } else {
         run(start, named, progress)
     }
@@ -130,7 +134,7 @@ struct Edge {
 struct NewState<S> {
     state: S,
     /// The first rule that is broken in it.
-    broken: Option<Box<Event>>,
+    broken: Option<Box<CoherenceEvent>>,
     /// The name of the outcome, where no move is left.
     outcome: Option<Box<str>>,
     /// How many wait; they stand in [`Expansion::waits`].
@@ -144,8 +148,8 @@ struct Expansion<S> {
     moves: Vec<usize>,
     edges: Vec<Edge>,
     new: Vec<NewState<S>>,
-    faults: Vec<Event>,
-    waits: Vec<Wait>,
+    faults: Vec<CoherenceEvent>,
+    waits: Vec<AgentWait>,
 }
 
 impl<S> Default for Expansion<S> {
@@ -155,17 +159,17 @@ impl<S> Default for Expansion<S> {
 }
 
 /// Makes the moves of states, and judges what is new.
-struct Expander<S: System> {
+struct Expander<S: ExploredSystem> {
     symmetry: bool,
     liveness: bool,
     /// What the part at work has found itself.
     found: Visited,
     moves: Vec<S::Move>,
     after_moves: Vec<S::Move>,
-    events: Vec<Event>,
+    events: Vec<CoherenceEvent>,
 }
 
-impl<S: System> Expander<S> {
+impl<S: ExploredSystem> Expander<S> {
     fn new(limits: Limits) -> Self {
         let (moves, after_moves, events) = Default::default();
         Self {
@@ -238,19 +242,19 @@ impl<S: System> Expander<S> {
 struct Progress<'a, S> {
     start: &'a S,
     limits: Limits,
-    report: Report,
+    report: ExplorationReport,
     origins: Vec<Origin>,
     ends: BTreeMap<u32, (String, u64)>,
     graph: Option<Graph>,
     /// States of the next level.
     next: Vec<S>,
-    progress: &'a mut dyn FnMut(&Report),
+    progress: &'a mut dyn FnMut(&ExplorationReport),
 }
 
-impl<S: System> Progress<'_, S> {
+impl<S: ExploredSystem> Progress<'_, S> {
     /// The next number is that of a new state; `false`: the search ends here, with a fault if there is one.
-    fn add(&mut self, new: NewState<S>, waits: &mut impl Iterator<Item = Wait>, origin: Origin) -> bool {
-        let waits: Vec<Wait> = waits.take(new.waits).collect();
+    fn add(&mut self, new: NewState<S>, waits: &mut impl Iterator<Item = AgentWait>, origin: Origin) -> bool {
+        let waits: Vec<AgentWait> = waits.take(new.waits).collect();
         if let Some(event) = new.broken {
             return self.fault(*event, origin);
         }
@@ -272,7 +276,7 @@ impl<S: System> Progress<'_, S> {
     }
 
     /// A move breaks a rule, or leads where one is broken.
-    fn fault(&mut self, event: Event, (number, ordinal): Origin) -> bool {
+    fn fault(&mut self, event: CoherenceEvent, (number, ordinal): Origin) -> bool {
         let ordinals: Vec<u16> = path(&self.origins, number).into_iter().chain([ordinal]).collect();
         self.report.depth += 1;
         self.report.violation = Some(way(self.start, event, &ordinals, None));
@@ -326,7 +330,7 @@ impl<S: System> Progress<'_, S> {
 type Worker<S> = (Sender<Vec<S>>, Receiver<Expansion<S>>);
 
 /// A thread that expands what comes until nothing more does.
-fn worker<'scope, S: System + 'scope>(
+fn worker<'scope, S: ExploredSystem + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     limits: Limits,
     visited: &'scope RwLock<Visited>,
@@ -347,11 +351,15 @@ fn worker<'scope, S: System + 'scope>(
     (give, answers)
 }
 
-fn run<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report {
+fn run<S: ExploredSystem>(
+    start: &S,
+    limits: Limits,
+    progress: &mut dyn FnMut(&ExplorationReport),
+) -> ExplorationReport {
     let mut known = Progress {
         start,
         limits,
-        report: Report { by_name: !limits.symmetry, ..Report::default() },
+        report: ExplorationReport { by_name: !limits.symmetry, ..ExplorationReport::default() },
         origins: Vec::new(),
         ends: BTreeMap::new(),
         graph: limits.liveness.then(Graph::default),
@@ -427,13 +435,13 @@ fn outcomes(ends: BTreeMap<u32, (String, u64)>) -> BTreeMap<String, u64> {
 }
 
 /// The invariants, and that whatever is open can go on. Leaves the possible moves in `moves`.
-fn judge<S: System>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<Event>) {
+fn judge<S: ExploredSystem>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<CoherenceEvent>) {
     state.check(events);
     state.moves(moves);
     if state.is_idle() {
         state.check_idle(events);
     } else if !moves.iter().any(|&mv| state.fairness(mv) == Fairness::Strong) {
-        events.push(Event::new(
+        events.push(CoherenceEvent::new(
             "COH-INV-09",
             None,
             "system",
@@ -447,26 +455,32 @@ fn judge<S: System>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<Event>
 pub const REPEATS: &str = "again and again";
 
 /// The wait that never ends, or all work, with the steps that come again and again: from `first` on of `steps`.
-pub fn endless_event(columns: &[String], wait: Option<Wait>, first: usize, steps: usize) -> Event {
+pub fn endless_event(columns: &[String], wait: Option<AgentWait>, first: usize, steps: usize) -> CoherenceEvent {
     let how = match steps - first {
         0 => "nothing more happens".to_owned(),
         1 => format!("step {steps} comes again and again"),
         _ => format!("steps {} to {steps} come again and again", first + 1),
     };
     match wait {
-        Some(Wait { agent, awaited, line }) => {
+        Some(AgentWait { agent, awaited, line }) => {
             let at = columns.get(agent).map_or("?", String::as_str);
-            Event::new("COH-INV-10", line, at, format!("{awaited} that waits for ever: {how}"), "an end of every wait")
+            CoherenceEvent::new(
+                "COH-INV-10",
+                line,
+                at,
+                format!("{awaited} that waits for ever: {how}"),
+                "an end of every wait",
+            )
         }
         None => {
             let found = format!("no way to an end of all work: {how}");
-            Event::new("COH-INV-09", None, "system", found, "every state reaches quiescence")
+            CoherenceEvent::new("COH-INV-09", None, "system", found, "every state reaches quiescence")
         }
     }
 }
 
 /// The run that never ends.
-fn endless<S: System>(start: &S, lasso: &Lasso, origins: &[Origin]) -> Violation {
+fn endless<S: ExploredSystem>(start: &S, lasso: &Lasso, origins: &[Origin]) -> Counterexample {
     let mut ordinals = path(origins, lasso.state);
     let first = ordinals.len();
     ordinals.extend(&lasso.round);
@@ -491,7 +505,12 @@ fn path(origins: &[Origin], mut number: u32) -> Vec<u16> {
 }
 
 /// The steps of some moves from the start.
-fn way<S: System>(start: &S, event: Event, ordinals: &[u16], repeats: Option<usize>) -> Violation {
+fn way<S: ExploredSystem>(
+    start: &S,
+    event: CoherenceEvent,
+    ordinals: &[u16],
+    repeats: Option<usize>,
+) -> Counterexample {
     let columns = start.columns();
     let mut state = start.clone();
     let (mut moves, mut events) = (Vec::new(), Vec::new());
@@ -517,5 +536,5 @@ fn way<S: System>(start: &S, event: Event, ordinals: &[u16], repeats: Option<usi
     if repeats == Some(steps.len()) {
         script.push(REPEATS.to_owned());
     }
-    Violation { event, columns, steps, repeats, script }
+    Counterexample { event, columns, steps, repeats, script }
 }

@@ -1,9 +1,9 @@
 //! What can be explored.
 
 use super::fingerprint::fingerprint;
-pub use scalepool_coherence::chart::{Sent, Step};
-use scalepool_coherence::content::{Content, LineAddr};
-use scalepool_coherence::event::Event;
+pub use scalepool_coherence::chart::{ChartStep, SentMessage};
+use scalepool_coherence::content::{LineAddr, LineContent};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::message::{Dir, Msg};
 use std::fmt::{self, Debug};
 use std::hash::Hash;
@@ -42,7 +42,7 @@ impl fmt::Display for Awaited {
 
 /// Somebody who waits. While it stands in every state of a stretch of a run, it is one and the same wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Wait {
+pub struct AgentWait {
     /// Column of who waits.
     pub agent: usize,
     /// The request, load or store that is not finished yet.
@@ -51,8 +51,8 @@ pub struct Wait {
     pub line: Option<LineAddr>,
 }
 
-/// The action of a delivery ([`System::action`]): one message on its link, whatever its data.
-pub fn delivery<D: Content>(link: usize, dir: Dir, msg: &Msg<D>) -> u128 {
+/// The action of a delivery ([`ExploredSystem::action`]): one message on its link, whatever its data.
+pub fn delivery<D: LineContent>(link: usize, dir: Dir, msg: &Msg<D>) -> u128 {
     let mut msg = msg.clone();
     if let Some(data) = msg.data_mut() {
         *data = D::ones();
@@ -61,7 +61,7 @@ pub fn delivery<D: Content>(link: usize, dir: Dir, msg: &Msg<D>) -> u128 {
 }
 
 /// A whole system as one state.
-pub trait System: Clone + Eq + Hash + Send + Sync {
+pub trait ExploredSystem: Clone + Eq + Hash + Send + Sync {
     /// A move.
     type Move: Copy + Debug + PartialEq + Send;
 
@@ -80,7 +80,7 @@ pub trait System: Clone + Eq + Hash + Send + Sync {
     fn action(&self, mv: Self::Move) -> u128;
 
     /// Everybody who waits, in any order.
-    fn waits(&self, out: &mut Vec<Wait>);
+    fn waits(&self, out: &mut Vec<AgentWait>);
 
     /// Whether the run may rest here for ever: nothing is open, nothing under way, and nobody waits.
     fn is_quiescent(&self) -> bool {
@@ -90,19 +90,19 @@ pub trait System: Clone + Eq + Hash + Send + Sync {
     }
 
     /// Makes a move. Broken rules go to `events`.
-    fn apply(&mut self, mv: Self::Move, events: &mut Vec<Event>);
+    fn apply(&mut self, mv: Self::Move, events: &mut Vec<CoherenceEvent>);
 
-    /// What the move is in words; called on the state before [`System::apply`], for counterexamples only.
-    fn describe(&self, mv: Self::Move) -> Step;
+    /// What the move is in words; called on the state before [`ExploredSystem::apply`], for counterexamples only.
+    fn describe(&self, mv: Self::Move) -> ChartStep;
 
     /// The invariants of `coherence` §4 in this state.
-    fn check(&self, events: &mut Vec<Event>);
+    fn check(&self, events: &mut Vec<CoherenceEvent>);
 
     /// Nothing open and nothing under way.
     fn is_idle(&self) -> bool;
 
-    /// What is asked in an idle state besides ([`System::check`]): V14.
-    fn check_idle(&self, _events: &mut Vec<Event>) {}
+    /// What is asked in an idle state besides ([`ExploredSystem::check`]): V14.
+    fn check_idle(&self, _events: &mut Vec<CoherenceEvent>) {}
 
     /// The state's name as an outcome, when no move is left.
     fn outcome(&self) -> String {
@@ -130,7 +130,7 @@ pub fn outcome(letters: &str, fresh: bool, poison: Option<(bool, &[Vec<bool>])>)
 
 /// Every state that the moves of a system lead to.
 #[cfg(test)]
-pub(crate) fn reachable<S: System>(start: &S) -> Vec<S> {
+pub(crate) fn reachable<S: ExploredSystem>(start: &S) -> Vec<S> {
     let mut seen = std::collections::HashSet::from([fingerprint(start)]);
     let mut states = vec![start.clone()];
     let mut next = 0;
@@ -151,7 +151,7 @@ pub(crate) fn reachable<S: System>(start: &S) -> Vec<S> {
 
 /// How many different states are left when agents are renamed, where every renaming of a state is to be the same one.
 #[cfg(test)]
-pub(crate) fn orbits<S: System>(states: &[S], agents: usize, renamed: impl Fn(S, &[usize]) -> S) -> usize {
+pub(crate) fn orbits<S: ExploredSystem>(states: &[S], agents: usize, renamed: impl Fn(S, &[usize]) -> S) -> usize {
     let orders: &[&[usize]] = match agents {
         2 => &[&[1, 0]],
         _ => &[&[0, 2, 1], &[1, 0, 2], &[1, 2, 0], &[2, 0, 1], &[2, 1, 0]],

@@ -1,6 +1,6 @@
 //! Flows of HDM-D (`coherence` §3.3): a device with a bias table and its host.
 
-use super::{Flow, play};
+use super::{ChartedFlow, play};
 use crate::systems::bias::{Setup, system};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::IdSet;
@@ -8,17 +8,23 @@ use scalepool_coherence::mem::HostReq;
 use scalepool_coherence::mem::tables::Copy4::{self, E, I, M, S};
 
 /// `start`: state of the device, of the host.
-fn flow(name: &'static str, doc: &'static str, host: HostReq, start: [Copy4; 2], script: &[&'static str]) -> Flow {
+fn flow(
+    name: &'static str,
+    doc: &'static str,
+    host: HostReq,
+    start: [Copy4; 2],
+    script: &[&'static str],
+) -> ChartedFlow {
     let setup = Setup { host: vec![host], ..Setup::everything(CoherenceConfig::default()) };
-    Flow { name, doc, chart: play(name, system(setup).start_at(&start), script) }
+    ChartedFlow { name, doc, chart: play(name, system(setup).start_at(&start), script) }
 }
 
 /// Poison on its way (`fabric` §1.8, `memory` §6.3): the host stores poison, and holds poison where it starts in M.
-pub fn poison() -> Vec<Flow> {
+pub fn poison() -> Vec<ChartedFlow> {
     let poisoned = |name, doc, start: [Copy4; 2], script: &[&'static str]| {
         let everything = Setup::everything(CoherenceConfig::default());
         let setup = Setup { host: vec![HostReq::RD_ANY], poisoners: IdSet::of_bits(0b10), ..everything };
-        Flow { name, doc, chart: play(name, system(setup).start_at(&start), script) }
+        ChartedFlow { name, doc, chart: play(name, system(setup).start_at(&start), script) }
     };
     vec![
         poisoned(
@@ -37,7 +43,7 @@ pub fn poison() -> Vec<Flow> {
 }
 
 /// Each request of the device, in host bias.
-pub fn requests() -> Vec<Flow> {
+pub fn requests() -> Vec<ChartedFlow> {
     let request = |name, doc, start, word| flow(name, doc, HostReq::RD_ANY, start, &[word]);
     vec![
         request("hdmd-rdcurr", "RdCurr: MemRdFwd says what the host keeps; nothing flips.", [I, E], "device: RdCurr"),
@@ -72,7 +78,7 @@ pub fn requests() -> Vec<Flow> {
 }
 
 /// Flips both ways, and the order that they need.
-pub fn flips() -> Vec<Flow> {
+pub fn flips() -> Vec<ChartedFlow> {
     let rd = &["host: MemRd"];
     vec![
         flow(

@@ -1,8 +1,8 @@
 //! Flows of CXL.cache (`coherence` §2): two devices and a home.
 
-use super::{Flow, play};
+use super::{ChartedFlow, play};
 use crate::systems::cache::{ALL_REQUESTS, Setup, system};
-use scalepool_coherence::cache::state::At::{self, E, I, M, S};
+use scalepool_coherence::cache::state::CacheLineState::{self, E, I, M, S};
 use scalepool_coherence::config::{
     CleanEvictAnswer, CoherenceConfig, ErrorAnswer, ErrorRange, SnpCurOnClean, SnpDataOnM,
 };
@@ -13,15 +13,15 @@ fn with(
     name: &'static str,
     doc: &'static str,
     config: CoherenceConfig,
-    start: [At; 2],
+    start: [CacheLineState; 2],
     script: &[&'static str],
-) -> Flow {
+) -> ChartedFlow {
     let menu: Vec<_> = ALL_REQUESTS.iter().copied().chain([D2hReqOpcode::CacheFlushed]).collect();
     let system = system(Setup { core: true, ..Setup::free(config, 2, &menu) }).start_at(&start);
-    Flow { name, doc, chart: play(name, system, script) }
+    ChartedFlow { name, doc, chart: play(name, system, script) }
 }
 
-fn flow(name: &'static str, doc: &'static str, start: [At; 2], script: &[&'static str]) -> Flow {
+fn flow(name: &'static str, doc: &'static str, start: [CacheLineState; 2], script: &[&'static str]) -> ChartedFlow {
     with(name, doc, CoherenceConfig::default(), start, script)
 }
 
@@ -31,14 +31,14 @@ fn failing() -> CoherenceConfig {
 }
 
 /// Device 1 writes poison, and holds poison where it starts in M.
-fn poisoned(name: &'static str, doc: &'static str, start: [At; 2], script: &[&'static str]) -> Flow {
+fn poisoned(name: &'static str, doc: &'static str, start: [CacheLineState; 2], script: &[&'static str]) -> ChartedFlow {
     let free = Setup::free(CoherenceConfig::default(), 2, ALL_REQUESTS);
     let system = system(Setup { core: true, poisoners: IdSet::of_bits(0b10), ..free }).start_at(&start);
-    Flow { name, doc, chart: play(name, system, script) }
+    ChartedFlow { name, doc, chart: play(name, system, script) }
 }
 
 /// Poison on its way (`fabric` §1.8, `memory` §6.3).
-pub fn poison() -> Vec<Flow> {
+pub fn poison() -> Vec<ChartedFlow> {
     vec![
         poisoned(
             "poison-forwarded",
@@ -74,7 +74,7 @@ pub fn poison() -> Vec<Flow> {
 }
 
 /// Each request of §2.2.
-pub fn requests() -> Vec<Flow> {
+pub fn requests() -> Vec<ChartedFlow> {
     vec![
         flow(
             "rdcurr",
@@ -191,7 +191,7 @@ pub fn requests() -> Vec<Flow> {
 }
 
 /// Each snoop on each state (§2.3).
-pub fn snoops() -> Vec<Flow> {
+pub fn snoops() -> Vec<ChartedFlow> {
     let config = CoherenceConfig::default;
     vec![
         flow("snpdata-e", "SnpData on E: RspSHitSE, S stays.", [I, E], &["device 0: RdShared"]),
@@ -237,7 +237,7 @@ pub fn snoops() -> Vec<Flow> {
 }
 
 /// Orders of messages that need care (§2.4 to §2.7).
-pub fn races() -> Vec<Flow> {
+pub fn races() -> Vec<ChartedFlow> {
     vec![
         flow(
             "data-before-go",

@@ -1,6 +1,6 @@
 //! Flows of HDM-DB (`coherence` §3.2, §3.4, §3.5): two hosts and a device.
 
-use super::{Flow, play};
+use super::{ChartedFlow, play};
 use crate::systems::mem::{Setup, system};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::IdSet;
@@ -17,16 +17,22 @@ fn setup(mem: MemConfig, requests: &[HostReq]) -> Setup {
     }
 }
 
-fn of(name: &'static str, doc: &'static str, setup: Setup, start: [Copy4; 2], script: &[&'static str]) -> Flow {
-    Flow { name, doc, chart: play(name, system(setup).start_at(&start), script) }
+fn of(name: &'static str, doc: &'static str, setup: Setup, start: [Copy4; 2], script: &[&'static str]) -> ChartedFlow {
+    ChartedFlow { name, doc, chart: play(name, system(setup).start_at(&start), script) }
 }
 
-fn flow(name: &'static str, doc: &'static str, request: HostReq, start: [Copy4; 2], script: &[&'static str]) -> Flow {
+fn flow(
+    name: &'static str,
+    doc: &'static str,
+    request: HostReq,
+    start: [Copy4; 2],
+    script: &[&'static str],
+) -> ChartedFlow {
     of(name, doc, setup(MemConfig::default(), &[request]), start, script)
 }
 
 /// Poison on its way (`fabric` §1.8, `memory` §6.3): host 1 stores poison, and holds poison where it starts in M.
-pub fn poison() -> Vec<Flow> {
+pub fn poison() -> Vec<ChartedFlow> {
     let poisoned = |name, doc, script: &[&'static str]| {
         let setup = Setup { poisoners: IdSet::of_bits(0b10), ..setup(MemConfig::default(), &[HostReq::RD_ANY]) };
         of(name, doc, setup, [I, M], script)
@@ -51,7 +57,7 @@ pub fn poison() -> Vec<Flow> {
 }
 
 /// Each request without data of §3.2.
-pub fn requests() -> Vec<Flow> {
+pub fn requests() -> Vec<ChartedFlow> {
     let rd = &["host 0: MemRd"];
     vec![
         flow(
@@ -124,7 +130,7 @@ pub fn requests() -> Vec<Flow> {
 }
 
 /// Writes of a dirty line (§3.2).
-pub fn writes() -> Vec<Flow> {
+pub fn writes() -> Vec<ChartedFlow> {
     let write = |name, doc, word| flow(name, doc, HostReq::RD_ANY, [M, I], &[word]);
     vec![
         write("memwr-invalid", "MemWr Invalid: the line is written back, nothing is kept.", "host 0: MemWr, keeps I"),
@@ -134,7 +140,7 @@ pub fn writes() -> Vec<Flow> {
 }
 
 /// Each back-invalidate snoop on each state (§3.4).
-pub fn snoops() -> Vec<Flow> {
+pub fn snoops() -> Vec<ChartedFlow> {
     let snoop = |name, doc, state, word| flow(name, doc, HostReq::RD_ANY, [state, I], &[word]);
     let uio = |name, doc, start: [Copy4; 2], op, word| {
         let setup = Setup { device: vec![op], ..setup(MemConfig::default(), &[HostReq::RD_ANY]) };
@@ -200,7 +206,7 @@ pub fn snoops() -> Vec<Flow> {
 }
 
 /// Snoops of blocks, and the victim of a full filter (§3.4).
-pub fn blocks() -> Vec<Flow> {
+pub fn blocks() -> Vec<ChartedFlow> {
     let block = |answer, release, enable, lines| Setup {
         lines,
         blocks: vec![(DeviceOp::Reclaim, enable)],
@@ -241,7 +247,7 @@ pub fn blocks() -> Vec<Flow> {
 }
 
 /// A snoop that meets a request of its host (§3.5).
-pub fn conflicts() -> Vec<Flow> {
+pub fn conflicts() -> Vec<ChartedFlow> {
     let wants = || Setup {
         wants: vec![HostAccess::Nothing, HostAccess::Store],
         ..setup(MemConfig::default(), &[HostReq::RD_ANY])

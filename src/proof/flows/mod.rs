@@ -19,7 +19,7 @@ use scalepool_coherence::chart::Chart;
 use std::fmt::Write;
 
 /// A flow: what it shows in one sentence, and its chart.
-pub struct Flow {
+pub struct ChartedFlow {
     /// Name, for files.
     pub name: &'static str,
     /// One sentence.
@@ -29,29 +29,29 @@ pub struct Flow {
 }
 
 /// A group of flows.
-pub struct Group {
+pub struct FlowGroup {
     /// Its heading.
     pub title: &'static str,
     /// Its flows, in the order of the sheet.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<ChartedFlow>,
 }
 
 /// All of them.
-pub fn all() -> Vec<Group> {
+pub fn all() -> Vec<FlowGroup> {
     vec![
-        Group { title: "CXL.cache: requests", flows: cache::requests() },
-        Group { title: "CXL.cache: snoops", flows: cache::snoops() },
-        Group { title: "CXL.cache: evicts and races", flows: cache::races() },
-        Group { title: "CXL.cache: poison", flows: cache::poison() },
-        Group { title: "HDM-DB: reads and ownership", flows: mem::requests() },
-        Group { title: "HDM-DB: writes", flows: mem::writes() },
-        Group { title: "HDM-DB: back-invalidate snoops", flows: mem::snoops() },
-        Group { title: "HDM-DB: blocks and the snoop filter", flows: mem::blocks() },
-        Group { title: "HDM-DB: conflicts", flows: mem::conflicts() },
-        Group { title: "HDM-DB: poison", flows: mem::poison() },
-        Group { title: "HDM-D: requests of the device", flows: bias::requests() },
-        Group { title: "HDM-D: flips and orders", flows: bias::flips() },
-        Group { title: "HDM-D: poison", flows: bias::poison() },
+        FlowGroup { title: "CXL.cache: requests", flows: cache::requests() },
+        FlowGroup { title: "CXL.cache: snoops", flows: cache::snoops() },
+        FlowGroup { title: "CXL.cache: evicts and races", flows: cache::races() },
+        FlowGroup { title: "CXL.cache: poison", flows: cache::poison() },
+        FlowGroup { title: "HDM-DB: reads and ownership", flows: mem::requests() },
+        FlowGroup { title: "HDM-DB: writes", flows: mem::writes() },
+        FlowGroup { title: "HDM-DB: back-invalidate snoops", flows: mem::snoops() },
+        FlowGroup { title: "HDM-DB: blocks and the snoop filter", flows: mem::blocks() },
+        FlowGroup { title: "HDM-DB: conflicts", flows: mem::conflicts() },
+        FlowGroup { title: "HDM-DB: poison", flows: mem::poison() },
+        FlowGroup { title: "HDM-D: requests of the device", flows: bias::requests() },
+        FlowGroup { title: "HDM-D: flips and orders", flows: bias::flips() },
+        FlowGroup { title: "HDM-D: poison", flows: bias::poison() },
     ]
 }
 

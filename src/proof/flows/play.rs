@@ -1,8 +1,8 @@
 //! A script to a chart.
 
-use crate::explore::{Fairness, REPEATS, Step, System, Wait, endless_event};
+use crate::explore::{AgentWait, ChartStep, ExploredSystem, Fairness, REPEATS, endless_event};
 use scalepool_coherence::chart::Chart;
-use scalepool_coherence::event::Event;
+use scalepool_coherence::event::CoherenceEvent;
 
 /// A script that cannot be followed, or a flow that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,7 +38,7 @@ const MOST_STEPS: usize = 200;
 ///
 /// # Errors
 /// A step that is not possible, a rule that is broken.
-pub fn play<S: System>(flow: &'static str, mut system: S, script: &[&str]) -> Result<Chart, FlowError> {
+pub fn play<S: ExploredSystem>(flow: &'static str, mut system: S, script: &[&str]) -> Result<Chart, FlowError> {
     let columns = system.columns();
     let mut steps = Vec::new();
     let mut make = |system: &mut S, mv: S::Move| {
@@ -100,14 +100,14 @@ pub fn play<S: System>(flow: &'static str, mut system: S, script: &[&str]) -> Re
     Ok(Chart::new(&columns, &steps, format!("end: {letters}, memory {memory}")))
 }
 
-fn moves<S: System>(system: &S) -> Vec<S::Move> {
+fn moves<S: ExploredSystem>(system: &S) -> Vec<S::Move> {
     let mut moves = Vec::new();
     system.moves(&mut moves);
     moves
 }
 
 /// Delivers everything.
-fn drain<S: System>(
+fn drain<S: ExploredSystem>(
     system: &mut S,
     make: &mut impl FnMut(&mut S, S::Move) -> Result<(), FlowError>,
 ) -> Result<(), FlowError> {
@@ -118,7 +118,7 @@ fn drain<S: System>(
 }
 
 /// The move of a word; otherwise the words of all that are possible.
-fn fitting<S: System>(system: &S, columns: &[String], word: &str) -> Result<S::Move, String> {
+fn fitting<S: ExploredSystem>(system: &S, columns: &[String], word: &str) -> Result<S::Move, String> {
     let (text, nth) = match word.split_once(" #") {
         Some((text, n)) => (text, n.parse::<usize>().unwrap_or(1)),
         None => (word, 1),
@@ -133,12 +133,12 @@ fn fitting<S: System>(system: &S, columns: &[String], word: &str) -> Result<S::M
 
 /// A state of a round: who waits, and what could be done.
 struct Standing {
-    waits: Vec<Wait>,
+    waits: Vec<AgentWait>,
     possible: Vec<(Fairness, u128)>,
 }
 
 impl Standing {
-    fn of<S: System>(system: &S) -> Self {
+    fn of<S: ExploredSystem>(system: &S) -> Self {
         let mut waits = Vec::new();
         system.waits(&mut waits);
         waits.sort_unstable();
@@ -157,9 +157,9 @@ struct Round<S> {
     made: Vec<u128>,
 }
 
-impl<S: System> Round<S> {
+impl<S: ExploredSystem> Round<S> {
     /// What never ends; otherwise what the steps are not.
-    fn event(&self, end: &S, columns: &[String]) -> Result<Event, &'static str> {
+    fn event(&self, end: &S, columns: &[String]) -> Result<CoherenceEvent, &'static str> {
         if *end != self.start {
             return Err("steps back to the state where they begin");
         }
@@ -175,10 +175,10 @@ impl<S: System> Round<S> {
 }
 
 /// A step in the words of a script.
-pub fn name(columns: &[String], step: &Step) -> String {
+pub fn name(columns: &[String], step: &ChartStep) -> String {
     let column = |n: &usize| columns.get(*n).map_or("?", String::as_str);
     match step {
-        Step::Act { agent, text, .. } => format!("{}: {text}", column(agent)),
-        Step::Deliver { from, to, label, .. } => format!("{} > {}: {label}", column(from), column(to)),
+        ChartStep::Act { agent, text, .. } => format!("{}: {text}", column(agent)),
+        ChartStep::Deliver { from, to, label, .. } => format!("{} > {}: {label}", column(from), column(to)),
     }
 }

@@ -1,19 +1,19 @@
 //! Kind `hdm-d`: agent 0 is the device, agent 1 the host; the home's copy is the device's memory.
 
-use super::{Case, LitmusError, Word, mem};
+use super::{LitmusCase, LitmusError, LitmusWord, mem};
 use crate::explore::Explored;
 use crate::systems::bias::{Setup, system};
-use crate::systems::menu::Act;
+use crate::systems::menu::ProgramOperation;
 use scalepool_coherence::bias::tables;
 
-fn device_act(word: &Word) -> Result<Act, LitmusError> {
+fn device_act(word: &LitmusWord) -> Result<ProgramOperation, LitmusError> {
     match word.text.as_str() {
-        "Load" => Ok(Act::Load),
-        "Store" => Ok(Act::Store),
+        "Load" => Ok(ProgramOperation::Load),
+        "Store" => Ok(ProgramOperation::Store),
         name => {
             let mut known = tables::ROWS.iter().flat_map(|r| r.opcodes);
             match known.clone().find(|o| o.name() == Some(name)) {
-                Some(&opcode) => Ok(Act::Cache(opcode)),
+                Some(&opcode) => Ok(ProgramOperation::Cache(opcode)),
                 None => {
                     let names: Vec<&str> = known.by_ref().filter_map(|o| o.name()).collect();
                     let expected = format!("Load, Store or one of {}", names.join(" "));
@@ -24,7 +24,7 @@ fn device_act(word: &Word) -> Result<Act, LitmusError> {
     }
 }
 
-pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
+pub(super) fn start(case: &LitmusCase) -> Result<Box<dyn Explored>, LitmusError> {
     let letters: Vec<char> = case.start.chars().collect();
     let (&[device, host], [device_words, host_words]) = (letters.as_slice(), case.programs.as_slice()) else {
         let expected = "two agents, the device and the host".to_owned();

@@ -1,9 +1,9 @@
 //! Sequential cores over the agents, with every order of their messages and every time of their accesses.
 //!
-//! Modelled: a core on each agent that does one access after the other, the litmus [`Shape`]s; it asks for what an access
-//! needs, for a copy or for the value alone, and may evict any line at any time. Every share of clean copies stands at a
-//! start. Detail: the agents of the random tester, a line each of real bytes, of which the first one counts. Left out: two
-//! accesses of a core at once, silent drops of clean copies, the other legal answers.
+//! Modelled: a core on each agent that does one access after the other, the litmus [`LitmusShape`]s; it asks for what
+//! an access needs, for a copy or for the value alone, and may evict any line at any time. Every share of clean copies
+//! stands at a start. Detail: the agents of the random tester, a line each of real bytes, of which the first one
+//! counts. Left out: two accesses of a core at once, silent drops of clean copies, the other legal answers.
 //!
 //! A forbidden outcome is a breach of V2, with the way to it. With a rule off nothing else is: what the agents say of each
 //! other is for the other explorations, here it is shown what a program sees of the missing rule.
@@ -12,20 +12,20 @@
 //! store ends when its agent has made it. When all programs are over, the values loaded and the last ones of the lines are
 //! the outcome.
 
-use super::shapes::{Access, Shape};
-use crate::explore::system::Sent;
-use crate::explore::{Awaited, Explored, Fairness, Step, System, Wait, delivery};
+use super::shapes::{LitmusAccess, LitmusShape};
+use crate::explore::system::SentMessage;
+use crate::explore::{AgentWait, Awaited, ChartStep, Explored, ExploredSystem, Fairness, delivery};
 use crate::net::Net;
-use crate::stress::Protocol;
+use crate::stress::StressProtocol;
 use crate::stress::bias::BiasRig;
 use crate::stress::cache::CacheRig;
 use crate::stress::mem::MemRig;
-use crate::stress::rig::{Asked, Need, Rig, Who};
-use scalepool_coherence::agent::{Accept, Effect, Out, Port};
-use scalepool_coherence::cache::device::Bytes;
+use crate::stress::rig::{Need, Rig, StressRequestOutcome, Who};
+use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
+use scalepool_coherence::cache::device::WriteBytes;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Content, Line, LineAddr};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::host::HostAccess;
 use scalepool_coherence::message::shown;
@@ -58,7 +58,7 @@ struct Core {
 #[derive(Debug)]
 struct Setup {
     config: CoherenceConfig,
-    shape: &'static Shape,
+    shape: &'static LitmusShape,
     lines: u64,
 }
 
@@ -67,7 +67,7 @@ struct Setup {
 pub struct Cores<R> {
     setup: Arc<Setup>,
     rig: R,
-    net: Net<Line>,
+    net: Net<CacheLine>,
     cores: Vec<Core>,
     /// The copies of the start are placed.
     begun: bool,
@@ -93,7 +93,7 @@ impl<R: Hash> Hash for Cores<R> {
 /// A move. Cores, lines and the places of messages are numbers from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Move {
+pub enum LitmusMove {
     /// The programs begin, with a copy for each bit: core + cores * line. Agents that are not alike get them in either order.
     Begin { copies: u8, mirrored: bool },
     /// A message arrives.
@@ -107,16 +107,16 @@ pub enum Move {
 }
 
 /// The start of a shape over a protocol; its agents are as many as its cores.
-pub fn start(shape: &'static Shape, protocol: Protocol, config: CoherenceConfig) -> Box<dyn Explored> {
+pub fn start(shape: &'static LitmusShape, protocol: StressProtocol, config: CoherenceConfig) -> Box<dyn Explored> {
     match protocol {
-        Protocol::Cache(devices) => Box::new(Cores::new(CacheRig::new(devices), shape, config)),
-        Protocol::HdmDb(hosts) => Box::new(Cores::new(MemRig::new(&config, hosts, LINES), shape, config)),
-        Protocol::HdmD => Box::new(Cores::new(BiasRig::new(), shape, config)),
+        StressProtocol::Cache(devices) => Box::new(Cores::new(CacheRig::new(devices), shape, config)),
+        StressProtocol::HdmDb(hosts) => Box::new(Cores::new(MemRig::new(&config, hosts, LINES), shape, config)),
+        StressProtocol::HdmD => Box::new(Cores::new(BiasRig::new(), shape, config)),
     }
 }
 
 impl<R: Rig + Clone> Cores<R> {
-    fn new(rig: R, shape: &'static Shape, config: CoherenceConfig) -> Self {
+    fn new(rig: R, shape: &'static LitmusShape, config: CoherenceConfig) -> Self {
         let net = Net::new(rig.leaves());
         let accesses = || shape.programs.iter().copied().flatten();
         let lines = 1 + accesses().map(|a| a.line()).max().unwrap_or(0);
@@ -142,13 +142,13 @@ impl<R: Rig + Clone> Cores<R> {
         if self.mirrored { self.cores.len() - 1 - core } else { core }
     }
 
-    fn access(&self, core: usize) -> Option<Access> {
+    fn access(&self, core: usize) -> Option<LitmusAccess> {
         self.setup.shape.programs[self.program(core)].get(usize::from(self.cores[core].next)).copied()
     }
 
     /// A load of the core has got a value, if the core waits for this line.
-    fn loaded(&mut self, core: usize, line: LineAddr, value: Line) {
-        if self.begun && self.access(core) == Some(Access::Load(line.0)) {
+    fn loaded(&mut self, core: usize, line: LineAddr, value: CacheLine) {
+        if self.begun && self.access(core) == Some(LitmusAccess::Load(line.0)) {
             let core = &mut self.cores[core];
             core.loaded.push(value.bytes[0]);
             core.next += 1;
@@ -156,19 +156,19 @@ impl<R: Rig + Clone> Cores<R> {
     }
 
     /// The store that the core waits to make.
-    fn wanted(&self, core: usize, line: LineAddr) -> Option<Bytes<Line>> {
+    fn wanted(&self, core: usize, line: LineAddr) -> Option<WriteBytes<CacheLine>> {
         match self.access(core) {
-            Some(Access::Store(at, value)) if at == line.0 => Some(bytes_of(value)),
+            Some(LitmusAccess::Store(at, value)) if at == line.0 => Some(bytes_of(value)),
             _ => None,
         }
     }
 
     /// The next access of a core, or a request for it. Text for a chart.
-    fn act(&mut self, core: usize, value: bool, out: &mut Out<Line>) -> String {
+    fn act(&mut self, core: usize, value: bool, out: &mut AgentOutput<CacheLine>) -> String {
         let setup = Arc::clone(&self.setup);
         let config = &setup.config;
         match self.access(core) {
-            Some(Access::Load(line)) => {
+            Some(LitmusAccess::Load(line)) => {
                 let at = LineAddr(line);
                 let name = name_of(line);
                 if !value && let Some(loaded) = self.rig.load(config, core, at, out) {
@@ -179,13 +179,13 @@ impl<R: Rig + Clone> Cores<R> {
                 self.rig.ask(config, core, at, need, out);
                 format!("asks for {name}")
             }
-            Some(Access::Store(line, stored)) if self.cores[core].storing == Storing::Core => {
+            Some(LitmusAccess::Store(line, stored)) if self.cores[core].storing == Storing::Core => {
                 let at = LineAddr(line);
                 let (bytes, name) = (bytes_of(stored), name_of(line));
                 if self.rig.store(config, core, at, &bytes, out) {
                     return format!("stores {stored} to {name}");
                 }
-                if self.rig.ask(config, core, at, Need::Ownership(&bytes), out) == Asked::Given {
+                if self.rig.ask(config, core, at, Need::Ownership(&bytes), out) == StressRequestOutcome::Given {
                     self.cores[core].storing = Storing::Agent;
                 }
                 format!("asks for {name} to store {stored}")
@@ -195,7 +195,13 @@ impl<R: Rig + Clone> Cores<R> {
     }
 
     /// Makes effects true and sends what was sent.
-    fn settle(&mut self, who: Who, out: &mut Out<Line>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
+    fn settle(
+        &mut self,
+        who: Who,
+        out: &mut AgentOutput<CacheLine>,
+        sent: &mut Vec<SentMessage>,
+        events: &mut Vec<CoherenceEvent>,
+    ) {
         let setup = Arc::clone(&self.setup);
         let actor = self.column(who);
         while !out.effects.is_empty() {
@@ -214,12 +220,12 @@ impl<R: Rig + Clone> Cores<R> {
                 Who::Leaf(n) => (n, Who::Hub),
                 Who::Hub => (usize::from(port), Who::Leaf(usize::from(port))),
             };
-            sent.push(Sent { from: actor, to: self.column(to), label: msg.label(), message: shown(&msg) });
+            sent.push(SentMessage { from: actor, to: self.column(to), label: msg.label(), message: shown(&msg) });
             self.net.send(link, msg);
         }
     }
 
-    fn effect(&mut self, core: usize, effect: Effect<Line>, out: &mut Out<Line>) {
+    fn effect(&mut self, core: usize, effect: Effect<CacheLine>, out: &mut AgentOutput<CacheLine>) {
         let setup = Arc::clone(&self.setup);
         match effect {
             Effect::Stored(line) if self.wanted(core, line).is_some() => {
@@ -251,10 +257,10 @@ impl<R: Rig + Clone> Cores<R> {
     }
 
     /// Takes a message.
-    fn deliver(&mut self, link: usize, dir: Dir, index: usize, out: &mut Out<Line>) -> Who {
+    fn deliver(&mut self, link: usize, dir: Dir, index: usize, out: &mut AgentOutput<CacheLine>) -> Who {
         let msg = self.net.remove(link, dir, index);
         let who = self.receiver(link, dir);
-        self.rig.take(&self.setup.config, who, link as Port, msg, 0, out);
+        self.rig.take(&self.setup.config, who, link as AgentPort, msg, 0, out);
         who
     }
 
@@ -267,7 +273,7 @@ impl<R: Rig + Clone> Cores<R> {
         let config = &self.setup.config;
         let msg = &self.net.of(link, dir)[index];
         self.net.is_free(config, link, dir, index)
-            && self.rig.accepts(config, self.receiver(link, dir), link as Port, msg) == Accept::Take
+            && self.rig.accepts(config, self.receiver(link, dir), link as AgentPort, msg) == Accept::Take
     }
 
     fn deliveries(&self) -> impl Iterator<Item = (usize, Dir, usize)> {
@@ -278,10 +284,10 @@ impl<R: Rig + Clone> Cores<R> {
     }
 
     /// Gives the copies of the start: each is asked for, and all that follows is delivered.
-    fn place(&mut self, copies: u8, events: &mut Vec<Event>) {
+    fn place(&mut self, copies: u8, events: &mut Vec<CoherenceEvent>) {
         for bit in (0..8).filter(|bit| copies >> bit & 1 == 1) {
             let (core, line) = (bit % self.cores.len(), (bit / self.cores.len()) as u64);
-            let mut out = Out::default();
+            let mut out = AgentOutput::default();
             self.rig.ask(&Arc::clone(&self.setup).config, core, LineAddr(line), Need::Copy, &mut out);
             self.settle(self.who(core), &mut out, &mut Vec::new(), events);
             loop {
@@ -295,27 +301,27 @@ impl<R: Rig + Clone> Cores<R> {
     }
 
     /// Makes a move; its text for a chart.
-    fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> String {
+    fn perform(&mut self, mv: LitmusMove, sent: &mut Vec<SentMessage>, events: &mut Vec<CoherenceEvent>) -> String {
         let setup = Arc::clone(&self.setup);
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         let (who, text) = match mv {
-            Move::Begin { copies, mirrored } => {
+            LitmusMove::Begin { copies, mirrored } => {
                 self.mirrored = mirrored;
                 self.place(copies, events);
                 return "the programs begin".into();
             }
-            Move::Deliver { link, dir, index } => {
+            LitmusMove::Deliver { link, dir, index } => {
                 (self.deliver(link.into(), dir, index.into(), &mut out), String::new())
             }
-            Move::Act { core, value } => {
+            LitmusMove::Act { core, value } => {
                 let text = self.act(core.into(), value, &mut out);
                 (self.who(core.into()), text)
             }
-            Move::Evict { core, line } => {
+            LitmusMove::Evict { core, line } => {
                 self.rig.evict(&setup.config, core.into(), LineAddr(line.into()), &mut out);
                 (self.who(core.into()), format!("evicts {}", name_of(line.into())))
             }
-            Move::Drop { core, line } => {
+            LitmusMove::Drop { core, line } => {
                 self.rig.drop_dirty(&setup.config, core.into(), LineAddr(line.into()));
                 (self.who(core.into()), format!("drops {}", name_of(line.into())))
             }
@@ -325,30 +331,30 @@ impl<R: Rig + Clone> Cores<R> {
     }
 
     /// Whether a move of a core changes anything, tried on a copy of the agents.
-    fn can(&self, mv: Move) -> bool {
+    fn can(&self, mv: LitmusMove) -> bool {
         let config = &self.setup.config;
-        let (mut rig, out) = (self.rig.clone(), &mut Out::default());
+        let (mut rig, out) = (self.rig.clone(), &mut AgentOutput::default());
         match mv {
-            Move::Begin { .. } | Move::Deliver { .. } => true,
-            Move::Act { core, value } => {
+            LitmusMove::Begin { .. } | LitmusMove::Deliver { .. } => true,
+            LitmusMove::Act { core, value } => {
                 let core = usize::from(core);
                 match self.access(core) {
-                    Some(Access::Load(line)) => {
+                    Some(LitmusAccess::Load(line)) => {
                         let at = LineAddr(line);
                         let need = if value { Need::Value } else { Need::Copy };
                         !value && rig.load(config, core, at, out).is_some()
-                            || rig.ask(config, core, at, need, out) != Asked::No
+                            || rig.ask(config, core, at, need, out) != StressRequestOutcome::No
                     }
-                    Some(Access::Store(line, stored)) if !value && self.cores[core].storing == Storing::Core => {
+                    Some(LitmusAccess::Store(line, stored)) if !value && self.cores[core].storing == Storing::Core => {
                         let (at, bytes) = (LineAddr(line), bytes_of(stored));
                         rig.store(config, core, at, &bytes, out)
-                            || rig.ask(config, core, at, Need::Ownership(&bytes), out) != Asked::No
+                            || rig.ask(config, core, at, Need::Ownership(&bytes), out) != StressRequestOutcome::No
                     }
                     _ => false,
                 }
             }
-            Move::Evict { core, line } => rig.evict(config, core.into(), LineAddr(line.into()), out),
-            Move::Drop { core, line } => rig.drop_dirty(config, core.into(), LineAddr(line.into())),
+            LitmusMove::Evict { core, line } => rig.evict(config, core.into(), LineAddr(line.into()), out),
+            LitmusMove::Drop { core, line } => rig.drop_dirty(config, core.into(), LineAddr(line.into())),
         }
     }
 
@@ -358,7 +364,7 @@ impl<R: Rig + Clone> Cores<R> {
 
     /// Loaded values, core by core, and the last value of each line: of its dirty copy, else the home's.
     fn seen(&self) -> (Vec<u8>, [u8; 2]) {
-        let zero = Line::initial(LineAddr(0));
+        let zero = CacheLine::initial(LineAddr(0));
         let mut last = [0; 2];
         for (line, last) in (0..self.setup.lines).zip(&mut last) {
             let line = LineAddr(line);
@@ -373,52 +379,54 @@ impl<R: Rig + Clone> Cores<R> {
 }
 
 /// The first byte of a line.
-fn bytes_of(value: u8) -> Bytes<Line> {
-    Bytes { data: Line::of([value; 64]), enables: 1 }
+fn bytes_of(value: u8) -> WriteBytes<CacheLine> {
+    WriteBytes { data: CacheLine::of([value; 64]), enables: 1 }
 }
 
 fn name_of(line: u64) -> &'static str {
     if line == 0 { "x" } else { "y" }
 }
 
-impl<R: Rig + Clone + Eq + Hash + Send + Sync> System for Cores<R> {
-    type Move = Move;
+impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
+    type Move = LitmusMove;
 
     fn columns(&self) -> Vec<String> {
         let leaves = (0..self.rig.leaves()).map(Who::Leaf);
         leaves.chain([Who::Hub]).map(|who| self.rig.name(who)).collect()
     }
 
-    fn moves(&self, out: &mut Vec<Move>) {
+    fn moves(&self, out: &mut Vec<LitmusMove>) {
         if !self.begun {
             let bits = self.cores.len() as u64 * self.setup.lines;
             let orders = if self.rig.leaves() < self.cores.len() { &[false, true][..] } else { &[false] };
             let starts = orders.iter().flat_map(|&mirrored| (0..1 << bits).map(move |copies| (copies, mirrored)));
-            return out.extend(starts.map(|(copies, mirrored)| Move::Begin { copies, mirrored }));
+            return out.extend(starts.map(|(copies, mirrored)| LitmusMove::Begin { copies, mirrored }));
         }
-        out.extend(self.deliveries().map(|(link, dir, index)| Move::Deliver {
+        out.extend(self.deliveries().map(|(link, dir, index)| LitmusMove::Deliver {
             link: link as u8,
             dir,
             index: index as u8,
         }));
         for core in 0..self.cores.len() as u8 {
-            out.extend([false, true].map(|value| Move::Act { core, value }).into_iter().filter(|mv| self.can(*mv)));
+            out.extend(
+                [false, true].map(|value| LitmusMove::Act { core, value }).into_iter().filter(|mv| self.can(*mv)),
+            );
             for line in 0..self.setup.lines as u8 {
                 if self.rig.holds(core.into(), LineAddr(line.into())) {
-                    let leaves = [Move::Evict { core, line }, Move::Drop { core, line }];
+                    let leaves = [LitmusMove::Evict { core, line }, LitmusMove::Drop { core, line }];
                     out.extend(leaves.into_iter().filter(|mv| self.can(*mv)));
                 }
             }
         }
     }
 
-    fn fairness(&self, mv: Move) -> Fairness {
-        if matches!(mv, Move::Deliver { .. }) { Fairness::Strong } else { Fairness::Optional }
+    fn fairness(&self, mv: LitmusMove) -> Fairness {
+        if matches!(mv, LitmusMove::Deliver { .. }) { Fairness::Strong } else { Fairness::Optional }
     }
 
-    fn action(&self, mv: Move) -> u128 {
+    fn action(&self, mv: LitmusMove) -> u128 {
         match mv {
-            Move::Deliver { link, dir, index } => {
+            LitmusMove::Deliver { link, dir, index } => {
                 let link = usize::from(link);
                 delivery(link, dir, &self.net.of(link, dir)[usize::from(index)])
             }
@@ -428,14 +436,14 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> System for Cores<R> {
 
     /// Requests, and stores that an agent has. A core may evict what it has asked for before it uses it, so that its program
     /// need not end; that it can is asked of quiescence.
-    fn waits(&self, out: &mut Vec<Wait>) {
+    fn waits(&self, out: &mut Vec<AgentWait>) {
         if self.setup.config.mutant.is_some() {
             return;
         }
         for core in 0..self.cores.len() {
             let agent = self.column(self.who(core));
             for line in (0..self.setup.lines).map(LineAddr) {
-                let mut wait = |awaited| out.push(Wait { agent, awaited, line: Some(line) });
+                let mut wait = |awaited| out.push(AgentWait { agent, awaited, line: Some(line) });
                 if self.rig.awaits(core, line) {
                     wait(Awaited::Request);
                 }
@@ -451,25 +459,25 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> System for Cores<R> {
         self.is_idle() && (self.setup.config.mutant.is_some() || self.is_over())
     }
 
-    fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
+    fn apply(&mut self, mv: LitmusMove, events: &mut Vec<CoherenceEvent>) {
         self.perform(mv, &mut Vec::new(), events);
     }
 
-    fn describe(&self, mv: Move) -> Step {
+    fn describe(&self, mv: LitmusMove) -> ChartStep {
         let mut sent = Vec::new();
         let mut after = self.clone();
         let text = after.perform(mv, &mut sent, &mut Vec::new());
         let agent = match mv {
-            Move::Deliver { link, dir, index } => {
-                let msg: &Msg<Line> = &self.net.of(link.into(), dir)[usize::from(index)];
+            LitmusMove::Deliver { link, dir, index } => {
+                let msg: &Msg<CacheLine> = &self.net.of(link.into(), dir)[usize::from(index)];
                 let leaf = usize::from(link);
                 let hub = self.column(Who::Hub);
                 let (from, to) = if dir == R::TO_LEAF { (hub, leaf) } else { (leaf, hub) };
                 let did = (0..self.cores.len()).filter(|c| after.cores[*c].next != self.cores[*c].next);
                 let did = did.filter_map(|c| self.access(c).map(|a| a.text(after.cores[c].loaded.last()))).collect();
-                return Step::Deliver { from, to, label: msg.label(), message: shown(msg), did, sent };
+                return ChartStep::Deliver { from, to, label: msg.label(), message: shown(msg), did, sent };
             }
-            Move::Begin { copies, mirrored } => {
+            LitmusMove::Begin { copies, mirrored } => {
                 let places = (0..8).filter(|bit| copies >> bit & 1 == 1);
                 let place = |bit: usize| {
                     let name = self.rig.name(self.who(bit % self.cores.len()));
@@ -478,14 +486,16 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> System for Cores<R> {
                 let held: Vec<String> = places.map(place).collect();
                 let held = if held.is_empty() { "nothing held".into() } else { held.join(", ") };
                 let held = if mirrored { format!("{held}; programs in reverse") } else { held };
-                return Step::Act { agent: self.column(Who::Hub), text: held, sent };
+                return ChartStep::Act { agent: self.column(Who::Hub), text: held, sent };
             }
-            Move::Act { core, .. } | Move::Evict { core, .. } | Move::Drop { core, .. } => core.into(),
+            LitmusMove::Act { core, .. } | LitmusMove::Evict { core, .. } | LitmusMove::Drop { core, .. } => {
+                core.into()
+            }
         };
-        Step::Act { agent, text, sent }
+        ChartStep::Act { agent, text, sent }
     }
 
-    fn check(&self, events: &mut Vec<Event>) {
+    fn check(&self, events: &mut Vec<CoherenceEvent>) {
         if !self.begun || !self.is_over() || !self.net.is_empty() {
             return;
         }
@@ -493,7 +503,7 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> System for Cores<R> {
         if (self.setup.shape.forbidden)(&loaded, last) {
             let found = format!("{loaded:?} loaded and {last:?} in the end");
             let expected = "an outcome that some order of the accesses explains";
-            events.push(Event::new("COH-INV-02", None, self.setup.shape.name, found, expected));
+            events.push(CoherenceEvent::new("COH-INV-02", None, self.setup.shape.name, found, expected));
         }
     }
 

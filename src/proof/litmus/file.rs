@@ -1,9 +1,9 @@
 //! Reading a case.
 
-use super::{Case, Kind, Word};
+use super::{LitmusCase, LitmusKind, LitmusWord};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::LineAddr;
-use scalepool_coherence::ids::{IdSet, Port};
+use scalepool_coherence::ids::{AgentPort, IdSet};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -57,14 +57,14 @@ fn refused(line: usize, found: impl ToString, expected: impl ToString) -> Litmus
 }
 
 /// Reads a case; what is wrong is named with its line.
-pub fn parse(text: &str) -> Result<Case, LitmusError> {
+pub fn parse(text: &str) -> Result<LitmusCase, LitmusError> {
     let file: File = toml::from_str(text).map_err(|e| LitmusError::Toml {
         line: line_of(text, e.span().map_or(0, |s| s.start)),
         text: e.message().to_owned(),
     })?;
     let line = |span: std::ops::Range<usize>| line_of(text, span.start);
     let kind_name = file.kind.get_ref();
-    let kind = Kind::ALL
+    let kind = LitmusKind::ALL
         .into_iter()
         .find(|k| k.name() == kind_name)
         .ok_or_else(|| refused(line(file.kind.span()), kind_name, "`cxl-cache`, `hdm-db` or `hdm-d`"))?;
@@ -100,7 +100,7 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
             let expected = format!("the number of an agent, 0 to {}", start.len().min(16) - 1);
             return Err(refused(line(agent.span()), number, expected));
         }
-        poisoners.insert(number as Port);
+        poisoners.insert(number as AgentPort);
     }
     let (config, config_line) = match file.config {
         Some(config) => (config.get_ref().clone(), line(config.span())),
@@ -108,13 +108,13 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
     };
     config.check().map_err(|e| refused(config_line, e.found, e.expected))?;
     // Nobody can have got a copy of what the device does not have.
-    if kind != Kind::CxlCache && holders > 0 && config.mem.is_outside(LineAddr(0)) {
+    if kind != LitmusKind::CxlCache && holders > 0 && config.mem.is_outside(LineAddr(0)) {
         return Err(refused(start_line, start, "I for every agent: line 0 is in `mem.no_range`"));
     }
     let words = |program: &Vec<Spanned<String>>| {
-        program.iter().map(|w| Word { text: w.get_ref().clone(), line: line(w.span()) }).collect()
+        program.iter().map(|w| LitmusWord { text: w.get_ref().clone(), line: line(w.span()) }).collect()
     };
-    Ok(Case {
+    Ok(LitmusCase {
         kind,
         start: start.clone(),
         start_line,

@@ -1,10 +1,10 @@
 //! Kind `hdm-db`: every agent is a host; the home's copy is the device's memory.
 
-use super::{Case, LitmusError, Word};
+use super::{LitmusCase, LitmusError, LitmusWord};
 use crate::explore::Explored;
 use crate::systems::mem::{Setup, system};
-use crate::systems::menu::Act;
-use scalepool_coherence::ids::Port;
+use crate::systems::menu::ProgramOperation;
+use scalepool_coherence::ids::AgentPort;
 use scalepool_coherence::mem::HostReq;
 use scalepool_coherence::mem::tables::Copy4;
 
@@ -12,15 +12,15 @@ use scalepool_coherence::mem::tables::Copy4;
 const MOST_HOSTS: usize = 16;
 
 /// The operation of a host that a word names.
-pub(super) fn act(word: &Word) -> Result<Act, LitmusError> {
+pub(super) fn act(word: &LitmusWord) -> Result<ProgramOperation, LitmusError> {
     Ok(match word.text.as_str() {
-        "MemRdS" => Act::Mem(HostReq::RD_SHARED),
-        "MemRdA" => Act::Mem(HostReq::RD_ANY),
-        "MemInv" => Act::Mem(HostReq::INV),
-        "MemClnEvct" => Act::Mem(HostReq::CLN_EVCT),
-        "MemWr" => Act::WriteBack,
-        "Load" => Act::Load,
-        "Store" => Act::Store,
+        "MemRdS" => ProgramOperation::Mem(HostReq::RD_SHARED),
+        "MemRdA" => ProgramOperation::Mem(HostReq::RD_ANY),
+        "MemInv" => ProgramOperation::Mem(HostReq::INV),
+        "MemClnEvct" => ProgramOperation::Mem(HostReq::CLN_EVCT),
+        "MemWr" => ProgramOperation::WriteBack,
+        "Load" => ProgramOperation::Load,
+        "Store" => ProgramOperation::Store,
         name => {
             return Err(LitmusError::Value {
                 line: word.line,
@@ -41,7 +41,7 @@ pub(super) fn state(letter: char) -> Copy4 {
     }
 }
 
-pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
+pub(super) fn start(case: &LitmusCase) -> Result<Box<dyn Explored>, LitmusError> {
     let hosts = case.start.len();
     if hosts > MOST_HOSTS {
         let expected = format!("at most {MOST_HOSTS} hosts");
@@ -50,6 +50,6 @@ pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
     let programs = case.programs.iter().map(|p| p.iter().map(act).collect()).collect::<Result<_, _>>()?;
     let states: Vec<Copy4> = case.start.chars().map(state).collect();
     let setup =
-        Setup { programs, poisoners: case.poisoners.clone(), ..Setup::core(case.config.clone(), hosts as Port) };
+        Setup { programs, poisoners: case.poisoners.clone(), ..Setup::core(case.config.clone(), hosts as AgentPort) };
     Ok(Box::new(system(setup).start_at(&states).begin()))
 }

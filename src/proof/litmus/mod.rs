@@ -16,7 +16,8 @@
 //!
 //! [`shapes`] has the shapes of the literature, two lines and sequential cores, and [`cores`] explores them.
 //!
-//! One case: [`parse`] reads the file, [`Case::explore`] lets the adapter of its kind build the system and searches it.
+//! One case: [`parse`] reads the file, [`LitmusCase::explore`] lets the adapter of its kind build the system and
+//! searches it.
 
 mod bias;
 mod cache;
@@ -26,7 +27,7 @@ mod mem;
 pub mod shapes;
 pub use file::{LitmusError, parse};
 
-use crate::explore::{Explored, Limits, Report, Violation, options};
+use crate::explore::{Counterexample, ExplorationReport, Explored, Limits, options};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::IdSet;
 use serde_json::{Value, json};
@@ -34,7 +35,7 @@ use std::io::{self, Write};
 
 /// Which agents, and over which protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum LitmusKind {
     /// Device caches and a home over CXL.cache.
     CxlCache,
     /// Hosts and a device with back-invalidation.
@@ -43,32 +44,32 @@ pub enum Kind {
     HdmD,
 }
 
-impl Kind {
+impl LitmusKind {
     /// All of them.
-    pub const ALL: [Kind; 3] = [Kind::CxlCache, Kind::HdmDb, Kind::HdmD];
+    pub const ALL: [LitmusKind; 3] = [LitmusKind::CxlCache, LitmusKind::HdmDb, LitmusKind::HdmD];
 
     /// Options that act in it: one line, no drops, no cache of an HDM-DB device.
     pub fn options(self) -> options::Acting {
         match self {
-            Kind::CxlCache => options::CACHE,
-            Kind::HdmDb => options::HDM_DB,
-            Kind::HdmD => options::HDM_D,
+            LitmusKind::CxlCache => options::CACHE,
+            LitmusKind::HdmDb => options::HDM_DB,
+            LitmusKind::HdmD => options::HDM_D,
         }
     }
 
     /// Name in a file.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::CxlCache => "cxl-cache",
-            Kind::HdmDb => "hdm-db",
-            Kind::HdmD => "hdm-d",
+            LitmusKind::CxlCache => "cxl-cache",
+            LitmusKind::HdmDb => "hdm-db",
+            LitmusKind::HdmD => "hdm-d",
         }
     }
 }
 
 /// A word of a file and the line that it stands in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
+pub struct LitmusWord {
     /// The word.
     pub text: String,
     /// Line of the file, from 1.
@@ -77,15 +78,15 @@ pub struct Word {
 
 /// A case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Case {
+pub struct LitmusCase {
     /// Kind.
-    pub kind: Kind,
+    pub kind: LitmusKind,
     /// One letter an agent: M, E, S or I.
     pub start: String,
     /// Line of the file in which `start` stands.
     pub start_line: usize,
     /// Operations, per agent.
-    pub programs: Vec<Vec<Word>>,
+    pub programs: Vec<Vec<LitmusWord>>,
     /// Agents whose stores and writes are poisoned; an M copy of the start is a store.
     pub poisoners: IdSet,
     /// Choices.
@@ -96,14 +97,14 @@ pub struct Case {
 
 /// Poison in a final outcome.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Poison {
+pub struct OutcomePoison {
     /// The home's copy is poisoned.
     pub home: bool,
     /// Of each agent a letter a `Load`, in order: `P` poisoned, `c` clean.
     pub loads: Vec<String>,
 }
 
-impl Poison {
+impl OutcomePoison {
     /// Reads the third word of an outcome's name ([`outcome`](crate::explore::system::outcome)).
     fn of(word: &str) -> Option<Self> {
         let (home, loads) = word.split_once(':')?;
@@ -113,28 +114,28 @@ impl Poison {
 
 /// A final outcome.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Outcome {
+pub struct LitmusOutcome {
     /// One stable letter an agent.
     pub letters: String,
     /// The home's copy holds the last store's value.
     pub fresh: bool,
     /// What became of poison; `None` where nobody poisons.
-    pub poison: Option<Poison>,
+    pub poison: Option<OutcomePoison>,
     /// Moves that end here; information only.
     pub paths: u64,
 }
 
 /// What the exploration of a case found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct LitmusResult {
     /// Different states.
     pub states: usize,
     /// Moves tried.
     pub transitions: u64,
     /// The first broken rule; the search ends there.
-    pub violation: Option<Violation>,
+    pub violation: Option<Counterexample>,
     /// Outcomes, sorted.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<LitmusOutcome>,
     /// Whether all states were visited; otherwise there may be outcomes and broken rules that nobody has seen.
     pub complete: bool,
 }
@@ -143,7 +144,7 @@ pub struct Found {
 /// is about 4 GB.
 pub const MOST_STATES: usize = 2_000_000;
 
-impl Case {
+impl LitmusCase {
     /// Where the case starts.
     ///
     /// # Errors
@@ -155,37 +156,41 @@ impl Case {
             expected: e.expected,
         })?;
         match self.kind {
-            Kind::CxlCache => cache::start(self),
-            Kind::HdmDb => mem::start(self),
-            Kind::HdmD => bias::start(self),
+            LitmusKind::CxlCache => cache::start(self),
+            LitmusKind::HdmDb => mem::start(self),
+            LitmusKind::HdmD => bias::start(self),
         }
     }
 
     /// Explores the case, up to [`MOST_STATES`].
     ///
     /// # Errors
-    /// Those of [`Case::start`].
-    pub fn explore(&self) -> Result<Found, LitmusError> {
+    /// Those of [`LitmusCase::start`].
+    pub fn explore(&self) -> Result<LitmusResult, LitmusError> {
         self.explore_within(MOST_STATES, &mut |_| ())
     }
 
     /// Explores at most so many states; `progress` sees the counts now and then.
     ///
     /// # Errors
-    /// Those of [`Case::start`].
-    pub fn explore_within(&self, states: usize, progress: &mut dyn FnMut(&Report)) -> Result<Found, LitmusError> {
+    /// Those of [`LitmusCase::start`].
+    pub fn explore_within(
+        &self,
+        states: usize,
+        progress: &mut dyn FnMut(&ExplorationReport),
+    ) -> Result<LitmusResult, LitmusError> {
         let limits = Limits { states, ..Limits::default() };
-        Ok(Found::of(&self.start()?.search(limits, progress)))
+        Ok(LitmusResult::of(&self.start()?.search(limits, progress)))
     }
 }
 
-impl Found {
+impl LitmusResult {
     /// What a report of a case says.
-    pub fn of(report: &Report) -> Self {
+    pub fn of(report: &ExplorationReport) -> Self {
         let outcomes = report.outcomes.iter().map(|(name, &paths)| {
             let mut words = name.split(' ');
             let (letters, fresh) = (words.next().unwrap_or_default().to_owned(), words.next() == Some("true"));
-            Outcome { letters, fresh, poison: words.next().and_then(Poison::of), paths }
+            LitmusOutcome { letters, fresh, poison: words.next().and_then(OutcomePoison::of), paths }
         });
         Self {
             states: report.states,

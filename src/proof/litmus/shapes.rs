@@ -6,50 +6,50 @@
 
 /// An access of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum LitmusAccess {
     /// Loads a line.
     Load(u64),
     /// Stores a value to a line.
     Store(u64, u8),
 }
 
-impl Access {
+impl LitmusAccess {
     /// Its line.
     pub fn line(self) -> u64 {
         match self {
-            Access::Load(line) | Access::Store(line, _) => line,
+            LitmusAccess::Load(line) | LitmusAccess::Store(line, _) => line,
         }
     }
 
     /// In words, with the value that was loaded.
     pub fn text(self, loaded: Option<&u8>) -> String {
         match (self, loaded) {
-            (Access::Load(_), Some(value)) => format!("loads {value}"),
-            (Access::Load(_), None) => "loads".into(),
-            (Access::Store(_, value), _) => format!("stores {value}"),
+            (LitmusAccess::Load(_), Some(value)) => format!("loads {value}"),
+            (LitmusAccess::Load(_), None) => "loads".into(),
+            (LitmusAccess::Store(_, value), _) => format!("stores {value}"),
         }
     }
 }
 
 /// A shape: programs, and which outcome no order of the accesses explains.
 #[derive(Debug)]
-pub struct Shape {
+pub struct LitmusShape {
     /// Name in the literature.
     pub name: &'static str,
     /// What sequential cores keep.
     pub doc: &'static str,
     /// One a core.
-    pub programs: &'static [&'static [Access]],
+    pub programs: &'static [&'static [LitmusAccess]],
     /// Of the values loaded, core by core, and the last values of the two lines.
     pub forbidden: fn(&[u8], [u8; 2]) -> bool,
 }
 
-use Access::{Load, Store};
+use LitmusAccess::{Load, Store};
 const X: u64 = 0;
 const Y: u64 = 1;
 
 /// Loads of a line see its stores in one order.
-pub static CORR: Shape = Shape {
+pub static CORR: LitmusShape = LitmusShape {
     name: "CoRR",
     doc: "the loads of a core see the stores to a line in their order",
     programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X), Load(X), Load(X)]],
@@ -57,7 +57,7 @@ pub static CORR: Shape = Shape {
 };
 
 /// Stores of a core to a line have the core's order.
-pub static COWW: Shape = Shape {
+pub static COWW: LitmusShape = LitmusShape {
     name: "CoWW",
     doc: "the stores of a core to a line take effect in program order",
     programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X)]],
@@ -65,7 +65,7 @@ pub static COWW: Shape = Shape {
 };
 
 /// A core loads its own store or a later one.
-pub static COWR: Shape = Shape {
+pub static COWR: LitmusShape = LitmusShape {
     name: "CoWR",
     doc: "a load returns the core's own earlier store or a later one",
     programs: &[&[Store(X, 1), Load(X)], &[Store(X, 2)]],
@@ -73,7 +73,7 @@ pub static COWR: Shape = Shape {
 };
 
 /// A core does not load what it or others store later.
-pub static CORW: Shape = Shape {
+pub static CORW: LitmusShape = LitmusShape {
     name: "CoRW",
     doc: "a load does not see a later store of its own core",
     programs: &[&[Load(X), Store(X, 1)], &[Store(X, 2)]],
@@ -81,7 +81,7 @@ pub static CORW: Shape = Shape {
 };
 
 /// Message passing: who sees the flag sees the data.
-pub static MP: Shape = Shape {
+pub static MP: LitmusShape = LitmusShape {
     name: "MP",
     doc: "a core that sees the flag sees the data written before it",
     programs: &[&[Store(X, 1), Store(Y, 1)], &[Load(Y), Load(X)]],
@@ -89,7 +89,7 @@ pub static MP: Shape = Shape {
 };
 
 /// Store buffering: one of the two cores sees the other.
-pub static SB: Shape = Shape {
+pub static SB: LitmusShape = LitmusShape {
     name: "SB",
     doc: "two cores store, then load each other's line; at least one sees the other's store",
     programs: &[&[Store(X, 1), Load(Y)], &[Store(Y, 1), Load(X)]],
@@ -97,7 +97,7 @@ pub static SB: Shape = Shape {
 };
 
 /// Stores to two lines have one order.
-pub static WW: Shape = Shape {
+pub static WW: LitmusShape = LitmusShape {
     name: "2+2W",
     doc: "two cores store to two lines in opposite order; the final values agree with one order of all stores",
     programs: &[&[Store(X, 1), Store(Y, 2)], &[Store(Y, 1), Store(X, 2)]],
@@ -105,7 +105,7 @@ pub static WW: Shape = Shape {
 };
 
 /// Two readers agree on the order of two writers.
-pub static IRIW: Shape = Shape {
+pub static IRIW: LitmusShape = LitmusShape {
     name: "IRIW",
     doc: "two readers agree on the order of two writers",
     programs: &[&[Store(X, 1)], &[Store(Y, 1)], &[Load(X), Load(Y)], &[Load(Y), Load(X)]],
@@ -113,4 +113,4 @@ pub static IRIW: Shape = Shape {
 };
 
 /// All of them.
-pub static SHAPES: &[&Shape] = &[&CORR, &COWW, &COWR, &CORW, &MP, &SB, &WW, &IRIW];
+pub static SHAPES: &[&LitmusShape] = &[&CORR, &COWW, &COWR, &CORW, &MP, &SB, &WW, &IRIW];

@@ -1,15 +1,15 @@
 //! HDM-D under stress: one host and one device that flip lines between their biases.
 
 use super::mem::{ask_host, other_of_host, view_of_host};
-use super::rig::{Asked, Dice, Need, Rig, Who};
-use scalepool_coherence::agent::{Accept, Agent, Out, Port};
+use super::rig::{Dice, Need, Rig, StressRequestOutcome, Who};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
 use scalepool_coherence::bias::device::{Bias, BiasDevice};
 use scalepool_coherence::bias::host::BiasHost;
 use scalepool_coherence::bias::tables::ROWS;
-use scalepool_coherence::cache::device::Bytes;
+use scalepool_coherence::cache::device::WriteBytes;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Line, LineAddr};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{CacheLine, LineAddr};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::host::{HostAccess, HostReq};
 use scalepool_coherence::mem::tables::Copy4;
@@ -20,8 +20,8 @@ use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 /// The host, actor 0, and the device, actor 1.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BiasRig {
-    host: BiasHost<Line>,
-    device: BiasDevice<Line>,
+    host: BiasHost<CacheLine>,
+    device: BiasDevice<CacheLine>,
 }
 
 const HOST: usize = 0;
@@ -58,21 +58,29 @@ impl Rig for BiasRig {
         if who == Who::Hub { "device".into() } else { "host".into() }
     }
 
-    fn accepts(&self, config: &CoherenceConfig, who: Who, _: Port, msg: &Msg<Line>) -> Accept {
+    fn accepts(&self, config: &CoherenceConfig, who: Who, _: AgentPort, msg: &Msg<CacheLine>) -> Accept {
         match who {
             Who::Leaf(_) => self.host.accepts(config, 0, msg),
             Who::Hub => self.device.accepts(config, 0, msg),
         }
     }
 
-    fn ways(&self, config: &CoherenceConfig, who: Who, _: Port, msg: &Msg<Line>) -> u8 {
+    fn ways(&self, config: &CoherenceConfig, who: Who, _: AgentPort, msg: &Msg<CacheLine>) -> u8 {
         match who {
             Who::Leaf(_) => self.host.ways(config, 0, msg),
             Who::Hub => self.device.ways(config, 0, msg),
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, who: Who, _: Port, msg: Msg<Line>, way: u8, out: &mut Out<Line>) {
+    fn take(
+        &mut self,
+        config: &CoherenceConfig,
+        who: Who,
+        _: AgentPort,
+        msg: Msg<CacheLine>,
+        way: u8,
+        out: &mut AgentOutput<CacheLine>,
+    ) {
         match who {
             Who::Leaf(_) => self.host.take(config, 0, msg, way, out),
             Who::Hub => self.device.take(config, 0, msg, way, out),
@@ -87,7 +95,13 @@ impl Rig for BiasRig {
         actor == DEVICE || self.host.mem.lines().any(|l| l == line)
     }
 
-    fn load(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
+    fn load(
+        &mut self,
+        config: &CoherenceConfig,
+        actor: usize,
+        line: LineAddr,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> Option<CacheLine> {
         match actor {
             HOST => self.host.mem.load(config, line, out),
             _ => self.device.own(line).1.filter(|_| self.device.can_load(line)),
@@ -99,8 +113,8 @@ impl Rig for BiasRig {
         config: &CoherenceConfig,
         actor: usize,
         line: LineAddr,
-        bytes: &Bytes<Line>,
-        out: &mut Out<Line>,
+        bytes: &WriteBytes<CacheLine>,
+        out: &mut AgentOutput<CacheLine>,
     ) -> bool {
         match actor {
             HOST => {
@@ -117,24 +131,24 @@ impl Rig for BiasRig {
         actor: usize,
         line: LineAddr,
         need: Need,
-        out: &mut Out<Line>,
-    ) -> Asked {
+        out: &mut AgentOutput<CacheLine>,
+    ) -> StressRequestOutcome {
         if actor == HOST {
             let free = self.host.is_free(line);
-            return if free { ask_host(&mut self.host.mem, line, need, out) } else { Asked::No };
+            return if free { ask_host(&mut self.host.mem, line, need, out) } else { StressRequestOutcome::No };
         }
         let op = match (need, self.device.own(line).0) {
             (Need::Copy, Copy4::I) => Op::RdShared,
             (Need::Value, Copy4::I) => Op::RdCurr,
             (Need::Ownership(_), Copy4::I) => Op::RdOwn,
             (Need::Ownership(_), Copy4::S) => Op::RdOwnNoData,
-            _ => return Asked::No,
+            _ => return StressRequestOutcome::No,
         };
         if !self.device.can_issue(line, op) {
-            return Asked::No;
+            return StressRequestOutcome::No;
         }
         self.device.issue(config, line, op, None, out);
-        Asked::Yes
+        StressRequestOutcome::Yes
     }
 
     fn due(&self, actor: usize, line: LineAddr) -> HostAccess {
@@ -142,7 +156,13 @@ impl Rig for BiasRig {
     }
 
     /// A clean copy of the host leaves without a message: MemClnEvct is none of HDM-D.
-    fn evict(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> bool {
+    fn evict(
+        &mut self,
+        config: &CoherenceConfig,
+        actor: usize,
+        line: LineAddr,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> bool {
         if actor == HOST {
             let host = &mut self.host;
             let (free, state) = (host.is_free(line), host.mem.copy(line).state);
@@ -176,8 +196,8 @@ impl Rig for BiasRig {
         actor: usize,
         line: LineAddr,
         dice: &mut Dice,
-        out: &mut Out<Line>,
-    ) -> Option<Bytes<Line>> {
+        out: &mut AgentOutput<CacheLine>,
+    ) -> Option<WriteBytes<CacheLine>> {
         if actor == HOST {
             if self.host.is_free(line) && self.host.mem.lines().all(|l| self.host.is_free(l)) {
                 other_of_host(&mut self.host.mem, line, REQUESTS, dice, out);
@@ -201,15 +221,20 @@ impl Rig for BiasRig {
     }
 
     /// Only the device writes by message.
-    fn writer(&self, _: Option<Port>, _: Option<&Msg<Line>>, _: &dyn Fn(usize, &Msg<Line>) -> bool) -> usize {
+    fn writer(
+        &self,
+        _: Option<AgentPort>,
+        _: Option<&Msg<CacheLine>>,
+        _: &dyn Fn(usize, &Msg<CacheLine>) -> bool,
+    ) -> usize {
         DEVICE
     }
 
-    fn view(&self, _: &CoherenceConfig, line: LineAddr, view: &mut View<Line>) {
+    fn view(&self, _: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>) {
         view.home = self.device.memory(line);
-        view.tracked = IdSet::one(DEVICE as Port);
+        view.tracked = IdSet::one(DEVICE as AgentPort);
         if self.device.bias(line) == Bias::Host {
-            view.tracked.insert(HOST as Port);
+            view.tracked.insert(HOST as AgentPort);
         }
         view.copies.extend(view_of_host(&self.host.mem, HOST, line));
         if let (state, Some(value)) = self.device.own(line)
@@ -220,20 +245,20 @@ impl Rig for BiasRig {
         }
     }
 
-    fn kept(&self, line: LineAddr, values: &mut Vec<Line>) {
+    fn kept(&self, line: LineAddr, values: &mut Vec<CacheLine>) {
         values.extend(self.host.mem.arrived(line).copied());
     }
 
     /// V13.
-    fn check(&self, _: &CoherenceConfig, line: LineAddr, events: &mut Vec<Event>) {
+    fn check(&self, _: &CoherenceConfig, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let (bias, host, own) = (self.device.bias(line), self.host.mem.copy(line).state, self.device.own(line).0);
         if bias == Bias::Device && host != Copy4::I {
             let found = format!("the host in {}", host.letter());
-            events.push(Event::new("COH-INV-13", line, "host", found, "no host copy in device bias"));
+            events.push(CoherenceEvent::new("COH-INV-13", line, "host", found, "no host copy in device bias"));
         }
         if bias == Bias::Host && own >= Copy4::E {
             let found = format!("the device in {} in host bias", own.letter());
-            events.push(Event::new("COH-INV-13", line, "device", found, "ownership in device bias only"));
+            events.push(CoherenceEvent::new("COH-INV-13", line, "device", found, "ownership in device bias only"));
         }
     }
 

@@ -4,7 +4,7 @@ use super::lanes::Letter;
 use super::rig::Who;
 use super::tester::arrow;
 use scalepool_coherence::content::LineAddr;
-use scalepool_coherence::event::Event;
+use scalepool_coherence::event::CoherenceEvent;
 use std::fmt;
 
 /// Messages that are remembered.
@@ -63,20 +63,20 @@ impl<'a, I: Iterator<Item = &'a (u64, Who, bool, usize, Letter)> + DoubleEndedIt
 
 /// A run that broke a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct StressFailure {
     /// Seed that repeats the run.
     pub seed: u64,
     /// Steps until the fault.
     pub step: u64,
     /// The broken rule.
-    pub event: Event,
+    pub event: CoherenceEvent,
     /// Copies of the line.
     pub states: Vec<String>,
     /// Its last messages.
     pub last: Vec<String>,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for StressFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}, step {}: {}", self.seed, self.step, self.event)?;
         writeln!(f, "copies: {}", self.states.join("; "))?;
@@ -84,4 +84,4 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for StressFailure {}

@@ -1,17 +1,17 @@
 //! Links of a stress run: messages under way, any of which may arrive next if its class and the ordering rules allow.
 
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Line, LineAddr};
-use scalepool_coherence::ids::{IdSet, Port};
+use scalepool_coherence::content::{CacheLine, LineAddr};
+use scalepool_coherence::ids::{AgentPort, IdSet};
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::order::must_stay_behind;
-use scalepool_protocols::cxl::message::Identifier;
+use scalepool_protocols::cxl::message::MessageIdentifier;
 
 /// A message with the line that it is about, which answers do not carry.
 #[derive(Debug, Clone, Copy)]
 pub struct Letter {
     /// The message.
-    pub msg: Msg<Line>,
+    pub msg: Msg<CacheLine>,
     /// Its line, where the identifiers say so.
     pub line: Option<LineAddr>,
 }
@@ -21,7 +21,7 @@ pub struct Letter {
 struct Names([Vec<Option<LineAddr>>; 4]);
 
 impl Names {
-    fn set(&mut self, kind: Identifier, id: u16, line: Option<LineAddr>) {
+    fn set(&mut self, kind: MessageIdentifier, id: u16, line: Option<LineAddr>) {
         let names = &mut self.0[kind as usize];
         if names.len() <= usize::from(id) {
             names.resize(usize::from(id) + 1, None);
@@ -29,18 +29,18 @@ impl Names {
         names[usize::from(id)] = line;
     }
 
-    fn get(&self, kind: Identifier, id: u16) -> Option<LineAddr> {
+    fn get(&self, kind: MessageIdentifier, id: u16) -> Option<LineAddr> {
         self.0[kind as usize].get(usize::from(id)).copied().flatten()
     }
 
     /// The line of a message that is sent; requests give their identifier a line.
-    fn line_of(&mut self, msg: &Msg<Line>) -> Option<LineAddr> {
+    fn line_of(&mut self, msg: &Msg<CacheLine>) -> Option<LineAddr> {
         let (kind, id) = msg.identifier();
         match *msg {
             Msg::H2dRsp { rsp_data, .. } => {
                 let line = self.get(kind, id);
                 // Of a pull it is the UQID under which the data comes.
-                self.set(Identifier::Uqid, rsp_data, line.or(self.get(Identifier::Uqid, rsp_data)));
+                self.set(MessageIdentifier::Uqid, rsp_data, line.or(self.get(MessageIdentifier::Uqid, rsp_data)));
                 line
             }
             Msg::M2sBirsp { low_addr, .. } => self.get(kind, id).map(|l| LineAddr(l.0 & !3 | u64::from(low_addr))),
@@ -88,12 +88,12 @@ impl Lanes {
     }
 
     /// Puts a message on its way.
-    pub fn send(&mut self, link: usize, msg: Msg<Line>) -> Letter {
+    pub fn send(&mut self, link: usize, msg: Msg<CacheLine>) -> Letter {
         let line = self.names[link].line_of(&msg);
         let lane = Self::of(link, msg.class().dir());
         let letter = Letter { msg, line };
         self.lanes[lane].push(letter);
-        self.busy.insert(lane as Port);
+        self.busy.insert(lane as AgentPort);
         letter
     }
 
@@ -115,13 +115,13 @@ impl Lanes {
     pub fn remove(&mut self, lane: usize, index: usize) -> Letter {
         let letter = self.lanes[lane].remove(index);
         if self.lanes[lane].is_empty() {
-            self.busy.remove(lane as Port);
+            self.busy.remove(lane as AgentPort);
         }
         letter
     }
 
     /// Every value under way that will count: what is not bogus.
-    pub fn values(&self) -> impl Iterator<Item = Line> {
+    pub fn values(&self) -> impl Iterator<Item = CacheLine> {
         self.lanes.iter().flatten().filter_map(|l| match l.msg {
             Msg::D2hData { bogus: true, .. } => None,
             msg => msg.data().copied(),

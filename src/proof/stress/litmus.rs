@@ -6,14 +6,14 @@
 use super::bias::BiasRig;
 use super::cache::CacheRig;
 use super::mem::MemRig;
-use super::rig::{Pending, Rig};
+use super::rig::{PendingStore, Rig};
 use super::tester::Tester;
-use super::{Failure, Protocol, Stress};
-use crate::litmus::shapes::{Access, Shape};
-use scalepool_coherence::cache::device::Bytes;
+use super::{Stress, StressFailure, StressProtocol};
+use crate::litmus::shapes::{LitmusAccess, LitmusShape};
+use scalepool_coherence::cache::device::WriteBytes;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Line, LineAddr};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{CacheLine, LineAddr};
+use scalepool_coherence::event::CoherenceEvent;
 use std::collections::BTreeMap;
 
 /// Steps an access after which a run that has not ended counts as without outcome (a rule is off, and something waits for ever).
@@ -24,7 +24,7 @@ const LAST_STEPS: u64 = 40;
 
 /// What was seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenOutcomes {
     /// Runs by outcome: loaded values, last values.
     pub outcomes: BTreeMap<(Vec<u8>, [u8; 2]), u64>,
     /// Runs with a forbidden outcome.
@@ -34,16 +34,16 @@ pub struct Seen {
 }
 
 /// Runs a shape with seeds 0 to `runs` - 1.
-pub fn explore(shape: &Shape, protocol: Protocol, config: &CoherenceConfig, runs: u64) -> Seen {
-    let mut seen = Seen::default();
+pub fn explore(shape: &LitmusShape, protocol: StressProtocol, config: &CoherenceConfig, runs: u64) -> SeenOutcomes {
+    let mut seen = SeenOutcomes::default();
     for seed in 0..runs {
         let mut stress = Stress::new(protocol, seed, 0);
         (stress.lines, stress.cache_lines, stress.byte_owners) = (2, 8, false);
         stress.config = config.clone();
-        let work = |access: &Access| match *access {
-            Access::Load(line) => Work { line: LineAddr(line), store: None },
-            Access::Store(line, value) => {
-                Work { line: LineAddr(line), store: Some(Bytes { data: Line::of([value; 64]), enables: 1 }) }
+        let work = |access: &LitmusAccess| match *access {
+            LitmusAccess::Load(line) => Work { line: LineAddr(line), store: None },
+            LitmusAccess::Store(line, value) => {
+                Work { line: LineAddr(line), store: Some(WriteBytes { data: CacheLine::of([value; 64]), enables: 1 }) }
             }
         };
         let programs: Vec<Vec<Work>> = shape.programs.iter().map(|p| p.iter().map(work).collect()).collect();
@@ -66,31 +66,31 @@ pub struct Work {
     /// Line.
     pub line: LineAddr,
     /// What is stored; a load without.
-    pub store: Option<Bytes<Line>>,
+    pub store: Option<WriteBytes<CacheLine>>,
 }
 
 /// What programs have done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Played {
     /// Values loaded, program by program.
-    pub loaded: Vec<Vec<Line>>,
+    pub loaded: Vec<Vec<CacheLine>>,
     /// Last value of each line.
-    pub last: Vec<Line>,
+    pub last: Vec<CacheLine>,
 }
 
 /// Runs a program on each of as many cores, picked at random among the actors; `None`: it did not end.
 ///
 /// # Errors
 /// The first broken rule, unless a rule is off by intent: then the outcome is what counts.
-pub fn play(stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, Box<Failure>> {
+pub fn play(stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, Box<StressFailure>> {
     match stress.protocol {
-        Protocol::Cache(devices) => drive(CacheRig::new(devices), stress, programs),
-        Protocol::HdmDb(hosts) => drive(MemRig::new(&stress.config, hosts, stress.lines), stress, programs),
-        Protocol::HdmD => drive(BiasRig::new(), stress, programs),
+        StressProtocol::Cache(devices) => drive(CacheRig::new(devices), stress, programs),
+        StressProtocol::HdmDb(hosts) => drive(MemRig::new(&stress.config, hosts, stress.lines), stress, programs),
+        StressProtocol::HdmD => drive(BiasRig::new(), stress, programs),
     }
 }
 
-fn drive<R: Rig>(rig: R, stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, Box<Failure>> {
+fn drive<R: Rig>(rig: R, stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, Box<StressFailure>> {
     let mut tester = Tester::new(rig, stress, stress.config.mutant.is_none());
     tester.dice.evicts_only = true;
     once(&mut tester, programs).map_err(|event| Box::new(tester.failure(stress.seed, event)))
@@ -103,10 +103,10 @@ struct Core<'a> {
     /// Next access, and whether it is a store that has begun.
     at: usize,
     storing: bool,
-    loaded: Vec<Line>,
+    loaded: Vec<CacheLine>,
 }
 
-fn once<R: Rig>(tester: &mut Tester<R>, programs: &[Vec<Work>]) -> Result<Option<Played>, Event> {
+fn once<R: Rig>(tester: &mut Tester<R>, programs: &[Vec<Work>]) -> Result<Option<Played>, CoherenceEvent> {
     let actors = tester.rig.actors();
     let lines = tester.lines();
     let mut places: Vec<usize> = (0..actors).collect();
@@ -151,13 +151,13 @@ fn once<R: Rig>(tester: &mut Tester<R>, programs: &[Vec<Work>]) -> Result<Option
     Ok(Some(Played { loaded: cores.into_iter().map(|c| c.loaded).collect(), last }))
 }
 
-fn evict<R: Rig>(tester: &mut Tester<R>, actor: usize) -> Result<(), Event> {
+fn evict<R: Rig>(tester: &mut Tester<R>, actor: usize) -> Result<(), CoherenceEvent> {
     let line = LineAddr(tester.dice.below(tester.lines() as usize) as u64);
     tester.other(actor, line)
 }
 
 /// The core goes on, or evicts a line.
-fn act<R: Rig>(tester: &mut Tester<R>, core: &mut Core) -> Result<(), Event> {
+fn act<R: Rig>(tester: &mut Tester<R>, core: &mut Core) -> Result<(), CoherenceEvent> {
     tester.counts.steps += 1;
     if tester.dice.once_in(4) {
         return evict(tester, core.actor);
@@ -167,7 +167,7 @@ fn act<R: Rig>(tester: &mut Tester<R>, core: &mut Core) -> Result<(), Event> {
     let waiting = match tester.pending[tester.place(core.actor, line)] {
         Some(waiting) => waiting,
         None if core.storing => return Ok(()),
-        None => Pending { bytes, given: false, since: tester.counts.steps },
+        None => PendingStore { bytes, given: false, since: tester.counts.steps },
     };
     core.storing = true;
     tester.try_store(core.actor, line, waiting)

@@ -1,11 +1,11 @@
 //! HDM-DB under stress: hosts, the device with its snoop filter and its own cache, single and block snoops.
 
-use super::rig::{Asked, Dice, Need, Rig, Who};
-use scalepool_coherence::agent::{Accept, Agent, Out, Port};
-use scalepool_coherence::cache::device::Bytes;
+use super::rig::{Dice, Need, Rig, StressRequestOutcome, Who};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
+use scalepool_coherence::cache::device::WriteBytes;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::{IdSet, MOST_PORTS};
 use scalepool_coherence::mem::dcoh::{Dcoh, DeviceOp};
 use scalepool_coherence::mem::host::{HostAccess, HostReq, MemHost};
@@ -17,13 +17,18 @@ use scalepool_coherence::monitor::{CopyView, View};
 /// The agents.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemRig {
-    hosts: Vec<MemHost<Line>>,
-    dcoh: Dcoh<Line>,
+    hosts: Vec<MemHost<CacheLine>>,
+    dcoh: Dcoh<CacheLine>,
     lines: u64,
 }
 
 /// What a host asks for when it wants a copy or ownership of a line.
-pub(super) fn ask_host(host: &mut MemHost<Line>, line: LineAddr, need: Need, out: &mut Out<Line>) -> Asked {
+pub(super) fn ask_host(
+    host: &mut MemHost<CacheLine>,
+    line: LineAddr,
+    need: Need,
+    out: &mut AgentOutput<CacheLine>,
+) -> StressRequestOutcome {
     let whole = matches!(need, Need::Ownership(b) if b.enables == WHOLE_LINE);
     if host.copy(line).state == Copy4::E && host.copy(line).data.is_none() && !whole {
         // Ownership without bytes is of no use to this access.
@@ -37,17 +42,17 @@ pub(super) fn ask_host(host: &mut MemHost<Line>, line: LineAddr, need: Need, out
         Need::Ownership(b) if b.enables == WHOLE_LINE && state < Copy4::E => (HostReq::INV, HostAccess::Store),
         Need::Ownership(_) if state == Copy4::S => (HostReq::INV, HostAccess::Nothing),
         Need::Ownership(b) if state == Copy4::I => (HostReq::RD_ANY, HostAccess::store(b.enables)),
-        _ => return Asked::No,
+        _ => return StressRequestOutcome::No,
     };
     if !host.can_issue(line, request) {
-        return Asked::No;
+        return StressRequestOutcome::No;
     }
     host.issue(line, request, want, out);
-    Asked::Yes
+    StressRequestOutcome::Yes
 }
 
 /// Gives a copy up with a message.
-fn evict_of_host(host: &mut MemHost<Line>, line: LineAddr, out: &mut Out<Line>) -> bool {
+fn evict_of_host(host: &mut MemHost<CacheLine>, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool {
     if host.can_write_back(line) {
         host.write_back(line, Copy4::I, out);
     } else if host.can_issue(line, HostReq::CLN_EVCT) {
@@ -60,11 +65,11 @@ fn evict_of_host(host: &mut MemHost<Line>, line: LineAddr, out: &mut Out<Line>) 
 
 /// Another request, an eviction or a drop.
 pub(super) fn other_of_host(
-    host: &mut MemHost<Line>,
+    host: &mut MemHost<CacheLine>,
     line: LineAddr,
     requests: &[HostReq],
     dice: &mut Dice,
-    out: &mut Out<Line>,
+    out: &mut AgentOutput<CacheLine>,
 ) {
     let held = host.held();
     let line = if held >= dice.cache_lines && host.phase(line) == Phase::Idle {
@@ -93,21 +98,21 @@ pub(super) fn other_of_host(
 }
 
 /// A host's copy as the monitors see it.
-pub(super) fn view_of_host(host: &MemHost<Line>, agent: usize, line: LineAddr) -> Option<CopyView<Line>> {
+pub(super) fn view_of_host(host: &MemHost<CacheLine>, agent: usize, line: LineAddr) -> Option<CopyView<CacheLine>> {
     let copy = host.copy(line);
     (copy.state != Copy4::I).then(|| CopyView {
         agent,
         usable: copy.usable,
         writable: copy.writable,
         dirty: copy.dirty,
-        value: copy.data.unwrap_or_else(Line::ones),
+        value: copy.data.unwrap_or_else(CacheLine::ones),
     })
 }
 
 impl MemRig {
     /// Empty caches; `lines` from line 0 on.
     pub fn new(config: &CoherenceConfig, hosts: usize, lines: u64) -> Self {
-        let hosts = hosts.clamp(1, MOST_PORTS) as Port;
+        let hosts = hosts.clamp(1, MOST_PORTS) as AgentPort;
         Self { hosts: (0..hosts).map(MemHost::new).collect(), dcoh: Dcoh::new(config, hosts), lines }
     }
 }
@@ -126,21 +131,29 @@ impl Rig for MemRig {
         }
     }
 
-    fn accepts(&self, config: &CoherenceConfig, who: Who, port: Port, msg: &Msg<Line>) -> Accept {
+    fn accepts(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> Accept {
         match who {
             Who::Leaf(n) => self.hosts[n].accepts(config, 0, msg),
             Who::Hub => self.dcoh.accepts(config, port, msg),
         }
     }
 
-    fn ways(&self, config: &CoherenceConfig, who: Who, port: Port, msg: &Msg<Line>) -> u8 {
+    fn ways(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> u8 {
         match who {
             Who::Leaf(n) => self.hosts[n].ways(config, 0, msg),
             Who::Hub => self.dcoh.ways(config, port, msg),
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, who: Who, port: Port, msg: Msg<Line>, way: u8, out: &mut Out<Line>) {
+    fn take(
+        &mut self,
+        config: &CoherenceConfig,
+        who: Who,
+        port: AgentPort,
+        msg: Msg<CacheLine>,
+        way: u8,
+        out: &mut AgentOutput<CacheLine>,
+    ) {
         match who {
             Who::Leaf(n) => self.hosts[n].take(config, 0, msg, way, out),
             Who::Hub => self.dcoh.take(config, port, msg, way, out),
@@ -155,7 +168,13 @@ impl Rig for MemRig {
         self.hosts.get(actor).is_some_and(|h| h.holds(line))
     }
 
-    fn load(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
+    fn load(
+        &mut self,
+        config: &CoherenceConfig,
+        actor: usize,
+        line: LineAddr,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> Option<CacheLine> {
         match self.hosts.get_mut(actor) {
             Some(host) => host.load(config, line, out),
             None => self.dcoh.own(line).map(|(_, value)| value),
@@ -167,8 +186,8 @@ impl Rig for MemRig {
         config: &CoherenceConfig,
         actor: usize,
         line: LineAddr,
-        bytes: &Bytes<Line>,
-        out: &mut Out<Line>,
+        bytes: &WriteBytes<CacheLine>,
+        out: &mut AgentOutput<CacheLine>,
     ) -> bool {
         match self.hosts.get_mut(actor) {
             Some(host) => host.store(config, line, bytes.data, bytes.enables, out),
@@ -182,8 +201,8 @@ impl Rig for MemRig {
         actor: usize,
         line: LineAddr,
         need: Need,
-        out: &mut Out<Line>,
-    ) -> Asked {
+        out: &mut AgentOutput<CacheLine>,
+    ) -> StressRequestOutcome {
         if let Some(host) = self.hosts.get_mut(actor) {
             return ask_host(host, line, need, out);
         }
@@ -193,17 +212,23 @@ impl Rig for MemRig {
             Need::Ownership(_) => DeviceOp::ReadOwn,
         };
         if !self.dcoh.can_issue(config, line, op) {
-            return Asked::No;
+            return StressRequestOutcome::No;
         }
         self.dcoh.issue(config, line, op, out);
-        Asked::Yes
+        StressRequestOutcome::Yes
     }
 
     fn due(&self, actor: usize, line: LineAddr) -> HostAccess {
         self.hosts.get(actor).map_or(HostAccess::Nothing, |h| h.due(line))
     }
 
-    fn evict(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> bool {
+    fn evict(
+        &mut self,
+        config: &CoherenceConfig,
+        actor: usize,
+        line: LineAddr,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> bool {
         if let Some(host) = self.hosts.get_mut(actor) {
             return evict_of_host(host, line, out);
         }
@@ -224,8 +249,8 @@ impl Rig for MemRig {
         actor: usize,
         line: LineAddr,
         dice: &mut Dice,
-        out: &mut Out<Line>,
-    ) -> Option<Bytes<Line>> {
+        out: &mut AgentOutput<CacheLine>,
+    ) -> Option<WriteBytes<CacheLine>> {
         if let Some(host) = self.hosts.get_mut(actor) {
             other_of_host(host, line, &HostReq::ALL, dice, out);
             return None;
@@ -247,14 +272,19 @@ impl Rig for MemRig {
     }
 
     /// No host writes a line that it does not own (§3.2, two-phase write), so no write comes by message.
-    fn writer(&self, _: Option<Port>, _: Option<&Msg<Line>>, _: &dyn Fn(usize, &Msg<Line>) -> bool) -> usize {
+    fn writer(
+        &self,
+        _: Option<AgentPort>,
+        _: Option<&Msg<CacheLine>>,
+        _: &dyn Fn(usize, &Msg<CacheLine>) -> bool,
+    ) -> usize {
         self.hosts.len()
     }
 
-    fn view(&self, _: &CoherenceConfig, line: LineAddr, view: &mut View<Line>) {
+    fn view(&self, _: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>) {
         let device = self.hosts.len();
         view.home = self.dcoh.memory(line);
-        view.tracked = self.dcoh.holders(line).map_or(IdSet::EMPTY, |h| h.all()).with(device as Port);
+        view.tracked = self.dcoh.holders(line).map_or(IdSet::EMPTY, |h| h.all()).with(device as AgentPort);
         view.copies.extend(self.hosts.iter().enumerate().filter_map(|(n, h)| view_of_host(h, n, line)));
         if let Some((state, value)) = self.dcoh.own(line) {
             let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
@@ -262,16 +292,16 @@ impl Rig for MemRig {
         }
     }
 
-    fn kept(&self, line: LineAddr, values: &mut Vec<Line>) {
+    fn kept(&self, line: LineAddr, values: &mut Vec<CacheLine>) {
         values.extend(self.hosts.iter().filter_map(|h| h.arrived(line).copied()));
     }
 
     /// V12: the filter never holds more than its places.
-    fn check(&self, config: &CoherenceConfig, line: LineAddr, events: &mut Vec<Event>) {
+    fn check(&self, config: &CoherenceConfig, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let places = config.mem.filter_sets * config.mem.filter_ways;
         if places != 0 && self.dcoh.filter().len() > places {
             let found = format!("{} entries", self.dcoh.filter().len());
-            events.push(Event::new("COH-INV-12", line, "DCOH", found, format!("at most {places}")));
+            events.push(CoherenceEvent::new("COH-INV-12", line, "DCOH", found, format!("at most {places}")));
         }
     }
 

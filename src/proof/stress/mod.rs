@@ -26,7 +26,7 @@ pub(super) mod mem;
 pub(super) mod rig;
 mod tester;
 
-pub use failure::Failure;
+pub use failure::StressFailure;
 
 use bias::BiasRig;
 use cache::CacheRig;
@@ -37,7 +37,7 @@ use tester::Tester;
 
 /// Who is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
+pub enum StressProtocol {
     /// CXL.cache: devices (1 to 16), home, host core.
     Cache(usize),
     /// HDM-DB: hosts (1 to 4,096), DCOH, the device's own cache.
@@ -50,7 +50,7 @@ pub enum Protocol {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stress {
     /// Protocol of the agents that are stressed.
-    pub protocol: Protocol,
+    pub protocol: StressProtocol,
     /// All choices come from it.
     pub seed: u64,
     /// Loads, stores, writes and other requests until the end.
@@ -71,7 +71,7 @@ pub struct Stress {
 
 impl Stress {
     /// Small caches, few lines, every legal answer. Basis of the numbers: model.
-    pub fn new(protocol: Protocol, seed: u64, operations: u64) -> Self {
+    pub fn new(protocol: StressProtocol, seed: u64, operations: u64) -> Self {
         let mut config = CoherenceConfig { alternatives: true, ..CoherenceConfig::default() };
         config.home_filter_lines = if seed.is_multiple_of(2) { 3 } else { 0 };
         config.mem.filter_sets = seed.is_multiple_of(2).into();
@@ -97,15 +97,15 @@ impl Stress {
     ///
     /// # Errors
     /// The first broken rule.
-    pub fn run(&self) -> Result<Counts, Box<Failure>> {
+    pub fn run(&self) -> Result<StressCounts, Box<StressFailure>> {
         match self.protocol {
-            Protocol::Cache(devices) => self.drive(CacheRig::new(devices)),
-            Protocol::HdmDb(hosts) => self.drive(MemRig::new(&self.config, hosts, self.lines)),
-            Protocol::HdmD => self.drive(BiasRig::new()),
+            StressProtocol::Cache(devices) => self.drive(CacheRig::new(devices)),
+            StressProtocol::HdmDb(hosts) => self.drive(MemRig::new(&self.config, hosts, self.lines)),
+            StressProtocol::HdmD => self.drive(BiasRig::new()),
         }
     }
 
-    fn drive<R: Rig>(&self, rig: R) -> Result<Counts, Box<Failure>> {
+    fn drive<R: Rig>(&self, rig: R) -> Result<StressCounts, Box<StressFailure>> {
         let mut tester = Tester::new(rig, self, true);
         match tester.run(self.operations) {
             Ok(()) => Ok(tester.counts),
@@ -116,7 +116,7 @@ impl Stress {
 
 /// What a run did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct StressCounts {
     /// Loads, stores, writes by message, other requests.
     pub operations: u64,
     /// Loads, values used once among them.

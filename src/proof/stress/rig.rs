@@ -1,10 +1,10 @@
 //! What the tester needs of a protocol: agents in a star, one hub and its leaves, a link to each leaf.
 
-use scalepool_coherence::agent::{Accept, Out, Port};
-use scalepool_coherence::cache::device::Bytes;
+use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort};
+use scalepool_coherence::cache::device::WriteBytes;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Content, Line, LineAddr};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::mem::host::HostAccess;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::View;
@@ -21,9 +21,9 @@ pub enum Who {
 
 /// A store that has no place in coherence order yet.
 #[derive(Debug, Clone, Copy)]
-pub struct Pending {
+pub struct PendingStore {
     /// What is stored.
-    pub bytes: Bytes<Line>,
+    pub bytes: WriteBytes<CacheLine>,
     /// The agent has it and does it on its own; otherwise the core does it when it may.
     pub given: bool,
     /// Step at which it began.
@@ -38,12 +38,12 @@ pub enum Need<'a> {
     /// The value, which is not cached.
     Value,
     /// Ownership for a store.
-    Ownership(&'a Bytes<Line>),
+    Ownership(&'a WriteBytes<CacheLine>),
 }
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum StressRequestOutcome {
     /// Not now.
     No,
     /// On its way.
@@ -90,19 +90,19 @@ impl Dice {
     }
 
     /// A new value for some bytes: own ones of `actor`, or all of them.
-    pub fn bytes(&mut self, actor: usize, whole: bool) -> Bytes<Line> {
+    pub fn bytes(&mut self, actor: usize, whole: bool) -> WriteBytes<CacheLine> {
         self.count += 1;
         let poison = self.poison_every > 0 && self.count.is_multiple_of(self.poison_every);
-        let mut data = Line::initial(LineAddr(0)).poisoned(poison);
+        let mut data = CacheLine::initial(LineAddr(0)).poisoned(poison);
         for (i, word) in data.bytes.chunks_exact_mut(8).enumerate() {
             word.copy_from_slice(&(self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i as u64).to_le_bytes());
         }
         if whole {
-            return Bytes { data, enables: u64::MAX };
+            return WriteBytes { data, enables: u64::MAX };
         }
         let own = self.own_bytes(actor);
         let some = own & self.rng.next_u64();
-        Bytes { data, enables: if some == 0 { own } else { some } }
+        WriteBytes { data, enables: if some == 0 { own } else { some } }
     }
 }
 
@@ -127,13 +127,21 @@ pub trait Rig {
     fn name(&self, who: Who) -> String;
 
     /// Whether a message is taken now.
-    fn accepts(&self, config: &CoherenceConfig, who: Who, port: Port, msg: &Msg<Line>) -> Accept;
+    fn accepts(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> Accept;
 
     /// In how many legal ways.
-    fn ways(&self, config: &CoherenceConfig, who: Who, port: Port, msg: &Msg<Line>) -> u8;
+    fn ways(&self, config: &CoherenceConfig, who: Who, port: AgentPort, msg: &Msg<CacheLine>) -> u8;
 
     /// Takes it.
-    fn take(&mut self, config: &CoherenceConfig, who: Who, port: Port, msg: Msg<Line>, way: u8, out: &mut Out<Line>);
+    fn take(
+        &mut self,
+        config: &CoherenceConfig,
+        who: Who,
+        port: AgentPort,
+        msg: Msg<CacheLine>,
+        way: u8,
+        out: &mut AgentOutput<CacheLine>,
+    );
 
     /// Lines that take a place in the cache of an actor.
     fn held(&self, actor: usize) -> usize;
@@ -142,7 +150,13 @@ pub trait Rig {
     fn holds(&self, actor: usize, line: LineAddr) -> bool;
 
     /// A load, if it is possible now.
-    fn load(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> Option<Line>;
+    fn load(
+        &mut self,
+        config: &CoherenceConfig,
+        actor: usize,
+        line: LineAddr,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> Option<CacheLine>;
 
     /// A store, if it is possible now.
     fn store(
@@ -150,13 +164,19 @@ pub trait Rig {
         config: &CoherenceConfig,
         actor: usize,
         line: LineAddr,
-        bytes: &Bytes<Line>,
-        out: &mut Out<Line>,
+        bytes: &WriteBytes<CacheLine>,
+        out: &mut AgentOutput<CacheLine>,
     ) -> bool;
 
     /// Asks for what an access needs.
-    fn ask(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, need: Need, out: &mut Out<Line>)
-    -> Asked;
+    fn ask(
+        &mut self,
+        config: &CoherenceConfig,
+        actor: usize,
+        line: LineAddr,
+        need: Need,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> StressRequestOutcome;
 
     /// The access that the agent must see at once, before it gives the line up.
     fn due(&self, _actor: usize, _line: LineAddr) -> HostAccess {
@@ -164,7 +184,13 @@ pub trait Rig {
     }
 
     /// Gives a copy up, by message where there is one for it. `false`: nothing is held, or not now.
-    fn evict(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> bool;
+    fn evict(
+        &mut self,
+        config: &CoherenceConfig,
+        actor: usize,
+        line: LineAddr,
+        out: &mut AgentOutput<CacheLine>,
+    ) -> bool;
 
     /// Drops a dirty copy, where the rule against it is off.
     fn drop_dirty(&mut self, _config: &CoherenceConfig, _actor: usize, _line: LineAddr) -> bool {
@@ -179,22 +205,26 @@ pub trait Rig {
         actor: usize,
         line: LineAddr,
         dice: &mut Dice,
-        out: &mut Out<Line>,
-    ) -> Option<Bytes<Line>>;
+        out: &mut AgentOutput<CacheLine>,
+    ) -> Option<WriteBytes<CacheLine>>;
 
     /// Whose write the home has taken, when `who` has taken `msg` at `port` or has acted; `matches` says whether the
     /// write of an actor has these bytes.
-    fn writer(&self, port: Option<Port>, msg: Option<&Msg<Line>>, matches: &dyn Fn(usize, &Msg<Line>) -> bool)
-    -> usize;
+    fn writer(
+        &self,
+        port: Option<AgentPort>,
+        msg: Option<&Msg<CacheLine>>,
+        matches: &dyn Fn(usize, &Msg<CacheLine>) -> bool,
+    ) -> usize;
 
     /// Fills the view of a line but for the newest value and what is under way.
-    fn view(&self, config: &CoherenceConfig, line: LineAddr, view: &mut View<Line>);
+    fn view(&self, config: &CoherenceConfig, line: LineAddr, view: &mut View<CacheLine>);
 
     /// Values that agents hold on their way to a place.
-    fn kept(&self, line: LineAddr, values: &mut Vec<Line>);
+    fn kept(&self, line: LineAddr, values: &mut Vec<CacheLine>);
 
     /// Invariants of the protocol alone.
-    fn check(&self, _config: &CoherenceConfig, _line: LineAddr, _events: &mut Vec<Event>) {}
+    fn check(&self, _config: &CoherenceConfig, _line: LineAddr, _events: &mut Vec<CoherenceEvent>) {}
 
     /// Whether a request of an actor for a line has not ended.
     fn awaits(&self, actor: usize, line: LineAddr) -> bool;

@@ -1,14 +1,14 @@
 //! The tester itself: random steps, the value that every line must have, the monitors behind each step.
 
-use super::failure::{Failure, History};
+use super::failure::{History, StressFailure};
 use super::lanes::{Lanes, Letter};
-use super::rig::{Asked, Dice, Need, Pending, Rig, Who};
-use super::{Counts, Stress};
-use scalepool_coherence::agent::{Accept, Effect, Out, Port};
-use scalepool_coherence::cache::device::Bytes;
+use super::rig::{Dice, Need, PendingStore, Rig, StressRequestOutcome, Who};
+use super::{Stress, StressCounts};
+use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
+use scalepool_coherence::cache::device::WriteBytes;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Content, LINE_BYTES, Line, LineAddr};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{CacheLine, LINE_BYTES, LineAddr, LineContent};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::host::HostAccess;
 use scalepool_coherence::message::{Dir, Msg};
@@ -26,35 +26,35 @@ const DRAIN_OPERATIONS: u64 = 5_000;
 const FREEZE_STEPS: u64 = 64;
 
 /// What a step was: who moved, and the message that it took.
-type Cause = (Who, Option<(Port, Letter)>);
+type Cause = (Who, Option<(AgentPort, Letter)>);
 
 /// A run.
 pub(super) struct Tester<R> {
     pub rig: R,
     pub dice: Dice,
-    pub counts: Counts,
+    pub counts: StressCounts,
     config: CoherenceConfig,
     lanes: Lanes,
     /// Last value of each line in coherence order.
-    newest: Vec<Line>,
+    newest: Vec<CacheLine>,
     /// What each actor knows of its own bytes, an actor after the other.
-    own: Vec<Line>,
+    own: Vec<CacheLine>,
     /// Stores without a place in order, as `own`.
-    pub pending: Vec<Option<Pending>>,
+    pub pending: Vec<Option<PendingStore>>,
     /// Writes by message without a place in order: actor, line, bytes.
-    writes: Vec<(usize, LineAddr, Bytes<Line>)>,
+    writes: Vec<(usize, LineAddr, WriteBytes<CacheLine>)>,
     lines: u64,
     history: History,
-    view: View<Line>,
-    out: Out<Line>,
-    events: Vec<Event>,
+    view: View<CacheLine>,
+    out: AgentOutput<CacheLine>,
+    events: Vec<CoherenceEvent>,
     /// Lanes that stand still for a while, a bit each lane modulo 64.
     frozen: u64,
     last_delivery: u64,
     /// Invariants are watched; off for litmus runs with a rule missing, whose outcome is what counts.
     watch: bool,
     /// Values that reached a core past its cache: actor, line, value.
-    pub used: Vec<(usize, LineAddr, Line)>,
+    pub used: Vec<(usize, LineAddr, CacheLine)>,
 }
 
 impl<R: Rig> Tester<R> {
@@ -71,12 +71,12 @@ impl<R: Rig> Tester<R> {
             count: 0,
             poison_every: stress.poison_every,
         };
-        let zero = Line::initial(LineAddr(0));
+        let zero = CacheLine::initial(LineAddr(0));
         Self {
             lanes: Lanes::new(rig.leaves(), stress.credits),
             rig,
             dice,
-            counts: Counts::default(),
+            counts: StressCounts::default(),
             config: stress.config.clone(),
             newest: vec![zero; stress.lines as usize],
             own: vec![zero; places],
@@ -92,7 +92,7 @@ impl<R: Rig> Tester<R> {
                 in_flight: Vec::new(),
                 tracked: IdSet::EMPTY,
             },
-            out: Out::default(),
+            out: AgentOutput::default(),
             events: Vec::new(),
             frozen: 0,
             last_delivery: 0,
@@ -110,7 +110,7 @@ impl<R: Rig> Tester<R> {
     }
 
     /// The value of a line when nothing is open: that of its dirty copy, or the home's.
-    pub fn last(&mut self, line: LineAddr) -> Line {
+    pub fn last(&mut self, line: LineAddr) -> CacheLine {
         self.view.copies.clear();
         self.rig.view(&self.config, line, &mut self.view);
         self.view.copies.iter().find(|c| c.dirty).map_or(self.view.home, |c| c.value)
@@ -133,7 +133,7 @@ impl<R: Rig> Tester<R> {
     }
 
     /// `operations` random ones, with points of rest between them and at the end.
-    pub fn run(&mut self, operations: u64) -> Result<(), Event> {
+    pub fn run(&mut self, operations: u64) -> Result<(), CoherenceEvent> {
         let mut rest = DRAIN_OPERATIONS;
         // From run to run and from time to time a core acts more or less often than a message arrives.
         let mut acts_of_16 = 1 + self.dice.below(8) as u64;
@@ -154,7 +154,7 @@ impl<R: Rig> Tester<R> {
     }
 
     /// A core does something.
-    fn act(&mut self) -> Result<(), Event> {
+    fn act(&mut self) -> Result<(), CoherenceEvent> {
         let actor = self.dice.below(self.rig.actors());
         let line = LineAddr(self.dice.below(self.lines as usize) as u64);
         let place = self.place(actor, line);
@@ -165,7 +165,7 @@ impl<R: Rig> Tester<R> {
             let longest = WAIT_STEPS * crowd * crowd;
             if self.counts.steps - waiting.since > longest {
                 let found = format!("a store that waits for {longest} steps");
-                return Err(Event::new("COH-INV-10", line, self.rig.name(self.who(actor)), found, "progress"));
+                return Err(CoherenceEvent::new("COH-INV-10", line, self.rig.name(self.who(actor)), found, "progress"));
             }
             return self.try_store(actor, line, waiting);
         }
@@ -174,7 +174,7 @@ impl<R: Rig> Tester<R> {
             3..=5 => {
                 let whole = !self.dice.byte_owners && self.dice.once_in(8);
                 let bytes = self.dice.bytes(actor, whole);
-                let waiting = Pending { bytes, given: false, since: self.counts.steps };
+                let waiting = PendingStore { bytes, given: false, since: self.counts.steps };
                 self.try_store(actor, line, waiting)
             }
             _ => self.other(actor, line),
@@ -182,7 +182,7 @@ impl<R: Rig> Tester<R> {
     }
 
     /// Another request, an eviction, a drop.
-    pub fn other(&mut self, actor: usize, line: LineAddr) -> Result<(), Event> {
+    pub fn other(&mut self, actor: usize, line: LineAddr) -> Result<(), CoherenceEvent> {
         if let Some(bytes) = self.rig.other(&self.config, actor, line, &mut self.dice, &mut self.out) {
             // RdOwnNoData takes a store along, the others are writes.
             self.writes.push((actor, line, bytes));
@@ -192,7 +192,7 @@ impl<R: Rig> Tester<R> {
     }
 
     /// Loads, or asks for a copy or for the value alone.
-    pub fn try_load(&mut self, actor: usize, line: LineAddr) -> Result<(), Event> {
+    pub fn try_load(&mut self, actor: usize, line: LineAddr) -> Result<(), CoherenceEvent> {
         if let Some(value) = self.rig.load(&self.config, actor, line, &mut self.out) {
             self.loaded(actor, line, &value, true)?;
             self.used.push((actor, line, value));
@@ -213,7 +213,7 @@ impl<R: Rig> Tester<R> {
     }
 
     /// Stores, or asks for ownership.
-    pub fn try_store(&mut self, actor: usize, line: LineAddr, waiting: Pending) -> Result<(), Event> {
+    pub fn try_store(&mut self, actor: usize, line: LineAddr, waiting: PendingStore) -> Result<(), CoherenceEvent> {
         let place = self.place(actor, line);
         if waiting.given || self.writes.iter().any(|w| w.0 == actor && w.1 == line) {
             return Ok(());
@@ -224,9 +224,9 @@ impl<R: Rig> Tester<R> {
                 return Ok(());
             }
             match self.rig.ask(&self.config, actor, line, Need::Ownership(&waiting.bytes), &mut self.out) {
-                Asked::No | Asked::Yes => {}
-                Asked::Given => self.pending[place] = Some(Pending { given: true, ..waiting }),
-                Asked::Written => {
+                StressRequestOutcome::No | StressRequestOutcome::Yes => {}
+                StressRequestOutcome::Given => self.pending[place] = Some(PendingStore { given: true, ..waiting }),
+                StressRequestOutcome::Written => {
                     self.pending[place] = None;
                     self.writes.push((actor, line, waiting.bytes));
                 }
@@ -236,7 +236,7 @@ impl<R: Rig> Tester<R> {
     }
 
     /// A message arrives.
-    pub fn deliver(&mut self) -> Result<(), Event> {
+    pub fn deliver(&mut self) -> Result<(), CoherenceEvent> {
         self.counts.steps += 1;
         let steps = self.counts.steps;
         if steps.is_multiple_of(FREEZE_STEPS) {
@@ -250,7 +250,7 @@ impl<R: Rig> Tester<R> {
         if steps - self.last_delivery > STUCK_STEPS {
             return Err(self.stuck());
         }
-        let moves = |lane: &Port| self.frozen >> (lane % u64::BITS as Port) & 1 == 0;
+        let moves = |lane: &AgentPort| self.frozen >> (lane % u64::BITS as AgentPort) & 1 == 0;
         let moving = busy.iter().filter(moves).count();
         let nth = self.dice.below(if moving == 0 { busy.len() } else { moving });
         let Some(lane) = busy.iter().filter(|lane| moving == 0 || moves(lane)).nth(nth).map(usize::from) else {
@@ -261,13 +261,13 @@ impl<R: Rig> Tester<R> {
     }
 
     /// Delivers message `index` of a lane if it may arrive now and is taken.
-    fn deliver_one(&mut self, lane: usize, index: usize) -> Result<bool, Event> {
+    fn deliver_one(&mut self, lane: usize, index: usize) -> Result<bool, CoherenceEvent> {
         if !self.lanes.is_free(&self.config, lane, index) {
             return Ok(false);
         }
         let (link, dir) = Lanes::end(lane);
         let who = if dir == R::TO_LEAF { Who::Leaf(link) } else { Who::Hub };
-        let port = link as Port;
+        let port = link as AgentPort;
         let Letter { msg, .. } = self.lanes.lane(lane)[index];
         if self.rig.accepts(&self.config, who, port, &msg) == Accept::Wait {
             return Ok(false);
@@ -287,7 +287,7 @@ impl<R: Rig> Tester<R> {
     }
 
     /// Effects, sends and checks of a step.
-    fn settle(&mut self, cause: Cause, line: Option<LineAddr>) -> Result<(), Event> {
+    fn settle(&mut self, cause: Cause, line: Option<LineAddr>) -> Result<(), CoherenceEvent> {
         let actor = self.actor(cause.0);
         let mut touched = [line; 4];
         loop {
@@ -326,7 +326,7 @@ impl<R: Rig> Tester<R> {
     }
 
     /// Makes an effect true; returns its line.
-    fn effect(&mut self, actor: usize, cause: Cause, effect: Effect<Line>) -> Result<LineAddr, Event> {
+    fn effect(&mut self, actor: usize, cause: Cause, effect: Effect<CacheLine>) -> Result<LineAddr, CoherenceEvent> {
         match effect {
             Effect::Stored(line) => {
                 let place = self.place(actor, line);
@@ -341,7 +341,7 @@ impl<R: Rig> Tester<R> {
             }
             Effect::Written(line) => {
                 let writes = &self.writes;
-                let matches = |actor: usize, msg: &Msg<Line>| match msg {
+                let matches = |actor: usize, msg: &Msg<CacheLine>| match msg {
                     Msg::D2hData { data, enables, .. } => writes
                         .iter()
                         .any(|w| w.0 == actor && w.1 == line && w.2.data == *data && w.2.enables == *enables),
@@ -367,21 +367,33 @@ impl<R: Rig> Tester<R> {
     }
 
     /// The oldest write of an actor to a line, or the one with the bytes of a message.
-    fn take_write(&mut self, actor: usize, line: LineAddr, msg: Option<Msg<Line>>) -> Result<Bytes<Line>, Event> {
-        let of = |w: &(usize, LineAddr, Bytes<Line>)| w.0 == actor && w.1 == line;
-        let exact = |w: &(usize, LineAddr, Bytes<Line>)| of(w) && msg.is_some_and(|m| m.data() == Some(&w.2.data));
+    fn take_write(
+        &mut self,
+        actor: usize,
+        line: LineAddr,
+        msg: Option<Msg<CacheLine>>,
+    ) -> Result<WriteBytes<CacheLine>, CoherenceEvent> {
+        let of = |w: &(usize, LineAddr, WriteBytes<CacheLine>)| w.0 == actor && w.1 == line;
+        let exact =
+            |w: &(usize, LineAddr, WriteBytes<CacheLine>)| of(w) && msg.is_some_and(|m| m.data() == Some(&w.2.data));
         let found = self.writes.iter().position(exact).or_else(|| self.writes.iter().position(of));
         match found {
             Some(n) => Ok(self.writes.remove(n).2),
             None => {
                 let at = self.rig.name(self.who(actor));
-                Err(Event::new("COH-INV-05", line, at, "a store that no core has begun", "one completion per store"))
+                Err(CoherenceEvent::new(
+                    "COH-INV-05",
+                    line,
+                    at,
+                    "a store that no core has begun",
+                    "one completion per store",
+                ))
             }
         }
     }
 
     /// A store has its place in coherence order.
-    fn ordered(&mut self, actor: usize, line: LineAddr, bytes: &Bytes<Line>) {
+    fn ordered(&mut self, actor: usize, line: LineAddr, bytes: &WriteBytes<CacheLine>) {
         let place = self.place(actor, line);
         self.newest[line.0 as usize].merge(&bytes.data, bytes.enables);
         self.own[place].merge(&bytes.data, bytes.enables);
@@ -389,11 +401,11 @@ impl<R: Rig> Tester<R> {
     }
 
     /// A request has ended: what waited for it goes on.
-    fn done(&mut self, actor: usize, line: LineAddr) -> Result<(), Event> {
+    fn done(&mut self, actor: usize, line: LineAddr) -> Result<(), CoherenceEvent> {
         let place = self.place(actor, line);
         if let Some(waiting) = self.pending[place] {
             // The agent gave the store back undone.
-            self.pending[place] = Some(Pending { given: false, ..waiting });
+            self.pending[place] = Some(PendingStore { given: false, ..waiting });
         }
         let made = match self.rig.due(actor, line) {
             HostAccess::Nothing => return Ok(()),
@@ -411,7 +423,7 @@ impl<R: Rig> Tester<R> {
         };
         if !made && self.watch {
             let at = self.rig.name(self.who(actor));
-            return Err(Event::new(
+            return Err(CoherenceEvent::new(
                 "COH-BIC-12",
                 line,
                 at,
@@ -423,7 +435,7 @@ impl<R: Rig> Tester<R> {
     }
 
     /// A core has seen a value: `current` says that it must be the newest now.
-    fn loaded(&mut self, actor: usize, line: LineAddr, value: &Line, current: bool) -> Result<(), Event> {
+    fn loaded(&mut self, actor: usize, line: LineAddr, value: &CacheLine, current: bool) -> Result<(), CoherenceEvent> {
         self.counts.operations += 1;
         self.counts.loads += 1;
         self.counts.poisoned_loads += u64::from(value.poison);
@@ -434,9 +446,15 @@ impl<R: Rig> Tester<R> {
         if current && value != newest {
             let at = self.rig.name(self.who(actor));
             if let Some((_, expected)) = misled(value, newest) {
-                return Err(Event::new("COH-PSN-05", line, at, format!("{value:?} loaded"), expected));
+                return Err(CoherenceEvent::new("COH-PSN-05", line, at, format!("{value:?} loaded"), expected));
             }
-            return Err(Event::new("COH-INV-02", line, at, format!("{value:?} loaded"), format!("{newest:?}")));
+            return Err(CoherenceEvent::new(
+                "COH-INV-02",
+                line,
+                at,
+                format!("{value:?} loaded"),
+                format!("{newest:?}"),
+            ));
         }
         // Its own bytes a core knows without asking anybody.
         if self.dice.byte_owners
@@ -449,14 +467,14 @@ impl<R: Rig> Tester<R> {
             if merged.bytes != known.bytes {
                 let at = self.rig.name(self.who(actor));
                 let expected = format!("own bytes {known:?} under {own:#018x}");
-                return Err(Event::new("COH-INV-02", line, at, format!("{value:?} loaded"), expected));
+                return Err(CoherenceEvent::new("COH-INV-02", line, at, format!("{value:?} loaded"), expected));
             }
         }
         Ok(())
     }
 
     /// V1 to V4, and those of the protocol.
-    fn check(&mut self, line: LineAddr) -> Result<(), Event> {
+    fn check(&mut self, line: LineAddr) -> Result<(), CoherenceEvent> {
         if !self.watch {
             return Ok(());
         }
@@ -478,16 +496,16 @@ impl<R: Rig> Tester<R> {
         self.events.drain(..).next().map_or(Ok(()), Err)
     }
 
-    fn stuck(&self) -> Event {
+    fn stuck(&self) -> CoherenceEvent {
         let waiting: Vec<String> = (0..self.rig.leaves() * 2)
             .flat_map(|lane| self.lanes.lane(lane).iter().map(move |l| (lane / 2, l)))
             .map(|(link, l)| format!("{} on link {link}", l.msg.label()))
             .collect();
-        Event::new("COH-INV-09", None, "system", waiting.join(", "), "progress of every message")
+        CoherenceEvent::new("COH-INV-09", None, "system", waiting.join(", "), "progress of every message")
     }
 
     /// All cores stop: what is open ends, and nothing is left (V9, V11, V14).
-    pub fn drain(&mut self) -> Result<(), Event> {
+    pub fn drain(&mut self) -> Result<(), CoherenceEvent> {
         while !self.lanes.busy().is_empty() {
             let mut moved = false;
             for lane in 0..self.rig.leaves() * 2 {
@@ -509,7 +527,8 @@ impl<R: Rig> Tester<R> {
         if !self.watch {
             return Ok(());
         }
-        let system = |found: String, expected: &str| Err(Event::new("COH-INV-14", None, "system", found, expected));
+        let system =
+            |found: String, expected: &str| Err(CoherenceEvent::new("COH-INV-14", None, "system", found, expected));
         if !self.rig.is_idle() {
             return system("an open transaction".into(), "no open transaction when no message is under way");
         }
@@ -528,14 +547,14 @@ impl<R: Rig> Tester<R> {
             if self.view.home != self.view.newest && !self.view.copies.iter().any(|c| c.dirty) {
                 let found = format!("{:?} at home and no M copy", self.view.home);
                 let expected = format!("{:?}", self.view.newest);
-                return Err(Event::new("COH-INV-14", line, "home", found, expected));
+                return Err(CoherenceEvent::new("COH-INV-14", line, "home", found, expected));
             }
         }
         Ok(())
     }
 
     /// What a person needs to find the fault.
-    pub fn failure(&mut self, seed: u64, event: Event) -> Failure {
+    pub fn failure(&mut self, seed: u64, event: CoherenceEvent) -> StressFailure {
         let names: Vec<String> = (0..self.rig.actors()).map(|a| self.rig.name(self.who(a))).collect();
         let mut states = Vec::new();
         if let Some(line) = event.line {
@@ -555,7 +574,7 @@ impl<R: Rig> Tester<R> {
                 format!("{} {}{right}", names[c.agent], letter(c.dirty, c.writable))
             }));
         }
-        Failure { seed, step: self.counts.steps, states, last: self.history.of(event.line, &names), event }
+        StressFailure { seed, step: self.counts.steps, states, last: self.history.of(event.line, &names), event }
     }
 }
 

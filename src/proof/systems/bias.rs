@@ -1,9 +1,9 @@
 //! A device of HDM-D and its host.
 
 use super::composite::Composite;
-use super::menu::{Act, Menu};
-use super::part::{HdmDDevice, HdmDHost};
-use super::setup::{AgentDescription, Description};
+use super::menu::{Menu, ProgramOperation};
+use super::part::{HdmDDevicePart, HdmDHostPart};
+use super::setup::{AgentDescription, SystemDescription};
 use scalepool_coherence::bias::host::BiasHost;
 use scalepool_coherence::bias::tables;
 use scalepool_coherence::config::CoherenceConfig;
@@ -22,9 +22,9 @@ pub struct Setup {
     /// Free requests of the host.
     pub host: Vec<HostReq>,
     /// Programs of device and host; empty when they are free.
-    pub device_program: Vec<Act>,
+    pub device_program: Vec<ProgramOperation>,
     /// Program of the host.
-    pub host_program: Vec<Act>,
+    pub host_program: Vec<ProgramOperation>,
     /// Whether the programs run.
     pub programs: bool,
     /// Check every step (V5 to V8) too, not only states and values.
@@ -66,8 +66,8 @@ pub fn system(setup: Setup) -> Composite {
         poisons: poisoners.has(n),
     };
     let agents = vec![
-        agent(0, "device", HdmDDevice::default().into(), device_program),
-        agent(1, "host", HdmDHost(BiasHost::new(0)).into(), host_program),
+        agent(0, "device", HdmDDevicePart::default().into(), device_program),
+        agent(1, "host", HdmDHostPart(BiasHost::new(0)).into(), host_program),
     ];
     let menu = Menu {
         cache: device,
@@ -78,5 +78,5 @@ pub fn system(setup: Setup) -> Composite {
         drops: true,
         ..Menu::default()
     };
-    Composite::of(Description { agents, links: vec![[(1, 0), (0, 0)]], lines: vec![0], menu, programs, orders })
+    Composite::of(SystemDescription { agents, links: vec![[(1, 0), (0, 0)]], lines: vec![0], menu, programs, orders })
 }

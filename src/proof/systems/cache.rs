@@ -1,11 +1,11 @@
 //! Device caches and a home over CXL.cache.
 
 use super::composite::Composite;
-use super::menu::{Act, Menu};
-use super::part::{CacheDevice, CacheHome};
-use super::setup::{AgentDescription, Description};
-use scalepool_coherence::agent::Port;
-use scalepool_coherence::cache::device::Device;
+use super::menu::{Menu, ProgramOperation};
+use super::part::{CacheDevicePart, CacheHomePart};
+use super::setup::{AgentDescription, SystemDescription};
+use scalepool_coherence::agent::AgentPort;
+use scalepool_coherence::cache::device::DeviceCache;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::IdSet;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
@@ -26,7 +26,7 @@ pub struct Setup {
     /// The host's core reads and writes too.
     pub core: bool,
     /// Programs, one a device; empty when free. They run on line 0.
-    pub programs: Vec<Vec<Act>>,
+    pub programs: Vec<Vec<ProgramOperation>>,
     /// Check every step (V5 to V8) too, not only states and values.
     pub orders: bool,
     /// Devices whose stores and writes are poisoned; an M copy of the start is a store.
@@ -88,22 +88,22 @@ pub fn system(setup: Setup) -> Composite {
     let mut programs = programs.into_iter();
     let home = AgentDescription {
         name: "home".to_owned(),
-        member: CacheHome::new(devices as Port).into(),
+        member: CacheHomePart::new(devices as AgentPort).into(),
         config: config.clone(),
         program: Vec::new(),
         poisons: false,
     };
     let device = |n: usize| AgentDescription {
         name: format!("device {n}"),
-        member: CacheDevice(Device::new()).into(),
+        member: CacheDevicePart(DeviceCache::new()).into(),
         config: config.clone(),
         program: programs.next().unwrap_or_default(),
-        poisons: poisoners.has(n as Port),
+        poisons: poisoners.has(n as AgentPort),
     };
     let agents = std::iter::once(home).chain((0..devices).map(device)).collect();
-    Composite::of(Description {
+    Composite::of(SystemDescription {
         agents,
-        links: (0..devices).map(|n| [(0, n as Port), (n + 1, 0)]).collect(),
+        links: (0..devices).map(|n| [(0, n as AgentPort), (n + 1, 0)]).collect(),
         lines: vec![0; lines as usize],
         menu: Menu { cache: menu, waiting_stores, core, ..Menu::default() },
         programs: runs_programs,
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::explore::system::{orbits, reachable};
     use crate::systems::symmetry::renamed;
-    use scalepool_coherence::cache::state::At;
+    use scalepool_coherence::cache::state::CacheLineState;
     use scalepool_coherence::config::{ErrorAnswer, ErrorRange};
 
     fn drops() -> CoherenceConfig {
@@ -133,7 +133,7 @@ mod tests {
         // Every answer is an error, and the copy is there from the start: its CleanEvict is answered too.
         let range = ErrorRange { first: 0, last: 63, answer: ErrorAnswer::GoError };
         let refusing = CoherenceConfig { error_ranges: vec![range], ..CoherenceConfig::default() };
-        let start = system(Setup::free(refusing, 2, ALL_REQUESTS)).start_at(&[At::I, At::E]);
+        let start = system(Setup::free(refusing, 2, ALL_REQUESTS)).start_at(&[CacheLineState::I, CacheLineState::E]);
         orbits(&reachable(&start), 2, |s, order| renamed(s, 0, order));
         let menu = [Op::RdShared, Op::RdOwn, Op::DirtyEvict];
         let three = reachable(&system(Setup { waiting_stores: false, ..Setup::free(drops(), 3, &menu) }));

@@ -11,16 +11,16 @@
 //! happened in it makes every other value of its line old. What the agent has sent goes on its way over the link of the port,
 //! in the direction of that end of the link. Then the agent makes the accesses that it owes its core.
 
-use super::menu::Held;
+use super::menu::StartState;
 use super::part::{Deed, Member, Operation, Place};
-use super::setup::{Description, DescriptionError, Holder, Setup, Site, back};
+use super::setup::{DescriptionError, Holder, Setup, Site, SystemDescription, back};
 use crate::explore::fingerprint::fingerprint;
-use crate::explore::system::{Awaited, Fairness, Sent, Step, System, Wait, delivery, outcome};
+use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery, outcome};
 use crate::net::Net;
-use scalepool_coherence::agent::{Accept, Effect, Out, Port};
+use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Age, Content, LineAddr, Token};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{Age, LineAddr, LineContent, LineToken};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::{Dir, Msg, shown};
@@ -34,7 +34,7 @@ use std::sync::Arc;
 pub struct Composite {
     setup: Arc<Setup>,
     pub(super) agents: Vec<Member>,
-    pub(super) net: Net<Token>,
+    pub(super) net: Net<LineToken>,
     /// Programs: where each agent's stands.
     places: Vec<Place>,
     /// What the stores made of each line.
@@ -60,7 +60,7 @@ impl Hash for Composite {
 /// A move. Agents, links and the places of messages are numbers from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Move {
+pub enum CompositeMove {
     /// A message arrives; `way` as `Agent::ways` counts.
     Deliver { link: u16, dir: Dir, index: u8, way: u8 },
     /// An agent begins an operation.
@@ -72,7 +72,7 @@ impl Composite {
     ///
     /// # Errors
     /// A description that is no system.
-    pub fn new(description: Description) -> Result<Self, DescriptionError> {
+    pub fn new(description: SystemDescription) -> Result<Self, DescriptionError> {
         let (setup, agents) = Setup::new(description)?;
         let count = agents.len();
         let system = Self {
@@ -89,7 +89,7 @@ impl Composite {
     }
 
     /// A description that is known to be a system.
-    pub(super) fn of(description: Description) -> Self {
+    pub(super) fn of(description: SystemDescription) -> Self {
         Self::new(description).unwrap_or_else(|e| unreachable!("{e}"))
     }
 
@@ -100,21 +100,21 @@ impl Composite {
     /// One stable state for each holder of line 0 in the order of the agents, with that of a home's own cache of HDM-D; an M copy
     /// makes memory an old one. No check that they go together.
     #[must_use]
-    pub fn start_at<S: Held>(self, states: &[S]) -> Self {
+    pub fn start_at<S: StartState>(self, states: &[S]) -> Self {
         self.line_at(LineAddr(0), states)
     }
 
-    fn line_at<S: Held>(mut self, line: LineAddr, states: &[S]) -> Self {
+    fn line_at<S: StartState>(mut self, line: LineAddr, states: &[S]) -> Self {
         let home = self.setup.lines[line.0 as usize];
         let is_held = |n: usize| n == home || self.setup.holders(home).iter().any(|h| h.agent == n);
         let with_letter = |n: &usize| self.agents[*n].part().letter(line).is_some() && is_held(*n);
         let cached: Vec<usize> = (0..self.agents.len()).filter(with_letter).collect();
         let states: Vec<(usize, Copy4)> = cached.into_iter().zip(states.iter().map(|s| s.held())).collect();
         let dirty = states.iter().find(|(_, state)| *state == Copy4::M).map(|(agent, _)| *agent);
-        let poison = dirty.is_some_and(|agent| self.setup.poisoners.has(agent as Port));
+        let poison = dirty.is_some_and(|agent| self.setup.poisoners.has(agent as AgentPort));
         self.poisoned.set(line, poison);
-        let current = Token::of(line, Age::Current).poisoned(poison);
-        let memory = if dirty.is_some() { Token::of(line, Age::Stale) } else { current };
+        let current = LineToken::of(line, Age::Current).poisoned(poison);
+        let memory = if dirty.is_some() { LineToken::of(line, Age::Stale) } else { current };
         let of = |agent: usize| states.iter().find(|(n, _)| *n == agent).map_or(Copy4::I, |(_, state)| *state);
         let held: Vec<Copy4> = self.setup.holders(home).iter().map(|holder| of(holder.agent)).collect();
         if let Some(owner) = self.agents[home].owner_mut() {
@@ -162,40 +162,40 @@ impl Composite {
     }
 
     /// Messages of a direction of a link.
-    pub(super) fn under_way(&self, link: usize, dir: Dir) -> &[Msg<Token>] {
+    pub(super) fn under_way(&self, link: usize, dir: Dir) -> &[Msg<LineToken>] {
         self.net.of(link, dir)
     }
 
     /// Messages that an agent has sent through a port.
-    pub(super) fn sent(&self, agent: usize, port: Port) -> &[Msg<Token>] {
+    pub(super) fn sent(&self, agent: usize, port: AgentPort) -> &[Msg<LineToken>] {
         let (link, dir) = self.setup.port(agent, port);
         self.net.of(link, dir)
     }
 
     /// The link behind a port of a home, and the direction towards the home.
-    pub(super) fn toward_home(&self, home: usize, port: Port) -> (usize, Dir) {
+    pub(super) fn toward_home(&self, home: usize, port: AgentPort) -> (usize, Dir) {
         let (link, dir) = self.setup.port(home, port);
         (link, back(dir))
     }
 
-    fn way(&self, home: usize, port: Port) -> &Holder {
+    fn way(&self, home: usize, port: AgentPort) -> &Holder {
         &self.setup.holders(home)[usize::from(port)]
     }
 
     /// Who stands behind a port of a home.
-    pub(super) fn holder(&self, home: usize, port: Port) -> (usize, &Member) {
+    pub(super) fn holder(&self, home: usize, port: AgentPort) -> (usize, &Member) {
         let agent = self.way(home, port).agent;
         (agent, &self.agents[agent])
     }
 
     /// Messages of a home on their way to the holder behind a port, the nearest one first.
-    pub(super) fn coming(&self, home: usize, port: Port) -> impl Iterator<Item = &Msg<Token>> + Clone {
+    pub(super) fn coming(&self, home: usize, port: AgentPort) -> impl Iterator<Item = &Msg<LineToken>> + Clone {
         self.way(home, port).way.iter().flat_map(|&(link, dir)| self.net.of(link, dir))
     }
 
     /// The value of the last store in coherence order.
-    fn newest(&self, line: LineAddr) -> Token {
-        Token::of(line, Age::Current).poisoned(self.poisoned.has(line))
+    fn newest(&self, line: LineAddr) -> LineToken {
+        LineToken::of(line, Age::Current).poisoned(self.poisoned.has(line))
     }
 
     fn home_of(&self, line: LineAddr) -> usize {
@@ -203,41 +203,45 @@ impl Composite {
     }
 
     /// The view of a line that the monitors ask for.
-    pub fn view(&self, line: LineAddr) -> View<Token> {
+    pub fn view(&self, line: LineAddr) -> View<LineToken> {
         let home = self.home_of(line);
         let owner = self.agents[home].owner().expect("the home of a line owns lines");
         let site = |agent| self.setup.site(agent);
         let below = self.setup.below(home);
         let around = || below.iter().map(|(_, holder)| holder.agent).chain([home]);
         // The home knows its own copy.
-        let mut tracked = IdSet::one(home as Port);
+        let mut tracked = IdSet::one(home as AgentPort);
         for level in std::iter::once(home).chain(below.iter().map(|(_, holder)| holder.agent)) {
             let holders = self.setup.holders(level);
             let known = self.agents[level].tracked(line);
             // What a level tracks that is not tracked itself is known to nobody above it.
-            let is_known = tracked.has(level as Port) || level == home;
-            known.iter().filter(|_| is_known).for_each(|port| tracked.insert(holders[usize::from(port)].agent as Port));
+            let is_known = tracked.has(level as AgentPort) || level == home;
+            known
+                .iter()
+                .filter(|_| is_known)
+                .for_each(|port| tracked.insert(holders[usize::from(port)].agent as AgentPort));
             for (port, holder) in (0..).zip(holders) {
                 // O12: tracking ends when the final GO of an evict is sent, the copy when it arrives.
                 let evicting = self.agents[holder.agent].cache().and_then(|cache| cache.entry(line));
                 if let Some(entry) = evicting.filter(|entry| entry.at.is_evicting()) {
-                    let ends =
-                        |m: &Msg<Token>| matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go();
+                    let ends = |m: &Msg<LineToken>| {
+                        matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go()
+                    };
                     if self.coming(level, port).any(ends) {
-                        tracked.insert(holder.agent as Port);
+                        tracked.insert(holder.agent as AgentPort);
                     }
                 }
             }
         }
         let dirty_answers = self.config(home).mem.cmp_m;
-        let counts = |m: &Msg<Token>| match m {
+        let counts = |m: &Msg<LineToken>| match m {
             Msg::D2hData { bogus, .. } => !bogus,
             Msg::H2dData { .. } => true,
             Msg::M2sRwd { opcode, .. } => *opcode != M2sRwdOpcode::BIConflict,
             Msg::S2mDrs { .. } => dirty_answers,
             _ => false,
         };
-        let of_line = |value: &Token| u64::from(value.line) == line.0;
+        let of_line = |value: &LineToken| u64::from(value.line) == line.0;
         let under_way =
             self.net.iter().filter(|(_, m)| counts(m)).filter_map(|(_, m)| m.data().copied()).filter(of_line);
         // A write that the home answers with an error is aborted, and its data may be dropped (§2.2). It is not lost.
@@ -257,31 +261,36 @@ impl Composite {
     }
 
     /// Whose step a move is, and what it does. The message is still where it was.
-    fn deed(&self, mv: Move) -> (usize, Deed, u8) {
+    fn deed(&self, mv: CompositeMove) -> (usize, Deed, u8) {
         match mv {
-            Move::Deliver { link, dir, index, way } => {
+            CompositeMove::Deliver { link, dir, index, way } => {
                 let link = usize::from(link);
                 let (agent, port) = self.setup.receiver(link, dir);
                 (agent, Deed::Took(port, self.net.of(link, dir)[usize::from(index)]), way)
             }
-            Move::Begin { agent, operation } => (agent.into(), Deed::Began(operation), 0),
+            CompositeMove::Begin { agent, operation } => (agent.into(), Deed::Began(operation), 0),
         }
     }
 
     /// Makes a move; returns what a program did in the same step.
-    fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> Vec<&'static str> {
+    fn perform(
+        &mut self,
+        mv: CompositeMove,
+        sent: &mut Vec<SentMessage>,
+        events: &mut Vec<CoherenceEvent>,
+    ) -> Vec<&'static str> {
         let setup = Arc::clone(&self.setup);
         let (agent, deed, way) = self.deed(mv);
         let site = setup.site(agent);
         let mut passes = None;
-        if let Move::Deliver { link, dir, index, .. } = mv {
+        if let CompositeMove::Deliver { link, dir, index, .. } = mv {
             let (link, index) = (usize::from(link), usize::from(index));
             passes = self.net.overtakes(link, dir, index).filter(|_| setup.orders);
             self.net.remove(link, dir, index);
         }
         let before = (setup.orders && passes.is_none()).then(|| self.agents[agent].clone());
         let write = self.agents[agent].part().write_of(site, &deed);
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         self.agents[agent].part_mut().act(site, &deed, way, &mut out);
         if let (Some(rule), Deed::Took(_, msg)) = (passes, &deed) {
             out.events.push(overtaken(rule, msg));
@@ -310,10 +319,15 @@ impl Composite {
     }
 
     /// All that the program of an agent can do now. Returns what it did.
-    fn run_program(&mut self, agent: usize, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> Vec<&'static str> {
+    fn run_program(
+        &mut self,
+        agent: usize,
+        sent: &mut Vec<SentMessage>,
+        events: &mut Vec<CoherenceEvent>,
+    ) -> Vec<&'static str> {
         let setup = Arc::clone(&self.setup);
         let site = setup.site(agent);
-        let (mut did, mut out) = (Vec::new(), Out::default());
+        let (mut did, mut out) = (Vec::new(), AgentOutput::default());
         while let Some(done) = self.agents[agent].part_mut().advance(site, &mut self.places[agent], &mut out) {
             did.push(done.text);
             self.loads.get_mut(agent).into_iter().for_each(|loads| loads.extend(done.loaded));
@@ -329,9 +343,9 @@ impl Composite {
         &mut self,
         agent: usize,
         write: (bool, u64),
-        out: &mut Out<Token>,
-        sent: &mut Vec<Sent>,
-        events: &mut Vec<Event>,
+        out: &mut AgentOutput<LineToken>,
+        sent: &mut Vec<SentMessage>,
+        events: &mut Vec<CoherenceEvent>,
     ) {
         let setup = Arc::clone(&self.setup);
         let site = setup.site(agent);
@@ -352,7 +366,7 @@ impl Composite {
         for (port, msg) in out.sends.drain(..) {
             let (link, dir) = setup.port(agent, port);
             let (to, _) = setup.receiver(link, dir);
-            sent.push(Sent { from: agent, to, label: msg.label(), message: shown(&msg) });
+            sent.push(SentMessage { from: agent, to, label: msg.label(), message: shown(&msg) });
             self.net.send_on(link, dir, msg);
         }
         events.append(&mut out.events);
@@ -362,23 +376,23 @@ impl Composite {
     fn place_store(
         &mut self,
         agent: usize,
-        effect: &Effect<Token>,
+        effect: &Effect<LineToken>,
         (poison, enables): (bool, u64),
-        out: &mut Out<Token>,
+        out: &mut AgentOutput<LineToken>,
     ) {
         let line = effect.line();
         // A copy that has gone in the same step is on its way.
         let sent = out.sends.iter().rev().find_map(|(_, m)| m.data()).copied();
         let placed = self.agents[agent].part().placed(effect).or(sent);
         out.events.extend(self.poisoned.stored(line, poison, enables, placed.as_ref()));
-        let mut old = |value: &mut Token| value.grow_old(line);
+        let mut old = |value: &mut LineToken| value.grow_old(line);
         for part in self.agents.iter_mut().map(Member::part_mut) {
             part.visit(&mut old);
             part.stored_somewhere(line);
         }
         self.net.visit(&mut old);
         out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut old);
-        let mut settle = |value: &mut Token| {
+        let mut settle = |value: &mut LineToken| {
             if u64::from(value.line) == line.0 {
                 value.settle();
             }
@@ -392,21 +406,21 @@ impl Composite {
         self.setup.site(agent)
     }
 
-    fn is_accepted(&self, link: usize, dir: Dir, msg: &Msg<Token>) -> Option<u8> {
+    fn is_accepted(&self, link: usize, dir: Dir, msg: &Msg<LineToken>) -> Option<u8> {
         let (agent, port) = self.setup.receiver(link, dir);
         let (part, site) = (self.agents[agent].part(), self.site(agent));
         (part.accepts(site, port, msg) == Accept::Take).then(|| part.ways(site, port, msg))
     }
 }
 
-impl System for Composite {
-    type Move = Move;
+impl ExploredSystem for Composite {
+    type Move = CompositeMove;
 
     fn columns(&self) -> Vec<String> {
         self.setup.names.clone()
     }
 
-    fn moves(&self, out: &mut Vec<Move>) {
+    fn moves(&self, out: &mut Vec<CompositeMove>) {
         for link in 0..self.setup.links.len() {
             for dir in [Dir::Down, Dir::Up] {
                 let (receiver, _) = self.setup.receiver(link, dir);
@@ -416,7 +430,7 @@ impl System for Composite {
                     }
                     let ways = self.is_accepted(link, dir, msg).unwrap_or(0);
                     let (link, index) = (link as u16, index as u8);
-                    out.extend((0..ways).map(|way| Move::Deliver { link, dir, index, way }));
+                    out.extend((0..ways).map(|way| CompositeMove::Deliver { link, dir, index, way }));
                 }
             }
         }
@@ -424,59 +438,69 @@ impl System for Composite {
         for (agent, member) in self.agents.iter().enumerate() {
             member.part().operations(self, self.site(agent), &mut operations);
             let agent = agent as u16;
-            out.extend(operations.drain(..).map(|operation| Move::Begin { agent, operation }));
+            out.extend(operations.drain(..).map(|operation| CompositeMove::Begin { agent, operation }));
         }
     }
 
-    fn fairness(&self, mv: Move) -> Fairness {
+    fn fairness(&self, mv: CompositeMove) -> Fairness {
         match mv {
-            Move::Deliver { .. } => Fairness::Strong,
-            Move::Begin { agent, operation } => self.agents[usize::from(agent)].part().fairness(operation),
+            CompositeMove::Deliver { .. } => Fairness::Strong,
+            CompositeMove::Begin { agent, operation } => self.agents[usize::from(agent)].part().fairness(operation),
         }
     }
 
-    fn action(&self, mv: Move) -> u128 {
+    fn action(&self, mv: CompositeMove) -> u128 {
         match mv {
-            Move::Deliver { link, dir, index, .. } => {
+            CompositeMove::Deliver { link, dir, index, .. } => {
                 let link = usize::from(link);
                 delivery(link, dir, &self.net.of(link, dir)[usize::from(index)])
             }
             // Any request for the access is one.
-            Move::Begin { agent, operation: Operation::Read { line, .. } } => fingerprint(&("asks", agent, line)),
-            Move::Begin { agent, operation: Operation::Store { line } } => fingerprint(&("stores", agent, line)),
-            Move::Begin { agent, operation: Operation::Load { line } } => fingerprint(&("loads", agent, line)),
-            Move::Begin { agent, operation: Operation::Choose(choice) } => fingerprint(&("chooses", agent, choice)),
-            Move::Begin { .. } => 0,
+            CompositeMove::Begin { agent, operation: Operation::Read { line, .. } } => {
+                fingerprint(&("asks", agent, line))
+            }
+            CompositeMove::Begin { agent, operation: Operation::Store { line } } => {
+                fingerprint(&("stores", agent, line))
+            }
+            CompositeMove::Begin { agent, operation: Operation::Load { line } } => fingerprint(&("loads", agent, line)),
+            CompositeMove::Begin { agent, operation: Operation::Choose(choice) } => {
+                fingerprint(&("chooses", agent, choice))
+            }
+            CompositeMove::Begin { .. } => 0,
         }
     }
 
-    fn waits(&self, out: &mut Vec<Wait>) {
+    fn waits(&self, out: &mut Vec<AgentWait>) {
         for (agent, member) in self.agents.iter().enumerate() {
-            let mut wait = |awaited: Awaited, line| out.push(Wait { agent, awaited, line });
+            let mut wait = |awaited: Awaited, line| out.push(AgentWait { agent, awaited, line });
             member.part().waits(self.site(agent), self.place(agent), &mut wait);
         }
     }
 
-    fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
+    fn apply(&mut self, mv: CompositeMove, events: &mut Vec<CoherenceEvent>) {
         let first = events.len();
         self.perform(mv, &mut Vec::new(), events);
         name_invariants(events, first);
     }
 
-    fn describe(&self, mv: Move) -> Step {
+    fn describe(&self, mv: CompositeMove) -> ChartStep {
         let mut sent = Vec::new();
         let did = self.clone().perform(mv, &mut sent, &mut Vec::new()).into_iter().map(str::to_owned).collect();
         match (mv, self.deed(mv)) {
-            (Move::Deliver { link, dir, .. }, (to, Deed::Took(_, msg), _)) => {
+            (CompositeMove::Deliver { link, dir, .. }, (to, Deed::Took(_, msg), _)) => {
                 let from = self.setup.sender(link.into(), dir);
-                Step::Deliver { from, to, label: msg.label(), message: shown(&msg), did, sent }
+                ChartStep::Deliver { from, to, label: msg.label(), message: shown(&msg), did, sent }
             }
-            (Move::Begin { agent, operation }, _) => Step::Act { agent: agent.into(), text: operation.text(), sent },
-            (Move::Deliver { .. }, (agent, Deed::Began(_), _)) => Step::Act { agent, text: String::new(), sent },
+            (CompositeMove::Begin { agent, operation }, _) => {
+                ChartStep::Act { agent: agent.into(), text: operation.text(), sent }
+            }
+            (CompositeMove::Deliver { .. }, (agent, Deed::Began(_), _)) => {
+                ChartStep::Act { agent, text: String::new(), sent }
+            }
         }
     }
 
-    fn check(&self, events: &mut Vec<Event>) {
+    fn check(&self, events: &mut Vec<CoherenceEvent>) {
         let first = events.len();
         for line in self.setup.all_lines() {
             let home = self.home_of(line);
@@ -503,7 +527,7 @@ impl System for Composite {
         self.net.is_empty() && self.agents.iter().all(|member| member.part().is_idle())
     }
 
-    fn check_idle(&self, events: &mut Vec<Event>) {
+    fn check_idle(&self, events: &mut Vec<CoherenceEvent>) {
         for line in self.setup.all_lines() {
             let home = self.home_of(line);
             let owner = self.agents[home].owner();

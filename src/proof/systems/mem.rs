@@ -1,11 +1,11 @@
 //! Hosts and one device with HDM-DB.
 
 use super::composite::Composite;
-use super::menu::{Act, Menu};
-use super::part::{CacheDevice, HdmCacheHome, HdmDbDevice, Host, Member};
-use super::setup::{AgentDescription, Description};
+use super::menu::{Menu, ProgramOperation};
+use super::part::{CacheDevicePart, HdmCacheHome, HdmDbDevicePart, MemHostPart, Member};
+use super::setup::{AgentDescription, SystemDescription};
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::ids::{IdSet, Port};
+use scalepool_coherence::ids::{AgentPort, IdSet};
 use scalepool_coherence::mem::dcoh::DeviceOp;
 use scalepool_coherence::mem::host::{HostAccess, HostReq};
 use scalepool_coherence::mem::tables::Copy4;
@@ -17,7 +17,7 @@ pub struct Setup {
     /// The configuration of all agents.
     pub config: CoherenceConfig,
     /// Hosts, at least 1. Their lines together are at most 65,536.
-    pub hosts: Port,
+    pub hosts: AgentPort,
     /// Lines 0 to n-1.
     pub lines: u8,
     /// Requests of the hosts.
@@ -35,7 +35,7 @@ pub struct Setup {
     /// Operations of the device on a block of lines, and its enable.
     pub blocks: Vec<(DeviceOp, u8)>,
     /// Programs, one a host, on line 0; empty when the hosts are free.
-    pub programs: Vec<Vec<Act>>,
+    pub programs: Vec<Vec<ProgramOperation>>,
     /// Hosts that are direct peers.
     pub peers: IdSet,
     /// Check every step (V5 to V8) too, not only states and values.
@@ -46,7 +46,7 @@ pub struct Setup {
 
 impl Setup {
     /// Everything on one line.
-    pub fn everything(config: CoherenceConfig, hosts: Port) -> Self {
+    pub fn everything(config: CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
             config,
             hosts,
@@ -73,7 +73,7 @@ impl Setup {
     }
 
     /// The device takes blocks of two lines back while hosts own them.
-    pub fn blocks(config: CoherenceConfig, hosts: Port, ops: &[DeviceOp]) -> Self {
+    pub fn blocks(config: CoherenceConfig, hosts: AgentPort, ops: &[DeviceOp]) -> Self {
         Self { lines: 2, blocks: ops.iter().map(|&op| (op, 1)).collect(), ..Self::owners(config, hosts) }
     }
 
@@ -87,7 +87,7 @@ impl Setup {
     }
 
     /// Hosts that ask for ownership to load and to store; every access waits until it is made.
-    pub fn waiting_accesses(config: CoherenceConfig, hosts: Port) -> Self {
+    pub fn waiting_accesses(config: CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
             requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::INV],
             wants: vec![HostAccess::Load, HostAccess::Store],
@@ -96,7 +96,7 @@ impl Setup {
     }
 
     /// Hosts that ask for ownership and store, and do nothing else.
-    fn owners(config: CoherenceConfig, hosts: Port) -> Self {
+    fn owners(config: CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
             requests: vec![HostReq::RD_ANY],
             write_backs: Vec::new(),
@@ -107,7 +107,7 @@ impl Setup {
     }
 
     /// The core of the protocol on one line: reads, ownership, evictions, stores.
-    pub fn core(config: CoherenceConfig, hosts: Port) -> Self {
+    pub fn core(config: CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
             requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::INV, HostReq::CLN_EVCT],
             write_backs: vec![Copy4::I],
@@ -125,21 +125,21 @@ pub fn system(setup: Setup) -> Composite {
     let mut programs = setup.programs.into_iter();
     let home = AgentDescription {
         name: "device".to_owned(),
-        member: HdmDbDevice::new(&config, hosts).into(),
+        member: HdmDbDevicePart::new(&config, hosts).into(),
         config: config.clone(),
         program: Vec::new(),
         poisons: setup.poisoners.has(hosts),
     };
-    let host = |n: Port| AgentDescription {
+    let host = |n: AgentPort| AgentDescription {
         name: format!("host {n}"),
-        member: Host::new(n).into(),
+        member: MemHostPart::new(n).into(),
         config: config.clone(),
         program: programs.next().unwrap_or_default(),
         poisons: setup.poisoners.has(n),
     };
     let device_number = usize::from(hosts);
     let agents = (0..hosts).map(host).chain(std::iter::once(home)).collect();
-    Composite::of(Description {
+    Composite::of(SystemDescription {
         agents,
         links: (0..hosts).map(|n| [(n.into(), 0), (device_number, n)]).collect(),
         lines: vec![device_number; lines.into()],
@@ -160,7 +160,7 @@ pub fn system(setup: Setup) -> Composite {
 }
 
 /// Two levels: a host whose caching devices hold lines of the device, and one host more. Devices and hosts share, own and give up.
-pub fn two_levels(config: CoherenceConfig, devices: Port) -> Composite {
+pub fn two_levels(config: CoherenceConfig, devices: AgentPort) -> Composite {
     let agent = |name: String, member: Member| AgentDescription {
         name,
         member,
@@ -168,11 +168,11 @@ pub fn two_levels(config: CoherenceConfig, devices: Port) -> Composite {
         program: Vec::new(),
         poisons: false,
     };
-    let below = (0..devices).map(|n| agent(format!("device {n}"), CacheDevice::default().into()));
+    let below = (0..devices).map(|n| agent(format!("device {n}"), CacheDevicePart::default().into()));
     let mut agents = vec![
-        agent("memory".to_owned(), HdmDbDevice::new(&config, 2).into()),
+        agent("memory".to_owned(), HdmDbDevicePart::new(&config, 2).into()),
         agent("host 0".to_owned(), HdmCacheHome::new(devices, 0).into()),
-        agent("host 1".to_owned(), Host::new(1).into()),
+        agent("host 1".to_owned(), MemHostPart::new(1).into()),
     ];
     agents.extend(below);
     // Of CXL.mem the holder is upstream, of CXL.cache the home.
@@ -187,7 +187,7 @@ pub fn two_levels(config: CoherenceConfig, devices: Port) -> Composite {
         drops: true,
         ..Menu::default()
     };
-    Composite::of(Description { agents, links, lines: vec![0], menu, programs: false, orders: true })
+    Composite::of(SystemDescription { agents, links, lines: vec![0], menu, programs: false, orders: true })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What agents may do: operations that free agents begin at any time, and programs.
 
 use super::cache::ALL_REQUESTS;
-use scalepool_coherence::cache::state::At;
+use scalepool_coherence::cache::state::CacheLineState;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::dcoh::DeviceOp;
 use scalepool_coherence::mem::host::{HostAccess, HostReq};
@@ -10,7 +10,7 @@ use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
 /// An operation of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Act {
+pub enum ProgramOperation {
     /// A request of CXL.cache (`coherence` §2.2).
     Cache(D2hReqOpcode),
     /// A request of CXL.mem (§3.2).
@@ -23,12 +23,12 @@ pub enum Act {
     Store,
 }
 
-impl Act {
+impl ProgramOperation {
     /// The access for which a request of CXL.mem is made when this operation comes next.
     pub fn want(next: Option<&Self>) -> HostAccess {
         match next {
-            Some(Act::Load) => HostAccess::Load,
-            Some(Act::Store) => HostAccess::Store,
+            Some(ProgramOperation::Load) => HostAccess::Load,
+            Some(ProgramOperation::Store) => HostAccess::Store,
             _ => HostAccess::Nothing,
         }
     }
@@ -62,23 +62,23 @@ pub struct Menu {
 }
 
 /// The stable state in which a holder starts.
-pub trait Held: Copy {
+pub trait StartState: Copy {
     /// As MESI.
     fn held(self) -> Copy4;
 }
 
-impl Held for Copy4 {
+impl StartState for Copy4 {
     fn held(self) -> Copy4 {
         self
     }
 }
 
-impl Held for At {
+impl StartState for CacheLineState {
     fn held(self) -> Copy4 {
         match self {
-            At::M => Copy4::M,
-            At::E => Copy4::E,
-            At::S => Copy4::S,
+            CacheLineState::M => Copy4::M,
+            CacheLineState::E => Copy4::E,
+            CacheLineState::S => Copy4::S,
             _ => Copy4::I,
         }
     }

@@ -7,13 +7,13 @@
 //! A walk: [`Setup::new`] follows every port to the agent behind it, through switches, and notes who holds the lines of whom. A
 //! port that leads nowhere or two ends that do not fit are refused, with their names.
 
-use super::menu::{Act, Menu};
+use super::menu::{Menu, ProgramOperation};
 use super::part::Member;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Age, Content, LineAddr, Token};
-use scalepool_coherence::ids::{IdSet, Port};
+use scalepool_coherence::content::{Age, LineAddr, LineContent, LineToken};
+use scalepool_coherence::ids::{AgentPort, IdSet};
 use scalepool_coherence::message::Dir;
-use scalepool_coherence::mutant::Mutant;
+use scalepool_coherence::mutant::CoherenceMutant;
 
 /// Most lines of a system: what a search knows of a line's poison is a bit of 32.
 pub const MOST_LINES: usize = 32;
@@ -28,18 +28,18 @@ pub struct AgentDescription {
     /// Choices of the specification that are left to it.
     pub config: CoherenceConfig,
     /// Its program; empty where agents are free.
-    pub program: Vec<Act>,
+    pub program: Vec<ProgramOperation>,
     /// Whether its stores and writes are poisoned.
     pub poisons: bool,
 }
 
 /// A system as data.
 #[derive(Debug, Clone)]
-pub struct Description {
+pub struct SystemDescription {
     /// The agents.
     pub agents: Vec<AgentDescription>,
     /// Links: agent and port of the upstream end, whose messages go down, and of the other one.
-    pub links: Vec<[(usize, Port); 2]>,
+    pub links: Vec<[(usize, AgentPort); 2]>,
     /// The home of each line, an agent.
     pub lines: Vec<usize>,
     /// What free agents may do.
@@ -71,9 +71,9 @@ fn refused<T>(at: impl ToString, found: impl ToString, expected: impl ToString) 
 pub struct Setup {
     pub(super) names: Vec<String>,
     configs: Vec<CoherenceConfig>,
-    pub(super) programs: Vec<Vec<Act>>,
+    pub(super) programs: Vec<Vec<ProgramOperation>>,
     pub(super) poisoners: IdSet,
-    pub(super) links: Vec<[(usize, Port); 2]>,
+    pub(super) links: Vec<[(usize, AgentPort); 2]>,
     /// Of each port of each agent the link, and the direction in which it sends.
     ports: Vec<Vec<(usize, Dir)>>,
     /// Of each line its home.
@@ -99,7 +99,7 @@ pub(super) struct Holder {
     /// The agent.
     pub agent: usize,
     /// Its port towards the home.
-    pub port: Port,
+    pub port: AgentPort,
     /// Links between it and the home, its own first, each with the direction towards the holder.
     pub way: Vec<(usize, Dir)>,
 }
@@ -122,8 +122,8 @@ impl Setup {
     ///
     /// # Errors
     /// A port without a link or with two; ends that do not fit; a line whose home is none; too many lines.
-    pub fn new(description: Description) -> Result<(Self, Vec<Member>), DescriptionError> {
-        let Description { agents, links, lines, menu, programs, orders } = description;
+    pub fn new(description: SystemDescription) -> Result<(Self, Vec<Member>), DescriptionError> {
+        let SystemDescription { agents, links, lines, menu, programs, orders } = description;
         if lines.is_empty() || lines.len() > MOST_LINES {
             return refused("lines", format!("{} lines", lines.len()), format!("1 to {MOST_LINES}"));
         }
@@ -180,7 +180,7 @@ impl Setup {
     }
 
     /// The link of a port, and the direction in which the port sends.
-    fn joined(&self, agent: usize, port: Port) -> Result<(usize, Dir), DescriptionError> {
+    fn joined(&self, agent: usize, port: AgentPort) -> Result<(usize, Dir), DescriptionError> {
         let ends = self.links.iter().enumerate().flat_map(|(n, ends)| [(n, Dir::Down, ends[0]), (n, Dir::Up, ends[1])]);
         let mut own = ends.filter(|(_, _, end)| *end == (agent, port));
         match (own.next(), own.next()) {
@@ -193,7 +193,7 @@ impl Setup {
     }
 
     /// Who stands behind a port of a home.
-    fn follow(&self, members: &[Member], home: usize, port: Port) -> Result<Holder, DescriptionError> {
+    fn follow(&self, members: &[Member], home: usize, port: AgentPort) -> Result<Holder, DescriptionError> {
         let (mut at, mut way) = ((home, port), Vec::new());
         loop {
             let (link, dir) = self.ports[at.0][usize::from(at.1)];
@@ -226,7 +226,7 @@ impl Setup {
         members[home].is_home()
             && !self.runs_programs
             && self.poisoners.is_empty()
-            && !self.configs[home].has(Mutant::HolderSkipped)
+            && !self.configs[home].has(CoherenceMutant::HolderSkipped)
             && self.menu.peers.is_empty()
             && holders.len() > 1
             && holders.iter().all(|holder| like(holder, &holders[0]))
@@ -243,12 +243,12 @@ impl Setup {
     }
 
     /// The link of a port, and the direction in which the port sends.
-    pub(super) fn port(&self, agent: usize, port: Port) -> (usize, Dir) {
+    pub(super) fn port(&self, agent: usize, port: AgentPort) -> (usize, Dir) {
         self.ports[agent][usize::from(port)]
     }
 
     /// Who takes the messages of a link and direction, and at which of its ports.
-    pub(super) fn receiver(&self, link: usize, dir: Dir) -> (usize, Port) {
+    pub(super) fn receiver(&self, link: usize, dir: Dir) -> (usize, AgentPort) {
         self.links[link][1 - sender(dir)]
     }
 
@@ -301,7 +301,7 @@ pub(super) struct Site<'a> {
     /// Its number.
     pub agent: usize,
     /// The one of its ports that it is about.
-    port: Option<Port>,
+    port: Option<AgentPort>,
 }
 
 impl<'a> Site<'a> {
@@ -329,33 +329,33 @@ impl<'a> Site<'a> {
     }
 
     /// The same agent as far as one of its ports goes.
-    pub fn through(self, port: Port) -> Self {
+    pub fn through(self, port: AgentPort) -> Self {
         Self { port: Some(port), ..self }
     }
 
     /// The port that it is about.
-    pub fn port(self) -> Port {
+    pub fn port(self) -> AgentPort {
         self.port.unwrap_or(0)
     }
 
     /// Its program.
-    pub fn program(self) -> &'a [Act] {
+    pub fn program(self) -> &'a [ProgramOperation] {
         &self.setup.programs[self.agent]
     }
 
     /// Whether its stores are poisoned.
     pub fn poisons(self) -> bool {
-        self.setup.poisoners.has(self.agent as Port)
+        self.setup.poisoners.has(self.agent as AgentPort)
     }
 
     /// What it stores.
-    pub fn new_value(self, line: LineAddr) -> Token {
-        Token::of(line, Age::New).poisoned(self.poisons())
+    pub fn new_value(self, line: LineAddr) -> LineToken {
+        LineToken::of(line, Age::New).poisoned(self.poisons())
     }
 
     /// Of a home: whether what comes through a port is poisoned where it is new.
-    pub fn holder_poisons(self, port: Port) -> bool {
+    pub fn holder_poisons(self, port: AgentPort) -> bool {
         let holder = self.setup.holders(self.agent).get(usize::from(port));
-        holder.is_some_and(|holder| self.setup.poisoners.has(holder.agent as Port))
+        holder.is_some_and(|holder| self.setup.poisoners.has(holder.agent as AgentPort))
     }
 }

@@ -8,9 +8,9 @@
 use super::composite::Composite;
 use super::part::Member;
 use super::setup::back;
-use scalepool_coherence::agent::Port;
+use scalepool_coherence::agent::AgentPort;
 use scalepool_coherence::cache::requests;
-use scalepool_coherence::content::Token;
+use scalepool_coherence::content::LineToken;
 use scalepool_coherence::message::Msg;
 use std::cmp::Ordering;
 
@@ -33,7 +33,7 @@ fn compared(system: &Composite, home: usize, a: usize, b: usize) -> Ordering {
         let mut differing = both.map(|(a, b)| messages(a).cmp(messages(b))).filter(|order| order.is_ne());
         differing.next().unwrap_or(Ordering::Equal)
     };
-    let signature = |n: usize| system.agents[home].owner().map(|owner| owner.signature(n as Port));
+    let signature = |n: usize| system.agents[home].owner().map(|owner| owner.signature(n as AgentPort));
     system.agents[holders[a].agent]
         .order(&system.agents[holders[b].agent])
         .then_with(by_messages)
@@ -49,13 +49,13 @@ pub(super) fn renamed(mut system: Composite, home: usize, order: &[usize]) -> Co
     let mut ports = vec![None; links.len()];
     let old: Vec<Member> = holders.iter().map(|holder| system.agents[holder.agent].clone()).collect();
     for (new, &from) in order.iter().enumerate() {
-        to[from] = new as Port;
+        to[from] = new as AgentPort;
         let member = &mut system.agents[holders[new].agent];
         *member = old[from].clone();
-        member.part_mut().behind(new as Port);
+        member.part_mut().behind(new as AgentPort);
         for (own, other) in holders[new].way.iter().zip(&holders[from].way) {
             links[own.0] = other.0;
-            ports[own.0] = Some(new as Port);
+            ports[own.0] = Some(new as AgentPort);
         }
     }
     if let Some(owner) = system.agents[home].owner_mut() {
@@ -70,7 +70,7 @@ pub(super) fn renamed(mut system: Composite, home: usize, order: &[usize]) -> Co
 }
 
 /// The same message where its device is on another port: its UQID says so. No message of CXL.mem says which host it is of.
-fn on_port(mut msg: Msg<Token>, port: Port) -> Msg<Token> {
+fn on_port(mut msg: Msg<LineToken>, port: AgentPort) -> Msg<LineToken> {
     match &mut msg {
         Msg::H2dReq { uqid, .. } | Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => *uqid = *uqid & !15 | port,
         Msg::H2dRsp { opcode, rsp_data, .. } if requests::names_uqid(*opcode) => *rsp_data = *rsp_data & !15 | port,

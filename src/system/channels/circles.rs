@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, VecDeque};
 pub type Circle = Vec<(usize, usize, usize)>;
 
 /// Edges that leave a vertex: to, reason.
-pub type Next<'a> = dyn Fn(usize) -> Vec<(usize, usize)> + 'a;
+pub type NextEdges<'a> = dyn Fn(usize) -> Vec<(usize, usize)> + 'a;
 
 /// A circle of each part with one, in the order of their first vertices.
-pub fn of(vertices: usize, next: &Next<'_>) -> Vec<Circle> {
+pub fn of(vertices: usize, next: &NextEdges<'_>) -> Vec<Circle> {
     let part = parts(vertices, next);
     let mut first = BTreeMap::new();
     for (v, part) in part.iter().enumerate() {
@@ -31,7 +31,7 @@ struct Frame {
 }
 
 /// The part of each vertex: two have the same number if each can be reached from the other.
-pub(super) fn parts(vertices: usize, next: &Next<'_>) -> Vec<usize> {
+pub(super) fn parts(vertices: usize, next: &NextEdges<'_>) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let (mut order, mut low, mut part) = (vec![NONE; vertices], vec![NONE; vertices], vec![NONE; vertices]);
     let (mut seen, mut found, mut open) = (0, 0, Vec::new());
@@ -74,7 +74,7 @@ pub(super) fn parts(vertices: usize, next: &Next<'_>) -> Vec<usize> {
 }
 
 /// The shortest circle from a vertex through its part; `None`: there is none.
-fn shortest(start: usize, part: &[usize], next: &Next<'_>) -> Option<Circle> {
+fn shortest(start: usize, part: &[usize], next: &NextEdges<'_>) -> Option<Circle> {
     // How each vertex was reached.
     let mut before: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     let mut queue = VecDeque::from([start]);

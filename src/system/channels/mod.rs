@@ -16,10 +16,10 @@
 pub mod circles;
 mod waits;
 
-pub use waits::{Order, Reach, Wait};
+pub use waits::{ChannelWait, ClassOrder, Reach};
 
 use super::design::System;
-use super::problem::{Place, Problems};
+use super::problem::{Problems, TextPlace};
 use circles::Circle;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ impl By {
     }
 
     /// Where its table stands.
-    fn place(self, system: &System) -> Place {
+    fn place(self, system: &System) -> TextPlace {
         match self {
             By::Component(n) => system.components[n].place,
             By::Link(n) => system.links[n].place,
@@ -154,7 +154,7 @@ impl ChannelGraph {
             direction += 1;
             classes.into_iter().map(|class| (class, self.add(at, class))).collect::<Vec<_>>()
         });
-        for Order { held, behind, why } in config.order() {
+        for ClassOrder { held, behind, why } in config.order() {
             let reason = self.add_reason(By::Link(link), why);
             for channels in &numbered {
                 let of = |name: &str| channels.iter().find(|(class, _)| *class == name).map(|(_, n)| (0, *n));
@@ -183,7 +183,7 @@ impl ChannelGraph {
             return self.join(reason, &Reach::AnyPort, &of(&incoming, None), of(&outgoing, None));
         };
         let mut queues = BTreeMap::new();
-        for Wait { incoming: from, outgoing: to, reach, queue, why } in waits {
+        for ChannelWait { incoming: from, outgoing: to, reach, queue, why } in waits {
             let mut targets = of(&outgoing, Some(to));
             if let Some(name) = queue {
                 for (port, channel) in &mut targets {

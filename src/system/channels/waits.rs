@@ -29,7 +29,7 @@ impl Reach {
 
 /// A component may leave a message where it came until there is room for another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wait {
+pub struct ChannelWait {
     /// Class of the message that came, as its link names it.
     pub incoming: &'static str,
     /// Class of the message that needs room, as its link names it.
@@ -42,21 +42,27 @@ pub struct Wait {
     pub why: &'static str,
 }
 
-impl Wait {
+impl ChannelWait {
     /// Requests that are taken when there is room for their answers, which go where the request came from.
-    pub fn answered(request: &'static str, answer: &'static str) -> Wait {
-        Wait { incoming: request, outgoing: answer, reach: Reach::SamePort, queue: None, why: "answers requests" }
+    pub fn answered(request: &'static str, answer: &'static str) -> ChannelWait {
+        ChannelWait {
+            incoming: request,
+            outgoing: answer,
+            reach: Reach::SamePort,
+            queue: None,
+            why: "answers requests",
+        }
     }
 
     /// Messages that are passed on as what they are.
-    pub fn routed(class: &'static str, reach: Reach) -> Wait {
-        Wait { incoming: class, outgoing: class, reach, queue: None, why: "passes messages on" }
+    pub fn routed(class: &'static str, reach: Reach) -> ChannelWait {
+        ChannelWait { incoming: class, outgoing: class, reach, queue: None, why: "passes messages on" }
     }
 }
 
 /// A link may hold a class of messages behind another one of the same direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order {
+pub struct ClassOrder {
     /// Class that waits.
     pub held: &'static str,
     /// Class that it waits for.

@@ -3,7 +3,7 @@
 //! A walk through one domain: at the other end of each port of the home stands a holder, or, at its only one, a switch whose other
 //! ports lead to holders; they are numbered in this order. What is joined in another way is refused.
 
-use super::{Coherent, Domain, Holder, Home, Seat};
+use super::{Coherent, Domain, Holder, LineOwner, Seat};
 use crate::design::System;
 use crate::kind::NodeError;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
@@ -28,7 +28,7 @@ pub struct Joined {
     /// Component of the home.
     pub component: usize,
     /// The home.
-    pub home: Home,
+    pub home: LineOwner,
     /// Component, port and name of each holder, in the order of their numbers.
     pub holders: Vec<(usize, usize, String)>,
     /// Component of the switch between them.
@@ -50,7 +50,7 @@ pub fn joined(system: &System) -> Result<Vec<Joined>, NodeError> {
 /// A domain before its agents know of it.
 struct Open {
     component: usize,
-    home: Home,
+    home: LineOwner,
     /// Component, port and name of each holder, and the port of the home behind which it stands.
     holders: Vec<(usize, usize, Holder, usize)>,
     /// Component of the switch.

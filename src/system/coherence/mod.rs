@@ -12,19 +12,19 @@ mod domains;
 pub(super) use domains::{Domains, domains};
 pub use domains::{Joined, joined};
 
-use scalepool_coherence::clocked::node::Watch;
+use scalepool_coherence::clocked::node::AgentWatch;
 use scalepool_coherence::clocked::sequence::{Recorded, Sequence};
-use scalepool_coherence::clocked::watcher::{Handle, Watched, Watcher};
+use scalepool_coherence::clocked::watcher::{Watched, Watcher, WatcherHandle};
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_protocols::cxl::message::Form;
-use scalepool_protocols::cxl::message::Route;
+use scalepool_protocols::cxl::message::MessageForm;
+use scalepool_protocols::cxl::message::PeerRoute;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a component is to the coherence of lines.
 pub enum Coherent {
     /// It owns lines; all its ports lead to their holders.
-    Home(Box<Home>),
+    Home(Box<LineOwner>),
     /// It holds lines: the names of the agents behind its ports. An agent with several ports holds lines of several homes, and
     /// the first says of which its core does the stimulus.
     Holder(Vec<String>),
@@ -33,7 +33,7 @@ pub enum Coherent {
 }
 
 /// An agent that owns lines.
-pub struct Home {
+pub struct LineOwner {
     /// Name of the agent.
     pub name: String,
     /// Choices, of the home and of all holders of its lines.
@@ -68,7 +68,7 @@ pub struct Domain {
     dealt: Option<(usize, u64)>,
     /// Its number among all.
     number: usize,
-    home: Home,
+    home: LineOwner,
     holders: Vec<Holder>,
     /// All holders stand behind one switch.
     is_switched: bool,
@@ -146,8 +146,8 @@ impl Domain {
     }
 
     /// The handle of an agent on the watcher, if the domain is watched.
-    pub fn watch<A: Watched + 'static>(&self) -> Option<Box<dyn Watch<A>>> {
-        self.watcher.clone().map(|watcher| Box::new(Handle(watcher)) as Box<dyn Watch<A>>)
+    pub fn watch<A: Watched + 'static>(&self) -> Option<Box<dyn AgentWatch<A>>> {
+        self.watcher.clone().map(|watcher| Box::new(WatcherHandle(watcher)) as Box<dyn AgentWatch<A>>)
     }
 
     /// Number of its switched links in the log, or of the link of a holder.
@@ -172,7 +172,7 @@ pub fn fabric_ports(holders: usize) -> Vec<u16> {
 
 /// Which end of its links an agent is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
+pub struct AgentEnd {
     /// It is the home of the lines; otherwise a holder.
     pub is_home: bool,
     /// It is the host of the link; otherwise the device.
@@ -182,20 +182,20 @@ pub struct End {
 impl Seat {
     /// How the agent at one end of a link finds the one at the other: of the home to a holder, or of that holder to the home.
     /// `form` and `port_ids` are the link's.
-    pub fn route(&self, holder: usize, end: End, form: Form, port_ids: [u16; 2]) -> Route {
+    pub fn route(&self, holder: usize, end: AgentEnd, form: MessageForm, port_ids: [u16; 2]) -> PeerRoute {
         let domain = &self.domain;
         let [spid, dpid] = match (domain.is_switched, form) {
             (true, _) if end.is_home => [HOME_PID, holder_pid(holder)],
             (true, _) => [holder_pid(holder), HOME_PID],
-            (false, Form::Pbr) if end.is_host => port_ids,
-            (false, Form::Pbr) => [port_ids[1], port_ids[0]],
+            (false, MessageForm::Pbr) if end.is_host => port_ids,
+            (false, MessageForm::Pbr) => [port_ids[1], port_ids[0]],
             (false, _) => [0, 0],
         };
         // A device behind a switch does not know its CacheID. A home with more holders than CacheIDs is none of CXL.cache, and no
         // message of CXL.mem has one.
         let cache_id = if domain.is_switched && !end.is_home { 0 } else { holder as u8 };
         let source = if domain.is_switched { domain.number } else { domain.links_before + holder };
-        Route { cache_id, ld_id: 0, bi_id: (source % BI_IDS) as u16, spid, dpid }
+        PeerRoute { cache_id, ld_id: 0, bi_id: (source % BI_IDS) as u16, spid, dpid }
     }
 
     /// Number of the link at the port, by which the log tells identifiers of different links apart.
@@ -207,10 +207,10 @@ impl Seat {
 /// The watch of an agent, which writes its messages down if there is a chart to draw; `number` is its own: 0 for the home, n + 1
 /// for holder n. `seats` are those of its ports.
 pub fn recorded<A: 'static>(
-    watch: Option<Box<dyn Watch<A>>>,
+    watch: Option<Box<dyn AgentWatch<A>>>,
     number: usize,
     seats: &[Seat],
-) -> Option<Box<dyn Watch<A>>> {
+) -> Option<Box<dyn AgentWatch<A>>> {
     let Some(sequence) = &seats[0].domain.chart else { return watch };
     let peers = match number {
         0 => seats[0].domain.columns[1..].to_vec(),

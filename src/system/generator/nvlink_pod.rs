@@ -5,8 +5,8 @@
 //! stages.
 
 use super::{Generating, GeneratorKind};
-use crate::document::{self, Item, Value};
-use crate::field::{Config, Range, config};
+use crate::document::{self, DocumentItem, Value};
+use crate::field::{Config, FieldRange, config};
 use crate::kinds::nvlink_switch::generation;
 use crate::quantity::Unit;
 
@@ -21,13 +21,13 @@ pub(super) const KIND: GeneratorKind = GeneratorKind {
 config! {
     /// GPUs behind switches.
     pub struct NvPod {
-        gpus: String = "" [Unit::Of("-")] in Range::Text("the name of a component"), "component that is a GPU; the generator sets its count and its links";
-        switches: String = "" [Unit::Of("-")] in Range::Text("the name of a component"), "component that is a switch; the generator sets its count, its generation and its ports";
-        link: String = "" [Unit::Of("-")] in Range::Text("the name of a link"), "link between them; the generator sets what it joins, and its generation";
-        gpu_count: usize = "8" [Unit::Of("GPUs")] in Range::Int(2, 72), "number of GPUs (nvlink §5: up to 72)";
-        generation: String = "4" [Unit::Of("-")] in Range::Words(&["1", "2", "3", "4"]), "switch generation, with 18, 36, 64 or 72 ports and its links (nvlink §5)";
-        link_count: usize = "1" [Unit::Of("links per GPU")] in Range::Int(1, 18), "links, spread over the switches (nvlink §4: up to 18)";
-        switch_count: usize = "0" [Unit::Of("switches")] in Range::Int(0, 18), "number of switches; 0 = as few as have enough ports";
+        gpus: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a GPU; the generator sets its count and its links";
+        switches: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a switch; the generator sets its count, its generation and its ports";
+        link: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a link"), "link between them; the generator sets what it joins, and its generation";
+        gpu_count: usize = "8" [Unit::Of("GPUs")] in FieldRange::Int(2, 72), "number of GPUs (nvlink §5: up to 72)";
+        generation: String = "4" [Unit::Of("-")] in FieldRange::Words(&["1", "2", "3", "4"]), "switch generation, with 18, 36, 64 or 72 ports and its links (nvlink §5)";
+        link_count: usize = "1" [Unit::Of("links per GPU")] in FieldRange::Int(1, 18), "links, spread over the switches (nvlink §4: up to 18)";
+        switch_count: usize = "0" [Unit::Of("switches")] in FieldRange::Int(0, 18), "number of switches; 0 = as few as have enough ports";
     }
 }
 
@@ -72,7 +72,7 @@ fn generate(own: &mut Generating<'_>) {
     for switch in 0..switches {
         let path = ["component", &pod.switches, "at", &switch.to_string(), "ports"].map(str::to_owned);
         let ports = number(pod.gpu_count * pod.links_to(switch, switches));
-        document::edit(own.root, &path, Item { place: own.place, value: ports });
+        document::edit(own.root, &path, DocumentItem { place: own.place, value: ports });
     }
     let place = own.place;
     let ends = (0..pod.gpu_count).flat_map(|gpu| (0..pod.link_count).map(move |link| (gpu, link)));
@@ -80,7 +80,7 @@ fn generate(own: &mut Generating<'_>) {
         let switch = link % switches;
         let port = gpu * pod.links_to(switch, switches) + link / switches;
         let ports = [format!("{}[{gpu}].link[{link}]", pod.gpus), format!("{}[{switch}].port[{port}]", pod.switches)];
-        Item { place, value: own.pair(ports) }
+        DocumentItem { place, value: own.pair(ports) }
     });
     let pairs = Value::List(pairs.collect());
     own.join(&pod.link, pairs);

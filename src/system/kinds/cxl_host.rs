@@ -1,11 +1,12 @@
 //! `cxl.host`: a core with a cache that uses the memory of a device, see [`scalepool_nodes::cxl::host`].
 
-use crate::channels::Wait;
-use crate::field::{Config, Range, config};
+use crate::channels::ChannelWait;
+use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, Finding, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort, component,
+    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, PortDecl, PortRole,
+    Site, SitePort, component,
 };
-use crate::measured::Measured;
+use crate::measured::ComponentMeasured;
 use crate::memory_map::{Span, shown};
 use crate::metric::metrics;
 use crate::quantity::Unit;
@@ -15,7 +16,7 @@ use scalepool_memory::cache::{Cache, CacheConfig};
 use scalepool_memory::decoder::ADDRESS_END;
 use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
-use scalepool_nodes::stimulus::{self, Access, LineAccess, Mix, Op, ParameterError, Region};
+use scalepool_nodes::stimulus::{self, LineAccess, LineRegion, Mix, ParameterError, StimulusAccess, StimulusOp};
 use scalepool_trace::{Hub, PlaceKind};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -45,31 +46,31 @@ metrics! {
 config! {
     /// The cache of a host.
     pub struct HostCache {
-        size: u64 = "32 KiB" [Unit::Bytes] in Range::Int(0, 1 << 32), "size of the host cache; 0 = no cache";
-        ways: u32 = "8" [Unit::Of("ways")] in Range::Int(1, 1024), "ways of the cache, LRU";
+        size: u64 = "32 KiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 32), "size of the host cache; 0 = no cache";
+        ways: u32 = "8" [Unit::Of("ways")] in FieldRange::Int(1, 1024), "ways of the cache, LRU";
     }
 }
 
 config! {
     /// What a host is asked to do.
     pub struct HostStimulus {
-        kind: String = "generated" [Unit::Of("-")] in Range::Words(&["generated", "trace"]), "where accesses come from; trace = the file";
-        file: String = "" [Unit::Of("-")] in Range::Text("path of a memory trace, relative to the description"), "memory trace: valgrind lackey text or CSV, plain or .gz";
-        ifetch: bool = "on" [Unit::Of("-")] in Range::Switch, "treat instruction fetches of a trace as loads";
-        pattern: String = "reads" [Unit::Of("-")] in Range::Words(&["reads", "writes", "mix"]), "generated accesses if there is no --stimulus; mix = two reads per write";
-        accesses: u64 = "10000" [Unit::Of("line accesses")] in Range::Int(1, 1 << 24), "number of generated accesses";
-        region_lines: u64 = "65536" [Unit::Of("lines")] in Range::Int(1, 1 << 40), "size of the region that generated accesses use";
-        base: Option<u64> = "" [Unit::Bytes] in Range::Int(0, ADDRESS_END - 1), "first system address of the region of generated accesses; not given = the lowest one that leads to memory, and holes are left out";
+        kind: String = "generated" [Unit::Of("-")] in FieldRange::Words(&["generated", "trace"]), "where accesses come from; trace = the file";
+        file: String = "" [Unit::Of("-")] in FieldRange::Text("path of a memory trace, relative to the description"), "memory trace: valgrind lackey text or CSV, plain or .gz";
+        ifetch: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "treat instruction fetches of a trace as loads";
+        pattern: String = "reads" [Unit::Of("-")] in FieldRange::Words(&["reads", "writes", "mix"]), "generated accesses if there is no --stimulus; mix = two reads per write";
+        accesses: u64 = "10000" [Unit::Of("line accesses")] in FieldRange::Int(1, 1 << 24), "number of generated accesses";
+        region_lines: u64 = "65536" [Unit::Of("lines")] in FieldRange::Int(1, 1 << 40), "size of the region that generated accesses use";
+        base: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, ADDRESS_END - 1), "first system address of the region of generated accesses; not given = the lowest one that leads to memory, and holes are left out";
     }
 }
 
 config! {
     /// A host. Numbers without another source are of the model (basis: model).
     pub struct CxlHost {
-        ports: Option<usize> = "" [Unit::Of("ports")] in Range::Int(1, 16), "root ports `cxl[n]`, which lead where the windows of the memory map say; not given = the one port `cxl`";
-        outstanding: usize = "64" [Unit::Of("misses")] in Range::Int(1, 32768), "cache misses that can be outstanding";
-        cache: HostCache = "" [Unit::Of("-")] in Range::Table(HostCache::fields), "cache in front of the accesses of a trace; generated ones go past it, to load the link";
-        stimulus: HostStimulus = "" [Unit::Of("-")] in Range::Table(HostStimulus::fields), "what the host does";
+        ports: Option<usize> = "" [Unit::Of("ports")] in FieldRange::Int(1, 16), "root ports `cxl[n]`, which lead where the windows of the memory map say; not given = the one port `cxl`";
+        outstanding: usize = "64" [Unit::Of("misses")] in FieldRange::Int(1, 32768), "cache misses that can be outstanding";
+        cache: HostCache = "" [Unit::Of("-")] in FieldRange::Table(HostCache::fields), "cache in front of the accesses of a trace; generated ones go past it, to load the link";
+        stimulus: HostStimulus = "" [Unit::Of("-")] in FieldRange::Table(HostStimulus::fields), "what the host does";
     }
 }
 
@@ -81,10 +82,10 @@ impl CxlHost {
 
 impl Component for CxlHost {
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "cxl", len: self.ports, links: super::cxl_links::NAMES, role: Role::Host }]
+        vec![PortDecl { name: "cxl", len: self.ports, links: super::cxl_links::NAMES, role: PortRole::Host }]
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let mut found = Vec::new();
         let given = !self.stimulus.file.is_empty();
         if given != (self.stimulus.kind == "trace") {
@@ -95,7 +96,7 @@ impl Component for CxlHost {
     }
 
     /// Refuses ports whose messages the host would have to spell in several forms.
-    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let (form, _) = ports[0].link.cxl();
         let Some(other) = ports.iter().find(|port| port.link.cxl().0 != form) else { return Vec::new() };
         let text = format!(
@@ -109,7 +110,7 @@ impl Component for CxlHost {
         true
     }
 
-    fn check_addresses(&self, windows: Option<&[Span]>, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_addresses(&self, windows: Option<&[Span]>, ports: &[SitePort]) -> Vec<ConfigFinding> {
         if windows.is_none() && ports.len() > 1 {
             let text = format!(
                 "found {} ports, expected a [memory_map] that says which addresses lead to which port",
@@ -131,7 +132,7 @@ impl Component for CxlHost {
         true
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         // Every request has a place for its answer.
         Some(Vec::new())
     }
@@ -140,7 +141,7 @@ impl Component for CxlHost {
         true
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let name = format!("{}.core", site.path);
         let (form, _) = site.ports[0].link.cxl();
         let ids = site.ports.iter().map(|port| (port.link.cxl().1, port.number));
@@ -166,14 +167,14 @@ impl Component for CxlHost {
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
         let result: Arc<Mutex<HostResult>> = Arc::default();
         let shared = result.clone();
-        Ok(Node {
+        Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 if plugs.is_empty() {
                     return Ok(());
                 }
                 p.module(&name, clock, |bind| {
                     let channels = |(tx, rx)| HostChannels { tx: bind.attach(tx), rx: bind.attach(rx) };
-                    let channels = plugs.into_iter().map(Plug::cxl).map(channels).collect();
+                    let channels = plugs.into_iter().map(ComponentPlug::cxl).map(channels).collect();
                     Host::new(config, channels, bind.rng(), tap, shared)
                 })
             }),
@@ -184,8 +185,8 @@ impl Component for CxlHost {
     }
 }
 
-fn measured(host: &HostResult) -> Measured {
-    Measured {
+fn measured(host: &HostResult) -> ComponentMeasured {
+    ComponentMeasured {
         counts: vec![
             (&ACCESSES, host.accesses),
             (&HITS, host.hits),
@@ -196,7 +197,7 @@ fn measured(host: &HostResult) -> Measured {
         bytes: host.bytes,
         latencies: host.latencies.clone(),
         broken: host.broken.clone(),
-        ..Measured::default()
+        ..ComponentMeasured::default()
     }
 }
 
@@ -266,9 +267,9 @@ fn accesses(
     };
     match file {
         Some(path) => {
-            let within = |access: &Access| match reach {
+            let within = |access: &StimulusAccess| match reach {
                 Reach::Memory(_) => Ok(()),
-                Reach::Windows(_) if access.op == Op::Ifetch && !stimulus.ifetch => Ok(()),
+                Reach::Windows(_) if access.op == StimulusOp::Ifetch && !stimulus.ifetch => Ok(()),
                 Reach::Windows(spans) => in_windows(access, spans, site.path),
             };
             let raw = stimulus::read_trace_within(&path, None, &within)?;
@@ -283,7 +284,7 @@ fn accesses(
 }
 
 /// All bytes of an access of a trace lie in windows that the host reaches.
-fn in_windows(access: &Access, spans: &[Span], host: &str) -> Result<(), String> {
+fn in_windows(access: &StimulusAccess, spans: &[Span], host: &str) -> Result<(), String> {
     let last = access.address.saturating_add(u64::from(access.size_bytes).saturating_sub(1));
     let is_in = |(from, until): &Span| *from <= access.address && last < *until;
     if spans.iter().any(is_in) {
@@ -296,7 +297,7 @@ fn in_windows(access: &Access, spans: &[Span], host: &str) -> Result<(), String>
 fn generated(
     stimulus: &HostStimulus,
     reach: &Reach,
-) -> Result<impl Iterator<Item = Access> + Clone + Send + 'static, NodeError> {
+) -> Result<impl Iterator<Item = StimulusAccess> + Clone + Send + 'static, NodeError> {
     let mix = match stimulus.pattern.as_str() {
         "reads" => Mix::Reads,
         "writes" => Mix::Writes,
@@ -308,9 +309,9 @@ fn generated(
         (None, Reach::Windows(spans)) => spans.clone(),
     };
     let lines: u64 = spans.iter().map(|(from, until)| (until - from) / LINE_BYTES).sum();
-    let region = Region::new(0, stimulus.region_lines.min(lines))?;
+    let region = LineRegion::new(0, stimulus.region_lines.min(lines))?;
     let raw = stimulus::saturated(mix, region, stimulus.accesses);
-    Ok(raw.map(move |access| Access { address: nth_byte(&spans, access.address), ..access }))
+    Ok(raw.map(move |access| StimulusAccess { address: nth_byte(&spans, access.address), ..access }))
 }
 
 /// The address of the n-th byte of spans.
@@ -326,7 +327,7 @@ fn nth_byte(spans: &[Span], mut n: u64) -> u64 {
 
 /// Names and checks them, and cuts them into lines when these are asked for.
 fn judged(
-    raw: impl Iterator<Item = Access> + Clone + Send + 'static,
+    raw: impl Iterator<Item = StimulusAccess> + Clone + Send + 'static,
     absolute: bool,
     cached: bool,
     ifetch: bool,
@@ -341,10 +342,10 @@ fn judged(
             return Err(ParameterError { parameter: "time of an access", found, expected }.into());
         }
         let op = match a.op {
-            Op::Ifetch => 0u8,
-            Op::Load => 1,
-            Op::Store => 2,
-            Op::Modify => 3,
+            StimulusOp::Ifetch => 0u8,
+            StimulusOp::Load => 1,
+            StimulusOp::Store => 2,
+            StimulusOp::Modify => 3,
         };
         let mut bytes = [0; 21];
         bytes[..8].copy_from_slice(&a.at_cycles.unwrap_or(u64::MAX).to_le_bytes());

@@ -1,28 +1,29 @@
 //! `cxl.io-device`: a CXL Type 3 device that is found over CXL.io, see [`scalepool_nodes::io::function`]; where the link
 //! carries CXL.mem too, its memory answers beside it.
 
-use crate::channels::Wait;
-use crate::field::{Config, Range, config};
+use crate::channels::ChannelWait;
+use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, NodeError, Offer, PortDecl,
+    PortRole, Site, component,
 };
 use crate::kinds::cxl_links;
-use crate::measured::Measured;
+use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_endpoint::completer::{Completer, CompleterConfig};
 use scalepool_endpoint::config_space::ConfigSpace;
-use scalepool_endpoint::config_space::type3::{ConfigError, Type3Config, type3};
-use scalepool_endpoint::pm::{PmAgent, PmConfig, Side};
+use scalepool_endpoint::config_space::type3::{Type3Config, Type3ConfigError, type3};
+use scalepool_endpoint::pm::{PmAgent, PmConfig, PmSide};
 use scalepool_kernel::Clock;
 use scalepool_memory::backend::MemoryTiming;
 use scalepool_memory::store::{Background, Store};
-use scalepool_nodes::Broken;
-use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
+use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::cxl::memory::{DeviceConfig, MemoryDevice};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::function::{Function, FunctionResult};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
-use scalepool_nodes::io::tlps::Requests;
+use scalepool_nodes::io::tlps::IoRequestNames;
 use scalepool_nodes::io::{self, tlps};
 use scalepool_protocols::cxl::cxlio::dvsec::FlexBus;
 use scalepool_trace::{Hub, PlaceKind};
@@ -54,16 +55,16 @@ const REGISTERS: Background = Background::Zero;
 config! {
     /// A device. Numbers without another source are of the model (basis: model).
     pub struct IoDevice {
-        mode: String = "cxl-256b-pbr" [Unit::Of("-")] in Range::Words(MODES), "best mode of the device; the link gets the best that both can do, and has 256B flits if both can";
-        bar0: u64 = "64 KiB" [Unit::Bytes] in Range::Int(0, 1 << 40), "size of BAR 0: a power of two from 4k, or 0";
-        bar1: u64 = "1 MiB" [Unit::Bytes] in Range::Int(0, 1 << 40), "size of BAR 1: a power of two from 4k, or 0";
-        range0: u64 = "16 GiB" [Unit::Bytes] in Range::Int(0, 1 << 46), "size of memory range 0: a multiple of 256m";
-        range1: u64 = "0" [Unit::Bytes] in Range::Int(0, 1 << 46), "size of memory range 1: a multiple of 256m, or 0";
-        logical_devices: u16 = "1" [Unit::Of("devices")] in Range::Int(1, 16), "logical devices; more than one adds an MLD DVSEC";
-        max_payload: usize = "512" [Unit::Bytes] in Range::Int(128, 4096), "largest payload of the device";
-        boundary: u64 = "64" [Unit::Bytes] in Range::OneOf(&[64, 128]), "read completion boundary";
-        not_ready: u32 = "2" [Unit::Of("requests")] in Range::Int(0, 1000), "configuration requests that the device answers with Request Retry Status before it is ready";
-        latency_cycles: u64 = "40" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to completion in the device";
+        mode: String = "cxl-256b-pbr" [Unit::Of("-")] in FieldRange::Words(MODES), "best mode of the device; the link gets the best that both can do, and has 256B flits if both can";
+        bar0: u64 = "64 KiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 40), "size of BAR 0: a power of two from 4k, or 0";
+        bar1: u64 = "1 MiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 40), "size of BAR 1: a power of two from 4k, or 0";
+        range0: u64 = "16 GiB" [Unit::Bytes] in FieldRange::Int(0, 1 << 46), "size of memory range 0: a multiple of 256m";
+        range1: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, 1 << 46), "size of memory range 1: a multiple of 256m, or 0";
+        logical_devices: u16 = "1" [Unit::Of("devices")] in FieldRange::Int(1, 16), "logical devices; more than one adds an MLD DVSEC";
+        max_payload: usize = "512" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload of the device";
+        boundary: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128]), "read completion boundary";
+        not_ready: u32 = "2" [Unit::Of("requests")] in FieldRange::Int(0, 1000), "configuration requests that the device answers with Request Retry Status before it is ready";
+        latency_cycles: u64 = "40" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to completion in the device";
     }
 }
 
@@ -74,7 +75,7 @@ impl IoDevice {
     }
 
     /// Its configuration space after reset.
-    fn space(&self) -> Result<ConfigSpace, ConfigError> {
+    fn space(&self) -> Result<ConfigSpace, Type3ConfigError> {
         type3(&Type3Config {
             flex_bus: self.port().can,
             bar_bytes: [self.bar0, self.bar1],
@@ -92,7 +93,7 @@ impl Component for IoDevice {
     }
 
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: Role::Device }]
+        vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: PortRole::Device }]
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -103,25 +104,25 @@ impl Component for IoDevice {
         Offer { flex_bus: Some(self.port()), answer_cycles: self.latency_cycles, ..Offer::default() }
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let wrong = self.space().err().map(|error| {
             let field = match error {
-                ConfigError::Bar { bar, .. } => ["bar0", "bar1"][bar.min(1)],
-                ConfigError::Range { range, .. } => ["range0", "range1"][range.min(1)],
-                ConfigError::LogicalDevices { .. } => "logical_devices",
+                Type3ConfigError::Bar { bar, .. } => ["bar0", "bar1"][bar.min(1)],
+                Type3ConfigError::Range { range, .. } => ["range0", "range1"][range.min(1)],
+                Type3ConfigError::LogicalDevices { .. } => "logical_devices",
             };
             (field, error.to_string())
         });
         wrong.into_iter().collect()
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         let mut waits = cxl_links::answered_memory();
-        waits.push(Wait::answered(cxl_links::NON_POSTED, cxl_links::COMPLETION));
+        waits.push(ChannelWait::answered(cxl_links::NON_POSTED, cxl_links::COMPLETION));
         Some(waits)
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let port = &site.ports[0];
         let Carried::CxlIo { rate_gtps, cachemem, port_ids: [host, own], .. } = port.link.carried else {
             unreachable!("a port takes the links that it declares")
@@ -137,17 +138,27 @@ impl Component for IoDevice {
         let result: Arc<Mutex<FunctionResult>> = Arc::default();
         let (shared, place) = (result.clone(), name.clone());
         let (latency_cycles, link) = (self.latency_cycles, port.number);
-        let of_memory: Arc<Mutex<Vec<Broken>>> = Arc::default();
+        let of_memory: Arc<Mutex<Vec<PlacedViolation>>> = Arc::default();
         let broken = of_memory.clone();
-        Ok(Node {
+        Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
-                let Some(plug) = plugs.into_iter().map(Plug::cxl_io).next() else { return Ok(()) };
+                let Some(plug) = plugs.into_iter().map(ComponentPlug::cxl_io).next() else { return Ok(()) };
                 let (tx, rx) = plug.io;
                 p.module(&name, clock, |bind| {
                     let completer = Completer::new(config, space, Store::new(REGISTERS));
-                    let agent = PmAgent::new(PmConfig::new(Side::Device));
+                    let agent = PmAgent::new(PmConfig::new(PmSide::Device));
                     let (rx, tx) = (bind.attach(rx), bind.attach(tx));
-                    Function::new(completer, agent, form, latency_cycles, Requests::new(link), rx, tx, tap, shared)
+                    Function::new(
+                        completer,
+                        agent,
+                        form,
+                        latency_cycles,
+                        IoRequestNames::new(link),
+                        rx,
+                        tx,
+                        tap,
+                        shared,
+                    )
                 })?;
                 let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
                 let port = mode::routed_id(agreed, own);
@@ -162,7 +173,9 @@ impl Component for IoDevice {
                     link,
                     place,
                 };
-                p.module(&mem_name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap, of_memory))
+                p.module(&mem_name, clock, |bind| {
+                    MemoryDevice::new(config, bind.attach(rx), bind.attach(tx), tap, of_memory)
+                })
             }),
             measure: Box::new(move || measured(&place, &super::published(&result), super::published(&broken))),
             digest: Vec::new(),
@@ -171,10 +184,10 @@ impl Component for IoDevice {
     }
 }
 
-fn measured(place: &str, function: &FunctionResult, of_memory: Vec<Broken>) -> Measured {
-    Measured {
+fn measured(place: &str, function: &FunctionResult, of_memory: Vec<PlacedViolation>) -> ComponentMeasured {
+    ComponentMeasured {
         counts: vec![(&SERVED, function.requests), (&COMPLETIONS, function.completions)],
         broken: io::broken(place, &function.events).chain(of_memory).collect(),
-        ..Measured::default()
+        ..ComponentMeasured::default()
     }
 }

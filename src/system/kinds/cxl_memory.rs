@@ -1,17 +1,20 @@
 //! `cxl.memory`: a CXL Type 3 device with host-managed memory (HDM-H), see [`scalepool_nodes::cxl::memory`].
 
-use crate::channels::Wait;
-use crate::field::{Config, Range, config};
-use crate::kind::{Component, ComponentKind, Finding, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component};
+use crate::channels::ChannelWait;
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, NodeError, Offer, PortDecl, PortRole, Site,
+    component,
+};
 use crate::kinds::cxl_links;
-use crate::kinds::media::{Media, timing};
-use crate::measured::Measured;
+use crate::kinds::media::{CxlMedia, timing};
+use crate::measured::ComponentMeasured;
 use crate::quantity::Unit;
 use scalepool_kernel::Clock;
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::store::Store;
-use scalepool_nodes::Broken;
-use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
+use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::cxl::memory::{DeviceConfig, MemoryDevice};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
@@ -20,32 +23,32 @@ use std::sync::{Arc, Mutex};
 pub const KIND: ComponentKind = ComponentKind {
     name: "cxl.memory",
     about: "CXL Type 3 device with host-managed memory (HDM-H); its port is `cxl`",
-    fields: Memory::fields,
-    read: component::<Memory>,
+    fields: CxlMemory::fields,
+    read: component::<CxlMemory>,
     external: &["flits", "messages"],
     metrics: &[],
 };
 
 config! {
     /// A memory device. Numbers without another source are of the model (basis: model).
-    pub struct Memory {
-        size: u64 = "16 GiB" [Unit::Bytes] in Range::Int(64, 1 << 46), "memory size; without a memory map, addresses wrap around at this size";
-        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to response in the device; with banks in `media`, the time in a bank is not included";
-        queue: usize = "512" [Unit::Of("requests")] in Range::Int(1, 1 << 20), "requests that the device can queue";
-        media: Option<Media> = "" [Unit::Of("-")] in Range::Table(Media::fields), "what stands behind the latency; left out, the latency is all";
+    pub struct CxlMemory {
+        size: u64 = "16 GiB" [Unit::Bytes] in FieldRange::Int(64, 1 << 46), "memory size; without a memory map, addresses wrap around at this size";
+        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in the device; with banks in `media`, the time in a bank is not included";
+        queue: usize = "512" [Unit::Of("requests")] in FieldRange::Int(1, 1 << 20), "requests that the device can queue";
+        media: Option<CxlMedia> = "" [Unit::Of("-")] in FieldRange::Table(CxlMedia::fields), "what stands behind the latency; left out, the latency is all";
     }
 }
 
-impl Component for Memory {
+impl Component for CxlMemory {
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "cxl", len: None, links: cxl_links::NAMES, role: Role::Device }]
+        vec![PortDecl { name: "cxl", len: None, links: cxl_links::NAMES, role: PortRole::Device }]
     }
 
     fn offer(&self) -> Offer {
         Offer { memory_bytes: Some(self.size), ..Offer::default() }
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let is_whole = self.size.is_multiple_of(LINE_BYTES);
         let text = || ("size", format!("found {} bytes, expected a multiple of {LINE_BYTES} bytes", self.size));
         (!is_whole).then(text).into_iter().collect()
@@ -56,11 +59,11 @@ impl Component for Memory {
         clock.periods_fs(self.latency_cycles).max(media)
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         Some(cxl_links::answered_memory())
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let name = format!("{}.mem", site.path);
         let (form, port_ids) = site.ports[0].link.cxl();
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
@@ -73,14 +76,17 @@ impl Component for Memory {
             link: site.ports[0].number,
             place: name.clone(),
         };
-        let result = Arc::<Mutex<Vec<Broken>>>::default();
+        let result = Arc::<Mutex<Vec<PlacedViolation>>>::default();
         let broken = result.clone();
-        Ok(Node {
+        Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
-                let Some((tx, rx)) = plugs.into_iter().map(Plug::cxl).next() else { return Ok(()) };
-                p.module(&name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap, result))
+                let Some((tx, rx)) = plugs.into_iter().map(ComponentPlug::cxl).next() else { return Ok(()) };
+                p.module(&name, clock, |bind| MemoryDevice::new(config, bind.attach(rx), bind.attach(tx), tap, result))
             }),
-            measure: Box::new(move || Measured { broken: super::published(&broken), ..Measured::default() }),
+            measure: Box::new(move || ComponentMeasured {
+                broken: super::published(&broken),
+                ..ComponentMeasured::default()
+            }),
             digest: Vec::new(),
             ledger: None,
         })

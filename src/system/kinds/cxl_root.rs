@@ -1,27 +1,27 @@
 //! `cxl.root`: a root complex that finds a CXL device over CXL.io and brings it up, see [`scalepool_nodes::io::root`]; where
 //! the link carries CXL.mem too, a core uses the memory of the device beside it.
 
-use crate::channels::Wait;
-use crate::field::{Config, Range, config};
+use crate::channels::ChannelWait;
+use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Member, Node, NodeError, Offer, Plug, PortDecl, Role, Site, SitePort,
-    component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, Offer,
+    PortDecl, PortRole, Site, SitePort, component,
 };
-use crate::measured::Measured;
-use crate::metric::Count;
+use crate::measured::ComponentMeasured;
+use crate::metric::MetricValue;
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_endpoint::config_space::port::port as root_port;
-use scalepool_endpoint::pm::{PmAgent, PmConfig, PmRequest, ResetKind, Side};
+use scalepool_endpoint::pm::{PmAgent, PmConfig, PmRequest, PmSide, ResetKind};
 use scalepool_endpoint::requester::{Requester, RequesterConfig};
 use scalepool_kernel::Clock;
 use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
 use scalepool_nodes::io::root::{Root, RootConfig, RootResult};
-use scalepool_nodes::io::walk::{Found, Windows};
+use scalepool_nodes::io::walk::{ConfigWalkResult, Windows};
 use scalepool_nodes::io::{self, tlps};
-use scalepool_nodes::stimulus::{self, LineAccess, Mix, Region};
+use scalepool_nodes::stimulus::{self, LineAccess, LineRegion, Mix};
 use scalepool_protocols::cxl::cxlio::dvsec::ConnectedMode;
 use scalepool_protocols::wire::Wire;
 use scalepool_trace::{Hub, PlaceKind};
@@ -95,27 +95,27 @@ const MEM_LINES: u64 = 4096;
 config! {
     /// CXL.mem accesses of a root complex, where the link carries them.
     pub struct MemAccesses {
-        accesses: u64 = "2000" [Unit::Of("line accesses")] in Range::Int(0, 1 << 24), "CXL.mem accesses, where the link has cachemem = \"on\"";
-        pattern: String = "mix" [Unit::Of("-")] in Range::Words(&["reads", "writes", "mix"]), "kind of the CXL.mem accesses; mix = two reads per write";
-        start: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 50), "start of the CXL.mem accesses; memory counts as enabled by firmware";
-        outstanding: usize = "64" [Unit::Of("requests")] in Range::Int(1, 32768), "open CXL.mem requests";
+        accesses: u64 = "2000" [Unit::Of("line accesses")] in FieldRange::Int(0, 1 << 24), "CXL.mem accesses, where the link has cachemem = \"on\"";
+        pattern: String = "mix" [Unit::Of("-")] in FieldRange::Words(&["reads", "writes", "mix"]), "kind of the CXL.mem accesses; mix = two reads per write";
+        start: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "start of the CXL.mem accesses; memory counts as enabled by firmware";
+        outstanding: usize = "64" [Unit::Of("requests")] in FieldRange::Int(1, 32768), "open CXL.mem requests";
     }
 }
 
 config! {
     /// A root complex. Numbers without another source are of the model (basis: model).
     pub struct CxlRoot {
-        mode: String = "cxl-68b" [Unit::Of("-")] in Range::Words(MODES), "best mode of the host's port (cxl-io §7)";
-        outstanding: usize = "32" [Unit::Of("requests")] in Range::Int(1, 1024), "requests that can be outstanding; tags have 10 bits";
-        timeout: u64 = "50 us" [Unit::Time] in Range::Int(50_000_000_000, 1 << 50), "completion time-out, at least 50 us; it has to exceed the round-trip time";
-        retry: u64 = "1 us" [Unit::Time] in Range::Int(1, 1 << 50), "wait after a Request Retry Status";
-        max_payload: usize = "256" [Unit::Bytes] in Range::Int(128, 4096), "largest payload of the host";
-        mmio_base: u64 = "0x1000000000" [Unit::Of("address")] in Range::Int(1 << 20, 1 << 50), "base address of the BARs";
-        memory_base: u64 = "0x10000000000" [Unit::Of("address")] in Range::Int(1 << 28, 1 << 50), "base address of the memory ranges";
-        accesses: u64 = "200" [Unit::Of("accesses")] in Range::Int(0, 1 << 24), "writes and reads to the BARs";
-        access_bytes: u64 = "512" [Unit::Bytes] in Range::Int(1, 4096), "longest BAR access; lengths are random";
-        power: String = "none" [Unit::Of("-")] in Range::Words(&["none", "reset", "s3", "flush"]), "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)";
-        memory: MemAccesses = "" [Unit::Of("-")] in Range::Table(MemAccesses::fields), "CXL.mem accesses beside it";
+        mode: String = "cxl-68b" [Unit::Of("-")] in FieldRange::Words(MODES), "best mode of the host's port (cxl-io §7)";
+        outstanding: usize = "32" [Unit::Of("requests")] in FieldRange::Int(1, 1024), "requests that can be outstanding; tags have 10 bits";
+        timeout: u64 = "50 us" [Unit::Time] in FieldRange::Int(50_000_000_000, 1 << 50), "completion time-out, at least 50 us; it has to exceed the round-trip time";
+        retry: u64 = "1 us" [Unit::Time] in FieldRange::Int(1, 1 << 50), "wait after a Request Retry Status";
+        max_payload: usize = "256" [Unit::Bytes] in FieldRange::Int(128, 4096), "largest payload of the host";
+        mmio_base: u64 = "0x1000000000" [Unit::Of("address")] in FieldRange::Int(1 << 20, 1 << 50), "base address of the BARs";
+        memory_base: u64 = "0x10000000000" [Unit::Of("address")] in FieldRange::Int(1 << 28, 1 << 50), "base address of the memory ranges";
+        accesses: u64 = "200" [Unit::Of("accesses")] in FieldRange::Int(0, 1 << 24), "writes and reads to the BARs";
+        access_bytes: u64 = "512" [Unit::Bytes] in FieldRange::Int(1, 4096), "longest BAR access; lengths are random";
+        power: String = "none" [Unit::Of("-")] in FieldRange::Words(&["none", "reset", "s3", "flush"]), "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)";
+        memory: MemAccesses = "" [Unit::Of("-")] in FieldRange::Table(MemAccesses::fields), "CXL.mem accesses beside it";
     }
 }
 
@@ -154,7 +154,7 @@ impl MemAccesses {
             "writes" => Mix::Writes,
             _ => Mix::TwoToOne,
         };
-        let raw = stimulus::saturated(mix, Region::new(0, MEM_LINES)?, self.accesses);
+        let raw = stimulus::saturated(mix, LineRegion::new(0, MEM_LINES)?, self.accesses);
         let cycle = cycles(self.start, clock);
         Ok(Box::new(stimulus::line_accesses(raw, false).map(move |access| LineAccess { cycle, ..access })))
     }
@@ -166,7 +166,7 @@ impl Component for CxlRoot {
     }
 
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: Role::Host }]
+        vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: PortRole::Host }]
     }
 
     fn offer(&self) -> Offer {
@@ -175,7 +175,7 @@ impl Component for CxlRoot {
     }
 
     /// Refuses a time-out that every completion would miss.
-    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let missed = ports.iter().filter_map(|port| {
             let Carried::CxlIo { way_fs, .. } = port.link.carried else { return None };
             let (num, den) = port.peer_clock.period();
@@ -188,7 +188,7 @@ impl Component for CxlRoot {
         missed.collect()
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         // Every request has a place for its completion or answer, and messages of power management are taken at once.
         Some(Vec::new())
     }
@@ -197,7 +197,7 @@ impl Component for CxlRoot {
         true
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (port, clock) = (&site.ports[0], site.clock);
         let Carried::CxlIo { rate_gtps, cachemem, port_ids: [own, device], .. } = port.link.carried else {
             unreachable!("a port takes the links that it declares")
@@ -216,7 +216,7 @@ impl Component for CxlRoot {
             link: port.number,
             form,
             requester: self.requester(clock),
-            agent: PmAgent::new(PmConfig { timeout: cycles(self.timeout, clock), ..PmConfig::new(Side::Host) }),
+            agent: PmAgent::new(PmConfig { timeout: cycles(self.timeout, clock), ..PmConfig::new(PmSide::Host) }),
             port: space,
             windows: self.windows(),
             accesses: self.accesses,
@@ -241,9 +241,9 @@ impl Component for CxlRoot {
         };
         let (result, mem_result): (Arc<Mutex<RootResult>>, Arc<Mutex<HostResult>>) = Default::default();
         let (shared, mem_shared, place) = (result.clone(), mem_result.clone(), name.clone());
-        Ok(Node {
+        Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
-                let Some(plug) = plugs.into_iter().map(Plug::cxl_io).next() else { return Ok(()) };
+                let Some(plug) = plugs.into_iter().map(ComponentPlug::cxl_io).next() else { return Ok(()) };
                 let (tx, rx) = plug.io;
                 p.module(&name, clock, |bind| {
                     let (tx, rx, rng) = (bind.attach(tx), bind.attach(rx), bind.rng());
@@ -265,12 +265,12 @@ impl Component for CxlRoot {
     }
 }
 
-fn measured(place: &str, agreed: ConnectedMode, root: RootResult, mem: Option<HostResult>) -> Measured {
+fn measured(place: &str, agreed: ConnectedMode, root: RootResult, mem: Option<HostResult>) -> ComponentMeasured {
     let found = root.found.unwrap_or_default();
     let bytes = |spans: &[Span<u64>]| spans.iter().map(|span| span.end - span.start).sum::<u64>();
     let status = |status| Wire::to_bits(&status).unwrap_or(0) as u64;
-    let Found { functions, capabilities, extended, dvsecs, bars, ranges, .. } = &found;
-    let mut counts: Vec<Count> = vec![
+    let ConfigWalkResult { functions, capabilities, extended, dvsecs, bars, ranges, .. } = &found;
+    let mut counts: Vec<MetricValue> = vec![
         (&MODE, agreed as u64),
         (&FUNCTIONS, functions.len() as u64),
         (&CAPABILITIES, *capabilities),
@@ -305,5 +305,5 @@ fn measured(place: &str, agreed: ConnectedMode, root: RootResult, mem: Option<Ho
         all_bytes += mem.bytes;
         broken.extend(mem.broken);
     }
-    Measured { counts, bytes: all_bytes, latencies: root.latencies, broken, ..Measured::default() }
+    ComponentMeasured { counts, bytes: all_bytes, latencies: root.latencies, broken, ..ComponentMeasured::default() }
 }

@@ -1,19 +1,19 @@
 //! The table `media` of a component with memory: what stands behind its latency, see [`scalepool_memory::backend`].
 
-use crate::field::{Range, config};
+use crate::field::{FieldRange, config};
 use crate::quantity::Unit;
 use scalepool_kernel::Clock;
 use scalepool_memory::backend::{self, BanksConfig, MemoryTiming};
 
 config! {
     /// Media. Numbers without another source are of the model (basis: model).
-    pub struct Media {
-        kind: String = "fixed" [Unit::Of("-")] in Range::Words(&["fixed", "banks"]), "fixed: the latency is all; banks: interleaved banks, each of which does one request at a time";
-        interval: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 40), "least time from one request to the next, rounded up to clock cycles; 0 = none (a choice)";
-        banks: u64 = "16" [Unit::Of("banks")] in Range::Int(1, 4096), "number of banks, with kind = \"banks\" (a choice)";
-        interleave: u64 = "64" [Unit::Bytes] in Range::OneOf(&[64, 128, 256, 512, 1024, 2048, 4096]), "bytes in a row in one bank before the next one follows, with kind = \"banks\" (a choice)";
-        busy: u64 = "48 ns" [Unit::Time] in Range::Int(1, 1 << 40), "time that a bank is busy with a request, rounded up to clock cycles; a write of a part of a line takes it twice; with kind = \"banks\" (a choice: about tRC of memory §2.2)";
-        queue: usize = "8" [Unit::Of("requests")] in Range::Int(1, 1 << 16), "requests that a bank holds, with the one that it does, before its next one holds up all that come; with kind = \"banks\" (a choice)";
+    pub struct CxlMedia {
+        kind: String = "fixed" [Unit::Of("-")] in FieldRange::Words(&["fixed", "banks"]), "fixed: the latency is all; banks: interleaved banks, each of which does one request at a time";
+        interval: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 40), "least time from one request to the next, rounded up to clock cycles; 0 = none (a choice)";
+        banks: u64 = "16" [Unit::Of("banks")] in FieldRange::Int(1, 4096), "number of banks, with kind = \"banks\" (a choice)";
+        interleave: u64 = "64" [Unit::Bytes] in FieldRange::OneOf(&[64, 128, 256, 512, 1024, 2048, 4096]), "bytes in a row in one bank before the next one follows, with kind = \"banks\" (a choice)";
+        busy: u64 = "48 ns" [Unit::Time] in FieldRange::Int(1, 1 << 40), "time that a bank is busy with a request, rounded up to clock cycles; a write of a part of a line takes it twice; with kind = \"banks\" (a choice: about tRC of memory §2.2)";
+        queue: usize = "8" [Unit::Of("requests")] in FieldRange::Int(1, 1 << 16), "requests that a bank holds, with the one that it does, before its next one holds up all that come; with kind = \"banks\" (a choice)";
     }
 }
 
@@ -24,7 +24,7 @@ fn cycles(fs: u64, clock: Clock) -> u64 {
 }
 
 /// When a memory with these settings answers, on this clock.
-pub fn timing(latency_cycles: u64, in_flight: usize, media: Option<&Media>, clock: Clock) -> MemoryTiming {
+pub fn timing(latency_cycles: u64, in_flight: usize, media: Option<&CxlMedia>, clock: Clock) -> MemoryTiming {
     let fixed = MemoryTiming { in_flight, ..MemoryTiming::fixed(latency_cycles) };
     let Some(media) = media else { return fixed };
     let banks = || BanksConfig {

@@ -17,16 +17,16 @@ pub mod ualink_accelerator;
 pub mod ualink_link;
 pub mod ualink_switch;
 
-use super::kind::Finding;
-use super::problem::Place;
+use super::kind::ConfigFinding;
+use super::problem::TextPlace;
 use scalepool_arbiter::ArbiterKind;
-use scalepool_link::event::Event;
+use scalepool_link::event::LinkEvent;
 use scalepool_link::fault::Fault;
-use scalepool_nodes::Broken;
+use scalepool_nodes::PlacedViolation;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The field `fault` of a link: listed faults by end, and what is none of those that are `expected`.
-fn faults(list: &[(String, Place)], unit_bytes: usize, expected: &str) -> ([Vec<Fault>; 2], Vec<Finding>) {
+fn faults(list: &[(String, TextPlace)], unit_bytes: usize, expected: &str) -> ([Vec<Fault>; 2], Vec<ConfigFinding>) {
     let (by_end, wrong) = Fault::of_ends(list.iter().map(|(text, _)| text.as_str()), unit_bytes);
     let finding = |text| ("fault", format!("found `{text}`, expected {expected}, bits 0 to {}", 8 * unit_bytes - 1));
     (by_end, wrong.into_iter().map(finding).collect())
@@ -44,6 +44,6 @@ pub(super) fn published<T: Clone>(result: &Arc<Mutex<T>>) -> T {
 }
 
 /// Rules that a link end saw broken.
-fn broken<'a>(place: &'a str, events: &'a [Event]) -> impl Iterator<Item = Broken> + 'a {
-    events.iter().map(|event| Broken { place: place.to_owned(), violation: event.violation.clone() })
+fn broken<'a>(place: &'a str, events: &'a [LinkEvent]) -> impl Iterator<Item = PlacedViolation> + 'a {
+    events.iter().map(|event| PlacedViolation { place: place.to_owned(), violation: event.violation.clone() })
 }

@@ -3,25 +3,25 @@
 //! Modelled: two GPUs face each other, or GPUs stand around switches; each runs traffic, a litmus test of order, or its part
 //! of an all-reduce. A walk: the work of the GPU is made a program; the GPU stands on the clock of flits of its links.
 
-use crate::channels::Wait;
-use crate::field::{Config, Range, config};
+use crate::channels::ChannelWait;
+use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Ledger, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort,
-    component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
+    NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::nvlink_link::{REQUEST, RESPONSE};
-use crate::measured::{Measured, NodeTraffic, Offered};
+use crate::measured::{ComponentMeasured, NodeTraffic, Offered};
 use crate::metric::metrics;
-use crate::metric::{Count, Metric};
+use crate::metric::{Metric, MetricValue};
 use crate::quantity::Unit;
 use scalepool_fabric::nvlink_switch::reduction::NumberType;
 use scalepool_kernel::{Clock, Rng};
 use scalepool_memory::limit;
 use scalepool_nodes::nvlink::collective::{Algorithm, AllReduce, Vectors};
-use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds, Mutant};
+use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuMutant, GpuResult, LinkEnds};
 use scalepool_nodes::nvlink::link_group::BLOCK_BYTES;
 use scalepool_nodes::nvlink::litmus::Litmus;
-use scalepool_nodes::nvlink::program::Program;
+use scalepool_nodes::nvlink::program::GpuProgram;
 use scalepool_nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use scalepool_protocols::nvlink::{FLIT_BYTES, Op, efficiency};
 use scalepool_trace::Hub;
@@ -74,33 +74,33 @@ static OPERATIONS: [(Op, &Metric); 8] = [
 config! {
     /// What a GPU asks others for.
     pub struct NvTraffic {
-        pattern: String = "mix" [Unit::Of("-")] in Range::Words(&["mix", "reads", "writes", "stream", "litmus"]), "mix = all operations and sizes; reads, writes = reads or posted writes of `bytes`; stream = writes to blocks in order; litmus = litmus tests of ordering between two GPUs";
-        requests: u64 = "1000" [Unit::Of("requests")] in Range::Int(0, 1 << 24), "number of requests of each GPU; with litmus, of rounds of the test";
-        load: f64 = "0" [Unit::Of("flits per GPU and cycle")] in Range::Real(0.0, 18.0), "offered load; 0 = unthrottled";
-        bytes: usize = "256" [Unit::Bytes] in Range::Int(16, 256), "payload of a request; a multiple of 16";
-        region: u64 = "64 KiB" [Unit::Bytes] in Range::Int(256, 1 << 24), "memory that a GPU uses in each other GPU; a multiple of 256";
-        verify: bool = "on" [Unit::Of("-")] in Range::Switch, "read all written memory back at the end";
+        pattern: String = "mix" [Unit::Of("-")] in FieldRange::Words(&["mix", "reads", "writes", "stream", "litmus"]), "mix = all operations and sizes; reads, writes = reads or posted writes of `bytes`; stream = writes to blocks in order; litmus = litmus tests of ordering between two GPUs";
+        requests: u64 = "1000" [Unit::Of("requests")] in FieldRange::Int(0, 1 << 24), "number of requests of each GPU; with litmus, of rounds of the test";
+        load: f64 = "0" [Unit::Of("flits per GPU and cycle")] in FieldRange::Real(0.0, 18.0), "offered load; 0 = unthrottled";
+        bytes: usize = "256" [Unit::Bytes] in FieldRange::Int(16, 256), "payload of a request; a multiple of 16";
+        region: u64 = "64 KiB" [Unit::Bytes] in FieldRange::Int(256, 1 << 24), "memory that a GPU uses in each other GPU; a multiple of 256";
+        verify: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "read all written memory back at the end";
     }
 }
 
 config! {
     /// An all-reduce.
     pub struct NvCollective {
-        gpus: u16 = "0" [Unit::Of("GPUs")] in Range::Int(0, 72), "number of GPUs that take part, the first ones; 0 = all";
-        bytes: u64 = "64 KiB" [Unit::Bytes] in Range::Int(512, 1 << 28), "size of each GPU's vector, rounded up to 256 bytes per GPU";
-        number: String = "f32" [Unit::Of("-")] in Range::Words(&["int32", "f32", "bf16"]), "number type of the vector";
+        gpus: u16 = "0" [Unit::Of("GPUs")] in FieldRange::Int(0, 72), "number of GPUs that take part, the first ones; 0 = all";
+        bytes: u64 = "64 KiB" [Unit::Bytes] in FieldRange::Int(512, 1 << 28), "size of each GPU's vector, rounded up to 256 bytes per GPU";
+        number: String = "f32" [Unit::Of("-")] in FieldRange::Words(&["int32", "f32", "bf16"]), "number type of the vector";
     }
 }
 
 config! {
     /// A GPU. Numbers without another source are of the model (basis: model).
     pub struct NvGpu {
-        links: usize = "4" [Unit::Of("links")] in Range::Int(1, 18), "number of links of the GPU (nvlink §4: up to 18)";
-        memory_cycles: u64 = "100" [Unit::Of("flit clocks")] in Range::Int(1, 1 << 20), "latency from request to response in a GPU";
-        outstanding: usize = "256" [Unit::Of("requests")] in Range::Int(1, 1000), "requests that each GPU can have outstanding; tags have 10 bits";
-        work: String = "all-to-all" [Unit::Of("-")] in Range::Words(&["all-to-all", "hot-spot", "random", "ring", "direct", "switch"]), "all-to-all, hot-spot (to GPU 0), random: traffic; ring, direct (by reads), switch: all-reduce";
-        traffic: NvTraffic = "" [Unit::Of("-")] in Range::Table(NvTraffic::fields), "what it asks for";
-        collective: NvCollective = "" [Unit::Of("-")] in Range::Table(NvCollective::fields), "the all-reduce in which it takes part";
+        links: usize = "4" [Unit::Of("links")] in FieldRange::Int(1, 18), "number of links of the GPU (nvlink §4: up to 18)";
+        memory_cycles: u64 = "100" [Unit::Of("flit clocks")] in FieldRange::Int(1, 1 << 20), "latency from request to response in a GPU";
+        outstanding: usize = "256" [Unit::Of("requests")] in FieldRange::Int(1, 1000), "requests that each GPU can have outstanding; tags have 10 bits";
+        work: String = "all-to-all" [Unit::Of("-")] in FieldRange::Words(&["all-to-all", "hot-spot", "random", "ring", "direct", "switch"]), "all-to-all, hot-spot (to GPU 0), random: traffic; ring, direct (by reads), switch: all-reduce";
+        traffic: NvTraffic = "" [Unit::Of("-")] in FieldRange::Table(NvTraffic::fields), "what it asks for";
+        collective: NvCollective = "" [Unit::Of("-")] in FieldRange::Table(NvCollective::fields), "the all-reduce in which it takes part";
     }
 }
 
@@ -129,7 +129,7 @@ impl NvCollective {
 }
 
 /// What a GPU runs, and the bytes of its vector in an all-reduce.
-type Work = (Box<dyn Program>, Option<u64>);
+type Work = (Box<dyn GpuProgram>, Option<u64>);
 
 impl NvGpu {
     /// Its algorithm of an all-reduce; `None`: traffic.
@@ -153,7 +153,7 @@ impl NvGpu {
     }
 
     fn work(&self, site: &Site<'_>) -> Work {
-        let Member { own, nodes, .. } = site.member;
+        let DomainMember { own, nodes, .. } = site.member;
         let members = self.collective.members(nodes);
         let mut requests = self.traffic.requests;
         if let Some(algorithm) = self.algorithm() {
@@ -190,10 +190,10 @@ impl NvGpu {
     ///
     /// # Errors
     /// Links that lead to the wrong GPUs.
-    pub fn elaborate_with(self, site: &Site<'_>, hub: &mut Hub, mutant: Mutant) -> Result<Node, NodeError> {
+    pub fn elaborate_with(self, site: &Site<'_>, hub: &mut Hub, mutant: GpuMutant) -> Result<ComponentNode, NodeError> {
         let (own, nodes) = (site.member.own, site.member.nodes);
-        let is_switched = site.ports.iter().all(|port| port.peer_role == Role::Switch);
-        if !is_switched && (nodes != 2 || site.ports.iter().any(|port| port.peer_role == Role::Switch)) {
+        let is_switched = site.ports.iter().all(|port| port.peer_role == PortRole::Switch);
+        if !is_switched && (nodes != 2 || site.ports.iter().any(|port| port.peer_role == PortRole::Switch)) {
             let text = format!(
                 "found {nodes} GPUs that links join, expected all links of a GPU at one other GPU, or all at switches"
             );
@@ -223,10 +223,10 @@ impl NvGpu {
         let name = format!("{}.core", site.path);
         let tap = hub.tap(&name, gpu::SHOWS);
         let result: Arc<Mutex<GpuResult>> = Arc::default();
-        let (shared, seen, ledger) = (result.clone(), result.clone(), Ledger::Nvlink(result));
-        Ok(Node {
+        let (shared, seen, ledger) = (result.clone(), result.clone(), NodeLedger::Nvlink(result));
+        Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
-                let (of_ports, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(Plug::nvlink).unzip();
+                let (of_ports, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(ComponentPlug::nvlink).unzip();
                 let flit = clocks.first().copied().unwrap_or(clock);
                 p.module(&name, flit, |bind| {
                     let ends = of_ports.into_iter().map(|plug| LinkEnds {
@@ -254,10 +254,10 @@ impl Component for NvGpu {
     }
 
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "link", len: Some(self.links), links: &["nvlink"], role: Role::Node }]
+        vec![PortDecl { name: "link", len: Some(self.links), links: &["nvlink"], role: PortRole::Node }]
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let sizes = [
             ("traffic.bytes", self.traffic.bytes as u64, FLIT_BYTES as u64),
             ("traffic.region", self.traffic.region, BLOCK_BYTES),
@@ -266,13 +266,14 @@ impl Component for NvGpu {
         wrong.map(|(key, found, unit)| (key, format!("found {found}, expected a multiple of {unit} bytes"))).collect()
     }
 
-    fn check_joined(&self, _: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
-        let Member { nodes, .. } = member;
+    fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let DomainMember { nodes, .. } = member;
         let mut wrong = Vec::new();
         if self.traffic.pattern == "litmus" && nodes != 2 {
             wrong.push(("traffic.pattern", format!("found litmus tests of {nodes} GPUs, expected two GPUs")));
         }
-        if let Some((n, port)) = ports.iter().enumerate().find(|(n, p)| p.peer_role == Role::Node && p.peer_port != *n)
+        if let Some((n, port)) =
+            ports.iter().enumerate().find(|(n, p)| p.peer_role == PortRole::Node && p.peer_port != *n)
         {
             let text = format!(
                 "found link {} of the other GPU at {}, expected link {n}: a block takes the link of its number at both GPUs",
@@ -298,7 +299,7 @@ impl Component for NvGpu {
         if self.algorithm() == Some(Algorithm::Switch)
             && let Some(port) = ports.iter().find(|port| !port.peer.multicast)
         {
-            let found = if port.peer_role == Role::Switch { "a switch" } else { "a GPU" };
+            let found = if port.peer_role == PortRole::Switch { "a switch" } else { "a GPU" };
             let text = format!(
                 "found {found} at {}, which neither copies nor reduces, expected a switch of generation 3 or 4",
                 port.path
@@ -308,16 +309,16 @@ impl Component for NvGpu {
         wrong
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
-        Some(vec![Wait::answered(REQUEST, RESPONSE)])
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        Some(vec![ChannelWait::answered(REQUEST, RESPONSE)])
     }
 
     fn asks(&self) -> bool {
         true
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
-        self.elaborate_with(site, hub, Mutant::None)
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        self.elaborate_with(site, hub, GpuMutant::None)
     }
 }
 
@@ -331,7 +332,7 @@ struct Vector {
 
 impl Vector {
     /// What a GPU says of it, after so many seconds.
-    fn figures(&self, seconds: f64) -> [Count; 3] {
+    fn figures(&self, seconds: f64) -> [MetricValue; 3] {
         // n - 1 of n chunks go in and out of each GPU twice; headers take 1 flit of 17.
         let n = f64::from(self.members);
         let bus = 2.0 * (n - 1.0) / n * self.bytes as f64 / seconds.max(f64::MIN_POSITIVE);
@@ -349,13 +350,13 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(&self, result: &GpuResult) -> Measured {
+    fn of(&self, result: &GpuResult) -> ComponentMeasured {
         let sent = |op: Op| result.sent.get(&op.0).copied().unwrap_or(0);
-        let mut counts: Vec<Count> = OPERATIONS.iter().map(|&(op, metric)| (metric, sent(op))).collect();
+        let mut counts: Vec<MetricValue> = OPERATIONS.iter().map(|&(op, metric)| (metric, sent(op))).collect();
         counts.extend([(&ANSWERS, result.answers), (&PAYLOAD, result.bytes), (&WORK, result.last_cycle)]);
         let last = self.flit_clock.edge(result.last_cycle).as_fs();
         counts.extend(self.vector.iter().flat_map(|vector| vector.figures(last as f64 / 1e15)));
-        Measured {
+        ComponentMeasured {
             counts,
             bytes: result.bytes,
             latencies: result.latencies.clone(),
@@ -366,7 +367,7 @@ impl Figures {
                 accepted_flits: result.received_flits,
             }),
             rows: vec![("operation", OPERATIONS.iter().map(|&(op, _)| sent(op) > 0).collect())],
-            ..Measured::default()
+            ..ComponentMeasured::default()
         }
     }
 }

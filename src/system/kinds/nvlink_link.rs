@@ -1,22 +1,23 @@
 //! `nvlink`: an NVLink of model profile NVL-M1, see [`scalepool_link::nvlink`]. Basis: model, no product.
 
-use crate::field::{Config, Range, config};
+use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    BuiltLink, Carried, Clocks, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkSite, Plug, Role, link,
+    BuiltLink, Carried, Clocks, ComponentPlug, ConfigFinding, ExternalComponent, Link, LinkEndSite, LinkFacts,
+    LinkKind, LinkSite, PortRole, link,
 };
 use crate::measured::{Ending, LinkMeasured};
 use crate::metric::metrics;
-use crate::problem::Place;
+use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
 use scalepool_link::external::Feed;
 use scalepool_link::fault::Fault;
 use scalepool_link::nvlink::port::{CHANNELS, NvlReport};
-use scalepool_link::nvlink::wiring::{self, LinkKind as SocketKind, Socket};
+use scalepool_link::nvlink::wiring::{self, NvlLinkCommon, Socket};
 use scalepool_link::nvlink::{Buffers, LinkConfig};
 use scalepool_link::port::PortResult;
 use scalepool_link::sim_port::SimPort;
-use scalepool_nodes::Broken;
+use scalepool_nodes::PlacedViolation;
 use scalepool_protocols::nvlink::{C2C_RATE, FLIT_BYTES, GENERATIONS, Generation};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Hub;
@@ -57,16 +58,16 @@ const CLASSES: [&str; 3] = [REQUEST, POSTED, RESPONSE];
 config! {
     /// An NVLink. Numbers without another source are of the model (basis: model).
     pub struct NvLink {
-        generation: String = "5" [Unit::Of("-")] in Range::Words(&["1", "2", "3", "4", "5", "c2c"]), "NVLink generation, which sets the rate of a link (nvlink §4); c2c = the rate of NVLink-C2C (nvlink §5) with the same packets";
-        latency: u64 = "60 ns" [Unit::Time] in Range::Int(1, 1 << 40), "latency of PHY, data link and wire in each direction (nvlink §5, a choice)";
-        skew: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 40), "latency that each link of an array has in addition to the link before it";
-        ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions";
-        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row, without one good packet, after which the run ends (SIM-LNK-01)";
-        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent, IDLE flits included";
-        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in Range::Int(0, 1 << 40), "time for which the second GPU holds back freed credits";
-        stall: u64 = "0" [Unit::Of("percent")] in Range::Int(0, 90), "share of the time for which each receiving port stalls at random";
-        headers: u16 = "128" [Unit::Of("packets per channel")] in Range::Int(1, 1024), "receive buffers for packets; 32 as in nvlink §6.3 would throttle a link with a latency of 60 ns";
-        data_flits: u16 = "1024" [Unit::Of("flits per channel")] in Range::Int(16, 16384), "receive buffers for data flits; 256 as in nvlink §6.3 would throttle a link with a latency of 60 ns";
+        generation: String = "5" [Unit::Of("-")] in FieldRange::Words(&["1", "2", "3", "4", "5", "c2c"]), "NVLink generation, which sets the rate of a link (nvlink §4); c2c = the rate of NVLink-C2C (nvlink §5) with the same packets";
+        latency: u64 = "60 ns" [Unit::Time] in FieldRange::Int(1, 1 << 40), "latency of PHY, data link and wire in each direction (nvlink §5, a choice)";
+        skew: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 40), "latency that each link of an array has in addition to the link before it";
+        ber: f64 = "0" [Unit::Of("errors per bit")] in FieldRange::Real(0.0, 0.1), "bit error rate of both directions";
+        give_up: u32 = "64" [Unit::Of("tries")] in FieldRange::Int(1, 1 << 20), "replays in a row, without one good packet, after which the run ends (SIM-LNK-01)";
+        fault: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent, IDLE flits included";
+        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in FieldRange::Int(0, 1 << 40), "time for which the second GPU holds back freed credits";
+        stall: u64 = "0" [Unit::Of("percent")] in FieldRange::Int(0, 90), "share of the time for which each receiving port stalls at random";
+        headers: u16 = "128" [Unit::Of("packets per channel")] in FieldRange::Int(1, 1024), "receive buffers for packets; 32 as in nvlink §6.3 would throttle a link with a latency of 60 ns";
+        data_flits: u16 = "1024" [Unit::Of("flits per channel")] in FieldRange::Int(16, 16384), "receive buffers for data flits; 256 as in nvlink §6.3 would throttle a link with a latency of 60 ns";
     }
 }
 
@@ -82,7 +83,7 @@ impl NvLink {
         Clock::with_period_fs(self.generation().flit_fs()).unwrap_or_else(|e| unreachable!("a rate of the sheet: {e}"))
     }
 
-    fn faults(&self) -> ([Vec<Fault>; 2], Vec<Finding>) {
+    fn faults(&self) -> ([Vec<Fault>; 2], Vec<ConfigFinding>) {
         super::faults(&self.fault, FLIT_BYTES, FAULTS)
     }
 }
@@ -96,11 +97,11 @@ impl Link for NvLink {
         }
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         self.faults().1
     }
 
-    fn channels(&self, _: [Role; 2]) -> [Vec<&'static str>; 2] {
+    fn channels(&self, _: [PortRole; 2]) -> [Vec<&'static str>; 2] {
         [CLASSES.to_vec(), CLASSES.to_vec()]
     }
 
@@ -118,7 +119,7 @@ impl Link for NvLink {
     }
 
     fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
-        let kind = SocketKind {
+        let kind = NvlLinkCommon {
             config: LinkConfig::of(self.generation()),
             buffers: Buffers::of_default_channels(self.headers, self.data_flits),
             ber: self.ber,
@@ -130,7 +131,7 @@ impl Link for NvLink {
         let mut results = Vec::new();
         let ends = wiring::link(sim, site.ports, self.latency_fs(site.index))?;
         let mut sites = ends.into_iter().zip(faults).enumerate().map(|(n, (mut socket, faults))| {
-            let feed = (site.external[n] == Some(External::Flits)).then(Feed::default);
+            let feed = (site.external[n] == Some(ExternalComponent::Flits)).then(Feed::default);
             let port = SimPort { feed, ..SimPort::new(socket.name(), "nvlink", FLIT_BYTES) };
             socket.hooks = port.hooks.clone();
             socket.faults = faults;
@@ -152,7 +153,7 @@ struct End {
     port: SimPort,
     clock_name: String,
     flit_clock: Clock,
-    kind: SocketKind,
+    kind: NvlLinkCommon,
 }
 
 impl LinkEndSite for End {
@@ -164,14 +165,18 @@ impl LinkEndSite for End {
         self.socket.tap(hub);
     }
 
-    fn place(self: Box<Self>, p: &mut PartitionBuilder, clocks: &mut Clocks) -> Result<Option<Plug>, BuildError> {
+    fn place(
+        self: Box<Self>,
+        p: &mut PartitionBuilder,
+        clocks: &mut Clocks,
+    ) -> Result<Option<ComponentPlug>, BuildError> {
         let End { socket, port, clock_name, flit_clock, kind } = *self;
         let flit = clocks.id(p, &clock_name, flit_clock)?;
         if let Some(feed) = port.feed {
             socket.place_external(p, flit, kind.ber, feed)?;
             return Ok(None);
         }
-        Ok(Some(Plug::Nvlink(socket.place(p, flit, &kind)?, flit)))
+        Ok(Some(ComponentPlug::Nvlink(socket.place(p, flit, &kind)?, flit)))
     }
 }
 
@@ -190,7 +195,7 @@ fn measured(results: &[(SimPort, Arc<Mutex<PortResult<NvlReport>>>)], flit_fs: u
             continue;
         }
         let text = "credits or requests are still open at the end of the run";
-        astray.extend(ends[n].astray(&ends[1 - n]).into_iter().map(|(found, expected)| Broken {
+        astray.extend(ends[n].astray(&ends[1 - n]).into_iter().map(|(found, expected)| PlacedViolation {
             place: name.clone(),
             violation: Violation::at_byte("SIM-E2E-03", 0, found, expected, text),
         }));

@@ -4,24 +4,24 @@
 //! all inputs; from generation 3 on one multicast group, the first GPUs, whose window is that behind all GPUs. A walk: the
 //! GPUs at the ports become routes and, for each place of a port among those of its GPU, a set of ports of the group.
 
-use crate::channels::{Reach, Wait};
-use crate::field::{Config, Range, config};
+use crate::channels::{ChannelWait, Reach};
+use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Ledger, Member, Node, NodeError, Offer, Plug, PortDecl, Role, Site,
-    SitePort, component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
+    NodeLedger, Offer, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::nvlink_link::{POSTED, REQUEST, RESPONSE};
-use crate::measured::Measured;
+use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_arbiter::{ALLOCATOR_NAMES, AllocatorKind, Separable};
 use scalepool_fabric::nvlink_switch::routing::MAX_REPLICA_SETS;
 use scalepool_fabric::nvlink_switch::{
-    Crossbar, CrossbarConfig, Groups, PRESETS, PortEnds, RemapEntry, RemapTable, Routes, SwitchMutant, SwitchPreset,
-    SwitchResult, Target,
+    Crossbar, CrossbarConfig, CrossbarPortEnds, Groups, NvlRoutes, NvlSwitchResult, NvlTarget, PRESETS, RemapEntry,
+    RemapTable, SwitchMutant, SwitchPreset,
 };
 use scalepool_kernel::Clock;
-use scalepool_nodes::Broken;
+use scalepool_nodes::PlacedViolation;
 use scalepool_trace::Hub;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -55,12 +55,12 @@ metrics! {
 config! {
     /// A switch. Numbers without another source are of the model (basis: model).
     pub struct NvSwitch {
-        generation: String = "4" [Unit::Of("-")] in Range::Words(&["1", "2", "3", "4"]), "switch generation, with at most 18, 36, 64 or 72 ports (nvlink §5)";
-        ports: usize = "2" [Unit::Of("ports")] in Range::Int(1, 72), "ports in use";
-        hop: u64 = "150 ns" [Unit::Time] in Range::Int(0, 1 << 40), "latency from packet in to packet out (nvlink §5, a choice)";
-        store_flits: u32 = "2048" [Unit::Of("flits")] in Range::Int(32, 1 << 20), "buffer of each input and channel";
-        allocator: Option<String> = "" [Unit::Of("-")] in Range::Words(ALLOCATOR_NAMES), "which inputs send to which outputs (fabric §6.1); not given = separable-output-first";
-        members: u16 = "0" [Unit::Of("GPUs")] in Range::Int(0, 72), "GPUs of the multicast group, the first ones; 0 = all";
+        generation: String = "4" [Unit::Of("-")] in FieldRange::Words(&["1", "2", "3", "4"]), "switch generation, with at most 18, 36, 64 or 72 ports (nvlink §5)";
+        ports: usize = "2" [Unit::Of("ports")] in FieldRange::Int(1, 72), "ports in use";
+        hop: u64 = "150 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "latency from packet in to packet out (nvlink §5, a choice)";
+        store_flits: u32 = "2048" [Unit::Of("flits")] in FieldRange::Int(32, 1 << 20), "buffer of each input and channel";
+        allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "which inputs send to which outputs (fabric §6.1); not given = separable-output-first";
+        members: u16 = "0" [Unit::Of("GPUs")] in FieldRange::Int(0, 72), "GPUs of the multicast group, the first ones; 0 = all";
     }
 }
 
@@ -93,8 +93,8 @@ impl NvSwitch {
     fn remap_table(nodes: u16, no_entry: bool) -> RemapTable {
         let mut table = RemapTable::default();
         let gpus = if no_entry { nodes - 1 } else { nodes };
-        let endpoints = (0..gpus).map(|gpu| (gpu, Target::Endpoint(gpu)));
-        for (select, target) in endpoints.chain([(nodes, Target::Group(0))]) {
+        let endpoints = (0..gpus).map(|gpu| (gpu, NvlTarget::Endpoint(gpu)));
+        for (select, target) in endpoints.chain([(nodes, NvlTarget::Group(0))]) {
             table.set(select, RemapEntry::whole(target)).unwrap_or_else(|e| unreachable!("a whole window: {e}"));
         }
         table
@@ -107,7 +107,7 @@ impl NvSwitch {
     }
 
     /// The multicast group: a set of ports for each place of a port among those of its GPU.
-    fn groups(&self, routes: &Routes, nodes: u16) -> Groups {
+    fn groups(&self, routes: &NvlRoutes, nodes: u16) -> Groups {
         let mut groups = Groups::default();
         let members = if self.members == 0 { nodes } else { self.members.min(nodes) };
         let places = (0..members).map(|gpu| routes.ports(gpu).len()).max().unwrap_or(0).min(MAX_REPLICA_SETS);
@@ -127,11 +127,11 @@ impl NvSwitch {
     ///
     /// # Errors
     /// Links of different rates.
-    pub fn elaborate_with(self, site: &Site<'_>, mistakes: Mistakes) -> Result<Node, NodeError> {
+    pub fn elaborate_with(self, site: &Site<'_>, mistakes: Mistakes) -> Result<ComponentNode, NodeError> {
         let Carried::Nvlink { flit_clock, .. } = site.one_kind_of_link()? else {
             unreachable!("a port takes the links that it declares")
         };
-        let mut routes = Routes::default();
+        let mut routes = NvlRoutes::default();
         for (n, port) in site.ports.iter().enumerate() {
             routes.add(port.peer_member.own, n);
         }
@@ -148,16 +148,16 @@ impl NvSwitch {
             allocator: self.allocator(),
             mutant: mistakes.crossbar,
         };
-        let result: Arc<Mutex<SwitchResult>> = Arc::default();
-        let (seen, ledger) = (result.clone(), Ledger::NvlinkSwitch(result.clone(), ends));
+        let result: Arc<Mutex<NvlSwitchResult>> = Arc::default();
+        let (seen, ledger) = (result.clone(), NodeLedger::NvlinkSwitch(result.clone(), ends));
         let path = site.path.to_owned();
         let name = format!("{path}.crossbar");
-        Ok(Node {
+        Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
-                let (of_ports, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(Plug::nvlink).unzip();
+                let (of_ports, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(ComponentPlug::nvlink).unzip();
                 let flit = clocks.first().copied().unwrap_or(clock);
                 p.module(&name, flit, |bind| {
-                    let ends = of_ports.into_iter().map(|plug| PortEnds {
+                    let ends = of_ports.into_iter().map(|plug| CrossbarPortEnds {
                         rx: plug.rx.map(|end| bind.attach(end)),
                         tx: plug.tx.map(|end| bind.attach(end)),
                     });
@@ -174,7 +174,7 @@ impl NvSwitch {
 
 impl Component for NvSwitch {
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "port", len: Some(self.ports), links: &["nvlink"], role: Role::Switch }]
+        vec![PortDecl { name: "port", len: Some(self.ports), links: &["nvlink"], role: PortRole::Switch }]
     }
 
     fn own_wait_fs(&self, _: Clock) -> u64 {
@@ -185,14 +185,14 @@ impl Component for NvSwitch {
         Offer { multicast: generation(&self.generation).multicast, ..Offer::default() }
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let most = generation(&self.generation).ports;
         let text =
             || format!("found {}, expected at most the {most} ports of generation {}", self.ports, self.generation);
         (self.ports > most).then(|| ("ports", text())).into_iter().collect()
     }
 
-    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let links = links_of_gpus(ports);
         let mut all = links.iter();
         let Some((first, expected)) = all.next() else { return Vec::new() };
@@ -203,21 +203,21 @@ impl Component for NvSwitch {
         vec![("ports", text)]
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         // A member of a group gets its own copies too, and a read of the group asks it as well.
-        let routed = [REQUEST, POSTED, RESPONSE].map(|class| Wait::routed(class, Reach::AnyPort));
+        let routed = [REQUEST, POSTED, RESPONSE].map(|class| ChannelWait::routed(class, Reach::AnyPort));
         // What has no way, or is a sum, the switch answers by itself.
-        Some(routed.into_iter().chain([Wait::answered(REQUEST, RESPONSE)]).collect())
+        Some(routed.into_iter().chain([ChannelWait::answered(REQUEST, RESPONSE)]).collect())
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
         self.elaborate_with(site, Mistakes::default())
     }
 }
 
-fn measured(path: &str, result: &SwitchResult) -> Measured {
+fn measured(path: &str, result: &NvlSwitchResult) -> ComponentMeasured {
     let broken = result.broken.iter();
-    Measured {
+    ComponentMeasured {
         counts: vec![
             (&SWITCHES, 1),
             (&RECEIVED, result.received),
@@ -230,9 +230,11 @@ fn measured(path: &str, result: &SwitchResult) -> Measured {
             (&MOST_LOST, result.most_lost),
             (&BUSIEST, result.by_input.iter().copied().max().unwrap_or(0)),
         ],
-        broken: broken.map(|event| Broken { place: path.to_owned(), violation: event.violation.clone() }).collect(),
+        broken: broken
+            .map(|event| PlacedViolation { place: path.to_owned(), violation: event.violation.clone() })
+            .collect(),
         // GPU to switch, switch to GPU: whatever has arrived has passed one switch.
         hops_mean: Some(if result.sent > 0 { 2.0 } else { 0.0 }),
-        ..Measured::default()
+        ..ComponentMeasured::default()
     }
 }

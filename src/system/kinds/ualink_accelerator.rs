@@ -5,28 +5,30 @@
 //! the accelerator hands it to a port, over the UPLI signal by signal if there is one; the port seals it and hands it to
 //! the link end.
 
-use crate::channels::Wait;
-use crate::field::{Config, Range, config};
+use crate::channels::ChannelWait;
+use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Ledger, Member, Node, NodeError, PortDecl, Role, Site, SitePort,
-    component,
+    Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, NodeLedger, PortDecl,
+    PortRole, Site, SitePort, component,
 };
 use crate::kinds::ualink_link::{REQUEST, RESPONSE, codec};
-use crate::measured::{Measured, NodeTraffic, Offered};
-use crate::metric::Count;
+use crate::measured::{ComponentMeasured, NodeTraffic, Offered};
+use crate::metric::MetricValue;
 use crate::metric::metrics;
-use crate::problem::Place;
+use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder, Rng};
 use scalepool_link::ualink::security::{Protection, SecurityConfig};
-use scalepool_link::ualink::upli::{Counts, Ordering, UpliConfig};
+use scalepool_link::ualink::upli::{Ordering, UpliConfig, UpliCreditCounts};
 use scalepool_link::ualink::wiring::Socket;
-use scalepool_nodes::Broken;
-use scalepool_nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
+use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::ualink::accelerator::{
+    self, Accelerator, AcceleratorConfig, AcceleratorPortEnds, AcceleratorResult,
+};
 use scalepool_nodes::ualink::completer::Responses;
 use scalepool_nodes::ualink::guard::Guard;
-use scalepool_nodes::ualink::ledger::Ledger as UalLedger;
-use scalepool_nodes::ualink::port::{self, Port, Tamper};
+use scalepool_nodes::ualink::ledger::UalLedger;
+use scalepool_nodes::ualink::port::{self, AcceleratorPort, Tamper};
 use scalepool_nodes::ualink::regions::Expected;
 use scalepool_nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
@@ -80,41 +82,41 @@ const TAMPERED: &str = "TRANSACTION:BIT";
 config! {
     /// What an accelerator asks the others for.
     pub struct UalTraffic {
-        pattern: String = "all-to-all" [Unit::Of("-")] in Range::Words(&["all-to-all", "ring", "hot-spot", "random"]), "destinations of the operations; hot-spot = accelerator 0";
-        mix: String = "mix" [Unit::Of("-")] in Range::Words(&["reads", "writes", "mix", "all"]), "mix = two reads per write; all = any size, with atomics";
-        bytes: u16 = "256" [Unit::Bytes] in Range::OneOf(&[64, 128, 192, 256]), "size of an operation, except with mix = \"all\"";
-        regions: u64 = "1" [Unit::Of("regions")] in Range::Int(1, 64), "1 MB regions that an accelerator uses in each memory";
-        blocks: u64 = "64" [Unit::Of("blocks")] in Range::Int(1, 4096), "blocks of 256 bytes that an accelerator uses in each region";
-        operations: u64 = "500" [Unit::Of("operations")] in Range::Int(1, 1 << 24), "number of operations of each accelerator";
-        start_cycles: u64 = "2500" [Unit::Of("cycles")] in Range::Int(0, 1 << 30), "cycles before the first operation, where the measurement of goodput starts; links come up in about 1 us at x4";
-        interval_cycles: u64 = "0" [Unit::Of("cycles")] in Range::Int(0, 1 << 30), "cycles from one operation to the next; 0 = unthrottled";
-        poison_every: u64 = "0" [Unit::Of("writes")] in Range::Int(0, 1 << 30), "poison one beat in every N writes; 0 = none";
-        key_roll_every: u64 = "0" [Unit::Of("operations")] in Range::Int(0, 1 << 30), "operations of an accelerator between two key rolls, of types 1, 2, 3 in turn; 0 = never (ualink §12)";
+        pattern: String = "all-to-all" [Unit::Of("-")] in FieldRange::Words(&["all-to-all", "ring", "hot-spot", "random"]), "destinations of the operations; hot-spot = accelerator 0";
+        mix: String = "mix" [Unit::Of("-")] in FieldRange::Words(&["reads", "writes", "mix", "all"]), "mix = two reads per write; all = any size, with atomics";
+        bytes: u16 = "256" [Unit::Bytes] in FieldRange::OneOf(&[64, 128, 192, 256]), "size of an operation, except with mix = \"all\"";
+        regions: u64 = "1" [Unit::Of("regions")] in FieldRange::Int(1, 64), "1 MB regions that an accelerator uses in each memory";
+        blocks: u64 = "64" [Unit::Of("blocks")] in FieldRange::Int(1, 4096), "blocks of 256 bytes that an accelerator uses in each region";
+        operations: u64 = "500" [Unit::Of("operations")] in FieldRange::Int(1, 1 << 24), "number of operations of each accelerator";
+        start_cycles: u64 = "2500" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "cycles before the first operation, where the measurement of goodput starts; links come up in about 1 us at x4";
+        interval_cycles: u64 = "0" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "cycles from one operation to the next; 0 = unthrottled";
+        poison_every: u64 = "0" [Unit::Of("writes")] in FieldRange::Int(0, 1 << 30), "poison one beat in every N writes; 0 = none";
+        key_roll_every: u64 = "0" [Unit::Of("operations")] in FieldRange::Int(0, 1 << 30), "operations of an accelerator between two key rolls, of types 1, 2, 3 in turn; 0 = never (ualink §12)";
     }
 }
 
 config! {
     /// The UPLIs between an accelerator and its ports.
     pub struct UalUpli {
-        model: bool = "off" [Unit::Of("-")] in Range::Switch, "accelerators reach their ports over UPLIs, signal by signal, with a monitor on each (ualink §12)";
-        credits: u16 = "32" [Unit::Of("credits")] in Range::Int(4, 1024), "credits of each channel, virtual channel and pool of a UPLI port (ualink §12)";
-        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(PARITY_FAULTS), "parity errors to inject in the Nth word, counted from 0, on the first UPLI of the accelerator: control parity of requests and responses, data parity of data and reads";
+        model: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "accelerators reach their ports over UPLIs, signal by signal, with a monitor on each (ualink §12)";
+        credits: u16 = "32" [Unit::Of("credits")] in FieldRange::Int(4, 1024), "credits of each channel, virtual channel and pool of a UPLI port (ualink §12)";
+        fault: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(PARITY_FAULTS), "parity errors to inject in the Nth word, counted from 0, on the first UPLI of the accelerator: control parity of requests and responses, data parity of data and reads";
     }
 }
 
 config! {
     /// An accelerator. Numbers without another source are of the model (basis: model).
     pub struct UalAccelerator {
-        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "links of the accelerator (ualink §1)";
-        outstanding: usize = "1024" [Unit::Of("operations")] in Range::Int(1, 1 << 16), "operations that each accelerator can have outstanding";
-        vcs: u8 = "1" [Unit::Of("channels")] in Range::Int(1, 4), "virtual channels that an accelerator uses";
-        latency_cycles: u64 = "100" [Unit::Of("cycles")] in Range::Int(1, 1 << 30), "latency from request to response in a memory";
-        queue: usize = "512" [Unit::Of("responses")] in Range::Int(4, 1 << 20), "responses that a completer can queue for a port";
-        responses: String = "multi" [Unit::Of("-")] in Range::Words(&["multi", "single"]), "multi = a read response carries all beats; single = one beat each (ualink §12)";
-        timeout: u64 = "2 ms" [Unit::Time] in Range::Int(1, 1 << 50), "response time-out, after which the port is isolated (ualink §12)";
-        tamper: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(TAMPERED), "bits to flip above the data link layer of the first port; transactions are counted from 0 in the order received, bits through field, data, byte enables and tag";
-        upli: UalUpli = "" [Unit::Of("-")] in Range::Table(UalUpli::fields), "what stands between the accelerator and its ports";
-        traffic: UalTraffic = "" [Unit::Of("-")] in Range::Table(UalTraffic::fields), "what it asks for";
+        ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "links of the accelerator (ualink §1)";
+        outstanding: usize = "1024" [Unit::Of("operations")] in FieldRange::Int(1, 1 << 16), "operations that each accelerator can have outstanding";
+        vcs: u8 = "1" [Unit::Of("channels")] in FieldRange::Int(1, 4), "virtual channels that an accelerator uses";
+        latency_cycles: u64 = "100" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in a memory";
+        queue: usize = "512" [Unit::Of("responses")] in FieldRange::Int(4, 1 << 20), "responses that a completer can queue for a port";
+        responses: String = "multi" [Unit::Of("-")] in FieldRange::Words(&["multi", "single"]), "multi = a read response carries all beats; single = one beat each (ualink §12)";
+        timeout: u64 = "2 ms" [Unit::Time] in FieldRange::Int(1, 1 << 50), "response time-out, after which the port is isolated (ualink §12)";
+        tamper: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(TAMPERED), "bits to flip above the data link layer of the first port; transactions are counted from 0 in the order received, bits through field, data, byte enables and tag";
+        upli: UalUpli = "" [Unit::Of("-")] in FieldRange::Table(UalUpli::fields), "what stands between the accelerator and its ports";
+        traffic: UalTraffic = "" [Unit::Of("-")] in FieldRange::Table(UalTraffic::fields), "what it asks for";
     }
 }
 
@@ -137,10 +139,10 @@ fn lanes(port: &SitePort) -> usize {
 /// Reads the texts of a list; with what was read, the findings about those that are wrong.
 fn parsed<T>(
     key: &'static str,
-    list: &[(String, Place)],
+    list: &[(String, TextPlace)],
     expected: &str,
     parse: impl Fn(&str) -> Option<T>,
-) -> (Vec<T>, Vec<Finding>) {
+) -> (Vec<T>, Vec<ConfigFinding>) {
     let (mut good, mut wrong) = (Vec::new(), Vec::new());
     for (text, _) in list {
         match parse(text) {
@@ -152,7 +154,7 @@ fn parsed<T>(
 }
 
 impl UalUpli {
-    fn faults(&self) -> (Vec<ParityFault>, Vec<Finding>) {
+    fn faults(&self) -> (Vec<ParityFault>, Vec<ConfigFinding>) {
         parsed("upli.fault", &self.fault, PARITY_FAULTS, station::parse)
     }
 }
@@ -185,7 +187,7 @@ impl UalTraffic {
 
 impl UalAccelerator {
     /// Bits that flip in received transactions: transaction and bit.
-    fn flips(&self) -> (Vec<(u64, u32)>, Vec<Finding>) {
+    fn flips(&self) -> (Vec<(u64, u32)>, Vec<ConfigFinding>) {
         parsed("tamper", &self.tamper, TAMPERED, port::parse)
     }
 
@@ -216,7 +218,7 @@ impl UalAccelerator {
             let (n, ports) = (first / each, (site.ports.len() - first).min(each));
             let config = UpliConfig {
                 ports: ports as u8,
-                credits: [Counts::each(self.upli.credits); 4],
+                credits: [UpliCreditCounts::each(self.upli.credits); 4],
                 ordering: if strict { Ordering::Strict } else { Ordering::Default },
                 // The accelerator's own time-out comes first.
                 watchdog_cycles: (u128::from(2 * self.timeout) * u128::from(den) / u128::from(num)) as u64 + 1,
@@ -248,10 +250,10 @@ impl Component for UalAccelerator {
     }
 
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: Role::Node }]
+        vec![PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: PortRole::Node }]
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let (_, mut wrong) = self.flips();
         let (_, faults) = self.upli.faults();
         wrong.extend(faults);
@@ -262,9 +264,9 @@ impl Component for UalAccelerator {
         wrong
     }
 
-    fn check_joined(&self, _: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let mut wrong = Vec::new();
-        let faces_other = member.nodes == 2 && ports.iter().all(|port| port.peer_role == Role::Node);
+        let faces_other = member.nodes == 2 && ports.iter().all(|port| port.peer_role == PortRole::Node);
         let all_lanes: usize = ports.iter().map(lanes).sum();
         if faces_other && all_lanes > STATION_LANES {
             let text = format!(
@@ -290,8 +292,9 @@ impl Component for UalAccelerator {
             }
             _ => (),
         }
-        let is_crossed =
-            |(n, port): &(usize, &SitePort)| is_protected(port) && port.peer_role == Role::Node && port.peer_port != *n;
+        let is_crossed = |(n, port): &(usize, &SitePort)| {
+            is_protected(port) && port.peer_role == PortRole::Node && port.peer_port != *n
+        };
         if let Some((n, port)) = ports.iter().enumerate().find(is_crossed) {
             let text = format!(
                 "found port {} of the other accelerator at {}, expected port {n}: ports of one number share keys",
@@ -302,16 +305,16 @@ impl Component for UalAccelerator {
         wrong
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
-        Some(vec![Wait::answered(REQUEST, RESPONSE)])
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        Some(vec![ChannelWait::answered(REQUEST, RESPONSE)])
     }
 
     fn asks(&self) -> bool {
         true
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
-        let is_direct = site.ports.iter().any(|port| port.peer_role == Role::Node);
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let is_direct = site.ports.iter().any(|port| port.peer_role == PortRole::Node);
         if is_direct && site.member.nodes != 2 {
             let text = format!(
                 "found a link to another accelerator among {}, expected a switch with a port for each: a transaction takes any port of an accelerator",
@@ -353,7 +356,7 @@ impl Component for UalAccelerator {
         let expected = site.shared.get(&originators, || Expected::new(site.member.nodes.into()));
         let from_fs = site.clock.edge(self.traffic.start_cycles).as_fs();
         let (path, offered) = (name.clone(), self.offered(site));
-        Ok(Node {
+        Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let mut ends = Vec::new();
                 for (n, plug) in plugs.into_iter().enumerate() {
@@ -365,7 +368,7 @@ impl Component for UalAccelerator {
                     ends = place_stations(p, &name, clock, stations, ends)?;
                 }
                 p.module(&name, clock, |bind| {
-                    let ports = ends.into_iter().map(|(tx, rx)| PortEnds {
+                    let ports = ends.into_iter().map(|(tx, rx)| AcceleratorPortEnds {
                         tx: tx.map(|end| bind.attach(end)),
                         rx: rx.map(|end| bind.attach(end)),
                     });
@@ -376,11 +379,11 @@ impl Component for UalAccelerator {
             measure: Box::new(move || {
                 let stations: Vec<(&str, StationResult)> =
                     station_results.iter().map(|(name, result)| (name.as_str(), super::published(result))).collect();
-                let figures = Measured { from_fs, ..measured(&path, offered, &super::published(&result)) };
+                let figures = ComponentMeasured { from_fs, ..measured(&path, offered, &super::published(&result)) };
                 with_stations(figures, &stations)
             }),
             digest: Vec::new(),
-            ledger: Some(Ledger::Ualink(ledger)),
+            ledger: Some(NodeLedger::Ualink(ledger)),
         })
     }
 }
@@ -396,7 +399,7 @@ fn place_port(
 ) -> Result<Ends, BuildError> {
     let (own, (tx, rx)) = channels(p, accelerator, "", n)?;
     let name = socket.name().to_owned();
-    p.module(&name, flit, |bind| Port {
+    p.module(&name, flit, |bind| AcceleratorPort {
         link: socket.bind(bind),
         tx: tx.map(|end| bind.attach(end)),
         rx: rx.map(|end| bind.attach(end)),
@@ -446,15 +449,15 @@ fn place_stations(
     Ok(of_accelerator)
 }
 
-fn open_work(place: &str, found: String, expected: &str, text: &str) -> Broken {
+fn open_work(place: &str, found: String, expected: &str, text: &str) -> PlacedViolation {
     let violation = Violation::at_byte("SIM-E2E-03", 0, found, expected, text);
-    Broken { place: place.to_owned(), violation }
+    PlacedViolation { place: place.to_owned(), violation }
 }
 
-fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> Measured {
+fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> ComponentMeasured {
     let mut broken = result.broken.clone();
     broken.extend(result.isolation(path));
-    let mut counts: Vec<Count> = vec![
+    let mut counts: Vec<MetricValue> = vec![
         (&OPERATIONS, result.done),
         (&READS, result.issued[0]),
         (&WRITES, result.issued[1]),
@@ -463,19 +466,19 @@ fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> Measured {
         (&LATE, result.late),
     ];
     counts.extend((result.issued[3] > 0).then_some((&KEY_ROLLS, result.issued[3])));
-    Measured {
+    ComponentMeasured {
         counts,
         bytes: result.bytes,
         latencies: result.latencies.clone(),
         broken,
         is_isolated: result.dummies + result.late > 0,
         traffic: Some(NodeTraffic { offered: Offered::PerCycle(offered), accepted_flits: result.beats }),
-        ..Measured::default()
+        ..ComponentMeasured::default()
     }
 }
 
 /// Adds what stations have to say.
-fn with_stations(mut figures: Measured, stations: &[(&str, StationResult)]) -> Measured {
+fn with_stations(mut figures: ComponentMeasured, stations: &[(&str, StationResult)]) -> ComponentMeasured {
     for (name, station) in stations {
         figures.counts.extend(WORDS.iter().copied().zip(station.words));
         figures.broken.extend(station.broken.clone());

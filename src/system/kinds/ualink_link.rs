@@ -2,14 +2,14 @@
 //!
 //! Between two accelerators the first of them opens the channels; between an accelerator and a switch the accelerator does.
 
-use crate::field::{Config, Range, config};
+use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    BuiltLink, Carried, Clocks, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkSite, Plug, Role,
-    UnitsInFlight, link,
+    BuiltLink, Carried, Clocks, ComponentPlug, ConfigFinding, ExternalComponent, Link, LinkEndSite, LinkFacts,
+    LinkKind, LinkSite, PortRole, UnitsInFlight, link,
 };
 use crate::measured::{Ending, LinkMeasured};
 use crate::metric::metrics;
-use crate::problem::Place;
+use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation, Time};
 use scalepool_link::external::Feed;
@@ -17,12 +17,12 @@ use scalepool_link::fault::Fault;
 use scalepool_link::port::PortResult;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::EndConfig;
-use scalepool_link::ualink::line::{INTERLEAVES, LaneRate, Line, Width};
+use scalepool_link::ualink::line::{INTERLEAVES, LaneRate, UalLine, UalWidth};
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::ualink::tl::port::UalReport;
-use scalepool_link::ualink::tl::{Counts, TlConfig};
+use scalepool_link::ualink::tl::{TlConfig, TlCreditCounts};
 use scalepool_link::ualink::wiring::{Socket, SocketKind, wires};
-use scalepool_nodes::Broken;
+use scalepool_nodes::PlacedViolation;
 use scalepool_protocols::ualink::code::DeviceType;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
@@ -65,25 +65,25 @@ pub(super) const RESPONSE: &str = "response";
 config! {
     /// A UALink. Numbers without another source are of the model (basis: model).
     pub struct UaLink {
-        rate: String = "212.5" [Unit::Of("Gb/s per lane")] in Range::Words(&["106.25", "212.5"]), "line rate (ualink §1)";
-        width: u8 = "4" [Unit::Of("lanes")] in Range::OneOf(&[1, 2, 4]), "lanes (ualink §1)";
-        interleave: u8 = "4" [Unit::Of("code words")] in Range::OneOf(&INTERLEAVES), "FEC interleave (ualink §13)";
-        ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions";
-        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row, without one good payload flit, after which the run ends (SIM-LNK-01); unused flits count as one replay each time that they reach the replay limit";
-        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent";
-        outage: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 60), "time at which the line of the link's first end, an accelerator, fails; 0 = never";
-        outage_length: u64 = "1 us" [Unit::Time] in Range::Int(1, 1 << 50), "length of the outage";
-        pipeline: u64 = "50 ns" [Unit::Time] in Range::Int(0, 1 << 40), "pipeline delay of an accelerator's link end";
-        propagation: u64 = "5 ns" [Unit::Time] in Range::Int(0, 1 << 40), "propagation delay of the wire";
-        compression: bool = "on" [Unit::Of("-")] in Range::Switch, "use compressed requests and responses (ualink §10)";
-        authentication: String = "off" [Unit::Of("-")] in Range::Words(&["off", "auth", "encrypt"]), "AES-256-GCM over transactions, each with an 8-byte tag: auth = authentication, encrypt = encryption too (ualink §12)";
-        order: String = "strict" [Unit::Of("-")] in Range::Words(&["strict", "relaxed"]), "what stays in order: strict = all requests and all responses of a pair and port; relaxed = requests of a channel within 256 bytes (ualink §12)";
-        stall_percent: u64 = "0" [Unit::Of("%")] in Range::Int(0, 99), "share of flit clocks in which a port stalls the transactions that it received, for each port and class";
-        shared_data_buffer: bool = "off" [Unit::Of("-")] in Range::Switch, "share one receive buffer between request and response data (ualink §11)";
-        pool_commands: u16 = "256" [Unit::Of("transactions")] in Range::Int(0, 4096), "receive buffers in the pool of each class";
-        pool_data: u16 = "1024" [Unit::Of("beats")] in Range::Int(0, 16384), "data buffers in the pool of each class";
-        vc_commands: u16 = "8" [Unit::Of("transactions")] in Range::Int(0, 4096), "receive buffers of each class and virtual channel";
-        vc_data: u16 = "32" [Unit::Of("beats")] in Range::Int(0, 16384), "data buffers of each class and virtual channel";
+        rate: String = "212.5" [Unit::Of("Gb/s per lane")] in FieldRange::Words(&["106.25", "212.5"]), "line rate (ualink §1)";
+        width: u8 = "4" [Unit::Of("lanes")] in FieldRange::OneOf(&[1, 2, 4]), "lanes (ualink §1)";
+        interleave: u8 = "4" [Unit::Of("code words")] in FieldRange::OneOf(&INTERLEAVES), "FEC interleave (ualink §13)";
+        ber: f64 = "0" [Unit::Of("errors per bit")] in FieldRange::Real(0.0, 0.1), "bit error rate of both directions";
+        give_up: u32 = "64" [Unit::Of("tries")] in FieldRange::Int(1, 1 << 20), "replays in a row, without one good payload flit, after which the run ends (SIM-LNK-01); unused flits count as one replay each time that they reach the replay limit";
+        fault: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent";
+        outage: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 60), "time at which the line of the link's first end, an accelerator, fails; 0 = never";
+        outage_length: u64 = "1 us" [Unit::Time] in FieldRange::Int(1, 1 << 50), "length of the outage";
+        pipeline: u64 = "50 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "pipeline delay of an accelerator's link end";
+        propagation: u64 = "5 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "propagation delay of the wire";
+        compression: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "use compressed requests and responses (ualink §10)";
+        authentication: String = "off" [Unit::Of("-")] in FieldRange::Words(&["off", "auth", "encrypt"]), "AES-256-GCM over transactions, each with an 8-byte tag: auth = authentication, encrypt = encryption too (ualink §12)";
+        order: String = "strict" [Unit::Of("-")] in FieldRange::Words(&["strict", "relaxed"]), "what stays in order: strict = all requests and all responses of a pair and port; relaxed = requests of a channel within 256 bytes (ualink §12)";
+        stall_percent: u64 = "0" [Unit::Of("%")] in FieldRange::Int(0, 99), "share of flit clocks in which a port stalls the transactions that it received, for each port and class";
+        shared_data_buffer: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "share one receive buffer between request and response data (ualink §11)";
+        pool_commands: u16 = "256" [Unit::Of("transactions")] in FieldRange::Int(0, 4096), "receive buffers in the pool of each class";
+        pool_data: u16 = "1024" [Unit::Of("beats")] in FieldRange::Int(0, 16384), "data buffers in the pool of each class";
+        vc_commands: u16 = "8" [Unit::Of("transactions")] in FieldRange::Int(0, 4096), "receive buffers of each class and virtual channel";
+        vc_data: u16 = "32" [Unit::Of("beats")] in FieldRange::Int(0, 16384), "data buffers of each class and virtual channel";
     }
 }
 
@@ -94,13 +94,13 @@ pub(super) fn codec(protection: Protection) -> UalConfig {
 }
 
 impl UaLink {
-    fn line(&self) -> Line {
-        Line {
+    fn line(&self) -> UalLine {
+        UalLine {
             rate: if self.rate == "106.25" { LaneRate::G100 } else { LaneRate::G200 },
             width: match self.width {
-                1 => Width::X1,
-                2 => Width::X2,
-                _ => Width::X4,
+                1 => UalWidth::X1,
+                2 => UalWidth::X2,
+                _ => UalWidth::X4,
             },
             interleave: self.interleave,
         }
@@ -126,7 +126,7 @@ impl UaLink {
         let (commands, data) = ([self.pool_commands, self.pool_data], [self.vc_commands, self.vc_data]);
         TlConfig {
             codec: codec(protection),
-            buffers: Counts::even(commands, data),
+            buffers: TlCreditCounts::even(commands, data),
             shared_data_buffer: self.shared_data_buffer,
             compress_requests: self.compression,
             // The compressed forms lose the source, which names the key where the tag is encrypted.
@@ -138,14 +138,14 @@ impl UaLink {
 
     /// Time from a transmitter to the receiver of the other end \[fs\]: a flit is there when its last byte is, and the last
     /// code word of its group.
-    fn way_fs(&self, roles: [Role; 2]) -> u64 {
-        let accelerators = roles.iter().filter(|&&role| role == Role::Node).count() as u64;
+    fn way_fs(&self, roles: [PortRole; 2]) -> u64 {
+        let accelerators = roles.iter().filter(|&&role| role == PortRole::Node).count() as u64;
         let line = self.line();
         let (num, den) = line.code_word_fs();
         accelerators * self.pipeline + self.propagation + line.interleave_delay_fs() + num.div_ceil(den)
     }
 
-    fn faults(&self) -> ([Vec<Fault>; 2], Vec<Finding>) {
+    fn faults(&self) -> ([Vec<Fault>; 2], Vec<ConfigFinding>) {
         super::faults(&self.fault, FLIT_BYTES, FAULTS)
     }
 }
@@ -165,7 +165,7 @@ impl Link for UaLink {
         }
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let (_, mut wrong) = self.faults();
         // One transaction of 256 bytes has to fit, and in a shared buffer the one response that requests leave room for.
         let pays = |commands: u16, data: u16| commands > 0 && data >= 4;
@@ -183,15 +183,15 @@ impl Link for UaLink {
         wrong
     }
 
-    fn directions(&self, roles: [Role; 2]) -> [&'static str; 2] {
-        if roles[1] == Role::Switch { ["to switch", "from switch"] } else { ["down", "up"] }
+    fn directions(&self, roles: [PortRole; 2]) -> [&'static str; 2] {
+        if roles[1] == PortRole::Switch { ["to switch", "from switch"] } else { ["down", "up"] }
     }
 
-    fn channels(&self, _: [Role; 2]) -> [Vec<&'static str>; 2] {
+    fn channels(&self, _: [PortRole; 2]) -> [Vec<&'static str>; 2] {
         [vec![REQUEST, RESPONSE], vec![REQUEST, RESPONSE]]
     }
 
-    fn on_wire(&self, roles: [Role; 2]) -> Option<UnitsInFlight> {
+    fn on_wire(&self, roles: [PortRole; 2]) -> Option<UnitsInFlight> {
         Some(UnitsInFlight {
             key: if self.pipeline > self.propagation { "pipeline" } else { "propagation" },
             way_fs: self.way_fs(roles),
@@ -206,7 +206,7 @@ impl Link for UaLink {
     }
 
     fn latency_fs(&self, _: usize) -> u64 {
-        self.way_fs([Role::Node; 2])
+        self.way_fs([PortRole::Node; 2])
     }
 
     fn ber(&self) -> f64 {
@@ -215,7 +215,7 @@ impl Link for UaLink {
 
     fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
         let line = self.line();
-        let is_switched = site.roles[1] == Role::Switch;
+        let is_switched = site.roles[1] == PortRole::Switch;
         let names = [format!("{}.down", site.path), format!("{}.up", site.path)];
         let ends = wires(sim, names.each_ref().map(String::as_str), self.way_fs(site.roles))?;
         let (num, den) = line.code_word_fs();
@@ -238,7 +238,8 @@ impl Link for UaLink {
         let (mut sites, mut results) = (Vec::new(), Vec::new());
         for (n, wires) in ends.into_iter().enumerate() {
             let (mut socket, port, result) = Socket::new(site.ports[n], of_end(n), ["up", "down"][n], kind, wires);
-            let port = SimPort { feed: (site.external[n] == Some(External::Flits)).then(Feed::default), ..port };
+            let port =
+                SimPort { feed: (site.external[n] == Some(ExternalComponent::Flits)).then(Feed::default), ..port };
             socket.faults = std::mem::take(&mut faults[n]);
             socket.outage = if n == 0 { self.outage() } else { None };
             results.push((port.clone(), result));
@@ -270,14 +271,18 @@ impl LinkEndSite for End {
         self.socket.tap(hub);
     }
 
-    fn place(self: Box<Self>, p: &mut PartitionBuilder, clocks: &mut Clocks) -> Result<Option<Plug>, BuildError> {
+    fn place(
+        self: Box<Self>,
+        p: &mut PartitionBuilder,
+        clocks: &mut Clocks,
+    ) -> Result<Option<ComponentPlug>, BuildError> {
         let flit = clocks.id(p, &self.clock_name, self.flit_clock)?;
         let End { socket, port, .. } = *self;
         if let Some(feed) = port.feed {
             p.module(&port.name, flit, |bind| socket.bind_external(bind, feed))?;
             return Ok(None);
         }
-        Ok(Some(Plug::Ualink(Box::new(socket), flit)))
+        Ok(Some(ComponentPlug::Ualink(Box::new(socket), flit)))
     }
 }
 
@@ -292,7 +297,7 @@ fn measured(
     let sum = |of: fn(&UalReport) -> u64| ends.iter().map(of).sum::<u64>();
     let field = |n: usize| ends.iter().map(|end| end.tl.fields[n]).sum::<u64>();
     let line_bits = ending.clocks(code_word_fs) * flit_bits;
-    let open = |place: &str, found: String, expected: &str, text: &str| Broken {
+    let open = |place: &str, found: String, expected: &str, text: &str| PlacedViolation {
         place: place.to_owned(),
         violation: Violation::at_byte("SIM-E2E-03", 0, found, expected, text),
     };

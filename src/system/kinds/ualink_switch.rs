@@ -1,19 +1,19 @@
 //! `ualink.switch`: a relay with a port for every accelerator, see [`scalepool_fabric::ualink_switch`].
 
-use crate::channels::{Reach, Wait};
-use crate::field::{Config, Range, config};
+use crate::channels::{ChannelWait, Reach};
+use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort,
-    component,
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, PortDecl,
+    PortRole, Site, SitePort, component,
 };
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
-use crate::measured::Measured;
+use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
-use crate::problem::Place;
+use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_arbiter::{ARBITER_NAMES, RoundRobin};
 use scalepool_fabric::ualink_switch::core::CoreStats;
-use scalepool_fabric::ualink_switch::{Core, Routes, place_switch};
+use scalepool_fabric::ualink_switch::{UalRoutes, UalSwitchCore, place_switch};
 use scalepool_kernel::Clock;
 use scalepool_link::ualink::security::Protection;
 use scalepool_trace::Hub;
@@ -42,17 +42,17 @@ metrics! {
 config! {
     /// A switch. Numbers without another source are of the model (basis: model).
     pub struct UalSwitch {
-        ports: usize = "8" [Unit::Of("ports")] in Range::Int(2, 1024), "ports, one for every accelerator (ualink §1)";
-        latency: u64 = "200 ns" [Unit::Time] in Range::Int(0, 1 << 40), "pin-to-pin latency of an idle switch (ualink §14)";
-        egress_queue: u16 = "8" [Unit::Of("transactions")] in Range::Int(1, 4096), "transactions of a class that an egress port can queue";
-        arbiter: Option<String> = "" [Unit::Of("-")] in Range::Words(ARBITER_NAMES), "arbiter of each egress port, which picks the next input; all inputs have the same weight (fabric §6.2); not given = round-robin";
-        deny: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("FROM:TO"), "pairs of accelerators whose routes are denied (ualink §14)";
+        ports: usize = "8" [Unit::Of("ports")] in FieldRange::Int(2, 1024), "ports, one for every accelerator (ualink §1)";
+        latency: u64 = "200 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "pin-to-pin latency of an idle switch (ualink §14)";
+        egress_queue: u16 = "8" [Unit::Of("transactions")] in FieldRange::Int(1, 4096), "transactions of a class that an egress port can queue";
+        arbiter: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ARBITER_NAMES), "arbiter of each egress port, which picks the next input; all inputs have the same weight (fabric §6.2); not given = round-robin";
+        deny: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("FROM:TO"), "pairs of accelerators whose routes are denied (ualink §14)";
     }
 }
 
 impl UalSwitch {
     /// Denied routes: from and to; or those that are none.
-    fn routes_denied(&self) -> (Vec<(u16, u16)>, Vec<Finding>) {
+    fn routes_denied(&self) -> (Vec<(u16, u16)>, Vec<ConfigFinding>) {
         let (mut denied, mut wrong) = (Vec::new(), Vec::new());
         for (text, _) in &self.deny {
             let ends = text.split_once(':').and_then(|(a, b)| Some((a.parse::<u16>().ok()?, b.parse::<u16>().ok()?)));
@@ -69,18 +69,18 @@ impl UalSwitch {
 
 impl Component for UalSwitch {
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: Role::Switch }]
+        vec![PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: PortRole::Switch }]
     }
 
     fn own_wait_fs(&self, _: Clock) -> u64 {
         self.latency
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         self.routes_denied().1
     }
 
-    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let is_protected = |port: &SitePort| super::ualink_accelerator::protection(port) != Protection::Off;
         let Some(other) = ports.iter().find(|port| is_protected(port) && port.peer_port != ports[0].peer_port) else {
             return Vec::new();
@@ -96,15 +96,15 @@ impl Component for UalSwitch {
         self.routes_denied().0
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         // Port n leads to accelerator n.
         let denied = self.routes_denied().0.into_iter().map(|(from, to)| (from.into(), to.into())).collect();
         let reach = Reach::OtherPortsBut(denied);
-        let routed = |class| Wait { queue: Some("egress queue"), ..Wait::routed(class, reach.clone()) };
+        let routed = |class| ChannelWait { queue: Some("egress queue"), ..ChannelWait::routed(class, reach.clone()) };
         Some(vec![routed(REQUEST), routed(RESPONSE)])
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
         if site.ports.len() != usize::from(site.member.nodes) {
             let (ports, nodes) = (site.ports.len(), site.member.nodes);
             let text = format!("found {ports} ports for {nodes} accelerators, expected one for each");
@@ -122,19 +122,19 @@ impl Component for UalSwitch {
         let Carried::Ualink { code_word_fs: (num, den), lanes, .. } = site.one_kind_of_link()? else {
             unreachable!("a port takes the links that it declares")
         };
-        let mut routes = Routes::new(site.ports.len() as u16, lanes);
+        let mut routes = UalRoutes::new(site.ports.len() as u16, lanes);
         routes.allow_all();
         self.routes_denied().0.into_iter().for_each(|(from, to)| routes.set_denied(from, to, true));
         // A clock to the core and one back are a part of the latency.
         let latency_cycles = (self.latency * den).div_ceil(num).saturating_sub(2);
         let arbiter = super::arbiter(self.arbiter.as_deref(), &RoundRobin::KIND);
-        let middle = Core::new(routes, latency_cycles, self.egress_queue, arbiter);
+        let middle = UalSwitchCore::new(routes, latency_cycles, self.egress_queue, arbiter);
         let middle = middle.unwrap_or_else(|e| unreachable!("at most 1024 ports: {e}"));
         let result: Arc<Mutex<CoreStats>> = Arc::default();
         let (name, seen) = (site.path.to_owned(), result.clone());
-        Ok(Node {
+        Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
-                let (sockets, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(Plug::ualink).unzip();
+                let (sockets, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(ComponentPlug::ualink).unzip();
                 let sockets = sockets.into_iter().map(|socket| *socket).collect();
                 let flit = clocks.first().copied().unwrap_or(clock);
                 place_switch(p, &name, sockets, flit, middle, result)
@@ -146,8 +146,8 @@ impl Component for UalSwitch {
     }
 }
 
-fn measured(stats: &CoreStats) -> Measured {
-    Measured {
+fn measured(stats: &CoreStats) -> ComponentMeasured {
+    ComponentMeasured {
         counts: vec![
             (&REQUESTS, stats.granted[0]),
             (&RESPONSES, stats.granted[1]),
@@ -156,6 +156,6 @@ fn measured(stats: &CoreStats) -> Measured {
         ],
         // From an accelerator to the switch and from there to an accelerator.
         hops_mean: Some(2.0),
-        ..Measured::default()
+        ..ComponentMeasured::default()
     }
 }

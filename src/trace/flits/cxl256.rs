@@ -34,9 +34,9 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::control::{Ide, InitParam, Poison, Viral};
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit, SLOTS};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, FLIT_BYTES, SLOTS};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
-use scalepool_protocols::cxl::cxl256::stream::{Decoded, Kind, Role, Unpacker};
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256DecodedFlit, Cxl256FlitKind, Cxl256SlotRole, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, almp, slot};
 use scalepool_protocols::wire::{Code, CodeTable, LayoutDef, Wire};
 
@@ -176,19 +176,19 @@ impl Flits {
         }
     }
 
-    fn slots(&self, state: &mut State, decoded: &Decoded) {
+    fn slots(&self, state: &mut State, decoded: &Cxl256DecodedFlit) {
         for (n, (role, var)) in decoded.roles.iter().zip(&self.slots).enumerate() {
             let bits = decoded.flit().slot(self.mode, n);
             let value = match role {
-                Role::Format(format) if !format.any_valid(bits) => NO_MESSAGE,
-                Role::Format(_) | Role::Reserved => slot::code(bits).into(),
-                Role::Control(kind) => {
+                Cxl256SlotRole::Format(format) if !format.any_valid(bits) => NO_MESSAGE,
+                Cxl256SlotRole::Format(_) | Cxl256SlotRole::Reserved => slot::code(bits).into(),
+                Cxl256SlotRole::Control(kind) => {
                     self.control(state, kind.map(|k| k.def), bits);
                     slot::code(bits).into()
                 }
-                Role::Data => DATA,
-                Role::Trailer => TRAILER,
-                Role::Unused => UNUSED,
+                Cxl256SlotRole::Data => DATA,
+                Cxl256SlotRole::Trailer => TRAILER,
+                Cxl256SlotRole::Unused => UNUSED,
             };
             state.set(*var, value);
         }
@@ -207,8 +207,8 @@ fn bits_of(read: &impl Wire) -> u128 {
 }
 
 /// A unit of which missing bytes are 0.
-fn flit_of(bytes: &[u8]) -> Flit {
-    let mut flit = Flit::ZERO;
+fn flit_of(bytes: &[u8]) -> Cxl256Flit {
+    let mut flit = Cxl256Flit::ZERO;
     flit.0.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
     flit
 }
@@ -249,16 +249,16 @@ impl FlitVars for Flits {
             *n += 1;
         }
         let kind = match decoded.kind {
-            Kind::Io(_) => IO,
-            Kind::Control => CONTROL,
-            Kind::Empty => EMPTY,
-            Kind::Almp => {
+            Cxl256FlitKind::Io(_) => IO,
+            Cxl256FlitKind::Control => CONTROL,
+            Cxl256FlitKind::Empty => EMPTY,
+            Cxl256FlitKind::Almp => {
                 let word = decoded.flit().0[2..6].iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
                 self.control(state, Some(almp::def(word)), word.into());
                 ALMP
             }
             // IDLE and NOP are no payload and are not taken.
-            Kind::Protocol | Kind::Idle | Kind::Nop => PROTOCOL,
+            Cxl256FlitKind::Protocol | Cxl256FlitKind::Idle | Cxl256FlitKind::Nop => PROTOCOL,
         };
         state.set(self.kind, kind);
         state.set(self.owed_slots, self.unpacker.owed_slots() as u128);

@@ -27,8 +27,8 @@ use scalepool_protocols::cxl::cxl68::control::{Almp, Control, Ide, InitParam, Ll
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
-use scalepool_protocols::cxl::cxl68::stream::{self, Decoded, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
+use scalepool_protocols::cxl::cxl68::stream::{self, Cxl68DecodedUnit, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, UNIT_BYTES};
 use scalepool_protocols::wire::{Code, CodeTable, LayoutDef, Wire};
 
 use super::FlitVars;
@@ -109,7 +109,7 @@ impl Flits {
         }
     }
 
-    fn decoded(&mut self, state: &mut State, decoded: &Decoded) {
+    fn decoded(&mut self, state: &mut State, decoded: &Cxl68DecodedUnit) {
         if !decoded.is_good() {
             state.set(self.kind, DROPPED);
             // A receiver that waits already goes on waiting.
@@ -117,22 +117,22 @@ impl Flits {
             return;
         }
         let kind = match &decoded.kind {
-            stream::Kind::Protocol(_) => {
+            stream::Cxl68UnitKind::Protocol(_) => {
                 self.header.show(state, decoded.unit.slot(0));
                 0
             }
-            stream::Kind::AllData => 1,
-            stream::Kind::Control(control) => {
+            stream::Cxl68UnitKind::AllData => 1,
+            stream::Cxl68UnitKind::Control(control) => {
                 self.control(state, control.def(), decoded.unit.slot(0));
                 CONTROL
             }
-            stream::Kind::Almp => {
+            stream::Cxl68UnitKind::Almp => {
                 self.control(state, Some(Almp::DEF), decoded.unit.slot(0));
                 3
             }
-            stream::Kind::Null => 4,
-            stream::Kind::Io => 5,
-            stream::Kind::Dropped => DROPPED,
+            stream::Cxl68UnitKind::Null => 4,
+            stream::Cxl68UnitKind::Io => 5,
+            stream::Cxl68UnitKind::Dropped => DROPPED,
         };
         state.set(self.kind, kind);
         let mut seen = [0; 10];
@@ -147,7 +147,7 @@ impl Flits {
     }
 
     /// While the receiver waits, RETRY flits alone are looked at.
-    fn wait_for_ack(&mut self, state: &mut State, unit: &Unit, frames: u8) {
+    fn wait_for_ack(&mut self, state: &mut State, unit: &Cxl68Unit, frames: u8) {
         let slot = unit.slot(0);
         let control = Control::from_slot(slot);
         let is_retry = matches!(
@@ -179,7 +179,7 @@ impl Flits {
 impl FlitVars for Flits {
     /// A NULL unit may be cut short.
     fn show(&mut self, state: &mut State, bytes: &[u8]) {
-        let mut unit = Unit([0; UNIT_BYTES]);
+        let mut unit = Cxl68Unit([0; UNIT_BYTES]);
         let n = bytes.len().min(UNIT_BYTES);
         unit.0[..n].copy_from_slice(&bytes[..n]);
         state.count(self.seq);

@@ -29,7 +29,7 @@
 use super::FlitVars;
 use crate::signals::{MessageVars, Tree, VarId, short_name};
 use crate::state::State;
-use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, Header, MAX_DATA_FLITS, MAX_FLITS, NvlConfig, Packet};
+use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, MAX_DATA_FLITS, MAX_FLITS, NvlConfig, NvlHeader, Packet};
 use scalepool_protocols::wire::Wire;
 
 /// What a place shows and what it remembers.
@@ -58,19 +58,19 @@ impl Flits {
     pub(super) fn declare(tree: &mut Tree, place: usize) -> Flits {
         let flit = tree.scope(place, "flit");
         let [taken, second] = ["taken", "taken_1"].map(|name| tree.scope(place, name));
-        let header = tree.message(place, short_name(Header::DEF), Header::DEF);
+        let header = tree.message(place, short_name(NvlHeader::DEF), NvlHeader::DEF);
         Flits {
             seq: tree.count(flit, "seq"),
             raw: tree.raw(flit, (8 * FLIT_BYTES * MAX_FLITS) as u32),
             flits: tree.decimal(flit, "flits", 5),
             crc_ok: tree.var(flit, "crc_ok", 1),
-            arrived: tree.detail(flit, short_name(Header::DEF), Header::DEF),
+            arrived: tree.detail(flit, short_name(NvlHeader::DEF), NvlHeader::DEF),
             taken: [taken, second].map(|scope| tree.count(scope, "seq")),
             number: [taken, second].map(|scope| tree.decimal(scope, "number", 12)),
             data_flits: tree.decimal(taken, "data_flits", 5),
             be: tree.var(taken, "be", 8 * FLIT_BYTES as u32),
             data: (0..MAX_DATA_FLITS).map(|n| tree.var(taken, &format!("data_{n}"), 8 * FLIT_BYTES as u32)).collect(),
-            header: [header, tree.detail(place, "header_1", Header::DEF)],
+            header: [header, tree.detail(place, "header_1", NvlHeader::DEF)],
             ae: tree.message(place, short_name(Ae::DEF), Ae::DEF),
             at_once: 0,
             previous: Vec::new(),
@@ -86,7 +86,7 @@ impl FlitVars for Flits {
     fn show(&mut self, state: &mut State, bytes: &[u8]) {
         let flits = flits_of(bytes);
         let Some((&header, payload)) = flits.split_first() else { return };
-        let crc_ok = NvlConfig::default().crc_of(&self.previous, header) == Header::from_bits(header).crc;
+        let crc_ok = NvlConfig::default().crc_of(&self.previous, header) == NvlHeader::from_bits(header).crc;
         state.count(self.seq);
         state.set_bytes(self.raw, bytes);
         state.set(self.flits, flits.len() as u128);

@@ -28,11 +28,11 @@ use super::FlitVars;
 use crate::signals::{MessageVars, Tree, VarId, short_name};
 use crate::state::State;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::ualink::compress::Role;
+use scalepool_protocols::ualink::compress::CompressionRole;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
-use scalepool_protocols::ualink::flit::{FLIT_BYTES, Flit};
-use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, Header};
+use scalepool_protocols::ualink::flit::{DlFlit, FLIT_BYTES};
+use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, UalHeader};
 use scalepool_protocols::ualink::message::MESSAGES;
 use scalepool_protocols::ualink::stream::{DlItem, Unpacker};
 use scalepool_protocols::wire::{Code, CodeTable, LayoutDef, Wire};
@@ -84,7 +84,7 @@ impl Flits {
     pub(super) fn declare(tree: &mut Tree, place: usize, dir: Dir) -> Flits {
         let flit = tree.scope(place, "flit");
         let taken = tree.scope(place, "taken");
-        let role = if dir == Dir::Down { Role::ToSwitch } else { Role::FromSwitch };
+        let role = if dir == Dir::Down { CompressionRole::ToSwitch } else { CompressionRole::FromSwitch };
         Flits {
             seq: tree.count(flit, "seq"),
             raw: tree.raw(flit, 8 * FLIT_BYTES as u32),
@@ -112,8 +112,8 @@ impl Flits {
     }
 }
 
-fn flit_of(bytes: &[u8]) -> Flit {
-    let mut flit = Flit([0; FLIT_BYTES]);
+fn flit_of(bytes: &[u8]) -> DlFlit {
+    let mut flit = DlFlit([0; FLIT_BYTES]);
     let n = bytes.len().min(FLIT_BYTES);
     flit.0[..n].copy_from_slice(&bytes[..n]);
     flit
@@ -131,8 +131,8 @@ impl FlitVars for Flits {
             return;
         }
         let (vars, command) = match header {
-            Header::Explicit(_) => (&self.explicit, 0),
-            Header::Command(_) => (&self.command, 2),
+            UalHeader::Explicit(_) => (&self.explicit, 0),
+            UalHeader::Command(_) => (&self.command, 2),
         };
         vars.show(state, flit.header_bits().into());
         state.set(self.kind, command | u128::from(header.payload()));

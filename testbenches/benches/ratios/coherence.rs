@@ -8,7 +8,7 @@ use super::Effort;
 use super::table::Table;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::{Limits, search};
-use scalepool::proof::stress::{Protocol, Stress};
+use scalepool::proof::stress::{Stress, StressProtocol};
 use scalepool::proof::systems::cache::{Setup, system as cache_system};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 use std::path::Path;
@@ -22,9 +22,9 @@ const OPERATIONS: u64 = 1_000_000;
 pub fn measure(effort: Effort, table: &mut Table) {
     let operations = OPERATIONS / effort.kernel_part;
     for (name, protocol) in [
-        ("CXL.cache, 4 devices", Protocol::Cache(4)),
-        ("HDM-DB, 4 hosts", Protocol::HdmDb(4)),
-        ("HDM-D", Protocol::HdmD),
+        ("CXL.cache, 4 devices", StressProtocol::Cache(4)),
+        ("HDM-DB, 4 hosts", StressProtocol::HdmDb(4)),
+        ("HDM-D", StressProtocol::HdmD),
     ] {
         let begun = Instant::now();
         let remark = match Stress::new(protocol, 0, operations).run() {

@@ -12,8 +12,8 @@ use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
-use scalepool_protocols::cxl::cxl68::stream::{Data, Message, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::{Unit, payload_of};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, payload_of};
 use scalepool_protocols::wire::Wire;
 
 use super::Effort;
@@ -27,7 +27,7 @@ const UNITS: usize = 256;
 const PLENTY: usize = 8;
 
 /// A stream of the packer, as slots, and the messages in it.
-fn stream(dir: Dir) -> (Vec<[u128; 4]>, Vec<Message>) {
+fn stream(dir: Dir) -> (Vec<[u128; 4]>, Vec<Cxl68Message>) {
     let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| class.dir() == dir).collect();
     let mut numbers = Numbers(dir as u64);
     // Every opcode may be sent: the bits are random.
@@ -43,7 +43,7 @@ fn stream(dir: Dir) -> (Vec<[u128; 4]>, Vec<Message>) {
                 bits &= !(u128::from(class == Class::S2mDrs) * 0b1110);
                 let bytes = std::array::from_fn(|_| (numbers.next() & 0xff) as u8);
                 let data = class.has_data().then_some(Data::line(bytes));
-                let message = Message { class, bits, data };
+                let message = Cxl68Message { class, bits, data };
                 packer.push(message).expect("a valid message of the direction");
                 sent.push(message);
             }
@@ -61,8 +61,8 @@ fn stream(dir: Dir) -> (Vec<[u128; 4]>, Vec<Message>) {
 }
 
 /// Shows that the units hold the messages, class by class in order; returns how many.
-fn check(dir: Dir, units: &[Unit], sent: &[Message]) -> usize {
-    let mut queues: [VecDeque<&Message>; 10] = Default::default();
+fn check(dir: Dir, units: &[Cxl68Unit], sent: &[Cxl68Message]) -> usize {
+    let mut queues: [VecDeque<&Cxl68Message>; 10] = Default::default();
     for message in sent {
         queues[message.class.index()].push_back(message);
     }
@@ -89,24 +89,24 @@ fn crate_crc(payload: &[u8; 64]) -> u16 {
 pub fn measure(effort: Effort, table: &mut Table) {
     for dir in Dir::ALL {
         let (slots, sent) = stream(dir);
-        let units: Vec<Unit> = slots.iter().map(|slots| Unit::from_slots(pid::CACHEMEM, slots)).collect();
+        let units: Vec<Cxl68Unit> = slots.iter().map(|slots| Cxl68Unit::from_slots(pid::CACHEMEM, slots)).collect();
         let messages = check(dir, &units, &sent);
         assert!(units.iter().all(|unit| crate_crc(unit.payload()) == unit.tail()));
 
         let mut out = [(); 4].map(|_| units.clone());
         let [with, without, by_crate, copied] = &mut out;
-        let encode = |out: &mut Vec<Unit>, encode: fn(&[u128; 4]) -> Unit| {
+        let encode = |out: &mut Vec<Cxl68Unit>, encode: fn(&[u128; 4]) -> Cxl68Unit| {
             for (to, from) in black_box(out).iter_mut().zip(black_box(&slots)) {
                 *to = encode(from);
             }
         };
         let encoders: [Variant; 4] = [
-            Box::new(|| encode(without, |slots| Unit::plain(pid::CACHEMEM, &payload_of(slots)))),
-            Box::new(|| encode(with, |slots| Unit::from_slots(pid::CACHEMEM, slots))),
+            Box::new(|| encode(without, |slots| Cxl68Unit::plain(pid::CACHEMEM, &payload_of(slots)))),
+            Box::new(|| encode(with, |slots| Cxl68Unit::from_slots(pid::CACHEMEM, slots))),
             Box::new(|| {
                 encode(by_crate, |slots| {
                     let payload = payload_of(slots);
-                    let mut unit = Unit::plain(pid::CACHEMEM, &payload);
+                    let mut unit = Cxl68Unit::plain(pid::CACHEMEM, &payload);
                     unit.set_tail(crate_crc(&payload));
                     unit
                 })

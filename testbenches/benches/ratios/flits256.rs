@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use scalepool_protocols::check::{Simd, crc256, fec256};
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, SLOTS, crc_parts, fec_bytes};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, SLOTS, crc_parts, fec_bytes};
 
 use super::Effort;
 use super::race::{Numbers, Variant, limited, race};
@@ -20,12 +20,12 @@ const AIM: f64 = 10.0;
 
 type Slots = [u128; SLOTS];
 
-fn part<const N: usize>(flit: &Flit, at: usize) -> &[u8; N] {
+fn part<const N: usize>(flit: &Cxl256Flit, at: usize) -> &[u8; N] {
     flit.0[at..].first_chunk().expect("inside the flit")
 }
 
 /// The CRCs in order of their bytes, by definition.
-fn crcs_bytewise(flit: &Flit, mode: Mode) -> [u64; 2] {
+fn crcs_bytewise(flit: &Cxl256Flit, mode: Mode) -> [u64; 2] {
     match mode.is_lopt() {
         true => [crc256::crc6_even_bytewise(part(flit, 0)), crc256::crc6_odd_bytewise(part(flit, 128))],
         false => [crc256::crc8_bytewise(part(flit, 0)), 0],
@@ -33,7 +33,7 @@ fn crcs_bytewise(flit: &Flit, mode: Mode) -> [u64; 2] {
 }
 
 /// The FEC, by definition.
-fn fec_bytewise(flit: &Flit, mode: Mode) -> [u8; 6] {
+fn fec_bytewise(flit: &Cxl256Flit, mode: Mode) -> [u8; 6] {
     let mut protected = *part(flit, 0);
     if mode.is_lopt() {
         protected[fec_bytes(mode).start..].copy_from_slice(&flit.0[fec_bytes(mode).end..]);
@@ -41,19 +41,19 @@ fn fec_bytewise(flit: &Flit, mode: Mode) -> [u8; 6] {
     fec256::parity_bytewise(&protected)
 }
 
-fn fill(slots: &Slots, mode: Mode) -> Flit {
-    let mut flit = Flit::ZERO;
+fn fill(slots: &Slots, mode: Mode) -> Cxl256Flit {
+    let mut flit = Cxl256Flit::ZERO;
     slots.iter().enumerate().for_each(|(n, &slot)| flit.set_slot(mode, n, slot));
     flit
 }
 
-fn encode(slots: &Slots, mode: Mode) -> Flit {
+fn encode(slots: &Slots, mode: Mode) -> Cxl256Flit {
     let mut flit = fill(slots, mode);
     flit.seal(mode);
     flit
 }
 
-fn encode_bytewise(slots: &Slots, mode: Mode) -> Flit {
+fn encode_bytewise(slots: &Slots, mode: Mode) -> Cxl256Flit {
     let mut flit = fill(slots, mode);
     let crcs = crcs_bytewise(&flit, mode);
     crc_parts(mode).iter().zip(crcs).for_each(|(part, crc)| part.put(&mut flit, crc));
@@ -62,12 +62,12 @@ fn encode_bytewise(slots: &Slots, mode: Mode) -> Flit {
     flit
 }
 
-fn decode(flit: &Flit, mode: Mode) -> Option<Slots> {
+fn decode(flit: &Cxl256Flit, mode: Mode) -> Option<Slots> {
     let received = flit.receive(mode);
     received.is_good().then(|| std::array::from_fn(|n| received.flit.slot(mode, n)))
 }
 
-fn decode_bytewise(flit: &Flit, mode: Mode) -> Option<Slots> {
+fn decode_bytewise(flit: &Cxl256Flit, mode: Mode) -> Option<Slots> {
     let crcs = crcs_bytewise(flit, mode);
     let good = crc_parts(mode).iter().zip(crcs).all(|(part, crc)| part.found(flit) == crc)
         && flit.0[fec_bytes(mode)] == fec_bytewise(flit, mode);
@@ -79,14 +79,14 @@ pub fn measure(effort: Effort, table: &mut Table) {
     for mode in [Mode::Standard, Mode::LatencyOptimised] {
         let mut numbers = Numbers(256);
         let slots: Vec<Slots> = (0..FLITS).map(|_| std::array::from_fn(|_| numbers.next())).collect();
-        let flits: Vec<Flit> = slots.iter().map(|slots| encode(slots, mode)).collect();
+        let flits: Vec<Cxl256Flit> = slots.iter().map(|slots| encode(slots, mode)).collect();
         for (slots, flit) in slots.iter().zip(&flits) {
             assert_eq!(*flit, encode_bytewise(slots, mode));
             assert_eq!(decode(flit, mode), decode_bytewise(flit, mode));
         }
         let mut out = [(); 5].map(|_| flits.clone());
         let [best, avx2, by_table, bytewise, copied] = &mut out;
-        let encode_all = |out: &mut Vec<Flit>, encode: fn(&Slots, Mode) -> Flit| {
+        let encode_all = |out: &mut Vec<Cxl256Flit>, encode: fn(&Slots, Mode) -> Cxl256Flit| {
             for (to, from) in black_box(out).iter_mut().zip(black_box(&slots)) {
                 *to = encode(from, mode);
             }
@@ -100,7 +100,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
         ];
         let [best_encode, avx2_encode, table_encode, bytewise_encode, memcpy] = race(effort, FLITS, encoders);
 
-        let decode_all = |decode: fn(&Flit, Mode) -> Option<Slots>| {
+        let decode_all = |decode: fn(&Cxl256Flit, Mode) -> Option<Slots>| {
             black_box(&flits).iter().for_each(|flit| {
                 black_box(decode(flit, mode));
             });

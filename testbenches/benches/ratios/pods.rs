@@ -6,7 +6,7 @@
 
 use super::Effort;
 use super::table::Table;
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::{self, ScenarioRequest};
 use std::time::Instant;
 
 /// Accelerators of the runs; a quick one stops behind the first.
@@ -23,7 +23,7 @@ fn peak_kib() -> Option<u64> {
 pub fn measure(effort: Effort, table: &mut Table) {
     let sizes = if effort.kernel_part == 1 { &ACCELERATORS[..] } else { &ACCELERATORS[..1] };
     for accelerators in sizes {
-        let request = Request {
+        let request = ScenarioRequest {
             scenario: "ualink-pod".into(),
             seed: 1,
             threads: 1,
@@ -32,7 +32,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
                 "traffic.pattern=random".into(),
                 "traffic.operations=4".into(),
             ],
-            ..Request::default()
+            ..ScenarioRequest::default()
         };
         let (before, begun) = (peak_kib(), Instant::now());
         let report = match scenario::run(&request, &mut |_| ()) {

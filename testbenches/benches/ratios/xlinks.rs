@@ -9,11 +9,11 @@ use std::hint::black_box;
 
 use scalepool_protocols::check::{Simd, crc25::Crc25};
 use scalepool_protocols::nvlink::stream::{Packer, Unpacker};
-use scalepool_protocols::nvlink::{Header as NvlHeader, MAX_DATA_FLITS, NvlConfig, Op, Packet};
+use scalepool_protocols::nvlink::{MAX_DATA_FLITS, NvlConfig, NvlHeader, Op, Packet};
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::crc::crc_bitwise;
-use scalepool_protocols::ualink::flit::{FLIT_BYTES, Flit, Payload};
-use scalepool_protocols::ualink::header::{CommandHeader, Header};
+use scalepool_protocols::ualink::flit::{DlFlit, FLIT_BYTES, Payload};
+use scalepool_protocols::ualink::header::{CommandHeader, UalHeader};
 
 use super::Effort;
 use super::race::{Numbers, Variant, limited, race};
@@ -31,25 +31,25 @@ const PACKET_AIM: f64 = 5.0;
 const CONFIG: UalConfig = UalConfig::SHEET;
 
 /// Header, segment headers and sectors.
-type Parts = (Header, Payload);
+type Parts = (UalHeader, Payload);
 
-fn encode(parts: &Parts) -> Flit {
-    Flit::new(&parts.0, &parts.1, &CONFIG).expect("a header that fits")
+fn encode(parts: &Parts) -> DlFlit {
+    DlFlit::new(&parts.0, &parts.1, &CONFIG).expect("a header that fits")
 }
 
-fn encode_bitwise(parts: &Parts) -> Flit {
-    let mut flit = Flit::ZERO;
+fn encode_bitwise(parts: &Parts) -> DlFlit {
+    let mut flit = DlFlit::ZERO;
     flit.set_header_bits(parts.0.to_bits().expect("a header that fits"));
     flit.set_payload(&parts.1);
     flit.set_crc(crc_bitwise(&flit.0, CONFIG.crc_order, CONFIG.crc_coverage));
     flit
 }
 
-fn decode(flit: &Flit) -> Option<Parts> {
+fn decode(flit: &DlFlit) -> Option<Parts> {
     (flit.crc() == flit.expected_crc(&CONFIG)).then(|| (flit.header(), flit.payload()))
 }
 
-fn decode_bitwise(flit: &Flit) -> Option<Parts> {
+fn decode_bitwise(flit: &DlFlit) -> Option<Parts> {
     let crc = crc_bitwise(&flit.0, CONFIG.crc_order, CONFIG.crc_coverage);
     (flit.crc() == crc).then(|| (flit.header(), flit.payload()))
 }
@@ -68,10 +68,10 @@ fn ualink(effort: Effort, table: &mut Table) {
             let mut payload = Payload::ZERO;
             payload.headers.iter_mut().for_each(|header| *header = numbers.next() as u8);
             payload.sectors.iter_mut().for_each(|sector| *sector = (numbers.next() as u32).to_le_bytes());
-            (Header::Command(header), payload)
+            (UalHeader::Command(header), payload)
         })
         .collect();
-    let flits: Vec<Flit> = parts.iter().map(encode).collect();
+    let flits: Vec<DlFlit> = parts.iter().map(encode).collect();
     for (parts, flit) in parts.iter().zip(&flits) {
         assert_eq!(*flit, encode_bitwise(parts));
         assert_eq!(decode(flit).as_ref(), Some(parts));
@@ -79,7 +79,7 @@ fn ualink(effort: Effort, table: &mut Table) {
     }
     let mut out = [(); 4].map(|_| flits.clone());
     let [best, by_table, bitwise, copied] = &mut out;
-    let encode_all = |out: &mut Vec<Flit>, encode: fn(&Parts) -> Flit| {
+    let encode_all = |out: &mut Vec<DlFlit>, encode: fn(&Parts) -> DlFlit| {
         for (to, from) in black_box(out).iter_mut().zip(black_box(&parts)) {
             *to = encode(from);
         }
@@ -91,7 +91,7 @@ fn ualink(effort: Effort, table: &mut Table) {
         Box::new(|| black_box(&mut *copied).copy_from_slice(black_box(&flits))),
     ];
     let encoded = race(effort, FLITS, encoders);
-    let decode_all = |decode: fn(&Flit) -> Option<Parts>| {
+    let decode_all = |decode: fn(&DlFlit) -> Option<Parts>| {
         black_box(&flits).iter().for_each(|flit| {
             black_box(decode(flit));
         });

@@ -3,16 +3,16 @@
 use scalepool::arbiter::{
     ALLOCATOR_NAMES, ALLOCATORS, ARBITER_NAMES, ARBITERS, AllocatorKind, ArbiterKind, Matching, Requests,
 };
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool::system::builtin;
 use scalepool::system::description::Description;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-fn run(scenario: &str, set: &[&str]) -> Report {
+fn run(scenario: &str, set: &[&str]) -> ScenarioReport {
     let set = set.iter().map(|s| (*s).to_owned()).collect();
-    let request = Request { scenario: scenario.into(), seed: 1, threads: 1, set, ..Request::default() };
+    let request = ScenarioRequest { scenario: scenario.into(), seed: 1, threads: 1, set, ..ScenarioRequest::default() };
     let report = scenario::run(&request, &mut |_| ()).expect("it runs");
     assert_eq!(report.violations, [], "{scenario} {:?}", request.set);
     report
@@ -21,7 +21,7 @@ fn run(scenario: &str, set: &[&str]) -> Report {
 /// Runs with every name: all accesses come to their end, the first name is what a description without one has, and it
 /// matters which one is chosen.
 fn with_each(scenario: &str, key: &str, set: &[&str], without: &str, names: &[&str], done: &str) {
-    let counted = |report: &Report| report.json()["counts"][done].as_u64().expect("it is counted");
+    let counted = |report: &ScenarioReport| report.json()["counts"][done].as_u64().expect("it is counted");
     let plain = run(scenario, set);
     assert!(counted(&plain) > 0);
     let mut results = BTreeSet::new();

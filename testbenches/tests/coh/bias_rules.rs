@@ -3,7 +3,7 @@
 use super::mem_bench::*;
 use super::mem_explore::clean;
 use super::names::names;
-use scalepool::coherence::agent::{Accept, Agent, Out};
+use scalepool::coherence::agent::{Accept, Agent, AgentOutput};
 use scalepool::coherence::bias::Bias;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{LineAddr, WHOLE_LINE};
@@ -11,7 +11,7 @@ use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BisnpOpcode, D2hReqOpcode, D2hRspOpcode, GoState, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode,
@@ -26,7 +26,7 @@ fn coh_bia_01_p() {
 
 #[test]
 fn coh_bia_01_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::LocalUseInHostBias), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::LocalUseInHostBias), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-01");
 }
 
@@ -79,7 +79,7 @@ fn pulls_of_lines_far_apart_keep_their_names() {
 #[test]
 fn a_device_without_a_cqid_waits() {
     let (config, mut device) = (CoherenceConfig::default(), bias_device(Copy4::I));
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     for line in (0..4096).map(|n| LineAddr(100 + n)) {
         assert!(device.can_issue(line, D2hReqOpcode::RdOwn));
         device.issue(&config, line, D2hReqOpcode::RdOwn, None, &mut out);
@@ -93,7 +93,7 @@ fn a_device_without_a_cqid_waits() {
 fn coh_bia_08_n() {
     let config = CoherenceConfig::default();
     let mut device = bias_device(Copy4::I);
-    device.issue(&config, X, D2hReqOpcode::ItoMWr, Some((bytes(2), WHOLE_LINE)), &mut Out::default());
+    device.issue(&config, X, D2hReqOpcode::ItoMWr, Some((bytes(2), WHOLE_LINE)), &mut AgentOutput::default());
     let Msg::M2sReq { opcode, snp, meta_field, meta, line, .. } =
         m2s(M2sReqOpcode::MemWrFwd, Some(MetaValue::Invalid), SnpType::NoOp)
     else {
@@ -107,7 +107,7 @@ fn coh_bia_08_n() {
 fn coh_bia_09_p() {
     let config = CoherenceConfig::default();
     let mut device = bias_device(Copy4::M);
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     device.issue(&config, X, D2hReqOpcode::DirtyEvict, None, &mut out);
     assert!(out.sends.is_empty() && device.memory(X) == bytes(5));
 }
@@ -130,7 +130,7 @@ fn coh_bia_12_p() {
 
 #[test]
 fn coh_bia_12_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::FwdBeforeWriteDone), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::FwdBeforeWriteDone), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-12");
 }
 
@@ -145,7 +145,7 @@ fn coh_bia_13_p() {
 
 #[test]
 fn coh_bia_13_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::BackFlipUnsnooped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::BackFlipUnsnooped), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-13");
 }
 
@@ -158,7 +158,7 @@ fn coh_bia_14_p() {
 #[test]
 fn coh_bia_14_n() {
     let mut config = with(MemConfig { flush_keeps_shared: true, ..MemConfig::default() });
-    config.mutant = Some(Mutant::FlushFlips);
+    config.mutant = Some(CoherenceMutant::FlushFlips);
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-14");
 }
 
@@ -166,14 +166,14 @@ fn coh_bia_14_n() {
 fn coh_bia_15_p() {
     let config = CoherenceConfig::default();
     let mut device = bias_device(Copy4::I);
-    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
+    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut AgentOutput::default());
     let out = give(&mut device, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
     assert_eq!(labels(&out), ["CmpE", "MemData"]);
 }
 
 #[test]
 fn coh_bia_15_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::ReqWaitsForOwnRequest), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ReqWaitsForOwnRequest), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-15");
 }
 
@@ -181,7 +181,7 @@ fn coh_bia_15_n() {
 fn coh_bia_16_p() {
     let config = with(MemConfig { flip_by_go: true, ..MemConfig::default() });
     let mut device = bias_device(Copy4::I);
-    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
+    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut AgentOutput::default());
     let go = Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Exclusive.0.into(), cqid: CQID };
     let out = give(&mut device, &config, 0, go);
     assert_eq!((rules(&out), device.bias(X)), (vec![], Bias::Device));
@@ -191,7 +191,7 @@ fn coh_bia_16_p() {
 fn coh_bia_16_n() {
     let config = CoherenceConfig::default();
     let mut device = bias_device(Copy4::I);
-    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
+    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut AgentOutput::default());
     let go = Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Exclusive.0.into(), cqid: CQID };
     let out = give(&mut device, &config, 0, go);
     assert_eq!((rules(&out), device.bias(X)), (vec!["COH-BIA-16"], Bias::Host));
@@ -232,7 +232,7 @@ fn coh_ids_03_p() {
 fn coh_ids_03_n() {
     let config = CoherenceConfig::default();
     let mut device = bias_device(Copy4::I);
-    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
+    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut AgentOutput::default());
     let Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } =
         m2s(M2sReqOpcode::MemRdFwd, Some(MetaValue::Invalid), SnpType::NoOp)
     else {

@@ -4,37 +4,37 @@
 
 use super::hdm_h_pair::Pair as HdmHPair;
 use super::stress::runs;
-use scalepool::coherence::agent::{Agent, Out};
+use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::cache::backing::{Backing, Flat};
-use scalepool::coherence::cache::device::{Bytes, Device};
-use scalepool::coherence::cache::home::Home;
+use scalepool::coherence::cache::device::{DeviceCache, WriteBytes};
+use scalepool::coherence::cache::home::HomeAgent;
 use scalepool::coherence::config::{CoherenceConfig, ErrorAnswer, ErrorRange};
-use scalepool::coherence::content::{Content, Line, LineAddr};
+use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool::coherence::message::Msg;
-use scalepool::nodes::stimulus::{ProducerConsumer, Step, WriteStreams, alg1a, alg1b, alg2};
+use scalepool::nodes::stimulus::{AlgorithmStep, ProducerConsumer, WriteStreams, alg1a, alg1b, alg2};
 use scalepool::proof::stress::litmus::{Work, play};
-use scalepool::proof::stress::{Protocol, Stress};
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request};
+use scalepool::proof::stress::{Stress, StressProtocol};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, DevLoad, H2dRspOpcode};
 use std::collections::BTreeSet;
 
 /// An algorithm as a program: fences need nothing, since every access of a sequential core is visible when it ends.
-fn program(steps: &[Step]) -> Vec<Work> {
-    let work = |step: &Step| match step {
-        Step::Write { address, data, byte_enables } => Some(Work {
+fn program(steps: &[AlgorithmStep]) -> Vec<Work> {
+    let work = |step: &AlgorithmStep| match step {
+        AlgorithmStep::Write { address, data, byte_enables } => Some(Work {
             line: LineAddr::of_address(*address),
-            store: Some(Bytes { data: Line::of(*data), enables: *byte_enables }),
+            store: Some(WriteBytes { data: CacheLine::of(*data), enables: *byte_enables }),
         }),
-        Step::Read { address, .. } => Some(Work { line: LineAddr::of_address(*address), store: None }),
-        Step::Fence => None,
+        AlgorithmStep::Read { address, .. } => Some(Work { line: LineAddr::of_address(*address), store: None }),
+        AlgorithmStep::Fence => None,
     };
     steps.iter().filter_map(work).collect()
 }
 
 /// Algorithms 1a and 1b by every actor at once, each with bytes of its own in the same lines: what it reads is what it
 /// wrote last, and never the bogus pattern. Then algorithm 2 by one writer and its readers.
-fn algorithms(protocol: Protocol, actors: u64, seed: u64) {
+fn algorithms(protocol: StressProtocol, actors: u64, seed: u64) {
     let mut stress = Stress::new(protocol, seed, 0);
     (stress.lines, stress.cache_lines, stress.byte_owners) = (8, 4, false);
     let streams = |n: u64| WriteStreams {
@@ -52,7 +52,7 @@ fn algorithms(protocol: Protocol, actors: u64, seed: u64) {
         let played = play(&stress, &programs).unwrap_or_else(|f| panic!("{protocol:?}\n{f}")).expect("it ends");
         for (steps, loaded) in steps.iter().zip(&played.loaded) {
             let reads = steps.iter().filter_map(|s| match s {
-                Step::Read { expected, byte_mask, .. } => Some((Line::of(*expected), *byte_mask)),
+                AlgorithmStep::Read { expected, byte_mask, .. } => Some((CacheLine::of(*expected), *byte_mask)),
                 _ => None,
             });
             let reads: Vec<_> = reads.collect();
@@ -70,7 +70,7 @@ fn algorithms(protocol: Protocol, actors: u64, seed: u64) {
     let reader: Vec<_> = program(&steps).into_iter().filter(|w| w.store.is_none()).collect();
     let programs: Vec<_> = (0..actors).map(|n| if n == 0 { writer.clone() } else { reader.clone() }).collect();
     let played = play(&stress, &programs).unwrap_or_else(|f| panic!("{protocol:?}\n{f}")).expect("it ends");
-    let value = |line: &Line| u32::from_le_bytes([line.bytes[0], line.bytes[1], line.bytes[2], line.bytes[3]]);
+    let value = |line: &CacheLine| u32::from_le_bytes([line.bytes[0], line.bytes[1], line.bytes[2], line.bytes[3]]);
     for loaded in &played.loaded[1..] {
         // Flag, four lines, flag.
         assert!(!loaded.is_empty() && loaded.len() == reader.len() && loaded.len() % 6 == 0);
@@ -91,7 +91,7 @@ fn c14_3_6_1_2() {
     for (seed, devices) in [1, 2, 3, 5, 7].into_iter().enumerate() {
         // The host's core is one more actor.
         for repeat in 0..4 {
-            algorithms(Protocol::Cache(devices), devices as u64 + 1, 5 * repeat + seed as u64);
+            algorithms(StressProtocol::Cache(devices), devices as u64 + 1, 5 * repeat + seed as u64);
         }
     }
 }
@@ -100,27 +100,27 @@ fn c14_3_6_1_2() {
 #[test]
 fn scenario_coh_t11() {
     for agents in 2..=8 {
-        algorithms(Protocol::Cache(agents as usize - 1), agents, agents);
-        algorithms(Protocol::HdmDb(agents as usize - 1), agents, agents);
+        algorithms(StressProtocol::Cache(agents as usize - 1), agents, agents);
+        algorithms(StressProtocol::HdmDb(agents as usize - 1), agents, agents);
     }
-    algorithms(Protocol::HdmD, 2, 1);
+    algorithms(StressProtocol::HdmD, 2, 1);
 }
 
 /// A device and a home, with messages in order.
 struct Pair {
     config: CoherenceConfig,
-    device: Device<Line>,
-    home: Home<Line, Flat<Line>>,
+    device: DeviceCache<CacheLine>,
+    home: HomeAgent<CacheLine, Flat<CacheLine>>,
     answers: BTreeSet<(H2dRspOpcode, u16)>,
 }
 
 impl Pair {
     /// Issues a request and lets everything arrive. Nobody may report anything.
-    fn request(&mut self, op: Op, line: LineAddr, bytes: Option<Bytes<Line>>) {
-        let mut out = Out::default();
+    fn request(&mut self, op: Op, line: LineAddr, bytes: Option<WriteBytes<CacheLine>>) {
+        let mut out = AgentOutput::default();
         assert!(self.device.issue(op, line, bytes, &mut out), "{op:?}");
         while !out.sends.is_empty() {
-            let mut next = Out::default();
+            let mut next = AgentOutput::default();
             for (_, msg) in std::mem::take(&mut out.sends) {
                 if let Msg::H2dRsp { opcode, rsp_data, .. } = msg {
                     let state = if opcode == H2dRspOpcode::GO { rsp_data } else { 0 };
@@ -148,13 +148,13 @@ fn c14_3_6_1_3() {
     let range = |answer| ErrorRange { first: refused.address(), last: refused.address() + 4 * 64 - 1, answer };
     for answer in [ErrorAnswer::GoError, ErrorAnswer::GoInvalid] {
         let config = CoherenceConfig { error_ranges: vec![range(answer)], ..CoherenceConfig::default() };
-        let home = Home::new(Flat::default());
-        let mut pair = Pair { config, device: Device::new(), home, answers: BTreeSet::new() };
+        let home = HomeAgent::new(Flat::default());
+        let mut pair = Pair { config, device: DeviceCache::new(), home, answers: BTreeSet::new() };
         let streams = WriteStreams { increments: 3, set_offset_bytes: 256, loops: 1, ..WriteStreams::default() };
         for step in alg1a(&streams).expect("legal parameters") {
             match step {
-                Step::Write { address, data, byte_enables } => {
-                    let bytes = Bytes { data: Line::of(data), enables: byte_enables };
+                AlgorithmStep::Write { address, data, byte_enables } => {
+                    let bytes = WriteBytes { data: CacheLine::of(data), enables: byte_enables };
                     let line = LineAddr::of_address(address);
                     let ops = [Op::RdOwn, Op::ItoMWr, Op::WrCur, Op::WOWrInvF, Op::WrInv];
                     let op = ops[line.0 as usize % ops.len()];
@@ -162,20 +162,20 @@ fn c14_3_6_1_3() {
                     let refuses = line >= refused;
                     assert_eq!(pair.device.entry(line).is_some(), op == Op::RdOwn && !refuses, "{op:?}");
                 }
-                Step::Read { address, expected, .. } => {
+                AlgorithmStep::Read { address, expected, .. } => {
                     let line = LineAddr::of_address(address);
                     if line >= refused {
                         pair.request(Op::RdShared, line, None);
                         assert!(pair.device.entry(line).is_none(), "an error is never cached");
-                        assert_eq!(pair.home.memory.read(line), Line::initial(line), "the range is unchanged");
+                        assert_eq!(pair.home.memory.read(line), CacheLine::initial(line), "the range is unchanged");
                     } else {
                         if pair.device.entry(line).is_none() {
                             pair.request(Op::RdShared, line, None);
                         }
-                        assert_eq!(pair.device.load(&pair.config, line), Some(&Line::of(expected)));
+                        assert_eq!(pair.device.load(&pair.config, line), Some(&CacheLine::of(expected)));
                     }
                 }
-                Step::Fence => {}
+                AlgorithmStep::Fence => {}
             }
         }
         assert!(pair.answers.iter().any(|a| a.0 == H2dRspOpcode::GO_ERR_WritePull));
@@ -189,39 +189,39 @@ fn c14_3_6_1_3() {
 fn c14_3_6_1_4() {
     for (seed, hosts) in [1, 2, 3, 5, 7].into_iter().enumerate() {
         for repeat in 0..3 {
-            algorithms(Protocol::HdmDb(hosts), hosts as u64 + 1, 5 * repeat + seed as u64);
+            algorithms(StressProtocol::HdmDb(hosts), hosts as u64 + 1, 5 * repeat + seed as u64);
         }
     }
     for seed in 0..8 {
-        algorithms(Protocol::HdmD, 2, seed);
+        algorithms(StressProtocol::HdmD, 2, seed);
     }
     // HDM-H: the agents of the expanders; each read expects what was written before.
     let mut pair = HdmHPair::new();
     let streams = WriteStreams { byte_mask: 0x00ff_f0f0_1234_8001, ..WriteStreams::default() };
     for step in alg1b(&streams).expect("legal parameters") {
         let is_begun = match step {
-            Step::Write { address, data, byte_enables } => {
-                pair.write(LineAddr::of_address(address), Line::of(data), byte_enables)
+            AlgorithmStep::Write { address, data, byte_enables } => {
+                pair.write(LineAddr::of_address(address), CacheLine::of(data), byte_enables)
             }
-            Step::Read { address, expected, byte_mask } => {
+            AlgorithmStep::Read { address, expected, byte_mask } => {
                 let line = LineAddr::of_address(address);
                 let begun = pair.read(line);
                 let known = pair.host.request(line, false).expect("it is open").note;
                 let mut merged = known;
-                merged.merge(&Line::of(expected), byte_mask);
+                merged.merge(&CacheLine::of(expected), byte_mask);
                 assert_eq!(merged, known);
                 begun
             }
-            Step::Fence => continue,
+            AlgorithmStep::Fence => continue,
         };
         assert!(is_begun);
         pair.settle();
     }
 }
 
-fn scenario(name: &str, set: &[&str]) -> Report {
+fn scenario(name: &str, set: &[&str]) -> ScenarioReport {
     let set = set.iter().map(|s| (*s).to_owned()).collect();
-    let request = Request { scenario: name.into(), seed: 1, threads: 1, set, ..Request::default() };
+    let request = ScenarioRequest { scenario: name.into(), seed: 1, threads: 1, set, ..ScenarioRequest::default() };
     scenario::run(&request, &mut |_| ()).expect("a legal request")
 }
 
@@ -236,7 +236,7 @@ fn c14_3_6_1_5() {
     for report in [&free, &congested] {
         assert!(report.violations.is_empty(), "{:?}", report.violations);
     }
-    let average = |r: &Report| {
+    let average = |r: &ScenarioReport| {
         let units: u64 = r.flits.iter().map(|f| f.1).sum();
         (r.credit_stalls * 100).checked_div(units.max(r.credit_stalls)).unwrap_or(0)
     };
@@ -248,7 +248,7 @@ fn c14_3_6_1_5() {
 #[test]
 fn c14_3_6_1_6() {
     let run = |devload| {
-        let mut stress = Stress::new(Protocol::HdmDb(4), 2, 20_000);
+        let mut stress = Stress::new(StressProtocol::HdmDb(4), 2, 20_000);
         stress.config.mem.devload = devload;
         stress.run().unwrap_or_else(|failure| panic!("{failure}"))
     };
@@ -256,6 +256,6 @@ fn c14_3_6_1_6() {
     assert_eq!(DevLoad(silent.devload), DevLoad(0));
     assert_eq!(DevLoad(telling.devload), DevLoad(3));
     // Coherence does not depend on it: all else is equal.
-    assert_eq!(scalepool::proof::stress::Counts { devload: 0, ..telling }, silent);
-    runs(&[Protocol::HdmDb(2)], 4, 8_000);
+    assert_eq!(scalepool::proof::stress::StressCounts { devload: 0, ..telling }, silent);
+    runs(&[StressProtocol::HdmDb(2)], 4, 8_000);
 }

@@ -9,11 +9,11 @@ pub(crate) fn drops() -> CoherenceConfig {
     CoherenceConfig { silent_drop_e: true, ..CoherenceConfig::default() }
 }
 
-fn explore(name: &str, setup: Setup, symmetry: bool) -> Report {
+fn explore(name: &str, setup: Setup, symmetry: bool) -> ExplorationReport {
     explore_within(name, setup, Limits { symmetry, ..Limits::default() })
 }
 
-fn explore_within(name: &str, setup: Setup, limits: Limits) -> Report {
+fn explore_within(name: &str, setup: Setup, limits: Limits) -> ExplorationReport {
     let report = clean(search(&cache_system(setup), limits));
     println!("{name}: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     report

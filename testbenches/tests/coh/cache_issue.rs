@@ -3,7 +3,7 @@
 use super::cache_bench::*;
 use super::mem_bench::{X, birsp, bisnp, bytes as line_of, device as dcoh_of, give, host as host_of};
 use scalepool::coherence::config::OwnMemory;
-use scalepool::coherence::content::Line;
+use scalepool::coherence::content::CacheLine;
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders as MemHolders, MemHost};
@@ -11,14 +11,14 @@ use scalepool::coherence::monitor::IssueWatch;
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode};
 
 /// All requests of a menu by two devices: the first broken rule.
-fn explored_with(config: CoherenceConfig, menu: &[Op]) -> Report {
+fn explored_with(config: CoherenceConfig, menu: &[Op]) -> ExplorationReport {
     search(
         &cache_system(Setup::free(config, 2, menu)),
         Limits { states: 2_000_000, symmetry: true, ..Limits::default() },
     )
 }
 
-fn breaking(mutant: Mutant) -> CoherenceConfig {
+fn breaking(mutant: CoherenceMutant) -> CoherenceConfig {
     CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() }
 }
 
@@ -31,17 +31,17 @@ fn coh_req_17_p() {
     home.request(0, Op::RdOwn);
     home.data(1, false, Age::Current);
     let out = home.reply(1, Rsp::RspIFwdM);
-    assert_eq!((answers_sent(&out), home.memory()), (vec![(0, Answer::GoM)], Age::Stale));
+    assert_eq!((answers_sent(&out), home.memory()), (vec![(0, HostAnswer::GoM)], Age::Stale));
     let mut home = HomeBench::new(Some(1), 0);
     home.config = config.clone();
     home.request(0, Op::RdOwn);
-    assert_eq!(answers_sent(&home.reply(1, Rsp::RspIHitSE)), [(0, Answer::GoE)]);
+    assert_eq!(answers_sent(&home.reply(1, Rsp::RspIHitSE)), [(0, HostAnswer::GoE)]);
     clean(explored_with(config, &[Op::RdOwn, Op::RdAny, Op::RdShared, Op::DirtyEvict]));
 }
 
 #[test]
 fn coh_req_17_n() {
-    let found = explored_with(breaking(Mutant::CleanGrantedDirty), &[Op::RdOwn, Op::RdAny]).violation;
+    let found = explored_with(breaking(CoherenceMutant::CleanGrantedDirty), &[Op::RdOwn, Op::RdAny]).violation;
     assert_eq!(found.map(|v| v.event.rule), Some("COH-REQ-17"));
 }
 
@@ -49,19 +49,19 @@ const DATA: LineAddr = LineAddr(0);
 const FLAG: LineAddr = LineAddr(1);
 
 /// A home with two lines, all requests by hand.
-struct TwoLines(Home<Line, Flat<Line>>);
+struct TwoLines(HomeAgent<CacheLine, Flat<CacheLine>>);
 
 impl TwoLines {
     fn new() -> Self {
-        let mut home = Home::new(Flat::default());
+        let mut home = HomeAgent::new(Flat::default());
         for line in [DATA, FLAG] {
             home.memory.write(line, &line_of(0), WHOLE_LINE);
         }
         Self(home)
     }
 
-    fn take(&mut self, port: Port, msg: Msg<Line>) -> Vec<Msg<Line>> {
-        let mut out = Out::default();
+    fn take(&mut self, port: AgentPort, msg: Msg<CacheLine>) -> Vec<Msg<CacheLine>> {
+        let mut out = AgentOutput::default();
         self.0.take(&CoherenceConfig::default(), port, msg, 0, &mut out);
         assert!(out.events.is_empty(), "{:?}", out.events);
         out.sends.into_iter().map(|(_, m)| m).collect()
@@ -76,7 +76,7 @@ impl TwoLines {
     }
 
     /// The data of a write arrives.
-    fn ends(&mut self, uqid: u16) -> Vec<Msg<Line>> {
+    fn ends(&mut self, uqid: u16) -> Vec<Msg<CacheLine>> {
         let data = Msg::D2hData { uqid, bogus: false, data: line_of(1), enables: WHOLE_LINE };
         self.take(0, data)
     }
@@ -124,7 +124,7 @@ fn coh_ord_09_n() {
     assert_eq!(watched.rules, ["COH-ORD-09"]);
     let mut watched = Watched::default();
     watched.watch.relies_on(2, 1);
-    watched.ask(Op::WrInv, 1).go(Answer::GoI, 1).ask(Op::WrCur, 2);
+    watched.ask(Op::WrInv, 1).go(HostAnswer::GoI, 1).ask(Op::WrCur, 2);
     assert!(watched.rules.is_empty(), "it has waited");
 }
 
@@ -138,12 +138,12 @@ struct Watched {
 impl Watched {
     fn ask(&mut self, op: Op, cqid: u16) -> &mut Self {
         let mut events = Vec::new();
-        self.watch.up(&Msg::<Token>::D2hReq { opcode: op, line: LINE, cqid }, &mut events);
+        self.watch.up(&Msg::<LineToken>::D2hReq { opcode: op, line: LINE, cqid }, &mut events);
         self.rules.extend(events.iter().map(|e| e.rule));
         self
     }
 
-    fn go(&mut self, answer: Answer, cqid: u16) -> &mut Self {
+    fn go(&mut self, answer: HostAnswer, cqid: u16) -> &mut Self {
         let mut events = Vec::new();
         self.watch.down(&rsp(answer, cqid), &mut events);
         self.rules.extend(events.iter().map(|e| e.rule));
@@ -163,16 +163,16 @@ fn coh_ord_10_p() {
     assert!(watched.rules.is_empty());
     for op in SERIAL {
         let mut watched = Watched::default();
-        watched.ask(op, 1).go(Answer::GoE, 1).ask(Op::CleanEvict, 2).go(Answer::GoDrop, 2).ask(op, 3);
-        watched.go(Answer::GoE, 3).ask(Op::DirtyEvict, 4);
+        watched.ask(op, 1).go(HostAnswer::GoE, 1).ask(Op::CleanEvict, 2).go(HostAnswer::GoDrop, 2).ask(op, 3);
+        watched.go(HostAnswer::GoE, 3).ask(Op::DirtyEvict, 4);
         assert!(watched.rules.is_empty(), "{op:?}");
     }
     // Our device under all requests, one after the other.
     let (mut watch, mut events) = (IssueWatch::default(), Vec::new());
-    let mut bench = Bench::new(At::I);
+    let mut bench = Bench::new(CacheLineState::I);
     let mut home = HomeBench::new(None, 0);
     for op in [Op::RdOwn, Op::CleanEvict, Op::WrInv, Op::RdShared, Op::CleanEvictNoData, Op::ItoMWr] {
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         assert!(bench.device.issue(op, LINE, bytes_of(op), &mut out), "{op:?}");
         let mut up: Vec<_> = out.sends.into_iter().map(|(_, m)| m).collect();
         while !up.is_empty() {
@@ -198,7 +198,12 @@ fn coh_ord_10_n() {
         }
     }
     let mut watched = Watched::default();
-    watched.ask(Op::RdOwn, 1).go(Answer::GoE, 1).ask(Op::CleanEvict, 2).go(Answer::GoDrop, 2).ask(Op::CleanEvict, 3);
+    watched
+        .ask(Op::RdOwn, 1)
+        .go(HostAnswer::GoE, 1)
+        .ask(Op::CleanEvict, 2)
+        .go(HostAnswer::GoDrop, 2)
+        .ask(Op::CleanEvict, 3);
     assert_eq!(watched.rules, ["COH-ORD-10"], "a second evict without a read");
 }
 
@@ -229,7 +234,7 @@ impl TwoLines {
 
 #[test]
 fn coh_ord_13_n() {
-    let found = explored_with(breaking(Mutant::WriteEndsBeforeData), &[Op::WrInv, Op::RdCurr]).violation;
+    let found = explored_with(breaking(CoherenceMutant::WriteEndsBeforeData), &[Op::WrInv, Op::RdCurr]).violation;
     assert_eq!(found.map(|v| v.event.rule), Some("COH-ORD-13"));
 }
 
@@ -265,9 +270,9 @@ fn coh_bia_10_n() {
 fn coh_ids_04_p() {
     // Lines 8 to 11 are a block: each answer names its line.
     let config = CoherenceConfig::default();
-    let mut host = MemHost::<Line>::new(0);
+    let mut host = MemHost::<CacheLine>::new(0);
     let out = give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInvBlk, LineAddr(X.0 | 3)));
-    let named = |m: &Msg<Line>| if let Msg::M2sBirsp { low_addr, .. } = m { Some(*low_addr) } else { None };
+    let named = |m: &Msg<CacheLine>| if let Msg::M2sBirsp { low_addr, .. } = m { Some(*low_addr) } else { None };
     assert_eq!(out.sends.iter().filter_map(|(_, m)| named(m)).collect::<Vec<_>>(), [0, 1, 2, 3]);
     let whole = CoherenceConfig {
         mem: MemConfig { block_answer: BlockAnswer::Whole, ..MemConfig::default() },
@@ -282,9 +287,9 @@ fn coh_ids_04_p() {
 fn coh_ids_04_n() {
     let config = CoherenceConfig::default();
     let open = || {
-        let mut dcoh: Dcoh<Line> = dcoh_of(&config, 2, MemHolders::Owner(0));
+        let mut dcoh: Dcoh<CacheLine> = dcoh_of(&config, 2, MemHolders::Owner(0));
         dcoh.preset(LineAddr(X.0 + 1), line_of(1), MemHolders::Owner(0));
-        assert!(dcoh.issue_block(&config, LineAddr(X.0 | 1), DeviceOp::ReadOwn, &mut Out::default()));
+        assert!(dcoh.issue_block(&config, LineAddr(X.0 | 1), DeviceOp::ReadOwn, &mut AgentOutput::default()));
         dcoh
     };
     let (mut plain, mut set) = (open(), open());
@@ -292,8 +297,8 @@ fn coh_ids_04_n() {
     let out = give(&mut set, &config, 0, birsp(BirspOpcode::BIRspIBlk, 3));
     assert!(out.events.is_empty() && plain == set, "ignored, without effect");
     // In a plain answer it counts: Addr[7:6] of the line of a plain snoop, a line of the block otherwise.
-    let mut dcoh: Dcoh<Line> = dcoh_of(&config, 2, MemHolders::Owner(0));
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    let mut dcoh: Dcoh<CacheLine> = dcoh_of(&config, 2, MemHolders::Owner(0));
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
     let before = dcoh.clone();
     let out = give(&mut dcoh, &config, 0, birsp(BirspOpcode::BIRspI, 2));
     assert_eq!((out.events[0].rule, dcoh == before), ("COH-IDS-04", true));

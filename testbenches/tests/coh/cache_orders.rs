@@ -4,7 +4,7 @@ use super::cache_bench::*;
 use super::cache_snoops::untracked;
 use super::litmus::outcomes;
 use super::names::{cache_names, device_breaks, names, takes_and};
-use scalepool::coherence::event::Event;
+use scalepool::coherence::event::CoherenceEvent;
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::message::Dir;
 use scalepool::coherence::monitor::{CopyView, DeviceStep, View, check_copies, name_invariants};
@@ -19,28 +19,28 @@ fn one(letters: &str) -> std::collections::BTreeSet<String> {
 #[test]
 fn coh_bog_01_p() {
     for snoop in [Snoop::Data, Snoop::Inv] {
-        let mut bench = Bench::issued(At::M, Op::DirtyEvict);
+        let mut bench = Bench::issued(CacheLineState::M, Op::DirtyEvict);
         bench.snoop(snoop, 0);
-        assert_eq!(data_sent(&bench.answer(Answer::GoPull)), [(0x21, true)]);
+        assert_eq!(data_sent(&bench.answer(HostAnswer::GoPull)), [(0x21, true)]);
     }
 }
 
 #[test]
 fn coh_bog_01_n() {
-    cache_names(Mutant::BogusNotSet, "COH-BOG-01");
-    assert_eq!(killer(Mutant::BogusNotSet, false), "COH-EVT-03");
+    cache_names(CoherenceMutant::BogusNotSet, "COH-BOG-01");
+    assert_eq!(killer(CoherenceMutant::BogusNotSet, false), "COH-EVT-03");
 }
 
 #[test]
 fn coh_bog_02_p() {
     for (op, pull) in [
-        (Op::WrInv, Answer::Pull),
-        (Op::WOWrInv, Answer::FastGoPull),
-        (Op::WOWrInvF, Answer::FastGoPull),
-        (Op::ItoMWr, Answer::GoPull),
-        (Op::WrCur, Answer::GoPull),
+        (Op::WrInv, HostAnswer::Pull),
+        (Op::WOWrInv, HostAnswer::FastGoPull),
+        (Op::WOWrInvF, HostAnswer::FastGoPull),
+        (Op::ItoMWr, HostAnswer::GoPull),
+        (Op::WrCur, HostAnswer::GoPull),
     ] {
-        let mut bench = Bench::issued(At::I, op);
+        let mut bench = Bench::issued(CacheLineState::I, op);
         bench.snoop(Snoop::Inv, 0);
         assert_eq!(data_sent(&bench.answer(pull)), [(0x21, false)]);
     }
@@ -71,12 +71,12 @@ fn coh_bog_03_p() {
 
 #[test]
 fn coh_bog_03_n() {
-    cache_names(Mutant::BogusWritten, "COH-BOG-03");
-    assert_eq!(killer(Mutant::BogusWritten, false), "COH-INV-03");
+    cache_names(CoherenceMutant::BogusWritten, "COH-BOG-03");
+    assert_eq!(killer(CoherenceMutant::BogusWritten, false), "COH-INV-03");
 }
 
 /// A link with two messages sent in this order: may the second one be delivered first?
-fn passes(config: &CoherenceConfig, dir: Dir, first: Msg<Token>, second: Msg<Token>) -> bool {
+fn passes(config: &CoherenceConfig, dir: Dir, first: Msg<LineToken>, second: Msg<LineToken>) -> bool {
     let mut net = Net::new(1);
     net.send(0, first);
     net.send(0, second);
@@ -84,15 +84,15 @@ fn passes(config: &CoherenceConfig, dir: Dir, first: Msg<Token>, second: Msg<Tok
     net.is_free(config, 0, dir, at)
 }
 
-fn snoop() -> Msg<Token> {
+fn snoop() -> Msg<LineToken> {
     Msg::H2dReq { opcode: H2dReqOpcode::SnpInv, line: LINE, uqid: 0 }
 }
 
 #[test]
 fn coh_ord_01_p() {
     let config = CoherenceConfig::default();
-    for answer in Answer::ALL {
-        let bears_go = !matches!(answer, Answer::Pull | Answer::ExtCmp);
+    for answer in HostAnswer::ALL {
+        let bears_go = !matches!(answer, HostAnswer::Pull | HostAnswer::ExtCmp);
         assert_eq!(passes(&config, Dir::Down, rsp(*answer, 0), snoop()), !bears_go, "{answer:?}");
         // The other way round nothing waits.
         assert!(passes(&config, Dir::Down, snoop(), rsp(*answer, 0)));
@@ -101,8 +101,8 @@ fn coh_ord_01_p() {
 
 #[test]
 fn coh_ord_01_n() {
-    cache_names(Mutant::SnoopPassesGo, "COH-ORD-01");
-    assert_eq!(killer(Mutant::SnoopPassesGo, false), "COH-ORD-06", "the harm");
+    cache_names(CoherenceMutant::SnoopPassesGo, "COH-ORD-01");
+    assert_eq!(killer(CoherenceMutant::SnoopPassesGo, false), "COH-ORD-06", "the harm");
 }
 
 #[test]
@@ -117,17 +117,17 @@ fn coh_ord_02_p() {
 
 #[test]
 fn coh_ord_02_n() {
-    let found = order_rules(Mutant::HomeDoesNotBlock, 2, 6);
+    let found = order_rules(CoherenceMutant::HomeDoesNotBlock, 2, 6);
     assert!(found.contains(&"COH-ORD-02"), "{found:?}");
 }
 
 /// Every order rule that is broken within so many moves when one rule is off.
-fn order_rules(mutant: Mutant, devices: usize, moves_made: usize) -> Vec<&'static str> {
-    use scalepool::proof::explore::System;
+fn order_rules(mutant: CoherenceMutant, devices: usize, moves_made: usize) -> Vec<&'static str> {
+    use scalepool::proof::explore::ExploredSystem;
     let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
     let mut found = std::collections::BTreeSet::new();
     let start = cache_system(Setup::free(config, devices, &[Op::RdShared, Op::RdOwn, Op::DirtyEvict]));
-    let start = start.start_at(&[At::M]);
+    let start = start.start_at(&[CacheLineState::M]);
     let (mut level, mut moves) = (vec![start], Vec::new());
     for _ in 0..moves_made {
         let mut seen = std::collections::HashSet::new();
@@ -164,9 +164,9 @@ fn coh_ord_03_p() {
 
 #[test]
 fn coh_ord_03_n() {
-    assert_eq!(killer(Mutant::SnoopDuringPull, false), "COH-REQ-20");
+    assert_eq!(killer(CoherenceMutant::SnoopDuringPull, false), "COH-REQ-20");
     // The evict of a device that is being snooped, pulled at once.
-    let found = order_rules(Mutant::HomeDoesNotBlock, 2, 6);
+    let found = order_rules(CoherenceMutant::HomeDoesNotBlock, 2, 6);
     assert!(found.contains(&"COH-ORD-03"), "{found:?}");
 }
 
@@ -180,7 +180,7 @@ fn coh_ord_04_p() {
 #[test]
 fn coh_ord_04_n() {
     // Two readers, each with its own snoop of the owner.
-    let found = order_rules(Mutant::HomeDoesNotBlock, 3, 5);
+    let found = order_rules(CoherenceMutant::HomeDoesNotBlock, 3, 5);
     assert!(found.contains(&"COH-ORD-04"), "{found:?}");
 }
 
@@ -188,7 +188,7 @@ fn coh_ord_04_n() {
 fn coh_ord_05_p() {
     let mut home = HomeBench::new(Some(1), 0);
     home.request(0, Op::RdShared);
-    let other = |line| Msg::<Token>::D2hReq { opcode: Op::RdShared, line, cqid: 3 };
+    let other = |line| Msg::<LineToken>::D2hReq { opcode: Op::RdShared, line, cqid: 3 };
     assert_eq!(home.home.accepts(&home.config, 2, &other(LINE)), Accept::Wait);
     // Another line goes on.
     assert_eq!(home.home.accepts(&home.config, 2, &other(LineAddr(1))), Accept::Take);
@@ -196,7 +196,7 @@ fn coh_ord_05_p() {
 
 #[test]
 fn coh_ord_05_n() {
-    let found = order_rules(Mutant::HomeDoesNotBlock, 2, 6);
+    let found = order_rules(CoherenceMutant::HomeDoesNotBlock, 2, 6);
     assert!(found.contains(&"COH-ORD-05"), "{found:?}");
 }
 
@@ -205,23 +205,28 @@ fn coh_ord_06_p() {
     // Both leave in one step, so no snoop falls between them; a snoop after the GO is legal before the data.
     let out = HomeBench::new(None, 0).request(0, Op::RdOwn);
     assert_eq!(out.sends.len(), 2);
-    let mut bench = Bench::issued(At::I, Op::RdOwn);
-    bench.answer(Answer::GoE);
+    let mut bench = Bench::issued(CacheLineState::I, Op::RdOwn);
+    bench.answer(HostAnswer::GoE);
     assert_eq!(rules(&bench.snoop(Snoop::Inv, 0)), [""; 0]);
 }
 
 #[test]
 fn coh_ord_06_n() {
-    let mut bench = Bench::issued(At::I, Op::RdOwn);
+    let mut bench = Bench::issued(CacheLineState::I, Op::RdOwn);
     bench.data();
     assert_eq!(rules(&bench.snoop(Snoop::Inv, 0)), ["COH-ORD-06"]);
-    assert_eq!(killer(Mutant::SnoopBetweenDataAndGo, false), "COH-ORD-06");
+    assert_eq!(killer(CoherenceMutant::SnoopBetweenDataAndGo, false), "COH-ORD-06");
 }
 
 #[test]
 fn coh_ord_07_p() {
     // Whatever is open, a snoop is taken.
-    for (start, op) in [(At::I, Op::RdOwn), (At::S, Op::RdOwnNoData), (At::M, Op::DirtyEvict), (At::I, Op::WrInv)] {
+    for (start, op) in [
+        (CacheLineState::I, Op::RdOwn),
+        (CacheLineState::S, Op::RdOwnNoData),
+        (CacheLineState::M, Op::DirtyEvict),
+        (CacheLineState::I, Op::WrInv),
+    ] {
         let bench = Bench::issued(start, op);
         assert_eq!(bench.device.accepts(&bench.config, 0, &snoop()), Accept::Take);
     }
@@ -229,8 +234,8 @@ fn coh_ord_07_p() {
 
 #[test]
 fn coh_ord_07_n() {
-    assert_eq!(killer(Mutant::SnoopWaitsForRequest, false), "COH-INV-09");
-    assert_eq!(killer(Mutant::SnoopWaitsForRequest, true), "COH-ORD-07");
+    assert_eq!(killer(CoherenceMutant::SnoopWaitsForRequest, false), "COH-INV-09");
+    assert_eq!(killer(CoherenceMutant::SnoopWaitsForRequest, true), "COH-ORD-07");
 }
 
 #[test]
@@ -238,26 +243,26 @@ fn coh_ord_08_p() {
     let mut home = HomeBench::new(None, 0b110);
     assert!(answers_sent(&home.request(0, Op::RdOwn)).is_empty());
     assert!(answers_sent(&home.reply(1, Rsp::RspIHitSE)).is_empty());
-    assert_eq!(answers_sent(&home.reply(2, Rsp::RspIHitSE)), [(0, Answer::GoE)]);
+    assert_eq!(answers_sent(&home.reply(2, Rsp::RspIHitSE)), [(0, HostAnswer::GoE)]);
 }
 
 #[test]
 fn coh_ord_08_n() {
-    assert_eq!(killer(Mutant::GoBeforeAnswers, false), "COH-INV-04");
-    assert_eq!(killer(Mutant::GoBeforeAnswers, true), "COH-ORD-08");
+    assert_eq!(killer(CoherenceMutant::GoBeforeAnswers, false), "COH-INV-04");
+    assert_eq!(killer(CoherenceMutant::GoBeforeAnswers, true), "COH-ORD-08");
 }
 
 #[test]
 fn coh_ord_11_p() {
-    let mut bench = Bench::issued(At::I, Op::RdCurr);
+    let mut bench = Bench::issued(CacheLineState::I, Op::RdCurr);
     // Another line is free.
-    assert!(bench.device.issue(Op::RdCurr, LineAddr(1), None, &mut Out::default()));
+    assert!(bench.device.issue(Op::RdCurr, LineAddr(1), None, &mut AgentOutput::default()));
 }
 
 #[test]
 fn coh_ord_11_n() {
     for op in ALL_REQUESTS {
-        let mut bench = Bench::issued(At::I, Op::RdCurr);
+        let mut bench = Bench::issued(CacheLineState::I, Op::RdCurr);
         assert!(!bench.device.can_issue(*op, LINE) && !bench.issue(*op));
         // A device that issues it all the same.
         let second = Msg::D2hReq { opcode: *op, line: LINE, cqid: 1 };
@@ -269,17 +274,17 @@ fn coh_ord_11_n() {
 fn coh_ord_12_p() {
     let mut home = HomeBench::new(Some(0), 0);
     let out = home.request(0, Op::DirtyEvict);
-    assert_eq!((answers_sent(&out), home.holders()), (vec![(0, Answer::GoPull)], (None, 0)));
+    assert_eq!((answers_sent(&out), home.holders()), (vec![(0, HostAnswer::GoPull)], (None, 0)));
 }
 
 #[test]
 fn coh_ord_12_n() {
-    cache_names(Mutant::EvictUntracksAll, "COH-ORD-12");
-    assert_eq!(killer(Mutant::EvictUntracksAll, false), "COH-INV-04");
+    cache_names(CoherenceMutant::EvictUntracksAll, "COH-ORD-12");
+    assert_eq!(killer(CoherenceMutant::EvictUntracksAll, false), "COH-INV-04");
 }
 
 /// The data of the evict that port 0 has asked for first.
-fn evicted(bogus: bool) -> Msg<Token> {
+fn evicted(bogus: bool) -> Msg<LineToken> {
     let data = token(Age::Current);
     Msg::D2hData { uqid: uqid(0, 0), bogus, data, enables: WHOLE_LINE }
 }
@@ -296,7 +301,7 @@ fn coh_evt_01_p() {
 fn coh_evt_01_n() {
     let mut home = HomeBench::new(Some(0), 0);
     home.request(0, Op::DirtyEvict);
-    let forgets = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+    let forgets = |home: &mut HomeAgent<LineToken, Flat<LineToken>>, _: &mut AgentOutput<LineToken>| {
         home.memory.write(LINE, &token(Age::Stale), WHOLE_LINE);
     };
     assert_eq!(takes_and(&home.config, &home.home, (0, evicted(false)), forgets), ["COH-EVT-01"]);
@@ -307,7 +312,7 @@ fn coh_evt_01_n() {
 #[test]
 fn coh_evt_02_p() {
     let mut home = HomeBench::new(Some(1), 0);
-    assert_eq!(answers_sent(&home.request(0, Op::DirtyEvict)), [(0, Answer::GoPull)]);
+    assert_eq!(answers_sent(&home.request(0, Op::DirtyEvict)), [(0, HostAnswer::GoPull)]);
     home.data(0, true, Age::Current);
     assert_eq!((home.memory(), home.holders()), (Age::Stale, (Some(1), 0)));
     assert_eq!(outcomes("MI", &["DirtyEvict", "RdOwn Store"], ""), one("IM-"));
@@ -315,11 +320,11 @@ fn coh_evt_02_p() {
 
 #[test]
 fn coh_evt_02_n() {
-    for mutant in [Mutant::StaleEvictClearsOwner, Mutant::BogusWritten] {
+    for mutant in [CoherenceMutant::StaleEvictClearsOwner, CoherenceMutant::BogusWritten] {
         cache_names(mutant, "COH-EVT-02");
     }
-    assert_eq!(killer(Mutant::StaleEvictClearsOwner, false), "COH-INV-04");
-    assert_eq!(killer(Mutant::BogusWritten, false), "COH-INV-03");
+    assert_eq!(killer(CoherenceMutant::StaleEvictClearsOwner, false), "COH-INV-04");
+    assert_eq!(killer(CoherenceMutant::BogusWritten, false), "COH-INV-03");
 }
 
 #[test]
@@ -340,7 +345,7 @@ fn coh_evt_03_n() {
 #[test]
 fn coh_evt_04_p() {
     let mut home = HomeBench::new(None, 0b11);
-    assert_eq!(answers_sent(&home.request(0, Op::CleanEvict)), [(0, Answer::GoDrop)]);
+    assert_eq!(answers_sent(&home.request(0, Op::CleanEvict)), [(0, HostAnswer::GoDrop)]);
     assert_eq!(home.holders(), (None, 0b10));
 }
 
@@ -356,30 +361,30 @@ fn coh_evt_04_n() {
     let mut home = HomeBench::new(Some(0), 0);
     home.config.clean_evict = CleanEvictAnswer::Pull;
     home.request(0, Op::CleanEvict);
-    let writes = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+    let writes = |home: &mut HomeAgent<LineToken, Flat<LineToken>>, _: &mut AgentOutput<LineToken>| {
         home.memory.write(LINE, &token(Age::New), WHOLE_LINE);
     };
     assert_eq!(takes_and(&home.config, &home.home, (0, evicted(false)), writes), ["COH-EVT-04"]);
     // Nobody else's state changes.
-    cache_names(Mutant::StaleEvictClearsOwner, "COH-EVT-04");
+    cache_names(CoherenceMutant::StaleEvictClearsOwner, "COH-EVT-04");
 }
 
 #[test]
 fn coh_evt_05_p() {
     let mut home = HomeBench::new(Some(1), 0);
-    assert_eq!(answers_sent(&home.request(0, Op::CleanEvictNoData)), [(0, Answer::GoI)]);
+    assert_eq!(answers_sent(&home.request(0, Op::CleanEvictNoData)), [(0, HostAnswer::GoI)]);
     assert_eq!((home.holders(), home.home.is_idle()), ((Some(1), 0), true));
 }
 
 #[test]
 fn coh_evt_05_n() {
     // The mutant that clears the owner all the same loses the M copy's tracking.
-    cache_names(Mutant::StaleEvictClearsOwner, "COH-EVT-05");
+    cache_names(CoherenceMutant::StaleEvictClearsOwner, "COH-EVT-05");
     let mut home = HomeBench::new(Some(1), 0);
-    home.config.mutant = Some(Mutant::StaleEvictClearsOwner);
+    home.config.mutant = Some(CoherenceMutant::StaleEvictClearsOwner);
     home.request(0, Op::CleanEvictNoData);
     assert_eq!(home.holders(), (None, 0));
-    assert_eq!(untracked(At::M), ["COH-INV-04"]);
+    assert_eq!(untracked(CacheLineState::M), ["COH-INV-04"]);
 }
 
 #[test]
@@ -394,7 +399,7 @@ fn coh_hom_01_p() {
     // It is full.
     assert_eq!(home.home.accepts(&home.config, 3, &second), Accept::Wait);
     let out = home.reply(1, Rsp::RspSHitSE);
-    assert_eq!(answers_sent(&out), [(0, Answer::GoS), (2, Answer::GoS)]);
+    assert_eq!(answers_sent(&out), [(0, HostAnswer::GoS), (2, HostAnswer::GoS)]);
     assert!(home.home.is_idle());
 }
 
@@ -417,7 +422,10 @@ fn a_request_without_a_transaction_waits() {
         assert_eq!(home.home.accepts(&home.config, 0, &asks(most)), Accept::Wait);
         let early = home.give(0, asks(most));
         assert!(early.events.is_empty() && early.sends.is_empty());
-        assert!(!home.home.core_read(&home.config, line(most + 1), &mut Out::default()), "the host's core waits too");
+        assert!(
+            !home.home.core_read(&home.config, line(most + 1), &mut AgentOutput::default()),
+            "the host's core waits too"
+        );
         let mut answered = 0;
         for slot in (0..most as u8).chain([0]) {
             let hit = Msg::D2hRsp { opcode: Rsp::RspSHitSE, uqid: uqid(slot, 1) };
@@ -442,7 +450,7 @@ fn a_home_with_one_transaction() {
 
 #[test]
 fn coh_hom_01_n() {
-    cache_names(Mutant::HomeDoesNotBlock, "COH-HOM-01");
+    cache_names(CoherenceMutant::HomeDoesNotBlock, "COH-HOM-01");
 }
 
 #[test]
@@ -464,8 +472,8 @@ fn coh_hom_02_p() {
 
 #[test]
 fn coh_hom_02_n() {
-    cache_names(Mutant::SharersNotSnooped, "COH-HOM-02");
-    assert_eq!(killer(Mutant::SharersNotSnooped, false), "COH-INV-04");
+    cache_names(CoherenceMutant::SharersNotSnooped, "COH-HOM-02");
+    assert_eq!(killer(CoherenceMutant::SharersNotSnooped, false), "COH-INV-04");
     // Tracked itself, never snooped for its own request.
     for op in ALL_REQUESTS {
         for (owner, sharers) in [(Some(0), 0), (None, 1)] {
@@ -486,13 +494,13 @@ fn coh_hom_03_p() {
     home.request(0, Op::RdOwn);
     assert!(answers_sent(&home.reply(1, Rsp::RspIFwdM)).is_empty());
     let out = home.data(1, false, Age::Current);
-    assert_eq!((answers_sent(&out), home.memory()), (vec![(0, Answer::GoE)], Age::Current));
+    assert_eq!((answers_sent(&out), home.memory()), (vec![(0, HostAnswer::GoE)], Age::Current));
 }
 
 #[test]
 fn coh_hom_03_n() {
-    cache_names(Mutant::GoBeforeAnswers, "COH-HOM-03");
-    assert_eq!(killer(Mutant::GoBeforeAnswers, false), "COH-INV-04");
+    cache_names(CoherenceMutant::GoBeforeAnswers, "COH-HOM-03");
+    assert_eq!(killer(CoherenceMutant::GoBeforeAnswers, false), "COH-INV-04");
 }
 
 #[test]
@@ -519,12 +527,12 @@ fn coh_hom_04_p() {
 
 #[test]
 fn coh_hom_04_n() {
-    cache_names(Mutant::CurrentDataCleansOwner, "COH-HOM-04");
+    cache_names(CoherenceMutant::CurrentDataCleansOwner, "COH-HOM-04");
     // A holder that answers S and is forgotten.
     let mut home = HomeBench::new(Some(1), 0);
     home.request(0, Op::RdShared);
     let answer = Msg::D2hRsp { opcode: Rsp::RspSHitSE, uqid: uqid(0, 1) };
-    let forgets = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+    let forgets = |home: &mut HomeAgent<LineToken, Flat<LineToken>>, _: &mut AgentOutput<LineToken>| {
         home.set_holders(LINE, Holders { owner: None, sharers: IdSet::of_bits(1) });
     };
     assert_eq!(takes_and(&home.config, &home.home, (1, answer), forgets), ["COH-HOM-04"]);
@@ -546,8 +554,8 @@ fn coh_hom_05_p() {
 
 #[test]
 fn coh_hom_05_n() {
-    cache_names(Mutant::SnoopDuringPull, "COH-HOM-05");
-    assert_eq!(killer(Mutant::SnoopDuringPull, false), "COH-REQ-20");
+    cache_names(CoherenceMutant::SnoopDuringPull, "COH-HOM-05");
+    assert_eq!(killer(CoherenceMutant::SnoopDuringPull, false), "COH-REQ-20");
 }
 
 #[test]
@@ -555,19 +563,19 @@ fn coh_hom_06_p() {
     // Tracked and gone: an extra snoop, answered RspIHitI.
     let mut home = HomeBench::new(Some(1), 0);
     home.request(0, Op::RdAny);
-    assert_eq!(answers_sent(&home.reply(1, Rsp::RspIHitI)), [(0, Answer::GoE)]);
+    assert_eq!(answers_sent(&home.reply(1, Rsp::RspIHitI)), [(0, HostAnswer::GoE)]);
 }
 
 #[test]
 fn coh_hom_06_n() {
-    for at in [At::S, At::E, At::M] {
+    for at in [CacheLineState::S, CacheLineState::E, CacheLineState::M] {
         assert_eq!(untracked(at), ["COH-INV-04"]);
     }
     // A grant that nobody writes down.
     for op in [Op::RdShared, Op::RdAny, Op::RdOwn, Op::RdOwnNoData] {
         let bench = HomeBench::new(None, 0);
         let msg = Msg::D2hReq { opcode: op, line: LINE, cqid: 7 };
-        let forgets = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+        let forgets = |home: &mut HomeAgent<LineToken, Flat<LineToken>>, _: &mut AgentOutput<LineToken>| {
             home.set_holders(LINE, Holders::default());
         };
         assert_eq!(takes_and(&bench.config, &bench.home, (0, msg), forgets), ["COH-HOM-06"], "{op:?}");
@@ -580,13 +588,13 @@ fn coh_cid_05_p() {
     let mut home = HomeBench::new(None, 0);
     let a = home.give(0, Msg::D2hReq { opcode: Op::RdShared, line: LINE, cqid: 7 });
     let b = home.give(1, Msg::D2hReq { opcode: Op::RdOwn, line: LineAddr(1), cqid: 7 });
-    assert_eq!((answers_sent(&a), answers_sent(&b)), (vec![(0, Answer::GoS)], vec![(1, Answer::GoE)]));
+    assert_eq!((answers_sent(&a), answers_sent(&b)), (vec![(0, HostAnswer::GoS)], vec![(1, HostAnswer::GoE)]));
 }
 
 #[test]
 fn coh_cid_05_n() {
     // The answer of another device's request: no such CQID is open here.
-    assert_eq!(rules(&Bench::new(At::I).answer(Answer::GoS)), ["COH-IDS-01"]);
+    assert_eq!(rules(&Bench::new(CacheLineState::I).answer(HostAnswer::GoS)), ["COH-IDS-01"]);
     // A snoop answer of another port.
     let mut home = HomeBench::new(Some(1), 0);
     home.request(0, Op::RdShared);
@@ -597,7 +605,7 @@ fn coh_cid_05_n() {
     assert_eq!(takes_and(&bench.config, &bench.home, (0, msg), |_, out| out.sends[0].0 = 1), ["COH-CID-05"]);
 }
 
-fn ndr(opcode: NdrOpcode, tag: u16) -> Msg<Token> {
+fn ndr(opcode: NdrOpcode, tag: u16) -> Msg<LineToken> {
     let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
     Msg::S2mNdr { opcode, meta_field, meta, tag, devload: Default::default() }
 }
@@ -614,12 +622,12 @@ fn coh_bic_03_p() {
 
 #[test]
 fn coh_bic_03_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::AckPassesCmp), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::AckPassesCmp), ..CoherenceConfig::default() };
     assert!(passes(&config, Dir::Up, ndr(NdrOpcode::CmpE, 4), ndr(NdrOpcode::BIConflictAck, 4)));
     names(&mem_system(MemSetup::core(config, 2)), "COH-BIC-03");
 }
 
-fn m2s(opcode: M2sReqOpcode, line: u64) -> Msg<Token> {
+fn m2s(opcode: M2sReqOpcode, line: u64) -> Msg<LineToken> {
     let (snp, meta_field, meta) = (SnpType::NoOp, MetaField::Meta0State, MetaValue::Invalid);
     Msg::M2sReq { opcode, snp, meta_field, meta, line: LineAddr(line), tag: 0 }
 }
@@ -636,7 +644,7 @@ fn coh_bia_11_p() {
 
 #[test]
 fn coh_bia_11_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::ReqPassesFwd), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ReqPassesFwd), ..CoherenceConfig::default() };
     assert!(passes(&config, Dir::Down, m2s(M2sReqOpcode::MemRdFwd, 0), m2s(M2sReqOpcode::MemRd, 0)));
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-11");
 }
@@ -658,7 +666,7 @@ fn judged(copies: &[(bool, bool, Age)], home: Age) -> Vec<&'static str> {
         in_flight: Vec::new(),
         tracked: IdSet::of_bits(u64::MAX),
     };
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<CoherenceEvent> = Vec::new();
     check_copies(&view, &mut events);
     events.iter().map(|e| e.rule).collect()
 }
@@ -675,11 +683,11 @@ fn coh_inv_01_n() {
     assert_eq!(judged(&[(true, false, Age::Current), (false, false, Age::Current)], Age::Current), ["COH-INV-01"]);
     // Ownership without bytes, which no core can load from, beside an S copy; two of them.
     let (newest, home) = (token(Age::Current), token(Age::Current));
-    let owner = |agent| CopyView { agent, usable: false, writable: true, dirty: false, value: Token::ones() };
+    let owner = |agent| CopyView { agent, usable: false, writable: true, dirty: false, value: LineToken::ones() };
     let sharer = CopyView { agent: 1, usable: true, writable: false, dirty: false, value: newest };
     for copies in [vec![owner(0), sharer], vec![owner(0), owner(1)]] {
         let view = View { line: LINE, newest, home, copies, in_flight: Vec::new(), tracked: IdSet::of_bits(u64::MAX) };
-        let mut events: Vec<Event> = Vec::new();
+        let mut events: Vec<CoherenceEvent> = Vec::new();
         check_copies(&view, &mut events);
         assert_eq!(events.iter().map(|e| e.rule).collect::<Vec<_>>(), ["COH-INV-01"]);
     }
@@ -715,7 +723,7 @@ fn coh_inv_04_p() {
 
 #[test]
 fn coh_inv_04_n() {
-    assert_eq!(untracked(At::S), ["COH-INV-04"]);
+    assert_eq!(untracked(CacheLineState::S), ["COH-INV-04"]);
 }
 
 #[test]
@@ -726,9 +734,9 @@ fn coh_inv_05_p() {
 
 #[test]
 fn coh_inv_05_n() {
-    cache_names(Mutant::CopyKeptUnderSnpInv, "COH-INV-05");
-    let mut bench = Bench::issued(At::I, Op::RdShared);
-    assert_eq!(rules(&bench.answer(Answer::GoE)), ["COH-REQ-19", "COH-REQ-02"]);
+    cache_names(CoherenceMutant::CopyKeptUnderSnpInv, "COH-INV-05");
+    let mut bench = Bench::issued(CacheLineState::I, Op::RdShared);
+    assert_eq!(rules(&bench.answer(HostAnswer::GoE)), ["COH-REQ-19", "COH-REQ-02"]);
     let mut home = HomeBench::new(Some(1), 0);
     home.request(0, Op::RdShared);
     let mut events = home.reply(1, Rsp::RspIHitSE).events;
@@ -743,7 +751,7 @@ fn coh_inv_06_p() {
 
 #[test]
 fn coh_inv_06_n() {
-    cache_names(Mutant::HomeDoesNotBlock, "COH-INV-06");
+    cache_names(CoherenceMutant::HomeDoesNotBlock, "COH-INV-06");
 }
 
 #[test]
@@ -753,7 +761,7 @@ fn coh_inv_07_p() {
 
 #[test]
 fn coh_inv_07_n() {
-    cache_names(Mutant::BogusNotSet, "COH-INV-07");
+    cache_names(CoherenceMutant::BogusNotSet, "COH-INV-07");
 }
 
 #[test]
@@ -763,8 +771,8 @@ fn coh_inv_08_p() {
 
 #[test]
 fn coh_inv_08_n() {
-    cache_names(Mutant::SnoopPassesGo, "COH-INV-08");
-    assert_eq!(killer(Mutant::SnoopPassesGo, true), "COH-ORD-01");
+    cache_names(CoherenceMutant::SnoopPassesGo, "COH-INV-08");
+    assert_eq!(killer(CoherenceMutant::SnoopPassesGo, true), "COH-ORD-01");
 }
 
 #[test]
@@ -775,7 +783,7 @@ fn coh_inv_09_p() {
 
 #[test]
 fn coh_inv_09_n() {
-    assert_eq!(killer(Mutant::SnoopWaitsForRequest, false), "COH-INV-09");
+    assert_eq!(killer(CoherenceMutant::SnoopWaitsForRequest, false), "COH-INV-09");
 }
 
 #[test]
@@ -785,10 +793,10 @@ fn coh_inv_14_p() {
 
 #[test]
 fn coh_inv_14_n() {
-    use scalepool::proof::explore::System;
+    use scalepool::proof::explore::ExploredSystem;
     // Dropped: nothing is open, and the last store is nowhere.
-    let config = CoherenceConfig { mutant: Some(Mutant::DirtyDropped), ..CoherenceConfig::default() };
-    let mut system = cache_system(Setup::free(config, 1, ALL_REQUESTS)).start_at(&[At::M]);
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::DirtyDropped), ..CoherenceConfig::default() };
+    let mut system = cache_system(Setup::free(config, 1, ALL_REQUESTS)).start_at(&[CacheLineState::M]);
     let mut moves = Vec::new();
     system.moves(&mut moves);
     let dropped = moves.into_iter().find(|m| format!("{m:?}").contains("Drop")).expect("a drop");

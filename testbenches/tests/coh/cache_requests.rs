@@ -3,13 +3,13 @@
 use super::cache_bench::*;
 use super::litmus::outcomes;
 use super::names::{cache_names, device_breaks, takes_and};
-use scalepool::coherence::event::Event;
+use scalepool::coherence::event::CoherenceEvent;
 use scalepool::coherence::monitor::{DeviceStep, IssueWatch};
 
 /// One event of a request's life.
 #[derive(Debug, Clone, Copy)]
 enum Got {
-    Rsp(Answer),
+    Rsp(HostAnswer),
     Data,
 }
 
@@ -18,17 +18,17 @@ use Got::{Data as D, Rsp as R};
 /// What the sheet says of a request, spelled again: start states, and every legal course with the state that follows.
 struct Row {
     op: Op,
-    starts: &'static [At],
-    courses: &'static [(&'static [Got], At)],
+    starts: &'static [CacheLineState],
+    courses: &'static [(&'static [Got], CacheLineState)],
     /// Lines of D2H Data that leave.
     data: usize,
 }
 
-const READ_S: (&[Got], At) = (&[R(Answer::GoS), D], At::S);
-const READ_E: (&[Got], At) = (&[R(Answer::GoE), D], At::E);
-const READ_M: (&[Got], At) = (&[R(Answer::GoM), D], At::M);
-const READ_I: (&[Got], At) = (&[R(Answer::GoI), D], At::I);
-const READ_ERR: (&[Got], At) = (&[D, R(Answer::GoErr)], At::I);
+const READ_S: (&[Got], CacheLineState) = (&[R(HostAnswer::GoS), D], CacheLineState::S);
+const READ_E: (&[Got], CacheLineState) = (&[R(HostAnswer::GoE), D], CacheLineState::E);
+const READ_M: (&[Got], CacheLineState) = (&[R(HostAnswer::GoM), D], CacheLineState::M);
+const READ_I: (&[Got], CacheLineState) = (&[R(HostAnswer::GoI), D], CacheLineState::I);
+const READ_ERR: (&[Got], CacheLineState) = (&[D, R(HostAnswer::GoErr)], CacheLineState::I);
 
 /// The request of a row.
 fn request_of(rule: &str) -> Op {
@@ -54,27 +54,58 @@ fn request_of(rule: &str) -> Op {
 fn row(op: Op) -> Row {
     let row = |starts, courses, data| Row { op, starts, courses, data };
     match op {
-        Op::RdCurr => row(&[At::I], &[(&[D], At::I)], 0),
-        Op::RdShared => row(&[At::I], &[READ_S, (&[D, R(Answer::GoS)], At::S), READ_I, READ_ERR], 0),
-        Op::RdAny => row(&[At::I], &[READ_S, READ_E, READ_M, READ_I, READ_ERR, (&[D, R(Answer::GoE)], At::E)], 0),
-        Op::RdOwn => row(&[At::I], &[READ_E, READ_M, READ_I, READ_ERR, (&[D, R(Answer::GoM)], At::M)], 0),
-        Op::RdOwnNoData => row(&[At::S], &[(&[R(Answer::GoE)], At::E), (&[R(Answer::GoErr)], At::I)], 0),
-        Op::CLFlush => row(&[At::I], &[(&[R(Answer::GoI)], At::I), (&[R(Answer::GoErr)], At::I)], 0),
-        Op::ItoMWr | Op::WrCur => row(&[At::I], &[(&[R(Answer::GoPull)], At::I), (&[R(Answer::GoErrPull)], At::I)], 1),
-        Op::CleanEvict => row(&[At::E], &[(&[R(Answer::GoPull)], At::I)], 1),
-        Op::CleanEvictNoData => row(&[At::E, At::S], &[(&[R(Answer::GoI)], At::I)], 0),
-        Op::DirtyEvict => row(&[At::M], &[(&[R(Answer::GoPull)], At::I), (&[R(Answer::GoErrPull)], At::I)], 1),
+        Op::RdCurr => row(&[CacheLineState::I], &[(&[D], CacheLineState::I)], 0),
+        Op::RdShared => {
+            row(&[CacheLineState::I], &[READ_S, (&[D, R(HostAnswer::GoS)], CacheLineState::S), READ_I, READ_ERR], 0)
+        }
+        Op::RdAny => row(
+            &[CacheLineState::I],
+            &[READ_S, READ_E, READ_M, READ_I, READ_ERR, (&[D, R(HostAnswer::GoE)], CacheLineState::E)],
+            0,
+        ),
+        Op::RdOwn => row(
+            &[CacheLineState::I],
+            &[READ_E, READ_M, READ_I, READ_ERR, (&[D, R(HostAnswer::GoM)], CacheLineState::M)],
+            0,
+        ),
+        Op::RdOwnNoData => row(
+            &[CacheLineState::S],
+            &[(&[R(HostAnswer::GoE)], CacheLineState::E), (&[R(HostAnswer::GoErr)], CacheLineState::I)],
+            0,
+        ),
+        Op::CLFlush => row(
+            &[CacheLineState::I],
+            &[(&[R(HostAnswer::GoI)], CacheLineState::I), (&[R(HostAnswer::GoErr)], CacheLineState::I)],
+            0,
+        ),
+        Op::ItoMWr | Op::WrCur => row(
+            &[CacheLineState::I],
+            &[(&[R(HostAnswer::GoPull)], CacheLineState::I), (&[R(HostAnswer::GoErrPull)], CacheLineState::I)],
+            1,
+        ),
+        Op::CleanEvict => row(&[CacheLineState::E], &[(&[R(HostAnswer::GoPull)], CacheLineState::I)], 1),
+        Op::CleanEvictNoData => {
+            row(&[CacheLineState::E, CacheLineState::S], &[(&[R(HostAnswer::GoI)], CacheLineState::I)], 0)
+        }
+        Op::DirtyEvict => row(
+            &[CacheLineState::M],
+            &[(&[R(HostAnswer::GoPull)], CacheLineState::I), (&[R(HostAnswer::GoErrPull)], CacheLineState::I)],
+            1,
+        ),
         Op::WrInv => row(
-            &[At::I],
-            &[(&[R(Answer::Pull), R(Answer::GoI)], At::I), (&[R(Answer::Pull), R(Answer::GoErr)], At::I)],
+            &[CacheLineState::I],
+            &[
+                (&[R(HostAnswer::Pull), R(HostAnswer::GoI)], CacheLineState::I),
+                (&[R(HostAnswer::Pull), R(HostAnswer::GoErr)], CacheLineState::I),
+            ],
             1,
         ),
         _ => row(
-            &[At::I],
+            &[CacheLineState::I],
             &[
-                (&[R(Answer::FastGoPull), R(Answer::ExtCmp)], At::I),
-                (&[R(Answer::ExtCmp), R(Answer::FastGoPull)], At::I),
-                (&[R(Answer::GoErrPull), R(Answer::ExtCmp)], At::I),
+                (&[R(HostAnswer::FastGoPull), R(HostAnswer::ExtCmp)], CacheLineState::I),
+                (&[R(HostAnswer::ExtCmp), R(HostAnswer::FastGoPull)], CacheLineState::I),
+                (&[R(HostAnswer::GoErrPull), R(HostAnswer::ExtCmp)], CacheLineState::I),
             ],
             1,
         ),
@@ -108,13 +139,13 @@ fn obeys(rule: &str) {
 fn breaks(rule: &str) {
     let op = request_of(rule);
     // The other answer to CleanEvict, which pulls nothing.
-    let also_allowed: &[Answer] = if op == Op::CleanEvict { &[Answer::GoDrop] } else { &[] };
+    let also_allowed: &[HostAnswer] = if op == Op::CleanEvict { &[HostAnswer::GoDrop] } else { &[] };
     let row = row(op);
-    let allowed = |a: &Answer| {
+    let allowed = |a: &HostAnswer| {
         also_allowed.contains(a) || row.courses.iter().any(|(c, _)| c.iter().any(|g| matches!(g, R(x) if x == a)))
     };
     for &start in row.starts {
-        for answer in Answer::ALL.iter().filter(|a| !allowed(a)) {
+        for answer in HostAnswer::ALL.iter().filter(|a| !allowed(a)) {
             let mut bench = Bench::issued(start, op);
             let before = bench.device.clone();
             let out = bench.answer(*answer);
@@ -124,8 +155,11 @@ fn breaks(rule: &str) {
             assert!(bench.device == before);
         }
     }
-    let may_start = |at: &At| row.starts.contains(at) || op == Op::RdOwnNoData && *at == At::I;
-    for start in [At::I, At::S, At::E, At::M].into_iter().filter(|at| !may_start(at)) {
+    let may_start = |at: &CacheLineState| row.starts.contains(at) || op == Op::RdOwnNoData && *at == CacheLineState::I;
+    for start in [CacheLineState::I, CacheLineState::S, CacheLineState::E, CacheLineState::M]
+        .into_iter()
+        .filter(|at| !may_start(at))
+    {
         let mut bench = Bench::new(start);
         assert!(!bench.device.can_issue(op, LINE) && !bench.issue(op) && bench.at() == start, "{op:?} {start:?}");
         // A device that issues it all the same.
@@ -153,28 +187,28 @@ rule_tests! { obeys, breaks:
 
 #[test]
 fn coh_req_07_p() {
-    let mut bench = Bench::issued(At::I, Op::CacheFlushed);
+    let mut bench = Bench::issued(CacheLineState::I, Op::CacheFlushed);
     assert!(!bench.device.is_idle());
-    assert_eq!(rules(&bench.answer(Answer::GoI)), [""; 0]);
+    assert_eq!(rules(&bench.answer(HostAnswer::GoI)), [""; 0]);
     assert!(bench.device.is_idle());
     // The home forgets the device, and only it.
     let mut home = HomeBench::new(None, 0b11);
-    assert_eq!(answers_sent(&home.request(0, Op::CacheFlushed)), [(0, Answer::GoI)]);
+    assert_eq!(answers_sent(&home.request(0, Op::CacheFlushed)), [(0, HostAnswer::GoI)]);
     assert_eq!(home.holders(), (None, 0b10));
 }
 
 #[test]
 fn coh_req_07_n() {
-    for answer in Answer::ALL.iter().filter(|a| **a != Answer::GoI) {
-        assert_eq!(rules(&Bench::issued(At::I, Op::CacheFlushed).answer(*answer)), ["COH-REQ-07"]);
+    for answer in HostAnswer::ALL.iter().filter(|a| **a != HostAnswer::GoI) {
+        assert_eq!(rules(&Bench::issued(CacheLineState::I, Op::CacheFlushed).answer(*answer)), ["COH-REQ-07"]);
     }
 }
 
 #[test]
 fn coh_req_27_p() {
     // After the GO the next cacheable request may go.
-    let mut bench = Bench::issued(At::I, Op::CacheFlushed);
-    bench.answer(Answer::GoI);
+    let mut bench = Bench::issued(CacheLineState::I, Op::CacheFlushed);
+    bench.answer(HostAnswer::GoI);
     assert!(bench.issue(Op::RdShared));
 }
 
@@ -182,14 +216,14 @@ fn coh_req_27_p() {
 fn coh_req_27_n() {
     let flush = Msg::D2hReq { opcode: Op::CacheFlushed, line: LINE, cqid: 1 };
     let issued = |bench: &Bench, op, msg| device_breaks(bench, DeviceStep::Issued(op, LINE), vec![msg], bench);
-    for start in [At::S, At::E, At::M] {
+    for start in [CacheLineState::S, CacheLineState::E, CacheLineState::M] {
         assert!(!Bench::new(start).issue(Op::CacheFlushed));
         assert_eq!(issued(&Bench::new(start), Op::CacheFlushed, flush), ["COH-REQ-27"]);
     }
-    let mut asking = Bench::issued(At::I, Op::RdShared);
+    let mut asking = Bench::issued(CacheLineState::I, Op::RdShared);
     assert!(!asking.issue(Op::CacheFlushed));
     assert_eq!(issued(&asking, Op::CacheFlushed, flush), ["COH-REQ-27"]);
-    let mut flushing = Bench::issued(At::I, Op::CacheFlushed);
+    let mut flushing = Bench::issued(CacheLineState::I, Op::CacheFlushed);
     assert!(!flushing.issue(Op::RdShared));
     let read = Msg::D2hReq { opcode: Op::RdShared, line: LINE, cqid: 2 };
     assert_eq!(issued(&flushing, Op::RdShared, read), ["COH-REQ-27"]);
@@ -200,8 +234,8 @@ fn coh_req_27_n() {
     assert_eq!(events.iter().map(|e| e.rule).collect::<Vec<_>>(), ["COH-REQ-27"]);
     let (mut watch, mut events) = (IssueWatch::default(), Vec::new());
     watch.up(&flush, &mut events);
-    watch.down(&rsp(Answer::GoI, 1), &mut events);
-    let snoop = Msg::<Token>::H2dReq { opcode: H2dReqOpcode::SnpInv, line: LINE, uqid: 0 };
+    watch.down(&rsp(HostAnswer::GoI, 1), &mut events);
+    let snoop = Msg::<LineToken>::H2dReq { opcode: H2dReqOpcode::SnpInv, line: LINE, uqid: 0 };
     watch.down(&snoop, &mut events);
     assert_eq!(events.iter().map(|e| e.rule).collect::<Vec<_>>(), ["COH-REQ-27"]);
     watch.up(&read, &mut events);
@@ -212,48 +246,60 @@ fn coh_req_27_n() {
 #[test]
 fn coh_sta_01_p() {
     let config = CoherenceConfig::default();
-    for (at, load, store) in [(At::I, false, false), (At::S, true, false), (At::E, true, true), (At::M, true, true)] {
+    for (at, load, store) in [
+        (CacheLineState::I, false, false),
+        (CacheLineState::S, true, false),
+        (CacheLineState::E, true, true),
+        (CacheLineState::M, true, true),
+    ] {
         let mut bench = Bench::new(at);
         assert_eq!(bench.device.load(&config, LINE).is_some(), load);
-        let bytes = Bytes { data: token(Age::New), enables: 1 };
-        assert_eq!(bench.device.store(LINE, &bytes, &mut Out::default()), store);
-        assert_eq!(bench.at(), if store { At::M } else { at });
+        let bytes = WriteBytes { data: token(Age::New), enables: 1 };
+        assert_eq!(bench.device.store(LINE, &bytes, &mut AgentOutput::default()), store);
+        assert_eq!(bench.at(), if store { CacheLineState::M } else { at });
     }
 }
 
 #[test]
 fn coh_sta_01_n() {
-    for at in [At::I, At::S] {
+    for at in [CacheLineState::I, CacheLineState::S] {
         let mut bench = Bench::new(at);
         let before = bench.device.clone();
-        assert!(!bench.device.store(LINE, &Bytes { data: token(Age::New), enables: 1 }, &mut Out::default()));
+        assert!(!bench.device.store(
+            LINE,
+            &WriteBytes { data: token(Age::New), enables: 1 },
+            &mut AgentOutput::default()
+        ));
         assert!(bench.device == before);
         // A device that stores all the same.
-        assert_eq!(device_breaks(&bench, DeviceStep::Stored(LINE), vec![], &Bench::new(At::M)), ["COH-STA-01"]);
+        assert_eq!(
+            device_breaks(&bench, DeviceStep::Stored(LINE), vec![], &Bench::new(CacheLineState::M)),
+            ["COH-STA-01"]
+        );
     }
 }
 
 #[test]
 fn coh_sta_02_p() {
     let config = CoherenceConfig { silent_drop_s: true, silent_drop_e: true, ..CoherenceConfig::default() };
-    let mut bench = Bench::new(At::M);
-    assert!(!bench.device.drop_copy(&config, LINE) && bench.at() == At::M);
+    let mut bench = Bench::new(CacheLineState::M);
+    assert!(!bench.device.drop_copy(&config, LINE) && bench.at() == CacheLineState::M);
 }
 
 #[test]
 fn coh_sta_02_n() {
-    cache_names(Mutant::DirtyDropped, "COH-STA-02");
-    assert_eq!(killer(Mutant::DirtyDropped, false), "COH-INV-03");
+    cache_names(CoherenceMutant::DirtyDropped, "COH-STA-02");
+    assert_eq!(killer(CoherenceMutant::DirtyDropped, false), "COH-INV-03");
 }
 
 #[test]
 fn coh_sta_03_p() {
     for on in [false, true] {
         let config = CoherenceConfig { silent_drop_s: on, silent_drop_e: on, ..CoherenceConfig::default() };
-        for at in [At::S, At::E] {
+        for at in [CacheLineState::S, CacheLineState::E] {
             let mut bench = Bench::new(at);
             assert_eq!(bench.device.drop_copy(&config, LINE), on);
-            assert_eq!(bench.at(), if on { At::I } else { at });
+            assert_eq!(bench.at(), if on { CacheLineState::I } else { at });
         }
     }
     // A home whose devices drop what they like stays clean.
@@ -263,9 +309,10 @@ fn coh_sta_03_p() {
 #[test]
 fn coh_sta_03_n() {
     let config = CoherenceConfig::default();
-    assert!(!config.silent_drop_e && !Bench::new(At::E).device.drop_copy(&config, LINE));
-    let dropped = |bench: &Bench| device_breaks(bench, DeviceStep::Dropped(LINE), vec![], &Bench::new(At::I));
-    for at in [At::S, At::E] {
+    assert!(!config.silent_drop_e && !Bench::new(CacheLineState::E).device.drop_copy(&config, LINE));
+    let dropped =
+        |bench: &Bench| device_breaks(bench, DeviceStep::Dropped(LINE), vec![], &Bench::new(CacheLineState::I));
+    for at in [CacheLineState::S, CacheLineState::E] {
         let mut bench = Bench::new(at);
         (bench.config.silent_drop_s, bench.config.silent_drop_e) = (false, false);
         assert_eq!(dropped(&bench), ["COH-STA-03"], "with the switch off");
@@ -276,20 +323,31 @@ fn coh_sta_03_n() {
 
 #[test]
 fn coh_sta_04_p() {
-    for (at, op) in [(At::M, Op::DirtyEvict), (At::E, Op::CleanEvict), (At::S, Op::CleanEvictNoData)] {
+    for (at, op) in [
+        (CacheLineState::M, Op::DirtyEvict),
+        (CacheLineState::E, Op::CleanEvict),
+        (CacheLineState::S, Op::CleanEvictNoData),
+    ] {
         let mut bench = Bench::issued(at, op);
         assert!(bench.device.load(&CoherenceConfig::default(), LINE).is_none());
-        assert!(!bench.device.store(LINE, &Bytes { data: token(Age::New), enables: 1 }, &mut Out::default()));
+        assert!(!bench.device.store(
+            LINE,
+            &WriteBytes { data: token(Age::New), enables: 1 },
+            &mut AgentOutput::default()
+        ));
     }
 }
 
 #[test]
 fn coh_sta_04_n() {
-    cache_names(Mutant::UseAfterEvict, "COH-STA-04");
-    assert_eq!(killer(Mutant::UseAfterEvict, false), "COH-INV-01");
+    cache_names(CoherenceMutant::UseAfterEvict, "COH-STA-04");
+    assert_eq!(killer(CoherenceMutant::UseAfterEvict, false), "COH-INV-01");
     // A store into the copy that is leaving.
-    let evicting = Bench::issued(At::M, Op::DirtyEvict);
-    assert_eq!(device_breaks(&evicting, DeviceStep::Stored(LINE), vec![], &Bench::new(At::M)), ["COH-STA-04"]);
+    let evicting = Bench::issued(CacheLineState::M, Op::DirtyEvict);
+    assert_eq!(
+        device_breaks(&evicting, DeviceStep::Stored(LINE), vec![], &Bench::new(CacheLineState::M)),
+        ["COH-STA-04"]
+    );
 }
 
 #[test]
@@ -307,13 +365,14 @@ fn coh_req_16_n() {
         let bench = HomeBench::new(None, 0);
         assert_eq!(rules(&bench.clone().request(0, op)), [""; 0], "{op:?}");
         let msg = Msg::D2hReq { opcode: op, line: LINE, cqid: 7 };
-        let faults = |home: &mut Home<Token, Flat<Token>>, out: &mut Out<Token>| {
+        let faults = |home: &mut HomeAgent<LineToken, Flat<LineToken>>, out: &mut AgentOutput<LineToken>| {
             *home = bench.home.clone();
             out.sends.clear();
         };
         assert_eq!(takes_and(&bench.config, &bench.home, (0, msg), faults), ["COH-REQ-16"], "{op:?}");
-        let event = Event::new("COH-REQ-05", LINE, "home", "a request from I", "S");
-        let complains = |_: &mut Home<Token, Flat<Token>>, out: &mut Out<Token>| out.events.push(event);
+        let event = CoherenceEvent::new("COH-REQ-05", LINE, "home", "a request from I", "S");
+        let complains =
+            |_: &mut HomeAgent<LineToken, Flat<LineToken>>, out: &mut AgentOutput<LineToken>| out.events.push(event);
         assert_eq!(takes_and(&bench.config, &bench.home, (0, msg), complains), ["COH-REQ-16"], "{op:?}");
     }
 }
@@ -332,19 +391,21 @@ fn coh_req_18_p() {
 #[test]
 fn coh_req_18_n() {
     for (op, answer) in
-        [Op::RdShared, Op::RdAny, Op::RdOwn].map(|op| [(op, Answer::GoErr), (op, Answer::GoI)]).as_flattened()
+        [Op::RdShared, Op::RdAny, Op::RdOwn].map(|op| [(op, HostAnswer::GoErr), (op, HostAnswer::GoI)]).as_flattened()
     {
-        let mut bench = Bench::issued(At::I, *op);
+        let mut bench = Bench::issued(CacheLineState::I, *op);
         bench.data();
         // Cached all the same.
-        let caches = |device: &mut Device<Token>, _: &mut Out<Token>| device.preset(LINE, At::S, token(Age::Ones));
+        let caches = |device: &mut DeviceCache<LineToken>, _: &mut AgentOutput<LineToken>| {
+            device.preset(LINE, CacheLineState::S, token(Age::Ones))
+        };
         assert_eq!(takes_and(&bench.config, &bench.device, (0, rsp(*answer, 0)), caches), ["COH-REQ-18"], "{op:?}");
         let out = bench.answer(*answer);
         // Used once, and gone.
         assert!(out.effects.iter().any(|e| matches!(e, Effect::Used { .. })));
-        assert!(bench.at() == At::I && bench.device.load(&CoherenceConfig::default(), LINE).is_none());
+        assert!(bench.at() == CacheLineState::I && bench.device.load(&CoherenceConfig::default(), LINE).is_none());
         // The same when the answer comes before its data.
-        let mut bench = Bench::issued(At::I, *op);
+        let mut bench = Bench::issued(CacheLineState::I, *op);
         bench.answer(*answer);
         let data = Msg::H2dData { cqid: 0, go_err: false, data: token(Age::Ones) };
         assert_eq!(takes_and(&bench.config, &bench.device, (0, data), caches), ["COH-REQ-18"], "{op:?}");
@@ -354,36 +415,44 @@ fn coh_req_18_n() {
 #[test]
 fn coh_req_19_p() {
     let mut home = HomeBench::new(None, 0);
-    assert_eq!(answers_sent(&home.request(0, Op::RdShared)), [(0, Answer::GoS)]);
+    assert_eq!(answers_sent(&home.request(0, Op::RdShared)), [(0, HostAnswer::GoS)]);
     let mut home = HomeBench::new(Some(0), 0);
-    assert_eq!(answers_sent(&home.request(0, Op::DirtyEvict)), [(0, Answer::GoPull)]);
+    assert_eq!(answers_sent(&home.request(0, Op::DirtyEvict)), [(0, HostAnswer::GoPull)]);
 }
 
 #[test]
 fn coh_req_19_n() {
-    assert_eq!(rules(&Bench::issued(At::I, Op::RdShared).answer(Answer::GoE)), ["COH-REQ-19", "COH-REQ-02"]);
-    assert_eq!(rules(&Bench::issued(At::M, Op::DirtyEvict).answer(Answer::GoDrop)), ["COH-REQ-19", "COH-REQ-12"]);
+    assert_eq!(
+        rules(&Bench::issued(CacheLineState::I, Op::RdShared).answer(HostAnswer::GoE)),
+        ["COH-REQ-19", "COH-REQ-02"]
+    );
+    assert_eq!(
+        rules(&Bench::issued(CacheLineState::M, Op::DirtyEvict).answer(HostAnswer::GoDrop)),
+        ["COH-REQ-19", "COH-REQ-12"]
+    );
 }
 
 #[test]
 fn coh_req_20_p() {
-    let mut bench = Bench::issued(At::I, Op::RdShared);
+    let mut bench = Bench::issued(CacheLineState::I, Op::RdShared);
     let used = Effect::Used { line: LINE, value: token(Age::Current), current: true };
     assert_eq!(bench.data().effects, [used]);
     // Once: it is no copy yet.
     assert!(bench.device.load(&CoherenceConfig::default(), LINE).is_none());
-    bench.answer(Answer::GoS);
+    bench.answer(HostAnswer::GoS);
     assert!(bench.device.load(&CoherenceConfig::default(), LINE).is_some());
 }
 
 #[test]
 fn coh_req_20_n() {
     // Early use is sound only because the home lets nothing else at the line.
-    assert_eq!(killer(Mutant::HomeDoesNotBlock, false), "COH-REQ-20");
+    assert_eq!(killer(CoherenceMutant::HomeDoesNotBlock, false), "COH-REQ-20");
     // Cached with the data, before the GO.
-    let bench = Bench::issued(At::I, Op::RdShared);
+    let bench = Bench::issued(CacheLineState::I, Op::RdShared);
     let data = Msg::H2dData { cqid: 0, go_err: false, data: token(Age::Current) };
-    let caches = |device: &mut Device<Token>, _: &mut Out<Token>| device.preset(LINE, At::S, token(Age::Current));
+    let caches = |device: &mut DeviceCache<LineToken>, _: &mut AgentOutput<LineToken>| {
+        device.preset(LINE, CacheLineState::S, token(Age::Current))
+    };
     assert_eq!(takes_and(&bench.config, &bench.device, (0, data), caches), ["COH-REQ-20"]);
 }
 
@@ -391,42 +460,42 @@ fn coh_req_20_n() {
 fn coh_req_21_p() {
     // GO before, between two parts of (one message here), or after the data.
     for first in [true, false] {
-        let mut bench = Bench::issued(At::I, Op::RdOwn);
+        let mut bench = Bench::issued(CacheLineState::I, Op::RdOwn);
         if first {
-            bench.answer(Answer::GoE);
+            bench.answer(HostAnswer::GoE);
             assert!(!bench.device.is_idle());
             bench.data();
         } else {
             bench.data();
             assert!(!bench.device.is_idle());
-            bench.answer(Answer::GoE);
+            bench.answer(HostAnswer::GoE);
         }
-        assert!(bench.at() == At::E && bench.device.is_idle());
+        assert!(bench.at() == CacheLineState::E && bench.device.is_idle());
     }
 }
 
 #[test]
 fn coh_req_21_n() {
-    let mut bench = Bench::issued(At::I, Op::RdOwn);
+    let mut bench = Bench::issued(CacheLineState::I, Op::RdOwn);
     bench.data();
     assert_eq!(rules(&bench.data()), ["COH-REQ-21"]);
-    let mut bench = Bench::issued(At::I, Op::RdOwn);
-    bench.answer(Answer::GoE);
-    assert_eq!(rules(&bench.answer(Answer::GoE)), ["COH-REQ-21"]);
+    let mut bench = Bench::issued(CacheLineState::I, Op::RdOwn);
+    bench.answer(HostAnswer::GoE);
+    assert_eq!(rules(&bench.answer(HostAnswer::GoE)), ["COH-REQ-21"]);
 }
 
 #[test]
 fn coh_req_22_p() {
     let mut home = HomeBench::new(None, 0);
-    assert_eq!(answers_sent(&home.request(0, Op::WrInv)), [(0, Answer::Pull)]);
+    assert_eq!(answers_sent(&home.request(0, Op::WrInv)), [(0, HostAnswer::Pull)]);
     let out = home.data(0, false, Age::New);
-    assert_eq!((answers_sent(&out), home.memory()), (vec![(0, Answer::GoI)], Age::New));
+    assert_eq!((answers_sent(&out), home.memory()), (vec![(0, HostAnswer::GoI)], Age::New));
 }
 
 #[test]
 fn coh_req_22_n() {
-    let mut bench = Bench::issued(At::I, Op::WrInv);
-    assert_eq!(rules(&bench.answer(Answer::GoI)), ["COH-REQ-22"]);
+    let mut bench = Bench::issued(CacheLineState::I, Op::WrInv);
+    assert_eq!(rules(&bench.answer(HostAnswer::GoI)), ["COH-REQ-22"]);
     assert!(!bench.device.is_idle());
 }
 
@@ -434,17 +503,18 @@ fn coh_req_22_n() {
 fn coh_req_23_p() {
     obeys("COH-REQ-14");
     let mut home = HomeBench::new(None, 0);
-    assert_eq!(answers_sent(&home.request(0, Op::WOWrInv)), [(0, Answer::FastGoPull)]);
-    assert_eq!(answers_sent(&home.data(0, false, Age::New)), [(0, Answer::ExtCmp)]);
+    assert_eq!(answers_sent(&home.request(0, Op::WOWrInv)), [(0, HostAnswer::FastGoPull)]);
+    assert_eq!(answers_sent(&home.data(0, false, Age::New)), [(0, HostAnswer::ExtCmp)]);
 }
 
 #[test]
 fn coh_req_23_n() {
     for op in [Op::WOWrInv, Op::WOWrInvF] {
-        for pull in [Answer::FastGoPull, Answer::GoErrPull] {
+        for pull in [HostAnswer::FastGoPull, HostAnswer::GoErrPull] {
             // Without its ExtCmp the write stays open; a device that ends it there is reported.
-            let mut bench = Bench::issued(At::I, op);
-            let ends = |device: &mut Device<Token>, _: &mut Out<Token>| *device = Device::new();
+            let mut bench = Bench::issued(CacheLineState::I, op);
+            let ends =
+                |device: &mut DeviceCache<LineToken>, _: &mut AgentOutput<LineToken>| *device = DeviceCache::new();
             assert_eq!(takes_and(&bench.config, &bench.device, (0, rsp(pull, 0)), ends), ["COH-REQ-23"]);
             bench.answer(pull);
             assert!(!bench.device.is_idle());
@@ -473,9 +543,9 @@ fn toml_config(text: &str) -> CoherenceConfig {
 #[test]
 fn coh_req_24_p() {
     for (op, answer, end) in [
-        (Op::ItoMWr, Answer::GoErrPull, vec![]),
-        (Op::WOWrInv, Answer::GoErrPull, vec![(0, Answer::ExtCmp)]),
-        (Op::WrInv, Answer::Pull, vec![(0, Answer::GoErr)]),
+        (Op::ItoMWr, HostAnswer::GoErrPull, vec![]),
+        (Op::WOWrInv, HostAnswer::GoErrPull, vec![(0, HostAnswer::ExtCmp)]),
+        (Op::WrInv, HostAnswer::Pull, vec![(0, HostAnswer::GoErr)]),
     ] {
         let mut home = refusing();
         assert_eq!(answers_sent(&home.request(0, op)), [(0, answer)]);
@@ -490,7 +560,7 @@ fn coh_req_24_n() {
         let mut home = refusing();
         home.request(0, op);
         let data = Msg::D2hData { uqid: uqid(0, 0), bogus: false, data: token(Age::New), enables: 1 };
-        let writes = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+        let writes = |home: &mut HomeAgent<LineToken, Flat<LineToken>>, _: &mut AgentOutput<LineToken>| {
             home.memory.write(LINE, &token(Age::New), WHOLE_LINE);
         };
         assert_eq!(takes_and(&home.config, &home.home, (0, data), writes), ["COH-REQ-24"], "{op:?}");
@@ -498,8 +568,8 @@ fn coh_req_24_n() {
         assert_eq!((home.memory(), out.effects.contains(&Effect::Written(LINE))), (Age::Stale, false));
     }
     // A device that does not send the data: the pull would stay open for ever.
-    let bench = Bench::issued(At::I, Op::ItoMWr);
-    let pull = rsp(Answer::GoErrPull, 0);
+    let bench = Bench::issued(CacheLineState::I, Op::ItoMWr);
+    let pull = rsp(HostAnswer::GoErrPull, 0);
     assert_eq!(takes_and(&bench.config, &bench.device, (0, pull), |_, out| out.sends.clear()), ["COH-REQ-24"]);
 }
 
@@ -507,7 +577,7 @@ fn coh_req_24_n() {
 fn coh_req_25_p() {
     for op in [Op::WrInv, Op::WOWrInv, Op::WOWrInvF, Op::ItoMWr, Op::WrCur] {
         let sent = answers_sent(&HomeBench::new(None, 0).request(0, op));
-        assert!(sent.len() == 1 && sent[0].1 != Answer::GoDrop);
+        assert!(sent.len() == 1 && sent[0].1 != HostAnswer::GoDrop);
     }
 }
 
@@ -520,16 +590,17 @@ fn coh_req_25_n() {
         (Op::ItoMWr, "COH-REQ-08"),
         (Op::WrCur, "COH-REQ-09"),
     ] {
-        assert_eq!(rules(&Bench::issued(At::I, op).answer(Answer::GoDrop)), ["COH-REQ-25", rule]);
+        assert_eq!(rules(&Bench::issued(CacheLineState::I, op).answer(HostAnswer::GoDrop)), ["COH-REQ-25", rule]);
     }
 }
 
 /// Memory after a write of 0xff bytes with these enables over zeros, through a real device and home.
-fn written(op: Op, enables: u64) -> Option<Line> {
+fn written(op: Op, enables: u64) -> Option<CacheLine> {
     let config = CoherenceConfig::default();
-    let (mut device, mut home) = (Device::<Line>::new(), Home::<Line, Flat<Line>>::new(Flat::default()));
-    let mut out = Out::default();
-    if !device.issue(op, LINE, Some(Bytes { data: Line::ones(), enables }), &mut out) {
+    let (mut device, mut home) =
+        (DeviceCache::<CacheLine>::new(), HomeAgent::<CacheLine, Flat<CacheLine>>::new(Flat::default()));
+    let mut out = AgentOutput::default();
+    if !device.issue(op, LINE, Some(WriteBytes { data: CacheLine::ones(), enables }), &mut out) {
         return None;
     }
     let mut to_home = true;
@@ -558,7 +629,7 @@ fn coh_req_26_p() {
             }
         }
     }
-    assert_eq!(written(Op::ItoMWr, WHOLE_LINE), Some(Line::ones()));
+    assert_eq!(written(Op::ItoMWr, WHOLE_LINE), Some(CacheLine::ones()));
 }
 
 #[test]
@@ -570,13 +641,13 @@ fn coh_req_26_n() {
     // A home that writes a byte too many, and one too few.
     for enables in [0b11, 0] {
         let config = CoherenceConfig::default();
-        let mut home = Home::<Line, Flat<Line>>::new(Flat::default());
-        home.take(&config, 0, Msg::D2hReq { opcode: Op::WrInv, line: LINE, cqid: 7 }, 0, &mut Out::default());
-        let data = Msg::D2hData { uqid: uqid(0, 0), bogus: false, data: Line::of([9; 64]), enables: 1 };
+        let mut home = HomeAgent::<CacheLine, Flat<CacheLine>>::new(Flat::default());
+        home.take(&config, 0, Msg::D2hReq { opcode: Op::WrInv, line: LINE, cqid: 7 }, 0, &mut AgentOutput::default());
+        let data = Msg::D2hData { uqid: uqid(0, 0), bogus: false, data: CacheLine::of([9; 64]), enables: 1 };
         let before = home.memory.read(LINE);
-        let writes = |home: &mut Home<Line, Flat<Line>>, _: &mut Out<Line>| {
+        let writes = |home: &mut HomeAgent<CacheLine, Flat<CacheLine>>, _: &mut AgentOutput<CacheLine>| {
             home.memory.write(LINE, &before, WHOLE_LINE);
-            home.memory.write(LINE, &Line::of([9; 64]), enables);
+            home.memory.write(LINE, &CacheLine::of([9; 64]), enables);
         };
         assert_eq!(takes_and(&config, &home, (0, data), writes), ["COH-REQ-26"], "{enables:#b}");
     }
@@ -585,29 +656,29 @@ fn coh_req_26_n() {
 #[test]
 fn coh_req_28_p() {
     // Lost S: our device gives the E up and reads.
-    let mut bench = Bench::issued(At::S, Op::RdOwnNoData);
+    let mut bench = Bench::issued(CacheLineState::S, Op::RdOwnNoData);
     bench.snoop(Snoop::Inv, 0);
-    let out = bench.answer(Answer::GoE);
+    let out = bench.answer(HostAnswer::GoE);
     assert!(matches!(out.sends[0].1, Msg::D2hReq { opcode: Op::RdOwn, .. }));
     // Or it writes the whole line.
-    let mut bench = Bench::new(At::I);
+    let mut bench = Bench::new(CacheLineState::I);
     bench.config.without_bytes = WithoutBytes::Write;
-    let store = Bytes { data: token(Age::New), enables: WHOLE_LINE };
-    assert!(bench.device.issue(Op::RdOwnNoData, LINE, Some(store), &mut Out::default()));
-    assert!(bench.answer(Answer::GoE).sends.is_empty() && bench.at() == At::M);
+    let store = WriteBytes { data: token(Age::New), enables: WHOLE_LINE };
+    assert!(bench.device.issue(Op::RdOwnNoData, LINE, Some(store), &mut AgentOutput::default()));
+    assert!(bench.answer(HostAnswer::GoE).sends.is_empty() && bench.at() == CacheLineState::M);
 }
 
 #[test]
 fn coh_req_28_n() {
     // A part of a line is not written over nothing.
-    let mut bench = Bench::new(At::I);
+    let mut bench = Bench::new(CacheLineState::I);
     bench.config.without_bytes = WithoutBytes::Write;
-    let store = Bytes { data: token(Age::New), enables: 1 };
-    assert!(bench.device.issue(Op::RdOwnNoData, LINE, Some(store), &mut Out::default()));
-    bench.answer(Answer::GoE);
-    assert_ne!(bench.at(), At::M);
-    cache_names(Mutant::OldBytesKept, "COH-REQ-28");
-    assert_eq!(killer(Mutant::OldBytesKept, false), "COH-INV-02");
+    let store = WriteBytes { data: token(Age::New), enables: 1 };
+    assert!(bench.device.issue(Op::RdOwnNoData, LINE, Some(store), &mut AgentOutput::default()));
+    bench.answer(HostAnswer::GoE);
+    assert_ne!(bench.at(), CacheLineState::M);
+    cache_names(CoherenceMutant::OldBytesKept, "COH-REQ-28");
+    assert_eq!(killer(CoherenceMutant::OldBytesKept, false), "COH-INV-02");
 }
 
 #[test]
@@ -616,7 +687,7 @@ fn coh_ids_01_p() {
     let mut home = HomeBench::new(None, 0);
     let out = home.request(0, Op::RdShared);
     assert!(out.sends.iter().all(|(_, m)| matches!(m, Msg::H2dRsp { cqid: 7, .. } | Msg::H2dData { cqid: 7, .. })));
-    let out = Bench::new(At::M).snoop(Snoop::Inv, 0);
+    let out = Bench::new(CacheLineState::M).snoop(Snoop::Inv, 0);
     assert!(
         out.sends.iter().all(|(_, m)| matches!(m, Msg::D2hRsp { uqid: 0x30, .. } | Msg::D2hData { uqid: 0x30, .. }))
     );
@@ -624,18 +695,18 @@ fn coh_ids_01_p() {
 
 #[test]
 fn coh_ids_01_n() {
-    let mut bench = Bench::issued(At::I, Op::CLFlush);
-    assert_eq!(rules(&bench.give(rsp(Answer::GoI, 9), 0)), ["COH-IDS-01"]);
-    assert_eq!(rules(&bench.answer(Answer::GoI)), [""; 0]);
+    let mut bench = Bench::issued(CacheLineState::I, Op::CLFlush);
+    assert_eq!(rules(&bench.give(rsp(HostAnswer::GoI, 9), 0)), ["COH-IDS-01"]);
+    assert_eq!(rules(&bench.answer(HostAnswer::GoI)), [""; 0]);
     // Retired: once only.
-    assert_eq!(rules(&bench.answer(Answer::GoI)), ["COH-IDS-01"]);
+    assert_eq!(rules(&bench.answer(HostAnswer::GoI)), ["COH-IDS-01"]);
     assert_eq!(rules(&HomeBench::new(None, 0).reply(0, Rsp::RspIHitI)), ["COH-IDS-01"]);
 }
 
 #[test]
 fn coh_ids_02_p() {
-    let mut bench = Bench::issued(At::I, Op::ItoMWr);
-    assert_eq!(data_sent(&bench.answer(Answer::GoPull)), [(0x21, false)]);
+    let mut bench = Bench::issued(CacheLineState::I, Op::ItoMWr);
+    assert_eq!(data_sent(&bench.answer(HostAnswer::GoPull)), [(0x21, false)]);
 }
 
 #[test]
@@ -652,22 +723,22 @@ fn coh_ids_02_n() {
 #[test]
 fn coh_ids_05_p() {
     for (code, answer) in [
-        (1, Answer::GoS),
-        (2, Answer::GoE),
-        (3, Answer::GoI),
-        (4, Answer::GoErr),
-        (6, Answer::GoM),
-        (0xff6, Answer::GoM),
+        (1, HostAnswer::GoS),
+        (2, HostAnswer::GoE),
+        (3, HostAnswer::GoI),
+        (4, HostAnswer::GoErr),
+        (6, HostAnswer::GoM),
+        (0xff6, HostAnswer::GoM),
     ] {
-        assert_eq!(Answer::of(H2dRspOpcode::GO, code), Some(answer));
+        assert_eq!(HostAnswer::of(H2dRspOpcode::GO, code), Some(answer));
     }
-    assert_eq!(Answer::of(H2dRspOpcode::ExtCmp, 0xabc), Some(Answer::ExtCmp));
+    assert_eq!(HostAnswer::of(H2dRspOpcode::ExtCmp, 0xabc), Some(HostAnswer::ExtCmp));
 }
 
 #[test]
 fn coh_ids_05_n() {
     for code in [0, 5, 7, 8, 15] {
-        let mut bench = Bench::issued(At::I, Op::RdShared);
+        let mut bench = Bench::issued(CacheLineState::I, Op::RdShared);
         let bad = Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: code, cqid: 0 };
         assert_eq!(rules(&bench.give(bad, 0)), ["COH-IDS-05"]);
     }
@@ -687,10 +758,10 @@ fn coh_opc_01_n() {
     for code in [0, 15, 17, 31] {
         assert_eq!(rules(&home.request(0, Op(code))), ["COH-OPC-01"]);
     }
-    let mut bench = Bench::new(At::M);
+    let mut bench = Bench::new(CacheLineState::M);
     let snoop = Msg::H2dReq { opcode: H2dReqOpcode(7), line: LINE, uqid: 0 };
     assert_eq!(rules(&bench.give(snoop, 0)), ["COH-OPC-01"]);
-    assert_eq!(bench.at(), At::M);
+    assert_eq!(bench.at(), CacheLineState::M);
 }
 
 #[test]
@@ -702,7 +773,7 @@ fn coh_typ_01_p() {
 #[test]
 fn coh_typ_01_n() {
     let req = Msg::D2hReq { opcode: Op::RdOwn, line: LINE, cqid: 0 };
-    assert_eq!(rules(&Bench::new(At::I).give(req, 0)), ["COH-TYP-01"]);
+    assert_eq!(rules(&Bench::new(CacheLineState::I).give(req, 0)), ["COH-TYP-01"]);
     let snoop = Msg::H2dReq { opcode: H2dReqOpcode::SnpInv, line: LINE, uqid: 0 };
     assert_eq!(rules(&HomeBench::new(None, 0).give(0, snoop)), ["COH-TYP-01"]);
 }

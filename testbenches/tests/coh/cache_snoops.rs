@@ -8,21 +8,33 @@ use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::monitor::DeviceStep;
 
 /// An answer of the sheet: response, state that follows, one line of data.
-type Legal = (Rsp, At, bool);
+type Legal = (Rsp, CacheLineState, bool);
 
 /// The table of §2.3, spelled again, the default first.
-fn legal(at: At, snoop: Snoop) -> &'static [Legal] {
+fn legal(at: CacheLineState, snoop: Snoop) -> &'static [Legal] {
     match (snoop, at) {
-        (_, At::I) => &[(Rsp::RspIHitI, At::I, false)],
-        (Snoop::Data, At::S | At::E) => &[(Rsp::RspSHitSE, At::S, false)],
-        (Snoop::Inv, At::S | At::E) => &[(Rsp::RspIHitSE, At::I, false)],
-        (Snoop::Cur, At::S) => &[(Rsp::RspVHitV, At::S, false), (Rsp::RspSHitSE, At::S, false)],
-        (Snoop::Cur, At::E) => {
-            &[(Rsp::RspVHitV, At::E, false), (Rsp::RspVFwdV, At::E, true), (Rsp::RspSHitSE, At::S, false)]
+        (_, CacheLineState::I) => &[(Rsp::RspIHitI, CacheLineState::I, false)],
+        (Snoop::Data, CacheLineState::S | CacheLineState::E) => &[(Rsp::RspSHitSE, CacheLineState::S, false)],
+        (Snoop::Inv, CacheLineState::S | CacheLineState::E) => &[(Rsp::RspIHitSE, CacheLineState::I, false)],
+        (Snoop::Cur, CacheLineState::S) => {
+            &[(Rsp::RspVHitV, CacheLineState::S, false), (Rsp::RspSHitSE, CacheLineState::S, false)]
         }
-        (Snoop::Data, _) => &[(Rsp::RspSFwdM, At::S, true), (Rsp::RspSFwdM, At::I, true), (Rsp::RspIFwdM, At::I, true)],
-        (Snoop::Inv, _) => &[(Rsp::RspIFwdM, At::I, true)],
-        (Snoop::Cur, _) => &[(Rsp::RspVFwdV, At::M, true), (Rsp::RspSFwdM, At::S, true), (Rsp::RspIFwdM, At::I, true)],
+        (Snoop::Cur, CacheLineState::E) => &[
+            (Rsp::RspVHitV, CacheLineState::E, false),
+            (Rsp::RspVFwdV, CacheLineState::E, true),
+            (Rsp::RspSHitSE, CacheLineState::S, false),
+        ],
+        (Snoop::Data, _) => &[
+            (Rsp::RspSFwdM, CacheLineState::S, true),
+            (Rsp::RspSFwdM, CacheLineState::I, true),
+            (Rsp::RspIFwdM, CacheLineState::I, true),
+        ],
+        (Snoop::Inv, _) => &[(Rsp::RspIFwdM, CacheLineState::I, true)],
+        (Snoop::Cur, _) => &[
+            (Rsp::RspVFwdV, CacheLineState::M, true),
+            (Rsp::RspSFwdM, CacheLineState::S, true),
+            (Rsp::RspIFwdM, CacheLineState::I, true),
+        ],
     }
 }
 
@@ -48,19 +60,22 @@ fn replies(bench: &Bench, snoop: Snoop) -> Vec<Legal> {
 
 /// Every response with every state that may follow, with data and without.
 fn every_answer() -> impl Iterator<Item = Legal> {
-    let left = |rsp| [At::I, At::S, At::E, At::M].map(|at| [(rsp, at, false), (rsp, at, true)]);
+    let left = |rsp| {
+        [CacheLineState::I, CacheLineState::S, CacheLineState::E, CacheLineState::M]
+            .map(|at| [(rsp, at, false), (rsp, at, true)])
+    };
     RESPONSES.into_iter().flat_map(left).flatten()
 }
 
 /// State and snoop of a row: rules 01 to 12 are the table of §2.3, column by column.
-fn cell_of(rule: &str) -> (At, Snoop) {
+fn cell_of(rule: &str) -> (CacheLineState, Snoop) {
     let (snoop, rules) = match rule {
         "COH-SNP-01" | "COH-SNP-02" | "COH-SNP-03" | "COH-SNP-04" => (Snoop::Data, 1),
         "COH-SNP-05" | "COH-SNP-06" | "COH-SNP-07" | "COH-SNP-08" => (Snoop::Inv, 5),
         _ => (Snoop::Cur, 9),
     };
     let number: usize = rule[8..].parse().expect("a number");
-    ([At::I, At::S, At::E, At::M][number - rules], snoop)
+    ([CacheLineState::I, CacheLineState::S, CacheLineState::E, CacheLineState::M][number - rules], snoop)
 }
 
 /// The device answers exactly what the sheet allows, its default first.
@@ -83,7 +98,11 @@ fn is_reported(rule: &str) {
         Snoop::Inv => Op::RdOwn,
         Snoop::Cur => Op::RdCurr,
     };
-    let column = |rsp| [At::I, At::S, At::E, At::M].iter().any(|at| legal(*at, snoop).iter().any(|l| l.0 == rsp));
+    let column = |rsp| {
+        [CacheLineState::I, CacheLineState::S, CacheLineState::E, CacheLineState::M]
+            .iter()
+            .any(|at| legal(*at, snoop).iter().any(|l| l.0 == rsp))
+    };
     assert_eq!(snoops::row_of(at, snoop).rule, rule);
     let msg = Msg::H2dReq { opcode: snoop.code(), line: LINE, uqid: 0x30 };
     for (rsp, left, data) in every_answer() {
@@ -141,7 +160,7 @@ fn coh_snp_13_p() {
         };
         assert!(outs.iter().all(|o| o.events.is_empty()));
         assert!(answers_sent(&outs[0]).is_empty(), "both have to be in");
-        assert_eq!(answers_sent(&outs[1]), [(0, Answer::GoS)]);
+        assert_eq!(answers_sent(&outs[1]), [(0, HostAnswer::GoS)]);
         assert_eq!((home.memory(), home.holders()), (Age::Current, (None, 0b11)));
     }
 }
@@ -172,14 +191,14 @@ fn coh_snp_14_p() {
     home.request(0, Op::RdCurr);
     home.reply(1, Rsp::RspVFwdV);
     let out = home.data(1, false, Age::Current);
-    assert!(matches!(out.sends[..], [(0, Msg::H2dData { data: Token { age: Age::Current, .. }, .. })]));
+    assert!(matches!(out.sends[..], [(0, Msg::H2dData { data: LineToken { age: Age::Current, .. }, .. })]));
     assert_eq!((home.memory(), home.holders()), (Age::Stale, (Some(1), 0)));
 }
 
 #[test]
 fn coh_snp_14_n() {
-    cache_names(Mutant::CurrentDataCleansOwner, "COH-SNP-14");
-    assert_eq!(killer(Mutant::CurrentDataCleansOwner, false), "COH-EVT-03");
+    cache_names(CoherenceMutant::CurrentDataCleansOwner, "COH-SNP-14");
+    assert_eq!(killer(CoherenceMutant::CurrentDataCleansOwner, false), "COH-EVT-03");
 }
 
 #[test]
@@ -195,17 +214,17 @@ fn coh_snp_15_p() {
 #[test]
 fn coh_snp_15_n() {
     // A home that forgets the S copy is caught by the tracking monitor, and named by the watch.
-    assert_eq!(untracked(At::S), ["COH-INV-04"]);
+    assert_eq!(untracked(CacheLineState::S), ["COH-INV-04"]);
     let home = snooping();
     let answer = Msg::D2hRsp { opcode: Rsp::RspSFwdM, uqid: uqid(0, 1) };
-    let forgets = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+    let forgets = |home: &mut HomeAgent<LineToken, Flat<LineToken>>, _: &mut AgentOutput<LineToken>| {
         home.set_holders(LINE, Holders { owner: None, sharers: IdSet::of_bits(1) });
     };
     assert_eq!(takes_and(&home.config, &home.home, (1, answer), forgets), ["COH-HOM-04", "COH-SNP-15"]);
 }
 
 /// What the monitors say of a copy that nobody tracks.
-pub fn untracked(at: At) -> Vec<&'static str> {
+pub fn untracked(at: CacheLineState) -> Vec<&'static str> {
     use scalepool::coherence::monitor::{CopyView, View, check_copies};
     let value = token(Age::Current);
     let copy = CopyView { agent: 0, usable: true, writable: at.may_store(), dirty: at.is_dirty(), value };
@@ -239,7 +258,7 @@ fn coh_snp_16_p() {
 #[test]
 fn coh_snp_16_n() {
     // Whoever answers S keeps RdAny from E.
-    for (rsp, go) in [(Rsp::RspSHitSE, Answer::GoS), (Rsp::RspIHitI, Answer::GoE)] {
+    for (rsp, go) in [(Rsp::RspSHitSE, HostAnswer::GoS), (Rsp::RspIHitI, HostAnswer::GoE)] {
         let mut home = HomeBench::new(Some(1), 0);
         home.request(0, Op::RdAny);
         assert_eq!(answers_sent(&home.reply(1, rsp)), [(0, go)]);
@@ -262,7 +281,7 @@ fn coh_snp_16_n() {
 }
 
 /// A snoop of a device in some transient state: answer, data that leaves at once, state that follows.
-fn snooped(bench: &Bench, snoop: Snoop) -> (Rsp, bool, At) {
+fn snooped(bench: &Bench, snoop: Snoop) -> (Rsp, bool, CacheLineState) {
     let mut bench = bench.clone();
     let out = bench.snoop(snoop, 0);
     assert_eq!(rules(&out), [""; 0]);
@@ -272,7 +291,7 @@ fn snooped(bench: &Bench, snoop: Snoop) -> (Rsp, bool, At) {
 #[test]
 fn coh_trn_01_p() {
     for op in [Op::RdShared, Op::RdAny, Op::RdOwn, Op::RdCurr, Op::CLFlush] {
-        let bench = Bench::issued(At::I, op);
+        let bench = Bench::issued(CacheLineState::I, op);
         for &snoop in Snoop::ALL {
             assert_eq!(snooped(&bench, snoop), (Rsp::RspIHitI, false, bench.at()));
         }
@@ -282,52 +301,52 @@ fn coh_trn_01_p() {
 #[test]
 fn coh_trn_01_n() {
     // Held until the own request has ended: nothing moves any more.
-    cache_names(Mutant::SnoopWaitsForRequest, "COH-TRN-01");
-    assert_eq!(killer(Mutant::SnoopWaitsForRequest, false), "COH-INV-09");
+    cache_names(CoherenceMutant::SnoopWaitsForRequest, "COH-TRN-01");
+    assert_eq!(killer(CoherenceMutant::SnoopWaitsForRequest, false), "COH-INV-09");
 }
 
 #[test]
 fn coh_trn_02_p() {
-    let bench = Bench::issued(At::S, Op::RdOwnNoData);
-    assert_eq!(snooped(&bench, Snoop::Inv), (Rsp::RspIHitSE, false, At::UpI));
-    assert_eq!(snooped(&bench, Snoop::Data), (Rsp::RspSHitSE, false, At::UpS));
-    assert_eq!(snooped(&bench, Snoop::Cur), (Rsp::RspVHitV, false, At::UpS));
+    let bench = Bench::issued(CacheLineState::S, Op::RdOwnNoData);
+    assert_eq!(snooped(&bench, Snoop::Inv), (Rsp::RspIHitSE, false, CacheLineState::UpI));
+    assert_eq!(snooped(&bench, Snoop::Data), (Rsp::RspSHitSE, false, CacheLineState::UpS));
+    assert_eq!(snooped(&bench, Snoop::Cur), (Rsp::RspVHitV, false, CacheLineState::UpS));
 }
 
 #[test]
 fn coh_trn_02_n() {
-    cache_names(Mutant::OldBytesKept, "COH-TRN-02");
-    assert_eq!(killer(Mutant::OldBytesKept, false), "COH-INV-02");
+    cache_names(CoherenceMutant::OldBytesKept, "COH-TRN-02");
+    assert_eq!(killer(CoherenceMutant::OldBytesKept, false), "COH-INV-02");
 }
 
 /// RdOwn or RdShared whose GO is here and whose data is not; `store`: a store waits.
-fn granted(op: Op, answer: Answer, store: bool) -> Bench {
-    let mut bench = Bench::new(At::I);
-    let bytes = store.then_some(Bytes { data: token(Age::New), enables: 1 });
-    assert!(bench.device.issue(op, LINE, bytes, &mut Out::default()));
+fn granted(op: Op, answer: HostAnswer, store: bool) -> Bench {
+    let mut bench = Bench::new(CacheLineState::I);
+    let bytes = store.then_some(WriteBytes { data: token(Age::New), enables: 1 });
+    assert!(bench.device.issue(op, LINE, bytes, &mut AgentOutput::default()));
     bench.answer(answer);
     bench
 }
 
 #[test]
 fn coh_trn_03_p() {
-    let s = granted(Op::RdShared, Answer::GoS, false);
-    assert_eq!(snooped(&s, Snoop::Inv), (Rsp::RspIHitSE, false, At::RdOnce));
-    assert_eq!(snooped(&s, Snoop::Data), (Rsp::RspSHitSE, false, At::RdGoS));
-    assert_eq!(snooped(&s, Snoop::Cur), (Rsp::RspVHitV, false, At::RdGoS));
-    let e = granted(Op::RdOwn, Answer::GoE, false);
-    assert_eq!(snooped(&e, Snoop::Inv), (Rsp::RspIHitSE, false, At::RdOnce));
-    assert_eq!(snooped(&e, Snoop::Data), (Rsp::RspSHitSE, false, At::RdGoS));
-    assert_eq!(snooped(&e, Snoop::Cur), (Rsp::RspVHitV, false, At::RdGoE));
+    let s = granted(Op::RdShared, HostAnswer::GoS, false);
+    assert_eq!(snooped(&s, Snoop::Inv), (Rsp::RspIHitSE, false, CacheLineState::RdOnce));
+    assert_eq!(snooped(&s, Snoop::Data), (Rsp::RspSHitSE, false, CacheLineState::RdGoS));
+    assert_eq!(snooped(&s, Snoop::Cur), (Rsp::RspVHitV, false, CacheLineState::RdGoS));
+    let e = granted(Op::RdOwn, HostAnswer::GoE, false);
+    assert_eq!(snooped(&e, Snoop::Inv), (Rsp::RspIHitSE, false, CacheLineState::RdOnce));
+    assert_eq!(snooped(&e, Snoop::Data), (Rsp::RspSHitSE, false, CacheLineState::RdGoS));
+    assert_eq!(snooped(&e, Snoop::Cur), (Rsp::RspVHitV, false, CacheLineState::RdGoE));
     // A store waits, or the line is dirty: the answer now, the line when it has come.
     for (bench, cur, end) in [
-        (granted(Op::RdOwn, Answer::GoE, true), Rsp::RspVHitV, At::RdGoESt),
-        (granted(Op::RdOwn, Answer::GoM, false), Rsp::RspVFwdV, At::OweM),
+        (granted(Op::RdOwn, HostAnswer::GoE, true), Rsp::RspVHitV, CacheLineState::RdGoESt),
+        (granted(Op::RdOwn, HostAnswer::GoM, false), Rsp::RspVFwdV, CacheLineState::OweM),
     ] {
-        assert_eq!(snooped(&bench, Snoop::Inv), (Rsp::RspIFwdM, false, At::OweI));
-        assert_eq!(snooped(&bench, Snoop::Data), (Rsp::RspSFwdM, false, At::OweS));
+        assert_eq!(snooped(&bench, Snoop::Inv), (Rsp::RspIFwdM, false, CacheLineState::OweI));
+        assert_eq!(snooped(&bench, Snoop::Data), (Rsp::RspSFwdM, false, CacheLineState::OweS));
         assert_eq!(snooped(&bench, Snoop::Cur), (cur, false, end));
-        for (snoop, end) in [(Snoop::Inv, At::I), (Snoop::Data, At::S)] {
+        for (snoop, end) in [(Snoop::Inv, CacheLineState::I), (Snoop::Data, CacheLineState::S)] {
             let mut bench = bench.clone();
             bench.snoop(snoop, 0);
             assert_eq!((data_sent(&bench.data()), bench.at()), (vec![(0x30, false)], end));
@@ -337,45 +356,49 @@ fn coh_trn_03_p() {
 
 #[test]
 fn coh_trn_03_n() {
-    cache_names(Mutant::GrantedAnswersAsInvalid, "COH-TRN-03");
-    cache_names(Mutant::GrantedHoldsSnoop, "COH-TRN-03");
-    assert_eq!(killer(Mutant::GrantedAnswersAsInvalid, false), "COH-INV-04");
-    assert_eq!(killer(Mutant::GrantedHoldsSnoop, true), "COH-ORD-07");
+    cache_names(CoherenceMutant::GrantedAnswersAsInvalid, "COH-TRN-03");
+    cache_names(CoherenceMutant::GrantedHoldsSnoop, "COH-TRN-03");
+    assert_eq!(killer(CoherenceMutant::GrantedAnswersAsInvalid, false), "COH-INV-04");
+    assert_eq!(killer(CoherenceMutant::GrantedHoldsSnoop, true), "COH-ORD-07");
 }
 
 #[test]
 fn coh_trn_04_p() {
-    let bench = Bench::issued(At::M, Op::DirtyEvict);
-    assert_eq!(snooped(&bench, Snoop::Inv), (Rsp::RspIFwdM, true, At::EvI));
-    assert_eq!(snooped(&bench, Snoop::Data), (Rsp::RspSFwdM, true, At::EvS));
-    assert_eq!(snooped(&bench, Snoop::Cur), (Rsp::RspVFwdV, true, At::EvM));
+    let bench = Bench::issued(CacheLineState::M, Op::DirtyEvict);
+    assert_eq!(snooped(&bench, Snoop::Inv), (Rsp::RspIFwdM, true, CacheLineState::EvI));
+    assert_eq!(snooped(&bench, Snoop::Data), (Rsp::RspSFwdM, true, CacheLineState::EvS));
+    assert_eq!(snooped(&bench, Snoop::Cur), (Rsp::RspVFwdV, true, CacheLineState::EvM));
     // Marked when the state changed, and only then.
     for (snoop, bogus) in [(Snoop::Inv, true), (Snoop::Data, true), (Snoop::Cur, false)] {
         let mut bench = bench.clone();
         bench.snoop(snoop, 0);
-        assert_eq!(data_sent(&bench.answer(Answer::GoPull)), [(0x21, bogus)]);
+        assert_eq!(data_sent(&bench.answer(HostAnswer::GoPull)), [(0x21, bogus)]);
     }
 }
 
 #[test]
 fn coh_trn_04_n() {
     // Answered as M and not marked.
-    let bench = Bench::issued(At::M, Op::DirtyEvict);
+    let bench = Bench::issued(CacheLineState::M, Op::DirtyEvict);
     for &snoop in &[Snoop::Data, Snoop::Inv] {
-        let forgets = |device: &mut Device<Token>, _: &mut Out<Token>| *device = bench.device.clone();
+        let forgets =
+            |device: &mut DeviceCache<LineToken>, _: &mut AgentOutput<LineToken>| *device = bench.device.clone();
         let msg = Msg::H2dReq { opcode: snoop.code(), line: LINE, uqid: 0x30 };
         assert_eq!(takes_and(&bench.config, &bench.device, (0, msg), forgets), ["COH-TRN-04"]);
     }
-    assert_eq!(killer(Mutant::BogusNotSet, false), "COH-EVT-03");
+    assert_eq!(killer(CoherenceMutant::BogusNotSet, false), "COH-EVT-03");
 }
 
 #[test]
 fn coh_trn_05_p() {
-    let e = Bench::issued(At::E, Op::CleanEvict);
-    assert_eq!(snooped(&e, Snoop::Inv), (Rsp::RspIHitSE, false, At::EvI));
-    assert_eq!(snooped(&e, Snoop::Data), (Rsp::RspSHitSE, false, At::EvS));
-    assert_eq!(snooped(&e, Snoop::Cur), (Rsp::RspVHitV, false, At::EvE));
-    for (start, inv, data, cur) in [(At::E, At::NdI, At::NdS, At::NdE), (At::S, At::NdI, At::NdS, At::NdS)] {
+    let e = Bench::issued(CacheLineState::E, Op::CleanEvict);
+    assert_eq!(snooped(&e, Snoop::Inv), (Rsp::RspIHitSE, false, CacheLineState::EvI));
+    assert_eq!(snooped(&e, Snoop::Data), (Rsp::RspSHitSE, false, CacheLineState::EvS));
+    assert_eq!(snooped(&e, Snoop::Cur), (Rsp::RspVHitV, false, CacheLineState::EvE));
+    for (start, inv, data, cur) in [
+        (CacheLineState::E, CacheLineState::NdI, CacheLineState::NdS, CacheLineState::NdE),
+        (CacheLineState::S, CacheLineState::NdI, CacheLineState::NdS, CacheLineState::NdS),
+    ] {
         let bench = Bench::issued(start, Op::CleanEvictNoData);
         assert_eq!(snooped(&bench, Snoop::Inv), (Rsp::RspIHitSE, false, inv));
         assert_eq!(snooped(&bench, Snoop::Data), (Rsp::RspSHitSE, false, data));
@@ -386,11 +409,11 @@ fn coh_trn_05_p() {
 #[test]
 fn coh_trn_05_n() {
     // Marked under SnpCur, which changes no state.
-    let bench = Bench::issued(At::E, Op::CleanEvict);
+    let bench = Bench::issued(CacheLineState::E, Op::CleanEvict);
     let mut marked = bench.clone();
     marked.snoop(Snoop::Data, 0);
     let msg = Msg::H2dReq { opcode: H2dReqOpcode::SnpCur, line: LINE, uqid: 0x30 };
-    let marks = |device: &mut Device<Token>, _: &mut Out<Token>| *device = marked.device.clone();
+    let marks = |device: &mut DeviceCache<LineToken>, _: &mut AgentOutput<LineToken>| *device = marked.device.clone();
     assert_eq!(takes_and(&bench.config, &bench.device, (0, msg), marks), ["COH-TRN-05"]);
     // It would send Bogus though it is the holder: the home reports it.
     let mut home = HomeBench::new(Some(0), 0);
@@ -402,9 +425,9 @@ fn coh_trn_05_n() {
 #[test]
 fn coh_trn_06_p() {
     for op in [Op::WrInv, Op::ItoMWr, Op::WrCur, Op::WOWrInv, Op::WOWrInvF] {
-        let bench = Bench::issued(At::I, op);
+        let bench = Bench::issued(CacheLineState::I, op);
         for &snoop in Snoop::ALL {
-            assert_eq!(snooped(&bench, snoop), (Rsp::RspIHitI, false, At::Wr));
+            assert_eq!(snooped(&bench, snoop), (Rsp::RspIHitI, false, CacheLineState::Wr));
         }
     }
 }
@@ -412,9 +435,9 @@ fn coh_trn_06_p() {
 #[test]
 fn coh_trn_06_n() {
     for op in [Op::WrInv, Op::ItoMWr, Op::WrCur, Op::WOWrInv, Op::WOWrInvF] {
-        let bench = Bench::issued(At::I, op);
+        let bench = Bench::issued(CacheLineState::I, op);
         let msg = Msg::H2dReq { opcode: H2dReqOpcode::SnpInv, line: LINE, uqid: 0x30 };
-        let forwards = |_: &mut Device<Token>, out: &mut Out<Token>| {
+        let forwards = |_: &mut DeviceCache<LineToken>, out: &mut AgentOutput<LineToken>| {
             let data = token(Age::Current);
             out.sends[0].1 = Msg::D2hRsp { opcode: Rsp::RspIFwdM, uqid: 0x30 };
             out.send(0, Msg::D2hData { uqid: 0x30, bogus: false, data, enables: WHOLE_LINE });

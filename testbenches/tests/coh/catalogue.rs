@@ -1,28 +1,28 @@
 //! The scenarios COH-T of the catalogue, by number: `scenario_coh_t01` is COH-T01. COH-T10 stands beside the litmus shapes, COH-T11
 //! in `c14`.
 
-use super::cache_bench::{ALL_REQUESTS, Op, Violation, explored};
+use super::cache_bench::{ALL_REQUESTS, Counterexample, Op, explored};
 use super::cache_explore::drops;
 use super::names::{cache_names, names};
 use super::stress::{runs, soak};
-use scalepool::coherence::agent::{Agent, Out};
+use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::bias::device::{Bias, BiasDevice};
 use scalepool::coherence::bias::tables as bias_tables;
-use scalepool::coherence::cache::device::{Bytes, Device};
-use scalepool::coherence::cache::requests::{Kind, REQUESTS};
-use scalepool::coherence::cache::state::{Answer, At};
+use scalepool::coherence::cache::device::{DeviceCache, WriteBytes};
+use scalepool::coherence::cache::requests::{CacheRequestKind, REQUESTS};
+use scalepool::coherence::cache::state::{CacheLineState, HostAnswer};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
+use scalepool::coherence::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
 use scalepool::coherence::mem::dcoh::{Dcoh, DeviceOp};
 use scalepool::coherence::mem::filter::Holders;
 use scalepool::coherence::mem::hdm_h::HdmH;
 use scalepool::coherence::mem::host::{HostAccess, HostReq, MemHost};
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
-use scalepool::coherence::mem::tables::{self, Copy4, Region};
+use scalepool::coherence::mem::tables::{self, Copy4, HdmRegion};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::explore::{Limits, Report, System, search};
-use scalepool::proof::stress::{Protocol, Stress};
+use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::explore::{ExplorationReport, ExploredSystem, Limits, search};
+use scalepool::proof::stress::{Stress, StressProtocol};
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool::proof::systems::cache::{Setup, system as cache_system};
 use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
@@ -32,7 +32,7 @@ use scalepool_protocols::cxl::cxl256::code::{
 
 const LINE: LineAddr = LineAddr(0);
 
-fn clean<S: System>(start: &S, symmetry: bool) -> Report {
+fn clean<S: ExploredSystem>(start: &S, symmetry: bool) -> ExplorationReport {
     // What never ends is looked for with names, and the largest of these have too many of them.
     let report = search(start, Limits { symmetry, liveness: !symmetry, ..Limits::default() });
     if let Some(v) = &report.violation {
@@ -79,8 +79,8 @@ fn scenario_coh_t04() {
 /// the sheet marks +X!. What harm each does to states and values is in `mutants`.
 #[test]
 fn scenario_coh_t05() {
-    use Mutant::*;
-    let told = |mutant: Mutant, rule: &str, found: Violation| {
+    use CoherenceMutant::*;
+    let told = |mutant: CoherenceMutant, rule: &str, found: Counterexample| {
         assert!(found.event.rule == rule && !found.steps.is_empty());
         println!("{mutant:?}: {} after {} steps", found.event, found.steps.len());
     };
@@ -156,14 +156,14 @@ fn scenario_coh_t05() {
 /// Devices and hosts answer in any legal way, at random.
 #[test]
 fn scenario_coh_t06() {
-    assert!(Stress::new(Protocol::Cache(4), 0, 0).config.alternatives);
-    runs(&[Protocol::Cache(4), Protocol::HdmDb(3), Protocol::HdmD], 60, 60_000 * soak());
+    assert!(Stress::new(StressProtocol::Cache(4), 0, 0).config.alternatives);
+    runs(&[StressProtocol::Cache(4), StressProtocol::HdmDb(3), StressProtocol::HdmD], 60, 60_000 * soak());
 }
 
 /// Ten thousand seeds of random delays, each to rest.
 #[test]
 fn scenario_coh_t07() {
-    runs(&[Protocol::Cache(3), Protocol::HdmDb(3), Protocol::HdmD], 10_000, 600_000 * soak());
+    runs(&[StressProtocol::Cache(3), StressProtocol::HdmDb(3), StressProtocol::HdmD], 10_000, 600_000 * soak());
 }
 
 /// Every order of as many things.
@@ -189,18 +189,18 @@ fn scenario_coh_t08() {
     let config = CoherenceConfig::default();
     for (enable, first, count) in [(1, 0, 2), (2, 2, 2), (3, 0, 4)] {
         let opened = || {
-            let mut dcoh = Dcoh::<Line>::new(&config, 1);
+            let mut dcoh = Dcoh::<CacheLine>::new(&config, 1);
             for line in (0..4).map(LineAddr) {
-                dcoh.preset(line, Line::initial(line), Holders::Owner(0));
+                dcoh.preset(line, CacheLine::initial(line), Holders::Owner(0));
             }
-            let mut out = Out::default();
+            let mut out = AgentOutput::default();
             assert!(dcoh.issue_block(&config, LineAddr(enable), DeviceOp::ReadOwn, &mut out));
             let [(0, Msg::S2mBisnp { opcode, bi_tag, line })] = out.sends[..] else { panic!("{:?}", out.sends) };
             assert_eq!((opcode, line), (BisnpOpcode::BISnpInvBlk, LineAddr(enable)));
             (dcoh, bi_tag)
         };
-        let answer = |dcoh: &mut Dcoh<Line>, opcode, bi_tag, low_addr| {
-            let mut out = Out::default();
+        let answer = |dcoh: &mut Dcoh<CacheLine>, opcode, bi_tag, low_addr| {
+            let mut out = AgentOutput::default();
             dcoh.take(&config, 0, Msg::M2sBirsp { opcode, bi_tag, low_addr }, 0, &mut out);
             out.events.iter().map(|e| e.rule).collect::<Vec<_>>()
         };
@@ -228,29 +228,29 @@ fn scenario_coh_t08() {
 #[test]
 fn scenario_coh_t09() {
     for seed in 0..1_500 * soak() {
-        let protocol = [Protocol::Cache(5), Protocol::HdmDb(4), Protocol::HdmD][(seed % 3) as usize];
+        let protocol = [StressProtocol::Cache(5), StressProtocol::HdmDb(4), StressProtocol::HdmD][(seed % 3) as usize];
         let stress = Stress::new(protocol, seed, seed * 7 % 113);
         let counts = stress.run().unwrap_or_else(|failure| panic!("{protocol:?}\n{failure}"));
         assert_eq!(counts.rests, 1);
     }
 }
 
-fn line_of(byte: u8) -> Line {
-    Line::of([byte; 64])
+fn line_of(byte: u8) -> CacheLine {
+    CacheLine::of([byte; 64])
 }
 
 /// CXL.cache requests from each stable state, and every H2D Rsp to each request.
 fn illegal_cxl_cache() {
     let config = CoherenceConfig::default();
     for row in REQUESTS {
-        for start in [At::I, At::S, At::E, At::M] {
-            let mut device = Device::<Line>::new();
+        for start in [CacheLineState::I, CacheLineState::S, CacheLineState::E, CacheLineState::M] {
+            let mut device = DeviceCache::<CacheLine>::new();
             device.preset(LINE, start, line_of(1));
-            let bytes = (row.kind == Kind::Write)
-                .then(|| Bytes { data: line_of(2), enables: if row.op == Op::WOWrInv { 1 } else { WHOLE_LINE } });
-            let mut out = Out::default();
+            let bytes = (row.kind == CacheRequestKind::Write)
+                .then(|| WriteBytes { data: line_of(2), enables: if row.op == Op::WOWrInv { 1 } else { WHOLE_LINE } });
+            let mut out = AgentOutput::default();
             let legal = match row.op {
-                Op::CacheFlushed => start == At::I,
+                Op::CacheFlushed => start == CacheLineState::I,
                 _ => row.starts.iter().any(|(s, _)| *s == start),
             };
             let before = device.clone();
@@ -259,10 +259,10 @@ fn illegal_cxl_cache() {
                 assert!(out.sends.is_empty() && device == before);
                 continue;
             }
-            for answer in Answer::ALL.iter().filter(|a| !row.answers.contains(a)) {
+            for answer in HostAnswer::ALL.iter().filter(|a| !row.answers.contains(a)) {
                 let (opcode, state) = answer.code();
                 let (mut got, before) = (device.clone(), device.clone());
-                let mut out = Out::default();
+                let mut out = AgentOutput::default();
                 let rsp_data = state.map_or(0, |s| u16::from(s.0));
                 got.take(&config, 0, Msg::H2dRsp { opcode, rsp_data, cqid: 0 }, 0, &mut out);
                 assert!(out.events.iter().any(|e| e.rule == row.rule), "{answer:?} to {:?}", row.op);
@@ -296,8 +296,8 @@ fn illegal_cxl_mem() -> [usize; 2] {
                     enables: WHOLE_LINE,
                 };
                 let db = [
-                    (req, tables::check_req(Region::HdmDb, opcode, field, value, snp).err()),
-                    (rwd, tables::rwd(Region::HdmDb, true, rwd_opcode, field, value, snp).err()),
+                    (req, tables::check_req(HdmRegion::HdmDb, opcode, field, value, snp).err()),
+                    (rwd, tables::rwd(HdmRegion::HdmDb, true, rwd_opcode, field, value, snp).err()),
                 ];
                 for (msg, rule) in db {
                     let Some(rule) = rule else {
@@ -305,10 +305,10 @@ fn illegal_cxl_mem() -> [usize; 2] {
                         continue;
                     };
                     illegal += 1;
-                    let mut dcoh = Dcoh::<Line>::new(&config, 2);
+                    let mut dcoh = Dcoh::<CacheLine>::new(&config, 2);
                     dcoh.preset(LINE, line_of(1), Holders::Owner(1));
                     let before = dcoh.clone();
-                    let mut out = Out::default();
+                    let mut out = AgentOutput::default();
                     dcoh.take(&config, 0, msg, 0, &mut out);
                     assert!(out.events.iter().any(|e| e.rule == rule), "HDM-DB: {msg:?}");
                     assert_eq!(dcoh, before, "HDM-DB: {msg:?}");
@@ -318,9 +318,9 @@ fn illegal_cxl_mem() -> [usize; 2] {
                     (rwd, tables::hdm_h_rwd(rwd_opcode, field, snp).err()),
                 ];
                 for (msg, rule) in h.into_iter().filter_map(|(msg, rule)| Some((msg, rule?))) {
-                    let mut device = HdmH::<Line>::new();
+                    let mut device = HdmH::<CacheLine>::new();
                     let before = device.clone();
-                    let mut out = Out::default();
+                    let mut out = AgentOutput::default();
                     device.take(&config, 0, msg, 0, &mut out);
                     assert!(out.events.iter().any(|e| e.rule == rule), "HDM-H: {msg:?}");
                     assert!(out.sends.is_empty(), "HDM-H: {msg:?}");
@@ -335,10 +335,10 @@ fn illegal_cxl_mem() -> [usize; 2] {
             (req.meta.map_or(MetaField::NoOp, |_| MetaField::Meta0State), req.meta.unwrap_or(MetaValue::Invalid));
         let row = tables::issue_req(req.opcode, field, value).expect("a row");
         for state in [Copy4::I, Copy4::S, Copy4::E, Copy4::M].into_iter().filter(|s| !row.states.contains(s)) {
-            let mut host = MemHost::<Line>::new(0);
+            let mut host = MemHost::<CacheLine>::new(0);
             host.preset(LINE, state, line_of(1));
             let before = host.clone();
-            let mut out = Out::default();
+            let mut out = AgentOutput::default();
             host.issue(LINE, req, HostAccess::Nothing, &mut out);
             assert_eq!(out.events.iter().map(|e| e.rule).collect::<Vec<_>>(), [row.rule], "{req:?} from {state:?}");
             assert!(out.sends.is_empty() && host == before, "{req:?} from {state:?}");
@@ -353,9 +353,9 @@ fn illegal_hdm_d() {
     for row in bias_tables::ROWS {
         for &op in row.opcodes {
             let start = bias_tables::starts(op)[0];
-            let mut device = BiasDevice::<Line>::new();
+            let mut device = BiasDevice::<CacheLine>::new();
             device.preset(LINE, line_of(1), Bias::Host, start, (start != Copy4::I).then(|| line_of(1)));
-            device.issue(&config, LINE, op, Some((line_of(5), WHOLE_LINE)), &mut Out::default());
+            device.issue(&config, LINE, op, Some((line_of(5), WHOLE_LINE)), &mut AgentOutput::default());
             for opcode in [M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd] {
                 for meta in META_VALUES {
                     let legal =
@@ -364,7 +364,7 @@ fn illegal_hdm_d() {
                         continue;
                     }
                     let mut got = device.clone();
-                    let mut out = Out::default();
+                    let mut out = AgentOutput::default();
                     let (snp, meta_field) = (SnpType::NoOp, MetaField::Meta0State);
                     got.take(
                         &config,
@@ -389,11 +389,11 @@ fn illegal_back_invalidate() {
     let config = CoherenceConfig::default();
     let ops = [DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn];
     for (op, block) in ops.into_iter().flat_map(|op| [(op, false), (op, true)]) {
-        let mut dcoh = Dcoh::<Line>::new(&config, 1);
+        let mut dcoh = Dcoh::<CacheLine>::new(&config, 1);
         for line in (0..2).map(LineAddr) {
             dcoh.preset(line, line_of(1), Holders::Owner(0));
         }
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         match block {
             true => assert!(dcoh.issue_block(&config, LineAddr(1), op, &mut out)),
             false => dcoh.issue(&config, LINE, op, &mut out),
@@ -402,7 +402,7 @@ fn illegal_back_invalidate() {
         let illegal = |a| tables::check_answer(snoop, a).err().map(|rule| (a, rule));
         for (answer, rule) in (0..16).map(BirspOpcode).filter_map(illegal) {
             let mut got = dcoh.clone();
-            let mut out = Out::default();
+            let mut out = AgentOutput::default();
             got.take(&config, 0, Msg::M2sBirsp { opcode: answer, bi_tag, low_addr: 0 }, 0, &mut out);
             assert_eq!(out.events.iter().map(|e| e.rule).collect::<Vec<_>>(), [rule], "{answer:?} to {snoop:?}");
             assert_eq!(got, dcoh, "{answer:?} to {snoop:?}");
@@ -424,10 +424,10 @@ fn scenario_coh_t12() {
 #[test]
 fn scenario_coh_t13() {
     for devices in [2, 16] {
-        let mut first = Device::<Line>::new();
-        let mut out = Out::default();
+        let mut first = DeviceCache::<CacheLine>::new();
+        let mut out = AgentOutput::default();
         first.issue(Op::RdOwn, LINE, None, &mut out);
         assert!(matches!(out.sends[..], [(_, Msg::D2hReq { cqid: 0, .. })]));
-        runs(&[Protocol::Cache(devices)], 8, 80_000 * soak());
+        runs(&[StressProtocol::Cache(devices)], 8, 80_000 * soak());
     }
 }

@@ -1,19 +1,20 @@
 //! Systems of agents from a description: what is refused, switches and direct peers, renaming.
 
-use scalepool::coherence::cache::device::Device;
-use scalepool::coherence::cache::route::{Below, Flits, Hdm, Hierarchy, Routes};
-use scalepool::coherence::clocked::switch::Table;
+use scalepool::coherence::cache::device::DeviceCache;
+use scalepool::coherence::cache::route::{Below, CacheRoutes, Flits, Hdm, Hierarchy};
+use scalepool::coherence::clocked::switch::SwitchTable;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::ids::Port;
-use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::explore::{Limits, Report, search};
+use scalepool::coherence::ids::AgentPort;
+use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::explore::{ExplorationReport, Limits, search};
 use scalepool::proof::systems::composite::Composite;
 use scalepool::proof::systems::menu::Menu;
 use scalepool::proof::systems::part::{
-    CacheDevice, CacheHome, DirectPeer, HdmCacheHome, HdmDbDevice, Host, Member, Names, Switch,
+    CacheDevicePart, CacheHomePart, DirectPeer, HdmCacheHome, HdmDbDevicePart, MemHostPart, Member, SwitchNames,
+    SwitchPart,
 };
-use scalepool::proof::systems::setup::{AgentDescription, Description};
-use scalepool_protocols::cxl::message::Route;
+use scalepool::proof::systems::setup::{AgentDescription, SystemDescription};
+use scalepool_protocols::cxl::message::PeerRoute;
 
 fn agent(name: &str, member: impl Into<Member>) -> AgentDescription {
     let config = CoherenceConfig::default();
@@ -21,46 +22,47 @@ fn agent(name: &str, member: impl Into<Member>) -> AgentDescription {
 }
 
 fn cache(name: &str) -> AgentDescription {
-    agent(name, CacheDevice(Device::new()))
+    agent(name, CacheDevicePart(DeviceCache::new()))
 }
 
 /// One line, at agent 0.
-fn described(agents: Vec<AgentDescription>, links: &[[(usize, Port); 2]], ops: &str) -> Description {
+fn described(agents: Vec<AgentDescription>, links: &[[(usize, AgentPort); 2]], ops: &str) -> SystemDescription {
     let menu = Menu::of_names(ops).expect("operations");
-    Description { agents, links: links.to_vec(), lines: vec![0], menu, programs: false, orders: true }
+    SystemDescription { agents, links: links.to_vec(), lines: vec![0], menu, programs: false, orders: true }
 }
 
-fn direct(devices: usize, ops: &str) -> Description {
-    let home = agent("home", CacheHome::new(devices as Port));
+fn direct(devices: usize, ops: &str) -> SystemDescription {
+    let home = agent("home", CacheHomePart::new(devices as AgentPort));
     let agents = std::iter::once(home).chain((0..devices).map(|n| cache(&format!("device {n}")))).collect();
-    let links: Vec<_> = (0..devices).map(|n| [(0, n as Port), (n + 1, 0)]).collect();
+    let links: Vec<_> = (0..devices).map(|n| [(0, n as AgentPort), (n + 1, 0)]).collect();
     described(agents, &links, ops)
 }
 
 /// A switch with CacheIDs between a home and its devices; `missing` has no entry in its table.
-fn switched(devices: usize, missing: Option<u8>, ops: &str) -> Description {
+fn switched(devices: usize, missing: Option<u8>, ops: &str) -> SystemDescription {
     let below = |n| Below { hdm: Hdm::None, link: Flits::B256, cache_id: Some(n) };
     let devices_below = (0..devices as u8).map(below).collect();
-    let mut routes =
-        Routes::new(&Hierarchy { devices: devices_below, upper: Flits::B256, cache_ids: true }).expect("a hierarchy");
+    let mut routes = CacheRoutes::new(&Hierarchy { devices: devices_below, upper: Flits::B256, cache_ids: true })
+        .expect("a hierarchy");
     missing.into_iter().for_each(|id| routes.set_entry(id, None));
-    let names = |n| Names { of_home: Route { cache_id: n, ..Route::default() }, of_holder: Route::default() };
-    let switch = Switch::new(Table::CacheId(Box::new(routes)), (0..devices as u8).map(names).collect());
+    let names =
+        |n| SwitchNames { of_home: PeerRoute { cache_id: n, ..PeerRoute::default() }, of_holder: PeerRoute::default() };
+    let switch = SwitchPart::new(SwitchTable::CacheId(Box::new(routes)), (0..devices as u8).map(names).collect());
     let mut description = direct(devices, ops);
     description.agents.push(agent("switch", switch));
-    let (at, count) = (devices + 1, devices as Port);
+    let (at, count) = (devices + 1, devices as AgentPort);
     let ways = (0..count).flat_map(|n| [[(0, n), (at, n)], [(at, n + count), (usize::from(n) + 1, 0)]]);
     description.links = ways.collect();
     description
 }
 
-fn explored(description: Description, symmetry: bool) -> Report {
+fn explored(description: SystemDescription, symmetry: bool) -> ExplorationReport {
     let start = Composite::new(description).expect("a system");
     search(&start, Limits { states: 2_000_000, symmetry, ..Limits::default() })
 }
 
 #[track_caller]
-fn clean(description: Description, symmetry: bool) -> Report {
+fn clean(description: SystemDescription, symmetry: bool) -> ExplorationReport {
     let report = explored(description, symmetry);
     assert!(report.complete && report.violation.is_none(), "{report:?}");
     report
@@ -84,8 +86,11 @@ fn what_does_not_fit_is_refused() {
     round.agents.push(AgentDescription { name: "second".to_owned(), ..second });
     round.links = vec![[(0, 0), (2, 0)], [(2, 1), (3, 0)], [(3, 1), (1, 0)]];
     assert!(Composite::new(round).is_ok(), "one switch behind another");
-    let host =
-        described(vec![agent("home", CacheHome::new(1)), agent("host", Host::new(0))], &[[(0, 0), (1, 0)]], "RdOwn");
+    let host = described(
+        vec![agent("home", CacheHomePart::new(1)), agent("host", MemHostPart::new(0))],
+        &[[(0, 0), (1, 0)]],
+        "RdOwn",
+    );
     for (description, expected) in [
         (lines, "lines: found 33 lines, expected 1 to 32"),
         (nobody, "line 0: found a home that owns no lines, expected an agent that owns lines"),
@@ -128,10 +133,10 @@ fn two_switches_in_a_row_pass_everything_on() {
 }
 
 /// CXL.cache and CXL.mem in one system: two caching devices below a host, which use the memory of a third one directly.
-fn peers(config: &CoherenceConfig, ops: &str) -> Description {
+fn peers(config: &CoherenceConfig, ops: &str) -> SystemDescription {
     let agents = vec![
-        agent("host", CacheHome::new(2)),
-        agent("target", HdmDbDevice::new(config, 2)),
+        agent("host", CacheHomePart::new(2)),
+        agent("target", HdmDbDevicePart::new(config, 2)),
         agent("peer 0", DirectPeer::new(0)),
         agent("peer 1", DirectPeer::new(1)),
     ];
@@ -156,9 +161,9 @@ fn direct_peers_use_both_homes_at_once() {
 #[test]
 fn rules_that_are_off_are_found_in_a_system_of_both() {
     for (mutant, ops, family) in [
-        (Mutant::SnoopPassesGo, "RdShared,RdOwn,DirtyEvict,MemRdA", "COH-"),
-        (Mutant::SharersNotSnooped, "RdOwn,RdShared,MemRdA", "COH-"),
-        (Mutant::HolderSkipped, "RdOwn,MemRdS,MemRdA,MemWr", "COH-"),
+        (CoherenceMutant::SnoopPassesGo, "RdShared,RdOwn,DirtyEvict,MemRdA", "COH-"),
+        (CoherenceMutant::SharersNotSnooped, "RdOwn,RdShared,MemRdA", "COH-"),
+        (CoherenceMutant::HolderSkipped, "RdOwn,MemRdS,MemRdA,MemWr", "COH-"),
     ] {
         let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
         let report = explored(peers(&config, ops), false);
@@ -170,8 +175,8 @@ fn rules_that_are_off_are_found_in_a_system_of_both() {
 
 /// Two levels: caching devices below hosts, which share the memory of a device with HDM-DB. `hosts`: how many devices each
 /// host has, and one more host without any.
-fn levels(config: &CoherenceConfig, hosts: &[Port], plain: Port, ops: &str) -> Description {
-    let mut agents = vec![agent("memory", HdmDbDevice::new(config, hosts.len() as Port + plain))];
+fn levels(config: &CoherenceConfig, hosts: &[AgentPort], plain: AgentPort, ops: &str) -> SystemDescription {
+    let mut agents = vec![agent("memory", HdmDbDevicePart::new(config, hosts.len() as AgentPort + plain))];
     let mut links = Vec::new();
     for (port, &devices) in (0..).zip(hosts) {
         let host = agents.len();
@@ -184,7 +189,7 @@ fn levels(config: &CoherenceConfig, hosts: &[Port], plain: Port, ops: &str) -> D
     }
     for port in (0..).skip(hosts.len()).take(plain.into()) {
         links.push([(agents.len(), 0), (0, port)]);
-        agents.push(agent(&format!("host {port}"), Host::new(port)));
+        agents.push(agent(&format!("host {port}"), MemHostPart::new(port)));
     }
     let mut description = described(agents, &links, ops);
     description.agents.iter_mut().for_each(|agent| agent.config = config.clone());
@@ -212,7 +217,7 @@ fn two_levels_keep_one_writer_and_lose_nothing() {
 /// states, values and progress. A device below is caught like one of a flat host, a host above like one without devices.
 #[test]
 fn rules_that_are_off_are_found_over_two_levels() {
-    use Mutant::*;
+    use CoherenceMutant::*;
     let ops = "RdOwn,RdShared,DirtyEvict,CleanEvict,MemRdA,MemRdS,MemWr,MemClnEvct,Drop";
     for (mutant, said, harm) in [
         (SnoopPassesGo, "COH-ORD-01", "COH-ORD-06"),

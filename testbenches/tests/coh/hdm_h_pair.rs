@@ -2,26 +2,26 @@
 //! order, those of different classes do not.
 
 use proptest::prelude::*;
-use scalepool::coherence::agent::{Agent, Effect, Out};
+use scalepool::coherence::agent::{Agent, AgentOutput, Effect};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
+use scalepool::coherence::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
 use scalepool::coherence::mem::hdm_h::HdmH;
 use scalepool::coherence::mem::hdm_h_host::{HdmHHost, OpenAccess, Refusal};
 use scalepool::coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, DrsOpcode, MetaField, MetaValue, NdrOpcode};
 use std::collections::{BTreeMap, VecDeque};
 
-type Host = HdmHHost<Line>;
+type Host = HdmHHost<CacheLine>;
 
 /// A host and a device; what a read expects stands beside its request.
 pub struct Pair {
     pub host: Host,
-    device: HdmH<Line>,
+    device: HdmH<CacheLine>,
     config: CoherenceConfig,
     /// M2S Req, M2S RwD, S2M NDR, S2M DRS.
-    channels: [VecDeque<Msg<Line>>; 4],
+    channels: [VecDeque<Msg<CacheLine>>; 4],
     /// What memory holds once every open write is done.
-    expected: BTreeMap<LineAddr, Line>,
+    expected: BTreeMap<LineAddr, CacheLine>,
 }
 
 impl Pair {
@@ -31,8 +31,8 @@ impl Pair {
         Pair { host, device, config, channels: Default::default(), expected: BTreeMap::new() }
     }
 
-    fn expected(&self, line: LineAddr) -> Line {
-        self.expected.get(&line).copied().unwrap_or_else(|| Line::initial(line))
+    fn expected(&self, line: LineAddr) -> CacheLine {
+        self.expected.get(&line).copied().unwrap_or_else(|| CacheLine::initial(line))
     }
 
     /// Begins a read; `false`: it has to wait.
@@ -43,7 +43,7 @@ impl Pair {
     }
 
     /// Begins a write; `false`: it has to wait.
-    pub fn write(&mut self, line: LineAddr, data: Line, enables: u64) -> bool {
+    pub fn write(&mut self, line: LineAddr, data: CacheLine, enables: u64) -> bool {
         let mut value = self.expected(line);
         value.merge(&data, enables);
         let Some((_, msg)) = self.host.write(0, line, data, enables, value) else { return false };
@@ -51,7 +51,7 @@ impl Pair {
         self.send(msg)
     }
 
-    fn send(&mut self, msg: Msg<Line>) -> bool {
+    fn send(&mut self, msg: Msg<CacheLine>) -> bool {
         let channel = match msg {
             Msg::M2sReq { .. } => 0,
             Msg::M2sRwd { .. } => 1,
@@ -68,7 +68,7 @@ impl Pair {
         let Some(&channel) = full.get(choice % full.len().max(1)) else { return false };
         let msg = self.channels[channel].pop_front().expect("a message");
         if channel < 2 {
-            let mut out = Out::default();
+            let mut out = AgentOutput::default();
             self.device.take(&self.config, 0, msg, 0, &mut out);
             assert!(out.events.is_empty(), "{}", out.events[0]);
             out.sends.into_iter().for_each(|(_, answer)| assert!(self.send(answer)));
@@ -104,7 +104,7 @@ proptest! {
                 if choice < 4 && pair.deliver(choice) {
                     continue;
                 }
-                let is_begun = if is_write { pair.write(line, Line::of([byte; 64]), enables) } else { pair.read(line) };
+                let is_begun = if is_write { pair.write(line, CacheLine::of([byte; 64]), enables) } else { pair.read(line) };
                 if is_begun {
                     break;
                 }
@@ -120,11 +120,11 @@ proptest! {
 fn a_read_that_does_not_wait_sees_the_old_value() {
     let (mut writer, mut reader) = (Host::new(), Host::new());
     let (mut device, config, line) = (HdmH::new(), CoherenceConfig::default(), LineAddr(7));
-    let value = Line::of([9; 64]);
+    let value = CacheLine::of([9; 64]);
     let (_, write) = writer.write(0, line, value, WHOLE_LINE, value).expect("it may");
     let (_, read) = reader.read(0, line, value).expect("it does not know of the write");
-    assert!(writer.read::<Line>(0, line, value).is_none(), "the host of the write waits");
-    let mut out = Out::default();
+    assert!(writer.read::<CacheLine>(0, line, value).is_none(), "the host of the write waits");
+    let mut out = AgentOutput::default();
     for msg in [read, write] {
         device.take(&config, 0, msg, 0, &mut out);
     }
@@ -133,12 +133,12 @@ fn a_read_that_does_not_wait_sees_the_old_value() {
     assert_ne!(data, Some(open.note));
 }
 
-fn ndr(opcode: NdrOpcode, tag: u16) -> Msg<Line> {
+fn ndr(opcode: NdrOpcode, tag: u16) -> Msg<CacheLine> {
     Msg::S2mNdr { opcode, meta_field: MetaField::NoOp, meta: MetaValue::Invalid, tag, devload: DevLoad(0) }
 }
 
-fn drs(tag: u16) -> Msg<Line> {
-    let (opcode, data) = (DrsOpcode::MemData, Line::of([1; 64]));
+fn drs(tag: u16) -> Msg<CacheLine> {
+    let (opcode, data) = (DrsOpcode::MemData, CacheLine::of([1; 64]));
     Msg::S2mDrs { opcode, meta_field: MetaField::NoOp, meta: MetaValue::Invalid, tag, data, devload: DevLoad(0) }
 }
 
@@ -146,8 +146,8 @@ fn drs(tag: u16) -> Msg<Line> {
 #[test]
 fn answers_without_a_request_are_refused() {
     let mut host = Host::new();
-    let value = Line::of([0; 64]);
-    let (read, _) = host.read::<Line>(0, LineAddr(1), value).expect("it may");
+    let value = CacheLine::of([0; 64]);
+    let (read, _) = host.read::<CacheLine>(0, LineAddr(1), value).expect("it may");
     let (write, msg) = host.write(0, LineAddr(2), value, 0xff, value).expect("it may");
     assert_eq!((read, write), (0, 1));
     let cases = [
@@ -161,16 +161,16 @@ fn answers_without_a_request_are_refused() {
     for (port, msg, refusal, rule) in cases {
         let before = host.clone();
         assert_eq!(host.answer(port, msg), Err(refusal));
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         host.take(&CoherenceConfig::default(), port, msg, 0, &mut out);
         assert_eq!(out.events.iter().map(|event| event.rule).collect::<Vec<_>>(), [rule]);
         assert_eq!(host, before);
     }
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     host.take(&CoherenceConfig::default(), 0, drs(read), 0, &mut out);
     host.take(&CoherenceConfig::default(), 0, ndr(NdrOpcode::Cmp, write), 0, &mut out);
-    assert!(out.events.is_empty() && Agent::<Line>::is_idle(&host));
-    let (line, value) = (LineAddr(1), Line::of([1; 64]));
+    assert!(out.events.is_empty() && Agent::<CacheLine>::is_idle(&host));
+    let (line, value) = (LineAddr(1), CacheLine::of([1; 64]));
     let seen = [Effect::Used { line, value, current: false }, Effect::Done(line), Effect::Done(LineAddr(2))];
     assert_eq!(out.effects, seen);
 }
@@ -179,13 +179,13 @@ fn answers_without_a_request_are_refused() {
 #[test]
 fn all_tags_are_used_and_no_tag_twice() {
     let mut host = Host::new();
-    let value = Line::of([0; 64]);
+    let value = CacheLine::of([0; 64]);
     for n in 0..1 << 16 {
-        let (tag, _) = host.read::<Line>(0, LineAddr(n), value).expect("a tag is free");
+        let (tag, _) = host.read::<CacheLine>(0, LineAddr(n), value).expect("a tag is free");
         assert_eq!(u64::from(tag), n);
     }
     assert_eq!(host.free_tags(), 0);
-    assert!(host.read::<Line>(0, LineAddr(1 << 16), value).is_none());
+    assert!(host.read::<CacheLine>(0, LineAddr(1 << 16), value).is_none());
     assert!(host.write(0, LineAddr(1 << 16), value, WHOLE_LINE, value).is_none());
     let (OpenAccess { line, .. }, _) = host.answer(0, drs(0x1234)).expect("an answer");
     assert_eq!((line, host.free_tags()), (LineAddr(0x1234), 1));

@@ -1,10 +1,10 @@
 //! Channels of a hop: credits of their own, what passes what is stuck, what stays behind.
 
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
+use scalepool::coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool::coherence::message::{Class, Dir, Msg};
 use scalepool::coherence::monitor::CreditWatch;
-use scalepool::coherence::passing::{Channel, Lane, LaneFault, must_pass};
+use scalepool::coherence::passing::{CoherenceChannel, Lane, LaneFault, must_pass};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode,
     M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -18,9 +18,9 @@ pub const CLASSES: [Class; 12] = {
 };
 
 /// A message of each class, none of which must stay behind another.
-pub fn message(class: Class) -> Msg<Line> {
+pub fn message(class: Class) -> Msg<CacheLine> {
     let (line, data, meta_field, meta, snp) =
-        (X, Line::of([1; 64]), MetaField::NoOp, MetaValue::Invalid, SnpType::NoOp);
+        (X, CacheLine::of([1; 64]), MetaField::NoOp, MetaValue::Invalid, SnpType::NoOp);
     let (tag, devload, enables) = (1, DevLoad(0), WHOLE_LINE);
     match class {
         Class::D2hReq => Msg::D2hReq { opcode: D2hReqOpcode::RdShared, line, cqid: 1 },
@@ -39,7 +39,7 @@ pub fn message(class: Class) -> Msg<Line> {
 }
 
 fn send(lane: &mut Lane, class: Class) -> bool {
-    lane.send(Channel::Own(class), Some(message(class)))
+    lane.send(CoherenceChannel::Own(class), Some(message(class)))
 }
 
 fn rules(lane: &Lane) -> Vec<&'static str> {
@@ -47,9 +47,14 @@ fn rules(lane: &Lane) -> Vec<&'static str> {
 }
 
 /// `earlier` is stuck, then `later` comes: whether it arrives, and what the watch says.
-fn past(earlier: Channel, later: Channel, fabric: bool, fault: Option<LaneFault>) -> (bool, Vec<&'static str>) {
+fn past(
+    earlier: CoherenceChannel,
+    later: CoherenceChannel,
+    fabric: bool,
+    fault: Option<LaneFault>,
+) -> (bool, Vec<&'static str>) {
     let of = |channel| match channel {
-        Channel::Own(class) | Channel::Peer(class) => Some(message(class)),
+        CoherenceChannel::Own(class) | CoherenceChannel::Peer(class) => Some(message(class)),
         _ => None,
     };
     let mut lane = Lane::new(4, fabric, fault);
@@ -62,8 +67,13 @@ fn past(earlier: Channel, later: Channel, fabric: bool, fault: Option<LaneFault>
 fn passes(rule: &str, fabric: bool) -> usize {
     let mut pairs = 0;
     for (later, earlier) in CLASSES.iter().flat_map(|l| CLASSES.iter().map(move |e| (*l, *e))) {
-        if later.dir() == earlier.dir() && must_pass(Channel::Own(later), Channel::Own(earlier), fabric) == Some(rule) {
-            assert_eq!(past(Channel::Own(earlier), Channel::Own(later), fabric, None), (true, vec![]));
+        if later.dir() == earlier.dir()
+            && must_pass(CoherenceChannel::Own(later), CoherenceChannel::Own(earlier), fabric) == Some(rule)
+        {
+            assert_eq!(
+                past(CoherenceChannel::Own(earlier), CoherenceChannel::Own(later), fabric, None),
+                (true, vec![])
+            );
             pairs += 1;
         }
     }
@@ -74,9 +84,14 @@ fn passes(rule: &str, fabric: bool) -> usize {
 fn is_held(rule: &'static str, fabric: bool) {
     let mut pairs = 0;
     for (later, earlier) in CLASSES.iter().flat_map(|l| CLASSES.iter().map(move |e| (*l, *e))) {
-        if later.dir() == earlier.dir() && must_pass(Channel::Own(later), Channel::Own(earlier), fabric) == Some(rule) {
+        if later.dir() == earlier.dir()
+            && must_pass(CoherenceChannel::Own(later), CoherenceChannel::Own(earlier), fabric) == Some(rule)
+        {
             let fault = Some(LaneFault::InOrder);
-            assert_eq!(past(Channel::Own(earlier), Channel::Own(later), fabric, fault), (false, vec![rule]));
+            assert_eq!(
+                past(CoherenceChannel::Own(earlier), CoherenceChannel::Own(later), fabric, fault),
+                (false, vec![rule])
+            );
             pairs += 1;
         }
     }
@@ -91,7 +106,7 @@ fn starves(class: Class, fault: Option<LaneFault>) -> (bool, Vec<&'static str>) 
     assert!(send(&mut lane, others[0]) && send(&mut lane, class));
     for n in 1..100 {
         send(&mut lane, others[n % others.len()]);
-        if lane.deliver(&config, &[]).is_some_and(|(c, _)| c == Channel::Own(class)) {
+        if lane.deliver(&config, &[]).is_some_and(|(c, _)| c == CoherenceChannel::Own(class)) {
             return (true, rules(&lane));
         }
     }
@@ -99,30 +114,34 @@ fn starves(class: Class, fault: Option<LaneFault>) -> (bool, Vec<&'static str>) 
 }
 
 /// Two messages that keep their order, the earlier one first: the events of a hop that lets them pass.
-fn reordered(earlier: Msg<Line>, later: Msg<Line>, fault: Option<LaneFault>) -> (Vec<Msg<Line>>, Vec<&'static str>) {
+fn reordered(
+    earlier: Msg<CacheLine>,
+    later: Msg<CacheLine>,
+    fault: Option<LaneFault>,
+) -> (Vec<Msg<CacheLine>>, Vec<&'static str>) {
     let config = CoherenceConfig::default();
     let mut lane = Lane::new(4, false, fault);
     for msg in [earlier, later] {
-        assert!(lane.send(Channel::Own(msg.class()), Some(msg)));
+        assert!(lane.send(CoherenceChannel::Own(msg.class()), Some(msg)));
     }
     let order = (0..2).filter_map(|_| lane.deliver(&config, &[])).filter_map(|(_, m)| m).collect();
     (order, rules(&lane))
 }
 
-fn ndr(opcode: NdrOpcode) -> Msg<Line> {
+fn ndr(opcode: NdrOpcode) -> Msg<CacheLine> {
     let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
     Msg::S2mNdr { opcode, meta_field, meta, tag: 1, devload: DevLoad(0) }
 }
 
-fn req(opcode: M2sReqOpcode) -> Msg<Line> {
+fn req(opcode: M2sReqOpcode) -> Msg<CacheLine> {
     let (snp, meta_field, meta) = (SnpType::NoOp, MetaField::NoOp, MetaValue::Invalid);
     Msg::M2sReq { opcode, snp, meta_field, meta, line: X, tag: 1 }
 }
 
 #[test]
 fn coh_chn_01_p() {
-    let channels = Channel::of(true);
-    assert_eq!((Channel::of(false).len(), channels.len()), (12, 18), "direct peers: six more");
+    let channels = CoherenceChannel::of(true);
+    assert_eq!((CoherenceChannel::of(false).len(), channels.len()), (12, 18), "direct peers: six more");
     // Each channel in turn is stuck with all of its credits used; all others of its direction still move.
     for &stuck in &channels {
         let mut lane = Lane::new(2, true, None);
@@ -138,12 +157,12 @@ fn coh_chn_01_p() {
 #[test]
 fn coh_chn_01_n() {
     let mut lane = Lane::new(4, false, Some(LaneFault::SharedPool));
-    while lane.send(Channel::Own(Class::M2sReq), None) {}
+    while lane.send(CoherenceChannel::Own(Class::M2sReq), None) {}
     let before = lane.events.len();
-    assert!(!lane.send(Channel::Own(Class::M2sRwd), None));
+    assert!(!lane.send(CoherenceChannel::Own(Class::M2sRwd), None));
     assert_eq!((rules(&lane)[before..].to_vec(), lane.events[before].at.as_str()), (vec!["COH-CHN-01"], "Own(M2sRwd)"));
     // A stuck class of the own device must not hold one of a peer.
-    let (own, peer) = (Channel::Own(Class::S2mNdr), Channel::Peer(Class::M2sReq));
+    let (own, peer) = (CoherenceChannel::Own(Class::S2mNdr), CoherenceChannel::Peer(Class::M2sReq));
     assert_eq!(past(peer, own, true, Some(LaneFault::InOrder)), (false, vec!["COH-CHN-01"]));
 }
 
@@ -155,7 +174,7 @@ fn coh_inv_11_p() {
         for class in CLASSES.into_iter().filter(|c| c.dir() == Dir::Down) {
             send(&mut lane, class);
         }
-        let stuck = [Channel::Own(CLASSES[n % 12])];
+        let stuck = [CoherenceChannel::Own(CLASSES[n % 12])];
         lane.deliver(&config, &stuck);
     }
     while lane.deliver(&config, &[]).is_some() {}
@@ -210,7 +229,7 @@ fn coh_dlk_03_p() {
 
 #[test]
 fn coh_dlk_03_n() {
-    let fault = Some(LaneFault::Starves(Channel::Own(Class::D2hReq)));
+    let fault = Some(LaneFault::Starves(CoherenceChannel::Own(Class::D2hReq)));
     assert_eq!(starves(Class::D2hReq, fault), (false, vec!["COH-DLK-03"]));
 }
 
@@ -223,7 +242,7 @@ fn coh_dlk_04_p() {
 
 #[test]
 fn coh_dlk_04_n() {
-    let fault = Some(LaneFault::Starves(Channel::Own(Class::M2sReq)));
+    let fault = Some(LaneFault::Starves(CoherenceChannel::Own(Class::M2sReq)));
     assert_eq!(starves(Class::M2sReq, fault), (false, vec!["COH-DLK-04"]));
     let (fwd, read) = (req(M2sReqOpcode::MemRdFwd), req(M2sReqOpcode::MemRd));
     assert_eq!(reordered(fwd, read, Some(LaneFault::PassesAll)), (vec![read, fwd], vec!["COH-DLK-04"]));
@@ -268,8 +287,16 @@ fn coh_dlk_07_n() {
 #[test]
 fn coh_dlk_16_p() {
     for class in CLASSES {
-        assert_eq!(past(Channel::Io, Channel::Own(class), false, None), (true, vec![]), "{class:?} past CXL.io");
-        assert_eq!(past(Channel::Own(class), Channel::UioCompletion, false, None), (true, vec![]), "{class:?}");
+        assert_eq!(
+            past(CoherenceChannel::Io, CoherenceChannel::Own(class), false, None),
+            (true, vec![]),
+            "{class:?} past CXL.io"
+        );
+        assert_eq!(
+            past(CoherenceChannel::Own(class), CoherenceChannel::UioCompletion, false, None),
+            (true, vec![]),
+            "{class:?}"
+        );
     }
 }
 
@@ -277,7 +304,10 @@ fn coh_dlk_16_p() {
 fn coh_dlk_16_n() {
     let fault = Some(LaneFault::InOrder);
     for class in CLASSES {
-        assert_eq!(past(Channel::Io, Channel::Own(class), false, fault), (false, vec!["COH-DLK-16"]));
-        assert_eq!(past(Channel::Own(class), Channel::UioCompletion, false, fault), (false, vec!["COH-DLK-16"]));
+        assert_eq!(past(CoherenceChannel::Io, CoherenceChannel::Own(class), false, fault), (false, vec!["COH-DLK-16"]));
+        assert_eq!(
+            past(CoherenceChannel::Own(class), CoherenceChannel::UioCompletion, false, fault),
+            (false, vec!["COH-DLK-16"])
+        );
     }
 }

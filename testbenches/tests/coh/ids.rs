@@ -1,18 +1,18 @@
 //! Sets of ports and agents, beside sets of the standard library.
 
 use proptest::prelude::*;
-use scalepool::coherence::ids::{IdSet, MOST_PORTS, Port};
+use scalepool::coherence::ids::{AgentPort, IdSet, MOST_PORTS};
 use scalepool::proof::explore::fingerprint::fingerprint;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-type Known = BTreeSet<Port>;
+type Known = BTreeSet<AgentPort>;
 
-fn id() -> impl Strategy<Value = Port> {
-    prop_oneof![0..64_u16, 60..70_u16, 0..MOST_PORTS as Port, Just(MOST_PORTS as Port), Just(Port::MAX)]
+fn id() -> impl Strategy<Value = AgentPort> {
+    prop_oneof![0..64_u16, 60..70_u16, 0..MOST_PORTS as AgentPort, Just(MOST_PORTS as AgentPort), Just(AgentPort::MAX)]
 }
 
-fn ids() -> impl Strategy<Value = Vec<Port>> {
+fn ids() -> impl Strategy<Value = Vec<AgentPort>> {
     prop::collection::vec(id(), 0..40)
 }
 

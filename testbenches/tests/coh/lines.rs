@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use scalepool::coherence::content::LineAddr;
-use scalepool::coherence::lines::{FEW, Lines};
+use scalepool::coherence::lines::{FEW, LineMap};
 use scalepool::proof::explore::fingerprint::fingerprint;
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ proptest! {
     /// equal entries are equal whether they have ever been many or not.
     #[test]
     fn they_are_a_map(steps in prop::collection::vec((0..3 * FEW as u64, 0..6_u8), 0..200)) {
-        let (mut lines, mut known) = (Lines::<Entry>::default(), BTreeMap::new());
+        let (mut lines, mut known) = (LineMap::<Entry>::default(), BTreeMap::new());
         for (line, value) in steps {
             let line = LineAddr(line);
             if value == 5 {
@@ -42,7 +42,7 @@ proptest! {
         }
         prop_assert!(lines.iter().copied().eq(known.iter().map(|(line, value)| (*line, *value))));
         prop_assert_eq!((lines.len(), lines.is_empty()), (known.len(), known.is_empty()));
-        let mut same = Lines::<Entry>::default();
+        let mut same = LineMap::<Entry>::default();
         for (line, value) in known.iter().rev() {
             let at = same.place(*line, |line| (line, *value));
             prop_assert_eq!(same[at].0, *line);

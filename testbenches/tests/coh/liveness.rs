@@ -1,9 +1,11 @@
 //! What never ends: a line that two agents take from each other for ever, and a load that nobody serves.
 
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
-use scalepool::coherence::event::Event;
-use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::explore::{Awaited, Fairness, Limits, Report, Step, System, Violation, Wait, named, search};
+use scalepool::coherence::event::CoherenceEvent;
+use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::explore::{
+    AgentWait, Awaited, ChartStep, Counterexample, ExplorationReport, ExploredSystem, Fairness, Limits, named, search,
+};
 use scalepool::proof::flows::{FlowError, play};
 use scalepool::proof::litmus::parse;
 
@@ -35,7 +37,7 @@ enum Move {
     Store,
 }
 
-impl System for Swap {
+impl ExploredSystem for Swap {
     type Move = Move;
 
     fn columns(&self) -> Vec<String> {
@@ -65,26 +67,26 @@ impl System for Swap {
         (mv == Move::Store) as u128 * 2 + self.holder as u128
     }
 
-    fn waits(&self, out: &mut Vec<Wait>) {
+    fn waits(&self, out: &mut Vec<AgentWait>) {
         let waits = (0..2).filter(|&agent| !self.done[agent]);
-        out.extend(waits.map(|agent| Wait { agent, awaited: Awaited::Store, line: None }));
+        out.extend(waits.map(|agent| AgentWait { agent, awaited: Awaited::Store, line: None }));
     }
 
-    fn apply(&mut self, mv: Move, _events: &mut Vec<Event>) {
+    fn apply(&mut self, mv: Move, _events: &mut Vec<CoherenceEvent>) {
         match mv {
             Move::Take => self.holder = 1 - self.holder,
             Move::Store => self.done[self.holder] = true,
         }
     }
 
-    fn describe(&self, mv: Move) -> Step {
+    fn describe(&self, mv: Move) -> ChartStep {
         match mv {
-            Move::Take => Step::Act { agent: 1 - self.holder, text: "takes the line".into(), sent: Vec::new() },
-            Move::Store => Step::Act { agent: self.holder, text: "Store".into(), sent: Vec::new() },
+            Move::Take => ChartStep::Act { agent: 1 - self.holder, text: "takes the line".into(), sent: Vec::new() },
+            Move::Store => ChartStep::Act { agent: self.holder, text: "Store".into(), sent: Vec::new() },
         }
     }
 
-    fn check(&self, _events: &mut Vec<Event>) {}
+    fn check(&self, _events: &mut Vec<CoherenceEvent>) {}
 
     fn is_idle(&self) -> bool {
         // The old question, whether something can move, is always answered with yes.
@@ -92,13 +94,13 @@ impl System for Swap {
     }
 }
 
-fn swap(may_store: Chance) -> (Swap, Report) {
+fn swap(may_store: Chance) -> (Swap, ExplorationReport) {
     let start = Swap { done: [false; 2], holder: 0, may_store };
     let report = search(&start, Limits::default());
     (start, report)
 }
 
-fn broken(report: Report) -> Violation {
+fn broken(report: ExplorationReport) -> Counterexample {
     report.violation.expect("something that never ends")
 }
 
@@ -154,13 +156,13 @@ fn a_load_without_bytes_is_found() {
     let mut case = parse(text).expect("a case");
     let served = case.explore().expect("it is explored");
     assert!(served.violation.is_none() && served.outcomes.iter().all(|o| o.letters != "IE"), "{:?}", served.outcomes);
-    case.config.mutant = Some(Mutant::BytesNotAsked);
+    case.config.mutant = Some(CoherenceMutant::BytesNotAsked);
     // A program has nothing else to do: no way leads to an end.
     let violation = case.explore().expect("it is explored").violation.expect("a program that is stuck");
     assert_eq!((violation.event.rule, violation.repeats), ("COH-INV-09", Some(violation.steps.len())));
     assert!(violation.chart().text().contains("--- nothing more happens ---"));
     // A free host may store, write back and ask again, without bytes as before: the load waits all the time.
-    let mutant = Some(Mutant::BytesNotAsked);
+    let mutant = Some(CoherenceMutant::BytesNotAsked);
     let config = CoherenceConfig { mutant, without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
     let start = (named::find("hdm-db-2-loads").expect("an exploration").start)(config);
     let violation = broken(start.search(Limits::default(), &mut |_| ()));

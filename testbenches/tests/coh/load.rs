@@ -4,26 +4,26 @@ use super::mem_bench::*;
 use super::mem_explore::{clean, explore};
 use super::names::names;
 use super::scenarios::{self, count, settings, sound};
-use scalepool::coherence::agent::Out;
+use scalepool::coherence::agent::AgentOutput;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{Line, LineAddr};
-use scalepool::coherence::mem::load::{Parts, Share, Steps, Throttle, of_depth};
+use scalepool::coherence::content::{CacheLine, LineAddr};
+use scalepool::coherence::mem::load::{DevLoadParts, Share, Steps, Throttle, of_depth};
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostReq};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
-use scalepool::proof::systems::menu::Act;
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request};
+use scalepool::proof::systems::menu::ProgramOperation;
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, SnpType};
 
 /// DevLoad of an answer of a device with `open` back-invalidates under way.
 fn told(config: &CoherenceConfig, open: u64) -> DevLoad {
-    let mut dcoh = Dcoh::<Line>::new(config, 2);
+    let mut dcoh = Dcoh::<CacheLine>::new(config, 2);
     for line in (0..open).map(|l| LineAddr(100 + l)) {
         dcoh.preset(line, bytes(0), Holders::Owner(0));
-        dcoh.issue(config, line, DeviceOp::ReadOwn, &mut Out::default());
+        dcoh.issue(config, line, DeviceOp::ReadOwn, &mut AgentOutput::default());
     }
     let out = give(&mut dcoh, config, 0, m2s(M2sReqOpcode::MemRd, None, SnpType::NoOp));
     let load = |m: &M| match m {
@@ -50,20 +50,20 @@ fn coh_qos_02_p() {
         }
     }
     for (internal, egress) in loads().flat_map(|i| loads().map(move |e| (i, e))) {
-        let parts = Parts { internal, egress, reduction: DevLoad(0) };
+        let parts = DevLoadParts { internal, egress, reduction: DevLoad(0) };
         assert_eq!((parts.reported().0, parts.check(parts.reported())), (internal.0.max(egress.0), None));
     }
 }
 
 #[test]
 fn coh_qos_02_n() {
-    let parts = Parts { internal: DevLoad(1), egress: DevLoad(3), reduction: DevLoad(2) };
+    let parts = DevLoadParts { internal: DevLoad(1), egress: DevLoad(3), reduction: DevLoad(2) };
     for said in [0, 1, 2] {
         assert_eq!(parts.check(DevLoad(said)).map(|e| e.rule), Some("COH-QOS-02"), "lower than the maximum");
     }
     // A device whose reduced throughput is not told: what it says is judged by what it is.
     let config = with(MemConfig { devload: [1, 3, 5], ..MemConfig::default() });
-    let hidden = Parts { internal: told(&config, 1), egress: DevLoad(0), reduction: DevLoad(2) };
+    let hidden = DevLoadParts { internal: told(&config, 1), egress: DevLoad(0), reduction: DevLoad(2) };
     assert_eq!(hidden.check(told(&config, 1)).map(|e| e.rule), Some("COH-QOS-02"));
 }
 
@@ -109,8 +109,13 @@ fn coh_qos_04_p() {
     // The same outcomes whatever is told.
     let outcomes = |mem: MemConfig| {
         let programs = vec![
-            vec![Act::Mem(HostReq::RD_ANY), Act::Store],
-            vec![Act::Mem(HostReq::RD_SHARED), Act::Load, Act::Mem(HostReq::INV), Act::Store],
+            vec![ProgramOperation::Mem(HostReq::RD_ANY), ProgramOperation::Store],
+            vec![
+                ProgramOperation::Mem(HostReq::RD_SHARED),
+                ProgramOperation::Load,
+                ProgramOperation::Mem(HostReq::INV),
+                ProgramOperation::Store,
+            ],
         ];
         let setup = Setup { programs, ..Setup::core(with(mem), 2) };
         clean("load", &mem_system(setup).begin()).outcomes
@@ -124,14 +129,14 @@ fn coh_qos_04_p() {
 #[test]
 fn coh_qos_04_n() {
     let mem = MemConfig { throughput_reduction: 2, ..MemConfig::default() };
-    let config = CoherenceConfig { mutant: Some(Mutant::LoadSkipsSnoops), ..with(mem) };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::LoadSkipsSnoops), ..with(mem) };
     let setup = Setup::core(config, 2);
     names(&mem_system(setup.clone()), "COH-QOS-04");
     let start = mem_system(Setup { orders: false, ..setup });
     let found = explore("LoadSkipsSnoops", &start).violation.expect("it is found");
     assert!(["COH-INV-01", "COH-INV-02", "COH-INV-04"].contains(&found.event.rule), "{}", found.event);
     // Not loaded, the same device is right: coherence depends on the load.
-    let config = CoherenceConfig { mutant: Some(Mutant::LoadSkipsSnoops), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::LoadSkipsSnoops), ..CoherenceConfig::default() };
     clean("light", &mem_system(Setup::core(config, 2)));
 }
 
@@ -149,11 +154,12 @@ const WALK: [&str; 6] = [
 const HEED: [&str; 4] = ["throttle=on", "throttle.normal=50", "throttle.severe=50", "throttle.window=500"];
 
 /// M2S Req of the host that leave in [0, 2000), [4000, 6000) and [10000, 12000), and the report.
-fn rates(more: &[&str]) -> ([usize; 3], Report) {
+fn rates(more: &[&str]) -> ([usize; 3], ScenarioReport) {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("trace.jsonl");
     let set = settings(&[&WALK[..], more].concat());
-    let mut request = Request { scenario: "hdm-db-share".into(), seed: 3, threads: 1, set, ..Request::default() };
+    let mut request =
+        ScenarioRequest { scenario: "hdm-db-share".into(), seed: 3, threads: 1, set, ..ScenarioRequest::default() };
     request.outputs.trace = Some(path.clone());
     let report = scenario::run(&request, &mut |_| ()).expect("it runs");
     assert!(report.violations.is_empty(), "{:?}", report.violations.first());

@@ -7,17 +7,17 @@ use super::names::takes_and;
 use super::scenarios::{count, run, settings, sound};
 use super::stress::{runs, soak};
 use super::topology::trace;
-use scalepool::coherence::agent::{Agent, Out};
+use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
-use scalepool::coherence::ids::{IdSet, MOST_PORTS, Port};
+use scalepool::coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
+use scalepool::coherence::ids::{AgentPort, IdSet, MOST_PORTS};
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{Dcoh, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir, Msg};
 use scalepool::coherence::monitor::{DcohStep, DcohWatch};
-use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::stress::{Protocol, Stress};
+use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::stress::{Stress, StressProtocol};
 use scalepool::system::coherence::{HOME_PID, MOST_FABRIC_HOLDERS, holder_pid};
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, M2sReqOpcode, MetaValue, SnpType};
 use serde_json::Value;
@@ -26,40 +26,41 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// A device and its hosts, between which every message arrives in the order of sending.
 struct Star {
     config: CoherenceConfig,
-    hosts: Vec<MemHost<Line>>,
-    dcoh: Dcoh<Line>,
+    hosts: Vec<MemHost<CacheLine>>,
+    dcoh: Dcoh<CacheLine>,
     /// Hosts that were asked for the line, in the order in which they were.
-    asked: Vec<Port>,
+    asked: Vec<AgentPort>,
 }
 
 impl Star {
     fn new(config: CoherenceConfig, hosts: usize) -> Self {
-        let (dcoh, hosts) = (Dcoh::new(&config, hosts as Port), (0..hosts as Port).map(MemHost::new).collect());
+        let (dcoh, hosts) =
+            (Dcoh::new(&config, hosts as AgentPort), (0..hosts as AgentPort).map(MemHost::new).collect());
         Self { config, hosts, dcoh, asked: Vec::new() }
     }
 
     /// A host asks, and every message that follows arrives; a store that waits is made.
     fn ask(&mut self, host: usize, line: LineAddr, req: HostReq, want: HostAccess) {
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         self.hosts[host].issue(line, req, want, &mut out);
         let mut under_way: VecDeque<_> = out.sends.drain(..).map(|(_, msg)| (host, msg)).collect();
         while let Some((host, msg)) = under_way.pop_front() {
             let to_host = msg.class().dir() == Dir::Up;
             if msg.class() == Class::S2mBisnp {
-                self.asked.push(host as Port);
+                self.asked.push(host as AgentPort);
             }
             if to_host {
                 self.hosts[host].take(&self.config, 0, msg, 0, &mut out);
                 if self.hosts[host].due(line).stores() {
-                    self.hosts[host].store(&self.config, line, Line::of([host as u8; 64]), WHOLE_LINE, &mut out);
+                    self.hosts[host].store(&self.config, line, CacheLine::of([host as u8; 64]), WHOLE_LINE, &mut out);
                 }
             } else {
                 // What the monitor keeps is a copy of the whole device: it sees one step in 64, and those that ask hosts.
                 let asks = matches!(msg, Msg::M2sReq { snp: SnpType::SnpInv, .. });
                 let before = (asks || host % 64 == 0).then(|| self.dcoh.clone());
-                self.dcoh.take(&self.config, host as Port, msg, 0, &mut out);
+                self.dcoh.take(&self.config, host as AgentPort, msg, 0, &mut out);
                 if let Some(before) = before {
-                    let (step, mut events) = (DcohStep::Took(host as Port, msg), Vec::new());
+                    let (step, mut events) = (DcohStep::Took(host as AgentPort, msg), Vec::new());
                     let watch = DcohWatch { before: &before, out: &out, after: &self.dcoh, peers: &IdSet::EMPTY };
                     watch.check(&self.config, &step, &mut events);
                     assert!(events.is_empty(), "{}", events[0]);
@@ -77,7 +78,7 @@ impl Star {
 fn a_line_is_taken_back_from_four_thousand_hosts() {
     let mut star = Star::new(CoherenceConfig::default(), MOST_PORTS);
     (0..MOST_PORTS).for_each(|host| star.ask(host, X, HostReq::RD_SHARED, HostAccess::Load));
-    let all: IdSet = (0..MOST_PORTS as Port).collect();
+    let all: IdSet = (0..MOST_PORTS as AgentPort).collect();
     assert_eq!((star.dcoh.holders(X), star.asked.len()), (Some(Holders::Shared(all.clone())), 0));
     star.ask(4_000, X, HostReq::INV, HostAccess::Store);
     assert!(
@@ -90,7 +91,7 @@ fn a_line_is_taken_back_from_four_thousand_hosts() {
     star.asked.clear();
     star.ask(70, X, HostReq::RD_SHARED, HostAccess::Load);
     assert_eq!(star.asked, [4_000]);
-    assert_eq!(star.hosts[70].copy(X).data, Some(Line::of([4_000_u16 as u8; 64])));
+    assert_eq!(star.hosts[70].copy(X).data, Some(CacheLine::of([4_000_u16 as u8; 64])));
     assert_eq!(star.dcoh.holders(X), Some(Holders::Shared([70, 4_000].into_iter().collect())));
     assert!(star.dcoh.is_idle() && star.hosts.iter().all(Agent::is_idle));
 }
@@ -100,15 +101,15 @@ fn a_line_is_taken_back_from_four_thousand_hosts() {
 fn the_monitor_of_a_device_names_hosts_above_64() {
     let holders = || Holders::Shared([70, 80, 300].into_iter().collect());
     let device = |config: &CoherenceConfig| {
-        let mut dcoh = Dcoh::<Line>::new(config, 400);
-        dcoh.preset(X, Line::of([0; 64]), holders());
+        let mut dcoh = Dcoh::<CacheLine>::new(config, 400);
+        dcoh.preset(X, CacheLine::of([0; 64]), holders());
         dcoh
     };
     let own = m2s(M2sReqOpcode::MemInv, Some(MetaValue::Any), SnpType::SnpInv);
     let config = CoherenceConfig::default();
     assert_eq!(takes_and(&config, &device(&config), (399, own), |_, _| ()), <[&str; 0]>::default());
-    let skips = CoherenceConfig { mutant: Some(Mutant::HolderSkipped), ..config.clone() };
-    let (before, mut after, mut out) = (device(&skips), device(&skips), Out::default());
+    let skips = CoherenceConfig { mutant: Some(CoherenceMutant::HolderSkipped), ..config.clone() };
+    let (before, mut after, mut out) = (device(&skips), device(&skips), AgentOutput::default());
     after.take(&skips, 399, own, 0, &mut out);
     let (step, mut events) = (DcohStep::Took(399, own), Vec::new());
     DcohWatch { before: &before, out: &out, after: &after, peers: &IdSet::one(70) }.check(&skips, &step, &mut events);
@@ -116,11 +117,11 @@ fn the_monitor_of_a_device_names_hosts_above_64() {
     assert_eq!(found, [("COH-MHO-01", true), ("COH-P2P-01", true)], "{events:?}");
     // Host 79 was asked nothing, host 80 was.
     let mut dcoh = device(&config);
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     dcoh.take(&config, 399, own, 0, &mut out);
     assert_eq!(labels(&out), ["BISnpInv"; 3]);
     for (host, rules) in [(79, &["COH-IDS-01"][..]), (80, &[])] {
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         dcoh.take(&config, host, birsp(BirspOpcode::BIRspI, 0), 0, &mut out);
         assert_eq!(out.events.iter().map(|e| e.rule).collect::<Vec<_>>(), rules, "host {host}");
     }
@@ -129,11 +130,11 @@ fn the_monitor_of_a_device_names_hosts_above_64() {
 /// The random tester with its monitors, with lines that share one set of the snoop filter and with one that holds all.
 #[test]
 fn stress_of_many_hosts() {
-    let sum = runs(&[65, 130, 300].map(Protocol::HdmDb), 6, 9_000 * soak());
+    let sum = runs(&[65, 130, 300].map(StressProtocol::HdmDb), 6, 9_000 * soak());
     assert!(sum.operations >= 9_000);
     // A holder that is not asked is seen, whoever it is.
-    let mut stress = Stress::new(Protocol::HdmDb(130), 1, 60_000);
-    stress.config.mutant = Some(Mutant::HolderSkipped);
+    let mut stress = Stress::new(StressProtocol::HdmDb(130), 1, 60_000);
+    stress.config.mutant = Some(CoherenceMutant::HolderSkipped);
     let failure = stress.run().expect_err("a holder is not asked");
     assert!(failure.event.rule.starts_with("COH-INV-"), "{failure}");
 }

@@ -1,13 +1,13 @@
 //! Single agents of CXL.mem under single messages: what the rule tests are made of.
 
-use scalepool::coherence::agent::{Accept, Agent, Out};
+use scalepool::coherence::agent::{Accept, Agent, AgentOutput};
 use scalepool::coherence::bias::{Bias, BiasDevice, BiasHost};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
-use scalepool::coherence::ids::{IdSet, Port};
+use scalepool::coherence::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
+use scalepool::coherence::ids::{AgentPort, IdSet};
 use scalepool::coherence::mem::options::{MemConfig, NoRange};
 use scalepool::coherence::mem::tables::{
-    self, ANSWER_ROWS, Copy4, DeviceAfter, HDM_H_ROWS, ISSUE_ROWS, REQ_ROWS, RWD_ROWS, Record, Region,
+    self, ANSWER_ROWS, Copy4, DeviceAfter, DirectoryRecord, HDM_H_ROWS, HdmRegion, ISSUE_ROWS, REQ_ROWS, RWD_ROWS,
 };
 use scalepool::coherence::mem::{Dcoh, DeviceOp, HdmH, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
@@ -16,12 +16,12 @@ use scalepool_protocols::cxl::cxl256::code::{
     NdrOpcode, SnpType,
 };
 
-pub type M = Msg<Line>;
+pub type M = Msg<CacheLine>;
 pub const X: LineAddr = LineAddr(8);
 pub const TAG: u16 = 0;
 
-pub fn bytes(b: u8) -> Line {
-    Line::of([b; 64])
+pub fn bytes(b: u8) -> CacheLine {
+    CacheLine::of([b; 64])
 }
 
 pub fn with(mem: MemConfig) -> CoherenceConfig {
@@ -68,30 +68,35 @@ pub fn birsp(opcode: BirspOpcode, low_addr: u8) -> M {
     Msg::M2sBirsp { opcode, bi_tag: 0, low_addr }
 }
 
-pub fn give<A: Agent<Line>>(agent: &mut A, config: &CoherenceConfig, port: Port, msg: M) -> Out<Line> {
-    let mut out = Out::default();
+pub fn give<A: Agent<CacheLine>>(
+    agent: &mut A,
+    config: &CoherenceConfig,
+    port: AgentPort,
+    msg: M,
+) -> AgentOutput<CacheLine> {
+    let mut out = AgentOutput::default();
     assert_eq!(agent.accepts(config, port, &msg), Accept::Take, "{}", msg.label());
     agent.take(config, port, msg, 0, &mut out);
     out
 }
 
-pub fn rules(out: &Out<Line>) -> Vec<&'static str> {
+pub fn rules(out: &AgentOutput<CacheLine>) -> Vec<&'static str> {
     out.events.iter().map(|e| e.rule).collect()
 }
 
-pub fn labels(out: &Out<Line>) -> Vec<String> {
+pub fn labels(out: &AgentOutput<CacheLine>) -> Vec<String> {
     out.sends.iter().map(|(_, m)| m.label()).collect()
 }
 
 /// A device for `hosts` hosts whose line X is held as said.
-pub fn device(config: &CoherenceConfig, hosts: Port, holders: Holders) -> Dcoh<Line> {
+pub fn device(config: &CoherenceConfig, hosts: AgentPort, holders: Holders) -> Dcoh<CacheLine> {
     let mut dcoh = Dcoh::new(config, hosts);
     dcoh.preset(X, bytes(1), holders);
     dcoh
 }
 
 /// A host with a copy of line X.
-pub fn host(state: Copy4) -> MemHost<Line> {
+pub fn host(state: Copy4) -> MemHost<CacheLine> {
     let mut host = MemHost::new(0);
     if state != Copy4::I {
         host.preset(X, state, bytes(1));
@@ -99,8 +104,8 @@ pub fn host(state: Copy4) -> MemHost<Line> {
     host
 }
 
-pub fn issue(host: &mut MemHost<Line>, req: HostReq, want: HostAccess) -> Out<Line> {
-    let mut out = Out::default();
+pub fn issue(host: &mut MemHost<CacheLine>, req: HostReq, want: HostAccess) -> AgentOutput<CacheLine> {
+    let mut out = AgentOutput::default();
     host.issue(X, req, want, &mut out);
     out
 }
@@ -115,7 +120,7 @@ pub fn req_obeys(rule: &str) {
             let mut device = BiasDevice::new();
             let forwards_read = opcode == M2sReqOpcode::MemRdFwd;
             let asks = if forwards_read { D2hReqOpcode::RdOwn } else { D2hReqOpcode::WOWrInvF };
-            let mut out = Out::default();
+            let mut out = AgentOutput::default();
             device.issue(&config, X, asks, Some((bytes(7), WHOLE_LINE)), &mut out);
             let Msg::M2sReq { opcode, snp, meta_field, meta, line, .. } = m2s(opcode, row.meta, row.snp) else {
                 return;
@@ -125,7 +130,7 @@ pub fn req_obeys(rule: &str) {
             assert!(out.events.is_empty() && out.sends.is_empty());
             let expected = if forwards_read { Bias::Device } else { Bias::Host };
             assert_eq!(device.bias(X), expected);
-            assert_eq!(device.memory(X), if forwards_read { Line::initial(X) } else { bytes(7) });
+            assert_eq!(device.memory(X), if forwards_read { CacheLine::initial(X) } else { bytes(7) });
             continue;
         }
         let grants_e = row.ndr.contains(&NdrOpcode::CmpE);
@@ -140,7 +145,7 @@ pub fn req_obeys(rule: &str) {
         };
         let mut dcoh = device(&config, 2, before.clone());
         if own {
-            dcoh.issue(&config, X, DeviceOp::ReadShared, &mut Out::default());
+            dcoh.issue(&config, X, DeviceOp::ReadShared, &mut AgentOutput::default());
         }
         let out = give(&mut dcoh, &config, 0, m2s(opcode, row.meta, row.snp));
         assert!(out.events.is_empty(), "{rule}: {}", out.events[0]);
@@ -159,8 +164,8 @@ pub fn req_obeys(rule: &str) {
         }
         let record = dcoh.holders(X);
         match row.record {
-            Record::Any => assert_eq!(record, Some(Holders::Owner(0)), "{rule}"),
-            Record::Shared => assert_eq!(record, Some(Holders::Shared(before.all().with(0))), "{rule}"),
+            DirectoryRecord::Any => assert_eq!(record, Some(Holders::Owner(0)), "{rule}"),
+            DirectoryRecord::Shared => assert_eq!(record, Some(Holders::Shared(before.all().with(0))), "{rule}"),
             _ => assert_eq!(record, None, "{rule}"),
         }
     }
@@ -180,7 +185,7 @@ pub fn req_breaks(rule: &str) {
             let before = dcoh.clone();
             let msg = m2s(opcode, meta, snp);
             let Msg::M2sReq { meta_field, meta, .. } = msg else { return };
-            if tables::check_req(Region::HdmDb, opcode, meta_field, meta, snp).err() != Some(row.rule) {
+            if tables::check_req(HdmRegion::HdmDb, opcode, meta_field, meta, snp).err() != Some(row.rule) {
                 continue;
             }
             let out = give(&mut dcoh, &config, 0, msg);
@@ -218,10 +223,10 @@ pub fn write_obeys(rule: &str) {
 }
 
 /// A device that takes line X back from host 0.
-fn snooping() -> (Dcoh<Line>, CoherenceConfig) {
+fn snooping() -> (Dcoh<CacheLine>, CoherenceConfig) {
     let config = CoherenceConfig::default();
     let mut dcoh = device(&config, 2, Holders::Owner(0));
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
     (dcoh, config)
 }
 
@@ -240,8 +245,8 @@ fn legal_write(rule: &str) {
         };
         assert_eq!(dcoh.memory(X), bytes(9));
         let expected = match row.record {
-            Record::Any => Some(Holders::Owner(0)),
-            Record::Shared => Some(Holders::Shared(IdSet::of_bits(1))),
+            DirectoryRecord::Any => Some(Holders::Owner(0)),
+            DirectoryRecord::Shared => Some(Holders::Shared(IdSet::of_bits(1))),
             _ => None,
         };
         assert_eq!(dcoh.holders(X), expected, "{rule}");
@@ -266,7 +271,7 @@ pub fn write_breaks(rule: &str) {
     };
     for wrong in [NdrOpcode::CmpS, NdrOpcode::CmpE, NdrOpcode::CmpM] {
         let mut writer = host(Copy4::M);
-        writer.write_back(X, kept, &mut Out::default());
+        writer.write_back(X, kept, &mut AgentOutput::default());
         let before = writer.clone();
         let out = give(&mut writer, &CoherenceConfig::default(), 0, ndr(wrong, TAG));
         assert_eq!((rules(&out), out.sends.len()), (vec![rule], 0), "{wrong:?}");
@@ -371,7 +376,7 @@ pub fn issue_obeys(rule: &str) {
     let row = ISSUE_ROWS.iter().find(|r| r.rule == rule).expect("a row");
     for state in [Copy4::M, Copy4::E, Copy4::S, Copy4::I] {
         let legal = row.states.contains(&state);
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         match rule {
             "COH-MEM-42" => host(state).write_back(X, Copy4::I, &mut out),
             "COH-MEM-43" => host(state).write_unowned(X, bytes(9), WHOLE_LINE, &mut out),
@@ -386,7 +391,7 @@ pub fn issue_breaks(rule: &str) {
     let row = ISSUE_ROWS.iter().find(|r| r.rule == rule).expect("a row");
     let mut wrong = Vec::new();
     for state in [Copy4::M, Copy4::E, Copy4::S, Copy4::I].into_iter().filter(|s| !row.states.contains(s)) {
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         match rule {
             "COH-MEM-42" => host(state).write_back(X, Copy4::I, &mut out),
             "COH-MEM-43" => host(state).write_unowned(X, bytes(9), WHOLE_LINE, &mut out),
@@ -440,7 +445,7 @@ pub fn answers_break(rule: &str) {
             continue;
         }
         let mut dcoh = device(&config, 2, Holders::Owner(0));
-        dcoh.issue(&config, X, op, &mut Out::default());
+        dcoh.issue(&config, X, op, &mut AgentOutput::default());
         let before = dcoh.clone();
         let out = give(&mut dcoh, &config, 0, birsp(answer, 0));
         let expected = if answer.is_block() { "COH-BLK-03" } else { rule };
@@ -457,7 +462,7 @@ pub fn outside() -> CoherenceConfig {
 }
 
 /// An HDM-D device with an own copy in device bias.
-pub fn bias_device(state: Copy4) -> BiasDevice<Line> {
+pub fn bias_device(state: Copy4) -> BiasDevice<CacheLine> {
     let mut device = BiasDevice::new();
     let bias = if state >= Copy4::E { Bias::Device } else { Bias::Host };
     device.preset(X, bytes(1), bias, state, (state != Copy4::I).then(|| bytes(if state == Copy4::M { 5 } else { 1 })));
@@ -465,7 +470,7 @@ pub fn bias_device(state: Copy4) -> BiasDevice<Line> {
 }
 
 /// An HDM-D host with a copy.
-pub fn bias_host(state: Copy4) -> BiasHost<Line> {
+pub fn bias_host(state: Copy4) -> BiasHost<CacheLine> {
     let mut host = BiasHost::new(0);
     if state != Copy4::I {
         host.mem.preset(X, state, bytes(1));
@@ -508,7 +513,7 @@ pub fn bias_breaks(rule: &str) {
     let config = CoherenceConfig::default();
     let (request, _, opcode, meta) = bias_row(rule);
     let mut device = bias_device(Copy4::I);
-    device.issue(&config, X, request, Some((bytes(2), WHOLE_LINE)), &mut Out::default());
+    device.issue(&config, X, request, Some((bytes(2), WHOLE_LINE)), &mut AgentOutput::default());
     let before = device.clone();
     let (snp, meta_field) = (SnpType::NoOp, MetaField::Meta0State);
     let wrong = Msg::M2sReq { opcode, snp, meta_field, meta, line: X, tag: CQID };

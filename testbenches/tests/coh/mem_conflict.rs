@@ -3,15 +3,15 @@
 use super::mem_bench::*;
 use super::mem_explore::clean;
 use super::names::{names, takes_and};
-use scalepool::coherence::agent::{Agent, Out};
+use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{Line, WHOLE_LINE};
-use scalepool::coherence::ids::Port;
+use scalepool::coherence::content::{CacheLine, WHOLE_LINE};
+use scalepool::coherence::ids::AgentPort;
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode, M2sRwdOpcode, NdrOpcode, SnpType};
 
@@ -33,16 +33,17 @@ fn coh_bic_01_n() {
     let mut host = host(Copy4::S);
     issue(&mut host, HostReq::INV, HostAccess::Store);
     let snoop = (0, bisnp(BisnpOpcode::BISnpInv, X));
-    let fresh_tag = |_: &mut MemHost<Line>, out: &mut Out<Line>| {
+    let fresh_tag = |_: &mut MemHost<CacheLine>, out: &mut AgentOutput<CacheLine>| {
         if let Msg::M2sRwd { tag, .. } = &mut out.sends[0].1 {
             *tag = 9;
         }
     };
     assert_eq!(takes_and(&config, &host, snoop, fresh_tag), ["COH-BIC-01", "COH-IDS-03"]);
     assert_eq!(takes_and(&config, &host, snoop, |_, out| out.sends.clear()), ["COH-BIC-01"]);
-    let answers = |_: &mut MemHost<Line>, out: &mut Out<Line>| out.send(0, birsp(BirspOpcode::BIRspI, 0));
+    let answers =
+        |_: &mut MemHost<CacheLine>, out: &mut AgentOutput<CacheLine>| out.send(0, birsp(BirspOpcode::BIRspI, 0));
     assert_eq!(takes_and(&config, &host, snoop, answers), ["COH-BIC-01"]);
-    let config = CoherenceConfig { mutant: Some(Mutant::ConflictOnReq), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ConflictOnReq), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-BIC-01");
 }
 
@@ -50,14 +51,14 @@ fn coh_bic_01_n() {
 fn coh_bic_02_p() {
     let config = CoherenceConfig::default();
     let mut dcoh = device(&config, 2, Holders::Owner(0));
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
     let out = give(&mut dcoh, &config, 0, write(M2sRwdOpcode::BIConflict, None, SnpType::NoOp, 0));
     assert_eq!(labels(&out), ["BIConflictAck"]);
 }
 
 #[test]
 fn coh_bic_02_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::AckWithheld), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::AckWithheld), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-BIC-02");
     let mut host = host(Copy4::S);
     let config = CoherenceConfig::default();
@@ -65,7 +66,7 @@ fn coh_bic_02_n() {
 }
 
 /// A host with a request of a line in some state, that has been snooped and has sent BIConflict.
-fn disputing(state: Copy4, req: HostReq, want: HostAccess, snoop: BisnpOpcode) -> MemHost<Line> {
+fn disputing(state: Copy4, req: HostReq, want: HostAccess, snoop: BisnpOpcode) -> MemHost<CacheLine> {
     let mut host = host(state);
     issue(&mut host, req, want);
     let out = give(&mut host, &CoherenceConfig::default(), 0, bisnp(snoop, X));
@@ -74,7 +75,7 @@ fn disputing(state: Copy4, req: HostReq, want: HostAccess, snoop: BisnpOpcode) -
 }
 
 /// The Ack of the request's BIConflict.
-fn ack() -> (Port, M) {
+fn ack() -> (AgentPort, M) {
     (0, ndr(NdrOpcode::BIConflictAck, TAG))
 }
 
@@ -87,7 +88,7 @@ fn coh_bic_04_p() {
     give(&mut host, &config, 0, ndr(NdrOpcode::CmpE, TAG));
     assert!(give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, TAG)).sends.is_empty());
     assert!(give(&mut host, &config, 0, drs(TAG, 3)).sends.is_empty(), "the access comes first");
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     assert!(host.store(&config, X, bytes(4), WHOLE_LINE, &mut out));
     assert_eq!(labels(&out), ["MemWr Invalid NoOp"]);
     let Msg::M2sRwd { tag, .. } = out.sends[0].1 else { panic!("a write") };
@@ -96,7 +97,7 @@ fn coh_bic_04_p() {
 
 #[test]
 fn coh_bic_04_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::ConflictRowSwapped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ConflictRowSwapped), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-BIC-04");
 }
 
@@ -118,7 +119,7 @@ fn coh_bic_05_n() {
     // No answer at the Ack, and a request that is given up with it.
     let early = disputing(Copy4::S, HostReq::INV, HostAccess::Store, BisnpOpcode::BISnpInv);
     assert_eq!(takes_and(&config, &early, ack(), |_, out| out.sends.clear()), ["COH-BIC-05"]);
-    let gives_up = |after: &mut MemHost<Line>, _: &mut Out<Line>| *after = MemHost::new(0);
+    let gives_up = |after: &mut MemHost<CacheLine>, _: &mut AgentOutput<CacheLine>| *after = MemHost::new(0);
     assert_eq!(takes_and(&config, &early, ack(), gives_up), ["COH-BIC-05"]);
     // A completion between Ack and the answer to the write back cannot be: the device blocks the request.
     let mut dirty = disputing(Copy4::M, HostReq::RD_ANY, HostAccess::Nothing, BisnpOpcode::BISnpInv);
@@ -179,7 +180,7 @@ fn coh_bic_08_p() {
         (Copy4::E, BisnpOpcode::BISnpCur, "BIRspE"),
     ] {
         let mut host = host(Copy4::M);
-        host.write_back(X, kept, &mut Out::default());
+        host.write_back(X, kept, &mut AgentOutput::default());
         assert!(give(&mut host, &config, 0, bisnp(snoop, X)).sends.is_empty());
         assert_eq!(labels(&give(&mut host, &config, 0, ndr(NdrOpcode::Cmp, TAG))), [answer]);
     }
@@ -190,14 +191,14 @@ fn coh_bic_08_n() {
     // A handshake for a write, an answer before its Cmp, and none after it.
     let config = CoherenceConfig::default();
     let mut writing = host(Copy4::M);
-    writing.write_back(X, Copy4::S, &mut Out::default());
+    writing.write_back(X, Copy4::S, &mut AgentOutput::default());
     let snoop = (0, bisnp(BisnpOpcode::BISnpData, X));
     let conflict = write(M2sRwdOpcode::BIConflict, None, SnpType::NoOp, 0);
     assert_eq!(takes_and(&config, &writing, snoop, |_, out| out.send(0, conflict)), ["COH-BIC-08"]);
     give(&mut writing, &config, 0, snoop.1);
     let cmp = (0, ndr(NdrOpcode::Cmp, TAG));
     assert_eq!(takes_and(&config, &writing, cmp, |_, out| out.sends.clear()), ["COH-BIC-08"]);
-    let config = CoherenceConfig { mutant: Some(Mutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-BIC-08");
 }
 
@@ -208,7 +209,7 @@ fn coh_bic_09_p() {
     issue(&mut host, HostReq::RD_ANY, HostAccess::Store);
     give(&mut host, &config, 0, drs(TAG, 3));
     give(&mut host, &config, 0, ndr(NdrOpcode::CmpE, TAG));
-    host.store(&config, X, bytes(4), WHOLE_LINE, &mut Out::default());
+    host.store(&config, X, bytes(4), WHOLE_LINE, &mut AgentOutput::default());
     assert_eq!(labels(&give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInv, X))), ["MemWr Invalid NoOp"]);
 }
 
@@ -224,7 +225,8 @@ fn coh_bic_09_n() {
     for host in [host(Copy4::E), granted.clone()] {
         assert_eq!(takes_and(&config, &host, snoop, |_, out| out.send(0, conflict)), ["COH-BIC-09"]);
     }
-    let answers = |_: &mut MemHost<Line>, out: &mut Out<Line>| out.send(0, birsp(BirspOpcode::BIRspI, 0));
+    let answers =
+        |_: &mut MemHost<CacheLine>, out: &mut AgentOutput<CacheLine>| out.send(0, birsp(BirspOpcode::BIRspI, 0));
     assert_eq!(takes_and(&config, &granted, snoop, answers), ["COH-BIC-09"]);
     assert_eq!(takes_and(&config, &host(Copy4::S), snoop, |_, out| out.sends.clear()), ["COH-BIC-09"]);
 }
@@ -238,7 +240,7 @@ fn coh_bic_10_p() {
 #[test]
 fn coh_bic_10_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
-    config.mutant = Some(Mutant::OneConflictForBlock);
+    config.mutant = Some(CoherenceMutant::OneConflictForBlock);
     names(&mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BIC-10");
 }
 
@@ -246,7 +248,7 @@ fn coh_bic_10_n() {
 fn coh_bic_11_p() {
     let config = CoherenceConfig::default();
     let mut dcoh = device(&config, 2, Holders::Owner(0));
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
     assert!(give(&mut dcoh, &config, 0, write(M2sRwdOpcode::BIConflict, None, SnpType::NoOp, 0)).events.is_empty());
 }
 
@@ -267,6 +269,6 @@ fn coh_bic_12_p() {
 
 #[test]
 fn coh_bic_12_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::GrantNotUsed), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::GrantNotUsed), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-BIC-12");
 }

@@ -1,13 +1,13 @@
 //! Exhaustive exploration of HDM-DB and HDM-D.
 
-use scalepool::coherence::agent::{Agent, Out};
+use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
-use scalepool::coherence::content::{Line, LineAddr};
+use scalepool::coherence::content::{CacheLine, LineAddr};
 use scalepool::coherence::mem::options::{BlockAnswer, BlockRelease, MemConfig};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{Dcoh, DeviceOp, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir};
-use scalepool::proof::explore::{Limits, Report, System, search};
+use scalepool::proof::explore::{ExplorationReport, ExploredSystem, Limits, search};
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use std::collections::VecDeque;
@@ -16,13 +16,13 @@ pub fn with(mem: MemConfig) -> CoherenceConfig {
     CoherenceConfig { mem, ..CoherenceConfig::default() }
 }
 
-pub fn explore<S: System>(name: &str, start: &S) -> Report {
+pub fn explore<S: ExploredSystem>(name: &str, start: &S) -> ExplorationReport {
     let report = search(start, Limits { states: 5_000_000, ..Limits::default() });
     println!("{name}: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     report
 }
 
-pub fn clean<S: System>(name: &str, start: &S) -> Report {
+pub fn clean<S: ExploredSystem>(name: &str, start: &S) -> ExplorationReport {
     let report = explore(name, start);
     if let Some(v) = &report.violation {
         panic!("{name}: {}\n{}", v.event, v.chart().text());
@@ -110,12 +110,12 @@ fn renaming_hosts_finds_no_less() {
 fn a_thousand_lines_through_sixteen_entries() {
     for (sets, ways) in [(1, 16), (4, 4), (16, 1)] {
         let config = with(MemConfig { filter_sets: sets, filter_ways: ways, ..MemConfig::default() });
-        let mut host = MemHost::<Line>::new(0);
-        let mut dcoh = Dcoh::<Line>::new(&config, 1);
+        let mut host = MemHost::<CacheLine>::new(0);
+        let mut dcoh = Dcoh::<CacheLine>::new(&config, 1);
         let mut back_invalidates = 0;
         for n in 0..2_000_u64 {
             let line = LineAddr(n % 1_000);
-            let mut out = Out::default();
+            let mut out = AgentOutput::default();
             host.issue(line, HostReq::RD_ANY, HostAccess::Store, &mut out);
             // Every message is delivered at once, in the order of sending.
             let mut under_way: VecDeque<_> = out.sends.drain(..).map(|(_, m)| m).collect();
@@ -128,7 +128,7 @@ fn a_thousand_lines_through_sixteen_entries() {
                 if host.due(line) == HostAccess::Store {
                     let written = host.load(&config, line, &mut out).expect("a filled line");
                     assert_eq!(written.bytes[0], u8::from(n >= 1_000), "line {} has its last store", line.0);
-                    host.store(&config, line, Line::of([1 + (n >= 1_000) as u8; 64]), u64::MAX, &mut out);
+                    host.store(&config, line, CacheLine::of([1 + (n >= 1_000) as u8; 64]), u64::MAX, &mut out);
                 }
                 assert!(out.events.is_empty(), "{}", out.events[0]);
                 under_way.extend(out.sends.drain(..).map(|(_, m)| m));

@@ -3,15 +3,15 @@
 use super::mem_bench::*;
 use super::mem_explore::clean;
 use super::names::{names, takes_and};
-use scalepool::coherence::agent::{Accept, Agent, Out};
+use scalepool::coherence::agent::{Accept, Agent, AgentOutput};
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
-use scalepool::coherence::content::{Line, LineAddr};
+use scalepool::coherence::content::{CacheLine, LineAddr};
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
 use scalepool::coherence::mem::tables::{self, Copy4};
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -24,7 +24,7 @@ fn coh_sfi_01_p() {
 
 #[test]
 fn coh_sfi_01_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::EntryLeavesEarly), ..CoherenceConfig::default() };
     names(&mem_system(Setup::one_entry(config)), "COH-SFI-01");
 }
 
@@ -35,7 +35,7 @@ fn coh_sfi_05_p() {
 
 #[test]
 fn coh_sfi_05_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::AnswerBeforeWriteDone), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::AnswerBeforeWriteDone), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-SFI-05");
 }
 
@@ -43,7 +43,7 @@ fn coh_sfi_05_n() {
 fn coh_sfi_06_p() {
     let config = CoherenceConfig::default();
     let mut dcoh = device(&config, 2, Holders::Owner(0));
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
     let req = m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv);
     assert_eq!(dcoh.accepts(&config, 1, &req), Accept::Wait);
     let write = write(M2sRwdOpcode::MemWr, Some(MetaValue::Invalid), SnpType::NoOp, 2);
@@ -53,9 +53,9 @@ fn coh_sfi_06_p() {
 
 #[test]
 fn coh_sfi_06_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-SFI-06");
-    let config = CoherenceConfig { mutant: Some(Mutant::ReqServedUnderBisnp), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ReqServedUnderBisnp), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-SFI-06");
 }
 
@@ -87,7 +87,7 @@ fn coh_sfi_07_p() {
 
 #[test]
 fn coh_sfi_07_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::EntryLeavesEarly), ..CoherenceConfig::default() };
     names(&mem_system(Setup::one_entry(config)), "COH-SFI-07");
 }
 
@@ -142,7 +142,7 @@ fn coh_sfi_10_p() {
 #[test]
 fn coh_sfi_10_n() {
     let config = CoherenceConfig {
-        mutant: Some(Mutant::HostOldBytes),
+        mutant: Some(CoherenceMutant::HostOldBytes),
         without_bytes: WithoutBytes::Write,
         ..CoherenceConfig::default()
     };
@@ -153,7 +153,7 @@ fn coh_sfi_10_n() {
 fn coh_blk_01_p() {
     let config = CoherenceConfig::default();
     for (enable, lines) in [(1, 2), (2, 2), (3, 4)] {
-        let mut host = MemHost::<Line>::new(0);
+        let mut host = MemHost::<CacheLine>::new(0);
         let out = give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInvBlk, LineAddr(8 | enable)));
         assert_eq!((rules(&out), out.sends.len()), (vec![], lines));
     }
@@ -165,7 +165,12 @@ fn coh_blk_01_n() {
     let mut host = host(Copy4::S);
     let out = give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInvBlk, X));
     assert_eq!((rules(&out), out.sends.len()), (vec!["COH-BLK-01"], 0));
-    assert!(!Dcoh::<Line>::new(&config, 1).issue_block(&config, X, DeviceOp::ReadOwn, &mut Out::default()));
+    assert!(!Dcoh::<CacheLine>::new(&config, 1).issue_block(
+        &config,
+        X,
+        DeviceOp::ReadOwn,
+        &mut AgentOutput::default()
+    ));
 }
 
 #[test]
@@ -181,7 +186,7 @@ fn coh_blk_02_p() {
         for line in [8, 9].map(LineAddr) {
             dcoh.preset(line, bytes(1), Holders::Owner(0));
         }
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         assert!(dcoh.issue_block(&config, LineAddr(8 | 1), DeviceOp::ReadOwn, &mut out));
         for &(answer, low) in split {
             assert_eq!(dcoh.open_back_invalidates(), 1);
@@ -198,7 +203,7 @@ fn coh_blk_02_n() {
     for line in [8, 9].map(LineAddr) {
         dcoh.preset(line, bytes(1), Holders::Owner(0));
     }
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     assert!(dcoh.issue_block(&config, LineAddr(8 | 1), DeviceOp::ReadOwn, &mut out));
     give(&mut dcoh, &config, 0, birsp(BirspOpcode::BIRspI, 0));
     for (answer, low) in [(BirspOpcode::BIRspI, 0), (BirspOpcode::BIRspIBlk, 0), (BirspOpcode::BIRspI, 2)] {
@@ -220,7 +225,7 @@ fn coh_blk_03_p() {
         for line in [8, 9].map(LineAddr) {
             dcoh.preset(line, bytes(1), Holders::Owner(0));
         }
-        assert!(dcoh.issue_block(&config, LineAddr(8 | 1), op, &mut Out::default()));
+        assert!(dcoh.issue_block(&config, LineAddr(8 | 1), op, &mut AgentOutput::default()));
         assert_eq!(rules(&give(&mut dcoh, &config, 0, birsp(answer, 0))), [""; 0], "{op:?}, {answer:?}");
         let kept = match answer {
             BirspOpcode::BIRspIBlk => None,
@@ -235,7 +240,7 @@ fn coh_blk_03_p() {
 fn coh_blk_03_n() {
     let config = CoherenceConfig::default();
     let mut dcoh = device(&config, 2, Holders::Owner(0));
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
     assert_eq!(rules(&give(&mut dcoh, &config, 0, birsp(BirspOpcode::BIRspIBlk, 0))), ["COH-BLK-03"]);
     assert!(tables::check_answer(BisnpOpcode::BISnpInvBlk, BirspOpcode::BIRspSBlk).is_err());
 }
@@ -249,7 +254,7 @@ fn coh_blk_04_p() {
 #[test]
 fn coh_blk_04_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Whole, ..MemConfig::default() });
-    config.mutant = Some(Mutant::BlockAnswerEarly);
+    config.mutant = Some(CoherenceMutant::BlockAnswerEarly);
     names(&mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-04");
 }
 
@@ -262,7 +267,7 @@ fn coh_blk_05_p() {
 #[test]
 fn coh_blk_05_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
-    config.mutant = Some(Mutant::BlockLineReleased);
+    config.mutant = Some(CoherenceMutant::BlockLineReleased);
     names(&mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-05");
 }
 
@@ -280,7 +285,7 @@ fn coh_mho_01_p() {
 
 #[test]
 fn coh_mho_01_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::HolderSkipped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::HolderSkipped), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-MHO-01");
 }
 
@@ -303,6 +308,6 @@ fn coh_mho_02_n() {
     let read = m2s(M2sReqOpcode::MemRd, Some(MetaValue::Shared), SnpType::SnpData);
     let found = takes_and(&config, &dcoh, (0, read), |_, out| out.send(1, bisnp(BisnpOpcode::BISnpData, X)));
     assert_eq!(found, ["COH-MHO-02"]);
-    let config = CoherenceConfig { mutant: Some(Mutant::OwnerNotAsked), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::OwnerNotAsked), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-MHO-02");
 }

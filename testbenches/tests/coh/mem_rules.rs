@@ -3,16 +3,16 @@
 use super::mem_bench::*;
 use super::mem_explore::{clean, explore};
 use super::names::{names, takes_and};
-use scalepool::coherence::agent::{Agent, Out};
+use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
-use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
+use scalepool::coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::tables::{Copy4, REQ_ROWS};
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::MemHostWatch;
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
@@ -26,7 +26,7 @@ fn coh_mem_01_p() {
         [(Copy4::I, None), (Copy4::S, Some(Holders::Shared(IdSet::of_bits(1)))), (Copy4::E, Some(Holders::Owner(0)))]
     {
         let (mut from, mut to) = (host(Copy4::M), device(&config, 2, Holders::Owner(0)));
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         from.write_back(X, meta, &mut out);
         let (_, msg) = out.sends.remove(0);
         give(&mut to, &config, 0, msg);
@@ -39,7 +39,7 @@ fn coh_mem_01_n() {
     let config = CoherenceConfig::default();
     // A host that keeps more than it said, seen at the host.
     let mut from = host(Copy4::M);
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     let before = from.clone();
     from.write_back(X, Copy4::I, &mut out);
     for kept in [Copy4::S, Copy4::E] {
@@ -59,8 +59,8 @@ fn coh_mem_02_p() {
     let config = CoherenceConfig::default();
     for (req, left) in [(HostReq::RD_ANY, Copy4::I), (HostReq::RD_SHARED, Copy4::S), (HostReq::RD_NOOP_CUR, Copy4::M)] {
         let mut dcoh = device(&config, 2, Holders::NONE);
-        dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
-        dcoh.store(X, &bytes(6), WHOLE_LINE, &mut Out::default());
+        dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
+        dcoh.store(X, &bytes(6), WHOLE_LINE, &mut AgentOutput::default());
         let out = give(&mut dcoh, &config, 0, m2s(req.opcode, req.meta, req.snp));
         let data = out.sends.iter().find_map(|(_, m)| m.data().copied());
         assert_eq!((dcoh.own(X).map_or(Copy4::I, |o| o.0), data), (left, Some(bytes(6))));
@@ -70,14 +70,14 @@ fn coh_mem_02_p() {
 #[test]
 fn coh_mem_02_n() {
     // HDM-D: the own cache is left out.
-    let config = CoherenceConfig { mutant: Some(Mutant::BackFlipUnsnooped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::BackFlipUnsnooped), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-MEM-02");
     // HDM-DB: a copy that is kept under each SnpType.
     let config = CoherenceConfig::default();
     for (req, kept) in [(HostReq::RD_ANY, DeviceOp::ReadShared), (HostReq::RD_SHARED, DeviceOp::ReadOwn)] {
         let mut dcoh = device(&config, 2, Holders::NONE);
-        dcoh.issue(&config, X, kept, &mut Out::default());
-        let keeps = |after: &mut Dcoh<Line>, _: &mut Out<Line>| *after = dcoh.clone();
+        dcoh.issue(&config, X, kept, &mut AgentOutput::default());
+        let keeps = |after: &mut Dcoh<CacheLine>, _: &mut AgentOutput<CacheLine>| *after = dcoh.clone();
         let took = (0, m2s(req.opcode, req.meta, req.snp));
         assert_eq!(takes_and(&config, &dcoh, took, keeps), ["COH-MEM-02"], "{req:?}");
     }
@@ -101,7 +101,7 @@ fn coh_mem_03_p() {
 fn coh_mem_03_n() {
     let config = CoherenceConfig::default();
     let mut from = host(Copy4::M);
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     from.write_back(X, Copy4::I, &mut out);
     let Msg::M2sRwd { tag, .. } = out.sends[0].1 else { panic!("no write") };
     let before = from.clone();
@@ -187,7 +187,7 @@ fn coh_mem_44_p() {
 
 #[test]
 fn coh_mem_44_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::AnswerBeforeWriteDone), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::AnswerBeforeWriteDone), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-MEM-44");
 }
 
@@ -199,7 +199,7 @@ fn coh_mem_45_p() {
     let asked = issue(&mut host, HostReq::RD_ANY, HostAccess::Store);
     let granted = give(&mut dcoh, &config, 0, asked.sends[0].1);
     granted.sends.iter().for_each(|(_, m)| drop(give(&mut host, &config, 0, *m)));
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     assert!(host.store(&config, X, bytes(4), WHOLE_LINE, &mut out));
     host.write_back(X, Copy4::I, &mut out);
     give(&mut dcoh, &config, 0, out.sends[0].1);
@@ -209,7 +209,7 @@ fn coh_mem_45_p() {
 #[test]
 fn coh_mem_45_n() {
     let config = CoherenceConfig::default();
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     host(Copy4::I).write_unowned(X, bytes(4), WHOLE_LINE, &mut out);
     let mut dcoh = device(&config, 2, Holders::NONE);
     let answer = give(&mut dcoh, &config, 0, out.sends[0].1);
@@ -220,8 +220,8 @@ fn coh_mem_45_n() {
 fn coh_mem_46_p() {
     let config = with(MemConfig { cmp_m: true, ..MemConfig::default() });
     let mut dcoh = device(&config, 2, Holders::NONE);
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
-    dcoh.store(X, &bytes(6), WHOLE_LINE, &mut Out::default());
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
+    dcoh.store(X, &bytes(6), WHOLE_LINE, &mut AgentOutput::default());
     let out = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
     assert_eq!(labels(&out), ["CmpM", "MemData"]);
     assert_eq!(dcoh.memory(X), bytes(1), "dirty data went to the host alone");
@@ -233,7 +233,7 @@ fn coh_mem_46_n() {
     let mut host = host(Copy4::I);
     issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
     assert_eq!(rules(&give(&mut host, &config, 0, ndr(NdrOpcode::CmpM, TAG))), ["COH-MEM-46"]);
-    let config = CoherenceConfig { mutant: Some(Mutant::HolderSkipped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::HolderSkipped), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-MEM-46");
 }
 
@@ -266,7 +266,7 @@ fn coh_mem_47_n() {
 #[test]
 fn coh_qos_01_p() {
     let config = with(MemConfig { devload: [1, 2, 3], ..MemConfig::default() });
-    let mut dcoh = Dcoh::<Line>::new(&config, 2);
+    let mut dcoh = Dcoh::<CacheLine>::new(&config, 2);
     for (line, load) in [(0, 0), (1, 2), (2, 3)].map(|(l, d)| (LineAddr(l), d)) {
         let write = Msg::M2sRwd {
             opcode: M2sRwdOpcode::MemWr,
@@ -282,27 +282,27 @@ fn coh_qos_01_p() {
         let out = give(&mut dcoh, &config, 0, write);
         assert!(matches!(out.sends[..], [(0, Msg::S2mNdr { devload: DevLoad(d), .. })] if d == load));
         dcoh.preset(line, bytes(0), Holders::Owner(0));
-        dcoh.issue(&config, line, DeviceOp::ReadOwn, &mut Out::default());
+        dcoh.issue(&config, line, DeviceOp::ReadOwn, &mut AgentOutput::default());
     }
 }
 
 #[test]
 fn coh_qos_01_n() {
-    use scalepool_protocols::cxl::message::Form;
-    use scalepool_protocols::cxl::message::Route;
+    use scalepool_protocols::cxl::message::MessageForm;
+    use scalepool_protocols::cxl::message::PeerRoute;
     let has_field = |msg: M, form| {
-        let (layout, _) = msg.to_link(Route::default()).spell(form).expect("it fits");
+        let (layout, _) = msg.to_link(PeerRoute::default()).spell(form).expect("it fits");
         layout.fields.iter().any(|f| f.name.to_lowercase().replace('_', "").contains("devload"))
     };
     // The field is on NDR and DRS alone; a load that it cannot hold is refused.
-    for form in [Form::Hbr, Form::Pbr] {
+    for form in [MessageForm::Hbr, MessageForm::Pbr] {
         assert!(has_field(ndr(NdrOpcode::Cmp, 1), form) && has_field(drs(1, 1), form));
         for other in [bisnp(BisnpOpcode::BISnpInv, X), birsp(BirspOpcode::BIRspI, 0)] {
             assert!(!has_field(other, form));
         }
         let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
         let wrong: M = Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag: TAG, devload: DevLoad(4) };
-        assert!(wrong.to_link(Route::default()).spell(form).is_err());
+        assert!(wrong.to_link(PeerRoute::default()).spell(form).is_err());
         let mut host = host(Copy4::I);
         issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
         let before = host.clone();
@@ -312,7 +312,7 @@ fn coh_qos_01_n() {
     // Back-invalidates are not counted by a device whose thresholds are off.
     let config = CoherenceConfig::default();
     let mut dcoh = device(&config, 2, Holders::Owner(0));
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
     let out = give(&mut dcoh, &config, 0, write(M2sRwdOpcode::MemWr, Some(MetaValue::Invalid), SnpType::NoOp, 2));
     assert!(matches!(out.sends[..], [(0, Msg::S2mNdr { devload: DevLoad(0), .. })]));
 }
@@ -324,9 +324,9 @@ fn coh_inv_10_p() {
 
 #[test]
 fn coh_inv_10_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::GrantNotUsed), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::GrantNotUsed), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-INV-10");
-    let (mutant, without_bytes) = (Some(Mutant::BytesNotAsked), WithoutBytes::Write);
+    let (mutant, without_bytes) = (Some(CoherenceMutant::BytesNotAsked), WithoutBytes::Write);
     let config = CoherenceConfig { mutant, without_bytes, ..CoherenceConfig::default() };
     let found = explore("a load without bytes", &mem_system(Setup::waiting_accesses(config, 2)));
     assert_eq!(found.violation.map(|v| v.event.rule), Some("COH-INV-10"));
@@ -339,7 +339,7 @@ fn coh_inv_12_p() {
 
 #[test]
 fn coh_inv_12_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::EntryLeavesEarly), ..CoherenceConfig::default() };
     names(&mem_system(Setup::one_entry(config)), "COH-INV-12");
 }
 
@@ -350,6 +350,6 @@ fn coh_inv_13_p() {
 
 #[test]
 fn coh_inv_13_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::LocalUseInHostBias), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::LocalUseInHostBias), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-INV-13");
 }

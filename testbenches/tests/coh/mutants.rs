@@ -2,20 +2,20 @@
 
 use super::cache_bench::{Op, counterexample};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::killers::{KILLERS, Killer, SHAPE_KILLERS};
-use scalepool::proof::explore::{Limits, Step, search};
+use scalepool::proof::explore::{ChartStep, Limits, search};
 use scalepool::proof::flows::{FlowError, play};
 use scalepool::proof::replay;
 use scalepool::proof::systems::cache::{ALL_REQUESTS, Setup, system as cache_system};
 use scalepool::trace::jsonl::JsonlSink;
 use scalepool::trace::vcd::VcdSink;
-use scalepool::trace::{Filter, Header, Hub, Sink};
+use scalepool::trace::{Hub, Sink, TraceFilter, TraceHeader};
 
 #[test]
 fn every_mutant_has_its_killer() {
     let order: Vec<usize> = KILLERS.iter().map(|k| k.mutant as usize).collect();
-    let all: Vec<usize> = (0..=Mutant::ReqWaitsForOwnRequest as usize).collect();
+    let all: Vec<usize> = (0..=CoherenceMutant::ReqWaitsForOwnRequest as usize).collect();
     assert_eq!(order, all, "one row for each mutant, in their order");
 }
 
@@ -69,7 +69,7 @@ fn killed(killers: impl Iterator<Item = &'static Killer>) {
 
 #[test]
 fn a_counterexample_is_a_chart() {
-    let violation = counterexample(Mutant::SharersNotSnooped, 2, false).expect("a counterexample");
+    let violation = counterexample(CoherenceMutant::SharersNotSnooped, 2, false).expect("a counterexample");
     let chart = violation.chart();
     let (text, svg) = (chart.text(), chart.svg());
     // Every step has its row, the fault stands below.
@@ -82,15 +82,15 @@ fn a_counterexample_is_a_chart() {
 /// The way to the fault as trace and wave, with a message at each step, and followed again to the same end.
 #[test]
 fn a_counterexample_is_a_trace_and_a_wave_and_can_be_followed_again() {
-    let config = CoherenceConfig { mutant: Some(Mutant::SharersNotSnooped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::SharersNotSnooped), ..CoherenceConfig::default() };
     let start = cache_system(Setup { orders: false, ..Setup::free(config, 2, ALL_REQUESTS) });
     let violation = search(&start, Limits::default()).violation.expect("a counterexample");
 
     let mut hub = Hub::new(true);
     let mut taps = replay::places(&violation, &mut hub);
     replay::record(&violation, &mut taps);
-    let header = Header { model_version: "0".into(), scenario_hash: String::new(), seed: 0 };
-    let filter = || Filter::new(&[], None, None).expect("everything");
+    let header = TraceHeader { model_version: "0".into(), scenario_hash: String::new(), seed: 0 };
+    let filter = || TraceFilter::new(&[], None, None).expect("everything");
     let (mut trace, mut wave) = (Vec::new(), Vec::new());
     {
         let mut jsonl = JsonlSink::new(&mut trace, &header, hub.places(), filter()).expect("a trace");
@@ -102,7 +102,7 @@ fn a_counterexample_is_a_trace_and_a_wave_and_can_be_followed_again() {
     let (trace, wave) = (String::from_utf8(trace).expect("UTF-8"), String::from_utf8(wave).expect("UTF-8"));
     let records: Vec<serde_json::Value> =
         trace.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let taken = violation.steps.iter().filter(|s| matches!(s, Step::Deliver { .. })).count();
+    let taken = violation.steps.iter().filter(|s| matches!(s, ChartStep::Deliver { .. })).count();
     let of = |kind: &str| records.iter().filter(|r| r["kind"] == kind && r["message"].is_string()).count();
     assert_eq!(of("mark"), taken, "each delivery has its message");
     let last = records.last().expect("records");
@@ -121,7 +121,7 @@ fn a_counterexample_is_a_trace_and_a_wave_and_can_be_followed_again() {
 /// record. Neither a search nor a random run goes round in the home.
 #[test]
 fn a_victim_that_nobody_asks_leaves_once() {
-    let mutant = Some(Mutant::SharersNotSnooped);
+    let mutant = Some(CoherenceMutant::SharersNotSnooped);
     let config = CoherenceConfig { mutant, home_filter_lines: 1, silent_drop_s: false, ..CoherenceConfig::default() };
     for queue in [0, 8] {
         let config = CoherenceConfig { home_queue_requests: queue, ..config.clone() };

@@ -8,12 +8,12 @@
 
 use super::cache_bench::*;
 use super::stress::soak;
-use scalepool::coherence::event::Event;
+use scalepool::coherence::event::CoherenceEvent;
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::{Dcoh, MemHost};
 use scalepool::coherence::monitor::{DcohStep, DcohWatch, DeviceStep, DeviceWatch, HomeWatch, MemHostWatch};
-use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::explore::{Step, System};
+use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::explore::{ChartStep, ExploredSystem};
 use scalepool::proof::litmus;
 use std::collections::{BTreeSet, HashSet};
 
@@ -22,7 +22,7 @@ const STATES: usize = 60_000;
 
 /// Searches past every other fault for an event of `rule`, and returns it with a shortest way to it. The event says
 /// where, what was found and what was expected.
-pub fn names<S: System>(start: &S, rule: &str) -> Violation {
+pub fn names<S: ExploredSystem>(start: &S, rule: &str) -> Counterexample {
     let (mut level, mut seen) = (vec![(start.clone(), 0)], HashSet::from([start.clone()]));
     let (mut moves, mut events, mut others) = (Vec::new(), Vec::new(), BTreeSet::new());
     // Of each state its parent and the move that led to it.
@@ -43,7 +43,7 @@ pub fn names<S: System>(start: &S, rule: &str) -> Violation {
                 if let Some(at) = events.iter().position(|e| e.rule == rule) {
                     let event = events.swap_remove(at);
                     assert!(!event.at.is_empty() && !event.found.is_empty() && !event.expected.is_empty(), "{event}");
-                    return Violation {
+                    return Counterexample {
                         event,
                         columns: start.columns(),
                         steps: way(start, &origins, number, mv),
@@ -65,7 +65,12 @@ pub fn names<S: System>(start: &S, rule: &str) -> Violation {
 }
 
 /// The steps to state `number`, and one more.
-fn way<S: System>(start: &S, origins: &[(usize, Option<S::Move>)], mut number: usize, last: S::Move) -> Vec<Step> {
+fn way<S: ExploredSystem>(
+    start: &S,
+    origins: &[(usize, Option<S::Move>)],
+    mut number: usize,
+    last: S::Move,
+) -> Vec<ChartStep> {
     let mut moves = vec![last];
     while let (parent, Some(mv)) = origins[number] {
         moves.push(mv);
@@ -80,44 +85,74 @@ fn way<S: System>(start: &S, origins: &[(usize, Option<S::Move>)], mut number: u
 }
 
 /// The same for two devices of CXL.cache with one rule off and every request.
-pub fn cache_names(mutant: Mutant, rule: &str) -> Violation {
+pub fn cache_names(mutant: CoherenceMutant, rule: &str) -> Counterexample {
     let config =
         CoherenceConfig { mutant: Some(mutant), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
     names(&cache_system(Setup::free(config, 2, ALL_REQUESTS)), rule)
 }
 
 /// An agent whose steps a watch judges.
-pub trait Judged<D: Content>: Agent<D> {
+pub trait Judged<D: LineContent>: Agent<D> {
     /// The rules that the step from `before` to `after` breaks.
-    fn judge(&self, config: &CoherenceConfig, took: (Port, Msg<D>), out: &Out<D>, after: &Self) -> Vec<Event>;
+    fn judge(
+        &self,
+        config: &CoherenceConfig,
+        took: (AgentPort, Msg<D>),
+        out: &AgentOutput<D>,
+        after: &Self,
+    ) -> Vec<CoherenceEvent>;
 }
 
-impl<D: Content> Judged<D> for Device<D> {
-    fn judge(&self, config: &CoherenceConfig, (_, msg): (Port, Msg<D>), out: &Out<D>, after: &Self) -> Vec<Event> {
+impl<D: LineContent> Judged<D> for DeviceCache<D> {
+    fn judge(
+        &self,
+        config: &CoherenceConfig,
+        (_, msg): (AgentPort, Msg<D>),
+        out: &AgentOutput<D>,
+        after: &Self,
+    ) -> Vec<CoherenceEvent> {
         let mut events = Vec::new();
         DeviceWatch { before: self, out, after }.check(config, &DeviceStep::Took(msg), &mut events);
         events
     }
 }
 
-impl<D: Content> Judged<D> for Home<D, Flat<D>> {
-    fn judge(&self, config: &CoherenceConfig, (port, msg): (Port, Msg<D>), out: &Out<D>, after: &Self) -> Vec<Event> {
+impl<D: LineContent> Judged<D> for HomeAgent<D, Flat<D>> {
+    fn judge(
+        &self,
+        config: &CoherenceConfig,
+        (port, msg): (AgentPort, Msg<D>),
+        out: &AgentOutput<D>,
+        after: &Self,
+    ) -> Vec<CoherenceEvent> {
         let mut events = Vec::new();
         HomeWatch { before: self, out, after }.check(config, port, &msg, &mut events);
         events
     }
 }
 
-impl<D: Content> Judged<D> for MemHost<D> {
-    fn judge(&self, _: &CoherenceConfig, (_, msg): (Port, Msg<D>), out: &Out<D>, after: &Self) -> Vec<Event> {
+impl<D: LineContent> Judged<D> for MemHost<D> {
+    fn judge(
+        &self,
+        _: &CoherenceConfig,
+        (_, msg): (AgentPort, Msg<D>),
+        out: &AgentOutput<D>,
+        after: &Self,
+    ) -> Vec<CoherenceEvent> {
         let mut events = Vec::new();
         MemHostWatch { before: self, out, after }.check(Some(&msg), &mut events);
         events
     }
 }
 
-impl<D: Content> Judged<D> for Dcoh<D> {
-    fn judge(&self, config: &CoherenceConfig, (port, msg): (Port, Msg<D>), out: &Out<D>, after: &Self) -> Vec<Event> {
+impl<D: LineContent> Judged<D> for Dcoh<D> {
+    fn judge(
+        &self,
+        config: &CoherenceConfig,
+        (port, msg): (AgentPort, Msg<D>),
+        out: &AgentOutput<D>,
+        after: &Self,
+    ) -> Vec<CoherenceEvent> {
         let mut events = Vec::new();
         DcohWatch { before: self, out, after, peers: &IdSet::EMPTY }.check(
             config,
@@ -129,13 +164,13 @@ impl<D: Content> Judged<D> for Dcoh<D> {
 }
 
 /// Rules that an agent breaks that took a message and whose step is then changed; unchanged it breaks none.
-pub fn takes_and<D: Content, A: Judged<D>>(
+pub fn takes_and<D: LineContent, A: Judged<D>>(
     config: &CoherenceConfig,
     agent: &A,
-    took: (Port, Msg<D>),
-    change: impl FnOnce(&mut A, &mut Out<D>),
+    took: (AgentPort, Msg<D>),
+    change: impl FnOnce(&mut A, &mut AgentOutput<D>),
 ) -> Vec<&'static str> {
-    let (mut after, mut out) = (agent.clone(), Out::default());
+    let (mut after, mut out) = (agent.clone(), AgentOutput::default());
     after.take(config, took.0, took.1.clone(), 0, &mut out);
     let events = agent.judge(config, took.clone(), &out, &after);
     assert!(events.is_empty(), "as it is it obeys: {events:?}");
@@ -146,11 +181,11 @@ pub fn takes_and<D: Content, A: Judged<D>>(
 /// Rules that a device breaks that went from `before` to `after` by itself and sent `sends`.
 pub fn device_breaks(
     before: &Bench,
-    step: DeviceStep<Token>,
-    sends: Vec<Msg<Token>>,
+    step: DeviceStep<LineToken>,
+    sends: Vec<Msg<LineToken>>,
     after: &Bench,
 ) -> Vec<&'static str> {
-    let out = Out { sends: sends.into_iter().map(|m| (0, m)).collect(), ..Out::default() };
+    let out = AgentOutput { sends: sends.into_iter().map(|m| (0, m)).collect(), ..AgentOutput::default() };
     let mut events = Vec::new();
     let watch = DeviceWatch { before: &before.device, out: &out, after: &after.device };
     watch.check(&before.config, &step, &mut events);
@@ -217,7 +252,7 @@ fn no_legal_program_is_blamed() {
             })
             .collect();
         let options = OPTIONS.iter().map(|o| o[pick(3).saturating_sub(1) * pick(o.len())]);
-        let acting = litmus::Kind::ALL.into_iter().find(|k| k.name() == kind).expect("a kind").options();
+        let acting = litmus::LitmusKind::ALL.into_iter().find(|k| k.name() == kind).expect("a kind").options();
         let options: Vec<&str> =
             options.filter(|o| o.split(' ').next().is_some_and(|name| acting.concat().contains(&name))).collect();
         let file =

@@ -3,26 +3,26 @@
 use super::mem_bench::*;
 use super::mem_explore::{clean, explore};
 use super::names::names;
-use scalepool::coherence::agent::{Agent, Out};
-use scalepool::coherence::cache::state::At;
+use scalepool::coherence::agent::{Agent, AgentOutput};
+use scalepool::coherence::cache::state::CacheLineState;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
+use scalepool::coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::boundary::Inside;
-use scalepool::coherence::mem::peer::{CACHE, MEM, Peer};
+use scalepool::coherence::mem::peer::{CACHE, MEM, MemPeer};
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::uio::{Abort, Decoder, decode};
+use scalepool::coherence::mem::uio::{Abort, UioDecoder, decode};
 use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::{CopyView, View, check_copies};
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue,
     NdrOpcode, SnpType,
 };
 
-fn breaking(mutant: Mutant) -> CoherenceConfig {
+fn breaking(mutant: CoherenceMutant) -> CoherenceConfig {
     CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() }
 }
 
@@ -31,16 +31,16 @@ fn snoop(opcode: H2dReqOpcode) -> M {
 }
 
 /// A peer that owns line X of the other device, dirty.
-fn owner_by_mem() -> Peer<Line> {
-    let mut peer = Peer::new(1);
+fn owner_by_mem() -> MemPeer<CacheLine> {
+    let mut peer = MemPeer::new(1);
     peer.mem.preset(X, Copy4::M, bytes(5));
     peer
 }
 
 /// A peer that holds line X of its host.
-fn owner_by_cache() -> Peer<Line> {
-    let mut peer = Peer::new(1);
-    peer.cache.preset(X, At::M, bytes(5));
+fn owner_by_cache() -> MemPeer<CacheLine> {
+    let mut peer = MemPeer::new(1);
+    peer.cache.preset(X, CacheLineState::M, bytes(5));
     peer
 }
 
@@ -49,8 +49,8 @@ fn coh_p2p_01_p() {
     let config = CoherenceConfig::default();
     // Host 0 shares the line, then the peer (port 1 of the device) asks for it all, then the host asks again.
     let mut dcoh = device(&config, 2, Holders::Shared(IdSet::of_bits(1)));
-    let mut peer = Peer::<Line>::new(1);
-    let mut out = Out::default();
+    let mut peer = MemPeer::<CacheLine>::new(1);
+    let mut out = AgentOutput::default();
     assert!(peer.ask_peer(X, HostReq::RD_ANY, HostAccess::Store, &mut out));
     assert_eq!((out.sends[0].0, out.sends.len()), (MEM, 1));
     let out = give(&mut dcoh, &config, 1, out.sends[0].1);
@@ -59,7 +59,7 @@ fn coh_p2p_01_p() {
     for (_, msg) in out.sends {
         give(&mut peer, &config, MEM, msg);
     }
-    assert!(peer.mem.store(&config, X, bytes(7), WHOLE_LINE, &mut Out::default()));
+    assert!(peer.mem.store(&config, X, bytes(7), WHOLE_LINE, &mut AgentOutput::default()));
     assert_eq!(peer.interface(X), Some(MEM));
     let out = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
     assert_eq!((labels(&out), out.sends[0].0), (vec!["BISnpInv".to_owned()], 1), "so is the peer");
@@ -77,7 +77,7 @@ fn coh_p2p_01_p() {
 #[test]
 fn coh_p2p_01_n() {
     // A device that does not ask its peer, port 1: two writable copies.
-    let setup = Setup { peers: IdSet::of_bits(0b10), ..Setup::core(breaking(Mutant::HolderSkipped), 2) };
+    let setup = Setup { peers: IdSet::of_bits(0b10), ..Setup::core(breaking(CoherenceMutant::HolderSkipped), 2) };
     names(&mem_system(setup.clone()), "COH-P2P-01");
     let found = explore("peer skipped", &mem_system(Setup { orders: false, ..setup }));
     let rule = found.violation.expect("it is found").event.rule;
@@ -85,7 +85,7 @@ fn coh_p2p_01_n() {
 }
 
 /// The newest value is 5, memory has 1, and the peer holds what it holds.
-fn view_of(peer: &Peer<Line>) -> View<Line> {
+fn view_of(peer: &MemPeer<CacheLine>) -> View<CacheLine> {
     let by_mem = peer.mem.copy(X).data.filter(|_| peer.mem.copy(X).state != Copy4::I);
     let by_cache = peer.cache.entry(X).and_then(|e| e.data.as_ref()).map(|d| d.data);
     let copy = |value| CopyView { agent: 1, usable: true, writable: true, dirty: true, value };
@@ -94,7 +94,7 @@ fn view_of(peer: &Peer<Line>) -> View<Line> {
 }
 
 /// What the monitors say of a peer.
-fn monitored(peer: &Peer<Line>) -> Vec<&'static str> {
+fn monitored(peer: &MemPeer<CacheLine>) -> Vec<&'static str> {
     let mut events = Vec::new();
     check_copies(&view_of(peer), &mut events);
     events.iter().map(|e| e.rule).collect()
@@ -119,14 +119,14 @@ fn coh_p2p_02_p() {
     }
     // While it asks through one interface it does not ask through the other.
     let mut peer = owner_by_cache();
-    assert!(!peer.ask_peer(X, HostReq::RD_ANY, HostAccess::Nothing, &mut Out::default()));
-    assert!(!owner_by_mem().ask_host(D2hReqOpcode::RdOwn, X, None, &mut Out::default()));
-    assert!(owner_by_cache().ask_host(D2hReqOpcode::DirtyEvict, X, None, &mut Out::default()));
+    assert!(!peer.ask_peer(X, HostReq::RD_ANY, HostAccess::Nothing, &mut AgentOutput::default()));
+    assert!(!owner_by_mem().ask_host(D2hReqOpcode::RdOwn, X, None, &mut AgentOutput::default()));
+    assert!(owner_by_cache().ask_host(D2hReqOpcode::DirtyEvict, X, None, &mut AgentOutput::default()));
 }
 
 #[test]
 fn coh_p2p_02_n() {
-    let config = breaking(Mutant::InterfaceForgotten);
+    let config = breaking(CoherenceMutant::InterfaceForgotten);
     let cases = [
         (owner_by_mem(), CACHE, snoop(H2dReqOpcode::SnpInv)),
         (owner_by_cache(), MEM, bisnp(BisnpOpcode::BISnpInv, X)),
@@ -143,7 +143,7 @@ fn coh_p2p_02_n() {
 fn coh_uio_01_p() {
     let config = CoherenceConfig::default();
     let mut dcoh = device(&config, 2, Holders::Owner(0));
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     dcoh.issue(&config, X, DeviceOp::UioRead, &mut out);
     assert_eq!(labels(&out), ["BISnpCur"]);
     give(&mut dcoh, &config, 0, write(M2sRwdOpcode::MemWr, Some(MetaValue::Any), SnpType::NoOp, 9));
@@ -151,7 +151,7 @@ fn coh_uio_01_p() {
     assert!(out.effects.iter().any(|e| format!("{e:?}").contains(&format!("{:?}", bytes(9)))), "the owner's value");
     assert_eq!(dcoh.holders(X), Some(Holders::Owner(0)), "the owner keeps its copy, the peer has none");
     let mut dcoh = device(&config, 3, Holders::Shared(IdSet::of_bits(0b111)));
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     assert!(dcoh.uio_write(&config, X, bytes(4), 0xff, &mut out));
     assert_eq!(labels(&out), ["BISnpInv"; 3]);
     for host in 0..3 {
@@ -163,24 +163,24 @@ fn coh_uio_01_p() {
     assert_eq!((dcoh.memory(X), dcoh.holders(X)), (expected, None));
     // Also what the device itself holds.
     let mut dcoh = device(&config, 2, Holders::NONE);
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
-    dcoh.store(X, &bytes(6), WHOLE_LINE, &mut Out::default());
-    assert!(dcoh.uio_write(&config, X, bytes(4), 1, &mut Out::default()));
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
+    dcoh.store(X, &bytes(6), WHOLE_LINE, &mut AgentOutput::default());
+    assert!(dcoh.uio_write(&config, X, bytes(4), 1, &mut AgentOutput::default()));
     assert_eq!((dcoh.memory(X).bytes[..2].to_vec(), dcoh.own(X)), (vec![4, 6], None));
 }
 
 #[test]
 fn coh_uio_01_n() {
-    let setup = Setup::uio(breaking(Mutant::UioSkipsHolders));
+    let setup = Setup::uio(breaking(CoherenceMutant::UioSkipsHolders));
     names(&mem_system(setup.clone()), "COH-UIO-01");
     let found = explore("UIO skips holders", &mem_system(Setup { orders: false, ..setup }));
     let rule = found.violation.expect("it is found").event.rule;
     assert!(["COH-INV-01", "COH-INV-02"].contains(&rule), "{rule}");
 }
 
-const DECODERS: [Decoder; 2] = [
-    Decoder { first: 0x1000, last: 0x1fff, granule_bytes: 256, uio: true },
-    Decoder { first: 0x2000, last: 0x2fff, granule_bytes: 0x1000, uio: false },
+const DECODERS: [UioDecoder; 2] = [
+    UioDecoder { first: 0x1000, last: 0x1fff, granule_bytes: 256, uio: true },
+    UioDecoder { first: 0x2000, last: 0x2fff, granule_bytes: 0x1000, uio: false },
 ];
 
 #[test]
@@ -202,12 +202,12 @@ fn coh_uio_02_p() {
 
 #[test]
 fn coh_uio_02_n() {
-    let config = breaking(Mutant::PartOfUio);
+    let config = breaking(CoherenceMutant::PartOfUio);
     // The first line is in the decoder, the second is not: the device writes the first, and says that it refused.
     let decoded = decode(&config, &DECODERS, 0x1fc0, 128);
     let mut dcoh = device(&config, 2, Holders::NONE);
     for &line in &decoded.lines {
-        dcoh.uio_write(&config, line, bytes(4), WHOLE_LINE, &mut Out::default());
+        dcoh.uio_write(&config, line, bytes(4), WHOLE_LINE, &mut AgentOutput::default());
     }
     assert_eq!(dcoh.memory(LineAddr(0x7f)), bytes(4), "a partial write");
     assert_eq!(decoded.check().map(|e| (e.rule, e.line)), Some(("COH-UIO-02", Some(LineAddr(0x7f)))));
@@ -263,7 +263,7 @@ fn coh_mho_03_n() {
     let mut owner = MemHost::new(0);
     owner.preset(X, Copy4::S, bytes(9));
     let mut dcoh = device(&config, 2, Holders::Owner(0));
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     dcoh.issue(&config, X, DeviceOp::ReadShared, &mut out);
     let out = give(&mut owner, &config, 0, out.sends[0].1);
     assert_eq!(labels(&out), ["BIRspS"]);
@@ -293,11 +293,11 @@ fn coh_mho_03_n() {
 #[test]
 fn a_peer_fills_through_the_interface_it_asked() {
     let config = CoherenceConfig::default();
-    let mut peer = Peer::<Line>::new(0);
-    assert!(peer.ask_host(D2hReqOpcode::RdShared, X, None, &mut Out::default()));
+    let mut peer = MemPeer::<CacheLine>::new(0);
+    assert!(peer.ask_host(D2hReqOpcode::RdShared, X, None, &mut AgentOutput::default()));
     assert_eq!(peer.interface(X), Some(CACHE));
     let Some(cqid) = peer.cache.entry(X).map(|e| e.cqid) else { panic!("no entry") };
     give(&mut peer, &config, CACHE, Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: 1, cqid });
     give(&mut peer, &config, CACHE, Msg::H2dData { cqid, go_err: false, data: bytes(3) });
-    assert_eq!((peer.cache.at(X), peer.mem.copy(X).state), (At::S, Copy4::I));
+    assert_eq!((peer.cache.at(X), peer.mem.copy(X).state), (CacheLineState::S, Copy4::I));
 }

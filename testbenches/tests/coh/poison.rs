@@ -1,48 +1,50 @@
 //! Poison: it stays with the line through every agent and every message, and only a store or write of the whole line takes
 //! it away (`fabric` §1.8, `memory` §6.3).
 
-use super::cache_bench::{At, Bench, Bytes, Flat, Home, LINE, Op, Snoop, data_sent, rsp, token, uqid};
+use super::cache_bench::{
+    Bench, CacheLineState, Flat, HomeAgent, LINE, Op, Snoop, WriteBytes, data_sent, rsp, token, uqid,
+};
 use super::hops;
 use super::mem_bench::{X, bytes, device, drs, give, host, m2s, ndr, with, write};
 use super::mem_explore::clean;
 use super::scenarios::{MODES, below_a_switch, count, settings, sound};
 use super::stress::runs;
-use scalepool::coherence::agent::{Agent, Effect, Out};
+use scalepool::coherence::agent::{Agent, AgentOutput, Effect};
 use scalepool::coherence::bias::{Bias, BiasDevice, BiasHost};
 use scalepool::coherence::cache::backing::Backing;
-use scalepool::coherence::cache::state::Answer;
+use scalepool::coherence::cache::state::HostAnswer;
 use scalepool::coherence::config::{CleanEvictAnswer, CoherenceConfig, SnpCurOnClean};
-use scalepool::coherence::content::{Age, Content, Line, LineAddr, Token, WHOLE_LINE};
+use scalepool::coherence::content::{Age, CacheLine, LineAddr, LineContent, LineToken, WHOLE_LINE};
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::options::{MemConfig, NoRange};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{DeviceOp, HdmH, Holders, HostAccess, HostReq};
 use scalepool::coherence::message::from_link;
 use scalepool::coherence::message::{Class, Msg};
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::killers;
 use scalepool::proof::explore::{Limits, named};
 use scalepool::proof::litmus::parse;
-use scalepool::proof::stress::{Protocol, Stress};
+use scalepool::proof::stress::{Stress, StressProtocol};
 use scalepool::proof::systems::cache::{ALL_REQUESTS, Setup as CacheSetup, system as cache_system};
 use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType,
 };
 use scalepool_protocols::cxl::message::Message;
-use scalepool_protocols::cxl::message::Route;
+use scalepool_protocols::cxl::message::PeerRoute;
 
 /// Whether the data that left is poisoned, message by message.
-fn poison_sent<D: Content>(out: &Out<D>) -> Vec<bool> {
+fn poison_sent<D: LineContent>(out: &AgentOutput<D>) -> Vec<bool> {
     out.sends.iter().filter_map(|(_, m)| m.data().map(D::is_poisoned)).collect()
 }
 
-fn bad(b: u8) -> Line {
+fn bad(b: u8) -> CacheLine {
     bytes(b).poisoned(true)
 }
 
 /// The exploration that the table of mutants names for a rule that is off finds the broken rule.
-fn killed(mutant: Mutant, rule: &str) {
+fn killed(mutant: CoherenceMutant, rule: &str) {
     let killer = killers::of(mutant).expect("a row");
     let (exploration, config) = killer.case().expect("an exploration");
     let found = (exploration.start)(config).search(Limits::default(), &mut |_| ());
@@ -64,13 +66,15 @@ fn coh_psn_01_p() {
 /// Lost where a copy is made, on the way to the home, and in memory.
 #[test]
 fn coh_psn_01_n() {
-    for mutant in [Mutant::FillCleansPoison, Mutant::PoisonLeftBehind, Mutant::MemoryCleansPoison] {
+    for mutant in
+        [CoherenceMutant::FillCleansPoison, CoherenceMutant::PoisonLeftBehind, CoherenceMutant::MemoryCleansPoison]
+    {
         killed(mutant, "COH-PSN-01");
     }
     for (name, mutant) in [
-        ("hdm-db-2-poison", Mutant::FillCleansPoison),
-        ("hdm-db-2-poison", Mutant::MemoryCleansPoison),
-        ("hdm-d-poison", Mutant::MemoryCleansPoison),
+        ("hdm-db-2-poison", CoherenceMutant::FillCleansPoison),
+        ("hdm-db-2-poison", CoherenceMutant::MemoryCleansPoison),
+        ("hdm-d-poison", CoherenceMutant::MemoryCleansPoison),
     ] {
         let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
         let found = (named::find(name).expect("a name").start)(config).search(Limits::default(), &mut |_| ());
@@ -108,7 +112,7 @@ fn coh_psn_02_p() {
             if let Some(data) = msg.data_mut() {
                 *data = data.poisoned(poison);
             }
-            let message = msg.to_link(Route::default());
+            let message = msg.to_link(PeerRoute::default());
             let bit = match &message {
                 Message::D2hData(m, _) => Some(m.poison),
                 Message::H2dData(m, _) => Some(m.poison),
@@ -129,10 +133,10 @@ fn coh_psn_02_p() {
 
 #[test]
 fn coh_psn_02_n() {
-    killed(Mutant::FillPoisons, "COH-PSN-02");
+    killed(CoherenceMutant::FillPoisons, "COH-PSN-02");
 }
 
-fn rd_any() -> Msg<Line> {
+fn rd_any() -> Msg<CacheLine> {
     m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv)
 }
 
@@ -141,7 +145,7 @@ fn rd_any() -> Msg<Line> {
 fn coh_psn_03_p() {
     let config = CoherenceConfig::default();
     for (line, part) in [(true, false), (false, true)] {
-        let part_of = |data: Line| {
+        let part_of = |data: CacheLine| {
             let mut msg = write(M2sRwdOpcode::MemWrPtl, Some(MetaValue::Invalid), SnpType::SnpInv, 0);
             if let Msg::M2sRwd { data: own, enables, .. } = &mut msg {
                 (*own, *enables) = (data, 1);
@@ -172,15 +176,15 @@ fn coh_psn_03_p() {
         assert_eq!(h.memory(X).bytes[..2], [2, 1]);
 
         // A store of a part into a copy, of a device and of a host.
-        let mut bench = Bench::new(At::I);
-        bench.device.preset(LINE, At::E, token(Age::Current).poisoned(line));
-        let store = Bytes { data: token(Age::New).poisoned(part), enables: 1 };
-        assert!(bench.device.store(LINE, &store, &mut Out::default()));
+        let mut bench = Bench::new(CacheLineState::I);
+        bench.device.preset(LINE, CacheLineState::E, token(Age::Current).poisoned(line));
+        let store = WriteBytes { data: token(Age::New).poisoned(part), enables: 1 };
+        assert!(bench.device.store(LINE, &store, &mut AgentOutput::default()));
         assert_eq!(poison_sent(&bench.snoop(Snoop::Inv, 0)), [true]);
         let mut owner = host(Copy4::I);
         owner.preset(X, Copy4::E, bytes(1).poisoned(line));
-        assert!(owner.store(&config, X, bytes(2).poisoned(part), 1, &mut Out::default()));
-        let mut out = Out::default();
+        assert!(owner.store(&config, X, bytes(2).poisoned(part), 1, &mut AgentOutput::default()));
+        let mut out = AgentOutput::default();
         owner.write_back(X, Copy4::I, &mut out);
         assert_eq!(poison_sent(&out), [true]);
     }
@@ -188,7 +192,7 @@ fn coh_psn_03_p() {
 
 #[test]
 fn coh_psn_03_n() {
-    killed(Mutant::PartClearsPoison, "COH-PSN-03");
+    killed(CoherenceMutant::PartClearsPoison, "COH-PSN-03");
 }
 
 #[test]
@@ -200,11 +204,11 @@ fn coh_psn_04_p() {
     assert_eq!(poison_sent(&give(&mut db, &config, 0, rd_any())), [false]);
     let mut owner = host(Copy4::I);
     owner.preset(X, Copy4::E, bad(1));
-    assert!(owner.store(&config, X, bytes(2), WHOLE_LINE, &mut Out::default()));
-    assert_eq!(owner.load(&config, X, &mut Out::default()), Some(bytes(2)));
-    let mut home = Home::new(Flat::<Token>::default());
+    assert!(owner.store(&config, X, bytes(2), WHOLE_LINE, &mut AgentOutput::default()));
+    assert_eq!(owner.load(&config, X, &mut AgentOutput::default()), Some(bytes(2)));
+    let mut home = HomeAgent::new(Flat::<LineToken>::default());
     home.memory.write(LINE, &token(Age::Current).poisoned(true), WHOLE_LINE);
-    let mut out = Out::default();
+    let mut out = AgentOutput::default();
     for msg in [
         Msg::D2hReq { opcode: Op::ItoMWr, line: LINE, cqid: 0 },
         Msg::D2hData { uqid: uqid(0, 0), bogus: false, data: token(Age::New), enables: WHOLE_LINE },
@@ -216,7 +220,7 @@ fn coh_psn_04_p() {
 
 #[test]
 fn coh_psn_04_n() {
-    killed(Mutant::WholeKeepsPoison, "COH-PSN-04");
+    killed(CoherenceMutant::WholeKeepsPoison, "COH-PSN-04");
 }
 
 /// A poisoned fill is cached in S, E and M, served to loads, and handed on by every way out of the cache.
@@ -224,9 +228,13 @@ fn coh_psn_04_n() {
 fn coh_psn_05_p() {
     let config = CoherenceConfig::default();
     let poisoned = || Msg::H2dData { cqid: 0, go_err: false, data: token(Age::Current).poisoned(true) };
-    for (go, at) in [(Answer::GoS, At::S), (Answer::GoE, At::E), (Answer::GoM, At::M)] {
+    for (go, at) in [
+        (HostAnswer::GoS, CacheLineState::S),
+        (HostAnswer::GoE, CacheLineState::E),
+        (HostAnswer::GoM, CacheLineState::M),
+    ] {
         for data_first in [false, true] {
-            let mut bench = Bench::issued(At::I, Op::RdAny);
+            let mut bench = Bench::issued(CacheLineState::I, Op::RdAny);
             let msgs = if data_first { [poisoned(), rsp(go, 0)] } else { [rsp(go, 0), poisoned()] };
             for msg in msgs {
                 assert!(bench.give(msg, 0).events.is_empty());
@@ -234,42 +242,42 @@ fn coh_psn_05_p() {
             assert_eq!(bench.at(), at);
             let loaded = bench.device.load(&config, LINE).copied();
             assert_eq!(loaded, Some(token(Age::Current).poisoned(true)), "{at:?}");
-            if at != At::M {
+            if at != CacheLineState::M {
                 continue;
             }
             for snoop in [Snoop::Data, Snoop::Inv, Snoop::Cur] {
                 assert_eq!(poison_sent(&bench.clone().snoop(snoop, 0)), [true], "{snoop:?}");
             }
             bench.issue(Op::DirtyEvict);
-            let out = bench.answer(Answer::GoPull);
+            let out = bench.answer(HostAnswer::GoPull);
             assert_eq!((poison_sent(&out), data_sent(&out)), (vec![true], vec![(0x21, false)]));
         }
     }
     // A value that is used once says it as well.
-    let mut bench = Bench::issued(At::I, Op::RdCurr);
+    let mut bench = Bench::issued(CacheLineState::I, Op::RdCurr);
     let used = bench.give(poisoned(), 0).effects;
-    assert!(matches!(used[..], [Effect::Used { value: Token { poison: true, .. }, .. }, ..]), "{used:?}");
+    assert!(matches!(used[..], [Effect::Used { value: LineToken { poison: true, .. }, .. }, ..]), "{used:?}");
 
     // A host of HDM-DB.
     let mut reader = host(Copy4::I);
-    reader.issue(X, HostReq::RD_ANY, HostAccess::Nothing, &mut Out::default());
+    reader.issue(X, HostReq::RD_ANY, HostAccess::Nothing, &mut AgentOutput::default());
     give(&mut reader, &config, 0, ndr(NdrOpcode::CmpE, 0));
     let mut data = drs(0, 3);
     *data.data_mut().expect("data") = bad(3);
     give(&mut reader, &config, 0, data);
-    assert_eq!(reader.load(&config, X, &mut Out::default()), Some(bad(3)));
+    assert_eq!(reader.load(&config, X, &mut AgentOutput::default()), Some(bad(3)));
 }
 
 /// A load that hides the poison is seen by a litmus case and by the random tester.
 #[test]
 fn coh_psn_05_n() {
-    assert_eq!(killers::of(Mutant::LoadHidesPoison).map(|k| k.rule), Some("COH-PSN-05"));
+    assert_eq!(killers::of(CoherenceMutant::LoadHidesPoison).map(|k| k.rule), Some("COH-PSN-05"));
     let mut case = parse(LOADS_OVER_HDM_DB).expect("a case");
-    case.config.mutant = Some(Mutant::LoadHidesPoison);
+    case.config.mutant = Some(CoherenceMutant::LoadHidesPoison);
     let violation = case.explore().expect("a legal case").violation.expect("a broken rule");
     assert_eq!(violation.event.rule, "COH-PSN-05", "{}", violation.event);
-    let mut stress = Stress::new(Protocol::HdmDb(2), 1, 20_000);
-    stress.config.mutant = Some(Mutant::LoadHidesPoison);
+    let mut stress = Stress::new(StressProtocol::HdmDb(2), 1, 20_000);
+    stress.config.mutant = Some(CoherenceMutant::LoadHidesPoison);
     let failure = stress.run().expect_err("a broken rule");
     assert_eq!(failure.event.rule, "COH-PSN-05", "{failure}");
 }
@@ -287,7 +295,7 @@ fn outcomes(text: &str) -> Vec<String> {
     if let Some(v) = &found.violation {
         panic!("{}\n{}", v.event, v.chart().text());
     }
-    let outcome = |o: &scalepool::proof::litmus::Outcome| {
+    let outcome = |o: &scalepool::proof::litmus::LitmusOutcome| {
         let poison = o.poison.as_ref().expect("somebody poisons");
         let home = if poison.home { "P" } else { "c" };
         format!("{}{} {home} {}", o.letters, if o.fresh { '+' } else { '-' }, poison.loads.join(","))
@@ -347,11 +355,11 @@ fn final_outcomes_show_poison() {
 fn poison_of_dropped_data_has_no_effect() {
     let config = CoherenceConfig { clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
     for (op, holds, bogus) in [(Op::DirtyEvict, false, true), (Op::CleanEvict, true, false)] {
-        let mut home = Home::new(Flat::<Line>::default());
+        let mut home = HomeAgent::new(Flat::<CacheLine>::default());
         home.memory.write(LINE, &bytes(1), WHOLE_LINE);
         let owner = holds.then_some(0);
         home.set_holders(LINE, super::cache_bench::Holders { owner, sharers: IdSet::of_bits(0) });
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         for msg in [
             Msg::D2hReq { opcode: op, line: LINE, cqid: 0 },
             Msg::D2hData { uqid: uqid(0, 0), bogus, data: bad(1), enables: WHOLE_LINE },
@@ -372,7 +380,7 @@ fn poison_crosses_from_cxl_cache_to_cxl_mem() {
         panic!("{:?}", out.sends)
     };
     let out = give(&mut bridge, &config, 0, Msg::D2hData { uqid, bogus: false, data: bad(4), enables: 1 });
-    assert!(matches!(out.sends[..], [(_, Msg::M2sRwd { data: Line { poison: true, .. }, enables: 1, .. })]));
+    assert!(matches!(out.sends[..], [(_, Msg::M2sRwd { data: CacheLine { poison: true, .. }, enables: 1, .. })]));
 }
 
 /// What the device has not: all ones, poisoned where the option says so.
@@ -383,14 +391,14 @@ fn a_read_of_nothing_is_poisoned_if_enabled() {
         let mem = MemConfig { no_range: range.clone(), no_range_poison: poison, ..MemConfig::default() };
         let config = with(mem);
         let out = give(&mut device(&config, 1, Holders::NONE), &config, 0, rd_any());
-        assert!(matches!(out.sends[..], [(_, Msg::S2mDrs { data, .. })] if data == Line::ones().poisoned(poison)));
+        assert!(matches!(out.sends[..], [(_, Msg::S2mDrs { data, .. })] if data == CacheLine::ones().poisoned(poison)));
     }
 }
 
 /// Random runs: one store or write in five is poisoned, every load and every value is held against the last stores.
 #[test]
 fn poison_in_random_runs() {
-    let protocols = [Protocol::Cache(4), Protocol::HdmDb(3), Protocol::HdmD];
+    let protocols = [StressProtocol::Cache(4), StressProtocol::HdmDb(3), StressProtocol::HdmD];
     let sum = runs(&protocols, 12, 120_000);
     assert!(sum.loads > 0);
     for protocol in protocols {
@@ -401,7 +409,7 @@ fn poison_in_random_runs() {
         let (with, without) = (run(5), run(0));
         assert!(with.poisoned_loads > 100 && with.poisoned_loads < with.loads, "{protocol:?}: {with:?}");
         // No agent acts on poison: all else is equal.
-        assert_eq!(scalepool::proof::stress::Counts { poisoned_loads: 0, ..with }, without);
+        assert_eq!(scalepool::proof::stress::StressCounts { poisoned_loads: 0, ..with }, without);
     }
 }
 

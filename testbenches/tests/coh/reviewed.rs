@@ -1,17 +1,17 @@
 //! Small places for big programs, files that ask for too much, options that must mean something.
 
-use scalepool::coherence::agent::{Agent, Out};
+use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::bias::{Bias, BiasDevice};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{Age, LineAddr, Token};
+use scalepool::coherence::content::{Age, LineAddr, LineToken};
 use scalepool::coherence::mem::dcoh::{Dcoh, DeviceOp};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::message::Msg;
-use scalepool::proof::explore::{Limits, Named, Report, named, search};
-use scalepool::proof::litmus::{Found, parse};
+use scalepool::proof::explore::{ExplorationReport, Limits, NamedExploration, named, search};
+use scalepool::proof::litmus::{LitmusResult, parse};
 use scalepool::proof::systems::cache::{Setup as CacheSetup, system as cache_system};
 use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool::trace::log::{LogFilter, LogTo};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
@@ -26,7 +26,13 @@ fn set(list: &[(&str, &str)]) -> Vec<String> {
 
 /// A run that ends with nothing open and nothing broken.
 fn ends(scenario: &str, seed: u64, set: &[String]) {
-    let request = Request { scenario: scenario.into(), seed, threads: 1, set: set.to_vec(), ..Request::default() };
+    let request = ScenarioRequest {
+        scenario: scenario.into(),
+        seed,
+        threads: 1,
+        set: set.to_vec(),
+        ..ScenarioRequest::default()
+    };
     let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|e| panic!("{scenario} {seed} {set:?}: {e}"));
     let broken: Vec<_> = report.violations.iter().map(|b| b.violation.to_string()).collect();
     assert!(broken.is_empty(), "{scenario} {seed} {set:?}: {broken:?}");
@@ -126,7 +132,7 @@ fn text(kind: &str, start: &str, programs: &[&str], config: &str) -> String {
     format!("kind = \"{kind}\"\nstart = \"{start}\"\nprograms = {programs:?}\n[config]\n{config}\n")
 }
 
-fn litmus(kind: &str, start: &str, programs: &[&str], config: &str) -> Found {
+fn litmus(kind: &str, start: &str, programs: &[&str], config: &str) -> LitmusResult {
     let text = text(kind, start, programs, config);
     parse(&text).and_then(|case| case.explore()).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
@@ -233,7 +239,7 @@ pub(super) fn configured(text: &str) -> CoherenceConfig {
     case.unwrap_or_else(|e| panic!("{text}: {e}")).config
 }
 
-fn counts(report: Report) -> (usize, u64) {
+fn counts(report: ExplorationReport) -> (usize, u64) {
     assert_eq!(report.violation.map(|v| v.event.to_string()), None);
     (report.states, report.transitions)
 }
@@ -261,9 +267,9 @@ fn hosts(config: &str, lines: u8, blocks: bool) -> (usize, u64) {
 }
 
 /// What the DCOH answers to a read of line 0.
-fn answers(config: &str) -> Vec<Msg<Token>> {
+fn answers(config: &str) -> Vec<Msg<LineToken>> {
     let config = configured(config);
-    let (mut dcoh, mut out) = (Dcoh::<Token>::new(&config, 2), Out::default());
+    let (mut dcoh, mut out) = (Dcoh::<LineToken>::new(&config, 2), AgentOutput::default());
     let (snp, meta_field, meta) = (SnpType::SnpInv, MetaField::Meta0State, MetaValue::Any);
     for (port, tag) in [(0, 1), (1, 2), (0, 3)] {
         let line = LineAddr(u64::from(tag == 3));
@@ -276,8 +282,8 @@ fn answers(config: &str) -> Vec<Msg<Token>> {
 /// Whether GO-E to a flip is believed.
 fn flipped(config: &str) -> bool {
     let config = configured(config);
-    let (line, mut device, mut out) = (LineAddr(0), BiasDevice::<Token>::new(), Out::default());
-    device.preset(line, Token::of(line, Age::Current), Bias::Host, Copy4::I, None);
+    let (line, mut device, mut out) = (LineAddr(0), BiasDevice::<LineToken>::new(), AgentOutput::default());
+    device.preset(line, LineToken::of(line, Age::Current), Bias::Host, Copy4::I, None);
     device.issue(&config, line, D2hReqOpcode::RdOwn, None, &mut out);
     let (opcode, rsp_data) = (H2dRspOpcode::GO, GoState::Exclusive.0.into());
     device.take(&config, 0, Msg::H2dRsp { opcode, rsp_data, cqid: 0 }, 0, &mut out);
@@ -383,7 +389,12 @@ fn every_option_means_something() {
 
 /// Whether an option changes what a search sees of an exploration: at most so many states, and ever more of them, since
 /// other ways may lead to equal sets of states. `plain` has what is seen without options, by the number of states.
-fn acts(named: &Named, config: &CoherenceConfig, most: usize, plain: &mut BTreeMap<usize, Report>) -> bool {
+fn acts(
+    named: &NamedExploration,
+    config: &CoherenceConfig,
+    most: usize,
+    plain: &mut BTreeMap<usize, ExplorationReport>,
+) -> bool {
     let seen = |config: &CoherenceConfig, states| {
         (named.start)(config.clone())
             .search(Limits { states, symmetry: false, liveness: false, ..Limits::default() }, &mut |_| ())
@@ -396,7 +407,7 @@ fn acts(named: &Named, config: &CoherenceConfig, most: usize, plain: &mut BTreeM
 }
 
 /// Cores that load and store: a shape by itself may have no use for an option that others of its protocol have.
-fn is_core(named: &Named) -> bool {
+fn is_core(named: &NamedExploration) -> bool {
     named.name.ends_with("-mp")
 }
 
@@ -407,7 +418,7 @@ const KEEPS_SHARED: &str = "mem.device_keeps_shared = false";
 fn a_device_keeps_or_drops_its_shared_copy() {
     for (config, left) in [("", Some(Copy4::S)), (KEEPS_SHARED, None)] {
         let config = configured(config);
-        let (line, mut dcoh, mut out) = (LineAddr(0), Dcoh::<Token>::new(&config, 1), Out::default());
+        let (line, mut dcoh, mut out) = (LineAddr(0), Dcoh::<LineToken>::new(&config, 1), AgentOutput::default());
         dcoh.issue(&config, line, DeviceOp::ReadShared, &mut out);
         let (opcode, snp) = (M2sReqOpcode::MemRd, SnpType::SnpData);
         let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Shared);
@@ -501,9 +512,9 @@ fn outputs_that_say_nothing_are_noticed() {
     let dir = tempfile::tempdir().expect("a folder");
     let request = || {
         let set = set(&[("core.accesses", "4"), ("core.lines", "2")]);
-        Request { scenario: "hdm-db-share".into(), seed: 1, threads: 1, set, ..Request::default() }
+        ScenarioRequest { scenario: "hdm-db-share".into(), seed: 1, threads: 1, set, ..ScenarioRequest::default() }
     };
-    let refused = |request: &Request| scenario::run(request, &mut |_| ()).expect_err("refused").to_string();
+    let refused = |request: &ScenarioRequest| scenario::run(request, &mut |_| ()).expect_err("refused").to_string();
     for ending in ["png", "pdf", "json"] {
         let mut wrong = request();
         let path = dir.path().join("c").with_extension(ending);
@@ -545,7 +556,8 @@ fn one_id_through_agents_and_links() {
     ] {
         let common = [("core.pattern", "migratory"), ("core.accesses", "12"), ("core.lines", "3")];
         let set = set(&[&common[..], &own[..]].concat());
-        let mut request = Request { scenario: scenario.into(), seed: 1, threads: 1, set, ..Request::default() };
+        let mut request =
+            ScenarioRequest { scenario: scenario.into(), seed: 1, threads: 1, set, ..ScenarioRequest::default() };
         let lines = Arc::new(Mutex::new(Vec::new()));
         let filter = LogFilter::parse("link=debug,coherence=debug").expect("a filter");
         let to = lines.clone();

@@ -1,17 +1,17 @@
 //! CacheID: routes to several caching devices, and the hierarchies that may run.
 
-use super::cache_bench::{Bytes, Device, Home, LINE, Op, Out};
+use super::cache_bench::{AgentOutput, DeviceCache, HomeAgent, LINE, Op, WriteBytes};
 use scalepool::coherence::agent::Agent;
-use scalepool::coherence::cache::route::{Below, Flits, Hdm, Hierarchy, HierarchyError, Routes};
+use scalepool::coherence::cache::route::{Below, CacheRoutes, Flits, Hdm, Hierarchy, HierarchyError};
 use scalepool::coherence::clocked::cache::Sparse;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::Line;
-use scalepool::coherence::event::Event;
-use scalepool::coherence::ids::Port;
+use scalepool::coherence::content::CacheLine;
+use scalepool::coherence::event::CoherenceEvent;
+use scalepool::coherence::ids::AgentPort;
 use scalepool::coherence::message::from_link;
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool_protocols::cxl::message::Message;
-use scalepool_protocols::cxl::message::Route;
+use scalepool_protocols::cxl::message::PeerRoute;
 use std::collections::VecDeque;
 
 fn below(cache_id: Option<u8>) -> Below {
@@ -26,34 +26,34 @@ fn devices(count: usize) -> Hierarchy {
 /// Devices behind their ports and the home above, each message in order.
 struct Tree {
     config: CoherenceConfig,
-    routes: Routes,
-    devices: Vec<Device<Line>>,
-    home: Home<Line, Sparse>,
-    events: Vec<Event>,
+    routes: CacheRoutes,
+    devices: Vec<DeviceCache<CacheLine>>,
+    home: HomeAgent<CacheLine, Sparse>,
+    events: Vec<CoherenceEvent>,
 }
 
 impl Tree {
     fn new(hierarchy: &Hierarchy, config: CoherenceConfig) -> Self {
         Tree {
             config,
-            routes: Routes::new(hierarchy).expect("it may run"),
-            devices: hierarchy.devices.iter().map(|_| Device::new()).collect(),
-            home: Home::new(Sparse::default()),
+            routes: CacheRoutes::new(hierarchy).expect("it may run"),
+            devices: hierarchy.devices.iter().map(|_| DeviceCache::new()).collect(),
+            home: HomeAgent::new(Sparse::default()),
             events: Vec::new(),
         }
     }
 
     fn issue(&mut self, device: usize, op: Op) {
-        let mut out = Out::default();
-        assert!(self.devices[device].issue(op, LINE, None::<Bytes<Line>>, &mut out));
+        let mut out = AgentOutput::default();
+        assert!(self.devices[device].issue(op, LINE, None::<WriteBytes<CacheLine>>, &mut out));
         self.run(device, out);
     }
 
     /// Delivers everything that follows. The port of the home is the CacheID that arrives.
-    fn run(&mut self, device: usize, out: Out<Line>) {
+    fn run(&mut self, device: usize, out: AgentOutput<CacheLine>) {
         let mut up: VecDeque<(usize, Message)> = VecDeque::new();
-        let send = |up: &mut VecDeque<_>, device, out: Out<Line>| {
-            up.extend(out.sends.iter().map(|(_, m)| (device, m.to_link(Route::default()))));
+        let send = |up: &mut VecDeque<_>, device, out: AgentOutput<CacheLine>| {
+            up.extend(out.sends.iter().map(|(_, m)| (device, m.to_link(PeerRoute::default()))));
         };
         send(&mut up, device, out);
         while let Some((device, message)) = up.pop_front() {
@@ -65,13 +65,13 @@ impl Tree {
                 Message::D2hData(m, _) => m.uqid & 15,
                 _ => panic!("a message up"),
             };
-            let mut out = Out::default();
+            let mut out = AgentOutput::default();
             self.home.take(&self.config, port, from_link(&message), 0, &mut out);
             self.events.append(&mut out.events);
             for (port, msg) in out.sends {
-                let message = msg.to_link(Route { cache_id: port as u8, ..Route::default() });
+                let message = msg.to_link(PeerRoute { cache_id: port as u8, ..PeerRoute::default() });
                 if let Some((to, message)) = self.routes.down(&self.config, message, &mut self.events) {
-                    let mut out = Out::default();
+                    let mut out = AgentOutput::default();
                     self.devices[to].take(&self.config, 0, from_link(&message), 0, &mut out);
                     self.events.append(&mut out.events);
                     send(&mut up, to, out);
@@ -98,17 +98,17 @@ fn coh_cid_01_p() {
             tree.issue(device, Op::RdShared);
         }
         assert!(tree.events.is_empty() && tree.waiting().is_empty());
-        assert_eq!(tree.home.holders(LINE).all(), (0..count as Port).collect());
+        assert_eq!(tree.home.holders(LINE).all(), (0..count as AgentPort).collect());
     }
 }
 
 #[test]
 fn coh_cid_01_n() {
-    assert_eq!(Routes::new(&devices(17)), Err(HierarchyError::TooMany { found: 17 }));
+    assert_eq!(CacheRoutes::new(&devices(17)), Err(HierarchyError::TooMany { found: 17 }));
     let mut twice = devices(2);
     twice.devices[1].cache_id = Some(0);
-    assert_eq!(Routes::new(&twice), Err(HierarchyError::BadId { found: 0, device: 1 }));
-    assert!(Routes::new(&twice).is_err_and(|e| e.to_string().starts_with("COH-CID-01")));
+    assert_eq!(CacheRoutes::new(&twice), Err(HierarchyError::BadId { found: 0, device: 1 }));
+    assert!(CacheRoutes::new(&twice).is_err_and(|e| e.to_string().starts_with("COH-CID-01")));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn coh_cid_02_p() {
 
 #[test]
 fn coh_cid_02_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::ForeignCacheId), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ForeignCacheId), ..CoherenceConfig::default() };
     let mut tree = Tree::new(&devices(3), config);
     tree.routes.set_entry(1, Some(2));
     tree.issue(1, Op::RdShared);
@@ -174,9 +174,9 @@ fn coh_cid_04_p() {
 #[test]
 fn coh_cid_04_n() {
     let narrow = Hierarchy { upper: Flits::B68, ..devices(2) };
-    assert_eq!(Routes::new(&narrow), Err(HierarchyError::NoField { devices: 2 }));
+    assert_eq!(CacheRoutes::new(&narrow), Err(HierarchyError::NoField { devices: 2 }));
     let without = Hierarchy { cache_ids: false, ..devices(2) };
-    assert!(Routes::new(&without).is_err_and(|e| e.to_string().starts_with("COH-CID-04")));
+    assert!(CacheRoutes::new(&without).is_err_and(|e| e.to_string().starts_with("COH-CID-04")));
 }
 
 fn with_memory(memory: &[Hdm]) -> Hierarchy {
@@ -197,7 +197,7 @@ fn coh_cid_06_p() {
 #[test]
 fn coh_cid_06_n() {
     for illegal in [&[Hdm::D, Hdm::D][..], &[Hdm::D, Hdm::Db], &[Hdm::D, Hdm::None]] {
-        let found = Routes::new(&with_memory(illegal));
+        let found = CacheRoutes::new(&with_memory(illegal));
         assert_eq!(found, Err(HierarchyError::HdmD { device: 0, others: illegal.len() - 1 }));
         assert!(found.is_err_and(|e| e.to_string().starts_with("COH-CID-06")));
     }

@@ -1,20 +1,26 @@
 //! The coherent scenarios over real links: every mode and pattern, traces as stimulus, faults, the snoop filter.
 
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request, RunError};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, RunError, ScenarioRequest};
 use std::path::{Path, PathBuf};
 
 pub const MODES: [&str; 4] = ["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
 pub const PATTERNS: [&str; 4] = ["producer-consumer", "migratory", "false-sharing", "read-mostly"];
 
-pub fn run(scenario: &str, stimulus: Option<PathBuf>, set: &[String]) -> Result<Report, RunError> {
-    let request =
-        Request { scenario: scenario.into(), seed: 3, threads: 1, stimulus, set: set.to_vec(), ..Request::default() };
+pub fn run(scenario: &str, stimulus: Option<PathBuf>, set: &[String]) -> Result<ScenarioReport, RunError> {
+    let request = ScenarioRequest {
+        scenario: scenario.into(),
+        seed: 3,
+        threads: 1,
+        stimulus,
+        set: set.to_vec(),
+        ..ScenarioRequest::default()
+    };
     scenario::run(&request, &mut |_| ())
 }
 
 /// A run without a broken rule.
-pub fn sound(scenario: &str, stimulus: Option<PathBuf>, set: &[String]) -> Report {
+pub fn sound(scenario: &str, stimulus: Option<PathBuf>, set: &[String]) -> ScenarioReport {
     let report = run(scenario, stimulus, set).unwrap_or_else(|e| panic!("{scenario} {set:?}: {e}"));
     let broken = report.violations.first().map(|b| b.violation.to_string());
     assert!(broken.is_none(), "{scenario} {set:?}: {}", broken.unwrap_or_default());
@@ -31,7 +37,7 @@ pub fn below_a_switch() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(file).display().to_string()
 }
 
-pub fn count(report: &Report, of: &str) -> u64 {
+pub fn count(report: &ScenarioReport, of: &str) -> u64 {
     report.counts.iter().chain(&report.messages).find(|(name, _)| name == of).map_or(0, |(_, n)| *n)
 }
 
@@ -77,12 +83,12 @@ fn a_trace_is_dealt_to_the_cores() {
     let two = sound("hdm-db-share", Some(trace), &settings(&["devices=2", "core.trace_block=1"]));
     assert_eq!(count(&two, "accesses"), 7);
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("stimulus/hash_list_matrix.lackey.gz");
-    let request = Request {
+    let request = ScenarioRequest {
         scenario: "cxl-cache-pair".into(),
         cycles: Some(4000),
         threads: 1,
         stimulus: Some(program),
-        ..Request::default()
+        ..ScenarioRequest::default()
     };
     let report = scenario::run(&request, &mut |_| ()).expect("it runs");
     assert!(report.violations.is_empty() && count(&report, "accesses") > 50, "{:?}", report.violations);
@@ -170,7 +176,8 @@ fn a_chart_shows_a_window_and_a_line() {
     let dir = tempfile::tempdir().expect("a folder");
     let chart = |scenario: &str, file: &str, line, window: [Option<u64>; 2]| {
         let path = dir.path().join(file);
-        let mut request = Request { scenario: scenario.into(), seed: 1, threads: 1, ..Request::default() };
+        let mut request =
+            ScenarioRequest { scenario: scenario.into(), seed: 1, threads: 1, ..ScenarioRequest::default() };
         request.set = settings(&["core.accesses=8", "core.lines=2"]);
         request.outputs.chart = Some(path.clone());
         request.outputs.chart_line = line;

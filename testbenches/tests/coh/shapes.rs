@@ -3,17 +3,17 @@
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::killers::SHAPE_KILLERS;
 use scalepool::proof::explore::{Limits, named};
-use scalepool::proof::litmus::shapes::{Access, CORR, CORW, COWR, COWW, IRIW, MP, SB, SHAPES, Shape, WW};
+use scalepool::proof::litmus::shapes::{CORR, CORW, COWR, COWW, IRIW, LitmusAccess, LitmusShape, MP, SB, SHAPES, WW};
 use std::collections::BTreeSet;
 
 /// Names of explorations, behind that of the protocol.
-const EXPLORED: [(&str, &Shape); 7] =
+const EXPLORED: [(&str, &LitmusShape); 7] =
     [("corr", &CORR), ("coww", &COWW), ("cowr", &COWR), ("corw", &CORW), ("mp", &MP), ("sb", &SB), ("2+2w", &WW)];
 
 /// What one memory gives: all interleavings, each core with its next access, loaded values and both lines.
-fn explained(shape: &Shape) -> BTreeSet<(Vec<u8>, [u8; 2])> {
+fn explained(shape: &LitmusShape) -> BTreeSet<(Vec<u8>, [u8; 2])> {
     fn go(
-        shape: &Shape,
+        shape: &LitmusShape,
         next: &mut [usize],
         loads: &mut [Vec<u8>],
         lines: [u8; 2],
@@ -25,12 +25,12 @@ fn explained(shape: &Shape) -> BTreeSet<(Vec<u8>, [u8; 2])> {
             over = false;
             next[core] += 1;
             match access {
-                Access::Load(line) => {
+                LitmusAccess::Load(line) => {
                     loads[core].push(lines[line as usize]);
                     go(shape, next, loads, lines, out);
                     loads[core].pop();
                 }
-                Access::Store(line, value) => {
+                LitmusAccess::Store(line, value) => {
                     let mut after = lines;
                     after[line as usize] = value;
                     go(shape, next, loads, after, out);

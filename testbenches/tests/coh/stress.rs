@@ -6,10 +6,10 @@
 use super::mem_explore::with;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::mem::options::MemConfig;
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::litmus::shapes::SHAPES;
 use scalepool::proof::stress::litmus::explore;
-use scalepool::proof::stress::{Counts, Protocol, Stress};
+use scalepool::proof::stress::{Stress, StressCounts, StressProtocol};
 
 /// How much more than in the normal run.
 pub fn soak() -> u64 {
@@ -18,8 +18,8 @@ pub fn soak() -> u64 {
 }
 
 /// Runs of one protocol, seed after seed, until all operations are done; a failure prints its seed.
-pub fn runs(protocols: &[Protocol], seeds: u64, operations: u64) -> Counts {
-    let mut sum = Counts::default();
+pub fn runs(protocols: &[StressProtocol], seeds: u64, operations: u64) -> StressCounts {
+    let mut sum = StressCounts::default();
     for seed in 0..seeds {
         let protocol = protocols[(seed % protocols.len() as u64) as usize];
         let stress = Stress::new(protocol, seed / protocols.len() as u64, operations / seeds);
@@ -38,25 +38,25 @@ pub fn runs(protocols: &[Protocol], seeds: u64, operations: u64) -> Counts {
 /// Of three million operations half are over CXL.cache, with 2 to 16 devices.
 #[test]
 fn stress_cxl_cache() {
-    let sum = runs(&[2, 3, 4, 8, 16].map(Protocol::Cache), 80, 1_500_000 * soak());
+    let sum = runs(&[2, 3, 4, 8, 16].map(StressProtocol::Cache), 80, 1_500_000 * soak());
     assert!(sum.operations >= 1_500_000 && sum.writes > 0);
 }
 
 #[test]
 fn stress_hdm_db() {
-    let sum = runs(&[2, 3, 4, 8].map(Protocol::HdmDb), 64, 1_200_000 * soak());
+    let sum = runs(&[2, 3, 4, 8].map(StressProtocol::HdmDb), 64, 1_200_000 * soak());
     assert!(sum.operations >= 1_200_000);
 }
 
 #[test]
 fn stress_hdm_d() {
-    let sum = runs(&[Protocol::HdmD], 32, 300_000 * soak());
+    let sum = runs(&[StressProtocol::HdmD], 32, 300_000 * soak());
     assert!(sum.operations >= 300_000 && sum.writes > 0);
 }
 
 #[test]
 fn equal_seeds_give_equal_runs() {
-    for protocol in [Protocol::Cache(4), Protocol::HdmDb(3), Protocol::HdmD] {
+    for protocol in [StressProtocol::Cache(4), StressProtocol::HdmDb(3), StressProtocol::HdmD] {
         let run = || Stress::new(protocol, 7, 3_000).run();
         assert_eq!(run(), run());
     }
@@ -65,8 +65,8 @@ fn equal_seeds_give_equal_runs() {
 /// What a failure tells is enough to repeat it.
 #[test]
 fn a_failure_names_its_seed_and_the_last_messages() {
-    let mut stress = Stress::new(Protocol::Cache(3), 5, 100_000);
-    stress.config.mutant = Some(Mutant::SharersNotSnooped);
+    let mut stress = Stress::new(StressProtocol::Cache(3), 5, 100_000);
+    stress.config.mutant = Some(CoherenceMutant::SharersNotSnooped);
     let failure = *stress.run().expect_err("a rule is off");
     assert_eq!(failure.seed, 5);
     assert!(failure.event.rule.starts_with("COH-INV-"), "{failure}");
@@ -77,7 +77,7 @@ fn a_failure_names_its_seed_and_the_last_messages() {
 /// Mutants that the random tester sees, beside the exploration.
 #[test]
 fn stress_kills_mutants() {
-    use Mutant::*;
+    use CoherenceMutant::*;
     let cache = [
         HomeDoesNotBlock,
         SnoopDuringPull,
@@ -108,8 +108,8 @@ fn stress_kills_mutants() {
         ConflictRowSwapped,
     ];
     let d = [FwdBeforeWriteDone, LocalUseInHostBias, BackFlipUnsnooped];
-    let all = cache.map(|m| (Protocol::Cache(3), m)).into_iter();
-    let all = all.chain(db.map(|m| (Protocol::HdmDb(3), m))).chain(d.map(|m| (Protocol::HdmD, m)));
+    let all = cache.map(|m| (StressProtocol::Cache(3), m)).into_iter();
+    let all = all.chain(db.map(|m| (StressProtocol::HdmDb(3), m))).chain(d.map(|m| (StressProtocol::HdmD, m)));
     for (protocol, mutant) in all {
         let killer = (0..20).find_map(|seed| {
             let mut stress = Stress::new(protocol, seed, 10_000);
@@ -124,8 +124,8 @@ fn stress_kills_mutants() {
 /// COH-T10: the shapes over host, devices and HDM-DB; no forbidden outcome.
 #[test]
 fn scenario_coh_t10() {
-    for protocol in [Protocol::Cache(3), Protocol::HdmDb(4), Protocol::HdmD] {
-        for shape in SHAPES.iter().filter(|s| s.programs.len() <= 2 || protocol != Protocol::HdmD) {
+    for protocol in [StressProtocol::Cache(3), StressProtocol::HdmDb(4), StressProtocol::HdmD] {
+        for shape in SHAPES.iter().filter(|s| s.programs.len() <= 2 || protocol != StressProtocol::HdmD) {
             let seen = explore(shape, protocol, &CoherenceConfig::default(), 1_000 * soak());
             println!("{protocol:?} {}: {} outcomes", shape.name, seen.outcomes.len());
             assert_eq!((seen.forbidden, seen.broken), (0, 0), "{protocol:?} {} {seen:?}", shape.name);
@@ -133,25 +133,25 @@ fn scenario_coh_t10() {
     }
     let config = with(MemConfig { shared_grants_exclusive: true, ..MemConfig::default() });
     for shape in SHAPES {
-        let seen = explore(shape, Protocol::HdmDb(4), &config, 200 * soak());
+        let seen = explore(shape, StressProtocol::HdmDb(4), &config, 200 * soak());
         assert_eq!((seen.forbidden, seen.broken), (0, 0), "{} {seen:?}", shape.name);
     }
 }
 
 /// A rule that is off, the protocol, and the shapes whose forbidden outcome is seen then.
-const PAIRS: &[(Protocol, Mutant, &[&str])] = &[
-    (Protocol::Cache(3), Mutant::HomeDoesNotBlock, &["CoWR", "SB"]),
-    (Protocol::Cache(3), Mutant::GoBeforeAnswers, &["CoWR", "SB"]),
-    (Protocol::Cache(3), Mutant::SharersNotSnooped, &["MP", "SB", "IRIW"]),
-    (Protocol::Cache(3), Mutant::CopyKeptUnderSnpInv, &["MP", "SB", "IRIW"]),
-    (Protocol::Cache(3), Mutant::DirtyDropped, &["CoRR", "CoWW", "CoRW", "MP", "SB"]),
-    (Protocol::HdmDb(4), Mutant::HolderSkipped, &["SB", "2+2W"]),
-    (Protocol::HdmDb(4), Mutant::OwnerNotAsked, &["CoWW", "SB"]),
-    (Protocol::HdmDb(4), Mutant::AnswerBeforeWriteDone, &["CoWW", "CoWR", "SB"]),
-    (Protocol::HdmDb(4), Mutant::DirtyHostNotWritten, &["CoWW", "CoWR", "SB"]),
-    (Protocol::HdmD, Mutant::FwdBeforeWriteDone, &["MP", "SB"]),
-    (Protocol::HdmD, Mutant::LocalUseInHostBias, &["MP", "SB", "2+2W"]),
-    (Protocol::HdmD, Mutant::BackFlipUnsnooped, &["CoRR", "CoRW", "MP", "SB"]),
+const PAIRS: &[(StressProtocol, CoherenceMutant, &[&str])] = &[
+    (StressProtocol::Cache(3), CoherenceMutant::HomeDoesNotBlock, &["CoWR", "SB"]),
+    (StressProtocol::Cache(3), CoherenceMutant::GoBeforeAnswers, &["CoWR", "SB"]),
+    (StressProtocol::Cache(3), CoherenceMutant::SharersNotSnooped, &["MP", "SB", "IRIW"]),
+    (StressProtocol::Cache(3), CoherenceMutant::CopyKeptUnderSnpInv, &["MP", "SB", "IRIW"]),
+    (StressProtocol::Cache(3), CoherenceMutant::DirtyDropped, &["CoRR", "CoWW", "CoRW", "MP", "SB"]),
+    (StressProtocol::HdmDb(4), CoherenceMutant::HolderSkipped, &["SB", "2+2W"]),
+    (StressProtocol::HdmDb(4), CoherenceMutant::OwnerNotAsked, &["CoWW", "SB"]),
+    (StressProtocol::HdmDb(4), CoherenceMutant::AnswerBeforeWriteDone, &["CoWW", "CoWR", "SB"]),
+    (StressProtocol::HdmDb(4), CoherenceMutant::DirtyHostNotWritten, &["CoWW", "CoWR", "SB"]),
+    (StressProtocol::HdmD, CoherenceMutant::FwdBeforeWriteDone, &["MP", "SB"]),
+    (StressProtocol::HdmD, CoherenceMutant::LocalUseInHostBias, &["MP", "SB", "2+2W"]),
+    (StressProtocol::HdmD, CoherenceMutant::BackFlipUnsnooped, &["CoRR", "CoRW", "MP", "SB"]),
 ];
 
 /// Every forbidden outcome is seen when a rule that forbids it is off.

@@ -1,15 +1,15 @@
 //! Threads of an exploration: the report is the same with any number of them.
 
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::mutant::Mutant;
-use scalepool::proof::explore::{Limits, Report, named};
+use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::explore::{ExplorationReport, Limits, named};
 
-fn report(name: &str, config: &CoherenceConfig, limits: Limits) -> Report {
+fn report(name: &str, config: &CoherenceConfig, limits: Limits) -> ExplorationReport {
     (named::find(name).expect("an exploration").start)(config.clone()).search(limits, &mut |_| ())
 }
 
 #[track_caller]
-fn same_with_any_threads(name: &str, config: &CoherenceConfig, limits: Limits) -> Report {
+fn same_with_any_threads(name: &str, config: &CoherenceConfig, limits: Limits) -> ExplorationReport {
     let one = report(name, config, limits);
     for threads in [2, 3] {
         assert_eq!(report(name, config, Limits { threads, ..limits }), one, "{name} with {threads} threads");
@@ -34,7 +34,7 @@ fn counts_do_not_depend_on_threads() {
 /// The first fault, with its way and its script; and what never ends.
 #[test]
 fn a_fault_does_not_depend_on_threads() {
-    for mutant in [Mutant::SharersNotSnooped, Mutant::SnoopPassesGo] {
+    for mutant in [CoherenceMutant::SharersNotSnooped, CoherenceMutant::SnoopPassesGo] {
         let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
         let limits = Limits { symmetry: true, ..Limits::default() };
         let report = same_with_any_threads("cxl-cache-2", &config, limits);

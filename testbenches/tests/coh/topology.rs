@@ -1,7 +1,7 @@
 //! What stands between agents: a switch that all devices of a host, or all holders of a device, share; direct peers.
 
 use super::scenarios::{MODES, PATTERNS, below_a_switch, count, run, settings, sound};
-use scalepool::scenario::{self, Request};
+use scalepool::scenario::{self, ScenarioRequest};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,8 @@ fn small(more: &[&str]) -> Vec<String> {
 pub fn trace(scenario: &str, set: Vec<String>) -> Vec<Value> {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("trace.jsonl");
-    let mut request = Request { scenario: scenario.into(), seed: 3, threads: 1, set, ..Request::default() };
+    let mut request =
+        ScenarioRequest { scenario: scenario.into(), seed: 3, threads: 1, set, ..ScenarioRequest::default() };
     request.outputs.trace = Some(path.clone());
     // A wave has a place for every message.
     request.outputs.vcd = Some(dir.path().join("wave.vcd"));
@@ -223,8 +224,14 @@ two = { kind = "cxl-256b-pbr", between = ["host[1].port[0]", "memory.link[1]"] }
 "#;
 
 /// A request for a description.
-fn described(text: &str, threads: usize, set: &[&str]) -> Request {
-    Request { description: Some(text.to_owned()), seed: 5, threads, set: settings(set), ..Request::default() }
+fn described(text: &str, threads: usize, set: &[&str]) -> ScenarioRequest {
+    ScenarioRequest {
+        description: Some(text.to_owned()),
+        seed: 5,
+        threads,
+        set: settings(set),
+        ..ScenarioRequest::default()
+    }
 }
 
 #[test]
@@ -287,7 +294,7 @@ fn cores_that_share_a_trace_agree_on_its_blocks() {
     let trace = dir.path().join("trace.csv");
     std::fs::write(&trace, "cycle,op,address,size\n0,W,0x40,8\n1,R,0x80,8\n2,R,0x40,8\n").expect("a file");
     let run = |set: &[&str]| {
-        let request = Request { stimulus: Some(trace.clone()), ..described(MIXED, 1, set) };
+        let request = ScenarioRequest { stimulus: Some(trace.clone()), ..described(MIXED, 1, set) };
         scenario::run(&request, &mut |_| ())
     };
     assert_eq!(count(&run(&[]).expect("it runs"), "accesses"), 3);

@@ -4,48 +4,48 @@ use super::hops::{CLASSES, message};
 use super::mem_bench::{X, bytes, device, give, issue, m2s, ndr, write};
 use super::mem_explore::explore;
 use super::names::names;
-use scalepool::coherence::agent::{Accept, Agent, Out, Port};
+use scalepool::coherence::agent::{Accept, Agent, AgentOutput, AgentPort};
 use scalepool::coherence::clocked::core::{Core, Wants};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
-use scalepool::coherence::clocked::node::{Node, NodeConfig, NodeResult};
+use scalepool::coherence::clocked::node::{AgentNode, NodeConfig, NodeResult};
 use scalepool::coherence::clocked::waiting::{WaitTable, may_wait_for};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{Line, LineAddr};
+use scalepool::coherence::content::{CacheLine, LineAddr};
 use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir, Msg, ORDER, waiting_rule};
-use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::kernel::{self, Clock, Cx, Module, Next, RunOptions, Simulation, Time};
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType,
 };
-use scalepool_protocols::cxl::message::{Form, Message, Route};
+use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
 use std::sync::{Arc, Mutex};
 
 /// Takes whatever comes, when it comes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Taker;
 
-impl Agent<Line> for Taker {
-    fn accepts(&self, _: &CoherenceConfig, _: Port, _: &Msg<Line>) -> Accept {
+impl Agent<CacheLine> for Taker {
+    fn accepts(&self, _: &CoherenceConfig, _: AgentPort, _: &Msg<CacheLine>) -> Accept {
         Accept::Take
     }
 
-    fn take(&mut self, _: &CoherenceConfig, _: Port, _: Msg<Line>, _: u8, _: &mut Out<Line>) {}
+    fn take(&mut self, _: &CoherenceConfig, _: AgentPort, _: Msg<CacheLine>, _: u8, _: &mut AgentOutput<CacheLine>) {}
 
     fn is_idle(&self) -> bool {
         true
     }
 
-    fn visit(&mut self, _: &mut dyn FnMut(&mut Line)) {}
+    fn visit(&mut self, _: &mut dyn FnMut(&mut CacheLine)) {}
 }
 
 /// More messages of a class than its channel and its queue take.
 const FLOOD_MESSAGES: usize = 16;
 
 struct Flood {
-    port: Port,
+    port: AgentPort,
     class: Class,
     /// What its agent has taken.
     heard: Arc<Mutex<Vec<Class>>>,
@@ -57,8 +57,8 @@ impl Core<Taker> for Flood {
         _: &mut Taker,
         _: &CoherenceConfig,
         cycle: u64,
-        _: &[scalepool::coherence::agent::Effect<Line>],
-        out: &mut Out<Line>,
+        _: &[scalepool::coherence::agent::Effect<CacheLine>],
+        out: &mut AgentOutput<CacheLine>,
     ) -> Wants {
         if cycle == 0 {
             (0..FLOOD_MESSAGES).for_each(|_| out.send(self.port, message(self.class)));
@@ -66,7 +66,7 @@ impl Core<Taker> for Flood {
         Wants::Message
     }
 
-    fn heard(&mut self, _: u64, msg: &Msg<Line>) {
+    fn heard(&mut self, _: u64, msg: &Msg<CacheLine>) {
         self.heard.lock().expect("nobody panicked").push(msg.class());
     }
 
@@ -95,7 +95,7 @@ impl Module for Far {
         }
         if let Some(class) = self.sends.filter(|_| cycle == 20) {
             let to = self.to.iter_mut().find(|(c, _)| *c == class).expect("it arrives here");
-            assert!(to.1.push(cx, message(class).to_link(Route::default())).is_ok());
+            assert!(to.1.push(cx, message(class).to_link(PeerRoute::default())).is_ok());
         }
         Next::busy_if(cycle < 100)
     }
@@ -143,13 +143,13 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
             let link = |(tx, rx): (Vec<_>, Vec<_>)| NodeLink {
                 rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
-                routes: vec![Route::default()],
-                form: Form::Hbr,
+                routes: vec![PeerRoute::default()],
+                form: MessageForm::Hbr,
                 number: 0,
                 link: 0,
             };
             let links = ends.into_iter().map(link).collect();
-            let port = Port::from(stuck.dir() != sends);
+            let port = AgentPort::from(stuck.dir() != sends);
             let core = Flood { port, class: stuck, heard };
             let config = NodeConfig {
                 number: 0,
@@ -161,7 +161,7 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
                 tap: Tap::off(),
                 watch: None,
             };
-            Node::new(config, node_result)
+            AgentNode::new(config, node_result)
         })
     });
     let limit = Some(Time::from_fs(60_000));
@@ -264,16 +264,16 @@ fn coh_dlk_15_p() {
     let config = CoherenceConfig::default();
     // A device whose tracker and lines are all busy takes RwD and BIRsp, and no Req.
     let mut dcoh = device(&config, 2, Holders::Owner(0));
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
     let req = m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv);
     assert_eq!(dcoh.accepts(&config, 1, &req), Accept::Wait);
     give(&mut dcoh, &config, 0, write(M2sRwdOpcode::MemWr, Some(MetaValue::Invalid), SnpType::NoOp, 9));
     give(&mut dcoh, &config, 0, super::mem_bench::birsp(BirspOpcode::BIRspI, 0));
     assert_eq!(dcoh.own(X).map(|o| o.1), Some(bytes(9)));
     // A host with many requests open has room for all their answers and for a snoop of each line.
-    let mut host = MemHost::<Line>::new(0);
+    let mut host = MemHost::<CacheLine>::new(0);
     for line in (0..64).map(LineAddr) {
-        host.issue(line, HostReq::RD_ANY, HostAccess::Nothing, &mut Out::default());
+        host.issue(line, HostReq::RD_ANY, HostAccess::Nothing, &mut AgentOutput::default());
     }
     for tag in 0..64_u16 {
         let snoop = Msg::S2mBisnp { opcode: BisnpOpcode::BISnpInv, line: LineAddr(tag.into()), bi_tag: tag };
@@ -285,9 +285,9 @@ fn coh_dlk_15_p() {
 
 #[test]
 fn coh_dlk_15_n() {
-    let config = CoherenceConfig { mutant: Some(Mutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { mutant: Some(CoherenceMutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
     let mut dcoh = device(&config, 2, Holders::Owner(0));
-    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
     let rwd = write(M2sRwdOpcode::MemWr, Some(MetaValue::Invalid), SnpType::NoOp, 9);
     assert_eq!(dcoh.accepts(&config, 0, &rwd), Accept::Wait, "its sink is missing");
     let setup = Setup::core(config, 2);
@@ -302,10 +302,10 @@ fn coh_dlk_15_n() {
 #[test]
 fn a_grant_without_bytes_holds_nobody() {
     use super::mem_bench::{bisnp, host, labels};
-    use scalepool::coherence::clocked::accessor::{Act, Asked, Caching};
+    use scalepool::coherence::clocked::accessor::{Caching, CoreOperation, LineRequestOutcome};
     use scalepool::coherence::mem::tables::Copy4;
     let config = CoherenceConfig::default();
-    let store = Act::Store { bytes: bytes(7), enables: 1 };
+    let store = CoreOperation::Store { bytes: bytes(7), enables: 1 };
     for snooped_again in [false, true] {
         let mut host = host(Copy4::S);
         let out = issue(&mut host, HostReq::INV, HostAccess::Store);
@@ -322,9 +322,9 @@ fn a_grant_without_bytes_holds_nobody() {
             assert!(out.sends.is_empty(), "it waits for the access");
         }
         assert_eq!((host.copy(X).state, host.copy(X).data), (Copy4::E, None));
-        let mut out = Out::default();
+        let mut out = AgentOutput::default();
         assert!(!Caching::store(&mut host, &config, X, &bytes(7), 1, &mut out));
-        assert_eq!(host.ask(&config, X, &store, &mut out), Asked::Copy);
+        assert_eq!(host.ask(&config, X, &store, &mut out), LineRequestOutcome::Copy);
         let read = "MemRd Any SnpInv".to_owned();
         let expected = if snooped_again { vec!["BIRspI".to_owned(), read] } else { vec![read] };
         assert_eq!(labels(&out), expected);

@@ -9,8 +9,8 @@ const STD: Mode = Mode::Standard;
 const LOPT: Mode = Mode::LatencyOptimised;
 
 /// A flit whose byte n is n, sealed.
-fn ramp(mode: Mode) -> Flit {
-    Build { mode, flit: Flit(std::array::from_fn(|n| n as u8)) }.flit()
+fn ramp(mode: Mode) -> Cxl256Flit {
+    Build { mode, flit: Cxl256Flit(std::array::from_fn(|n| n as u8)) }.flit()
 }
 
 /// Seeded bytes.
@@ -24,12 +24,12 @@ impl Random {
 }
 
 /// Receives a flit and gives the rules that it breaks.
-fn received(mode: Mode, flit: &Flit) -> Vec<&'static str> {
+fn received(mode: Mode, flit: &Cxl256Flit) -> Vec<&'static str> {
     read(mode, Dir::Down, &[*flit]).rules()
 }
 
 /// The flit with bytes changed.
-fn changed(flit: &Flit, bytes: &[(usize, u8)]) -> Flit {
+fn changed(flit: &Cxl256Flit, bytes: &[(usize, u8)]) -> Cxl256Flit {
     let mut flit = *flit;
     bytes.iter().for_each(|&(at, xor)| flit.0[at] ^= xor);
     flit
@@ -39,7 +39,7 @@ fn changed(flit: &Flit, bytes: &[(usize, u8)]) -> Flit {
 fn cxl256_crc_01_p() {
     // `cxl-256b` §10.
     assert_eq!(ramp(STD).0[242..], bytes("BC E5 2C 43 1B BA 50 56 15 A0 3D C7 FF A8"));
-    let mut read_slot0 = Flit::ZERO;
+    let mut read_slot0 = Cxl256Flit::ZERO;
     read_slot0.0[..7].copy_from_slice(&bytes("A0 03 34 00 01 00 40"));
     read_slot0.seal(STD);
     assert_eq!(read_slot0.0[242..], bytes("31 B1 0A 6E 4D 36 74 EF 8E 03 B7 3E 1F F3"));
@@ -61,7 +61,7 @@ fn cxl256_crc_01_n() {
 #[test]
 fn cxl256_crc_02_p() {
     // Byte 241 = 01 alone: the lowest coefficient of the generator stands at byte 242.
-    let flit = Build { mode: STD, flit: changed(&Flit::ZERO, &[(241, 1)]) }.flit();
+    let flit = Build { mode: STD, flit: changed(&Cxl256Flit::ZERO, &[(241, 1)]) }.flit();
     assert_eq!(flit.0[242..250], bytes("69 4D 41 33 D5 FE 68 D5"));
 }
 
@@ -103,7 +103,7 @@ fn cxl256_crc_03_n() {
 }
 
 /// A latency-optimised flit whose even bytes count from 0 and odd bytes from 128.
-fn lopt_crcs(flit: &Flit) -> (Vec<u8>, Vec<u8>) {
+fn lopt_crcs(flit: &Cxl256Flit) -> (Vec<u8>, Vec<u8>) {
     (flit.0[122..128].to_vec(), flit.0[250..].to_vec())
 }
 
@@ -117,7 +117,7 @@ fn cxl256_crc_04_p() {
         (0, "59 16 20 2A 8E 62", "00 00 00 00 00 00"),
         (243, "00 00 00 00 00 00", "90 7C EA 19 BF EC"),
     ] {
-        let flit = Build { mode: LOPT, flit: changed(&Flit::ZERO, &[(at, 1)]) }.flit();
+        let flit = Build { mode: LOPT, flit: changed(&Cxl256Flit::ZERO, &[(at, 1)]) }.flit();
         assert_eq!(lopt_crcs(&flit), (bytes(even), bytes(odd)), "byte {at}");
     }
 }
@@ -173,9 +173,11 @@ fn folded(half: &[u8], at: usize, fold: [(usize, usize); 6]) -> Vec<u8> {
 const FOLD: [(usize, usize); 6] = [(21, 168), (161, 147), (114, 63), (250, 41), (107, 202), (147, 90)];
 
 /// Halves with right CRCs.
-fn halves(n: usize) -> Vec<Flit> {
+fn halves(n: usize) -> Vec<Cxl256Flit> {
     let mut random = Random(3);
-    (0..n).map(|_| Build { mode: LOPT, flit: Flit(std::array::from_fn(|_| random.below(256) as u8)) }.flit()).collect()
+    (0..n)
+        .map(|_| Build { mode: LOPT, flit: Cxl256Flit(std::array::from_fn(|_| random.below(256) as u8)) }.flit())
+        .collect()
 }
 
 #[test]
@@ -234,7 +236,7 @@ fn cxl256_lop_02_n() {
 }
 
 /// A flit with two wrong bytes in the odd half which the FEC takes for one in the even half.
-fn misleading() -> Flit {
+fn misleading() -> Cxl256Flit {
     let flit = ramp(LOPT);
     let mut random = Random(7);
     loop {
@@ -268,7 +270,7 @@ fn cxl256_lop_04_n() {
 #[test]
 fn cxl256_fec_01_p() {
     for (header, fec) in [("A0 01", "9B 9A 3A 1A D4 C3"), ("04 05", "4A 20 10 17 E4 2B")] {
-        let mut flit = Flit::ZERO;
+        let mut flit = Cxl256Flit::ZERO;
         flit.0[..2].copy_from_slice(&bytes(header));
         // The first is the Empty flit of `cxl-256b` §10.
         flit.0[240] = u8::from(header == "A0 01");

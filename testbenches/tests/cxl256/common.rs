@@ -1,15 +1,15 @@
 //! What the tests of the 256-byte flits share: flits built slot by slot, streams read and judged, layouts of the sheet.
 
-use scalepool::forms::flit256::Encoder;
+use scalepool::forms::flit256::Cxl256FlitEncoder;
 pub use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::check::{self, Findings};
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 pub use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-pub use scalepool_protocols::cxl::cxl256::flit::{self, Flit};
+pub use scalepool_protocols::cxl::cxl256::flit::{self, Cxl256Flit};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::slot;
-use scalepool_protocols::cxl::cxl256::stream::{Decoded, Message, Unpacker};
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256DecodedFlit, Cxl256Message, Unpacker};
 pub use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use scalepool_protocols::wire::{FieldFault, LayoutDef, Violation, Wire};
 use serde_json::Value;
@@ -18,7 +18,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy)]
 pub struct Build {
     pub mode: Mode,
-    pub flit: Flit,
+    pub flit: Cxl256Flit,
 }
 
 /// A cachemem flit without content.
@@ -28,7 +28,7 @@ pub fn cachemem(mode: Mode) -> Build {
 
 /// A flit of a type without content, sequence number 1.
 pub fn of_type(mode: Mode, flit_type: FlitType) -> Build {
-    let mut flit = Flit::ZERO;
+    let mut flit = Cxl256Flit::ZERO;
     flit.set_header(&FlitHeader { flit_type, seq: 1, ..FlitHeader::default() }).expect("the fields fit");
     Build { mode, flit }
 }
@@ -67,7 +67,7 @@ impl Build {
     }
 
     /// The flit with CRC and FEC.
-    pub fn flit(mut self) -> Flit {
+    pub fn flit(mut self) -> Cxl256Flit {
         self.flit.seal(self.mode);
         self.flit
     }
@@ -107,10 +107,10 @@ pub fn plain(mode: Mode, class: Class, fields: &[(&str, u128)]) -> u128 {
 
 /// What the codec makes of a stream.
 pub struct Read {
-    pub decoded: Vec<Decoded>,
+    pub decoded: Vec<Cxl256DecodedFlit>,
     pub findings: Vec<Findings>,
     /// Messages in the order in which they were complete.
-    pub delivered: Vec<Message>,
+    pub delivered: Vec<Cxl256Message>,
     pub owed_slots: usize,
 }
 
@@ -141,7 +141,7 @@ impl Read {
 }
 
 /// Reads a stream and judges every flit.
-pub fn read_as(mode: Mode, dir: Dir, config: Cxl256Config, flits: &[Flit]) -> Read {
+pub fn read_as(mode: Mode, dir: Dir, config: Cxl256Config, flits: &[Cxl256Flit]) -> Read {
     let mut reader = Unpacker::new(mode, dir);
     let mut read = Read { decoded: Vec::new(), findings: Vec::new(), delivered: Vec::new(), owed_slots: 0 };
     for flit in flits {
@@ -155,13 +155,13 @@ pub fn read_as(mode: Mode, dir: Dir, config: Cxl256Config, flits: &[Flit]) -> Re
 }
 
 /// Reads a stream at the default configuration.
-pub fn read(mode: Mode, dir: Dir, flits: &[Flit]) -> Read {
+pub fn read(mode: Mode, dir: Dir, flits: &[Cxl256Flit]) -> Read {
     read_as(mode, dir, Cxl256Config::default(), flits)
 }
 
 /// Builds one flit from its object: the bytes, or why it is refused.
-pub fn encode(mode: Mode, form: &Value) -> Result<Flit, String> {
-    Encoder::new(mode, Some(Dir::Down)).encode(form).map(|e| e.unit).map_err(|e| e.to_string())
+pub fn encode(mode: Mode, form: &Value) -> Result<Cxl256Flit, String> {
+    Cxl256FlitEncoder::new(mode, Some(Dir::Down)).encode(form).map(|e| e.unit).map_err(|e| e.to_string())
 }
 
 /// Bytes of hex digits; blanks are passed over.

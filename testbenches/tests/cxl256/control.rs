@@ -1,11 +1,11 @@
 //! CXL256-CTL, ALM: control slots and ALMPs.
 
 use super::common::*;
-use scalepool::forms::flit256::{Decoder, Encoder, to_json};
+use scalepool::forms::flit256::{Cxl256FlitDecoder, Cxl256FlitEncoder, to_json};
 use scalepool_protocols::cxl::cxl256::almp::{Almp, L0p};
 use scalepool_protocols::cxl::cxl256::code::{FlitType, L0pWidth, LlCtrl, VlsmInstance, VlsmState};
 use scalepool_protocols::cxl::cxl256::control::{self, Ide, InitParam, KINDS, Poison, Viral};
-use scalepool_protocols::cxl::cxl256::stream::{Kind, Role};
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256FlitKind, Cxl256SlotRole};
 use scalepool_protocols::wire::Wire;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ const SHEET: [(&str, u128, u128, bool); 8] = [
 ];
 
 /// Four data headers in the last slot: 16 slots of data are to come, so that Poison has a message to name.
-fn open_data(mode: Mode) -> Flit {
+fn open_data(mode: Mode) -> Cxl256Flit {
     let headers: Vec<_> = (0..4).map(|k| (k, legal(mode, Class::D2hData, k as u16))).collect();
     cachemem(mode).with(14, "G13", &headers).flit()
 }
@@ -56,8 +56,8 @@ fn cxl256_ctl_02_p() {
         for &(mode, n) in places {
             let read = read(mode, Dir::Up, &[open_data(mode), cachemem(mode).bits(n, slot).flit()]);
             let roles = &read.decoded[1].roles;
-            assert!(matches!(roles[n], Role::Control(Some(k)) if k.name == name), "{name}");
-            assert_eq!(read.decoded[1].kind == Kind::Control, n == 0);
+            assert!(matches!(roles[n], Cxl256SlotRole::Control(Some(k)) if k.name == name), "{name}");
+            assert_eq!(read.decoded[1].kind == Cxl256FlitKind::Control, n == 0);
             // With data owed the slots behind an IDE.MAC are data.
             assert_eq!(read.rules(), [""; 0], "{name}");
         }
@@ -116,7 +116,7 @@ fn cxl256_ctl_04_n() {
         let unlisted = cachemem(STD).bits(0, slot).flit();
         let read = read(STD, Dir::Up, &[open_data(STD), unlisted, rest]);
         assert_eq!(read.rules(), [""; 0], "no event");
-        assert!(matches!(read.decoded[1].roles[0], Role::Control(None)));
+        assert!(matches!(read.decoded[1].roles[0], Cxl256SlotRole::Control(None)));
         assert_eq!((read.delivered.len(), read.owed_slots), (3, 2), "no effect");
     }
 }
@@ -154,7 +154,7 @@ fn almp(word: u128) -> Build {
 #[test]
 fn cxl256_alm_01_p() {
     // `cxl-256b` §10: L0p request x8 in a flit with header E0 02.
-    let mut flit = Flit::ZERO;
+    let mut flit = Cxl256Flit::ZERO;
     flit.0[..6].copy_from_slice(&bytes("E0 02 00 01 80 14"));
     flit.seal(STD);
     assert_eq!(flit.0[242..], bytes("CD 5B 54 02 B6 81 FD F0 AD 26 DB 57 26 FC"));
@@ -237,12 +237,13 @@ fn unlisted_control_slots_are_written_again() {
         for codes in 0..1u128 << 8 {
             for payload in [0, 1 << 16, 1 << 95] {
                 let flit = cachemem(mode).bits(n, 8 | codes << 4 | payload).flit();
-                let (decoded, findings) = Decoder::new(mode, Dir::Down).read(&flit);
+                let (decoded, findings) = Cxl256FlitDecoder::new(mode, Dir::Down).read(&flit);
                 let mut object = to_json(&decoded, &findings, 0);
                 for key in ["hex", "crc", "fec"] {
                     object.as_object_mut().expect("an object").shift_remove(key);
                 }
-                let again = Encoder::new(mode, None).encode(&object).unwrap_or_else(|e| panic!("{object}: {e}"));
+                let again =
+                    Cxl256FlitEncoder::new(mode, None).encode(&object).unwrap_or_else(|e| panic!("{object}: {e}"));
                 assert_eq!(again.unit, flit, "{object}");
             }
         }
@@ -250,7 +251,7 @@ fn unlisted_control_slots_are_written_again() {
     // The name says no more than that the kind is unlisted, so the slot has to stand there, and to be one.
     let refused = |slots: Value| {
         let object = json!({"kind": "control", "control": {"name": "reserved"}, "slots": slots});
-        Encoder::new(STD, Some(Dir::Down)).encode(&object).expect_err("which kind?").to_string()
+        Cxl256FlitEncoder::new(STD, Some(Dir::Down)).encode(&object).expect_err("which kind?").to_string()
     };
     assert!(refused(json!([])).ends_with("found an unlisted control slot, expected `hex` of the slot"));
     assert!(refused(json!([{"slot": 0, "format": "H8"}])).ends_with("expected `hex` of the slot"));

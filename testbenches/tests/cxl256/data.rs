@@ -1,7 +1,7 @@
 //! CXL256-DAT, TRL: data runs and trailers.
 
 use super::common::*;
-use scalepool_protocols::cxl::cxl256::stream::{Data, Message, Role, trailer};
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256Message, Cxl256SlotRole, Data, trailer};
 use scalepool_protocols::wire::At;
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn lines(ids: impl IntoIterator<Item = u8>) -> Vec<u128> {
 
 /// Tag, UQID or CQID of delivered messages, with their lines.
 fn delivered(read: &Read) -> Vec<(u128, [u8; 64])> {
-    let id = |m: &Message| {
+    let id = |m: &Cxl256Message| {
         let def = m.class.def(STD.routing());
         let names = ["tag", "uqid", "cqid"];
         names.into_iter().find_map(|n| def.field(n).ok()).expect("an identifier").extract(m.bits)
@@ -52,7 +52,8 @@ fn cxl256_dat_01_n() {
         {"slot": 0, "format": "H14", "messages": [{"layout": "cxl256.m2s_rwd", "fields": {"opcode": "MemWr"}}]},
         {"slot": 1, "data": "00".repeat(16)}, {"slot": 2, "data": "00".repeat(16)},
         {"slot": 3, "format": "G4", "messages": [{"layout": "cxl256.m2s_req", "fields": {"opcode": "MemRd"}}]}]});
-    let encoded = scalepool::forms::flit256::Encoder::new(STD, Some(Dir::Down)).encode(&form).expect("it can be sent");
+    let encoded =
+        scalepool::forms::flit256::Cxl256FlitEncoder::new(STD, Some(Dir::Down)).encode(&form).expect("it can be sent");
     assert_eq!(encoded.findings.violations[0].rule, "CXL256-DAT-02");
     assert_eq!(encoded.findings.violations[0].at.to_string(), "byte 48");
     assert_eq!(read(STD, Dir::Down, &[encoded.unit]).owed_slots, 0, "four slots, whatever was meant");
@@ -68,7 +69,7 @@ fn cxl256_dat_02_p() {
             let flit = cachemem(STD).with(1, format, &messages).flit();
             assert_eq!(read(STD, class.dir(), &[flit]).owed_slots, (4 * n).saturating_sub(13));
             let roles = read(STD, class.dir(), &[flit]).decoded.remove(0).roles;
-            let data = roles.iter().filter(|r| matches!(r, Role::Data)).count();
+            let data = roles.iter().filter(|r| matches!(r, Cxl256SlotRole::Data)).count();
             assert_eq!(data, (4 * n).min(13), "{format}, {n} headers");
         }
     }
@@ -77,7 +78,8 @@ fn cxl256_dat_02_p() {
 #[test]
 fn cxl256_dat_02_n() {
     let form = json!({"kind": "protocol", "slots": [{"slot": 1, "data": "11".repeat(16)}]});
-    let encoded = scalepool::forms::flit256::Encoder::new(STD, Some(Dir::Down)).encode(&form).expect("it can be sent");
+    let encoded =
+        scalepool::forms::flit256::Cxl256FlitEncoder::new(STD, Some(Dir::Down)).encode(&form).expect("it can be sent");
     assert!(encoded.findings.violations.iter().any(|v| v.rule == "CXL256-DAT-02"));
 }
 
@@ -171,7 +173,7 @@ fn with_trailer(class: Class, fields: &[(&str, u128)], trailer: u128) -> (Option
     let read = read(STD, class.dir(), &[fill(flit, 1, lines([1]).into_iter().chain([trailer])).flit()]);
     let data = read.delivered[0].data.expect("it has data");
     assert_eq!(data.line, line(1));
-    let trailers = read.decoded[0].roles.iter().filter(|r| matches!(r, Role::Trailer)).count();
+    let trailers = read.decoded[0].roles.iter().filter(|r| matches!(r, Cxl256SlotRole::Trailer)).count();
     (data.byte_enables, data.metadata, trailers)
 }
 

@@ -103,7 +103,7 @@ fn cxl256_enc_03_n() {
 }
 
 /// A flit with one H2D Rsp.
-fn one_rsp(fields: &[(&str, u128)]) -> Flit {
+fn one_rsp(fields: &[(&str, u128)]) -> Cxl256Flit {
     let rsp = message(Mode::Standard, Class::H2dRsp, 1, fields);
     cachemem(Mode::Standard).with(0, "H1", &[(0, rsp)]).flit()
 }

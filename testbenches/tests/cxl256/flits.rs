@@ -1,23 +1,23 @@
 //! CXL256-MAP, HDR, TYP, CRD: byte maps, flit header, flit types, credit field.
 
 use super::common::*;
-use scalepool::forms::flit256::{Decoder, Encoder, to_json};
+use scalepool::forms::flit256::{Cxl256FlitDecoder, Cxl256FlitEncoder, to_json};
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::crd::{Crd, DataCredit, RequestCredit, ResponseCredit};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
-use scalepool_protocols::cxl::cxl256::stream::Kind;
+use scalepool_protocols::cxl::cxl256::stream::Cxl256FlitKind;
 use scalepool_protocols::wire::{FieldFault, Wire};
 use serde_json::{Value, json};
 
 /// The object of one flit.
-fn object(mode: Mode, flit: &Flit) -> Value {
-    let (decoded, findings) = Decoder::new(mode, Dir::Down).read(flit);
+fn object(mode: Mode, flit: &Cxl256Flit) -> Value {
+    let (decoded, findings) = Cxl256FlitDecoder::new(mode, Dir::Down).read(flit);
     to_json(&decoded, &findings, 0)
 }
 
 /// A flit whose byte n is n.
-fn ramp() -> Flit {
-    Flit(std::array::from_fn(|n| n as u8))
+fn ramp() -> Cxl256Flit {
+    Cxl256Flit(std::array::from_fn(|n| n as u8))
 }
 
 /// Flit bytes of every slot, written a second time.
@@ -36,7 +36,7 @@ fn map_p(mode: Mode) {
     for n in 0..15 {
         let want = slot_map(mode, n).iter().rev().fold(0u128, |bits, &at| bits << 8 | at as u128);
         assert_eq!(flit.slot(mode, n), want, "slot {n}");
-        let mut copy = Flit::ZERO;
+        let mut copy = Cxl256Flit::ZERO;
         copy.set_slot(mode, n, want);
         let set: Vec<usize> = (0..256).filter(|&at| copy.0[at] != 0).collect();
         let mut places = slot_map(mode, n);
@@ -56,13 +56,13 @@ fn cxl256_map_01_p() {
 #[test]
 fn cxl256_map_01_n() {
     for found in [0, 255, 257] {
-        let error = Flit::from_bytes(&vec![0; found]).expect_err("256 bytes alone make a flit");
+        let error = Cxl256Flit::from_bytes(&vec![0; found]).expect_err("256 bytes alone make a flit");
         assert_eq!(error.fault, FieldFault::Length { found, expected: 256, bits: 2048 });
     }
 }
 
 /// The TLP and DLLP bytes of an io flit, as its object shows them.
-fn tlps_and_dllp(mode: Mode, flit: &Flit) -> (String, String) {
+fn tlps_and_dllp(mode: Mode, flit: &Cxl256Flit) -> (String, String) {
     let object = object(mode, flit);
     let tlps = object["tlps"].as_array().expect("a list");
     let hex: String = tlps.iter().map(|t| t["hex"].as_str().expect("hex")).collect();
@@ -74,7 +74,7 @@ fn hex(bytes: impl IntoIterator<Item = usize>) -> String {
 }
 
 /// An io flit whose other bytes are a ramp.
-fn io_ramp(mode: Mode) -> Flit {
+fn io_ramp(mode: Mode) -> Cxl256Flit {
     let mut flit = Build { mode, flit: ramp() };
     flit.flit.set_header(&FlitHeader { flit_type: FlitType::Io, seq: 1, ..FlitHeader::default() }).expect("it fits");
     flit.flit()
@@ -121,13 +121,13 @@ fn cxl256_hdr_01_p() {
         command: ReplayCommand::Explicit,
         seq: 0x123,
     };
-    let mut flit = Flit::ZERO;
+    let mut flit = Cxl256Flit::ZERO;
     flit.set_header(&header).expect("it fits");
     assert_eq!(flit.0[..2], [0xa1, 0x23]);
     assert_eq!(flit.header(), header);
     // Walking ones: high byte first.
     for bit in 0..16 {
-        let mut flit = Flit::ZERO;
+        let mut flit = Cxl256Flit::ZERO;
         flit.set_header(&FlitHeader::from_bits(1 << bit)).expect("it fits");
         assert_eq!(u16::from_be_bytes([flit.0[0], flit.0[1]]), 1 << bit);
     }
@@ -138,19 +138,19 @@ fn cxl256_hdr_01_p() {
 
 #[test]
 fn cxl256_hdr_01_n() {
-    let mut flit = Flit::ZERO;
+    let mut flit = Cxl256Flit::ZERO;
     for header in [
         FlitHeader { seq: 1 << 10, ..FlitHeader::default() },
         FlitHeader { command: ReplayCommand(4), ..FlitHeader::default() },
         FlitHeader { flit_type: FlitType(4), ..FlitHeader::default() },
     ] {
         assert!(flit.set_header(&header).is_err(), "{header:?}");
-        assert_eq!(flit, Flit::ZERO);
+        assert_eq!(flit, Cxl256Flit::ZERO);
     }
 }
 
 /// A flit of a type with the DLLP type bit.
-fn with_dllp_bit(flit_type: FlitType) -> Flit {
+fn with_dllp_bit(flit_type: FlitType) -> Cxl256Flit {
     let mut build = of_type(Mode::Standard, flit_type);
     let header = FlitHeader { dllp_type: true, ..build.flit.header() };
     build.flit.set_header(&header).expect("it fits");
@@ -175,12 +175,12 @@ fn cxl256_hdr_03_n() {
 
 #[test]
 fn cxl256_typ_01_p() {
-    let kind = |flit: Flit| read(Mode::Standard, Dir::Down, &[flit]).decoded.remove(0).kind;
-    assert_eq!(kind(Flit::ZERO), Kind::Idle);
-    assert_eq!(kind(of_type(Mode::Standard, FlitType::Nop).flit()), Kind::Nop);
-    assert!(matches!(kind(of_type(Mode::Standard, FlitType::Io).flit()), Kind::Io(_)));
-    assert_eq!(kind(cachemem(Mode::Standard).flit()), Kind::Protocol);
-    assert_eq!(kind(of_type(Mode::Standard, FlitType::Almp).flit()), Kind::Almp);
+    let kind = |flit: Cxl256Flit| read(Mode::Standard, Dir::Down, &[flit]).decoded.remove(0).kind;
+    assert_eq!(kind(Cxl256Flit::ZERO), Cxl256FlitKind::Idle);
+    assert_eq!(kind(of_type(Mode::Standard, FlitType::Nop).flit()), Cxl256FlitKind::Nop);
+    assert!(matches!(kind(of_type(Mode::Standard, FlitType::Io).flit()), Cxl256FlitKind::Io(_)));
+    assert_eq!(kind(cachemem(Mode::Standard).flit()), Cxl256FlitKind::Protocol);
+    assert_eq!(kind(of_type(Mode::Standard, FlitType::Almp).flit()), Cxl256FlitKind::Almp);
     // A NOP may have a DLLP.
     let dllp = of_type(Mode::Standard, FlitType::Nop).byte(238, 0x31).flit();
     read(Mode::Standard, Dir::Down, &[dllp]).assert_clean();
@@ -203,7 +203,7 @@ const EMPTY: Crd = Crd { request: RequestCredit::EmptyFlit, data: DataCredit(0),
 #[test]
 fn cxl256_typ_03_p() {
     // `cxl-256b` §10: Empty, explicit sequence number 1.
-    let mut flit = Flit::ZERO;
+    let mut flit = Cxl256Flit::ZERO;
     flit.0[..2].copy_from_slice(&[0xa0, 0x01]);
     flit.0[240] = 1;
     flit.seal(Mode::Standard);
@@ -213,7 +213,7 @@ fn cxl256_typ_03_p() {
     let rest = cachemem(Mode::Standard).run(1..4, 0x77 << 8).flit();
     // Inside a data run it is dropped; the run goes on behind it.
     let read = read(Mode::Standard, Dir::Down, &[first, flit, rest]);
-    assert_eq!((read.rules(), &read.decoded[1].kind), (vec![], &Kind::Empty));
+    assert_eq!((read.rules(), &read.decoded[1].kind), (vec![], &Cxl256FlitKind::Empty));
     assert_eq!((read.delivered.len(), read.owed_slots), (1, 0));
 }
 
@@ -223,7 +223,7 @@ fn cxl256_typ_03_n() {
     let flit = cachemem(Mode::Standard).with(0, "H4", &[(0, req)]).crd(EMPTY).flit();
     let read = read(Mode::Standard, Dir::Down, &[flit]);
     assert_eq!((read.only().rule, read.only().at.to_string()), ("CXL256-TYP-03", "byte 240".to_owned()));
-    assert_eq!(read.decoded[0].kind, Kind::Protocol);
+    assert_eq!(read.decoded[0].kind, Cxl256FlitKind::Protocol);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn cxl256_crd_01_p() {
     for (bit, name) in [(0, "request"), (4, "request"), (5, "data"), (9, "data"), (10, "response"), (14, "response")] {
         let field = Crd::DEF.field(name).expect("listed");
         assert_eq!(field.extract(1 << bit), 1 << (bit - field.lsb));
-        let mut flit = Flit::ZERO;
+        let mut flit = Cxl256Flit::ZERO;
         flit.set_crd(&Crd::from_bits(1 << bit)).expect("it fits");
         assert_eq!(u16::from_le_bytes([flit.0[240], flit.0[241]]), 1 << bit);
     }
@@ -293,9 +293,9 @@ fn any_flit_comes_back() {
         (x >> 56) as u8
     };
     for mode in Mode::ALL {
-        let mut decoder = Decoder::new(mode, Dir::Down);
+        let mut decoder = Cxl256FlitDecoder::new(mode, Dir::Down);
         for round in 0..2000 {
-            let mut flit = Flit(std::array::from_fn(|_| next()));
+            let mut flit = Cxl256Flit(std::array::from_fn(|_| next()));
             if round % 3 == 0 {
                 flit.0[2..242].fill(0);
             }
@@ -311,7 +311,7 @@ fn any_flit_comes_back() {
             if decoded.received.fec.is_ok_and(|c| !c.is_empty()) {
                 continue;
             }
-            let body = |f: &Flit| (f.0[..2].to_vec(), f.body(mode).collect::<Vec<_>>());
+            let body = |f: &Cxl256Flit| (f.0[..2].to_vec(), f.body(mode).collect::<Vec<_>>());
             assert_eq!(body(&again), body(&raw), "{form}");
         }
     }
@@ -360,7 +360,7 @@ fn numbers_that_an_object_leaves_out() {
     ];
     for mode in Mode::ALL {
         for (object, seq) in &kinds {
-            let encoded = Encoder::new(mode, Some(Dir::Down)).encode(object).expect("it can be sent");
+            let encoded = Cxl256FlitEncoder::new(mode, Some(Dir::Down)).encode(object).expect("it can be sent");
             assert_eq!(encoded.form["header"]["seq"], *seq, "{object}");
             assert_eq!(encoded.findings.violations, [], "{object}");
         }

@@ -167,7 +167,7 @@ fn cxlpbr_slt_01_n() {
 }
 
 /// A format of slot 0 with its one place.
-fn short(name: &str) -> (&'static slot::SlotFormat, slot::Place) {
+fn short(name: &str) -> (&'static slot::SlotFormat, slot::Cxl256SlotPlace) {
     let format = slot::formats(PBR, 0).iter().find(|f| f.name == name).expect("listed");
     (format, format.places().next().expect("one message"))
 }

@@ -2,29 +2,29 @@
 
 use crate::cxl256_arbmux::rig::{Queue, config};
 use scalepool::kernel::Rng;
-use scalepool::link::arbmux::cxl256::{ArbMux, ArbMuxConfig, State, Width};
-use scalepool::link::arbmux::{Ask, Instance, Level};
-use scalepool::link::cxl256::{Cachemem, CachememConfig, End, LinkConfig, Pair};
+use scalepool::link::arbmux::cxl256::{ArbMux, ArbMuxConfig, LinkWidth, State};
+use scalepool::link::arbmux::{ArbMuxInstance, Ask, L1Level};
+use scalepool::link::cxl256::{Cachemem, CachememConfig, Cxl256End, LinkConfig, Pair};
 use scalepool::link::fault::FaultyWire;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
-use scalepool_protocols::cxl::cxl256::stream::Message;
+use scalepool_protocols::cxl::cxl256::stream::Cxl256Message;
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
 
 type Port = ArbMux<Queue, Cachemem>;
 
-fn end(mode: Mode, dir: Dir, selective_nak: bool) -> End<Port> {
+fn end(mode: Mode, dir: Dir, selective_nak: bool) -> Cxl256End<Port> {
     let cachemem = Cachemem::new(CachememConfig::mem(dir, mode, 64));
     let mux = ArbMux::new(ArbMuxConfig { mode, ..config(dir) }, Queue::new(FlitType::Io), cachemem);
-    End::new(LinkConfig { mode, selective_nak, ..LinkConfig::default() }, mux)
+    Cxl256End::new(LinkConfig { mode, selective_nak, ..LinkConfig::default() }, mux)
 }
 
 /// A message of CXL.mem with a number in its tag.
-fn message(dir: Dir, number: u64) -> Message {
+fn message(dir: Dir, number: u64) -> Cxl256Message {
     let class = if dir == Dir::Down { Class::M2sReq } else { Class::S2mNdr };
     let def = class.def(Mode::Standard.routing());
     let tag = def.fields.iter().find(|f| f.name == "tag").expect("a tag");
-    Message { class, bits: tag.insert(1, number.into()).expect("16 bits"), data: None }
+    Cxl256Message { class, bits: tag.insert(1, number.into()).expect("16 bits"), data: None }
 }
 
 /// Viral of CXL.cachemem gets ahead of payload of CXL.io too, and waits for its vLSM and for ALMPs.
@@ -34,7 +34,7 @@ fn viral_passes_the_arbiter() {
         let mut pair = Pair::new(end(mode, Dir::Down, false), end(mode, Dir::Up, false), 12, 64);
         let open = |pair: &mut Pair<Port>| {
             for dir in Dir::ALL {
-                Instance::ALL.into_iter().for_each(|i| pair.sender(dir).client.ask(i, Some(Ask::Active)));
+                ArbMuxInstance::ALL.into_iter().for_each(|i| pair.sender(dir).client.ask(i, Some(Ask::Active)));
             }
         };
         pair.host.client.cachemem.set_viral(0x0003);
@@ -61,7 +61,7 @@ fn both_protocols_over_a_noisy_link() {
             pair.wires.put(dir, FaultyWire::new(Vec::new(), 2e-5, Rng::for_name(seed, dir.name())));
         }
         for dir in Dir::ALL {
-            for instance in Instance::ALL {
+            for instance in ArbMuxInstance::ALL {
                 pair.sender(dir).client.ask(instance, Some(Ask::Active));
             }
         }
@@ -79,14 +79,14 @@ fn both_protocols_over_a_noisy_link() {
             }
             if now % 1000 == 400 {
                 // Power states of CXL.io in the middle of it, granted now and then, and other widths.
-                let ask = Some(Ask::L1(Level::L1_0));
-                pair.device.client.ask(Instance::Io, ask);
-                pair.host.client.ask(Instance::Io, ask.filter(|_| now % 2000 == 400));
-                let width = Width::ALL[(now / 1000) as usize % 5];
+                let ask = Some(Ask::L1(L1Level::L1_0));
+                pair.device.client.ask(ArbMuxInstance::Io, ask);
+                pair.host.client.ask(ArbMuxInstance::Io, ask.filter(|_| now % 2000 == 400));
+                let width = LinkWidth::ALL[(now / 1000) as usize % 5];
                 pair.host.client.ask_width(width, true).expect("answered by now");
             }
             if now % 1000 == 700 {
-                pair.device.client.ask(Instance::Io, Some(Ask::Active));
+                pair.device.client.ask(ArbMuxInstance::Io, Some(Ask::Active));
             }
             pair.step();
             for dir in Dir::ALL {
@@ -104,7 +104,7 @@ fn both_protocols_over_a_noisy_link() {
         for dir in Dir::ALL {
             assert_eq!(io[dir as usize], (0..200).collect::<Vec<u64>>(), "seed {seed}");
             assert_eq!(mem[dir as usize], (0..200).map(|n| message(dir, n)).collect::<Vec<_>>(), "seed {seed}");
-            for instance in Instance::ALL {
+            for instance in ArbMuxInstance::ALL {
                 assert_eq!(pair.sender(dir).client.vlsm(instance).state(), State::Active);
             }
         }

@@ -1,10 +1,10 @@
 //! Every ALMP of a vLSM in every state of either port: what follows, what is answered, what is named.
 
 use crate::cxl256_arbmux::rig::{Port, config, port};
-use scalepool::link::arbmux::cxl256::almp::{self, Content, Says};
+use scalepool::link::arbmux::cxl256::almp::{self, AlmpContent, Says};
 use scalepool::link::arbmux::cxl256::{ArbMuxConfig, State};
-use scalepool::link::arbmux::{Ask, Instance, Level};
-use scalepool::link::cxl256::client::{Client, Part};
+use scalepool::link::arbmux::{ArbMuxInstance, Ask, L1Level};
+use scalepool::link::cxl256::client::{Client, FlitPart};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::check;
@@ -13,8 +13,8 @@ use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::stream::Unpacker;
 use std::collections::BTreeSet;
 
-const L1: State = State::L1(Level::L1_0);
-const ASK_L1: Ask = Ask::L1(Level::L1_0);
+const L1: State = State::L1(L1Level::L1_0);
+const ASK_L1: Ask = Ask::L1(L1Level::L1_0);
 const OPEN: Says = Says::Request(Ask::Active);
 const ACTIVE: Says = Says::Status(State::Active);
 const NAK: Says = Says::Status(State::PmNak);
@@ -53,24 +53,24 @@ struct Solo {
 
 impl Solo {
     fn hears(&mut self, says: Says) {
-        self.port.receive(&almp::flit(Content::Vlsm(Instance::Io, says)), Part::Whole, self.now);
+        self.port.receive(&almp::flit(AlmpContent::Vlsm(ArbMuxInstance::Io, says)), FlitPart::Whole, self.now);
     }
 
     /// What it sends now.
     fn says(&mut self) -> Vec<Says> {
         let read = |flit| match almp::read(&flit) {
-            Some(Content::Vlsm(Instance::Io, says)) => says,
+            Some(AlmpContent::Vlsm(ArbMuxInstance::Io, says)) => says,
             other => panic!("{other:?}"),
         };
         std::iter::from_fn(|| self.port.transmit(self.now)).map(read).collect()
     }
 
     fn state(&self) -> State {
-        self.port.vlsm(Instance::Io).state()
+        self.port.vlsm(ArbMuxInstance::Io).state()
     }
 
     fn ask(&mut self, ask: Ask) {
-        self.port.ask(Instance::Io, Some(ask));
+        self.port.ask(ArbMuxInstance::Io, Some(ask));
     }
 
     fn active(dir: Dir) -> Solo {
@@ -257,12 +257,12 @@ fn every_almp_in_every_state_leaves_a_way_to_active() {
 
 #[test]
 fn every_almp_of_ours_is_legal_and_reads_back() {
-    use scalepool::link::arbmux::cxl256::{Width, l0p};
-    let vlsm = Instance::ALL.into_iter().flat_map(|i| Says::all().map(move |says| Content::Vlsm(i, says)));
-    let requests = Width::ALL.into_iter().flat_map(|width| [true, false].map(|p| (width, p)));
+    use scalepool::link::arbmux::cxl256::{LinkWidth, l0p};
+    let vlsm = ArbMuxInstance::ALL.into_iter().flat_map(|i| Says::all().map(move |says| AlmpContent::Vlsm(i, says)));
+    let requests = LinkWidth::ALL.into_iter().flat_map(|width| [true, false].map(|p| (width, p)));
     let requests = requests.map(|(width, priority)| l0p::Says::Request { width, priority });
-    let answers = Width::ALL.into_iter().map(l0p::Says::Ack).chain([l0p::Says::Nak]);
-    for content in vlsm.chain(requests.chain(answers).map(Content::Width)) {
+    let answers = LinkWidth::ALL.into_iter().map(l0p::Says::Ack).chain([l0p::Says::Nak]);
+    for content in vlsm.chain(requests.chain(answers).map(AlmpContent::Width)) {
         let flit = almp::flit(content);
         assert_eq!(almp::read(&flit), Some(content));
         for mode in Mode::ALL {
@@ -280,7 +280,7 @@ fn every_almp_of_ours_is_legal_and_reads_back() {
 /// The sheet's vector (`cxl-256b` §10): the L0p Request for x8.
 #[test]
 fn the_known_l0p_request() {
-    use scalepool::link::arbmux::cxl256::{Width, l0p};
-    let flit = almp::flit(Content::Width(l0p::Says::Request { width: Width::X8, priority: false }));
+    use scalepool::link::arbmux::cxl256::{LinkWidth, l0p};
+    let flit = almp::flit(AlmpContent::Width(l0p::Says::Request { width: LinkWidth::X8, priority: false }));
     assert_eq!(flit.0[2..6], [0x00, 0x01, 0x80, 0x14]);
 }

@@ -3,11 +3,11 @@
 
 use crate::cxl256_arbmux::rig::{Port, Rig, config, port, side};
 use scalepool::kernel::Rng;
-use scalepool::link::arbmux::cxl256::{ArbMuxConfig, Cause, State, Width};
-use scalepool::link::arbmux::{Ask, Instance};
-use scalepool::link::cxl256::client::{Client, Part};
+use scalepool::link::arbmux::cxl256::{ArbMuxConfig, Cause, LinkWidth, State};
+use scalepool::link::arbmux::{ArbMuxInstance, Ask};
+use scalepool::link::cxl256::client::{Client, FlitPart};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use std::collections::{BTreeSet, VecDeque};
 
 const SEEDS: u64 = 24;
@@ -30,13 +30,13 @@ fn random_config(rng: &mut Rng, dir: Dir) -> ArbMuxConfig {
         pm_patience_flits: pick(rng, &[0, 5, 30, 60, 150]),
         pm_refusal_flits: pick(rng, &[None, Some(0), Some(20), Some(80)]),
         weights: [rng.below(4) as u16, rng.below(4) as u16],
-        narrowest: pick(rng, &Width::ALL),
+        narrowest: pick(rng, &LinkWidth::ALL),
         ..config(dir)
     }
 }
 
 fn random_step(rig: &mut Rig, rng: &mut Rng) {
-    let (dir, instance) = (pick(rng, &Dir::ALL), pick(rng, &Instance::ALL));
+    let (dir, instance) = (pick(rng, &Dir::ALL), pick(rng, &ArbMuxInstance::ALL));
     match rng.below(1000) {
         0..40 => rig.ask(dir, instance, Some(pick(rng, &Ask::ALL))),
         40..60 => rig.ask_all(Some(pick(rng, &Ask::ALL))),
@@ -45,7 +45,7 @@ fn random_step(rig: &mut Rig, rng: &mut Rng) {
         80..180 => rig.give(dir, instance, rng.below(4)),
         180..190 => {
             // Refused while another one is under way.
-            let _ = rig.port(dir).ask_width(pick(rng, &Width::ALL), rng.below(2) == 0);
+            let _ = rig.port(dir).ask_width(pick(rng, &LinkWidth::ALL), rng.below(2) == 0);
         }
         190..193 => rig.train(),
         193 => rig.reset(),
@@ -78,7 +78,7 @@ fn always_back_to_active() {
         rig.assert_states(State::Active, State::Active);
         rig.assert_no_events();
         for dir in Dir::ALL {
-            for instance in Instance::ALL {
+            for instance in ArbMuxInstance::ALL {
                 let what = format!("seed {seed} {dir:?} {instance:?}");
                 let numbers = rig.taken(dir, instance);
                 assert_rising(&numbers, &what);
@@ -108,12 +108,12 @@ fn always_back_to_active() {
 /// Two ports and a wire each way that loses nothing, without numbers.
 struct Pipe {
     ports: [Port; 2],
-    wires: [VecDeque<(u64, Flit)>; 2],
+    wires: [VecDeque<(u64, Cxl256Flit)>; 2],
     now: u64,
     /// Ports are asked to send only when they said that they have something to send.
     skips: bool,
     skipped: u64,
-    log: Vec<(u64, Dir, Flit)>,
+    log: Vec<(u64, Dir, Cxl256Flit)>,
 }
 
 impl Pipe {
@@ -123,7 +123,7 @@ impl Pipe {
         for dir in Dir::ALL {
             while self.wires[side(dir)].front().is_some_and(|f| f.0 <= now) {
                 if let Some((_, flit)) = self.wires[side(dir)].pop_front() {
-                    self.ports[side(dir.opposite())].receive(&flit, Part::Whole, now);
+                    self.ports[side(dir.opposite())].receive(&flit, FlitPart::Whole, now);
                 }
             }
         }
@@ -150,7 +150,7 @@ fn idle_time_may_be_skipped() {
             let (wires, log) = Default::default();
             let mut pipe = Pipe { ports, wires, now: 0, skips, skipped: 0, log };
             for n in 0..1500 {
-                let (dir, instance) = (pick(&mut rng, &Dir::ALL), pick(&mut rng, &Instance::ALL));
+                let (dir, instance) = (pick(&mut rng, &Dir::ALL), pick(&mut rng, &ArbMuxInstance::ALL));
                 let port = &mut pipe.ports[side(dir)];
                 match rng.below(300) {
                     0..10 => port.ask(instance, Some(pick(&mut rng, &Ask::ALL))),
@@ -159,7 +159,7 @@ fn idle_time_may_be_skipped() {
                     30..40 => port.cachemem.outgoing.push_back(n),
                     40..45 => {
                         // Refused while another one is under way.
-                        let _ = port.ask_width(pick(&mut rng, &Width::ALL), n % 2 == 0);
+                        let _ = port.ask_width(pick(&mut rng, &LinkWidth::ALL), n % 2 == 0);
                     }
                     _ => (),
                 }

@@ -8,19 +8,19 @@
 //! In every step the rig holds the ports to their own word: a port that said that it has nothing to do before a flit clock
 //! sends nothing of its own before that.
 
-use scalepool::link::arbmux::cxl256::almp::{self, Content, Says};
+use scalepool::link::arbmux::cxl256::almp::{self, AlmpContent, Says};
 use scalepool::link::arbmux::cxl256::l0p::check_width;
 use scalepool::link::arbmux::cxl256::state::check_move;
-use scalepool::link::arbmux::cxl256::{ArbMux, ArbMuxConfig, Move, State, WidthMove};
-use scalepool::link::arbmux::{self, Ask, Instance};
+use scalepool::link::arbmux::cxl256::{ArbMux, ArbMuxConfig, State, Vlsm256Move, WidthMove};
+use scalepool::link::arbmux::{self, ArbMuxInstance, Ask};
 use scalepool::link::cxl256::Layer;
-use scalepool::link::cxl256::client::{Client, Part};
-use scalepool::link::cxl256::{End, LinkConfig};
-use scalepool::link::event::Event;
+use scalepool::link::cxl256::client::{Client, FlitPart};
+use scalepool::link::cxl256::{Cxl256End, LinkConfig};
+use scalepool::link::event::LinkEvent;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use std::collections::VecDeque;
 
@@ -54,8 +54,8 @@ impl Queue {
 }
 
 /// A payload flit with a number.
-pub fn payload(flit_type: FlitType, number: u64) -> Flit {
-    let mut flit = Flit::ZERO;
+pub fn payload(flit_type: FlitType, number: u64) -> Cxl256Flit {
+    let mut flit = Cxl256Flit::ZERO;
     flit.set_header(&FlitHeader { flit_type, ..FlitHeader::default() }).expect("fits");
     flit.0[2..10].copy_from_slice(&number.to_le_bytes());
     flit
@@ -64,12 +64,12 @@ pub fn payload(flit_type: FlitType, number: u64) -> Flit {
 impl Layer for Queue {}
 
 impl Client for Queue {
-    fn transmit(&mut self, _now_flits: u64) -> Option<Flit> {
+    fn transmit(&mut self, _now_flits: u64) -> Option<Cxl256Flit> {
         self.outgoing.pop_front().map(|number| payload(self.flit_type, number))
     }
 
-    fn receive(&mut self, flit: &Flit, part: Part, _now_flits: u64) {
-        if part == Part::Even {
+    fn receive(&mut self, flit: &Cxl256Flit, part: FlitPart, _now_flits: u64) {
+        if part == FlitPart::Even {
             return;
         }
         self.incoming.push(u64::from_le_bytes(flit.0[2..10].try_into().expect("8 bytes")));
@@ -106,7 +106,7 @@ impl Client for Queue {
         (!self.outgoing.is_empty()).then_some(now_flits + 1)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         Vec::new()
     }
 }
@@ -128,24 +128,24 @@ struct Word {
 }
 
 pub struct Rig {
-    pub host: End<Port>,
-    pub device: End<Port>,
+    pub host: Cxl256End<Port>,
+    pub device: Cxl256End<Port>,
     pub phy: Phy,
     pub now: u64,
     /// Flit clocks of the full width.
     pub time: u64,
     pub trainings: u64,
     /// Every new payload and ALMP sent: flit clock, direction, flit.
-    pub log: Vec<(u64, Dir, Flit)>,
-    pub events: Vec<(Dir, Event)>,
-    pub moves: Vec<(Dir, Instance, Move)>,
+    pub log: Vec<(u64, Dir, Cxl256Flit)>,
+    pub events: Vec<(Dir, LinkEvent)>,
+    pub moves: Vec<(Dir, ArbMuxInstance, Vlsm256Move)>,
     pub widths: Vec<(Dir, WidthMove)>,
     /// Levels of sleep that the physical layer has entered.
     pub slept: Vec<arbmux::State>,
     /// Leaves out NOPs that the ends say they need not send.
     pub skips: bool,
     pub left_out: u64,
-    in_flight: [VecDeque<(u64, Flit)>; 2],
+    in_flight: [VecDeque<(u64, Cxl256Flit)>; 2],
     /// Payload given, by direction and instance.
     pub given: [[u64; 2]; 2],
     words: [Option<Word>; 2],
@@ -169,7 +169,7 @@ pub fn side(dir: Dir) -> usize {
 
 impl Rig {
     pub fn with(host: ArbMuxConfig, device: ArbMuxConfig) -> Rig {
-        let end = |config| End::new(LinkConfig { mode: Mode::Standard, ..LinkConfig::default() }, port(config));
+        let end = |config| Cxl256End::new(LinkConfig { mode: Mode::Standard, ..LinkConfig::default() }, port(config));
         Rig {
             host: end(host),
             device: end(device),
@@ -208,7 +208,7 @@ impl Rig {
         Rig::active_with(config(Dir::Down), config(Dir::Up))
     }
 
-    fn end(&mut self, dir: Dir) -> &mut End<Port> {
+    fn end(&mut self, dir: Dir) -> &mut Cxl256End<Port> {
         match dir {
             Dir::Down => &mut self.host,
             Dir::Up => &mut self.device,
@@ -221,32 +221,32 @@ impl Rig {
         &mut self.end(dir).client
     }
 
-    pub fn queue(&mut self, dir: Dir, instance: Instance) -> &mut Queue {
+    pub fn queue(&mut self, dir: Dir, instance: ArbMuxInstance) -> &mut Queue {
         let port = self.port(dir);
         match instance {
-            Instance::Io => &mut port.io,
-            Instance::Cachemem => &mut port.cachemem,
+            ArbMuxInstance::Io => &mut port.io,
+            ArbMuxInstance::Cachemem => &mut port.cachemem,
         }
     }
 
-    pub fn ask(&mut self, dir: Dir, instance: Instance, ask: Option<Ask>) {
+    pub fn ask(&mut self, dir: Dir, instance: ArbMuxInstance, ask: Option<Ask>) {
         self.port(dir).ask(instance, ask);
     }
 
-    pub fn ask_both(&mut self, instance: Instance, ask: Option<Ask>) {
+    pub fn ask_both(&mut self, instance: ArbMuxInstance, ask: Option<Ask>) {
         Dir::ALL.into_iter().for_each(|dir| self.ask(dir, instance, ask));
     }
 
     pub fn ask_all(&mut self, ask: Option<Ask>) {
-        Instance::ALL.into_iter().for_each(|instance| self.ask_both(instance, ask));
+        ArbMuxInstance::ALL.into_iter().for_each(|instance| self.ask_both(instance, ask));
     }
 
-    pub fn state(&mut self, dir: Dir, instance: Instance) -> State {
+    pub fn state(&mut self, dir: Dir, instance: ArbMuxInstance) -> State {
         self.end(dir).client.vlsm(instance).state()
     }
 
     /// Payload queued at a port, numbered in order.
-    pub fn give(&mut self, dir: Dir, instance: Instance, count: u64) {
+    pub fn give(&mut self, dir: Dir, instance: ArbMuxInstance, count: u64) {
         for _ in 0..count {
             let number = self.given[side(dir)][instance.index()];
             self.given[side(dir)][instance.index()] += 1;
@@ -255,19 +255,19 @@ impl Rig {
     }
 
     /// Payload that has come in a direction since the last call.
-    pub fn taken(&mut self, dir: Dir, instance: Instance) -> Vec<u64> {
+    pub fn taken(&mut self, dir: Dir, instance: ArbMuxInstance) -> Vec<u64> {
         std::mem::take(&mut self.queue(dir.opposite(), instance).incoming)
     }
 
     /// A flit that the port of a direction did not send arrives at its peer at once.
-    pub fn inject_flit(&mut self, dir: Dir, flit: &Flit) {
+    pub fn inject_flit(&mut self, dir: Dir, flit: &Cxl256Flit) {
         let now = self.now;
-        self.port(dir.opposite()).receive(flit, Part::Whole, now);
+        self.port(dir.opposite()).receive(flit, FlitPart::Whole, now);
         self.collect();
     }
 
-    pub fn inject(&mut self, dir: Dir, instance: Instance, says: Says) {
-        self.inject_flit(dir, &almp::flit(Content::Vlsm(instance, says)));
+    pub fn inject(&mut self, dir: Dir, instance: ArbMuxInstance, says: Says) {
+        self.inject_flit(dir, &almp::flit(AlmpContent::Vlsm(instance, says)));
     }
 
     /// Recovery of both ports.
@@ -404,14 +404,14 @@ impl Rig {
     /// Payload of both protocols each way, all delivered, each once, in order; then all is quiet.
     pub fn assert_traffic(&mut self) {
         for dir in Dir::ALL {
-            for instance in Instance::ALL {
+            for instance in ArbMuxInstance::ALL {
                 self.taken(dir, instance);
                 self.give(dir, instance, 20);
             }
         }
         self.run(120);
         for dir in Dir::ALL {
-            for instance in Instance::ALL {
+            for instance in ArbMuxInstance::ALL {
                 let end = self.given[side(dir)][instance.index()];
                 assert_eq!(self.taken(dir, instance), (end - 20..end).collect::<Vec<_>>(), "{dir:?} {instance:?}");
             }
@@ -421,8 +421,8 @@ impl Rig {
 
     pub fn assert_states(&mut self, io: State, cachemem: State) {
         for dir in Dir::ALL {
-            assert_eq!(self.state(dir, Instance::Io), io, "CXL.io {dir:?}");
-            assert_eq!(self.state(dir, Instance::Cachemem), cachemem, "CXL.cachemem {dir:?}");
+            assert_eq!(self.state(dir, ArbMuxInstance::Io), io, "CXL.io {dir:?}");
+            assert_eq!(self.state(dir, ArbMuxInstance::Cachemem), cachemem, "CXL.cachemem {dir:?}");
         }
     }
 
@@ -442,22 +442,22 @@ impl Rig {
     }
 
     /// ALMPs of the log: direction and content.
-    pub fn almps(&self) -> Vec<(Dir, Content)> {
+    pub fn almps(&self) -> Vec<(Dir, AlmpContent)> {
         let almps = self.log.iter().filter(|f| f.2.header().flit_type == FlitType::Almp);
         almps.map(|&(_, dir, ref flit)| (dir, almp::read(flit).expect("a legal ALMP"))).collect()
     }
 
     /// Those about an instance.
-    pub fn says(&self, instance: Instance) -> Vec<(Dir, Says)> {
+    pub fn says(&self, instance: ArbMuxInstance) -> Vec<(Dir, Says)> {
         let of = |(dir, content)| match content {
-            Content::Vlsm(i, says) if i == instance => Some((dir, says)),
+            AlmpContent::Vlsm(i, says) if i == instance => Some((dir, says)),
             _ => None,
         };
         self.almps().into_iter().filter_map(of).collect()
     }
 
     /// Those of a direction.
-    pub fn said(&self, dir: Dir, instance: Instance) -> Vec<Says> {
+    pub fn said(&self, dir: Dir, instance: ArbMuxInstance) -> Vec<Says> {
         self.says(instance).into_iter().filter(|s| s.0 == dir).map(|s| s.1).collect()
     }
 }

@@ -1,20 +1,20 @@
 //! Rules CXL256-ALM-03 to 05.
 
 use crate::cxl256_arbmux::rig::{LATENCY_FLITS, PATIENCE_FLITS, REFUSAL_FLITS, RETRAIN_FLITS, Rig, config, payload};
-use scalepool::link::arbmux::cxl256::almp::{self, Content, Says};
+use scalepool::link::arbmux::cxl256::almp::{self, AlmpContent, Says};
 use scalepool::link::arbmux::cxl256::l0p::{self, check_width};
-use scalepool::link::arbmux::cxl256::state::{Cause, Move, check_move};
-use scalepool::link::arbmux::cxl256::{ArbMuxConfig, Mutant, State, Width, WidthMove, WidthRefused};
-use scalepool::link::arbmux::{Ask, Instance, Level};
-use scalepool::link::cxl256::client::{Client, Part};
+use scalepool::link::arbmux::cxl256::state::{Cause, Vlsm256Move, check_move};
+use scalepool::link::arbmux::cxl256::{ArbMux256Mutant, ArbMuxConfig, LinkWidth, State, WidthMove, WidthRefused};
+use scalepool::link::arbmux::{ArbMuxInstance, Ask, L1Level};
+use scalepool::link::cxl256::client::{Client, FlitPart};
 use scalepool::link::event::Severity;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 
-const L1: State = State::L1(Level::L1_0);
-const ASK_L1: Ask = Ask::L1(Level::L1_0);
+const L1: State = State::L1(L1Level::L1_0);
+const ASK_L1: Ask = Ask::L1(L1Level::L1_0);
 const OPEN: Says = Says::Request(Ask::Active);
 const ACTIVE: Says = Says::Status(State::Active);
 
@@ -22,7 +22,7 @@ const ACTIVE: Says = Says::Status(State::Active);
 fn cxl256_alm_03_p() {
     let rig = Rig::active();
     assert_eq!(rig.log[0].1, Dir::Down, "downstream first");
-    for instance in Instance::ALL {
+    for instance in ArbMuxInstance::ALL {
         let says = rig.says(instance);
         assert_eq!(says[0], (Dir::Down, OPEN));
         for dir in Dir::ALL {
@@ -34,7 +34,7 @@ fn cxl256_alm_03_p() {
     // No Status after training, in any state.
     for (ask, state) in [(Ask::Active, State::Active), (ASK_L1, L1), (Ask::L2, State::L2)] {
         let mut rig = Rig::active();
-        rig.ask_both(Instance::Io, Some(ask));
+        rig.ask_both(ArbMuxInstance::Io, Some(ask));
         rig.run(100);
         rig.log.clear();
         rig.train();
@@ -45,7 +45,7 @@ fn cxl256_alm_03_p() {
     }
     // The upstream port does not begin, whatever its client asks.
     let mut rig = Rig::new();
-    Instance::ALL.into_iter().for_each(|i| rig.ask(Dir::Up, i, Some(Ask::Active)));
+    ArbMuxInstance::ALL.into_iter().for_each(|i| rig.ask(Dir::Up, i, Some(Ask::Active)));
     rig.run(100);
     assert_eq!(rig.almps(), []);
     rig.assert_no_events();
@@ -59,7 +59,7 @@ fn cxl256_alm_03_n() {
             let mut rig = Rig::active();
             rig.train();
             rig.run(RETRAIN_FLITS + 60);
-            rig.inject(dir, Instance::Cachemem, Says::Status(state));
+            rig.inject(dir, ArbMuxInstance::Cachemem, Says::Status(state));
             assert_eq!(rig.rules(dir.opposite()), ["CXL256-ALM-03"], "{state:?}");
             assert_eq!(rig.events[0].1.severity, Severity::Protocol);
             rig.assert_states(State::Active, State::Active);
@@ -69,7 +69,7 @@ fn cxl256_alm_03_n() {
     }
     // An upstream port that begins is answered and named.
     let mut rig = Rig::new();
-    rig.inject(Dir::Up, Instance::Io, OPEN);
+    rig.inject(Dir::Up, ArbMuxInstance::Io, OPEN);
     assert_eq!(rig.rules(Dir::Down), ["CXL256-ALM-03"]);
     // Payload before Active is dropped and named, at all states but those that receive.
     let mut rig = Rig::new();
@@ -77,19 +77,19 @@ fn cxl256_alm_03_n() {
         rig.inject_flit(Dir::Down, &payload(flit_type, 7));
         assert_eq!(rig.device.client.stats().dropped, dropped);
         // The halves of a flit are one finding.
-        rig.port(Dir::Down).receive(&payload(flit_type, 7), Part::Even, 0);
-        rig.port(Dir::Down).receive(&payload(flit_type, 7), Part::Odd, 0);
+        rig.port(Dir::Down).receive(&payload(flit_type, 7), FlitPart::Even, 0);
+        rig.port(Dir::Down).receive(&payload(flit_type, 7), FlitPart::Odd, 0);
     }
     assert_eq!(rig.rules(Dir::Up), ["CXL256-ALM-03"; 2]);
     assert_eq!(rig.rules(Dir::Down).len() + rig.host.client.take_events().len(), 2);
-    for instance in Instance::ALL {
+    for instance in ArbMuxInstance::ALL {
         assert_eq!(rig.taken(Dir::Down, instance), [0; 0]);
     }
     // Changes of state without a row.
     for from in State::ALL {
         for cause in Cause::ALL {
             let to_active = cause == Cause::Handshake && matches!(from, State::Reset | State::Retrain | State::PmNak);
-            let made = Move { from, cause, to: State::Active };
+            let made = Vlsm256Move { from, cause, to: State::Active };
             assert_eq!(check_move(&made).is_none(), to_active, "{made:?}");
         }
     }
@@ -97,7 +97,7 @@ fn cxl256_alm_03_n() {
 
 #[test]
 fn cxl256_alm_04_p() {
-    for instance in Instance::ALL {
+    for instance in ArbMuxInstance::ALL {
         let mut rig = Rig::active();
         rig.log.clear();
         rig.ask(Dir::Up, instance, Some(ASK_L1));
@@ -130,20 +130,21 @@ fn cxl256_alm_04_p() {
         rig.assert_no_events();
     }
     // A permission that does not go so deep is none; one that comes in time is.
-    for (allowed, after, state) in [(Ask::L1(Level::L1_1), 0, State::Active), (Ask::L2, REFUSAL_FLITS - 2, State::L2)] {
+    for (allowed, after, state) in [(Ask::L1(L1Level::L1_1), 0, State::Active), (Ask::L2, REFUSAL_FLITS - 2, State::L2)]
+    {
         let mut rig = Rig::active();
-        rig.ask(Dir::Up, Instance::Io, Some(Ask::L2));
+        rig.ask(Dir::Up, ArbMuxInstance::Io, Some(Ask::L2));
         rig.run(LATENCY_FLITS + after);
-        rig.ask(Dir::Down, Instance::Io, Some(allowed));
+        rig.ask(Dir::Down, ArbMuxInstance::Io, Some(allowed));
         rig.run(4 * LATENCY_FLITS + REFUSAL_FLITS);
         rig.assert_states(state, State::Active);
         rig.assert_no_events();
     }
     // The deepest one that both allow.
-    for (allowed, state) in [(Ask::L1(Level::L1_2), State::L1(Level::L1_2)), (Ask::Deepest, State::L2)] {
+    for (allowed, state) in [(Ask::L1(L1Level::L1_2), State::L1(L1Level::L1_2)), (Ask::Deepest, State::L2)] {
         let mut rig = Rig::active();
-        rig.ask(Dir::Up, Instance::Io, Some(Ask::Deepest));
-        rig.ask(Dir::Down, Instance::Io, Some(allowed));
+        rig.ask(Dir::Up, ArbMuxInstance::Io, Some(Ask::Deepest));
+        rig.ask(Dir::Down, ArbMuxInstance::Io, Some(allowed));
         rig.run(100);
         rig.assert_states(state, State::Active);
         rig.assert_no_events();
@@ -155,45 +156,45 @@ fn cxl256_alm_04_n() {
     // An upstream port that goes on asking, or sends, without Request{Active}.
     let refused = || {
         let mut rig = Rig::active();
-        rig.inject(Dir::Up, Instance::Io, Says::Request(ASK_L1));
+        rig.inject(Dir::Up, ArbMuxInstance::Io, Says::Request(ASK_L1));
         rig.run(REFUSAL_FLITS + 1);
-        assert!(rig.host.client.vlsm(Instance::Io).is_peer_refused());
+        assert!(rig.host.client.vlsm(ArbMuxInstance::Io).is_peer_refused());
         rig
     };
     for ask in Ask::ALL.into_iter().filter(|&a| a != Ask::Active) {
         let mut rig = refused();
-        rig.inject(Dir::Up, Instance::Io, Says::Request(ask));
+        rig.inject(Dir::Up, ArbMuxInstance::Io, Says::Request(ask));
         assert_eq!(rig.rules(Dir::Down), ["CXL256-ALM-04"]);
-        assert_eq!(rig.state(Dir::Down, Instance::Io), State::Active);
+        assert_eq!(rig.state(Dir::Down, ArbMuxInstance::Io), State::Active);
     }
     let mut rig = refused();
     rig.inject_flit(Dir::Up, &payload(FlitType::Io, 9));
     assert_eq!(rig.rules(Dir::Down), ["CXL256-ALM-04"]);
-    assert_eq!(rig.taken(Dir::Up, Instance::Io), [9], "the receiver is Active and goes on");
-    rig.inject(Dir::Up, Instance::Io, OPEN);
+    assert_eq!(rig.taken(Dir::Up, ArbMuxInstance::Io), [9], "the receiver is Active and goes on");
+    rig.inject(Dir::Up, ArbMuxInstance::Io, OPEN);
     rig.inject_flit(Dir::Up, &payload(FlitType::Io, 10));
     assert_eq!(rig.rules(Dir::Down), ["CXL256-ALM-04"], "Request{{Active}} ends it");
     // The downstream port asks; PMNAK answers nothing.
     let mut rig = Rig::active();
-    rig.inject(Dir::Down, Instance::Io, Says::Request(ASK_L1));
-    rig.inject(Dir::Down, Instance::Io, Says::Status(State::PmNak));
+    rig.inject(Dir::Down, ArbMuxInstance::Io, Says::Request(ASK_L1));
+    rig.inject(Dir::Down, ArbMuxInstance::Io, Says::Status(State::PmNak));
     assert_eq!(rig.rules(Dir::Up), ["CXL256-ALM-04"; 2]);
     rig.assert_states(State::Active, State::Active);
     // Changes of state: PMNAK is left to Active alone, and only a refusal leads there.
     for to in State::ALL {
         for cause in [Cause::Granted, Cause::Refused, Cause::Wake] {
-            assert!(check_move(&Move { from: State::PmNak, cause, to }).is_some());
+            assert!(check_move(&Vlsm256Move { from: State::PmNak, cause, to }).is_some());
         }
     }
-    let made = Move { from: L1, cause: Cause::Refused, to: State::PmNak };
+    let made = Vlsm256Move { from: L1, cause: Cause::Refused, to: State::PmNak };
     assert_eq!(check_move(&made).map(|v| v.rule), Some("CXL256-ALM-04"));
 }
 
-fn widths(rig: &Rig) -> [Width; 2] {
+fn widths(rig: &Rig) -> [LinkWidth; 2] {
     [rig.host.client.width(), rig.device.client.width()]
 }
 
-fn ask_width(rig: &mut Rig, dir: Dir, width: Width, priority: bool) {
+fn ask_width(rig: &mut Rig, dir: Dir, width: LinkWidth, priority: bool) {
     rig.port(dir).ask_width(width, priority).expect("a width of the link");
 }
 
@@ -202,14 +203,14 @@ fn cxl256_alm_05_p() {
     // Every width from every other one, asked by either port.
     for dir in Dir::ALL {
         let mut rig = Rig::active();
-        for width in Width::ALL.into_iter().chain(Width::ALL.into_iter().rev()) {
+        for width in LinkWidth::ALL.into_iter().chain(LinkWidth::ALL.into_iter().rev()) {
             rig.log.clear();
             let before = rig.host.client.width();
             ask_width(&mut rig, dir, width, false);
             rig.run(60);
             assert_eq!(widths(&rig), [width; 2]);
-            let request = (dir, Content::Width(l0p::Says::Request { width, priority: false }));
-            let answer = (dir.opposite(), Content::Width(l0p::Says::Ack(width)));
+            let request = (dir, AlmpContent::Width(l0p::Says::Request { width, priority: false }));
+            let answer = (dir.opposite(), AlmpContent::Width(l0p::Says::Ack(width)));
             assert_eq!(rig.almps(), if width == before { vec![] } else { vec![request, answer] });
         }
         rig.assert_traffic();
@@ -218,13 +219,13 @@ fn cxl256_alm_05_p() {
     // Refused without priority, agreed with it, agreed when wider.
     for dir in Dir::ALL {
         let mut rig = Rig::active();
-        rig.port(dir.opposite()).set_narrowest(Width::X8);
+        rig.port(dir.opposite()).set_narrowest(LinkWidth::X8);
         for (width, priority, then) in [
-            (Width::X4, false, Width::X16),
-            (Width::X8, false, Width::X8),
-            (Width::X2, true, Width::X2),
-            (Width::X1, false, Width::X2),
-            (Width::X4, false, Width::X4),
+            (LinkWidth::X4, false, LinkWidth::X16),
+            (LinkWidth::X8, false, LinkWidth::X8),
+            (LinkWidth::X2, true, LinkWidth::X2),
+            (LinkWidth::X1, false, LinkWidth::X2),
+            (LinkWidth::X4, false, LinkWidth::X4),
         ] {
             ask_width(&mut rig, dir, width, priority);
             rig.run(60);
@@ -234,11 +235,11 @@ fn cxl256_alm_05_p() {
     }
     // Requests that cross: one is refused. Priority, then more lanes, then the downstream port.
     for (host, device, then) in [
-        ((Width::X8, false), (Width::X4, true), Width::X4),
-        ((Width::X8, true), (Width::X4, false), Width::X8),
-        ((Width::X2, false), (Width::X4, false), Width::X4),
-        ((Width::X2, true), (Width::X1, true), Width::X2),
-        ((Width::X8, false), (Width::X8, false), Width::X8),
+        ((LinkWidth::X8, false), (LinkWidth::X4, true), LinkWidth::X4),
+        ((LinkWidth::X8, true), (LinkWidth::X4, false), LinkWidth::X8),
+        ((LinkWidth::X2, false), (LinkWidth::X4, false), LinkWidth::X4),
+        ((LinkWidth::X2, true), (LinkWidth::X1, true), LinkWidth::X2),
+        ((LinkWidth::X8, false), (LinkWidth::X8, false), LinkWidth::X8),
     ] {
         let mut rig = Rig::active();
         rig.log.clear();
@@ -246,68 +247,68 @@ fn cxl256_alm_05_p() {
         ask_width(&mut rig, Dir::Up, device.0, device.1);
         rig.run(60);
         assert_eq!(widths(&rig), [then; 2], "{host:?} {device:?}");
-        let naks = rig.almps().into_iter().filter(|a| a.1 == Content::Width(l0p::Says::Nak)).count();
+        let naks = rig.almps().into_iter().filter(|a| a.1 == AlmpContent::Width(l0p::Says::Nak)).count();
         assert_eq!(naks, 1);
         rig.assert_no_events();
     }
     // All lanes come back with the link.
     let mut rig = Rig::active();
-    ask_width(&mut rig, Dir::Down, Width::X1, false);
+    ask_width(&mut rig, Dir::Down, LinkWidth::X1, false);
     rig.run(60);
     rig.train();
     rig.run(100);
-    assert_eq!(widths(&rig), [Width::X1; 2], "training keeps it");
+    assert_eq!(widths(&rig), [LinkWidth::X1; 2], "training keeps it");
     rig.reset();
     rig.run(100);
-    assert_eq!(widths(&rig), [Width::X16; 2]);
+    assert_eq!(widths(&rig), [LinkWidth::X16; 2]);
     rig.assert_no_events();
 }
 
 #[test]
 fn cxl256_alm_05_n() {
     // A port that changes its width after NAK is told by the checker.
-    let mutant = ArbMuxConfig { mutant: Some(Mutant::WidthAfterNak), ..config(Dir::Up) };
-    let mut rig = Rig::active_with(ArbMuxConfig { narrowest: Width::X8, ..config(Dir::Down) }, mutant);
-    ask_width(&mut rig, Dir::Up, Width::X1, false);
+    let mutant = ArbMuxConfig { mutant: Some(ArbMux256Mutant::WidthAfterNak), ..config(Dir::Up) };
+    let mut rig = Rig::active_with(ArbMuxConfig { narrowest: LinkWidth::X8, ..config(Dir::Down) }, mutant);
+    ask_width(&mut rig, Dir::Up, LinkWidth::X1, false);
     rig.run(60);
     let found: Vec<_> = rig.widths.iter().filter_map(|(dir, made)| Some((*dir, check_width(made)?.rule))).collect();
     assert_eq!(found, [(Dir::Up, "CXL256-ALM-05")]);
-    let other = WidthMove { from: Width::X16, to: Width::X4, by: Some(l0p::Says::Ack(Width::X8)) };
+    let other = WidthMove { from: LinkWidth::X16, to: LinkWidth::X4, by: Some(l0p::Says::Ack(LinkWidth::X8)) };
     assert_eq!(check_width(&other).map(|v| v.rule), Some("CXL256-ALM-05"));
     // Answers without a Request, and with another width: nothing changes.
-    for says in Width::ALL.into_iter().map(l0p::Says::Ack).chain([l0p::Says::Nak]) {
+    for says in LinkWidth::ALL.into_iter().map(l0p::Says::Ack).chain([l0p::Says::Nak]) {
         let mut rig = Rig::active();
-        rig.inject_flit(Dir::Down, &almp::flit(Content::Width(says)));
+        rig.inject_flit(Dir::Down, &almp::flit(AlmpContent::Width(says)));
         assert_eq!(rig.rules(Dir::Up), ["CXL256-ALM-05"]);
-        assert_eq!(widths(&rig), [Width::X16; 2]);
+        assert_eq!(widths(&rig), [LinkWidth::X16; 2]);
         let mut rig = Rig::active();
-        ask_width(&mut rig, Dir::Up, Width::X2, false);
-        rig.inject_flit(Dir::Down, &almp::flit(Content::Width(says)));
-        let wrong = !matches!(says, l0p::Says::Ack(Width::X2) | l0p::Says::Nak);
+        ask_width(&mut rig, Dir::Up, LinkWidth::X2, false);
+        rig.inject_flit(Dir::Down, &almp::flit(AlmpContent::Width(says)));
+        let wrong = !matches!(says, l0p::Says::Ack(LinkWidth::X2) | l0p::Says::Nak);
         assert_eq!(rig.rules(Dir::Up).len(), usize::from(wrong), "{says:?}");
         assert_eq!(rig.device.client.l0p().asked().is_some(), wrong, "it still waits");
-        let width = if says == l0p::Says::Ack(Width::X2) { Width::X2 } else { Width::X16 };
+        let width = if says == l0p::Says::Ack(LinkWidth::X2) { LinkWidth::X2 } else { LinkWidth::X16 };
         assert_eq!(widths(&rig)[1], width);
     }
     // What cannot be asked for; a peer that asks for more lanes than there are is refused.
-    let narrow = |dir| ArbMuxConfig { width: Width::X8, ..config(dir) };
+    let narrow = |dir| ArbMuxConfig { width: LinkWidth::X8, ..config(dir) };
     let mut rig = Rig::active_with(narrow(Dir::Down), narrow(Dir::Up));
-    let refused = rig.port(Dir::Up).ask_width(Width::X16, true);
-    assert_eq!(refused, Err(WidthRefused::TooWide { found: Width::X16, full: Width::X8 }));
-    ask_width(&mut rig, Dir::Up, Width::X4, true);
-    assert_eq!(rig.port(Dir::Up).ask_width(Width::X2, true), Err(WidthRefused::Pending(Width::X4)));
+    let refused = rig.port(Dir::Up).ask_width(LinkWidth::X16, true);
+    assert_eq!(refused, Err(WidthRefused::TooWide { found: LinkWidth::X16, full: LinkWidth::X8 }));
+    ask_width(&mut rig, Dir::Up, LinkWidth::X4, true);
+    assert_eq!(rig.port(Dir::Up).ask_width(LinkWidth::X2, true), Err(WidthRefused::Pending(LinkWidth::X4)));
     rig.run(60);
     rig.log.clear();
-    let says = l0p::Says::Request { width: Width::X16, priority: true };
-    rig.inject_flit(Dir::Up, &almp::flit(Content::Width(says)));
+    let says = l0p::Says::Request { width: LinkWidth::X16, priority: true };
+    rig.inject_flit(Dir::Up, &almp::flit(AlmpContent::Width(says)));
     rig.run(2);
-    assert_eq!(rig.almps(), [(Dir::Down, Content::Width(l0p::Says::Nak))]);
+    assert_eq!(rig.almps(), [(Dir::Down, AlmpContent::Width(l0p::Says::Nak))]);
 }
 
 /// Bytes of an ALMP that say nothing change nothing and are named by the rules of the codec.
 #[test]
 fn bad_almps_are_named() {
-    let good = almp::flit(Content::Vlsm(Instance::Io, OPEN));
+    let good = almp::flit(AlmpContent::Vlsm(ArbMuxInstance::Io, OPEN));
     let spoilt = |at: usize, byte: u8| {
         let mut flit = good;
         flit.0[at] = byte;
@@ -329,7 +330,7 @@ fn bad_almps_are_named() {
     let mut rig = Rig::active();
     let mut rng = scalepool::kernel::Rng::from_seed(7);
     for n in 0..20_000 {
-        let mut flit = Flit([0; 256]);
+        let mut flit = Cxl256Flit([0; 256]);
         let bytes = if n % 4 == 0 { 256 } else { 6 };
         flit.0[..bytes].iter_mut().for_each(|b| *b = rng.below(256) as u8);
         flit.0[0] |= 0xc0;
@@ -349,7 +350,7 @@ fn time_outs_are_foretold() {
     let mut rig = Rig::active();
     assert_eq!(rig.host.client.wakes_at(rig.now), None);
     assert!(rig.host.client.is_quiet() && rig.device.client.is_quiet());
-    rig.port(Dir::Up).ask(Instance::Io, Some(ASK_L1));
+    rig.port(Dir::Up).ask(ArbMuxInstance::Io, Some(ASK_L1));
     assert!(!rig.device.client.is_quiet());
     assert_eq!(rig.device.client.wakes_at(rig.now), Some(rig.now + 1));
     rig.step();

@@ -50,7 +50,7 @@ fn viral(classes: &[Class], mode: Mode, vector: u16) {
     assert_eq!(bench.pair.host.client.peer_viral(), Some(vector));
     assert_eq!(bench.pair.device.stats().replays, 1);
     assert!(bench.rest(5000));
-    let fatal: Vec<Event> = bench.events.drain(..).collect();
+    let fatal: Vec<LinkEvent> = bench.events.drain(..).collect();
     assert_eq!(fatal.len(), 1, "{fatal:?}");
     assert_eq!((fatal[0].severity, fatal[0].violation.rule), (Severity::Fatal, "CXL256-VIR-01"));
     assert!(fatal[0].violation.found.contains(&format!("{vector:#06x}")));

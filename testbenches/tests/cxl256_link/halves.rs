@@ -2,8 +2,8 @@
 
 use super::io::{Io, io_flit, region_bytes, tlp};
 use super::rig::*;
-use scalepool::link::cxl256::{NoSuchMode, Part, negotiated};
-use scalepool_protocols::cxl::cxlio::stream::{self, Reader};
+use scalepool::link::cxl256::{FlitPart, NoSuchMode, negotiated};
+use scalepool_protocols::cxl::cxlio::stream::{self, TlpRegionReader};
 
 const MODE: Mode = Mode::LatencyOptimised;
 
@@ -28,7 +28,7 @@ fn cxl256_map_04_n() {
     // Flits of another format are bad flits.
     for (mode, other) in [(Mode::LatencyOptimised, Mode::Standard), (Mode::Standard, Mode::LatencyOptimised)] {
         let mut solo = Solo::new(LinkConfig { mode, ..LinkConfig::default() });
-        let mut flit = Flit::ZERO;
+        let mut flit = Cxl256Flit::ZERO;
         flit.set_header(&FlitHeader { seq: 1023, ..FlitHeader::default() }).expect("fits");
         flit.seal(other);
         (0..2).for_each(|_| solo.receive(&flit));
@@ -44,7 +44,7 @@ fn nine(region_bytes: usize, first: usize, last: usize) -> Vec<&'static str> {
     let end = region_bytes.min(last + 12);
     region[last..end].copy_from_slice(&tlp(3, 8)[..end - last]);
     let mut broken = Vec::new();
-    stream::check(&Reader::new(false).read(&region), &region, false, &mut broken);
+    stream::check(&TlpRegionReader::new(false).read(&region), &region, false, &mut broken);
     broken.iter().map(|v| v.rule).filter(|&r| r == "CXLIO-PLC-02").collect()
 }
 
@@ -92,23 +92,23 @@ fn halves(faults: Vec<Fault>, flits: u16) -> Pair<Io> {
 }
 
 /// Whether each of `flits` flits was used whole, or its even half and then its odd one.
-fn used_once(parts: &[(u64, Part)], flits: usize) -> bool {
+fn used_once(parts: &[(u64, FlitPart)], flits: usize) -> bool {
     let mut half = false;
     let fits = parts.iter().all(|&(_, part)| {
-        let fits = half == (part == Part::Odd);
-        half = part == Part::Even;
+        let fits = half == (part == FlitPart::Odd);
+        half = part == FlitPart::Even;
         fits
     });
-    fits && !half && parts.iter().filter(|(_, part)| *part != Part::Even).count() == flits
+    fits && !half && parts.iter().filter(|(_, part)| *part != FlitPart::Even).count() == flits
 }
 
 #[test]
 fn cxl256_lop_01_p() {
     let pair = halves(Vec::new(), 100);
     let parts = &pair.device.client.parts;
-    let early = parts.iter().filter(|(_, part)| *part == Part::Even).count();
+    let early = parts.iter().filter(|(_, part)| *part == FlitPart::Even).count();
     assert!(early >= 70, "{early} of 100: all but those with an implied number");
-    for pair in parts.windows(2).filter(|w| w[0].1 == Part::Even) {
+    for pair in parts.windows(2).filter(|w| w[0].1 == FlitPart::Even) {
         assert_eq!(pair[1].0, pair[0].0 + 1, "the odd half comes later");
     }
     println!("latency-optimised: {early} even halves of 100 flits half a flit earlier");
@@ -118,7 +118,7 @@ fn cxl256_lop_01_p() {
 fn cxl256_lop_01_n() {
     // One bit of every even half is wrong: nothing is used before the FEC has repaired it.
     let pair = halves((0..150).map(|unit| Fault::Flip { unit, bit: 8 * 50 }).collect(), 100);
-    assert!(pair.device.client.parts.iter().all(|(_, part)| *part == Part::Whole));
+    assert!(pair.device.client.parts.iter().all(|(_, part)| *part == FlitPart::Whole));
     assert!(pair.device.stats().repaired > 100);
 }
 
@@ -132,17 +132,17 @@ fn cxl256_lop_03_p() {
     for step in [5, 7, 16] {
         let pair = halves(odd_half_lost((20..110).step_by(step)), 100);
         let parts = &pair.device.client.parts;
-        let waited = parts.windows(2).filter(|w| w[0].1 == Part::Even && w[1].0 > w[0].0 + 1).count();
+        let waited = parts.windows(2).filter(|w| w[0].1 == FlitPart::Even && w[1].0 > w[0].0 + 1).count();
         assert!(waited > 0 && pair.host.stats().replays > 0, "odd halves came with replays");
     }
 }
 
 #[test]
 fn cxl256_lop_03_n() {
-    let parts = [Part::Whole, Part::Even, Part::Even, Part::Odd];
+    let parts = [FlitPart::Whole, FlitPart::Even, FlitPart::Even, FlitPart::Odd];
     assert!(!used_once(&parts.map(|part| (0, part)), 2), "an even half that is used twice is seen");
     // However often it comes, it is used once.
-    let mut end = End::new(lopt(), Io::new(MODE));
+    let mut end = Cxl256End::new(lopt(), Io::new(MODE));
     let mut flit = io_flit(MODE, &tlp(4, 7));
     flit.set_header(&FlitHeader { flit_type: FlitType::Io, seq: 1, ..FlitHeader::default() }).expect("fits");
     flit.seal(MODE);
@@ -163,7 +163,7 @@ fn cxl256_lop_05_p() {
     // 120 bytes: seven TLPs of 16 bytes and a half of the eighth.
     let pair = halves(Vec::new(), 20);
     let tlps = &pair.device.client.tlps;
-    let first = pair.device.client.parts.iter().find(|(_, part)| *part == Part::Even).expect("an even half").0;
+    let first = pair.device.client.parts.iter().find(|(_, part)| *part == FlitPart::Even).expect("an even half").0;
     let came: Vec<u64> = tlps.iter().map(|(at, _)| *at).filter(|&at| at == first || at == first + 1).collect();
     assert_eq!(came.iter().filter(|&&at| at == first).count(), 7);
     assert!(came.iter().filter(|&&at| at == first + 1).count() >= 7, "the eighth and the rest come with the odd half");
@@ -174,10 +174,10 @@ fn cxl256_lop_05_n() {
     // A reader that takes the eighth with what stood in the odd half before gets another TLP than was sent.
     let region = (0..14).flat_map(|k| tlp(4, k)).collect::<Vec<u8>>();
     let flit = io_flit(MODE, &region);
-    let mut early = Part::Even.tlp_bytes(MODE, &flit);
-    assert_eq!(Reader::new(false).read(&early).iter().filter(|f| f.whole.is_some()).count(), 7);
+    let mut early = FlitPart::Even.tlp_bytes(MODE, &flit);
+    assert_eq!(TlpRegionReader::new(false).read(&early).iter().filter(|f| f.whole.is_some()).count(), 7);
     early.resize(region_bytes(MODE), 0xee);
-    let wrong = Reader::new(false).read(&early)[7].whole.clone().expect("eight whole TLPs");
+    let wrong = TlpRegionReader::new(false).read(&early)[7].whole.clone().expect("eight whole TLPs");
     assert_ne!(wrong, tlp(4, 7));
 }
 

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 
 /// Two ends that are given messages now and then; payload as it was sent, with its flit clock. `sparing`: an end sends only
 /// when it says that it has to.
-fn payload(link: LinkConfig, sparing: bool) -> (Vec<(u64, Flit)>, u64) {
-    let end = |dir| End::cachemem(link, CachememConfig::cachemem(dir, link.mode, 20));
+fn payload(link: LinkConfig, sparing: bool) -> (Vec<(u64, Cxl256Flit)>, u64) {
+    let end = |dir| Cxl256End::cachemem(link, CachememConfig::cachemem(dir, link.mode, 20));
     let mut ends = [end(Dir::Down), end(Dir::Up)];
-    let mut wires: [VecDeque<(u64, Flit)>; 2] = Default::default();
+    let mut wires: [VecDeque<(u64, Cxl256Flit)>; 2] = Default::default();
     let mut rng = scalepool::kernel::Rng::from_seed(7);
     let (mut log, mut sent) = (Vec::new(), 0);
     for now in 1..6000 {

@@ -1,8 +1,8 @@
 //! A client that sends and takes CXL.io flits, and remembers what came when.
 
 use super::rig::*;
-use scalepool::link::cxl256::Part;
-use scalepool_protocols::cxl::cxlio::stream::Reader;
+use scalepool::link::cxl256::FlitPart;
+use scalepool_protocols::cxl::cxlio::stream::TlpRegionReader;
 use std::collections::VecDeque;
 
 /// Bytes of the TLP region of a format.
@@ -20,8 +20,8 @@ pub fn tlp(dw: usize, number: u16) -> Vec<u8> {
 }
 
 /// A CXL.io flit with a TLP region, filled up with NOPs.
-pub fn io_flit(mode: Mode, region: &[u8]) -> Flit {
-    let mut flit = Flit::ZERO;
+pub fn io_flit(mode: Mode, region: &[u8]) -> Cxl256Flit {
+    let mut flit = Cxl256Flit::ZERO;
     flit.set_header(&FlitHeader { flit_type: FlitType::Io, ..FlitHeader::default() }).expect("fits");
     let mut body = region.to_vec();
     body.resize(region_bytes(mode), 0);
@@ -32,11 +32,11 @@ pub fn io_flit(mode: Mode, region: &[u8]) -> Flit {
 /// The link layer of CXL.io as far as the numbers below see it.
 pub struct Io {
     mode: Mode,
-    reader: Reader,
+    reader: TlpRegionReader,
     /// Flits to be sent.
-    pub outgoing: VecDeque<Flit>,
+    pub outgoing: VecDeque<Cxl256Flit>,
     /// Parts that came, with their flit clock.
-    pub parts: Vec<(u64, Part)>,
+    pub parts: Vec<(u64, FlitPart)>,
     /// TLPs that came, with their flit clock.
     pub tlps: Vec<(u64, Vec<u8>)>,
     /// Whether it has DLLPs to send, each with the next number.
@@ -50,7 +50,7 @@ impl Io {
     pub fn new(mode: Mode) -> Io {
         Io {
             mode,
-            reader: Reader::new(false),
+            reader: TlpRegionReader::new(false),
             outgoing: VecDeque::new(),
             parts: Vec::new(),
             tlps: Vec::new(),
@@ -62,7 +62,7 @@ impl Io {
 
     /// A link between two of them.
     pub fn pair(link: LinkConfig) -> Pair<Io> {
-        let end = || End::new(link, Io::new(link.mode));
+        let end = || Cxl256End::new(link, Io::new(link.mode));
         Pair::new(end(), end(), LATENCY_FLITS, RETRAIN_FLITS)
     }
 }
@@ -70,11 +70,11 @@ impl Io {
 impl Layer for Io {}
 
 impl Client for Io {
-    fn transmit(&mut self, _: u64) -> Option<Flit> {
+    fn transmit(&mut self, _: u64) -> Option<Cxl256Flit> {
         self.outgoing.pop_front()
     }
 
-    fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64) {
+    fn receive(&mut self, flit: &Cxl256Flit, part: FlitPart, now_flits: u64) {
         self.parts.push((now_flits, part));
         let found = self.reader.read(&part.tlp_bytes(self.mode, flit));
         self.tlps.extend(found.into_iter().filter_map(|f| Some((now_flits, f.whole?))));
@@ -95,7 +95,7 @@ impl Client for Io {
 
     fn link_reset(&mut self) {
         self.outgoing.clear();
-        self.reader = Reader::new(false);
+        self.reader = TlpRegionReader::new(false);
     }
 
     fn take_retrain_request(&mut self) -> bool {
@@ -110,14 +110,15 @@ impl Client for Io {
         (!self.outgoing.is_empty() || self.sends_dllps).then_some(now_flits + 1)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         Vec::new()
     }
 }
 
 /// Copies of one CXL.io flit that differ in their TLP bytes: each flit begins with a TLP with a number of its own.
-fn changed_tlps(mode: Mode, log: &[Flit]) -> Vec<Vec<u8>> {
-    let regions = log.iter().filter(|f| f.header().flit_type == FlitType::Io).map(|f| Part::Whole.tlp_bytes(mode, f));
+fn changed_tlps(mode: Mode, log: &[Cxl256Flit]) -> Vec<Vec<u8>> {
+    let regions =
+        log.iter().filter(|f| f.header().flit_type == FlitType::Io).map(|f| FlitPart::Whole.tlp_bytes(mode, f));
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut changed = Vec::new();
     for region in regions {
@@ -131,7 +132,7 @@ fn changed_tlps(mode: Mode, log: &[Flit]) -> Vec<Vec<u8>> {
 }
 
 /// Flits of a link with CXL.io of which some are lost, as they were sent down.
-fn replayed(mode: Mode) -> (Pair<Io>, Vec<Flit>) {
+fn replayed(mode: Mode) -> (Pair<Io>, Vec<Cxl256Flit>) {
     let mut pair = Io::pair(LinkConfig { mode, ..LinkConfig::default() });
     let drops = (60..63).map(|unit| Fault::Drop { unit }).collect();
     pair.wires.put(Dir::Down, FaultyWire::new(drops, 0.0, scalepool::kernel::Rng::from_seed(1)));

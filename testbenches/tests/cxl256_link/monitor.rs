@@ -12,9 +12,9 @@ fn soak(flits: u64) -> u64 {
 
 /// Two ends with wires, traffic and a monitor beside each.
 struct Watched {
-    ends: [End<Cachemem>; 2],
+    ends: [Cxl256End<Cachemem>; 2],
     monitors: [Monitor; 2],
-    wires: [(FaultyWire, VecDeque<(u64, Flit)>); 2],
+    wires: [(FaultyWire, VecDeque<(u64, Cxl256Flit)>); 2],
     mode: Mode,
     rng: Rng,
     now: u64,
@@ -28,7 +28,7 @@ impl Watched {
     fn new(link: LinkConfig, ber: f64, seed: u64) -> Watched {
         let rng = |dir: Dir| Rng::for_name(seed, dir.name());
         Watched {
-            ends: DIRS.map(|dir| End::cachemem(link, CachememConfig::cachemem(dir, link.mode, 12))),
+            ends: DIRS.map(|dir| Cxl256End::cachemem(link, CachememConfig::cachemem(dir, link.mode, 12))),
             monitors: DIRS.map(|dir| Monitor::new(link.mode, dir, link.selective_nak)),
             wires: DIRS.map(|dir| (FaultyWire::new(Vec::new(), ber, rng(dir)), VecDeque::new())),
             mode: link.mode,
@@ -40,7 +40,7 @@ impl Watched {
     }
 
     /// One flit clock; `seen` may change what the monitor sees of a flit that the host sends.
-    fn step(&mut self, seen: &mut impl FnMut(&mut Flit)) {
+    fn step(&mut self, seen: &mut impl FnMut(&mut Cxl256Flit)) {
         self.now += 1;
         for n in [0, 1] {
             while let Some(&(_, flit)) = self.wires[1 - n].1.front().filter(|(due, _)| *due <= self.now) {
@@ -91,7 +91,7 @@ fn our_own_ends_break_nothing_whatever_the_wires_do() {
             let mut link = Watched::new(link, ber, 3);
             for _ in 0..soak(1500) {
                 link.step(&mut |_| ());
-                let found: Vec<Event> = link.monitors.iter_mut().flat_map(Monitor::take_events).collect();
+                let found: Vec<LinkEvent> = link.monitors.iter_mut().flat_map(Monitor::take_events).collect();
                 assert!(found.is_empty(), "{mode:?} {selective_nak} {ber}, clock {}: {}", link.now, found[0]);
             }
             assert!(link.delivered > 100, "{mode:?} {ber}: {} messages, {} trainings", link.delivered, link.trainings);
@@ -100,7 +100,7 @@ fn our_own_ends_break_nothing_whatever_the_wires_do() {
 }
 
 /// What a monitor says when it sees every flit of the host changed by `change`, from clock 100 on.
-fn changed(ber: f64, mut change: impl FnMut(&mut Flit, &mut FlitHeader) -> bool) -> BTreeSet<&'static str> {
+fn changed(ber: f64, mut change: impl FnMut(&mut Cxl256Flit, &mut FlitHeader) -> bool) -> BTreeSet<&'static str> {
     let mut link = Watched::new(LinkConfig::default(), ber, 5);
     let mode = link.mode;
     for clock in 0..3000 {
@@ -169,7 +169,7 @@ fn each_check_fires() {
     );
     // Only the first of the three flits with a Nak says so.
     let mut naks = 0;
-    let lonely = move |_: &mut Flit, header: &mut FlitHeader| {
+    let lonely = move |_: &mut Cxl256Flit, header: &mut FlitHeader| {
         naks = if header.command == ReplayCommand::NakStandard { naks + 1 } else { 0 };
         if naks > 1 {
             header.command = ReplayCommand::Ack;
@@ -179,7 +179,7 @@ fn each_check_fires() {
     once(changed(2e-4, lonely), "CXL256-RTY-06");
     // Replayed flits with another byte in a slot.
     let mut seen = BTreeSet::new();
-    let alters = move |flit: &mut Flit, header: &mut FlitHeader| {
+    let alters = move |flit: &mut Cxl256Flit, header: &mut FlitHeader| {
         let again = is_payload(header) && !seen.insert(flit.body(Mode::Standard).collect::<Vec<u8>>());
         flit.0[100] ^= u8::from(again);
         again

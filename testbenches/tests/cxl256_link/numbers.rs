@@ -2,11 +2,11 @@
 
 use super::rig::*;
 use scalepool_protocols::cxl::cxl256::control::InitParam;
-use scalepool_protocols::cxl::cxl256::number::{self, Place};
+use scalepool_protocols::cxl::cxl256::number::{self, NumberPlace};
 use scalepool_protocols::wire::Wire;
 
 /// Flits that a busy link sends down.
-fn log_of(flits: u64) -> Vec<Flit> {
+fn log_of(flits: u64) -> Vec<Cxl256Flit> {
     let mut bench = Bench::new(LinkConfig::default(), 32, 1);
     (bench.phases, bench.produce) = (false, [64; 12]);
     bench.pair.wires.keep_log();
@@ -67,7 +67,7 @@ fn cxl256_typ_02_n() {
 fn cxl256_rty_01_p() {
     let mut expected = 1;
     let mut payload = 0;
-    for header in log_of(3000).iter().map(Flit::header).filter(|h| h.flit_type != FlitType::Nop) {
+    for header in log_of(3000).iter().map(Cxl256Flit::header).filter(|h| h.flit_type != FlitType::Nop) {
         if header.command == ReplayCommand::Explicit {
             assert_eq!(header.seq, expected);
         }
@@ -116,9 +116,9 @@ fn cxl256_rty_02_n() {
 fn cxl256_rty_03_p() {
     let log = log_of(100);
     assert_eq!((log[0].header().command, log[0].header().seq), (ReplayCommand::Explicit, 1023));
-    let ack = log.iter().map(Flit::header).find(|h| h.command == ReplayCommand::Ack).expect("an Ack");
+    let ack = log.iter().map(Cxl256Flit::header).find(|h| h.command == ReplayCommand::Ack).expect("an Ack");
     assert_eq!(ack.seq, 1023);
-    let payload = log.iter().map(Flit::header).find(|h| h.flit_type != FlitType::Nop).expect("payload");
+    let payload = log.iter().map(Cxl256Flit::header).find(|h| h.flit_type != FlitType::Nop).expect("payload");
     assert_eq!((payload.command, payload.seq), (ReplayCommand::Explicit, 1));
 }
 
@@ -191,7 +191,7 @@ fn cxl256_rty_14_p() {
     for expected in [1, 2, 511, 512, 513, 1022, 1023] {
         let at = |steps| number::place(expected, number::plus(expected, steps));
         assert_eq!((at(1), at(511), at(512), at(1022)), {
-            (Place::Future, Place::Future, Place::Duplicate, Place::Duplicate)
+            (NumberPlace::Future, NumberPlace::Future, NumberPlace::Duplicate, NumberPlace::Duplicate)
         });
     }
 }
@@ -216,9 +216,9 @@ fn any_flit_is_survived() {
         let mut rng = scalepool::kernel::Rng::for_name(1, mode.protocol());
         let link = LinkConfig { mode, selective_nak: true, nak_ignore_flits: 2, ..LinkConfig::default() };
         let fresh = || {
-            let mut end = End::cachemem(link, CachememConfig::cachemem(Dir::Up, mode, 20));
+            let mut end = Cxl256End::cachemem(link, CachememConfig::cachemem(Dir::Up, mode, 20));
             let header = FlitHeader { flit_type: FlitType::Cachemem, seq: 1, ..FlitHeader::default() };
-            let mut init = Flit::ZERO;
+            let mut init = Cxl256Flit::ZERO;
             init.set_header(&header).expect("fits");
             init.set_slot(mode, 0, InitParam::default().to_bits().expect("fits"));
             init.seal(mode);
@@ -227,7 +227,7 @@ fn any_flit_is_survived() {
         };
         let (mut end, mut delivered) = (fresh(), 0);
         for now in 1..6000 {
-            let mut flit = Flit::ZERO;
+            let mut flit = Cxl256Flit::ZERO;
             if rng.ratio(1, 2) {
                 rng.fill_bytes(&mut flit.0);
             }

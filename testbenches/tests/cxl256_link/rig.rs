@@ -1,18 +1,18 @@
 //! A link with random traffic and a scoreboard, and one end alone that is fed with flits made by hand.
 
 use scalepool::kernel::Rng;
-pub use scalepool::link::cxl256::{Cachemem, CachememConfig, Client, End, Layer, LinkConfig, Pair};
-pub use scalepool::link::event::{Event, Severity};
+pub use scalepool::link::cxl256::{Cachemem, CachememConfig, Client, Cxl256End, Layer, LinkConfig, Pair};
+pub use scalepool::link::event::{LinkEvent, Severity};
 pub use scalepool::link::fault::{Fault, FaultyWire};
-use scalepool::link::protocol::Protocol;
+use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::watch::WatchConfig;
 pub use scalepool_protocols::cxl::Dir;
 pub use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::control::InitParam;
 pub use scalepool_protocols::cxl::cxl256::crd::Crd;
-pub use scalepool_protocols::cxl::cxl256::flit::Flit;
+pub use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 pub use scalepool_protocols::cxl::cxl256::header::FlitHeader;
-pub use scalepool_protocols::cxl::cxl256::stream::Message;
+pub use scalepool_protocols::cxl::cxl256::stream::Cxl256Message;
 use scalepool_protocols::cxl::cxl256::stream::{Data, trailer};
 pub use scalepool_protocols::cxl::cxl256::{Class, Mode, Routing};
 use scalepool_protocols::wire::Wire;
@@ -31,7 +31,7 @@ const PHASE_FLITS: u64 = 500;
 const SPEEDS: [u64; 4] = [0, 4, 24, 64];
 
 /// A legal message with random content; trailers come and go.
-pub fn random_message(rng: &mut Rng, routing: Routing, class: Class) -> Message {
+pub fn random_message(rng: &mut Rng, routing: Routing, class: Class) -> Cxl256Message {
     let def = class.def(routing);
     let partial = class == Class::M2sRwd && rng.ratio(1, 4);
     let with_metadata = rng.ratio(1, 4);
@@ -68,7 +68,7 @@ pub fn random_message(rng: &mut Rng, routing: Routing, class: Class) -> Message 
             metadata: announced.filter(|t| t.metadata).map(|_| rng.next_u64() as u32),
         }
     });
-    Message { class, bits, data }
+    Cxl256Message { class, bits, data }
 }
 
 /// Classes of a direction.
@@ -81,10 +81,10 @@ pub struct Bench {
     pub pair: Pair,
     pub rng: Rng,
     /// Messages given to a class that have not come out.
-    pub expected: [VecDeque<Message>; 12],
+    pub expected: [VecDeque<Cxl256Message>; 12],
     /// Messages that came out.
     pub delivered: [u64; 12],
-    pub events: Vec<Event>,
+    pub events: Vec<LinkEvent>,
     pub produce: [u64; 12],
     pub consume: [u64; 2],
     /// Whether speeds change from phase to phase.
@@ -184,8 +184,8 @@ impl Bench {
 }
 
 /// A sealed flit.
-pub fn sealed(header: FlitHeader, slots: &[u128], crd: Crd) -> Flit {
-    let mut flit = Flit::ZERO;
+pub fn sealed(header: FlitHeader, slots: &[u128], crd: Crd) -> Cxl256Flit {
+    let mut flit = Cxl256Flit::ZERO;
     flit.set_header(&header).expect("fits");
     slots.iter().enumerate().for_each(|(n, &slot)| flit.set_slot(Mode::Standard, n, slot));
     flit.set_crd(&crd).expect("fits");
@@ -195,7 +195,7 @@ pub fn sealed(header: FlitHeader, slots: &[u128], crd: Crd) -> Flit {
 
 /// A device end alone; the test is its peer, whose Prior bits are kept right.
 pub struct Solo {
-    pub end: End<Cachemem>,
+    pub end: Cxl256End<Cachemem>,
     beside: Beside,
     now: u64,
     /// Flits fed, without a gap in their clock.
@@ -211,10 +211,12 @@ impl Solo {
 
     /// One with choices of its own above the numbers.
     pub fn with(link: LinkConfig, config: CachememConfig) -> Solo {
-        let watched =
-            WatchConfig { selective_nak: link.selective_nak, ..WatchConfig::new(Protocol::Cxl256(link.mode), Dir::Up) };
+        let watched = WatchConfig {
+            selective_nak: link.selective_nak,
+            ..WatchConfig::new(LinkProtocol::Cxl256(link.mode), Dir::Up)
+        };
         let beside = Beside::new(&watched);
-        Solo { end: End::cachemem(link, config), beside, now: 0, fed: 0, prior: false }
+        Solo { end: Cxl256End::cachemem(link, config), beside, now: 0, fed: 0, prior: false }
     }
 
     /// An end that is up: its INIT.Param has number 1, and so has the peer's.
@@ -244,7 +246,7 @@ impl Solo {
     }
 
     /// The next flit of the end.
-    pub fn transmit(&mut self) -> Flit {
+    pub fn transmit(&mut self) -> Cxl256Flit {
         self.now += 1;
         let flit = self.end.transmit(self.now);
         self.beside.sends(&flit.0, self.now);
@@ -252,7 +254,7 @@ impl Solo {
     }
 
     /// Feeds a flit.
-    pub fn receive(&mut self, flit: &Flit) {
+    pub fn receive(&mut self, flit: &Cxl256Flit) {
         self.fed += 1;
         self.beside.arrives(&flit.0, self.fed);
         self.end.receive(flit, self.fed);

@@ -2,10 +2,10 @@
 //! sent is watched.
 
 use super::rig::*;
-use scalepool::link::cxl256::{Part, Urgent};
+use scalepool::link::cxl256::{FlitPart, Urgent};
 use scalepool::link::hook::Direction;
-use scalepool::link::protocol::Protocol;
-use scalepool::link::watch::{Watch, WatchConfig};
+use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::watch::{EndWatch, WatchConfig};
 use scalepool_protocols::cxl::cxl256::control;
 
 /// How a device signals viral wrongly.
@@ -28,7 +28,7 @@ struct Faulty {
 impl Layer for Faulty {}
 
 impl Client for Faulty {
-    fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
+    fn transmit(&mut self, now_flits: u64) -> Option<Cxl256Flit> {
         if self.slip == Some(Slip::Unspoilt)
             && let Some(urgent) = self.inner.urgent(None)
         {
@@ -37,11 +37,11 @@ impl Client for Faulty {
         self.inner.transmit(now_flits)
     }
 
-    fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64) {
+    fn receive(&mut self, flit: &Cxl256Flit, part: FlitPart, now_flits: u64) {
         self.inner.receive(flit, part, now_flits);
     }
 
-    fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
+    fn urgent(&mut self, leaving: Option<&Cxl256Flit>) -> Option<Urgent> {
         match self.slip {
             None => self.inner.urgent(leaving),
             Some(Slip::Unspoilt) => None,
@@ -70,13 +70,13 @@ impl Client for Faulty {
         self.inner.wakes_at(now_flits)
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         self.inner.take_events()
     }
 }
 
 /// Slot of a flit with Viral.
-fn viral_slot(mode: Mode, flit: &Flit) -> Option<usize> {
+fn viral_slot(mode: Mode, flit: &Cxl256Flit) -> Option<usize> {
     let is_viral = |n: &usize| {
         let kind = control::kind(flit.slot(mode, *n));
         flit.slot(mode, *n) & 0xf == 8 && kind.is_some_and(|k| k.name == "Viral")
@@ -86,8 +86,8 @@ fn viral_slot(mode: Mode, flit: &Flit) -> Option<usize> {
 }
 
 /// Judges how one direction signals viral: the rule that is broken.
-fn watch(mode: Mode, log: &[Flit]) -> Option<&'static str> {
-    let good = |f: &Flit| f.receive(mode).is_good();
+fn watch(mode: Mode, log: &[Cxl256Flit]) -> Option<&'static str> {
+    let good = |f: &Cxl256Flit| f.receive(mode).is_good();
     let viral = log.iter().position(|f| viral_slot(mode, f).is_some() && good(f)).expect("Viral was sent");
     let Some(spoilt) = log[..viral].iter().find(|f| !good(f)) else { return Some("CXL256-VIR-02") };
     let slot = viral_slot(mode, &log[viral]).expect("found above");
@@ -95,10 +95,10 @@ fn watch(mode: Mode, log: &[Flit]) -> Option<&'static str> {
         // Viral was itself on the wire.
         return None;
     }
-    let body = |f: &Flit| f.body(mode).collect::<Vec<u8>>();
+    let body = |f: &Cxl256Flit| f.body(mode).collect::<Vec<u8>>();
     if slot == 8 {
         // The rest of what was displaced goes on in slot 0 and behind.
-        let moved = |f: &Flit| {
+        let moved = |f: &Cxl256Flit| {
             f.slot(mode, 0) == spoilt.slot(mode, 8) && (1..7).all(|n| f.slot(mode, n) == spoilt.slot(mode, n + 8))
         };
         let fits = log[viral].0[2..122] == spoilt.0[2..122] && log[viral..].iter().any(moved);
@@ -119,11 +119,11 @@ fn goes_viral(
     slip: Option<Slip>,
     busy: bool,
     at: usize,
-) -> (Option<&'static str>, [usize; 2], Vec<Event>, Option<u16>) {
+) -> (Option<&'static str>, [usize; 2], Vec<LinkEvent>, Option<u16>) {
     let link = LinkConfig { mode, ..LinkConfig::default() };
     let end = |dir| {
         let config = CachememConfig::cachemem(dir, mode, 200);
-        End::new(link, Faulty { inner: Cachemem::new(config), slip })
+        Cxl256End::new(link, Faulty { inner: Cachemem::new(config), slip })
     };
     let mut pair = Pair::new(end(Dir::Down), end(Dir::Up), LATENCY_FLITS, RETRAIN_FLITS);
     (0..300).for_each(|_| pair.step());
@@ -143,10 +143,11 @@ fn goes_viral(
         pair.step();
         got.extend(pair.host.client.inner.take());
     }
-    let log: Vec<Flit> = pair.wires.take_log().into_iter().filter(|s| s.dir == Dir::Up).map(|s| s.unit.flit).collect();
+    let log: Vec<Cxl256Flit> =
+        pair.wires.take_log().into_iter().filter(|s| s.dir == Dir::Up).map(|s| s.unit.flit).collect();
     let mut in_order = true;
     for class in Class::ALL {
-        let of = |all: &[Message]| all.iter().filter(|m| m.class == class).copied().collect::<Vec<_>>();
+        let of = |all: &[Cxl256Message]| all.iter().filter(|m| m.class == class).copied().collect::<Vec<_>>();
         in_order &= of(&sent) == of(&got);
     }
     assert!(in_order || slip.is_some(), "lost, twice or out of order");
@@ -200,9 +201,9 @@ fn cxl256_vir_03_n() {
     assert_eq!(broken, Some("CXL256-VIR-03"));
     // A replay with another even half than the one that was used stops the link before anything is used twice.
     let link = LinkConfig { mode: Mode::LatencyOptimised, ..LinkConfig::default() };
-    let mut end = End::cachemem(link, CachememConfig::cachemem(Dir::Up, link.mode, 32));
+    let mut end = Cxl256End::cachemem(link, CachememConfig::cachemem(Dir::Up, link.mode, 32));
     let flit = |slot: u128| {
-        let mut flit = Flit::ZERO;
+        let mut flit = Cxl256Flit::ZERO;
         let header = FlitHeader { flit_type: FlitType::Cachemem, seq: 1, ..FlitHeader::default() };
         flit.set_header(&header).expect("fits");
         flit.set_slot(link.mode, 0, slot);
@@ -214,7 +215,7 @@ fn cxl256_vir_03_n() {
     end.receive_even(&flit(init), 1);
     let mut bad = flit(init);
     (bad.0[150], bad.0[153]) = (1, 2);
-    let mut watch = Watch::new(&WatchConfig::new(Protocol::Cxl256(link.mode), Dir::Up)).expect("a watcher");
+    let mut watch = EndWatch::new(&WatchConfig::new(LinkProtocol::Cxl256(link.mode), Dir::Up)).expect("a watcher");
     for (now, flit) in [(1, bad), (2, flit(viral))] {
         end.receive(&flit, now);
         watch.unit(Direction::Rx, &flit.0, now).expect("a flit");

@@ -8,7 +8,7 @@ use super::common::*;
 use scalepool_oracle::cxl68_slots::{self, SlotOracle};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::stream::Message;
+use scalepool_protocols::cxl::cxl68::stream::Cxl68Message;
 use std::collections::BTreeSet;
 
 /// Two classes of messages: A with a line of data, B without or with one.
@@ -90,7 +90,7 @@ impl Mix {
     fn packer_flits(&self, a: usize, b: usize) -> usize {
         let config = Cxl68Config { mdh: self.mdh, ..config() };
         let n = |class: Class, count: usize| (0..count).map(move |k| message(class, k as u16));
-        let waiting: Vec<Message> = n(self.classes[0], a).chain(n(self.classes[1], b)).collect();
+        let waiting: Vec<Cxl68Message> = n(self.classes[0], a).chain(n(self.classes[1], b)).collect();
         let units = pack(self.dir, config, &waiting);
         read_as(self.dir, config, &units).assert_clean();
         units.len()

@@ -15,8 +15,8 @@ use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
 use scalepool_protocols::cxl::cxl68::slot;
-use scalepool_protocols::cxl::cxl68::stream::{Data, Decoded, Message, Size, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, Unit};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68Message, Data, Size, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, PAYLOAD_BYTES};
 pub use scalepool_protocols::cxl::cxl68::{Dir, LAYOUTS};
 use scalepool_protocols::wire::{At, LayoutDef, Violation, Wire};
 
@@ -83,41 +83,41 @@ impl Flit {
     }
 
     /// The unit with its CRC.
-    pub fn unit(&self) -> Unit {
+    pub fn unit(&self) -> Cxl68Unit {
         let mut slots = self.slots;
         slots[0] |= self.header.to_bits().expect("header fields fit");
-        Unit::from_slots(pid::CACHEMEM, &slots)
+        Cxl68Unit::from_slots(pid::CACHEMEM, &slots)
     }
 }
 
 /// An all-data flit.
-pub fn all_data(chunks: [u128; 4]) -> Unit {
-    Unit::from_slots(pid::CACHEMEM, &chunks)
+pub fn all_data(chunks: [u128; 4]) -> Cxl68Unit {
+    Cxl68Unit::from_slots(pid::CACHEMEM, &chunks)
 }
 
 /// A control flit.
-pub fn control(control: &Control) -> Unit {
+pub fn control(control: &Control) -> Cxl68Unit {
     control_slot(control.to_slot().expect("control fields fit"))
 }
 
 /// A control flit of any slot 0.
-pub fn control_slot(slot: u128) -> Unit {
-    Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0])
+pub fn control_slot(slot: u128) -> Cxl68Unit {
+    Cxl68Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0])
 }
 
 /// The unit with its CRC made to fit again.
-pub fn with_crc(mut unit: Unit) -> Unit {
+pub fn with_crc(mut unit: Cxl68Unit) -> Cxl68Unit {
     unit.set_tail(unit.expected_crc());
     unit
 }
 
 /// An ALMP of one DWORD.
-pub fn almp(word: u32) -> Unit {
+pub fn almp(word: u32) -> Cxl68Unit {
     let mut payload = [0; PAYLOAD_BYTES];
     for copy in payload[..16].chunks_exact_mut(4) {
         copy.copy_from_slice(&word.to_le_bytes());
     }
-    Unit::plain(pid::ALMP, &payload)
+    Cxl68Unit::plain(pid::ALMP, &payload)
 }
 
 /// A legal message of a class that carries `id` in its tag, CQID or UQID (12 bits at least).
@@ -143,26 +143,26 @@ pub fn line(seed: u8) -> [u8; 64] {
 }
 
 /// A legal message; classes with data carry the line of `id`.
-pub fn message(class: Class, id: u16) -> Message {
+pub fn message(class: Class, id: u16) -> Cxl68Message {
     let data = class.has_data().then(|| Data::line(line(id as u8)));
-    Message { class, bits: legal(class, id), data }
+    Cxl68Message { class, bits: legal(class, id), data }
 }
 
 /// A legal message with data of a size, the rest of the line 0.
-pub fn sized(class: Class, id: u16, size: Size, byte_enables: Option<u64>) -> Message {
+pub fn sized(class: Class, id: u16, size: Size, byte_enables: Option<u64>) -> Cxl68Message {
     let whole = line(id as u8);
     let mask = size.bytes_mask();
     let bytes = std::array::from_fn(|k| if mask >> k & 1 == 1 { whole[k] } else { 0 });
     // ChunkValid, bit 13 of both CXL.cache data headers.
     let upper = if size == Size::UpperHalf { 1 << 13 } else { 0 };
-    Message::with_data(class, legal(class, id) | upper, Data { bytes, size, byte_enables })
+    Cxl68Message::with_data(class, legal(class, id) | upper, Data { bytes, size, byte_enables })
 }
 
 /// Credits that never run out in a test.
 pub const PLENTY: [u16; 10] = [u16::MAX; 10];
 
 /// The unit of a packed flit.
-pub fn unit_of(packed: &Packed) -> Option<Unit> {
+pub fn unit_of(packed: &Packed) -> Option<Cxl68Unit> {
     match packed {
         Packed::Nothing => None,
         Packed::AllData(chunks) => Some(all_data(*chunks)),
@@ -171,7 +171,7 @@ pub fn unit_of(packed: &Packed) -> Option<Unit> {
 }
 
 /// Packs messages that all wait at once, until nothing is left.
-pub fn pack(dir: Dir, config: Cxl68Config, messages: &[Message]) -> Vec<Unit> {
+pub fn pack(dir: Dir, config: Cxl68Config, messages: &[Cxl68Message]) -> Vec<Cxl68Unit> {
     let mut packer = Packer::new(dir, config);
     for m in messages {
         packer.push(*m).expect("the message is legal");
@@ -185,10 +185,10 @@ pub fn pack(dir: Dir, config: Cxl68Config, messages: &[Message]) -> Vec<Unit> {
 
 /// What the codec makes of a stream.
 pub struct Read {
-    pub decoded: Vec<Decoded>,
+    pub decoded: Vec<Cxl68DecodedUnit>,
     pub findings: Vec<Findings>,
     /// Messages in the order in which they were complete.
-    pub delivered: Vec<Message>,
+    pub delivered: Vec<Cxl68Message>,
     pub rollover: usize,
 }
 
@@ -223,7 +223,7 @@ impl Read {
 }
 
 /// Reads a stream with the codec and judges every unit.
-pub fn read_as(dir: Dir, config: Cxl68Config, units: &[Unit]) -> Read {
+pub fn read_as(dir: Dir, config: Cxl68Config, units: &[Cxl68Unit]) -> Read {
     let mut reader = Unpacker::new(dir, config.revision, Enabled::ALL);
     let mut read = Read { decoded: Vec::new(), findings: Vec::new(), delivered: Vec::new(), rollover: 0 };
     for unit in units {
@@ -237,23 +237,23 @@ pub fn read_as(dir: Dir, config: Cxl68Config, units: &[Unit]) -> Read {
 }
 
 /// Reads a stream at the default configuration.
-pub fn read(dir: Dir, units: &[Unit]) -> Read {
+pub fn read(dir: Dir, units: &[Cxl68Unit]) -> Read {
     read_as(dir, config(), units)
 }
 
 /// Reads one unit on which nothing is owed.
-pub fn judge(dir: Dir, unit: Unit) -> Read {
+pub fn judge(dir: Dir, unit: Cxl68Unit) -> Read {
     read(dir, &[unit])
 }
 
 /// What the independent checker sees in a stream.
-pub fn oracle(dir: Dir, mdh: bool, units: &[Unit]) -> Result<Vec<FlitFacts>, String> {
+pub fn oracle(dir: Dir, mdh: bool, units: &[Cxl68Unit]) -> Result<Vec<FlitFacts>, String> {
     let mut checker = StreamChecker::new(oracle_dir(dir), mdh);
     units.iter().map(|u| checker.flit(&u.0)).collect()
 }
 
 /// Whether a message with data says what the oracle put together.
-pub fn same_transfer(message: &Message, transfer: &Transfer) -> bool {
+pub fn same_transfer(message: &Cxl68Message, transfer: &Transfer) -> bool {
     let Some(data) = message.data else { return false };
     let travels = data.size.bytes_mask();
     let sent: Vec<u8> = (0..64).filter(|k| travels >> k & 1 == 1).map(|k| data.bytes[k]).collect();
@@ -268,7 +268,7 @@ pub fn same_transfer(message: &Message, transfer: &Transfer) -> bool {
 }
 
 /// The messages of a class, in order.
-pub fn of_class(messages: &[Message], class: Class) -> Vec<Message> {
+pub fn of_class(messages: &[Cxl68Message], class: Class) -> Vec<Cxl68Message> {
     messages.iter().filter(|m| m.class == class).copied().collect()
 }
 

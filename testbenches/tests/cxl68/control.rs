@@ -5,9 +5,9 @@ use scalepool_protocols::cxl::cxl68::code::{LlCtrl, VlsmInstance, VlsmState};
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
 use scalepool_protocols::cxl::cxl68::control::*;
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::slot::{self, Content};
-use scalepool_protocols::cxl::cxl68::stream::{Kind, Role};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::slot::{self, SlotContent};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68SlotRole, Cxl68UnitKind};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::{At, Wire};
 
 /// `cxl-68b` §6.2: name, LLCTRL, SubType, CTL_FMT, takes an entry of the retry buffer.
@@ -27,9 +27,9 @@ fn kinds() -> impl Iterator<Item = (Control, bool)> {
     KINDS.into_iter().map(|k| (Control::by_name(k.0).expect("a kind of the sheet"), k.3 == 1))
 }
 
-fn decoded(unit: Unit) -> Control {
+fn decoded(unit: Cxl68Unit) -> Control {
     match judge(Dir::Down, unit).decoded[0].kind {
-        Kind::Control(control) => control,
+        Cxl68UnitKind::Control(control) => control,
         other => panic!("not a control flit: {other:?}"),
     }
 }
@@ -77,7 +77,7 @@ fn cxl68_ctl_02_p() {
         assert_eq!(control.is_retryable(), retryable, "{name}");
         let read = judge(Dir::Up, control_slot(slot));
         read.assert_clean();
-        assert_eq!(read.decoded[0].kind, Kind::Control(control));
+        assert_eq!(read.decoded[0].kind, Cxl68UnitKind::Control(control));
         let class = name.split('.').next().expect("a name has two parts");
         assert!(format!("{control:?}").contains(class), "{control:?}");
         assert_eq!(LlCtrl(llctrl as u8).name(), Some(class));
@@ -217,7 +217,7 @@ fn cxl68_ctl_06_p() {
         let noisy = reserved.clone().fold(slot, |s, f| s | f.max_raw() << f.lsb);
         let read = judge(Dir::Down, control_slot(noisy));
         read.assert_clean();
-        let Kind::Control(back) = read.decoded[0].kind else { panic!("a control flit") };
+        let Cxl68UnitKind::Control(back) = read.decoded[0].kind else { panic!("a control flit") };
         assert_eq!(back.name(), control.name());
         assert_eq!(back.to_slot(), Ok(noisy), "decode keeps the bits");
         for f in def.fields.iter().filter(|f| !f.reserved) {
@@ -249,7 +249,7 @@ fn cxl68_ctl_07_p() {
         let unit = control(&c);
         assert_eq!(unit.payload()[16..], [0; 48], "slots 1 to 3 are zero");
         let read = judge(Dir::Up, unit);
-        assert_eq!(read.decoded[0].roles, [Role::Opaque; 4]);
+        assert_eq!(read.decoded[0].roles, [Cxl68SlotRole::Opaque; 4]);
         read.assert_clean();
     }
 }
@@ -261,10 +261,10 @@ fn cxl68_ctl_07_n() {
         for bit in 128..512 {
             let mut slots = [slot, 0, 0, 0];
             slots[bit / 128] |= 1 << (bit % 128);
-            let unit = Unit::from_slots(pid::CACHEMEM, &slots);
+            let unit = Cxl68Unit::from_slots(pid::CACHEMEM, &slots);
             let read = judge(Dir::Up, unit);
             read.assert_clean();
-            assert_eq!(read.decoded[0].kind, Kind::Control(control));
+            assert_eq!(read.decoded[0].kind, Cxl68UnitKind::Control(control));
             assert_eq!(read.decoded[0].unit, unit, "decode keeps the bits");
             assert!(read.delivered.is_empty());
         }
@@ -303,7 +303,7 @@ fn cxl68_ide_01_p() {
     // H6 in both directions frames the MAC in bits 127:32.
     for dir in Dir::ALL {
         let h6 = slot::formats(config().revision, dir, 0).iter().find(|f| f.name == "H6").expect("listed");
-        assert_eq!((h6.content, h6.code), (Content::Mac, 6));
+        assert_eq!((h6.content, h6.code), (SlotContent::Mac, 6));
         assert_eq!(h6.places().len(), 0);
     }
 }
@@ -325,7 +325,7 @@ fn cxl68_ide_01_n() {
             let payload = ((1u128 << 88) - 1) << 40 | 0xff << 24;
             let read = judge(dir, control_slot(bare | payload));
             read.assert_clean();
-            let Kind::Control(Control::IdeIdle(ide) | Control::IdeStart(ide) | Control::IdeTmac(ide)) =
+            let Cxl68UnitKind::Control(Control::IdeIdle(ide) | Control::IdeStart(ide) | Control::IdeTmac(ide)) =
                 read.decoded[0].kind
             else {
                 panic!("an IDE flit")
@@ -347,7 +347,7 @@ fn cxl68_alm_01_p() {
     assert_eq!(unit.0[18..], [0; 50]);
     let read = judge(Dir::Down, unit);
     read.assert_clean();
-    assert_eq!(read.decoded[0].kind, Kind::Almp);
+    assert_eq!(read.decoded[0].kind, Cxl68UnitKind::Almp);
     assert_eq!(read.decoded[0].crc_ok, None, "no link-layer CRC");
     assert_eq!(oracle(Dir::Down, true, &[unit]).expect("legal")[0].messages[0].raw, u128::from(REQUEST_ACTIVE));
 }
@@ -378,7 +378,7 @@ const STATES: [(u128, &str, bool, bool); 9] = [
     (0b1011, "Retrain", false, true),
 ];
 
-fn almp_of(state: u128, request: bool, instance: u128) -> Unit {
+fn almp_of(state: u128, request: bool, instance: u128) -> Cxl68Unit {
     let bits = Almp::default().to_bits().expect("fits") & !(0xf << 16) & !(1 << 23) & !(0xf << 24);
     almp((bits | state << 16 | u128::from(request) << 23 | instance << 24) as u32)
 }

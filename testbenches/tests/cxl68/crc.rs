@@ -7,8 +7,8 @@ use scalepool_oracle::cxl68_crc;
 use scalepool_protocols::check::crc16::{cxl68, cxl68_bitwise, cxl68_simd, cxl68_table};
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, PIDS};
-use scalepool_protocols::cxl::cxl68::stream::Kind;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::Cxl68UnitKind;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::At;
 
 /// `cxl-68b` §1.6 in the terms of the `crc` crate; its input is bytes 63 to 0, highest bit first.
@@ -81,7 +81,7 @@ fn cxl68_crc_01_p() {
     ];
     for (payload, crc, tail) in answers {
         assert_eq!(cxl68(&payload), crc);
-        let unit = Unit::cachemem(pid::CACHEMEM, &payload);
+        let unit = Cxl68Unit::cachemem(pid::CACHEMEM, &payload);
         assert_eq!(unit.0[66..], tail);
         assert!(unit.crc_ok());
         assert!(!judge(Dir::Down, unit).rules().contains(&"CXL68-CRC-01"));
@@ -90,7 +90,7 @@ fn cxl68_crc_01_p() {
 }
 
 /// Flits of each kind, each with what must stand before it.
-fn flits() -> Vec<Vec<Unit>> {
+fn flits() -> Vec<Vec<Cxl68Unit>> {
     use scalepool_protocols::cxl::cxl68::control::Control;
     let read = Flit::new(Dir::Down).with(0, "H5", &[(0, legal(Class::M2sReq, 9))]).unit();
     let write = Flit::new(Dir::Down).sized(true, false).with(3, "G5", &[(0, legal(Class::M2sRwd, 1))]).unit();
@@ -171,10 +171,10 @@ fn cxl68_crc_02_n() {
 #[test]
 fn cxl68_crc_03_p() {
     let payload = line(77);
-    let tails: Vec<u16> = PIDS.iter().map(|p| Unit::cachemem(p.id(), &payload).tail()).collect();
+    let tails: Vec<u16> = PIDS.iter().map(|p| Cxl68Unit::cachemem(p.id(), &payload).tail()).collect();
     assert_eq!(tails, [cxl68_bitwise(&payload); 8]);
     for id in [0, 0x5587, 0xffff, 0x1234] {
-        assert!(Unit::cachemem(id, &payload).crc_ok());
+        assert!(Cxl68Unit::cachemem(id, &payload).crc_ok());
     }
 }
 
@@ -187,7 +187,7 @@ fn cxl68_crc_03_n() {
         let read = judge(Dir::Down, bad);
         assert_eq!(read.rules(), ["CXL68-PID-02"], "ID bit {bit}: an ID event and no CRC event");
         assert_eq!(read.decoded[0].crc_ok, Some(true));
-        assert!(matches!(read.decoded[0].kind, Kind::Protocol(_)));
+        assert!(matches!(read.decoded[0].kind, Cxl68UnitKind::Protocol(_)));
     }
     // Both bytes spoiled the same way: no ID at all, and still no CRC event.
     for bit in 0..8 {

@@ -3,7 +3,7 @@
 use super::common::*;
 use scalepool_protocols::cxl::cxl68::credit::{COUNTS, CreditField, channel, decode, encode};
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::stream::Kind;
+use scalepool_protocols::cxl::cxl68::stream::Cxl68UnitKind;
 
 /// `cxl-68b` §5.4: field, protocol bit, channel for a flit that travels down, channel for one that travels up.
 const TABLE: [(CreditField, bool, Option<Class>, Option<Class>); 6] = [
@@ -57,7 +57,7 @@ fn cxl68_crd_01_n() {
             }
             let read = judge(dir, flit.unit());
             read.assert_clean();
-            assert_eq!(read.decoded[0].kind, Kind::Protocol(flit.header), "decode keeps the code");
+            assert_eq!(read.decoded[0].kind, Cxl68UnitKind::Protocol(flit.header), "decode keeps the code");
             seen += 1;
         }
     }

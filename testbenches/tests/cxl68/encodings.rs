@@ -4,9 +4,9 @@ use super::common::*;
 use scalepool_protocols::cxl::cxl68::code::*;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::message::*;
-use scalepool_protocols::cxl::cxl68::packer::{Packer, Refused};
+use scalepool_protocols::cxl::cxl68::packer::{Cxl68Refused, Packer};
 use scalepool_protocols::cxl::cxl68::slot;
-use scalepool_protocols::cxl::cxl68::stream::Message;
+use scalepool_protocols::cxl::cxl68::stream::Cxl68Message;
 use scalepool_protocols::wire::{CodeTable, FieldDef, FieldValue, LayoutDef, Violation, Wire};
 use std::fmt::Debug;
 
@@ -165,7 +165,7 @@ fn cxl68_enc_06_p() {
     codes_p::<S2mDrs, DrsOpcode>("CXL68-ENC-06", Class::S2mDrs, "opcode", DRS);
     // A receiver decodes NXM whatever a sender is allowed; sending it is a choice that is off.
     assert!(!config().send_nxm, "our choice");
-    let nxm = Message { bits: legal(Class::S2mDrs, 1) | 1 << 1, ..message(Class::S2mDrs, 1) };
+    let nxm = Cxl68Message { bits: legal(Class::S2mDrs, 1) | 1 << 1, ..message(Class::S2mDrs, 1) };
     let allowed = Cxl68Config { send_nxm: true, ..config() };
     let units = pack(Dir::Up, allowed, &[nxm]);
     for config in [config(), allowed] {
@@ -179,9 +179,9 @@ fn cxl68_enc_06_p() {
 #[test]
 fn cxl68_enc_06_n() {
     codes_n::<S2mDrs, DrsOpcode>("CXL68-ENC-06", Class::S2mDrs, "opcode", DRS);
-    let nxm = Message { bits: legal(Class::S2mDrs, 1) | 1 << 1, ..message(Class::S2mDrs, 1) };
+    let nxm = Cxl68Message { bits: legal(Class::S2mDrs, 1) | 1 << 1, ..message(Class::S2mDrs, 1) };
     let refused = Packer::new(Dir::Up, config()).push(nxm).expect_err("not sent by default");
-    assert_eq!(refused, Refused::NotSent { layout: "cxl68.s2m_drs" });
+    assert_eq!(refused, Cxl68Refused::NotSent { layout: "cxl68.s2m_drs" });
     assert!(refused.to_string().contains("CXL68-ENC-06"));
 }
 
@@ -200,7 +200,7 @@ fn cxl68_enc_07_n() {
     let config = Cxl68Config { revision: Revision::V1_1, ..config() };
     for class in [Class::S2mNdr, Class::S2mDrs] {
         let severe = class.def().field("devload").expect("a field").insert(legal(class, 1), 3).expect("fits");
-        let units = pack(Dir::Up, config, &[Message { bits: severe, ..message(class, 1) }]);
+        let units = pack(Dir::Up, config, &[Cxl68Message { bits: severe, ..message(class, 1) }]);
         let sent = &read(Dir::Up, &units).decoded[0];
         let (_, _, bits) = sent.messages().next().expect("one message");
         assert_eq!(bits, legal(class, 1), "{}", class.def().name);

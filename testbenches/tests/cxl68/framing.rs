@@ -8,17 +8,17 @@ use scalepool_protocols::cxl::cxl68::config::Revision;
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PIDS, PidKind, PidLog};
-use scalepool_protocols::cxl::cxl68::stream::{Kind, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::{Unit, map};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68UnitKind, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, map};
 use scalepool_protocols::wire::{At, FieldFault, Wire};
 
 /// A read request alone.
-fn protocol_flit() -> Unit {
+fn protocol_flit() -> Cxl68Unit {
     Flit::new(Dir::Down).with(0, "H5", &[(0, legal(Class::M2sReq, 1))]).unit()
 }
 
 /// A write whose header in slot 3 makes an all-data flit of the next one.
-fn before_all_data() -> Unit {
+fn before_all_data() -> Cxl68Unit {
     Flit::new(Dir::Down).sized(true, false).with(3, "G5", &[(0, legal(Class::M2sRwd, 1))]).unit()
 }
 
@@ -26,15 +26,15 @@ fn before_all_data() -> Unit {
 const ALMP_WORD: u32 = 0x0281_0800;
 
 /// One unit of each kind, with the name of the kind and the tail it must have.
-fn one_of_each() -> Vec<(&'static str, Vec<Unit>)> {
+fn one_of_each() -> Vec<(&'static str, Vec<Cxl68Unit>)> {
     let idle = Control::by_name("RETRY.Idle").expect("listed");
     vec![
         ("protocol", vec![protocol_flit()]),
         ("all-data", vec![before_all_data(), all_data([1, 2, 3, 4])]),
         ("control", vec![control(&idle)]),
         ("almp", vec![almp(ALMP_WORD)]),
-        ("null", vec![Unit::plain(pid::NULL, &[0; 64])]),
-        ("io", vec![Unit::plain(pid::IO, &line(9))]),
+        ("null", vec![Cxl68Unit::plain(pid::NULL, &[0; 64])]),
+        ("io", vec![Cxl68Unit::plain(pid::IO, &line(9))]),
     ]
 }
 
@@ -50,7 +50,7 @@ fn cxl68_frm_01_p() {
         assert_eq!(kind_name(&last.kind), kind);
         let bytes = last.unit.0;
         assert_eq!(bytes.len(), 68);
-        assert_eq!(Unit::from_bytes(&bytes), Ok(last.unit));
+        assert_eq!(Cxl68Unit::from_bytes(&bytes), Ok(last.unit));
         assert_eq!(last.unit.pid().to_le_bytes(), bytes[..2]);
         assert_eq!(last.unit.payload()[..], bytes[2..66]);
         assert_eq!(last.unit.tail().to_le_bytes(), bytes[66..]);
@@ -60,7 +60,7 @@ fn cxl68_frm_01_p() {
 #[test]
 fn cxl68_frm_01_n() {
     for len in [0, 1, 66, 67, 69, 136] {
-        let error = Unit::from_bytes(&vec![0x55; len]).expect_err("only 68 bytes are a unit");
+        let error = Cxl68Unit::from_bytes(&vec![0x55; len]).expect_err("only 68 bytes are a unit");
         assert_eq!(error.fault, FieldFault::Length { found: len, expected: 68, bits: 544 });
         assert!(error.to_string().contains(&format!("found {len} bytes, expected 68")), "{error}");
     }
@@ -82,7 +82,7 @@ fn cxl68_frm_02_p() {
 #[test]
 fn cxl68_frm_02_n() {
     for bit in 0..16 {
-        for unit in [almp(ALMP_WORD), Unit::plain(pid::NULL, &[0; 64])] {
+        for unit in [almp(ALMP_WORD), Cxl68Unit::plain(pid::NULL, &[0; 64])] {
             let mut bad = unit;
             bad.set_tail(1 << bit);
             let read = judge(Dir::Up, bad);
@@ -90,7 +90,7 @@ fn cxl68_frm_02_n() {
             assert_eq!(read.violations()[0].at, At::Byte(66));
             assert_eq!(read.decoded[0].unit, bad, "decode keeps the bits");
         }
-        let mut io = Unit::plain(pid::IO, &line(9));
+        let mut io = Cxl68Unit::plain(pid::IO, &line(9));
         io.set_tail(1 << bit);
         judge(Dir::Up, io).assert_clean();
     }
@@ -99,18 +99,18 @@ fn cxl68_frm_02_n() {
 #[test]
 fn cxl68_frm_03_p() {
     let ramp: [u8; 64] = std::array::from_fn(|k| k as u8);
-    let unit = Unit::cachemem(0x8755, &ramp);
+    let unit = Cxl68Unit::cachemem(0x8755, &ramp);
     assert_eq!(unit.0[..2], [0x55, 0x87], "low byte first");
     assert_eq!(unit.0[66..], [0xf7, 0xab], "known answer of `cxl-68b` §1.6");
     for n in 0..4 {
         let slot = unit.slot(n).to_le_bytes();
         assert_eq!(slot, std::array::from_fn(|k| (16 * n + k) as u8));
-        assert_eq!(Unit::slot_byte(n), 2 + 16 * n);
+        assert_eq!(Cxl68Unit::slot_byte(n), 2 + 16 * n);
     }
     for bit in 0..512 {
         let mut payload = [0; 64];
         payload[bit / 8] = 1 << (bit % 8);
-        let unit = Unit::plain(pid::IO, &payload);
+        let unit = Cxl68Unit::plain(pid::IO, &payload);
         assert_eq!(unit.0[2 + bit / 8], 1 << (bit % 8));
         assert_eq!(unit.slot(bit / 128), 1 << (bit % 128));
     }
@@ -121,7 +121,7 @@ fn cxl68_frm_03_n() {
     let mut unit = protocol_flit();
     unit.0[2..66].reverse();
     assert_eq!(judge(Dir::Down, unit).rules(), ["CXL68-CRC-01"]);
-    let mut ramp = Unit::cachemem(pid::CACHEMEM, &std::array::from_fn(|k| k as u8));
+    let mut ramp = Cxl68Unit::cachemem(pid::CACHEMEM, &std::array::from_fn(|k| k as u8));
     ramp.0[2..66].reverse();
     assert!(!ramp.crc_ok());
 }
@@ -277,7 +277,7 @@ fn cxl68_pid_05_n() {
     }
     let mut reader = Unpacker::new(Dir::Down, Revision::V2_0, ONE_OFF[0].0);
     let decoded = reader.read(&protocol_flit());
-    assert_eq!(decoded.kind, Kind::Dropped);
+    assert_eq!(decoded.kind, Cxl68UnitKind::Dropped);
     let found = check::unit(&decoded, &config()).violations;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].rule, "CXL68-PID-05");
@@ -389,21 +389,21 @@ fn cxl68_flt_02_p() {
     let frame = control(&Control::by_name("RETRY.Frame").expect("listed"));
     let read = read(Dir::Down, &[before_all_data(), frame]);
     read.assert_legal();
-    assert_eq!(read.decoded[1].kind, Kind::AllData);
+    assert_eq!(read.decoded[1].kind, Cxl68UnitKind::AllData);
     let data = read.delivered[0].data.expect("a write has data");
     assert_eq!(&data.bytes, frame.payload(), "what looks like a control flit is data");
     // The same unit with nothing owed is a control flit.
-    assert!(matches!(judge(Dir::Down, frame).decoded[0].kind, Kind::Control(Control::RetryFrame(_))));
+    assert!(matches!(judge(Dir::Down, frame).decoded[0].kind, Cxl68UnitKind::Control(Control::RetryFrame(_))));
 }
 
 #[test]
 fn cxl68_flt_02_n() {
     for rollover in 0..=3 {
-        let found = check::intent(&Kind::AllData, rollover).expect("no all-data flit is due");
+        let found = check::intent(&Cxl68UnitKind::AllData, rollover).expect("no all-data flit is due");
         assert_eq!(found.rule, "CXL68-FLT-02");
         assert_eq!(found.found, format!("{rollover} chunks owed"));
     }
     for rollover in 4..=16 {
-        assert_eq!(check::intent(&Kind::AllData, rollover), None);
+        assert_eq!(check::intent(&Cxl68UnitKind::AllData, rollover), None);
     }
 }

@@ -4,8 +4,8 @@ use super::common::*;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer, Refused, admit};
-use scalepool_protocols::cxl::cxl68::stream::{Kind, Message, Size};
+use scalepool_protocols::cxl::cxl68::packer::{Cxl68Refused, Packed, Packer, admit};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Cxl68UnitKind, Size};
 use scalepool_protocols::wire::{At, Wire};
 use scalepool_testbenches::legal::{Random, random_message};
 
@@ -81,7 +81,7 @@ fn cxl68_hdr_02_n() {
         let read = judge(Dir::Down, flit.unit());
         read.assert_clean();
         assert_eq!(read.delivered, judge(Dir::Down, clean.unit()).delivered);
-        let Kind::Protocol(header) = read.decoded[0].kind else { panic!("a protocol flit") };
+        let Cxl68UnitKind::Protocol(header) = read.decoded[0].kind else { panic!("a protocol flit") };
         assert_eq!(header.to_bits().expect("fits") as u32 & RESERVED, bits, "decode keeps the bits");
     }
 }
@@ -125,7 +125,7 @@ fn cxl68_hdr_03_n() {
     assert_eq!(read.rules(), ["CXL68-HDR-03"]);
     assert_eq!(read.violations()[0].at, At::Byte(2), "Sz stands in the header");
     let half = sized(Class::M2sRwd, 1, Size::LowerHalf, None);
-    assert_eq!(admit(Dir::Down, &half), Err(Refused::Size { layout: "cxl68.m2s_rwd" }));
+    assert_eq!(admit(Dir::Down, &half), Err(Cxl68Refused::Size { layout: "cxl68.m2s_rwd" }));
     assert!(Packer::new(Dir::Down, config()).push(half).is_err());
 }
 
@@ -147,7 +147,7 @@ fn cxl68_hdr_04_n() {
         assert_eq!(read.rules(), ["CXL68-HDR-04"]);
         assert_eq!(read.violations()[0].at, At::Byte(2), "BE stands in the header");
         let with_enables = sized(class, 1, Size::Line, Some(1));
-        assert_eq!(admit(class.dir(), &with_enables), Err(Refused::ByteEnables { layout: class.def().name }));
+        assert_eq!(admit(class.dir(), &with_enables), Err(Cxl68Refused::ByteEnables { layout: class.def().name }));
     }
     // Both at once: each rule is named.
     assert_eq!(one_data_header(Class::S2mDrs, false, true).rules(), ["CXL68-HDR-04"]);
@@ -174,7 +174,7 @@ fn cxl68_hdr_05_p() {
 fn cxl68_hdr_05_n() {
     // Writes with and without enables in turn. A receiver that kept the enables of the write before would differ from the
     // oracle in every second transfer; ours differs in none.
-    let writes: Vec<Message> =
+    let writes: Vec<Cxl68Message> =
         (0..10).map(|n| sized(Class::M2sRwd, n, Size::Line, (n % 2 == 0).then_some(0x5a5a << n))).collect();
     let units = pack(Dir::Down, config(), &writes);
     let transfers: Vec<_> =

@@ -1,30 +1,30 @@
 //! CXL68-LNE, EDS, NUL: units on lanes and in blocks.
 
 use super::common::*;
-use scalepool_protocols::cxl::cxl68::lanes::{Block, Width, block_bytes, read_blocks, stripe, unstripe};
+use scalepool_protocols::cxl::cxl68::lanes::{Block, Cxl68Width, block_bytes, read_blocks, stripe, unstripe};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
-use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, UNIT_BYTES};
 use scalepool_protocols::wire::At;
 
 const CACHEMEM_EDS: u16 = 0x8787;
 const NULL_EDS: u16 = 0x4b4b;
 const IO_EDS: u16 = 0xd2d2;
 
-fn width(lanes: u8) -> Width {
-    Width::new(lanes).expect("a width of the table")
+fn width(lanes: u8) -> Cxl68Width {
+    Cxl68Width::new(lanes).expect("a width of the table")
 }
 
 /// Units without gap whose payload bytes are no protocol ID code.
-fn units(n: usize) -> Vec<Unit> {
-    (0..n).map(|k| Unit::cachemem(pid::CACHEMEM, &[0x21 + k as u8; 64])).collect()
+fn units(n: usize) -> Vec<Cxl68Unit> {
+    (0..n).map(|k| Cxl68Unit::cachemem(pid::CACHEMEM, &[0x21 + k as u8; 64])).collect()
 }
 
-fn bytes(units: &[Unit]) -> Vec<u8> {
+fn bytes(units: &[Cxl68Unit]) -> Vec<u8> {
     units.iter().flat_map(|u| u.0).collect()
 }
 
 /// Units, then NULLs up to a block boundary of which the last one carries EDS; cut into data blocks.
-fn blocks(stream: &[u8], width: Width) -> Vec<Block> {
+fn blocks(stream: &[u8], width: Cxl68Width) -> Vec<Block> {
     stream.chunks(block_bytes(width)).map(|b| Block::Data(b.to_vec())).collect()
 }
 
@@ -82,14 +82,14 @@ fn cxl68_lne_02_p() {
     let periods: Vec<usize> = [8, 4, 2, 1].iter().map(|l| width(*l).period_symbols()).collect();
     assert_eq!(periods, [17, 17, 34, 68]);
     let sent = bytes(&units(8));
-    for w in Width::ALL {
+    for w in Cxl68Width::ALL {
         let lanes = stripe(&sent, w);
         for (k, byte) in sent.iter().enumerate() {
             assert_eq!(lanes[k % w.lanes()][k / w.lanes()], *byte);
         }
         assert_eq!(unstripe(&lanes, 0), sent);
     }
-    assert_eq!(Width::ALL.map(Width::lanes), [1, 2, 4, 8, 16]);
+    assert_eq!(Cxl68Width::ALL.map(Cxl68Width::lanes), [1, 2, 4, 8, 16]);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn cxl68_lne_02_n() {
         }
     }
     for lanes in [0, 3, 5, 6, 7, 9, 12, 32, 255] {
-        assert_eq!(Width::new(lanes), None);
+        assert_eq!(Cxl68Width::new(lanes), None);
     }
 }
 
@@ -111,7 +111,7 @@ fn full_blocks(lanes: u8, last_id: u16) -> Vec<Block> {
     let w = width(lanes);
     let n = 17 * block_bytes(w) / UNIT_BYTES;
     let mut all = units(n);
-    all[n - 1] = Unit::cachemem(last_id, &[0; 64]);
+    all[n - 1] = Cxl68Unit::cachemem(last_id, &[0; 64]);
     blocks(&bytes(&all), w)
 }
 
@@ -134,7 +134,7 @@ fn cxl68_eds_01_p() {
 fn cxl68_eds_01_n() {
     // EDS on a unit in the middle of the data: the block behind the one it ends in is data.
     let mut all = units(64);
-    all[10] = Unit::cachemem(CACHEMEM_EDS, &[0; 64]);
+    all[10] = Cxl68Unit::cachemem(CACHEMEM_EDS, &[0; 64]);
     let read = read_blocks(&blocks(&bytes(&all), width(16)), width(16), false);
     assert_eq!(read.violations.len(), 1);
     assert_eq!((read.violations[0].rule, read.violations[0].at), ("CXL68-EDS-01", At::Byte(10 * UNIT_BYTES)));
@@ -152,7 +152,7 @@ fn cxl68_eds_01_n() {
 fn cxl68_eds_01_n2() {
     let mut all = units(64);
     // Units 62 and 63 both end in the last of the 17 blocks of x16.
-    all[62] = Unit::cachemem(CACHEMEM_EDS, &[0; 64]);
+    all[62] = Cxl68Unit::cachemem(CACHEMEM_EDS, &[0; 64]);
     let mut stream = blocks(&bytes(&all), width(16));
     stream.push(Block::OrderedSet);
     let read = read_blocks(&stream, width(16), false);
@@ -167,7 +167,7 @@ fn cxl68_nul_01_n() {
             let mut payload = [0; 64];
             payload[at] = 1 << bit;
             for id in [pid::NULL, NULL_EDS] {
-                let read = judge(Dir::Down, Unit::plain(id, &payload));
+                let read = judge(Dir::Down, Cxl68Unit::plain(id, &payload));
                 assert_eq!(read.rules(), ["CXL68-NUL-01"]);
                 assert_eq!(read.violations()[0].at, At::Byte(2 + at));
             }
@@ -205,7 +205,7 @@ fn cxl68_nul_02_n() {
     // A NULL with EDS written in full length across a block end, the ordered set behind the block in which it ends.
     let w = width(16);
     let mut stream = bytes(&units(3));
-    stream.extend(Unit::plain(NULL_EDS, &[0; 64]).0);
+    stream.extend(Cxl68Unit::plain(NULL_EDS, &[0; 64]).0);
     stream.extend(bytes(&units(3)));
     stream.resize(2 * block_bytes(w), 0);
     let mut across = blocks(&stream, w);

@@ -4,9 +4,9 @@ use super::common::*;
 use scalepool_protocols::cxl::cxl68::code::*;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::message::*;
-use scalepool_protocols::cxl::cxl68::packer::{Refused, admit};
+use scalepool_protocols::cxl::cxl68::packer::{Cxl68Refused, admit};
 use scalepool_protocols::cxl::cxl68::slot;
-use scalepool_protocols::cxl::cxl68::stream::{Message, Size};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Size};
 use scalepool_protocols::registry;
 use scalepool_protocols::wire::{FieldFault, Wire};
 
@@ -135,9 +135,9 @@ fn cxl68_msg_10_n() {
     too_wide!(H2dData: cqid = 4096);
 }
 
-fn read_at(address: u64) -> Message {
+fn read_at(address: u64) -> Cxl68Message {
     let request = M2sReq { opcode: M2sReqOpcode::MemRd, address, tag: 1, ..M2sReq::default() };
-    Message::new(Class::M2sReq, request.to_bits().expect("fits"))
+    Cxl68Message::new(Class::M2sReq, request.to_bits().expect("fits"))
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn cxl68_msg_12_n() {
         for size in [Size::LowerHalf, Size::UpperHalf] {
             let mut wrong = sized(class, 6, size, None);
             wrong.bits ^= 1 << 13;
-            assert!(matches!(admit(class.dir(), &wrong), Err(Refused::ChunkValid { .. })));
+            assert!(matches!(admit(class.dir(), &wrong), Err(Cxl68Refused::ChunkValid { .. })));
         }
         // An upper half that is stored low is not what was sent.
         let sent = sized(class, 6, Size::UpperHalf, None);
@@ -255,7 +255,7 @@ fn cxl68_msg_14_p() {
     };
     assert_eq!([used(0, 0), used(0, 3), used(0, 4), used(1, 4), used(1, 5)], [85, 68, 56, 96, 84]);
     // What 1.1 sends, 1.1 reads back, two completions a flit at most.
-    let ndr: Vec<Message> = (0..7).map(|n| message(Class::S2mNdr, n)).collect();
+    let ndr: Vec<Cxl68Message> = (0..7).map(|n| message(Class::S2mNdr, n)).collect();
     let units = pack(Dir::Up, v1_1(), &ndr);
     assert_eq!(units.len(), 4);
     let read = read_as(Dir::Up, v1_1(), &units);
@@ -291,7 +291,7 @@ fn cxl68_msg_14_n2() {
         (Class::S2mDrs, &["ld_id", "devload"]),
     ] {
         for field in fields {
-            let sent = Message { bits: full(class, field), ..message(class, 1) };
+            let sent = Cxl68Message { bits: full(class, field), ..message(class, 1) };
             let arrives = |config| read_as(class.dir(), config, &pack(class.dir(), config, &[sent])).delivered;
             assert_eq!(arrives(v1_1()), [message(class, 1)], "{} {field}", class.def().name);
             assert_eq!(arrives(config()), [sent]);

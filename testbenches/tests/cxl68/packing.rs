@@ -7,9 +7,9 @@ use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
-use scalepool_protocols::cxl::cxl68::slot::{self, Content, SlotFormat};
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Message, Role, Size};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::slot::{self, SlotContent, SlotFormat};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68Message, Cxl68SlotRole, Cxl68UnitKind, Size};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::{At, Wire};
 use scalepool_testbenches::legal::{Random, random_message};
 use std::fmt::Write;
@@ -84,7 +84,7 @@ fn maxima_p(dir: Dir) {
         assert_eq!(read.decoded[0].messages().count(), most);
         oracle(dir, true, &[full(class).0.unit()]).expect("the oracle agrees");
         // Our packer never goes above, and reaches the maximum.
-        let waiting: Vec<Message> = (0..40).map(|n| message(class, n)).collect();
+        let waiting: Vec<Cxl68Message> = (0..40).map(|n| message(class, n)).collect();
         let units = pack(dir, config(), &waiting);
         let counts: Vec<usize> =
             super::common::read(dir, &units).decoded.iter().map(|d| d.messages().count()).collect();
@@ -133,7 +133,7 @@ fn cxl68_pck_02_n() {
 }
 
 /// Every legal Sz and BE of every data class.
-fn shapes() -> impl Iterator<Item = Message> {
+fn shapes() -> impl Iterator<Item = Cxl68Message> {
     [Class::M2sRwd, Class::S2mDrs, Class::D2hData, Class::H2dData].into_iter().flat_map(|class| {
         let sizes = [Size::Line, Size::LowerHalf, Size::UpperHalf];
         let sizes = sizes.into_iter().filter(move |s| *s == Size::Line || class.may_be_32_bytes());
@@ -169,7 +169,7 @@ fn cxl68_pck_03_p() {
         read.assert_clean();
         assert_eq!(read.delivered, [m]);
         let roles = read.decoded.iter().flat_map(|d| d.roles);
-        assert_eq!(roles.filter(|r| matches!(r, Role::Data | Role::ByteEnables)).count(), owed);
+        assert_eq!(roles.filter(|r| matches!(r, Cxl68SlotRole::Data | Cxl68SlotRole::ByteEnables)).count(), owed);
     }
 }
 
@@ -189,7 +189,7 @@ fn cxl68_pck_03_n() {
 }
 
 /// A stream of which the last flit leaves `rollover` chunks owed, 0 to 16.
-fn owing(rollover: usize) -> Vec<Unit> {
+fn owing(rollover: usize) -> Vec<Cxl68Unit> {
     let h3 = |k: usize| (0..k).map(|n| (n, legal(Class::H2dData, n as u16))).collect::<Vec<_>>();
     let down = Flit::new(Dir::Down);
     // In slot 0: chunks minus three; in slot 1, 2, 3: minus two, one, none.
@@ -220,13 +220,13 @@ fn cxl68_pck_04_p() {
         let last = read.decoded.last().expect("read");
         let facts = oracle(Dir::Down, true, &units).expect("legal");
         assert_eq!(facts.last().expect("read").rollover_after, last.rollover_after);
-        let is_chunk = |r: &Role| matches!(r, Role::Data | Role::ByteEnables);
+        let is_chunk = |r: &Cxl68SlotRole| matches!(r, Cxl68SlotRole::Data | Cxl68SlotRole::ByteEnables);
         let chunks: Vec<usize> = (0..4).filter(|n| is_chunk(&last.roles[*n])).collect();
         if rollover > 3 {
-            assert_eq!(last.kind, Kind::AllData);
+            assert_eq!(last.kind, Cxl68UnitKind::AllData);
             assert_eq!(chunks, [0, 1, 2, 3]);
         } else {
-            assert!(matches!(last.kind, Kind::Protocol(_)));
+            assert!(matches!(last.kind, Cxl68UnitKind::Protocol(_)));
             assert_eq!(chunks, (1..=rollover).collect::<Vec<_>>(), "slots 1 to {rollover}");
         }
         assert_eq!(last.rollover_after, rollover - chunks.len());
@@ -235,7 +235,7 @@ fn cxl68_pck_04_p() {
 
 #[test]
 fn cxl68_pck_04_n() {
-    let protocol = Kind::Protocol(FlitHeader::from_bits(0));
+    let protocol = Cxl68UnitKind::Protocol(FlitHeader::from_bits(0));
     for rollover in 0..=16 {
         let found = check::intent(&protocol, rollover).map(|v| v.rule);
         assert_eq!(found, (rollover > 3).then_some("CXL68-PCK-04"), "{rollover} owed");
@@ -243,7 +243,7 @@ fn cxl68_pck_04_n() {
     // On the wire such a flit is four chunks: its messages are lost and its bytes are data.
     let lost = Flit::new(Dir::Down).with(0, "H5", &[(0, legal(Class::M2sReq, 2))]).unit();
     let read = read(Dir::Down, &[owing(4), vec![lost]].concat());
-    assert_eq!(read.decoded[1].kind, Kind::AllData);
+    assert_eq!(read.decoded[1].kind, Cxl68UnitKind::AllData);
     assert_ne!(read.delivered[0].data.map(|d| d.bytes), message(Class::M2sRwd, 1).data.map(|d| d.bytes));
     assert!(of_class(&read.delivered, Class::M2sReq).is_empty());
 }
@@ -283,7 +283,7 @@ fn cxl68_pck_05_p() {
         let Packed::Protocol(header, slots) = packed else { return };
         flits += 1;
         let format = slot::format(Revision::V2_0, dir, 0, header.slot0).expect("a listed code");
-        assert!(format.is_header() && format.content != Content::Data);
+        assert!(format.is_header() && format.content != SlotContent::Data);
         // Slot 0 holds messages of its format or nothing, never a chunk.
         assert_eq!(slots[0] & format.reserved_bits(), 0);
         let used = format.places().iter().any(|p| p.is_valid(slots[0]));
@@ -295,15 +295,15 @@ fn cxl68_pck_05_p() {
 #[test]
 fn cxl68_pck_05_n() {
     for dir in Dir::ALL {
-        assert!(slot::formats(Revision::V2_0, dir, 0).iter().all(|f| f.name != "G0" && f.content != Content::Data));
+        assert!(slot::formats(Revision::V2_0, dir, 0).iter().all(|f| f.name != "G0" && f.content != SlotContent::Data));
         // Code 0 in slot 0 is H0; with chunks owed a receiver still reads messages there, so data put there is lost.
         let class = if dir == Dir::Down { Class::M2sRwd } else { Class::S2mDrs };
         let (format, chunk) = (if dir == Dir::Down { "H4" } else { "H3" }, u128::MAX << 64);
         let first = Flit::new(dir).sized(true, false).with(0, format, &[(0, legal(class, 1))]);
         let forced = Flit::new(dir).chunk(0, chunk);
         let read = read(dir, &[first.unit(), forced.unit()]);
-        assert!(matches!(read.decoded[1].roles[0], Role::Format(f) if f.name == "H0"));
-        assert_eq!(read.decoded[1].roles[1], Role::Data);
+        assert!(matches!(read.decoded[1].roles[0], Cxl68SlotRole::Format(f) if f.name == "H0"));
+        assert_eq!(read.decoded[1].roles[1], Cxl68SlotRole::Data);
         assert_eq!(&read.delivered.last().expect("complete").data.expect("data").bytes[48..], &[0; 16]);
     }
 }
@@ -323,7 +323,7 @@ fn cxl68_pck_06_p() {
             read.assert_legal();
             let last = read.decoded.last().expect("read");
             for n in 1..4 {
-                let is_data = last.roles[n] == Role::Data;
+                let is_data = last.roles[n] == Cxl68SlotRole::Data;
                 assert_eq!(is_data, n <= older || n > k, "{older} owed, header in slot {k}, slot {n}");
             }
             let own = 3 - k.max(older);
@@ -344,10 +344,10 @@ fn cxl68_pck_06_n() {
 }
 
 /// Chunks of a stream in the order of the wire.
-fn chunks(dir: Dir, units: &[Unit]) -> Vec<u128> {
+fn chunks(dir: Dir, units: &[Cxl68Unit]) -> Vec<u128> {
     let read = read(dir, units);
     let slots = read.decoded.iter().flat_map(|d| {
-        let is_chunk = |n: &usize| matches!(d.roles[*n], Role::Data | Role::ByteEnables);
+        let is_chunk = |n: &usize| matches!(d.roles[*n], Cxl68SlotRole::Data | Cxl68SlotRole::ByteEnables);
         (0..4).filter(is_chunk).map(|n| d.unit.slot(n)).collect::<Vec<_>>()
     });
     slots.collect()
@@ -370,16 +370,16 @@ fn cxl68_pck_07_p() {
 }
 
 /// The same stream with its chunks in another order.
-fn reordered(dir: Dir, units: &[Unit], order: impl Fn(&mut Vec<u128>)) -> Vec<Unit> {
+fn reordered(dir: Dir, units: &[Cxl68Unit], order: impl Fn(&mut Vec<u128>)) -> Vec<Cxl68Unit> {
     let mut all = chunks(dir, units);
     order(&mut all);
     let mut next = all.into_iter();
-    let mut moved = |d: &Decoded| {
+    let mut moved = |d: &Cxl68DecodedUnit| {
         let slots = std::array::from_fn(|n| match d.roles[n] {
-            Role::Data | Role::ByteEnables => next.next().expect("as many chunks as before"),
+            Cxl68SlotRole::Data | Cxl68SlotRole::ByteEnables => next.next().expect("as many chunks as before"),
             _ => d.unit.slot(n),
         });
-        Unit::from_slots(d.unit.pid(), &slots)
+        Cxl68Unit::from_slots(d.unit.pid(), &slots)
     };
     read(dir, units).decoded.iter().map(&mut moved).collect()
 }
@@ -406,10 +406,10 @@ fn cxl68_pck_08_p() {
         // Four headers in slot 3 owe 16 chunks: four all-data flits, then the next flit is free.
         let four: Vec<_> = (0..4).map(|n| (n, legal(class, n as u16))).collect();
         let first = Flit::new(dir).sized(true, false).with(3, "G3", &four).unit();
-        let run: Vec<Unit> = (0..4).map(|n| all_data([n, n, n, n])).collect();
+        let run: Vec<Cxl68Unit> = (0..4).map(|n| all_data([n, n, n, n])).collect();
         let read = read(dir, &[vec![first], run, vec![Flit::new(dir).unit()]].concat());
         read.assert_legal();
-        let kinds: Vec<bool> = read.decoded.iter().map(|d| d.kind == Kind::AllData).collect();
+        let kinds: Vec<bool> = read.decoded.iter().map(|d| d.kind == Cxl68UnitKind::AllData).collect();
         assert_eq!(kinds, [false, true, true, true, true, false]);
     }
     let (mut run, mut longest) = (0, 0);
@@ -423,7 +423,7 @@ fn cxl68_pck_08_p() {
 #[test]
 fn cxl68_pck_08_n() {
     // A fifth all-data flit with nothing owed.
-    assert_eq!(check::intent(&Kind::AllData, 0).map(|v| v.rule), Some("CXL68-FLT-02"));
+    assert_eq!(check::intent(&Cxl68UnitKind::AllData, 0).map(|v| v.rule), Some("CXL68-FLT-02"));
     // More than 16 chunks owed make a fifth all-data flit due; only headers that break another rule owe that much.
     let four: Vec<_> = (0..4).map(|k| (k, legal(Class::D2hData, k as u16))).collect();
     let flit = Flit::new(Dir::Up).with(3, "G3", &four);
@@ -462,11 +462,11 @@ fn cxl68_pck_09_n() {
 }
 
 /// One flit in a line: format and valid messages of each slot; `D` data, `B` byte enables, `-` empty.
-fn picture(dir: Dir, config: Cxl68Config, units: &[Unit]) -> String {
+fn picture(dir: Dir, config: Cxl68Config, units: &[Cxl68Unit]) -> String {
     let mut out = String::new();
     for decoded in read_as(dir, config, units).decoded {
         let size = match decoded.kind {
-            Kind::Protocol(h) => format!("Sz{} BE{}", u8::from(h.sz), u8::from(h.be)),
+            Cxl68UnitKind::Protocol(h) => format!("Sz{} BE{}", u8::from(h.sz), u8::from(h.be)),
             _ => "all-data".into(),
         };
         let slots: Vec<String> = decoded
@@ -474,9 +474,9 @@ fn picture(dir: Dir, config: Cxl68Config, units: &[Unit]) -> String {
             .iter()
             .enumerate()
             .map(|(n, role)| match role {
-                Role::Data => "D".into(),
-                Role::ByteEnables => "B".into(),
-                Role::Format(f) => {
+                Cxl68SlotRole::Data => "D".into(),
+                Cxl68SlotRole::ByteEnables => "B".into(),
+                Cxl68SlotRole::Format(f) => {
                     let valid = f.places().iter().filter(|p| p.is_valid(decoded.unit.slot(n)));
                     let names: Vec<&str> = valid.map(|p| &p.class.def().name[6..]).collect();
                     if names.is_empty() { "-".into() } else { format!("{}({})", f.name, names.join(" ")) }
@@ -490,7 +490,7 @@ fn picture(dir: Dir, config: Cxl68Config, units: &[Unit]) -> String {
 }
 
 /// 20 mixes: name, direction, how many of which class wait (`+be` with byte enables, `32` half a line).
-fn mixes() -> Vec<(&'static str, Dir, Vec<Message>)> {
+fn mixes() -> Vec<(&'static str, Dir, Vec<Cxl68Message>)> {
     use Class::*;
     let n = |class: Class, count: u16| (0..count).map(move |k| message(class, k)).collect::<Vec<_>>();
     let be =
@@ -576,7 +576,7 @@ fn cxl68_pck_11_p() {
             let mut sent = Vec::new();
             for n in 0..4 {
                 if sent.len() < 2 && random.one_in(2) {
-                    let m = Message::new(class, legal(class, 16 * round + n));
+                    let m = Cxl68Message::new(class, legal(class, 16 * round + n));
                     flit = flit.with(n.into(), if n == 0 { h } else { g }, &[(0, m.bits)]);
                     sent.push(m);
                 } else {
@@ -668,7 +668,7 @@ const MDH: [(Dir, usize, &str, Class, usize); 6] = [
     (Dir::Up, 1, "G6", Class::S2mDrs, 3),
 ];
 
-fn mdh_flit(row: (Dir, usize, &str, Class, usize), headers: usize, sz: bool, be: bool) -> Unit {
+fn mdh_flit(row: (Dir, usize, &str, Class, usize), headers: usize, sz: bool, be: bool) -> Cxl68Unit {
     let (dir, n, format, class, _) = row;
     let messages: Vec<_> = (0..headers).map(|k| (k, legal(class, k as u16))).collect();
     Flit::new(dir).sized(sz, be).with(n, format, &messages).unit()
@@ -749,7 +749,7 @@ fn cxl68_pck_14_n() {
 #[test]
 fn cxl68_pck_15_n() {
     for name in Control::NAMES {
-        let control = Kind::Control(Control::by_name(name).expect("listed"));
+        let control = Cxl68UnitKind::Control(Control::by_name(name).expect("listed"));
         for rollover in 0..=16 {
             let found = check::intent(&control, rollover).map(|v| v.rule);
             assert_eq!(found, (rollover > 3).then_some("CXL68-PCK-15"), "{name} with {rollover} owed");
@@ -758,7 +758,7 @@ fn cxl68_pck_15_n() {
     // Injected all the same, it is four chunks to the receiver, and the data is wrong.
     let llcrd = control(&Control::by_name("LLCRD.Acknowledge").expect("listed"));
     let read = read(Dir::Down, &[owing(4), vec![llcrd]].concat());
-    assert_eq!(read.decoded[1].kind, Kind::AllData);
+    assert_eq!(read.decoded[1].kind, Cxl68UnitKind::AllData);
     assert_eq!(&read.delivered[0].data.expect("data").bytes, llcrd.payload());
 }
 

@@ -5,8 +5,8 @@ use bitvec::prelude::*;
 use scalepool_oracle::cxl68_slots::{self as oracle_slots, CHUNK, MAC, SlotOracle};
 use scalepool_protocols::cxl::cxl68::config::Revision;
 use scalepool_protocols::cxl::cxl68::message::{Class, S2mNdr};
-use scalepool_protocols::cxl::cxl68::slot::{self, Content, SlotFormat};
-use scalepool_protocols::cxl::cxl68::stream::{Role, Size};
+use scalepool_protocols::cxl::cxl68::slot::{self, SlotContent, SlotFormat};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68SlotRole, Size};
 use scalepool_protocols::wire::{At, Wire};
 
 fn bits_of(value: u128, width: usize) -> BitVec<u8, Lsb0> {
@@ -34,9 +34,9 @@ fn places_p(dir: Dir, n: usize) {
         assert_eq!((format.name, format.code, format.mdh), (oracle.name, oracle.code, oracle.mdh));
         assert_eq!(format.is_header(), n == 0);
         match format.content {
-            Content::Data => assert_eq!((oracle.places.len(), oracle.places[0].message), (1, CHUNK)),
-            Content::Mac => assert_eq!((oracle.places.len(), oracle.places[0].message), (1, MAC)),
-            Content::Messages(places) => {
+            SlotContent::Data => assert_eq!((oracle.places.len(), oracle.places[0].message), (1, CHUNK)),
+            SlotContent::Mac => assert_eq!((oracle.places.len(), oracle.places[0].message), (1, MAC)),
+            SlotContent::Messages(places) => {
                 assert_eq!(places.len(), oracle.places.len(), "{}", format.name);
                 for (k, (place, theirs)) in places.iter().zip(oracle.places).enumerate() {
                     let def = place.class.def();
@@ -118,7 +118,7 @@ fn cxl68_slt_01_p() {
                 assert_eq!(flit.header.slot(n), code);
                 let read = judge(dir, flit.unit());
                 read.assert_clean();
-                assert!(matches!(read.decoded[0].roles[n], Role::Format(f) if f.name == found.name));
+                assert!(matches!(read.decoded[0].roles[n], Cxl68SlotRole::Format(f) if f.name == found.name));
             }
         }
     }
@@ -142,7 +142,7 @@ fn cxl68_slt_01_n() {
                 assert_eq!(read.violations()[0].found, format!("{code:#x}"));
                 // The byte of the unit that holds the lowest bit of the code.
                 assert_eq!(read.violations()[0].at, At::Byte(2 + (5 + 3 * n) / 8));
-                assert!(matches!(read.decoded[0].roles[n], Role::Reserved(c) if c == code));
+                assert!(matches!(read.decoded[0].roles[n], Cxl68SlotRole::Reserved(c) if c == code));
                 assert!(read.delivered.is_empty());
                 assert_eq!(read.decoded[0].unit, flit.unit());
             }
@@ -319,7 +319,7 @@ fn cxl68_slt_10_p() {
             .decoded
             .iter()
             .enumerate()
-            .find_map(|(at, d)| d.roles.iter().position(|r| *r == Role::ByteEnables).map(|n| (at, n)))
+            .find_map(|(at, d)| d.roles.iter().position(|r| *r == Cxl68SlotRole::ByteEnables).map(|n| (at, n)))
             .expect("a byte-enable chunk");
         assert_eq!(units[at].slot(n), u128::from(enables), "bits 63:0, in natural position, the rest 0");
         let data = read.delivered[0].data.expect("data");

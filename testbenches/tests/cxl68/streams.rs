@@ -7,8 +7,8 @@ use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
-use scalepool_protocols::cxl::cxl68::stream::{Kind, Message, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Cxl68UnitKind, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_testbenches::legal::{Random, classes, legal_message};
 
 /// A message to be, and the flits to pack before the next one comes.
@@ -29,14 +29,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-fn sent(dir: Dir, step: &Step) -> Message {
+fn sent(dir: Dir, step: &Step) -> Cxl68Message {
     let class = classes(dir).nth(step.class).expect("five classes a direction");
     let line = std::array::from_fn(|k| (step.line_seed.rotate_left(k as u32) ^ k as u64) as u8);
     legal_message(class, step.raw, step.shape, line, step.enables)
 }
 
 /// Packs the steps with so many credits a class that come back with every flit.
-fn flits(dir: Dir, config: Cxl68Config, steps: &[Step], credits_a_flit: u16) -> (Vec<Message>, Vec<Unit>) {
+fn flits(dir: Dir, config: Cxl68Config, steps: &[Step], credits_a_flit: u16) -> (Vec<Cxl68Message>, Vec<Cxl68Unit>) {
     let mut packer = Packer::new(dir, config);
     let (mut messages, mut units) = (Vec::new(), Vec::new());
     let mut one = |packer: &mut Packer| match unit_of(&packer.pack(&mut [credits_a_flit; 10], 4)) {
@@ -56,7 +56,12 @@ fn flits(dir: Dir, config: Cxl68Config, steps: &[Step], credits_a_flit: u16) -> 
 }
 
 /// Reads a stream with codec and oracle flit by flit, and compares all that both say.
-fn same_stream(dir: Dir, config: Cxl68Config, messages: &[Message], units: &[Unit]) -> Result<(), TestCaseError> {
+fn same_stream(
+    dir: Dir,
+    config: Cxl68Config,
+    messages: &[Cxl68Message],
+    units: &[Cxl68Unit],
+) -> Result<(), TestCaseError> {
     let mut checker = StreamChecker::new(oracle_dir(dir), config.mdh);
     let read = read_as(dir, config, units);
     let mut arrived: Vec<(&'static str, u128)> = Vec::new();
@@ -65,8 +70,8 @@ fn same_stream(dir: Dir, config: Cxl68Config, messages: &[Message], units: &[Uni
         prop_assert!(findings.violations.is_empty() && findings.lints.is_empty(), "{findings:?}");
         let facts = checker.flit(&unit.0).map_err(TestCaseError::fail)?;
         let kind = match decoded.kind {
-            Kind::Protocol(_) => FlitKind::Protocol,
-            Kind::AllData => FlitKind::AllData,
+            Cxl68UnitKind::Protocol(_) => FlitKind::Protocol,
+            Cxl68UnitKind::AllData => FlitKind::AllData,
             other => return Err(TestCaseError::fail(format!("a packer sends no {other:?}"))),
         };
         prop_assert_eq!(facts.kind, kind);
@@ -202,7 +207,7 @@ fn verdicts_on_random_flits_agree() {
                 *slot &= random.wide();
             }
         }
-        let unit = Unit::from_slots(pid::CACHEMEM, &slots);
+        let unit = Cxl68Unit::from_slots(pid::CACHEMEM, &slots);
         let read = read_as(dir, config, &[unit]);
         let broken: Vec<_> = read.rules().into_iter().filter(|r| is_structural(r)).collect();
         let verdict = oracle(dir, mdh, &[unit]);

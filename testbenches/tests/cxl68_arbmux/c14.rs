@@ -3,25 +3,25 @@
 use crate::cxl68_arbmux::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS, Rig, config, kind};
 use crate::cxl68_arbmux::rules::shares;
 use scalepool::link::arbmux::cxl68::almp::{self, Says};
-use scalepool::link::arbmux::cxl68::{ArbMuxConfig, Entry};
-use scalepool::link::arbmux::{Ask, Instance, Level, State};
+use scalepool::link::arbmux::cxl68::{ArbMuxConfig, PhysicalLinkEntry};
+use scalepool::link::arbmux::{ArbMuxInstance, Ask, L1Level, State};
 use scalepool::link::cxl68::Severity;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::pid::{Enabled, PidKind};
 
-const L1: State = State::L1(Level::L1_0);
-const ASK_L1: Ask = Ask::L1(Level::L1_0);
+const L1: State = State::L1(L1Level::L1_0);
+const ASK_L1: Ask = Ask::L1(L1Level::L1_0);
 
 fn of(rig: &Rig, dir: Dir) -> Vec<Says> {
-    rig.almps(Instance::Io).into_iter().filter(|a| a.0 == dir).map(|a| a.1).collect()
+    rig.almps(ArbMuxInstance::Io).into_iter().filter(|a| a.0 == dir).map(|a| a.1).collect()
 }
 
 #[test]
 fn c14_5_1() {
     let mut rig = Rig::active();
     assert_eq!(rig.log[0].1, Dir::Down, "the first ALMP");
-    for instance in Instance::ALL {
+    for instance in ArbMuxInstance::ALL {
         for dir in Dir::ALL {
             let mut said: Vec<Says> = rig.almps(instance).into_iter().filter(|a| a.0 == dir).map(|a| a.1).collect();
             said.sort();
@@ -29,10 +29,9 @@ fn c14_5_1() {
         }
     }
     for dir in Dir::ALL {
-        let status = rig
-            .log
-            .iter()
-            .position(|u| u.1 != dir && almp::read(&u.2) == Some((Instance::Cachemem, Says::Status(State::Active))));
+        let status = rig.log.iter().position(|u| {
+            u.1 != dir && almp::read(&u.2) == Some((ArbMuxInstance::Cachemem, Says::Status(State::Active)))
+        });
         let payload = rig.log.iter().position(|u| u.1 == dir && kind(&u.2) == PidKind::Cachemem);
         assert!(status.is_some() && status < payload, "payload after the peer's Status");
     }
@@ -57,7 +56,7 @@ fn c14_5_2() {
 #[test]
 fn c14_5_3() {
     // Each link layer alone.
-    for instance in Instance::ALL {
+    for instance in ArbMuxInstance::ALL {
         let mut rig = Rig::active();
         rig.ask_both(instance, Some(ASK_L1));
         rig.run(300);
@@ -70,12 +69,12 @@ fn c14_5_3() {
     // Both.
     let mut rig = Rig::active();
     rig.log.clear();
-    for instance in Instance::ALL {
+    for instance in ArbMuxInstance::ALL {
         rig.ask_both(instance, Some(ASK_L1));
     }
     rig.run(60);
     assert_eq!(rig.phy, Phy::Sleeps(L1));
-    for instance in Instance::ALL {
+    for instance in ArbMuxInstance::ALL {
         assert_eq!(rig.almps(instance), [(Dir::Up, Says::Request(ASK_L1)), (Dir::Down, Says::Status(L1))]);
     }
     let sent = rig.log.len();
@@ -88,10 +87,10 @@ fn c14_5_3() {
 
 #[test]
 fn c14_5_4() {
-    for (a, b) in [(Level::L1_0, Level::L1_2), (Level::L1_3, Level::L1_1)] {
+    for (a, b) in [(L1Level::L1_0, L1Level::L1_2), (L1Level::L1_3, L1Level::L1_1)] {
         let mut rig = Rig::active();
-        rig.ask_both(Instance::Io, Some(Ask::L1(a)));
-        rig.ask_both(Instance::Cachemem, Some(Ask::L1(b)));
+        rig.ask_both(ArbMuxInstance::Io, Some(Ask::L1(a)));
+        rig.ask_both(ArbMuxInstance::Cachemem, Some(Ask::L1(b)));
         rig.run(100);
         rig.assert_states(State::L1(a), State::L1(b));
         assert_eq!(rig.slept, [State::L1(a.min(b))]);
@@ -104,11 +103,11 @@ fn c14_5_4() {
 fn c14_5_5() {
     let mut rig = Rig::active();
     rig.log.clear();
-    for instance in Instance::ALL {
+    for instance in ArbMuxInstance::ALL {
         rig.ask_both(instance, Some(Ask::L2));
     }
     rig.run(100);
-    for instance in Instance::ALL {
+    for instance in ArbMuxInstance::ALL {
         assert_eq!(rig.almps(instance), [(Dir::Up, Says::Request(Ask::L2)), (Dir::Down, Says::Status(State::L2))]);
     }
     rig.assert_states(State::L2, State::L2);
@@ -119,9 +118,9 @@ fn c14_5_5() {
 #[test]
 fn c14_5_6() {
     for wakes in Dir::ALL {
-        for instance in Instance::ALL {
+        for instance in ArbMuxInstance::ALL {
             let mut rig = Rig::active();
-            for each in Instance::ALL {
+            for each in ArbMuxInstance::ALL {
                 rig.ask_both(each, Some(ASK_L1));
             }
             rig.run(100);
@@ -142,11 +141,11 @@ fn c14_5_6() {
     }
     // And traffic goes on.
     let mut rig = Rig::active();
-    for each in Instance::ALL {
+    for each in ArbMuxInstance::ALL {
         rig.ask_both(each, Some(ASK_L1));
     }
     rig.run(100);
-    for each in Instance::ALL {
+    for each in ArbMuxInstance::ALL {
         rig.device.ask(each, Some(Ask::Active));
     }
     rig.run(300);
@@ -156,17 +155,17 @@ fn c14_5_6() {
 
 #[test]
 fn c14_5_8() {
-    let asks = [(None, State::Active), (Some(ASK_L1), L1), (Some(Ask::L1(Level::L1_2)), State::L1(Level::L1_2))];
+    let asks = [(None, State::Active), (Some(ASK_L1), L1), (Some(Ask::L1(L1Level::L1_2)), State::L1(L1Level::L1_2))];
     for (ask, state) in asks.into_iter().chain([(Some(Ask::L2), State::L2)]) {
         let mut rig = Rig::active();
-        rig.ask_both(Instance::Io, ask);
+        rig.ask_both(ArbMuxInstance::Io, ask);
         rig.run(100);
         rig.log.clear();
         rig.train();
         rig.run(200);
         for dir in Dir::ALL {
             assert_eq!(of(&rig, dir), [Says::Status(state)]);
-            assert_eq!(rig.state(dir, Instance::Io), state);
+            assert_eq!(rig.state(dir, ArbMuxInstance::Io), state);
         }
         rig.assert_no_events();
     }
@@ -176,14 +175,14 @@ fn c14_5_8() {
     rig.train();
     rig.run(200);
     assert_eq!(
-        rig.almps(Instance::Io),
+        rig.almps(ArbMuxInstance::Io),
         [(Dir::Down, Says::Status(State::Reset)), (Dir::Up, Says::Status(State::Reset))]
     );
     rig.assert_no_events();
     let mut rig = Rig::active();
-    rig.ask_both(Instance::Io, Some(ASK_L1));
+    rig.ask_both(ArbMuxInstance::Io, Some(ASK_L1));
     rig.run(100);
-    rig.host.ask(Instance::Io, Some(Ask::Active));
+    rig.host.ask(ArbMuxInstance::Io, Some(Ask::Active));
     rig.run(LATENCY_FLITS + 2);
     rig.assert_states(State::Retrain, State::Active);
     rig.log.clear();
@@ -191,7 +190,7 @@ fn c14_5_8() {
     rig.run(300);
     for dir in Dir::ALL {
         assert_eq!(of(&rig, dir)[0], Says::Status(State::Retrain));
-        assert_eq!(rig.state(dir, Instance::Io), State::Active);
+        assert_eq!(rig.state(dir, ArbMuxInstance::Io), State::Active);
     }
     rig.assert_no_events();
 }
@@ -215,7 +214,7 @@ fn c14_5_9_1() {
 fn c14_5_9_2() {
     let mut rig = Rig::active();
     rig.log.clear();
-    rig.device.ask(Instance::Io, Some(ASK_L1));
+    rig.device.ask(ArbMuxInstance::Io, Some(ASK_L1));
     rig.run(PATIENCE_FLITS / 2);
     rig.send_io(Dir::Up, 1);
     rig.run(10);
@@ -233,7 +232,7 @@ fn c14_5_9_2() {
 fn c14_5_9_3() {
     for dir in Dir::ALL {
         let mut rig = Rig::active();
-        rig.inject(dir, Instance::Io, Says::Status(State::Active));
+        rig.inject(dir, ArbMuxInstance::Io, Says::Status(State::Active));
         rig.run(200);
         assert_eq!(rig.trainings, 1);
         rig.assert_states(State::Active, State::Active);
@@ -268,7 +267,7 @@ fn c14_5_9_5() {
         let mut rig = Rig::active();
         // One side trains, the other one does not see it: its peer's Status comes without a Request.
         rig.port(dir).phy_down();
-        rig.port(dir).phy_up(Entry::Recovery);
+        rig.port(dir).phy_up(PhysicalLinkEntry::Recovery);
         rig.run(LATENCY_FLITS + 2);
         assert!(rig.saw(dir.opposite(), "CXL68-VLS-08", Severity::Retrain));
         assert_eq!(rig.trainings, 1);

@@ -6,21 +6,21 @@
 
 use scalepool::kernel::Rng;
 use scalepool::link::arbmux::cxl68::almp::{self, Says};
-use scalepool::link::arbmux::cxl68::table::{Move, check_move};
-use scalepool::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, Entry, IoQueue, Mutant};
-use scalepool::link::arbmux::{Ask, Instance, State};
+use scalepool::link::arbmux::cxl68::table::{Vlsm68Move, check_move};
+use scalepool::link::arbmux::cxl68::{ArbMux, ArbMux68Mutant, ArbMuxConfig, IoQueue, PhysicalLinkEntry};
+use scalepool::link::arbmux::{ArbMuxInstance, Ask, State};
 use scalepool::link::cxl68::fault::{Fault, FaultyWire};
-use scalepool::link::cxl68::{End, EndConfig, Event, Severity};
+use scalepool::link::cxl68::{Cxl68End, EndConfig, LinkEvent, Severity};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq, S2mNdr};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
-use scalepool_protocols::cxl::cxl68::stream::Message;
-use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, Unit};
+use scalepool_protocols::cxl::cxl68::stream::Cxl68Message;
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, PAYLOAD_BYTES};
 use scalepool_protocols::wire::Wire;
 use std::collections::VecDeque;
 
-pub type Port = ArbMux<IoQueue, End>;
+pub type Port = ArbMux<IoQueue, Cxl68End>;
 
 /// Flit clocks that a unit is under way.
 pub const LATENCY_FLITS: u64 = 12;
@@ -34,7 +34,7 @@ pub const PATIENCE_FLITS: u64 = 100;
 pub enum Phy {
     L0,
     Sleeps(State),
-    Trains { until: u64, entry: Entry },
+    Trains { until: u64, entry: PhysicalLinkEntry },
 }
 
 pub struct Rig {
@@ -44,13 +44,13 @@ pub struct Rig {
     pub now: u64,
     pub trainings: u64,
     /// Every unit sent: flit clock, direction, unit.
-    pub log: Vec<(u64, Dir, Unit)>,
-    pub events: Vec<(Dir, Event)>,
-    pub moves: Vec<(Dir, Instance, Move)>,
+    pub log: Vec<(u64, Dir, Cxl68Unit)>,
+    pub events: Vec<(Dir, LinkEvent)>,
+    pub moves: Vec<(Dir, ArbMuxInstance, Vlsm68Move)>,
     /// Levels of sleep that the physical layer has entered.
     pub slept: Vec<State>,
     wires: [FaultyWire; 2],
-    in_flight: [VecDeque<(u64, Unit)>; 2],
+    in_flight: [VecDeque<(u64, Cxl68Unit)>; 2],
     io_sent: [u64; 2],
 }
 
@@ -68,17 +68,17 @@ fn wire(faults: Vec<Fault>) -> FaultyWire {
 }
 
 /// A CXL.io unit with a number.
-pub fn io_unit(number: u64) -> Unit {
+pub fn io_unit(number: u64) -> Cxl68Unit {
     let mut payload = [0; PAYLOAD_BYTES];
     payload[..8].copy_from_slice(&number.to_le_bytes());
-    Unit::plain(pid::IO, &payload)
+    Cxl68Unit::plain(pid::IO, &payload)
 }
 
-pub fn number_of(unit: &Unit) -> u64 {
+pub fn number_of(unit: &Cxl68Unit) -> u64 {
     u64::from_le_bytes(unit.payload()[..8].try_into().expect("8 bytes"))
 }
 
-pub fn kind(unit: &Unit) -> PidKind {
+pub fn kind(unit: &Cxl68Unit) -> PidKind {
     pid::receive(unit.pid(), Enabled::ALL).accept.expect("a unit of ours").kind
 }
 
@@ -91,12 +91,12 @@ impl Rig {
         let end = |c: &ArbMuxConfig| {
             let mut end = EndConfig::mem(c.dir, c.link, 512);
             end.enabled = c.enabled;
-            End::new(end).expect("a legal configuration")
+            Cxl68End::new(end).expect("a legal configuration")
         };
         Rig {
             host: ArbMux::new(host, IoQueue::default(), end(&host)),
             device: ArbMux::new(device, IoQueue::default(), end(&device)),
-            phy: Phy::Trains { until: 1, entry: Entry::First },
+            phy: Phy::Trains { until: 1, entry: PhysicalLinkEntry::First },
             now: 0,
             trainings: 0,
             log: Vec::new(),
@@ -113,15 +113,15 @@ impl Rig {
         Rig::with(config(Dir::Down), config(Dir::Up))
     }
 
-    pub fn mutant(mutant: Mutant) -> Rig {
+    pub fn mutant(mutant: ArbMux68Mutant) -> Rig {
         Rig::with(config(Dir::Down), ArbMuxConfig { mutant: Some(mutant), ..config(Dir::Up) })
     }
 
     /// A link that is Active for both protocols and whose link layers are up.
     pub fn active() -> Rig {
         let mut rig = Rig::new();
-        rig.ask_both(Instance::Io, Some(Ask::Active));
-        rig.ask_both(Instance::Cachemem, Some(Ask::Active));
+        rig.ask_both(ArbMuxInstance::Io, Some(Ask::Active));
+        rig.ask_both(ArbMuxInstance::Cachemem, Some(Ask::Active));
         rig.run(300);
         rig.assert_states(State::Active, State::Active);
         assert!(rig.host.cachemem.is_up() && rig.device.cachemem.is_up());
@@ -136,12 +136,12 @@ impl Rig {
         }
     }
 
-    pub fn ask_both(&mut self, instance: Instance, ask: Option<Ask>) {
+    pub fn ask_both(&mut self, instance: ArbMuxInstance, ask: Option<Ask>) {
         self.host.ask(instance, ask);
         self.device.ask(instance, ask);
     }
 
-    pub fn state(&mut self, dir: Dir, instance: Instance) -> State {
+    pub fn state(&mut self, dir: Dir, instance: ArbMuxInstance) -> State {
         self.port(dir).vlsm(instance).state()
     }
 
@@ -151,11 +151,11 @@ impl Rig {
     }
 
     /// An ALMP that the port of a direction did not send arrives at its peer at once.
-    pub fn inject(&mut self, dir: Dir, instance: Instance, says: Says) {
+    pub fn inject(&mut self, dir: Dir, instance: ArbMuxInstance, says: Says) {
         self.inject_unit(dir, &almp::unit(instance, says));
     }
 
-    pub fn inject_unit(&mut self, dir: Dir, unit: &Unit) {
+    pub fn inject_unit(&mut self, dir: Dir, unit: &Cxl68Unit) {
         let now = self.now;
         self.port(dir.opposite()).receive(unit, now);
         self.collect();
@@ -163,7 +163,7 @@ impl Rig {
 
     /// Recovery of both ports.
     pub fn train(&mut self) {
-        self.down(Phy::Trains { until: self.now + RETRAIN_FLITS, entry: Entry::Recovery });
+        self.down(Phy::Trains { until: self.now + RETRAIN_FLITS, entry: PhysicalLinkEntry::Recovery });
         self.trainings += 1;
     }
 
@@ -218,7 +218,7 @@ impl Rig {
                 self.slept.push(asked[0]);
             }
             Phy::Sleeps(level) if asked.contains(&State::Active) => {
-                let entry = if level == State::L2 { Entry::First } else { Entry::Recovery };
+                let entry = if level == State::L2 { PhysicalLinkEntry::First } else { PhysicalLinkEntry::Recovery };
                 self.phy = Phy::Trains { until: self.now + RETRAIN_FLITS, entry };
             }
             _ => (),
@@ -249,8 +249,8 @@ impl Rig {
     /// A message of CXL.mem queued at a port.
     pub fn send_mem(&mut self, dir: Dir, tag: u16) {
         let message = match dir {
-            Dir::Down => Message::new(Class::M2sReq, M2sReq { tag, ..M2sReq::default() }.to_bits().expect("fits")),
-            Dir::Up => Message::new(Class::S2mNdr, S2mNdr { tag, ..S2mNdr::default() }.to_bits().expect("fits")),
+            Dir::Down => Cxl68Message::new(Class::M2sReq, M2sReq { tag, ..M2sReq::default() }.to_bits().expect("fits")),
+            Dir::Up => Cxl68Message::new(Class::S2mNdr, S2mNdr { tag, ..S2mNdr::default() }.to_bits().expect("fits")),
         };
         self.port(dir).cachemem.send(message).expect("a legal message");
     }
@@ -278,8 +278,8 @@ impl Rig {
 
     pub fn assert_states(&mut self, io: State, cachemem: State) {
         for dir in Dir::ALL {
-            assert_eq!(self.state(dir, Instance::Io), io, "CXL.io {dir:?}");
-            assert_eq!(self.state(dir, Instance::Cachemem), cachemem, "CXL.cachemem {dir:?}");
+            assert_eq!(self.state(dir, ArbMuxInstance::Io), io, "CXL.io {dir:?}");
+            assert_eq!(self.state(dir, ArbMuxInstance::Cachemem), cachemem, "CXL.cachemem {dir:?}");
         }
     }
 
@@ -306,8 +306,8 @@ impl Rig {
     }
 
     /// ALMPs of the log for an instance: direction and content.
-    pub fn almps(&self, instance: Instance) -> Vec<(Dir, Says)> {
-        let of = |&(_, dir, ref unit): &(u64, Dir, Unit)| {
+    pub fn almps(&self, instance: ArbMuxInstance) -> Vec<(Dir, Says)> {
+        let of = |&(_, dir, ref unit): &(u64, Dir, Cxl68Unit)| {
             let (i, says) = (kind(unit) == PidKind::Almp).then(|| almp::read(unit).expect("a legal ALMP"))?;
             (i == instance).then_some((dir, says))
         };

@@ -4,30 +4,31 @@ use crate::cxl68_arbmux::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS
 use scalepool::arbiter::{Arbiter, Requests, WeightedRoundRobin};
 use scalepool::link::arbmux::cxl68::almp::{self, Says};
 use scalepool::link::arbmux::cxl68::table::{
-    Cause, Family, Move, RESOLUTION, TRANSITIONS, check_move, check_phy, resolve,
+    Cause, Family, RESOLUTION, TRANSITIONS, Vlsm68Move, check_move, check_phy, resolve,
 };
-use scalepool::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, Entry, IoQueue, Mutant};
-use scalepool::link::arbmux::{Ask, Instance, Level, State};
+use scalepool::link::arbmux::cxl68::{ArbMux, ArbMux68Mutant, ArbMuxConfig, IoQueue, PhysicalLinkEntry};
+use scalepool::link::arbmux::{ArbMuxInstance, Ask, L1Level, State};
 use scalepool::link::cxl68::fault::Fault;
-use scalepool::link::cxl68::{End, EndConfig, Severity};
+use scalepool::link::cxl68::{Cxl68End, EndConfig, Severity};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
 use scalepool_protocols::cxl::cxl68::stream::Unpacker;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
-const L1: State = State::L1(Level::L1_0);
-const ASK_L1: Ask = Ask::L1(Level::L1_0);
+const L1: State = State::L1(L1Level::L1_0);
+const ASK_L1: Ask = Ask::L1(L1Level::L1_0);
 
 /// A port of the device alone, in L0 after recovery with a vLSM of CXL.io that has a snapshot of a state.
-fn recovered(snapshot: State) -> ArbMux<IoQueue, End> {
-    let end = End::new(EndConfig::mem(Dir::Up, Cxl68Config::default(), 8)).expect("legal");
+fn recovered(snapshot: State) -> ArbMux<IoQueue, Cxl68End> {
+    let end = Cxl68End::new(EndConfig::mem(Dir::Up, Cxl68Config::default(), 8)).expect("legal");
     let mut port = ArbMux::new(config(Dir::Up), IoQueue::default(), end);
-    port.phy_up(Entry::First);
-    let says = |port: &mut ArbMux<IoQueue, End>, says| port.receive(&almp::unit(Instance::Io, says), 0);
-    let send = |port: &mut ArbMux<IoQueue, End>| while port.transmit(0).is_some_and(|u| kind(&u) == PidKind::Almp) {};
+    port.phy_up(PhysicalLinkEntry::First);
+    let says = |port: &mut ArbMux<IoQueue, Cxl68End>, says| port.receive(&almp::unit(ArbMuxInstance::Io, says), 0);
+    let send =
+        |port: &mut ArbMux<IoQueue, Cxl68End>| while port.transmit(0).is_some_and(|u| kind(&u) == PidKind::Almp) {};
     if snapshot != State::Reset {
         says(&mut port, Says::Request(Ask::Active));
         send(&mut port);
@@ -41,25 +42,25 @@ fn recovered(snapshot: State) -> ArbMux<IoQueue, End> {
         State::Reset | State::Active => None,
     };
     if let Some(ask) = ask {
-        port.ask(Instance::Io, Some(ask));
+        port.ask(ArbMuxInstance::Io, Some(ask));
         send(&mut port);
         says(&mut port, Says::Status(ask.power_state().expect("a power state")));
     }
     if snapshot == State::Retrain {
         says(&mut port, Says::Request(Ask::Active));
     }
-    assert_eq!(port.vlsm(Instance::Io).state(), snapshot);
+    assert_eq!(port.vlsm(ArbMuxInstance::Io).state(), snapshot);
     assert_eq!(port.take_events(), []);
     port.phy_down();
-    port.phy_up(Entry::Recovery);
+    port.phy_up(PhysicalLinkEntry::Recovery);
     port
 }
 
 #[test]
 fn every_almp_of_ours_is_legal_and_reads_back() {
-    let asks = [Ask::Active, Ask::L2, Ask::Deepest].into_iter().chain(Level::ALL.map(Ask::L1));
+    let asks = [Ask::Active, Ask::L2, Ask::Deepest].into_iter().chain(L1Level::ALL.map(Ask::L1));
     for says in asks.map(Says::Request).chain(State::ALL.map(Says::Status)) {
-        for instance in Instance::ALL {
+        for instance in ArbMuxInstance::ALL {
             let unit = almp::unit(instance, says);
             let decoded = Unpacker::new(Dir::Down, Revision::V2_0, Enabled::ALL).read(&unit);
             assert_eq!(check::unit(&decoded, &Cxl68Config::default()).violations, [], "{says:?}");
@@ -73,7 +74,7 @@ fn any_bytes_are_taken_without_panic() {
     let mut rig = Rig::active();
     let mut rng = scalepool::kernel::Rng::from_seed(7);
     for n in 0..20_000u64 {
-        let mut unit = Unit([0; 68]);
+        let mut unit = Cxl68Unit([0; 68]);
         unit.0.iter_mut().for_each(|b| *b = rng.below(256) as u8);
         if n % 4 != 0 {
             // ALMPs whose copies agree, so that every code is met.
@@ -100,10 +101,16 @@ fn noise_and_changing_wishes_end_in_active() {
             rig.faults(dir, (0..12).map(|_| Fault::Noise { unit: rng.below(600) }).collect());
         }
         for _ in 0..40 {
-            let ask =
-                [None, Some(Ask::Active), Some(ASK_L1), Some(Ask::L1(Level::L1_2)), Some(Ask::L2), Some(Ask::Deepest)];
+            let ask = [
+                None,
+                Some(Ask::Active),
+                Some(ASK_L1),
+                Some(Ask::L1(L1Level::L1_2)),
+                Some(Ask::L2),
+                Some(Ask::Deepest),
+            ];
             let ask = ask[rng.below(6) as usize];
-            let instance = Instance::ALL[rng.below(2) as usize];
+            let instance = ArbMuxInstance::ALL[rng.below(2) as usize];
             match rng.below(3) {
                 0 => rig.ask_both(instance, ask),
                 1 => rig.host.ask(instance, ask),
@@ -115,7 +122,7 @@ fn noise_and_changing_wishes_end_in_active() {
         for dir in Dir::ALL {
             rig.faults(dir, Vec::new());
         }
-        for instance in Instance::ALL {
+        for instance in ArbMuxInstance::ALL {
             rig.ask_both(instance, Some(Ask::Active));
         }
         rig.run(2500);
@@ -139,7 +146,7 @@ fn noise_at_any_unit_of_the_start_is_repaired() {
         for unit in 0..30 {
             let mut rig = Rig::new();
             rig.faults(dir, vec![Fault::Noise { unit }]);
-            for instance in Instance::ALL {
+            for instance in ArbMuxInstance::ALL {
                 rig.ask_both(instance, Some(Ask::Active));
             }
             rig.run(700);
@@ -158,7 +165,7 @@ fn noise_at_any_unit_of_the_start_is_repaired() {
 fn cxl68_vls_01_p() {
     let mut rig = Rig::new();
     rig.send_io(Dir::Down, 5);
-    rig.host.ask(Instance::Io, Some(Ask::Active));
+    rig.host.ask(ArbMuxInstance::Io, Some(Ask::Active));
     let mut seen = [[false; 2]; 2];
     for _ in 0..200 {
         let before = rig.log.len();
@@ -182,7 +189,7 @@ fn cxl68_vls_01_n() {
     let mut rig = Rig::new();
     rig.run(3);
     rig.inject_unit(Dir::Down, &io_unit(0));
-    let cachemem = Unit::from_slots(pid::CACHEMEM, &[0; 4]);
+    let cachemem = Cxl68Unit::from_slots(pid::CACHEMEM, &[0; 4]);
     rig.inject_unit(Dir::Up, &cachemem);
     assert!(rig.saw(Dir::Up, "CXL68-VLS-01", Severity::Protocol));
     assert!(rig.saw(Dir::Down, "CXL68-VLS-01", Severity::Protocol));
@@ -191,9 +198,9 @@ fn cxl68_vls_01_n() {
     rig.assert_states(State::Reset, State::Reset);
     // One half of the handshake is not enough.
     let mut rig = Rig::new();
-    rig.device.ask(Instance::Io, Some(Ask::Active));
+    rig.device.ask(ArbMuxInstance::Io, Some(Ask::Active));
     rig.run(3);
-    rig.inject(Dir::Down, Instance::Io, Says::Request(Ask::Active));
+    rig.inject(Dir::Down, ArbMuxInstance::Io, Says::Request(Ask::Active));
     rig.inject_unit(Dir::Down, &io_unit(0));
     assert!(rig.saw(Dir::Up, "CXL68-VLS-01", Severity::Protocol));
 }
@@ -202,10 +209,10 @@ fn cxl68_vls_01_n() {
 fn cxl68_vls_02_p() {
     // Only the upstream port wants to be Active: it waits for the downstream port, whatever the protocol.
     let mut rig = Rig::new();
-    rig.device.ask(Instance::Io, Some(Ask::Active));
+    rig.device.ask(ArbMuxInstance::Io, Some(Ask::Active));
     rig.run(200);
     assert!(rig.log.is_empty());
-    rig.host.ask(Instance::Cachemem, Some(Ask::Active));
+    rig.host.ask(ArbMuxInstance::Cachemem, Some(Ask::Active));
     rig.run(200);
     let first = rig.log.iter().find(|u| kind(&u.2) == PidKind::Almp).expect("an ALMP");
     assert_eq!(first.1, Dir::Down);
@@ -217,16 +224,16 @@ fn cxl68_vls_02_p() {
 fn cxl68_vls_02_n() {
     let mut rig = Rig::new();
     rig.run(3);
-    rig.inject(Dir::Up, Instance::Io, Says::Request(Ask::Active));
+    rig.inject(Dir::Up, ArbMuxInstance::Io, Says::Request(Ask::Active));
     assert!(rig.saw(Dir::Down, "CXL68-VLS-02", Severity::Protocol));
 }
 
 /// A device that has sent Request{Active} and waits for the answer.
 fn waits_for_active() -> Rig {
     let mut rig = Rig::new();
-    rig.device.ask(Instance::Io, Some(Ask::Active));
-    rig.host.ask(Instance::Cachemem, Some(Ask::Active));
-    while !rig.almps(Instance::Io).contains(&(Dir::Up, Says::Request(Ask::Active))) {
+    rig.device.ask(ArbMuxInstance::Io, Some(Ask::Active));
+    rig.host.ask(ArbMuxInstance::Cachemem, Some(Ask::Active));
+    while !rig.almps(ArbMuxInstance::Io).contains(&(Dir::Up, Says::Request(Ask::Active))) {
         rig.step();
     }
     rig
@@ -237,9 +244,9 @@ fn cxl68_vls_03_p() {
     for with_request in [false, true] {
         let mut rig = waits_for_active();
         if with_request {
-            rig.inject(Dir::Down, Instance::Io, Says::Request(Ask::Active));
+            rig.inject(Dir::Down, ArbMuxInstance::Io, Says::Request(Ask::Active));
         }
-        rig.inject(Dir::Down, Instance::Io, Says::Status(State::Active));
+        rig.inject(Dir::Down, ArbMuxInstance::Io, Says::Status(State::Active));
         assert_eq!(rig.trainings, 0);
         rig.assert_no_events();
     }
@@ -249,7 +256,7 @@ fn cxl68_vls_03_p() {
 fn cxl68_vls_03_n() {
     for wrong in State::ALL.into_iter().filter(|&s| s != State::Active) {
         let mut rig = waits_for_active();
-        rig.inject(Dir::Down, Instance::Io, Says::Status(wrong));
+        rig.inject(Dir::Down, ArbMuxInstance::Io, Says::Status(wrong));
         assert!(rig.saw(Dir::Up, "CXL68-VLS-03", Severity::Retrain), "{wrong:?}");
         rig.run(400);
         assert_eq!(rig.trainings, 1);
@@ -262,24 +269,24 @@ fn cxl68_vls_03_n() {
 fn cxl68_vls_04_p() {
     let mut rig = Rig::active();
     rig.log.clear();
-    rig.ask_both(Instance::Io, Some(ASK_L1));
+    rig.ask_both(ArbMuxInstance::Io, Some(ASK_L1));
     rig.run(60);
     let expected = [(Dir::Up, Says::Request(ASK_L1)), (Dir::Down, Says::Status(L1))];
-    assert_eq!(rig.almps(Instance::Io), expected);
+    assert_eq!(rig.almps(ArbMuxInstance::Io), expected);
     rig.assert_states(L1, State::Active);
     rig.assert_no_events();
     // A deeper state than allowed, and the deepest that is.
     let mut rig = Rig::active();
     rig.log.clear();
-    rig.host.ask(Instance::Io, Some(Ask::L1(Level::L1_1)));
-    rig.device.ask(Instance::Io, Some(Ask::L2));
+    rig.host.ask(ArbMuxInstance::Io, Some(Ask::L1(L1Level::L1_1)));
+    rig.device.ask(ArbMuxInstance::Io, Some(Ask::L2));
     rig.run(60);
-    assert_eq!(rig.almps(Instance::Io), [(Dir::Up, Says::Request(Ask::L2))], "silence");
+    assert_eq!(rig.almps(ArbMuxInstance::Io), [(Dir::Up, Says::Request(Ask::L2))], "silence");
     let mut rig = Rig::active();
-    rig.host.ask(Instance::Io, Some(Ask::L1(Level::L1_1)));
-    rig.device.ask(Instance::Io, Some(Ask::Deepest));
+    rig.host.ask(ArbMuxInstance::Io, Some(Ask::L1(L1Level::L1_1)));
+    rig.device.ask(ArbMuxInstance::Io, Some(Ask::Deepest));
     rig.run(60);
-    rig.assert_states(State::L1(Level::L1_1), State::Active);
+    rig.assert_states(State::L1(L1Level::L1_1), State::Active);
 }
 
 #[test]
@@ -287,15 +294,15 @@ fn cxl68_vls_04_n() {
     for ask in [ASK_L1, Ask::L2, Ask::Deepest] {
         let mut rig = Rig::active();
         rig.log.clear();
-        rig.inject(Dir::Down, Instance::Io, Says::Request(ask));
+        rig.inject(Dir::Down, ArbMuxInstance::Io, Says::Request(ask));
         assert!(rig.saw(Dir::Up, "CXL68-VLS-04", Severity::Protocol));
         rig.run(PATIENCE_FLITS);
-        assert_eq!(rig.almps(Instance::Io), [], "no answer");
+        assert_eq!(rig.almps(ArbMuxInstance::Io), [], "no answer");
         rig.assert_states(State::Active, State::Active);
     }
 }
 
-fn path(rig: &Rig, dir: Dir, instance: Instance) -> Vec<State> {
+fn path(rig: &Rig, dir: Dir, instance: ArbMuxInstance) -> Vec<State> {
     rig.moves.iter().filter(|m| m.0 == dir && m.1 == instance).map(|m| m.2.to).collect()
 }
 
@@ -306,25 +313,29 @@ fn cxl68_vls_05_p() {
             // One protocol alone, so that the physical layer stays in L0, and then both.
             for both in [false, true] {
                 let mut rig = Rig::active();
-                rig.ask_both(Instance::Io, Some(ask));
+                rig.ask_both(ArbMuxInstance::Io, Some(ask));
                 if both {
-                    rig.ask_both(Instance::Cachemem, Some(ask));
+                    rig.ask_both(ArbMuxInstance::Cachemem, Some(ask));
                 }
                 rig.run(150);
                 assert_eq!(rig.phy, if both { Phy::Sleeps(sleep) } else { Phy::L0 });
                 rig.moves.clear();
-                rig.port(wakes).ask(Instance::Io, Some(Ask::Active));
+                rig.port(wakes).ask(ArbMuxInstance::Io, Some(Ask::Active));
                 if both {
-                    rig.port(wakes).ask(Instance::Cachemem, Some(Ask::Active));
+                    rig.port(wakes).ask(ArbMuxInstance::Cachemem, Some(Ask::Active));
                     // After L2 the first ALMP is the downstream port's.
                     if ask == Ask::L2 {
-                        rig.ask_both(Instance::Io, Some(Ask::Active));
-                        rig.ask_both(Instance::Cachemem, Some(Ask::Active));
+                        rig.ask_both(ArbMuxInstance::Io, Some(Ask::Active));
+                        rig.ask_both(ArbMuxInstance::Cachemem, Some(Ask::Active));
                     }
                 }
                 rig.run(400);
                 for dir in Dir::ALL {
-                    assert_eq!(path(&rig, dir, Instance::Io), [between, State::Active], "{ask:?} {wakes:?} {both}");
+                    assert_eq!(
+                        path(&rig, dir, ArbMuxInstance::Io),
+                        [between, State::Active],
+                        "{ask:?} {wakes:?} {both}"
+                    );
                 }
                 rig.assert_no_events();
                 rig.assert_traffic();
@@ -335,14 +346,14 @@ fn cxl68_vls_05_p() {
 
 #[test]
 fn cxl68_vls_05_n() {
-    let mut rig = Rig::mutant(Mutant::L2ToActive);
-    for instance in Instance::ALL {
+    let mut rig = Rig::mutant(ArbMux68Mutant::L2ToActive);
+    for instance in ArbMuxInstance::ALL {
         rig.ask_both(instance, Some(Ask::Active));
     }
     rig.run(300);
-    rig.ask_both(Instance::Io, Some(Ask::L2));
+    rig.ask_both(ArbMuxInstance::Io, Some(Ask::L2));
     rig.run(60);
-    rig.device.ask(Instance::Io, Some(Ask::Active));
+    rig.device.ask(ArbMuxInstance::Io, Some(Ask::Active));
     rig.run(200);
     let found: Vec<_> = rig.moves.iter().filter_map(|m| check_move(&m.2)).map(|v| v.rule).collect();
     assert_eq!(found, ["CXL68-VLS-05"]);
@@ -350,7 +361,7 @@ fn cxl68_vls_05_n() {
     for from in State::ALL {
         for to in State::ALL {
             for cause in [Cause::Handshake, Cause::Granted, Cause::Wake, Cause::LinkReset] {
-                let made = Move { from, cause, to };
+                let made = Vlsm68Move { from, cause, to };
                 let rows = TRANSITIONS.iter();
                 let has_row =
                     rows.filter(|r| r.from == from.family() && r.to == to.family() && r.cause == cause).count() == 1;
@@ -370,10 +381,10 @@ fn cxl68_vls_06_p() {
     rig.train();
     rig.run(RETRAIN_FLITS + 2 * LATENCY_FLITS);
     for dir in Dir::ALL {
-        let of_dir: Vec<Unit> = rig.log.iter().filter(|u| u.1 == dir).map(|u| u.2).collect();
+        let of_dir: Vec<Cxl68Unit> = rig.log.iter().filter(|u| u.1 == dir).map(|u| u.2).collect();
         let [first, second, third, ..] = of_dir[..] else { panic!("units in {dir:?}") };
-        assert_eq!(almp::read(&first), Some((Instance::Io, Says::Status(State::Active))));
-        assert_eq!(almp::read(&second), Some((Instance::Cachemem, Says::Status(State::Active))));
+        assert_eq!(almp::read(&first), Some((ArbMuxInstance::Io, Says::Status(State::Active))));
+        assert_eq!(almp::read(&second), Some((ArbMuxInstance::Cachemem, Says::Status(State::Active))));
         assert_ne!(kind(&third), PidKind::Almp);
     }
     rig.assert_no_events();
@@ -385,7 +396,7 @@ fn cxl68_vls_06_n() {
     rig.train();
     rig.run(RETRAIN_FLITS + 2);
     rig.inject_unit(Dir::Down, &io_unit(0));
-    rig.inject_unit(Dir::Up, &Unit::from_slots(pid::CACHEMEM, &[0; 4]));
+    rig.inject_unit(Dir::Up, &Cxl68Unit::from_slots(pid::CACHEMEM, &[0; 4]));
     assert!(rig.saw(Dir::Up, "CXL68-VLS-06", Severity::Protocol));
     assert!(rig.saw(Dir::Down, "CXL68-VLS-06", Severity::Protocol));
     assert!(rig.device.io.incoming.is_empty(), "dropped");
@@ -401,11 +412,11 @@ const SHEET: &str = "Reset,Reset->Reset; Reset,Active->Active; Reset,L2->Reset; 
 fn synchronise(sent: State, received: State) -> (Vec<&'static str>, State) {
     let mut port = recovered(sent);
     let unit = port.transmit(1).expect("a Status");
-    assert_eq!(almp::read(&unit), Some((Instance::Io, Says::Status(sent))));
-    assert!(port.vlsm(Instance::Io).is_synchronising());
-    port.receive(&almp::unit(Instance::Io, Says::Status(received)), 2);
-    assert!(!port.vlsm(Instance::Io).is_synchronising());
-    (port.take_events().iter().map(|e| e.violation.rule).collect(), port.vlsm(Instance::Io).state())
+    assert_eq!(almp::read(&unit), Some((ArbMuxInstance::Io, Says::Status(sent))));
+    assert!(port.vlsm(ArbMuxInstance::Io).is_synchronising());
+    port.receive(&almp::unit(ArbMuxInstance::Io, Says::Status(received)), 2);
+    assert!(!port.vlsm(ArbMuxInstance::Io).is_synchronising());
+    (port.take_events().iter().map(|e| e.violation.rule).collect(), port.vlsm(ArbMuxInstance::Io).state())
 }
 
 #[test]
@@ -446,9 +457,9 @@ fn cxl68_vls_07_n() {
 fn cxl68_vls_08_p() {
     let mut rig = Rig::active();
     rig.assert_traffic();
-    rig.ask_both(Instance::Cachemem, Some(Ask::L2));
+    rig.ask_both(ArbMuxInstance::Cachemem, Some(Ask::L2));
     rig.run(100);
-    rig.host.ask(Instance::Cachemem, Some(Ask::Active));
+    rig.host.ask(ArbMuxInstance::Cachemem, Some(Ask::Active));
     rig.run(300);
     rig.assert_traffic();
     assert_eq!(rig.trainings, 0);
@@ -461,26 +472,26 @@ fn cxl68_vls_08_n() {
     let mut rig = Rig::active();
     rig.train();
     rig.run(RETRAIN_FLITS + 2);
-    rig.inject(Dir::Down, Instance::Io, Says::Request(Ask::Active));
+    rig.inject(Dir::Down, ArbMuxInstance::Io, Says::Request(Ask::Active));
     assert!(rig.saw(Dir::Up, "CXL68-VLS-08", Severity::Retrain));
     rig.run(300);
     assert_eq!(rig.trainings, 2);
     // A Request for a power state while Status{Active} is due; the downstream port is the one that takes them.
     let mut rig = Rig::new();
-    rig.host.ask(Instance::Io, Some(Ask::Active));
+    rig.host.ask(ArbMuxInstance::Io, Some(Ask::Active));
     rig.run(2);
-    rig.inject(Dir::Up, Instance::Io, Says::Request(Ask::L2));
+    rig.inject(Dir::Up, ArbMuxInstance::Io, Says::Request(Ask::L2));
     assert!(rig.saw(Dir::Down, "CXL68-VLS-08", Severity::Retrain));
     // A Status without a Request, and one that is not what the Request asked for.
     for (ask, status) in
         [(None, State::Active), (None, L1), (Some(ASK_L1), State::L2), (Some(Ask::Deepest), State::Reset)]
     {
         let mut rig = Rig::active();
-        rig.device.ask(Instance::Io, ask);
+        rig.device.ask(ArbMuxInstance::Io, ask);
         rig.run(2);
-        rig.inject(Dir::Down, Instance::Io, Says::Status(status));
+        rig.inject(Dir::Down, ArbMuxInstance::Io, Says::Status(status));
         assert!(rig.saw(Dir::Up, "CXL68-VLS-08", Severity::Retrain), "{ask:?} {status:?}");
-        rig.device.ask(Instance::Io, None);
+        rig.device.ask(ArbMuxInstance::Io, None);
         rig.run(300);
         assert_eq!(rig.trainings, 1);
         rig.assert_states(State::Active, State::Active);
@@ -510,13 +521,13 @@ fn cxl68_vls_09_p() {
 
 #[test]
 fn cxl68_vls_09_n() {
-    let mut rig = Rig::mutant(Mutant::DeeperWins);
-    for instance in Instance::ALL {
+    let mut rig = Rig::mutant(ArbMux68Mutant::DeeperWins);
+    for instance in ArbMuxInstance::ALL {
         rig.ask_both(instance, Some(Ask::Active));
     }
     rig.run(300);
-    rig.ask_both(Instance::Io, Some(ASK_L1));
-    rig.ask_both(Instance::Cachemem, Some(Ask::L2));
+    rig.ask_both(ArbMuxInstance::Io, Some(ASK_L1));
+    rig.ask_both(ArbMuxInstance::Cachemem, Some(Ask::L2));
     rig.run(100);
     rig.assert_states(L1, State::L2);
     assert_eq!(check_phy(L1, State::L2, rig.host.phy_request()), None);
@@ -579,7 +590,7 @@ fn cxl68_mux_01_n() {
     rig.assert_no_events();
     // At build time too, and not for a protocol that is not there.
     let port = |config: ArbMuxConfig| {
-        let end = End::new(EndConfig::mem(config.dir, config.link, 8)).expect("legal");
+        let end = Cxl68End::new(EndConfig::mem(config.dir, config.link, 8)).expect("legal");
         ArbMux::new(config, IoQueue::default(), end).take_events().len()
     };
     let zero = ArbMuxConfig { weights: [1, 0], ..config(Dir::Down) };

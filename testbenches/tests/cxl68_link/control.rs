@@ -5,7 +5,7 @@ use super::units::{control, control_slot, flips, forged, init_param, is_retry, l
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::cxl68::{EndConfig, Severity, phy_fill};
-use scalepool::link::hook::{Answer, Direction, HookPoint, Item};
+use scalepool::link::hook::{Direction, HookAnswer, HookItem, HookPoint};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
@@ -13,8 +13,8 @@ use scalepool_protocols::cxl::cxl68::control::{Control, Llcrd, RetryReq};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::{Class, D2hData, H2dData, M2sRwd, S2mDrs};
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 
 const STATIC_CHOICES: [StaticBitFault; 2] = [StaticBitFault::CrcError, StaticBitFault::FatalInNormal];
@@ -37,7 +37,7 @@ fn reserved_bits(name: &str) -> Vec<u16> {
     head.into_iter().chain(payload.into_iter().map(|b| 64 + b)).chain(128..512).collect()
 }
 
-fn with_bits(mut unit: Unit, bits: &[u16]) -> Unit {
+fn with_bits(mut unit: Cxl68Unit, bits: &[u16]) -> Cxl68Unit {
     for &bit in bits {
         unit.0[2 + usize::from(bit) / 8] |= 1 << (bit % 8);
     }
@@ -46,14 +46,14 @@ fn with_bits(mut unit: Unit, bits: &[u16]) -> Unit {
 }
 
 /// An LLCRD without its Ak bit.
-fn without_ak(item: &Item<'_>) -> Answer {
-    let unit = Unit::from_bytes(item.bytes).expect("68 bytes");
+fn without_ak(item: &HookItem<'_>) -> HookAnswer {
+    let unit = Cxl68Unit::from_bytes(item.bytes).expect("68 bytes");
     match Control::from_slot(unit.slot(0)) {
         Control::LlcrdAcknowledge(llcrd) if unit.crc_ok() && unit.slot(0) & 1 == 1 && llcrd.ak => {
             let bare = Control::LlcrdAcknowledge(Llcrd { ak: false, ..llcrd });
-            Answer::Replace(control_slot(bare.to_slot().expect("its own fields")).0.to_vec())
+            HookAnswer::Replace(control_slot(bare.to_slot().expect("its own fields")).0.to_vec())
         }
-        _ => Answer::Keep,
+        _ => HookAnswer::Keep,
     }
 }
 
@@ -182,7 +182,7 @@ fn cxl68_ctl_06_n2() {
             device.receive(&with_bits(unit, &bits), 1);
             plain.receive(&unit, 1);
             assert_eq!(device.take_events(), [], "{name} bits {bits:?}");
-            let state = |e: &scalepool::link::cxl68::End| {
+            let state = |e: &scalepool::link::cxl68::Cxl68End| {
                 (e.eseq(), e.num_ack(), e.local().clone(), e.halted(), e.credits().spend)
             };
             assert_eq!(state(&device), state(&plain), "{name} bits {bits:?}");
@@ -191,11 +191,11 @@ fn cxl68_ctl_06_n2() {
 }
 
 /// Kinds of retryable flits.
-fn kind_name(unit: &Decoded) -> &'static str {
+fn kind_name(unit: &Cxl68DecodedUnit) -> &'static str {
     match &unit.kind {
-        Kind::Protocol(_) => "protocol",
-        Kind::AllData => "all-data",
-        Kind::Control(c) => c.name(),
+        Cxl68UnitKind::Protocol(_) => "protocol",
+        Cxl68UnitKind::AllData => "all-data",
+        Cxl68UnitKind::Control(c) => c.name(),
         _ => "other",
     }
 }
@@ -278,14 +278,14 @@ fn cxl68_flt_02_p2() {
     assert!(rig.events.is_empty());
     assert_eq!(rig.pair.host.stats().retries + rig.pair.device.stats().retries, 0);
     let units = sent(&rig.pair.wires.take_log(), Dir::Up);
-    let alike = units.iter().filter(|u| u.kind == Kind::AllData && u.unit.slot(0) & 1 == 1).count();
+    let alike = units.iter().filter(|u| u.kind == Cxl68UnitKind::AllData && u.unit.slot(0) & 1 == 1).count();
     assert!(alike > 10, "{alike} all-data flits look like control flits");
 }
 
 #[test]
 fn cxl68_nul_01_p() {
     // A link layer that has stopped, that trains or that has nothing to send: the physical layer sends NULL.
-    let null = Unit::plain(pid::NULL, &[0; 64]);
+    let null = Cxl68Unit::plain(pid::NULL, &[0; 64]);
     let mut rig = Rig::mem(quick());
     rig.bring_up();
     rig.steps(200);
@@ -326,7 +326,7 @@ fn cxl68_nul_01_n2() {
 }
 
 /// A link that is up, a unit handed to the receiver of a direction, and the rule that stopped it.
-fn stopped_by(dir: Dir, link: Cxl68Config, unit: &Unit) -> Option<&'static str> {
+fn stopped_by(dir: Dir, link: Cxl68Config, unit: &Cxl68Unit) -> Option<&'static str> {
     let mut rig = Rig::cachemem(link);
     rig.bring_up();
     let before = rig.pair.receiver(dir).inbox_len();
@@ -346,7 +346,7 @@ fn header(sz: bool, be: bool) -> FlitHeader {
 }
 
 /// A flit with one data header of a class.
-fn data_flit(class: Class, header: FlitHeader) -> Unit {
+fn data_flit(class: Class, header: FlitHeader) -> Cxl68Unit {
     let one = |m: Result<u128, _>| m.map_err(|e: scalepool_protocols::wire::FieldError| e.to_string()).expect("fits");
     let (format, bits) = match class {
         Class::M2sRwd => ("H4", one(M2sRwd::default().to_bits())),
@@ -406,8 +406,8 @@ fn cxl68_pck_15_p() {
     assert!(units.iter().filter_map(|u| check::intent(&u.kind, u.rollover_before)).next().is_none());
     // Runs of more than one flit are there, and LLCRDs directly behind them: they have waited.
     let after_run = units.windows(3).filter(|w| {
-        let run = w[0].kind == Kind::AllData && w[1].kind == Kind::AllData;
-        run && w[2].rollover_before <= 3 && matches!(w[2].kind, Kind::Control(_)) && !is_retry(&w[2])
+        let run = w[0].kind == Cxl68UnitKind::AllData && w[1].kind == Cxl68UnitKind::AllData;
+        run && w[2].rollover_before <= 3 && matches!(w[2].kind, Cxl68UnitKind::Control(_)) && !is_retry(&w[2])
     });
     assert!(after_run.count() > 0);
 }

@@ -2,21 +2,21 @@
 
 use super::rig::{Rig, Space, quick};
 use super::units::{llcrd, protocol, sent};
-use scalepool::link::cxl68::{EndConfig, Mutant, Severity};
+use scalepool::link::cxl68::{Cxl68Mutant, EndConfig, Severity};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::credit::{self, CreditField};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq};
-use scalepool_protocols::cxl::cxl68::stream::{Data, Decoded, Kind, Size};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind, Data, Size};
 use scalepool_protocols::wire::Wire;
 
 /// Credits of a unit, by class of the other direction.
-fn credits(unit: &Decoded) -> [u64; 10] {
+fn credits(unit: &Cxl68DecodedUnit) -> [u64; 10] {
     let codes = match unit.kind {
-        Kind::Protocol(h) => [h.rsp_crd, h.req_crd, h.data_crd],
-        Kind::Control(Control::LlcrdAcknowledge(l)) => [l.rsp_crd, l.req_crd, l.data_crd],
+        Cxl68UnitKind::Protocol(h) => [h.rsp_crd, h.req_crd, h.data_crd],
+        Cxl68UnitKind::Control(Control::LlcrdAcknowledge(l)) => [l.rsp_crd, l.req_crd, l.data_crd],
         _ => [0; 3],
     };
     let mut count = [0; 10];
@@ -28,7 +28,7 @@ fn credits(unit: &Decoded) -> [u64; 10] {
     count
 }
 
-fn mutated(dir: Dir, mutant: Mutant) -> Rig {
+fn mutated(dir: Dir, mutant: Cxl68Mutant) -> Rig {
     Rig::with_mutant(dir, mutant, quick())
 }
 
@@ -62,7 +62,7 @@ fn cxl68_crd_02_n() {
     // An end that reads the fields as those of its own direction never gets a credit: it starves, and the watchdog of
     // open work says so.
     for dir in Dir::ALL {
-        let mut rig = mutated(dir, Mutant::CreditsOfOwnDirection);
+        let mut rig = mutated(dir, Cxl68Mutant::CreditsOfOwnDirection);
         rig.read(Space::Device, 0);
         assert!(!rig.settle());
         assert_eq!(rig.broken_rules().into_iter().collect::<Vec<_>>(), ["SIM-E2E-03"]);
@@ -93,7 +93,7 @@ fn cxl68_crd_03_p() {
 #[test]
 fn cxl68_crd_03_n() {
     for dir in Dir::ALL {
-        let mut rig = mutated(dir, Mutant::CreditPerChunk);
+        let mut rig = mutated(dir, Cxl68Mutant::CreditPerChunk);
         rig.bring_up();
         assert_eq!(rig.broken, []);
         rig.write_line(Space::Device, 0, [1; 64]);
@@ -149,8 +149,8 @@ fn cxl68_crd_05_p() {
     for dir in Dir::ALL {
         // The first grants show it: cache and mem in turn while both are pending, the largest power of two first.
         let mut data_codes = sent(&log, dir).into_iter().filter_map(|u| match u.kind {
-            Kind::Control(Control::LlcrdAcknowledge(l)) => Some(l.data_crd),
-            Kind::Protocol(h) => Some(h.data_crd),
+            Cxl68UnitKind::Control(Control::LlcrdAcknowledge(l)) => Some(l.data_crd),
+            Cxl68UnitKind::Protocol(h) => Some(h.data_crd),
             _ => None,
         });
         let first: Vec<u8> = data_codes.by_ref().filter(|c| c & 7 != 0).take(4).collect();
@@ -161,7 +161,7 @@ fn cxl68_crd_05_p() {
 #[test]
 fn cxl68_crd_05_n() {
     // So many CXL.mem credits that they are pending in far more than 64 flits; those of CXL.cache wait behind them.
-    for mutant in [None, Some(Mutant::MemCreditsOnly)] {
+    for mutant in [None, Some(Cxl68Mutant::MemCreditsOnly)] {
         let mut host = EndConfig { mutant, ..EndConfig::cachemem(Dir::Down, quick(), 32) };
         host.buffers[Class::S2mDrs.index()] = 20_000;
         let mut rig = Rig::new(host, EndConfig::cachemem(Dir::Up, quick(), 32));
@@ -193,7 +193,7 @@ fn cxl68_crd_06_n() {
     // 64 credits into a counter of 4 bits that wraps are none: the sender starves.
     let link = Cxl68Config { credit_counter_bits: 4, ..quick() };
     let mut host = EndConfig::mem(Dir::Down, link, 64);
-    host.mutant = Some(Mutant::CreditCounterWraps);
+    host.mutant = Some(Cxl68Mutant::CreditCounterWraps);
     let mut rig = Rig::new(host, EndConfig::mem(Dir::Up, link, 64));
     rig.read(Space::Device, 0);
     assert!(!rig.settle());
@@ -247,11 +247,15 @@ fn cxl68_crd_08_p() {
     let log = rig.pair.wires.take_log();
     for dir in Dir::ALL {
         let units = sent(&log, dir);
-        let init = units.iter().position(|u| matches!(u.kind, Kind::Control(Control::InitParam(_)))).expect("sent");
+        let init =
+            units.iter().position(|u| matches!(u.kind, Cxl68UnitKind::Control(Control::InitParam(_)))).expect("sent");
         assert!(units[..init].iter().all(|u| credits(u) == [0; 10]), "none before INIT.Param");
         let first = units.iter().find(|u| credits(u) != [0; 10]).expect("granted");
-        assert!(matches!(first.kind, Kind::Control(Control::LlcrdAcknowledge(_))), "the first ones in an LLCRD");
-        let header = units.iter().position(|u| matches!(u.kind, Kind::Protocol(_)) && credits(u) != [0; 10]);
+        assert!(
+            matches!(first.kind, Cxl68UnitKind::Control(Control::LlcrdAcknowledge(_))),
+            "the first ones in an LLCRD"
+        );
+        let header = units.iter().position(|u| matches!(u.kind, Cxl68UnitKind::Protocol(_)) && credits(u) != [0; 10]);
         let granted = units[..header.unwrap_or(units.len())].iter().fold([0; 10], |mut sum, u| {
             credits(u).into_iter().enumerate().for_each(|(i, n)| sum[i] += n);
             sum

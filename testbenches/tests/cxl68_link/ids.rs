@@ -3,25 +3,25 @@
 use super::rig::{Rig, Space, quick};
 use super::units::{almp, named, wire};
 use scalepool::link::cxl68::fault::Fault;
-use scalepool::link::cxl68::{EndConfig, Event, Severity, phy_fill};
+use scalepool::link::cxl68::{EndConfig, LinkEvent, Severity, phy_fill};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PIDS, PidKind};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
 /// A code that no ID has.
 const INVALID: u8 = 0x00;
 
 /// A legal unit with each of the IDs.
-fn unit_of(kind: PidKind) -> Unit {
+fn unit_of(kind: PidKind) -> Cxl68Unit {
     match kind {
-        PidKind::Io => Unit::plain(pid::IO, &[0x5a; 64]),
+        PidKind::Io => Cxl68Unit::plain(pid::IO, &[0x5a; 64]),
         PidKind::Cachemem => named("RETRY.Idle"),
         PidKind::Null => phy_fill(None),
         PidKind::Almp => almp(),
     }
 }
 
-fn with_id(mut unit: Unit, lo: u8, hi: u8) -> Unit {
+fn with_id(mut unit: Cxl68Unit, lo: u8, hi: u8) -> Cxl68Unit {
     (unit.0[0], unit.0[1]) = (lo, hi);
     unit
 }
@@ -43,7 +43,7 @@ fn with_enabled(enabled: Enabled) -> Rig {
 const NO_IO: Enabled = Enabled { io: false, cachemem: true };
 const IO_ONLY: Enabled = Enabled { io: true, cachemem: false };
 
-fn one(rig: &mut Rig) -> Event {
+fn one(rig: &mut Rig) -> LinkEvent {
     assert_eq!(rig.events.len(), 1, "{:?}", rig.events);
     rig.events.pop().expect("one").1
 }

@@ -4,22 +4,22 @@ use super::rig::{Rig, Space, quick};
 use super::units::{control, first, init_param, is_retry, llcrd, named, protocol, sent, wire};
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
-use scalepool::link::cxl68::{End, EndConfig, Pair, Severity};
-use scalepool::link::hook::{Answer, Direction, HookPoint, Item};
+use scalepool::link::cxl68::{Cxl68End, EndConfig, Pair, Severity};
+use scalepool::link::hook::{Direction, HookAnswer, HookItem, HookPoint};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Message, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68Message, Cxl68UnitKind, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 
 const WRAP_MEANINGS: [WrapMeaning; 2] = [WrapMeaning::HighestNumber, WrapMeaning::Modulus];
 
-fn end(dir: Dir) -> End {
-    End::new(EndConfig::mem(dir, quick(), 16)).expect("legal")
+fn end(dir: Dir) -> Cxl68End {
+    Cxl68End::new(EndConfig::mem(dir, quick(), 16)).expect("legal")
 }
 
 fn request() -> u128 {
@@ -27,22 +27,22 @@ fn request() -> u128 {
 }
 
 /// A protocol flit with one M2S Req.
-fn request_flit() -> Unit {
+fn request_flit() -> Cxl68Unit {
     protocol(Dir::Down, FlitHeader::from_bits(0), &[(0, "H5")], &[(Class::M2sReq, request())])
 }
 
-fn is_init(decoded: &Decoded) -> bool {
-    matches!(decoded.kind, Kind::Control(Control::InitParam(_)))
+fn is_init(decoded: &Cxl68DecodedUnit) -> bool {
+    matches!(decoded.kind, Cxl68UnitKind::Control(Control::InitParam(_)))
 }
 
 /// Units that an end sends in some clocks when nothing comes in.
-fn alone(end: &mut End, clocks: u64) -> Vec<Decoded> {
+fn alone(end: &mut Cxl68End, clocks: u64) -> Vec<Cxl68DecodedUnit> {
     let mut unpacker = Unpacker::new(end.config().dir, end.config().link.revision, Enabled::ALL);
     (0..clocks).filter_map(|now| end.transmit(now)).map(|unit| unpacker.read(&unit)).collect()
 }
 
 /// The one event of an end: its rule, if it is uncorrectable and the link has stopped.
-fn stopped_by(end: &mut End) -> &'static str {
+fn stopped_by(end: &mut Cxl68End) -> &'static str {
     let events = end.take_events();
     assert_eq!(events.len(), 1, "{events:?}");
     assert_eq!(events[0].severity, Severity::Uncorrectable);
@@ -62,7 +62,7 @@ fn cxl68_ini_01_p() {
         let mut bad = named("RETRY.Idle");
         bad.set_tail(!bad.tail());
         end.receive(&bad, 100);
-        end.receive(&Unit::plain(pid::NULL, &[0; 64]), 101);
+        end.receive(&Cxl68Unit::plain(pid::NULL, &[0; 64]), 101);
         assert!(alone(&mut end, 100).iter().all(is_retry));
     }
 }
@@ -90,7 +90,7 @@ fn cxl68_ini_02_p() {
             let units = sent(&log, dir);
             assert_eq!(units.iter().filter(|u| is_init(u)).count(), 1);
             let first = units.iter().find(|u| !is_retry(u)).expect("there is one");
-            let Kind::Control(Control::InitParam(init)) = first.kind else { panic!("INIT.Param is first") };
+            let Cxl68UnitKind::Control(Control::InitParam(init)) = first.kind else { panic!("INIT.Param is first") };
             let expected = if wrap_meaning == WrapMeaning::Modulus { 128 } else { 127 };
             assert_eq!((init.version, init.wrap), (2, expected));
         }
@@ -117,7 +117,7 @@ fn cxl68_ini_03_p() {
     for dir in Dir::ALL {
         let mut end = end(dir);
         if dir == Dir::Down {
-            end.send(Message::new(Class::M2sReq, request())).expect("legal");
+            end.send(Cxl68Message::new(Class::M2sReq, request())).expect("legal");
         }
         end.receive(&named("RETRY.Idle"), 0);
         let units = alone(&mut end, 200);
@@ -167,10 +167,10 @@ fn cxl68_ini_04_p() {
 fn cxl68_ini_04_n() {
     // The host stays at wrap 9 while the device goes on to 127: the numbers are apart from the tenth flit on, and the
     // first retry shows it.
-    let stays = |item: &Item<'_>| {
-        let unit = Unit::from_bytes(item.bytes).expect("68 bytes");
+    let stays = |item: &HookItem<'_>| {
+        let unit = Cxl68Unit::from_bytes(item.bytes).expect("68 bytes");
         let init = unit.slot(0) & 1 == 1 && matches!(Control::from_slot(unit.slot(0)), Control::InitParam(_));
-        if init { Answer::Replace(init_param(9).0.to_vec()) } else { Answer::Keep }
+        if init { HookAnswer::Replace(init_param(9).0.to_vec()) } else { HookAnswer::Keep }
     };
     let mut rig = Rig::with_hook(Dir::Down, (HookPoint::ReplayIn, Direction::Rx), stays, quick());
     rig.bring_up();
@@ -195,8 +195,9 @@ fn cxl68_ini_05_p() {
     for name in ["RETRY.Idle", "RETRY.Frame", "RETRY.Req", "RETRY.Ack", "RETRY.Idle"] {
         device.receive(&named(name), 0);
     }
-    for kind in [Kind::Null, Kind::Almp] {
-        let unit = if kind == Kind::Null { Unit::plain(pid::NULL, &[0; 64]) } else { super::units::almp() };
+    for kind in [Cxl68UnitKind::Null, Cxl68UnitKind::Almp] {
+        let unit =
+            if kind == Cxl68UnitKind::Null { Cxl68Unit::plain(pid::NULL, &[0; 64]) } else { super::units::almp() };
         device.receive(&unit, 1);
     }
     assert!(is_init(&alone(&mut device, 1)[0]));

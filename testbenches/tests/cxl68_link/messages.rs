@@ -2,9 +2,9 @@
 
 use super::rig::{AgentFault, Rig, Space, quick};
 use super::units::wire;
-use scalepool::link::cxl68::Mutant;
+use scalepool::link::cxl68::Cxl68Mutant;
 use scalepool::link::cxl68::fault::Fault;
-use scalepool::link::hook::{Answer, Direction, HookPoint, Item};
+use scalepool::link::hook::{Direction, HookAnswer, HookItem, HookPoint};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::stream::{Data, Size};
@@ -27,7 +27,7 @@ fn cxl68_hdr_05_p2() {
 
 #[test]
 fn cxl68_hdr_05_n2() {
-    let mut rig = Rig::with_mutant(Dir::Up, Mutant::StaleByteEnables, quick());
+    let mut rig = Rig::with_mutant(Dir::Up, Cxl68Mutant::StaleByteEnables, quick());
     partial_then_whole(&mut rig);
     assert_eq!(rig.broken_rules().into_iter().collect::<Vec<_>>(), ["SIM-E2E-01"]);
     assert!(rig.rules().is_empty(), "only the bytes show it");
@@ -57,13 +57,13 @@ fn cxl68_msg_12_p2() {
 #[test]
 fn cxl68_msg_12_n2() {
     // The upper half of a transfer is stored low.
-    let low = |item: &Item<'_>| {
+    let low = |item: &HookItem<'_>| {
         let mut bytes = item.bytes.to_vec();
         match bytes.len().checked_sub(64).map(|at| bytes[at..].split_at_mut(32)) {
             Some((lower, upper)) if lower.iter().all(|&b| b == 0) => lower.swap_with_slice(upper),
-            _ => return Answer::Keep,
+            _ => return HookAnswer::Keep,
         }
-        Answer::Replace(bytes)
+        HookAnswer::Replace(bytes)
     };
     let mut rig = Rig::with_hook(Dir::Down, (HookPoint::PackerOut, Direction::Rx), low, quick());
     halves(&mut rig);
@@ -129,12 +129,12 @@ fn cxl68_psn_01_p() {
 }
 
 /// A message without its poison.
-fn without_poison(item: &Item<'_>) -> Answer {
+fn without_poison(item: &HookItem<'_>) -> HookAnswer {
     let layout = Class::ALL.into_iter().map(|c| c.def()).find(|def| def.name == item.name).expect("a message");
-    let Some(poison) = layout.fields.iter().find(|f| f.name == "poison") else { return Answer::Keep };
+    let Some(poison) = layout.fields.iter().find(|f| f.name == "poison") else { return HookAnswer::Keep };
     let mut bytes = item.bytes.to_vec();
     bytes[poison.lsb as usize / 8] &= !(1 << (poison.lsb % 8));
-    Answer::Replace(bytes)
+    HookAnswer::Replace(bytes)
 }
 
 #[test]

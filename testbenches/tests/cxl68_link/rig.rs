@@ -4,11 +4,11 @@
 //! line at a time, because channels keep no order between them; the end-to-end checks. Left out: time inside an agent.
 
 use scalepool::kernel::Rng;
-use scalepool::link::cxl68::{EndConfig, Event, Pair, Severity};
-use scalepool::link::hook::{Answer, Direction, HookPoint, Hooks, Item};
+use scalepool::link::cxl68::{EndConfig, LinkEvent, Pair, Severity};
+use scalepool::link::hook::{Direction, HookAnswer, HookItem, HookPoint, Hooks};
 use scalepool::memory::store::{Background, Store};
-use scalepool::memory::{ALL_BYTES, Line};
-use scalepool::nodes::stimulus::Step;
+use scalepool::memory::{ALL_BYTES, LineBytes};
+use scalepool::nodes::stimulus::AlgorithmStep;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::code::{
     D2hReqOpcode, GoState, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField,
@@ -17,7 +17,7 @@ use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::{
     Class, D2hData, D2hReq, H2dData, H2dRsp, M2sReq, M2sRwd, S2mDrs, S2mNdr,
 };
-use scalepool_protocols::cxl::cxl68::stream::{Data, Message, Size};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data, Size};
 use scalepool_protocols::wire::Wire;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,13 +102,13 @@ pub struct Rig {
     /// Checks that fired.
     pub broken: Vec<Broken>,
     /// Events of both ends, with the flit clock in which they came.
-    pub events: Vec<(u64, Event)>,
+    pub events: Vec<(u64, LinkEvent)>,
     /// The agents take messages that have arrived.
     pub takes: bool,
     /// What is wrong with the agents.
     pub fault: Option<AgentFault>,
     /// Reads that ended, poisoned or not, by line.
-    pub reads: Vec<(u64, Line, bool)>,
+    pub reads: Vec<(u64, LineBytes, bool)>,
     device_space: Asker,
     host_space: Asker,
     /// Lines and CQIDs of writes that the host has pulled, by UQID.
@@ -153,7 +153,7 @@ impl Rig {
     }
 
     /// The same with a deliberate fault in the end that sends in a direction.
-    pub fn with_mutant(dir: Dir, mutant: scalepool::link::cxl68::Mutant, link: Cxl68Config) -> Rig {
+    pub fn with_mutant(dir: Dir, mutant: scalepool::link::cxl68::Cxl68Mutant, link: Cxl68Config) -> Rig {
         let mut ends = [EndConfig::cachemem(Dir::Down, link, 32), EndConfig::cachemem(Dir::Up, link, 32)];
         ends[usize::from(dir == Dir::Up)].mutant = Some(mutant);
         let [host, device] = ends;
@@ -164,7 +164,7 @@ impl Rig {
     pub fn with_hook(
         dir: Dir,
         (point, way): (HookPoint, Direction),
-        hook: impl FnMut(&Item<'_>) -> Answer + Send + 'static,
+        hook: impl FnMut(&HookItem<'_>) -> HookAnswer + Send + 'static,
         link: Cxl68Config,
     ) -> Rig {
         let mut rig = Rig::cachemem(link);
@@ -177,7 +177,7 @@ impl Rig {
         &mut self,
         dir: Dir,
         (point, way): (HookPoint, Direction),
-        hook: impl FnMut(&Item<'_>) -> Answer + Send + 'static,
+        hook: impl FnMut(&HookItem<'_>) -> HookAnswer + Send + 'static,
     ) {
         let hooks = Hooks::new();
         hooks.attach(point, way, hook).expect("no hook runs");
@@ -201,7 +201,7 @@ impl Rig {
         self.device_space.open.len() + self.host_space.open.len()
     }
 
-    fn send(&mut self, dir: Dir, message: Message) {
+    fn send(&mut self, dir: Dir, message: Cxl68Message) {
         self.pair.sender(dir).send(message).expect("a legal message");
     }
 
@@ -236,7 +236,7 @@ impl Rig {
     }
 
     /// Writes a line whole.
-    pub fn write_line(&mut self, space: Space, line: u64, bytes: Line) {
+    pub fn write_line(&mut self, space: Space, line: u64, bytes: LineBytes) {
         self.write(space, line, Data::line(bytes), false);
     }
 
@@ -255,17 +255,17 @@ impl Rig {
             (Space::Device, None) => {
                 let opcode = M2sReqOpcode::MemRd;
                 let req = M2sReq { opcode, meta_field, tag, address: line, ..M2sReq::default() };
-                self.send(Dir::Down, Message::new(Class::M2sReq, bits(&req)));
+                self.send(Dir::Down, Cxl68Message::new(Class::M2sReq, bits(&req)));
             }
             (Space::Device, Some((data, poison))) => {
                 let opcode = if data.byte_enables.is_some() { M2sRwdOpcode::MemWrPtl } else { M2sRwdOpcode::MemWr };
                 let rwd = M2sRwd { opcode, meta_field, tag, address: line, poison, ..M2sRwd::default() };
-                self.send(Dir::Down, Message::with_data(Class::M2sRwd, bits(&rwd), data));
+                self.send(Dir::Down, Cxl68Message::with_data(Class::M2sRwd, bits(&rwd), data));
             }
             (Space::Host, write) => {
                 let opcode = if write.is_some() { D2hReqOpcode::WrInv } else { D2hReqOpcode::RdCurr };
                 let req = D2hReq { opcode, cqid: tag, address: line, ..D2hReq::default() };
-                self.send(Dir::Up, Message::new(Class::D2hReq, bits(&req)));
+                self.send(Dir::Up, Cxl68Message::new(Class::D2hReq, bits(&req)));
             }
         }
     }
@@ -275,7 +275,7 @@ impl Rig {
         let tag = self.device_space.tag();
         self.device_space.hints.insert(tag);
         let req = M2sReq { opcode: M2sReqOpcode::MemSpecRd, tag, address: line, ..M2sReq::default() };
-        self.send(Dir::Down, Message::new(Class::M2sReq, bits(&req)));
+        self.send(Dir::Down, Cxl68Message::new(Class::M2sReq, bits(&req)));
     }
 
     /// Marks a line of the device's memory as known to be wrong, as a media error does.
@@ -318,17 +318,17 @@ impl Rig {
     }
 
     /// Runs a stress algorithm; reads are judged by the scoreboard, which knows the last write of every byte.
-    pub fn algorithm(&mut self, space: Space, steps: &[Step]) {
+    pub fn algorithm(&mut self, space: Space, steps: &[AlgorithmStep]) {
         for step in steps {
             match step {
-                Step::Write { address, data, byte_enables } => {
+                AlgorithmStep::Write { address, data, byte_enables } => {
                     let byte_enables = (*byte_enables != ALL_BYTES).then_some(*byte_enables);
                     self.write(space, *address, Data { bytes: *data, size: Size::Line, byte_enables }, false);
                 }
-                Step::Fence => {
+                AlgorithmStep::Fence => {
                     self.settle();
                 }
-                Step::Read { address, expected, byte_mask } => {
+                AlgorithmStep::Read { address, expected, byte_mask } => {
                     let known = self.asker(space).expected.read_line(*address).data;
                     let same = (0..64).all(|n| byte_mask >> n & 1 == 0 || known[n] == expected[n]);
                     assert!(same, "the scoreboard and the algorithm agree on line {address:#x}");
@@ -412,7 +412,7 @@ impl Rig {
     pub fn assert_no_loss(&mut self) {
         self.settle();
         assert_eq!(self.broken, []);
-        let repaired = |e: &Event| matches!(e.severity, Severity::Corrected | Severity::Retrain);
+        let repaired = |e: &LinkEvent| matches!(e.severity, Severity::Corrected | Severity::Retrain);
         let unrepaired: Vec<_> = self.events.iter().filter(|(_, e)| !repaired(e)).collect();
         assert!(unrepaired.is_empty(), "{}: {}", unrepaired[0].0, unrepaired[0].1);
         let spaces = [(&self.device_space, &self.device_memory), (&self.host_space, &self.host_memory)];
@@ -447,7 +447,7 @@ impl Rig {
 
     // ---- agents --------------------------------------------------------------------------------------------------
 
-    fn at_device(&mut self, message: &Message) {
+    fn at_device(&mut self, message: &Cxl68Message) {
         match message.class {
             Class::M2sReq => {
                 let req = M2sReq::from_bits(message.bits);
@@ -460,7 +460,7 @@ impl Rig {
                 let line = self.device_memory.read_line(req.address);
                 let poison = line.poison || self.fault == Some(AgentFault::PoisonsCleanData);
                 let drs = S2mDrs { meta_field: MetaField::NoOp, tag: req.tag, poison, ..S2mDrs::default() };
-                self.send(Dir::Up, Message::with_data(Class::S2mDrs, bits(&drs), Data::line(line.data)));
+                self.send(Dir::Up, Cxl68Message::with_data(Class::S2mDrs, bits(&drs), Data::line(line.data)));
             }
             Class::M2sRwd => {
                 let rwd = M2sRwd::from_bits(message.bits);
@@ -468,7 +468,7 @@ impl Rig {
                 self.device_memory.write_line(rwd.address, &data.bytes, data.enabled(), rwd.poison);
                 if self.fault != Some(AgentFault::Swallows(rwd.tag)) {
                     let ndr = S2mNdr { meta_field: MetaField::NoOp, tag: rwd.tag, ..S2mNdr::default() };
-                    self.send(Dir::Up, Message::new(Class::S2mNdr, bits(&ndr)));
+                    self.send(Dir::Up, Cxl68Message::new(Class::S2mNdr, bits(&ndr)));
                 }
             }
             Class::H2dRsp => {
@@ -479,7 +479,7 @@ impl Rig {
                         let uqid = rsp.rsp_data;
                         let chunk_valid = data.size == Size::UpperHalf;
                         let header = D2hData { uqid, chunk_valid, poison, ..D2hData::default() };
-                        self.send(Dir::Up, Message::with_data(Class::D2hData, bits(&header), data));
+                        self.send(Dir::Up, Cxl68Message::with_data(Class::D2hData, bits(&header), data));
                     }
                     (H2dRspOpcode::GO, Some(Open { write: Some(_), .. })) => {
                         self.host_space.open.remove(&rsp.cqid);
@@ -495,7 +495,7 @@ impl Rig {
         }
     }
 
-    fn at_host(&mut self, message: &Message) {
+    fn at_host(&mut self, message: &Cxl68Message) {
         match message.class {
             Class::S2mDrs => {
                 let drs = S2mDrs::from_bits(message.bits);
@@ -515,7 +515,7 @@ impl Rig {
                 if req.opcode == D2hReqOpcode::RdCurr {
                     let line = self.host_memory.read_line(req.address);
                     let header = H2dData { cqid: req.cqid, poison: line.poison, ..H2dData::default() };
-                    self.send(Dir::Down, Message::with_data(Class::H2dData, bits(&header), Data::line(line.data)));
+                    self.send(Dir::Down, Cxl68Message::with_data(Class::H2dData, bits(&header), Data::line(line.data)));
                 } else {
                     // One write a CQID, so the CQID serves as UQID.
                     self.pulled.insert(req.cqid, (req.address, req.cqid));
@@ -538,10 +538,10 @@ impl Rig {
 
     fn respond(&mut self, opcode: H2dRspOpcode, rsp_data: u16, cqid: u16) {
         let rsp = H2dRsp { opcode, rsp_data, cqid, ..H2dRsp::default() };
-        self.send(Dir::Down, Message::new(Class::H2dRsp, bits(&rsp)));
+        self.send(Dir::Down, Cxl68Message::new(Class::H2dRsp, bits(&rsp)));
     }
 
-    fn read_ended(&mut self, space: Space, tag: u16, bytes: Option<Line>, poison: bool) {
+    fn read_ended(&mut self, space: Space, tag: u16, bytes: Option<LineBytes>, poison: bool) {
         let asker = self.asker(space);
         let Some(Open { line, write: None }) = asker.open.get(&tag).copied() else {
             let rule = if asker.hints.contains(&tag) { "CXL68-ENC-14" } else { "SIM-E2E-02" };
@@ -559,7 +559,7 @@ impl Rig {
 }
 
 /// The half that travels; the other bytes are 0, as a receiver sees them.
-fn kept(mut bytes: Line, size: Size) -> Line {
+fn kept(mut bytes: LineBytes, size: Size) -> LineBytes {
     for (n, byte) in bytes.iter_mut().enumerate() {
         if size.bytes_mask() >> n & 1 == 0 {
             *byte = 0;

@@ -4,12 +4,12 @@
 use super::rig::{Rig, Space, quick};
 use super::units::wire;
 use scalepool::link::cxl68::fault::Fault;
-use scalepool::link::cxl68::{EndConfig, Mutant};
-use scalepool::link::wires::Seen;
+use scalepool::link::cxl68::{Cxl68Mutant, EndConfig};
+use scalepool::link::wires::SentUnit;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, Cxl68Config};
 use scalepool_protocols::cxl::cxl68::control::Control;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
 /// Judges how one direction signals viral.
 #[derive(Default)]
@@ -23,7 +23,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn see(&mut self, log: &[Seen<Unit>], dir: Dir) {
+    fn see(&mut self, log: &[SentUnit<Cxl68Unit>], dir: Dir) {
         for seen in log.iter().filter(|s| s.dir == dir) {
             let slot = seen.unit.slot(0);
             let control = (slot & 1 == 1 && Control::static_bits_ok(slot)).then(|| Control::from_slot(slot));
@@ -71,7 +71,7 @@ fn goes_viral(device: EndConfig, busy: bool, vector: u16) -> (Watch, Rig) {
     (watch, rig)
 }
 
-fn device(crc_spoil: CrcSpoil, mutant: Option<Mutant>) -> EndConfig {
+fn device(crc_spoil: CrcSpoil, mutant: Option<Cxl68Mutant>) -> EndConfig {
     EndConfig { mutant, ..EndConfig::cachemem(Dir::Up, Cxl68Config { crc_spoil, ..quick() }, 32) }
 }
 
@@ -95,7 +95,7 @@ fn cxl68_vir_01_p() {
 #[test]
 fn cxl68_vir_01_n() {
     for busy in [false, true] {
-        let (watch, rig) = goes_viral(device(CrcSpoil::InvertAll, Some(Mutant::ViralWithoutSpoil)), busy, 0);
+        let (watch, rig) = goes_viral(device(CrcSpoil::InvertAll, Some(Cxl68Mutant::ViralWithoutSpoil)), busy, 0);
         assert!(watch.broken.contains(&"CXL68-VIR-01"), "{:?}", watch.broken);
         assert_eq!(rig.pair.host.peer_viral(), None, "and the host is not told");
     }
@@ -118,7 +118,7 @@ fn cxl68_vir_02_p() {
 }
 
 /// A retry of the device's flits, without viral.
-fn retry_of(mutant: Option<Mutant>) -> (Watch, Rig) {
+fn retry_of(mutant: Option<Cxl68Mutant>) -> (Watch, Rig) {
     let mut rig = Rig::new(EndConfig::cachemem(Dir::Down, quick(), 32), device(CrcSpoil::InvertAll, mutant));
     rig.bring_up();
     rig.pair.wires.put(Dir::Up, wire(vec![Fault::Drop { unit: 3 }]));
@@ -133,7 +133,7 @@ fn retry_of(mutant: Option<Mutant>) -> (Watch, Rig) {
 
 #[test]
 fn cxl68_vir_02_n() {
-    let (watch, rig) = retry_of(Some(Mutant::ViralUnasked));
+    let (watch, rig) = retry_of(Some(Cxl68Mutant::ViralUnasked));
     assert_eq!(watch.broken, ["CXL68-VIR-02"]);
     assert_eq!(rig.pair.host.peer_viral(), Some(0), "the host believes it");
 }

@@ -12,13 +12,13 @@
 
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::fault::{Fault, FaultyWire};
-use scalepool::link::cxl68::{EndConfig, Event, Mutant, Pair, Severity};
+use scalepool::link::cxl68::{Cxl68Mutant, EndConfig, LinkEvent, Pair, Severity};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::code::*;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::{Control, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::message::*;
-use scalepool_protocols::cxl::cxl68::stream::{Data, Message, Size};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data, Size};
 use scalepool_protocols::wire::Wire;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -42,9 +42,9 @@ pub fn link() -> Cxl68Config {
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     /// Rules in events of the monitors.
-    pub monitor: Vec<Event>,
+    pub monitor: Vec<LinkEvent>,
     /// Events of the ends, without what was corrected or trained away.
-    pub ends: Vec<Event>,
+    pub ends: Vec<LinkEvent>,
     /// Messages that came out wrong, with what was expected.
     pub scoreboard: Vec<String>,
     /// The link did not become quiet, or a credit did not come home.
@@ -79,7 +79,7 @@ pub struct Bench {
     pub pair: Pair,
     pub rng: Rng,
     /// Messages given to a class that have not come out.
-    pub expected: [VecDeque<Message>; 10],
+    pub expected: [VecDeque<Cxl68Message>; 10],
     /// Messages that came out.
     pub delivered: [u64; 10],
     pub findings: Findings,
@@ -100,7 +100,7 @@ impl Bench {
     }
 
     /// The same with a deliberate fault in the device.
-    pub fn mutant(link: Cxl68Config, mutant: Option<Mutant>, seed: u64) -> Bench {
+    pub fn mutant(link: Cxl68Config, mutant: Option<Cxl68Mutant>, seed: u64) -> Bench {
         let mut device = EndConfig::cachemem(Dir::Up, link, 40);
         device.mutant = mutant;
         Bench::with(EndConfig::cachemem(Dir::Down, link, 40), device, seed)
@@ -152,7 +152,7 @@ impl Bench {
     }
 
     /// Queues a message and expects it at the other end.
-    pub fn give(&mut self, message: Message) {
+    pub fn give(&mut self, message: Cxl68Message) {
         let class = message.class;
         self.expected[class.index()].push_back(message);
         self.pair.sender(class.dir()).send(message).expect("the generator makes legal messages");
@@ -199,7 +199,7 @@ impl Bench {
         self.collect();
     }
 
-    fn compare(&mut self, message: Message) {
+    fn compare(&mut self, message: Cxl68Message) {
         let class = message.class;
         self.delivered[class.index()] += 1;
         let expected = self.expected[class.index()].pop_front();
@@ -214,7 +214,7 @@ impl Bench {
             self.findings.monitor.extend(events);
         }
         for dir in Dir::ALL {
-            let repaired = |e: &Event| matches!(e.severity, Severity::Corrected | Severity::Retrain);
+            let repaired = |e: &LinkEvent| matches!(e.severity, Severity::Corrected | Severity::Retrain);
             let events = self.pair.sender(dir).take_events();
             self.findings.ends.extend(events.into_iter().filter(|e| !repaired(e)));
         }
@@ -275,7 +275,7 @@ impl Bench {
     #[track_caller]
     pub fn assert_clean(&self, what: &str) {
         let f = &self.findings;
-        let first = |events: &[Event]| events.iter().take(3).map(|e| format!("\n  {e}")).collect::<String>();
+        let first = |events: &[LinkEvent]| events.iter().take(3).map(|e| format!("\n  {e}")).collect::<String>();
         assert!(
             f.is_empty(),
             "{what}: {:?}{}{}{}",
@@ -296,7 +296,7 @@ pub fn up(bench: &mut Bench) {
 }
 
 /// A legal message whose fields tell its number in the class.
-pub fn random(class: Class, n: u64, rng: &mut Rng) -> Message {
+pub fn random(class: Class, n: u64, rng: &mut Rng) -> Cxl68Message {
     let address = n << 6 & ((1 << 52) - 1);
     let (tag, id) = (n as u16, (n & 0xfff) as u16);
     let poison = rng.ratio(1, 16);
@@ -322,7 +322,7 @@ pub fn random(class: Class, n: u64, rng: &mut Rng) -> Message {
     };
     let bits = bits.expect("the fields fit");
     if !class.has_data() {
-        return Message::new(class, bits);
+        return Cxl68Message::new(class, bits);
     }
     let half = if upper && class != Class::S2mDrs { Size::UpperHalf } else { Size::LowerHalf };
     let size = if small && class.may_be_32_bytes() { half } else { Size::Line };
@@ -334,7 +334,7 @@ pub fn random(class: Class, n: u64, rng: &mut Rng) -> Message {
         }
     }
     let byte_enables = (enables && class.may_have_byte_enables()).then(|| rng.next_u64());
-    Message::with_data(class, bits, Data { bytes, size, byte_enables })
+    Cxl68Message::with_data(class, bits, Data { bytes, size, byte_enables })
 }
 
 /// A line of which each chunk, as slot 0 of an all-data flit, is a RETRY flit.

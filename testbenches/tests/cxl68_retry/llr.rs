@@ -4,21 +4,21 @@ use crate::cxl68_retry::bench::{Bench, link};
 use crate::cxl68_retry::mutants::{Fault, killed};
 use crate::cxl68_retry::solo::{Solo, ack, as_ack, as_req, bad, control, framed, llcrd, name, protocol, req};
 use scalepool::link::cxl68::retry::{Local, RetryBuffer, Stored};
-use scalepool::link::cxl68::{Event, Mutant};
+use scalepool::link::cxl68::{Cxl68Mutant, LinkEvent};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 
 const NONE: [&str; 0] = [];
 
-fn ak_of(unit: &Unit) -> bool {
+fn ak_of(unit: &Cxl68Unit) -> bool {
     name(unit) == "flit" && FlitHeader::from_bits(unit.slot(0) & 0xffff_ffff).ak
 }
 
-fn full_ack_of(unit: &Unit) -> u8 {
+fn full_ack_of(unit: &Cxl68Unit) -> u8 {
     match Control::from_slot(unit.slot(0)) {
         Control::LlcrdAcknowledge(llcrd) => llcrd.full_ack(),
         other => panic!("{} is no LLCRD", other.name()),
@@ -53,7 +53,7 @@ fn cxl68_llr_01_p() {
 
 #[test]
 fn cxl68_llr_01_n() {
-    killed(Mutant::IdleStored);
+    killed(Cxl68Mutant::IdleStored);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn cxl68_llr_02_p2() {
 
 #[test]
 fn cxl68_llr_02_n() {
-    assert!(killed(Mutant::CountedWhileFrozen).names("CXL68-LLR-02"));
+    assert!(killed(Cxl68Mutant::CountedWhileFrozen).names("CXL68-LLR-02"));
 }
 
 #[test]
@@ -127,11 +127,11 @@ fn cxl68_llr_03_p() {
 
 #[test]
 fn cxl68_llr_03_n() {
-    killed(Mutant::ReplayedAkDecrements);
+    killed(Cxl68Mutant::ReplayedAkDecrements);
 }
 
 fn stored(n: u8) -> Stored {
-    Stored { unit: Unit([n; 68]), rollover_after: 0, acks: 0 }
+    Stored { unit: Cxl68Unit([n; 68]), rollover_after: 0, acks: 0 }
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn cxl68_llr_07_p() {
 
 #[test]
 fn cxl68_llr_07_n() {
-    assert!(killed(Mutant::LastEntryUsed).names("CXL68-LLR-07"));
+    assert!(killed(Cxl68Mutant::LastEntryUsed).names("CXL68-LLR-07"));
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn cxl68_llr_08_p() {
 
 #[test]
 fn cxl68_llr_08_n() {
-    assert!(killed(Mutant::RunNotReserved).names("CXL68-LLR-08"));
+    assert!(killed(Cxl68Mutant::RunNotReserved).names("CXL68-LLR-08"));
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn cxl68_llr_09_p() {
 
 #[test]
 fn cxl68_llr_09_n() {
-    assert!(killed(Mutant::AkTooEarly).names("CXL68-LLR-09"));
+    assert!(killed(Cxl68Mutant::AkTooEarly).names("CXL68-LLR-09"));
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn cxl68_llr_10_p2() {
 
 #[test]
 fn cxl68_llr_10_n() {
-    let findings = killed(Mutant::FlushTimerOff);
+    let findings = killed(Cxl68Mutant::FlushTimerOff);
     assert!(findings.names("CXL68-LLR-10"));
     assert!(!findings.at_rest.is_empty(), "and the peer stalls");
 }
@@ -341,11 +341,12 @@ fn cxl68_llr_11_p() {
     bench.rest(20_000);
     bench.assert_clean("noisy link");
     // Without the monitor: every replayed flit is one that has been sent before, bit by bit.
-    let sent: Vec<Unit> = bench.pair.wires.take_log().iter().filter(|s| s.dir == Dir::Up).map(|s| s.unit).collect();
+    let sent: Vec<Cxl68Unit> =
+        bench.pair.wires.take_log().iter().filter(|s| s.dir == Dir::Up).map(|s| s.unit).collect();
     let stats = *bench.pair.device.stats();
     assert!(stats.replayed > 100);
-    let data: Vec<&Unit> = sent.iter().filter(|u| u.slot(3) != 0).collect();
-    let distinct: std::collections::BTreeSet<&Unit> = data.iter().copied().collect();
+    let data: Vec<&Cxl68Unit> = sent.iter().filter(|u| u.slot(3) != 0).collect();
+    let distinct: std::collections::BTreeSet<&Cxl68Unit> = data.iter().copied().collect();
     assert!(data.len() > distinct.len(), "random data comes twice only as a replay");
 }
 
@@ -355,7 +356,7 @@ fn cxl68_llr_11_n() {
     let findings = killed(Fault::ReplayAltered);
     assert!(findings.names("CXL68-LLR-11"));
     assert!(findings.scoreboard.is_empty());
-    assert!(findings.monitor.iter().all(|e: &Event| e.severity == scalepool::link::cxl68::Severity::Protocol));
+    assert!(findings.monitor.iter().all(|e: &LinkEvent| e.severity == scalepool::link::cxl68::Severity::Protocol));
 }
 
 #[test]
@@ -405,7 +406,7 @@ fn cxl68_llr_12_n() {
         solo.feed(req(solo.end.buffer().wr_ptr(), 1));
         assert_eq!(solo.ack_due(), None);
     }
-    assert!(killed(Mutant::FourFrames).names("CXL68-LLR-12"));
+    assert!(killed(Cxl68Mutant::FourFrames).names("CXL68-LLR-12"));
 }
 
 #[test]
@@ -450,7 +451,7 @@ fn cxl68_llr_14_p() {
             solo.read(tag);
             solo.write(tag as u8);
         }
-        let sent: Vec<Unit> = std::iter::from_fn(|| solo.sends()).collect();
+        let sent: Vec<Cxl68Unit> = std::iter::from_fn(|| solo.sends()).collect();
         let depth = depth.min(sent.len() as u8);
         solo.feed_all(&framed(5, req(solo.end.buffer().wr_ptr() - depth, 0)));
         solo.read(99);
@@ -464,7 +465,7 @@ fn cxl68_llr_14_p() {
 
 #[test]
 fn cxl68_llr_14_n() {
-    assert!(killed(Mutant::ReplayOrderChanged).names("CXL68-LLR-14"));
+    assert!(killed(Cxl68Mutant::ReplayOrderChanged).names("CXL68-LLR-14"));
     // An Ack with another Eseq than the one that was asked for is an event at the receiver.
     let mut solo = Solo::up(link());
     solo.feed(bad());
@@ -549,7 +550,7 @@ fn cxl68_llr_16_p() {
 
 #[test]
 fn cxl68_llr_16_n() {
-    assert!(killed(Mutant::ReqBeforeAck).names("CXL68-LLR-16"));
+    assert!(killed(Cxl68Mutant::ReqBeforeAck).names("CXL68-LLR-16"));
     // A sequence that cuts a data run: its Frames take the place of data.
     let mut solo = Solo::up(Cxl68Config { mdh: false, ..link() });
     let (mut others, mut found) = (0, false);

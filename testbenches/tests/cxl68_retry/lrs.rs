@@ -5,7 +5,7 @@ use crate::cxl68_retry::mutants::killed;
 use crate::cxl68_retry::sheet::{elsewhere, obeys};
 use crate::cxl68_retry::solo::{Solo, ack, as_req, bad, framed, name};
 use scalepool::link::cxl68::retry::Local;
-use scalepool::link::cxl68::{EndConfig, Mutant};
+use scalepool::link::cxl68::{Cxl68Mutant, EndConfig};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, ReqCount};
 
@@ -27,7 +27,7 @@ fn cxl68_lrs_02_p() {
 #[test]
 fn cxl68_lrs_02_n() {
     elsewhere("CXL68-LRS-02");
-    killed(Mutant::RetryFlitCounted);
+    killed(Cxl68Mutant::RetryFlitCounted);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn cxl68_lrs_03_p() {
 #[test]
 fn cxl68_lrs_03_n() {
     elsewhere("CXL68-LRS-03");
-    killed(Mutant::ReqMovesLocal);
+    killed(Cxl68Mutant::ReqMovesLocal);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn cxl68_lrs_04_p() {
 #[test]
 fn cxl68_lrs_04_n() {
     elsewhere("CXL68-LRS-04");
-    killed(Mutant::BadFlitDelivered);
+    killed(Cxl68Mutant::BadFlitDelivered);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn cxl68_lrs_08_p() {
 #[test]
 fn cxl68_lrs_08_n() {
     elsewhere("CXL68-LRS-08");
-    killed(Mutant::DeliversInLlrReq);
+    killed(Cxl68Mutant::DeliversInLlrReq);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn cxl68_lrs_11_p() {
 #[test]
 fn cxl68_lrs_11_n() {
     elsewhere("CXL68-LRS-11");
-    killed(Mutant::ReinitKeepsCount);
+    killed(Cxl68Mutant::ReinitKeepsCount);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn cxl68_lrs_13_p() {
 #[test]
 fn cxl68_lrs_13_n() {
     elsewhere("CXL68-LRS-13");
-    killed(Mutant::StaleAckAccepted);
+    killed(Cxl68Mutant::StaleAckAccepted);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn cxl68_lrs_15_p() {
 #[test]
 fn cxl68_lrs_15_n() {
     elsewhere("CXL68-LRS-15");
-    killed(Mutant::DeliversInLocalIdle);
+    killed(Cxl68Mutant::DeliversInLocalIdle);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn cxl68_lrs_16_p() {
 #[test]
 fn cxl68_lrs_16_n() {
     elsewhere("CXL68-LRS-16");
-    killed(Mutant::AbortLeaves);
+    killed(Cxl68Mutant::AbortLeaves);
 }
 
 /// Lets an unanswered end run until it gives up: Req sequences sent, trainings asked for.
@@ -223,7 +223,7 @@ fn cxl68_lrs_09_p() {
 #[test]
 fn cxl68_lrs_09_n() {
     elsewhere("CXL68-LRS-09");
-    killed(Mutant::NoTimeout);
+    killed(Cxl68Mutant::NoTimeout);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn cxl68_lrs_14_p() {
 #[test]
 fn cxl68_lrs_14_n() {
     elsewhere("CXL68-LRS-14");
-    killed(Mutant::NoTimeout);
+    killed(Cxl68Mutant::NoTimeout);
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn cxl68_lrs_18_n() {
     let refused = |link: Cxl68Config| {
         let error = link.validate().expect_err("out of range");
         assert_eq!(error.rule, "CXL68-LRS-18");
-        assert!(scalepool::link::cxl68::End::new(EndConfig::mem(Dir::Down, link, 8)).is_err());
+        assert!(scalepool::link::cxl68::Cxl68End::new(EndConfig::mem(Dir::Down, link, 8)).is_err());
         error.name
     };
     for wrong in [0, 32, 255] {

@@ -5,20 +5,20 @@ use crate::cxl68_retry::bench::{LATENCY_FLITS, link, random};
 use crate::cxl68_retry::solo::rules;
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::fault::FaultyWire;
-use scalepool::link::cxl68::{End, EndConfig, Monitor, MonitorConfig};
+use scalepool::link::cxl68::{Cxl68End, EndConfig, Monitor, MonitorConfig};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use std::collections::VecDeque;
 
 /// One end with the wire that leads to it.
 struct Side {
-    end: End,
+    end: Cxl68End,
     monitor: Monitor,
     wire: FaultyWire,
     /// Units on the wire and in the receiver's pipeline, with the flit clock in which each comes out.
-    on_wire: VecDeque<(u64, Unit)>,
-    in_pipe: VecDeque<(u64, Unit)>,
+    on_wire: VecDeque<(u64, Cxl68Unit)>,
+    in_pipe: VecDeque<(u64, Cxl68Unit)>,
 }
 
 /// Rules that the two monitors saw broken; `depth_flits` is the pipeline, `told` what the monitors know of it.
@@ -27,7 +27,7 @@ fn run(depth_flits: u64, told: u64, flits: u64) -> Vec<&'static str> {
         let config = EndConfig::cachemem(dir, link(), 40);
         let monitor = Monitor::new(MonitorConfig { reaction_flits: told, ..MonitorConfig::of(&config) });
         let wire = FaultyWire::new(Vec::new(), 3e-5, Rng::for_name(depth_flits, dir.name()));
-        let end = End::new(config).expect("legal configuration");
+        let end = Cxl68End::new(config).expect("legal configuration");
         Side { end, monitor, wire, on_wire: VecDeque::new(), in_pipe: VecDeque::new() }
     });
     let mut rng = Rng::for_name(depth_flits, "pipeline");

@@ -5,8 +5,8 @@
 //! hands over a unit and [`Solo::sends`] gives the unit of the next flit clock.
 
 use scalepool::link::cxl68::retry::{Local, Remote};
-use scalepool::link::cxl68::{End, EndConfig, Event, Known, Monitor, MonitorConfig, Mutant};
-use scalepool::link::protocol::Protocol;
+use scalepool::link::cxl68::{Cxl68End, Cxl68Mutant, EndConfig, Known, LinkEvent, Monitor, MonitorConfig};
+use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::watch::WatchConfig;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -14,8 +14,8 @@ use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryA
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::stream::{Data, Message};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 use scalepool_testbenches::beside::Beside;
 
@@ -29,7 +29,7 @@ const MEM_64: u8 = 15;
 /// An end alone.
 #[derive(Debug, Clone)]
 pub struct Solo {
-    pub end: End,
+    pub end: Cxl68End,
     pub monitor: Monitor,
     pub beside: Beside,
     pub now: u64,
@@ -37,13 +37,14 @@ pub struct Solo {
 
 impl Solo {
     /// A host that speaks CXL.mem, before its first flit clock.
-    pub fn new(link: Cxl68Config, mutant: Option<Mutant>) -> Solo {
+    pub fn new(link: Cxl68Config, mutant: Option<Cxl68Mutant>) -> Solo {
         let mut config = EndConfig::mem(Dir::Down, link, 32);
         config.mutant = mutant;
         let monitor = Monitor::new(MonitorConfig::of(&config));
-        let watched = WatchConfig { cxl68: link, known: Known::ALL, ..WatchConfig::new(Protocol::Cxl68, Dir::Down) };
+        let watched =
+            WatchConfig { cxl68: link, known: Known::ALL, ..WatchConfig::new(LinkProtocol::Cxl68, Dir::Down) };
         let beside = Beside::new(&watched);
-        Solo { end: End::new(config).expect("legal configuration"), monitor, beside, now: 0 }
+        Solo { end: Cxl68End::new(config).expect("legal configuration"), monitor, beside, now: 0 }
     }
 
     /// A host of which initialisation and first credits are done, with nothing to acknowledge.
@@ -52,7 +53,7 @@ impl Solo {
     }
 
     /// The same with a deliberate fault.
-    pub fn up_with(link: Cxl68Config, mutant: Option<Mutant>) -> Solo {
+    pub fn up_with(link: Cxl68Config, mutant: Option<Cxl68Mutant>) -> Solo {
         let mut solo = Solo::new(link, mutant);
         solo.feed(control("RETRY.Idle"));
         solo.sends();
@@ -109,19 +110,19 @@ impl Solo {
     }
 
     /// A unit arrives.
-    pub fn feed(&mut self, unit: Unit) {
+    pub fn feed(&mut self, unit: Cxl68Unit) {
         self.monitor.received(&unit, self.now);
         self.beside.arrives(&unit.0, self.now);
         self.end.receive(&unit, self.now);
     }
 
     /// Units arrive one behind the other.
-    pub fn feed_all(&mut self, units: &[Unit]) {
+    pub fn feed_all(&mut self, units: &[Cxl68Unit]) {
         units.iter().for_each(|&u| self.feed(u));
     }
 
     /// The unit of the next flit clock.
-    pub fn sends(&mut self) -> Option<Unit> {
+    pub fn sends(&mut self) -> Option<Cxl68Unit> {
         self.now += 1;
         let unit = self.end.transmit(self.now)?;
         self.monitor.sent(&unit, self.now);
@@ -130,7 +131,7 @@ impl Solo {
     }
 
     /// The units of the next flit clocks.
-    pub fn sends_all(&mut self, flits: usize) -> Vec<Unit> {
+    pub fn sends_all(&mut self, flits: usize) -> Vec<Cxl68Unit> {
         (0..flits).filter_map(|_| self.sends()).collect()
     }
 
@@ -142,7 +143,7 @@ impl Solo {
     /// Queues a read.
     pub fn read(&mut self, tag: u16) {
         let bits = scalepool_protocols::cxl::cxl68::message::M2sReq { tag, ..Default::default() };
-        self.end.send(Message::new(Class::M2sReq, bits.to_bits().expect("fits"))).expect("legal");
+        self.end.send(Cxl68Message::new(Class::M2sReq, bits.to_bits().expect("fits"))).expect("legal");
     }
 
     /// Queues a write of 64 bytes, all equal.
@@ -155,7 +156,7 @@ impl Solo {
         use scalepool_protocols::cxl::cxl68::code::M2sRwdOpcode;
         use scalepool_protocols::cxl::cxl68::message::M2sRwd;
         let bits = M2sRwd { opcode: M2sRwdOpcode::MemWr, ..M2sRwd::default() }.to_bits().expect("fits");
-        self.end.send(Message::with_data(Class::M2sRwd, bits, Data::line(bytes))).expect("legal");
+        self.end.send(Cxl68Message::with_data(Class::M2sRwd, bits, Data::line(bytes))).expect("legal");
     }
 
     /// Rules of the end's own events since the last call.
@@ -180,68 +181,68 @@ impl Solo {
 }
 
 /// Rules of events.
-pub fn rules(events: &[Event]) -> Vec<&'static str> {
+pub fn rules(events: &[LinkEvent]) -> Vec<&'static str> {
     events.iter().map(|e| e.violation.rule).collect()
 }
 
-fn unit_of(control: Control) -> Unit {
-    Unit::from_slots(pid::CACHEMEM, &[control.to_slot().expect("fits"), 0, 0, 0])
+fn unit_of(control: Control) -> Cxl68Unit {
+    Cxl68Unit::from_slots(pid::CACHEMEM, &[control.to_slot().expect("fits"), 0, 0, 0])
 }
 
 /// A control flit with its default fields.
-pub fn control(name: &str) -> Unit {
+pub fn control(name: &str) -> Cxl68Unit {
     unit_of(Control::by_name(name).expect("a listed name"))
 }
 
 /// RETRY.Idle with a wrong CRC.
-pub fn bad() -> Unit {
+pub fn bad() -> Cxl68Unit {
     let mut unit = control("RETRY.Idle");
     unit.set_tail(!unit.tail());
     unit
 }
 
 /// INIT.Param.
-pub fn init(wrap: u8) -> Unit {
+pub fn init(wrap: u8) -> Cxl68Unit {
     unit_of(Control::InitParam(InitParam { version: 2, wrap, ..InitParam::default() }))
 }
 
 /// LLCRD with acknowledgements and credit codes in the order Rsp, Req, Data.
-pub fn llcrd(full_ack: u8, [rsp_crd, req_crd, data_crd]: [u8; 3]) -> Unit {
+pub fn llcrd(full_ack: u8, [rsp_crd, req_crd, data_crd]: [u8; 3]) -> Cxl68Unit {
     let mut llcrd = Llcrd { rsp_crd, req_crd, data_crd, ..Llcrd::default() };
     llcrd.set_full_ack(full_ack);
     unit_of(Control::LlcrdAcknowledge(llcrd))
 }
 
 /// RETRY.Req alone.
-pub fn req(eseq: u8, num_retry: u8) -> Unit {
+pub fn req(eseq: u8, num_retry: u8) -> Cxl68Unit {
     unit_of(Control::RetryReq(RetryReq { eseq, num_retry, ..RetryReq::default() }))
 }
 
 /// RETRY.Ack alone.
-pub fn ack(eseq: u8, num_retry: u8, empty: bool) -> Unit {
+pub fn ack(eseq: u8, num_retry: u8, empty: bool) -> Cxl68Unit {
     unit_of(Control::RetryAck(RetryAck { eseq, num_retry, empty, ..RetryAck::default() }))
 }
 
 /// Frames and what they announce.
-pub fn framed(frames: usize, last: Unit) -> Vec<Unit> {
+pub fn framed(frames: usize, last: Cxl68Unit) -> Vec<Cxl68Unit> {
     let mut units = vec![control("RETRY.Frame"); frames];
     units.push(last);
     units
 }
 
 /// An empty protocol flit, which may carry an Ak.
-pub fn protocol(ak: bool) -> Unit {
+pub fn protocol(ak: bool) -> Cxl68Unit {
     let header = FlitHeader { ak, ..FlitHeader::default() };
-    Unit::from_slots(pid::CACHEMEM, &[header.to_bits().expect("fits"), 0, 0, 0])
+    Cxl68Unit::from_slots(pid::CACHEMEM, &[header.to_bits().expect("fits"), 0, 0, 0])
 }
 
 /// Name of a control flit, `flit` for anything else. A data flit may look like a control flit.
-pub fn name(unit: &Unit) -> &'static str {
+pub fn name(unit: &Cxl68Unit) -> &'static str {
     if unit.slot(0) & 1 == 1 { Control::from_slot(unit.slot(0)).name() } else { "flit" }
 }
 
 /// The Req that a unit holds.
-pub fn as_req(unit: &Unit) -> RetryReq {
+pub fn as_req(unit: &Cxl68Unit) -> RetryReq {
     match Control::from_slot(unit.slot(0)) {
         Control::RetryReq(req) => req,
         other => panic!("{} is no RETRY.Req", other.name()),
@@ -249,7 +250,7 @@ pub fn as_req(unit: &Unit) -> RetryReq {
 }
 
 /// The Ack that a unit holds.
-pub fn as_ack(unit: &Unit) -> RetryAck {
+pub fn as_ack(unit: &Cxl68Unit) -> RetryAck {
     match Control::from_slot(unit.slot(0)) {
         Control::RetryAck(ack) => ack,
         other => panic!("{} is no RETRY.Ack", other.name()),

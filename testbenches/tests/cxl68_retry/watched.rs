@@ -5,19 +5,19 @@ use crate::cxl68_retry::solo::{Solo, ack, as_req, bad, control, framed, init, ll
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::event::Severity;
 use scalepool::link::hook::Direction;
-use scalepool::link::protocol::Protocol;
-use scalepool::link::watch::{Watch, WatchConfig};
+use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::watch::{EndWatch, WatchConfig};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 use std::collections::VecDeque;
 
 /// What comes, and the rule by which it ends the link.
-type Ending = (&'static str, fn() -> Solo, Unit);
+type Ending = (&'static str, fn() -> Solo, Cxl68Unit);
 
 fn silent() -> Solo {
     Solo::new(Cxl68Config::default(), None)
@@ -84,7 +84,7 @@ fn what_an_end_says_its_watcher_says() {
         assert_eq!(ndr.name, "cxl68.s2m_ndr");
         // H3 of the up direction has two NDR in slot 0; one is valid here.
         let slot = header | 3 << 5 | 1 << 32;
-        solo.feed(Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0]));
+        solo.feed(Cxl68Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0]));
     }
     assert!(solo.events().contains(&"CXL68-CRD-04"));
     // The Ack of a retry names another flit than the missing one.
@@ -126,7 +126,7 @@ fn a_watcher_that_knows_nothing_blames_no_legal_end() {
         Cxl68Config { llrb_entries: 22, llcrd_flush_flits: 700, llcrd_ack_threshold: 200, ..Cxl68Config::default() },
         Cxl68Config { llrb_entries: 255, timeout_flits: 300, max_num_retry: 31, ..Cxl68Config::default() },
     ] {
-        let mut watch = Watch::new(&WatchConfig::new(Protocol::Cxl68, Dir::Down)).expect("a watcher");
+        let mut watch = EndWatch::new(&WatchConfig::new(LinkProtocol::Cxl68, Dir::Down)).expect("a watcher");
         let mut solo = Solo::new(link, None);
         let mut pipeline = VecDeque::from([None; PIPELINE]);
         let mut script = VecDeque::new();
@@ -153,7 +153,7 @@ fn a_watcher_that_knows_nothing_blames_no_legal_end() {
             if clock > 1500 && clock % 7 == 0 {
                 solo.read(clock as u16);
             }
-            let comes: Option<Unit> = script.pop_front();
+            let comes: Option<Cxl68Unit> = script.pop_front();
             if let Some(unit) = comes {
                 watch.unit(Direction::Rx, &unit.0, clock.into()).expect("a unit");
             }

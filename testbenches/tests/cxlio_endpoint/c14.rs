@@ -6,10 +6,10 @@ use super::rig::{BARS, DEVICE, FORMS, ROOT, Rig, TIMEOUT, read_of};
 use scalepool::endpoint::completer::CompleterConfig;
 use scalepool::endpoint::config_space::port::port;
 use scalepool::endpoint::config_space::type3::{Type3Config, type3};
-use scalepool::endpoint::event::Event;
-use scalepool::endpoint::pm::{Happened, PmConfig, PmRequest, ResetKind, Side};
-use scalepool::endpoint::requester::Failure;
-use scalepool::endpoint::tlp::{Kind, Tlp};
+use scalepool::endpoint::event::EndpointEvent;
+use scalepool::endpoint::pm::{Happened, PmConfig, PmRequest, PmSide, ResetKind};
+use scalepool::endpoint::requester::RequestFailure;
+use scalepool::endpoint::tlp::{Tlp, TlpKind};
 use scalepool_protocols::cxl::cxlio::code::{CplStatus, PmOpcode};
 use scalepool_protocols::cxl::cxlio::dvsec::{
     ConnectedMode, DeviceCapability, DvsecHeader, DvsecId, FlexBus, check_header, device, flex_bus_port,
@@ -228,8 +228,8 @@ fn c14_10_1() {
 #[test]
 fn c14_10_2() {
     for form in FORMS {
-        let busy = PmConfig { grants_sleep: false, ..PmConfig::new(Side::Host) };
-        let mut talk = Talk::new(form, busy, PmConfig::new(Side::Device));
+        let busy = PmConfig { grants_sleep: false, ..PmConfig::new(PmSide::Host) };
+        let mut talk = Talk::new(form, busy, PmConfig::new(PmSide::Device));
         talk.settle();
         talk.device.ask(PmRequest::Sleep([LATENCY, LATENCY]), talk.now);
         talk.settle();
@@ -308,7 +308,7 @@ fn c14_12_1_8_1() {
         rig.write(BARS[0], &[7; 16], false);
         let open = rig.send(read_of(BARS[0], 16), Vec::new());
         let good = rig.up.remove(0);
-        let status = Kind::Completion { completer: DEVICE, status: CplStatus::SC, byte_count: 16, lower_address: 0 };
+        let status = TlpKind::Completion { completer: DEVICE, status: CplStatus::SC, byte_count: 16, lower_address: 0 };
         let stray = Tlp { tag: open.tag + 1, ..Tlp::new(status, ROOT, vec![0xee; 16]) };
         rig.up = vec![stray.clone(), Tlp { requester: ROOT | 0x10, tag: open.tag, ..stray }, good];
         let done = rig.settle();
@@ -316,7 +316,7 @@ fn c14_12_1_8_1() {
         assert_eq!(done[0].outcome, Ok(vec![7; 16]), "dropped, and nothing else has changed");
         let events = rig.events();
         assert_eq!(events.len(), 2);
-        assert!(events.iter().all(|e| matches!(e, Event::UnexpectedCompletion { .. })), "{events:?}");
+        assert!(events.iter().all(|e| matches!(e, EndpointEvent::UnexpectedCompletion { .. })), "{events:?}");
     }
 }
 
@@ -336,13 +336,13 @@ fn c14_12_1_9_1_io() {
         let done: Vec<u16> = rig.settle().iter().map(|d| d.tag).collect();
         assert_eq!(done, [tags[0], tags[1], tags[3]]);
         // The parts behind the one that vanished do not fit.
-        assert!(rig.events().iter().all(|e| matches!(e, Event::UnexpectedCompletion { .. })));
+        assert!(rig.events().iter().all(|e| matches!(e, EndpointEvent::UnexpectedCompletion { .. })));
         rig.now = TIMEOUT - 1;
         assert!(rig.requester.expire(rig.now).is_empty());
         rig.now = TIMEOUT;
         let late = rig.requester.expire(rig.now);
-        assert_eq!((late.len(), late[0].tag, &late[0].outcome), (1, tags[2], &Err(Failure::Timeout)));
-        assert!(matches!(rig.events()[..], [Event::CompletionTimeout { .. }]));
+        assert_eq!((late.len(), late[0].tag, &late[0].outcome), (1, tags[2], &Err(RequestFailure::Timeout)));
+        assert!(matches!(rig.events()[..], [EndpointEvent::CompletionTimeout { .. }]));
         assert_eq!(rig.read(BARS[0], 300), (vec![3; 300], false), "no corruption");
     }
 }

@@ -4,7 +4,7 @@ use super::rig::{BARS, FORMS, Rig};
 use scalepool::endpoint::completer::CompleterConfig;
 use scalepool::endpoint::config_space::port::port;
 use scalepool::endpoint::config_space::registers as reg;
-use scalepool::endpoint::config_space::type3::{ConfigError, Type3Config, type3};
+use scalepool::endpoint::config_space::type3::{Type3Config, Type3ConfigError, type3};
 use scalepool::endpoint::config_space::{BYTES, ConfigSpace};
 use scalepool_protocols::cxl::cxlio::dvsec::{DvsecId, FlexBus, device};
 
@@ -102,13 +102,19 @@ fn the_lock_holds_ranges_and_itself() {
 fn sizes_that_no_register_says_are_refused() {
     let config = Type3Config::default;
     let refused = |c: Type3Config| type3(&c).expect_err("not legal");
-    assert_eq!(refused(Type3Config { bar_bytes: [0x3000, 0], ..config() }), ConfigError::Bar { bar: 0, found: 0x3000 });
-    assert_eq!(refused(Type3Config { bar_bytes: [0, 2048], ..config() }), ConfigError::Bar { bar: 1, found: 2048 });
+    assert_eq!(
+        refused(Type3Config { bar_bytes: [0x3000, 0], ..config() }),
+        Type3ConfigError::Bar { bar: 0, found: 0x3000 }
+    );
+    assert_eq!(
+        refused(Type3Config { bar_bytes: [0, 2048], ..config() }),
+        Type3ConfigError::Bar { bar: 1, found: 2048 }
+    );
     let range = Type3Config { range_bytes: [1 << 28, 1 << 27], ..config() };
-    assert_eq!(refused(range), ConfigError::Range { range: 1, found: 1 << 27 });
+    assert_eq!(refused(range), Type3ConfigError::Range { range: 1, found: 1 << 27 });
     for found in [0, 17] {
         let lds = Type3Config { logical_devices: found, ..config() };
-        assert_eq!(refused(lds), ConfigError::LogicalDevices { found });
+        assert_eq!(refused(lds), Type3ConfigError::LogicalDevices { found });
     }
 }
 

@@ -1,9 +1,9 @@
 //! Power management messages (CXLIO-VDM-03 to 07).
 
 use super::rig::FORMS;
-use scalepool::endpoint::event::Event;
-use scalepool::endpoint::pm::{Happened, Latency, PmAgent, PmConfig, PmRequest, ResetKind, Side};
-use scalepool::endpoint::tlp::{Form, Kind, Tlp};
+use scalepool::endpoint::event::EndpointEvent;
+use scalepool::endpoint::pm::{Happened, Latency, PmAgent, PmConfig, PmRequest, PmSide, ResetKind};
+use scalepool::endpoint::tlp::{Tlp, TlpForm, TlpKind};
 use scalepool_protocols::cxl::cxlio::code::PmOpcode;
 use scalepool_protocols::cxl::cxlio::vdm::Pm;
 
@@ -14,7 +14,7 @@ pub const LATENCY: Latency = Latency { value: 3, scale: 3, required: true };
 pub struct Talk {
     pub host: PmAgent,
     pub device: PmAgent,
-    form: Form,
+    form: TlpForm,
     /// Opcodes and parameters in the order in which they were sent, `true` from the host.
     pub log: Vec<(bool, PmOpcode, u16)>,
     pub now: u64,
@@ -23,14 +23,14 @@ pub struct Talk {
 }
 
 impl Talk {
-    pub fn new(form: Form, host: PmConfig, device: PmConfig) -> Talk {
+    pub fn new(form: TlpForm, host: PmConfig, device: PmConfig) -> Talk {
         let (host, device) = (PmAgent::new(host), PmAgent::new(device));
         Talk { host, device, form, log: Vec::new(), now: 0, deaf: false }
     }
 
     /// Two agents that have said who they are.
-    pub fn ready(form: Form) -> Talk {
-        let mut talk = Talk::new(form, PmConfig::new(Side::Host), PmConfig::new(Side::Device));
+    pub fn ready(form: TlpForm) -> Talk {
+        let mut talk = Talk::new(form, PmConfig::new(PmSide::Host), PmConfig::new(PmSide::Device));
         talk.settle();
         assert!(talk.host.is_ready() && talk.device.is_ready());
         assert_eq!(
@@ -71,7 +71,7 @@ impl Talk {
         self.log.iter().copied().filter(|(_, opcode, _)| *opcode != PmOpcode::CreditRtn).collect()
     }
 
-    pub fn events(&mut self) -> Vec<Event> {
+    pub fn events(&mut self) -> Vec<EndpointEvent> {
         let mut events = self.host.take_events();
         events.extend(self.device.take_events());
         events
@@ -83,14 +83,14 @@ pub fn payload(tlp: &Tlp) -> Pm {
 }
 
 /// Rule of the only event.
-pub fn one_rule(events: Vec<Event>) -> &'static str {
-    let [Event::Rule(violation)] = &events[..] else { panic!("{events:?}") };
+pub fn one_rule(events: Vec<EndpointEvent>) -> &'static str {
+    let [EndpointEvent::Rule(violation)] = &events[..] else { panic!("{events:?}") };
     violation.rule
 }
 
 /// A message of a peer that does not keep to the rules.
 pub fn forged(opcode: PmOpcode, parameter: u16, payload: u128) -> Tlp {
-    let mut tlp = PmAgent::new(PmConfig::new(Side::Host)).next_message().expect("CREDIT_RTN");
+    let mut tlp = PmAgent::new(PmConfig::new(PmSide::Host)).next_message().expect("CREDIT_RTN");
     tlp.data = Pm { opcode, agent: 0, parameter, payload }.to_bytes().to_vec();
     tlp
 }
@@ -98,7 +98,7 @@ pub fn forged(opcode: PmOpcode, parameter: u16, payload: u128) -> Tlp {
 #[test]
 fn cxlio_vdm_03_p() {
     for form in FORMS {
-        let mut talk = Talk::new(form, PmConfig::new(Side::Host), PmConfig::new(Side::Device));
+        let mut talk = Talk::new(form, PmConfig::new(PmSide::Host), PmConfig::new(PmSide::Device));
         talk.settle();
         for side in [true, false] {
             let said: Vec<PmOpcode> = talk.log.iter().filter(|m| m.0 == side).map(|m| m.1).collect();
@@ -114,12 +114,12 @@ fn cxlio_vdm_03_p() {
 #[test]
 fn cxlio_vdm_03_n() {
     // PMREQ before AGENT_INFO, and AGENT_INFO before CREDIT_RTN: events, and no answer.
-    let mut host = PmAgent::new(PmConfig::new(Side::Host));
+    let mut host = PmAgent::new(PmConfig::new(PmSide::Host));
     host.next_message().expect("CREDIT_RTN");
     assert!(host.receive(&forged(PmOpcode::CreditRtn, 0, 4), 1));
     assert!(host.receive(&forged(PmOpcode::PmReq, 1, 0), 2));
     assert_eq!(one_rule(host.take_events()), "CXLIO-VDM-03");
-    let mut device = PmAgent::new(PmConfig::new(Side::Device));
+    let mut device = PmAgent::new(PmConfig::new(PmSide::Device));
     device.next_message().expect("CREDIT_RTN");
     assert!(device.receive(&forged(PmOpcode::AgentInfo, 1, 3), 1));
     assert_eq!(one_rule(device.take_events()), "CXLIO-VDM-03");
@@ -130,7 +130,7 @@ fn cxlio_vdm_03_n() {
 fn cxlio_vdm_04_p() {
     // One credit: every message waits for the one before, and all go.
     let one = |side| PmConfig { credits: 1, ..PmConfig::new(side) };
-    let mut talk = Talk::new(Form::NonFlit, one(Side::Host), one(Side::Device));
+    let mut talk = Talk::new(TlpForm::NonFlit, one(PmSide::Host), one(PmSide::Device));
     talk.settle();
     talk.host.ask(PmRequest::ResetPrep(ResetKind::S1), talk.now);
     talk.host.ask(PmRequest::ResetPrep(ResetKind::S3), talk.now);
@@ -145,7 +145,7 @@ fn cxlio_vdm_04_p() {
 #[test]
 fn cxlio_vdm_04_n() {
     // No credit left: the message waits. A peer that does not wait is an event.
-    let mut host = PmAgent::new(PmConfig { credits: 1, ..PmConfig::new(Side::Host) });
+    let mut host = PmAgent::new(PmConfig { credits: 1, ..PmConfig::new(PmSide::Host) });
     assert_eq!(payload(&host.next_message().expect("CREDIT_RTN")).opcode, PmOpcode::CreditRtn);
     assert_eq!((host.next_message(), host.waiting()), (None, 1), "AGENT_INFO waits");
     host.receive(&forged(PmOpcode::CreditRtn, 0, 1), 1);
@@ -174,17 +174,17 @@ fn cxlio_vdm_05_p() {
 
 #[test]
 fn cxlio_vdm_05_n() {
-    let mut talk = Talk::ready(Form::Flit);
+    let mut talk = Talk::ready(TlpForm::Flit);
     talk.deaf = true;
     talk.host.ask(PmRequest::ResetPrep(ResetKind::Reset), 100);
     talk.settle();
-    let due = 100 + PmConfig::new(Side::Host).timeout;
+    let due = 100 + PmConfig::new(PmSide::Host).timeout;
     talk.host.expire(due - 1);
     assert!(talk.events().is_empty());
     talk.host.expire(due);
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-05");
     // A kind of reset that is not listed is not acknowledged.
-    let mut talk = Talk::ready(Form::Flit);
+    let mut talk = Talk::ready(TlpForm::Flit);
     talk.device.receive(&forged(PmOpcode::ResetPrep, 1, 0x02), 1);
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-05");
     assert_eq!(talk.device.waiting(), 0);
@@ -211,7 +211,7 @@ fn cxlio_vdm_06_n() {
     // Scale 6 and 7 and reserved bits are no latency, in either half.
     for lsb in [0, 16] {
         for bits in [0x1800u128, 0x1c00, 0x2000, 0x4000] {
-            let mut talk = Talk::ready(Form::NonFlit);
+            let mut talk = Talk::ready(TlpForm::NonFlit);
             talk.host.receive(&forged(PmOpcode::PmReq, 1, bits << lsb), 1);
             assert_eq!(one_rule(talk.events()), "CXLIO-VDM-06");
             assert_eq!(talk.host.waiting(), 0, "no response");
@@ -222,7 +222,7 @@ fn cxlio_vdm_06_n() {
         assert_eq!(Latency::from_bits(latency.to_bits()), Some(latency));
     }
     // No response at all.
-    let mut talk = Talk::ready(Form::NonFlit);
+    let mut talk = Talk::ready(TlpForm::NonFlit);
     talk.device.ask(PmRequest::Sleep([LATENCY, LATENCY]), 0);
     talk.device.expire(u64::MAX);
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-06");
@@ -250,7 +250,7 @@ fn cxlio_vdm_07_n() {
     const PHASE_1: u128 = 1 << 16;
     const PHASE_2: u128 = 2 << 16;
     // Phase 2 first; phase 1 twice.
-    let mut talk = Talk::ready(Form::Flit);
+    let mut talk = Talk::ready(TlpForm::Flit);
     talk.device.receive(&forged(PmOpcode::Gpf, 1, PHASE_2), 1);
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-07");
     assert!(talk.device.may_request_cache() && talk.device.waiting() == 0);
@@ -258,13 +258,13 @@ fn cxlio_vdm_07_n() {
     talk.device.receive(&forged(PmOpcode::Gpf, 1, PHASE_1), 3);
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-07");
     // A request of CXL.cache after the answer to phase 1.
-    let mut talk = Talk::ready(Form::Flit);
+    let mut talk = Talk::ready(TlpForm::Flit);
     talk.host.ask(PmRequest::Flush, talk.now);
     talk.settle();
     talk.host.saw_cache_request();
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-07");
     // The answer to another phase.
-    let mut talk = Talk::ready(Form::Flit);
+    let mut talk = Talk::ready(TlpForm::Flit);
     talk.host.ask(PmRequest::Flush, talk.now);
     talk.host.receive(&forged(PmOpcode::Gpf, 0, PHASE_2), talk.now);
     assert_eq!(one_rule(talk.events()), "CXLIO-VDM-07");
@@ -272,13 +272,13 @@ fn cxlio_vdm_07_n() {
 
 #[test]
 fn other_messages_are_left_to_others() {
-    let mut host = PmAgent::new(PmConfig::new(Side::Host));
+    let mut host = PmAgent::new(PmConfig::new(PmSide::Host));
     let pm = forged(PmOpcode::PmReq, 1, 0);
-    let Kind::Message { routing, code, dw2, dw3 } = pm.kind else { panic!("a message") };
+    let TlpKind::Message { routing, code, dw2, dw3 } = pm.kind else { panic!("a message") };
     let others = [
-        Kind::Message { routing, code: 0x7f, dw2, dw3 },
-        Kind::Message { routing, code, dw2: dw2 ^ 1, dw3 },
-        Kind::Message { routing, code, dw2, dw3: dw3 ^ 0x80 },
+        TlpKind::Message { routing, code: 0x7f, dw2, dw3 },
+        TlpKind::Message { routing, code, dw2: dw2 ^ 1, dw3 },
+        TlpKind::Message { routing, code, dw2, dw3: dw3 ^ 0x80 },
     ];
     for kind in others {
         assert!(!host.receive(&Tlp { kind, ..pm.clone() }, 0));

@@ -3,15 +3,15 @@
 use scalepool::endpoint::completer::{Completer, CompleterConfig};
 use scalepool::endpoint::config_space::registers::{COMMAND, COMMAND_MEMORY, bar_at};
 use scalepool::endpoint::config_space::type3::{Type3Config, type3};
-use scalepool::endpoint::event::Event;
-use scalepool::endpoint::requester::{Done, Failure, Requester, RequesterConfig};
-use scalepool::endpoint::tlp::{Enables, Form, Kind, Tlp};
+use scalepool::endpoint::event::EndpointEvent;
+use scalepool::endpoint::requester::{Done, RequestFailure, Requester, RequesterConfig};
+use scalepool::endpoint::tlp::{Enables, Tlp, TlpForm, TlpKind};
 use scalepool::memory::store::{Background, Store};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
 
 /// Non-flit mode, flit mode, and flit mode with PBR headers.
-pub const FORMS: [Form; 3] = [Form::NonFlit, Form::Flit, Form::Pbr { spid: 0x123, dpid: 0x456 }];
+pub const FORMS: [TlpForm; 3] = [TlpForm::NonFlit, TlpForm::Flit, TlpForm::Pbr { spid: 0x123, dpid: 0x456 }];
 /// Host.
 pub const ROOT: u16 = 0x0000;
 /// Device: bus 1.
@@ -22,7 +22,7 @@ pub const BARS: [u64; 2] = [0x9000_0000, 0x12_0000_0000];
 pub const TIMEOUT: u64 = 100;
 
 pub struct Rig {
-    pub form: Form,
+    pub form: TlpForm,
     pub requester: Requester,
     pub completer: Completer,
     /// TLPs that the device sent, in order.
@@ -33,11 +33,11 @@ pub struct Rig {
 }
 
 impl Rig {
-    pub fn new(form: Form) -> Rig {
+    pub fn new(form: TlpForm) -> Rig {
         Rig::with(form, &Type3Config::default(), CompleterConfig::default(), 32)
     }
 
-    pub fn with(form: Form, device: &Type3Config, completer: CompleterConfig, outstanding: usize) -> Rig {
+    pub fn with(form: TlpForm, device: &Type3Config, completer: CompleterConfig, outstanding: usize) -> Rig {
         let space = type3(device).expect("a device that registers can describe");
         Rig {
             form,
@@ -50,7 +50,7 @@ impl Rig {
     }
 
     /// A device whose BARs are programmed and answer.
-    pub fn enabled(form: Form) -> Rig {
+    pub fn enabled(form: TlpForm) -> Rig {
         let mut rig = Rig::new(form);
         rig.enable();
         rig
@@ -75,7 +75,7 @@ impl Rig {
     }
 
     /// Sends without a look at the answers.
-    pub fn send(&mut self, kind: Kind, data: Vec<u8>) -> Tlp {
+    pub fn send(&mut self, kind: TlpKind, data: Vec<u8>) -> Tlp {
         let tlp = self.requester.send(Tlp::new(kind, 0, data), self.now).expect("room");
         let there = self.travel(&tlp);
         for answer in self.completer.receive(&there) {
@@ -97,7 +97,7 @@ impl Rig {
     }
 
     /// Sends one request and answers how it ended.
-    pub fn ask(&mut self, kind: Kind, data: Vec<u8>) -> Done {
+    pub fn ask(&mut self, kind: TlpKind, data: Vec<u8>) -> Done {
         self.send(kind, data);
         let mut done = self.settle();
         assert_eq!(done.len(), 1, "{done:?}");
@@ -106,13 +106,13 @@ impl Rig {
 
     /// The DW that holds a register.
     pub fn read_config(&mut self, register: u16) -> u32 {
-        let read = Kind::ConfigRead { level: 0, target: DEVICE, register: register & !3, enables: 0xf };
+        let read = TlpKind::ConfigRead { level: 0, target: DEVICE, register: register & !3, enables: 0xf };
         let data = self.ask(read, Vec::new()).outcome.expect("answered");
         u32::from_le_bytes(data.try_into().expect("a DW"))
     }
 
     pub fn write_config(&mut self, register: u16, value: u32, enables: u8) {
-        let write = Kind::ConfigWrite { level: 0, target: DEVICE, register, enables };
+        let write = TlpKind::ConfigWrite { level: 0, target: DEVICE, register, enables };
         let done = self.ask(write, value.to_le_bytes().to_vec());
         assert_eq!(done.outcome, Ok(Vec::new()));
     }
@@ -131,30 +131,30 @@ impl Rig {
         (done.outcome.expect("answered"), done.poison)
     }
 
-    pub fn status(&mut self, kind: Kind, data: Vec<u8>) -> CplStatus {
+    pub fn status(&mut self, kind: TlpKind, data: Vec<u8>) -> CplStatus {
         match self.ask(kind, data).outcome {
             Ok(_) => CplStatus::SC,
-            Err(Failure::Status(status)) => status,
-            Err(Failure::Timeout) => panic!("no answer"),
+            Err(RequestFailure::Status(status)) => status,
+            Err(RequestFailure::Timeout) => panic!("no answer"),
         }
     }
 
-    pub fn events(&mut self) -> Vec<Event> {
+    pub fn events(&mut self) -> Vec<EndpointEvent> {
         let mut events = self.requester.take_events();
         events.extend(self.completer.take_events());
         events
     }
 }
 
-pub fn read_of(address: u64, bytes: usize) -> Kind {
+pub fn read_of(address: u64, bytes: usize) -> TlpKind {
     let (enables, dw) = Enables::span(address, bytes);
-    Kind::MemRead { address: address & !3, dw, enables }
+    TlpKind::MemRead { address: address & !3, dw, enables }
 }
 
-pub fn write_of(address: u64, bytes: &[u8]) -> (Kind, Vec<u8>) {
+pub fn write_of(address: u64, bytes: &[u8]) -> (TlpKind, Vec<u8>) {
     let (enables, dw) = Enables::span(address, bytes.len());
     let mut data = vec![0; dw * DW_BYTES];
     let skip = (address % 4) as usize;
     data[skip..skip + bytes.len()].copy_from_slice(bytes);
-    (Kind::MemWrite { address: address & !3, enables }, data)
+    (TlpKind::MemWrite { address: address & !3, enables }, data)
 }

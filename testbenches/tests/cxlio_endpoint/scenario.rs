@@ -3,24 +3,24 @@
 use scalepool::link::hook::Direction;
 use scalepool::scenario::drive::Live;
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Modes, Request};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, Modes, ScenarioRequest};
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use std::fs;
 
 const NAME: &str = "cxlio-enumerate";
 
-fn request(set: &[&str]) -> Request {
+fn request(set: &[&str]) -> ScenarioRequest {
     let set = set.iter().map(|s| (*s).to_owned()).collect();
-    Request { scenario: NAME.into(), seed: 7, threads: 2, set, ..Request::default() }
+    ScenarioRequest { scenario: NAME.into(), seed: 7, threads: 2, set, ..ScenarioRequest::default() }
 }
 
-fn run(set: &[&str]) -> Report {
+fn run(set: &[&str]) -> ScenarioReport {
     scenario::run(&request(set), &mut |_| ()).expect("a legal request")
 }
 
-fn count(report: &Report, name: &str) -> u64 {
+fn count(report: &ScenarioReport, name: &str) -> u64 {
     report.counts.iter().find(|(k, _)| k == name).unwrap_or_else(|| panic!("no count `{name}`")).1
 }
 
@@ -89,7 +89,7 @@ fn every_way_of_running_gives_the_same_result() {
         (2, Modes { shuffle: Some(3), evaluate_idle: false }),
         (1, Modes { shuffle: None, evaluate_idle: true }),
     ] {
-        let other = scenario::run(&Request { threads, modes, ..request(&set) }, &mut |_| ()).expect("legal");
+        let other = scenario::run(&ScenarioRequest { threads, modes, ..request(&set) }, &mut |_| ()).expect("legal");
         assert_eq!(other, one, "{threads} {modes:?}");
     }
 }
@@ -128,7 +128,7 @@ fn every_transaction_of_the_trace_begins_and_ends_once() {
         ..Outputs::default()
     };
     for n in 0..2 {
-        let request = Request { outputs: outputs(n), ..request(&["host.accesses=40"]) };
+        let request = ScenarioRequest { outputs: outputs(n), ..request(&["host.accesses=40"]) };
         let report = scenario::run(&request, &mut |_| ()).expect("legal");
         assert!(report.violations.is_empty());
         assert_eq!(report, run(&["host.accesses=40"]), "observers change nothing");
@@ -185,7 +185,7 @@ fn every_mode_that_two_ends_agree_on_brings_the_device_up() {
             assert_eq!(count(&report, name), expected, "{set:?} {name}");
         }
         let modes = Modes { shuffle: Some(1), evaluate_idle: true };
-        let again = scenario::run(&Request { threads: 1, modes, ..request(&set) }, &mut |_| ()).expect("legal");
+        let again = scenario::run(&ScenarioRequest { threads: 1, modes, ..request(&set) }, &mut |_| ()).expect("legal");
         assert_eq!(again, report, "{set:?}");
     }
 }
@@ -253,7 +253,8 @@ fn two_protocols_share_a_link_in_every_mode() {
         assert!(repaired.violations.is_empty(), "{mode} {:?}", repaired.violations);
         assert!(repaired.errors_repaired > 2 && repaired.retries > 0, "{mode}");
         let modes = Modes { shuffle: Some(5), evaluate_idle: true };
-        let again = scenario::run(&Request { threads: 1, modes, ..request(&faulty) }, &mut |_| ()).expect("legal");
+        let again =
+            scenario::run(&ScenarioRequest { threads: 1, modes, ..request(&faulty) }, &mut |_| ()).expect("legal");
         assert_eq!(again, repaired, "{mode}");
     }
 }
@@ -307,7 +308,8 @@ fn waves_show_flits_of_both_sizes() {
         let vcd = folder.path().join(format!("{mode}.vcd"));
         let outputs = Outputs { vcd: Some(vcd.clone()), ..Outputs::default() };
         let link = format!("link.mode={mode}");
-        scenario::run(&Request { outputs, ..request(&[&link, "host.accesses=5"]) }, &mut |_| ()).expect("legal");
+        scenario::run(&ScenarioRequest { outputs, ..request(&[&link, "host.accesses=5"]) }, &mut |_| ())
+            .expect("legal");
         let text = fs::read_to_string(vcd).expect("written");
         assert!(text.contains(says), "{mode}");
     }
@@ -322,7 +324,7 @@ fn flits_of_256_bytes_decode_in_every_mode() {
         let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
         let link = format!("link.mode={}", mode.protocol());
         let set = [&link[..], "host.accesses=20"];
-        scenario::run(&Request { outputs, ..request(&set) }, &mut |_| ()).expect("legal");
+        scenario::run(&ScenarioRequest { outputs, ..request(&set) }, &mut |_| ()).expect("legal");
         let mut flits = 0;
         for line in fs::read_to_string(&trace).expect("written").lines().skip(1) {
             let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
@@ -332,7 +334,7 @@ fn flits_of_256_bytes_decode_in_every_mode() {
             let hex = record["hex"].as_str().expect("raw bytes");
             let bytes: Vec<u8> =
                 (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).expect("hex")).collect();
-            let flit = Flit::from_bytes(&bytes).expect("256 bytes");
+            let flit = Cxl256Flit::from_bytes(&bytes).expect("256 bytes");
             assert!(flit.crc_ok(mode), "{line}");
             flits += 1;
         }
@@ -346,8 +348,8 @@ fn description() -> &'static str {
 }
 
 /// Runs a description.
-fn described(text: &str) -> Result<Report, scenario::RunError> {
-    let request = Request { description: Some(text.to_owned()), ..request(&["host.accesses=40"]) };
+fn described(text: &str) -> Result<ScenarioReport, scenario::RunError> {
+    let request = ScenarioRequest { description: Some(text.to_owned()), ..request(&["host.accesses=40"]) };
     scenario::run(&request, &mut |_| ())
 }
 
@@ -430,7 +432,7 @@ fn a_driven_device_stands_for_that_of_the_model() {
             let set = [&link[..], &cachemem, "host.accesses=20", "mem.accesses=100", "device.not_ready=0"];
             let live = |external: Option<&str>| {
                 let external = external.map(str::to_owned);
-                Live::new(&Request { cycles: Some(CYCLES), external, ..request(&set) }).expect("it is built")
+                Live::new(&ScenarioRequest { cycles: Some(CYCLES), external, ..request(&set) }).expect("it is built")
             };
             let mut model = live(None);
             let hooks = model.port("device.link").expect("a port").hooks.clone();
@@ -453,7 +455,7 @@ fn a_driven_device_stands_for_that_of_the_model() {
         }
     }
     for (found, says) in [("device.function", "expected the only port"), ("host", "host.link, device.link")] {
-        let request = Request { external: Some(found.into()), ..request(&[]) };
+        let request = ScenarioRequest { external: Some(found.into()), ..request(&[]) };
         let error = scenario::run(&request, &mut |_| ()).expect_err("refused").to_string();
         assert!(error.starts_with(&format!("external: found `{found}`")) && error.contains(says), "{error}");
     }

@@ -4,10 +4,10 @@ use super::rig::{BARS, DEVICE, FORMS, ROOT, Rig, TIMEOUT, read_of, write_of};
 use scalepool::endpoint::completer::CompleterConfig;
 use scalepool::endpoint::config_space::registers;
 use scalepool::endpoint::config_space::type3::Type3Config;
-use scalepool::endpoint::event::Event;
-use scalepool::endpoint::pm::{PmAgent, PmConfig, Side};
+use scalepool::endpoint::event::EndpointEvent;
+use scalepool::endpoint::pm::{PmAgent, PmConfig, PmSide};
 use scalepool::endpoint::requester::{NotNow, Requester, RequesterConfig, TAGS};
-use scalepool::endpoint::tlp::{Enables, Form, Kind, Tlp, TlpError};
+use scalepool::endpoint::tlp::{Enables, Tlp, TlpError, TlpForm, TlpKind};
 use scalepool::kernel::Rng;
 use scalepool_protocols::cxl::cxlio::ats::{AtsHeader, TRANSLATION_REQUEST};
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
@@ -18,13 +18,13 @@ use scalepool_protocols::wire::Wire;
 #[test]
 fn the_bytes_are_those_of_the_public_tool() {
     // `cxl-io` §8 and §3.5: reference TLPs of both modes.
-    let cases: [(Form, Tlp, &str); 6] = [
+    let cases: [(TlpForm, Tlp, &str); 6] = [
         (
-            Form::NonFlit,
+            TlpForm::NonFlit,
             Tlp {
                 tag: 0x15,
                 ..Tlp::new(
-                    Kind::MemWrite { address: 0x1234_5678, enables: Enables::all(1) },
+                    TlpKind::MemWrite { address: 0x1234_5678, enables: Enables::all(1) },
                     0x0113,
                     vec![0xde, 0xad, 0xbe, 0xef],
                 )
@@ -32,11 +32,11 @@ fn the_bytes_are_those_of_the_public_tool() {
             "40000001 0113150f 12345678 deadbeef",
         ),
         (
-            Form::NonFlit,
+            TlpForm::NonFlit,
             Tlp {
                 tag: 0x3a5,
                 ..Tlp::new(
-                    Kind::MemRead { address: 0x1234_5678_9ab0, dw: 16, enables: Enables::all(16) },
+                    TlpKind::MemRead { address: 0x1234_5678_9ab0, dw: 16, enables: Enables::all(16) },
                     0x00ff,
                     vec![],
                 )
@@ -44,19 +44,19 @@ fn the_bytes_are_those_of_the_public_tool() {
             "20880010 00ffa5ff 00001234 56789ab0",
         ),
         (
-            Form::NonFlit,
+            TlpForm::NonFlit,
             Tlp {
                 tag: 1,
-                ..Tlp::new(Kind::ConfigRead { level: 0, target: 0x0500, register: 0x104, enables: 0xf }, 0, vec![])
+                ..Tlp::new(TlpKind::ConfigRead { level: 0, target: 0x0500, register: 0x104, enables: 0xf }, 0, vec![])
             },
             "04000001 0000010f 05000104",
         ),
         (
-            Form::NonFlit,
+            TlpForm::NonFlit,
             Tlp {
                 tag: 1,
                 ..Tlp::new(
-                    Kind::Completion { completer: 0x0500, status: CplStatus::SC, byte_count: 4, lower_address: 0 },
+                    TlpKind::Completion { completer: 0x0500, status: CplStatus::SC, byte_count: 4, lower_address: 0 },
                     0,
                     vec![0x98, 0x1e, 0, 0],
                 )
@@ -64,11 +64,11 @@ fn the_bytes_are_those_of_the_public_tool() {
             "4a000001 05000004 00000100 981e0000",
         ),
         (
-            Form::Flit,
+            TlpForm::Flit,
             Tlp {
                 tag: 0x77,
                 ..Tlp::new(
-                    Kind::MemRead { address: 0x9000_2004, dw: 3, enables: Enables { first: 0xc, last: 1 } },
+                    TlpKind::MemRead { address: 0x9000_2004, dw: 3, enables: Enables { first: 0xc, last: 1 } },
                     0x0402,
                     vec![],
                 )
@@ -76,11 +76,11 @@ fn the_bytes_are_those_of_the_public_tool() {
             "03010003 04020077 90002004 0000001c",
         ),
         (
-            Form::Flit,
+            TlpForm::Flit,
             Tlp {
                 tag: 1,
                 ..Tlp::new(
-                    Kind::ConfigWrite { level: 0, target: 0x0708, register: 0x20, enables: 0xf },
+                    TlpKind::ConfigWrite { level: 0, target: 0x0708, register: 0x20, enables: 0xf },
                     0,
                     vec![0xf0, 0, 0, 0],
                 )
@@ -107,13 +107,13 @@ fn what_is_no_tlp_is_refused() {
     }
     let refused = |tlp: &Tlp, form| tlp.encode(form).expect_err("does not fit");
     let wide = Tlp { tag: 0x400, ..read.clone() };
-    assert_eq!(refused(&wide, Form::NonFlit), TlpError::Tag { found: 0x400 });
-    assert!(wide.encode(Form::Flit).is_ok(), "14 bits in flit mode");
-    let odd = Tlp::new(Kind::MemWrite { address: 0, enables: Enables::all(1) }, ROOT, vec![0; 5]);
-    assert_eq!(refused(&odd, Form::Flit), TlpError::Payload { found: 5 });
-    assert_eq!(Tlp::decode(&[0x8e, 0, 0, 0], Form::NonFlit), Err(TlpError::Type { found: 0x8e }));
-    let other = Tlp::new(Kind::Other { type_code: 2 }, ROOT, vec![]);
-    assert_eq!(refused(&other, Form::NonFlit), TlpError::Type { found: 2 });
+    assert_eq!(refused(&wide, TlpForm::NonFlit), TlpError::Tag { found: 0x400 });
+    assert!(wide.encode(TlpForm::Flit).is_ok(), "14 bits in flit mode");
+    let odd = Tlp::new(TlpKind::MemWrite { address: 0, enables: Enables::all(1) }, ROOT, vec![0; 5]);
+    assert_eq!(refused(&odd, TlpForm::Flit), TlpError::Payload { found: 5 });
+    assert_eq!(Tlp::decode(&[0x8e, 0, 0, 0], TlpForm::NonFlit), Err(TlpError::Type { found: 0x8e }));
+    let other = Tlp::new(TlpKind::Other { type_code: 2 }, ROOT, vec![]);
+    assert_eq!(refused(&other, TlpForm::NonFlit), TlpError::Type { found: 2 });
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn random_writes_and_reads_of_any_alignment_keep_every_byte() {
 fn completions_end_at_the_boundary_and_count_down() {
     for (boundary_bytes, payload_code) in [(64, 0u32), (128, 0), (64, 1), (128, 2)] {
         let completer = CompleterConfig { boundary_bytes, ..CompleterConfig::default() };
-        let mut rig = Rig::with(Form::Flit, &Type3Config::default(), completer, 8);
+        let mut rig = Rig::with(TlpForm::Flit, &Type3Config::default(), completer, 8);
         rig.enable();
         rig.write_config((registers::PCIE_AT + registers::PCIE_DEVICE_CONTROL) as u16, payload_code << 5, 0xf);
         let payload = registers::payload_bytes(payload_code as u8);
@@ -155,7 +155,7 @@ fn completions_end_at_the_boundary_and_count_down() {
             let parts = rig.up.clone();
             let mut left = bytes;
             for (n, part) in parts.iter().enumerate() {
-                let Kind::Completion { byte_count, lower_address, .. } = part.kind else { panic!("{part:?}") };
+                let TlpKind::Completion { byte_count, lower_address, .. } = part.kind else { panic!("{part:?}") };
                 assert_eq!(byte_count, left);
                 let from = BARS[0] + at + (bytes - left) as u64;
                 assert_eq!(u64::from(lower_address), from & 0x7f);
@@ -185,16 +185,16 @@ fn tags_are_given_out_in_turn_up_to_the_limit() {
     let [first, _] = [few.send(read(), 0).expect("room"), few.send(read(), 0).expect("room")];
     assert_eq!(few.send(read(), 0), Err(NotNow::Full { open: 2 }));
     // A posted write needs no tag.
-    let write = Kind::MemWrite { address: 0, enables: Enables::all(1) };
+    let write = TlpKind::MemWrite { address: 0, enables: Enables::all(1) };
     assert!(few.send(Tlp::new(write, 0, vec![0; 4]), 0).is_ok());
-    let status = Kind::Completion { completer: DEVICE, status: CplStatus::UR, byte_count: 4, lower_address: 0 };
+    let status = TlpKind::Completion { completer: DEVICE, status: CplStatus::UR, byte_count: 4, lower_address: 0 };
     few.receive(&Tlp { tag: first.tag, ..Tlp::new(status, ROOT, vec![]) }).expect("its request is over");
     assert_eq!(few.send(read(), 0).expect("room").tag, 2, "the tag that is free the longest");
 }
 
 #[test]
 fn parts_of_several_reads_may_come_between_each_other() {
-    let mut rig = Rig::enabled(Form::NonFlit);
+    let mut rig = Rig::enabled(TlpForm::NonFlit);
     let data: Vec<u8> = (0..1024u32).map(|n| n as u8 ^ (n >> 8) as u8).collect();
     rig.write(BARS[0], &data, false);
     let tags: Vec<u16> = (0..4).map(|n| rig.send(read_of(BARS[0] + 256 * n + 3, 250), Vec::new()).tag).collect();
@@ -218,14 +218,14 @@ fn parts_of_several_reads_may_come_between_each_other() {
 
 #[test]
 fn a_part_out_of_order_is_unexpected_and_changes_nothing() {
-    let mut rig = Rig::enabled(Form::Flit);
+    let mut rig = Rig::enabled(TlpForm::Flit);
     rig.send(read_of(BARS[0], 300), Vec::new());
     assert!(rig.up.len() > 2);
     rig.up.swap(0, 1);
     let again = rig.up[1].clone();
     assert!(rig.settle().is_empty(), "the read is still open");
     let events = rig.events();
-    assert!(matches!(events[..], [Event::UnexpectedCompletion { .. }, ..]), "{events:?}");
+    assert!(matches!(events[..], [EndpointEvent::UnexpectedCompletion { .. }, ..]), "{events:?}");
     assert_eq!(rig.requester.open(), 1);
     // The part that is due was taken, so it does not come twice.
     assert!(rig.requester.receive(&again).is_none());
@@ -242,7 +242,7 @@ fn requests_that_nobody_serves_are_answered() {
         let end = BARS[0] + (64 << 10);
         assert_eq!(rig.status(read_of(end - 4, 8), vec![]), CplStatus::CA, "runs over the end");
         assert_eq!(rig.status(read_of(end - 4, 4), vec![]), CplStatus::SC);
-        let config = |level, target| Kind::ConfigRead { level, target, register: 0, enables: 0xf };
+        let config = |level, target| TlpKind::ConfigRead { level, target, register: 0, enables: 0xf };
         assert_eq!(rig.status(config(0, DEVICE | 1), vec![]), CplStatus::UR, "function 1");
         assert_eq!(rig.status(config(1, DEVICE), vec![]), CplStatus::UR, "nothing behind");
         assert_eq!(rig.events().len(), 5);
@@ -252,19 +252,19 @@ fn requests_that_nobody_serves_are_answered() {
         let refused: Vec<CplStatus> = rig
             .events()
             .iter()
-            .filter_map(|e| if let Event::Refused { status, .. } = e { Some(*status) } else { None })
+            .filter_map(|e| if let EndpointEvent::Refused { status, .. } = e { Some(*status) } else { None })
             .collect();
         assert_eq!(refused, [CplStatus::UR, CplStatus::CA]);
     }
     // An I/O read of either mode: 3 DW, in flit mode with OHC-A2.
     for (form, bytes) in [
-        (Form::NonFlit, vec![0x02, 0, 0, 1, 0, 0, 9, 0xf, 0, 0, 0x10, 0]),
-        (Form::Flit, vec![0x02, 1, 0, 1, 0, 0, 0, 9, 0, 0, 0x10, 0, 0, 0, 0, 0xf]),
+        (TlpForm::NonFlit, vec![0x02, 0, 0, 1, 0, 0, 9, 0xf, 0, 0, 0x10, 0]),
+        (TlpForm::Flit, vec![0x02, 1, 0, 1, 0, 0, 0, 9, 0, 0, 0x10, 0, 0, 0, 0, 0xf]),
     ] {
         let tlp = Tlp::decode(&bytes, form).expect("an I/O read");
-        assert_eq!((&tlp.kind, tlp.tag), (&Kind::Other { type_code: 2 }, 9));
+        assert_eq!((&tlp.kind, tlp.tag), (&TlpKind::Other { type_code: 2 }, 9));
         let answer = &Rig::enabled(form).completer.receive(&tlp)[0];
-        assert!(matches!(answer.kind, Kind::Completion { status: CplStatus::UR, .. }));
+        assert!(matches!(answer.kind, TlpKind::Completion { status: CplStatus::UR, .. }));
         assert_eq!(answer.tag, 9);
     }
 }
@@ -272,29 +272,29 @@ fn requests_that_nobody_serves_are_answered() {
 #[test]
 fn a_device_that_is_not_ready_asks_for_a_retry() {
     let completer = CompleterConfig { not_ready: 2, ..CompleterConfig::default() };
-    let mut rig = Rig::with(Form::NonFlit, &Type3Config::default(), completer, 8);
-    let read = || Kind::ConfigRead { level: 0, target: DEVICE, register: 0, enables: 0xf };
+    let mut rig = Rig::with(TlpForm::NonFlit, &Type3Config::default(), completer, 8);
+    let read = || TlpKind::ConfigRead { level: 0, target: DEVICE, register: 0, enables: 0xf };
     let answers: Vec<CplStatus> = (0..3).map(|_| rig.status(read(), vec![])).collect();
     assert_eq!(answers, [CplStatus::CRS, CplStatus::CRS, CplStatus::SC]);
 }
 
 #[test]
 fn the_device_answers_with_the_number_it_was_written_to() {
-    let mut rig = Rig::new(Form::NonFlit);
+    let mut rig = Rig::new(TlpForm::NonFlit);
     rig.write_config(0x4, 0, 0x3);
     assert_eq!(rig.completer.id(), DEVICE);
-    rig.send(Kind::ConfigRead { level: 0, target: DEVICE, register: 0, enables: 0xf }, vec![]);
-    assert!(matches!(rig.up[0].kind, Kind::Completion { completer: DEVICE, .. }));
+    rig.send(TlpKind::ConfigRead { level: 0, target: DEVICE, register: 0, enables: 0xf }, vec![]);
+    assert!(matches!(rig.up[0].kind, TlpKind::Completion { completer: DEVICE, .. }));
 }
 
 #[test]
 fn a_request_of_no_byte_reads_one_and_writes_none() {
-    let mut rig = Rig::enabled(Form::Flit);
+    let mut rig = Rig::enabled(TlpForm::Flit);
     rig.write(BARS[0], &[7; 4], false);
     let none = Enables { first: 0, last: 0 };
-    let write = Tlp::new(Kind::MemWrite { address: BARS[0], enables: none }, ROOT, vec![9; 4]);
+    let write = Tlp::new(TlpKind::MemWrite { address: BARS[0], enables: none }, ROOT, vec![9; 4]);
     assert!(rig.completer.receive(&write).is_empty());
-    let done = rig.ask(Kind::MemRead { address: BARS[0], dw: 1, enables: none }, vec![]);
+    let done = rig.ask(TlpKind::MemRead { address: BARS[0], dw: 1, enables: none }, vec![]);
     assert_eq!(done.outcome, Ok(vec![7]));
 }
 
@@ -315,7 +315,7 @@ fn poison_of_a_write_stays_with_its_bytes() {
     for form in FORMS {
         let mut rig = Rig::enabled(form);
         rig.write(BARS[1] + 64, &[0x5a; 64], true);
-        assert_eq!(rig.events(), [Event::Poisoned { address: BARS[1] + 64 }]);
+        assert_eq!(rig.events(), [EndpointEvent::Poisoned { address: BARS[1] + 64 }]);
         // The mark stays with the bytes until all of them are written again.
         assert_eq!(rig.read(BARS[1] + 64, 64), (vec![0x5a; 64], true));
         rig.write(BARS[1] + 64, &[1; 8], false);
@@ -328,13 +328,16 @@ fn poison_of_a_write_stays_with_its_bytes() {
 
 #[test]
 fn a_late_completion_meets_a_free_tag() {
-    let mut rig = Rig::enabled(Form::NonFlit);
+    let mut rig = Rig::enabled(TlpForm::NonFlit);
     rig.send(read_of(BARS[0], 4), Vec::new());
     rig.now = TIMEOUT;
     assert_eq!(rig.requester.expire(rig.now).len(), 1);
     assert!(rig.settle().is_empty());
     let events = rig.events();
-    assert!(matches!(events[..], [Event::CompletionTimeout { .. }, Event::UnexpectedCompletion { .. }]), "{events:?}");
+    assert!(
+        matches!(events[..], [EndpointEvent::CompletionTimeout { .. }, EndpointEvent::UnexpectedCompletion { .. }]),
+        "{events:?}"
+    );
     assert_eq!(rig.read(BARS[0], 4), (vec![0; 4], false));
 }
 
@@ -344,14 +347,14 @@ fn no_bytes_make_an_endpoint_panic() {
     let mut taken = 0;
     for form in FORMS {
         let mut rig = Rig::enabled(form);
-        let mut agent = PmAgent::new(PmConfig::new(Side::Device));
+        let mut agent = PmAgent::new(PmConfig::new(PmSide::Device));
         let good = [
             Tlp::new(read_of(BARS[0] + 5, 600), ROOT, vec![]),
             Tlp::new(write_of(BARS[1], &[1; 40]).0, ROOT, vec![1; 40]),
-            Tlp::new(Kind::ConfigWrite { level: 0, target: DEVICE, register: 0x114, enables: 3 }, ROOT, vec![0; 4]),
-            PmAgent::new(PmConfig::new(Side::Host)).next_message().expect("CREDIT_RTN"),
+            Tlp::new(TlpKind::ConfigWrite { level: 0, target: DEVICE, register: 0x114, enables: 3 }, ROOT, vec![0; 4]),
+            PmAgent::new(PmConfig::new(PmSide::Host)).next_message().expect("CREDIT_RTN"),
             Tlp::new(
-                Kind::Completion { completer: DEVICE, status: CplStatus::SC, byte_count: 64, lower_address: 4 },
+                TlpKind::Completion { completer: DEVICE, status: CplStatus::SC, byte_count: 64, lower_address: 4 },
                 ROOT,
                 vec![2; 64],
             ),

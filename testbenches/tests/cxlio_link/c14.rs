@@ -31,7 +31,7 @@ impl System {
         while let Some(tlp) = self.link.end(Dir::Up).pop() {
             let (address, tag, bytes) = request_of(&tlp);
             let place = address as usize..address as usize + bytes;
-            if tlp.kind() == Kind::Posted {
+            if tlp.kind() == IoCreditClass::Posted {
                 self.memory[place].copy_from_slice(tlp.payload());
                 self.poisoned.extend(tlp.is_poisoned().then_some(address));
             } else {
@@ -42,7 +42,7 @@ impl System {
         }
     }
 
-    fn send(&mut self, mut tlp: Tlp) {
+    fn send(&mut self, mut tlp: IoTlp) {
         while let Err(refused) = self.link.end(Dir::Down).push(tlp) {
             assert_eq!(refused.why, Why::Full);
             tlp = refused.tlp;
@@ -158,10 +158,10 @@ fn c14_12_1_2() {
         let form = link.form();
         link.bring_up();
         let good = write(form, 1, 0x40, &pattern(1, 64));
-        let at = if form == Form::NonFlit { (2, 0x40) } else { (good.front().len() + 6, 0x80) };
+        let at = if form == IoTlpForm::NonFlit { (2, 0x40) } else { (good.front().len() + 6, 0x80) };
         let mut bytes = good.bytes().to_vec();
         bytes[at.0] |= at.1;
-        let bad = Tlp::new(form, bytes).expect("EP changes no length");
+        let bad = IoTlp::new(form, bytes).expect("EP changes no length");
         assert_eq!((good.is_poisoned(), bad.is_poisoned()), (false, true));
         link.push(Dir::Up, good.clone());
         link.push(Dir::Up, bad.clone());
@@ -184,15 +184,15 @@ fn wrong_update_fc(dir: Dir) {
         link.bring_up();
         link.rest();
         let all_come = |link: &mut Box<dyn Link>| {
-            let sent: Vec<Tlp> = (0..20).map(|n| write(form, n, 0, &pattern(n as u8, 8))).collect();
+            let sent: Vec<IoTlp> = (0..20).map(|n| write(form, n, 0, &pattern(n as u8, 8))).collect();
             sent.iter().for_each(|tlp| link.push(dir, tlp.clone()));
             assert_eq!(link.collect(dir, 12_000), sent);
         };
-        let full = Room { headers: Some(16), data: Some(256) };
+        let full = IoCreditRoom { headers: Some(16), data: Some(256) };
         // More than may be open at once: not taken.
         link.inject_dllp(dir.opposite(), update(16 + 120, 256));
         assert_eq!(rules(&link.events(dir)), ["CXLIO-FCC-01"]);
-        assert_eq!(link.end(dir).room(Kind::Posted), full);
+        assert_eq!(link.end(dir).room(IoCreditClass::Posted), full);
         all_come(&mut link);
         link.rest();
         link.assert_no_events();
@@ -200,11 +200,11 @@ fn wrong_update_fc(dir: Dir) {
         let said = 16 + 20;
         link.inject_dllp(dir.opposite(), update(said - 16, 256 + 20));
         assert_eq!(rules(&link.events(dir)), ["CXLIO-FCC-01"]);
-        assert_eq!(link.end(dir).room(Kind::Posted).headers, Some(0));
+        assert_eq!(link.end(dir).room(IoCreditClass::Posted).headers, Some(0));
         all_come(&mut link);
         link.rest();
         link.assert_no_events();
-        assert_eq!(link.end(dir).room(Kind::Posted), full);
+        assert_eq!(link.end(dir).room(IoCreditClass::Posted), full);
         // A few more than there are: the receiver sees TLPs without credit and drops them; then traffic goes on with
         // as many credits fewer, until the link is initialised again.
         link.end(dir.opposite()).hold_credits(true);
@@ -217,7 +217,7 @@ fn wrong_update_fc(dir: Dir) {
         link.events(dir);
         all_come(&mut link);
         link.assert_no_events();
-        assert_eq!(link.end(dir).room(Kind::Posted).headers, Some(14));
+        assert_eq!(link.end(dir).room(IoCreditClass::Posted).headers, Some(14));
     }
 }
 

@@ -28,16 +28,16 @@ fn cxlio_fcc_01_p() {
     for mut link in both(IoConfig { buffers: [one; 3], ..config() }) {
         let form = link.form();
         link.bring_up();
-        let sent: Vec<Tlp> = (0..6).map(|n| write(form, n, 0x100, &pattern(n as u8, 64))).collect();
+        let sent: Vec<IoTlp> = (0..6).map(|n| write(form, n, 0x100, &pattern(n as u8, 64))).collect();
         sent.iter().for_each(|tlp| link.push(Dir::Down, tlp.clone()));
-        assert_eq!(link.end(Dir::Down).room(Kind::Posted), Room { headers: Some(0), data: Some(0) });
+        assert_eq!(link.end(Dir::Down).room(IoCreditClass::Posted), IoCreditRoom { headers: Some(0), data: Some(0) });
         // Nobody takes it: nothing more may come.
         link.steps(300);
         assert_eq!(link.end(Dir::Up).stats().received[0], 1);
         assert_eq!(link.collect(Dir::Down, 2000), sent);
         link.rest();
         link.assert_no_events();
-        assert_eq!(link.end(Dir::Down).room(Kind::Posted), Room { headers: Some(1), data: Some(4) });
+        assert_eq!(link.end(Dir::Down).room(IoCreditClass::Posted), IoCreditRoom { headers: Some(1), data: Some(4) });
         // What can never go is told at once.
         let refused = link.end(Dir::Down).push(write(form, 7, 0, &pattern(0, 68))).expect_err("5 data credits");
         assert_eq!(refused.why, Why::NeverFits { found: 5, expected: 4 });
@@ -71,9 +71,9 @@ fn cxlio_dll_03_p() {
         for mut link in both(IoConfig { buffers, ..config() }) {
             let form = link.form();
             link.bring_up();
-            let room = link.end(Dir::Down).room(Kind::Posted);
+            let room = link.end(Dir::Down).room(IoCreditClass::Posted);
             let of = u64::from(scale.credits());
-            assert_eq!(room, Room { headers: Some(2 * of), data: Some(17 * of) }, "{scale:?}");
+            assert_eq!(room, IoCreditRoom { headers: Some(2 * of), data: Some(17 * of) }, "{scale:?}");
             for n in 0..40u16 {
                 let tlp = write(form, n, 0x40, &pattern(n as u8, 4 + 16 * usize::from(n % 16)));
                 link.push(Dir::Down, tlp.clone());
@@ -100,7 +100,10 @@ fn cxlio_dll_03_n() {
             link.inject_dllp(Dir::Up, dllp);
             assert_eq!(rules(&link.events(Dir::Down)), ["CXLIO-DLL-03"], "{dllp:02x?}");
         }
-        assert_eq!(link.end(Dir::Down).room(Kind::Posted), Room { headers: Some(16), data: Some(256) });
+        assert_eq!(
+            link.end(Dir::Down).room(IoCreditClass::Posted),
+            IoCreditRoom { headers: Some(16), data: Some(256) }
+        );
         link.push(Dir::Down, write(form, 1, 0, &[1; 4]));
         assert_eq!(link.collect(Dir::Down, 100).len(), 1);
     }

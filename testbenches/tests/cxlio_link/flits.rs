@@ -7,18 +7,18 @@ use scalepool_protocols::cxl::cxl256::flit::{body_byte, body_bytes};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxlio::code::DllpType;
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
-use scalepool_protocols::cxl::cxlio::stream::{Found, Kind as Piece, Reader};
+use scalepool_protocols::cxl::cxlio::stream::{FoundPiece, PieceKind, TlpRegionReader};
 use scalepool_protocols::wire::At;
 
 /// A flit of a type whose TLP bytes begin so; the others are NOPs.
-fn flit(mode: Mode, flit_type: FlitType, tlps: &[u8]) -> Flit {
-    let mut flit = Flit::ZERO;
+fn flit(mode: Mode, flit_type: FlitType, tlps: &[u8]) -> Cxl256Flit {
+    let mut flit = Cxl256Flit::ZERO;
     flit.set_header(&FlitHeader { flit_type, ..FlitHeader::default() }).expect("a type");
     flit.set_body(mode, tlps.iter().copied());
     flit
 }
 
-fn region(mode: Mode, flit: &Flit) -> Vec<u8> {
+fn region(mode: Mode, flit: &Cxl256Flit) -> Vec<u8> {
     flit.body(mode).take(tlp_bytes(mode)).collect()
 }
 
@@ -33,8 +33,8 @@ fn rested(mode: Mode) -> Flits {
 }
 
 /// The pieces of what was sent down, flit by flit.
-fn pieces(link: &Flits) -> Vec<Vec<Found>> {
-    let mut reader = Reader::new(link.mode == Mode::Pbr);
+fn pieces(link: &Flits) -> Vec<Vec<FoundPiece>> {
+    let mut reader = TlpRegionReader::new(link.mode == Mode::Pbr);
     link.log.iter().map(|flit| reader.read(&region(link.mode, flit))).collect()
 }
 
@@ -48,7 +48,7 @@ fn cxlio_plc_01_p() {
         assert_eq!(link.log.len(), 1);
         let used: usize = sent.iter().map(|tlp| tlp.bytes().len()).sum();
         assert!(region(mode, &link.log[0])[used..].iter().all(|&b| b == 0));
-        let nops = pieces(&link)[0].iter().filter(|f| f.piece.kind == Piece::Nop).count();
+        let nops = pieces(&link)[0].iter().filter(|f| f.piece.kind == PieceKind::Nop).count();
         assert_eq!(nops, (tlp_bytes(mode) - used) / 4);
         link.assert_no_events();
     }
@@ -74,11 +74,11 @@ fn cxlio_plc_01_n() {
 fn cxlio_plc_02_p2() {
     for mode in Mode::ALL {
         let mut link = rested(mode);
-        let sent: Vec<Tlp> = (0..16).map(|n| read(link.form(), n, 0, 4)).collect();
+        let sent: Vec<IoTlp> = (0..16).map(|n| read(link.form(), n, 0, 4)).collect();
         sent.iter().for_each(|tlp| link.push(Dir::Down, tlp.clone()));
         assert_eq!(link.collect(Dir::Down, 60), sent);
-        let starts = |flit: &Vec<Found>, group: usize| {
-            let begins = flit.iter().filter(|f| f.piece.kind == Piece::Tlp && f.piece.begins);
+        let starts = |flit: &Vec<FoundPiece>, group: usize| {
+            let begins = flit.iter().filter(|f| f.piece.kind == PieceKind::Tlp && f.piece.begins);
             begins.filter(|f| usize::from(f.piece.at >= 128) == group).count()
         };
         // 12 bytes a TLP, 16 with a PBR header: eight fit in each group but the second of a PBR flit.
@@ -114,7 +114,7 @@ fn cxlio_plc_02_n2() {
 fn cxlio_plc_03_p2() {
     for mode in Mode::ALL {
         let mut link = rested(mode);
-        let sent: Vec<Tlp> = (0..5).map(|n| write(link.form(), n, 0, &pattern(n as u8, 300))).collect();
+        let sent: Vec<IoTlp> = (0..5).map(|n| write(link.form(), n, 0, &pattern(n as u8, 300))).collect();
         sent.iter().for_each(|tlp| link.push(Dir::Down, tlp.clone()));
         assert_eq!(link.collect(Dir::Down, 80), sent);
         assert!(pieces(&link).iter().flatten().any(|f| f.piece.begins && !f.piece.ends));
@@ -225,7 +225,7 @@ fn cxlio_dll_06_n() {
 #[test]
 fn cxlio_pth_02_p() {
     let mut link = rested(Mode::Pbr);
-    let sent: Vec<Tlp> = (0..9).map(|n| write(link.form(), n, 0, &pattern(n as u8, 100))).collect();
+    let sent: Vec<IoTlp> = (0..9).map(|n| write(link.form(), n, 0, &pattern(n as u8, 100))).collect();
     sent.iter().for_each(|tlp| link.push(Dir::Down, tlp.clone()));
     assert_eq!(link.collect(Dir::Down, 60), sent);
     let begins: Vec<u8> = link
@@ -234,7 +234,7 @@ fn cxlio_pth_02_p() {
         .zip(pieces(&link))
         .flat_map(|(flit, found)| {
             let region = region(Mode::Pbr, flit);
-            let firsts = found.into_iter().filter(|f| f.piece.begins && f.piece.kind == Piece::Tlp);
+            let firsts = found.into_iter().filter(|f| f.piece.begins && f.piece.kind == PieceKind::Tlp);
             firsts.map(|f| region[f.piece.at]).collect::<Vec<_>>()
         })
         .collect();
@@ -244,7 +244,7 @@ fn cxlio_pth_02_p() {
 
 #[test]
 fn cxlio_pth_02_n() {
-    let form = Form::Flit { pbr: false };
+    let form = IoTlpForm::Flit { pbr: false };
     let bare = write(form, 1, 0, &[1; 4]);
     let behind_prefix = bare.clone().with_id_prefix(5);
     for wrong in [bare.clone(), behind_prefix] {
@@ -305,10 +305,10 @@ fn the_last_tlp_of_an_even_half_waits_for_the_odd_half() {
     let bytes: Vec<u8> = sent.iter().flat_map(|tlp| tlp.bytes().to_vec()).collect();
     let whole = flit(Mode::LatencyOptimised, FlitType::Io, &bytes);
     let end = &mut link.ends[1];
-    end.receive(&whole, Part::Even, 1000);
+    end.receive(&whole, FlitPart::Even, 1000);
     assert_eq!(end.pop(), Some(sent[0].clone()));
     assert_eq!(end.pop(), None);
-    end.receive(&whole, Part::Odd, 1001);
+    end.receive(&whole, FlitPart::Odd, 1001);
     assert_eq!(end.pop(), Some(sent[1].clone()));
 }
 

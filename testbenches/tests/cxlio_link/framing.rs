@@ -2,10 +2,10 @@
 
 use super::rig::*;
 use scalepool::kernel::Rng;
-use scalepool_protocols::cxl::cxl68::lanes::{Width, stripe, unstripe};
+use scalepool_protocols::cxl::cxl68::lanes::{Cxl68Width, stripe, unstripe};
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
-use scalepool_protocols::cxl::cxlio::framing::{EDB, EDS, IDL, Stp, Token, frame_dllp, frame_tlp};
+use scalepool_protocols::cxl::cxlio::framing::{EDB, EDS, FramingToken, IDL, Stp, frame_dllp, frame_tlp};
 use scalepool_protocols::wire::At;
 
 /// A link that is up and at rest; its log is empty.
@@ -19,19 +19,19 @@ pub fn rested(receiver: IoConfig, replay: ReplayConfig) -> Units {
 }
 
 /// A write whose framed length is so many bytes: token, header of 12, data, LCRC.
-pub fn framed(bytes: usize) -> Tlp {
-    write(Form::NonFlit, 9, 0x40, &pattern(9, bytes - 20))
+pub fn framed(bytes: usize) -> IoTlp {
+    write(IoTlpForm::NonFlit, 9, 0x40, &pattern(9, bytes - 20))
 }
 
 /// Units that leave with the next packets until nothing more comes.
-fn units(link: &mut Units) -> Vec<Unit> {
+fn units(link: &mut Units) -> Vec<Cxl68Unit> {
     link.wires.take_log();
     link.steps(8);
     link.sent_down()
 }
 
 /// What a receiver has after each of some units.
-fn taken_after(receiver: &mut NonFlitEnd, units: &[Unit], now: u64) -> Vec<usize> {
+fn taken_after(receiver: &mut NonFlitEnd, units: &[Cxl68Unit], now: u64) -> Vec<usize> {
     let mut taken = 0;
     let each = units.iter().map(|unit| {
         receiver.receive(unit, now);
@@ -48,7 +48,9 @@ fn at_the_flit_end(receiver: IoConfig) -> Vec<usize> {
     link.push(Dir::Down, framed(64));
     let sent = units(&mut link);
     assert_eq!(sent.len(), 2, "a unit with the TLP, one that begins with IDL");
-    assert!(matches!(Token::read(&sent[0].payload()[..4]), Ok(Some((Token::Stp(stp), _))) if stp.length_dw == 16));
+    assert!(
+        matches!(FramingToken::read(&sent[0].payload()[..4]), Ok(Some((FramingToken::Stp(stp), _))) if stp.length_dw == 16)
+    );
     assert_eq!(sent[1].payload(), &[IDL; 64]);
     taken_after(&mut far, &sent, link.wires.now())
 }
@@ -67,15 +69,15 @@ fn cxlio_stp_03_p() {
 #[test]
 fn cxlio_stp_03_n() {
     // A receiver that does not wait is told by when the TLP is there.
-    let early = IoConfig { mutant: Some(Mutant::TakesAtFlitEnd), ..config() };
+    let early = IoConfig { mutant: Some(IoMutant::TakesAtFlitEnd), ..config() };
     assert_eq!(at_the_flit_end(early), [1, 1]);
 }
 
 /// A stream without gaps: packets of several lengths.
-fn busy_units() -> (Units, Vec<Unit>) {
+fn busy_units() -> (Units, Vec<Cxl68Unit>) {
     let mut link = rested(config(), ReplayConfig::default());
     for dw in [1, 5, 2, 9, 30] {
-        link.push(Dir::Down, write(Form::NonFlit, dw, 0x40, &pattern(1, 4 * usize::from(dw))));
+        link.push(Dir::Down, write(IoTlpForm::NonFlit, dw, 0x40, &pattern(1, 4 * usize::from(dw))));
     }
     let sent = units(&mut link);
     (link, sent)
@@ -88,9 +90,10 @@ fn cxlio_stp_04_p() {
     let wire: Vec<u8> = sent.iter().flat_map(|unit| unit.0).collect();
     // The lanes change the way of the bytes, not the stream: what x16 sends is read from x4 and x1 too.
     for lanes in [1, 2, 4, 8, 16] {
-        let width = Width::new(lanes).expect("a width");
+        let width = Cxl68Width::new(lanes).expect("a width");
         let gathered = unstripe(&stripe(&wire, width), 0);
-        let back: Vec<Unit> = gathered.chunks(68).map(|bytes| Unit::from_bytes(bytes).expect("68 bytes")).collect();
+        let back: Vec<Cxl68Unit> =
+            gathered.chunks(68).map(|bytes| Cxl68Unit::from_bytes(bytes).expect("68 bytes")).collect();
         assert_eq!(back, sent, "x{lanes}");
     }
     assert_eq!(taken_after(&mut far, &sent, link.wires.now()).last(), Some(&5));
@@ -98,10 +101,10 @@ fn cxlio_stp_04_p() {
     let stream: Vec<u8> = sent.iter().flat_map(|unit| *unit.payload()).collect();
     let mut at = 0;
     while at < stream.len() {
-        match Token::read(&stream[at..]).expect("a token") {
-            Some((Token::Stp(stp), _)) => at += 4 * usize::from(stp.length_dw),
-            Some((Token::Sdp, _)) => at += 8,
-            Some((Token::Idl, _)) => {
+        match FramingToken::read(&stream[at..]).expect("a token") {
+            Some((FramingToken::Stp(stp), _)) => at += 4 * usize::from(stp.length_dw),
+            Some((FramingToken::Sdp, _)) => at += 8,
+            Some((FramingToken::Idl, _)) => {
                 assert_eq!(stream[at..at + 4], [IDL; 4]);
                 at += 4;
             }
@@ -120,7 +123,7 @@ fn cxlio_stp_04_n() {
         let mut payload = [IDL; 64];
         let framed: Vec<u8> = token.iter().chain(tlp.bytes()).chain(&lcrc).copied().collect();
         payload[shift..shift + framed.len()].copy_from_slice(&framed);
-        link.inject(Dir::Down, &Unit::plain(pid::IO, &payload));
+        link.inject(Dir::Down, &Cxl68Unit::plain(pid::IO, &payload));
         let events = link.events(Dir::Up);
         assert_eq!(rules(&events), ["CXLIO-STP-04"], "shift {shift}");
         assert_eq!(events[0].severity, Severity::Retrain);
@@ -133,7 +136,7 @@ fn cxlio_stp_04_n() {
 }
 
 /// What comes when the first of two TLPs goes nullified before it goes well.
-fn nullified(receiver: IoConfig, first_bytes: usize) -> (Vec<Tlp>, Stats) {
+fn nullified(receiver: IoConfig, first_bytes: usize) -> (Vec<IoTlp>, Stats) {
     let mut link = rested(receiver, ReplayConfig::default());
     link.io(Dir::Down).nullify(1);
     link.push(Dir::Down, framed(first_bytes));
@@ -155,7 +158,7 @@ fn cxlio_lcr_03_p2() {
 
 #[test]
 fn cxlio_lcr_03_n2() {
-    let takes = IoConfig { mutant: Some(Mutant::TakesNullified), ..config() };
+    let takes = IoConfig { mutant: Some(IoMutant::TakesNullified), ..config() };
     let (came, _) = nullified(takes, 64);
     assert_ne!(came[0], framed(64), "the spoilt TLP was taken for the good one");
 }
@@ -263,7 +266,7 @@ fn tokens_out_of_place_end_the_stream() {
         payload[8..12].copy_from_slice(&token);
         // What stands behind it is not read.
         payload[16..24].copy_from_slice(&frame_dllp(Dllp([0x10, 0, 0, 0])));
-        link.inject(Dir::Down, &Unit::plain(pid::IO, &payload));
+        link.inject(Dir::Down, &Cxl68Unit::plain(pid::IO, &payload));
         let events = link.events(Dir::Up);
         assert_eq!(rules(&events), [rule], "{token:02x?}");
         assert_eq!((events[0].severity, events[0].violation.at), (Severity::Retrain, At::Byte(10)));
@@ -275,7 +278,7 @@ fn tokens_out_of_place_end_the_stream() {
     let mut link = rested(config(), ReplayConfig::default());
     let mut payload = [IDL; 64];
     payload[60..].copy_from_slice(&EDS);
-    link.inject(Dir::Down, &Unit::plain(pid::IO, &payload));
+    link.inject(Dir::Down, &Cxl68Unit::plain(pid::IO, &payload));
     link.assert_no_events();
 }
 
@@ -287,7 +290,7 @@ fn packets_that_mean_nothing_are_named() {
     let mut payload = [IDL; 64];
     let bytes: Vec<u8> = token.iter().chain(&[0x7f; 12]).chain(&lcrc).copied().collect();
     payload[..bytes.len()].copy_from_slice(&bytes);
-    link.inject(Dir::Down, &Unit::plain(pid::IO, &payload));
+    link.inject(Dir::Down, &Cxl68Unit::plain(pid::IO, &payload));
     assert_eq!(rules(&link.events(Dir::Up)), ["CXLIO-NFM-02"]);
     assert_eq!(link.io(Dir::Up).stats().dropped, 1);
     // DLLPs: an unlisted type, one of a channel that is not there, one of power states, nothing, a CRC that does not fit.
@@ -301,7 +304,7 @@ fn packets_that_mean_nothing_are_named() {
     let mut payload = [IDL; 64];
     payload[..8].copy_from_slice(&frame_dllp(Dllp([0x31, 0, 0, 0])));
     payload[7] ^= 1;
-    link.inject(Dir::Down, &Unit::plain(pid::IO, &payload));
+    link.inject(Dir::Down, &Cxl68Unit::plain(pid::IO, &payload));
     let events = link.events(Dir::Up);
     assert_eq!((rules(&events), events[0].severity), (vec!["CXLIO-DLL-04"], Severity::Corrected));
 }
@@ -309,16 +312,16 @@ fn packets_that_mean_nothing_are_named() {
 #[test]
 fn what_no_token_can_say_is_refused() {
     let mut link = rested(IoConfig { id_prefix: IdPrefix::LdId, ..config() }, ReplayConfig::default());
-    let long = (0..1025).fold(write(Form::NonFlit, 1, 0, &[1; 4096]), |tlp, _| tlp.with_id_prefix(1));
+    let long = (0..1025).fold(write(IoTlpForm::NonFlit, 1, 0, &[1; 4096]), |tlp, _| tlp.with_id_prefix(1));
     let refused = link.io(Dir::Up).push(long).expect_err("too long");
     assert_eq!(refused.why, Why::TooLong { found: 1025 + 3 + 1024, expected: 2045 });
     // The longest that has data alone goes, over 65 units.
-    let longest = write(Form::NonFlit, 1, 0, &pattern(1, 4096)).with_id_prefix(7);
+    let longest = write(IoTlpForm::NonFlit, 1, 0, &pattern(1, 4096)).with_id_prefix(7);
     link.push(Dir::Up, longest.clone());
     link.steps(100);
     assert_eq!(rules(&link.events(Dir::Down)), ["CXLIO-PTH-04"], "the host has one device behind it");
     assert_eq!(link.io(Dir::Down).stats().dropped, 1);
-    let plain = write(Form::NonFlit, 1, 0, &pattern(1, 4096));
+    let plain = write(IoTlpForm::NonFlit, 1, 0, &pattern(1, 4096));
     link.push(Dir::Down, plain.clone());
     link.steps(100);
     assert_eq!(rules(&link.events(Dir::Up)), ["CXLIO-PTH-04"], "no ID where there are several devices");

@@ -2,19 +2,19 @@
 
 use scalepool::kernel::Rng;
 pub use scalepool::link::arbmux::cxl68::Client as UnitClient;
-use scalepool::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, Entry, IoQueue};
-use scalepool::link::arbmux::{Ask, Instance};
-pub use scalepool::link::cxl256::client::{Client as FlitClient, Part};
+use scalepool::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, IoQueue, PhysicalLinkEntry};
+use scalepool::link::arbmux::{ArbMuxInstance, Ask};
+pub use scalepool::link::cxl256::client::{Client as FlitClient, FlitPart};
 pub use scalepool::link::cxlio::*;
-pub use scalepool::link::event::{Event, Severity};
+pub use scalepool::link::event::{LinkEvent, Severity};
 pub use scalepool::link::fault::{Fault, FaultyWire};
-use scalepool::link::wires::Wires;
+use scalepool::link::wires::LinkWires;
 pub use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
-pub use scalepool_protocols::cxl::cxl68::unit::Unit;
+pub use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 pub use scalepool_protocols::cxl::cxl256::Mode;
-pub use scalepool_protocols::cxl::cxl256::flit::Flit;
+pub use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use scalepool_protocols::cxl::cxlio::flit_mode::{FmCpl, FmMem32, Pth};
@@ -34,14 +34,14 @@ fn bytes<W: Wire>(header: W) -> Vec<u8> {
 }
 
 /// A TLP of header and data; on a PBR link with a PBR header in front.
-pub fn tlp(form: Form, header: Vec<u8>, data: &[u8]) -> Tlp {
+pub fn tlp(form: IoTlpForm, header: Vec<u8>, data: &[u8]) -> IoTlp {
     let mut all = Vec::new();
-    if form == (Form::Flit { pbr: true }) {
+    if form == (IoTlpForm::Flit { pbr: true }) {
         all.extend(bytes(Pth { spid: 0x123, dpid: 0x456, ..Pth::default() }));
     }
     all.extend(header);
     all.extend(data);
-    Tlp::new(form, all).expect("a whole TLP")
+    IoTlp::new(form, all).expect("a whole TLP")
 }
 
 fn length(data_bytes: usize) -> u16 {
@@ -49,51 +49,55 @@ fn length(data_bytes: usize) -> u16 {
 }
 
 /// A memory write of whole DW.
-pub fn write(form: Form, tag: u16, address: u64, data: &[u8]) -> Tlp {
+pub fn write(form: IoTlpForm, tag: u16, address: u64, data: &[u8]) -> IoTlp {
     let length = length(data.len());
     let header = match form {
-        Form::NonFlit => {
+        IoTlpForm::NonFlit => {
             let last_be = if data.len() > 4 { 0xf } else { 0 };
             let tag = tag as u8;
             bytes(NfmMem32 { fmt: 2, length, tag, address, first_be: 0xf, last_be, ..NfmMem32::default() })
         }
-        Form::Flit { .. } => bytes(FmMem32 { tlp_type: FmType::MWr32, length, tag, address, ..FmMem32::default() }),
+        IoTlpForm::Flit { .. } => {
+            bytes(FmMem32 { tlp_type: FmType::MWr32, length, tag, address, ..FmMem32::default() })
+        }
     };
     tlp(form, header, data)
 }
 
 /// A memory read of so many bytes.
-pub fn read(form: Form, tag: u16, address: u64, data_bytes: usize) -> Tlp {
+pub fn read(form: IoTlpForm, tag: u16, address: u64, data_bytes: usize) -> IoTlp {
     let length = length(data_bytes);
     let header = match form {
-        Form::NonFlit => {
+        IoTlpForm::NonFlit => {
             let last_be = if data_bytes > 4 { 0xf } else { 0 };
             bytes(NfmMem32 { length, tag: tag as u8, address, first_be: 0xf, last_be, ..NfmMem32::default() })
         }
-        Form::Flit { .. } => bytes(FmMem32 { tlp_type: FmType::MRd32, length, tag, address, ..FmMem32::default() }),
+        IoTlpForm::Flit { .. } => {
+            bytes(FmMem32 { tlp_type: FmType::MRd32, length, tag, address, ..FmMem32::default() })
+        }
     };
     tlp(form, header, &[])
 }
 
 /// A completion with data.
-pub fn completion(form: Form, tag: u16, data: &[u8]) -> Tlp {
+pub fn completion(form: IoTlpForm, tag: u16, data: &[u8]) -> IoTlp {
     let (length, byte_count) = (length(data.len()), (data.len() % 4096) as u16);
     let header = match form {
-        Form::NonFlit => bytes(NfmCpl { fmt: 2, length, tag: tag as u8, byte_count, ..NfmCpl::default() }),
-        Form::Flit { .. } => bytes(FmCpl { tlp_type: FmType::CplD, length, tag, byte_count, ..FmCpl::default() }),
+        IoTlpForm::NonFlit => bytes(NfmCpl { fmt: 2, length, tag: tag as u8, byte_count, ..NfmCpl::default() }),
+        IoTlpForm::Flit { .. } => bytes(FmCpl { tlp_type: FmType::CplD, length, tag, byte_count, ..FmCpl::default() }),
     };
     tlp(form, header, data)
 }
 
 /// Address, tag and length in bytes of a memory request.
-pub fn request_of(tlp: &Tlp) -> (u64, u16, usize) {
+pub fn request_of(tlp: &IoTlp) -> (u64, u16, usize) {
     let bits = tlp.header_bits();
     let (address, tag, length) = match tlp.form() {
-        Form::NonFlit => {
+        IoTlpForm::NonFlit => {
             let h = NfmMem32::from_bits(bits);
             (h.address, h.tag.into(), h.length)
         }
-        Form::Flit { .. } => {
+        IoTlpForm::Flit { .. } => {
             let h = FmMem32::from_bits(bits);
             (h.address, h.tag, h.length)
         }
@@ -102,15 +106,15 @@ pub fn request_of(tlp: &Tlp) -> (u64, u16, usize) {
 }
 
 /// Tag of a completion.
-pub fn tag_of_completion(tlp: &Tlp) -> u16 {
+pub fn tag_of_completion(tlp: &IoTlp) -> u16 {
     match tlp.form() {
-        Form::NonFlit => NfmCpl::from_bits(tlp.header_bits()).tag.into(),
-        Form::Flit { .. } => FmCpl::from_bits(tlp.header_bits()).tag,
+        IoTlpForm::NonFlit => NfmCpl::from_bits(tlp.header_bits()).tag.into(),
+        IoTlpForm::Flit { .. } => FmCpl::from_bits(tlp.header_bits()).tag,
     }
 }
 
 /// An end of either kind.
-pub trait IoEnd: Port {
+pub trait IoEnd: IoPort {
     fn quiet(&self) -> bool;
 }
 
@@ -128,7 +132,7 @@ impl IoEnd for FlitEnd {
 
 /// A link of either kind, a flit clock at a time.
 pub trait Link {
-    fn form(&self) -> Form;
+    fn form(&self) -> IoTlpForm;
     /// The end that sends in a direction.
     fn end(&mut self, dir: Dir) -> &mut dyn IoEnd;
     fn step(&mut self);
@@ -151,12 +155,12 @@ pub trait Link {
         panic!("the link does not come up");
     }
 
-    fn push(&mut self, dir: Dir, tlp: Tlp) {
+    fn push(&mut self, dir: Dir, tlp: IoTlp) {
         self.end(dir).push(tlp).expect("the TLP is taken");
     }
 
     /// Everything that comes to the far end of a direction within so many flits.
-    fn collect(&mut self, dir: Dir, flits: u64) -> Vec<Tlp> {
+    fn collect(&mut self, dir: Dir, flits: u64) -> Vec<IoTlp> {
         let mut all = Vec::new();
         for _ in 0..flits {
             self.step();
@@ -179,7 +183,7 @@ pub trait Link {
         panic!("the link does not come to rest");
     }
 
-    fn events(&mut self, dir: Dir) -> Vec<Event> {
+    fn events(&mut self, dir: Dir) -> Vec<LinkEvent> {
         self.end(dir).take_io_events()
     }
 
@@ -193,14 +197,14 @@ pub trait Link {
 }
 
 /// Rules of events.
-pub fn rules(events: &[Event]) -> Vec<&'static str> {
+pub fn rules(events: &[LinkEvent]) -> Vec<&'static str> {
     events.iter().map(|e| e.violation.rule).collect()
 }
 
 /// 68B units between two ARB/MUX, with CXL.io alone or a second client.
 pub struct Units<C: UnitClient = IoQueue> {
     pub ends: [ArbMux<NonFlitEnd, C>; 2],
-    pub wires: Wires<Unit>,
+    pub wires: LinkWires<Cxl68Unit>,
     training: Option<u64>,
     pub trainings: u64,
 }
@@ -224,17 +228,17 @@ impl<C: UnitClient> Units<C> {
             let end = NonFlitEnd::new(config.next().expect("two"), replay.clone()).expect("legal choices");
             let mux = ArbMuxConfig { enabled, ..ArbMuxConfig::new(dir, Cxl68Config::default()) };
             let mut mux = ArbMux::new(mux, end, second.next().expect("two"));
-            Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
-            mux.phy_up(Entry::First);
+            ArbMuxInstance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
+            mux.phy_up(PhysicalLinkEntry::First);
             mux
         });
-        let mut wires = Wires::new(LATENCY_FLITS);
+        let mut wires = LinkWires::new(LATENCY_FLITS);
         wires.keep_log();
         Units { ends, wires, training: None, trainings: 0 }
     }
 
     /// Units sent down since the last call, as they were before any fault.
-    pub fn sent_down(&mut self) -> Vec<Unit> {
+    pub fn sent_down(&mut self) -> Vec<Cxl68Unit> {
         self.wires.take_log().into_iter().filter(|seen| seen.dir == Dir::Down).map(|seen| seen.unit).collect()
     }
 
@@ -243,14 +247,14 @@ impl<C: UnitClient> Units<C> {
     }
 
     /// Hands a unit to the receiver of a direction.
-    pub fn inject(&mut self, dir: Dir, unit: &Unit) {
+    pub fn inject(&mut self, dir: Dir, unit: &Cxl68Unit) {
         self.ends[dir.opposite() as usize].receive(unit, self.wires.now());
     }
 }
 
 impl<C: UnitClient> Link for Units<C> {
-    fn form(&self) -> Form {
-        Form::NonFlit
+    fn form(&self) -> IoTlpForm {
+        IoTlpForm::NonFlit
     }
 
     fn end(&mut self, dir: Dir) -> &mut dyn IoEnd {
@@ -264,7 +268,7 @@ impl<C: UnitClient> Link for Units<C> {
     fn inject_dllp(&mut self, dir: Dir, dllp: Dllp) {
         let mut payload = [0; 64];
         payload[..8].copy_from_slice(&frame_dllp(dllp));
-        self.inject(dir, &Unit::plain(pid::IO, &payload));
+        self.inject(dir, &Cxl68Unit::plain(pid::IO, &payload));
     }
 
     fn step(&mut self) {
@@ -272,7 +276,7 @@ impl<C: UnitClient> Link for Units<C> {
         let now = self.wires.now();
         if self.training.is_some_and(|until| now >= until) {
             self.training = None;
-            self.ends.iter_mut().for_each(|end| end.phy_up(Entry::Recovery));
+            self.ends.iter_mut().for_each(|end| end.phy_up(PhysicalLinkEntry::Recovery));
         }
         if self.training.is_some() {
             return;
@@ -301,7 +305,7 @@ impl<C: UnitClient> Link for Units<C> {
 #[derive(Clone, Copy)]
 struct Under {
     due: u64,
-    payload: Option<Flit>,
+    payload: Option<Cxl256Flit>,
     dllp: Option<[u8; 4]>,
 }
 
@@ -315,7 +319,7 @@ pub struct Flits {
     pub dllp_loss: u64,
     rng: Rng,
     /// Payload flits sent down.
-    pub log: Vec<Flit>,
+    pub log: Vec<Cxl256Flit>,
 }
 
 impl Flits {
@@ -335,13 +339,13 @@ impl Flits {
     }
 
     /// Hands a flit to the receiver of a direction, in halves where the format has them.
-    pub fn inject(&mut self, dir: Dir, flit: &Flit) {
+    pub fn inject(&mut self, dir: Dir, flit: &Cxl256Flit) {
         let (now, halves) = (self.now, self.mode.is_lopt());
         let end = &mut self.ends[dir.opposite() as usize];
-        let parts: &[Part] = if halves { &[Part::Even, Part::Odd] } else { &[Part::Whole] };
+        let parts: &[FlitPart] = if halves { &[FlitPart::Even, FlitPart::Odd] } else { &[FlitPart::Whole] };
         for &part in parts {
             let mut seen = *flit;
-            if part == Part::Even {
+            if part == FlitPart::Even {
                 // Not there yet.
                 seen.0[128..].fill(0xee);
             }
@@ -351,7 +355,7 @@ impl Flits {
 }
 
 impl Link for Flits {
-    fn form(&self) -> Form {
+    fn form(&self) -> IoTlpForm {
         self.ends[0].form()
     }
 
@@ -417,10 +421,10 @@ pub fn pattern(first: u8, count: usize) -> Vec<u8> {
     (0..count).map(|i| first.wrapping_add(i as u8).wrapping_mul(7)).collect()
 }
 
-use scalepool::link::cxl256::{End as End256, LinkConfig, Pair};
+use scalepool::link::cxl256::{Cxl256End, LinkConfig, Pair};
 
 impl Link for Pair<FlitEnd> {
-    fn form(&self) -> Form {
+    fn form(&self) -> IoTlpForm {
         self.host.client.form()
     }
     fn end(&mut self, dir: Dir) -> &mut dyn IoEnd {
@@ -437,6 +441,6 @@ impl Link for Pair<FlitEnd> {
 
 pub fn pair(mode: Mode, selective_nak: bool) -> Pair<FlitEnd> {
     let link = LinkConfig { mode, selective_nak, ..LinkConfig::default() };
-    let end = || End256::new(link, FlitEnd::new(config(), FlitConfig::new(mode)).expect("legal"));
+    let end = || Cxl256End::new(link, FlitEnd::new(config(), FlitConfig::new(mode)).expect("legal"));
     Pair::new(end(), end(), LATENCY_FLITS, 64)
 }

@@ -3,11 +3,11 @@
 
 use super::rig::*;
 use scalepool::kernel::Rng;
-use scalepool::link::cxl68::{End, EndConfig};
+use scalepool::link::cxl68::{Cxl68End, EndConfig};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
-use scalepool_protocols::cxl::cxl68::stream::Message;
+use scalepool_protocols::cxl::cxl68::stream::Cxl68Message;
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use scalepool_protocols::cxl::cxlio::framing::{frame_dllp, frame_tlp};
 use scalepool_protocols::wire::Wire;
@@ -31,28 +31,28 @@ fn flits() -> u64 {
 struct Expected {
     sent: u64,
     came: [u64; 3],
-    open: [VecDeque<(u64, Tlp)>; 3],
+    open: [VecDeque<(u64, IoTlp)>; 3],
 }
 
 impl Expected {
-    fn sent(&mut self, tlp: Tlp) {
+    fn sent(&mut self, tlp: IoTlp) {
         self.open[tlp.kind().index()].push_back((self.sent, tlp));
         self.sent += 1;
     }
 
     /// The next of its kind, and not before an older posted one unless it is posted itself.
-    fn came(&mut self, tlp: &Tlp) {
+    fn came(&mut self, tlp: &IoTlp) {
         let kind = tlp.kind();
         let (number, sent) = self.open[kind.index()].pop_front().expect("it was sent");
         assert_eq!(*tlp, sent, "{kind:?} number {number}");
         if let Some((older, _)) = self.open[0].front() {
-            assert!(kind == Kind::Posted || *older > number, "{kind:?} {number} has passed posted {older}");
+            assert!(kind == IoCreditClass::Posted || *older > number, "{kind:?} {number} has passed posted {older}");
         }
         self.came[kind.index()] += 1;
     }
 }
 
-fn random_tlp(rng: &mut Rng, form: Form, n: u16) -> Tlp {
+fn random_tlp(rng: &mut Rng, form: IoTlpForm, n: u16) -> IoTlp {
     let dw = match rng.below(8) {
         0 => 1,
         1 => 1 + rng.below(200),
@@ -81,8 +81,9 @@ fn traffic(link: &mut dyn Link, seed: u64, at_each_step: fn(&mut dyn Link, &mut 
     for flit in 0..flits() {
         if flit % PHASE_FLITS == 0 {
             speeds = std::array::from_fn(|_| std::array::from_fn(|_| SPEEDS[rng.below(4) as usize]));
-            stalled =
-                std::array::from_fn(|_| [None, Some(Kind::NonPosted), Some(Kind::Completion)][rng.below(3) as usize]);
+            stalled = std::array::from_fn(|_| {
+                [None, Some(IoCreditClass::NonPosted), Some(IoCreditClass::Completion)][rng.below(3) as usize]
+            });
         }
         for dir in Dir::ALL {
             let [producer, consumer] = speeds[dir as usize];
@@ -121,9 +122,9 @@ fn traffic(link: &mut dyn Link, seed: u64, at_each_step: fn(&mut dyn Link, &mut 
         assert_eq!(lost, 0, "{dir:?}: TLPs that never came");
         assert!(link.end(dir).quiet(), "{dir:?}");
         assert!(link.end(dir).flow().is_home(), "{dir:?}");
-        for kind in Kind::ALL {
+        for kind in IoCreditClass::ALL {
             assert!(expected[dir as usize].came[kind.index()] > 100, "{kind:?} has travelled");
-            let Room { headers, data } = link.end(dir).room(kind);
+            let IoCreditRoom { headers, data } = link.end(dir).room(kind);
             assert_eq!((headers, data), (Some(16), Some(256)), "{dir:?}: credits of {kind:?}");
         }
     }
@@ -215,25 +216,25 @@ fn bytes_that_mean_nothing_hurt_nobody() {
                 }
                 _ => payload[4 * (round % 16)..].fill(0),
             }
-            end.receive(&Unit::plain(pid::IO, &payload), now);
+            end.receive(&Cxl68Unit::plain(pid::IO, &payload), now);
             end.transmit(now);
             end.pop();
             if end.take_retrain_request() {
                 end.phy_down();
                 end.phy_up();
             }
-            let _ = end.push(write(Form::NonFlit, 1, 0, &[1; 4]));
+            let _ = end.push(write(IoTlpForm::NonFlit, 1, 0, &[1; 4]));
         }
         for mode in Mode::ALL {
             let mut end = FlitEnd::new(config(), FlitConfig::new(mode)).expect("legal choices");
             for now in 0..200 {
-                let mut flit = Flit::ZERO;
+                let mut flit = Cxl256Flit::ZERO;
                 rng.fill_bytes(&mut flit.0);
                 if rng.ratio(1, 2) {
                     flit.0[2..].iter_mut().step_by(4).for_each(|b| *b &= 0x47);
                 }
                 flit.0[0] = if rng.ratio(7, 8) { 0x40 } else { flit.0[0] };
-                let part = [Part::Whole, Part::Even, Part::Odd][rng.below(3) as usize];
+                let part = [FlitPart::Whole, FlitPart::Even, FlitPart::Odd][rng.below(3) as usize];
                 end.receive(&flit, part, now);
                 let mut dllp = [0; 4];
                 rng.fill_bytes(&mut dllp);
@@ -251,7 +252,7 @@ fn bytes_that_mean_nothing_hurt_nobody() {
 #[test]
 fn units_of_two_protocols() {
     let link_config = Cxl68Config { timeout_flits: 256, ..Cxl68Config::default() };
-    let second = Dir::ALL.map(|dir| End::new(EndConfig::mem(dir, link_config, 64)).expect("legal choices"));
+    let second = Dir::ALL.map(|dir| Cxl68End::new(EndConfig::mem(dir, link_config, 64)).expect("legal choices"));
     let mut link = Units::with([config(), config()], ReplayConfig::default(), Enabled::ALL, second);
     for dir in Dir::ALL {
         link.wires.put(dir, FaultyWire::new(Vec::new(), 1e-5, Rng::for_name(4, dir.name())));
@@ -261,14 +262,14 @@ fn units_of_two_protocols() {
     link.bring_up();
     for flit in 0..20_000 {
         if flit < 15_000 && rng.ratio(1, 8) {
-            let tlp = random_tlp(&mut rng, Form::NonFlit, flit as u16);
+            let tlp = random_tlp(&mut rng, IoTlpForm::NonFlit, flit as u16);
             if link.io(Dir::Down).push(tlp.clone()).is_ok() {
                 expected.sent(tlp);
             }
         }
         if flit < 15_000 && link.ends[0].cachemem.waiting(Class::M2sReq) < 8 {
             let bits = M2sReq { tag: tags, ..M2sReq::default() }.to_bits().expect("fits");
-            link.ends[0].cachemem.send(Message::new(Class::M2sReq, bits)).expect("legal");
+            link.ends[0].cachemem.send(Cxl68Message::new(Class::M2sReq, bits)).expect("legal");
             tags = tags.wrapping_add(1);
         }
         link.step();

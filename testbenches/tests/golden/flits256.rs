@@ -4,22 +4,22 @@
 use super::{bytes, committed, group, manifest, number, read, read_rsp, sets, small};
 use scalepool::forms::{flit_io, flit256};
 use scalepool::golden::hex::parse_hex;
-use scalepool::golden::{Content, Context, Source, Spec, Stream256, StreamCase, protocols, write_set};
+use scalepool::golden::{Context, Spec, Stream256, StreamCase, VectorContent, VectorSource, protocols, write_set};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::check;
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::slot;
-use scalepool_protocols::cxl::cxl256::stream::{Role, Unpacker};
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256SlotRole, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Mode, control};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// All cases of a small set.
-fn cases() -> Vec<(String, Stream256, usize, StreamCase<Flit>)> {
+fn cases() -> Vec<(String, Stream256, usize, StreamCase<Cxl256Flit>)> {
     let mut all = Vec::new();
     for set in sets() {
-        if let Content::Flits256(stream, groups) = set.content {
+        if let VectorContent::Flits256(stream, groups) = set.content {
             let cases = groups.into_iter().flat_map(|g| g.cases).enumerate();
             all.extend(cases.map(|(n, case)| (set.path.clone(), stream, n, case)));
         }
@@ -29,7 +29,7 @@ fn cases() -> Vec<(String, Stream256, usize, StreamCase<Flit>)> {
 }
 
 /// Rules that the model finds in a case read on its own.
-fn found(stream: &Stream256, case: &StreamCase<Flit>, config: &Cxl256Config) -> BTreeSet<&'static str> {
+fn found(stream: &Stream256, case: &StreamCase<Cxl256Flit>, config: &Cxl256Config) -> BTreeSet<&'static str> {
     let mut reader = Unpacker::new(stream.mode, stream.dir);
     let rules: BTreeSet<_> =
         case.units.iter().flat_map(|flit| check::flit(&reader.read(flit), config).violations).map(|v| v.rule).collect();
@@ -79,9 +79,11 @@ fn a_file_is_one_stream() {
 fn traffic_is_legal_and_tight() {
     for seed in 1..4 {
         let spec = Spec { seed, count: 960, ..Spec::default() };
-        for source in spec.sources().into_iter().filter(|s| matches!(s, Source::Flits256(..) | Source::FlitsIo(_))) {
+        for source in
+            spec.sources().into_iter().filter(|s| matches!(s, VectorSource::Flits256(..) | VectorSource::FlitsIo(_)))
+        {
             let set = source.vectors(&spec);
-            let Content::Flits256(stream, groups) = set.content else { continue };
+            let VectorContent::Flits256(stream, groups) = set.content else { continue };
             for case in groups.iter().filter(|g| g.what.contains("traffic")).flat_map(|g| &g.cases) {
                 let mut reader = Unpacker::new(stream.mode, stream.dir);
                 let mut classes = BTreeSet::new();
@@ -136,8 +138,10 @@ fn every_slot_format_kind_and_break_is_there() {
                     kinds.insert(flit256::kind_name(&decoded.kind));
                     for (n, role) in decoded.roles.iter().enumerate() {
                         match role {
-                            Role::Format(f) if f.any_valid(decoded.flit().slot(mode, n)) => _ = formats.insert(f.name),
-                            Role::Control(Some(kind)) => _ = controls.insert(kind.name),
+                            Cxl256SlotRole::Format(f) if f.any_valid(decoded.flit().slot(mode, n)) => {
+                                _ = formats.insert(f.name)
+                            }
+                            Cxl256SlotRole::Control(Some(kind)) => _ = controls.insert(kind.name),
                             _ => (),
                         }
                     }
@@ -188,13 +192,13 @@ fn decoding_gives_the_committed_objects() {
         let hex = parse_hex(&read(&format!("{stem}.hex"))).unwrap().vectors;
         let json = read(&format!("{stem}.jsonl"));
         assert_eq!((hex.len(), json.lines().count()), (flits.len(), flits.len()), "{stem}");
-        let mut io = flit_io::Decoder::new(dir);
-        let mut slots = flit256::mode_of(&protocol).map(|mode| flit256::Decoder::new(mode, dir));
+        let mut io = flit_io::IoFlitDecoder::new(dir);
+        let mut slots = flit256::mode_of(&protocol).map(|mode| flit256::Cxl256FlitDecoder::new(mode, dir));
         for (n, ((raw, vector), line)) in flits.iter().zip(&hex).zip(json.lines()).enumerate() {
             let mut reversed = bytes(&vector.digits);
             reversed.reverse();
             assert_eq!(reversed, *raw, "{stem}, flit {n}");
-            let flit = Flit::from_bytes(raw).unwrap();
+            let flit = Cxl256Flit::from_bytes(raw).unwrap();
             let object = match slots.as_mut() {
                 Some(decoder) => {
                     let (decoded, findings) = decoder.read(&flit);

@@ -1,7 +1,7 @@
 //! Where a unit differs from what should stand in its place.
 
 use scalepool::golden::locate::in_stream;
-use scalepool::golden::{Content, Source, Spec};
+use scalepool::golden::{Spec, VectorContent, VectorSource};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::unit::map;
 
@@ -9,8 +9,8 @@ use scalepool_protocols::cxl::cxl68::unit::map;
 #[test]
 fn every_bit_of_a_flit_is_named() {
     let spec = Spec { count: 1, ..Spec::default() };
-    for source in [Source::Flits(Dir::Down), Source::Flits(Dir::Up), Source::Control(Dir::Down)] {
-        let Content::Cxl68(dir, groups) = source.vectors(&spec).content else { unreachable!("a set of flits") };
+    for source in [VectorSource::Flits(Dir::Down), VectorSource::Flits(Dir::Up), VectorSource::Control(Dir::Down)] {
+        let VectorContent::Cxl68(dir, groups) = source.vectors(&spec).content else { unreachable!("a set of flits") };
         // The first case of each group and its last flit.
         for units in groups.iter().map(|g| &g.cases[g.cases.len() / 2].units) {
             let last = units[units.len() - 1];

@@ -3,18 +3,18 @@
 use crate::interchange::{read, repository, run};
 use scalepool::inspect::{Map, inspect};
 use scalepool::scenario::observe::Outputs;
-use scalepool::trace::diff::{Input, Policy, diff_of_kinds};
+use scalepool::trace::diff::{DiffInput, Policy, diff_of_kinds};
 use scalepool::trace::jsonl::JsonlSink;
-use scalepool::trace::{Filter, Header, Kind, Sink};
+use scalepool::trace::{RecordKind, Sink, TraceFilter, TraceHeader};
 use std::collections::HashSet;
 use std::path::Path;
 
 /// The trace of a wave.
 pub fn trace_of(wave: &Path, map: &str) -> String {
     let inspection = inspect(wave, Map::read(&read(&repository(map)), map).expect("a map"), map).expect("a wave");
-    let header = Header { model_version: "0.1.0".into(), scenario_hash: String::new(), seed: 0 };
+    let header = TraceHeader { model_version: "0.1.0".into(), scenario_hash: String::new(), seed: 0 };
     let (mut hub, mut out) = (inspection.records(), Vec::new());
-    let mut sink = JsonlSink::new(&mut out, &header, hub.places(), Filter::default()).expect("a trace");
+    let mut sink = JsonlSink::new(&mut out, &header, hub.places(), TraceFilter::default()).expect("a trace");
     hub.drain_into(&mut [&mut sink]).expect("memory");
     sink.finish().expect("memory");
     String::from_utf8(out).expect("text")
@@ -40,10 +40,11 @@ fn the_flits_of_a_wave_are_those_of_the_golden_trace() {
             golden.lines().filter(|line| !line.contains(".link[1]\",")).map(|line| format!("{line}\n")).collect();
         let wave = repository(&format!("waves/{name}.vcd"));
         let found = trace_of(&wave, &format!("testbenches/maps/{map}.toml"));
-        let input = |name: &str, text: &'static str| Input { name: name.into(), reader: text.as_bytes() };
+        let input = |name: &str, text: &'static str| DiffInput { name: name.into(), reader: text.as_bytes() };
         let (golden, found): (&'static str, &'static str) = (golden.leak(), found.leak());
         let by_place = Policy::ByKey(vec!["where".into()]);
-        let compared = diff_of_kinds(input("golden", golden), input("wave", found), &by_place, &mask, &[Kind::Flit]);
+        let compared =
+            diff_of_kinds(input("golden", golden), input("wave", found), &by_place, &mask, &[RecordKind::Flit]);
         assert_eq!(compared.expect("two traces"), None, "{name}");
         assert!(found.lines().count() > 40, "{name}: {} lines", found.lines().count());
     }

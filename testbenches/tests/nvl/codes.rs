@@ -25,7 +25,7 @@ fn nvl_opc_01_n() {
     for code in (0..64).filter(|code| OPERATIONS.iter().all(|row| row.0 != *code)) {
         let op = Op(code);
         assert_eq!((op.name(), op.class(), op.has_data()), (None, None, None));
-        let bad = changed(&packet(Op::READ, 0), |h| *h = Header { op, ..Header::default() });
+        let bad = changed(&packet(Op::READ, 0), |h| *h = NvlHeader { op, ..NvlHeader::default() });
         assert_eq!(bad.header().op, op, "the code is kept");
         assert_eq!(rules(&bad), ["NVL-OPC-01"], "{code:#x}");
     }

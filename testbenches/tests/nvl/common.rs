@@ -2,7 +2,7 @@
 
 pub use scalepool_protocols::nvlink::check;
 pub use scalepool_protocols::nvlink::stream::{Packer, Unpacker};
-pub use scalepool_protocols::nvlink::{Ae, Class, Header, NvlConfig, Op, Packet, PacketError, Vc};
+pub use scalepool_protocols::nvlink::{Ae, Class, NvlConfig, NvlHeader, Op, Packet, PacketError, Vc};
 pub use scalepool_protocols::wire::Wire;
 pub use scalepool_testbenches::legal::Random;
 
@@ -25,8 +25,8 @@ pub const OPERATIONS: [(u8, &str, bool, Option<Vc>); 14] = [
 ];
 
 /// A header on the channel of its operation.
-pub fn header(op: Op) -> Header {
-    Header { op, vc: NvlConfig::default().vc_of(op).unwrap_or_default(), ..Header::default() }
+pub fn header(op: Op) -> NvlHeader {
+    NvlHeader { op, vc: NvlConfig::default().vc_of(op).unwrap_or_default(), ..NvlHeader::default() }
 }
 
 /// Data flits that are told apart by their first byte.
@@ -40,7 +40,7 @@ pub fn packet(op: Op, flits: usize) -> Packet {
 }
 
 /// The packet with its header changed, then sealed as the first of a stream.
-pub fn changed(packet: &Packet, change: impl FnOnce(&mut Header)) -> Packet {
+pub fn changed(packet: &Packet, change: impl FnOnce(&mut NvlHeader)) -> Packet {
     let mut header = packet.header();
     change(&mut header);
     first(&packet.with_header_bits(header.to_bits().expect("the fields fit")))
@@ -68,8 +68,8 @@ pub fn random_packet(random: &mut Random) -> Packet {
     let (code, _, has_data, _) = OPERATIONS[random.below(OPERATIONS.len())];
     let op = Op(code);
     let flits = if has_data { 1 + random.below(16) } else { 0 };
-    let raw = Header::from_bits(random.wide());
-    let own = Header { op, vc: header(op).vc, rsvd: 0, ..raw };
+    let raw = NvlHeader::from_bits(random.wide());
+    let own = NvlHeader { op, vc: header(op).vc, rsvd: 0, ..raw };
     let link = op.class() == Some(Class::Link);
     let ae = (!link && random.one_in(3)).then(|| Ae { rsvd: 0, ..Ae::from_bits(random.wide()) });
     let be = ((1..=8).contains(&flits) && random.one_in(3)).then(|| random.wide());

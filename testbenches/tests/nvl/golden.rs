@@ -2,8 +2,8 @@
 //! that it is a model.
 
 use super::common::{NvlConfig, Packet, Unpacker, check};
-use scalepool::golden::text::Form;
-use scalepool::golden::{Content, Spec, VectorSet, protocols};
+use scalepool::golden::text::VectorFileForm;
+use scalepool::golden::{Spec, VectorContent, VectorSet, protocols};
 use scalepool_protocols::nvlink::LAYOUTS;
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn rules(reader: &mut Unpacker, packets: &[Packet]) -> Vec<&'static str> {
 fn messages_are_judged_as_the_generator_says() {
     let mut layouts = 0;
     for set in sets() {
-        let Content::Messages(def, groups) = set.content else { continue };
+        let VectorContent::Messages(def, groups) = set.content else { continue };
         layouts += 1;
         for case in groups.iter().flat_map(|g| &g.cases) {
             let mut found = Vec::new();
@@ -41,7 +41,7 @@ fn messages_are_judged_as_the_generator_says() {
 fn packets_are_judged_as_the_generator_says() {
     let (mut broken, mut lengths) = (BTreeSet::new(), BTreeSet::new());
     for set in sets() {
-        let Content::Nvlink(_, groups) = set.content else { continue };
+        let VectorContent::Nvlink(_, groups) = set.content else { continue };
         let mut stream = Unpacker::default();
         for group in &groups {
             for (n, case) in group.cases.iter().enumerate() {
@@ -65,10 +65,10 @@ fn packets_are_judged_as_the_generator_says() {
 fn every_file_is_labelled_a_model() {
     for set in sets() {
         assert!(set.about.contains("basis model"), "{}", set.about);
-        for form in Form::ALL {
+        for form in VectorFileForm::ALL {
             let text = form.text(&set, &spec());
             assert!(
-                form == Form::Jsonl || text.lines().take(4).any(|line| line.contains("basis model")),
+                form == VectorFileForm::Jsonl || text.lines().take(4).any(|line| line.contains("basis model")),
                 "{}",
                 set.path
             );

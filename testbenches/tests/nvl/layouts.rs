@@ -71,15 +71,15 @@ fn nvl_flt_01_n() {
 
 #[test]
 fn nvl_hdr_01_p() {
-    layout_p(Header::DEF, &oracle::HEADER);
+    layout_p(NvlHeader::DEF, &oracle::HEADER);
     let widths =
-        |names: &[&str]| Header::DEF.fields.iter().filter(|f| names.contains(&f.name)).map(|f| f.width).sum::<u32>();
+        |names: &[&str]| NvlHeader::DEF.fields.iter().filter(|f| names.contains(&f.name)).map(|f| f.width).sum::<u32>();
     assert_eq!((widths(&["crc"]), widths(&["len", "atag", "ackv", "ackid"])), (25, 20));
 }
 
 #[test]
 fn nvl_hdr_01_n() {
-    layout_n(Header::DEF, "NVL-HDR-01");
+    layout_n(NvlHeader::DEF, "NVL-HDR-01");
     let bad = changed(&packet(Op::READ, 0), |h| h.rsvd = 2);
     assert_eq!(rules(&bad), ["NVL-HDR-01"]);
 }
@@ -109,7 +109,7 @@ fn nvl_hdr_03_p() {
     let mut packer = Packer::default();
     let read = |vc, address, ae: Option<u64>| {
         let ae = ae.map(|address| Ae { address, ..Ae::default() });
-        let header = Header { vc, address, ..header(Op::READ) };
+        let header = NvlHeader { vc, address, ..header(Op::READ) };
         Packet::build(header, ae, None, &[]).expect("legal")
     };
     let (a, b) = (0x12 << 38, 0x3ff_ffff << 38);
@@ -138,7 +138,7 @@ fn nvl_hdr_03_n() {
     let (mut own, mut shared, mut differ) = ([0u64; 8], 0u64, 0);
     for _ in 0..500 {
         let packet = random_packet(&mut random);
-        let Header { vc, address, .. } = packet.header();
+        let NvlHeader { vc, address, .. } = packet.header();
         let sealed = packer.seal(&packet);
         let before = unpacker.clone().read(&sealed);
         // With a wrong CRC in front, nothing changes.

@@ -2,16 +2,16 @@
 
 use super::common::*;
 use super::rig::*;
-use scalepool::link::nvlink::credit::{Count, CreditBook};
-use scalepool::link::nvlink::{LINK_RID, Refused};
+use scalepool::link::nvlink::credit::{CreditBook, NvlCreditCount};
+use scalepool::link::nvlink::{LINK_RID, NvlRefused};
 
 /// A CREDIT_INIT of the peer.
 fn init(vc: Vc, crh: u8, crd: u8) -> Packet {
-    bare(Header { crvc: vc, crh, crd, ..header(Op::CREDIT_INIT) })
+    bare(NvlHeader { crvc: vc, crh, crd, ..header(Op::CREDIT_INIT) })
 }
 
-fn count(headers: u64, data_flits: u64) -> Count {
-    Count { headers, data_flits }
+fn count(headers: u64, data_flits: u64) -> NvlCreditCount {
+    NvlCreditCount { headers, data_flits }
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn nvl_crd_01_p() {
     assert_eq!(solo.end.credits().available(Vc::CREQ0), count(32, 62));
     assert_eq!(solo.end.credits().available(Vc::CREQ1), count(0, 0));
     // What we say ourselves sums to our buffers.
-    let mut said = [Count::default(); 8];
+    let mut said = [NvlCreditCount::default(); 8];
     let mut own = Solo::new();
     loop {
         let header = own.next().header();
@@ -66,7 +66,7 @@ fn nvl_crd_01_n() {
 fn nvl_crd_02_p() {
     let mut solo = Solo::new().begun();
     solo.feed(&init(Vc::CREQ1, 15, 31));
-    let with = |address: u64, be, flits| Message { address, be, ..message(Op::WRITE_POSTED, 0, flits) };
+    let with = |address: u64, be, flits| NvlMessage { address, be, ..message(Op::WRITE_POSTED, 0, flits) };
     let mut left = count(15, 31);
     for (message, flits_behind) in
         [(with(0, None, 1), 1), (with(1 << 40, None, 16), 17), (with(1 << 50, Some(1), 8), 10)]
@@ -135,13 +135,13 @@ fn nvl_crd_03_p() {
 fn nvl_crd_03_n() {
     let mut solo = Solo::new();
     solo.feed(&init(Vc::CREQ0, 2, 2));
-    solo.feed(&bare(Header { crvc: Vc::CREQ0, crh: 1, ..header(Op::RSP_DONE) }));
+    solo.feed(&bare(NvlHeader { crvc: Vc::CREQ0, crh: 1, ..header(Op::RSP_DONE) }));
     assert_eq!(solo.rules(), ["NVL-CRD-03"]);
     let mut book = CreditBook::new(Buffers::default());
     assert!(book.heard(&init(Vc::CREQ0, 2, 2).header()));
     assert!(book.spend(Vc::CREQ0, 1));
-    assert!(book.heard(&Header { crvc: Vc::CREQ0, crh: 1, crd: 1, ..Header::default() }));
-    assert!(!book.heard(&Header { crvc: Vc::CREQ0, crd: 1, ..Header::default() }));
+    assert!(book.heard(&NvlHeader { crvc: Vc::CREQ0, crh: 1, crd: 1, ..NvlHeader::default() }));
+    assert!(!book.heard(&NvlHeader { crvc: Vc::CREQ0, crd: 1, ..NvlHeader::default() }));
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn nvl_crd_04_n() {
     let buffers = Buffers::of_default_channels(2, 4);
     for (op, flits, count) in [(Op::READ, 0, 3), (Op::WRITE_POSTED, 5, 1), (Op::WRITE_POSTED, 2, 3)] {
         let mut solo = Solo::new();
-        solo.end = End::new(config(), buffers);
+        solo.end = NvlEnd::new(config(), buffers);
         for _ in 0..count {
             solo.feed(&packet(op, flits));
         }
@@ -213,26 +213,26 @@ fn nvl_crd_05_n() {
 
 #[test]
 fn what_cannot_be_sent() {
-    let mut end = End::new(config(), Buffers::default());
-    let refused = |end: &mut End, message: Message| end.send(message).unwrap_err();
-    assert!(matches!(refused(&mut end, message(Op::IDLE, 0, 0)), Refused::OfTheLink { .. }));
+    let mut end = NvlEnd::new(config(), Buffers::default());
+    let refused = |end: &mut NvlEnd, message: NvlMessage| end.send(message).unwrap_err();
+    assert!(matches!(refused(&mut end, message(Op::IDLE, 0, 0)), NvlRefused::OfTheLink { .. }));
     assert!(matches!(
-        refused(&mut end, Message { rid: LINK_RID, ..message(Op::READ, 0, 0) }),
-        Refused::OfTheLink { .. }
+        refused(&mut end, NvlMessage { rid: LINK_RID, ..message(Op::READ, 0, 0) }),
+        NvlRefused::OfTheLink { .. }
     ));
     assert!(matches!(
-        refused(&mut end, Message { vc: Vc(9), ..message(Op::READ, 0, 0) }),
-        Refused::Channel { found: 9 }
+        refused(&mut end, NvlMessage { vc: Vc(9), ..message(Op::READ, 0, 0) }),
+        NvlRefused::Channel { found: 9 }
     ));
     for bad in [
-        Message { tag: 1024, ..message(Op::READ, 0, 0) },
-        Message { attr: 64, ..message(Op::READ, 0, 0) },
-        Message { address: 8, ..message(Op::READ, 0, 0) },
+        NvlMessage { tag: 1024, ..message(Op::READ, 0, 0) },
+        NvlMessage { attr: 64, ..message(Op::READ, 0, 0) },
+        NvlMessage { address: 8, ..message(Op::READ, 0, 0) },
         message(Op::READ, 0, 1),
         message(Op::WRITE_POSTED, 0, 17),
-        Message { be: Some(1), ..message(Op::WRITE_POSTED, 0, 9) },
+        NvlMessage { be: Some(1), ..message(Op::WRITE_POSTED, 0, 9) },
     ] {
-        assert!(matches!(refused(&mut end, bad.clone()), Refused::Packet(_)), "{bad:?}");
+        assert!(matches!(refused(&mut end, bad.clone()), NvlRefused::Packet(_)), "{bad:?}");
     }
     assert_eq!(end.take(Vc(200)), None);
     assert_eq!(end.waiting(Vc(200)), 0);

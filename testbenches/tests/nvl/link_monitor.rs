@@ -5,7 +5,7 @@ use super::rig::*;
 use scalepool::kernel::Rng;
 use scalepool::link::hook::Direction;
 use scalepool::link::nvlink::{LINK_RID, Monitor};
-use scalepool::link::wires::Wires;
+use scalepool::link::wires::LinkWires;
 
 /// Messages that both directions carry at least, on the worst wire too. At 2e-4 a flit of 128 bits is bad in 2.5 % of the
 /// cases, so one in 40. A replay in which the first packet is hit brings nothing, and what it is followed by is the time-out:
@@ -19,9 +19,9 @@ const LEAST_DELIVERED: u64 = 50;
 fn our_own_ends_break_nothing_whatever_the_wires_do() {
     for (seed, ber) in [(1, 0.0), (2, 1e-5), (3, 1e-4), (4, 2e-4), (5, 1e-4), (6, 2e-4), (7, 2e-4), (8, 3e-4)] {
         let mut rng = Rng::for_name(seed, "bench");
-        let mut ends = [(); 2].map(|()| End::new(config(), Buffers::default()));
+        let mut ends = [(); 2].map(|()| NvlEnd::new(config(), Buffers::default()));
         let mut monitors = [(); 2].map(|()| Monitor::new(config()));
-        let mut wires = Wires::new(LATENCY_FLITS);
+        let mut wires = LinkWires::new(LATENCY_FLITS);
         Dir::ALL.into_iter().for_each(|dir| {
             wires.put(dir, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, dir.name())));
         });
@@ -46,7 +46,7 @@ fn our_own_ends_break_nothing_whatever_the_wires_do() {
             }
             for monitor in &mut monitors {
                 // What the wires spoil is seen by the watcher of the end that it comes to.
-                let crc = |e: &Event| e.violation.rule.starts_with("NVL-CRC") && ber > 0.0;
+                let crc = |e: &LinkEvent| e.violation.rule.starts_with("NVL-CRC") && ber > 0.0;
                 let other = monitor.take_events().into_iter().find(|(way, e)| *way == Direction::Tx || !crc(e));
                 assert_eq!(other, None, "seed {seed}, flit clock {now}");
             }
@@ -68,7 +68,7 @@ impl Fed {
         for way in [Direction::Rx, Direction::Tx] {
             for vc in CHANNELS {
                 for _ in 0..4 {
-                    fed.feed(way, &bare(Header { crvc: vc, crh: 15, crd: 31, ..header(Op::CREDIT_INIT) }));
+                    fed.feed(way, &bare(NvlHeader { crvc: vc, crh: 15, crd: 31, ..header(Op::CREDIT_INIT) }));
                 }
             }
         }
@@ -79,19 +79,19 @@ impl Fed {
         let packer = &mut self.packers[usize::from(way == Direction::Tx)];
         for bits in packer.seal(packet).flits() {
             match way {
-                Direction::Rx => self.monitor.received(&Flit::from(*bits)),
-                Direction::Tx => self.monitor.sent(&Flit::from(*bits)),
+                Direction::Rx => self.monitor.received(&NvlFlit::from(*bits)),
+                Direction::Tx => self.monitor.sent(&NvlFlit::from(*bits)),
             };
         }
     }
 
     fn idle(&mut self, way: Direction, ack: Option<u16>) {
-        self.feed(way, &bare(Header { ackv: ack.is_some(), ackid: ack.unwrap_or(0), ..header(Op::IDLE) }));
+        self.feed(way, &bare(NvlHeader { ackv: ack.is_some(), ackid: ack.unwrap_or(0), ..header(Op::IDLE) }));
     }
 
     fn replay_init(&mut self, ackid: u16, times: usize) {
         self.idle(Direction::Tx, None);
-        (0..times).for_each(|_| self.feed(Direction::Tx, &bare(Header { ackid, ..header(Op::REPLAY_INIT) })));
+        (0..times).for_each(|_| self.feed(Direction::Tx, &bare(NvlHeader { ackid, ..header(Op::REPLAY_INIT) })));
     }
 
     fn rules(&mut self) -> Vec<(Direction, &'static str)> {
@@ -154,9 +154,9 @@ fn numbers_and_acknowledgements() {
                 fed.idle(Direction::Tx, None);
                 if n % 4 == 0 {
                     // The peer frees its buffers and says nothing of what it has.
-                    let back = Header { crvc: Vc::CREQ1, crh: 4, crd: 0, ..header(Op::IDLE) };
+                    let back = NvlHeader { crvc: Vc::CREQ1, crh: 4, crd: 0, ..header(Op::IDLE) };
                     fed.feed(Direction::Rx, &bare(back));
-                    (0..2).for_each(|_| fed.feed(Direction::Rx, &bare(Header { crd: 30, crh: 0, ..back })));
+                    (0..2).for_each(|_| fed.feed(Direction::Rx, &bare(NvlHeader { crd: 30, crh: 0, ..back })));
                 }
             }
         };
@@ -229,7 +229,7 @@ fn credits() {
         says(|fed| (0..packets).for_each(|_| fed.feed(Direction::Tx, &packet(Op::WRITE_POSTED, 16))), rules);
     }
     // What carries credits alone takes none, and gives back what was used.
-    let back = |crh| bare(Header { rid: LINK_RID, crvc: Vc::CREQ0, crh, ..header(Op::RSP_DONE) });
+    let back = |crh| bare(NvlHeader { rid: LINK_RID, crvc: Vc::CREQ0, crh, ..header(Op::RSP_DONE) });
     for (used, given, rules) in [(2, 2, &[][..]), (2, 3, &["NVL-CRD-03"])] {
         let story = |fed: &mut Fed| {
             (0..used).for_each(|_| fed.feed(Direction::Rx, &read()));
@@ -242,7 +242,7 @@ fn credits() {
 #[test]
 fn each_packet_by_itself() {
     let other = packet(Op::READ, 0).header();
-    let wrong = bare(Header { vc: Vc::RSP0, ..other });
+    let wrong = bare(NvlHeader { vc: Vc::RSP0, ..other });
     says(|fed| fed.feed(Direction::Tx, &wrong), &["NVL-OPC-02"]);
     let mut fed = Fed::with_credits();
     fed.feed(Direction::Rx, &wrong);
@@ -251,11 +251,11 @@ fn each_packet_by_itself() {
     let mut fed = Fed::with_credits();
     fed.feed(Direction::Tx, &read());
     for _ in 0..2 {
-        fed.monitor.sent(&Flit([0x5a; 16]));
+        fed.monitor.sent(&NvlFlit([0x5a; 16]));
     }
     assert_eq!(fed.rules(), [(Direction::Tx, "NVL-CRC-01")]);
     fed.replay_init(0, 3);
     fed.feed(Direction::Tx, &read());
-    fed.monitor.received(&Flit([0x5a; 16]));
+    fed.monitor.received(&NvlFlit([0x5a; 16]));
     assert_eq!(fed.rules(), [(Direction::Rx, "NVL-CRC-01")]);
 }

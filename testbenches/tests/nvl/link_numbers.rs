@@ -135,7 +135,7 @@ fn nvl_ack_01_p() {
             headers_at[s] -= 1;
             continue;
         }
-        let header = Header::from_bits(seen.unit.bits());
+        let header = NvlHeader::from_bits(seen.unit.bits());
         headers_at[s] = header.len.into();
         if header.op.is_numbered() {
             sent[s] += 1 + u64::from(header.len);
@@ -170,7 +170,7 @@ fn nvl_ack_01_n() {
 fn nvl_ack_02_p() {
     let mut solo = Solo::with(LinkConfig { timeout_flits: u32::MAX, ..config() }).begun();
     for _ in 0..200 {
-        solo.feed(&bare(Header { crvc: Vc::CREQ1, crh: 15, crd: 31, ..header(Op::CREDIT_INIT) }));
+        solo.feed(&bare(NvlHeader { crvc: Vc::CREQ1, crh: 15, crd: 31, ..header(Op::CREDIT_INIT) }));
     }
     for tag in 0..150 {
         solo.end.send(message(Op::WRITE_POSTED, tag, 15)).expect("legal");
@@ -186,7 +186,7 @@ fn nvl_ack_02_p() {
 fn nvl_ack_02_n() {
     let mut solo = Solo::with(LinkConfig { window_flits: 20, timeout_flits: u32::MAX, ..config() }).begun();
     for _ in 0..10 {
-        solo.feed(&bare(Header { crvc: Vc::CREQ1, crh: 15, crd: 31, ..header(Op::CREDIT_INIT) }));
+        solo.feed(&bare(NvlHeader { crvc: Vc::CREQ1, crh: 15, crd: 31, ..header(Op::CREDIT_INIT) }));
     }
     for flits in [15, 3, 4] {
         solo.end.send(message(Op::WRITE_POSTED, 0, flits)).expect("legal");

@@ -83,7 +83,7 @@ fn nvl_pkt_03_n() {
         assert_eq!(rules(&bad), ["NVL-PKT-03"], "{flits} flits");
     }
     let without_data = changed(&Packet::new(&[0, 1]).expect("two flits"), |h| {
-        *h = Header { be: true, len: 1, ..header(Op::READ) };
+        *h = NvlHeader { be: true, len: 1, ..header(Op::READ) };
     });
     assert_eq!(rules(&without_data), ["NVL-PKT-03"]);
 }
@@ -110,7 +110,7 @@ fn nvl_pkt_04_n() {
     // `size` is not what follows.
     assert_eq!(rules(&changed(&packet(Op::WRITE_POSTED, 4), |h| h.size = 4)), ["NVL-PKT-04"]);
     // Data behind an operation without.
-    let bad = changed(&packet(Op::WRITE_POSTED, 1), |h| *h = Header { len: 1, ..header(Op::READ) });
+    let bad = changed(&packet(Op::WRITE_POSTED, 1), |h| *h = NvlHeader { len: 1, ..header(Op::READ) });
     assert_eq!(rules(&bad), ["NVL-PKT-04"]);
     // A flit that nobody announced.
     let bad = changed(&packet(Op::WRITE_POSTED, 1), |h| h.ae = true);

@@ -62,7 +62,7 @@ fn one_way(payload_bytes: u32, extra: bool) -> f64 {
             // Beside 256 bytes there are no byte enables; there each packet lies in another region than the one before.
             let be = (extra && payload_bytes <= 128).then_some(u128::from(n));
             let address = if extra && payload_bytes > 128 { (1 + n % 2) << 38 } else { 0 };
-            let write = Message { be, address, ..message(Op::WRITE_POSTED, 0, payload_bytes as usize / 16) };
+            let write = NvlMessage { be, address, ..message(Op::WRITE_POSTED, 0, payload_bytes as usize / 16) };
             pair.host.send(write).expect("legal");
         }
         while pair.host.take(Vc::CREQ0).is_some() {}
@@ -77,7 +77,8 @@ fn two_way(payload_bytes: u32) -> f64 {
         for dir in Dir::ALL {
             let end = pair.sender(dir);
             while end.waiting(Vc::CREQ0) < 2 {
-                end.send(Message { size: (payload_bytes / 16 - 1) as u8, ..message(Op::READ, 0, 0) }).expect("legal");
+                end.send(NvlMessage { size: (payload_bytes / 16 - 1) as u8, ..message(Op::READ, 0, 0) })
+                    .expect("legal");
             }
             while end.waiting(Vc::RSP0) < 4 {
                 let Some(read) = end.take(Vc::CREQ0) else { break };

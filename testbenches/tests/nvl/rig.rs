@@ -2,10 +2,10 @@
 
 use super::common::*;
 use scalepool::kernel::Rng;
-pub use scalepool::link::event::{Event, Severity};
+pub use scalepool::link::event::{LinkEvent, Severity};
 pub use scalepool::link::fault::{Fault, FaultyWire};
-pub use scalepool::link::nvlink::{Buffers, End, Flit, LinkConfig, Message, Pair};
-use scalepool::link::protocol::Protocol;
+pub use scalepool::link::nvlink::{Buffers, LinkConfig, NvlEnd, NvlFlit, NvlMessage, Pair};
+use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::watch::WatchConfig;
 pub use scalepool_protocols::cxl::Dir;
 use scalepool_testbenches::beside::Beside;
@@ -38,19 +38,19 @@ pub fn config() -> LinkConfig {
 }
 
 /// A message with so many data flits.
-pub fn message(op: Op, tag: u16, flits: usize) -> Message {
-    Message { tag, data: data(flits), ..Message::new(op, &NvlConfig::default()) }
+pub fn message(op: Op, tag: u16, flits: usize) -> NvlMessage {
+    NvlMessage { tag, data: data(flits), ..NvlMessage::new(op, &NvlConfig::default()) }
 }
 
 /// A legal message with random content and at most `most` data flits.
-pub fn random_message(rng: &mut Rng, most: u64) -> Message {
+pub fn random_message(rng: &mut Rng, most: u64) -> NvlMessage {
     let op = OPS[rng.below(OPS.len() as u64) as usize];
     let flits = if op.has_data() == Some(true) { 1 + rng.below(most) as usize } else { 0 };
     let mut data = vec![0; 16 * flits];
     rng.fill_bytes(&mut data);
     // Few regions, so that an AE is needed often and not always.
     let region = rng.below(3) << 38 | rng.below(2) << 60;
-    Message {
+    NvlMessage {
         tag: rng.below(1 << 10) as u16,
         rid: rng.below(511) as u16,
         size: if flits == 0 { rng.below(16) as u8 } else { 0 },
@@ -60,7 +60,7 @@ pub fn random_message(rng: &mut Rng, most: u64) -> Message {
         attr: rng.below(2) as u8,
         be: ((1..=8).contains(&flits) && rng.ratio(1, 3)).then(|| u128::from(rng.next_u64())),
         data,
-        ..Message::new(op, &NvlConfig::default())
+        ..NvlMessage::new(op, &NvlConfig::default())
     }
 }
 
@@ -74,9 +74,9 @@ pub struct Bench {
     pub pair: Pair,
     rng: Rng,
     /// Messages of each direction and channel that have not come out.
-    expected: [[VecDeque<Message>; 8]; 2],
+    expected: [[VecDeque<NvlMessage>; 8]; 2],
     pub delivered: [[u64; 8]; 2],
-    pub events: Vec<Event>,
+    pub events: Vec<LinkEvent>,
     /// Chances of 64 a flit clock that a message is made, and that one is taken.
     pub produce: [u64; 2],
     pub consume: [u64; 2],
@@ -104,7 +104,7 @@ impl Bench {
     }
 
     /// Sends a message and expects it at the other side.
-    pub fn send(&mut self, dir: Dir, message: Message) {
+    pub fn send(&mut self, dir: Dir, message: NvlMessage) {
         self.pair.sender(dir).send(message.clone()).expect("a legal message");
         self.expected[side(dir)][usize::from(message.vc.0)].push_back(message);
     }
@@ -173,7 +173,7 @@ impl Bench {
 
 /// One end, fed by hand.
 pub struct Solo {
-    pub end: End,
+    pub end: NvlEnd,
     beside: Beside,
     packer: Packer,
 }
@@ -184,8 +184,8 @@ impl Solo {
     }
 
     pub fn with(config: LinkConfig) -> Solo {
-        let beside = Beside::new(&WatchConfig::new(Protocol::Nvlink, Dir::Up));
-        Solo { end: End::new(config, Buffers::default()), beside, packer: Packer::new(config.codec) }
+        let beside = Beside::new(&WatchConfig::new(LinkProtocol::Nvlink, Dir::Up));
+        Solo { end: NvlEnd::new(config, Buffers::default()), beside, packer: Packer::new(config.codec) }
     }
 
     /// The end with credits of a peer that has large buffers.
@@ -193,7 +193,7 @@ impl Solo {
         let mut solo = Solo::new();
         for vc in CHANNELS {
             for _ in 0..200 {
-                solo.feed(&bare(Header { crvc: vc, crh: 15, crd: 31, ..header(Op::CREDIT_INIT) }));
+                solo.feed(&bare(NvlHeader { crvc: vc, crh: 15, crd: 31, ..header(Op::CREDIT_INIT) }));
             }
         }
         solo
@@ -207,15 +207,15 @@ impl Solo {
 
     /// A packet as it is.
     pub fn raw(&mut self, packet: &Packet) {
-        packet.flits().iter().for_each(|bits| self.flit(Flit::from(*bits)));
+        packet.flits().iter().for_each(|bits| self.flit(NvlFlit::from(*bits)));
     }
 
-    fn flit(&mut self, flit: Flit) {
+    fn flit(&mut self, flit: NvlFlit) {
         self.beside.arrives(&flit.0, 0);
         self.end.receive(&flit);
     }
 
-    pub fn transmit(&mut self) -> Flit {
+    pub fn transmit(&mut self) -> NvlFlit {
         let flit = self.end.transmit();
         self.beside.sends(&flit.0, 0);
         flit
@@ -228,24 +228,24 @@ impl Solo {
 
     /// An acknowledgement of the peer.
     pub fn ack(&mut self, ackid: u16) {
-        self.feed(&bare(Header { ackv: true, ackid, ..header(Op::IDLE) }));
+        self.feed(&bare(NvlHeader { ackv: true, ackid, ..header(Op::IDLE) }));
     }
 
     /// A REPLAY_INIT of the peer, behind an IDLE that closes what is open.
     pub fn replay_init(&mut self, ackid: u16) {
         self.idle();
-        self.feed(&bare(Header { ackid, ..header(Op::REPLAY_INIT) }));
+        self.feed(&bare(NvlHeader { ackid, ..header(Op::REPLAY_INIT) }));
     }
 
     /// A header whose CRC does not fit.
     pub fn bad_header(&mut self) {
-        self.flit(Flit([0x5a; 16]));
+        self.flit(NvlFlit([0x5a; 16]));
     }
 
     /// The next packet that the end sends.
     pub fn next(&mut self) -> Packet {
         let first = self.transmit().bits();
-        let len = Header::from_bits(first).len;
+        let len = NvlHeader::from_bits(first).len;
         let rest = (0..len).map(|_| self.transmit().bits());
         Packet::new(&[first].into_iter().chain(rest).collect::<Vec<_>>()).expect("1 to 18 flits")
     }
@@ -267,7 +267,7 @@ impl Solo {
     }
 
     /// All messages that came out.
-    pub fn taken(&mut self) -> Vec<Message> {
+    pub fn taken(&mut self) -> Vec<NvlMessage> {
         CHANNELS.into_iter().flat_map(|vc| std::iter::from_fn(|| self.end.take(vc)).collect::<Vec<_>>()).collect()
     }
 
@@ -280,6 +280,6 @@ impl Solo {
 }
 
 /// A packet of one flit.
-pub fn bare(header: Header) -> Packet {
+pub fn bare(header: NvlHeader) -> Packet {
     Packet::new(&[header.to_bits().expect("the fields fit")]).expect("one flit")
 }

@@ -18,7 +18,7 @@ fn scenario_t01_bring_up() {
     let mut bench = ready(1);
     let credits = bench.pair.host.credits().available(Vc::CREQ0);
     assert_eq!((credits.headers, credits.data_flits), (32, 256));
-    bench.send(Dir::Down, Message { size: 3, address: 0x1000, ..message(Op::READ, 7, 0) });
+    bench.send(Dir::Down, NvlMessage { size: 3, address: 0x1000, ..message(Op::READ, 7, 0) });
     assert!(bench.rest(200));
     bench.send(Dir::Up, message(Op::RSP_DATA, 7, 4));
     assert!(bench.rest(200));
@@ -42,7 +42,8 @@ fn scenario_t02_all_operations() {
         let flits: Vec<u128> = bench.pair.take_log_of(dir).collect();
         let (mut unpacker, mut rest) = (Unpacker::default(), &flits[..]);
         while let Some(first) = rest.first() {
-            let Some((packet, others)) = rest.split_at_checked(1 + usize::from(Header::from_bits(*first).len)) else {
+            let Some((packet, others)) = rest.split_at_checked(1 + usize::from(NvlHeader::from_bits(*first).len))
+            else {
                 break;
             };
             rest = others;
@@ -76,7 +77,7 @@ impl TakeLog for Pair {
 fn one_write(fault: impl Fn(u64) -> Fault) -> Bench {
     let mut bench = ready(3);
     bench.wire(Dir::Down, vec![fault(0)], 0.0, 3);
-    let write = Message { address: 5 << 40, be: Some(0xffff), ..message(Op::WRITE_POSTED, 1, 4) };
+    let write = NvlMessage { address: 5 << 40, be: Some(0xffff), ..message(Op::WRITE_POSTED, 1, 4) };
     bench.send(Dir::Down, write);
     bench.send(Dir::Down, message(Op::READ, 2, 0));
     bench
@@ -165,7 +166,7 @@ fn scenario_t07_lost_replay_init() {
     };
     let mut plain = with(0..0);
     let mut down = plain.pair.take_log_of(Dir::Down);
-    let first = down.position(|bits| Header::from_bits(bits).op == Op::REPLAY_INIT).expect("a replay") as u64;
+    let first = down.position(|bits| NvlHeader::from_bits(bits).op == Op::REPLAY_INIT).expect("a replay") as u64;
     assert_eq!((plain.pair.host.stats().replays, plain.pair.host.stats().replay_inits), (1, 3));
     for lost in 1..=3 {
         let stats = *with(first..first + lost).pair.host.stats();
@@ -225,7 +226,7 @@ fn scenario_t10_ae_memory() {
     for n in 0..400u64 {
         let (op, region) = if n % 2 == 0 { (Op::READ, n / 8) } else { (Op::WRITE_POSTED, n / 5) };
         let address = (region % 7) << 38 | n << 4;
-        bench.send(Dir::Down, Message { address, ..message(op, n as u16, usize::from(op != Op::READ)) });
+        bench.send(Dir::Down, NvlMessage { address, ..message(op, n as u16, usize::from(op != Op::READ)) });
     }
     assert!(bench.rest(20_000));
     bench.assert_clean();
@@ -282,7 +283,7 @@ fn soak(seed: u64, ber: f64, config: LinkConfig, buffers: Buffers) {
     }
     let stats = [*bench.pair.host.stats(), *bench.pair.device.stats()];
     let rested = bench.rest(20_000);
-    let state = |end: &End| {
+    let state = |end: &NvlEnd| {
         let (tx, rx) = (end.transmitter(), end.receiver());
         (end.is_down(), tx.unacknowledged_flits(), tx.is_replaying(), tx.tries(), rx.is_hunting(), rx.is_quiet())
     };

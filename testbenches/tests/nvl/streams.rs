@@ -1,7 +1,7 @@
 //! Any bytes through decoder, checks and JSON form and back; what the encoder fills in; known bytes.
 
 use super::common::*;
-use scalepool::forms::flit_nvl::{self, Decoder, Encoder};
+use scalepool::forms::flit_nvl::{self, NvlPacketDecoder, NvlPacketEncoder};
 use scalepool_protocols::cxl::Dir;
 use serde_json::{Value, json};
 
@@ -17,7 +17,8 @@ fn forced(mut form: Value) -> Value {
 
 /// Decode, print, read again: the same flits.
 fn round_trip(packets: &[Packet]) {
-    let (mut decoder, mut encoder) = (Decoder::default(), Encoder::new(NvlConfig::default(), Some(Dir::Up)));
+    let (mut decoder, mut encoder) =
+        (NvlPacketDecoder::default(), NvlPacketEncoder::new(NvlConfig::default(), Some(Dir::Up)));
     for (n, packet) in packets.iter().enumerate() {
         let (decoded, findings) = decoder.read(packet);
         assert!(findings.violations.iter().all(|v| !v.to_string().is_empty()));
@@ -50,7 +51,7 @@ fn legal_streams_and_single_wrong_bits() {
     for n in 0..100 {
         let mut packer = Packer::default();
         let mut packets: Vec<Packet> = (0..20).map(|_| packer.seal(&random_packet(&mut random))).collect();
-        let mut decoder = Decoder::default();
+        let mut decoder = NvlPacketDecoder::default();
         // A link packet has no AE in these streams, so nothing is broken.
         assert!(packets.iter().all(|p| decoder.read(p).1.violations.is_empty()));
         if n % 2 == 0 {
@@ -65,7 +66,7 @@ fn legal_streams_and_single_wrong_bits() {
 /// `len`, `ae`, `be`, `size` and `vc` follow from the parts.
 #[test]
 fn the_encoder_fills_in_what_follows() {
-    let mut encoder = Encoder::new(NvlConfig::default(), Some(Dir::Down));
+    let mut encoder = NvlPacketEncoder::new(NvlConfig::default(), Some(Dir::Down));
     let form = json!({"packet": {
         "header": {"op": "WRITE_POSTED", "address": "0x1230", "tag": 5, "crc": 1},
         "ae": {"address": "0x4000000000"}, "be": "ff00000000000000ffffffffffffffff", "data": "00".repeat(32),
@@ -83,7 +84,7 @@ fn the_encoder_fills_in_what_follows() {
 
 #[test]
 fn what_cannot_be_written() {
-    let mut encoder = Encoder::new(NvlConfig::default(), Some(Dir::Down));
+    let mut encoder = NvlPacketEncoder::new(NvlConfig::default(), Some(Dir::Down));
     let cases = [
         (json!({}), "flit: found no key `packet`"),
         (json!({"packet": {}, "slots": []}), "flit: found key `slots`"),

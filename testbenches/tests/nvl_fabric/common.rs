@@ -1,11 +1,11 @@
 //! Runs of the scenarios, as they are and with mistakes in GPUs and switches.
 
 use scalepool::fabric::nvlink_switch::SwitchMutant;
-use scalepool::nodes::nvlink::gpu::Mutant;
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{Request, RunError, described};
+use scalepool::nodes::nvlink::gpu::GpuMutant;
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{RunError, ScenarioRequest, described};
 use scalepool::system::builtin;
-use scalepool::system::kind::{Component, Node, NodeError, Offer, PortDecl, Site};
+use scalepool::system::kind::{Component, ComponentNode, NodeError, Offer, PortDecl, Site};
 use scalepool::system::kinds::nvlink_gpu::NvGpu;
 use scalepool::system::kinds::nvlink_switch::{Mistakes, NvSwitch};
 use scalepool::trace::Hub;
@@ -14,14 +14,14 @@ use std::any::Any;
 /// Mistakes of all GPUs and of all switches.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mutants {
-    pub gpu: Mutant,
+    pub gpu: GpuMutant,
     pub switch: SwitchMutant,
     /// The last GPU is missing in the remap tables.
     pub no_entry: bool,
 }
 
 /// A GPU with a mistake.
-struct WrongGpu(NvGpu, Mutant);
+struct WrongGpu(NvGpu, GpuMutant);
 
 impl Component for WrongGpu {
     fn ports(&self) -> Vec<PortDecl> {
@@ -32,7 +32,7 @@ impl Component for WrongGpu {
         self.0.asks()
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let WrongGpu(gpu, mutant) = *self;
         gpu.elaborate_with(site, hub, mutant)
     }
@@ -50,7 +50,7 @@ impl Component for WrongSwitch {
         self.0.offer()
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
         let WrongSwitch(switch, mistakes) = *self;
         switch.elaborate_with(site, mistakes)
     }
@@ -68,12 +68,12 @@ fn mistaken(config: Box<dyn Component>, Mutants { gpu, switch, no_entry }: Mutan
     }
 }
 
-pub fn request(scenario: &str, set: &[&str]) -> Request {
+pub fn request(scenario: &str, set: &[&str]) -> ScenarioRequest {
     let set = set.iter().map(|&text| text.to_owned()).collect();
-    Request { scenario: scenario.into(), seed: 7, threads: 1, set, ..Request::default() }
+    ScenarioRequest { scenario: scenario.into(), seed: 7, threads: 1, set, ..ScenarioRequest::default() }
 }
 
-fn run_with(request: &Request, mutants: Mutants) -> Result<Report, RunError> {
+fn run_with(request: &ScenarioRequest, mutants: Mutants) -> Result<ScenarioReport, RunError> {
     let is_it = |builtin: &&builtin::Builtin| builtin.file.strip_suffix(".toml") == Some(&request.scenario);
     let description = builtin::ALL.iter().find(is_it).expect("a built-in description");
     let mut system = described::system(request, Some(description))?;
@@ -87,48 +87,48 @@ fn run_with(request: &Request, mutants: Mutants) -> Result<Report, RunError> {
 }
 
 /// `nvlink-pair` with a mistake.
-pub fn pair_with(gpu: Mutant, set: &[&str]) -> Report {
+pub fn pair_with(gpu: GpuMutant, set: &[&str]) -> ScenarioReport {
     run_with(&request("nvlink-pair", set), Mutants { gpu, ..Mutants::default() }).expect("it runs")
 }
 
 /// `nvlink-pair`, without broken rules.
-pub fn run_pair(set: &[&str]) -> Report {
-    clean(pair_with(Mutant::None, set))
+pub fn run_pair(set: &[&str]) -> ScenarioReport {
+    clean(pair_with(GpuMutant::None, set))
 }
 
 /// `nvlink-pod` with mistakes.
-pub fn pod_with(mutants: Mutants, set: &[&str]) -> Report {
+pub fn pod_with(mutants: Mutants, set: &[&str]) -> ScenarioReport {
     try_pod(mutants, set).expect("it runs")
 }
 
-pub fn try_pod(mutants: Mutants, set: &[&str]) -> Result<Report, RunError> {
+pub fn try_pod(mutants: Mutants, set: &[&str]) -> Result<ScenarioReport, RunError> {
     run_with(&request("nvlink-pod", set), mutants)
 }
 
 /// `nvlink-pod`, without broken rules.
-pub fn run_pod(set: &[&str]) -> Report {
+pub fn run_pod(set: &[&str]) -> ScenarioReport {
     clean(pod_with(Mutants::default(), set))
 }
 
 /// The same on so many threads.
-pub fn run_pod_on(threads: usize, set: &[&str]) -> Report {
-    let request = Request { threads, ..request("nvlink-pod", set) };
+pub fn run_pod_on(threads: usize, set: &[&str]) -> ScenarioReport {
+    let request = ScenarioRequest { threads, ..request("nvlink-pod", set) };
     clean(run_with(&request, Mutants::default()).expect("it runs"))
 }
 
 /// The same with another seed.
-pub fn pod_of_seed(seed: u64, set: &[&str]) -> Report {
-    let request = Request { seed, ..request("nvlink-pod", set) };
+pub fn pod_of_seed(seed: u64, set: &[&str]) -> ScenarioReport {
+    let request = ScenarioRequest { seed, ..request("nvlink-pod", set) };
     clean(run_with(&request, Mutants::default()).expect("it runs"))
 }
 
-fn clean(report: Report) -> Report {
+fn clean(report: ScenarioReport) -> ScenarioReport {
     assert_eq!(rules(&report), Vec::<&str>::new(), "{}", report.violations[0].violation);
     report
 }
 
 /// Rules that were broken, each once, sorted.
-pub fn rules(report: &Report) -> Vec<&'static str> {
+pub fn rules(report: &ScenarioReport) -> Vec<&'static str> {
     let mut rules: Vec<_> = report.violations.iter().map(|b| b.violation.rule).collect();
     rules.sort_unstable();
     rules.dedup();
@@ -136,7 +136,7 @@ pub fn rules(report: &Report) -> Vec<&'static str> {
 }
 
 /// A count of a report.
-pub fn count(report: &Report, name: &str) -> u64 {
+pub fn count(report: &ScenarioReport, name: &str) -> u64 {
     let all = report.counts.iter().chain(&report.messages);
     all.clone().find(|(k, _)| k == name).unwrap_or_else(|| panic!("no count `{name}`")).1
 }

@@ -4,12 +4,12 @@
 
 use super::common::*;
 use scalepool::fabric::nvlink_switch::SwitchMutant;
-use scalepool::scenario::report::Report;
+use scalepool::scenario::report::ScenarioReport;
 
 /// Small buffers and stores, which fill at once where nothing is taken.
 const SMALL: [&str; 3] = ["link.headers=2", "link.data_flits=16", "switch.store_flits=34"];
 
-fn stalled(percent: u64, seed: u64, set: &[&str]) -> Report {
+fn stalled(percent: u64, seed: u64, set: &[&str]) -> ScenarioReport {
     let stall = format!("link.stall={percent}");
     let set: Vec<&str> = SMALL.into_iter().chain([stall.as_str()]).chain(set.iter().copied()).collect();
     pod_of_seed(seed, &set)
@@ -24,7 +24,7 @@ const SHAPES: [[&str; 3]; 4] = [
 ];
 
 /// Both ends of every link that carries something held messages back.
-fn assert_pressure(report: &Report, gpus: u64, links: u64) {
+fn assert_pressure(report: &ScenarioReport, gpus: u64, links: u64) {
     assert_eq!(count(report, "ports under back-pressure"), 2 * gpus * links);
     assert!(report.credit_stalls > 0);
 }

@@ -2,13 +2,13 @@
 
 use super::common::request;
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::{self, Modes, Request};
+use scalepool::scenario::{self, Modes, ScenarioRequest};
 use std::path::Path;
 
 fn outcome(scenario: &str, set: &[&str], threads: usize, modes: Modes, dir: &Path) -> Vec<Vec<u8>> {
     let file = |ending: &str| dir.join(format!("run.{ending}"));
     let outputs = Outputs { vcd: Some(file("vcd")), trace: Some(file("jsonl")), ..Outputs::default() };
-    let request = Request { threads, modes, outputs, ..request(scenario, set) };
+    let request = ScenarioRequest { threads, modes, outputs, ..request(scenario, set) };
     let report = scenario::run(&request, &mut |_| ()).expect("it runs");
     assert!(report.violations.is_empty(), "{}", report.violations[0].violation);
     let files = ["vcd", "jsonl", "gtkw"].map(|ending| std::fs::read(file(ending)).expect("the run wrote it"));

@@ -1,7 +1,7 @@
 //! Tables of the switch alone.
 
 use scalepool::fabric::nvlink_switch::routing::{ENTRIES, MAX_UNITS, UNIT_LSB};
-use scalepool::fabric::nvlink_switch::{Groups, PRESETS, RemapEntry, RemapTable, Routes, RoutingError, Target};
+use scalepool::fabric::nvlink_switch::{Groups, NvlRoutes, NvlTarget, PRESETS, RemapEntry, RemapTable, RoutingError};
 
 #[test]
 fn presets_are_those_of_the_sheet() {
@@ -12,15 +12,15 @@ fn presets_are_those_of_the_sheet() {
 #[test]
 fn addresses_are_remapped_in_their_window() {
     let mut table = RemapTable::default();
-    let entry = RemapEntry { target: Target::Endpoint(3), base: 2, limit: 5, offset: 7 };
+    let entry = RemapEntry { target: NvlTarget::Endpoint(3), base: 2, limit: 5, offset: 7 };
     table.set(9, entry).expect("a legal window");
     let at = |select: u64, unit: u64, low: u64| select << 36 | unit << UNIT_LSB | low;
-    assert_eq!(table.remap(at(9, 2, 0x40)), Some((Target::Endpoint(3), at(0, 9, 0x40))));
-    assert_eq!(table.remap(at(9, 5, 0xf_fff0)), Some((Target::Endpoint(3), at(0, 12, 0xf_fff0))));
+    assert_eq!(table.remap(at(9, 2, 0x40)), Some((NvlTarget::Endpoint(3), at(0, 9, 0x40))));
+    assert_eq!(table.remap(at(9, 5, 0xf_fff0)), Some((NvlTarget::Endpoint(3), at(0, 12, 0xf_fff0))));
     for miss in [at(9, 1, 0xf_fff0), at(9, 6, 0), at(8, 3, 0), at(0x1000 + 9, 3, 0)] {
         assert_eq!(table.remap(miss), None, "{miss:#x}");
     }
-    assert_eq!(table.target(at(9, 0, 0)), Some(Target::Endpoint(3)), "a FLUSH names no memory");
+    assert_eq!(table.target(at(9, 0, 0)), Some(NvlTarget::Endpoint(3)), "a FLUSH names no memory");
     let bad = RemapEntry { limit: MAX_UNITS, ..entry };
     assert!(matches!(table.set(9, bad), Err(RoutingError::Window { .. })));
     assert_eq!(table.set(ENTRIES, entry), Err(RoutingError::Select { found: ENTRIES }));
@@ -28,7 +28,7 @@ fn addresses_are_remapped_in_their_window() {
 
 #[test]
 fn ports_follow_the_place_of_the_input() {
-    let mut routes = Routes::default();
+    let mut routes = NvlRoutes::default();
     for (port, endpoint) in [4, 4, 7, 7, 9].into_iter().enumerate() {
         routes.add(endpoint, port);
     }

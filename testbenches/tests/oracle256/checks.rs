@@ -4,7 +4,7 @@ use super::common::Bytes;
 use scalepool_oracle::cxl256_checks as oracle;
 use scalepool_protocols::check::crc256;
 use scalepool_protocols::check::fec256;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::mode::Mode;
 
 /// Zeros, ones, a ramp, each bit of a stride alone, and flits of the sequence.
@@ -50,9 +50,9 @@ fn seals_are_equal() {
     for mode in Mode::ALL {
         for content in contents() {
             let expected = sealed(mode, content);
-            let mut found = Flit(content);
+            let mut found = Cxl256Flit(content);
             found.seal(mode);
-            assert_eq!(found, Flit(expected), "{mode:?}");
+            assert_eq!(found, Cxl256Flit(expected), "{mode:?}");
             assert!(found.crc_ok(mode));
         }
     }
@@ -121,7 +121,7 @@ fn one_wrong_byte_a_group() {
                 let edge = mode == Mode::LatencyOptimised && (242..250).contains(&at);
                 let repaired = same_repair(mode, &damaged, &case);
                 assert!(edge || repaired, "{mode:?} {case}");
-                let received = Flit(damaged).receive(mode);
+                let received = Cxl256Flit(damaged).receive(mode);
                 assert!(edge || received.is_good() && received.flit.0[..242] == good[..242], "{mode:?} {case}");
             }
         }

@@ -3,7 +3,7 @@
 use super::common::Bytes;
 use scalepool_oracle::cxl256_flit::{self as oracle, Part};
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{self, Flit};
+use scalepool_protocols::cxl::cxl256::flit::{self, Cxl256Flit};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::mode::Mode;
 use scalepool_protocols::wire::Wire;
@@ -55,9 +55,9 @@ fn cachemem_maps() {
             assert_eq!(mode.slot_kind(n).bytes(), places.len(), "{mode:?} slot {n}");
             for (k, &at) in places.iter().enumerate() {
                 assert_eq!(flit::slot_byte(mode, n, k), at, "{mode:?} slot {n} byte {k}");
-                let mut expected = Flit::ZERO;
+                let mut expected = Cxl256Flit::ZERO;
                 expected.0[at] = 0xA5;
-                let mut found = Flit::ZERO;
+                let mut found = Cxl256Flit::ZERO;
                 found.set_slot(mode, n, 0xA5 << (8 * k));
                 assert_eq!(found, expected, "{mode:?} slot {n} byte {k}");
                 assert_eq!(expected.slot(mode, n), 0xA5 << (8 * k), "{mode:?} slot {n} byte {k}");
@@ -78,16 +78,16 @@ fn header_and_credits() {
         let map = cachemem(mode);
         let (header, crd) = (bytes_of(&map, Part::Header), bytes_of(&map, Part::Crd));
         for bit in 0..16 {
-            let mut expected = Flit::ZERO;
+            let mut expected = Cxl256Flit::ZERO;
             expected.0[header[1 - bit / 8]] = 1 << (bit % 8);
-            let mut found = Flit::ZERO;
+            let mut found = Cxl256Flit::ZERO;
             found.set_header(&FlitHeader::from_bits(1 << bit)).unwrap();
             assert_eq!(found, expected, "{mode:?} header bit {bit}");
             assert_eq!(expected.header().to_bits(), Ok(1 << bit));
 
-            let mut expected = Flit::ZERO;
+            let mut expected = Cxl256Flit::ZERO;
             expected.0[crd[bit / 8]] = 1 << (bit % 8);
-            let mut found = Flit::ZERO;
+            let mut found = Cxl256Flit::ZERO;
             found.set_crd(&Crd::from_bits(1 << bit)).unwrap();
             assert_eq!(found, expected, "{mode:?} credit bit {bit}");
             assert_eq!(expected.crd().to_bits(), Ok(1 << bit));
@@ -109,9 +109,9 @@ fn io_maps() {
         assert_eq!(bytes_of(&map, Part::Dllp).len(), flit::DLLP_BYTES);
 
         let content: [u8; 256] = Bytes(1).array();
-        let mut found = Flit::ZERO;
+        let mut found = Cxl256Flit::ZERO;
         found.set_body(mode, content[..body.len()].iter().copied());
-        let mut expected = Flit::ZERO;
+        let mut expected = Cxl256Flit::ZERO;
         body.iter().zip(content).for_each(|(&at, byte)| expected.0[at] = byte);
         assert_eq!(found, expected, "{mode:?}");
         assert!(expected.body(mode).eq(content[..body.len()].iter().copied()), "{mode:?}");

@@ -6,7 +6,7 @@ use scalepool_oracle::cxl256_slots::{self as oracle, Kind, SlotOracle, Space};
 use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::cxl256::check::zero_extension;
 use scalepool_protocols::cxl::cxl256::mode::Mode;
-use scalepool_protocols::cxl::cxl256::slot::{self, Place, SlotFormat, SlotKind};
+use scalepool_protocols::cxl::cxl256::slot::{self, Cxl256SlotPlace, SlotFormat, SlotKind};
 use std::collections::BTreeSet;
 
 /// The row of the oracle for a slot of a flit: the sheet's kinds, without asking the model (§1.1, §1.5).
@@ -41,7 +41,7 @@ fn bits_of(value: u128, width: u32) -> BitVec<u8, Lsb0> {
 }
 
 /// The model's slot with one message, as bytes.
-fn placed(format: &SlotFormat, place: &Place, message: u128) -> Vec<u8> {
+fn placed(format: &SlotFormat, place: &Cxl256SlotPlace, message: u128) -> Vec<u8> {
     let slot = place.insert(u128::from(format.code), message);
     assert_eq!(slot & !format.kind.mask(), 0, "{} leaves its slot", format.name);
     slot.to_le_bytes()[..format.kind.bytes()].to_vec()

@@ -3,7 +3,7 @@
 
 use crate::tidy::assert_none;
 use scalepool::trace::signals::Signals;
-use scalepool::trace::{Filter, Hub, PlaceKind};
+use scalepool::trace::{Hub, PlaceKind, TraceFilter};
 use scalepool_protocols::registry;
 
 /// IEEE 1800-2017, annex B.
@@ -83,7 +83,7 @@ fn the_waves_use_no_reserved_word() {
             hub.tap(&format!("{dir}_side"), PlaceKind::Flits { protocol: protocol.name, dir });
         }
     }
-    let signals = Signals::new(hub.places(), &Filter::default()).expect("the protocol has waves");
+    let signals = Signals::new(hub.places(), &TraceFilter::default()).expect("the protocol has waves");
     let scopes = signals.scopes()[1..].iter().map(|s| s.name.as_str());
     let names = scopes.chain(signals.vars().iter().map(|v| v.name.as_str()));
     assert_none(&names.filter_map(|name| judge("wave", name)).collect::<Vec<_>>());

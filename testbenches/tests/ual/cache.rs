@@ -8,7 +8,8 @@ use scalepool_testbenches::legal::Random;
 
 /// Streams of each kind are at least so long.
 const TL_FLITS: u64 = 20_000;
-const SIDES: [(Role, Toward); 2] = [(Role::ToSwitch, Toward::Switch), (Role::FromSwitch, Toward::Accelerator)];
+const SIDES: [(CompressionRole, Toward); 2] =
+    [(CompressionRole::ToSwitch, Toward::Switch), (CompressionRole::FromSwitch, Toward::Accelerator)];
 
 /// Any legal request, often one that may go compressed; six regions for four ways, five rows.
 fn any_request(random: &mut Random) -> TlReq {
@@ -49,7 +50,7 @@ fn any_request(random: &mut Random) -> TlReq {
     }
 }
 
-fn bits(field: &Field) -> u128 {
+fn bits(field: &ControlField) -> u128 {
     field.to_bits().expect("it fits")
 }
 
@@ -65,12 +66,12 @@ fn a_sender_and_its_receiver_are_those_of_the_oracle() {
         for _ in 0..TL_FLITS {
             while packer.waiting() < 4 {
                 let req = any_request(&mut random);
-                let original = bits(&Field::Request(req));
+                let original = bits(&ControlField::Request(req));
                 // What the sender may do is judged by what has gone out before.
                 let (short, ways) = (shorten(original), history.ways(original));
                 let form = match sender.request(&req) {
                     Compressed::Hit(field) => {
-                        let field = Field::CompressedRequest(field);
+                        let field = ControlField::CompressedRequest(field);
                         let way = (bits(&field) & 3) as u8;
                         assert_eq!(Some(bits(&field) as u64 & !3), short, "{req:?}");
                         assert!(ways.contains(&way), "{req:?} by way {way}, known by {ways:?}");
@@ -78,7 +79,7 @@ fn a_sender_and_its_receiver_are_those_of_the_oracle() {
                         field
                     }
                     Compressed::Miss(full) => {
-                        let field = Field::Request(full);
+                        let field = ControlField::Request(full);
                         assert!(short.is_none() || ways.is_empty(), "{req:?} is known by {ways:?}");
                         // CLOAD and CWAY alone may differ.
                         assert_eq!(bits(&field) & !0x1c, original, "{req:?}");
@@ -125,16 +126,16 @@ fn a_receiver_is_that_of_the_oracle_whatever_comes() {
                     let address = (random.bits() & ((1 << 57) - 1)) & !3 & !0xff;
                     let cload = random.one_in(2);
                     let (cmd, attr, len) = (ReqCmd::Read, 0xff, 15);
-                    Field::Request(TlReq { cmd, attr, len, address, src, dst, cway, cload, ..TlReq::default() })
+                    ControlField::Request(TlReq { cmd, attr, len, address, src, dst, cway, cload, ..TlReq::default() })
                 } else {
                     let address = (random.below(1 << 14) as u32) << 6;
-                    Field::CompressedRequest(TlCreq { address, src, dst, cway, ..TlCreq::default() })
+                    ControlField::CompressedRequest(TlCreq { address, src, dst, cway, ..TlCreq::default() })
                 };
                 if !writer.put(&field).expect("it fits") {
                     break;
                 }
                 expected.push(match field {
-                    Field::Request(_) => Some(history.full(bits(&field))),
+                    ControlField::Request(_) => Some(history.full(bits(&field))),
                     _ => history.short(bits(&field) as u64),
                 });
             }

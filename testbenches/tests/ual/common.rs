@@ -1,16 +1,16 @@
 //! What the tests of UALink share: fields, TL flits, DL flits, streams read and judged, layouts of the sheet.
 
 pub use scalepool_protocols::ualink::code::*;
-pub use scalepool_protocols::ualink::compress::Role;
+pub use scalepool_protocols::ualink::compress::CompressionRole;
 pub use scalepool_protocols::ualink::config::UalConfig;
-pub use scalepool_protocols::ualink::control::{Field, Writer};
+pub use scalepool_protocols::ualink::control::{ControlField, Writer};
 pub use scalepool_protocols::ualink::field::*;
-pub use scalepool_protocols::ualink::flit::{Flit, Payload};
+pub use scalepool_protocols::ualink::flit::{DlFlit, Payload};
 pub use scalepool_protocols::ualink::half::{Half, MessageHalf, TlFlit};
 pub use scalepool_protocols::ualink::header::*;
 pub use scalepool_protocols::ualink::pack::{TlPacker, with_data};
-pub use scalepool_protocols::ualink::segment::{self, Place, Source};
-pub use scalepool_protocols::ualink::stream::{Decoded, Unpacker};
+pub use scalepool_protocols::ualink::segment::{self, SegmentPlace, SegmentSource};
+pub use scalepool_protocols::ualink::stream::{UalDecodedFlit, Unpacker};
 pub use scalepool_protocols::ualink::unpack::{HalfRole, TlRead, TlUnpacker, Transfer};
 use scalepool_protocols::wire::{FieldFault, LayoutDef, Violation, Wire};
 
@@ -21,18 +21,18 @@ pub const SHEET: UalConfig = UalConfig::SHEET;
 pub const WITH_TAGS: UalConfig = UalConfig { authentication: true, ..SHEET };
 
 /// A payload header with the whole sequence number.
-pub fn explicit(seq: u16) -> Header {
-    Header::Explicit(ExplicitHeader { seq, payload: true, ..ExplicitHeader::default() })
+pub fn explicit(seq: u16) -> UalHeader {
+    UalHeader::Explicit(ExplicitHeader { seq, payload: true, ..ExplicitHeader::default() })
 }
 
 /// A header without payload.
-pub fn nop(seq: u16) -> Header {
-    Header::Explicit(ExplicitHeader { seq, ..ExplicitHeader::default() })
+pub fn nop(seq: u16) -> UalHeader {
+    UalHeader::Explicit(ExplicitHeader { seq, ..ExplicitHeader::default() })
 }
 
 /// A sealed flit.
-pub fn flit(header: Header, payload: &Payload) -> Flit {
-    Flit::new(&header, payload, &SHEET).expect("the header fits")
+pub fn flit(header: UalHeader, payload: &Payload) -> DlFlit {
+    DlFlit::new(&header, payload, &SHEET).expect("the header fits")
 }
 
 /// What can be sent in each segment of one flit.
@@ -42,12 +42,12 @@ pub struct Offers {
     pub tl: [[Option<TlFlit>; 2]; 5],
 }
 
-impl Source for Offers {
+impl SegmentSource for Offers {
     fn message(&mut self, segment: usize) -> Option<u32> {
         self.messages[segment].take()
     }
 
-    fn tl_flit(&mut self, segment: usize, place: Place) -> Option<TlFlit> {
+    fn tl_flit(&mut self, segment: usize, place: SegmentPlace) -> Option<TlFlit> {
         self.tl[segment][place as usize].take()
     }
 }
@@ -60,13 +60,13 @@ pub struct Saturated {
     pub messages: Vec<usize>,
 }
 
-impl Source for Saturated {
+impl SegmentSource for Saturated {
     fn message(&mut self, segment: usize) -> Option<u32> {
         // A No-Op.
         self.messages.contains(&segment).then_some(0)
     }
 
-    fn tl_flit(&mut self, _segment: usize, _place: Place) -> Option<TlFlit> {
+    fn tl_flit(&mut self, _segment: usize, _place: SegmentPlace) -> Option<TlFlit> {
         self.sent += 1;
         Some(numbered(self.sent))
     }
@@ -87,13 +87,13 @@ pub fn payload(offers: &Offers) -> Payload {
 }
 
 /// Reads a stream towards a switch.
-pub fn read(flits: &[Flit]) -> Vec<Decoded> {
-    let mut unpacker = Unpacker::new(SHEET, Role::ToSwitch);
+pub fn read(flits: &[DlFlit]) -> Vec<UalDecodedFlit> {
+    let mut unpacker = Unpacker::new(SHEET, CompressionRole::ToSwitch);
     flits.iter().map(|flit| unpacker.read(flit)).collect()
 }
 
 /// Ids of all broken rules of a flit and its TL flits.
-pub fn rules(decoded: &Decoded) -> Vec<&'static str> {
+pub fn rules(decoded: &UalDecodedFlit) -> Vec<&'static str> {
     let items = decoded.finished.iter().chain(&decoded.tl);
     let inside = items.flat_map(|tl| tl.violations().map(|v| v.rule).collect::<Vec<_>>());
     decoded.violations.iter().map(|v| v.rule).chain(inside).collect()
@@ -105,7 +105,7 @@ pub fn tl_rules(read: &TlRead) -> Vec<&'static str> {
 }
 
 /// A Control half of fields, one behind the other.
-pub fn control(fields: &[Field]) -> Half {
+pub fn control(fields: &[ControlField]) -> Half {
     let mut writer = Writer::default();
     fields.iter().for_each(|f| assert!(writer.put(f).expect("the field fits"), "no room for {f:?}"));
     writer.half()
@@ -118,7 +118,7 @@ pub fn tl(lower: Half, upper: Half) -> TlFlit {
 
 /// Reads TL flits with a configuration.
 pub fn read_tl(config: UalConfig, flits: &[TlFlit]) -> Vec<TlRead> {
-    let mut unpacker = TlUnpacker::new(config, Role::ToSwitch);
+    let mut unpacker = TlUnpacker::new(config, CompressionRole::ToSwitch);
     flits.iter().map(|flit| unpacker.read(flit)).collect()
 }
 
@@ -152,7 +152,7 @@ pub fn beat(n: u8) -> [u8; 64] {
 }
 
 /// A transfer of a field, with the data that it owes; beats are numbered from its `seed`.
-pub fn transfer(field: Field, seed: u8, config: &UalConfig) -> Transfer {
+pub fn transfer(field: ControlField, seed: u8, config: &UalConfig) -> Transfer {
     let owed = field.owed(config);
     let data: Vec<_> = (0..owed.beats).map(|n| beat(seed.wrapping_add(n as u8))).collect();
     let enables = owed.enables.then(|| std::array::from_fn(|k| 0xa0 | k as u8));
@@ -169,7 +169,7 @@ pub fn pack_all(config: UalConfig, transfers: &[Transfer]) -> Vec<TlFlit> {
 /// What a receiver has of a transfer: the address comes with requests.
 pub fn received(transfer: &Transfer) -> Transfer {
     let address = match &transfer.field {
-        Field::Request(req) => Some(req.address),
+        ControlField::Request(req) => Some(req.address),
         _ => transfer.address,
     };
     Transfer { address, ..transfer.clone() }

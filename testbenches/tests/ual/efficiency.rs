@@ -1,7 +1,7 @@
 //! Efficiency of the packers, as exact fractions (`ualink` §15).
 
 use super::common::*;
-use scalepool::link::ualink::line::{CodeWord, LaneRate, Line, Width};
+use scalepool::link::ualink::line::{CodeWord, LaneRate, UalLine, UalWidth};
 
 /// A request of 256 bytes with its data, or a response, as a stream repeats them.
 #[derive(Clone, Copy)]
@@ -16,25 +16,27 @@ enum Item {
 
 use Item::*;
 
-fn field(item: Item) -> Field {
-    let creq = |cmd| Field::CompressedRequest(TlCreq { cmd, len: 3, dst: 2, src: 1, ..TlCreq::default() });
+fn field(item: Item) -> ControlField {
+    let creq = |cmd| ControlField::CompressedRequest(TlCreq { cmd, len: 3, dst: 2, src: 1, ..TlCreq::default() });
     match item {
-        Write => Field::Request(request(ReqCmd::WriteFull, 1, 4)),
+        Write => ControlField::Request(request(ReqCmd::WriteFull, 1, 4)),
         CompressedWrite => creq(CompressedCmd::WriteFull),
         CompressedRead => creq(CompressedCmd::Read),
-        Response => Field::Response(response(RdWr::Write, 1, 1)),
-        CompressedResponse => Field::CompressedMulti(TlCrspMulti::default()),
-        ReadResponse => Field::CompressedMulti(TlCrspMulti { rdwr: RdWr::Read, len: 3, ..TlCrspMulti::default() }),
+        Response => ControlField::Response(response(RdWr::Write, 1, 1)),
+        CompressedResponse => ControlField::CompressedMulti(TlCrspMulti::default()),
+        ReadResponse => {
+            ControlField::CompressedMulti(TlCrspMulti { rdwr: RdWr::Read, len: 3, ..TlCrspMulti::default() })
+        }
     }
 }
 
 /// Bytes of data in so many TL flits of a stream that repeats, and what a receiver finds wrong.
 fn data_bytes(config: UalConfig, items: &[Item], flits: usize, periods: usize) -> usize {
     let mut packer = TlPacker::new(config);
-    let mut unpacker = TlUnpacker::new(config, Role::ToSwitch);
+    let mut unpacker = TlUnpacker::new(config, CompressionRole::ToSwitch);
     // The compressed requests need their region.
     let load = TlReq { cload: true, ..request(ReqCmd::Read, 1, 1) };
-    unpacker.read(&tl(control(&[Field::Request(load)]), [0; 32]));
+    unpacker.read(&tl(control(&[ControlField::Request(load)]), [0; 32]));
     let mut bytes = 0;
     for n in 0..flits * periods {
         while packer.waiting() < 8 {
@@ -105,12 +107,12 @@ struct Steady {
     tag: u8,
 }
 
-impl Source for Steady {
+impl SegmentSource for Steady {
     fn message(&mut self, _segment: usize) -> Option<u32> {
         None
     }
 
-    fn tl_flit(&mut self, _segment: usize, _place: Place) -> Option<TlFlit> {
+    fn tl_flit(&mut self, _segment: usize, _place: SegmentPlace) -> Option<TlFlit> {
         while self.packer.waiting() < 8 {
             for &item in &self.items {
                 self.packer.push(transfer(field(item), self.tag, &self.config)).expect("legal");
@@ -134,15 +136,15 @@ fn t24_every_row_over_the_line() {
         (SHEET, vec![q, q, q, r, r, r, r, r, q, q], 5, 21, 95.24),
         (WITH_TAGS, vec![w, w, c, c], 2, 9, 88.89),
     ];
-    let line = Line { rate: LaneRate::G200, width: Width::X4, interleave: 4 };
+    let line = UalLine { rate: LaneRate::G200, width: UalWidth::X4, interleave: 4 };
     for (config, items, transfers, tl_flits, percent) in rows {
         assert!((25_600.0 * transfers as f64 / (64 * tl_flits) as f64 - percent).abs() < 0.005);
         let mut source = Steady { packer: TlPacker::new(config), items, config, tag: 0 };
         let (mut packer, mut cut) = (segment::Packer::default(), segment::Unpacker::default());
-        let mut unpacker = TlUnpacker::new(config, Role::ToSwitch);
+        let mut unpacker = TlUnpacker::new(config, CompressionRole::ToSwitch);
         let load = TlReq { cload: true, ..request(ReqCmd::Read, 1, 1) };
         let tags = [0; 32];
-        unpacker.read(&tl(control(&[Field::Request(load)]), tags));
+        unpacker.read(&tl(control(&[ControlField::Request(load)]), tags));
         // Data of the payload of so many DL flits.
         let mut pass = |dl_flits: u64| {
             let mut bytes = 0;

@@ -101,7 +101,7 @@ fn ual_fld_07_p() {
                 let address = 0x1_2345_6700 + u64::from(first) * 64;
                 let req = TlReq { address, metadata: 5, vchan: 2, asi: 1, pool: true, ..request(cmd, 9, beats) };
                 let loading = TlReq { cload: true, cway: 2, ..req };
-                let mut cache = AddressCache::new(Role::ToSwitch);
+                let mut cache = AddressCache::new(CompressionRole::ToSwitch);
                 cache.load(&loading);
                 let way = cache.way(1, 2, address).expect("loaded");
                 let compressed = compress(&req, way).expect("it may be compressed");
@@ -134,7 +134,7 @@ fn ual_fld_07_n() {
     ];
     for (n, req) in broken_in_turn.into_iter().enumerate() {
         assert_eq!(compress(&req, 0), None, "{n}");
-        assert_eq!(Compressor::new(Role::ToSwitch).request(&req), Compressed::Miss(req), "{n}");
+        assert_eq!(Compressor::new(CompressionRole::ToSwitch).request(&req), Compressed::Miss(req), "{n}");
     }
     let crossing = TlCreq { address: 128, len: 2, ..TlCreq::default() };
     assert_eq!(broken(crossing), ["UAL-FLD-07"]);
@@ -143,11 +143,11 @@ fn ual_fld_07_n() {
 #[test]
 fn ual_fld_08_p() {
     let write = compress_response(&response(RdWr::Write, 7, 1)).expect("OKAY");
-    assert_eq!(write, Field::CompressedMulti(TlCrspMulti { tag: 7, dst: 1, ..TlCrspMulti::default() }));
+    assert_eq!(write, ControlField::CompressedMulti(TlCrspMulti { tag: 7, dst: 1, ..TlCrspMulti::default() }));
     let all = compress_response(&response(RdWr::Read, 7, 4)).expect("OKAY");
-    assert!(matches!(all, Field::CompressedMulti(r) if r.len == 3 && r.rdwr == RdWr::Read));
+    assert!(matches!(all, ControlField::CompressedMulti(r) if r.len == 3 && r.rdwr == RdWr::Read));
     let one = compress_response(&TlRsp { offset: 2, ..response(RdWr::Read, 7, 1) }).expect("OKAY");
-    assert!(matches!(one, Field::CompressedSingle(r) if r.offset == 2 && r.last));
+    assert!(matches!(one, ControlField::CompressedSingle(r) if r.offset == 2 && r.last));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn ual_fld_10_p() {
 /// A read response that says it answers a write owes no data: its data is read as something else.
 #[test]
 fn ual_fld_10_n() {
-    let sent = transfer(Field::Response(response(RdWr::Read, 1, 1)), 1, &SHEET);
+    let sent = transfer(ControlField::Response(response(RdWr::Read, 1, 1)), 1, &SHEET);
     let mut flits = pack_all(SHEET, &[sent]);
     flits[0].halves[0][4] &= !(1 << 5);
     let reads = read_tl(SHEET, &flits);
@@ -197,14 +197,14 @@ fn ual_fld_10_n() {
 /// §11: a command credit each, a data credit for each beat, none for byte enables.
 #[test]
 fn credits_that_fields_take() {
-    let write = Field::Request(TlReq { pool: true, ..request(ReqCmd::Write, 1, 3) });
+    let write = ControlField::Request(TlReq { pool: true, ..request(ReqCmd::Write, 1, 3) });
     let taken = Credit { request: true, pool: true, vchan: 0, beats: 3 };
     assert_eq!(write.credit(&SHEET), Some(taken));
-    let read = Field::CompressedRequest(TlCreq { vchan: 2, ..TlCreq::default() });
+    let read = ControlField::CompressedRequest(TlCreq { vchan: 2, ..TlCreq::default() });
     assert_eq!(read.credit(&SHEET), Some(Credit { request: true, pool: false, vchan: 2, beats: 0 }));
-    let answer = Field::Response(response(RdWr::Read, 1, 4));
+    let answer = ControlField::Response(response(RdWr::Read, 1, 4));
     assert_eq!(answer.credit(&SHEET), Some(Credit { request: false, pool: false, vchan: 0, beats: 4 }));
-    assert_eq!(Field::FlowControl(TlFc::default()).credit(&SHEET), None);
+    assert_eq!(ControlField::FlowControl(TlFc::default()).credit(&SHEET), None);
 }
 
 fn load(src: u16, dst: u16, way: u8, address: u64) -> TlReq {
@@ -216,7 +216,7 @@ fn hit(src: u16, dst: u16, cway: u8) -> TlCreq {
 }
 
 /// What a receiver makes of fields in one Control half each.
-fn addresses(role: Role, fields: &[Field]) -> Vec<Option<u64>> {
+fn addresses(role: CompressionRole, fields: &[ControlField]) -> Vec<Option<u64>> {
     let mut unpacker = TlUnpacker::new(SHEET, role);
     let reads: Vec<_> = fields.iter().map(|&f| unpacker.read(&tl(control(&[f]), [0; 32]))).collect();
     delivered(&reads).iter().map(|t| t.address).collect()
@@ -225,26 +225,26 @@ fn addresses(role: Role, fields: &[Field]) -> Vec<Option<u64>> {
 #[test]
 fn ual_cac_01_p() {
     // Five regions over four ways: a sender replaces the one used least recently, a receiver follows.
-    let mut compressor = Compressor::new(Role::ToSwitch);
+    let mut compressor = Compressor::new(CompressionRole::ToSwitch);
     let regions = [0, 1, 2, 3, 0, 4, 1, 0, 4, 4];
     let mut fields = Vec::new();
     let mut hits = Vec::new();
     for region in regions {
         let req = TlReq { address: region << 20 | 0x40, ..request(ReqCmd::Read, 1, 1) };
         match compressor.request(&req) {
-            Compressed::Hit(req) => fields.push(Field::CompressedRequest(req)),
-            Compressed::Miss(req) => fields.push(Field::Request(req)),
+            Compressed::Hit(req) => fields.push(ControlField::CompressedRequest(req)),
+            Compressed::Miss(req) => fields.push(ControlField::Request(req)),
         }
-        hits.push(matches!(fields.last(), Some(Field::CompressedRequest(_))));
+        hits.push(matches!(fields.last(), Some(ControlField::CompressedRequest(_))));
     }
-    assert_eq!(addresses(Role::ToSwitch, &fields), regions.map(|r| Some(r << 20 | 0x40)));
+    assert_eq!(addresses(CompressionRole::ToSwitch, &fields), regions.map(|r| Some(r << 20 | 0x40)));
     // 4 takes the way of 1, which takes the way of 2.
     assert_eq!(hits, [false, false, false, false, true, false, false, true, true, true]);
 }
 
 #[test]
 fn ual_cac_01_n() {
-    let never = Field::CompressedRequest(hit(1, 2, 3));
+    let never = ControlField::CompressedRequest(hit(1, 2, 3));
     let reads = read_tl(SHEET, &[tl(control(&[never]), [0; 32])]);
     assert_eq!(tl_rules(&reads[0]), ["UAL-CAC-01"]);
     assert_eq!(delivered(&reads)[0].address, None);
@@ -252,23 +252,23 @@ fn ual_cac_01_n() {
 
 #[test]
 fn ual_cac_02_p() {
-    let fields = [load(1, 2, 0, 5 << 20), load(3, 4, 0, 6 << 20)].map(Field::Request);
-    let towards = [fields[0], fields[1], Field::CompressedRequest(hit(3, 2, 0))];
-    assert_eq!(addresses(Role::ToSwitch, &towards)[2], Some(5 << 20 | 0x40), "by destination");
-    assert_eq!(addresses(Role::FromSwitch, &towards)[2], Some(6 << 20 | 0x40), "by source");
+    let fields = [load(1, 2, 0, 5 << 20), load(3, 4, 0, 6 << 20)].map(ControlField::Request);
+    let towards = [fields[0], fields[1], ControlField::CompressedRequest(hit(3, 2, 0))];
+    assert_eq!(addresses(CompressionRole::ToSwitch, &towards)[2], Some(5 << 20 | 0x40), "by destination");
+    assert_eq!(addresses(CompressionRole::FromSwitch, &towards)[2], Some(6 << 20 | 0x40), "by source");
 }
 
 /// The row of the other id: another address.
 #[test]
 fn ual_cac_02_n() {
-    let fields = [load(1, 2, 0, 5 << 20), load(3, 4, 0, 6 << 20)].map(Field::Request);
-    let stream = [fields[0], fields[1], Field::CompressedRequest(hit(1, 4, 0))];
-    assert_ne!(addresses(Role::ToSwitch, &stream)[2], addresses(Role::FromSwitch, &stream)[2]);
+    let fields = [load(1, 2, 0, 5 << 20), load(3, 4, 0, 6 << 20)].map(ControlField::Request);
+    let stream = [fields[0], fields[1], ControlField::CompressedRequest(hit(1, 4, 0))];
+    assert_ne!(addresses(CompressionRole::ToSwitch, &stream)[2], addresses(CompressionRole::FromSwitch, &stream)[2]);
 }
 
 #[test]
 fn ual_cac_03_p() {
-    let half = control(&[Field::Request(load(1, 2, 0, 7 << 20)), Field::CompressedRequest(hit(1, 2, 0))]);
+    let half = control(&[ControlField::Request(load(1, 2, 0, 7 << 20)), ControlField::CompressedRequest(hit(1, 2, 0))]);
     let reads = read_tl(SHEET, &[tl(half, [0; 32])]);
     assert_clean(&reads);
     assert_eq!(delivered(&reads)[1].address, Some(7 << 20 | 0x40));
@@ -277,6 +277,6 @@ fn ual_cac_03_p() {
 /// An earlier field does not see the load.
 #[test]
 fn ual_cac_03_n() {
-    let half = control(&[Field::CompressedRequest(hit(1, 2, 0)), Field::Request(load(1, 2, 0, 7 << 20))]);
+    let half = control(&[ControlField::CompressedRequest(hit(1, 2, 0)), ControlField::Request(load(1, 2, 0, 7 << 20))]);
     assert_eq!(tl_rules(&read_tl(SHEET, &[tl(half, [0; 32])])[0]), ["UAL-CAC-01"]);
 }

@@ -1,29 +1,29 @@
 //! Sizes, byte map, flit header, CRC, sequence numbers (`ualink` §1 to §3, §5, §7).
 
 use super::common::*;
-use scalepool_protocols::ualink::crc::{Coverage, Order, crc};
+use scalepool_protocols::ualink::crc::{CrcBitOrder, CrcCoverage, crc};
 use scalepool_protocols::ualink::flit::{FLIT_BYTES, PAYLOAD_BYTES, SECTORS, map, sector_byte, segment_header_byte};
 use scalepool_protocols::ualink::half::TL_BYTES;
 use scalepool_protocols::ualink::phy;
 use scalepool_protocols::wire::Wire;
 
 /// The idle Ack of §5: ackReqSeq 511, flitSeqLo 7.
-fn anchor() -> Flit {
+fn anchor() -> DlFlit {
     let header = CommandHeader { ack_req_seq: 511, seq_lo: 7, ..CommandHeader::default() };
-    flit(Header::Command(header), &Payload::ZERO)
+    flit(UalHeader::Command(header), &Payload::ZERO)
 }
 
 #[test]
 fn ual_siz_01_p() {
     assert_eq!((TL_BYTES, FLIT_BYTES, phy::CODE_WORD_BYTES), (64, 640, 680));
     assert_eq!((PAYLOAD_BYTES, PAYLOAD_BYTES + map::FH.len() + 5 + map::CRC.len()), (628, 640));
-    assert!(Flit::from_bytes(&[0; 640]).is_ok());
+    assert!(DlFlit::from_bytes(&[0; 640]).is_ok());
 }
 
 #[test]
 fn ual_siz_01_n() {
     for bytes in [0, 639, 641] {
-        let error = Flit::from_bytes(&vec![0; bytes]).expect_err("another length");
+        let error = DlFlit::from_bytes(&vec![0; bytes]).expect_err("another length");
         assert_eq!(error.to_string(), format!("ualink.dl_flit: found {bytes} bytes, expected 640 (5120 bits)"));
     }
 }
@@ -70,7 +70,7 @@ fn ual_map_01_p() {
         for byte in 0..4 {
             let mut payload = Payload::ZERO;
             payload.sectors[sector][byte] = 0xff;
-            let mut flit = Flit::ZERO;
+            let mut flit = DlFlit::ZERO;
             flit.set_payload(&payload);
             let at: Vec<_> = (0..FLIT_BYTES).filter(|&n| flit.0[n] != 0).collect();
             assert_eq!(at, [sector_byte(sector, byte)]);
@@ -105,7 +105,7 @@ fn ual_map_02_p() {
 
 #[test]
 fn ual_map_02_n() {
-    let mut moved = Flit::ZERO;
+    let mut moved = DlFlit::ZERO;
     moved.0[68] = 0x10;
     assert_eq!(moved.payload().headers, [0; 5]);
     assert_eq!(moved.payload().sectors[16][0], 0x10);
@@ -152,8 +152,8 @@ fn ual_flh_02_n() {
 fn ual_flh_03_p() {
     for (op, payload) in [(0, false), (0, true), (1, true), (2, false), (2, true), (3, false), (3, true)] {
         // No number is 0 in either format.
-        let header = Header::from_bits(op << 21 | u32::from(payload) << 20 | 1 << 11 | 1 << 8);
-        assert_eq!(matches!(header, Header::Command(_)), op >= 2, "{op}");
+        let header = UalHeader::from_bits(op << 21 | u32::from(payload) << 20 | 1 << 11 | 1 << 8);
+        assert_eq!(matches!(header, UalHeader::Command(_)), op >= 2, "{op}");
         assert_eq!((header.op().0, header.payload(), header.is_usable()), (op as u8, payload, true));
         let decoded = &read(&[flit(header, &Payload::ZERO)])[0];
         assert_eq!((rules(decoded), decoded.is_good()), (vec![], true));
@@ -163,10 +163,10 @@ fn ual_flh_03_p() {
 #[test]
 fn ual_flh_03_n() {
     for (op, payload) in [(1, false), (4, true), (5, true), (6, false), (7, true)] {
-        let header = Header::from_bits(op << 21 | u32::from(payload) << 20);
+        let header = UalHeader::from_bits(op << 21 | u32::from(payload) << 20);
         assert!(!header.is_usable());
         let mut offers = Offers::default();
-        offers.tl[0][0] = Some(tl(control(&[Field::Request(request(ReqCmd::WriteFull, 1, 1))]), [0; 32]));
+        offers.tl[0][0] = Some(tl(control(&[ControlField::Request(request(ReqCmd::WriteFull, 1, 1))]), [0; 32]));
         let payload_of = if payload { super::common::payload(&offers) } else { Payload::ZERO };
         // The flit is dropped: nothing is owed behind it.
         let flits = [flit(header, &payload_of), flit(explicit(1), &super::common::payload(&offers))];
@@ -181,7 +181,7 @@ fn ual_flh_03_n() {
 
 #[test]
 fn ual_flh_04_p() {
-    for header in [explicit(511), nop(1), Header::Command(CommandHeader::default())] {
+    for header in [explicit(511), nop(1), UalHeader::Command(CommandHeader::default())] {
         assert_eq!(header.to_bits().expect("it fits") & 0xff, 0);
     }
     assert_eq!(explicit(511).to_bits().expect("it fits") & 0xe_0000, 0);
@@ -191,7 +191,7 @@ fn ual_flh_04_p() {
 #[test]
 fn ual_flh_04_n() {
     for bit in [0, 7, 17, 19] {
-        let decoded = &read(&[flit(Header::from_bits(1 << 20 | 1 << 8 | 1 << bit), &Payload::ZERO)])[0];
+        let decoded = &read(&[flit(UalHeader::from_bits(1 << 20 | 1 << 8 | 1 << bit), &Payload::ZERO)])[0];
         assert_eq!((rules(decoded), decoded.is_good()), (vec!["UAL-FLH-04"], true), "{bit}");
     }
 }
@@ -216,25 +216,25 @@ fn ual_crc_01_n() {
 
 #[test]
 fn ual_crc_02_p() {
-    assert_eq!(crc(&anchor().0, Order::X31First, Coverage::WholeFlit), 0x4009_bc57);
+    assert_eq!(crc(&anchor().0, CrcBitOrder::X31First, CrcCoverage::WholeFlit), 0x4009_bc57);
 }
 
 /// X3: over 636 bytes.
 #[test]
 fn ual_crc_02_n() {
     let mut other = anchor();
-    other.seal(&UalConfig { crc_coverage: Coverage::DataOnly, ..SHEET });
+    other.seal(&UalConfig { crc_coverage: CrcCoverage::DataOnly, ..SHEET });
     assert_ne!(other, anchor());
     assert_eq!(rules(&read(&[other])[0]), ["UAL-CRC-01"]);
 }
 
 #[test]
 fn ual_crc_03_p() {
-    for crc_order in [Order::X0First, Order::X31First] {
+    for crc_order in [CrcBitOrder::X0First, CrcBitOrder::X31First] {
         let config = UalConfig { crc_order, ..SHEET };
         let mut flit = anchor();
         flit.seal(&config);
-        let decoded = Unpacker::new(config, Role::ToSwitch).read(&flit);
+        let decoded = Unpacker::new(config, CompressionRole::ToSwitch).read(&flit);
         assert_eq!(rules(&decoded), Vec::<&str>::new());
     }
 }
@@ -242,7 +242,7 @@ fn ual_crc_03_p() {
 #[test]
 fn ual_crc_03_n() {
     let mut flit = anchor();
-    flit.seal(&UalConfig { crc_order: Order::X31First, ..SHEET });
+    flit.seal(&UalConfig { crc_order: CrcBitOrder::X31First, ..SHEET });
     assert_eq!(flit.0[636..], [0x57, 0xbc, 0x09, 0x40]);
     assert_eq!(rules(&read(&[flit])[0]), ["UAL-CRC-01"]);
 }
@@ -259,10 +259,10 @@ fn ual_rxr_12_p() {
         }
     }
     let header = CommandHeader { seq_lo: 1, payload: true, ..CommandHeader::default() };
-    assert_eq!(Header::Command(header).own_seq(511), 1);
-    assert_eq!(Header::Command(header).own_seq(8), 9);
-    assert_eq!(Header::Command(CommandHeader { seq_lo: 4, ..header }).own_seq(41), 44);
-    assert_eq!(Header::Explicit(ExplicitHeader { seq: 300, ..ExplicitHeader::default() }).own_seq(41), 300);
+    assert_eq!(UalHeader::Command(header).own_seq(511), 1);
+    assert_eq!(UalHeader::Command(header).own_seq(8), 9);
+    assert_eq!(UalHeader::Command(CommandHeader { seq_lo: 4, ..header }).own_seq(41), 44);
+    assert_eq!(UalHeader::Explicit(ExplicitHeader { seq: 300, ..ExplicitHeader::default() }).own_seq(41), 300);
 }
 
 /// Counting modulo 512 gives number 0, which nobody sends.

@@ -1,26 +1,26 @@
 //! JSON forms: any bytes come back, answers wait for the rest of a TL flit, objects are packed or refused.
 
 use super::common::*;
-use scalepool::forms::flit_ual::{Answer, Decoder, Encoder};
+use scalepool::forms::flit_ual::{UalFlitAnswer, UalFlitDecoder, UalFlitEncoder};
 use scalepool_protocols::cxl::Dir;
 use scalepool_testbenches::legal::Random;
 use serde_json::{Value, json};
 
-fn forms(answers: Vec<Answer>) -> Vec<Value> {
+fn forms(answers: Vec<UalFlitAnswer>) -> Vec<Value> {
     answers.into_iter().map(|a| a.expect("an object").0).collect()
 }
 
 /// Objects of a stream.
-fn decode(flits: &[Flit]) -> Vec<Value> {
-    let mut decoder = Decoder::new(Dir::Down);
+fn decode(flits: &[DlFlit]) -> Vec<Value> {
+    let mut decoder = UalFlitDecoder::new(Dir::Down);
     let mut answers: Vec<_> = flits.iter().flat_map(|flit| decoder.read(flit)).collect();
     answers.extend(decoder.finish());
     forms(answers)
 }
 
 /// Objects to completed objects.
-fn encode(objects: &[Value]) -> Vec<Answer> {
-    let mut encoder = Encoder::new(Some(Dir::Down));
+fn encode(objects: &[Value]) -> Vec<UalFlitAnswer> {
+    let mut encoder = UalFlitEncoder::new(Some(Dir::Down));
     let mut answers: Vec<_> = objects.iter().flat_map(|form| encoder.encode(form)).collect();
     answers.extend(encoder.finish());
     answers
@@ -44,7 +44,7 @@ fn hex(form: &Value) -> String {
 }
 
 #[track_caller]
-fn comes_back(flits: &[Flit]) {
+fn comes_back(flits: &[DlFlit]) {
     let objects = decode(flits);
     assert_eq!(objects.len(), flits.len());
     let asked: Vec<_> = objects.iter().map(stripped).collect();
@@ -57,7 +57,7 @@ fn comes_back(flits: &[Flit]) {
 }
 
 /// Flits of random transfers.
-fn legal_stream(random: &mut Random, flits: usize) -> Vec<Flit> {
+fn legal_stream(random: &mut Random, flits: usize) -> Vec<DlFlit> {
     let mut tl = TlPacker::new(SHEET);
     let mut packer = segment::Packer::default();
     (0..flits)
@@ -66,9 +66,9 @@ fn legal_stream(random: &mut Random, flits: usize) -> Vec<Flit> {
             for place in offers.tl.iter_mut().flatten() {
                 let beats = 1 + random.below(4) as u8;
                 let field = match random.below(3) {
-                    0 => Field::Request(request(ReqCmd::Write, 3, beats)),
-                    1 => Field::Response(response(RdWr::Read, 4, beats)),
-                    _ => Field::Request(request(ReqCmd::Read, 5, beats)),
+                    0 => ControlField::Request(request(ReqCmd::Write, 3, beats)),
+                    1 => ControlField::Response(response(RdWr::Read, 4, beats)),
+                    _ => ControlField::Request(request(ReqCmd::Read, 5, beats)),
                 };
                 if tl.waiting() < 4 {
                     tl.push(transfer(field, n as u8, &SHEET)).expect("legal");
@@ -84,7 +84,7 @@ fn legal_stream(random: &mut Random, flits: usize) -> Vec<Flit> {
 fn any_bytes_come_back() {
     let mut random = Random::new(1);
     for run in 0..20 {
-        let mut flits: Vec<Flit> = (0..20).map(|_| Flit(random.bytes())).collect();
+        let mut flits: Vec<DlFlit> = (0..20).map(|_| DlFlit(random.bytes())).collect();
         if run % 2 == 0 {
             flits.iter_mut().for_each(|flit| flit.seal(&SHEET));
         }
@@ -113,14 +113,14 @@ fn damaged_streams_come_back() {
 fn an_answer_waits_for_the_rest() {
     let mut packer = segment::Packer::default();
     let mut offers = Offers::default();
-    let written = control(&[Field::Request(request(ReqCmd::WriteFull, 1, 1))]);
+    let written = control(&[ControlField::Request(request(ReqCmd::WriteFull, 1, 1))]);
     offers.tl[4][1] = Some(tl(written, [0x55; 32]));
     let begins = flit(explicit(1), &packer.pack(&mut offers));
     let ends = flit(explicit(2), &packer.pack(&mut Offers::default()));
     let mut bad = ends;
     bad.0[300] ^= 1;
 
-    let mut decoder = Decoder::new(Dir::Down);
+    let mut decoder = UalFlitDecoder::new(Dir::Down);
     assert!(decoder.read(&begins).is_empty());
     assert!(decoder.read(&flit(nop(1), &Payload::ZERO)).is_empty());
     assert!(decoder.read(&bad).is_empty());
@@ -133,7 +133,7 @@ fn an_answer_waits_for_the_rest() {
     assert_eq!(answers[3]["tl_flits"], json!([]));
 
     // At the end of the input it is answered as it is.
-    let mut decoder = Decoder::new(Dir::Down);
+    let mut decoder = UalFlitDecoder::new(Dir::Down);
     assert!(decoder.read(&begins).is_empty());
     let answers = forms(decoder.finish());
     let incomplete = &answers[0]["tl_flits"][0];
@@ -147,10 +147,10 @@ fn an_answer_does_not_wait_for_ever() {
     let mut packer = segment::Packer::default();
     let mut offers = Offers::default();
     offers.tl[4][1] = Some(TlFlit::default());
-    let mut decoder = Decoder::new(Dir::Down);
+    let mut decoder = UalFlitDecoder::new(Dir::Down);
     assert!(decoder.read(&flit(explicit(1), &packer.pack(&mut offers))).is_empty());
     let idle = flit(nop(1), &Payload::ZERO);
-    let mut answers: Vec<Answer> = (0..5000).flat_map(|_| decoder.read(&idle)).collect();
+    let mut answers: Vec<UalFlitAnswer> = (0..5000).flat_map(|_| decoder.read(&idle)).collect();
     answers.extend(decoder.read(&flit(explicit(2), &packer.pack(&mut Offers::default()))));
     assert!(decoder.finish().is_empty());
     let forms = forms(answers);

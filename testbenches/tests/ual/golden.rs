@@ -1,9 +1,9 @@
 //! The vector sets of `ualink`: what the generator says of a case, the checks of the codec say too.
 
-use super::common::{Role, SHEET, Unpacker, rules};
-use scalepool::golden::{Content, Spec, VectorSet, protocols};
+use super::common::{CompressionRole, SHEET, Unpacker, rules};
+use scalepool::golden::{Spec, VectorContent, VectorSet, protocols};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::ualink::stream::Decoded;
+use scalepool_protocols::ualink::stream::UalDecodedFlit;
 use scalepool_protocols::wire::LayoutDef;
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn first_broken(def: &LayoutDef, bits: u128) -> Option<&'static str> {
 fn messages_are_judged_as_the_generator_says() {
     let mut layouts = 0;
     for set in sets() {
-        let Content::Messages(def, groups) = set.content else { continue };
+        let VectorContent::Messages(def, groups) = set.content else { continue };
         layouts += 1;
         for group in &groups {
             for case in &group.cases {
@@ -43,12 +43,12 @@ fn flits_are_judged_as_the_generator_says() {
     let mut broken = BTreeSet::new();
     let (mut flits, mut open) = (0, 0);
     for set in sets() {
-        let Content::Ualink(dir, groups) = set.content else { continue };
-        let role = if dir == Dir::Down { Role::ToSwitch } else { Role::FromSwitch };
+        let VectorContent::Ualink(dir, groups) = set.content else { continue };
+        let role = if dir == Dir::Down { CompressionRole::ToSwitch } else { CompressionRole::FromSwitch };
         let mut reader = Unpacker::new(SHEET, role);
         for group in &groups {
             for (n, case) in group.cases.iter().enumerate() {
-                let mut decoded: Vec<Decoded> = Vec::new();
+                let mut decoded: Vec<UalDecodedFlit> = Vec::new();
                 for unit in &case.units {
                     open += usize::from(!reader.is_at_rest());
                     decoded.push(reader.read(unit));

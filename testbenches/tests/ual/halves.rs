@@ -4,24 +4,24 @@ use super::common::*;
 use scalepool_protocols::ualink::control;
 use scalepool_protocols::wire::Wire;
 
-fn write_full(tag: u16, beats: u8) -> Field {
-    Field::Request(request(ReqCmd::WriteFull, tag, beats))
+fn write_full(tag: u16, beats: u8) -> ControlField {
+    ControlField::Request(request(ReqCmd::WriteFull, tag, beats))
 }
 
-fn write(tag: u16, beats: u8) -> Field {
-    Field::Request(request(ReqCmd::Write, tag, beats))
+fn write(tag: u16, beats: u8) -> ControlField {
+    ControlField::Request(request(ReqCmd::Write, tag, beats))
 }
 
-fn read_request(tag: u16) -> Field {
-    Field::Request(request(ReqCmd::Read, tag, 4))
+fn read_request(tag: u16) -> ControlField {
+    ControlField::Request(request(ReqCmd::Read, tag, 4))
 }
 
-fn write_response(tag: u16) -> Field {
-    Field::CompressedMulti(TlCrspMulti { tag, dst: 1, ..TlCrspMulti::default() })
+fn write_response(tag: u16) -> ControlField {
+    ControlField::CompressedMulti(TlCrspMulti { tag, dst: 1, ..TlCrspMulti::default() })
 }
 
-fn credits(count: u8) -> Field {
-    Field::FlowControl(TlFc { req_cmd_cnt: count, ..TlFc::default() })
+fn credits(count: u8) -> ControlField {
+    ControlField::FlowControl(TlFc { req_cmd_cnt: count, ..TlFc::default() })
 }
 
 fn half(byte: u8) -> Half {
@@ -125,7 +125,7 @@ fn ual_tlf_03_n() {
 
 #[test]
 fn ual_tlf_04_p() {
-    let half = control(&[write_response(1), Field::Response(response(RdWr::Write, 2, 1)), read_request(3)]);
+    let half = control(&[write_response(1), ControlField::Response(response(RdWr::Write, 2, 1)), read_request(3)]);
     let read = control::read(&half);
     assert_eq!(read.fields.iter().map(|p| p.sector).collect::<Vec<_>>(), [0, 2, 4]);
     assert_eq!(half[4..8], [0; 4], "the gap");
@@ -134,7 +134,7 @@ fn ual_tlf_04_p() {
 
 #[test]
 fn ual_tlf_04_n() {
-    let mut half = control(&[write_response(1), Field::Response(response(RdWr::Write, 2, 1))]);
+    let mut half = control(&[write_response(1), ControlField::Response(response(RdWr::Write, 2, 1))]);
     // Where a credit would belong (a virtual channel) and no credit: the gap is not empty.
     half[4] = 0x60;
     let read = control::read(&half);
@@ -162,7 +162,7 @@ fn ual_sqn_01_p() {
         (NOTHING, HalfRole::Nothing),
         (control(&[read_request(1), write_response(2)]), HalfRole::Nothing),
         (control(&[write_full(1, 1)]), HalfRole::Data),
-        (control(&[Field::Response(response(RdWr::Read, 1, 2))]), HalfRole::Data),
+        (control(&[ControlField::Response(response(RdWr::Read, 1, 2))]), HalfRole::Data),
     ];
     for (lower, upper) in cases {
         let reads = read_tl(SHEET, &[tl(lower, NOTHING)]);
@@ -274,35 +274,35 @@ fn ual_sqn_04_n() {
 /// Halves that each field owes (§9).
 #[test]
 fn ual_sqn_05_p() {
-    let halves = |field: Field| field.owed(&SHEET).halves();
+    let halves = |field: ControlField| field.owed(&SHEET).halves();
     for beats in 1..=4 {
         let n = usize::from(beats);
         for cmd in [0x03, 0x08, 0x0f] {
-            assert_eq!(halves(Field::Request(request(ReqCmd(cmd), 0, beats))), 0);
+            assert_eq!(halves(ControlField::Request(request(ReqCmd(cmd), 0, beats))), 0);
         }
         assert_eq!(halves(write_full(0, beats)), 2 * n);
         for cmd in [0x28, 0x2a, 0x2c, 0x2f, 0x3c, 0x3f] {
-            assert_eq!(halves(Field::Request(request(ReqCmd(cmd), 0, beats))), 2 * n + 1, "{cmd:#x}");
+            assert_eq!(halves(ControlField::Request(request(ReqCmd(cmd), 0, beats))), 2 * n + 1, "{cmd:#x}");
         }
         for cmd in [0x30, 0x32] {
-            assert_eq!(halves(Field::Request(request(ReqCmd(cmd), 0, beats))), 3, "{cmd:#x}");
+            assert_eq!(halves(ControlField::Request(request(ReqCmd(cmd), 0, beats))), 3, "{cmd:#x}");
         }
         let len = beats - 1;
         for (cmd, owed) in [(0, 0), (4, 2 * n + 1), (6, 2 * n)] {
             let req = TlCreq { cmd: CompressedCmd(cmd), len, ..TlCreq::default() };
-            assert_eq!(halves(Field::CompressedRequest(req)), owed);
+            assert_eq!(halves(ControlField::CompressedRequest(req)), owed);
         }
-        assert_eq!(halves(Field::Response(response(RdWr::Read, 0, beats))), 2 * n);
+        assert_eq!(halves(ControlField::Response(response(RdWr::Read, 0, beats))), 2 * n);
         let multi = TlCrspMulti { rdwr: RdWr::Read, len, ..TlCrspMulti::default() };
-        assert_eq!(halves(Field::CompressedMulti(multi)), 2 * n);
+        assert_eq!(halves(ControlField::CompressedMulti(multi)), 2 * n);
     }
-    assert_eq!(halves(Field::Response(response(RdWr::Write, 0, 1))), 0);
-    assert_eq!(halves(Field::CompressedSingle(TlCrspSingle::default())), 2);
+    assert_eq!(halves(ControlField::Response(response(RdWr::Write, 0, 1))), 0);
+    assert_eq!(halves(ControlField::CompressedSingle(TlCrspSingle::default())), 2);
     assert_eq!(halves(write_response(0)), 0);
     assert_eq!(halves(credits(1)), 0);
 
     // All of them in one stream come back whole.
-    let fields = [write_full(1, 3), write(2, 2), Field::Response(response(RdWr::Read, 3, 4)), read_request(4)];
+    let fields = [write_full(1, 3), write(2, 2), ControlField::Response(response(RdWr::Read, 3, 4)), read_request(4)];
     let all = fields.map(|f| transfer(f, 3, &SHEET));
     let reads = read_tl(SHEET, &pack_all(SHEET, &all));
     assert_clean(&reads);
@@ -335,7 +335,7 @@ fn ual_sqn_05_n() {
 
 #[test]
 fn ual_sqn_06_p() {
-    let message = Field::Request(request(ReqCmd::WriteMessage, 1, 1));
+    let message = ControlField::Request(request(ReqCmd::WriteMessage, 1, 1));
     assert_eq!(message.owed(&SHEET).halves(), 3);
     let all = [transfer(message, 1, &SHEET)];
     let reads = read_tl(SHEET, &pack_all(SHEET, &all));
@@ -346,7 +346,7 @@ fn ual_sqn_06_p() {
 #[test]
 fn ual_sqn_06_n() {
     let other = UalConfig { write_message_enables: false, ..SHEET };
-    let message = Field::Request(request(ReqCmd::WriteMessage, 1, 1));
+    let message = ControlField::Request(request(ReqCmd::WriteMessage, 1, 1));
     assert_eq!(message.owed(&other).halves(), 2);
     let flits = pack_all(other, &[transfer(message, 1, &other)]);
     assert_eq!(delivered(&read_tl(other, &flits)).len(), 1);
@@ -400,7 +400,7 @@ fn ual_sqn_08_n() {
 
 #[test]
 fn ual_sqn_09_p() {
-    for field in [write_full(1, 4), write(1, 4), Field::Response(response(RdWr::Read, 1, 4))] {
+    for field in [write_full(1, 4), write(1, 4), ControlField::Response(response(RdWr::Read, 1, 4))] {
         for poisoned in 0..16 {
             let sent = Transfer { poisoned, ..transfer(field, 1, &SHEET) };
             let reads = read_tl(SHEET, &pack_all(SHEET, std::slice::from_ref(&sent)));

@@ -17,7 +17,7 @@ fn message_p<M: Wire + std::fmt::Debug>(rest: &str, class: u8, kind: u8) {
 }
 
 /// A stream of words, one a segment.
-fn read_words(words: &[u32]) -> Decoded {
+fn read_words(words: &[u32]) -> UalDecodedFlit {
     let mut offers = Offers::default();
     words.iter().enumerate().for_each(|(n, word)| offers.messages[n] = Some(*word));
     read(&[flit(explicit(1), &payload(&offers))]).remove(0)
@@ -114,10 +114,10 @@ fn ual_msg_06_n() {
 
 #[test]
 fn ual_msg_07_p() {
-    message_p::<Channel>("rsvd1 15:9, target 19:16, command 23:20, response 27:24, rsvd2 31:28", 8, 4);
+    message_p::<DlChannel>("rsvd1 15:9, target 19:16, command 23:20, response 27:24, rsvd2 31:28", 8, 4);
     for code in [4, 6, 7, 8] {
         assert_eq!(
-            broken(Channel { command: ChannelCommand(code), target: 8, ..Channel::default() }),
+            broken(DlChannel { command: ChannelCommand(code), target: 8, ..DlChannel::default() }),
             Vec::<&str>::new()
         );
     }
@@ -125,9 +125,9 @@ fn ual_msg_07_p() {
 
 #[test]
 fn ual_msg_07_n() {
-    layout_n::<Channel>();
+    layout_n::<DlChannel>();
     for code in (0..16).filter(|code| ![4, 6, 7, 8].contains(code)) {
-        assert_eq!(broken(Channel { command: ChannelCommand(code), ..Channel::default() }), ["UAL-MSG-07"]);
+        assert_eq!(broken(DlChannel { command: ChannelCommand(code), ..DlChannel::default() }), ["UAL-MSG-07"]);
     }
 }
 

@@ -70,7 +70,7 @@ fn the_crc_is_that_of_the_oracle() {
         flit
     });
     for bytes in hot.chain((0..64).map(|_| random.bytes())).chain([[0; 640], [0xff; 640]]) {
-        let mut flit = Flit(bytes);
+        let mut flit = DlFlit(bytes);
         flit.seal(&SHEET);
         assert_eq!(flit.0[636..], ual_flit::crc(&bytes));
     }

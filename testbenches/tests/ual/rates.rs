@@ -1,16 +1,17 @@
 //! UAL-SIZ-04 and UAL-SIZ-05: times of a flit, and commands that do not exist.
 
 use scalepool::forms::message::message_from_json;
-use scalepool::link::ualink::line::{CODE_WORD_BITS, LaneRate, Line, Width};
+use scalepool::link::ualink::line::{CODE_WORD_BITS, LaneRate, UalLine, UalWidth};
 use scalepool_protocols::ualink::field::{TlCreq, TlReq};
 use scalepool_protocols::wire::Wire;
 use serde_json::json;
 
 /// Lanes and the time that the sheet gives \[ps\].
-const TIMES_PS: [(Width, u64, u64); 3] = [(Width::X1, 1, 25_600), (Width::X2, 2, 12_800), (Width::X4, 4, 6_400)];
+const TIMES_PS: [(UalWidth, u64, u64); 3] =
+    [(UalWidth::X1, 1, 25_600), (UalWidth::X2, 2, 12_800), (UalWidth::X4, 4, 6_400)];
 
-fn time_ps(width: Width) -> u64 {
-    let (num, den) = Line { rate: LaneRate::G200, width, interleave: 1 }.code_word_fs();
+fn time_ps(width: UalWidth) -> u64 {
+    let (num, den) = UalLine { rate: LaneRate::G200, width, interleave: 1 }.code_word_fs();
     num / den / 1000
 }
 
@@ -26,7 +27,7 @@ fn ual_siz_04_p() {
 /// The 25 ns that the time-out arithmetic of the specification rounds to is not the time of a flit.
 #[test]
 fn ual_siz_04_n() {
-    assert_ne!(time_ps(Width::X1), 25_000);
+    assert_ne!(time_ps(UalWidth::X1), 25_000);
 }
 
 /// The commands that there are: reads, writes, atomics, the write message and those of vendors.

@@ -11,7 +11,7 @@ fn one(segment: usize, place: usize, flit: TlFlit) -> Offers {
 }
 
 /// What a flit of one payload says.
-fn read_one(payload: &Payload) -> Decoded {
+fn read_one(payload: &Payload) -> UalDecodedFlit {
     read(&[flit(explicit(1), payload)]).remove(0)
 }
 
@@ -35,7 +35,7 @@ fn until_left_over(left: usize) -> (segment::Packer, Saturated, segment::Unpacke
 #[test]
 fn a_stream_rests_between_tl_flits_alone() {
     let (mut packer, mut source) = (segment::Packer::default(), Saturated::default());
-    let mut reader = Unpacker::new(SHEET, Role::ToSwitch);
+    let mut reader = Unpacker::new(SHEET, CompressionRole::ToSwitch);
     assert!(reader.is_at_rest());
     let mut left_over = 0;
     for n in 1..=16 {
@@ -194,7 +194,7 @@ fn ual_seg_07_p() {
     assert_eq!(payload.headers, [0x90; 5]);
     assert_eq!(started(&payload).len(), 10);
     let flits: Vec<_> = started(&payload).iter().map(|p| (p.segment, p.place)).collect();
-    assert_eq!(flits, (0..5).flat_map(|g| [(g, Place::First), (g, Place::Second)]).collect::<Vec<_>>());
+    assert_eq!(flits, (0..5).flat_map(|g| [(g, SegmentPlace::First), (g, SegmentPlace::Second)]).collect::<Vec<_>>());
 }
 
 /// A message, 15 sectors left over and a TL flit fill the segment: there is no room for another start.
@@ -231,7 +231,7 @@ fn ual_seg_08_n() {
     assert_eq!(payload.headers[0], 0x10);
     payload.headers[0] = 0x80;
     let read = unpacker.read(&payload);
-    assert_eq!(read.started[0].place, Place::Second);
+    assert_eq!(read.started[0].place, SegmentPlace::Second);
     assert_ne!(read.started[0].flit, numbered(77));
 }
 
@@ -326,7 +326,7 @@ fn ual_seg_11_n() {
 #[test]
 fn ual_seg_12_p() {
     let mut packer = segment::Packer::default();
-    let mut unpacker = Unpacker::new(SHEET, Role::ToSwitch);
+    let mut unpacker = Unpacker::new(SHEET, CompressionRole::ToSwitch);
     let mut offers = Offers::default();
     offers.tl[4][1] = Some(TlFlit::default());
     let begun = unpacker.read(&flit(explicit(1), &packer.pack(&mut offers)));

@@ -53,7 +53,7 @@ fn ual_upl_02_p() {
         assert_eq!(cmd.has_data(), code >= 0x20);
         let req = TlReq { cmd, ..TlReq::default() };
         assert_eq!(broken(req), Vec::<&str>::new(), "{code:#x}");
-        assert_eq!(Field::Request(req).owed(&SHEET).halves() > 0, code >= 0x20);
+        assert_eq!(ControlField::Request(req).owed(&SHEET).halves() > 0, code >= 0x20);
     }
 }
 
@@ -141,7 +141,7 @@ fn ual_sec_01_p() {
 #[test]
 fn ual_sec_01_n() {
     layout_n::<Iv>();
-    let field = Field::CompressedMulti(TlCrspMulti::default());
+    let field = ControlField::CompressedMulti(TlCrspMulti::default());
     for auth_tag in [0, 1, u64::MAX] {
         let sent = Transfer { auth_tag, ..transfer(field, 0, &WITH_TAGS) };
         let reads = read_tl(WITH_TAGS, &pack_all(WITH_TAGS, &[sent]));
@@ -160,7 +160,7 @@ fn ual_phy_01_p() {
 #[test]
 fn ual_phy_01_n() {
     assert_ne!(phy::CODE_WORD_BYTES, 640, "a code word is no flit");
-    assert!(Flit::from_bytes(&[0; 680]).is_err());
+    assert!(DlFlit::from_bytes(&[0; 680]).is_err());
 }
 
 #[test]

@@ -4,16 +4,17 @@
 use super::pods::{rules_of, run, set};
 use super::rig::{on_vc, read, response, write};
 use scalepool::link::ualink::upli::{Ordered, Ordering};
-use scalepool::nodes::ualink::ledger::{Ledger, conservation};
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Request};
+use scalepool::nodes::ualink::ledger::{UalLedger, conservation};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::ualink::code::ReqCmd;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::unpack::Transfer;
 
-fn pod(seed: u64, text: &str) -> Report {
+fn pod(seed: u64, text: &str) -> ScenarioReport {
     let set = text.split_whitespace().map(set).collect();
-    let request = Request { scenario: "ualink-pod".into(), seed, threads: 1, set, ..Request::default() };
+    let request =
+        ScenarioRequest { scenario: "ualink-pod".into(), seed, threads: 1, set, ..ScenarioRequest::default() };
     scenario::run(&request, &mut |_| ()).expect("a legal request")
 }
 
@@ -81,7 +82,7 @@ fn the_account_sees_each_kind_of_loss() {
     let sent: Vec<_> = list.iter().map(of).collect();
     let judged = |order: &[usize], ordering: Ordering, denied: &[(u16, u16)]| {
         let came = order.iter().map(|&n| sent[n]).collect();
-        let ledger = Ledger { sent: sent.iter().copied().collect(), came };
+        let ledger = UalLedger { sent: sent.iter().copied().collect(), came };
         let found = conservation(&[&ledger], ordering, denied, true, 1);
         found.iter().map(|v| v.rule).collect::<Vec<_>>()
     };
@@ -94,12 +95,12 @@ fn the_account_sees_each_kind_of_loss() {
     assert_eq!(judged(&[1, 3, 0, 2, 4, 5], relaxed, &[]), [""; 0], "other channels and blocks may pass");
     assert_eq!(judged(&[2, 0, 1, 3, 4, 5], relaxed, &[]), ["UAL-UPL-05"]);
     let pair = match list[0].field {
-        Field::Request(req) => (req.src, req.dst),
+        ControlField::Request(req) => (req.src, req.dst),
         _ => unreachable!("a write"),
     };
     assert_eq!(judged(&[0], strict, &[pair]), ["UAL-SWI-02"]);
     assert_eq!(judged(&[], strict, &[pair]), [""; 0]);
-    let other_port = Ledger { sent: [sent[0]].into_iter().collect(), came: [(1, sent[0].1)].into_iter().collect() };
+    let other_port = UalLedger { sent: [sent[0]].into_iter().collect(), came: [(1, sent[0].1)].into_iter().collect() };
     let found = conservation(&[&other_port], strict, &[], true, 1);
     assert_eq!(found.iter().map(|v| v.rule).collect::<Vec<_>>(), ["SIM-E2E-03", "UAL-UPL-09"], "by another port");
 }

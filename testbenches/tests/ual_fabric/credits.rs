@@ -2,15 +2,15 @@
 
 use super::rig::{Both, Puppet, any, control, on_vc, read, response, rules, tag, with_buffers, write};
 use scalepool::kernel::Rng;
-use scalepool::link::ualink::tl::{Counts, Kind, Target, TlClass, TlConfig};
+use scalepool::link::ualink::tl::{TlClass, TlConfig, TlCreditCounts, TlCreditKind, TlCreditTarget};
 use scalepool_protocols::ualink::code::{CreditTarget, ReqCmd};
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlFc;
 
 /// Buffers of one target alone.
-fn only(target: Target, commands: u16, data: u16) -> Counts {
-    let mut buffers = Counts::default();
-    for kind in Kind::ALL {
+fn only(target: TlCreditTarget, commands: u16, data: u16) -> TlCreditCounts {
+    let mut buffers = TlCreditCounts::default();
+    for kind in TlCreditKind::ALL {
         *buffers.at(kind, target) = if kind.is_data() { data } else { commands };
     }
     buffers
@@ -43,11 +43,11 @@ fn exchange(both: &mut Both, n: u16, seed: u64, vc: Option<u8>) -> [u64; 2] {
 
 #[test]
 fn ual_crd_01_p() {
-    for target in Target::ALL {
+    for target in TlCreditTarget::ALL {
         let mut both = Both::opened(with_buffers(only(target, 2, 8)));
         let vc = match target {
-            Target::Pool => None,
-            Target::Vc(vc) => Some(vc),
+            TlCreditTarget::Pool => None,
+            TlCreditTarget::Vc(vc) => Some(vc),
         };
         assert_eq!(exchange(&mut both, 100, 1, vc), [100; 2], "{target:?}");
         assert_eq!(both.events(), [], "{target:?}");
@@ -57,9 +57,9 @@ fn ual_crd_01_p() {
 #[test]
 fn ual_crd_01_n() {
     // Nothing was given for the pool.
-    let mut puppet = Puppet::opened(with_buffers(only(Target::Vc(0), 2, 8)));
+    let mut puppet = Puppet::opened(with_buffers(only(TlCreditTarget::Vc(0), 2, 8)));
     let mut transfer = read(0, 1, 0);
-    let Field::Request(req) = &mut transfer.field else { unreachable!("a read") };
+    let ControlField::Request(req) = &mut transfer.field else { unreachable!("a read") };
     req.pool = true;
     puppet.send(transfer);
     assert_eq!(puppet.broken(), ["UAL-CRD-01"]);
@@ -70,11 +70,11 @@ fn ual_crd_01_n() {
 
 #[test]
 fn ual_crd_02_p() {
-    let mut both = Both::opened(with_buffers(only(Target::Pool, 2, 8)));
+    let mut both = Both::opened(with_buffers(only(TlCreditTarget::Pool, 2, 8)));
     both.ends[0].send(write(ReqCmd::Write, 0, 4, 1)).expect("legal");
     (1000..1010).for_each(|now| both.step(now));
-    assert_eq!(both.ends[0].purse().has().of(Kind::ReqData, Target::Pool), 4, "8 less a credit a beat");
-    assert_eq!(both.ends[0].purse().has().of(Kind::ReqCmd, Target::Pool), 1);
+    assert_eq!(both.ends[0].purse().has().of(TlCreditKind::ReqData, TlCreditTarget::Pool), 4, "8 less a credit a beat");
+    assert_eq!(both.ends[0].purse().has().of(TlCreditKind::ReqCmd, TlCreditTarget::Pool), 1);
     assert_eq!(both.take(1, TlClass::Request).len(), 1);
     (1010..1020).for_each(|now| both.step(now));
     assert!(both.all_home());
@@ -84,7 +84,7 @@ fn ual_crd_02_p() {
 fn ual_crd_02_n() {
     // Whoever asks a credit for the byte enables cannot send this; ours can with 4, and not with 3.
     for (data, sends) in [(4, true), (3, false)] {
-        let mut both = Both::opened(with_buffers(only(Target::Pool, 1, data)));
+        let mut both = Both::opened(with_buffers(only(TlCreditTarget::Pool, 1, data)));
         both.ends[0].send(write(ReqCmd::Write, 0, 4, 1)).expect("legal");
         (1000..1010).for_each(|now| both.step(now));
         assert_eq!(both.take(1, TlClass::Request).len() == 1, sends, "{data} credits");
@@ -95,7 +95,7 @@ fn ual_crd_02_n() {
 
 #[test]
 fn ual_crd_03_p() {
-    let mut both = Both::opened(with_buffers(Counts::even([1, 4], [1, 4])));
+    let mut both = Both::opened(with_buffers(TlCreditCounts::even([1, 4], [1, 4])));
     assert_eq!(exchange(&mut both, 200, 3, None), [200; 2]);
     assert_eq!(both.events(), [], "what a command's data took came back to the same target");
 }
@@ -118,16 +118,16 @@ fn ual_crd_04_p() {
     let fc = |t, vc| TlFc { req_cmd_cnt: 1, req_cmd_t: t, req_cmd_vc: vc, rsp_data_cnt: 1, ..TlFc::default() };
     let other = TlFc { rsp_data_cnt: 0, ..fc(CreditTarget::Vc, 2) };
     let fields = [fc(CreditTarget::Pool, 0), other, TlFc { rsp_cmd_cnt: 3, ..TlFc::default() }];
-    puppet.flit(&control(&fields.map(Field::FlowControl)));
+    puppet.flit(&control(&fields.map(ControlField::FlowControl)));
     assert_eq!(puppet.broken(), [""; 0], "several fields, each kind and target once");
-    assert_eq!(puppet.tl.purse().has().of(Kind::ReqCmd, Target::Vc(2)), 1);
+    assert_eq!(puppet.tl.purse().has().of(TlCreditKind::ReqCmd, TlCreditTarget::Vc(2)), 1);
 }
 
 #[test]
 fn ual_crd_04_n() {
     let mut puppet = Puppet::new(TlConfig::accelerator());
     let fc = TlFc { rsp_data_cnt: 3, ..TlFc::default() };
-    puppet.flit(&control(&[Field::FlowControl(fc), Field::FlowControl(fc)]));
+    puppet.flit(&control(&[ControlField::FlowControl(fc), ControlField::FlowControl(fc)]));
     assert_eq!(puppet.broken(), ["UAL-CRD-04"]);
 }
 
@@ -161,7 +161,7 @@ fn ual_crd_05_n() {
 
 #[test]
 fn ual_crd_06_p() {
-    let mut both = Both::opened(with_buffers(only(Target::Pool, 1, 4)));
+    let mut both = Both::opened(with_buffers(only(TlCreditTarget::Pool, 1, 4)));
     assert_eq!(exchange(&mut both, 100, 6, None), [100; 2]);
     assert_eq!(both.events(), []);
     assert!(both.ends[0].stats().credit_stalls > 0);
@@ -169,7 +169,7 @@ fn ual_crd_06_p() {
 
 #[test]
 fn ual_crd_06_n() {
-    let mut puppet = Puppet::opened(with_buffers(only(Target::Vc(0), 1, 4)));
+    let mut puppet = Puppet::opened(with_buffers(only(TlCreditTarget::Vc(0), 1, 4)));
     puppet.send(write(ReqCmd::WriteFull, 0, 4, 1));
     assert_eq!(puppet.broken(), [""; 0]);
     puppet.send(write(ReqCmd::WriteFull, 0, 1, 2));
@@ -207,7 +207,7 @@ fn ual_crd_07_p() {
 
 #[test]
 fn ual_crd_07_n() {
-    let mut puppet = Puppet::opened(with_buffers(only(Target::Vc(0), 64, 64)));
+    let mut puppet = Puppet::opened(with_buffers(only(TlCreditTarget::Vc(0), 64, 64)));
     // Two uncompressed requests fill a Control half: after three TL flits the level is 2 - 1 + 2 - 1 + 2 = 4, then 5.
     let two = || control(&[read(0, 1, 1).field, read(256, 1, 2).field]);
     (0..3).for_each(|_| puppet.flit(&two()));
@@ -221,11 +221,11 @@ fn ual_crd_07_n() {
 
 #[test]
 fn ual_crd_08_p() {
-    let config = TlConfig { shared_data_buffer: true, ..with_buffers(only(Target::Pool, 4, 4)) };
+    let config = TlConfig { shared_data_buffer: true, ..with_buffers(only(TlCreditTarget::Pool, 4, 4)) };
     let mut both = Both::opened(config);
     assert!(both.ends.iter().all(|end| end.purse().is_shared()));
-    assert_eq!(both.ends[0].purse().total().of(Kind::ReqData, Target::Pool), 8, "both together");
-    assert_eq!(both.ends[0].purse().total().of(Kind::RspData, Target::Pool), 0);
+    assert_eq!(both.ends[0].purse().total().of(TlCreditKind::ReqData, TlCreditTarget::Pool), 8, "both together");
+    assert_eq!(both.ends[0].purse().total().of(TlCreditKind::RspData, TlCreditTarget::Pool), 0);
     assert_eq!(exchange(&mut both, 300, 8, None), [300; 2]);
     assert_eq!(both.events(), []);
 }
@@ -243,10 +243,10 @@ fn ual_crd_08_n() {
 /// UAL-T17: each kind and target at the least that one transaction needs.
 #[test]
 fn t17_credit_starvation() {
-    for target in Target::ALL {
+    for target in TlCreditTarget::ALL {
         for (commands, data) in [(1, 4), (1, 8), (4, 4)] {
             let mut both = Both::opened(with_buffers(only(target, commands, data)));
-            let vc = if let Target::Vc(vc) = target { Some(vc) } else { None };
+            let vc = if let TlCreditTarget::Vc(vc) = target { Some(vc) } else { None };
             assert_eq!(exchange(&mut both, 60, 17, vc), [60; 2], "{target:?} {commands} {data}");
             assert_eq!(rules(&both.events()), [""; 0]);
         }
@@ -256,7 +256,7 @@ fn t17_credit_starvation() {
 /// UAL-T21: shared data buffer, both classes busy, responses pass requests that wait.
 #[test]
 fn t21_shared_data_buffer() {
-    let config = TlConfig { shared_data_buffer: true, ..with_buffers(Counts::even([8, 8], [0, 0])) };
+    let config = TlConfig { shared_data_buffer: true, ..with_buffers(TlCreditCounts::even([8, 8], [0, 0])) };
     let mut both = Both::opened(config);
     for n in 0..8 {
         both.ends[0].send(write(ReqCmd::WriteFull, 256 * u64::from(n), 4, n)).expect("legal");

@@ -5,8 +5,8 @@ use scalepool::kernel::Rng;
 use scalepool::link::ualink::client::Client;
 use scalepool::link::ualink::tl::{TlClass, TlConfig};
 use scalepool_protocols::ualink::code::{HalfType, ReqCmd, Status};
-use scalepool_protocols::ualink::compress::{Compressed, Compressor, Role};
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::compress::{Compressed, CompressionRole, Compressor};
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlCreq, TlReq};
 use scalepool_protocols::ualink::half::{MessageHalf, TlFlit};
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -15,12 +15,12 @@ use scalepool_protocols::ualink::unpack::Transfer;
 fn as_sent(transfer: &Transfer) -> Transfer {
     let mut plain = transfer.clone();
     match &mut plain.field {
-        Field::Request(req) => {
+        ControlField::Request(req) => {
             req.pool = false;
             plain.address = Some(req.address);
         }
         // A compressed response has no source.
-        Field::Response(rsp) => (rsp.pool, rsp.src) = (false, 0),
+        ControlField::Response(rsp) => (rsp.pool, rsp.src) = (false, 0),
         _ => (),
     }
     plain
@@ -38,7 +38,7 @@ fn passes(both: &mut Both, list: &[Transfer]) -> u64 {
         TlClass::ALL.iter().for_each(|&class| came[class.index()].extend(both.take(1, class)));
     }
     let of = |class: TlClass| {
-        let is = |t: &&Transfer| matches!(t.field, Field::Request(_)) == (class == TlClass::Request);
+        let is = |t: &&Transfer| matches!(t.field, ControlField::Request(_)) == (class == TlClass::Request);
         list.iter().filter(is).map(as_sent).collect::<Vec<Transfer>>()
     };
     for class in TlClass::ALL {
@@ -52,9 +52,10 @@ fn passes(both: &mut Both, list: &[Transfer]) -> u64 {
 
 /// Every kind of transaction.
 fn kinds() -> Vec<Transfer> {
-    let atomic = Field::Request(TlReq { cmd: ReqCmd::AtomicR, len: 1, attr: 4, src: 3, dst: 5, ..TlReq::default() });
+    let atomic =
+        ControlField::Request(TlReq { cmd: ReqCmd::AtomicR, len: 1, attr: 4, src: 3, dst: 5, ..TlReq::default() });
     let mut error = response(0, 9);
-    if let Field::Response(rsp) = &mut error.field {
+    if let ControlField::Response(rsp) = &mut error.field {
         rsp.status = Status::TargetAbort;
     }
     vec![
@@ -147,10 +148,11 @@ fn t15_poison_and_messages() {
 /// UAL-T16: five regions over four ways, in both roles.
 #[test]
 fn t16_compression_cache() {
-    for role in [Role::ToSwitch, Role::FromSwitch] {
+    for role in [CompressionRole::ToSwitch, CompressionRole::FromSwitch] {
         for (regions, loads) in [(4u64, 4), (5, 50)] {
             let config = TlConfig { role, ..TlConfig::accelerator() };
-            let peer = if role == Role::ToSwitch { Role::FromSwitch } else { Role::ToSwitch };
+            let peer =
+                if role == CompressionRole::ToSwitch { CompressionRole::FromSwitch } else { CompressionRole::ToSwitch };
             let mut both = Both::of([config, TlConfig { role: peer, ..config }]);
             (0..400).for_each(|now| both.step(now));
             let list: Vec<Transfer> = (0..50).map(|n| read(((n % regions) << 20) + 64 * n, 1, n as u16)).collect();
@@ -164,7 +166,7 @@ fn t16_compression_cache() {
 #[test]
 fn ual_cac_01_n2() {
     let mut puppet = Puppet::opened(TlConfig::accelerator());
-    puppet.flit(&control(&[Field::CompressedRequest(TlCreq { cway: 2, tag: 7, ..TlCreq::default() })]));
+    puppet.flit(&control(&[ControlField::CompressedRequest(TlCreq { cway: 2, tag: 7, ..TlCreq::default() })]));
     assert!(puppet.broken().contains(&"UAL-CAC-01"));
     assert_eq!(puppet.tl.received(TlClass::Request), 0, "nobody knows its address");
 }
@@ -172,16 +174,16 @@ fn ual_cac_01_n2() {
 #[test]
 fn ual_cac_03_p2() {
     // A load, and a hit behind it in the same Control half.
-    let mut sender = Compressor::new(Role::FromSwitch);
-    let of = |t: Transfer| if let Field::Request(req) = t.field { req } else { unreachable!("a request") };
+    let mut sender = Compressor::new(CompressionRole::FromSwitch);
+    let of = |t: Transfer| if let ControlField::Request(req) = t.field { req } else { unreachable!("a request") };
     let Compressed::Miss(load) = sender.request(&of(read(0x12_3000_0000, 1, 1))) else { panic!("an empty cache") };
     let Compressed::Hit(hit) = sender.request(&of(read(0x12_3000_0040, 1, 2))) else { panic!("just loaded") };
     let mut puppet = Puppet::opened(TlConfig::accelerator());
-    puppet.flit(&control(&[Field::Request(load), Field::CompressedRequest(hit)]));
+    puppet.flit(&control(&[ControlField::Request(load), ControlField::CompressedRequest(hit)]));
     assert_eq!(puppet.broken(), [""; 0]);
     for n in 0..2 {
         let (got, _) = puppet.take(TlClass::Request).expect("it came");
-        let Field::Request(req) = got.field else { panic!("uncompressed") };
+        let ControlField::Request(req) = got.field else { panic!("uncompressed") };
         assert_eq!((req.address, req.cload), (0x12_3000_0000 + 0x40 * n, false));
     }
 }
@@ -198,7 +200,7 @@ fn ual_fld_07_n2() {
     // Each condition broken in turn: sent as it is, and it arrives as it was.
     let change = |change: &dyn Fn(&mut TlReq)| {
         let mut transfer = read(0x40, 1, 1);
-        if let Field::Request(req) = &mut transfer.field {
+        if let ControlField::Request(req) = &mut transfer.field {
             change(req);
         }
         transfer
@@ -228,13 +230,13 @@ fn ual_fld_08_p2() {
 fn ual_fld_08_n2() {
     let mut both = Both::opened(TlConfig::accelerator());
     let mut error = response(1, 1);
-    if let Field::Response(rsp) = &mut error.field {
+    if let ControlField::Response(rsp) = &mut error.field {
         rsp.status = Status::DecodeError;
     }
     both.ends[0].send(error).expect("legal");
     (1000..1010).for_each(|now| both.step(now));
     let got = both.take(1, TlClass::Response).pop().expect("it came");
-    assert!(matches!(got.field, Field::Response(rsp) if rsp.status == Status::DecodeError));
+    assert!(matches!(got.field, ControlField::Response(rsp) if rsp.status == Status::DecodeError));
     assert_eq!((both.ends[0].stats().fields[2], both.ends[0].stats().fields[4]), (1, 0), "uncompressed");
 }
 
@@ -247,7 +249,7 @@ fn drop_mode() {
     both.ends[0].send(read(0, 4, 2)).expect("legal, and dropped");
     assert_eq!(both.ends[0].stats().dropped, 2);
     let (told, held) = both.ends[0].take(TlClass::Response).expect("ISOLATE");
-    assert!(held.is_none() && matches!(told.field, Field::Response(rsp) if rsp.status == Status::ISOLATE));
+    assert!(held.is_none() && matches!(told.field, ControlField::Response(rsp) if rsp.status == Status::ISOLATE));
     both.ends[1].link_down();
     both.ends[1].take(TlClass::Response);
     (1000..1400).for_each(|now| both.step(now));

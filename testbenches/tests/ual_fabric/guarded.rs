@@ -1,13 +1,13 @@
 //! Transactions under AES-256-GCM from accelerator to accelerator, in traffic: obeyed, tampered with, keys rolled.
 
 use super::pods::{rules_of, run, set};
-use scalepool::scenario::report::Report;
+use scalepool::scenario::report::ScenarioReport;
 
-fn scenario(name: &str, text: &str) -> Report {
+fn scenario(name: &str, text: &str) -> ScenarioReport {
     run(name, &text.split_whitespace().map(set).collect::<Vec<String>>())
 }
 
-fn count(report: &Report, name: &str) -> u64 {
+fn count(report: &ScenarioReport, name: &str) -> u64 {
     report.counts.iter().find(|(k, _)| k == name).map_or(0, |(_, n)| *n)
 }
 
@@ -68,7 +68,7 @@ fn protection_goes_with_what_it_needs() {
         "upli.fault=beat:1",
         "pair.ports=2",
     ] {
-        let request = scalepool::scenario::Request {
+        let request = scalepool::scenario::ScenarioRequest {
             scenario: "ualink-pair".into(),
             threads: 1,
             set: text.split_whitespace().map(set).collect(),

@@ -4,18 +4,18 @@ use super::pods::{rules_of, run, set};
 use super::rig::{Both, any, beat, on_vc, read, response, tag, with_buffers, write};
 use scalepool::kernel::Rng;
 use scalepool::link::ualink::client::Client;
-use scalepool::link::ualink::tl::{Counts, Kind, Target, TlClass, TlConfig};
-use scalepool::nodes::ualink::check::{Assembly, Watch};
+use scalepool::link::ualink::tl::{TlClass, TlConfig, TlCreditCounts, TlCreditKind, TlCreditTarget};
+use scalepool::nodes::ualink::check::{CompleterWatch, UalReadAssembly};
 use scalepool_protocols::ualink::code::ReqCmd;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlReq;
 use scalepool_protocols::ualink::unpack::Transfer;
 
 /// Buffers of which channel 0 has few.
-fn scarce_vc0() -> Counts {
-    let mut buffers = Counts::even([0, 0], [8, 32]);
-    for kind in Kind::ALL {
-        *buffers.at(kind, Target::Vc(0)) = if kind.is_data() { 4 } else { 1 };
+fn scarce_vc0() -> TlCreditCounts {
+    let mut buffers = TlCreditCounts::even([0, 0], [8, 32]);
+    for kind in TlCreditKind::ALL {
+        *buffers.at(kind, TlCreditTarget::Vc(0)) = if kind.is_data() { 4 } else { 1 };
     }
     buffers
 }
@@ -39,7 +39,7 @@ fn arrival(config: TlConfig, list: &[Transfer]) -> Vec<u16> {
 }
 
 fn request(transfer: &Transfer) -> TlReq {
-    let Field::Request(req) = transfer.field else { panic!("a request") };
+    let ControlField::Request(req) = transfer.field else { panic!("a request") };
     req
 }
 
@@ -103,7 +103,7 @@ fn ual_upl_07_p() {
 
 #[test]
 fn ual_upl_07_n() {
-    let mut watch = Watch::new(5, 4);
+    let mut watch = CompleterWatch::new(5, 4);
     assert_eq!(watch.request(0, &request(&read(0x100, 1, 1))), []);
     let found = watch.request(1, &request(&read(0x1c0, 1, 2)));
     assert_eq!(found.iter().map(|v| v.rule).collect::<Vec<_>>(), ["UAL-UPL-07"], "a second port for a region");
@@ -112,7 +112,7 @@ fn ual_upl_07_n() {
 #[test]
 fn ual_upl_08_p() {
     // Requests that nobody takes fill every buffer; responses go on.
-    let mut both = Both::opened(with_buffers(Counts::even([2, 8], [1, 4])));
+    let mut both = Both::opened(with_buffers(TlCreditCounts::even([2, 8], [1, 4])));
     for n in 0..40 {
         both.ends[0].send(write(ReqCmd::WriteFull, 0, 4, n)).expect("legal");
         both.ends[0].send(response(4, n)).expect("legal");
@@ -128,7 +128,7 @@ fn ual_upl_08_p() {
 #[test]
 fn ual_upl_08_n() {
     // Responses that nobody takes block themselves, and the layer says that it is not done.
-    let mut both = Both::opened(with_buffers(Counts::even([2, 8], [0, 0])));
+    let mut both = Both::opened(with_buffers(TlCreditCounts::even([2, 8], [0, 0])));
     (0..4).for_each(|n| both.ends[0].send(response(4, n)).expect("legal"));
     (1000..2000).for_each(|now| both.step(now));
     assert_eq!(both.ends[1].received(TlClass::Response), 2);
@@ -152,7 +152,7 @@ fn ual_upl_09_p() {
 
 #[test]
 fn ual_upl_09_n() {
-    let mut watch = Watch::new(5, 4);
+    let mut watch = CompleterWatch::new(5, 4);
     let req = request(&read(0x100, 1, 1));
     assert_eq!(watch.request(0, &req), []);
     assert_eq!(watch.request(0, &req).iter().map(|v| v.rule).collect::<Vec<_>>(), ["UAL-UPL-09"]);
@@ -163,14 +163,14 @@ fn ual_upl_09_n() {
 /// A read response of one beat.
 fn single(offset: u8, last: bool) -> Transfer {
     let mut transfer = response(1, 1);
-    if let Field::Response(rsp) = &mut transfer.field {
+    if let ControlField::Response(rsp) = &mut transfer.field {
         (rsp.offset, rsp.last) = (offset, last);
     }
     transfer
 }
 
-fn two_beats() -> Assembly {
-    Assembly::new(vec![(beat(4), false); 2].into())
+fn two_beats() -> UalReadAssembly {
+    UalReadAssembly::new(vec![(beat(4), false); 2].into())
 }
 
 #[test]
@@ -180,14 +180,15 @@ fn ual_upl_12_p() {
         assert_eq!(answer.take(&single(order[0], false)), (false, vec![]));
         assert_eq!(answer.take(&single(order[1], true)), (true, vec![]));
     }
-    let mut answer = Assembly::new((0..3).map(|n| (beat(4 + n), false)).collect::<Vec<_>>().into());
+    let mut answer = UalReadAssembly::new((0..3).map(|n| (beat(4 + n), false)).collect::<Vec<_>>().into());
     assert_eq!(answer.take(&response(3, 1)), (true, vec![]), "all beats at once");
 }
 
 #[test]
 fn ual_upl_12_n() {
-    let of =
-        |answer: &mut Assembly, transfer: &Transfer| answer.take(transfer).1.iter().map(|v| v.rule).collect::<Vec<_>>();
+    let of = |answer: &mut UalReadAssembly, transfer: &Transfer| {
+        answer.take(transfer).1.iter().map(|v| v.rule).collect::<Vec<_>>()
+    };
     let mut answer = two_beats();
     assert_eq!(of(&mut answer, &single(0, false)), [""; 0]);
     assert_eq!(of(&mut answer.clone(), &single(1, false)), ["UAL-UPL-12"], "Last is missing");
@@ -222,8 +223,9 @@ fn t18_ordering_litmus() {
     let (mut overtaken, mut kept) = (0, 0);
     for seed in 0..30 {
         let mut rng = Rng::from_seed(seed);
-        let list: Vec<Transfer> =
-            (0..30).filter_map(|n| Some(any(&mut rng, n).1).filter(|t| matches!(t.field, Field::Request(_)))).collect();
+        let list: Vec<Transfer> = (0..30)
+            .filter_map(|n| Some(any(&mut rng, n).1).filter(|t| matches!(t.field, ControlField::Request(_))))
+            .collect();
         for strict_order in [false, true] {
             let config = TlConfig { strict_order, ..with_buffers(scarce_vc0()) };
             let came = arrival(config, &list);

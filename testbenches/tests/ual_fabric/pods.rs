@@ -1,25 +1,25 @@
 //! The scenarios `ualink-pair` and `ualink-pod`, run as a user does.
 
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::report::Report;
-use scalepool::scenario::{self, Modes, Request};
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, Modes, ScenarioRequest};
 
 /// An owned setting.
 pub fn set(text: &str) -> String {
     text.to_owned()
 }
 
-fn request(name: &str, settings: &[String]) -> Request {
-    Request { scenario: name.into(), seed: 1, threads: 1, set: settings.to_vec(), ..Request::default() }
+fn request(name: &str, settings: &[String]) -> ScenarioRequest {
+    ScenarioRequest { scenario: name.into(), seed: 1, threads: 1, set: settings.to_vec(), ..ScenarioRequest::default() }
 }
 
 /// Runs a scenario.
-pub fn run(name: &str, settings: &[String]) -> Report {
+pub fn run(name: &str, settings: &[String]) -> ScenarioReport {
     scenario::run(&request(name, settings), &mut |_| ()).expect("a legal request")
 }
 
 /// Rules of a report, in order.
-pub fn rules_of(report: &Report) -> Vec<&'static str> {
+pub fn rules_of(report: &ScenarioReport) -> Vec<&'static str> {
     report.violations.iter().map(|b| b.violation.rule).collect()
 }
 
@@ -28,14 +28,14 @@ fn settings(text: &str) -> Vec<String> {
 }
 
 /// What a run leaves: report, trace and wave.
-fn outcome(request: &Request, observed: bool) -> Vec<Vec<u8>> {
+fn outcome(request: &ScenarioRequest, observed: bool) -> Vec<Vec<u8>> {
     let dir = tempfile::tempdir().expect("a folder");
     let file = |ending: &str| dir.path().join(format!("run.{ending}"));
     let outputs = match observed {
         true => Outputs { vcd: Some(file("vcd")), trace: Some(file("jsonl")), ..Outputs::default() },
         false => Outputs::default(),
     };
-    let report = scenario::run(&Request { outputs, ..request.clone() }, &mut |_| ()).expect("a legal request");
+    let report = scenario::run(&ScenarioRequest { outputs, ..request.clone() }, &mut |_| ()).expect("a legal request");
     assert_eq!(rules_of(&report), [""; 0]);
     let mut all = vec![serde_json::to_vec(&report.json()).expect("JSON")];
     if observed {
@@ -50,17 +50,17 @@ fn every_mode_of_the_kernel_gives_the_same_bytes() {
         ("ualink-pair", "traffic.operations=60 traffic.mix=all link.ber=0.00002 accel.vcs=4 traffic.regions=6"),
         ("ualink-pod", "traffic.operations=12 traffic.mix=all link.ber=0.00002 pod.accelerators=5 pod.switches=2"),
     ] {
-        let plain = Request { seed: 7, ..request(name, &settings(text)) };
+        let plain = ScenarioRequest { seed: 7, ..request(name, &settings(text)) };
         let usual = outcome(&plain, true);
         assert!(usual[1].len() > 1000 && usual[2].len() > 1000);
         let same = |mode: &str, other: Vec<Vec<u8>>| {
             assert!(usual.iter().zip(&other).all(|(a, b)| a == b), "{name}: {mode}");
         };
-        same("two threads", outcome(&Request { threads: 2, ..plain.clone() }, true));
+        same("two threads", outcome(&ScenarioRequest { threads: 2, ..plain.clone() }, true));
         let modes = Modes { shuffle: Some(3), ..Modes::default() };
-        same("shuffled order", outcome(&Request { modes, threads: 2, ..plain.clone() }, true));
+        same("shuffled order", outcome(&ScenarioRequest { modes, threads: 2, ..plain.clone() }, true));
         let modes = Modes { evaluate_idle: true, ..Modes::default() };
-        same("idle modules evaluated", outcome(&Request { modes, ..plain.clone() }, true));
+        same("idle modules evaluated", outcome(&ScenarioRequest { modes, ..plain.clone() }, true));
         same("no observer", outcome(&plain, false));
     }
 }
@@ -73,7 +73,7 @@ fn faults_are_repaired() {
     assert!(report.retries >= 1, "{}", report.retries);
     for (ber, seed) in [("1e-6", 1), ("1e-5", 2), ("1e-4", 3)] {
         let text = format!("traffic.operations=400 traffic.mix=all traffic.poison_every=7 link.ber={ber}");
-        let request = Request { seed, ..request("ualink-pair", &settings(&text)) };
+        let request = ScenarioRequest { seed, ..request("ualink-pair", &settings(&text)) };
         let report = scenario::run(&request, &mut |_| ()).expect("a legal request");
         assert_eq!(rules_of(&report), [""; 0], "{ber}");
     }

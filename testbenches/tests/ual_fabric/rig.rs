@@ -1,13 +1,13 @@
 //! Transaction layers without a link between them, and a peer that does what it is told.
 
 use scalepool::kernel::Rng;
-use scalepool::link::event::Event;
+use scalepool::link::event::LinkEvent;
 use scalepool::link::ualink::client::Client;
-use scalepool::link::ualink::tl::{Counts, Held, Tl, TlClass, TlConfig};
+use scalepool::link::ualink::tl::{Tl, TlClass, TlConfig, TlCreditCounts, TlHeldBuffers};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd};
-use scalepool_protocols::ualink::compress::Role;
+use scalepool_protocols::ualink::compress::CompressionRole;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::control::{Field, Writer};
+use scalepool_protocols::ualink::control::{ControlField, Writer};
 use scalepool_protocols::ualink::field::{TlFc, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::{MessageHalf, TlFlit};
 use scalepool_protocols::ualink::pack::{TlPacker, with_data};
@@ -20,7 +20,7 @@ pub fn beat(n: u64) -> [u8; 64] {
 
 /// A read of whole beats.
 pub fn read(address: u64, beats: u8, tag: u16) -> Transfer {
-    Transfer::new(Field::Request(TlReq {
+    Transfer::new(ControlField::Request(TlReq {
         cmd: ReqCmd::Read,
         src: 3,
         dst: 5,
@@ -34,28 +34,28 @@ pub fn read(address: u64, beats: u8, tag: u16) -> Transfer {
 
 /// A write of whole beats; `Write` enables all bytes.
 pub fn write(cmd: ReqCmd, address: u64, beats: u8, tag: u16) -> Transfer {
-    let Field::Request(req) = read(address, beats, tag).field else { unreachable!("a read is a request") };
+    let ControlField::Request(req) = read(address, beats, tag).field else { unreachable!("a read is a request") };
     let data: Vec<[u8; 64]> = (0..beats).map(|n| beat(u64::from(tag) * 4 + u64::from(n))).collect();
     let req = TlReq { cmd, attr: 0, numbeats: beats - 1, ..req };
-    with_data(Field::Request(req), &data, (cmd == ReqCmd::Write).then_some([0xff; 32]))
+    with_data(ControlField::Request(req), &data, (cmd == ReqCmd::Write).then_some([0xff; 32]))
 }
 
 /// A response; 0 beats answer a write.
 pub fn response(beats: u8, tag: u16) -> Transfer {
     let rsp = TlRsp { src: 3, dst: 5, tag, ..TlRsp::default() };
     if beats == 0 {
-        return Transfer::new(Field::Response(TlRsp { rdwr: RdWr::Write, ..rsp }));
+        return Transfer::new(ControlField::Response(TlRsp { rdwr: RdWr::Write, ..rsp }));
     }
     let data: Vec<[u8; 64]> = (0..beats).map(|n| beat(u64::from(tag) * 4 + u64::from(n))).collect();
     let rsp = TlRsp { rdwr: RdWr::Read, len: beats - 1, last: true, ..rsp };
-    with_data(Field::Response(rsp), &data, None)
+    with_data(ControlField::Response(rsp), &data, None)
 }
 
 /// The same on another virtual channel.
 pub fn on_vc(mut transfer: Transfer, vchan: u8) -> Transfer {
     match &mut transfer.field {
-        Field::Request(req) => req.vchan = vchan,
-        Field::Response(rsp) => rsp.vchan = vchan,
+        ControlField::Request(req) => req.vchan = vchan,
+        ControlField::Response(rsp) => rsp.vchan = vchan,
         _ => (),
     }
     transfer
@@ -64,14 +64,14 @@ pub fn on_vc(mut transfer: Transfer, vchan: u8) -> Transfer {
 /// Tag of a request or response as it comes out of a transaction layer.
 pub fn tag(transfer: &Transfer) -> u16 {
     match &transfer.field {
-        Field::Request(req) => req.tag,
-        Field::Response(rsp) => rsp.tag,
+        ControlField::Request(req) => req.tag,
+        ControlField::Response(rsp) => rsp.tag,
         _ => unreachable!("a transaction layer hands out the uncompressed form"),
     }
 }
 
 /// Rules of events, in order.
-pub fn rules(events: &[Event]) -> Vec<&'static str> {
+pub fn rules(events: &[LinkEvent]) -> Vec<&'static str> {
     events.iter().map(|e| e.violation.rule).collect()
 }
 
@@ -86,7 +86,7 @@ pub struct Both {
 impl Both {
     /// Both of a kind, credits not exchanged yet.
     pub fn new(config: TlConfig) -> Both {
-        Both::of([config, TlConfig { role: Role::FromSwitch, ..config }])
+        Both::of([config, TlConfig { role: CompressionRole::FromSwitch, ..config }])
     }
 
     /// Credits not exchanged yet.
@@ -123,7 +123,7 @@ impl Both {
     }
 
     /// Events of both.
-    pub fn events(&mut self) -> Vec<Event> {
+    pub fn events(&mut self) -> Vec<LinkEvent> {
         self.ends.iter_mut().flat_map(Client::take_events).collect()
     }
 
@@ -134,7 +134,7 @@ impl Both {
 }
 
 /// Buffers of a config.
-pub fn with_buffers(buffers: Counts) -> TlConfig {
+pub fn with_buffers(buffers: TlCreditCounts) -> TlConfig {
     TlConfig { buffers, ..TlConfig::accelerator() }
 }
 
@@ -196,7 +196,7 @@ impl Puppet {
 
     /// Credits come to the layer under test.
     pub fn credits(&mut self, fc: TlFc) {
-        self.flit(&control(&[Field::FlowControl(fc)]));
+        self.flit(&control(&[ControlField::FlowControl(fc)]));
     }
 
     /// Message 0x01.
@@ -212,7 +212,7 @@ impl Puppet {
             let Some(flit) = self.tl.transmit(now) else { continue };
             let read = self.unpacker.read(&flit);
             for placed in read.control.iter().flat_map(|c| &c.fields) {
-                if let Field::FlowControl(fc) = placed.field {
+                if let ControlField::FlowControl(fc) = placed.field {
                     self.given.push(fc);
                 }
             }
@@ -227,13 +227,13 @@ impl Puppet {
     }
 
     /// The next received transaction of a class, still in its buffers.
-    pub fn take(&mut self, class: TlClass) -> Option<(Transfer, Held)> {
+    pub fn take(&mut self, class: TlClass) -> Option<(Transfer, TlHeldBuffers)> {
         self.tl.take(class).map(|(transfer, held)| (*transfer, held.expect("it came over the link")))
     }
 }
 
 /// A TL flit whose lower half is a Control half of these fields.
-pub fn control(fields: &[Field]) -> TlFlit {
+pub fn control(fields: &[ControlField]) -> TlFlit {
     let mut writer = Writer::default();
     for field in fields {
         assert!(writer.put(field).expect("it fits"), "no room");

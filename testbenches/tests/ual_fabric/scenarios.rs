@@ -1,9 +1,9 @@
 //! UAL-T20 and UAL-T24 of the catalogue.
 
 use super::pods::{rules_of, run, set};
-use scalepool::scenario::report::Report;
+use scalepool::scenario::report::ScenarioReport;
 
-fn pod(text: &str) -> Report {
+fn pod(text: &str) -> ScenarioReport {
     let report = run("ualink-pod", &text.split_whitespace().map(set).collect::<Vec<String>>());
     assert_eq!(rules_of(&report), [""; 0], "{text}");
     report

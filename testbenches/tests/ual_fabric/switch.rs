@@ -4,27 +4,27 @@ use super::pods::{rules_of, run, set};
 use super::rig::{on_vc, read, response, tag, write};
 use scalepool::arbiter::RoundRobin;
 use scalepool::fabric::ualink_switch::core::CoreStats;
-use scalepool::fabric::ualink_switch::{Core, Refused, Routes};
+use scalepool::fabric::ualink_switch::{UalRouteRefused, UalRoutes, UalSwitchCore};
 use scalepool::kernel::Rng;
 use scalepool::link::ualink::client::Client;
-use scalepool::link::ualink::tl::{Held, Tl, TlClass, TlConfig};
-use scalepool::nodes::ualink::check::Watch;
+use scalepool::link::ualink::tl::{Tl, TlClass, TlConfig, TlHeldBuffers};
+use scalepool::nodes::ualink::check::CompleterWatch;
 use scalepool_protocols::ualink::code::ReqCmd;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::unpack::Transfer;
 
 /// A transaction from port to port.
 fn between(mut transfer: Transfer, from: u16, to: u16) -> Transfer {
     match &mut transfer.field {
-        Field::Request(req) => (req.src, req.dst) = (from, to),
-        Field::Response(rsp) => (rsp.src, rsp.dst) = (from, to),
+        ControlField::Request(req) => (req.src, req.dst) = (from, to),
+        ControlField::Response(rsp) => (rsp.src, rsp.dst) = (from, to),
         _ => (),
     }
     transfer
 }
 
 /// What it holds at its input port, as a transaction layer would tell.
-fn held(transfer: &Transfer) -> Held {
+fn held(transfer: &Transfer) -> TlHeldBuffers {
     // The only way to buffers is over a link: the same transaction goes over one.
     let [mut a, mut b] = [TlConfig::accelerator(), TlConfig::switch_port()].map(Tl::new);
     a.send(transfer.clone()).expect("legal");
@@ -40,14 +40,14 @@ fn held(transfer: &Transfer) -> Held {
 }
 
 /// A core with everything allowed and room for `room` of each class.
-fn core(ports: u16, room: u16) -> Core {
-    let mut routes = Routes::new(ports, 4);
+fn core(ports: u16, room: u16) -> UalSwitchCore {
+    let mut routes = UalRoutes::new(ports, 4);
     routes.allow_all();
-    Core::new(routes, 0, room, &RoundRobin::KIND).expect("it has ports")
+    UalSwitchCore::new(routes, 0, room, &RoundRobin::KIND).expect("it has ports")
 }
 
 /// Ports and tags of what is granted now.
-fn granted(core: &mut Core, now: u64) -> Vec<(u16, u16, u16)> {
+fn granted(core: &mut UalSwitchCore, now: u64) -> Vec<(u16, u16, u16)> {
     let mut list = Vec::new();
     core.grant(now, |grant| list.push((grant.input, grant.output, tag(&grant.transfer))));
     list
@@ -56,7 +56,7 @@ fn granted(core: &mut Core, now: u64) -> Vec<(u16, u16, u16)> {
 #[test]
 fn ual_swi_01_p() {
     for (ports, lanes) in [(4, 4), (72, 2), (1024, 1)] {
-        let mut routes = Routes::new(ports, lanes);
+        let mut routes = UalRoutes::new(ports, lanes);
         routes.allow_all();
         for (from, to) in (0..ports).flat_map(|from| [(from, 0), (from, ports - 1 - from), (0, from)]) {
             assert_eq!(routes.route(from, to), Ok(to), "{ports} ports x{lanes}: {from} to {to}");
@@ -67,16 +67,16 @@ fn ual_swi_01_p() {
 #[test]
 fn ual_swi_01_n() {
     // A transaction at the wrong port is seen by the accelerator there.
-    let Field::Request(req) = read(0, 1, 1).field else { panic!("a request") };
-    assert_eq!(Watch::new(5, 4).request(0, &req), []);
-    let found = Watch::new(6, 4).request(0, &req);
+    let ControlField::Request(req) = read(0, 1, 1).field else { panic!("a request") };
+    assert_eq!(CompleterWatch::new(5, 4).request(0, &req), []);
+    let found = CompleterWatch::new(6, 4).request(0, &req);
     assert_eq!(found.iter().map(|v| v.rule).collect::<Vec<_>>(), ["UAL-SWI-01"]);
 }
 
 #[test]
 fn ual_swi_02_p() {
-    let mut routes = Routes::new(8, 2);
-    let allowed = |routes: &Routes| {
+    let mut routes = UalRoutes::new(8, 2);
+    let allowed = |routes: &UalRoutes| {
         (0..8).flat_map(|a| (0..8).map(move |b| (a, b))).filter(|&(a, b)| routes.route(a, b).is_ok()).count()
     };
     assert_eq!(allowed(&routes), 0, "all denied at reset");
@@ -88,10 +88,10 @@ fn ual_swi_02_p() {
 
 #[test]
 fn ual_swi_02_n() {
-    let mut core = Core::new(Routes::new(8, 2), 0, 4, &RoundRobin::KIND).expect("it has ports");
+    let mut core = UalSwitchCore::new(UalRoutes::new(8, 2), 0, 4, &RoundRobin::KIND).expect("it has ports");
     let transfer = between(read(0, 1, 1), 3, 6);
     let held = held(&transfer);
-    assert_eq!(core.arrive(3, transfer, held, 0), Err(Refused::Denied { port: 3, dst: 6 }));
+    assert_eq!(core.arrive(3, transfer, held, 0), Err(UalRouteRefused::Denied { port: 3, dst: 6 }));
     assert_eq!((core.stats().denied, core.inside()), (1, 0), "dropped and counted");
 }
 
@@ -107,15 +107,15 @@ fn ual_swi_03_n() {
     let mut core = core(8, 4);
     let transfer = between(read(0, 1, 1), 3, 8);
     let held = held(&transfer);
-    assert_eq!(core.arrive(3, transfer, held, 0), Err(Refused::OutOfRange { dst: 8, entries: 8 }));
+    assert_eq!(core.arrive(3, transfer, held, 0), Err(UalRouteRefused::OutOfRange { dst: 8, entries: 8 }));
     assert_eq!((core.stats().out_of_range, core.inside()), (1, 0));
 }
 
 /// Random traffic through a core whose outputs take one of each class a cycle; checks that everything comes out once, in
 /// order within its pair and class, and gives counters.
-fn conserved(routes: Routes, n: u64, seed: u64) -> CoreStats {
+fn conserved(routes: UalRoutes, n: u64, seed: u64) -> CoreStats {
     let ports = routes.ports();
-    let mut core = Core::new(routes.clone(), 5, 2, &RoundRobin::KIND).expect("it has ports");
+    let mut core = UalSwitchCore::new(routes.clone(), 5, 2, &RoundRobin::KIND).expect("it has ports");
     let mut rng = Rng::from_seed(seed);
     let kinds = [read(0, 1, 0), response(0, 0)].map(|t| (held(&t), t));
     let mut waiting: Vec<Vec<(u16, TlClass, u16)>> = vec![Vec::new(); usize::from(ports)];
@@ -132,8 +132,8 @@ fn conserved(routes: Routes, n: u64, seed: u64) -> CoreStats {
                 let pair = usize::from(port) * usize::from(ports) + usize::from(to);
                 let number = next[pair][held.class.index()];
                 match &mut transfer.field {
-                    Field::Request(req) => req.tag = number,
-                    Field::Response(rsp) => rsp.tag = number,
+                    ControlField::Request(req) => req.tag = number,
+                    ControlField::Response(rsp) => rsp.tag = number,
                     _ => (),
                 }
                 let expected = routes.route(port, to);
@@ -166,7 +166,7 @@ fn conserved(routes: Routes, n: u64, seed: u64) -> CoreStats {
 
 #[test]
 fn ual_swi_04_p() {
-    let mut routes = Routes::new(16, 4);
+    let mut routes = UalRoutes::new(16, 4);
     routes.allow_all();
     let stats = conserved(routes, 5000, 4);
     assert_eq!(stats.arrived, stats.granted);
@@ -190,7 +190,7 @@ fn ual_swi_04_n() {
 #[test]
 fn t19_all_to_all_with_a_deny_matrix() {
     for seed in 0..4 {
-        let mut routes = Routes::new(12, 1);
+        let mut routes = UalRoutes::new(12, 1);
         let mut rng = Rng::from_seed(seed);
         for (from, to) in (0..12).flat_map(|a| (0..12).map(move |b| (a, b))) {
             routes.set_denied(from, to, rng.ratio(1, 3));

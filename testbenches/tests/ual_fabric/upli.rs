@@ -1,13 +1,13 @@
 //! UPLIs between accelerators and their ports: words in traffic, slots of several ports, faults of parity.
 
 use super::pods::{rules_of, run, set};
-use scalepool::scenario::report::Report;
+use scalepool::scenario::report::ScenarioReport;
 
-fn pair(text: &str) -> Report {
+fn pair(text: &str) -> ScenarioReport {
     run("ualink-pair", &text.split_whitespace().map(set).collect::<Vec<String>>())
 }
 
-fn count(report: &Report, name: &str) -> u64 {
+fn count(report: &ScenarioReport, name: &str) -> u64 {
     report.counts.iter().find(|(k, _)| k == name).map_or(0, |(_, n)| *n)
 }
 

@@ -16,8 +16,8 @@ fn is_online(solo: &Solo) -> bool {
 
 /// Negotiation messages that the end sent since the last call.
 fn said(solo: &mut Solo) -> Vec<(ChannelCommand, u8)> {
-    let channels = solo.take_words().into_iter().filter(|&w| def_of(w).is_some_and(|d| d.name == Channel::DEF.name));
-    channels.map(|w| Channel::from_bits(w.into())).map(|c| (c.command, c.target)).collect()
+    let channels = solo.take_words().into_iter().filter(|&w| def_of(w).is_some_and(|d| d.name == DlChannel::DEF.name));
+    channels.map(|w| DlChannel::from_bits(w.into())).map(|c| (c.command, c.target)).collect()
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn ual_chn_02_p() {
 
 #[test]
 fn ual_chn_02_n() {
-    let mut solo = Solo::up(EndConfig { replay: mutant(Mutant::OfflineDelivered), ..passive() }, 0);
+    let mut solo = Solo::up(EndConfig { replay: mutant(UalMutant::OfflineDelivered), ..passive() }, 0);
     solo.deliver(&[], &[numbered(0)]);
     assert_eq!(solo.end.client.taken, 1, "the scoreboard sees a TL flit of a channel that is offline");
 }

@@ -31,7 +31,7 @@ fn any_header(rng: &mut Rng, twin: &Twin) -> u32 {
 
 /// Whether a header says something that a receiver uses.
 fn is_usable(fh: u32) -> bool {
-    Header::from_bits(fh).is_usable()
+    UalHeader::from_bits(fh).is_usable()
 }
 
 fn random_events(seed: u64, config: ReplayConfig, flits: u64) -> Twin {
@@ -98,24 +98,24 @@ fn t23_two_ends_over_a_bad_line() {
 #[test]
 fn t23_sees_every_fault() {
     let faults = [
-        Mutant::NopNumbered,
-        Mutant::EveryRequestHeard,
-        Mutant::NeverAmbiguous,
-        Mutant::RequestAcknowledges,
-        Mutant::GapTaken,
-        Mutant::AskedOnce,
-        Mutant::ExplicitCounted,
-        Mutant::AmbiguousUsed,
-        Mutant::RequestFirst,
-        Mutant::ExplicitEveryEight,
-        Mutant::ReplayUnmarked,
-        Mutant::RequestMoves,
-        Mutant::CommandPayloadLost,
+        UalMutant::NopNumbered,
+        UalMutant::EveryRequestHeard,
+        UalMutant::NeverAmbiguous,
+        UalMutant::RequestAcknowledges,
+        UalMutant::GapTaken,
+        UalMutant::AskedOnce,
+        UalMutant::ExplicitCounted,
+        UalMutant::AmbiguousUsed,
+        UalMutant::RequestFirst,
+        UalMutant::ExplicitEveryEight,
+        UalMutant::ReplayUnmarked,
+        UalMutant::RequestMoves,
+        UalMutant::CommandPayloadLost,
     ];
     for fault in faults {
         let config = ReplayConfig { replay_limit_flits: 12, ..mutant(fault) };
         assert!((0..4).any(|seed| random_events(seed, config, 20_000).differs.is_some()), "{fault:?}");
     }
-    let full = ReplayConfig { buffer_flits: 3, ..mutant(Mutant::RoomIgnored) };
+    let full = ReplayConfig { buffer_flits: 3, ..mutant(UalMutant::RoomIgnored) };
     assert!(random_events(1, full, 20_000).differs.is_some());
 }

@@ -2,19 +2,19 @@
 
 use super::rig::*;
 
-const LINES: [(LaneRate, Width, u64); 6] = [
-    (LaneRate::G100, Width::X1, 4096),
-    (LaneRate::G100, Width::X2, 4096),
-    (LaneRate::G100, Width::X4, 8192),
-    (LaneRate::G200, Width::X1, 4096),
-    (LaneRate::G200, Width::X2, 8192),
-    (LaneRate::G200, Width::X4, 16384),
+const LINES: [(LaneRate, UalWidth, u64); 6] = [
+    (LaneRate::G100, UalWidth::X1, 4096),
+    (LaneRate::G100, UalWidth::X2, 4096),
+    (LaneRate::G100, UalWidth::X4, 8192),
+    (LaneRate::G200, UalWidth::X1, 4096),
+    (LaneRate::G200, UalWidth::X2, 8192),
+    (LaneRate::G200, UalWidth::X4, 16384),
 ];
 
 #[test]
 fn ual_phy_02_p() {
     for (rate, width, every) in LINES {
-        let line = Line { rate, width, interleave: 1 };
+        let line = UalLine { rate, width, interleave: 1 };
         for n in 0..5 * every {
             let expected = match (n % every, n % 1024) {
                 (0, _) => CodeWord::Marker,
@@ -29,7 +29,7 @@ fn ual_phy_02_p() {
 #[test]
 fn ual_phy_02_n() {
     // One code word off at either distance is told from the line by a long run.
-    let line = Line { rate: LaneRate::G200, width: Width::X1, interleave: 1 };
+    let line = UalLine { rate: LaneRate::G200, width: UalWidth::X1, interleave: 1 };
     let differs = |marker: u64, idle: u64| {
         (0..20_000).any(|n| {
             let other = match (n % marker, n % idle) {
@@ -50,7 +50,7 @@ fn ual_phy_02_n() {
 const TL_SHARE: f64 = 1280.0 / 1344.0;
 
 /// Share of the data rate that a saturated link hands on as data, in code words behind link-up.
-fn efficiency(line: Line, code_words: u64, carries_flit: impl Fn(u64) -> bool) -> f64 {
+fn efficiency(line: UalLine, code_words: u64, carries_flit: impl Fn(u64) -> bool) -> f64 {
     let [a, b] = configs().map(|config| EndConfig { line, ..config });
     let mut pair = pair_of([a, b], [u64::MAX, 0]);
     while pair.device.client.taken < 100 {
@@ -70,7 +70,7 @@ fn efficiency(line: Line, code_words: u64, carries_flit: impl Fn(u64) -> bool) -
 
 #[test]
 fn ual_eff_01_p() {
-    let line = Line { rate: LaneRate::G200, width: Width::X1, interleave: 4 };
+    let line = UalLine { rate: LaneRate::G200, width: UalWidth::X1, interleave: 4 };
     let found = 100.0 * efficiency(line, 4096, |n| line.code_word(n) == CodeWord::Flit);
     let expected = 100.0 * TL_SHARE * 628.0 / 640.0 * 1023.0 / 1024.0;
     println!("{found:.4} % of 200 Gb/s a lane, expected {expected:.4} %");
@@ -80,7 +80,7 @@ fn ual_eff_01_p() {
 #[test]
 fn ual_eff_01_n() {
     // A line with twice as many idles is outside of the bound.
-    let line = Line { rate: LaneRate::G200, width: Width::X1, interleave: 4 };
+    let line = UalLine { rate: LaneRate::G200, width: UalWidth::X1, interleave: 4 };
     let found = 100.0 * efficiency(line, 2048, |n| n % 512 != 0);
     assert!((found - 93.36).abs() > 0.02, "{found}");
 }

@@ -23,7 +23,7 @@ fn ual_msg_13_p() {
     let port = PortNumber::from_bits(words[1].into());
     assert_eq!((port.ack, port.valid, port.port), (true, true, 0));
     assert!(TlRate::from_bits(words[2].into()).ack);
-    assert_eq!(Channel::from_bits(words[3].into()).command, ChannelCommand::Ack);
+    assert_eq!(DlChannel::from_bits(words[3].into()).command, ChannelCommand::Ack);
     assert!(words.iter().any(|&w| def_of(w).is_some_and(|d| d.name == UartResetRsp::DEF.name)));
     // An answer after just 1 us is in time.
     let mut solo = Solo::online(configs()[0], 0);
@@ -106,7 +106,7 @@ fn ual_msg_14_p() {
 #[test]
 fn ual_msg_14_n() {
     // An end that always asks its UART first starves the others, and the peer's deadline tells.
-    let starved = |mutant: Option<Mutant>| {
+    let starved = |mutant: Option<UalMutant>| {
         let replay = ReplayConfig { mutant, ..ReplayConfig::default() };
         let mut configs = configs();
         configs[0].replay = replay;
@@ -123,7 +123,7 @@ fn ual_msg_14_n() {
         pair.device.take_events().into_iter().any(|e| e.violation.rule == "UAL-MSG-13")
     };
     assert!(!starved(None));
-    assert!(starved(Some(Mutant::UartFirst)));
+    assert!(starved(Some(UalMutant::UartFirst)));
 }
 
 fn rate(rate: u16) -> u32 {

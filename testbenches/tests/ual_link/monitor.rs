@@ -4,10 +4,10 @@ use super::rig::*;
 use scalepool::link::event::Culprit;
 use scalepool::link::hook::Direction;
 use scalepool::link::ualink::tl::transfer::destination;
-use scalepool::link::ualink::tl::{Counts, Tl, TlClass, TlConfig};
+use scalepool::link::ualink::tl::{Tl, TlClass, TlConfig, TlCreditCounts};
 use scalepool::link::ualink::{Monitor, MonitorConfig};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::ualink::control::{Field, Writer};
+use scalepool_protocols::ualink::control::{ControlField, Writer};
 use scalepool_protocols::ualink::field::{TlFc, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::MessageHalf;
 use scalepool_protocols::ualink::pack::with_data;
@@ -23,12 +23,12 @@ fn monitors() -> [Monitor; 2] {
 
 /// Writes of both ends and their answers, with a monitor beside each end; what the monitors say, and writes that were done.
 /// `one_in`: flits of which one is hit on its way.
-fn writes(seed: u64, one_in: u64, replay: ReplayConfig, flits: u64) -> (Vec<(usize, Direction, Event)>, u64) {
+fn writes(seed: u64, one_in: u64, replay: ReplayConfig, flits: u64) -> (Vec<(usize, Direction, LinkEvent)>, u64) {
     let mut rng = Rng::for_name(seed, "line");
-    let buffers = Counts::even([16, 64], [2, 8]);
+    let buffers = TlCreditCounts::even([16, 64], [2, 8]);
     let tl = [TlConfig::accelerator(), TlConfig::switch_port()].map(|config| Tl::new(TlConfig { buffers, ..config }));
     let mut pair =
-        tl.into_iter().zip(configs_with(replay)).map(|(tl, config)| End::new(config, tl)).collect::<Vec<_>>();
+        tl.into_iter().zip(configs_with(replay)).map(|(tl, config)| UalEnd::new(config, tl)).collect::<Vec<_>>();
     pair.iter_mut().for_each(|end| end.line_fault(None));
     let mut monitors = monitors();
     let mut lines = [(); 2].map(|()| VecDeque::new());
@@ -50,13 +50,13 @@ fn writes(seed: u64, one_in: u64, replay: ReplayConfig, flits: u64) -> (Vec<(usi
             if end.waiting(TlClass::Request) < 4 && rng.ratio(1, 2) {
                 let (cmd, dst) = (ReqCmd::WriteFull, 1 - id);
                 let req = TlReq { cmd, src: id, dst, address: 0x1000, len: 63, numbeats: 3, ..TlReq::default() };
-                end.send(with_data(Field::Request(req), &[[7; 64]; 4], None)).expect("legal");
+                end.send(with_data(ControlField::Request(req), &[[7; 64]; 4], None)).expect("legal");
             }
             while let Some((request, held)) = end.take(TlClass::Request) {
                 assert_eq!(destination(&request.field), id);
                 end.release(&held.expect("it came over the link"));
                 let rsp = TlRsp { dst: 1 - id, rdwr: RdWr::Write, ..TlRsp::default() };
-                end.send(with_data(Field::Response(rsp), &[], None)).expect("legal");
+                end.send(with_data(ControlField::Response(rsp), &[], None)).expect("legal");
             }
             while let Some((_, held)) = end.take(TlClass::Response) {
                 held.into_iter().for_each(|held| end.release(&held));
@@ -74,7 +74,7 @@ fn our_own_ends_break_nothing_whatever_the_line_does() {
     for (seed, one_in) in [(1, 0), (2, 200), (3, 40), (4, 12)] {
         let (found, done) = writes(seed, one_in, ReplayConfig::default(), 1500);
         // What the line spoils is seen by the watcher of the end that it comes to.
-        let line = |way: Direction, e: &Event| e.culprit(way) == Culprit::Line && one_in > 0;
+        let line = |way: Direction, e: &LinkEvent| e.culprit(way) == Culprit::Line && one_in > 0;
         let other = found.iter().find(|(_, way, e)| !line(*way, e));
         assert_eq!(other, None, "seed {seed}: {} of {}", found.len(), done);
         assert!(done > 50, "seed {seed}: {done} writes");
@@ -85,10 +85,10 @@ fn our_own_ends_break_nothing_whatever_the_line_does() {
 #[test]
 fn faults_of_the_model_are_seen() {
     for (of, rule) in [
-        (Mutant::NopNumbered, "UAL-SEQ-02"),
-        (Mutant::ExplicitEveryEight, "UAL-TXS-02"),
-        (Mutant::ReplayUnmarked, "UAL-TXS-04"),
-        (Mutant::GapTaken, "UAL-RXR-06"),
+        (UalMutant::NopNumbered, "UAL-SEQ-02"),
+        (UalMutant::ExplicitEveryEight, "UAL-TXS-02"),
+        (UalMutant::ReplayUnmarked, "UAL-TXS-04"),
+        (UalMutant::GapTaken, "UAL-RXR-06"),
     ] {
         let (found, _) = writes(5, 40, mutant(of), 1000);
         let rules: Vec<_> =
@@ -117,7 +117,7 @@ impl Fed {
         fed
     }
 
-    fn flit(&mut self, way: Direction, flit: Flit) {
+    fn flit(&mut self, way: Direction, flit: DlFlit) {
         let flit = OnLine::Flit(Arc::new(flit));
         match way {
             Direction::Rx => self.monitor.received(&flit),
@@ -125,7 +125,7 @@ impl Fed {
         };
     }
 
-    fn nop(&mut self, way: Direction, header: Header) {
+    fn nop(&mut self, way: Direction, header: UalHeader) {
         self.flit(way, flit(header, &Payload::ZERO));
     }
 
@@ -158,7 +158,7 @@ fn says(story: impl FnOnce(&mut Fed), expected: &[&'static str]) {
 }
 
 /// A TL flit whose lower half holds these fields.
-fn fields(fields: &[Field]) -> TlFlit {
+fn fields(fields: &[ControlField]) -> TlFlit {
     let mut writer = Writer::default();
     fields.iter().for_each(|field| assert_eq!(writer.put(field), Ok(true)));
     let mut flit = TlFlit::default();
@@ -313,9 +313,10 @@ fn replays() {
 
 #[test]
 fn credits() {
-    let fc = |req_cmd_cnt| Field::FlowControl(TlFc { req_cmd_cnt, ..TlFc::default() });
-    let read = || Field::Request(TlReq { cmd: ReqCmd::Read, pool: true, attr: 0xff, len: 15, ..TlReq::default() });
-    let response = || Field::Response(TlRsp { rdwr: RdWr::Write, pool: true, ..TlRsp::default() });
+    let fc = |req_cmd_cnt| ControlField::FlowControl(TlFc { req_cmd_cnt, ..TlFc::default() });
+    let read =
+        || ControlField::Request(TlReq { cmd: ReqCmd::Read, pool: true, attr: 0xff, len: 15, ..TlReq::default() });
+    let response = || ControlField::Response(TlRsp { rdwr: RdWr::Write, pool: true, ..TlRsp::default() });
     let open = |fed: &mut Fed| {
         for way in [Direction::Tx, Direction::Rx] {
             fed.number(way, 1, vec![fields(&[fc(2)]), done()]);
@@ -370,8 +371,8 @@ fn credits() {
 /// Three Control halves with two requests each fill a catch buffer of four.
 #[test]
 fn catch_buffers() {
-    let credits = Field::FlowControl(TlFc { req_cmd_cnt: 7, ..TlFc::default() });
-    let read = Field::Request(TlReq { cmd: ReqCmd::Read, pool: true, attr: 0xff, len: 15, ..TlReq::default() });
+    let credits = ControlField::FlowControl(TlFc { req_cmd_cnt: 7, ..TlFc::default() });
+    let read = ControlField::Request(TlReq { cmd: ReqCmd::Read, pool: true, attr: 0xff, len: 15, ..TlReq::default() });
     let story = |halves: usize| {
         move |fed: &mut Fed| {
             for way in [Direction::Tx, Direction::Rx] {

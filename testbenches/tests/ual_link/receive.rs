@@ -4,7 +4,7 @@ use super::rig::*;
 use super::twin::*;
 
 /// Flits of a peer that has sent `given` payload flits.
-fn nop(given: u16) -> Header {
+fn nop(given: u16) -> UalHeader {
     explicit(FlitOp::Original, false, given)
 }
 
@@ -23,21 +23,21 @@ fn waiting(config: ReplayConfig) -> Twin {
     twin
 }
 
-fn requests(headers: &[Header]) -> Vec<u16> {
+fn requests(headers: &[UalHeader]) -> Vec<u16> {
     headers
         .iter()
         .filter_map(|h| match h {
-            Header::Command(h) if h.op == FlitOp::ReplayRequest => Some(h.ack_req_seq),
+            UalHeader::Command(h) if h.op == FlitOp::ReplayRequest => Some(h.ack_req_seq),
             _ => None,
         })
         .collect()
 }
 
-fn numbers(headers: &[Header]) -> Vec<u16> {
+fn numbers(headers: &[UalHeader]) -> Vec<u16> {
     headers
         .iter()
         .filter_map(|h| match h {
-            Header::Explicit(h) if h.payload && h.op == FlitOp::Replayed => Some(h.seq),
+            UalHeader::Explicit(h) if h.payload && h.op == FlitOp::Replayed => Some(h.seq),
             _ => None,
         })
         .collect()
@@ -66,7 +66,7 @@ fn ual_rxr_01_p() {
 
 #[test]
 fn ual_rxr_01_n() {
-    let (found, twin) = second_request(mutant(Mutant::EveryRequestHeard), 4);
+    let (found, twin) = second_request(mutant(UalMutant::EveryRequestHeard), 4);
     assert!(found == 2 && twin.differs.is_some(), "a second replay within the window is seen");
 }
 
@@ -100,7 +100,7 @@ fn ual_rxr_02_n() {
     };
     let good = lost(ReplayConfig::default());
     assert!(good.in_order() && good.differs.is_none());
-    let bad = lost(mutant(Mutant::NeverAmbiguous));
+    let bad = lost(mutant(UalMutant::NeverAmbiguous));
     assert!(!bad.in_order() && bad.differs.is_some(), "the wrong flit is taken, and the scoreboard sees it");
 }
 
@@ -109,7 +109,7 @@ fn ual_rxr_03_p() {
     let mut link = Link::new(ReplayConfig::default(), [600, 600]);
     assert!(link.run(2000, &mut |_, now, _| now % 97 == 0));
     link.assert_clean();
-    let zero = |fh: &u32| matches!(Header::from_bits(*fh), Header::Command(h) if h.ack_req_seq == 0);
+    let zero = |fh: &u32| matches!(UalHeader::from_bits(*fh), UalHeader::Command(h) if h.ack_req_seq == 0);
     assert!(!link.ends.iter().flat_map(|t| &t.sent).any(zero));
 }
 
@@ -160,7 +160,7 @@ fn ual_rxr_05_p() {
 
 #[test]
 fn ual_rxr_05_n() {
-    let mut twin = kept(mutant(Mutant::RequestAcknowledges), 30);
+    let mut twin = kept(mutant(UalMutant::RequestAcknowledges), 30);
     twin.hear(command(FlitOp::ReplayRequest, false, 20, 511));
     assert!(twin.ours.unacknowledged() < 30 && twin.differs.is_some());
 }
@@ -225,7 +225,7 @@ fn ual_rxr_08_p() {
 
 #[test]
 fn ual_rxr_08_n() {
-    let mut link = Link::new(mutant(Mutant::GapTaken), [60, 0]);
+    let mut link = Link::new(mutant(UalMutant::GapTaken), [60, 0]);
     link.run(300, &mut |from, now, _| from == 0 && now == 20);
     assert!(link.is_caught() && !link.ends[1].in_order(), "payload out of order reaches the scoreboard");
 }
@@ -265,7 +265,7 @@ fn ual_rxr_09_n() {
     let (came, link) = lost_requests(ReplayConfig::default());
     assert!(came);
     link.assert_clean();
-    let (came, link) = lost_requests(mutant(Mutant::AskedOnce));
+    let (came, link) = lost_requests(mutant(UalMutant::AskedOnce));
     assert!(!came && link.is_caught(), "without a second request it hangs");
 }
 
@@ -289,7 +289,7 @@ fn ual_rxr_10_p() {
 
 #[test]
 fn ual_rxr_10_n() {
-    let mut twin = explicit_unexpected(mutant(Mutant::ExplicitCounted));
+    let mut twin = explicit_unexpected(mutant(UalMutant::ExplicitCounted));
     twin.send(40);
     assert!(twin.differs.is_some());
 }
@@ -308,7 +308,7 @@ fn ual_rxr_11_p() {
 
 #[test]
 fn ual_rxr_11_n() {
-    let twin = after_bad(mutant(Mutant::AmbiguousUsed), 7);
+    let twin = after_bad(mutant(UalMutant::AmbiguousUsed), 7);
     assert!(twin.came.len() == 1 && twin.differs.is_some());
 }
 

@@ -1,31 +1,31 @@
 //! A link with numbered TL flits and a scoreboard, and one end alone with a peer made by hand.
 
 pub use scalepool::kernel::Rng;
-pub use scalepool::link::event::{Event, Severity};
-use scalepool::link::protocol::Protocol;
+pub use scalepool::link::event::{LinkEvent, Severity};
+use scalepool::link::protocol::LinkProtocol;
 pub use scalepool::link::ualink::client::Client;
-pub use scalepool::link::ualink::line::{CodeWord, LaneRate, Line, Width};
+pub use scalepool::link::ualink::line::{CodeWord, LaneRate, UalLine, UalWidth};
 pub use scalepool::link::ualink::messages::{MIN_RATE, NOMINAL_RATE, RateError, TL_CHANNEL, UART_CHANNEL};
-pub use scalepool::link::ualink::mutant::Mutant;
+pub use scalepool::link::ualink::mutant::UalMutant;
 pub use scalepool::link::ualink::replay::ReplayConfig;
 pub use scalepool::link::ualink::state::{Fault, State};
-pub use scalepool::link::ualink::{End, EndConfig, OnLine, Pair};
+pub use scalepool::link::ualink::{EndConfig, OnLine, Pair, UalEnd};
 use scalepool::link::watch::WatchConfig;
 use scalepool_protocols::cxl::Dir;
 pub use scalepool_protocols::ualink::code::*;
 pub use scalepool_protocols::ualink::config::UalConfig;
-pub use scalepool_protocols::ualink::flit::{Flit, Payload};
+pub use scalepool_protocols::ualink::flit::{DlFlit, Payload};
 pub use scalepool_protocols::ualink::half::TlFlit;
 pub use scalepool_protocols::ualink::header::*;
 pub use scalepool_protocols::ualink::message::*;
 pub use scalepool_protocols::ualink::segment::Packer;
-use scalepool_protocols::ualink::segment::{Place, Source, Unpacker};
+use scalepool_protocols::ualink::segment::{SegmentPlace, SegmentSource, Unpacker};
 pub use scalepool_protocols::wire::Wire;
 use scalepool_testbenches::beside::Beside;
 use std::sync::Arc;
 
 /// x4 at 200G: 6.4 ns a flit.
-pub const X4: Line = Line { rate: LaneRate::G200, width: Width::X4, interleave: 4 };
+pub const X4: UalLine = UalLine { rate: LaneRate::G200, width: UalWidth::X4, interleave: 4 };
 /// 1.0 us in flit times of [`X4`].
 pub const MICROSECOND_FLITS: u64 = 157;
 /// 10 ms in flit times of [`X4`].
@@ -83,7 +83,7 @@ impl Client for Numbers {
         None
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         Vec::new()
     }
 }
@@ -99,7 +99,7 @@ pub fn configs_with(replay: ReplayConfig) -> [EndConfig; 2] {
 }
 
 /// A fault of the model, with everything else as it is.
-pub fn mutant(mutant: Mutant) -> ReplayConfig {
+pub fn mutant(mutant: UalMutant) -> ReplayConfig {
     ReplayConfig { mutant: Some(mutant), ..ReplayConfig::default() }
 }
 
@@ -127,12 +127,12 @@ pub fn rest_with(
 }
 
 pub fn states(pair: &Pair<Numbers>) -> [State; 2] {
-    pair.ends().map(End::state)
+    pair.ends().map(UalEnd::state)
 }
 
 /// Events of both ends.
-pub fn events(pair: &mut Pair<Numbers>) -> Vec<Event> {
-    pair.ends_mut().into_iter().flat_map(End::take_events).collect()
+pub fn events(pair: &mut Pair<Numbers>) -> Vec<LinkEvent> {
+    pair.ends_mut().into_iter().flat_map(UalEnd::take_events).collect()
 }
 
 /// Everything that was sent has come, once and in order.
@@ -153,17 +153,17 @@ pub fn spoil(flit: OnLine) -> OnLine {
     }
 }
 
-pub fn explicit(op: FlitOp, payload: bool, seq: u16) -> Header {
-    Header::Explicit(ExplicitHeader { op, payload, seq, ..ExplicitHeader::default() })
+pub fn explicit(op: FlitOp, payload: bool, seq: u16) -> UalHeader {
+    UalHeader::Explicit(ExplicitHeader { op, payload, seq, ..ExplicitHeader::default() })
 }
 
-pub fn command(op: FlitOp, payload: bool, ack_req_seq: u16, own: u16) -> Header {
-    Header::Command(CommandHeader { op, payload, ack_req_seq, seq_lo: (own % 8) as u8, ..CommandHeader::default() })
+pub fn command(op: FlitOp, payload: bool, ack_req_seq: u16, own: u16) -> UalHeader {
+    UalHeader::Command(CommandHeader { op, payload, ack_req_seq, seq_lo: (own % 8) as u8, ..CommandHeader::default() })
 }
 
 /// A sealed flit.
-pub fn flit(header: Header, payload: &Payload) -> Flit {
-    Flit::new(&header, payload, &UalConfig::SHEET).expect("the header fits")
+pub fn flit(header: UalHeader, payload: &Payload) -> DlFlit {
+    DlFlit::new(&header, payload, &UalConfig::SHEET).expect("the header fits")
 }
 
 pub fn word<W: Wire>(message: &W) -> u32 {
@@ -172,7 +172,7 @@ pub fn word<W: Wire>(message: &W) -> u32 {
 
 /// A negotiation message for a state, `nibble` being bit 3 online and the channel.
 pub fn channel(command: ChannelCommand, nibble: u8) -> u32 {
-    word(&Channel { command, target: nibble, ..Channel::default() })
+    word(&DlChannel { command, target: nibble, ..DlChannel::default() })
 }
 
 /// What the peer made by hand puts into one flit.
@@ -182,19 +182,19 @@ pub struct Offers {
     pub tl: Vec<TlFlit>,
 }
 
-impl Source for Offers {
+impl SegmentSource for Offers {
     fn message(&mut self, _segment: usize) -> Option<u32> {
         (!self.words.is_empty()).then(|| self.words.remove(0))
     }
 
-    fn tl_flit(&mut self, _segment: usize, _place: Place) -> Option<TlFlit> {
+    fn tl_flit(&mut self, _segment: usize, _place: SegmentPlace) -> Option<TlFlit> {
         (!self.tl.is_empty()).then(|| self.tl.remove(0))
     }
 }
 
 /// One end, and a peer that takes everything in order and says what it is told to.
 pub struct Solo {
-    pub end: End<Numbers>,
+    pub end: UalEnd<Numbers>,
     beside: Beside,
     /// Time that the end is told.
     pub now: u64,
@@ -208,7 +208,7 @@ pub struct Solo {
     /// TL flits that the end began to send.
     pub tl_sent: u64,
     /// Headers that the end sent; `None`: a control flit.
-    pub headers: Vec<Option<Header>>,
+    pub headers: Vec<Option<UalHeader>>,
     unpacker: Unpacker,
     packer: Packer,
     /// Flits of the peer since its last number in full.
@@ -251,9 +251,9 @@ impl Solo {
         Solo {
             beside: Beside::new(&WatchConfig {
                 interleave: config.replay.fec_group_flits,
-                ..WatchConfig::new(Protocol::Ualink, Dir::Down)
+                ..WatchConfig::new(LinkProtocol::Ualink, Dir::Down)
             }),
-            end: End::new(config, Numbers { last, ..Numbers::default() }),
+            end: UalEnd::new(config, Numbers { last, ..Numbers::default() }),
             now: 0,
             given: 511,
             taken: 511,
@@ -288,7 +288,7 @@ impl Solo {
     }
 
     /// A flit of the peer.
-    pub fn receive(&mut self, header: Header, payload: &Payload) {
+    pub fn receive(&mut self, header: UalHeader, payload: &Payload) {
         self.arrives(&OnLine::Flit(Arc::new(flit(header, payload))));
     }
 
@@ -318,7 +318,7 @@ impl Solo {
     }
 
     /// What the peer's next flit says: an Ack, every seventh time its number.
-    fn header(&mut self, payload: bool) -> Header {
+    fn header(&mut self, payload: bool) -> UalHeader {
         self.commands = if self.acks { (self.commands + 1) % 7 } else { 0 };
         match self.commands {
             0 => explicit(FlitOp::Original, payload, self.given),

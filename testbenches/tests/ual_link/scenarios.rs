@@ -155,7 +155,7 @@ fn t06_link_cut_at_default_limits() {
     assert_eq!(states(&pair), [State::Idle; 2]);
     for end in pair.ends_mut() {
         assert_eq!((end.stats().downs, end.client.downs), (1, 1));
-        let why: Vec<Event> = end.take_events().into_iter().filter(|e| e.severity == Severity::Retrain).collect();
+        let why: Vec<LinkEvent> = end.take_events().into_iter().filter(|e| e.severity == Severity::Retrain).collect();
         assert_eq!(why.iter().map(|e| e.violation.rule).collect::<Vec<_>>(), ["UAL-TXS-07"]);
     }
     // With the line whole again, both come up and go on.
@@ -334,7 +334,7 @@ fn t13_ways_down() {
     type Break = fn(&mut Pair<Numbers>);
     let ways: [Break; 4] = [
         |pair| pair.host.contain_error(),
-        |pair| pair.ends_mut().into_iter().for_each(End::contain_error),
+        |pair| pair.ends_mut().into_iter().for_each(UalEnd::contain_error),
         |pair| {
             pair.device.line_fault(Some(Fault::Local));
             pair.step();

@@ -10,16 +10,17 @@ fn ual_flh_05_p() {
     assert_eq!((solo.end.client.taken, solo.end.client.wrong), (1, 0));
     solo.headers.clear();
     solo.pass(6);
-    let with_payload = |h: &&Option<Header>| matches!(h, Some(Header::Command(c)) if c.payload && c.op == FlitOp::Ack);
+    let with_payload =
+        |h: &&Option<UalHeader>| matches!(h, Some(UalHeader::Command(c)) if c.payload && c.op == FlitOp::Ack);
     assert!(solo.headers.iter().filter(with_payload).count() >= 3, "Acks travel with payload: {:?}", solo.headers);
 }
 
 #[test]
 fn ual_flh_05_n() {
-    let mut link = Link::new(mutant(Mutant::CommandPayloadLost), [100, 0]);
+    let mut link = Link::new(mutant(UalMutant::CommandPayloadLost), [100, 0]);
     assert!(!link.run(400, &mut |_, _, _| false));
     assert!(link.is_caught());
-    let config = EndConfig { replay: mutant(Mutant::CommandPayloadLost), opens_channels: false, ..configs()[0] };
+    let config = EndConfig { replay: mutant(UalMutant::CommandPayloadLost), opens_channels: false, ..configs()[0] };
     let mut solo = Solo::up(config, 0);
     solo.exchange(&[word(&DeviceId::default())]);
     solo.pass(3);
@@ -35,9 +36,9 @@ fn ual_seq_01_p() {
         let own: Vec<u16> = twin
             .sent
             .iter()
-            .map(|&fh| Header::from_bits(fh))
+            .map(|&fh| UalHeader::from_bits(fh))
             .filter_map(|h| match h {
-                Header::Explicit(h) if h.payload => Some(h.seq),
+                UalHeader::Explicit(h) if h.payload => Some(h.seq),
                 _ => None,
             })
             .collect();
@@ -68,7 +69,7 @@ fn ual_seq_02_p() {
     assert!(nops > 10 && solo.taken - before == 3, "{} payload flits", solo.taken - before);
     assert_eq!(solo.end.replay().last_given(), solo.taken);
     let last = solo.headers.iter().rev().flatten().find_map(|h| match h {
-        Header::Explicit(h) if !h.payload => Some(h.seq),
+        UalHeader::Explicit(h) if !h.payload => Some(h.seq),
         _ => None,
     });
     assert_eq!(last, Some(solo.taken), "a NOP reports the last number");
@@ -81,7 +82,7 @@ fn ual_seq_02_n() {
     solo.receive(explicit(FlitOp::Original, false, next_seq(solo.given)), &Payload::ZERO);
     assert_eq!(solo.rules(), ["UAL-RXR-08"]);
     assert!(solo.end.replay().is_waiting());
-    let mut link = Link::new(mutant(Mutant::NopNumbered), [3, 0]);
+    let mut link = Link::new(mutant(UalMutant::NopNumbered), [3, 0]);
     link.run(100, &mut |_, _, _| false);
     assert!(link.is_caught());
 }

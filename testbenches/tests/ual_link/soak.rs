@@ -57,7 +57,7 @@ impl Noise {
         OnLine::Flit(flit)
     }
 
-    fn is_lost_ack(&mut self, flit: &Flit) -> bool {
+    fn is_lost_ack(&mut self, flit: &DlFlit) -> bool {
         flit.header().op() == FlitOp::Ack && self.rng.ratio(1, 100)
     }
 }
@@ -93,7 +93,7 @@ fn soak(ber: f64, payload_flits: u64, seed: u64) {
         }
     }
     assert_all_came(&pair);
-    let wrong: Vec<Event> = events(&mut pair).into_iter().filter(|e| e.severity != Severity::Corrected).collect();
+    let wrong: Vec<LinkEvent> = events(&mut pair).into_iter().filter(|e| e.severity != Severity::Corrected).collect();
     assert_eq!(wrong, [], "every rule is silent");
     let stats: Vec<_> = pair.ends().into_iter().map(|end| *end.replay().stats()).collect();
     assert!(stats.iter().all(|s| s.sent >= payload_flits && s.replays > 0), "{stats:?}");

@@ -4,7 +4,7 @@ use super::rig::*;
 use std::sync::Arc;
 
 /// What one end sends in so many flit times while the peer says the same thing each time.
-fn sends(solo: &mut Solo, flits: u64, heard: Option<Header>) -> Vec<OnLine> {
+fn sends(solo: &mut Solo, flits: u64, heard: Option<UalHeader>) -> Vec<OnLine> {
     (0..flits)
         .map(|_| {
             let sent = solo.transmit();
@@ -18,7 +18,7 @@ fn sends(solo: &mut Solo, flits: u64, heard: Option<Header>) -> Vec<OnLine> {
 }
 
 /// A NOP of a peer that is up.
-fn nop(solo: &Solo) -> Option<Header> {
+fn nop(solo: &Solo) -> Option<UalHeader> {
     Some(explicit(FlitOp::Original, false, solo.given))
 }
 

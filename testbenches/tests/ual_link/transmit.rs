@@ -49,7 +49,7 @@ fn ual_txs_01_p() {
 
 #[test]
 fn ual_txs_01_n() {
-    let (kinds, twin) = all_due(mutant(Mutant::RequestFirst), 6, false, true);
+    let (kinds, twin) = all_due(mutant(UalMutant::RequestFirst), 6, false, true);
     assert!(kinds.starts_with('Q') && twin.differs.is_some());
     // The receiver says so too: the seventh command in a row is a Replay Request.
     let mut twin = Twin::new(ReplayConfig::default(), 30);
@@ -62,7 +62,7 @@ fn ual_txs_01_n() {
     let mut seen = false;
     for bad in 20..34 {
         // It asks for the bad flit where a number in full is due.
-        let mut link = Link::new(mutant(Mutant::RequestFirst), [60, 60]);
+        let mut link = Link::new(mutant(UalMutant::RequestFirst), [60, 60]);
         link.run(300, &mut |from, now, _| from == 0 && now == bad);
         seen |= link.ends[0].logged.contains(&"UAL-TXS-01");
     }
@@ -85,7 +85,7 @@ fn ual_txs_02_p() {
 
 #[test]
 fn ual_txs_02_n() {
-    let mut twin = Twin::new(mutant(Mutant::ExplicitEveryEight), 100);
+    let mut twin = Twin::new(mutant(UalMutant::ExplicitEveryEight), 100);
     twin.send(30);
     assert!(kinds(&twin.sent).starts_with("AAAAAAAE") && twin.differs.is_some());
     // The receiver says so too, unless one of the flits was bad.
@@ -107,7 +107,7 @@ fn ual_txs_03_p() {
 
 #[test]
 fn ual_txs_03_n() {
-    let mut twin = Twin::new(mutant(Mutant::ExplicitEveryEight), 0);
+    let mut twin = Twin::new(mutant(UalMutant::ExplicitEveryEight), 0);
     twin.send(21);
     assert_ne!(kinds(&twin.sent), "aaaaaaeaaaaaaeaaaaaae");
     assert!(twin.differs.is_some());
@@ -134,13 +134,13 @@ fn ual_txs_04_n() {
     assert_eq!(solo.rules(), ["UAL-RXR-08"]);
     solo.receive(explicit(FlitOp::Original, true, due), &Payload::ZERO);
     assert_eq!(solo.rules(), ["UAL-TXS-04"]);
-    let mut link = Link::new(mutant(Mutant::ReplayUnmarked), [60, 0]);
+    let mut link = Link::new(mutant(UalMutant::ReplayUnmarked), [60, 0]);
     assert!(link.run(300, &mut |from, now, _| from == 0 && now == 20));
     assert!(link.is_caught() && link.ends[1].logged.contains(&"UAL-TXS-04"));
 }
 
 /// An Ack of what comes before a number that is asked for.
-fn ack(number: u16) -> Header {
+fn ack(number: u16) -> UalHeader {
     command(FlitOp::Ack, false, number - 1, 511)
 }
 
@@ -182,7 +182,7 @@ fn ual_txs_05_p() {
 
 #[test]
 fn ual_txs_05_n() {
-    let mut twin = Twin::new(mutant(Mutant::RequestMoves), 0);
+    let mut twin = Twin::new(mutant(UalMutant::RequestMoves), 0);
     twin.hear(explicit(FlitOp::Original, true, 2));
     twin.send(1);
     twin.hear(explicit(FlitOp::Replayed, true, 1));
@@ -192,7 +192,7 @@ fn ual_txs_05_n() {
     assert!(twin.differs.is_some());
     // The receiver says so too, of copies that come too soon and of one that names another number.
     for fec_group_flits in [2, 4] {
-        let config = ReplayConfig { fec_group_flits, ..mutant(Mutant::RequestMoves) };
+        let config = ReplayConfig { fec_group_flits, ..mutant(UalMutant::RequestMoves) };
         // With a number in full between them, three copies are as far apart as two groups may be.
         let is_seen = (20..27).any(|bad| {
             let mut link = Link::new(config, [60, 60]);
@@ -238,7 +238,7 @@ fn ual_txs_06_p() {
 
 #[test]
 fn ual_txs_06_n() {
-    let config = ReplayConfig { buffer_flits: 8, ..mutant(Mutant::RoomIgnored) };
+    let config = ReplayConfig { buffer_flits: 8, ..mutant(UalMutant::RoomIgnored) };
     let mut link = Link::new(config, [200, 0]);
     link.run(2000, &mut |from, now, _| from == 0 && now == 30);
     assert!(link.is_caught(), "what was pushed out cannot come again");

@@ -1,7 +1,7 @@
 //! Our replay machine and the second one side by side, and a line between two such twins.
 
 use super::rig::*;
-use scalepool::link::ualink::replay::{Head, Replay, Says, Taken};
+use scalepool::link::ualink::replay::{Head, Replay, Says, UalFlitOutcome};
 use scalepool_oracle::ual_llr::Llr;
 use std::collections::VecDeque;
 
@@ -19,11 +19,11 @@ pub fn fh(head: &Head) -> u32 {
 
 /// What a header says.
 pub fn head(fh: u32) -> Head {
-    let header = Header::from_bits(fh);
+    let header = UalHeader::from_bits(fh);
     let says = match header {
-        Header::Explicit(h) => Says::Number { number: h.seq, replayed: h.op == FlitOp::Replayed },
-        Header::Command(h) if h.op == FlitOp::Ack => Says::Ack { number: h.ack_req_seq, own_low: h.seq_lo },
-        Header::Command(h) => Says::Request { number: h.ack_req_seq, own_low: h.seq_lo },
+        UalHeader::Explicit(h) => Says::Number { number: h.seq, replayed: h.op == FlitOp::Replayed },
+        UalHeader::Command(h) if h.op == FlitOp::Ack => Says::Ack { number: h.ack_req_seq, own_low: h.seq_lo },
+        UalHeader::Command(h) => Says::Request { number: h.ack_req_seq, own_low: h.seq_lo },
     };
     Head { payload: header.payload(), says }
 }
@@ -88,23 +88,23 @@ impl Twin {
     pub fn receive(&mut self, flit: Option<Sent>) {
         let received = self.ours.receive(flit.map(|(fh, _)| head(fh)));
         let second = self.second.receive(flit.map(|(fh, _)| fh));
-        self.compare("delivered", u64::from(received.taken == Taken::Payload), second.into());
+        self.compare("delivered", u64::from(received.taken == UalFlitOutcome::Payload), second.into());
         self.compare("kept", self.ours.unacknowledged() as u64, self.second.buffer.len() as u64);
         self.compare("number", u64::from(self.ours.last_taken()), self.second.rx_last_seq_calc.into());
         self.logged.extend(received.found.map(|(_, violation)| violation.rule));
-        if received.taken == Taken::Payload {
+        if received.taken == UalFlitOutcome::Payload {
             self.came.push(flit.and_then(|(_, payload)| payload).unwrap_or(u64::MAX));
         }
     }
 
     /// The header of a flit made by hand, without payload that anybody looks at.
-    pub fn hear(&mut self, header: Header) {
+    pub fn hear(&mut self, header: UalHeader) {
         self.receive(Some((header.to_bits().expect("it fits"), None)));
     }
 
     /// So many flits of the transmitter; their headers.
-    pub fn send(&mut self, flits: usize) -> Vec<Header> {
-        (0..flits).map(|_| Header::from_bits(self.transmit().0)).collect()
+    pub fn send(&mut self, flits: usize) -> Vec<UalHeader> {
+        (0..flits).map(|_| UalHeader::from_bits(self.transmit().0)).collect()
     }
 
     /// What came is everything up to now, once and in order.

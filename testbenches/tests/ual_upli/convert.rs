@@ -46,7 +46,7 @@ fn responses_come_back_as_they_were() {
     {
         let rsp =
             TlRsp { rdwr, len, offset, last, tag: 9, src: 3, dst: 4, status: Status::DecodeError, ..TlRsp::default() };
-        let mut transfer = with_data(Field::Response(rsp));
+        let mut transfer = with_data(ControlField::Response(rsp));
         transfer.auth_tag = 5;
         let response = response_to_wires(&transfer, 2).expect("a response");
         assert_eq!(response_from_wires(&response).expect("a response"), transfer);
@@ -58,7 +58,7 @@ fn responses_come_back_as_they_were() {
 fn a_read_is_answered_by_the_beats_that_it_touches() {
     for (address, dwords, beats) in [(0, 1, 1), (0, 64, 4), (0x3c, 1, 1), (0x3c, 2, 2), (0x44, 48, 4), (0xc0, 16, 1)] {
         let mut transfer = read(1, 0, 1);
-        let Field::Request(req) = &mut transfer.field else { panic!("a request") };
+        let ControlField::Request(req) = &mut transfer.field else { panic!("a request") };
         (req.address, req.len) = (address, dwords - 1);
         let word = request_to_wires(&transfer, 0, &SHEET).expect("a request").wires.word;
         assert_eq!(read_beats(&word), beats, "{address:#x} {dwords}");
@@ -84,7 +84,7 @@ fn what_has_no_form_is_refused() {
     assert_eq!(refused(&Transfer { enables: Some(Box::new([0xff; 32])), ..good }), ConvertError::Outside(0));
     assert_eq!(refused(&request(ReqCmd::WriteFull, 1, 0x10c0, 2)), ConvertError::Block { place: 3, beats: 2 });
     assert_eq!(
-        refused(&Transfer::new(Field::Request(TlReq { cmd: ReqCmd(1), ..TlReq::default() }))),
+        refused(&Transfer::new(ControlField::Request(TlReq { cmd: ReqCmd(1), ..TlReq::default() }))),
         ConvertError::Command(1)
     );
     assert!(matches!(refused(&answers(&read(1, 0, 1), false)[0]), ConvertError::Form(..)));

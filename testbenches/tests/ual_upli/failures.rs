@@ -7,7 +7,7 @@ fn statuses(rig: &Rig) -> Vec<(u16, u8)> {
         .got
         .iter()
         .map(|(_, t)| match &t.field {
-            Field::Response(rsp) => (rsp.tag, rsp.status.0),
+            ControlField::Response(rsp) => (rsp.tag, rsp.status.0),
             _ => panic!("{t:?}"),
         })
         .collect();
@@ -92,7 +92,7 @@ fn what_is_missing_of_a_read_is_made_up() {
         .got
         .iter()
         .map(|(_, t)| match &t.field {
-            Field::Response(rsp) => (rsp.offset, rsp.last, rsp.status.0),
+            ControlField::Response(rsp) => (rsp.offset, rsp.last, rsp.status.0),
             _ => panic!("{t:?}"),
         })
         .collect();
@@ -110,7 +110,9 @@ fn a_response_that_is_cut_is_made_up_as_a_whole() {
     }
     rig.originator.isolate(0);
     rig.run(20);
-    let [(0, Transfer { field: Field::Response(rsp), data, .. })] = &rig.got[..] else { panic!("{:?}", rig.got) };
+    let [(0, Transfer { field: ControlField::Response(rsp), data, .. })] = &rig.got[..] else {
+        panic!("{:?}", rig.got)
+    };
     assert_eq!((rsp.status, rsp.len, rsp.last, data.len()), (Status::CompletionTimeout, 3, true, 8));
     rig.assert_quiet();
 }
@@ -120,7 +122,7 @@ fn a_response_that_is_cut_is_made_up_as_a_whole() {
 fn a_bad_request_puts_all_ports_into_drop_mode() {
     let config = UpliConfig { ports: 2, ..UpliConfig::default() };
     let (mut originator, mut completer) =
-        (Originator::new(config).expect("sound"), Completer::new(config).expect("sound"));
+        (Originator::new(config).expect("sound"), UpliCompleter::new(config).expect("sound"));
     originator.submit(0, &write(1, 0x100, 2)).expect("a request");
     let mut hit = false;
     for _ in 0..40 {
@@ -137,7 +139,7 @@ fn a_bad_request_puts_all_ports_into_drop_mode() {
     assert_eq!(ids(&completer.take_events()), ["UAL-UPL-13"]);
     assert_eq!(completer.take(), None);
     let (_, answer) = originator.take().expect("a dummy");
-    assert!(matches!(answer.field, Field::Response(TlRsp { tag: 1, status: Status::CompletionTimeout, .. })));
+    assert!(matches!(answer.field, ControlField::Response(TlRsp { tag: 1, status: Status::CompletionTimeout, .. })));
 }
 
 /// A bad data parity poisons the beat, in both directions.
@@ -145,7 +147,7 @@ fn a_bad_request_puts_all_ports_into_drop_mode() {
 fn a_bad_beat_is_poisoned() {
     let config = UpliConfig::default();
     let (mut originator, mut completer) =
-        (Originator::new(config).expect("sound"), Completer::new(config).expect("sound"));
+        (Originator::new(config).expect("sound"), UpliCompleter::new(config).expect("sound"));
     originator.submit(0, &request(ReqCmd::AtomicR, 1, 0x100, 1)).expect("a request");
     let mut poisoned = Vec::new();
     for _ in 0..40 {

@@ -22,8 +22,8 @@ fn through(config: UpliConfig, requests: &[Transfer]) -> (OrderCheck, Vec<u16>, 
 
 fn tag(transfer: &Transfer) -> u16 {
     match &transfer.field {
-        Field::Request(req) => req.tag,
-        Field::Response(rsp) => rsp.tag,
+        ControlField::Request(req) => req.tag,
+        ControlField::Response(rsp) => rsp.tag,
         _ => panic!("{transfer:?}"),
     }
 }
@@ -50,7 +50,7 @@ fn ual_upl_05_n() {
     assert_eq!(swapped(&write(1, 0x100, 1), &write(2, 0x140, 1)), ["UAL-UPL-05"]);
     assert_eq!(swapped(&write(1, 0x100, 1), &write(2, 0x200, 1)), Vec::<&str>::new());
     let mut other = write(2, 0x140, 1);
-    let Field::Request(req) = &mut other.field else { panic!("a request") };
+    let ControlField::Request(req) = &mut other.field else { panic!("a request") };
     req.vchan = 1;
     assert_eq!(swapped(&write(1, 0x100, 1), &other), Vec::<&str>::new());
     let responses = [1, 2].map(|tag| answers(&read(tag, 0x100, 1), false).remove(0));
@@ -113,7 +113,7 @@ fn ual_upl_08_p() {
 /// An originator that takes no response before its requests are out.
 #[test]
 fn ual_upl_08_n() {
-    let credits = [Counts { pool: 16, vc: [0; 4] }; 4];
+    let credits = [UpliCreditCounts { pool: 16, vc: [0; 4] }; 4];
     let mut rig = Rig::new(UpliConfig { watchdog_cycles: 300, credits, ..UpliConfig::default() });
     rig.taking = false;
     (0..40).for_each(|n| rig.submit(0, &read(n, 256 * u64::from(n), 1)));

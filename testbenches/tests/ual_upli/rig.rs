@@ -3,7 +3,7 @@
 pub use scalepool::link::ualink::upli::*;
 pub use scalepool_protocols::ualink::code::*;
 use scalepool_protocols::ualink::config::UalConfig;
-pub use scalepool_protocols::ualink::control::Field;
+pub use scalepool_protocols::ualink::control::ControlField;
 pub use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 pub use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
@@ -20,7 +20,7 @@ pub fn request(cmd: ReqCmd, tag: u16, address: u64, beats: u8) -> Transfer {
         _ => (16 * beats - 1, 0),
     };
     let req = TlReq { cmd, tag, address, numbeats, len, attr, src: 1, dst: 2, pool: true, ..TlReq::default() };
-    with_data(Field::Request(req))
+    with_data(ControlField::Request(req))
 }
 
 pub fn read(tag: u16, address: u64, beats: u8) -> Transfer {
@@ -32,16 +32,16 @@ pub fn write(tag: u16, address: u64, beats: u8) -> Transfer {
 }
 
 /// A transfer with the data that its field owes; enables of all bytes of its beats.
-pub fn with_data(field: Field) -> Transfer {
+pub fn with_data(field: ControlField) -> Transfer {
     let owed = field.owed(&SHEET);
     let mut transfer = Transfer::new(field);
     let (mut tag, mut place) = (0, 0);
     match &field {
-        Field::Request(req) => {
+        ControlField::Request(req) => {
             transfer.address = Some(req.address);
             (tag, place) = (req.tag, (req.address / 64 % 4) as usize);
         }
-        Field::Response(rsp) => tag = rsp.tag,
+        ControlField::Response(rsp) => tag = rsp.tag,
         _ => {}
     }
     transfer.data =
@@ -54,7 +54,7 @@ pub fn with_data(field: Field) -> Transfer {
 
 /// What a completer answers: `single` splits a read into one response a beat, the last beat first.
 pub fn answers(request: &Transfer, single: bool) -> Vec<Transfer> {
-    let Field::Request(req) = &request.field else { panic!("{request:?}") };
+    let ControlField::Request(req) = &request.field else { panic!("{request:?}") };
     let word = convert::request_to_wires(request, 0, &SHEET).expect("a request").wires.word;
     let beats = convert::read_beats(&word) as u8;
     let rsp = TlRsp { dst: req.src, src: req.dst, tag: req.tag, vchan: req.vchan, pool: req.pool, ..TlRsp::default() };
@@ -64,14 +64,14 @@ pub fn answers(request: &Transfer, single: bool) -> Vec<Transfer> {
         (_, false) => vec![TlRsp { len: beats - 1, last: true, ..read }],
         (_, true) => (0..beats).rev().map(|k| TlRsp { offset: k, last: k == 0, ..read }).collect(),
     };
-    fields.into_iter().map(|rsp| with_data(Field::Response(rsp))).collect()
+    fields.into_iter().map(|rsp| with_data(ControlField::Response(rsp))).collect()
 }
 
 /// An originator, a completer that answers after so many cycles, a monitor, and all that stood on the wires.
 pub struct Rig {
     pub config: UpliConfig,
     pub originator: Originator,
-    pub completer: Completer,
+    pub completer: UpliCompleter,
     pub monitor: Monitor,
     pub cycles: Vec<Cycle>,
     /// What the monitor and the ends found.
@@ -90,7 +90,7 @@ impl Rig {
         Rig {
             config,
             originator: Originator::new(config).expect("a sound configuration"),
-            completer: Completer::new(config).expect("a sound configuration"),
+            completer: UpliCompleter::new(config).expect("a sound configuration"),
             monitor: Monitor::new(config).expect("a sound configuration"),
             cycles: Vec::new(),
             found: Vec::new(),

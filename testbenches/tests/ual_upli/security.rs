@@ -2,7 +2,7 @@
 
 use super::rig::*;
 use scalepool::link::ualink::security::{Stream, *};
-use scalepool_protocols::ualink::compress::Role;
+use scalepool_protocols::ualink::compress::CompressionRole;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::pack::TlPacker;
 use scalepool_protocols::ualink::unpack::TlUnpacker;
@@ -26,8 +26,8 @@ fn with_tags() -> Vec<SecurityConfig> {
 }
 
 /// Bytes that count up from `64 * n`.
-fn key(n: u8) -> Key {
-    Key(std::array::from_fn(|k| (k as u8).wrapping_add(n.wrapping_mul(64))))
+fn key(n: u8) -> AesKey {
+    AesKey(std::array::from_fn(|k| (k as u8).wrapping_add(n.wrapping_mul(64))))
 }
 
 fn end(config: SecurityConfig) -> SecureEnd {
@@ -40,7 +40,7 @@ fn hex(text: &str) -> Vec<u8> {
 
 fn request_of(cmd: ReqCmd, tag: u16, address: u64, beats: u8, asi: u8) -> Transfer {
     let mut transfer = request(cmd, tag, address, beats);
-    let Field::Request(req) = &mut transfer.field else { panic!("a request") };
+    let ControlField::Request(req) = &mut transfer.field else { panic!("a request") };
     req.asi = asi;
     transfer
 }
@@ -66,7 +66,7 @@ fn samples() -> Vec<Transfer> {
 
 fn metadata(kind: u8, tag: u16) -> Transfer {
     let mut transfer = request(ReqCmd::WriteMessage, tag, 0, 1);
-    let Field::Request(req) = &mut transfer.field else { panic!("a request") };
+    let ControlField::Request(req) = &mut transfer.field else { panic!("a request") };
     req.metadata = kind;
     transfer
 }
@@ -75,7 +75,7 @@ fn metadata(kind: u8, tag: u16) -> Transfer {
 #[test]
 fn the_cipher_gives_the_published_vectors() {
     let check = |key: &str, iv: &str, associated: &str, plain: &str, cipher: &str, tag: &str| {
-        let key = Key(hex(key).try_into().expect("32 bytes"));
+        let key = AesKey(hex(key).try_into().expect("32 bytes"));
         let mut data = hex(plain);
         let iv = hex(iv).try_into().expect("12 bytes");
         let found = encrypt(&key, &iv, &hex(associated), &mut data).expect("short");
@@ -101,7 +101,7 @@ fn the_cipher_gives_the_published_vectors() {
 fn sealed_transactions_are_those_of_a_second_implementation() {
     let mut encrypt = end(ENCRYPT);
     let sealed = encrypt.seal(&samples()[0]).expect("a request");
-    let Field::Request(req) = &sealed.field else { panic!("a request") };
+    let ControlField::Request(req) = &sealed.field else { panic!("a request") };
     assert_eq!(req.address >> 2 & 0xffff | u64::from(req.tag) << 16 | u64::from(req.asi) << 27, 0x0dea_8fc5);
     assert_eq!(sealed.auth_tag, 0x955a_14be_cf70_5720);
     assert_eq!(sealed.data.to_vec()[0][..8], hex("11a2674657740a65"));
@@ -109,7 +109,7 @@ fn sealed_transactions_are_those_of_a_second_implementation() {
 
     encrypt.skip_to(Stream::ReadResponses, 0x0102_0304).expect("a later counter");
     let sealed = encrypt.seal(&samples()[3]).expect("a response");
-    assert!(matches!(sealed.field, Field::Response(TlRsp { tag: 0x265, .. })));
+    assert!(matches!(sealed.field, ControlField::Response(TlRsp { tag: 0x265, .. })));
     assert_eq!(sealed.auth_tag, 0xe4f6_8d82_cc9f_6145);
     assert_eq!(
         (sealed.data.to_vec()[0][..8].to_vec(), sealed.data.to_vec()[3][24..].to_vec()),
@@ -117,7 +117,7 @@ fn sealed_transactions_are_those_of_a_second_implementation() {
     );
 
     let sealed = encrypt.seal(&samples()[4]).expect("a response");
-    assert!(matches!(sealed.field, Field::Response(TlRsp { tag: 0x684, .. })));
+    assert!(matches!(sealed.field, ControlField::Response(TlRsp { tag: 0x684, .. })));
     assert_eq!(sealed.auth_tag, 0xbb14_e8cd_31ac_1b00);
 
     let plain = request_of(ReqCmd::WriteFull, 0x155, 0x1_2345_6740, 1, 2);
@@ -139,7 +139,7 @@ fn ual_sec_01_p2() {
                 let allowed = match plain.field {
                     _ if config.protection == Protection::Authenticate => 0,
                     // ADDR[79:25] holds address bits 56:2: 40:25 are bits 17:2. TAG[113:103], ASI[115:114].
-                    Field::Request(_) => 0xffff << 25 | 0x7ff << 103 | 3 << 114,
+                    ControlField::Request(_) => 0xffff << 25 | 0x7ff << 103 | 3 << 114,
                     _ => 0x7ff << 47,
                 };
                 assert_eq!(changed & !allowed, 0);
@@ -169,14 +169,14 @@ fn ual_sec_01_n2() {
             };
             // CLOAD and CWAY, NUMBEATS of a read, POOL; of a response POOL and the source.
             let free = match &plain.field {
-                Field::Request(req) => 1 << 102 | 7 << 2 | if req.cmd.has_data() { 0 } else { 3 },
+                ControlField::Request(req) => 1 << 102 | 7 << 2 | if req.cmd.has_data() { 0 } else { 3 },
                 _ => 1_u128 << 46 | 0x3ff << 26,
             };
             for bit in 0..plain.field.def().bits {
                 let bits = sealed.field.to_bits().expect("it fits") ^ 1 << bit;
                 let field = match plain.field {
-                    Field::Request(_) => Field::Request(TlReq::from_bits(bits)),
-                    _ => Field::Response(TlRsp::from_bits(bits)),
+                    ControlField::Request(_) => ControlField::Request(TlReq::from_bits(bits)),
+                    _ => ControlField::Response(TlRsp::from_bits(bits)),
                 };
                 let changed = Transfer { field, ..sealed.clone() };
                 if free >> bit & 1 == 1 {
@@ -298,9 +298,9 @@ fn what_cannot_be_judged_is_refused() {
     sealed.poisoned = 2;
     let refused = SecurityError::Poisoned { stream: Stream::ReadResponses, counter: 1, found: 2 };
     assert_eq!(to.open(&sealed), Err(refused));
-    let compressed = Transfer::new(Field::CompressedMulti(Default::default()));
+    let compressed = Transfer::new(ControlField::CompressedMulti(Default::default()));
     assert!(matches!(from.seal(&compressed), Err(SecurityError::Form(_))));
-    let wide = Transfer::new(Field::Request(TlReq { tag: 2048, ..TlReq::default() }));
+    let wide = Transfer::new(ControlField::Request(TlReq { tag: 2048, ..TlReq::default() }));
     assert!(from.seal(&wide).is_err());
     assert_eq!(from.counter(Stream::Requests), Some(1), "nothing is used up");
 }
@@ -311,7 +311,7 @@ fn tags_travel_in_tl_flits() {
     let codec = UalConfig { authentication: true, ..SHEET };
     for config in with_tags() {
         let (mut from, mut to) = (end(config), end(config));
-        let (mut packer, mut unpacker) = (TlPacker::new(codec), TlUnpacker::new(codec, Role::ToSwitch));
+        let (mut packer, mut unpacker) = (TlPacker::new(codec), TlUnpacker::new(codec, CompressionRole::ToSwitch));
         for plain in samples() {
             packer.push(from.seal(&plain).expect("a transaction")).expect("a transfer");
         }

@@ -40,7 +40,7 @@ fn random_traffic_arrives_as_it_was_sent() {
             let beats = if cmd.is_atomic() { 1 } else { 1 + pick(4 - place) as u8 };
             let region = pick(8);
             let mut transfer = request(cmd, tag, 256 * region + 64 * place, beats);
-            let Field::Request(req) = &mut transfer.field else { panic!("a request") };
+            let ControlField::Request(req) = &mut transfer.field else { panic!("a request") };
             (req.vchan, req.pool) = (pick(4) as u8, pick(2) == 0);
             let port = (region % u64::from(ports)) as u8;
             checks[usize::from(port)].sent(&transfer);
@@ -53,7 +53,7 @@ fn random_traffic_arrives_as_it_was_sent() {
             assert_eq!(checks[usize::from(*port)].arrived(transfer), None);
         }
         let tag = |(_, transfer): &(u8, Transfer)| match &transfer.field {
-            Field::Request(req) => req.tag,
+            ControlField::Request(req) => req.tag,
             _ => panic!("{transfer:?}"),
         };
         let mut arrived = rig.requests.clone();
@@ -305,13 +305,13 @@ fn ual_upl_13_n() {
 /// One credit of each kind at the least, pools and channels apart, returns of up to 4.
 #[test]
 fn ual_upl_15_p() {
-    let mut credits = [Counts { pool: 1, vc: [1; 4] }; 4];
-    credits[Channel::OrigData.index()] = Counts::each(4);
-    credits[Channel::RdRsp.index()] = Counts::each(4);
+    let mut credits = [UpliCreditCounts { pool: 1, vc: [1; 4] }; 4];
+    credits[UpliChannel::OrigData.index()] = UpliCreditCounts::each(4);
+    credits[UpliChannel::RdRsp.index()] = UpliCreditCounts::each(4);
     let mut rig = Rig::new(UpliConfig { credits, ..UpliConfig::default() });
     for n in 0..40_u16 {
         let mut transfer = if n % 2 == 0 { write(n, 256 * u64::from(n), 4) } else { read(n, 256 * u64::from(n), 4) };
-        let Field::Request(req) = &mut transfer.field else { panic!("a request") };
+        let ControlField::Request(req) = &mut transfer.field else { panic!("a request") };
         (req.pool, req.vchan) = (n % 5 == 4, (n % 5 % 4) as u8);
         rig.submit(0, &transfer);
     }
@@ -363,11 +363,11 @@ fn ual_upl_15_n() {
 #[test]
 fn configurations_with_which_nothing_works_are_refused() {
     let bad = |config: UpliConfig| Monitor::new(config).map(|_| ()).expect_err("it is bad");
-    assert_eq!(bad(UpliConfig { ports: 0, ..UpliConfig::default() }), ConfigError::Ports(0));
-    assert_eq!(bad(UpliConfig { ports: 5, ..UpliConfig::default() }), ConfigError::Ports(5));
+    assert_eq!(bad(UpliConfig { ports: 0, ..UpliConfig::default() }), UpliConfigError::Ports(0));
+    assert_eq!(bad(UpliConfig { ports: 5, ..UpliConfig::default() }), UpliConfigError::Ports(5));
     let mut config = UpliConfig::default();
     config.credits[1].pool = 3;
-    assert_eq!(bad(config), ConfigError::Credits { channel: Channel::OrigData, found: 3 });
-    config.credits[1] = Counts::each(0);
-    assert_eq!(bad(config), ConfigError::NoCredits(Channel::OrigData));
+    assert_eq!(bad(config), UpliConfigError::Credits { channel: UpliChannel::OrigData, found: 3 });
+    config.credits[1] = UpliCreditCounts::each(0);
+    assert_eq!(bad(config), UpliConfigError::NoCredits(UpliChannel::OrigData));
 }

@@ -6,7 +6,7 @@
 //!
 //! The sheet gives the messages; who yields is our choice and stands in the private `yields` and `agrees`.
 
-use super::mux::Mutant;
+use super::mux::ArbMux256Mutant;
 use super::state::STATE_BYTE;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::wire::Violation;
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 /// Width of a link, narrowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Width {
+pub enum LinkWidth {
     /// 1 lane.
     X1,
     /// 2 lanes.
@@ -27,9 +27,9 @@ pub enum Width {
     X16,
 }
 
-impl Width {
+impl LinkWidth {
     /// All widths, narrowest first.
-    pub const ALL: [Width; 5] = [Width::X1, Width::X2, Width::X4, Width::X8, Width::X16];
+    pub const ALL: [LinkWidth; 5] = [LinkWidth::X1, LinkWidth::X2, LinkWidth::X4, LinkWidth::X8, LinkWidth::X16];
 
     /// Lanes, 1 to 16.
     pub const fn lanes(self) -> u64 {
@@ -43,12 +43,12 @@ pub enum Says {
     /// A Request.
     Request {
         /// Width that is asked for.
-        width: Width,
+        width: LinkWidth,
         /// With priority.
         priority: bool,
     },
     /// A Status that agrees.
-    Ack(Width),
+    Ack(LinkWidth),
     /// A Status that refuses.
     Nak,
 }
@@ -60,22 +60,22 @@ pub enum WidthRefused {
     #[error("a width of x{found}: expected at most x{full}, the width of the link", found = .found.lanes(), full = .full.lanes())]
     TooWide {
         /// Asked for.
-        found: Width,
+        found: LinkWidth,
         /// Width of the link.
-        full: Width,
+        full: LinkWidth,
     },
     /// A Request waits for its answer.
     #[error("a width while the Request for x{lanes} waits for its answer: expected one Request at a time", lanes = .0.lanes())]
-    Pending(Width),
+    Pending(LinkWidth),
 }
 
 /// A change of the width at one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WidthMove {
     /// From this width.
-    pub from: Width,
+    pub from: LinkWidth,
     /// To this width.
-    pub to: Width,
+    pub to: LinkWidth,
     /// The answer that led there; `None`: the link has come up from its down state.
     pub by: Option<Says>,
 }
@@ -90,27 +90,27 @@ pub fn check_width(made: &WidthMove) -> Option<Violation> {
 
 /// One side's view of the width.
 #[derive(Debug, Clone)]
-pub struct L0p {
+pub struct L0pSide {
     dir: Dir,
-    full: Width,
-    narrowest: Width,
-    mutant: Option<Mutant>,
-    width: Width,
+    full: LinkWidth,
+    narrowest: LinkWidth,
+    mutant: Option<ArbMux256Mutant>,
+    width: LinkWidth,
     /// Our Request whose answer has not come: width and priority.
-    asked: Option<(Width, bool)>,
+    asked: Option<(LinkWidth, bool)>,
     outbox: VecDeque<Says>,
     moves: Vec<WidthMove>,
 }
 
-impl L0p {
-    /// A link of full width at the port that transmits in a direction; `narrowest`: see [`L0p::set_narrowest`].
-    pub fn new(dir: Dir, full: Width, narrowest: Width, mutant: Option<Mutant>) -> L0p {
+impl L0pSide {
+    /// A link of full width at the port that transmits in a direction; `narrowest`: see [`L0pSide::set_narrowest`].
+    pub fn new(dir: Dir, full: LinkWidth, narrowest: LinkWidth, mutant: Option<ArbMux256Mutant>) -> L0pSide {
         let (asked, outbox, moves) = (None, VecDeque::new(), Vec::new());
-        L0p { dir, full, narrowest, mutant, width: full, asked, outbox, moves }
+        L0pSide { dir, full, narrowest, mutant, width: full, asked, outbox, moves }
     }
 
     /// Width in use.
-    pub fn width(&self) -> Width {
+    pub fn width(&self) -> LinkWidth {
         self.width
     }
 
@@ -120,12 +120,12 @@ impl L0p {
     }
 
     /// Our Request without an answer so far: width and priority.
-    pub fn asked(&self) -> Option<(Width, bool)> {
+    pub fn asked(&self) -> Option<(LinkWidth, bool)> {
         self.asked
     }
 
     /// From now on this side agrees to Requests without priority down to `width`, and to wider ones than the present.
-    pub fn set_narrowest(&mut self, width: Width) {
+    pub fn set_narrowest(&mut self, width: LinkWidth) {
         self.narrowest = width;
     }
 
@@ -133,7 +133,7 @@ impl L0p {
     ///
     /// # Errors
     /// The link has fewer lanes, or a Request waits for its answer.
-    pub fn ask(&mut self, width: Width, priority: bool) -> Result<(), WidthRefused> {
+    pub fn ask(&mut self, width: LinkWidth, priority: bool) -> Result<(), WidthRefused> {
         if width > self.full {
             return Err(WidthRefused::TooWide { found: width, full: self.full });
         }
@@ -169,7 +169,7 @@ impl L0p {
         self.go(self.full, None);
     }
 
-    fn go(&mut self, to: Width, by: Option<Says>) {
+    fn go(&mut self, to: LinkWidth, by: Option<Says>) {
         if to != self.width {
             self.moves.push(WidthMove { from: self.width, to, by });
             self.width = to;
@@ -187,14 +187,14 @@ impl L0p {
 
     /// Whether our Request gives way to the peer's that crosses it: to priority, then to more lanes, then the upstream
     /// port's to the downstream port's. Both sides decide alike, so of two Requests one is refused.
-    fn yields(&self, theirs: (Width, bool)) -> bool {
+    fn yields(&self, theirs: (LinkWidth, bool)) -> bool {
         let Some((width, priority)) = self.asked else { return true };
-        let rank = |(width, priority): (Width, bool), dir| (priority, width, dir == Dir::Down);
+        let rank = |(width, priority): (LinkWidth, bool), dir| (priority, width, dir == Dir::Down);
         rank((width, priority), self.dir) < rank(theirs, self.dir.opposite())
     }
 
     /// Whether this side is content with a width: any with priority, else one that is not too narrow for it.
-    fn agrees(&self, (width, priority): (Width, bool)) -> bool {
+    fn agrees(&self, (width, priority): (LinkWidth, bool)) -> bool {
         width <= self.full && (priority || width >= self.narrowest || width >= self.width)
     }
 
@@ -221,7 +221,7 @@ impl L0p {
             }
             (Says::Nak, Some((asked, _))) => {
                 self.asked = None;
-                if self.mutant == Some(Mutant::WidthAfterNak) {
+                if self.mutant == Some(ArbMux256Mutant::WidthAfterNak) {
                     self.go(asked, Some(says));
                 }
                 None

@@ -25,7 +25,7 @@ pub mod port;
 pub mod state;
 pub mod vlsm;
 
-pub use l0p::{L0p, Width, WidthMove, WidthRefused};
-pub use mux::{ArbMux, ArbMuxConfig, ArbMuxStats, Mutant};
-pub use state::{Cause, Move, State};
+pub use l0p::{L0pSide, LinkWidth, WidthMove, WidthRefused};
+pub use mux::{ArbMux, ArbMux256Mutant, ArbMuxConfig, ArbMuxStats};
+pub use state::{Cause, State, Vlsm256Move};
 pub use vlsm::Vlsm;

@@ -1,25 +1,25 @@
 //! The ARB/MUX of one port: two vLSMs, two clients, one numbered link. A walk stands in the [module above](super).
 
-use super::almp::{self, Content};
-use super::l0p::{L0p, Width, WidthMove, WidthRefused};
-use super::state::Move;
+use super::almp::{self, AlmpContent};
+use super::l0p::{L0pSide, LinkWidth, WidthMove, WidthRefused};
+use super::state::Vlsm256Move;
 use super::vlsm::Vlsm;
 use crate::arbmux::share::Share;
-use crate::arbmux::state::{Ask, Instance, State, resolve_phy};
-use crate::cxl256::client::{Client, Part, Urgent};
-use crate::event::{Event, Severity};
+use crate::arbmux::state::{ArbMuxInstance, Ask, State, resolve_phy};
+use crate::cxl256::client::{Client, FlitPart, Urgent};
+use crate::event::{LinkEvent, Severity};
 use crate::hook::Hooks;
-use crate::line_time::{Parts, Use};
+use crate::line_time::{LineTimeParts, Use};
 use scalepool_arbiter::{ArbiterKind, WeightedRoundRobin};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::wire::Violation;
 
 /// A deliberate fault of the model, for tests of the checkers above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mutant {
+pub enum ArbMux256Mutant {
     /// ALM-05: a refused width is taken.
     WidthAfterNak,
 }
@@ -41,11 +41,11 @@ pub struct ArbMuxConfig {
     /// less than the peer's patience and the way there and back; the sheet has no number. `None`: it stays silent.
     pub pm_refusal_flits: Option<u64>,
     /// Width of the link with all lanes.
-    pub width: Width,
+    pub width: LinkWidth,
     /// Narrowest width to which it agrees if the peer asks without priority.
-    pub narrowest: Width,
+    pub narrowest: LinkWidth,
     /// A deliberate fault.
-    pub mutant: Option<Mutant>,
+    pub mutant: Option<ArbMux256Mutant>,
 }
 
 impl ArbMuxConfig {
@@ -58,8 +58,8 @@ impl ArbMuxConfig {
             weights: [1, 1],
             pm_patience_flits: 512,
             pm_refusal_flits: Some(128),
-            width: Width::X16,
-            narrowest: Width::X1,
+            width: LinkWidth::X16,
+            narrowest: LinkWidth::X1,
             mutant: None,
         }
     }
@@ -87,16 +87,16 @@ pub struct ArbMux<I, C> {
     pub cachemem: C,
     config: ArbMuxConfig,
     vlsms: [Vlsm; 2],
-    l0p: L0p,
+    l0p: L0pSide,
     share: Share,
     /// The physical layer is in L0.
     up: bool,
     received: u64,
-    events: Vec<Event>,
-    moves: Vec<(Instance, Move)>,
+    events: Vec<LinkEvent>,
+    moves: Vec<(ArbMuxInstance, Vlsm256Move)>,
     stats: ArbMuxStats,
     /// What the place of the last flit was used for.
-    uses: Parts,
+    uses: LineTimeParts,
 }
 
 impl<I: Client, C: Client> ArbMux<I, C> {
@@ -107,21 +107,21 @@ impl<I: Client, C: Client> ArbMux<I, C> {
             cachemem,
             config,
             vlsms: [Vlsm::new(&config), Vlsm::new(&config)],
-            l0p: L0p::new(config.dir, config.width, config.narrowest, config.mutant),
+            l0p: L0pSide::new(config.dir, config.width, config.narrowest, config.mutant),
             share: Share::new(config.arbiter, config.weights),
             up: true,
             received: 0,
             events: Vec::new(),
             moves: Vec::new(),
             stats: ArbMuxStats::default(),
-            uses: Parts::default(),
+            uses: LineTimeParts::default(),
         }
     }
 
     // ---- the consumer's side -------------------------------------------------------------------------------------
 
     /// What the client of an instance asks from now on, `None`: nothing. See [`Ask`] for what it means at either port.
-    pub fn ask(&mut self, instance: Instance, ask: Option<Ask>) {
+    pub fn ask(&mut self, instance: ArbMuxInstance, ask: Option<Ask>) {
         self.vlsms[instance.index()].ask(ask);
     }
 
@@ -130,38 +130,38 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         self.share = Share::new(self.config.arbiter, weights);
     }
 
-    /// Asks the peer for a width of the link, see [`L0p::ask`].
+    /// Asks the peer for a width of the link, see [`L0pSide::ask`].
     ///
     /// # Errors
     /// The link has fewer lanes, or a Request waits for its answer.
-    pub fn ask_width(&mut self, width: Width, priority: bool) -> Result<(), WidthRefused> {
+    pub fn ask_width(&mut self, width: LinkWidth, priority: bool) -> Result<(), WidthRefused> {
         self.l0p.ask(width, priority)
     }
 
     /// From now on the port agrees to Requests without priority down to `width`.
-    pub fn set_narrowest(&mut self, width: Width) {
+    pub fn set_narrowest(&mut self, width: LinkWidth) {
         self.l0p.set_narrowest(width);
     }
 
     // ---- what can be seen ----------------------------------------------------------------------------------------
 
     /// The vLSM of an instance.
-    pub fn vlsm(&self, instance: Instance) -> &Vlsm {
+    pub fn vlsm(&self, instance: ArbMuxInstance) -> &Vlsm {
         &self.vlsms[instance.index()]
     }
 
     /// Whether payload of an instance may leave now.
-    pub fn may_send(&self, instance: Instance) -> bool {
+    pub fn may_send(&self, instance: ArbMuxInstance) -> bool {
         self.up && self.vlsm(instance).may_send()
     }
 
     /// The width of the link and what is being negotiated.
-    pub fn l0p(&self) -> &L0p {
+    pub fn l0p(&self) -> &L0pSide {
         &self.l0p
     }
 
     /// Width of the link in use: what times a flit.
-    pub fn width(&self) -> Width {
+    pub fn width(&self) -> LinkWidth {
         self.l0p.width()
     }
 
@@ -171,7 +171,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     }
 
     /// Changes of state of the vLSMs since the last call, in order.
-    pub fn take_moves(&mut self) -> Vec<(Instance, Move)> {
+    pub fn take_moves(&mut self) -> Vec<(ArbMuxInstance, Vlsm256Move)> {
         std::mem::take(&mut self.moves)
     }
 
@@ -190,26 +190,26 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         self.l0p.has_almp() || self.vlsms.iter().any(Vlsm::has_almp)
     }
 
-    fn client(&self, instance: Instance) -> &dyn Client {
+    fn client(&self, instance: ArbMuxInstance) -> &dyn Client {
         match instance {
-            Instance::Io => &self.io,
-            Instance::Cachemem => &self.cachemem,
+            ArbMuxInstance::Io => &self.io,
+            ArbMuxInstance::Cachemem => &self.cachemem,
         }
     }
 
-    fn client_mut(&mut self, instance: Instance) -> &mut dyn Client {
+    fn client_mut(&mut self, instance: ArbMuxInstance) -> &mut dyn Client {
         match instance {
-            Instance::Io => &mut self.io,
-            Instance::Cachemem => &mut self.cachemem,
+            ArbMuxInstance::Io => &mut self.io,
+            ArbMuxInstance::Cachemem => &mut self.cachemem,
         }
     }
 
     fn event(&mut self, violation: Violation) {
-        self.events.push(Event { severity: Severity::Protocol, unit: self.received, violation });
+        self.events.push(LinkEvent { severity: Severity::Protocol, unit: self.received, violation });
     }
 
     /// Keeps what a vLSM has done, and tells its client of Reset.
-    fn follow(&mut self, instance: Instance) {
+    fn follow(&mut self, instance: ArbMuxInstance) {
         for made in self.vlsms[instance.index()].take_moves() {
             self.moves.push((instance, made));
             if made.to == super::State::Reset {
@@ -220,11 +220,11 @@ impl<I: Client, C: Client> ArbMux<I, C> {
 
     // ---- transmitter ---------------------------------------------------------------------------------------------
 
-    fn almp(&mut self) -> Option<Flit> {
-        let mut content = self.l0p.transmit().map(Content::Width);
-        for instance in Instance::ALL {
+    fn almp(&mut self) -> Option<Cxl256Flit> {
+        let mut content = self.l0p.transmit().map(AlmpContent::Width);
+        for instance in ArbMuxInstance::ALL {
             if content.is_none() {
-                content = self.vlsms[instance.index()].transmit().map(|says| Content::Vlsm(instance, says));
+                content = self.vlsms[instance.index()].transmit().map(|says| AlmpContent::Vlsm(instance, says));
                 self.follow(instance);
             }
         }
@@ -233,7 +233,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         Some(flit)
     }
 
-    fn payload(&mut self, instance: Instance, now: u64) -> Option<Flit> {
+    fn payload(&mut self, instance: ArbMuxInstance, now: u64) -> Option<Cxl256Flit> {
         if !self.may_send(instance) {
             return None;
         }
@@ -250,15 +250,15 @@ impl<I: Client, C: Client> ArbMux<I, C> {
 
     // ---- receiver ------------------------------------------------------------------------------------------------
 
-    fn receive_almp(&mut self, flit: &Flit, now: u64) {
+    fn receive_almp(&mut self, flit: &Cxl256Flit, now: u64) {
         self.stats.almps_received += 1;
         for violation in almp::judge(flit, self.config.mode) {
             self.event(violation);
         }
         let finding = match almp::read(flit) {
             None => None,
-            Some(Content::Width(says)) => self.l0p.receive(says),
-            Some(Content::Vlsm(instance, says)) => {
+            Some(AlmpContent::Width(says)) => self.l0p.receive(says),
+            Some(AlmpContent::Vlsm(instance, says)) => {
                 let finding = self.vlsms[instance.index()].receive(says, now);
                 self.follow(instance);
                 finding
@@ -269,7 +269,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         }
     }
 
-    fn receive_payload(&mut self, instance: Instance, flit: &Flit, part: Part, now: u64) {
+    fn receive_payload(&mut self, instance: ArbMuxInstance, flit: &Cxl256Flit, part: FlitPart, now: u64) {
         let state = self.vlsm(instance).state();
         let fault = if !state.may_receive() {
             Some(("CXL256-ALM-03", "ALMPs only", "payload received although the vLSM is not Active"))
@@ -280,7 +280,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         };
         // Both halves of a flit are one finding.
         if let Some((rule, expected, text)) = fault
-            && part != Part::Odd
+            && part != FlitPart::Odd
         {
             self.stats.dropped += u64::from(!state.may_receive());
             self.event(Violation::at_byte(rule, 0, format!("{instance:?} in {state:?}"), expected, text));
@@ -292,18 +292,18 @@ impl<I: Client, C: Client> ArbMux<I, C> {
 }
 
 impl<I: Client, C: Client> Client for ArbMux<I, C> {
-    fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
-        self.uses = Parts::all(Use::Idle);
+    fn transmit(&mut self, now_flits: u64) -> Option<Cxl256Flit> {
+        self.uses = LineTimeParts::all(Use::Idle);
         if !self.up {
             return None;
         }
-        for instance in Instance::ALL {
+        for instance in ArbMuxInstance::ALL {
             let quiet = self.client(instance).is_quiet();
             self.vlsms[instance.index()].advance(now_flits, quiet);
             self.follow(instance);
         }
         if let Some(flit) = self.almp() {
-            self.uses = Parts::all(Use::Control);
+            self.uses = LineTimeParts::all(Use::Control);
             return Some(flit);
         }
         let [first, second] = self.share.order();
@@ -314,28 +314,28 @@ impl<I: Client, C: Client> Client for ArbMux<I, C> {
         self.payload(second, now_flits)
     }
 
-    fn uses(&self) -> Parts {
+    fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
     /// An ALMP acts when all of its flit is there.
-    fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64) {
+    fn receive(&mut self, flit: &Cxl256Flit, part: FlitPart, now_flits: u64) {
         match flit.header().flit_type {
-            FlitType::Io => self.receive_payload(Instance::Io, flit, part, now_flits),
-            FlitType::Cachemem => self.receive_payload(Instance::Cachemem, flit, part, now_flits),
-            FlitType::Almp if part != Part::Even => self.receive_almp(flit, now_flits),
+            FlitType::Io => self.receive_payload(ArbMuxInstance::Io, flit, part, now_flits),
+            FlitType::Cachemem => self.receive_payload(ArbMuxInstance::Cachemem, flit, part, now_flits),
+            FlitType::Almp if part != FlitPart::Even => self.receive_almp(flit, now_flits),
             _ => (),
         }
-        self.received += u64::from(part != Part::Even);
+        self.received += u64::from(part != FlitPart::Even);
     }
 
     /// Not in front of an ALMP, which may be the one that opens the vLSM of the urgent flit.
-    fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
+    fn urgent(&mut self, leaving: Option<&Cxl256Flit>) -> Option<Urgent> {
         if leaving.is_some_and(|flit| flit.header().flit_type == FlitType::Almp) {
             return None;
         }
-        let may_send = Instance::ALL.map(|instance| self.may_send(instance));
-        let mut active = Instance::ALL.into_iter().filter(|i| may_send[i.index()]);
+        let may_send = ArbMuxInstance::ALL.map(|instance| self.may_send(instance));
+        let mut active = ArbMuxInstance::ALL.into_iter().filter(|i| may_send[i.index()]);
         active.find_map(|instance| self.client_mut(instance).urgent(leaving))
     }
 
@@ -344,29 +344,29 @@ impl<I: Client, C: Client> Client for ArbMux<I, C> {
     }
 
     fn dllp(&mut self, now_flits: u64) -> Option<[u8; 4]> {
-        if self.may_send(Instance::Io) { self.io.dllp(now_flits) } else { None }
+        if self.may_send(ArbMuxInstance::Io) { self.io.dllp(now_flits) } else { None }
     }
 
     /// DLLPs are not numbered, so one may overtake the ALMP that opens the vLSM; it is dropped, as if it were lost.
     fn receive_dllp(&mut self, bytes: [u8; 4], now_flits: u64) {
-        if self.vlsm(Instance::Io).state().may_receive() {
+        if self.vlsm(ArbMuxInstance::Io).state().may_receive() {
             self.io.receive_dllp(bytes, now_flits);
         }
     }
 
     fn phy_down(&mut self) {
         self.up = false;
-        Instance::ALL.into_iter().for_each(|instance| self.client_mut(instance).phy_down());
+        ArbMuxInstance::ALL.into_iter().for_each(|instance| self.client_mut(instance).phy_down());
     }
 
     fn phy_up(&mut self) {
         self.up = true;
-        Instance::ALL.into_iter().for_each(|instance| self.client_mut(instance).phy_up());
+        ArbMuxInstance::ALL.into_iter().for_each(|instance| self.client_mut(instance).phy_up());
     }
 
     fn link_reset(&mut self) {
         self.l0p.link_reset();
-        for instance in Instance::ALL {
+        for instance in ArbMuxInstance::ALL {
             self.vlsms[instance.index()].link_reset();
             let made = self.vlsms[instance.index()].take_moves();
             self.moves.extend(made.into_iter().map(|m| (instance, m)));
@@ -380,11 +380,11 @@ impl<I: Client, C: Client> Client for ArbMux<I, C> {
     }
 
     fn is_quiet(&self) -> bool {
-        let is_quiet = |instance: Instance| {
+        let is_quiet = |instance: ArbMuxInstance| {
             let quiet = self.client(instance).is_quiet();
             quiet && self.vlsm(instance).is_quiet(quiet)
         };
-        self.l0p.is_quiet() && Instance::ALL.into_iter().all(is_quiet)
+        self.l0p.is_quiet() && ArbMuxInstance::ALL.into_iter().all(is_quiet)
     }
 
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {
@@ -394,16 +394,16 @@ impl<I: Client, C: Client> Client for ArbMux<I, C> {
         if self.has_almp() {
             return Some(now_flits + 1);
         }
-        let of_instance = |instance: Instance| {
+        let of_instance = |instance: ArbMuxInstance| {
             let client = self.client(instance);
             let payload = if self.may_send(instance) { client.wakes_at(now_flits) } else { None };
             payload.into_iter().chain(self.vlsm(instance).wakes_at(now_flits, client.is_quiet()))
         };
-        Instance::ALL.into_iter().flat_map(of_instance).min()
+        ArbMuxInstance::ALL.into_iter().flat_map(of_instance).min()
     }
 
     /// Those of the clients behind its own.
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         let mut events = std::mem::take(&mut self.events);
         events.extend(self.io.take_events());
         events.extend(self.cachemem.take_events());

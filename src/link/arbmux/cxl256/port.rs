@@ -1,7 +1,7 @@
 //! An ARB/MUX over CXL.io and CXL.cachemem behind a port of the kernel: its signals, its credits, its open work.
 
 use super::mux::ArbMux;
-use crate::arbmux::state::Instance;
+use crate::arbmux::state::ArbMuxInstance;
 use crate::cxl256::Cachemem;
 use crate::cxl256::port::{Layer, Signal, signals};
 
@@ -18,7 +18,7 @@ impl<I: Layer> Layer for ArbMux<I, Cachemem> {
     ]);
 
     fn values(&self) -> Vec<u64> {
-        let [io, cachemem] = Instance::ALL.map(|instance| self.may_send(instance).into());
+        let [io, cachemem] = ArbMuxInstance::ALL.map(|instance| self.may_send(instance).into());
         let ([io_flits, cachemem_flits], almps) = (self.stats().sent, self.stats().almps_sent);
         let mut values = vec![io, cachemem, Layer::is_up(&self.io).into(), io_flits, cachemem_flits, almps];
         values.extend(Layer::values(&self.cachemem));

@@ -1,6 +1,6 @@
 //! States of a vLSM in 256B mode and the changes between them (`cxl-256b` §6).
 
-use crate::arbmux::state::{self as shared, Level};
+use crate::arbmux::state::{self as shared, L1Level};
 use scalepool_protocols::wire::Violation;
 
 /// Byte of an ALMP flit that holds the state or the kind of an L0p message.
@@ -17,7 +17,7 @@ pub enum State {
     /// to ask for Active before it sends or asks for anything else.
     PmNak,
     /// A level of L1.
-    L1(Level),
+    L1(L1Level),
     /// L2.
     L2,
     /// Retrain: on the way from L1 to Active. No ALMP of ours names it.
@@ -30,10 +30,10 @@ impl State {
         State::Reset,
         State::Active,
         State::PmNak,
-        State::L1(Level::L1_0),
-        State::L1(Level::L1_1),
-        State::L1(Level::L1_2),
-        State::L1(Level::L1_3),
+        State::L1(L1Level::L1_0),
+        State::L1(L1Level::L1_1),
+        State::L1(L1Level::L1_2),
+        State::L1(L1Level::L1_3),
         State::L2,
         State::Retrain,
     ];
@@ -89,7 +89,7 @@ impl Cause {
 
 /// A change of state that a vLSM has made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Move {
+pub struct Vlsm256Move {
     /// From this state.
     pub from: State,
     /// For this reason.
@@ -99,7 +99,7 @@ pub struct Move {
 }
 
 /// Judges a change of state: the rule that it breaks, if any.
-pub fn check_move(made: &Move) -> Option<Violation> {
+pub fn check_move(made: &Vlsm256Move) -> Option<Violation> {
     use State::{Active, L1, L2, PmNak, Reset, Retrain};
     let legal = match made.cause {
         Cause::Handshake => matches!((made.from, made.to), (Reset | Retrain | PmNak, Active)),

@@ -11,7 +11,7 @@
 
 use super::almp::Says;
 use super::mux::ArbMuxConfig;
-use super::state::{Cause, Move, STATE_BYTE, State};
+use super::state::{Cause, STATE_BYTE, State, Vlsm256Move};
 use crate::arbmux::state::{self as shared, Ask};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::wire::Violation;
@@ -61,7 +61,7 @@ pub struct Vlsm {
     /// Downstream: PMNAK was sent, Request{Active} is due.
     pm_refused: bool,
     outbox: VecDeque<Says>,
-    moves: Vec<Move>,
+    moves: Vec<Vlsm256Move>,
 }
 
 fn odd(rule: &'static str, found: Says, expected: &str, text: &str) -> Option<Violation> {
@@ -126,7 +126,7 @@ impl Vlsm {
     }
 
     /// Changes of state since the last call.
-    pub fn take_moves(&mut self) -> Vec<Move> {
+    pub fn take_moves(&mut self) -> Vec<Vlsm256Move> {
         std::mem::take(&mut self.moves)
     }
 
@@ -153,7 +153,7 @@ impl Vlsm {
 
     fn go(&mut self, cause: Cause, to: State) {
         if to != self.state {
-            self.moves.push(Move { from: self.state, cause, to });
+            self.moves.push(Vlsm256Move { from: self.state, cause, to });
             self.state = to;
         }
     }

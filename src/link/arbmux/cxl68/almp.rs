@@ -2,11 +2,11 @@
 //!
 //! Modelled: the DWORD and its four copies. Left out: the judgement of other bytes and of codes, which the codec makes.
 
-use crate::arbmux::state::{Ask, Instance, Level, State};
+use crate::arbmux::state::{ArbMuxInstance, Ask, L1Level, State};
 use scalepool_protocols::cxl::cxl68::code::VlsmState;
 use scalepool_protocols::cxl::cxl68::control::Almp;
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, Unit};
+use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, PAYLOAD_BYTES};
 use scalepool_protocols::wire::Wire;
 
 /// What an ALMP says.
@@ -18,12 +18,12 @@ pub enum Says {
     Status(State),
 }
 
-const fn level_code(level: Level) -> VlsmState {
+const fn level_code(level: L1Level) -> VlsmState {
     match level {
-        Level::L1_0 => VlsmState::L1_0,
-        Level::L1_1 => VlsmState::L1_1,
-        Level::L1_2 => VlsmState::L1_2,
-        Level::L1_3 => VlsmState::L1_3,
+        L1Level::L1_0 => VlsmState::L1_0,
+        L1Level::L1_1 => VlsmState::L1_1,
+        L1Level::L1_2 => VlsmState::L1_2,
+        L1Level::L1_3 => VlsmState::L1_3,
     }
 }
 
@@ -53,7 +53,7 @@ const WORD_BYTES: usize = 4;
 const COPIES: usize = 4;
 
 /// The unit that says something about a vLSM.
-pub fn unit(instance: Instance, says: Says) -> Unit {
+pub fn unit(instance: ArbMuxInstance, says: Says) -> Cxl68Unit {
     let request = matches!(says, Says::Request(_));
     let almp = Almp { request, state: says.code(), instance_id: instance.code(), ..Almp::default() };
     // Every code of ours fits its field.
@@ -62,21 +62,21 @@ pub fn unit(instance: Instance, says: Says) -> Unit {
     for copy in payload[..WORD_BYTES * COPIES].chunks_exact_mut(WORD_BYTES) {
         copy.copy_from_slice(&word.to_le_bytes());
     }
-    Unit::plain(pid::ALMP, &payload)
+    Cxl68Unit::plain(pid::ALMP, &payload)
 }
 
 /// Whether the four copies agree; if not, the ALMP is corrupted.
-pub fn copies_agree(unit: &Unit) -> bool {
+pub fn copies_agree(unit: &Cxl68Unit) -> bool {
     let copies = &unit.payload()[..WORD_BYTES * COPIES];
     copies.chunks_exact(WORD_BYTES).all(|copy| copy == &copies[..WORD_BYTES])
 }
 
 /// Reads the first copy; `None`: a code that says nothing (reserved, or in the wrong kind).
-pub fn read(unit: &Unit) -> Option<(Instance, Says)> {
+pub fn read(unit: &Cxl68Unit) -> Option<(ArbMuxInstance, Says)> {
     let almp = Almp::from_bits(unit.slot(0) & u128::from(u32::MAX));
     if almp.code != Almp::default().code {
         return None;
     }
-    let instance = Instance::ALL.into_iter().find(|i| i.code() == almp.instance_id)?;
+    let instance = ArbMuxInstance::ALL.into_iter().find(|i| i.code() == almp.instance_id)?;
     Some((instance, Says::of_code(almp.request, almp.state)?))
 }

@@ -2,24 +2,24 @@
 
 use super::almp;
 use super::client::Client;
-use super::table::Move;
-use super::vlsm::{Entry, Finding, Vlsm};
+use super::table::Vlsm68Move;
+use super::vlsm::{PhysicalLinkEntry, Vlsm, VlsmFinding};
 use crate::arbmux::share::Share;
-use crate::arbmux::state::{Ask, Instance, State, resolve_phy};
-use crate::cxl68::{Event, Severity};
-use crate::line_time::{Parts, Use};
+use crate::arbmux::state::{ArbMuxInstance, Ask, State, resolve_phy};
+use crate::cxl68::{LinkEvent, Severity};
+use crate::line_time::{LineTimeParts, Use};
 use scalepool_arbiter::{ArbiterKind, WeightedRoundRobin};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
 use scalepool_protocols::cxl::cxl68::stream::Unpacker;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Violation;
 
 /// A deliberate fault of the model, for tests of the checkers above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mutant {
+pub enum ArbMux68Mutant {
     /// VLS-05: L2 is left straight to Active.
     L2ToActive,
     /// VLS-09: the deeper of two power states is asked of the physical layer.
@@ -42,7 +42,7 @@ pub struct ArbMuxConfig {
     /// Flit clocks of silence after which a Request for a power state is given up; the sheet has no number.
     pub pm_patience_flits: u64,
     /// A deliberate fault.
-    pub mutant: Option<Mutant>,
+    pub mutant: Option<ArbMux68Mutant>,
 }
 
 impl ArbMuxConfig {
@@ -93,11 +93,11 @@ pub struct ArbMux<I, C> {
     told_down: [bool; 2],
     retrain_wanted: bool,
     received: u64,
-    events: Vec<Event>,
-    moves: Vec<(Instance, Move)>,
+    events: Vec<LinkEvent>,
+    moves: Vec<(ArbMuxInstance, Vlsm68Move)>,
     stats: ArbMuxStats,
     /// What the flit clock of the last unit was used for.
-    uses: Parts,
+    uses: LineTimeParts,
 }
 
 impl<I: Client, C: Client> ArbMux<I, C> {
@@ -118,7 +118,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
             events: Vec::new(),
             moves: Vec::new(),
             stats: ArbMuxStats::default(),
-            uses: Parts::default(),
+            uses: LineTimeParts::default(),
         };
         mux.set_weights(config.weights);
         mux
@@ -127,7 +127,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     // ---- the consumer's side -------------------------------------------------------------------------------------
 
     /// What the client of an instance asks from now on, `None`: nothing. See [`Ask`] for what it means at either port.
-    pub fn ask(&mut self, instance: Instance, ask: Option<Ask>) {
+    pub fn ask(&mut self, instance: ArbMuxInstance, ask: Option<Ask>) {
         self.vlsms[instance.index()].ask(ask);
     }
 
@@ -135,7 +135,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     /// starve.
     pub fn set_weights(&mut self, weights: [u16; 2]) {
         self.share = Share::new(self.config.arbiter, weights);
-        for instance in Instance::ALL {
+        for instance in ArbMuxInstance::ALL {
             if weights[instance.index()] == 0 && self.is_enabled(instance) {
                 let text = format!("{instance:?} has weight 0 and gets only flits that the other client leaves");
                 self.event(Severity::Protocol, Violation::at_byte("CXL68-MUX-01", 0, 0, "1 to 65535", text));
@@ -146,12 +146,12 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     // ---- what can be seen ----------------------------------------------------------------------------------------
 
     /// The vLSM of an instance.
-    pub fn vlsm(&self, instance: Instance) -> &Vlsm {
+    pub fn vlsm(&self, instance: ArbMuxInstance) -> &Vlsm {
         &self.vlsms[instance.index()]
     }
 
     /// Whether payload of an instance may leave now.
-    pub fn may_send(&self, instance: Instance) -> bool {
+    pub fn may_send(&self, instance: ArbMuxInstance) -> bool {
         self.up && self.is_enabled(instance) && (self.is_bypassed() || self.vlsm(instance).may_send())
     }
 
@@ -161,19 +161,19 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     }
 
     /// Events since the last call. Those of the clients are with the clients.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.events)
     }
 
     /// Changes of state of the vLSMs since the last call, in order.
-    pub fn take_moves(&mut self) -> Vec<(Instance, Move)> {
+    pub fn take_moves(&mut self) -> Vec<(ArbMuxInstance, Vlsm68Move)> {
         std::mem::take(&mut self.moves)
     }
 
-    fn is_enabled(&self, instance: Instance) -> bool {
+    fn is_enabled(&self, instance: ArbMuxInstance) -> bool {
         match instance {
-            Instance::Io => self.config.enabled.io,
-            Instance::Cachemem => self.config.enabled.cachemem,
+            ArbMuxInstance::Io => self.config.enabled.io,
+            ArbMuxInstance::Cachemem => self.config.enabled.cachemem,
         }
     }
 
@@ -185,7 +185,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         if severity == Severity::Retrain {
             self.ask_for_training();
         }
-        self.events.push(Event { severity, unit: self.received, violation });
+        self.events.push(LinkEvent { severity, unit: self.received, violation });
     }
 
     fn ask_for_training(&mut self) {
@@ -193,16 +193,16 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         self.retrain_wanted = true;
     }
 
-    fn found(&mut self, finding: Option<Finding>) {
+    fn found(&mut self, finding: Option<VlsmFinding>) {
         if let Some((severity, violation)) = finding {
             self.event(severity, violation);
         }
     }
 
-    fn client(&mut self, instance: Instance) -> &mut dyn Client {
+    fn client(&mut self, instance: ArbMuxInstance) -> &mut dyn Client {
         match instance {
-            Instance::Io => &mut self.io,
-            Instance::Cachemem => &mut self.cachemem,
+            ArbMuxInstance::Io => &mut self.io,
+            ArbMuxInstance::Cachemem => &mut self.cachemem,
         }
     }
 
@@ -215,7 +215,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         }
         let [io, cachemem] = self.vlsms.each_ref().map(Vlsm::phy_wish);
         match self.config.mutant {
-            Some(Mutant::DeeperWins) => io.max(cachemem),
+            Some(ArbMux68Mutant::DeeperWins) => io.max(cachemem),
             _ => resolve_phy(io, cachemem),
         }
     }
@@ -229,7 +229,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     /// The physical layer has left L0, for recovery, a power state or its down state.
     pub fn phy_down(&mut self) {
         self.up = false;
-        for instance in Instance::ALL {
+        for instance in ArbMuxInstance::ALL {
             self.vlsms[instance.index()].phy_down();
             // A client that never was Active has nothing to repair: before it has sent a flit its peer sends RETRY flits alone.
             if self.is_bypassed() || self.vlsm(instance).state() != State::Reset {
@@ -239,11 +239,11 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     }
 
     /// The physical layer is in L0.
-    pub fn phy_up(&mut self, entry: Entry) {
+    pub fn phy_up(&mut self, entry: PhysicalLinkEntry) {
         self.up = true;
         self.retrain_wanted = false;
-        self.first_due = entry == Entry::First;
-        for instance in Instance::ALL {
+        self.first_due = entry == PhysicalLinkEntry::First;
+        for instance in ArbMuxInstance::ALL {
             if self.is_bypassed() {
                 self.tell_up(instance);
             } else {
@@ -253,20 +253,20 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         }
     }
 
-    fn tell_down(&mut self, instance: Instance) {
+    fn tell_down(&mut self, instance: ArbMuxInstance) {
         if !std::mem::replace(&mut self.told_down[instance.index()], true) {
             self.client(instance).phy_down();
         }
     }
 
-    fn tell_up(&mut self, instance: Instance) {
+    fn tell_up(&mut self, instance: ArbMuxInstance) {
         if std::mem::take(&mut self.told_down[instance.index()]) {
             self.client(instance).phy_up();
         }
     }
 
     /// Tells the client of an instance what its vLSM has done.
-    fn follow(&mut self, instance: Instance) {
+    fn follow(&mut self, instance: ArbMuxInstance) {
         for made in self.vlsms[instance.index()].take_moves() {
             self.moves.push((instance, made));
             match made.to {
@@ -286,24 +286,24 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     // ---- transmitter ---------------------------------------------------------------------------------------------
 
     /// What the flit clock of the last [`ArbMux::transmit`] was used for.
-    pub fn uses(&self) -> Parts {
+    pub fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
     /// The unit of this flit clock; `None`: nothing to send, the physical layer fills with NULL.
-    pub fn transmit(&mut self, now: u64) -> Option<Unit> {
-        self.uses = Parts::all(Use::Idle);
+    pub fn transmit(&mut self, now: u64) -> Option<Cxl68Unit> {
+        self.uses = LineTimeParts::all(Use::Idle);
         if !self.up || self.retrain_wanted {
             return None;
         }
         if !self.is_bypassed() {
-            for instance in Instance::ALL {
+            for instance in ArbMuxInstance::ALL {
                 let quiet = self.client(instance).is_quiet();
                 self.vlsms[instance.index()].advance(now, quiet);
                 self.follow(instance);
             }
             if let Some(unit) = self.almp() {
-                self.uses = Parts::all(Use::Control);
+                self.uses = LineTimeParts::all(Use::Control);
                 return Some(unit);
             }
         }
@@ -316,11 +316,11 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     }
 
     /// The next ALMP. After the first training the upstream port waits for one of the downstream port.
-    fn almp(&mut self) -> Option<Unit> {
+    fn almp(&mut self) -> Option<Cxl68Unit> {
         if self.first_due && self.config.dir == Dir::Up {
             return None;
         }
-        let instance = Instance::ALL.into_iter().find(|&i| self.vlsm(i).has_almp())?;
+        let instance = ArbMuxInstance::ALL.into_iter().find(|&i| self.vlsm(i).has_almp())?;
         let (says, finding) = self.vlsms[instance.index()].transmit()?;
         self.found(finding);
         self.follow(instance);
@@ -329,7 +329,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         Some(almp::unit(instance, says))
     }
 
-    fn payload(&mut self, instance: Instance, now: u64) -> Option<Unit> {
+    fn payload(&mut self, instance: ArbMuxInstance, now: u64) -> Option<Cxl68Unit> {
         if !self.may_send(instance) {
             return None;
         }
@@ -347,18 +347,18 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     // ---- receiver ------------------------------------------------------------------------------------------------
 
     /// Takes a unit off the wire.
-    pub fn receive(&mut self, unit: &Unit, now: u64) {
+    pub fn receive(&mut self, unit: &Cxl68Unit, now: u64) {
         let action = pid::receive(unit.pid(), self.config.enabled);
         match action.accept.map(|p| p.kind) {
             None => {
                 self.ask_for_training();
                 self.cachemem.receive(unit, now);
             }
-            Some(PidKind::Cachemem) => self.receive_payload(Instance::Cachemem, unit, now),
+            Some(PidKind::Cachemem) => self.receive_payload(ArbMuxInstance::Cachemem, unit, now),
             Some(kind) => {
                 self.judge(unit);
                 match kind {
-                    PidKind::Io => self.receive_payload(Instance::Io, unit, now),
+                    PidKind::Io => self.receive_payload(ArbMuxInstance::Io, unit, now),
                     PidKind::Almp => self.receive_almp(unit),
                     PidKind::Null | PidKind::Cachemem => (),
                 }
@@ -368,7 +368,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     }
 
     /// Reports what the codec finds in a unit that no link layer of CXL.cachemem sees.
-    fn judge(&mut self, unit: &Unit) {
+    fn judge(&mut self, unit: &Cxl68Unit) {
         let (dir, link) = (self.config.dir.opposite(), self.config.link);
         let decoded = Unpacker::new(dir, link.revision, self.config.enabled).read(unit);
         for violation in check::unit(&decoded, &link).violations {
@@ -382,7 +382,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         }
     }
 
-    fn receive_almp(&mut self, unit: &Unit) {
+    fn receive_almp(&mut self, unit: &Cxl68Unit) {
         self.stats.almps_received += 1;
         if !almp::copies_agree(unit) {
             return;
@@ -404,7 +404,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         self.follow(instance);
     }
 
-    fn receive_payload(&mut self, instance: Instance, unit: &Unit, now: u64) {
+    fn receive_payload(&mut self, instance: ArbMuxInstance, unit: &Cxl68Unit, now: u64) {
         let vlsm = self.vlsm(instance);
         if self.is_bypassed() || vlsm.may_receive() {
             self.client(instance).receive(unit, now);

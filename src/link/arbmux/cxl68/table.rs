@@ -132,7 +132,7 @@ pub const TRANSITIONS: [Transition; 10] = [
 
 /// A change of state that a vLSM has made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Move {
+pub struct Vlsm68Move {
     /// From this state.
     pub from: State,
     /// For this reason.
@@ -142,7 +142,7 @@ pub struct Move {
 }
 
 /// Judges a change of state: the rule that it breaks, if any.
-pub fn check_move(made: &Move) -> Option<Violation> {
+pub fn check_move(made: &Vlsm68Move) -> Option<Violation> {
     let (from, to) = (made.from.family(), made.to.family());
     let legal = match made.cause {
         Cause::Resolved => RESOLUTION.iter().any(|r| r.sent == from && r.resolved == to),

@@ -9,8 +9,8 @@
 //! Status{L1}, then L1 is left to Retrain with Request{Active}; when Status{Active} has gone both ways it is Active.
 
 use super::almp::Says;
-use super::mux::Mutant;
-use super::table::{Cause, Move, STATE_BYTE, resolve};
+use super::mux::ArbMux68Mutant;
+use super::table::{Cause, STATE_BYTE, Vlsm68Move, resolve};
 use crate::arbmux::state::{Ask, State};
 use crate::cxl68::Severity;
 use scalepool_protocols::cxl::cxl68::Dir;
@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 /// How the physical link came up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Entry {
+pub enum PhysicalLinkEntry {
     /// From its down state, after full training; the way out of L2.
     First,
     /// From recovery; the way out of L1.
@@ -27,9 +27,9 @@ pub enum Entry {
 }
 
 /// A finding of a vLSM.
-pub type Finding = (Severity, Violation);
+pub type VlsmFinding = (Severity, Violation);
 
-fn finding(severity: Severity, rule: &'static str, found: Says, expected: &str, text: &str) -> Option<Finding> {
+fn finding(severity: Severity, rule: &'static str, found: Says, expected: &str, text: &str) -> Option<VlsmFinding> {
     Some((severity, Violation::at_byte(rule, STATE_BYTE, format!("{found:?}"), expected, text)))
 }
 
@@ -53,7 +53,7 @@ struct Sync {
 pub struct Vlsm {
     dir: Dir,
     pm_patience_flits: u64,
-    mutant: Option<Mutant>,
+    mutant: Option<ArbMux68Mutant>,
     state: State,
     ask: Option<Ask>,
     handshake: Handshake,
@@ -65,12 +65,12 @@ pub struct Vlsm {
     /// Downstream: the Request for a power state that has not been granted.
     pm_offered: Option<Ask>,
     outbox: VecDeque<Says>,
-    moves: Vec<Move>,
+    moves: Vec<Vlsm68Move>,
 }
 
 impl Vlsm {
     /// A vLSM in Reset at the port that transmits in a direction: the downstream port sends down.
-    pub fn new(dir: Dir, pm_patience_flits: u64, mutant: Option<Mutant>) -> Vlsm {
+    pub fn new(dir: Dir, pm_patience_flits: u64, mutant: Option<ArbMux68Mutant>) -> Vlsm {
         Vlsm {
             dir,
             pm_patience_flits,
@@ -113,7 +113,7 @@ impl Vlsm {
     }
 
     /// Changes of state since the last call.
-    pub fn take_moves(&mut self) -> Vec<Move> {
+    pub fn take_moves(&mut self) -> Vec<Vlsm68Move> {
         std::mem::take(&mut self.moves)
     }
 
@@ -124,7 +124,7 @@ impl Vlsm {
 
     fn go(&mut self, cause: Cause, to: State) {
         if to != self.state {
-            self.moves.push(Move { from: self.state, cause, to });
+            self.moves.push(Vlsm68Move { from: self.state, cause, to });
             self.state = to;
         }
     }
@@ -146,13 +146,13 @@ impl Vlsm {
     }
 
     /// The physical layer is in L0.
-    pub fn phy_up(&mut self, entry: Entry) {
+    pub fn phy_up(&mut self, entry: PhysicalLinkEntry) {
         match entry {
-            Entry::First => {
+            PhysicalLinkEntry::First => {
                 self.sync = None;
                 self.go(Cause::LinkReset, State::Reset);
             }
-            Entry::Recovery => {
+            PhysicalLinkEntry::Recovery => {
                 self.sync = Some(Sync::default());
                 self.outbox.push_back(Says::Status(self.snapshot));
             }
@@ -212,7 +212,7 @@ impl Vlsm {
     fn wake(&mut self) {
         match self.state {
             State::L1(_) => self.go(Cause::Wake, State::Retrain),
-            State::L2 if self.mutant != Some(Mutant::L2ToActive) => self.go(Cause::Wake, State::Reset),
+            State::L2 if self.mutant != Some(ArbMux68Mutant::L2ToActive) => self.go(Cause::Wake, State::Reset),
             _ => (),
         }
     }
@@ -231,7 +231,7 @@ impl Vlsm {
     }
 
     /// The next ALMP, which leaves now; with a finding if it completes a synchronisation of an undefined pair.
-    pub fn transmit(&mut self) -> Option<(Says, Option<Finding>)> {
+    pub fn transmit(&mut self) -> Option<(Says, Option<VlsmFinding>)> {
         let says = self.outbox.pop_front()?;
         let mut found = None;
         if let Some(sync) = &mut self.sync {
@@ -247,7 +247,7 @@ impl Vlsm {
     // ---- receiver ------------------------------------------------------------------------------------------------
 
     /// Takes an ALMP. A finding of [`Severity::Retrain`] asks for recovery.
-    pub fn receive(&mut self, says: Says) -> Option<Finding> {
+    pub fn receive(&mut self, says: Says) -> Option<VlsmFinding> {
         match says {
             Says::Request(ask) if ask != Ask::Active && self.dir == Dir::Up => {
                 let text = "the downstream port has asked for a power state";
@@ -282,7 +282,7 @@ impl Vlsm {
         }
     }
 
-    fn receive_status(&mut self, state: State) -> Option<Finding> {
+    fn receive_status(&mut self, state: State) -> Option<VlsmFinding> {
         let says = Says::Status(state);
         if let Some(sync) = &mut self.sync {
             sync.received = Some(state);
@@ -323,7 +323,7 @@ impl Vlsm {
         }
     }
 
-    fn resolve(&mut self) -> Option<Finding> {
+    fn resolve(&mut self) -> Option<VlsmFinding> {
         let Some(Sync { sent: true, received: Some(received) }) = self.sync else { return None };
         self.sync = None;
         match resolve(self.snapshot, received) {

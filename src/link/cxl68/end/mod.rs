@@ -1,26 +1,26 @@
 //! One end of a CXL 68B link: what transmitter and receiver share, and what its neighbours see.
 //!
-//! `receive` holds the receiver, `transmit` the transmitter; both are methods of [`End`], because acknowledgements,
-//! credits and retry tie the two. Branches on `config.mutant` are deliberate faults for tests of the checkers, see
-//! [`Mutant`].
+//! `receive` holds the receiver, `transmit` the transmitter; both are methods of [`Cxl68End`], because
+//! acknowledgements, credits and retry tie the two. Branches on `config.mutant` are deliberate faults for tests of the
+//! checkers, see [`Cxl68Mutant`].
 
 mod receive;
 mod transmit;
 
-use super::coverage::Coverage;
+use super::coverage::Cxl68Coverage;
 use super::credit::CreditBook;
-use super::event::Event;
-use super::mutant::Mutant;
+use super::event::LinkEvent;
+use super::mutant::Cxl68Mutant;
 use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigger};
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
-use crate::line_time::Parts;
+use crate::line_time::LineTimeParts;
 use scalepool_protocols::cxl::cxl68::Dir;
-use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
+use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Cxl68ConfigError};
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::packer::{Packer, Refused};
+use scalepool_protocols::cxl::cxl68::packer::{Cxl68Refused, Packer};
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
-use scalepool_protocols::cxl::cxl68::stream::{Message, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use std::collections::VecDeque;
 
 /// What one end is and has.
@@ -39,7 +39,7 @@ pub struct EndConfig {
     /// Received flits until the peer's parameters are active, at most 8 (`cxl-68b` §6.4); the number is ours.
     pub param_delay_flits: u8,
     /// A deliberate fault, for tests of the checkers.
-    pub mutant: Option<Mutant>,
+    pub mutant: Option<Cxl68Mutant>,
 }
 
 impl EndConfig {
@@ -118,7 +118,7 @@ struct Init {
 
 /// One end of the link.
 #[derive(Debug, Clone)]
-pub struct End {
+pub struct Cxl68End {
     config: EndConfig,
     packer: Packer,
     unpacker: Unpacker,
@@ -128,7 +128,7 @@ pub struct End {
     remote: Remote,
     init: Init,
     /// Framed sequence that is leaving; the trigger is taken when its last flit is out.
-    sequence: VecDeque<Unit>,
+    sequence: VecDeque<Cxl68Unit>,
     /// What the Ack sequence that is leaving answers; `None`: a Req sequence.
     answers: Option<Remote>,
     /// Next flit of an all-data run that has begun: replayed from this number, or new.
@@ -151,31 +151,31 @@ pub struct End {
     peer_viral: Option<u16>,
     halted: Option<&'static str>,
     received: u64,
-    inbox: VecDeque<Message>,
-    events: Vec<Event>,
+    inbox: VecDeque<Cxl68Message>,
+    events: Vec<LinkEvent>,
     stats: Stats,
-    coverage: Coverage,
+    coverage: Cxl68Coverage,
     last_enables: u64,
     /// What the flit clock of the last unit was used for.
-    uses: Parts,
-    /// Requests for a retry and for training since the last good payload, see [`End::fruitless`].
+    uses: LineTimeParts,
+    /// Requests for a retry and for training since the last good payload, see [`Cxl68End::fruitless`].
     fruitless: u32,
-    /// See [`End::progress`].
+    /// See [`Cxl68End::progress`].
     progress: u64,
     /// Number of the next retryable flit that the peer expects, as it was when its last unit left.
     peer_expects: u8,
     hooks: Hooks,
 }
 
-impl End {
+impl Cxl68End {
     /// An end that has just been told that the physical link is up.
     ///
     /// # Errors
     /// A choice outside its range.
-    pub fn new(config: EndConfig) -> Result<End, ConfigError> {
+    pub fn new(config: EndConfig) -> Result<Cxl68End, Cxl68ConfigError> {
         config.link.validate()?;
         let (dir, link) = (config.dir, config.link);
-        Ok(End {
+        Ok(Cxl68End {
             packer: Packer::new(dir, link),
             unpacker: Unpacker::new(dir.opposite(), link.revision, config.enabled),
             credits: CreditBook::new(dir, link.credit_counter_bits, config.sends, config.buffers, config.mutant),
@@ -204,9 +204,9 @@ impl End {
             inbox: VecDeque::new(),
             events: Vec::new(),
             stats: Stats::default(),
-            coverage: Coverage::new(),
+            coverage: Cxl68Coverage::new(),
             last_enables: u64::MAX,
-            uses: Parts::default(),
+            uses: LineTimeParts::default(),
             fruitless: 0,
             progress: 0,
             peer_expects: 0,
@@ -221,7 +221,7 @@ impl End {
     ///
     /// # Errors
     /// A message that must not travel in this mode.
-    pub fn send(&mut self, mut message: Message) -> Result<(), Refused> {
+    pub fn send(&mut self, mut message: Cxl68Message) -> Result<(), Cxl68Refused> {
         if !self.hooks_message((HookPoint::PackerIn, Direction::Tx), &mut message) {
             return Ok(());
         }
@@ -234,14 +234,14 @@ impl End {
     }
 
     /// Takes the next received message out of its buffer; its credit becomes due for return.
-    pub fn take(&mut self) -> Option<Message> {
+    pub fn take(&mut self) -> Option<Cxl68Message> {
         let message = self.inbox.pop_front()?;
         self.freed(&message);
         Some(message)
     }
 
     /// Takes the next received message of a class out of its buffer.
-    pub fn take_class(&mut self, class: Class) -> Option<Message> {
+    pub fn take_class(&mut self, class: Class) -> Option<Cxl68Message> {
         let at = self.inbox.iter().position(|m| m.class == class)?;
         let message = self.inbox.remove(at)?;
         self.freed(&message);
@@ -253,7 +253,7 @@ impl End {
         self.inbox.iter().find(|m| m.class == first || m.class == second).is_some_and(|m| m.class == first)
     }
 
-    /// Class of the message that [`End::take`] would give.
+    /// Class of the message that [`Cxl68End::take`] would give.
     pub fn next_class(&self) -> Option<Class> {
         self.inbox.front().map(|m| m.class)
     }
@@ -268,23 +268,23 @@ impl End {
         &self.hooks
     }
 
-    fn hooks_message(&self, at: (HookPoint, Direction), message: &mut Message) -> bool {
+    fn hooks_message(&self, at: (HookPoint, Direction), message: &mut Cxl68Message) -> bool {
         let data = message.data.as_mut().map(|data| &mut data.bytes);
         self.hooks.message(at, message.class.def(), &mut message.bits, data)
     }
 
     /// Shows a unit to the hooks of a point; `None`: it is gone.
     #[inline]
-    fn hooks_unit(&self, point: HookPoint, way: Direction, unit: Unit) -> Option<Unit> {
+    fn hooks_unit(&self, point: HookPoint, way: Direction, unit: Cxl68Unit) -> Option<Cxl68Unit> {
         if self.hooks.watches(point, way) { self.watched_unit(point, way, unit) } else { Some(unit) }
     }
 
     #[cold]
-    fn watched_unit(&self, point: HookPoint, way: Direction, mut unit: Unit) -> Option<Unit> {
+    fn watched_unit(&self, point: HookPoint, way: Direction, mut unit: Cxl68Unit) -> Option<Cxl68Unit> {
         (self.hooks.pass(point, way, PROTOCOL, &mut unit.0) == Passed::On).then_some(unit)
     }
 
-    fn freed(&mut self, message: &Message) {
+    fn freed(&mut self, message: &Cxl68Message) {
         self.credits.freed(message.class, message.data.map_or(0, |d| d.chunks()));
     }
 
@@ -323,7 +323,7 @@ impl End {
         if let Remote::LlrAck { eseq, .. } = self.remote {
             self.buffer.rewind(eseq);
         }
-        if self.config.mutant != Some(Mutant::AckAfterRetrain) {
+        if self.config.mutant != Some(Cxl68Mutant::AckAfterRetrain) {
             self.remote = self.remote.step(RemoteTrigger::PhyDown);
         }
     }
@@ -332,7 +332,7 @@ impl End {
     pub fn phy_up(&mut self) {
         let kept = self.local.num_retry;
         self.local.step(Trigger::PhyUp);
-        if self.config.mutant == Some(Mutant::ReinitKeepsCount) {
+        if self.config.mutant == Some(Cxl68Mutant::ReinitKeepsCount) {
             self.local.num_retry = kept;
         }
     }
@@ -350,7 +350,7 @@ impl End {
     // ---- what can be seen ----------------------------------------------------------------------------------------
 
     /// Events since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.events)
     }
 
@@ -360,7 +360,7 @@ impl End {
     }
 
     /// Rows of the codec's tables that received flits have met.
-    pub fn coverage(&self) -> &Coverage {
+    pub fn coverage(&self) -> &Cxl68Coverage {
         &self.coverage
     }
 
@@ -421,8 +421,8 @@ impl End {
             && self.unpacker.rollover() == 0
     }
 
-    /// What the flit clock of the last [`End::transmit`] was used for.
-    pub fn uses(&self) -> Parts {
+    /// What the flit clock of the last [`Cxl68End::transmit`] was used for.
+    pub fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
@@ -431,7 +431,8 @@ impl End {
         self.fruitless
     }
 
-    /// Good payload flits and answers to requests for a retry, all from the start: each ends the row of [`End::fruitless`].
+    /// Good payload flits and answers to requests for a retry, all from the start: each ends the row of
+    /// [`Cxl68End::fruitless`].
     pub fn progress(&self) -> u64 {
         self.progress
     }
@@ -450,7 +451,7 @@ impl End {
             && self.peer_expects == self.buffer.wr_ptr()
     }
 
-    /// The flit clock at which [`End::transmit`] has something to do if nothing else happens; `None`: never.
+    /// The flit clock at which [`Cxl68End::transmit`] has something to do if nothing else happens; `None`: never.
     pub fn wakes_at(&self, now: u64) -> Option<u64> {
         if self.halted().is_some() || self.local.state == Local::PhyReinit {
             return None;

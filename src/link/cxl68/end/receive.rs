@@ -1,30 +1,30 @@
-//! The receiver of an [`End`]: protocol ID, CRC, retry, initialisation, credits, delivery.
+//! The receiver of a [`Cxl68End`]: protocol ID, CRC, retry, initialisation, credits, delivery.
 //!
 //! A walk through one unit: its protocol ID says whether it is ours; in NORMAL the rollover count tells data from
 //! control, a bad unit starts a retry, a good retryable one counts; outside NORMAL only framed RETRY sequences do.
 
-use super::{End, FLITS_AN_AK, Init};
-use crate::cxl68::event::{Event, Severity, finding};
-use crate::cxl68::mutant::Mutant;
+use super::{Cxl68End, FLITS_AN_AK, Init};
+use crate::cxl68::event::{LinkEvent, Severity, finding};
+use crate::cxl68::mutant::Cxl68Mutant;
 use crate::cxl68::retry::{Local, RemoteTrigger, Trigger};
 use crate::hook::{Direction, HookPoint};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{StaticBitFault, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::pid::{self, PidAction, PidKind, PidLog};
-use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Size, Unpacker};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind, Size, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
-impl End {
+impl Cxl68End {
     pub(super) fn event(&mut self, severity: Severity, violation: scalepool_protocols::wire::Violation) {
         if severity == Severity::Uncorrectable {
             self.halted = Some(violation.rule);
         }
-        self.events.push(Event { severity, unit: self.received, violation });
+        self.events.push(LinkEvent { severity, unit: self.received, violation });
     }
 
-    /// Takes a unit off the wire. Messages are read with [`End::take`], events with [`End::take_events`].
-    pub fn receive(&mut self, unit: &Unit, now: u64) {
+    /// Takes a unit off the wire. Messages are read with [`Cxl68End::take`], events with [`Cxl68End::take_events`].
+    pub fn receive(&mut self, unit: &Cxl68Unit, now: u64) {
         self.hooks.clock(now);
         let watched;
         let unit = if self.hooks.watches(HookPoint::ReplayIn, Direction::Rx) {
@@ -34,7 +34,7 @@ impl End {
         } else {
             unit
         };
-        if self.config.mutant == Some(Mutant::AbortLeaves) && self.local.state == Local::Abort && unit.crc_ok() {
+        if self.config.mutant == Some(Cxl68Mutant::AbortLeaves) && self.local.state == Local::Abort && unit.crc_ok() {
             (self.local.state, self.halted) = (Local::Normal, None);
         }
         if self.halted.is_some() {
@@ -56,7 +56,7 @@ impl End {
         self.note_waiting(now);
     }
 
-    fn not_plain_cachemem(&mut self, unit: &Unit, action: PidAction) {
+    fn not_plain_cachemem(&mut self, unit: &Cxl68Unit, action: PidAction) {
         // A decoder of its own: ID, NULL and ALMP findings need no stream.
         let decoded =
             Unpacker::new(self.config.dir.opposite(), self.config.link.revision, self.config.enabled).read(unit);
@@ -66,7 +66,7 @@ impl End {
             let severity = match action.log {
                 Some(PidLog::CorrectableFraming) if of_id(violation.rule) => Severity::Corrected,
                 Some(_) if of_id(violation.rule) => Severity::Retrain,
-                _ if decoded.kind == Kind::Null || decoded.kind == Kind::Almp => Severity::Protocol,
+                _ if decoded.kind == Cxl68UnitKind::Null || decoded.kind == Cxl68UnitKind::Almp => Severity::Protocol,
                 _ => continue,
             };
             self.event(severity, violation);
@@ -81,8 +81,9 @@ impl End {
     }
 
     /// In NORMAL the stream is in step: the rollover count tells data from control.
-    fn receive_normal(&mut self, unit: &Unit, action: PidAction) {
-        let unpacked_before = (self.config.mutant == Some(Mutant::BadFlitDelivered)).then(|| self.unpacker.clone());
+    fn receive_normal(&mut self, unit: &Cxl68Unit, action: PidAction) {
+        let unpacked_before =
+            (self.config.mutant == Some(Cxl68Mutant::BadFlitDelivered)).then(|| self.unpacker.clone());
         let decoded = self.unpacker.read_as(unit, action);
         self.coverage.record(&decoded);
         if decoded.crc_ok == Some(false) {
@@ -96,7 +97,7 @@ impl End {
             }
             return;
         }
-        if let Kind::Control(_) = decoded.kind
+        if let Cxl68UnitKind::Control(_) = decoded.kind
             && !Control::static_bits_ok(unit.slot(0))
         {
             self.static_bits(&decoded);
@@ -104,21 +105,21 @@ impl End {
         }
         self.clean_flit();
         match decoded.kind {
-            Kind::Control(control) if !control.is_retryable() => self.retry_flit(&control),
-            Kind::Control(control) => {
+            Cxl68UnitKind::Control(control) if !control.is_retryable() => self.retry_flit(&control),
+            Cxl68UnitKind::Control(control) => {
                 self.frames = 0;
                 self.retryable();
                 self.hooks_unit(HookPoint::ReplayOut, Direction::Rx, *unit);
                 self.control(&control);
             }
-            Kind::Protocol(_) | Kind::AllData => {
+            Cxl68UnitKind::Protocol(_) | Cxl68UnitKind::AllData => {
                 self.frames = 0;
                 self.retryable();
                 self.hooks_unit(HookPoint::ReplayOut, Direction::Rx, *unit);
                 self.hooks_unit(HookPoint::PackerIn, Direction::Rx, *unit);
                 self.protocol(&decoded);
             }
-            Kind::Almp | Kind::Null | Kind::Io | Kind::Dropped => (),
+            Cxl68UnitKind::Almp | Cxl68UnitKind::Null | Cxl68UnitKind::Io | Cxl68UnitKind::Dropped => (),
         }
     }
 
@@ -126,12 +127,12 @@ impl End {
         self.stats.crc_errors += 1;
         self.frames = 0;
         self.local.step(Trigger::Error);
-        if self.config.mutant == Some(Mutant::CountedWhileFrozen) {
+        if self.config.mutant == Some(Cxl68Mutant::CountedWhileFrozen) {
             self.eseq = self.after_eseq(1);
         }
     }
 
-    fn static_bits(&mut self, decoded: &Decoded) {
+    fn static_bits(&mut self, decoded: &Cxl68DecodedUnit) {
         let found = check::unit(decoded, &self.config.link);
         for violation in found.violations {
             let severity = match self.config.link.static_bit_fault {
@@ -176,7 +177,7 @@ impl End {
     fn retry_flit(&mut self, control: &Control) {
         let framed = self.frames >= u16::from(self.config.link.frames_before_sequence);
         self.frames = if matches!(control, Control::RetryFrame(_)) { self.frames.saturating_add(1) } else { 0 };
-        if self.config.mutant == Some(Mutant::RetryFlitCounted) && self.local.state == Local::Normal {
+        if self.config.mutant == Some(Cxl68Mutant::RetryFlitCounted) && self.local.state == Local::Normal {
             self.retryable();
         }
         match control {
@@ -190,7 +191,7 @@ impl End {
 
     fn req_sequence(&mut self, req: &RetryReq) {
         self.local.step(Trigger::ReqSequence);
-        if self.config.mutant == Some(Mutant::ReqMovesLocal) {
+        if self.config.mutant == Some(Cxl68Mutant::ReqMovesLocal) {
             self.local.state = Local::LlrReq;
         }
         if !self.buffer.holds(req.eseq) {
@@ -225,7 +226,7 @@ impl End {
                 );
                 return;
             }
-            Local::LocalIdle if matches || self.config.mutant == Some(Mutant::StaleAckAccepted) => {
+            Local::LocalIdle if matches || self.config.mutant == Some(Cxl68Mutant::StaleAckAccepted) => {
                 if matches && ack.eseq != self.eseq {
                     let text = "RETRY.Ack repeats another Eseq than the RETRY.Req had";
                     self.event(Severity::Protocol, finding("CXL68-LLR-14", ack.eseq, self.eseq, text));
@@ -249,7 +250,7 @@ impl End {
     }
 
     /// Outside NORMAL only framed RETRY sequences count; everything else is discarded, whatever it is.
-    fn receive_in_retry(&mut self, unit: &Unit) {
+    fn receive_in_retry(&mut self, unit: &Cxl68Unit) {
         if matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return;
         }
@@ -272,13 +273,14 @@ impl End {
         self.local.step(Trigger::Retryable);
         let leaks = matches!(
             (self.config.mutant, self.local.state),
-            (Some(Mutant::DeliversInLlrReq), Local::LlrReq) | (Some(Mutant::DeliversInLocalIdle), Local::LocalIdle)
+            (Some(Cxl68Mutant::DeliversInLlrReq), Local::LlrReq)
+                | (Some(Cxl68Mutant::DeliversInLocalIdle), Local::LocalIdle)
         );
         if leaks {
             self.unpacker.read(unit);
             self.deliver();
         }
-        if self.config.mutant == Some(Mutant::CountedWhileFrozen) {
+        if self.config.mutant == Some(Cxl68Mutant::CountedWhileFrozen) {
             self.eseq = self.after_eseq(1);
         }
     }
@@ -337,7 +339,7 @@ impl End {
         }
     }
 
-    fn protocol(&mut self, decoded: &Decoded) {
+    fn protocol(&mut self, decoded: &Cxl68DecodedUnit) {
         if self.too_early("a protocol flit") {
             return;
         }
@@ -353,7 +355,7 @@ impl End {
         if self.halted.is_some() {
             return;
         }
-        if let Kind::Protocol(header) = decoded.kind {
+        if let Cxl68UnitKind::Protocol(header) = decoded.kind {
             if header.ak {
                 self.acknowledged(FLITS_AN_AK, "CXL68-LLR-09");
             }
@@ -374,7 +376,7 @@ impl End {
     fn deliver(&mut self) {
         for mut message in self.unpacker.delivered().iter().copied() {
             if let Some(data) = &mut message.data {
-                let stale = self.config.mutant == Some(Mutant::StaleByteEnables);
+                let stale = self.config.mutant == Some(Cxl68Mutant::StaleByteEnables);
                 if stale && data.byte_enables.is_none() && data.size == Size::Line {
                     data.byte_enables = Some(self.last_enables);
                 }

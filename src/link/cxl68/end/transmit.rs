@@ -1,21 +1,21 @@
-//! The transmitter of an [`End`]: what goes out in a flit clock.
+//! The transmitter of a [`Cxl68End`]: what goes out in a flit clock.
 //!
 //! A walk through one flit clock: the rest of an all-data run, a framed Ack or Req sequence, INIT.Param or filler while the
 //! link comes up, replayed flits, an LLCRD that is forced, new flits.
 
-use super::{End, FLITS_AN_AK, TIMED_ACKS};
+use super::{Cxl68End, FLITS_AN_AK, TIMED_ACKS};
 use crate::cxl68::event::{Severity, finding};
-use crate::cxl68::mutant::Mutant;
+use crate::cxl68::mutant::Cxl68Mutant;
 use crate::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
 use crate::hook::{Direction, HookPoint};
-use crate::line_time::{Parts, Use};
+use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, ReqCount, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::packer::Packed;
 use scalepool_protocols::cxl::cxl68::pid::{self};
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 
 /// Protocol ID and CRC of a unit (`cxl-68b` §1.2).
@@ -23,7 +23,7 @@ const FRAME_BITS: u32 = 32;
 /// Header of a protocol flit (`cxl-68b` §2).
 const HEADER_BITS: u32 = 32;
 
-impl End {
+impl Cxl68End {
     pub(super) fn note_waiting(&mut self, now: u64) {
         let credits = self.credits.pending() > 0 && !self.credits_held;
         if self.num_ack > TIMED_ACKS || credits {
@@ -34,16 +34,16 @@ impl End {
     }
 
     /// The unit of this flit clock; `None`: nothing to send, the physical layer fills with NULL.
-    pub fn transmit(&mut self, now: u64) -> Option<Unit> {
+    pub fn transmit(&mut self, now: u64) -> Option<Cxl68Unit> {
         self.hooks.clock(now);
         self.note_waiting(now);
-        self.uses = Parts::all(Use::Idle);
+        self.uses = LineTimeParts::all(Use::Idle);
         if self.halted.is_some() || self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return None;
         }
         if self.local.state == Local::LocalIdle
             && self.local.timeout_flits >= self.config.link.timeout_flits
-            && self.config.mutant != Some(Mutant::NoTimeout)
+            && self.config.mutant != Some(Cxl68Mutant::NoTimeout)
         {
             self.local.step(Trigger::Timeout);
         }
@@ -59,7 +59,7 @@ impl End {
         let mut unit = unit?;
         if self.viral_to_signal && self.stats.sent_retry == retry_flits {
             self.viral_to_signal = false;
-            if self.config.mutant != Some(Mutant::ViralWithoutSpoil) {
+            if self.config.mutant != Some(Cxl68Mutant::ViralWithoutSpoil) {
                 unit.set_tail(match self.config.link.crc_spoil {
                     CrcSpoil::InvertAll => !unit.tail(),
                     CrcSpoil::InvertLowest => unit.tail() ^ 1,
@@ -69,7 +69,7 @@ impl End {
         Some(unit)
     }
 
-    fn next_unit(&mut self, now: u64) -> Option<Unit> {
+    fn next_unit(&mut self, now: u64) -> Option<Cxl68Unit> {
         if self.run.is_some() {
             return self.rest_of_run(now);
         }
@@ -78,7 +78,7 @@ impl End {
         }
         if let Some(unit) = self.sequence.pop_front() {
             self.stats.sent_retry += 1;
-            self.uses = Parts::all(Use::Replay);
+            self.uses = LineTimeParts::all(Use::Replay);
             if self.sequence.is_empty() {
                 self.end_sequence();
             }
@@ -88,7 +88,7 @@ impl End {
             return None;
         }
         let replays = self.buffer.replaying();
-        if replays && self.config.mutant != Some(Mutant::ReplayOrderChanged) {
+        if replays && self.config.mutant != Some(Cxl68Mutant::ReplayOrderChanged) {
             return self.replay();
         }
         if !self.init.clean_seen {
@@ -96,7 +96,7 @@ impl End {
         }
         if !self.init.sent {
             self.init.sent = true;
-            self.uses = Parts::all(Use::Control);
+            self.uses = LineTimeParts::all(Use::Control);
             return self.store(self.init_flit(), 0, 0);
         }
         if !self.init.received {
@@ -111,17 +111,17 @@ impl End {
         }
     }
 
-    fn retry_idle(&mut self) -> Unit {
+    fn retry_idle(&mut self) -> Cxl68Unit {
         self.stats.sent_retry += 1;
-        self.uses = Parts::all(if self.is_up() { Use::Replay } else { Use::Control });
+        self.uses = LineTimeParts::all(if self.is_up() { Use::Replay } else { Use::Control });
         let unit = control_unit(Control::by_name("RETRY.Idle"));
-        if self.config.mutant == Some(Mutant::IdleStored) && self.buffer.num_free() > 2 {
+        if self.config.mutant == Some(Cxl68Mutant::IdleStored) && self.buffer.num_free() > 2 {
             self.buffer.store(Stored { unit, rollover_after: 0, acks: 0 });
         }
         unit
     }
 
-    fn init_flit(&self) -> Unit {
+    fn init_flit(&self) -> Cxl68Unit {
         let entries = self.buffer.modulus();
         let wrap = match self.config.link.wrap_meaning {
             WrapMeaning::HighestNumber => entries - 1,
@@ -134,18 +134,18 @@ impl End {
     /// Ack first, then Req (LLR-16).
     fn begin_sequence(&mut self) {
         let mutant = self.config.mutant;
-        let req_first = mutant == Some(Mutant::ReqBeforeAck) && self.local.state == Local::LlrReq;
+        let req_first = mutant == Some(Cxl68Mutant::ReqBeforeAck) && self.local.state == Local::LlrReq;
         if let (Remote::LlrAck { num_retry, eseq }, false) = (self.remote, req_first) {
-            if mutant == Some(Mutant::DataBeforeAck) && self.buffer.replaying() && self.frames == 0 {
+            if mutant == Some(Cxl68Mutant::DataBeforeAck) && self.buffer.replaying() && self.frames == 0 {
                 // The mutant lets one replayed flit go first.
                 if let Some(flit) = self.buffer.replay() {
                     self.buffer.rewind(eseq);
                     self.sequence.push_back(flit.unit);
                 }
             }
-            let viral = self.viral.is_some() || mutant == Some(Mutant::ViralUnasked);
+            let viral = self.viral.is_some() || mutant == Some(Cxl68Mutant::ViralUnasked);
             let last = Control::RetryAck(RetryAck {
-                empty: eseq == self.buffer.wr_ptr() || mutant == Some(Mutant::EmptyWithData),
+                empty: eseq == self.buffer.wr_ptr() || mutant == Some(Cxl68Mutant::EmptyWithData),
                 viral,
                 num_retry,
                 wr_ptr: self.buffer.wr_ptr(),
@@ -192,7 +192,7 @@ impl End {
 
     fn frame(&mut self, last: Control) {
         // Five Frames, more than the four all-data flits that could look like one (`cxl-68b` §7.2).
-        let frames = if self.config.mutant == Some(Mutant::FourFrames) { 4 } else { 5 };
+        let frames = if self.config.mutant == Some(Cxl68Mutant::FourFrames) { 4 } else { 5 };
         let frame = control_unit(Control::by_name("RETRY.Frame"));
         self.sequence.extend(std::iter::repeat_n(frame, frames));
         self.sequence.push_back(control_unit(Some(last)));
@@ -216,7 +216,7 @@ impl End {
     }
 
     /// An all-data run is finished before anything else (LLR-16).
-    fn rest_of_run(&mut self, now: u64) -> Option<Unit> {
+    fn rest_of_run(&mut self, now: u64) -> Option<Cxl68Unit> {
         let at = self.run?;
         if at == self.buffer.wr_ptr() {
             return self.new_flit(now);
@@ -229,27 +229,27 @@ impl End {
         }
         self.run = (flit.rollover_after > 3).then_some(next);
         self.stats.replayed += 1;
-        self.uses = Parts::all(Use::Replay);
+        self.uses = LineTimeParts::all(Use::Replay);
         self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, flit.unit)
     }
 
-    fn replay(&mut self) -> Option<Unit> {
+    fn replay(&mut self) -> Option<Cxl68Unit> {
         let flit = self.buffer.replay()?;
         self.run = (flit.rollover_after > 3).then_some(self.buffer.rd_ptr());
         self.stats.replayed += 1;
-        self.uses = Parts::all(Use::Replay);
-        if self.config.mutant == Some(Mutant::ReplayedAkDecrements) {
+        self.uses = LineTimeParts::all(Use::Replay);
+        if self.config.mutant == Some(Cxl68Mutant::ReplayedAkDecrements) {
             self.num_ack = self.num_ack.saturating_sub(flit.acks.into());
         }
         self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, flit.unit)
     }
 
     /// A new retryable flit, if one is due and may be sent.
-    fn new_flit(&mut self, now: u64) -> Option<Unit> {
+    fn new_flit(&mut self, now: u64) -> Option<Cxl68Unit> {
         let free = self.buffer.num_free();
-        let floor = if self.config.mutant == Some(Mutant::LastEntryUsed) { 0 } else { 1 };
+        let floor = if self.config.mutant == Some(Cxl68Mutant::LastEntryUsed) { 0 } else { 1 };
         // Unless something goes: the retry buffer is full.
-        self.uses = Parts::all(if self.packer.is_empty() { Use::Idle } else { Use::Replay });
+        self.uses = LineTimeParts::all(if self.packer.is_empty() { Use::Idle } else { Use::Replay });
         if free <= floor {
             return None;
         }
@@ -258,13 +258,13 @@ impl End {
             let Packed::AllData(slots) = self.packer.pack(&mut none, 0) else { return None };
             self.stats.sent_all_data += 1;
             self.uses = self.parts(FRAME_BITS);
-            let unit = self.packed(Unit::from_slots(pid::CACHEMEM, &slots))?;
+            let unit = self.packed(Cxl68Unit::from_slots(pid::CACHEMEM, &slots))?;
             return self.store(unit, self.packer.rollover(), 0);
         }
         if self.llcrd_forced(now) && (free > 2 || self.num_ack > 0 || floor == 0) {
             return self.llcrd(now);
         }
-        let ak_from = if self.config.mutant == Some(Mutant::AkTooEarly) { FLITS_AN_AK - 1 } else { FLITS_AN_AK };
+        let ak_from = if self.config.mutant == Some(Cxl68Mutant::AkTooEarly) { FLITS_AN_AK - 1 } else { FLITS_AN_AK };
         let ak = self.num_ack >= ak_from;
         if free <= 2 && !ak && floor == 1 {
             // With two entries left only a flit that returns acknowledgements may go (LLR-07).
@@ -273,7 +273,7 @@ impl End {
         // A run that cannot finish before two entries are left is not begun (LLR-08): this flit takes one entry, each
         // all-data flit another one, and each of them needs at least three before it.
         let runs = match self.config.mutant {
-            Some(Mutant::RunNotReserved) => usize::MAX,
+            Some(Cxl68Mutant::RunNotReserved) => usize::MAX,
             _ => usize::from(free.saturating_sub(3)),
         };
         let waited = !self.packer.is_empty();
@@ -283,7 +283,7 @@ impl End {
                 self.protocol_flit(header, slots, ak, now)
             }
             Packed::AllData(_) | Packed::Nothing => {
-                self.uses = Parts::all(if waited { Use::Credits } else { Use::Idle });
+                self.uses = LineTimeParts::all(if waited { Use::Credits } else { Use::Idle });
                 self.stats.credit_stalls += u64::from(waited && self.init.received);
                 (self.viral_to_signal).then(|| self.llcrd(now)).flatten()
             }
@@ -292,7 +292,7 @@ impl End {
 
     /// Parts of the flit that was packed last, with so many bits of framing. What is empty waits for a place, for a credit, or
     /// for nothing.
-    fn parts(&self, framing: u32) -> Parts {
+    fn parts(&self, framing: u32) -> LineTimeParts {
         let filled = self.packer.filled();
         let may_go = |c: &Class| self.packer.waiting(*c) > 0 && self.credits.spend[c.index()] > 0;
         let empty = if self.packer.rollover() > 0 || self.packer.queued() > 0 && Class::ALL.iter().any(may_go) {
@@ -302,7 +302,7 @@ impl End {
         } else {
             Use::Idle
         };
-        Parts::all(empty)
+        LineTimeParts::all(empty)
             .with(Use::Headers, framing + filled.messages + filled.trailers)
             .with(Use::Payload, filled.data)
     }
@@ -312,7 +312,7 @@ impl End {
         packed.for_each(|(sum, messages)| *sum += u64::from(*messages));
     }
 
-    fn protocol_flit(&mut self, mut header: FlitHeader, mut slots: [u128; 4], ak: bool, now: u64) -> Option<Unit> {
+    fn protocol_flit(&mut self, mut header: FlitHeader, mut slots: [u128; 4], ak: bool, now: u64) -> Option<Cxl68Unit> {
         let mut acks = 0;
         if ak {
             header.ak = true;
@@ -329,7 +329,7 @@ impl End {
         if ak || header.rsp_crd | header.req_crd | header.data_crd != 0 {
             self.restart_timer(now);
         }
-        let unit = self.packed(Unit::from_slots(pid::CACHEMEM, &slots))?;
+        let unit = self.packed(Cxl68Unit::from_slots(pid::CACHEMEM, &slots))?;
         self.store(unit, self.packer.rollover(), acks as u8)
     }
 
@@ -347,7 +347,7 @@ impl End {
 
     /// Whether an LLCRD goes before protocol flits (`cxl-68b` §7.1); the first credits after INIT travel in LLCRDs.
     fn llcrd_forced(&self, now: u64) -> bool {
-        if self.config.mutant == Some(Mutant::FlushTimerOff) && self.first_credits_sent {
+        if self.config.mutant == Some(Cxl68Mutant::FlushTimerOff) && self.first_credits_sent {
             return false;
         }
         let link = &self.config.link;
@@ -358,7 +358,7 @@ impl End {
         first || late || many
     }
 
-    fn llcrd(&mut self, now: u64) -> Option<Unit> {
+    fn llcrd(&mut self, now: u64) -> Option<Cxl68Unit> {
         let acks = self.num_ack.min(255);
         self.num_ack -= acks;
         let [rsp_crd, req_crd, data_crd] = self.take_credits();
@@ -367,7 +367,7 @@ impl End {
         // The first credits are all that our buffers hold; when they are out, headers carry the returns.
         self.first_credits_sent |= self.credits.pending() == 0;
         self.stats.sent_llcrd += 1;
-        self.uses = Parts::all(Use::Control);
+        self.uses = LineTimeParts::all(Use::Control);
         self.restart_timer(now);
         self.store(control_unit(Some(Control::LlcrdAcknowledge(llcrd))), 0, acks as u8)
     }
@@ -378,11 +378,11 @@ impl End {
     }
 
     /// A unit of the packer; `None`: a hook has dropped it.
-    fn packed(&self, unit: Unit) -> Option<Unit> {
+    fn packed(&self, unit: Cxl68Unit) -> Option<Cxl68Unit> {
         self.hooks_unit(HookPoint::PackerOut, Direction::Tx, unit)
     }
 
-    fn store(&mut self, unit: Unit, rollover_after: usize, acks: u8) -> Option<Unit> {
+    fn store(&mut self, unit: Cxl68Unit, rollover_after: usize, acks: u8) -> Option<Cxl68Unit> {
         let unit = self.hooks_unit(HookPoint::ReplayIn, Direction::Tx, unit).unwrap_or(unit);
         self.buffer.store(Stored { unit, rollover_after, acks });
         self.run = (rollover_after > 3).then(|| self.buffer.wr_ptr());
@@ -390,8 +390,8 @@ impl End {
     }
 }
 
-fn control_unit(control: Option<Control>) -> Unit {
+fn control_unit(control: Option<Control>) -> Cxl68Unit {
     // All fields of our own control flits fit by construction; a zero slot would be a NULL-like protocol flit.
     let slot = control.and_then(|c| c.to_slot().ok()).unwrap_or(0);
-    Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0])
+    Cxl68Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0])
 }

@@ -1,6 +1,6 @@
 //! Basic messages: device ID, port number, TL rate (`ualink` §6).
 
-use super::{Deadlines, Finding, answer, broken, lateness, word};
+use super::{Deadlines, DlMessageFinding, answer, broken, lateness, word};
 use crate::event::Severity;
 use crate::ualink::config::EndConfig;
 use scalepool_protocols::ualink::code::DeviceType;
@@ -163,7 +163,7 @@ impl Basic {
         })
     }
 
-    pub fn receive(&mut self, def: &LayoutDef, bits: u32, _now: u64, found: &mut Vec<Finding>) {
+    pub fn receive(&mut self, def: &LayoutDef, bits: u32, _now: u64, found: &mut Vec<DlMessageFinding>) {
         let bits = bits.into();
         if def.name == DeviceId::DEF.name {
             let message = DeviceId::from_bits(bits);
@@ -189,7 +189,7 @@ impl Basic {
         }
     }
 
-    fn rate_message(&mut self, message: &TlRate, found: &mut Vec<Finding>) {
+    fn rate_message(&mut self, message: &TlRate, found: &mut Vec<DlMessageFinding>) {
         if message.ack {
             if !self.answered(RATE, found) {
                 return;
@@ -212,7 +212,7 @@ impl Basic {
     }
 
     /// An answer has come: whether it answers the question that is open.
-    fn answered(&mut self, kind: usize, found: &mut Vec<Finding>) -> bool {
+    fn answered(&mut self, kind: usize, found: &mut Vec<DlMessageFinding>) -> bool {
         let asked = self.asked[kind].take();
         let is_open = asked.is_some();
         if asked.is_some_and(|asked| asked.at.is_some()) {
@@ -228,7 +228,7 @@ impl Basic {
         is_open
     }
 
-    pub fn clock(&mut self, now: u64, repaired_at: Option<u64>, found: &mut Vec<Finding>) {
+    pub fn clock(&mut self, now: u64, repaired_at: Option<u64>, found: &mut Vec<DlMessageFinding>) {
         for (kind, asked) in self.asked.iter_mut().enumerate() {
             if let Some(Asked { at: Some(at) }) = *asked
                 && now > at + self.deadlines.answer_flits

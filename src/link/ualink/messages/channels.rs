@@ -4,10 +4,10 @@
 //! confirmation. An online request may be answered with Pending; then the responder asks by itself. \[D\]: the Response
 //! field of an answer repeats the state that was asked for; without confirmation in 1 us the responder asks by itself.
 
-use super::{Deadlines, Finding, answer, broken, lateness, word};
+use super::{Deadlines, DlMessageFinding, answer, broken, lateness, word};
 use crate::event::Severity;
 use scalepool_protocols::ualink::code::ChannelCommand;
-use scalepool_protocols::ualink::message::Channel;
+use scalepool_protocols::ualink::message::DlChannel;
 use scalepool_protocols::wire::Wire;
 use std::collections::VecDeque;
 
@@ -65,7 +65,7 @@ fn nibble(channel: usize, online: bool) -> u8 {
 fn message(command: ChannelCommand, channel: usize, online: bool) -> u32 {
     let target = nibble(channel, online);
     let response = if command == ChannelCommand::Request { 0 } else { target };
-    word(&Channel { command, target, response, ..Channel::default() })
+    word(&DlChannel { command, target, response, ..DlChannel::default() })
 }
 
 impl Channels {
@@ -128,13 +128,13 @@ impl Channels {
         }
     }
 
-    pub(super) fn receive(&mut self, bits: u32, now: u64, found: &mut Vec<Finding>) {
+    pub(super) fn receive(&mut self, bits: u32, now: u64, found: &mut Vec<DlMessageFinding>) {
         self.take(bits, now, found);
         self.settle();
     }
 
-    fn take(&mut self, bits: u32, now: u64, found: &mut Vec<Finding>) {
-        let read = Channel::from_bits(bits.into());
+    fn take(&mut self, bits: u32, now: u64, found: &mut Vec<DlMessageFinding>) {
+        let read = DlChannel::from_bits(bits.into());
         let (channel, online) = (usize::from(read.target & 7), read.target >> 3 & 1 == 1);
         let state = &mut self.states[channel];
         match read.command {
@@ -177,7 +177,7 @@ impl Channels {
         }
     }
 
-    fn requested(&mut self, channel: usize, online: bool, now: u64, found: &mut Vec<Finding>) {
+    fn requested(&mut self, channel: usize, online: bool, now: u64, found: &mut Vec<DlMessageFinding>) {
         let later = self.later;
         let state = &mut self.states[channel];
         if state.online == online {
@@ -197,7 +197,7 @@ impl Channels {
 
     /// The end that is followed has sent a message.
     pub(super) fn sent(&mut self, bits: u32) {
-        let read = Channel::from_bits(bits.into());
+        let read = DlChannel::from_bits(bits.into());
         let state = &mut self.states[usize::from(read.target & 7)];
         match read.command {
             ChannelCommand::Request => state.asked = Some((Asked::Sent(0), read.target >> 3 & 1 == 1)),
@@ -208,7 +208,7 @@ impl Channels {
         self.settle();
     }
 
-    pub(super) fn clock(&mut self, now: u64, repaired_at: Option<u64>, found: &mut Vec<Finding>) {
+    pub(super) fn clock(&mut self, now: u64, repaired_at: Option<u64>, found: &mut Vec<DlMessageFinding>) {
         if self.quiet {
             return;
         }

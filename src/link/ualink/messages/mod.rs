@@ -19,7 +19,7 @@ pub use uart::Uart;
 pub(super) use watch::MessageMonitor;
 
 use super::config::EndConfig;
-use super::mutant::Mutant;
+use super::mutant::UalMutant;
 use crate::event::Severity;
 use basic::Basic;
 use scalepool_protocols::ualink::code::MsgClass;
@@ -28,7 +28,7 @@ use scalepool_protocols::wire::{Violation, Wire};
 use std::collections::VecDeque;
 
 /// What is to be logged.
-pub type Finding = (Severity, Violation);
+pub type DlMessageFinding = (Severity, Violation);
 
 /// Deadlines in flit times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,21 +78,21 @@ fn answer(queue: &mut VecDeque<u32>, word: u32) {
 
 /// DL messages of one end.
 #[derive(Debug, Clone)]
-pub struct Messages {
+pub struct DlMessages {
     basic: Basic,
     channels: Channels,
     uart: Uart,
     /// Class that is asked first: 0 basic, 1 control, 2 UART.
     turn: usize,
     opens_channels: bool,
-    mutant: Option<Mutant>,
-    findings: Vec<Finding>,
+    mutant: Option<UalMutant>,
+    findings: Vec<DlMessageFinding>,
 }
 
-impl Messages {
-    pub(super) fn new(config: &EndConfig) -> Messages {
+impl DlMessages {
+    pub(super) fn new(config: &EndConfig) -> DlMessages {
         let deadlines = Deadlines::new(config);
-        let mut messages = Messages {
+        let mut messages = DlMessages {
             basic: Basic::new(config, deadlines),
             channels: Channels::new(deadlines),
             uart: Uart::new(config.uart_buffer_dwords, deadlines),
@@ -117,7 +117,7 @@ impl Messages {
         self.channels.ask(channel, online);
     }
 
-    /// Lets the end answer requests for online with Pending until [`Messages::negotiate`] is called for the channel.
+    /// Lets the end answer requests for online with Pending until [`DlMessages::negotiate`] is called for the channel.
     pub fn decide_later(&mut self, later: bool) {
         self.channels.decide_later(later);
     }
@@ -163,7 +163,7 @@ impl Messages {
             return Some(word);
         }
         for k in 0..3 {
-            let class = if self.mutant == Some(Mutant::UartFirst) { 2 - k } else { (self.turn + k) % 3 };
+            let class = if self.mutant == Some(UalMutant::UartFirst) { 2 - k } else { (self.turn + k) % 3 };
             let word = match class {
                 0 => self.basic.next(now),
                 1 => self.channels.next(now),
@@ -177,7 +177,8 @@ impl Messages {
         None
     }
 
-    /// Whether what [`Messages::next_word`] gave last, if it was nothing, is all that it has to say in this flit time.
+    /// Whether what [`DlMessages::next_word`] gave last, if it was nothing, is all that it has to say in this flit
+    /// time.
     pub(super) fn has_finished(&self) -> bool {
         self.uart.has_finished()
     }
@@ -229,7 +230,7 @@ impl Messages {
         }
     }
 
-    pub(super) fn take_findings(&mut self) -> Vec<Finding> {
+    pub(super) fn take_findings(&mut self) -> Vec<DlMessageFinding> {
         std::mem::take(&mut self.findings)
     }
 

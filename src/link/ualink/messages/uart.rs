@@ -4,7 +4,7 @@
 //! those that it has sent. A walk: what [`Uart::send`] queued goes in messages as long as credit, content and the limit of
 //! 32 DWords allow; read DWords raise the counter, which is told at once after reset, later every fourth flit at most.
 
-use super::{Deadlines, Finding, broken, word};
+use super::{Deadlines, DlMessageFinding, broken, word};
 use crate::event::Severity;
 use scalepool_protocols::ualink::message::{NoOp, UartCredit, UartResetReq, UartResetRsp, UartTransport};
 use scalepool_protocols::wire::{LayoutDef, Wire};
@@ -163,7 +163,7 @@ impl Uart {
         true
     }
 
-    pub(super) fn receive(&mut self, def: &LayoutDef, bits: u32, online: bool, found: &mut Vec<Finding>) {
+    pub(super) fn receive(&mut self, def: &LayoutDef, bits: u32, online: bool, found: &mut Vec<DlMessageFinding>) {
         let bits = bits.into();
         if def.name == UartTransport::DEF.name {
             let length = u16::from(UartTransport::from_bits(bits).length) + 1;

@@ -6,7 +6,7 @@
 //! A walk: [`MessageMonitor::sent`] notes what the end asks and tells; [`MessageMonitor::received`] hands what comes to the
 //! same state machines as the end has.
 
-use super::{Basic, Channels, Deadlines, Finding, UART_CHANNEL, Uart};
+use super::{Basic, Channels, Deadlines, DlMessageFinding, UART_CHANNEL, Uart};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::code::{DeviceType, MsgClass};
 use scalepool_protocols::ualink::message;
@@ -51,7 +51,7 @@ impl MessageMonitor {
     }
 
     /// DWords that the end has taken, and what it has to say of them.
-    pub fn received(&mut self, words: &[DlWord]) -> Vec<Finding> {
+    pub fn received(&mut self, words: &[DlWord]) -> Vec<DlMessageFinding> {
         let mut found = Vec::new();
         for (def, bits) in words.iter().filter_map(listed) {
             let online = self.channels.is_online(UART_CHANNEL);

@@ -1,6 +1,6 @@
 //! Choices of the replay machine: what the sheet sets by default or marks \[D\].
 
-use crate::ualink::mutant::Mutant;
+use crate::ualink::mutant::UalMutant;
 
 /// Choices. `Default` is what the sheet uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct ReplayConfig {
     /// \[D\] The windows as printed in 1.0 (`<= 256`) instead of the exact ones (§7).
     pub literal_1_0: bool,
     /// A fault of the model, for tests of the checkers; also those of the end around the replay machine.
-    pub mutant: Option<Mutant>,
+    pub mutant: Option<UalMutant>,
 }
 
 impl Default for ReplayConfig {

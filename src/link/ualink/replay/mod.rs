@@ -17,8 +17,8 @@ mod transmit;
 mod window;
 
 pub use config::ReplayConfig;
-pub use receive::{Received, Taken};
-pub use transmit::Sent;
+pub use receive::{UalFlitOutcome, UalReceived};
+pub use transmit::UalSentFlit;
 
 use scalepool_protocols::ualink::sequence;
 use std::collections::VecDeque;

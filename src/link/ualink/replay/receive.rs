@@ -3,7 +3,7 @@
 use super::transmit::EXPLICIT_FLITS;
 use super::{Head, Replay, Says};
 use crate::event::{Severity, finding};
-use crate::ualink::mutant::Mutant;
+use crate::ualink::mutant::UalMutant;
 use scalepool_protocols::ualink::sequence::{self, from_low_bits, steps};
 use scalepool_protocols::wire::Violation;
 
@@ -14,7 +14,7 @@ const REQUEST_COPIES: u8 = 3;
 
 /// What becomes of a flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum UalFlitOutcome {
     /// Its payload is the next in order.
     Payload,
     /// It carries none, and its number fits.
@@ -25,47 +25,47 @@ pub enum Taken {
 
 /// Outcome of one received flit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Received {
+pub struct UalReceived {
     /// What becomes of it.
-    pub taken: Taken,
+    pub taken: UalFlitOutcome,
     /// What is to be logged.
     pub found: Option<(Severity, Violation)>,
 }
 
-impl Received {
-    fn quiet(taken: Taken) -> Received {
-        Received { taken, found: None }
+impl UalReceived {
+    fn quiet(taken: UalFlitOutcome) -> UalReceived {
+        UalReceived { taken, found: None }
     }
 
-    fn dropped(severity: Severity, violation: Violation) -> Received {
-        Received { taken: Taken::Dropped, found: Some((severity, violation)) }
+    fn dropped(severity: Severity, violation: Violation) -> UalReceived {
+        UalReceived { taken: UalFlitOutcome::Dropped, found: Some((severity, violation)) }
     }
 }
 
 impl<P> Replay<P> {
     /// Takes a flit; `None`: its CRC is bad or its header reserved.
-    pub fn receive(&mut self, head: Option<Head>) -> Received {
+    pub fn receive(&mut self, head: Option<Head>) -> UalReceived {
         self.ignore = self.ignore.saturating_sub(1);
         self.peer_asks.flits += 1;
         let Some(head) = head else {
             self.commands = 0;
             self.peer_asks.bad_at = Some(self.peer_asks.flits);
             self.bad();
-            return Received::quiet(Taken::Dropped);
+            return UalReceived::quiet(UalFlitOutcome::Dropped);
         };
         let logged = match self.command(&head) {
             Ok(logged) => logged,
             Err(zero) => {
                 self.stats.dropped += 1;
-                return Received::dropped(Severity::Protocol, zero);
+                return UalReceived::dropped(Severity::Protocol, zero);
             }
         };
         let mut received = self.number(&head);
         received.found = received.found.or(logged).or(self.without_number(&head));
         match received.taken {
-            Taken::Payload => self.stats.taken += 1,
-            Taken::Dropped => self.stats.dropped += 1,
-            Taken::Nop => (),
+            UalFlitOutcome::Payload => self.stats.taken += 1,
+            UalFlitOutcome::Dropped => self.stats.dropped += 1,
+            UalFlitOutcome::Nop => (),
         }
         received
     }
@@ -116,7 +116,7 @@ impl<P> Replay<P> {
     fn bad(&mut self) {
         self.stats.bad += 1;
         self.bad_crc = (self.bad_crc + 1).min(AMBIGUOUS_AT);
-        self.ambiguous |= self.bad_crc == AMBIGUOUS_AT && self.config.mutant != Some(Mutant::NeverAmbiguous);
+        self.ambiguous |= self.bad_crc == AMBIGUOUS_AT && self.config.mutant != Some(UalMutant::NeverAmbiguous);
         if self.waiting {
             // Counted alone: the limit is looked at when the next good flit does not fit (§7, step 2).
             self.unexpected = self.unexpected.saturating_add(1);
@@ -135,7 +135,7 @@ impl<P> Replay<P> {
         }
         if is_request {
             let judged = self.copy(number);
-            let heard = self.config.mutant == Some(Mutant::EveryRequestHeard);
+            let heard = self.config.mutant == Some(UalMutant::EveryRequestHeard);
             if self.ignore > 0 && !heard {
                 // A further copy of the request that has begun the replay.
                 return Ok(judged);
@@ -145,7 +145,7 @@ impl<P> Replay<P> {
                 let text = "a Replay Request asks for a flit that is not in the buffer";
                 return Ok(Some((Severity::Protocol, finding("UAL-RXR-04", number, expected, text))));
             }
-            if self.config.mutant == Some(Mutant::RequestAcknowledges) {
+            if self.config.mutant == Some(UalMutant::RequestAcknowledges) {
                 self.free_up_to(if number == 1 { sequence::LAST } else { number - 1 });
             }
             self.begin_replay(number);
@@ -161,20 +161,20 @@ impl<P> Replay<P> {
     }
 
     /// The flit's own number against the one that is due.
-    fn number(&mut self, head: &Head) -> Received {
+    fn number(&mut self, head: &Head) -> UalReceived {
         let explicit = matches!(head.says, Says::Number { .. });
         let mutant = self.config.mutant;
-        if !explicit && (self.ambiguous && mutant != Some(Mutant::AmbiguousUsed) || self.waiting) {
+        if !explicit && (self.ambiguous && mutant != Some(UalMutant::AmbiguousUsed) || self.waiting) {
             // [D] As the flow chart has it: only these count as unexpected, and only while a replay is waited for.
             if self.waiting {
                 self.count_unexpected();
             }
-            return Received::quiet(Taken::Dropped);
+            return UalReceived::quiet(UalFlitOutcome::Dropped);
         }
         let own = match head.says {
             Says::Number { number: 0, .. } => {
                 let zero = finding("UAL-SEQ-01", 0, "1 to 511", "the flit has the reserved sequence number");
-                return Received::dropped(Severity::Protocol, zero);
+                return UalReceived::dropped(Severity::Protocol, zero);
             }
             Says::Number { number, .. } => number,
             Says::Ack { own_low, .. } | Says::Request { own_low, .. } => {
@@ -182,31 +182,31 @@ impl<P> Replay<P> {
             }
         };
         let due = if head.payload { sequence::next(self.rx_last) } else { self.rx_last };
-        if own == due || mutant == Some(Mutant::GapTaken) && head.payload && own != 0 {
+        if own == due || mutant == Some(UalMutant::GapTaken) && head.payload && own != 0 {
             let unmarked = self.waiting && head.payload && matches!(head.says, Says::Number { replayed: false, .. });
             self.rx_last = own;
             (self.unexpected, self.waiting, self.ambiguous, self.bad_crc) = (0, false, false, 0);
-            let lost = mutant == Some(Mutant::CommandPayloadLost) && !explicit;
-            let taken = if head.payload && !lost { Taken::Payload } else { Taken::Nop };
+            let lost = mutant == Some(UalMutant::CommandPayloadLost) && !explicit;
+            let taken = if head.payload && !lost { UalFlitOutcome::Payload } else { UalFlitOutcome::Nop };
             let text = "a replayed flit is not marked as replayed";
             let found = unmarked.then(|| (Severity::Protocol, finding("UAL-TXS-04", "op 0", "op 1", text)));
-            return Received { taken, found };
+            return UalReceived { taken, found };
         }
         if self.waiting {
-            if mutant == Some(Mutant::ExplicitCounted) {
+            if mutant == Some(UalMutant::ExplicitCounted) {
                 self.count_unexpected();
             }
-            return Received::quiet(Taken::Dropped);
+            return UalReceived::quiet(UalFlitOutcome::Dropped);
         }
         self.ask_again();
         (self.waiting, self.unexpected) = (true, 0);
         let text = "a flit is received out of order; a replay is asked for";
-        Received::dropped(Severity::Corrected, finding("UAL-RXR-08", own, due, text))
+        UalReceived::dropped(Severity::Corrected, finding("UAL-RXR-08", own, due, text))
     }
 
     fn count_unexpected(&mut self) {
         self.unexpected = self.unexpected.saturating_add(1);
-        if self.unexpected >= self.config.replay_limit_flits && self.config.mutant != Some(Mutant::AskedOnce) {
+        if self.unexpected >= self.config.replay_limit_flits && self.config.mutant != Some(UalMutant::AskedOnce) {
             self.ask_again();
             (self.unexpected, self.bad_crc) = (0, 0);
         }

@@ -1,6 +1,6 @@
 //! Two replay machines over a line that spoils flits.
 
-use super::{Head, Received, Replay, ReplayConfig, Says, Taken};
+use super::{Head, Replay, ReplayConfig, Says, UalFlitOutcome, UalReceived};
 use scalepool_kernel::Rng;
 use std::collections::VecDeque;
 
@@ -34,9 +34,9 @@ impl End {
         (sent.head, sent.payload.copied())
     }
 
-    fn take(&mut self, sent: Option<Flit>) -> Received {
+    fn take(&mut self, sent: Option<Flit>) -> UalReceived {
         let received = self.replay.receive(sent.map(|(head, _)| head));
-        if received.taken == Taken::Payload {
+        if received.taken == UalFlitOutcome::Payload {
             let payload = sent.and_then(|(_, payload)| payload).expect("a payload flit carries payload");
             assert_eq!(payload, self.got, "in order, each once");
             self.got += 1;

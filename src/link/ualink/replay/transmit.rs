@@ -1,7 +1,7 @@
 //! Transmit decisions, a flit (`ualink` §7).
 
 use super::{Head, Replay, Says};
-use crate::ualink::mutant::Mutant;
+use crate::ualink::mutant::UalMutant;
 use scalepool_protocols::ualink::sequence::{self, MOST_UNACKED, plus, steps};
 
 /// A number in full at least every so many flits (`ualink` §7, contradiction X6).
@@ -9,7 +9,7 @@ pub(super) const EXPLICIT_FLITS: i8 = 7;
 
 /// A flit to send.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Sent<'a, P> {
+pub struct UalSentFlit<'a, P> {
     /// What its header says.
     pub head: Head,
     /// What it carries, where it is kept.
@@ -22,11 +22,11 @@ impl<P> Replay<P> {
     /// Whether new payload may go: not in a replay, not with a full buffer or 255 flits unacknowledged.
     pub fn has_room(&self) -> bool {
         let fits = self.kept.len() < usize::from(self.config.buffer_flits.min(MOST_UNACKED));
-        self.replay_at.is_none() && (fits || self.config.mutant == Some(Mutant::RoomIgnored))
+        self.replay_at.is_none() && (fits || self.config.mutant == Some(UalMutant::RoomIgnored))
     }
 
     /// The flit of this flit time; `fresh` is asked for new payload if some may go.
-    pub fn transmit(&mut self, fresh: impl FnOnce() -> Option<P>) -> Sent<'_, P> {
+    pub fn transmit(&mut self, fresh: impl FnOnce() -> Option<P>) -> UalSentFlit<'_, P> {
         let replaying = self.replay_at.is_some();
         // Its number, and where it is kept.
         let (own, at) = match self.next_replayed() {
@@ -40,7 +40,7 @@ impl<P> Replay<P> {
         match (at, replaying) {
             (None, _) => {
                 self.stats.nops += 1;
-                if self.config.mutant == Some(Mutant::NopNumbered) {
+                if self.config.mutant == Some(UalMutant::NopNumbered) {
                     self.tx_last = sequence::next(self.tx_last);
                 }
             }
@@ -51,7 +51,11 @@ impl<P> Replay<P> {
         let says = self.says(own, again);
         self.flits_sent += 1;
         self.watchdog = if self.kept.is_empty() { 0 } else { self.watchdog + 1 };
-        Sent { head: Head { payload: at.is_some(), says }, payload: at.and_then(|at| self.kept.get_mut(at)), again }
+        UalSentFlit {
+            head: Head { payload: at.is_some(), says },
+            payload: at.and_then(|at| self.kept.get_mut(at)),
+            again,
+        }
     }
 
     /// Whether nothing was acknowledged for too long: the link leaves Up.
@@ -62,7 +66,8 @@ impl<P> Replay<P> {
     fn keep(&mut self, payload: P) -> u16 {
         self.tx_last = sequence::next(self.tx_last);
         self.kept.push_back(payload);
-        if self.config.mutant == Some(Mutant::RoomIgnored) && self.kept.len() > usize::from(self.config.buffer_flits) {
+        if self.config.mutant == Some(UalMutant::RoomIgnored) && self.kept.len() > usize::from(self.config.buffer_flits)
+        {
             self.kept.pop_front();
             self.acked = sequence::next(self.acked);
         }
@@ -82,14 +87,14 @@ impl<P> Replay<P> {
         let own_low = (own % 8) as u8;
         let mutant = self.config.mutant;
         self.explicit -= 1;
-        let due = if mutant == Some(Mutant::ExplicitEveryEight) { -1 } else { 0 };
-        let request_first = mutant == Some(Mutant::RequestFirst) && self.requests_left > 0;
+        let due = if mutant == Some(UalMutant::ExplicitEveryEight) { -1 } else { 0 };
+        let request_first = mutant == Some(UalMutant::RequestFirst) && self.requests_left > 0;
         if std::mem::take(&mut self.first_replay) || self.explicit <= due && !request_first {
             self.explicit = EXPLICIT_FLITS;
-            return Says::Number { number: own, replayed: replayed && mutant != Some(Mutant::ReplayUnmarked) };
+            return Says::Number { number: own, replayed: replayed && mutant != Some(UalMutant::ReplayUnmarked) };
         }
         let group = self.flits_sent / u64::from(self.config.fec_group_flits.max(1));
-        let moves = mutant == Some(Mutant::RequestMoves);
+        let moves = mutant == Some(UalMutant::RequestMoves);
         if self.requests_left > 0 && (self.request_group != Some(group) || moves) {
             if !std::mem::replace(&mut self.request_latched, true) || moves {
                 self.request_number = sequence::next(self.rx_last);

@@ -1,7 +1,7 @@
 //! What a transaction layer is and has.
 
-use super::credit::Counts;
-use scalepool_protocols::ualink::compress::Role;
+use super::credit::TlCreditCounts;
+use scalepool_protocols::ualink::compress::CompressionRole;
 use scalepool_protocols::ualink::config::UalConfig;
 
 /// What a transaction layer is and has.
@@ -10,9 +10,9 @@ pub struct TlConfig {
     /// Choices of the codec, authentication among them.
     pub codec: UalConfig,
     /// Which side of a switch port sends; its receiver has the other role.
-    pub role: Role,
+    pub role: CompressionRole,
     /// Its receive buffers: all are given to the peer as credits when the link comes up.
-    pub buffers: Counts,
+    pub buffers: TlCreditCounts,
     /// One receive buffer for the data of both classes.
     pub shared_data_buffer: bool,
     /// Requests are compressed where the sheet allows it.
@@ -30,8 +30,8 @@ impl TlConfig {
     pub fn accelerator() -> TlConfig {
         TlConfig {
             codec: UalConfig::SHEET,
-            role: Role::ToSwitch,
-            buffers: Counts::even([256, 1024], [8, 32]),
+            role: CompressionRole::ToSwitch,
+            buffers: TlCreditCounts::even([256, 1024], [8, 32]),
             shared_data_buffer: false,
             compress_requests: true,
             compress_responses: true,
@@ -42,14 +42,14 @@ impl TlConfig {
 
     /// A port of a switch, whose order is strict (`ualink` §14).
     pub fn switch_port() -> TlConfig {
-        TlConfig { role: Role::FromSwitch, strict_order: true, isolates: false, ..TlConfig::accelerator() }
+        TlConfig { role: CompressionRole::FromSwitch, strict_order: true, isolates: false, ..TlConfig::accelerator() }
     }
 
     /// The role of what it receives.
-    pub(super) const fn peer_role(&self) -> Role {
+    pub(super) const fn peer_role(&self) -> CompressionRole {
         match self.role {
-            Role::ToSwitch => Role::FromSwitch,
-            Role::FromSwitch => Role::ToSwitch,
+            CompressionRole::ToSwitch => CompressionRole::FromSwitch,
+            CompressionRole::FromSwitch => CompressionRole::ToSwitch,
         }
     }
 }

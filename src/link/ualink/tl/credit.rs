@@ -3,7 +3,7 @@
 //! Modelled: four kinds of credit, each for the pool and for the four virtual channels; the sender's purse and the
 //! receiver's stock; what makes a flow-control field. A walk: the stock owes its whole buffer at the start and pays it in
 //! fields; the purse fills; a transaction is paid with one command credit and one data credit a beat, all of one target;
-//! whoever takes the transaction out of the buffer hands its [`Held`] back, and the stock owes the peer again.
+//! whoever takes the transaction out of the buffer hands its [`TlHeldBuffers`] back, and the stock owes the peer again.
 
 use scalepool_protocols::ualink::code::CreditTarget;
 use scalepool_protocols::ualink::field::TlFc;
@@ -30,7 +30,7 @@ impl TlClass {
 
 /// Where a credit belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Target {
+pub enum TlCreditTarget {
     /// Any virtual channel may use it.
     Pool,
     /// A virtual channel, 0 to 3.
@@ -40,39 +40,45 @@ pub enum Target {
 /// Pool and virtual channels.
 pub const TARGETS: usize = 5;
 
-impl Target {
+impl TlCreditTarget {
     /// All: the pool, then the virtual channels.
-    pub const ALL: [Target; TARGETS] = [Target::Pool, Target::Vc(0), Target::Vc(1), Target::Vc(2), Target::Vc(3)];
+    pub const ALL: [TlCreditTarget; TARGETS] = [
+        TlCreditTarget::Pool,
+        TlCreditTarget::Vc(0),
+        TlCreditTarget::Vc(1),
+        TlCreditTarget::Vc(2),
+        TlCreditTarget::Vc(3),
+    ];
 
     /// Place in a table of counts.
     pub const fn index(self) -> usize {
         match self {
-            Target::Pool => 0,
-            Target::Vc(vc) => 1 + (vc & 3) as usize,
+            TlCreditTarget::Pool => 0,
+            TlCreditTarget::Vc(vc) => 1 + (vc & 3) as usize,
         }
     }
 
     /// What the POOL and VCHAN fields of a request or response say.
-    pub const fn of(pool: bool, vchan: u8) -> Target {
-        if pool { Target::Pool } else { Target::Vc(vchan & 3) }
+    pub const fn of(pool: bool, vchan: u8) -> TlCreditTarget {
+        if pool { TlCreditTarget::Pool } else { TlCreditTarget::Vc(vchan & 3) }
     }
 
     /// What a flow-control field says.
-    const fn of_field(t: CreditTarget, vc: u8) -> Target {
-        Target::of(t.0 == CreditTarget::Pool.0, vc)
+    const fn of_field(t: CreditTarget, vc: u8) -> TlCreditTarget {
+        TlCreditTarget::of(t.0 == CreditTarget::Pool.0, vc)
     }
 
     fn field(self) -> (CreditTarget, u8) {
         match self {
-            Target::Pool => (CreditTarget::Pool, 0),
-            Target::Vc(vc) => (CreditTarget::Vc, vc),
+            TlCreditTarget::Pool => (CreditTarget::Pool, 0),
+            TlCreditTarget::Vc(vc) => (CreditTarget::Vc, vc),
         }
     }
 }
 
 /// Kinds of credit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum TlCreditKind {
     /// One request.
     ReqCmd,
     /// One response.
@@ -83,29 +89,30 @@ pub enum Kind {
     RspData,
 }
 
-impl Kind {
+impl TlCreditKind {
     /// All, in the order of the flow-control field.
-    pub const ALL: [Kind; 4] = [Kind::ReqCmd, Kind::RspCmd, Kind::ReqData, Kind::RspData];
+    pub const ALL: [TlCreditKind; 4] =
+        [TlCreditKind::ReqCmd, TlCreditKind::RspCmd, TlCreditKind::ReqData, TlCreditKind::RspData];
 
     /// Command credits of a class.
-    pub const fn command(class: TlClass) -> Kind {
+    pub const fn command(class: TlClass) -> TlCreditKind {
         match class {
-            TlClass::Request => Kind::ReqCmd,
-            TlClass::Response => Kind::RspCmd,
+            TlClass::Request => TlCreditKind::ReqCmd,
+            TlClass::Response => TlCreditKind::RspCmd,
         }
     }
 
     /// Data credits of a class.
-    pub const fn data(class: TlClass) -> Kind {
+    pub const fn data(class: TlClass) -> TlCreditKind {
         match class {
-            TlClass::Request => Kind::ReqData,
-            TlClass::Response => Kind::RspData,
+            TlClass::Request => TlCreditKind::ReqData,
+            TlClass::Response => TlCreditKind::RspData,
         }
     }
 
     /// Whether it pays for data.
     pub const fn is_data(self) -> bool {
-        matches!(self, Kind::ReqData | Kind::RspData)
+        matches!(self, TlCreditKind::ReqData | TlCreditKind::RspData)
     }
 
     /// Most that one field returns: three bits for commands, five for data.
@@ -116,38 +123,38 @@ impl Kind {
     /// Name in events and reports.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::ReqCmd => "request",
-            Kind::RspCmd => "response",
-            Kind::ReqData => "request data",
-            Kind::RspData => "response data",
+            TlCreditKind::ReqCmd => "request",
+            TlCreditKind::RspCmd => "response",
+            TlCreditKind::ReqData => "request data",
+            TlCreditKind::RspData => "response data",
         }
     }
 }
 
 /// A count for each kind and target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts(pub [[u16; TARGETS]; 4]);
+pub struct TlCreditCounts(pub [[u16; TARGETS]; 4]);
 
-impl Counts {
+impl TlCreditCounts {
     /// The same for every virtual channel; commands and data, for the pool and for each channel.
-    pub fn even(pool: [u16; 2], each_vc: [u16; 2]) -> Counts {
+    pub fn even(pool: [u16; 2], each_vc: [u16; 2]) -> TlCreditCounts {
         let row = |what: usize| [pool[what], each_vc[what], each_vc[what], each_vc[what], each_vc[what]];
-        Counts([row(0), row(0), row(1), row(1)])
+        TlCreditCounts([row(0), row(0), row(1), row(1)])
     }
 
     /// One count.
-    pub fn of(&self, kind: Kind, target: Target) -> u16 {
+    pub fn of(&self, kind: TlCreditKind, target: TlCreditTarget) -> u16 {
         self.0[kind as usize][target.index()]
     }
 
     /// Changes one count.
-    pub fn at(&mut self, kind: Kind, target: Target) -> &mut u16 {
+    pub fn at(&mut self, kind: TlCreditKind, target: TlCreditTarget) -> &mut u16 {
         &mut self.0[kind as usize][target.index()]
     }
 
     /// Whether all are 0.
     pub fn is_zero(&self) -> bool {
-        *self == Counts::default()
+        *self == TlCreditCounts::default()
     }
 
     /// Sum of all.
@@ -157,23 +164,23 @@ impl Counts {
 }
 
 /// What a flow-control field returns.
-pub fn returned(field: &TlFc) -> impl Iterator<Item = (Kind, Target, u16)> {
+pub fn returned(field: &TlFc) -> impl Iterator<Item = (TlCreditKind, TlCreditTarget, u16)> {
     let each = [
-        (Kind::ReqCmd, Target::of_field(field.req_cmd_t, field.req_cmd_vc), field.req_cmd_cnt),
-        (Kind::RspCmd, Target::of_field(field.rsp_cmd_t, field.rsp_cmd_vc), field.rsp_cmd_cnt),
-        (Kind::ReqData, Target::of_field(field.req_data_t, field.req_data_vc), field.req_data_cnt),
-        (Kind::RspData, Target::of_field(field.rsp_data_t, field.rsp_data_vc), field.rsp_data_cnt),
+        (TlCreditKind::ReqCmd, TlCreditTarget::of_field(field.req_cmd_t, field.req_cmd_vc), field.req_cmd_cnt),
+        (TlCreditKind::RspCmd, TlCreditTarget::of_field(field.rsp_cmd_t, field.rsp_cmd_vc), field.rsp_cmd_cnt),
+        (TlCreditKind::ReqData, TlCreditTarget::of_field(field.req_data_t, field.req_data_vc), field.req_data_cnt),
+        (TlCreditKind::RspData, TlCreditTarget::of_field(field.rsp_data_t, field.rsp_data_vc), field.rsp_data_cnt),
     ];
     each.into_iter().filter(|&(_, _, n)| n > 0).map(|(kind, target, n)| (kind, target, u16::from(n)))
 }
 
 /// Buffers that a received transaction takes: what they were paid with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct TlHeldBuffers {
     /// Request or response.
     pub class: TlClass,
     /// Pool or virtual channel.
-    pub target: Target,
+    pub target: TlCreditTarget,
     /// Buffers of 64 bytes.
     pub beats: u16,
     /// How often the link had been down.
@@ -181,7 +188,7 @@ pub struct Held {
 }
 
 /// Text of a count.
-fn credits(n: u16, kind: Kind, target: Target) -> String {
+fn credits(n: u16, kind: TlCreditKind, target: TlCreditTarget) -> String {
     format!("{n} {} credits of {target:?}", kind.name())
 }
 
@@ -199,21 +206,21 @@ pub const SHARED_RESERVE_BEATS: u16 = MOST_BEATS;
 /// Credits that the peer has given and that are not spent.
 #[derive(Debug, Clone, Default)]
 pub struct UalCreditPool {
-    has: Counts,
+    has: TlCreditCounts,
     /// What the peer gave before its message 0x01: all that there is.
-    total: Counts,
+    total: TlCreditCounts,
     open: bool,
     shared: bool,
 }
 
 impl UalCreditPool {
     /// Credits to spend.
-    pub fn has(&self) -> &Counts {
+    pub fn has(&self) -> &TlCreditCounts {
         &self.has
     }
 
     /// What the peer gave at the start.
-    pub fn total(&self) -> &Counts {
+    pub fn total(&self) -> &TlCreditCounts {
         &self.total
     }
 
@@ -230,20 +237,20 @@ impl UalCreditPool {
     /// Message 0x01.
     pub fn open(&mut self, shared: bool) -> Option<Violation> {
         (self.open, self.shared) = (true, shared);
-        let separate: u64 = self.total.0[Kind::RspData as usize].iter().map(|&n| u64::from(n)).sum();
+        let separate: u64 = self.total.0[TlCreditKind::RspData as usize].iter().map(|&n| u64::from(n)).sum();
         (shared && separate > 0).then(|| {
             let text = "initial response data credits are given although the data buffer is shared";
             event("UAL-CRD-08", format!("{separate} response data credits"), "0".into(), text)
         })
     }
 
-    fn account(&self, kind: Kind) -> Kind {
-        if self.shared && kind.is_data() { Kind::ReqData } else { kind }
+    fn account(&self, kind: TlCreditKind) -> TlCreditKind {
+        if self.shared && kind.is_data() { TlCreditKind::ReqData } else { kind }
     }
 
     /// A flow-control field returns credits.
-    pub fn receive(&mut self, kind: Kind, target: Target, n: u16) -> Option<Violation> {
-        if self.shared && kind == Kind::RspData {
+    pub fn receive(&mut self, kind: TlCreditKind, target: TlCreditTarget, n: u16) -> Option<Violation> {
+        if self.shared && kind == TlCreditKind::RspData {
             let text = "response data credits are returned although the data buffer is shared";
             return Some(event("UAL-CRD-08", credits(n, kind, target), "0".into(), text));
         }
@@ -264,21 +271,21 @@ impl UalCreditPool {
     }
 
     /// The target that can pay for a transaction: its virtual channel, else the pool.
-    pub fn payer(&self, class: TlClass, vchan: u8, beats: u16) -> Option<Target> {
+    pub fn payer(&self, class: TlClass, vchan: u8, beats: u16) -> Option<TlCreditTarget> {
         let reserve = match class {
             TlClass::Request if self.shared && beats > 0 => SHARED_RESERVE_BEATS,
             _ => 0,
         };
-        let data = self.account(Kind::data(class));
-        [Target::Vc(vchan & 3), Target::Pool].into_iter().find(|&target| {
-            self.has.of(Kind::command(class), target) > 0
+        let data = self.account(TlCreditKind::data(class));
+        [TlCreditTarget::Vc(vchan & 3), TlCreditTarget::Pool].into_iter().find(|&target| {
+            self.has.of(TlCreditKind::command(class), target) > 0
                 && (beats == 0 || self.has.of(data, target) >= beats + reserve)
         })
     }
 
     /// What is missing to pay for a transaction.
-    pub fn lacks(&self, class: TlClass, target: Target, beats: u16) -> Vec<Violation> {
-        let price = [(Kind::command(class), 1), (self.account(Kind::data(class)), beats)];
+    pub fn lacks(&self, class: TlClass, target: TlCreditTarget, beats: u16) -> Vec<Violation> {
+        let price = [(TlCreditKind::command(class), 1), (self.account(TlCreditKind::data(class)), beats)];
         let missing = price.into_iter().filter(|&(kind, n)| self.has.of(kind, target) < n);
         let told = missing.map(|(kind, n)| {
             let has = credits(self.has.of(kind, target), kind, target);
@@ -288,9 +295,9 @@ impl UalCreditPool {
     }
 
     /// Pays.
-    pub fn spend(&mut self, class: TlClass, target: Target, beats: u16) {
-        let data = self.account(Kind::data(class));
-        for (kind, n) in [(Kind::command(class), 1), (data, beats)] {
+    pub fn spend(&mut self, class: TlClass, target: TlCreditTarget, beats: u16) {
+        let data = self.account(TlCreditKind::data(class));
+        for (kind, n) in [(TlCreditKind::command(class), 1), (data, beats)] {
             *self.has.at(kind, target) = self.has.of(kind, target).saturating_sub(n);
         }
     }
@@ -299,46 +306,46 @@ impl UalCreditPool {
 /// The receiver's buffers.
 #[derive(Debug, Clone)]
 pub struct UalReceiveBuffers {
-    buffers: Counts,
+    buffers: TlCreditCounts,
     shared: bool,
     /// What the peer may spend.
-    granted: Counts,
+    granted: TlCreditCounts,
     /// What has to be given to the peer.
-    due: Counts,
+    due: TlCreditCounts,
     /// Where the search for a target goes on, by kind.
     next: [usize; 4],
 }
 
 impl UalReceiveBuffers {
     /// Empty buffers, all of them owed to the peer. A shared data buffer has the size of both together.
-    pub fn new(buffers: Counts, shared: bool) -> UalReceiveBuffers {
+    pub fn new(buffers: TlCreditCounts, shared: bool) -> UalReceiveBuffers {
         let mut buffers = buffers;
         if shared {
-            for target in Target::ALL {
-                *buffers.at(Kind::ReqData, target) += std::mem::take(buffers.at(Kind::RspData, target));
+            for target in TlCreditTarget::ALL {
+                *buffers.at(TlCreditKind::ReqData, target) += std::mem::take(buffers.at(TlCreditKind::RspData, target));
             }
         }
-        UalReceiveBuffers { buffers, shared, granted: Counts::default(), due: buffers, next: [0; 4] }
+        UalReceiveBuffers { buffers, shared, granted: TlCreditCounts::default(), due: buffers, next: [0; 4] }
     }
 
     /// What the peer may spend, as far as this end knows.
-    pub fn granted(&self) -> &Counts {
+    pub fn granted(&self) -> &TlCreditCounts {
         &self.granted
     }
 
     /// What has to be given to the peer.
-    pub fn due(&self) -> &Counts {
+    pub fn due(&self) -> &TlCreditCounts {
         &self.due
     }
 
-    fn account(&self, kind: Kind) -> Kind {
-        if self.shared && kind.is_data() { Kind::ReqData } else { kind }
+    fn account(&self, kind: TlCreditKind) -> TlCreditKind {
+        if self.shared && kind.is_data() { TlCreditKind::ReqData } else { kind }
     }
 
     /// A transaction arrives.
-    pub fn accept(&mut self, class: TlClass, target: Target, beats: u16) -> Vec<Violation> {
+    pub fn accept(&mut self, class: TlClass, target: TlCreditTarget, beats: u16) -> Vec<Violation> {
         let mut found = Vec::new();
-        for (kind, n) in [(Kind::command(class), 1), (self.account(Kind::data(class)), beats)] {
+        for (kind, n) in [(TlCreditKind::command(class), 1), (self.account(TlCreditKind::data(class)), beats)] {
             let granted = self.granted.of(kind, target);
             if n > granted {
                 let (rule, text) = match self.buffers.of(kind, target) {
@@ -353,9 +360,9 @@ impl UalReceiveBuffers {
     }
 
     /// A transaction has left its buffers.
-    pub fn release(&mut self, held: &Held) {
-        let data = self.account(Kind::data(held.class));
-        for (kind, n) in [(Kind::command(held.class), 1), (data, held.beats)] {
+    pub fn release(&mut self, held: &TlHeldBuffers) {
+        let data = self.account(TlCreditKind::data(held.class));
+        for (kind, n) in [(TlCreditKind::command(held.class), 1), (data, held.beats)] {
             // A transaction that came without credit gives none back.
             let room = self.buffers.of(kind, held.target)
                 - self.granted.of(kind, held.target)
@@ -372,16 +379,18 @@ impl UalReceiveBuffers {
     }
 
     fn has_urgent(&self) -> bool {
-        Kind::ALL.into_iter().any(|kind| {
-            let is_due = |target: Target| self.due.of(kind, target) > 0;
-            let is_low = |target: Target| self.granted.of(kind, target) < self.low_water(kind, target);
-            let dry = |payers: [Target; 2]| payers.into_iter().all(is_low) && payers.into_iter().any(is_due);
-            Target::ALL.into_iter().any(|target| self.due.of(kind, target) > kind.most() || dry([target, Target::Pool]))
+        TlCreditKind::ALL.into_iter().any(|kind| {
+            let is_due = |target: TlCreditTarget| self.due.of(kind, target) > 0;
+            let is_low = |target: TlCreditTarget| self.granted.of(kind, target) < self.low_water(kind, target);
+            let dry = |payers: [TlCreditTarget; 2]| payers.into_iter().all(is_low) && payers.into_iter().any(is_due);
+            TlCreditTarget::ALL
+                .into_iter()
+                .any(|target| self.due.of(kind, target) > kind.most() || dry([target, TlCreditTarget::Pool]))
         })
     }
 
     /// Fewer credits are little: a quarter of the buffers, and what the largest transaction takes.
-    fn low_water(&self, kind: Kind, target: Target) -> u16 {
+    fn low_water(&self, kind: TlCreditKind, target: TlCreditTarget) -> u16 {
         let largest = match kind.is_data() {
             true if self.shared => MOST_BEATS + SHARED_RESERVE_BEATS,
             true => MOST_BEATS,
@@ -396,22 +405,22 @@ impl UalReceiveBuffers {
             return None;
         }
         let mut fc = TlFc::default();
-        for kind in Kind::ALL {
+        for kind in TlCreditKind::ALL {
             let start = self.next[kind as usize];
             let Some(at) = (start..start + TARGETS).find(|n| self.due.0[kind as usize][n % TARGETS] > 0) else {
                 continue;
             };
-            let target = Target::ALL[at % TARGETS];
+            let target = TlCreditTarget::ALL[at % TARGETS];
             self.next[kind as usize] = (at + 1) % TARGETS;
             let n = self.due.of(kind, target).min(kind.most());
             *self.due.at(kind, target) -= n;
             *self.granted.at(kind, target) += n;
             let ((t, vc), n) = (target.field(), n as u8);
             match kind {
-                Kind::ReqCmd => (fc.req_cmd_t, fc.req_cmd_vc, fc.req_cmd_cnt) = (t, vc, n),
-                Kind::RspCmd => (fc.rsp_cmd_t, fc.rsp_cmd_vc, fc.rsp_cmd_cnt) = (t, vc, n),
-                Kind::ReqData => (fc.req_data_t, fc.req_data_vc, fc.req_data_cnt) = (t, vc, n),
-                Kind::RspData => (fc.rsp_data_t, fc.rsp_data_vc, fc.rsp_data_cnt) = (t, vc, n),
+                TlCreditKind::ReqCmd => (fc.req_cmd_t, fc.req_cmd_vc, fc.req_cmd_cnt) = (t, vc, n),
+                TlCreditKind::RspCmd => (fc.rsp_cmd_t, fc.rsp_cmd_vc, fc.rsp_cmd_cnt) = (t, vc, n),
+                TlCreditKind::ReqData => (fc.req_data_t, fc.req_data_vc, fc.req_data_cnt) = (t, vc, n),
+                TlCreditKind::RspData => (fc.rsp_data_t, fc.rsp_data_vc, fc.rsp_data_cnt) = (t, vc, n),
             }
         }
         (!fc.is_empty()).then_some(fc)
@@ -422,35 +431,35 @@ impl UalReceiveBuffers {
 mod tests {
     use super::*;
 
-    fn paid(stock: &mut UalReceiveBuffers, target: Target, requests: u16) {
+    fn paid(stock: &mut UalReceiveBuffers, target: TlCreditTarget, requests: u16) {
         for _ in 0..requests {
             assert_eq!(stock.accept(TlClass::Request, target, 4), []);
-            stock.release(&Held { class: TlClass::Request, target, beats: 4, epoch: 0 });
+            stock.release(&TlHeldBuffers { class: TlClass::Request, target, beats: 4, epoch: 0 });
         }
     }
 
     /// A place for credits is taken from requests and responses only for what the peer could wait for.
     #[test]
     fn credits_of_a_spent_channel_are_not_urgent_while_the_pool_pays() {
-        let mut stock = UalReceiveBuffers::new(Counts::even([64, 256], [4, 16]), false);
+        let mut stock = UalReceiveBuffers::new(TlCreditCounts::even([64, 256], [4, 16]), false);
         while stock.next_field().is_some() {}
         assert!(!stock.is_urgent(), "all are given");
-        paid(&mut stock, Target::Vc(0), 4);
+        paid(&mut stock, TlCreditTarget::Vc(0), 4);
         assert!(!stock.is_urgent(), "channel 0 has none, the pool has all");
-        paid(&mut stock, Target::Pool, 4);
+        paid(&mut stock, TlCreditTarget::Pool, 4);
         assert!(!stock.is_urgent(), "what is due fits in one field of each");
-        paid(&mut stock, Target::Pool, 4);
+        paid(&mut stock, TlCreditTarget::Pool, 4);
         assert!(stock.is_urgent(), "32 data credits are more than a field returns");
 
-        let mut stock = UalReceiveBuffers::new(Counts::even([0, 0], [4, 16]), false);
+        let mut stock = UalReceiveBuffers::new(TlCreditCounts::even([0, 0], [4, 16]), false);
         while stock.next_field().is_some() {}
-        paid(&mut stock, Target::Vc(0), 4);
+        paid(&mut stock, TlCreditTarget::Vc(0), 4);
         assert!(stock.is_urgent(), "nothing else pays");
 
         // What is left is no quarter, but not enough for a transaction of 4 beats either.
-        let mut stock = UalReceiveBuffers::new(Counts::even([8, 7], [0, 0]), false);
+        let mut stock = UalReceiveBuffers::new(TlCreditCounts::even([8, 7], [0, 0]), false);
         while stock.next_field().is_some() {}
-        paid(&mut stock, Target::Pool, 1);
+        paid(&mut stock, TlCreditTarget::Pool, 1);
         assert!(stock.is_urgent());
     }
 
@@ -458,9 +467,9 @@ mod tests {
     #[test]
     fn credits_of_all_targets_are_counted() {
         let mut purse = UalCreditPool::default();
-        for target in Target::ALL {
+        for target in TlCreditTarget::ALL {
             for _ in 0..1024 {
-                assert_eq!(purse.receive(Kind::RspData, target, 16), None);
+                assert_eq!(purse.receive(TlCreditKind::RspData, target, 16), None);
             }
         }
         let event = purse.open(true).expect("a shared buffer has one account");

@@ -3,9 +3,9 @@
 use crate::fault::WireUnit;
 use scalepool_kernel::Rng;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::flit::Flit;
+use scalepool_protocols::ualink::flit::DlFlit;
 
-impl WireUnit for Flit {
+impl WireUnit for DlFlit {
     fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -24,7 +24,7 @@ impl WireUnit for Flit {
         self.make_noise(rng);
     }
 
-    fn deceives(&self, sent: &Flit) -> bool {
+    fn deceives(&self, sent: &DlFlit) -> bool {
         self.0 != sent.0 && self.crc() == self.expected_crc(&UalConfig::SHEET)
     }
 }
@@ -34,7 +34,7 @@ trait BadCrc {
     fn make_crc_bad(&mut self);
 }
 
-impl BadCrc for Flit {
+impl BadCrc for DlFlit {
     /// Bad, and not the inverted one, which says that the sender spoilt the flit on purpose (`ualink` §5).
     fn make_crc_bad(&mut self) {
         let crc = self.expected_crc(&UalConfig::SHEET) ^ 1;

@@ -11,7 +11,7 @@
 //! behind it, which is empty where nothing brings data. What is equally full keeps the two classes together, so that neither
 //! waits for the other. A flow-control field fills what is left, or has its place kept when the peer runs dry. On the other side
 //! the unpacker gives transactions back; they are charged to the stock, uncompressed, and wait in [`Tl::take`]; what takes
-//! them returns their [`Held`] when it needs the buffers no more.
+//! them returns their [`TlHeldBuffers`] when it needs the buffers no more.
 //!
 //! The catch buffer (`ualink` §11) drains one request and one response a TL flit. Both ends count TL flits alone, so
 //! replay, which changes when they come, changes no count; a sender with nothing else to send sends an empty TL flit \[D\].
@@ -49,16 +49,16 @@ mod tests;
 pub mod transfer;
 
 pub use config::TlConfig;
-pub use credit::{Counts, Held, Kind, Target, TlClass};
+pub use credit::{TlClass, TlCreditCounts, TlCreditKind, TlCreditTarget, TlHeldBuffers};
 
 use super::client::{Client, Levels};
-use crate::event::{Event, Severity};
+use crate::event::{LinkEvent, Severity};
 use crate::hook::Hooks;
-use crate::line_time::Parts;
+use crate::line_time::LineTimeParts;
 use credit::{UalCreditPool, UalReceiveBuffers};
 use scalepool_protocols::ualink::code::{RdWr, Status};
 use scalepool_protocols::ualink::compress::Compressor;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlRsp;
 use scalepool_protocols::ualink::half::TlFlit;
 use scalepool_protocols::ualink::pack::TlPacker;
@@ -105,7 +105,7 @@ pub struct Tl {
     ready: [VecDeque<Box<Transfer>>; 2],
     /// Requests sent beyond responses since both wait.
     lead: i32,
-    received: [VecDeque<(Box<Transfer>, Option<Held>)>; 2],
+    received: [VecDeque<(Box<Transfer>, Option<TlHeldBuffers>)>; 2],
     /// Message 0x01 has been handed to the packer.
     said_done: bool,
     /// The link is down: nothing is kept.
@@ -119,10 +119,10 @@ pub struct Tl {
     /// three of them in mean: this takes 400 of 7,300 instructions a flit off them all.
     rests_at: Option<u64>,
     units: u64,
-    events: Vec<Event>,
+    events: Vec<LinkEvent>,
     stats: TlStats,
     /// What the place of the last TL flit was used for.
-    uses: Parts,
+    uses: LineTimeParts,
     hooks: Hooks,
 }
 
@@ -149,7 +149,7 @@ impl Tl {
             units: 0,
             events: Vec::new(),
             stats: TlStats::default(),
-            uses: Parts::default(),
+            uses: LineTimeParts::default(),
             hooks: Hooks::default(),
             config,
         }
@@ -193,12 +193,12 @@ impl Tl {
 
     /// The next received transaction of a class, uncompressed. Its buffers are held until [`Tl::release`]; `None`: it
     /// holds none.
-    pub fn take(&mut self, class: TlClass) -> Option<(Box<Transfer>, Option<Held>)> {
+    pub fn take(&mut self, class: TlClass) -> Option<(Box<Transfer>, Option<TlHeldBuffers>)> {
         self.received[class.index()].pop_front()
     }
 
     /// A transaction needs its buffers no more. One of before the link was down is forgotten.
-    pub fn release(&mut self, held: &Held) {
+    pub fn release(&mut self, held: &TlHeldBuffers) {
         self.rests_at = None;
         if held.epoch == self.epoch {
             self.stock.release(held);
@@ -206,14 +206,14 @@ impl Tl {
     }
 
     fn event(&mut self, violation: Violation) {
-        self.events.push(Event { severity: Severity::Protocol, unit: self.units, violation });
+        self.events.push(LinkEvent { severity: Severity::Protocol, unit: self.units, violation });
     }
 }
 
 /// Tells the originator that the link is down (`ualink` §12).
 fn isolate() -> Transfer {
     let rsp = TlRsp { rdwr: RdWr::Write, status: Status::ISOLATE, ..TlRsp::default() };
-    Transfer::new(Field::Response(rsp))
+    Transfer::new(ControlField::Response(rsp))
 }
 
 impl Client for Tl {
@@ -228,7 +228,7 @@ impl Client for Tl {
         flit
     }
 
-    fn uses(&self) -> Parts {
+    fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
@@ -267,7 +267,7 @@ impl Client for Tl {
         None
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.events)
     }
 

@@ -5,13 +5,13 @@
 //! flow-control field fills the purse of the other side, a request or response is paid from the purse of its own side.
 
 use super::CATCH;
-use super::credit::{Kind, Target, TlClass, UalCreditPool, returned};
+use super::credit::{TlClass, TlCreditKind, TlCreditTarget, UalCreditPool, returned};
 use super::transfer::held;
 use scalepool_protocols::ualink::code::HalfType;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::control::{Control, Field};
+use scalepool_protocols::ualink::control::{Control, ControlField};
 use scalepool_protocols::ualink::half::HALF_BYTES;
-use scalepool_protocols::ualink::stream::Decoded;
+use scalepool_protocols::ualink::stream::UalDecodedFlit;
 use scalepool_protocols::ualink::unpack::{HalfRole, TlRead};
 use scalepool_protocols::wire::{At, Violation};
 
@@ -43,16 +43,16 @@ impl Books {
     }
 
     /// The next flit of the stream that comes to the end; what it breaks, with places in the flit.
-    pub fn received(&mut self, decoded: &Decoded) -> Vec<Violation> {
+    pub fn received(&mut self, decoded: &UalDecodedFlit) -> Vec<Violation> {
         self.flit(PEER, decoded)
     }
 
     /// The next flit of the stream that the end sends; what it breaks, with places in the flit.
-    pub fn sent(&mut self, decoded: &Decoded) -> Vec<Violation> {
+    pub fn sent(&mut self, decoded: &UalDecodedFlit) -> Vec<Violation> {
         self.flit(END, decoded)
     }
 
-    fn flit(&mut self, from: usize, decoded: &Decoded) -> Vec<Violation> {
+    fn flit(&mut self, from: usize, decoded: &UalDecodedFlit) -> Vec<Violation> {
         let mut all = Vec::new();
         for (item, here) in decoded.finished.iter().map(|tl| (tl, false)).chain(decoded.tl.iter().map(|tl| (tl, true)))
         {
@@ -93,11 +93,11 @@ impl Books {
     /// Credits and payments of a Control half; transactions by class.
     fn control(&mut self, from: usize, control: &Control, found: &mut Vec<(usize, Violation)>) -> [u16; 2] {
         let mut transactions = [0; 2];
-        let mut seen: Vec<(Kind, Target)> = Vec::new();
+        let mut seen: Vec<(TlCreditKind, TlCreditTarget)> = Vec::new();
         for placed in &control.fields {
             let at = 4 * placed.sector;
             let mut broken = Vec::new();
-            if let Field::FlowControl(fc) = &placed.field {
+            if let ControlField::FlowControl(fc) = &placed.field {
                 for (kind, target, n) in returned(fc) {
                     if seen.contains(&(kind, target)) {
                         let text = format!("{} credits of {target:?} stand twice in one Control half", kind.name());

@@ -15,11 +15,11 @@ use super::{Tl, TlClass, TlStats};
 use crate::event::finding;
 use crate::fault::FaultyWire;
 use crate::hook::Direction;
-use crate::line_time::{Parts, Use};
+use crate::line_time::{LineTimeParts, Use};
 use crate::port::{Frame, FrameConfig, LinkEnd, PortResult, on_wire};
-use crate::ualink::line::{CodeWord, Line};
+use crate::ualink::line::{CodeWord, UalLine};
 use crate::ualink::state::Fault;
-use crate::ualink::{End, OnLine, Stats};
+use crate::ualink::{OnLine, Stats, UalEnd};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Pending, Rng, Time};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Stamp, Tap};
@@ -79,9 +79,9 @@ impl Stall {
 /// Inputs of a port besides its wires.
 pub struct PortConfig {
     /// The link end.
-    pub end: End<Tl>,
+    pub end: UalEnd<Tl>,
     /// Code words of its line.
-    pub line: Line,
+    pub line: UalLine,
     /// Faults of its transmitter.
     pub wire: FaultyWire,
     /// Direction of what it receives, in traces.
@@ -92,8 +92,8 @@ pub struct PortConfig {
 
 /// A link end with its wires.
 pub struct LinkPort {
-    frame: Frame<End<Tl>, UalReport>,
-    line: Line,
+    frame: Frame<UalEnd<Tl>, UalReport>,
+    line: UalLine,
     wire_out: LinkOut<UalWireItem>,
     wire_in: LinkIn<UalWireItem>,
     started: bool,
@@ -207,7 +207,7 @@ impl LinkPort {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         let busy = self.is_busy();
         if busy && self.line.code_word(at.cycle) != CodeWord::Flit {
-            self.frame.account(1, &Parts::all(Use::Control));
+            self.frame.account(1, &LineTimeParts::all(Use::Control));
         } else if busy {
             self.answer = false;
             if let Some(item) = self.frame.transmit(at.cycle) {

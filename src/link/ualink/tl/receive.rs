@@ -4,7 +4,7 @@ use super::credit::{TARGETS, TlClass, returned};
 use super::transfer::{expanded, held};
 use super::{CATCH, Tl};
 use scalepool_protocols::ualink::code::HalfType;
-use scalepool_protocols::ualink::control::{Control, Field};
+use scalepool_protocols::ualink::control::{Control, ControlField};
 use scalepool_protocols::ualink::field::TlFc;
 use scalepool_protocols::ualink::half::{HALF_BYTES, TlFlit};
 use scalepool_protocols::ualink::unpack::{HalfRole, Transfer};
@@ -75,7 +75,7 @@ impl Tl {
         for placed in &control.fields {
             let at = 4 * placed.sector;
             let mut found = Vec::new();
-            if let Field::FlowControl(fc) = &placed.field {
+            if let ControlField::FlowControl(fc) = &placed.field {
                 let bits = self.hooks.credits((fc.to_bits().unwrap_or(0) as u32).to_le_bytes());
                 let fc = &TlFc::from_bits(u32::from_le_bytes(bits).into());
                 for (kind, target, n) in returned(fc) {

@@ -3,9 +3,9 @@
 use super::credit::TlClass;
 use super::transfer::{class_of, response, vchan};
 use super::{CATCH, Tl, VCS};
-use crate::line_time::{Parts, Use};
+use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::ualink::compress::Compressed;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, SECTOR_BITS, TAGS, TL_SECTORS, TlFlit};
 use scalepool_protocols::ualink::pack::PackError;
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -147,10 +147,10 @@ impl Tl {
 
     /// Parts of the TL flit that was packed last. What is empty waits for a place, for a credit or the peer's catch buffer, or
     /// for nothing.
-    fn parts(&self, blocked: bool, now_flits: u64) -> Parts {
+    fn parts(&self, blocked: bool, now_flits: u64) -> LineTimeParts {
         let bits = |sectors: usize| SECTOR_BITS * sectors as u32;
         let filled = self.packer.filled();
-        let named = Parts::all(Use::Idle)
+        let named = LineTimeParts::all(Use::Idle)
             .with(Use::Headers, bits(filled.fields))
             .with(Use::Payload, bits(filled.data))
             .with(Use::Control, bits(filled.control));
@@ -218,12 +218,12 @@ impl Tl {
         for (class, count) in counts.into_iter().enumerate() {
             for transfer in self.ready[class].drain(..count) {
                 self.stats.fields[match transfer.field {
-                    Field::FlowControl(_) => 0,
-                    Field::Request(_) => 1,
-                    Field::Response(_) => 2,
-                    Field::CompressedRequest(_) => 3,
-                    Field::CompressedSingle(_) => 4,
-                    Field::CompressedMulti(_) => 5,
+                    ControlField::FlowControl(_) => 0,
+                    ControlField::Request(_) => 1,
+                    ControlField::Response(_) => 2,
+                    ControlField::CompressedRequest(_) => 3,
+                    ControlField::CompressedSingle(_) => 4,
+                    ControlField::CompressedMulti(_) => 5,
                 }] += 1;
                 // It was judged when it came, and its form on the wire owes the same data.
                 let pushed = self.packer.push(transfer);
@@ -317,32 +317,32 @@ impl Tl {
             self.purse.spend(class, target, beats);
             self.next_vc[index] = (vc + 1) % VCS;
             let first = self.queues[index][vc].pop_front();
-            return first.map(|transfer| self.on_wire(transfer, target == super::Target::Pool));
+            return first.map(|transfer| self.on_wire(transfer, target == super::TlCreditTarget::Pool));
         }
         None
     }
 
     fn on_wire(&mut self, mut transfer: Box<Transfer>, pool: bool) -> Box<Transfer> {
         match &mut transfer.field {
-            Field::Request(req) => {
+            ControlField::Request(req) => {
                 (req.pool, req.cload, req.cway) = (pool, false, 0);
                 if self.config.compress_requests {
                     let form = self.compressor.request(req);
                     transfer.field = match form {
-                        Compressed::Hit(compressed) => Field::CompressedRequest(compressed),
-                        Compressed::Miss(plain) => Field::Request(plain),
+                        Compressed::Hit(compressed) => ControlField::CompressedRequest(compressed),
+                        Compressed::Miss(plain) => ControlField::Request(plain),
                     };
                 }
             }
-            Field::Response(rsp) => {
+            ControlField::Response(rsp) => {
                 rsp.pool = pool;
                 let form = response(rsp, self.config.compress_responses);
                 transfer.field = form;
             }
-            Field::CompressedRequest(req) => req.pool = pool,
-            Field::CompressedSingle(rsp) => rsp.pool = pool,
-            Field::CompressedMulti(rsp) => rsp.pool = pool,
-            Field::FlowControl(_) => (),
+            ControlField::CompressedRequest(req) => req.pool = pool,
+            ControlField::CompressedSingle(rsp) => rsp.pool = pool,
+            ControlField::CompressedMulti(rsp) => rsp.pool = pool,
+            ControlField::FlowControl(_) => (),
         }
         transfer
     }

@@ -1,17 +1,17 @@
 //! Two transaction layers over a link; the rules one by one stand in the conformance suite.
 
 use super::transfer::destination;
-use super::{Counts, Tl, TlClass, TlConfig};
-use crate::event::Event;
-use crate::ualink::line::{LaneRate, Line, Width};
-use crate::ualink::{End, EndConfig, Pair};
+use super::{Tl, TlClass, TlConfig, TlCreditCounts};
+use crate::event::LinkEvent;
+use crate::ualink::line::{LaneRate, UalLine, UalWidth};
+use crate::ualink::{EndConfig, Pair, UalEnd};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd};
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::pack::with_data;
 
 fn pair(configs: [TlConfig; 2]) -> Pair<Tl> {
-    let line = Line { rate: LaneRate::G200, width: Width::X4, interleave: 1 };
+    let line = UalLine { rate: LaneRate::G200, width: UalWidth::X4, interleave: 1 };
     let ends = [EndConfig::accelerator(line, 0), EndConfig::switch_port(line, 1)];
     Pair::new(ends, configs.map(Tl::new), 10)
 }
@@ -35,13 +35,13 @@ fn writes(config: TlConfig, bytes: u64) -> (u64, u64) {
                     numbeats: (beats - 1) as u8,
                     ..TlReq::default()
                 };
-                end.send(with_data(Field::Request(req), &vec![[7; 64]; beats], None)).expect("legal");
+                end.send(with_data(ControlField::Request(req), &vec![[7; 64]; beats], None)).expect("legal");
             }
             while let Some((request, held)) = end.take(TlClass::Request) {
                 assert_eq!(destination(&request.field), n);
                 end.release(&held.expect("it came over the link"));
                 let rsp = TlRsp { dst: 1 - n, rdwr: RdWr::Write, ..TlRsp::default() };
-                end.send(with_data(Field::Response(rsp), &[], None)).expect("legal");
+                end.send(with_data(ControlField::Response(rsp), &[], None)).expect("legal");
             }
             while let Some((_, held)) = end.take(TlClass::Response) {
                 end.release(&held.expect("it came over the link"));
@@ -52,7 +52,7 @@ fn writes(config: TlConfig, bytes: u64) -> (u64, u64) {
             at_start = (written, pair.host.client.stats().flits);
         }
     }
-    let events: Vec<Event> = pair.ends_mut().into_iter().flat_map(End::take_events).collect();
+    let events: Vec<LinkEvent> = pair.ends_mut().into_iter().flat_map(UalEnd::take_events).collect();
     assert_eq!(events, []);
     (written - at_start.0, pair.host.client.stats().flits - at_start.1)
 }
@@ -62,7 +62,7 @@ fn efficiency_of_steady_writes() {
     // The packings of `ualink` §15 are examples; with everything compressed, its maximum is the limit, and is reached.
     for (requests, responses, of) in [(false, false, (512, 576)), (false, true, (768, 832)), (true, true, (1280, 1344))]
     {
-        let buffers = Counts::even([256, 1024], [0, 0]);
+        let buffers = TlCreditCounts::even([256, 1024], [0, 0]);
         let (compress_requests, compress_responses) = (requests, responses);
         let config = TlConfig { buffers, compress_requests, compress_responses, ..TlConfig::accelerator() };
         let (bytes, flits) = writes(config, 256);
@@ -73,7 +73,7 @@ fn efficiency_of_steady_writes() {
 
 #[test]
 fn one_credit_of_each_is_enough() {
-    let config = TlConfig { buffers: Counts::even([1, 4], [0, 0]), ..TlConfig::accelerator() };
+    let config = TlConfig { buffers: TlCreditCounts::even([1, 4], [0, 0]), ..TlConfig::accelerator() };
     let (bytes, _) = writes(config, 256);
     assert!(bytes > 0);
 }

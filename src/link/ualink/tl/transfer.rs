@@ -1,74 +1,74 @@
 //! Transactions as they are above the wire: uncompressed, whoever sent them (`ualink` §10).
 
-use super::credit::{Held, Target, TlClass};
+use super::credit::{TlClass, TlCreditTarget, TlHeldBuffers};
 use scalepool_protocols::ualink::code::{CompressedCmd, RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::compress::compress_response;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::unpack::Transfer;
 
 /// Class of a field; `None` for credits.
-pub fn class_of(field: &Field) -> Option<TlClass> {
+pub fn class_of(field: &ControlField) -> Option<TlClass> {
     match field {
-        Field::FlowControl(_) => None,
-        Field::Request(_) | Field::CompressedRequest(_) => Some(TlClass::Request),
+        ControlField::FlowControl(_) => None,
+        ControlField::Request(_) | ControlField::CompressedRequest(_) => Some(TlClass::Request),
         _ => Some(TlClass::Response),
     }
 }
 
 /// POOL and VCHAN of a field.
-fn pool_and_vc(field: &Field) -> (bool, u8) {
+fn pool_and_vc(field: &ControlField) -> (bool, u8) {
     match field {
-        Field::FlowControl(_) => (false, 0),
-        Field::Request(f) => (f.pool, f.vchan),
-        Field::CompressedRequest(f) => (f.pool, f.vchan),
-        Field::Response(f) => (f.pool, f.vchan),
-        Field::CompressedSingle(f) => (f.pool, f.vchan),
-        Field::CompressedMulti(f) => (f.pool, f.vchan),
+        ControlField::FlowControl(_) => (false, 0),
+        ControlField::Request(f) => (f.pool, f.vchan),
+        ControlField::CompressedRequest(f) => (f.pool, f.vchan),
+        ControlField::Response(f) => (f.pool, f.vchan),
+        ControlField::CompressedSingle(f) => (f.pool, f.vchan),
+        ControlField::CompressedMulti(f) => (f.pool, f.vchan),
     }
 }
 
 /// Virtual channel of a field.
-pub fn vchan(field: &Field) -> u8 {
+pub fn vchan(field: &ControlField) -> u8 {
     pool_and_vc(field).1
 }
 
 /// What a field was paid with; `None` for credits.
-pub(super) fn held(field: &Field, codec: &UalConfig, epoch: u32) -> Option<Held> {
+pub(super) fn held(field: &ControlField, codec: &UalConfig, epoch: u32) -> Option<TlHeldBuffers> {
     let (pool, vc) = pool_and_vc(field);
     let beats = field.owed(codec).beats as u16;
-    Some(Held { class: class_of(field)?, target: Target::of(pool, vc), beats, epoch })
+    Some(TlHeldBuffers { class: class_of(field)?, target: TlCreditTarget::of(pool, vc), beats, epoch })
 }
 
 /// Destination of a request or response; 0 for credits.
-pub fn destination(field: &Field) -> u16 {
+pub fn destination(field: &ControlField) -> u16 {
     match field {
-        Field::FlowControl(_) => 0,
-        Field::Request(f) => f.dst,
-        Field::CompressedRequest(f) => f.dst,
-        Field::Response(f) => f.dst,
-        Field::CompressedSingle(f) => f.dst,
-        Field::CompressedMulti(f) => f.dst,
+        ControlField::FlowControl(_) => 0,
+        ControlField::Request(f) => f.dst,
+        ControlField::CompressedRequest(f) => f.dst,
+        ControlField::Response(f) => f.dst,
+        ControlField::CompressedSingle(f) => f.dst,
+        ControlField::CompressedMulti(f) => f.dst,
     }
 }
 
 /// The uncompressed form of what arrived; `None` for a reserved command, or a compressed request without an address.
 pub(super) fn expanded(mut transfer: Box<Transfer>) -> Option<Box<Transfer>> {
     transfer.field = match transfer.field {
-        Field::FlowControl(_) => return None,
-        Field::Request(req) => {
+        ControlField::FlowControl(_) => return None,
+        ControlField::Request(req) => {
             req.cmd.name()?;
-            Field::Request(TlReq { cload: false, cway: 0, ..req })
+            ControlField::Request(TlReq { cload: false, cway: 0, ..req })
         }
-        Field::CompressedRequest(req) => {
+        ControlField::CompressedRequest(req) => {
             let cmd = match req.cmd {
                 CompressedCmd::Read => ReqCmd::Read,
                 CompressedCmd::Write => ReqCmd::Write,
                 CompressedCmd::WriteFull => ReqCmd::WriteFull,
                 _ => return None,
             };
-            Field::Request(TlReq {
+            ControlField::Request(TlReq {
                 numbeats: if cmd.has_data() { req.len } else { 0 },
                 dst: req.dst,
                 src: req.src,
@@ -84,8 +84,8 @@ pub(super) fn expanded(mut transfer: Box<Transfer>) -> Option<Box<Transfer>> {
                 ..TlReq::default()
             })
         }
-        Field::Response(rsp) => Field::Response(rsp),
-        Field::CompressedSingle(rsp) => Field::Response(TlRsp {
+        ControlField::Response(rsp) => ControlField::Response(rsp),
+        ControlField::CompressedSingle(rsp) => ControlField::Response(TlRsp {
             rdwr: RdWr::Read,
             last: rsp.last,
             offset: rsp.offset,
@@ -96,7 +96,7 @@ pub(super) fn expanded(mut transfer: Box<Transfer>) -> Option<Box<Transfer>> {
             status: Status::OKAY,
             ..TlRsp::default()
         }),
-        Field::CompressedMulti(rsp) => Field::Response(TlRsp {
+        ControlField::CompressedMulti(rsp) => ControlField::Response(TlRsp {
             rdwr: rsp.rdwr,
             last: rsp.rdwr == RdWr::Read,
             len: rsp.len,
@@ -113,6 +113,6 @@ pub(super) fn expanded(mut transfer: Box<Transfer>) -> Option<Box<Transfer>> {
 
 /// A response in the form in which it is sent: compressed where that is allowed. A read response of all beats that is one
 /// beat long goes as a single one.
-pub(super) fn response(rsp: &TlRsp, compress: bool) -> Field {
-    compress.then(|| compress_response(rsp)).flatten().unwrap_or(Field::Response(*rsp))
+pub(super) fn response(rsp: &TlRsp, compress: bool) -> ControlField {
+    compress.then(|| compress_response(rsp)).flatten().unwrap_or(ControlField::Response(*rsp))
 }

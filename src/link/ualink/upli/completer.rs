@@ -1,7 +1,7 @@
 //! The completer's side: takes requests, sends responses, drops everything when its link is down.
 
-use super::config::{Channel, ConfigError, UpliConfig};
-use super::convert::{self, ConvertError, Request, Response};
+use super::config::{UpliChannel, UpliConfig, UpliConfigError};
+use super::convert::{self, ConvertError, Response, UpliRequest};
 use super::credit::{UpliCreditPool, UpliCreditReturns};
 use super::monitor::broken;
 use super::signals::{
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 /// A request whose beats may still come.
 #[derive(Debug, Clone)]
 struct Gather {
-    request: Request,
+    request: UpliRequest,
     beats: usize,
     /// The port went into drop mode since.
     lost: bool,
@@ -31,7 +31,7 @@ impl Gather {
 
 /// Completer of one UPLI.
 #[derive(Debug, Clone)]
-pub struct Completer {
+pub struct UpliCompleter {
     config: UpliConfig,
     cycle: u64,
     /// In order of arrival.
@@ -49,15 +49,15 @@ pub struct Completer {
     events: Vec<Violation>,
 }
 
-impl Completer {
+impl UpliCompleter {
     /// Nothing has been received.
     ///
     /// # Errors
     /// A configuration with which nothing can work.
-    pub fn new(config: UpliConfig) -> Result<Completer, ConfigError> {
+    pub fn new(config: UpliConfig) -> Result<UpliCompleter, UpliConfigError> {
         config.check()?;
-        let bank = |channel: Channel| UpliCreditReturns::new(&config.credits[channel.index()], config.ports);
-        Ok(Completer {
+        let bank = |channel: UpliChannel| UpliCreditReturns::new(&config.credits[channel.index()], config.ports);
+        Ok(UpliCompleter {
             config,
             cycle: 0,
             requests: Default::default(),
@@ -67,8 +67,8 @@ impl Completer {
             writes: Default::default(),
             rd_purse: UpliCreditPool::default(),
             wr_purse: UpliCreditPool::default(),
-            req_bank: bank(Channel::Request),
-            data_bank: bank(Channel::OrigData),
+            req_bank: bank(UpliChannel::Request),
+            data_bank: bank(UpliChannel::OrigData),
             dropping: [false; MAX_PORTS],
             events: Vec::new(),
         })
@@ -171,7 +171,7 @@ impl Completer {
 
     /// Paid by the first target that has credits at all.
     fn isolate_word(&self, port: u8) -> Option<WrWires> {
-        let counts = &self.config.credits[Channel::WrRsp.index()];
+        let counts = &self.config.credits[UpliChannel::WrRsp.index()];
         let pool = counts.pool > 0;
         let vc = if pool { 0 } else { counts.vc.iter().position(|&c| c > 0)? as u8 };
         let word = UpliWrRsp { port, pool, vc, status: Status::ISOLATE, ..UpliWrRsp::default() };
@@ -236,7 +236,7 @@ impl Completer {
         let word = &wires.request.word;
         let p = usize::from(word.port);
         let beats = convert::data_beats(word, &self.config.codec);
-        let request = Request { wires: wires.request, beats: Vec::with_capacity(beats) };
+        let request = UpliRequest { wires: wires.request, beats: Vec::with_capacity(beats) };
         self.requests[p].push_back(Gather { request, beats, lost: self.dropping[p] });
     }
 
@@ -281,7 +281,7 @@ impl Completer {
         }
     }
 
-    fn free(&mut self, request: &Request) {
+    fn free(&mut self, request: &UpliRequest) {
         let word = &request.wires.word;
         self.req_bank.free(word.port, word.pool, word.vc, 1);
         for beat in &request.beats {

@@ -9,7 +9,7 @@ pub const MAX_BEATS: u16 = 4;
 
 /// Channels of a UPLI (`ualink` §12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Channel {
+pub enum UpliChannel {
     /// Originator to completer.
     Request,
     /// Originator to completer, beside requests.
@@ -20,11 +20,12 @@ pub enum Channel {
     WrRsp,
 }
 
-impl Channel {
+impl UpliChannel {
     /// All of them, in the order of the sheet.
-    pub const ALL: [Channel; 4] = [Channel::Request, Channel::OrigData, Channel::RdRsp, Channel::WrRsp];
+    pub const ALL: [UpliChannel; 4] =
+        [UpliChannel::Request, UpliChannel::OrigData, UpliChannel::RdRsp, UpliChannel::WrRsp];
 
-    /// Its place in [`Channel::ALL`].
+    /// Its place in [`UpliChannel::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -32,17 +33,17 @@ impl Channel {
 
 /// Credits of one channel of one port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct UpliCreditCounts {
     /// Of the pool.
     pub pool: u16,
     /// Of each virtual channel.
     pub vc: [u16; 4],
 }
 
-impl Counts {
+impl UpliCreditCounts {
     /// As many of the pool as of each virtual channel.
-    pub const fn each(credits: u16) -> Counts {
-        Counts { pool: credits, vc: [credits; 4] }
+    pub const fn each(credits: u16) -> UpliCreditCounts {
+        UpliCreditCounts { pool: credits, vc: [credits; 4] }
     }
 
     /// In the order of [`target`].
@@ -79,7 +80,7 @@ pub struct UpliConfig {
     /// Slot of cycle 0 on both response channels \[D\].
     pub completer_phase: u8,
     /// Credits of a port, by channel. A data channel has none or at least 4 of each: beats of a burst do not wait.
-    pub credits: [Counts; 4],
+    pub credits: [UpliCreditCounts; 4],
     /// Order that is promised.
     pub ordering: Ordering,
     /// Cycles after which an originator takes a request for lost \[D\].
@@ -95,7 +96,7 @@ impl Default for UpliConfig {
             ports: 1,
             originator_phase: 0,
             completer_phase: 0,
-            credits: [Counts::each(16); 4],
+            credits: [UpliCreditCounts::each(16); 4],
             ordering: Ordering::Default,
             watchdog_cycles: 156_250,
             codec: UalConfig::SHEET,
@@ -105,7 +106,7 @@ impl Default for UpliConfig {
 
 /// What a configuration gets wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum ConfigError {
+pub enum UpliConfigError {
     /// A station has 1 to 4 ports.
     #[error("found {0} ports, expected 1 to 4")]
     Ports(u8),
@@ -113,13 +114,13 @@ pub enum ConfigError {
     #[error("found {found} credits of a target of {channel:?}, expected none or at least {MAX_BEATS}")]
     Credits {
         /// Data channel.
-        channel: Channel,
+        channel: UpliChannel,
         /// Credits.
         found: u16,
     },
     /// A channel without any credit.
     #[error("found no credit on {0:?}, expected some")]
-    NoCredits(Channel),
+    NoCredits(UpliChannel),
 }
 
 impl UpliConfig {
@@ -127,18 +128,18 @@ impl UpliConfig {
     ///
     /// # Errors
     /// Ports or credits with which nothing can work.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self) -> Result<(), UpliConfigError> {
         if self.ports == 0 || usize::from(self.ports) > MAX_PORTS {
-            return Err(ConfigError::Ports(self.ports));
+            return Err(UpliConfigError::Ports(self.ports));
         }
-        for channel in Channel::ALL {
+        for channel in UpliChannel::ALL {
             let row = self.credits[channel.index()].row();
             if row == [0; TARGETS] {
-                return Err(ConfigError::NoCredits(channel));
+                return Err(UpliConfigError::NoCredits(channel));
             }
-            let data = matches!(channel, Channel::OrigData | Channel::RdRsp);
+            let data = matches!(channel, UpliChannel::OrigData | UpliChannel::RdRsp);
             if let Some(&found) = row.iter().find(|&&c| data && c > 0 && c < MAX_BEATS) {
-                return Err(ConfigError::Credits { channel, found });
+                return Err(UpliConfigError::Credits { channel, found });
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use super::signals::{
 };
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd};
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::half::{HALF_BYTES, Half};
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -64,7 +64,7 @@ pub enum ConvertError {
 
 /// A request: its word and the beats behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct UpliRequest {
     /// On the request channel.
     pub wires: ReqWires,
     /// On the originator data channel, in order.
@@ -87,7 +87,7 @@ fn place(address: u64) -> usize {
 
 /// Beats of originator data of a request (`ualink` §9, §12).
 pub fn data_beats(word: &UpliReq, codec: &UalConfig) -> usize {
-    Field::Request(tl_request(word)).owed(codec).beats
+    ControlField::Request(tl_request(word)).owed(codec).beats
 }
 
 /// Beats that answer a request: those of a read by its address and length, one of an AtomicR, vendor atomics as many as
@@ -152,8 +152,8 @@ fn enables_of(half: &Half, place: usize, beats: usize) -> Result<Vec<u64>, Conve
 ///
 /// # Errors
 /// It is no uncompressed request, its data does not fit its command, or enables lie outside.
-pub fn request_to_wires(transfer: &Transfer, port: u8, codec: &UalConfig) -> Result<Request, ConvertError> {
-    let Field::Request(req) = &transfer.field else {
+pub fn request_to_wires(transfer: &Transfer, port: u8, codec: &UalConfig) -> Result<UpliRequest, ConvertError> {
+    let ControlField::Request(req) = &transfer.field else {
         return Err(ConvertError::Form(transfer.field.def().name, "request"));
     };
     if req.cmd.name().is_none() {
@@ -204,19 +204,19 @@ pub fn request_to_wires(transfer: &Transfer, port: u8, codec: &UalConfig) -> Res
         data,
     };
     let beats = data.into_iter().zip(enables).enumerate().map(beat).collect();
-    Ok(Request { wires: ReqWires { word: seal_request(word)?, auth_tag: transfer.auth_tag }, beats })
+    Ok(UpliRequest { wires: ReqWires { word: seal_request(word)?, auth_tag: transfer.auth_tag }, beats })
 }
 
 /// A request of a UPLI as the transaction layer has it. A beat whose parity does not fit is poisoned.
 ///
 /// # Errors
 /// The command is reserved, or the beats are not those of the request.
-pub fn request_from_wires(request: &Request, codec: &UalConfig) -> Result<Transfer, ConvertError> {
+pub fn request_from_wires(request: &UpliRequest, codec: &UalConfig) -> Result<Transfer, ConvertError> {
     let word = &request.wires.word;
     if word.cmd.name().is_none() {
         return Err(ConvertError::Command(word.cmd.0));
     }
-    let field = Field::Request(tl_request(word));
+    let field = ControlField::Request(tl_request(word));
     let owed = field.owed(codec);
     if request.beats.len() != owed.beats {
         return Err(ConvertError::Beats { found: request.beats.len(), expected: owed.beats });
@@ -243,7 +243,7 @@ pub fn request_from_wires(request: &Request, codec: &UalConfig) -> Result<Transf
 /// # Errors
 /// It is no uncompressed response, or its data does not fit.
 pub fn response_to_wires(transfer: &Transfer, port: u8) -> Result<Response, ConvertError> {
-    let Field::Response(rsp) = &transfer.field else {
+    let ControlField::Response(rsp) = &transfer.field else {
         return Err(ConvertError::Form(transfer.field.def().name, "response"));
     };
     rsp.to_bits()?;
@@ -305,7 +305,7 @@ pub fn response_from_wires(response: &Response) -> Result<Transfer, ConvertError
                 vchan: word.vc,
                 ..TlRsp::default()
             };
-            Ok(Transfer { auth_tag: *auth_tag, ..Transfer::new(Field::Response(rsp)) })
+            Ok(Transfer { auth_tag: *auth_tag, ..Transfer::new(ControlField::Response(rsp)) })
         }
         Response::Read(beats) => {
             let Some(first) = beats.first() else { return Err(ConvertError::Beats { found: 0, expected: 1 }) };
@@ -328,7 +328,7 @@ pub fn response_from_wires(response: &Response) -> Result<Transfer, ConvertError
                 vchan: word.vc,
                 ..TlRsp::default()
             };
-            let mut transfer = Transfer { auth_tag: first.auth_tag, ..Transfer::new(Field::Response(rsp)) };
+            let mut transfer = Transfer { auth_tag: first.auth_tag, ..Transfer::new(ControlField::Response(rsp)) };
             for (k, beat) in beats.iter().enumerate() {
                 halves_of(&beat.data).into_iter().for_each(|half| transfer.data.push(half, 2 * beats.len()));
                 let wrong = beat.word.error || !data_is_even(&beat.data, beat.word.data_parity);

@@ -1,6 +1,6 @@
 //! Credits of one channel: what a sender may spend, and what a receiver gives back.
 
-use super::config::{Counts, TARGETS, target};
+use super::config::{TARGETS, UpliCreditCounts, target};
 use super::signals::{MAX_PORTS, Returns, no_returns};
 use scalepool_protocols::ualink::upli::UpliCredit;
 
@@ -63,7 +63,7 @@ pub struct UpliCreditReturns {
 
 impl UpliCreditReturns {
     /// Buffers of every port.
-    pub fn new(counts: &Counts, ports: u8) -> UpliCreditReturns {
+    pub fn new(counts: &UpliCreditCounts, ports: u8) -> UpliCreditReturns {
         let row = counts.row();
         let ports = usize::from(ports).min(MAX_PORTS);
         UpliCreditReturns { due: [row; MAX_PORTS], initial: [row.iter().sum(); MAX_PORTS], next: [0; MAX_PORTS], ports }

@@ -5,12 +5,12 @@
 //! tags; what must keep its order; drop mode and isolation. Detail: one clock cycle. Left out: the cipher (tags are numbers
 //! here), what software does to leave drop mode, vendor meanings of commands.
 //!
-//! A walk through one cycle ([`step`]): [`Originator::drive`] and [`Completer::drive`] each say what stands on their wires,
-//! out of what they knew at the last edge alone. The originator's slot belongs to one port: a beat of a burst that has begun
-//! goes out, and beside it the first request of that port that order, its tag and credits allow; a request with data brings its
-//! first beat, unless a burst is going on. The completer does the same with responses. Then [`Originator::sample`] and
-//! [`Completer::sample`] hear the other's wires: credits, a response, a request. A [`Monitor`] reads the same wires and names
-//! what is broken; an [`OrderCheck`] compares two places.
+//! A walk through one cycle ([`step`]): [`Originator::drive`] and [`UpliCompleter::drive`] each say what stands on
+//! their wires, out of what they knew at the last edge alone. The originator's slot belongs to one port: a beat of a
+//! burst that has begun goes out, and beside it the first request of that port that order, its tag and credits allow; a
+//! request with data brings its first beat, unless a burst is going on. The completer does the same with responses.
+//! Then [`Originator::sample`] and [`UpliCompleter::sample`] hear the other's wires: credits, a response, a request. A
+//! [`Monitor`] reads the same wires and names what is broken; an [`OrderCheck`] compares two places.
 //!
 //! Our choices \[D\]: a bad control parity puts all ports of a completer into drop mode and all ports of an originator into
 //! isolation; a bad data parity poisons the beat alone; authentication tags have no parity; both response channels share
@@ -25,16 +25,16 @@ pub mod order;
 pub mod originator;
 pub mod signals;
 
-pub use completer::Completer;
-pub use config::{Channel, ConfigError, Counts, Ordering, UpliConfig};
-pub use convert::{ConvertError, Request, Response};
+pub use completer::UpliCompleter;
+pub use config::{Ordering, UpliChannel, UpliConfig, UpliConfigError, UpliCreditCounts};
+pub use convert::{ConvertError, Response, UpliRequest};
 pub use monitor::Monitor;
 pub use order::{OrderCheck, Ordered};
 pub use originator::Originator;
 pub use signals::{Cycle, FromCompleter, FromOriginator};
 
 /// One cycle of both ends: what stood on the wires.
-pub fn step(originator: &mut Originator, completer: &mut Completer) -> Cycle {
+pub fn step(originator: &mut Originator, completer: &mut UpliCompleter) -> Cycle {
     let cycle = Cycle { originator: originator.drive(), completer: completer.drive() };
     originator.sample(&cycle.completer);
     completer.sample(&cycle.originator);

@@ -4,7 +4,7 @@
 //! out of isolation ([`Monitor::leave_isolation`] tells it), and the order at another place (see
 //! [`OrderCheck`](super::OrderCheck)). It remembers the port of every region of 256 bytes that it saw.
 
-use super::config::{Channel, ConfigError, TARGETS, UpliConfig};
+use super::config::{TARGETS, UpliChannel, UpliConfig, UpliConfigError};
 use super::convert;
 use super::credit::UpliCreditPool;
 use super::signals::{
@@ -70,7 +70,7 @@ impl Monitor {
     ///
     /// # Errors
     /// A configuration with which nothing can work.
-    pub fn new(config: UpliConfig) -> Result<Monitor, ConfigError> {
+    pub fn new(config: UpliConfig) -> Result<Monitor, UpliConfigError> {
         config.check()?;
         Ok(Monitor {
             config,
@@ -89,11 +89,11 @@ impl Monitor {
 
     /// Whether every credit of every channel is with its sender.
     pub fn credits_are_home(&self) -> bool {
-        let home = |channel: Channel, port: u8| {
+        let home = |channel: UpliChannel, port: u8| {
             let (purse, most) = (&self.purses[channel.index()], self.config.credits[channel.index()].row());
             (0..TARGETS).all(|t| purse.left(port, t + 1 == TARGETS, t as u8) == most[t])
         };
-        Channel::ALL.into_iter().all(|channel| (0..self.config.ports).all(|port| home(channel, port)))
+        UpliChannel::ALL.into_iter().all(|channel| (0..self.config.ports).all(|port| home(channel, port)))
     }
 
     /// Nothing has happened up to a cycle: slots and deadlines go on from there.
@@ -114,10 +114,10 @@ impl Monitor {
         self.responses(&cycle.completer);
         self.watchdog();
         // Credits of a cycle can be spent from the next one on.
-        self.credits(Channel::Request, &cycle.completer.req_credits);
-        self.credits(Channel::OrigData, &cycle.completer.data_credits);
-        self.credits(Channel::RdRsp, &cycle.originator.rd_credits);
-        self.credits(Channel::WrRsp, &cycle.originator.wr_credits);
+        self.credits(UpliChannel::Request, &cycle.completer.req_credits);
+        self.credits(UpliChannel::OrigData, &cycle.completer.data_credits);
+        self.credits(UpliChannel::RdRsp, &cycle.originator.rd_credits);
+        self.credits(UpliChannel::WrRsp, &cycle.originator.wr_credits);
         let now = self.cycle;
         self.cycle += 1;
         let mut found = std::mem::take(&mut self.found);
@@ -141,10 +141,10 @@ impl Monitor {
     }
 
     /// Slot and credit of a word; its port, if there is one.
-    fn word(&mut self, channel: Channel, port: u8, pool: bool, vc: u8) -> Option<usize> {
+    fn word(&mut self, channel: UpliChannel, port: u8, pool: bool, vc: u8) -> Option<usize> {
         let slot = match channel {
-            Channel::Request | Channel::OrigData => self.config.originator_slot(self.cycle),
-            Channel::RdRsp | Channel::WrRsp => self.config.completer_slot(self.cycle),
+            UpliChannel::Request | UpliChannel::OrigData => self.config.originator_slot(self.cycle),
+            UpliChannel::RdRsp | UpliChannel::WrRsp => self.config.completer_slot(self.cycle),
         };
         if port != slot {
             self.broken(
@@ -199,7 +199,7 @@ impl Monitor {
         if !control_is_even(word) {
             self.broken("UAL-UPL-13", "odd", "even", "the control parity of a request is wrong");
         }
-        let Some(p) = self.word(Channel::Request, word.port, word.pool, word.vc) else { return false };
+        let Some(p) = self.word(UpliChannel::Request, word.port, word.pool, word.vc) else { return false };
         if self.ports[p].isolated {
             self.broken("UAL-UPL-14", "a request", "no request", "a port in isolation sends a request");
         }
@@ -266,7 +266,7 @@ impl Monitor {
         if !data_is_even(&wires.data, word.data_parity) {
             self.broken("UAL-UPL-13", "odd", "even", "the parity of originator data is wrong");
         }
-        let Some(p) = self.word(Channel::OrigData, word.port, word.pool, word.vc) else { return };
+        let Some(p) = self.word(UpliChannel::OrigData, word.port, word.pool, word.vc) else { return };
         let Some(burst) = self.ports[p].data else { return };
         let expected = (burst.next, usize::from(burst.next) + 1 == burst.beats, burst.pool, burst.vc);
         let found = (word.offset, word.last, word.pool, word.vc);
@@ -309,7 +309,7 @@ impl Monitor {
         if !data_is_even(&wires.data, word.data_parity) {
             self.broken("UAL-UPL-13", "odd", "even", "the parity of read data is wrong");
         }
-        let Some(p) = self.word(Channel::RdRsp, word.port, word.pool, word.vc) else { return };
+        let Some(p) = self.word(UpliChannel::RdRsp, word.port, word.pool, word.vc) else { return };
         let beats = usize::from(word.numbeats) + 1;
         let burst = self.ports[p].read;
         let next = burst.map_or(if beats == 1 { word.offset } else { 0 }, |burst| burst.next);
@@ -355,7 +355,7 @@ impl Monitor {
         if !control_is_even(word) {
             self.broken("UAL-UPL-13", "odd", "even", "the control parity of a write response is wrong");
         }
-        let Some(p) = self.word(Channel::WrRsp, word.port, word.pool, word.vc) else { return };
+        let Some(p) = self.word(UpliChannel::WrRsp, word.port, word.pool, word.vc) else { return };
         if word.status == Status::ISOLATE {
             self.isolate(p);
         }
@@ -389,7 +389,7 @@ impl Monitor {
         for p in 0..usize::from(self.config.ports) {
             let late = |open: &&Open| self.cycle - open.sent_at >= self.config.watchdog_cycles;
             let Some(open) = self.ports[p].open.values().find(late) else { continue };
-            let channel = if open.beats > 0 { Channel::RdRsp } else { Channel::WrRsp };
+            let channel = if open.beats > 0 { UpliChannel::RdRsp } else { UpliChannel::WrRsp };
             let left = |t: usize| self.purses[channel.index()].left(p as u8, t + 1 == TARGETS, t as u8);
             let starved = (0..TARGETS).all(|t| left(t) == 0);
             let expected = format!("an answer in {} cycles", self.config.watchdog_cycles);
@@ -407,7 +407,7 @@ impl Monitor {
         }
     }
 
-    fn credits(&mut self, channel: Channel, returns: &Returns) {
+    fn credits(&mut self, channel: UpliChannel, returns: &Returns) {
         let ports = usize::from(self.config.ports);
         if returns[ports..].iter().any(|word| word.valid) {
             self.broken(

@@ -3,7 +3,7 @@
 use super::config::Ordering;
 use super::monitor::broken;
 use scalepool_protocols::ualink::code::RdWr;
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::REGION_BYTES;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
@@ -31,8 +31,8 @@ impl Ordered {
     /// Of an uncompressed request or response; `None` for anything else.
     pub fn of(transfer: &Transfer) -> Option<Ordered> {
         Some(match &transfer.field {
-            Field::Request(req) => Ordered::request(req.src, req.dst, req.tag, req.vchan, req.address),
-            Field::Response(rsp) => {
+            ControlField::Request(req) => Ordered::request(req.src, req.dst, req.tag, req.vchan, req.address),
+            ControlField::Response(rsp) => {
                 let stream = if rsp.rdwr == RdWr::Read { Stream::ReadResponses } else { Stream::WriteResponses };
                 Ordered { stream, src: rsp.src, dst: rsp.dst, tag: rsp.tag, offset: rsp.offset }
             }

@@ -1,13 +1,13 @@
 //! The originator's side: sends requests, takes responses, answers for a completer that is lost.
 
-use super::config::{Channel, ConfigError, UpliConfig};
-use super::convert::{self, ConvertError, Request, Response};
+use super::config::{UpliChannel, UpliConfig, UpliConfigError};
+use super::convert::{self, ConvertError, Response, UpliRequest};
 use super::credit::{UpliCreditPool, UpliCreditReturns};
 use super::monitor::broken;
 use super::order::Ordered;
 use super::signals::{DataWires, FromCompleter, FromOriginator, MAX_PORTS, RdWires, control_is_even, data_is_even};
 use scalepool_protocols::ualink::code::{RdWr, Status};
-use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlRsp;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::ualink::upli::UpliReq;
@@ -30,7 +30,7 @@ struct Open {
 /// Credits that an answer holds.
 #[derive(Debug, Clone, Copy)]
 struct Holds {
-    channel: Channel,
+    channel: UpliChannel,
     pool: bool,
     vc: u8,
     credits: u16,
@@ -41,7 +41,7 @@ struct Holds {
 pub struct Originator {
     config: UpliConfig,
     cycle: u64,
-    waiting: [VecDeque<Request>; MAX_PORTS],
+    waiting: [VecDeque<UpliRequest>; MAX_PORTS],
     /// Beats behind a request that has gone.
     burst: [VecDeque<DataWires>; MAX_PORTS],
     req_purse: UpliCreditPool,
@@ -60,9 +60,9 @@ impl Originator {
     ///
     /// # Errors
     /// A configuration with which nothing can work.
-    pub fn new(config: UpliConfig) -> Result<Originator, ConfigError> {
+    pub fn new(config: UpliConfig) -> Result<Originator, UpliConfigError> {
         config.check()?;
-        let bank = |channel: Channel| UpliCreditReturns::new(&config.credits[channel.index()], config.ports);
+        let bank = |channel: UpliChannel| UpliCreditReturns::new(&config.credits[channel.index()], config.ports);
         Ok(Originator {
             config,
             cycle: 0,
@@ -70,8 +70,8 @@ impl Originator {
             burst: Default::default(),
             req_purse: UpliCreditPool::default(),
             data_purse: UpliCreditPool::default(),
-            rd_bank: bank(Channel::RdRsp),
-            wr_bank: bank(Channel::WrRsp),
+            rd_bank: bank(UpliChannel::RdRsp),
+            wr_bank: bank(UpliChannel::WrRsp),
             open: Default::default(),
             isolated: [false; MAX_PORTS],
             answers: VecDeque::new(),
@@ -183,7 +183,7 @@ impl Originator {
         let ordered = |word: &UpliReq| Ordered::request(word.src, word.dst, word.tag, word.vc, word.address);
         let waiting = &self.waiting[p];
         (0..waiting.len()).find(|&at| {
-            let Request { wires, beats } = &waiting[at];
+            let UpliRequest { wires, beats } = &waiting[at];
             let word = &wires.word;
             let (port, pool, vc) = (word.port, word.pool, word.vc);
             // A request with data waits for all that have data, or a long one could wait for ever.
@@ -200,7 +200,7 @@ impl Originator {
     }
 
     fn send(&mut self, mut out: FromOriginator, p: usize, at: usize) -> FromOriginator {
-        let Some(Request { wires, beats }) = self.waiting[p].remove(at) else { return out };
+        let Some(UpliRequest { wires, beats }) = self.waiting[p].remove(at) else { return out };
         let word = wires.word;
         self.req_purse.spend(word.port, word.pool, word.vc, 1);
         self.data_purse.spend(word.port, word.pool, word.vc, beats.len() as u16);
@@ -260,11 +260,11 @@ impl Originator {
             } else if !self.isolated[p] {
                 self.stray(word.tag);
             }
-            self.free(Channel::WrRsp, word.port, word.pool, word.vc, 1);
+            self.free(UpliChannel::WrRsp, word.port, word.pool, word.vc, 1);
             return;
         }
         self.open[p].remove(&(word.dst, word.tag));
-        let holds = Holds { channel: Channel::WrRsp, pool: word.pool, vc: word.vc, credits: 1 };
+        let holds = Holds { channel: UpliChannel::WrRsp, pool: word.pool, vc: word.vc, credits: 1 };
         self.answer(word.port, &Response::Write(wires.wr), holds);
     }
 
@@ -289,7 +289,7 @@ impl Originator {
             if !self.isolated[p] {
                 self.stray(word.tag);
             }
-            self.free(Channel::RdRsp, word.port, word.pool, word.vc, 1);
+            self.free(UpliChannel::RdRsp, word.port, word.pool, word.vc, 1);
             return;
         };
         open.gathered.push(*beat);
@@ -317,7 +317,7 @@ impl Originator {
         }
         if whole {
             let credits = gathered.len() as u16;
-            let holds = Holds { channel: Channel::RdRsp, pool: word.pool, vc: word.vc, credits };
+            let holds = Holds { channel: UpliChannel::RdRsp, pool: word.pool, vc: word.vc, credits };
             self.answer(word.port, &Response::Read(gathered), holds);
         }
     }
@@ -354,8 +354,8 @@ impl Originator {
         }
     }
 
-    fn free(&mut self, channel: Channel, port: u8, pool: bool, vc: u8, credits: u16) {
-        let bank = if channel == Channel::RdRsp { &mut self.rd_bank } else { &mut self.wr_bank };
+    fn free(&mut self, channel: UpliChannel, port: u8, pool: bool, vc: u8, credits: u16) {
+        let bank = if channel == UpliChannel::RdRsp { &mut self.rd_bank } else { &mut self.wr_bank };
         bank.free(port, pool, vc, credits);
     }
 }
@@ -381,6 +381,6 @@ fn dummies(word: &UpliReq, beats: usize, seen: u8) -> impl Iterator<Item = Trans
     };
     answers.into_iter().map(|rsp| {
         let halves = if rsp.rdwr == RdWr::Read { 2 * (usize::from(rsp.len) + 1) } else { 0 };
-        Transfer { data: vec![[0; 32]; halves].into(), ..Transfer::new(Field::Response(rsp)) }
+        Transfer { data: vec![[0; 32]; halves].into(), ..Transfer::new(ControlField::Response(rsp)) }
     })
 }

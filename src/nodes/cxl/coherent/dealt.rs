@@ -7,9 +7,9 @@
 //! A walk through one core: it goes through the whole trace by itself and takes what is its own.
 
 use super::patterns::{stamped, writer};
-use crate::stimulus::{Access as Traced, LineAccess, in_memory, line_accesses};
-use scalepool_coherence::clocked::accessor::{Access, Act};
-use scalepool_coherence::clocked::program::Program;
+use crate::stimulus::{LineAccess, StimulusAccess, in_memory, line_accesses};
+use scalepool_coherence::clocked::accessor::{CoreAccess, CoreOperation};
+use scalepool_coherence::clocked::program::CoreProgram;
 use scalepool_coherence::content::LineAddr;
 use sha2::{Digest, Sha256};
 use std::iter::Zip;
@@ -49,11 +49,11 @@ impl Deal {
 
 /// A trace in memory.
 #[derive(Debug, Clone)]
-pub struct DealtTrace(Arc<Vec<Traced>>);
+pub struct DealtTrace(Arc<Vec<StimulusAccess>>);
 
 impl DealtTrace {
     /// Of these accesses.
-    pub fn new(trace: Vec<Traced>) -> DealtTrace {
+    pub fn new(trace: Vec<StimulusAccess>) -> DealtTrace {
         DealtTrace(Arc::new(trace))
     }
 
@@ -74,9 +74,9 @@ impl DealtTrace {
     }
 
     /// What a core does.
-    pub fn program(&self, deal: Deal) -> Program<Access> {
+    pub fn program(&self, deal: Deal) -> CoreProgram<CoreAccess> {
         let left = (0..).zip(self.lines()).filter(|(n, access)| deal.own(*n, access).is_some()).count();
-        Program::new(Dealt { trace: (0..).zip(self.lines()), deal, left, last: 0 })
+        CoreProgram::new(Dealt { trace: (0..).zip(self.lines()), deal, left, last: 0 })
     }
 }
 
@@ -91,23 +91,23 @@ struct Dealt<T> {
 }
 
 impl<T: Iterator<Item = LineAccess>> Iterator for Dealt<T> {
-    type Item = Access;
+    type Item = CoreAccess;
 
-    fn next(&mut self) -> Option<Access> {
+    fn next(&mut self) -> Option<CoreAccess> {
         // Behind its last access nobody looks through the rest of the trace.
         self.left = self.left.checked_sub(1)?;
         let deal = self.deal;
         let (n, access, line) =
             self.trace.by_ref().find_map(|(n, access)| deal.own(n, &access).map(|line| (n, access, line)))?;
         let act = match access.write {
-            true => Act::Store { bytes: stamped(writer(deal.core), n), enables: access.byte_enables() },
-            false => Act::Load,
+            true => CoreOperation::Store { bytes: stamped(writer(deal.core), n), enables: access.byte_enables() },
+            false => CoreOperation::Load,
         };
         // The next access enters one cycle later at the earliest.
         let think = access.cycle.saturating_sub(self.last.saturating_add(1));
         self.last = self.last.max(access.cycle);
         let think_cycles = u32::try_from(think).unwrap_or(u32::MAX);
-        Some(Access { line: LineAddr(line), act, think_cycles })
+        Some(CoreAccess { line: LineAddr(line), act, think_cycles })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

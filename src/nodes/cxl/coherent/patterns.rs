@@ -10,28 +10,28 @@
 //! * `private`: every core has lines of its own.
 
 use super::uio;
-use scalepool_coherence::clocked::accessor::{Access, Act, signed};
-use scalepool_coherence::clocked::program::Program;
-use scalepool_coherence::content::{Line, LineAddr};
-use scalepool_coherence::ids::Port;
+use scalepool_coherence::clocked::accessor::{CoreAccess, CoreOperation, signed};
+use scalepool_coherence::clocked::program::CoreProgram;
+use scalepool_coherence::content::{CacheLine, LineAddr};
+use scalepool_coherence::ids::AgentPort;
 use scalepool_kernel::Rng;
 
 /// Names of the patterns.
 pub const PATTERNS: &[&str] = &["producer-consumer", "migratory", "false-sharing", "read-mostly", "private", "walk"];
 
 /// What core number `core` does in a pattern: `count` rounds over `lines` lines, with random numbers of its own.
-pub fn program(pattern: &str, core: usize, lines: u64, count: u64, rng: Rng) -> Program<Access> {
-    Program::new(Pattern::new(pattern, core, lines, count, rng))
+pub fn program(pattern: &str, core: usize, lines: u64, count: u64, rng: Rng) -> CoreProgram<CoreAccess> {
+    CoreProgram::new(Pattern::new(pattern, core, lines, count, rng))
 }
 
 /// The number with which a core signs: its own, without that of the writer on CXL.io.
-pub(super) fn writer(core: usize) -> Port {
-    let core = core as Port;
-    core + Port::from(core >= uio::WRITER)
+pub(super) fn writer(core: usize) -> AgentPort {
+    let core = core as AgentPort;
+    core + AgentPort::from(core >= uio::WRITER)
 }
 
 /// A line full of the number of a core and of its store.
-pub fn stamped(core: Port, n: u64) -> Line {
+pub fn stamped(core: AgentPort, n: u64) -> CacheLine {
     let mut line = signed(core, n).0;
     let mut part = [0; 8];
     part.copy_from_slice(&line.bytes[usize::from(core % 8) * 8..][..8]);
@@ -49,7 +49,7 @@ struct Pattern {
     count: u64,
     made: u64,
     /// Second access of a round.
-    second: Option<Access>,
+    second: Option<CoreAccess>,
     acts: Rng,
     /// Time between accesses.
     thinks: Rng,
@@ -72,12 +72,12 @@ impl Pattern {
     }
 
     /// One round: one access, or two.
-    fn round(&mut self, n: u64) -> (Access, Option<Access>) {
+    fn round(&mut self, n: u64) -> (CoreAccess, Option<CoreAccess>) {
         let Pattern { core, lines, .. } = *self;
-        let load = |line: u64| Access { line: LineAddr(line), act: Act::Load, think_cycles: 0 };
+        let load = |line: u64| CoreAccess { line: LineAddr(line), act: CoreOperation::Load, think_cycles: 0 };
         let store = |line: u64| {
             let (bytes, enables) = signed(writer(core as usize), n);
-            Access { line: LineAddr(line), act: Act::Store { bytes, enables }, think_cycles: 0 }
+            CoreAccess { line: LineAddr(line), act: CoreOperation::Store { bytes, enables }, think_cycles: 0 }
         };
         let line = n % lines;
         let one = match self.word {
@@ -103,9 +103,9 @@ impl Pattern {
 }
 
 impl Iterator for Pattern {
-    type Item = Access;
+    type Item = CoreAccess;
 
-    fn next(&mut self) -> Option<Access> {
+    fn next(&mut self) -> Option<CoreAccess> {
         let access = match self.second.take() {
             Some(second) => second,
             None if self.made == self.count => return None,
@@ -116,7 +116,7 @@ impl Iterator for Pattern {
                 first
             }
         };
-        Some(Access { think_cycles: self.thinks.below(4) as u32, ..access })
+        Some(CoreAccess { think_cycles: self.thinks.below(4) as u32, ..access })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

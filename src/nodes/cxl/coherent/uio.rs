@@ -4,14 +4,14 @@
 //! access: its place and its time are drawn; what crosses the end of the lines is aborted by the device's only decoder.
 
 use super::patterns::stamped;
-use scalepool_coherence::clocked::program::Program;
+use scalepool_coherence::clocked::program::CoreProgram;
 use scalepool_coherence::clocked::uio::{UioAccess, UioPeer};
-use scalepool_coherence::ids::Port;
-use scalepool_coherence::mem::uio::{Decoder, LINE_BYTES};
+use scalepool_coherence::ids::AgentPort;
+use scalepool_coherence::mem::uio::{LINE_BYTES, UioDecoder};
 use scalepool_kernel::Rng;
 
 /// Number of a writer on CXL.io; no core has it.
-pub(super) const WRITER: Port = 0xff;
+pub(super) const WRITER: AgentPort = 0xff;
 
 /// Most cycles between two accesses.
 const THINK_CYCLES: u64 = 200;
@@ -33,13 +33,13 @@ impl UioTraffic {
     /// The peer, with random numbers of its own. One decoder covers the shared lines and no more.
     pub fn peer(self, mut rng: Rng) -> UioPeer {
         let end = self.lines * LINE_BYTES;
-        let decoder = Decoder { first: 0, last: end - 1, granule_bytes: end, uio: true };
+        let decoder = UioDecoder { first: 0, last: end - 1, granule_bytes: end, uio: true };
         let access = move |n| UioAccess {
             address: rng.below(end),
             bytes: self.bytes,
             write: (rng.below(100) < self.writes).then(|| stamped(WRITER, n as u64)),
             think_cycles: rng.below(THINK_CYCLES),
         };
-        UioPeer::new(vec![decoder], Program::new((0..self.accesses as usize).map(access)))
+        UioPeer::new(vec![decoder], CoreProgram::new((0..self.accesses as usize).map(access)))
     }
 }

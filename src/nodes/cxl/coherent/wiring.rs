@@ -6,8 +6,8 @@ use scalepool_coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool_coherence::message::{Class, Dir, ORDER};
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::classes::ClassChannels;
-use scalepool_protocols::cxl::message::Route;
-use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_protocols::cxl::message::PeerRoute;
+use scalepool_protocols::cxl::message::{Message, MessageForm};
 
 /// Messages of a class between a node and its port; more wait in the packer of the link or in the node.
 const CHANNEL_MESSAGES: u32 = 8;
@@ -19,7 +19,7 @@ pub struct NodeEnds {
 }
 
 /// The port's side.
-pub struct PortEnds {
+pub struct CoherentPortEnds {
     tx: Vec<(Class, InEnd<Numbered>)>,
     rx: Vec<(Class, OutEnd<Message>)>,
 }
@@ -33,11 +33,11 @@ pub fn channels(
     p: &mut PartitionBuilder,
     name: &str,
     sends: Dir,
-    form: Form,
+    form: MessageForm,
     rx_edges: u32,
-) -> Result<(NodeEnds, PortEnds), BuildError> {
+) -> Result<(NodeEnds, CoherentPortEnds), BuildError> {
     let mut node = NodeEnds { rx: Vec::new(), tx: Vec::new() };
-    let mut port = PortEnds { tx: Vec::new(), rx: Vec::new() };
+    let mut port = CoherentPortEnds { tx: Vec::new(), rx: Vec::new() };
     for class in ORDER {
         if form.layout(class).is_none() {
             continue;
@@ -59,7 +59,13 @@ pub fn channels(
 impl NodeEnds {
     /// Attaches them to the node; `routes` lead to the peers behind the link, `number` is that of the link in the log, `link` in
     /// traces.
-    pub fn attach(self, bind: &mut Binder, routes: Vec<Route>, form: Form, (number, link): (u16, u32)) -> NodeLink {
+    pub fn attach(
+        self,
+        bind: &mut Binder,
+        routes: Vec<PeerRoute>,
+        form: MessageForm,
+        (number, link): (u16, u32),
+    ) -> NodeLink {
         NodeLink {
             rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
@@ -81,7 +87,7 @@ impl NodeEnds {
     }
 }
 
-impl PortEnds {
+impl CoherentPortEnds {
     /// Attaches them to the port.
     pub fn attach(self, bind: &mut Binder) -> ClassChannels {
         ClassChannels {

@@ -3,14 +3,14 @@
 use super::{Deed, Did, Operation, Part, Place};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
-use crate::systems::menu::Act;
+use crate::systems::menu::ProgramOperation;
 use crate::systems::setup::Site;
-use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
-use scalepool_coherence::cache::device::{Bytes, Device};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
+use scalepool_coherence::cache::device::{DeviceCache, WriteBytes};
 use scalepool_coherence::cache::requests;
-use scalepool_coherence::cache::state::At;
-use scalepool_coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::cache::state::CacheLineState;
+use scalepool_coherence::content::{Age, LineAddr, LineContent, LineToken, WHOLE_LINE};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::{CopyView, DeviceStep, DeviceWatch, misled};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
@@ -18,36 +18,36 @@ use std::cmp::Ordering;
 
 /// The agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct CacheDevice(pub Device<Token>);
+pub struct CacheDevicePart(pub DeviceCache<LineToken>);
 
 /// What a store writes: a part of the line.
-fn stored(site: Site<'_>, line: LineAddr) -> Bytes<Token> {
-    Bytes { data: site.new_value(line), enables: 1 }
+fn stored(site: Site<'_>, line: LineAddr) -> WriteBytes<LineToken> {
+    WriteBytes { data: site.new_value(line), enables: 1 }
 }
 
 /// What a write request writes: a part of the line where that is legal.
-fn written(site: Site<'_>, opcode: Op, line: LineAddr) -> Option<Bytes<Token>> {
+fn written(site: Site<'_>, opcode: Op, line: LineAddr) -> Option<WriteBytes<LineToken>> {
     match opcode {
         Op::WrInv | Op::WOWrInv => Some(stored(site, line)),
-        Op::ItoMWr | Op::WrCur | Op::WOWrInvF => Some(Bytes { enables: WHOLE_LINE, ..stored(site, line) }),
+        Op::ItoMWr | Op::WrCur | Op::WOWrInvF => Some(WriteBytes { enables: WHOLE_LINE, ..stored(site, line) }),
         _ => None,
     }
 }
 
-impl Part for CacheDevice {
-    fn ports(&self) -> Port {
+impl Part for CacheDevicePart {
+    fn ports(&self) -> AgentPort {
         1
     }
 
-    fn accepts(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> Accept {
+    fn accepts(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.0.accepts(site.config(), 0, msg)
     }
 
-    fn ways(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> u8 {
+    fn ways(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
         self.0.ways(site.config(), 0, msg)
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(_, msg) => self.0.take(site.config(), 0, msg, way, out),
             Deed::Began(Operation::Request { line, opcode, store }) => {
@@ -71,7 +71,7 @@ impl Part for CacheDevice {
         if let Some(place) = system.place(site.agent) {
             // Whether a store is there in time to wait with the read before it (§2.4) is not said: both.
             let line = LineAddr(0);
-            if site.program().get(usize::from(place.0)) == Some(&Act::Store) && self.0.can_join(line) {
+            if site.program().get(usize::from(place.0)) == Some(&ProgramOperation::Store) && self.0.can_join(line) {
                 out.push(Operation::Join { line });
             }
             return;
@@ -94,7 +94,7 @@ impl Part for CacheDevice {
     }
 
     /// A store whose requested ownership was lost before it could happen asks again, and waits with that request.
-    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut Out<Token>) -> Option<Did> {
+    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut AgentOutput<LineToken>) -> Option<Did> {
         let line = LineAddr(0);
         let config = site.config();
         let (next, asked) = *place;
@@ -102,23 +102,23 @@ impl Part for CacheDevice {
         let at = cache.at(line);
         let mut loaded = None;
         let text = match *site.program().get(usize::from(next))? {
-            Act::Cache(op) if cache.issue(op, line, written(site, op, line), out) => {
+            ProgramOperation::Cache(op) if cache.issue(op, line, written(site, op, line), out) => {
                 *place = (next + 1, requests::owns(op, asked));
                 op.name().unwrap_or("?")
             }
-            Act::Load if cache.may_load(config, line) => {
+            ProgramOperation::Load if cache.may_load(config, line) => {
                 place.0 += 1;
-                let poison = cache.load(config, line).is_some_and(Token::is_poisoned);
+                let poison = cache.load(config, line).is_some_and(LineToken::is_poisoned);
                 loaded = Some(poison);
                 if poison { "Load, poisoned" } else { "Load" }
             }
-            Act::Store if cache.store(line, &stored(site, line), out) => {
+            ProgramOperation::Store if cache.store(line, &stored(site, line), out) => {
                 place.0 += 1;
                 "Store"
             }
             // Ownership that was refused with an error is not lost: the store waits for ever.
-            Act::Store if asked && at.is_stable() && config.error_of(line).is_none() => {
-                let op = if at == At::S { Op::RdOwnNoData } else { Op::RdOwn };
+            ProgramOperation::Store if asked && at.is_stable() && config.error_of(line).is_none() => {
+                let op = if at == CacheLineState::S { Op::RdOwnNoData } else { Op::RdOwn };
                 cache.issue(op, line, Some(stored(site, line)), out);
                 "Store asks again"
             }
@@ -131,7 +131,14 @@ impl Part for CacheDevice {
         true
     }
 
-    fn check_step(&self, site: Site<'_>, before: &Self, deed: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+    fn check_step(
+        &self,
+        site: Site<'_>,
+        before: &Self,
+        deed: &Deed,
+        out: &AgentOutput<LineToken>,
+        events: &mut Vec<CoherenceEvent>,
+    ) {
         let step = match *deed {
             Deed::Took(_, msg) => DeviceStep::Took(msg),
             Deed::Began(Operation::Request { line, opcode, .. }) => DeviceStep::Issued(opcode, line),
@@ -146,25 +153,31 @@ impl Part for CacheDevice {
         1
     }
 
-    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+    fn placed(&self, effect: &Effect<LineToken>) -> Option<LineToken> {
         self.0.entry(effect.line()).and_then(|e| e.data.as_ref()).map(|bytes| bytes.data)
     }
 
-    fn settle(&mut self, effect: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+    fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         if matches!(effect, Effect::Stored(_)) {
             self.0.visit(settle);
         }
     }
 
-    fn used(&mut self, site: Site<'_>, line: LineAddr, used: (Token, bool), newest: Token) -> Option<Event> {
+    fn used(
+        &mut self,
+        site: Site<'_>,
+        line: LineAddr,
+        used: (LineToken, bool),
+        newest: LineToken,
+    ) -> Option<CoherenceEvent> {
         used_by_core(site, line, used, newest)
     }
 
-    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+    fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         let entry = self.0.entry(line).filter(|e| e.at.has_copy())?;
         let value = entry.data.as_ref()?.data;
         let (writable, dirty) = (entry.at.may_store(), entry.at.is_dirty());
@@ -172,8 +185,8 @@ impl Part for CacheDevice {
     }
 
     /// Data that it has early.
-    fn kept(&self, _: Site<'_>, line: LineAddr) -> Vec<Token> {
-        let early = self.0.entry(line).filter(|e| e.at == At::RdData);
+    fn kept(&self, _: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+        let early = self.0.entry(line).filter(|e| e.at == CacheLineState::RdData);
         early.and_then(|e| e.data.as_ref()).map(|bytes| bytes.data).into_iter().collect()
     }
 
@@ -192,7 +205,7 @@ impl Part for CacheDevice {
         // A store of a program that asks again and again until it is done.
         let line = LineAddr(0);
         if let Some((next, true)) = place
-            && site.program().get(usize::from(next)) == Some(&Act::Store)
+            && site.program().get(usize::from(next)) == Some(&ProgramOperation::Store)
             && self.0.entry(line).is_none_or(|e| e.store.is_none())
             && site.config().error_of(line).is_none()
         {
@@ -217,7 +230,7 @@ impl Part for CacheDevice {
         nameless(self).cmp(&nameless(other))
     }
 
-    fn behind(&mut self, port: Port) {
+    fn behind(&mut self, port: AgentPort) {
         self.0.rename_port(port);
     }
 }
@@ -226,12 +239,14 @@ impl Part for CacheDevice {
 pub(super) fn used_by_core(
     site: Site<'_>,
     line: LineAddr,
-    (value, current): (Token, bool),
-    newest: Token,
-) -> Option<Event> {
+    (value, current): (LineToken, bool),
+    newest: LineToken,
+) -> Option<CoherenceEvent> {
     if let Some((rule, expected)) = misled(&value, &newest) {
-        return Some(Event::new(rule, line, site.name(), format!("a core used {value:?}"), expected));
+        return Some(CoherenceEvent::new(rule, line, site.name(), format!("a core used {value:?}"), expected));
     }
     let is_old = current && value.age != Age::Current;
-    is_old.then(|| Event::new("COH-REQ-20", line, site.name(), "an old value read by a core", "the newest value"))
+    is_old.then(|| {
+        CoherenceEvent::new("COH-REQ-20", line, site.name(), "an old value read by a core", "the newest value")
+    })
 }

@@ -5,14 +5,14 @@ use super::{Deed, Operation, Owner, Part, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
 use crate::systems::setup::Site;
-use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::cache::backing::{Backing, Flat};
-use scalepool_coherence::cache::device::Device;
-use scalepool_coherence::cache::home::{Holders, Home, PORTS, Phase, Task, Transaction};
+use scalepool_coherence::cache::device::DeviceCache;
+use scalepool_coherence::cache::home::{Holders, HomeAgent, HomeTransaction, PORTS, Phase, Task};
 use scalepool_coherence::cache::snoops;
-use scalepool_coherence::cache::state::{Answer, Snoop};
-use scalepool_coherence::content::{Age, LineAddr, Token, WHOLE_LINE};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::cache::state::{HostAnswer, Snoop};
+use scalepool_coherence::content::{Age, LineAddr, LineToken, WHOLE_LINE};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::Msg;
@@ -21,32 +21,32 @@ use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
 /// The agent, and how many ports it has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct CacheHome {
-    home: Home<Token, Flat<Token>>,
-    ports: Port,
+pub struct CacheHomePart {
+    home: HomeAgent<LineToken, Flat<LineToken>>,
+    ports: AgentPort,
 }
 
-impl CacheHome {
+impl CacheHomePart {
     /// A home of at most 16 devices, with empty memory.
-    pub fn new(ports: Port) -> Self {
-        Self { home: Home::new(Flat::default()), ports: ports.min(PORTS) }
+    pub fn new(ports: AgentPort) -> Self {
+        Self { home: HomeAgent::new(Flat::default()), ports: ports.min(PORTS) }
     }
 }
 
-impl Part for CacheHome {
-    fn ports(&self) -> Port {
+impl Part for CacheHomePart {
+    fn ports(&self) -> AgentPort {
         self.ports
     }
 
-    fn ports_below(&self) -> Port {
+    fn ports_below(&self) -> AgentPort {
         self.ports
     }
 
-    fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept {
+    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.home.accepts(site.config(), port, msg)
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         let config = site.config();
         match *deed {
             Deed::Took(port, msg) => self.home.take(config, port, msg, way, out),
@@ -55,7 +55,7 @@ impl Part for CacheHome {
                 self.home.core_read(config, line, out);
             }
             Deed::Began(Operation::CoreWrite { line }) => {
-                self.home.core_write(config, line, Token::of(line, Age::New), 1, out);
+                self.home.core_write(config, line, LineToken::of(line, Age::New), 1, out);
             }
             Deed::Began(_) => {}
         }
@@ -70,7 +70,14 @@ impl Part for CacheHome {
         }
     }
 
-    fn check_step(&self, site: Site<'_>, before: &Self, deed: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+    fn check_step(
+        &self,
+        site: Site<'_>,
+        before: &Self,
+        deed: &Deed,
+        out: &AgentOutput<LineToken>,
+        events: &mut Vec<CoherenceEvent>,
+    ) {
         if let Deed::Took(port, msg) = deed {
             HomeWatch { before: &before.home, out, after: &self.home }.check(site.config(), *port, msg, events);
         }
@@ -86,24 +93,30 @@ impl Part for CacheHome {
         }
     }
 
-    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+    fn placed(&self, effect: &Effect<LineToken>) -> Option<LineToken> {
         Some(self.home.memory.read(effect.line()))
     }
 
-    fn settle(&mut self, _: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.home.memory.visit(settle);
     }
 
-    fn used(&mut self, site: Site<'_>, line: LineAddr, used: (Token, bool), newest: Token) -> Option<Event> {
+    fn used(
+        &mut self,
+        site: Site<'_>,
+        line: LineAddr,
+        used: (LineToken, bool),
+        newest: LineToken,
+    ) -> Option<CoherenceEvent> {
         used_by_core(site, line, used, newest)
     }
 
-    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+    fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.home.visit(f);
     }
 
     /// Data that waits for its answer.
-    fn kept(&self, _: Site<'_>, _: LineAddr) -> Vec<Token> {
+    fn kept(&self, _: Site<'_>, _: LineAddr) -> Vec<LineToken> {
         let kept = self.home.open().iter().flat_map(|t| {
             let write = match &t.task {
                 Task::CoreWrite { data, .. } => Some(data),
@@ -124,8 +137,8 @@ impl Part for CacheHome {
     }
 }
 
-impl Owner for CacheHome {
-    fn memory(&self, line: LineAddr) -> Token {
+impl Owner for CacheHomePart {
+    fn memory(&self, line: LineAddr) -> LineToken {
         self.home.memory.read(line)
     }
 
@@ -133,7 +146,7 @@ impl Owner for CacheHome {
         self.home.holders(line).all()
     }
 
-    fn start(&mut self, line: LineAddr, memory: Token, held: &[Copy4]) {
+    fn start(&mut self, line: LineAddr, memory: LineToken, held: &[Copy4]) {
         let mut holders = Holders::default();
         for (port, state) in (0..).zip(held) {
             match state {
@@ -146,12 +159,12 @@ impl Owner for CacheHome {
         self.home.memory.write(line, &memory, WHOLE_LINE);
     }
 
-    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let found = events.len();
         check_copies(&system.view(line), events);
         if site.config().error_of(line).is_some() {
             // A write that is answered with an error is aborted, and its data may be dropped (§2.2).
-            let kept: Vec<Event> = events.drain(found..).filter(|e| e.rule != "COH-INV-03").collect();
+            let kept: Vec<CoherenceEvent> = events.drain(found..).filter(|e| e.rule != "COH-INV-03").collect();
             events.extend(kept);
         }
         for (port, device) in self.devices(system, site) {
@@ -166,7 +179,7 @@ impl Owner for CacheHome {
     }
 
     /// O7: a snoop that has arrived is answered, whatever else the device waits for.
-    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<Event>) {
+    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
         for (port, device) in self.devices(system, site) {
             let (agent, _) = system.holder(site.agent, port);
             let config = system.config(agent);
@@ -174,45 +187,45 @@ impl Owner for CacheHome {
             let Some(msg) = lane.find(|m| device.accepts(config, 0, m) == Accept::Wait) else { continue };
             let at = system.name(agent);
             let found = "a snoop that is kept waiting";
-            events.push(Event::new("COH-ORD-07", msg.line(), at, found, "an answer at once"));
+            events.push(CoherenceEvent::new("COH-ORD-07", msg.line(), at, found, "an answer at once"));
             if let Msg::H2dReq { opcode, line, .. } = *msg
                 && let Some(snoop) = Snoop::of(opcode)
             {
                 let state = device.at(line);
                 let found = format!("Snp{} held in {}", snoop.name(), state.name());
                 let rule = snoops::row_of(state, snoop).rule;
-                events.push(Event::new(rule, line, at, found, "the answer of the row"));
+                events.push(CoherenceEvent::new(rule, line, at, found, "the answer of the row"));
             }
         }
     }
 
-    fn check_idle(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+    fn check_idle(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         if site.config().error_of(line).is_some() {
             return;
         }
         let dirty = system.view(line).copies.iter().any(|copy| copy.dirty);
         if !dirty && self.memory(line).age != Age::Current {
             let found = "an old value at the home and no M copy";
-            events.push(Event::new("COH-INV-14", line, site.name(), found, "the last store's value"));
+            events.push(CoherenceEvent::new("COH-INV-14", line, site.name(), found, "the last store's value"));
         }
     }
 
-    fn signature(&self, port: Port) -> Signature {
+    fn signature(&self, port: AgentPort) -> Signature {
         let (flags, early) = self.home.signature(port);
-        (flags, Vec::new(), early.into_iter().map(Option::<&Token>::copied).collect())
+        (flags, Vec::new(), early.into_iter().map(Option::<&LineToken>::copied).collect())
     }
 
-    fn renamed(&mut self, to: &[Port]) {
+    fn renamed(&mut self, to: &[AgentPort]) {
         self.home = self.home.clone().renamed(to);
     }
 }
 
-impl CacheHome {
+impl CacheHomePart {
     fn devices<'a>(
         &self,
         system: &'a Composite,
         site: Site<'_>,
-    ) -> impl Iterator<Item = (Port, &'a Device<Token>)> + use<'a> {
+    ) -> impl Iterator<Item = (AgentPort, &'a DeviceCache<LineToken>)> + use<'a> {
         let home = site.agent;
         (0..self.ports).filter_map(move |port| Some((port, system.holder(home, port).1.cache()?)))
     }
@@ -222,33 +235,33 @@ impl CacheHome {
         &self,
         system: &Composite,
         site: Site<'_>,
-        port: Port,
-        device: &Device<Token>,
+        port: AgentPort,
+        device: &DeviceCache<LineToken>,
         line: LineAddr,
-        events: &mut Vec<Event>,
+        events: &mut Vec<CoherenceEvent>,
     ) {
         let Some(entry) = device.entry(line) else { return };
         let at = || system.name(system.holder(site.agent, port).0);
         for msg in system.coming(site.agent, port) {
             let Msg::H2dRsp { opcode, rsp_data, cqid } = *msg else { continue };
-            let Some(answer) = Answer::of(opcode, rsp_data).filter(|_| cqid == entry.cqid) else { continue };
-            if answer == Answer::GoM && self.memory(line).age == Age::Current {
+            let Some(answer) = HostAnswer::of(opcode, rsp_data).filter(|_| cqid == entry.cqid) else { continue };
+            if answer == HostAnswer::GoM && self.memory(line).age == Age::Current {
                 let found = "GO-M for data that memory has too";
-                events.push(Event::new("COH-REQ-17", line, at(), found, "GO-M for dirty data only"));
+                events.push(CoherenceEvent::new("COH-REQ-17", line, at(), found, "GO-M for dirty data only"));
             }
-            let pulled = |t: &Transaction<Token>| {
+            let pulled = |t: &HomeTransaction<LineToken>| {
                 let write = matches!(t.task, Task::Request { op: Op::WrInv, cqid } if cqid == entry.cqid);
                 write && t.port == port && t.line == line
             };
-            if answer == Answer::GoI && self.home.open().iter().any(pulled) {
+            if answer == HostAnswer::GoI && self.home.open().iter().any(pulled) {
                 let found = "the end of WrInv before its data has come";
                 let expected = "a strongly ordered write that is visible when it ends";
-                events.push(Event::new("COH-ORD-13", line, at(), found, expected));
+                events.push(CoherenceEvent::new("COH-ORD-13", line, at(), found, expected));
             }
         }
     }
 
-    fn open_on(&self, line: LineAddr) -> impl Iterator<Item = &Transaction<Token>> {
+    fn open_on(&self, line: LineAddr) -> impl Iterator<Item = &HomeTransaction<LineToken>> {
         self.home.open().iter().filter(move |t| t.line == line)
     }
 
@@ -257,14 +270,14 @@ impl CacheHome {
         &self,
         system: &Composite,
         site: Site<'_>,
-        port: Port,
-        device: &Device<Token>,
+        port: AgentPort,
+        device: &DeviceCache<LineToken>,
         line: LineAddr,
-        events: &mut Vec<Event>,
+        events: &mut Vec<CoherenceEvent>,
     ) {
         let (agent, _) = system.holder(site.agent, port);
         let mut say = |rule, found: &str, expected: &str| {
-            events.push(Event::new(rule, line, system.name(agent), found, expected));
+            events.push(CoherenceEvent::new(rule, line, system.name(agent), found, expected));
         };
         let open = || self.open_on(line);
         if device.at(line).is_evicting() && device.may_load(system.config(agent), line) {
@@ -283,7 +296,7 @@ impl CacheHome {
         }
         let lane = system.coming(site.agent, port);
         let cqid = device.entry(line).filter(|e| !e.at.is_stable()).map(|e| e.cqid);
-        let go = |m: &Msg<Token>| m.bears_go() && matches!(m, Msg::H2dRsp { cqid: c, .. } if Some(*c) == cqid);
+        let go = |m: &Msg<LineToken>| m.bears_go() && matches!(m, Msg::H2dRsp { cqid: c, .. } if Some(*c) == cqid);
         let snoop = lane.clone().position(|m| matches!(m, Msg::H2dReq { line: l, .. } if *l == line));
         // Without the snoop in the channel, it is at the device or answered: any GO under way came after it.
         if lane.enumerate().any(|(i, m)| go(m) && snoop.is_none_or(|s| i > s)) {
@@ -292,9 +305,9 @@ impl CacheHome {
     }
 
     /// V6: what the home has open on a line at once.
-    fn check_open(&self, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+    fn check_open(&self, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let mut say = |rule, found: &str, expected: &str| {
-            events.push(Event::new(rule, line, site.name(), found, expected));
+            events.push(CoherenceEvent::new(rule, line, site.name(), found, expected));
         };
         if self.open_on(line).count() > 1 {
             say("COH-ORD-05", "two transactions on a line", "one transaction per line");

@@ -3,13 +3,13 @@
 use super::{Deed, Did, Operation, Owner, Part, Place, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
-use crate::systems::menu::Act;
+use crate::systems::menu::ProgramOperation;
 use crate::systems::setup::Site;
-use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::bias::device::{Bias, BiasDevice, enables_of};
 use scalepool_coherence::cache::requests::owns;
-use scalepool_coherence::content::{Age, LineAddr, Token, WHOLE_LINE};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{Age, LineAddr, LineToken, WHOLE_LINE};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::Msg;
@@ -20,39 +20,39 @@ use super::hdm_db_device::check_at_rest;
 
 /// The agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct HdmDDevice(BiasDevice<Token>);
+pub struct HdmDDevicePart(BiasDevice<LineToken>);
 
-impl HdmDDevice {
-    fn issue(&mut self, site: Site<'_>, line: LineAddr, opcode: D2hReqOpcode, out: &mut Out<Token>) {
+impl HdmDDevicePart {
+    fn issue(&mut self, site: Site<'_>, line: LineAddr, opcode: D2hReqOpcode, out: &mut AgentOutput<LineToken>) {
         let data = enables_of(opcode).map(|enables| (site.new_value(line), enables));
         self.0.issue(site.config(), line, opcode, data, out);
     }
 
     /// Puts a line into a state of its own, with memory's value; a device that owns has device bias.
-    pub(in crate::systems) fn preset(&mut self, line: LineAddr, memory: Token, state: Copy4, value: Token) {
+    pub(in crate::systems) fn preset(&mut self, line: LineAddr, memory: LineToken, state: Copy4, value: LineToken) {
         let bias = if state >= Copy4::E { Bias::Device } else { Bias::Host };
         self.0.preset(line, memory, bias, state, (state != Copy4::I).then_some(value));
     }
 }
 
-impl Part for HdmDDevice {
-    fn ports(&self) -> Port {
+impl Part for HdmDDevicePart {
+    fn ports(&self) -> AgentPort {
         1
     }
 
-    fn ports_below(&self) -> Port {
+    fn ports_below(&self) -> AgentPort {
         1
     }
 
-    fn accepts(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> Accept {
+    fn accepts(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.0.accepts(site.config(), 0, msg)
     }
 
-    fn ways(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> u8 {
+    fn ways(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if site.config().alternatives { self.0.ways(site.config(), 0, msg) } else { 1 }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(_, msg) => self.0.take(site.config(), 0, msg, way, out),
             Deed::Began(Operation::Request { line, opcode, .. }) => self.issue(site, line, opcode, out),
@@ -76,7 +76,7 @@ impl Part for HdmDDevice {
         }
     }
 
-    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut Out<Token>) -> Option<Did> {
+    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut AgentOutput<LineToken>) -> Option<Did> {
         let (line, config) = (LineAddr(0), site.config());
         let (next, asked) = *place;
         if config.mem.is_outside(line) {
@@ -86,28 +86,28 @@ impl Part for HdmDDevice {
         let act = *site.program().get(usize::from(next))?;
         // In device bias a write of the device is done at once.
         let enables = match act {
-            Act::Cache(opcode) => enables_of(opcode).unwrap_or(WHOLE_LINE),
+            ProgramOperation::Cache(opcode) => enables_of(opcode).unwrap_or(WHOLE_LINE),
             _ => WHOLE_LINE,
         };
         let mut loaded = None;
         let text = match act {
-            Act::Cache(opcode) if self.0.can_issue(line, opcode) => {
+            ProgramOperation::Cache(opcode) if self.0.can_issue(line, opcode) => {
                 self.issue(site, line, opcode, out);
                 *place = (next + 1, owns(opcode, asked));
                 opcode.name()?
             }
-            Act::Load if self.0.can_load(line) => {
+            ProgramOperation::Load if self.0.can_load(line) => {
                 place.0 += 1;
                 let poison = self.0.own(line).1.is_some_and(|value| value.poison);
                 loaded = Some(poison);
                 if poison { "Load, poisoned" } else { "Load" }
             }
-            Act::Store if self.0.store(line, &site.new_value(line), WHOLE_LINE, out) => {
+            ProgramOperation::Store if self.0.store(line, &site.new_value(line), WHOLE_LINE, out) => {
                 place.0 += 1;
                 "Store"
             }
             // Ownership that was refused with an error is not lost: the store waits for ever.
-            Act::Store if asked && !self.0.is_pending(line) && config.error_of(line).is_none() => {
+            ProgramOperation::Store if asked && !self.0.is_pending(line) && config.error_of(line).is_none() => {
                 let shared = self.0.own(line).0 == Copy4::S;
                 let opcode = if shared { D2hReqOpcode::RdOwnNoData } else { D2hReqOpcode::RdOwn };
                 self.issue(site, line, opcode, out);
@@ -118,7 +118,14 @@ impl Part for HdmDDevice {
         Some(Did { text, loaded, enables })
     }
 
-    fn check_step(&self, _: Site<'_>, before: &Self, deed: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+    fn check_step(
+        &self,
+        _: Site<'_>,
+        before: &Self,
+        deed: &Deed,
+        out: &AgentOutput<LineToken>,
+        events: &mut Vec<CoherenceEvent>,
+    ) {
         if let Deed::Took(_, msg) = deed {
             check_bias_device(&before.0, msg, out, &self.0, events);
         }
@@ -139,14 +146,14 @@ impl Part for HdmDDevice {
         (site.poisons(), enables)
     }
 
-    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+    fn placed(&self, effect: &Effect<LineToken>) -> Option<LineToken> {
         match effect {
             Effect::Stored(line) => self.0.own(*line).1,
             _ => Some(self.0.memory(effect.line())),
         }
     }
 
-    fn settle(&mut self, _: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(settle);
     }
 
@@ -154,21 +161,21 @@ impl Part for HdmDDevice {
         &mut self,
         site: Site<'_>,
         line: LineAddr,
-        (value, current): (Token, bool),
-        newest: Token,
-    ) -> Option<Event> {
+        (value, current): (LineToken, bool),
+        newest: LineToken,
+    ) -> Option<CoherenceEvent> {
         if let Some((rule, expected)) = misled(&value, &newest) {
-            return Some(Event::new(rule, line, site.name(), format!("{value:?} was used"), expected));
+            return Some(CoherenceEvent::new(rule, line, site.name(), format!("{value:?} was used"), expected));
         }
         let is_old = current && value.age != Age::Current;
-        is_old.then(|| Event::new("COH-INV-02", line, site.name(), "an old value used", "the newest"))
+        is_old.then(|| CoherenceEvent::new("COH-INV-02", line, site.name(), "an old value used", "the newest"))
     }
 
-    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+    fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         let (state, value) = self.0.own(line);
         let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
         let value = value.filter(|_| state != Copy4::I)?;
@@ -183,7 +190,7 @@ impl Part for HdmDDevice {
         let refused = config.mem.is_outside(line) || config.error_of(line).is_some();
         if let Some((next, true)) = place
             && !refused
-            && site.program().get(usize::from(next)) == Some(&Act::Store)
+            && site.program().get(usize::from(next)) == Some(&ProgramOperation::Store)
         {
             wait(Awaited::Store, Some(line));
         }
@@ -198,8 +205,8 @@ impl Part for HdmDDevice {
     }
 }
 
-impl Owner for HdmDDevice {
-    fn memory(&self, line: LineAddr) -> Token {
+impl Owner for HdmDDevicePart {
+    fn memory(&self, line: LineAddr) -> LineToken {
         self.0.memory(line)
     }
 
@@ -208,34 +215,34 @@ impl Owner for HdmDDevice {
         if self.0.bias(line) == Bias::Host { IdSet::one(0) } else { IdSet::EMPTY }
     }
 
-    fn start(&mut self, line: LineAddr, memory: Token, _: &[Copy4]) {
+    fn start(&mut self, line: LineAddr, memory: LineToken, _: &[Copy4]) {
         self.preset(line, memory, Copy4::I, memory);
     }
 
-    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let view = system.view(line);
         check_copies(&view, events);
         check_bias(&view, site.agent, self.0.bias(line) == Bias::Device, events);
     }
 
     /// The device ends M2S requests whatever it asks for itself.
-    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<Event>) {
+    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
         let (link, dir) = system.toward_home(site.agent, 0);
         let held = system.under_way(link, dir).iter().find(|m| self.0.accepts(site.config(), 0, m) == Accept::Wait);
         if let Some(msg) = held {
             let (found, expected) =
                 (format!("{} kept waiting", msg.label()), "an end without requests of the device's own");
-            events.push(Event::new("COH-BIA-15", msg.line(), site.name(), found, expected));
+            events.push(CoherenceEvent::new("COH-BIA-15", msg.line(), site.name(), found, expected));
         }
     }
 
-    fn check_idle(&self, system: &Composite, _: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+    fn check_idle(&self, system: &Composite, _: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         check_at_rest(system, line, events);
     }
 
-    fn signature(&self, _: Port) -> Signature {
+    fn signature(&self, _: AgentPort) -> Signature {
         Signature::default()
     }
 
-    fn renamed(&mut self, _: &[Port]) {}
+    fn renamed(&mut self, _: &[AgentPort]) {}
 }

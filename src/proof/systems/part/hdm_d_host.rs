@@ -5,10 +5,10 @@ use super::{Deed, Did, Operation, Part, Place};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
 use crate::systems::setup::Site;
-use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::bias::host::BiasHost;
-use scalepool_coherence::content::{LineAddr, Token, WHOLE_LINE};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{LineAddr, LineToken, WHOLE_LINE};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::mem::host::HostAccess;
 use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::Msg;
@@ -16,28 +16,28 @@ use scalepool_coherence::monitor::{CopyView, check_bias_host};
 
 /// The agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct HdmDHost(pub BiasHost<Token>);
+pub struct HdmDHostPart(pub BiasHost<LineToken>);
 
-impl HdmDHost {
-    fn store(&mut self, site: Site<'_>, line: LineAddr, out: &mut Out<Token>) {
+impl HdmDHostPart {
+    fn store(&mut self, site: Site<'_>, line: LineAddr, out: &mut AgentOutput<LineToken>) {
         self.0.mem.store(site.config(), line, site.new_value(line), WHOLE_LINE, out);
     }
 }
 
-impl Part for HdmDHost {
-    fn ports(&self) -> Port {
+impl Part for HdmDHostPart {
+    fn ports(&self) -> AgentPort {
         1
     }
 
-    fn accepts(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> Accept {
+    fn accepts(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.0.accepts(site.config(), 0, msg)
     }
 
-    fn ways(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> u8 {
+    fn ways(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if site.config().alternatives { self.0.ways(site.config(), 0, msg) } else { 1 }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(_, msg) => self.0.take(site.config(), 0, msg, way, out),
             Deed::Began(Operation::Read { line, request, want }) => self.0.mem.issue(line, request, want, out),
@@ -70,37 +70,44 @@ impl Part for HdmDHost {
         }
     }
 
-    fn follow_up(&mut self, site: Site<'_>, out: &mut Out<Token>) -> bool {
+    fn follow_up(&mut self, site: Site<'_>, out: &mut AgentOutput<LineToken>) -> bool {
         let line = site.lines().iter().copied().find(|line| self.0.mem.due(*line).stores());
         line.into_iter().for_each(|line| self.store(site, line, out));
         line.is_some()
     }
 
-    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut Out<Token>) -> Option<Did> {
+    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut AgentOutput<LineToken>) -> Option<Did> {
         if self.0.is_busy(LineAddr(0)) { None } else { advance(&mut self.0.mem, site, place, out) }
     }
 
-    fn check_step(&self, _: Site<'_>, _: &Self, _: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+    fn check_step(
+        &self,
+        _: Site<'_>,
+        _: &Self,
+        _: &Deed,
+        out: &AgentOutput<LineToken>,
+        events: &mut Vec<CoherenceEvent>,
+    ) {
         check_bias_host(out, &self.0, events);
     }
 
-    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+    fn placed(&self, effect: &Effect<LineToken>) -> Option<LineToken> {
         self.0.mem.copy(effect.line()).data
     }
 
-    fn settle(&mut self, _: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(settle);
     }
 
-    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+    fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         copy(&self.0.mem, site, line)
     }
 
-    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<Token> {
+    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
         kept(&self.0.mem, site, line)
     }
 

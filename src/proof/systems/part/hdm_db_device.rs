@@ -4,10 +4,10 @@ use super::{Deed, Operation, Owner, Part, Place, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
 use crate::systems::setup::Site;
-use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Age, LineAddr, Token, WHOLE_LINE};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{Age, LineAddr, LineToken, WHOLE_LINE};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::dcoh::{Dcoh, DeviceOp};
 use scalepool_coherence::mem::filter::Holders;
@@ -20,39 +20,39 @@ use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
 
 /// The agent, and what the search knows of reads over UIO.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct HdmDbDevice {
-    agent: Dcoh<Token>,
-    ports: Port,
+pub struct HdmDbDevicePart {
+    agent: Dcoh<LineToken>,
+    ports: AgentPort,
     /// Lines with a UIO read under way, and those of them that were stored to since it began.
     reading: IdSet,
     moved: IdSet,
 }
 
-impl HdmDbDevice {
+impl HdmDbDevicePart {
     /// A device for so many hosts, with empty filter and cache.
-    pub fn new(config: &CoherenceConfig, hosts: Port) -> Self {
+    pub fn new(config: &CoherenceConfig, hosts: AgentPort) -> Self {
         Self { agent: Dcoh::new(config, hosts), ports: hosts, reading: IdSet::EMPTY, moved: IdSet::EMPTY }
     }
 }
 
-impl Part for HdmDbDevice {
-    fn ports(&self) -> Port {
+impl Part for HdmDbDevicePart {
+    fn ports(&self) -> AgentPort {
         self.ports
     }
 
-    fn ports_below(&self) -> Port {
+    fn ports_below(&self) -> AgentPort {
         self.ports
     }
 
-    fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept {
+    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.agent.accepts(site.config(), port, msg)
     }
 
-    fn ways(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> u8 {
+    fn ways(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if site.config().alternatives { self.agent.ways(site.config(), port, msg) } else { 1 }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         let config = site.config();
         match *deed {
             Deed::Took(port, msg) => self.agent.take(config, port, msg, way, out),
@@ -61,7 +61,7 @@ impl Part for HdmDbDevice {
             }
             Deed::Began(Operation::Own { line, op }) => {
                 if op == DeviceOp::UioRead {
-                    self.reading.insert(line.0 as Port);
+                    self.reading.insert(line.0 as AgentPort);
                 }
                 self.agent.issue(config, line, op, out);
             }
@@ -96,7 +96,14 @@ impl Part for HdmDbDevice {
         }
     }
 
-    fn check_step(&self, site: Site<'_>, before: &Self, deed: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+    fn check_step(
+        &self,
+        site: Site<'_>,
+        before: &Self,
+        deed: &Deed,
+        out: &AgentOutput<LineToken>,
+        events: &mut Vec<CoherenceEvent>,
+    ) {
         let step = match *deed {
             Deed::Took(port, msg) => DcohStep::Took(port, msg),
             Deed::Began(Operation::Own { line, op }) => DcohStep::Began(op, line, 1),
@@ -115,19 +122,25 @@ impl Part for HdmDbDevice {
         (site.poisons(), 1)
     }
 
-    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+    fn placed(&self, effect: &Effect<LineToken>) -> Option<LineToken> {
         match effect {
             Effect::Stored(line) => self.agent.own(*line).map(|(_, value)| value),
             _ => Some(self.agent.memory(effect.line())),
         }
     }
 
-    fn settle(&mut self, _: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(settle);
     }
 
-    fn used(&mut self, site: Site<'_>, line: LineAddr, (value, _): (Token, bool), newest: Token) -> Option<Event> {
-        let place = line.0 as Port;
+    fn used(
+        &mut self,
+        site: Site<'_>,
+        line: LineAddr,
+        (value, _): (LineToken, bool),
+        newest: LineToken,
+    ) -> Option<CoherenceEvent> {
+        let place = line.0 as AgentPort;
         if !self.reading.has(place) {
             return None;
         }
@@ -136,23 +149,23 @@ impl Part for HdmDbDevice {
         self.moved.remove(place);
         let found = format!("a read of {value:?}");
         if let Some((rule, expected)) = misled(&value, &newest) {
-            return Some(Event::new(rule, line, site.name(), found, expected));
+            return Some(CoherenceEvent::new(rule, line, site.name(), found, expected));
         }
         let is_old = value.age != Age::Current && !moved;
-        is_old.then(|| Event::new("COH-INV-02", line, site.name(), found, "the newest value since it began"))
+        is_old.then(|| CoherenceEvent::new("COH-INV-02", line, site.name(), found, "the newest value since it began"))
     }
 
     fn stored_somewhere(&mut self, line: LineAddr) {
-        if self.reading.has(line.0 as Port) {
-            self.moved.insert(line.0 as Port);
+        if self.reading.has(line.0 as AgentPort) {
+            self.moved.insert(line.0 as AgentPort);
         }
     }
 
-    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+    fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         let (state, value) = self.agent.own(line)?;
         let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
         Some(CopyView { agent: site.agent, usable: true, writable, dirty, value })
@@ -167,8 +180,8 @@ impl Part for HdmDbDevice {
     }
 }
 
-impl Owner for HdmDbDevice {
-    fn memory(&self, line: LineAddr) -> Token {
+impl Owner for HdmDbDevicePart {
+    fn memory(&self, line: LineAddr) -> LineToken {
         self.agent.memory(line)
     }
 
@@ -176,7 +189,7 @@ impl Owner for HdmDbDevice {
         self.agent.holders(line).map_or(IdSet::EMPTY, |holders| holders.all())
     }
 
-    fn start(&mut self, line: LineAddr, memory: Token, held: &[Copy4]) {
+    fn start(&mut self, line: LineAddr, memory: LineToken, held: &[Copy4]) {
         let mut holders = Holders::NONE;
         for (port, state) in (0..).zip(held) {
             match state {
@@ -188,7 +201,7 @@ impl Owner for HdmDbDevice {
         self.agent.preset(line, memory, holders);
     }
 
-    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let view = system.view(line);
         // V12: with a filter of limited size a held line without an entry is a victim that left too early.
         let held = view.copies.iter().find(|copy| copy.agent != site.agent);
@@ -197,13 +210,13 @@ impl Owner for HdmDbDevice {
             && let Some(copy) = held
         {
             let (at, found) = (system.name(copy.agent), "a copy without a filter entry");
-            events.push(Event::new("COH-INV-12", line, at, found, "a filter entry for every copy"));
+            events.push(CoherenceEvent::new("COH-INV-12", line, at, found, "a filter entry for every copy"));
         }
         check_copies(&view, events);
     }
 
     /// What a device keeps waiting though it must not: RwD and BIRsp drain without a Req or a BISnp.
-    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<Event>) {
+    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
         for port in 0..self.ports {
             let (link, dir) = system.toward_home(site.agent, port);
             for msg in system.under_way(link, dir) {
@@ -214,7 +227,7 @@ impl Owner for HdmDbDevice {
                 let (host, member) = system.holder(site.agent, port);
                 let mut say = |rule, expected: &str| {
                     let found = format!("{} of {} kept waiting", msg.label(), system.name(host));
-                    events.push(Event::new(rule, msg.line(), site.name(), found, expected));
+                    events.push(CoherenceEvent::new(rule, msg.line(), site.name(), found, expected));
                 };
                 if matches!(msg, Msg::M2sRwd { opcode, .. } if *opcode == M2sRwdOpcode::BIConflict) {
                     say("COH-BIC-01", "BIConflict on RwD, which passes what a Req waits for");
@@ -231,28 +244,28 @@ impl Owner for HdmDbDevice {
         }
     }
 
-    fn check_idle(&self, system: &Composite, _: Site<'_>, line: LineAddr, events: &mut Vec<Event>) {
+    fn check_idle(&self, system: &Composite, _: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         check_at_rest(system, line, events);
         for entry in self.agent.filter().iter().filter(|e| e.line == line && e.holders.is_empty()) {
             let found = format!("an entry without holders, {:?}", entry.holders);
-            events.push(Event::new("COH-INV-14", line, "DCOH", found, "entries for holders only"));
+            events.push(CoherenceEvent::new("COH-INV-14", line, "DCOH", found, "entries for holders only"));
         }
     }
 
-    fn signature(&self, port: Port) -> Signature {
+    fn signature(&self, port: AgentPort) -> Signature {
         (Vec::new(), self.agent.signature(port), Vec::new())
     }
 
-    fn renamed(&mut self, to: &[Port]) {
+    fn renamed(&mut self, to: &[AgentPort]) {
         self.agent = self.agent.clone().renamed(to);
     }
 }
 
 /// V14 of a device's memory.
-pub(super) fn check_at_rest(system: &Composite, line: LineAddr, events: &mut Vec<Event>) {
+pub(super) fn check_at_rest(system: &Composite, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
     let view = system.view(line);
     if view.home != view.newest && !view.copies.iter().any(|copy| copy.dirty) {
         let found = format!("{:?} in memory and no M copy", view.home);
-        events.push(Event::new("COH-INV-14", line, "system", found, "the newest value"));
+        events.push(CoherenceEvent::new("COH-INV-14", line, "system", found, "the newest value"));
     }
 }

@@ -4,10 +4,10 @@ use super::{Deed, Operation, Part, Place};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
 use crate::systems::setup::Site;
-use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::cache::backing::Backing;
 use scalepool_coherence::cache::home::Task;
-use scalepool_coherence::content::{LineAddr, Token};
+use scalepool_coherence::content::{LineAddr, LineToken};
 use scalepool_coherence::mem::HdmHome;
 use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::Msg;
@@ -15,38 +15,38 @@ use scalepool_coherence::monitor::CopyView;
 
 /// The agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct HdmCacheHome(HdmHome<Token>);
+pub struct HdmCacheHome(HdmHome<LineToken>);
 
 impl HdmCacheHome {
     /// A host of so many devices; `id` names it in events.
-    pub fn new(devices: Port, id: Port) -> Self {
+    pub fn new(devices: AgentPort, id: AgentPort) -> Self {
         Self(HdmHome::new(devices, id))
     }
 
     /// The agent.
-    pub(in crate::systems) fn agent(&self) -> &HdmHome<Token> {
+    pub(in crate::systems) fn agent(&self) -> &HdmHome<LineToken> {
         &self.0
     }
 }
 
 impl Part for HdmCacheHome {
-    fn ports(&self) -> Port {
+    fn ports(&self) -> AgentPort {
         self.0.devices() + 1
     }
 
-    fn ports_below(&self) -> Port {
+    fn ports_below(&self) -> AgentPort {
         self.0.devices()
     }
 
-    fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept {
+    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.0.accepts(site.config(), port, msg)
     }
 
-    fn ways(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> u8 {
+    fn ways(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if site.config().alternatives { self.0.ways(site.config(), port, msg) } else { 1 }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(port, msg) => self.0.take(site.config(), port, msg, way, out),
             Deed::Began(Operation::Drop { line }) => self.0.evict(site.config(), line, out),
@@ -69,20 +69,20 @@ impl Part for HdmCacheHome {
         }
     }
 
-    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+    fn placed(&self, effect: &Effect<LineToken>) -> Option<LineToken> {
         Some(self.0.home().memory.read(effect.line()))
     }
 
-    fn settle(&mut self, _: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(settle);
     }
 
-    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+    fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(f);
     }
 
     /// What the devices own is not here, and what they share nobody may store to.
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         let copy = self.0.host().copy(line);
         let held = self.0.home().holders(line);
         let usable = copy.usable && held.owner.is_none() && !self.0.is_in_use(line);
@@ -92,7 +92,7 @@ impl Part for HdmCacheHome {
     }
 
     /// Data that waits for its answer, and the copy from which clean ones below were made.
-    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<Token> {
+    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
         let open = self.0.home().open().iter().flat_map(|t| t.values());
         let own = Some(self.0.home().memory.read(line)).filter(|_| self.0.home().memory.holds(line));
         let arrived = self.0.host().arrived(line).filter(|_| site.config().mem.cmp_m);

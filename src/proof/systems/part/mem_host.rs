@@ -3,12 +3,12 @@
 use super::{Deed, Did, Operation, Part, Place};
 use crate::explore::{Awaited, Fairness};
 use crate::systems::composite::Composite;
-use crate::systems::menu::Act;
+use crate::systems::menu::ProgramOperation;
 use crate::systems::setup::Site;
-use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::content::{Content, LineAddr, Token, WHOLE_LINE};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::content::{LineAddr, LineContent, LineToken, WHOLE_LINE};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::host::{HostAccess, HostReq, MemHost};
 use scalepool_coherence::mem::host_rows::Phase;
@@ -20,9 +20,9 @@ use std::cmp::Ordering;
 
 /// The agent, and what the search knows of its core.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Host {
+pub struct MemHostPart {
     /// The agent.
-    pub agent: MemHost<Token>,
+    pub agent: MemHost<LineToken>,
     /// Lines with a store that waits to be made, and those of them that were granted and have not been used.
     wanting: IdSet,
     unused: IdSet,
@@ -30,17 +30,17 @@ pub struct Host {
     loading: IdSet,
 }
 
-impl Host {
+impl MemHostPart {
     /// A host without copies; `id` names it in events.
-    pub fn new(id: Port) -> Self {
+    pub fn new(id: AgentPort) -> Self {
         Self { agent: MemHost::new(id), wanting: IdSet::EMPTY, unused: IdSet::EMPTY, loading: IdSet::EMPTY }
     }
 
     /// The access that waits.
     fn want(&self, line: LineAddr) -> HostAccess {
-        if self.wanting.has(line.0 as Port) {
+        if self.wanting.has(line.0 as AgentPort) {
             HostAccess::Store
-        } else if self.loading.has(line.0 as Port) {
+        } else if self.loading.has(line.0 as AgentPort) {
             HostAccess::Load
         } else {
             HostAccess::Nothing
@@ -48,44 +48,44 @@ impl Host {
     }
 
     /// The core makes an access.
-    fn access(&mut self, site: Site<'_>, line: LineAddr, stores: bool, out: &mut Out<Token>) {
+    fn access(&mut self, site: Site<'_>, line: LineAddr, stores: bool, out: &mut AgentOutput<LineToken>) {
         if stores {
             self.agent.store(site.config(), line, site.new_value(line), WHOLE_LINE, out);
-            self.wanting.remove(line.0 as Port);
+            self.wanting.remove(line.0 as AgentPort);
         } else {
             self.agent.load(site.config(), line, out);
-            self.loading.remove(line.0 as Port);
+            self.loading.remove(line.0 as AgentPort);
         }
     }
 
     /// Whether a hint may be sent: it changes nothing, so one under way is enough.
     fn may_hint(&self, system: &Composite, site: Site<'_>, line: LineAddr) -> bool {
-        let hint = |m: &&Msg<Token>| matches!(m, Msg::M2sReq { opcode: M2sReqOpcode::MemSpecRd, .. });
+        let hint = |m: &&Msg<LineToken>| matches!(m, Msg::M2sReq { opcode: M2sReqOpcode::MemSpecRd, .. });
         self.agent.copy(line).state == Copy4::I && system.sent(site.agent, site.port()).iter().find(hint).is_none()
     }
 }
 
-impl Part for Host {
-    fn ports(&self) -> Port {
+impl Part for MemHostPart {
+    fn ports(&self) -> AgentPort {
         1
     }
 
-    fn accepts(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> Accept {
+    fn accepts(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.agent.accepts(site.config(), 0, msg)
     }
 
-    fn ways(&self, site: Site<'_>, _: Port, msg: &Msg<Token>) -> u8 {
+    fn ways(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if site.config().alternatives { self.agent.ways(site.config(), 0, msg) } else { 1 }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(_, msg) => self.agent.take(site.config(), 0, msg, way, out),
             Deed::Began(Operation::Read { line, request, want }) => {
                 self.agent.issue(line, request, want, out);
                 match want {
-                    HostAccess::Store | HostAccess::StorePart => self.wanting.insert(line.0 as Port),
-                    HostAccess::Load => self.loading.insert(line.0 as Port),
+                    HostAccess::Store | HostAccess::StorePart => self.wanting.insert(line.0 as AgentPort),
+                    HostAccess::Load => self.loading.insert(line.0 as AgentPort),
                     HostAccess::Nothing => {}
                 }
             }
@@ -143,7 +143,7 @@ impl Part for Host {
         }
     }
 
-    fn follow_up(&mut self, site: Site<'_>, out: &mut Out<Token>) -> bool {
+    fn follow_up(&mut self, site: Site<'_>, out: &mut AgentOutput<LineToken>) -> bool {
         let due = site.lines().iter().map(|line| (*line, self.agent.due(*line)));
         let Some((line, access)) = due.into_iter().find(|(_, access)| *access != HostAccess::Nothing) else {
             return false;
@@ -152,11 +152,18 @@ impl Part for Host {
         true
     }
 
-    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut Out<Token>) -> Option<Did> {
+    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut AgentOutput<LineToken>) -> Option<Did> {
         advance(&mut self.agent, site, place, out)
     }
 
-    fn check_step(&self, site: Site<'_>, before: &Self, deed: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+    fn check_step(
+        &self,
+        site: Site<'_>,
+        before: &Self,
+        deed: &Deed,
+        out: &AgentOutput<LineToken>,
+        events: &mut Vec<CoherenceEvent>,
+    ) {
         let took = match deed {
             Deed::Took(_, msg) => Some(msg),
             Deed::Began(Operation::Drop { .. }) => return,
@@ -168,42 +175,42 @@ impl Part for Host {
     }
 
     /// A grant that was taken away before its access: V10.
-    fn check_after(&mut self, site: Site<'_>, events: &mut Vec<Event>) {
+    fn check_after(&mut self, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
         for &line in site.lines() {
-            if !self.wanting.has(line.0 as Port) {
-                self.unused.remove(line.0 as Port);
-            } else if self.unused.has(line.0 as Port) && self.agent.copy(line).state < Copy4::E {
+            if !self.wanting.has(line.0 as AgentPort) {
+                self.unused.remove(line.0 as AgentPort);
+            } else if self.unused.has(line.0 as AgentPort) && self.agent.copy(line).state < Copy4::E {
                 let found = "a granted line given up before the store it was granted for";
                 for rule in ["COH-INV-10", "COH-BIC-12"] {
-                    events.push(Event::new(rule, line, site.name(), found, "at least one access"));
+                    events.push(CoherenceEvent::new(rule, line, site.name(), found, "at least one access"));
                 }
             }
         }
     }
 
-    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+    fn placed(&self, effect: &Effect<LineToken>) -> Option<LineToken> {
         self.agent.copy(effect.line()).data
     }
 
-    fn settle(&mut self, _: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(settle);
     }
 
     fn done(&mut self, line: LineAddr) {
-        if self.agent.copy(line).state >= Copy4::E && self.wanting.has(line.0 as Port) {
-            self.unused.insert(line.0 as Port);
+        if self.agent.copy(line).state >= Copy4::E && self.wanting.has(line.0 as AgentPort) {
+            self.unused.insert(line.0 as AgentPort);
         }
     }
 
-    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+    fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         copy(&self.agent, site, line)
     }
 
-    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<Token> {
+    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
         kept(&self.agent, site, line)
     }
 
@@ -237,58 +244,58 @@ impl Part for Host {
         nameless(self).cmp(&nameless(other)).then_with(|| sets(self).cmp(&sets(other)))
     }
 
-    fn behind(&mut self, port: Port) {
+    fn behind(&mut self, port: AgentPort) {
         self.agent = self.agent.clone().renamed(port);
     }
 }
 
 /// The copy of a host.
-pub(super) fn copy(agent: &MemHost<Token>, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+pub(super) fn copy(agent: &MemHost<LineToken>, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
     let copy = agent.copy(line);
-    let value = copy.data.unwrap_or_else(Token::ones);
+    let value = copy.data.unwrap_or_else(LineToken::ones);
     let (usable, writable, dirty) = (copy.usable, copy.writable, copy.dirty);
     (copy.state != Copy4::I).then_some(CopyView { agent: site.agent, usable, writable, dirty, value })
 }
 
 /// Data that has come with Cmp-M and waits for its other half.
-pub(super) fn kept(agent: &MemHost<Token>, site: Site<'_>, line: LineAddr) -> Vec<Token> {
+pub(super) fn kept(agent: &MemHost<LineToken>, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
     agent.arrived(line).filter(|_| site.config().mem.cmp_m).copied().into_iter().collect()
 }
 
 /// One step of a host's program on line 0. A store that lost its ownership asks again.
 pub(super) fn advance(
-    host: &mut MemHost<Token>,
+    host: &mut MemHost<LineToken>,
     site: Site<'_>,
     place: &mut Place,
-    out: &mut Out<Token>,
+    out: &mut AgentOutput<LineToken>,
 ) -> Option<Did> {
     let (line, config, program) = (LineAddr(0), site.config(), site.program());
     let next = usize::from(place.0);
     // An access waits for the end of the request before it, also where the old copy would allow it.
     let may_access = host.phase(line) == Phase::Idle || host.due(line) != HostAccess::Nothing;
     let (text, loaded) = match *program.get(next)? {
-        Act::Load | Act::Store if !may_access => return None,
-        Act::Mem(req) if host.can_issue(line, req) => {
-            host.issue(line, req, Act::want(program.get(next + 1)), out);
+        ProgramOperation::Load | ProgramOperation::Store if !may_access => return None,
+        ProgramOperation::Mem(req) if host.can_issue(line, req) => {
+            host.issue(line, req, ProgramOperation::want(program.get(next + 1)), out);
             *place = (place.0 + 1, req.asks_ownership() || place.1 && req != HostReq::CLN_EVCT);
             (req.opcode.name()?, None)
         }
-        Act::WriteBack if host.can_write_back(line) => {
+        ProgramOperation::WriteBack if host.can_write_back(line) => {
             host.write_back(line, Copy4::I, out);
             *place = (place.0 + 1, false);
             ("MemWr", None)
         }
-        Act::Load if host.can_load(line) => {
+        ProgramOperation::Load if host.can_load(line) => {
             let poison = host.load(config, line, out).is_some_and(|value| value.poison);
             place.0 += 1;
             (if poison { "Load, poisoned" } else { "Load" }, Some(poison))
         }
-        Act::Store if host.store(config, line, site.new_value(line), WHOLE_LINE, out) => {
+        ProgramOperation::Store if host.store(config, line, site.new_value(line), WHOLE_LINE, out) => {
             place.0 += 1;
             ("Store", None)
         }
         // Ownership that was refused is not lost: the store waits for ever.
-        Act::Store if place.1 && asks_again(host, config) => {
+        ProgramOperation::Store if place.1 && asks_again(host, config) => {
             host.issue(line, HostReq::RD_ANY, HostAccess::Store, out);
             ("Store asks again", None)
         }
@@ -297,18 +304,18 @@ pub(super) fn advance(
     Some(Did { text, loaded, enables: WHOLE_LINE })
 }
 
-fn asks_again(host: &MemHost<Token>, config: &CoherenceConfig) -> bool {
+fn asks_again(host: &MemHost<LineToken>, config: &CoherenceConfig) -> bool {
     let line = LineAddr(0);
     host.copy(line).state < Copy4::E && !config.mem.is_outside(line) && host.can_issue(line, HostReq::RD_ANY)
 }
 
 /// The access that comes next in a host's program and waits for what was asked for it: a store for ownership, which it asks
 /// for again when it was lost, a load for the bytes of a line that was granted without them.
-pub(super) fn program_wait(host: &MemHost<Token>, site: Site<'_>, (next, asked): Place) -> Option<Awaited> {
+pub(super) fn program_wait(host: &MemHost<LineToken>, site: Site<'_>, (next, asked): Place) -> Option<Awaited> {
     let copy = host.copy(LineAddr(0));
     match site.program().get(usize::from(next))? {
-        Act::Store if asked && !site.config().mem.is_outside(LineAddr(0)) => Some(Awaited::Store),
-        Act::Load if copy.state != Copy4::I && copy.data.is_none() => Some(Awaited::Load),
+        ProgramOperation::Store if asked && !site.config().mem.is_outside(LineAddr(0)) => Some(Awaited::Store),
+        ProgramOperation::Load if copy.state != Copy4::I && copy.data.is_none() => Some(Awaited::Load),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
-//! The agents of a system behind one interface: [`Part`] for each kind, [`Member`] for one of them.
+//! The agents of a system behind one interface: `Part` for each kind, [`Member`] for one of them.
 //!
-//! A kind says what its agent may begin, what a step of it has to keep ([`Part::check_step`]), and what it shows of a line: its
+//! A kind says what its agent may begin, what a step of it has to keep (`Part::check_step`), and what it shows of a line: its
 //! copy, values that it keeps, and, of a home, memory and tracking. A new kind is a file here and a line in `members!`.
 
 mod cache_device;
@@ -13,24 +13,24 @@ mod mem_host;
 mod peer;
 mod switch;
 
-pub use cache_device::CacheDevice;
-pub use cache_home::CacheHome;
-pub use hdm_d_device::HdmDDevice;
-pub use hdm_d_host::HdmDHost;
-pub use hdm_db_device::HdmDbDevice;
+pub use cache_device::CacheDevicePart;
+pub use cache_home::CacheHomePart;
+pub use hdm_d_device::HdmDDevicePart;
+pub use hdm_d_host::HdmDHostPart;
+pub use hdm_db_device::HdmDbDevicePart;
 pub use hdm_home::HdmCacheHome;
-pub use mem_host::Host;
+pub use mem_host::MemHostPart;
 pub use peer::DirectPeer;
-pub use switch::{Names, Switch};
+pub use switch::{SwitchNames, SwitchPart};
 
 use super::composite::Composite;
 use super::setup::Site;
 use crate::explore::{Awaited, Fairness};
-use scalepool_coherence::agent::{Accept, Effect, Out, Port};
-use scalepool_coherence::cache::device::Device;
-use scalepool_coherence::cache::state::At;
-use scalepool_coherence::content::{LineAddr, Token, WHOLE_LINE};
-use scalepool_coherence::event::Event;
+use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
+use scalepool_coherence::cache::device::DeviceCache;
+use scalepool_coherence::cache::state::CacheLineState;
+use scalepool_coherence::content::{LineAddr, LineToken, WHOLE_LINE};
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::dcoh::DeviceOp;
 use scalepool_coherence::mem::host::{HostAccess, HostReq, MemHost};
@@ -147,7 +147,7 @@ impl Operation {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Deed {
     /// It takes a message at a port.
-    Took(Port, Msg<Token>),
+    Took(AgentPort, Msg<LineToken>),
     /// It begins something.
     Began(Operation),
 }
@@ -168,28 +168,28 @@ pub(super) type Place = (u8, bool);
 /// An agent in a system. Methods with a [`Composite`] see the messages under way and the other agents too.
 pub(super) trait Part {
     /// How many ports it has.
-    fn ports(&self) -> Port;
+    fn ports(&self) -> AgentPort;
 
     /// How many of them, from the first on, lead to holders of lines that it owns or holds itself.
-    fn ports_below(&self) -> Port {
+    fn ports_below(&self) -> AgentPort {
         0
     }
 
     /// The port through which it passes on what comes through this one; `None`: it takes messages itself.
-    fn passes_on(&self, _port: Port) -> Option<Port> {
+    fn passes_on(&self, _port: AgentPort) -> Option<AgentPort> {
         None
     }
 
     /// Whether a message is taken now.
-    fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept;
+    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept;
 
     /// In how many legal ways.
-    fn ways(&self, _site: Site<'_>, _port: Port, _msg: &Msg<Token>) -> u8 {
+    fn ways(&self, _site: Site<'_>, _port: AgentPort, _msg: &Msg<LineToken>) -> u8 {
         1
     }
 
     /// Takes a message, or begins an operation.
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>);
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>);
 
     /// What it may begin now where agents are free; what programs leave to chance where they run.
     fn operations(&self, _system: &Composite, _site: Site<'_>, _out: &mut Vec<Operation>) {}
@@ -200,13 +200,13 @@ pub(super) trait Part {
     }
 
     /// An access that has to be made at once; called until there is none.
-    fn follow_up(&mut self, _site: Site<'_>, _out: &mut Out<Token>) -> bool {
+    fn follow_up(&mut self, _site: Site<'_>, _out: &mut AgentOutput<LineToken>) -> bool {
         false
     }
 
     /// Begins or does the operation of its program at `place`, if it is possible now: an operation is issued as soon as its
     /// start state holds.
-    fn advance(&mut self, _site: Site<'_>, _place: &mut Place, _out: &mut Out<Token>) -> Option<Did> {
+    fn advance(&mut self, _site: Site<'_>, _place: &mut Place, _out: &mut AgentOutput<LineToken>) -> Option<Did> {
         None
     }
 
@@ -216,14 +216,20 @@ pub(super) trait Part {
     }
 
     /// V5 to V8: what the step breaks.
-    fn check_step(&self, _site: Site<'_>, _before: &Self, _deed: &Deed, _out: &Out<Token>, _events: &mut Vec<Event>)
-    where
+    fn check_step(
+        &self,
+        _site: Site<'_>,
+        _before: &Self,
+        _deed: &Deed,
+        _out: &AgentOutput<LineToken>,
+        _events: &mut Vec<CoherenceEvent>,
+    ) where
         Self: Sized,
     {
     }
 
     /// What a free agent breaks behind its step and all that followed from it.
-    fn check_after(&mut self, _site: Site<'_>, _events: &mut Vec<Event>) {}
+    fn check_after(&mut self, _site: Site<'_>, _events: &mut Vec<CoherenceEvent>) {}
 
     /// Poison and byte enables of the write that a step may bring to memory.
     fn write_of(&self, site: Site<'_>, _deed: &Deed) -> (bool, u64) {
@@ -236,15 +242,21 @@ pub(super) trait Part {
     }
 
     /// The value that a store or write has left where it was done; `None`: it has gone in the same step and is on its way.
-    fn placed(&self, _effect: &Effect<Token>) -> Option<Token> {
+    fn placed(&self, _effect: &Effect<LineToken>) -> Option<LineToken> {
         None
     }
 
     /// Its new values have their place in coherence order.
-    fn settle(&mut self, effect: &Effect<Token>, settle: &mut dyn FnMut(&mut Token));
+    fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken));
 
     /// A value was used: what is wrong with it, where `newest` is the last store's.
-    fn used(&mut self, _site: Site<'_>, _line: LineAddr, _used: (Token, bool), _newest: Token) -> Option<Event> {
+    fn used(
+        &mut self,
+        _site: Site<'_>,
+        _line: LineAddr,
+        _used: (LineToken, bool),
+        _newest: LineToken,
+    ) -> Option<CoherenceEvent> {
         None
     }
 
@@ -255,15 +267,15 @@ pub(super) trait Part {
     fn stored_somewhere(&mut self, _line: LineAddr) {}
 
     /// Every value that it holds.
-    fn visit(&mut self, f: &mut dyn FnMut(&mut Token));
+    fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken));
 
     /// Its copy of a line, usable or not.
-    fn copy(&self, _site: Site<'_>, _line: LineAddr) -> Option<CopyView<Token>> {
+    fn copy(&self, _site: Site<'_>, _line: LineAddr) -> Option<CopyView<LineToken>> {
         None
     }
 
     /// Values of a line that it keeps and that will count when they arrive.
-    fn kept(&self, _site: Site<'_>, _line: LineAddr) -> Vec<Token> {
+    fn kept(&self, _site: Site<'_>, _line: LineAddr) -> Vec<LineToken> {
         Vec::new()
     }
 
@@ -287,38 +299,38 @@ pub(super) trait Part {
     }
 
     /// The same behind another port of its home.
-    fn behind(&mut self, _port: Port) {}
+    fn behind(&mut self, _port: AgentPort) {}
 }
 
 /// What an agent does that owns lines.
 pub(super) trait Owner: Part {
     /// The memory's value.
-    fn memory(&self, line: LineAddr) -> Token;
+    fn memory(&self, line: LineAddr) -> LineToken;
 
     /// Ports of those that it takes for holders.
     fn tracked(&self, line: LineAddr) -> IdSet;
 
     /// Writes memory and says who holds the line, port by port, for the start.
-    fn start(&mut self, line: LineAddr, memory: Token, held: &[Copy4]);
+    fn start(&mut self, line: LineAddr, memory: LineToken, held: &[Copy4]);
 
     /// The invariants of a line.
-    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>);
+    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>);
 
     /// What is kept waiting and must not.
-    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<Event>);
+    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<CoherenceEvent>);
 
     /// What is asked of a line when all is at rest: V14.
-    fn check_idle(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<Event>);
+    fn check_idle(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>);
 
     /// What it knows of one port, without its number.
-    fn signature(&self, port: Port) -> Signature;
+    fn signature(&self, port: AgentPort) -> Signature;
 
     /// Port p becomes `to[p]`.
-    fn renamed(&mut self, to: &[Port]);
+    fn renamed(&mut self, to: &[AgentPort]);
 }
 
 /// What a home knows of one port: two ports with equal ones are the same to it.
-pub(super) type Signature = (Vec<u64>, Vec<(u64, u64)>, Vec<Option<Token>>);
+pub(super) type Signature = (Vec<u64>, Vec<(u64, u64)>, Vec<Option<LineToken>>);
 
 /// The pattern of a kind that owns lines.
 macro_rules! owned {
@@ -329,11 +341,11 @@ macro_rules! owned {
 
 /// Declares the kinds, with `owns lines` those that have an [`Owner`].
 macro_rules! members {
-    ($($(#[doc = $doc:literal])* $name:ident $(owns $owner:tt)?,)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident($part:ident) $(owns $owner:tt)?,)*) => {
         /// An agent of a system.
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub enum Member {
-            $($(#[doc = $doc])* $name($name),)*
+            $($(#[doc = $doc])* $name($part),)*
         }
 
         impl Member {
@@ -373,8 +385,8 @@ macro_rules! members {
                 site: Site<'_>,
                 before: &Self,
                 deed: &Deed,
-                out: &Out<Token>,
-                events: &mut Vec<Event>,
+                out: &AgentOutput<LineToken>,
+                events: &mut Vec<CoherenceEvent>,
             ) {
                 match (self, before) {
                     $((Member::$name(after), Member::$name(before)) => after.check_step(site, before, deed, out, events),)*
@@ -391,8 +403,8 @@ macro_rules! members {
             }
         }
 
-        $(impl From<$name> for Member {
-            fn from(part: $name) -> Member {
+        $(impl From<$part> for Member {
+            fn from(part: $part) -> Member {
                 Member::$name(part)
             }
         })*
@@ -401,23 +413,23 @@ macro_rules! members {
 
 members! {
     /// A cache over CXL.cache.
-    CacheDevice,
+    CacheDevice(CacheDevicePart),
     /// A host of HDM-DB, or a direct peer.
-    Host,
+    Host(MemHostPart),
     /// A host of HDM-D.
-    HdmDHost,
+    HdmDHost(HdmDHostPart),
     /// A caching device that is a direct peer of a device with HDM-DB.
-    DirectPeer,
+    DirectPeer(DirectPeer),
     /// A host whose caching devices hold lines of a device's HDM-DB.
-    HdmCacheHome,
+    HdmCacheHome(HdmCacheHome),
     /// A switch.
-    Switch,
+    Switch(SwitchPart),
     /// A host with home agent and memory.
-    CacheHome owns lines,
+    CacheHome(CacheHomePart) owns lines,
     /// A device with HDM-DB.
-    HdmDbDevice owns lines,
+    HdmDbDevice(HdmDbDevicePart) owns lines,
     /// A device with HDM-D.
-    HdmDDevice owns lines,
+    HdmDDevice(HdmDDevicePart) owns lines,
 }
 
 impl Member {
@@ -427,14 +439,14 @@ impl Member {
     }
 
     /// Puts a line into a stable state without a message, with the value of its copy and of the memory behind it.
-    pub(super) fn preset(&mut self, line: LineAddr, memory: Token, state: Copy4, value: Token) {
+    pub(super) fn preset(&mut self, line: LineAddr, memory: LineToken, state: Copy4, value: LineToken) {
         match self {
             Member::CacheDevice(device) => {
                 let at = match state {
-                    Copy4::I => At::I,
-                    Copy4::S => At::S,
-                    Copy4::E => At::E,
-                    Copy4::M => At::M,
+                    Copy4::I => CacheLineState::I,
+                    Copy4::S => CacheLineState::S,
+                    Copy4::E => CacheLineState::E,
+                    Copy4::M => CacheLineState::M,
                 };
                 device.0.preset(line, at, value);
             }
@@ -450,7 +462,7 @@ impl Member {
     }
 
     /// Its cache of a host's lines.
-    pub(super) fn cache(&self) -> Option<&Device<Token>> {
+    pub(super) fn cache(&self) -> Option<&DeviceCache<LineToken>> {
         match self {
             Member::CacheDevice(device) => Some(&device.0),
             Member::DirectPeer(peer) => Some(&peer.cache.0),
@@ -467,7 +479,7 @@ impl Member {
     }
 
     /// Its half that is a host of HDM-DB.
-    pub(super) fn host(&self) -> Option<&MemHost<Token>> {
+    pub(super) fn host(&self) -> Option<&MemHost<LineToken>> {
         match self {
             Member::Host(host) => Some(&host.agent),
             Member::DirectPeer(peer) => Some(&peer.mem.agent),

@@ -1,13 +1,13 @@
 //! A caching device that is a direct peer of a device with HDM-DB: two interfaces, each with the lines of its own home.
 
-use super::{CacheDevice, Deed, Host, Operation, Part, Place};
+use super::{CacheDevicePart, Deed, MemHostPart, Operation, Part, Place};
 use crate::explore::{Awaited, Fairness};
 use crate::systems::composite::Composite;
 use crate::systems::setup::Site;
-use scalepool_coherence::agent::{Accept, Agent, Effect, Out, Port};
-use scalepool_coherence::content::{LineAddr, Token};
-use scalepool_coherence::event::Event;
-use scalepool_coherence::mem::peer::{CACHE, MEM, Peer};
+use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
+use scalepool_coherence::content::{LineAddr, LineToken};
+use scalepool_coherence::event::CoherenceEvent;
+use scalepool_coherence::mem::peer::{CACHE, MEM, MemPeer};
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::CopyView;
 
@@ -15,9 +15,9 @@ use scalepool_coherence::monitor::CopyView;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DirectPeer {
     /// Lines of the host.
-    pub cache: CacheDevice,
+    pub cache: CacheDevicePart,
     /// Lines of the other device.
-    pub mem: Host,
+    pub mem: MemHostPart,
 }
 
 /// Whether a line is reached through CXL.mem.
@@ -27,12 +27,16 @@ fn is_direct(site: Site<'_>, line: LineAddr) -> bool {
 
 impl DirectPeer {
     /// A peer without copies; `id` names it in events.
-    pub fn new(id: Port) -> Self {
-        Self { cache: CacheDevice::default(), mem: Host::new(id) }
+    pub fn new(id: AgentPort) -> Self {
+        Self { cache: CacheDevicePart::default(), mem: MemHostPart::new(id) }
     }
 
     /// What an interface sends leaves through its port.
-    fn through<R>(out: &mut Out<Token>, port: Port, does: impl FnOnce(&mut Out<Token>) -> R) -> R {
+    fn through<R>(
+        out: &mut AgentOutput<LineToken>,
+        port: AgentPort,
+        does: impl FnOnce(&mut AgentOutput<LineToken>) -> R,
+    ) -> R {
         let first = out.sends.len();
         let result = does(out);
         out.sends[first..].iter_mut().for_each(|(of, _)| *of = port);
@@ -41,22 +45,22 @@ impl DirectPeer {
 }
 
 impl Part for DirectPeer {
-    fn ports(&self) -> Port {
+    fn ports(&self) -> AgentPort {
         2
     }
 
-    fn accepts(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> Accept {
+    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
         if port == MEM { self.mem.accepts(site, 0, msg) } else { self.cache.accepts(site, 0, msg) }
     }
 
-    fn ways(&self, site: Site<'_>, port: Port, msg: &Msg<Token>) -> u8 {
+    fn ways(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if port == MEM { self.mem.ways(site, 0, msg) } else { self.cache.ways(site, 0, msg) }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut Out<Token>) {
+    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(port, msg) => {
-                let mut peer = Peer { cache: self.cache.0.clone(), mem: self.mem.agent.clone() };
+                let mut peer = MemPeer { cache: self.cache.0.clone(), mem: self.mem.agent.clone() };
                 peer.take(site.config(), port, msg, way, out);
                 (self.cache.0, self.mem.agent) = (peer.cache, peer.mem);
             }
@@ -76,11 +80,18 @@ impl Part for DirectPeer {
         self.mem.fairness(operation)
     }
 
-    fn follow_up(&mut self, site: Site<'_>, out: &mut Out<Token>) -> bool {
+    fn follow_up(&mut self, site: Site<'_>, out: &mut AgentOutput<LineToken>) -> bool {
         Self::through(out, MEM, |out| self.mem.follow_up(site.through(MEM), out))
     }
 
-    fn check_step(&self, site: Site<'_>, before: &Self, deed: &Deed, out: &Out<Token>, events: &mut Vec<Event>) {
+    fn check_step(
+        &self,
+        site: Site<'_>,
+        before: &Self,
+        deed: &Deed,
+        out: &AgentOutput<LineToken>,
+        events: &mut Vec<CoherenceEvent>,
+    ) {
         let of_mem = match deed {
             Deed::Took(port, _) => *port == MEM,
             Deed::Began(operation) => operation.line().is_some_and(|line| is_direct(site, line)),
@@ -92,7 +103,7 @@ impl Part for DirectPeer {
         }
     }
 
-    fn check_after(&mut self, site: Site<'_>, events: &mut Vec<Event>) {
+    fn check_after(&mut self, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
         self.mem.check_after(site.through(MEM), events);
     }
 
@@ -100,16 +111,22 @@ impl Part for DirectPeer {
         if is_direct(site, line) { self.mem.store_enables(site, line) } else { self.cache.store_enables(site, line) }
     }
 
-    fn placed(&self, effect: &Effect<Token>) -> Option<Token> {
+    fn placed(&self, effect: &Effect<LineToken>) -> Option<LineToken> {
         self.cache.placed(effect).or(self.mem.placed(effect))
     }
 
-    fn settle(&mut self, effect: &Effect<Token>, settle: &mut dyn FnMut(&mut Token)) {
+    fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.cache.settle(effect, settle);
         self.mem.settle(effect, settle);
     }
 
-    fn used(&mut self, site: Site<'_>, line: LineAddr, used: (Token, bool), newest: Token) -> Option<Event> {
+    fn used(
+        &mut self,
+        site: Site<'_>,
+        line: LineAddr,
+        used: (LineToken, bool),
+        newest: LineToken,
+    ) -> Option<CoherenceEvent> {
         if is_direct(site, line) { None } else { self.cache.used(site, line, used, newest) }
     }
 
@@ -117,16 +134,16 @@ impl Part for DirectPeer {
         self.mem.done(line);
     }
 
-    fn visit(&mut self, f: &mut dyn FnMut(&mut Token)) {
+    fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.cache.visit(f);
         self.mem.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<Token>> {
+    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         self.cache.copy(site, line).or_else(|| self.mem.copy(site, line))
     }
 
-    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<Token> {
+    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
         if is_direct(site, line) { self.mem.kept(site, line) } else { self.cache.kept(site, line) }
     }
 

@@ -5,65 +5,65 @@
 
 use super::{Deed, Part};
 use crate::systems::setup::Site;
-use scalepool_coherence::agent::{Accept, Effect, Out, Port};
-use scalepool_coherence::clocked::switch::Table;
-use scalepool_coherence::content::Token;
+use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
+use scalepool_coherence::clocked::switch::SwitchTable;
+use scalepool_coherence::content::LineToken;
 use scalepool_coherence::message::{Class, Msg};
-use scalepool_protocols::cxl::message::Route;
+use scalepool_protocols::cxl::message::PeerRoute;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// How the two ends of a way name each other on the links of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Names {
+pub struct SwitchNames {
     /// On messages of the home.
-    pub of_home: Route,
+    pub of_home: PeerRoute,
     /// On messages of the holder.
-    pub of_holder: Route,
+    pub of_holder: PeerRoute,
 }
 
 /// The switch. Port n leads to the home, for holder n; behind these ports stand those to the holders, in the same order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switch {
-    table: Arc<Table>,
-    ways: Arc<[Names]>,
+pub struct SwitchPart {
+    table: Arc<SwitchTable>,
+    ways: Arc<[SwitchNames]>,
 }
 
-impl Switch {
+impl SwitchPart {
     /// A switch with a table whose first link is the trunk, with one way for each holder.
-    pub fn new(table: Table, ways: Vec<Names>) -> Self {
+    pub fn new(table: SwitchTable, ways: Vec<SwitchNames>) -> Self {
         Self { table: Arc::new(table), ways: ways.into() }
     }
 
-    fn holders(&self) -> Port {
-        self.ways.len() as Port
+    fn holders(&self) -> AgentPort {
+        self.ways.len() as AgentPort
     }
 }
 
 /// It has no state.
-impl Hash for Switch {
+impl Hash for SwitchPart {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.ways.len().hash(state);
     }
 }
 
-impl Part for Switch {
-    fn ports(&self) -> Port {
+impl Part for SwitchPart {
+    fn ports(&self) -> AgentPort {
         self.holders() * 2
     }
 
-    fn passes_on(&self, port: Port) -> Option<Port> {
+    fn passes_on(&self, port: AgentPort) -> Option<AgentPort> {
         Some((port + self.holders()) % self.ports())
     }
 
-    fn accepts(&self, _: Site<'_>, _: Port, _: &Msg<Token>) -> Accept {
+    fn accepts(&self, _: Site<'_>, _: AgentPort, _: &Msg<LineToken>) -> Accept {
         Accept::Take
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, _: u8, out: &mut Out<Token>) {
+    fn act(&mut self, site: Site<'_>, deed: &Deed, _: u8, out: &mut AgentOutput<LineToken>) {
         let Deed::Took(port, msg) = *deed else { return };
         let holders = self.holders();
-        let mut table = Table::clone(&self.table);
+        let mut table = SwitchTable::clone(&self.table);
         let names = self.ways[usize::from(port % holders)];
         let (from, route) = match port.checked_sub(holders) {
             None => (0, names.of_home),
@@ -71,17 +71,17 @@ impl Part for Switch {
         };
         let Some((to, message)) = table.way(site.config(), from, msg.to_link(route), &mut out.events) else { return };
         let port = match to.checked_sub(1) {
-            Some(holder) => holders + holder as Port,
+            Some(holder) => holders + holder as AgentPort,
             // The home knows a request by the identifier that the switch has given it, and an answer by its UQID.
-            None if msg.class() == Class::D2hReq => Port::from(message.route().cache_id),
+            None if msg.class() == Class::D2hReq => AgentPort::from(message.route().cache_id),
             None => port - holders,
         };
         out.send(port, msg);
     }
 
-    fn settle(&mut self, _: &Effect<Token>, _: &mut dyn FnMut(&mut Token)) {}
+    fn settle(&mut self, _: &Effect<LineToken>, _: &mut dyn FnMut(&mut LineToken)) {}
 
-    fn visit(&mut self, _: &mut dyn FnMut(&mut Token)) {}
+    fn visit(&mut self, _: &mut dyn FnMut(&mut LineToken)) {}
 
     fn is_idle(&self) -> bool {
         true

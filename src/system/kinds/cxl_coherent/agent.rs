@@ -1,31 +1,31 @@
 //! A coherent agent between its description and its module.
 
 use super::figures::{Figures, figures, waits};
-use crate::coherence::{End, Seat, recorded};
-use crate::kind::{Node, Plug, Site, SitePort};
+use crate::coherence::{AgentEnd, Seat, recorded};
+use crate::kind::{ComponentNode, ComponentPlug, Site, SitePort};
 use scalepool_coherence::agent::Agent;
 use scalepool_coherence::clocked::accessor::Accessor;
 use scalepool_coherence::clocked::core::Core;
-use scalepool_coherence::clocked::node::{self, NodeConfig, NodeResult, Reduction, Watch};
+use scalepool_coherence::clocked::node::{self, AgentWatch, NodeConfig, NodeResult, Reduction};
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::clocked::watcher::Watched;
-use scalepool_coherence::content::Line;
+use scalepool_coherence::content::CacheLine;
 use scalepool_kernel::{BuildError, ClockId, PartitionBuilder};
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
-use scalepool_protocols::cxl::message::Form;
-use scalepool_protocols::cxl::message::Route;
+use scalepool_protocols::cxl::message::MessageForm;
+use scalepool_protocols::cxl::message::PeerRoute;
 use scalepool_trace::Tap;
 use std::sync::{Arc, Mutex};
 
 /// A link of an agent: the ways to the peers behind it, how it spells messages, and its numbers in the log and in traces.
 struct AgentLink {
-    routes: Vec<Route>,
-    form: Form,
+    routes: Vec<PeerRoute>,
+    form: MessageForm,
     number: (u16, u32),
 }
 
 /// Makes the watch of an agent for the domains of its ports; `None`: none of them is watched.
-type MakeWatch<A> = fn(&[Seat]) -> Option<Box<dyn Watch<A>>>;
+type MakeWatch<A> = fn(&[Seat]) -> Option<Box<dyn AgentWatch<A>>>;
 
 /// An agent that is to become a module.
 pub(super) struct Described<A, C> {
@@ -46,7 +46,7 @@ pub(super) struct Described<A, C> {
 }
 
 /// The watch of an agent in one domain.
-pub(super) fn one_watch<A: Watched + 'static>(seats: &[Seat]) -> Option<Box<dyn Watch<A>>> {
+pub(super) fn one_watch<A: Watched + 'static>(seats: &[Seat]) -> Option<Box<dyn AgentWatch<A>>> {
     seats[0].domain.watch()
 }
 
@@ -72,12 +72,12 @@ impl<A: Watched + 'static> Described<A, Accessor> {
 
 impl<A, C> Described<A, C>
 where
-    A: Agent<Line> + Watched + Send + 'static,
+    A: Agent<CacheLine> + Watched + Send + 'static,
     C: Core<A> + Send + 'static,
 {
     /// The home of the lines of a domain; all ports lead to holders.
     pub fn home(self, ports: &[SitePort], is_host: bool) -> Ready {
-        let end = End { is_home: true, is_host };
+        let end = AgentEnd { is_home: true, is_host };
         let link = |port: &SitePort| {
             let (form, port_ids) = port.link.cxl();
             let seat = port.seat();
@@ -90,7 +90,7 @@ where
 
     /// A holder of lines: each of its ports leads to another home.
     pub fn holder(self, ports: &[SitePort], is_host: bool) -> Ready {
-        let end = End { is_home: false, is_host };
+        let end = AgentEnd { is_home: false, is_host };
         let link = |port: &SitePort| {
             let (form, port_ids) = port.link.cxl();
             let seat = port.seat();
@@ -120,7 +120,7 @@ where
             p.module(&module, clock, |bind| {
                 let attach = |(link, end): (AgentLink, NodeEnds)| end.attach(bind, link.routes, link.form, link.number);
                 let links = links.into_iter().zip(ends).map(attach).collect();
-                node::Node::new(NodeConfig { number, agent, core, config, reductions, links, tap, watch }, shared)
+                node::AgentNode::new(NodeConfig { number, agent, core, config, reductions, links, tap, watch }, shared)
             })
         };
         Ready { name, place: Box::new(place), figures: Box::new(move || figures(&result)), ports }
@@ -128,16 +128,16 @@ where
 }
 
 /// A component of agents, in the order of its ports; `is_poisoning`: stores of its cores are poisoned.
-pub(super) fn component(agents: Vec<Ready>, site: &Site<'_>, is_poisoning: bool) -> Node {
+pub(super) fn component(agents: Vec<Ready>, site: &Site<'_>, is_poisoning: bool) -> ComponentNode {
     let (mut places, mut reads) = (Vec::new(), Vec::new());
     for Ready { name, place, figures, ports } in agents {
         places.push((place, ports));
         reads.push((name, figures));
     }
     let period = site.clock.period();
-    Node {
+    ComponentNode {
         place: Box::new(move |p, clock, plugs| {
-            let mut ends = plugs.into_iter().map(Plug::coherent);
+            let mut ends = plugs.into_iter().map(ComponentPlug::coherent);
             places.into_iter().try_for_each(|(place, ports)| place(p, clock, ends.by_ref().take(ports).collect()))
         }),
         measure: Box::new(move || {

@@ -3,23 +3,25 @@
 
 use super::agent::{Described, component as agents};
 use super::coherent_waits;
-use super::core::Core;
+use super::core::CxlCore;
 use super::figures::METRICS;
-use crate::channels::{Reach, Wait};
+use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{Coherent, Seat};
-use crate::field::{Config, Range, config};
-use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, CxlSide, NodeError, PortDecl, PortRole, Site, component,
+};
 use crate::kinds::cxl_links;
 use crate::quantity::Unit;
-use scalepool_coherence::cache::device::Device;
-use scalepool_coherence::clocked::accessor::Access;
-use scalepool_coherence::clocked::node::Watch;
+use scalepool_coherence::cache::device::DeviceCache;
+use scalepool_coherence::clocked::accessor::CoreAccess;
+use scalepool_coherence::clocked::node::AgentWatch;
 use scalepool_coherence::clocked::peer::{DIRECT, Divided};
-use scalepool_coherence::clocked::program::Program;
+use scalepool_coherence::clocked::program::CoreProgram;
 use scalepool_coherence::clocked::waiting::WaitTable;
-use scalepool_coherence::content::{Line, LineAddr};
-use scalepool_coherence::ids::Port;
-use scalepool_coherence::mem::peer::Peer;
+use scalepool_coherence::content::{CacheLine, LineAddr};
+use scalepool_coherence::ids::AgentPort;
+use scalepool_coherence::mem::peer::MemPeer;
 use scalepool_trace::{Hub, PlaceKind};
 
 /// A device with a cache.
@@ -45,23 +47,31 @@ pub const PEER: ComponentKind = ComponentKind {
 config! {
     /// A caching device.
     pub struct CacheDevice {
-        core: Core = "" [Unit::Of("-")] in Range::Table(Core::fields), "core, cache and stimulus of the device";
+        core: CxlCore = "" [Unit::Of("-")] in FieldRange::Table(CxlCore::fields), "core, cache and stimulus of the device";
     }
 }
 
 config! {
     /// A caching device that is a direct peer of another device.
     pub struct CachePeer {
-        core: Core = "" [Unit::Of("-")] in Range::Table(Core::fields), "core, cache and stimulus of the device";
+        core: CxlCore = "" [Unit::Of("-")] in FieldRange::Table(CxlCore::fields), "core, cache and stimulus of the device";
     }
 }
 
-const LINK: PortDecl =
-    PortDecl { name: "link", len: None, links: cxl_links::NAMES, role: Role::Coherent(Lines::Cache, Side::Device) };
+const LINK: PortDecl = PortDecl {
+    name: "link",
+    len: None,
+    links: cxl_links::NAMES,
+    role: PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Device),
+};
 
 /// A fabric has 256B flits with port based routing (`coherence` §3.7).
-const DIRECT_PORT: PortDecl =
-    PortDecl { name: "peer", len: None, links: &["cxl-256b-pbr"], role: Role::Coherent(Lines::HdmDb, Side::Host) };
+const DIRECT_PORT: PortDecl = PortDecl {
+    name: "peer",
+    len: None,
+    links: &["cxl-256b-pbr"],
+    role: PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host),
+};
 
 impl Component for CacheDevice {
     fn ports(&self) -> Vec<PortDecl> {
@@ -80,16 +90,16 @@ impl Component for CacheDevice {
         true
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         Some(coherent_waits(&WaitTable::default(), &Reach::SamePort))
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, port) = (format!("{}.cache", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
         let seat = port.seat();
         let program = self.core.program(site, &name, seat, Some(seat.holders.start));
-        let device = Described::with_core(name, Device::new(), self.core.accessor(program), tap);
+        let device = Described::with_core(name, DeviceCache::new(), self.core.accessor(program), tap);
         Ok(agents(vec![device.holder(site.ports, false)], site, self.core.poison_every > 0))
     }
 }
@@ -112,11 +122,11 @@ impl Component for CachePeer {
         true
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         Some(coherent_waits(&WaitTable::peer(), &Reach::AnyPort))
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, port) = (format!("{}.cache", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.peer_layouts()));
         let seat = port.seat();
@@ -125,19 +135,19 @@ impl Component for CachePeer {
         let device = Described {
             waits: WaitTable::peer(),
             watch: both_watches,
-            ..Described::with_core(name, Peer::new(holder as Port), self.core.accessor(program), tap)
+            ..Described::with_core(name, MemPeer::new(holder as AgentPort), self.core.accessor(program), tap)
         };
         Ok(agents(vec![device.holder(site.ports, false)], site, self.core.poison_every > 0))
     }
 }
 
 /// The same accesses, the odd lines of which are those of the other device.
-fn divided(program: Program<Access>) -> Program<Access> {
+fn divided(program: CoreProgram<CoreAccess>) -> CoreProgram<CoreAccess> {
     let line = |line: LineAddr| if line.0 % 2 == 1 { LineAddr(line.0 | DIRECT.0) } else { line };
-    Program::new(program.map(move |access| Access { line: line(access.line), ..access }))
+    CoreProgram::new(program.map(move |access| CoreAccess { line: line(access.line), ..access }))
 }
 
 /// The watch of the host's lines, and that of the other device's.
-fn both_watches(seats: &[Seat]) -> Option<Box<dyn Watch<Peer<Line>>>> {
+fn both_watches(seats: &[Seat]) -> Option<Box<dyn AgentWatch<MemPeer<CacheLine>>>> {
     Some(Box::new(Divided { cache: seats[0].domain.watch(), mem: seats[1].domain.watch() }))
 }

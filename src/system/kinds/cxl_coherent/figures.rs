@@ -1,24 +1,24 @@
 //! What agents, cores and switches leave behind, as figures of their components.
 
-use crate::measured::{Measured, Rows};
+use crate::measured::{ComponentMeasured, CoverageRows};
 use crate::metric::Metric;
 use crate::metric::metrics;
 use scalepool_coherence::clocked::accessor;
-use scalepool_coherence::clocked::coverage::{Point, Table};
+use scalepool_coherence::clocked::coverage::{CoverageTable, Point};
 use scalepool_coherence::clocked::node::NodeResult;
-use scalepool_coherence::event::Event;
+use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::message::{Class, ORDER};
-use scalepool_nodes::Broken;
+use scalepool_nodes::PlacedViolation;
 use scalepool_protocols::wire::{At, Violation};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// What an agent has done.
 pub(super) struct Figures {
-    events: Vec<Event>,
+    events: Vec<CoherenceEvent>,
     sent: [u64; Class::COUNT],
     met: BTreeSet<Point>,
-    measured: Option<accessor::Measured>,
+    measured: Option<accessor::AccessorMeasured>,
     aborts: u64,
 }
 
@@ -40,8 +40,8 @@ pub(super) fn waits(result: &Mutex<NodeResult>) -> bool {
 }
 
 /// A broken rule as a report has it.
-pub(super) fn broken(place: &str, event: &Event) -> Broken {
-    Broken {
+pub(super) fn broken(place: &str, event: &CoherenceEvent) -> PlacedViolation {
+    PlacedViolation {
         place: place.to_owned(),
         violation: Violation {
             rule: event.rule,
@@ -59,14 +59,14 @@ fn ends_the_run(rule: &str) -> bool {
 }
 
 /// Rows of the tables of agents, without tables of which no row was used.
-fn rows(agents: &[(&str, Figures)]) -> Vec<Rows> {
-    let of_table = |table: Table| {
+fn rows(agents: &[(&str, Figures)]) -> Vec<CoverageRows> {
+    let of_table = |table: CoverageTable| {
         let mut rows = vec![false; table.rows()];
         let met = agents.iter().flat_map(|(_, agent)| &agent.met).filter(|(of, _)| *of == table);
         met.for_each(|(_, row)| rows[*row] = true);
         rows.contains(&true).then(|| (table.name(), rows))
     };
-    Table::ALL.into_iter().filter_map(of_table).collect()
+    CoverageTable::ALL.into_iter().filter_map(of_table).collect()
 }
 
 metrics! {
@@ -94,14 +94,14 @@ static LOADS: [&Metric; 4] = [&LIGHT, &OPTIMAL, &MODERATE, &SEVERE];
 const LINE_BYTES: u64 = 64;
 
 /// Figures of agents with their names; `period` is that of their clock \[fs\].
-pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poisoning: bool) -> Measured {
+pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poisoning: bool) -> ComponentMeasured {
     let cores = || agents.iter().filter_map(|(_, agent)| agent.measured.as_ref());
-    let sum = |of: fn(&accessor::Measured) -> u64| cores().map(of).sum::<u64>();
+    let sum = |of: fn(&accessor::AccessorMeasured) -> u64| cores().map(of).sum::<u64>();
     let latency_cycles = || cores().flat_map(|core| core.latency_cycles.iter().copied());
     let accesses = latency_cycles().count() as u64;
     let (num, den) = period;
     let fs = |cycles: u64| (u128::from(cycles) * u128::from(num) / u128::from(den)) as u64;
-    let mut all = Measured {
+    let mut all = ComponentMeasured {
         bytes: accesses * LINE_BYTES,
         latencies: latency_cycles().map(|cycles| (cycles, fs(cycles))).collect(),
         messages: ORDER
@@ -115,7 +115,7 @@ pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poison
         rows: rows(agents),
         broken: agents.iter().flat_map(|(name, agent)| agent.events.iter().map(|e| broken(name, e))).collect(),
         has_stopped: agents.iter().flat_map(|(_, agent)| &agent.events).any(|event| ends_the_run(event.rule)),
-        ..Measured::default()
+        ..ComponentMeasured::default()
     };
     if cores().next().is_some() {
         all.counts =

@@ -3,12 +3,14 @@
 
 use super::agent::{Described, component as agents};
 use super::coherent_waits;
-use super::core::Core;
+use super::core::CxlCore;
 use super::figures::METRICS;
-use crate::channels::{Reach, Wait};
-use crate::coherence::{Coherent, Home};
-use crate::field::{Config, Range, config};
-use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
+use crate::channels::{ChannelWait, Reach};
+use crate::coherence::{Coherent, LineOwner};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, CxlSide, NodeError, PortDecl, PortRole, Site, component,
+};
 use crate::kinds::cxl_links;
 use crate::quantity::Unit;
 use scalepool_coherence::bias::{BiasDevice, BiasHost};
@@ -39,21 +41,21 @@ pub const HOST: ComponentKind = ComponentKind {
 config! {
     /// A device with HDM-D.
     pub struct HdmDDevice {
-        core: Core = "" [Unit::Of("-")] in Range::Table(Core::fields), "core, cache and stimulus of the device";
-        watch: bool = "on" [Unit::Of("-")] in Range::Switch, "check the invariants V1 to V4 and V13 after every step (coherence §4)";
+        core: CxlCore = "" [Unit::Of("-")] in FieldRange::Table(CxlCore::fields), "core, cache and stimulus of the device";
+        watch: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "check the invariants V1 to V4 and V13 after every step (coherence §4)";
     }
 }
 
 config! {
     /// A host that uses HDM-D.
     pub struct HdmDHost {
-        core: Core = "" [Unit::Of("-")] in Range::Table(Core::fields), "core, cache and stimulus of the host";
+        core: CxlCore = "" [Unit::Of("-")] in FieldRange::Table(CxlCore::fields), "core, cache and stimulus of the host";
     }
 }
 
 impl Component for HdmDDevice {
     fn ports(&self) -> Vec<PortDecl> {
-        let role = Role::Coherent(Lines::HdmD, Side::Device);
+        let role = PortRole::Coherent(CoherenceProtocol::HdmD, CxlSide::Device);
         vec![PortDecl { name: "link", len: None, links: cxl_links::NAMES, role }]
     }
 
@@ -64,18 +66,18 @@ impl Component for HdmDDevice {
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig::default();
         let (name, watch) = (format!("{path}.bias"), self.watch);
-        Some(Coherent::Home(Box::new(Home { name, config, watch, acts: true, most_holders: 1 })))
+        Some(Coherent::Home(Box::new(LineOwner { name, config, watch, acts: true, most_holders: 1 })))
     }
 
     fn shares_stimulus(&self) -> Option<u64> {
         Some(self.core.trace_block)
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         Some(coherent_waits(&WaitTable::default(), &Reach::SamePort))
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, port) = (format!("{}.bias", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
         let program = self.core.program(site, &name, port.seat(), None);
@@ -86,7 +88,7 @@ impl Component for HdmDDevice {
 
 impl Component for HdmDHost {
     fn ports(&self) -> Vec<PortDecl> {
-        let role = Role::Coherent(Lines::HdmD, Side::Host);
+        let role = PortRole::Coherent(CoherenceProtocol::HdmD, CxlSide::Host);
         vec![PortDecl { name: "port", len: Some(1), links: cxl_links::NAMES, role }]
     }
 
@@ -102,11 +104,11 @@ impl Component for HdmDHost {
         true
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         Some(coherent_waits(&WaitTable::default(), &Reach::SamePort))
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, port) = (format!("{}.mem", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
         let program = self.core.program(site, &name, port.seat(), Some(0));

@@ -3,16 +3,19 @@
 use super::agent::{Described, component as agents, one_watch};
 use super::coherent_waits;
 use super::figures::METRICS;
-use crate::channels::{Reach, Wait};
-use crate::coherence::{Coherent, Home, MOST_FABRIC_HOLDERS};
-use crate::field::{Config, Range, config};
-use crate::kind::{Component, ComponentKind, Finding, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
-use crate::problem::Place;
+use crate::channels::{ChannelWait, Reach};
+use crate::coherence::{Coherent, LineOwner, MOST_FABRIC_HOLDERS};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, CxlSide, NodeError, PortDecl, PortRole,
+    Site, component,
+};
+use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_coherence::clocked::node::Reduction;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::ids::Port;
+use scalepool_coherence::ids::AgentPort;
 use scalepool_coherence::mem::dcoh::Dcoh;
 use scalepool_coherence::mem::options::MemConfig;
 use scalepool_kernel::Rng;
@@ -35,24 +38,24 @@ pub const LINKS: &[&str] = &["cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
 config! {
     /// What a peer on CXL.io does to a device.
     pub struct Uio {
-        accesses: u64 = "0" [Unit::Of("accesses")] in Range::Int(0, 1 << 24), "reads and writes of a peer on CXL.io to the lines of each device; the packets are not simulated (coherence §3.7)";
-        writes: u64 = "50" [Unit::Of("percent")] in Range::Int(0, 100), "share of UIO accesses that write";
-        bytes: u64 = "64" [Unit::Of("bytes")] in Range::Int(1, 4096), "length of a UIO access; one that crosses the end of the lines is aborted without effect";
-        lines: u64 = "16" [Unit::Of("lines")] in Range::Int(1, 1 << 32), "lines that UIO accesses use, from the first on";
+        accesses: u64 = "0" [Unit::Of("accesses")] in FieldRange::Int(0, 1 << 24), "reads and writes of a peer on CXL.io to the lines of each device; the packets are not simulated (coherence §3.7)";
+        writes: u64 = "50" [Unit::Of("percent")] in FieldRange::Int(0, 100), "share of UIO accesses that write";
+        bytes: u64 = "64" [Unit::Of("bytes")] in FieldRange::Int(1, 4096), "length of a UIO access; one that crosses the end of the lines is aborted without effect";
+        lines: u64 = "16" [Unit::Of("lines")] in FieldRange::Int(1, 1 << 32), "lines that UIO accesses use, from the first on";
     }
 }
 
 config! {
     /// A device with HDM-DB. Numbers without another source are of the model (basis: model).
     pub struct HdmDbDevice {
-        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "ports, one for each host, or one for a switch; more than 16 hosts stand behind a switch of a fabric";
-        filter_sets: usize = "0" [Unit::Of("sets")] in Range::Int(0, 1 << 20), "sets of the snoop filter; 0 = it tracks every line (coherence §3.4)";
-        filter_ways: usize = "1" [Unit::Of("entries per set")] in Range::Int(1, 1 << 10), "ways of the snoop filter";
-        trackers: usize = "16" [Unit::Of("snoops")] in Range::Int(1, 4096), "open back-invalidate snoops per device, at least one for each host (coherence §3.4)";
-        devload: Vec<(String, Place)> = "" [Unit::Of("open transactions")] in Range::Texts("OPTIMAL,MODERATE,SEVERE"), "numbers of open transactions at which DevLoad rises; empty = always light (coherence §3.8)";
-        reduced: Vec<(String, Place)> = "" [Unit::Of("cycles")] in Range::Texts("FROM:TO:LEVEL"), "time spans of reduced throughput, in which the device reports at least DevLoad LEVEL, 0 to 3 (coherence §3.8)";
-        uio: Uio = "" [Unit::Of("-")] in Range::Table(Uio::fields), "a peer on CXL.io";
-        watch: bool = "on" [Unit::Of("-")] in Range::Switch, "check the invariants V1 to V4 after every step (coherence §4)";
+        ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "ports, one for each host, or one for a switch; more than 16 hosts stand behind a switch of a fabric";
+        filter_sets: usize = "0" [Unit::Of("sets")] in FieldRange::Int(0, 1 << 20), "sets of the snoop filter; 0 = it tracks every line (coherence §3.4)";
+        filter_ways: usize = "1" [Unit::Of("entries per set")] in FieldRange::Int(1, 1 << 10), "ways of the snoop filter";
+        trackers: usize = "16" [Unit::Of("snoops")] in FieldRange::Int(1, 4096), "open back-invalidate snoops per device, at least one for each host (coherence §3.4)";
+        devload: Vec<(String, TextPlace)> = "" [Unit::Of("open transactions")] in FieldRange::Texts("OPTIMAL,MODERATE,SEVERE"), "numbers of open transactions at which DevLoad rises; empty = always light (coherence §3.8)";
+        reduced: Vec<(String, TextPlace)> = "" [Unit::Of("cycles")] in FieldRange::Texts("FROM:TO:LEVEL"), "time spans of reduced throughput, in which the device reports at least DevLoad LEVEL, 0 to 3 (coherence §3.8)";
+        uio: Uio = "" [Unit::Of("-")] in FieldRange::Table(Uio::fields), "a peer on CXL.io";
+        watch: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "check the invariants V1 to V4 after every step (coherence §4)";
     }
 }
 
@@ -81,11 +84,11 @@ fn reduction(text: &str) -> Option<Reduction> {
 
 impl Component for HdmDbDevice {
     fn ports(&self) -> Vec<PortDecl> {
-        let role = Role::Coherent(Lines::HdmDb, Side::Device);
+        let role = PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Device);
         vec![PortDecl { name: "link", len: Some(self.ports), links: LINKS, role }]
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let mut found = Vec::new();
         if self.thresholds().is_none() {
             let given: Vec<&str> = self.devload.iter().map(|(text, _)| text.as_str()).collect();
@@ -113,14 +116,20 @@ impl Component for HdmDbDevice {
         };
         let config = CoherenceConfig { mem, ..CoherenceConfig::default() };
         let (name, watch) = (format!("{path}.dcoh"), self.watch);
-        Some(Coherent::Home(Box::new(Home { name, config, watch, acts: false, most_holders: MOST_FABRIC_HOLDERS })))
+        Some(Coherent::Home(Box::new(LineOwner {
+            name,
+            config,
+            watch,
+            acts: false,
+            most_holders: MOST_FABRIC_HOLDERS,
+        })))
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         Some(coherent_waits(&WaitTable::default(), &Reach::AnyPort))
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, port) = (format!("{}.dcoh", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
         let Uio { accesses, writes, bytes, lines } = self.uio;
@@ -128,7 +137,7 @@ impl Component for HdmDbDevice {
         let rng = Rng::for_name(site.seed, &format!("uio[{}]", domain.number()));
         let device = Described {
             name,
-            agent: Dcoh::new(domain.config(), domain.holders() as Port),
+            agent: Dcoh::new(domain.config(), domain.holders() as AgentPort),
             core: UioTraffic { accesses, writes, bytes, lines }.peer(rng),
             reductions: self.reduced.iter().filter_map(|(text, _)| reduction(text)).collect(),
             waits: WaitTable::default(),

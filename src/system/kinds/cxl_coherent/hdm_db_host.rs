@@ -3,16 +3,18 @@
 
 use super::agent::{Described, component as agents};
 use super::coherent_waits;
-use super::core::Core;
+use super::core::CxlCore;
 use super::figures::METRICS;
 use super::hdm_db_device::LINKS;
-use crate::channels::{Reach, Wait};
+use crate::channels::{ChannelWait, Reach};
 use crate::coherence::Coherent;
-use crate::field::{Config, Range, config};
-use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, CxlSide, NodeError, PortDecl, PortRole, Site, component,
+};
 use crate::quantity::Unit;
 use scalepool_coherence::clocked::waiting::WaitTable;
-use scalepool_coherence::ids::Port;
+use scalepool_coherence::ids::AgentPort;
 use scalepool_coherence::mem::host::MemHost;
 use scalepool_coherence::mem::load::Steps;
 use scalepool_trace::{Hub, PlaceKind};
@@ -40,20 +42,20 @@ pub const PEER: ComponentKind = ComponentKind {
 config! {
     /// What a core does about DevLoad.
     pub struct ThrottleConfig {
-        heed: bool = "off" [Unit::Of("-")] in Range::Switch, "hosts and peers obey DevLoad: they leave idle cycles between two requests (coherence §3.8)";
-        normal: u32 = "4" [Unit::Of("idle cycles")] in Range::Int(1, 1 << 20), "idle cycles added under moderate overload, removed when the load is light";
-        severe: u32 = "16" [Unit::Of("idle cycles")] in Range::Int(1, 1 << 20), "idle cycles added under severe overload";
-        most: u32 = "256" [Unit::Of("idle cycles")] in Range::Int(1, 1 << 20), "most idle cycles between two requests";
-        window: u64 = "1000" [Unit::Of("cycles")] in Range::Int(1, 1 << 40), "time between two throttle steps (tH); the first overload acts at once";
+        heed: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "hosts and peers obey DevLoad: they leave idle cycles between two requests (coherence §3.8)";
+        normal: u32 = "4" [Unit::Of("idle cycles")] in FieldRange::Int(1, 1 << 20), "idle cycles added under moderate overload, removed when the load is light";
+        severe: u32 = "16" [Unit::Of("idle cycles")] in FieldRange::Int(1, 1 << 20), "idle cycles added under severe overload";
+        most: u32 = "256" [Unit::Of("idle cycles")] in FieldRange::Int(1, 1 << 20), "most idle cycles between two requests";
+        window: u64 = "1000" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 40), "time between two throttle steps (tH); the first overload acts at once";
     }
 }
 
 config! {
     /// Who holds lines of devices.
     pub struct Holder {
-        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "ports, one for each device";
-        core: Core = "" [Unit::Of("-")] in Range::Table(Core::fields), "core, cache and stimulus for each device";
-        throttle: ThrottleConfig = "" [Unit::Of("-")] in Range::Table(ThrottleConfig::fields), "what the cores do about DevLoad";
+        ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "ports, one for each device";
+        core: CxlCore = "" [Unit::Of("-")] in FieldRange::Table(CxlCore::fields), "core, cache and stimulus for each device";
+        throttle: ThrottleConfig = "" [Unit::Of("-")] in FieldRange::Table(ThrottleConfig::fields), "what the cores do about DevLoad";
     }
 }
 
@@ -69,7 +71,12 @@ config! {
 
 impl Holder {
     fn port(&self, links: &'static [&'static str]) -> PortDecl {
-        PortDecl { name: "port", len: Some(self.ports), links, role: Role::Coherent(Lines::HdmDb, Side::Host) }
+        PortDecl {
+            name: "port",
+            len: Some(self.ports),
+            links,
+            role: PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host),
+        }
     }
 
     fn coherent(&self, path: &str) -> Coherent {
@@ -81,7 +88,7 @@ impl Holder {
         heed.then_some(Steps { normal_delta: normal, severe_delta: severe, most, window_cycles: window })
     }
 
-    fn elaborate(&self, waits: &WaitTable, site: &Site<'_>, hub: &mut Hub) -> Node {
+    fn elaborate(&self, waits: &WaitTable, site: &Site<'_>, hub: &mut Hub) -> ComponentNode {
         let mut all = Vec::new();
         for (n, port) in site.ports.iter().enumerate() {
             let (name, seat) = (name(site.path, n), port.seat());
@@ -93,7 +100,7 @@ impl Holder {
             }
             let agent = Described {
                 waits: waits.clone(),
-                ..Described::with_core(name, MemHost::new(holder as Port), core, tap)
+                ..Described::with_core(name, MemHost::new(holder as AgentPort), core, tap)
             };
             all.push(agent.holder(&site.ports[n..=n], true));
         }
@@ -122,7 +129,7 @@ macro_rules! holders {
                 Some(self.holder.core.trace_block)
             }
 
-            fn waits(&self) -> Option<Vec<Wait>> {
+            fn waits(&self) -> Option<Vec<ChannelWait>> {
                 // There is an agent for each port.
                 Some(coherent_waits(&$waits, &Reach::SamePort))
             }
@@ -131,7 +138,7 @@ macro_rules! holders {
                 true
             }
 
-            fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+            fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
                 Ok(self.holder.elaborate(&$waits, site, hub))
             }
         })*

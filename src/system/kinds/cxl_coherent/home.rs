@@ -3,13 +3,15 @@
 use super::agent::{Described, component as agents, one_watch};
 use super::coherent_waits;
 use super::figures::METRICS;
-use crate::channels::{Reach, Wait};
-use crate::coherence::{Coherent, Home};
-use crate::field::{Config, Range, config};
-use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
+use crate::channels::{ChannelWait, Reach};
+use crate::coherence::{Coherent, LineOwner};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, CxlSide, NodeError, PortDecl, PortRole, Site, component,
+};
 use crate::kinds::cxl_links;
 use crate::quantity::Unit;
-use scalepool_coherence::cache::home::{Home as HomeAgent, PORTS};
+use scalepool_coherence::cache::home::{HomeAgent, PORTS};
 use scalepool_coherence::clocked::cache::Sparse;
 use scalepool_coherence::clocked::core::NoCore;
 use scalepool_coherence::clocked::waiting::WaitTable;
@@ -29,15 +31,15 @@ pub const KIND: ComponentKind = ComponentKind {
 config! {
     /// A host as home of lines. Numbers without another source are of the model (basis: model).
     pub struct CxlHome {
-        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, PORTS as u64), "root ports, one for each caching device (coherence §2.9), or one for a switch";
-        filter_lines: usize = "0" [Unit::Of("lines")] in Range::Int(0, 1 << 20), "lines that the home can track; 0 = all (coherence §2.9)";
-        watch: bool = "on" [Unit::Of("-")] in Range::Switch, "check the invariants V1 to V4 after every step (coherence §4)";
+        ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, PORTS as u64), "root ports, one for each caching device (coherence §2.9), or one for a switch";
+        filter_lines: usize = "0" [Unit::Of("lines")] in FieldRange::Int(0, 1 << 20), "lines that the home can track; 0 = all (coherence §2.9)";
+        watch: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "check the invariants V1 to V4 after every step (coherence §4)";
     }
 }
 
 impl Component for CxlHome {
     fn ports(&self) -> Vec<PortDecl> {
-        let role = Role::Coherent(Lines::Cache, Side::Host);
+        let role = PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Host);
         vec![PortDecl { name: "port", len: Some(self.ports), links: cxl_links::NAMES, role }]
     }
 
@@ -48,14 +50,14 @@ impl Component for CxlHome {
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig { home_filter_lines: self.filter_lines, ..CoherenceConfig::default() };
         let (name, watch) = (format!("{path}.home"), self.watch);
-        Some(Coherent::Home(Box::new(Home { name, config, watch, acts: false, most_holders: PORTS.into() })))
+        Some(Coherent::Home(Box::new(LineOwner { name, config, watch, acts: false, most_holders: PORTS.into() })))
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
         Some(coherent_waits(&WaitTable::default(), &Reach::AnyPort))
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let name = format!("{}.home", site.path);
         let tap = hub.tap(&name, PlaceKind::Messages(site.ports[0].link.cxl().0.layouts()));
         let home = Described {

@@ -22,13 +22,13 @@ pub mod hdm_db_host;
 pub mod home;
 pub mod switch;
 
-use crate::channels::{Reach, Wait};
+use crate::channels::{ChannelWait, Reach};
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::message::Class;
 
 /// What an agent with a wait table leaves where it came, at ports that its agent has.
-fn coherent_waits(table: &WaitTable, reach: &Reach) -> Vec<Wait> {
-    let wait = |(incoming, outgoing): (Class, Class)| Wait {
+fn coherent_waits(table: &WaitTable, reach: &Reach) -> Vec<ChannelWait> {
+    let wait = |(incoming, outgoing): (Class, Class)| ChannelWait {
         incoming: incoming.name(),
         outgoing: outgoing.name(),
         reach: reach.clone(),

@@ -2,23 +2,24 @@
 //! by CacheID or by ports of a fabric.
 
 use super::figures::broken;
-use crate::channels::{Reach, Wait};
+use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{Coherent, MOST_FABRIC_HOLDERS, fabric_ports};
-use crate::field::{Config, Range, config};
+use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, Finding, Lines, Node, NodeError, Plug, PortDecl, Role, Side, Site, component,
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide, NodeError,
+    PortDecl, PortRole, Site, component,
 };
 use crate::kinds::cxl_links;
 use crate::kinds::published;
-use crate::measured::Measured;
+use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
-use crate::problem::Place;
+use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_coherence::cache::home::PORTS;
-use scalepool_coherence::cache::route::{Below, CACHE_IDS, Flits, Hdm, Hierarchy, Routes};
-use scalepool_coherence::clocked::switch::{Switch, SwitchResult, Table};
+use scalepool_coherence::cache::route::{Below, CACHE_IDS, CacheRoutes, Flits, Hdm, Hierarchy};
+use scalepool_coherence::clocked::switch::{CacheSwitchResult, Switch, SwitchTable};
 use scalepool_coherence::message::Class;
-use scalepool_protocols::cxl::message::Form;
+use scalepool_protocols::cxl::message::MessageForm;
 use scalepool_trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
 
@@ -53,16 +54,16 @@ pub const FABRIC: ComponentKind = ComponentKind {
 config! {
     /// A switch between a host and its caching devices.
     pub struct CacheSwitch {
-        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, PORTS as u64), "ports, one for each caching device (coherence §2.9)";
-        table: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("CACHEID:DEVICE, CACHEID:none"), "routing entries that differ from CacheID n to device n; messages without an entry are discarded (coherence §2.9)";
+        ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, PORTS as u64), "ports, one for each caching device (coherence §2.9)";
+        table: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CACHEID:DEVICE, CACHEID:none"), "routing entries that differ from CacheID n to device n; messages without an entry are discarded (coherence §2.9)";
     }
 }
 
 config! {
     /// A switch of a fabric in front of a device.
     pub struct FabricSwitch {
-        hosts: usize = "1" [Unit::Of("ports")] in Range::Int(0, MOST_FABRIC_HOLDERS as u64), "ports for hosts; with those for peers as many as a fabric has (fabric PID-1)";
-        peers: usize = "0" [Unit::Of("ports")] in Range::Int(0, MOST_FABRIC_HOLDERS as u64), "ports for direct peers (coherence §3.7)";
+        hosts: usize = "1" [Unit::Of("ports")] in FieldRange::Int(0, MOST_FABRIC_HOLDERS as u64), "ports for hosts; with those for peers as many as a fabric has (fabric PID-1)";
+        peers: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, MOST_FABRIC_HOLDERS as u64), "ports for direct peers (coherence §3.7)";
     }
 }
 
@@ -71,15 +72,19 @@ const FABRIC_LINK: &[&str] = &["cxl-256b-pbr"];
 
 impl Component for CacheSwitch {
     fn ports(&self) -> Vec<PortDecl> {
-        let port =
-            |name, len, side| PortDecl { name, len, links: cxl_links::NAMES, role: Role::Coherent(Lines::Cache, side) };
-        vec![port("trunk", None, Side::Device), port("port", Some(self.ports), Side::Host)]
+        let port = |name, len, side| PortDecl {
+            name,
+            len,
+            links: cxl_links::NAMES,
+            role: PortRole::Coherent(CoherenceProtocol::Cache, side),
+        };
+        vec![port("trunk", None, CxlSide::Device), port("port", Some(self.ports), CxlSide::Host)]
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let wrong = self.table.iter().find(|(text, _)| entry(text).is_none());
         let expected = "CACHEID:DEVICE or CACHEID:none, both 0 to 15";
-        let finding = |(text, _): &(String, Place)| ("table", format!("found `{text}`, expected {expected}"));
+        let finding = |(text, _): &(String, TextPlace)| ("table", format!("found `{text}`, expected {expected}"));
         wrong.map(finding).into_iter().collect()
     }
 
@@ -87,15 +92,15 @@ impl Component for CacheSwitch {
         Some(Coherent::Switch)
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
-        Some(Class::ALL.map(|class| Wait::routed(class.name(), Reach::OtherPorts)).to_vec())
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        Some(Class::ALL.map(|class| ChannelWait::routed(class.name(), Reach::OtherPorts)).to_vec())
     }
 
-    fn switch_table(&self, forms: &[Form]) -> Result<Table, String> {
+    fn switch_table(&self, forms: &[MessageForm]) -> Result<SwitchTable, String> {
         let (upper, below) = (forms[0], forms[1..].iter().copied());
         // A fabric has ports of its own in every message, and no CacheID.
-        if upper == Form::Pbr {
-            if let Some(n) = below.into_iter().position(|form| form != Form::Pbr) {
+        if upper == MessageForm::Pbr {
+            if let Some(n) = below.into_iter().position(|form| form != MessageForm::Pbr) {
                 return Err(format!(
                     "found a link of another kind at port[{n}], expected cxl-256b-pbr as at its trunk"
                 ));
@@ -103,20 +108,20 @@ impl Component for CacheSwitch {
             if !self.table.is_empty() {
                 return Err("found a table of CacheIDs, expected none: a fabric goes by ports".to_owned());
             }
-            return Ok(Table::of_ports(&fabric_ports(forms.len() - 1)));
+            return Ok(SwitchTable::of_ports(&fabric_ports(forms.len() - 1)));
         }
-        let flits = |form| if form == Form::Cxl68 { Flits::B68 } else { Flits::B256 };
+        let flits = |form| if form == MessageForm::Cxl68 { Flits::B68 } else { Flits::B256 };
         let device = |(n, form)| Below { hdm: Hdm::None, link: flits(form), cache_id: Some(n) };
         let devices = (0..).zip(below).map(device).collect();
         let hierarchy = Hierarchy { devices, upper: flits(upper), cache_ids: true };
-        let mut routes = Routes::new(&hierarchy).map_err(|error| error.to_string())?;
+        let mut routes = CacheRoutes::new(&hierarchy).map_err(|error| error.to_string())?;
         for (id, device) in self.table.iter().filter_map(|(text, _)| entry(text)) {
             routes.set_entry(id, device);
         }
-        Ok(Table::CacheId(Box::new(routes)))
+        Ok(SwitchTable::CacheId(Box::new(routes)))
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         elaborated(&*self, site, hub)
     }
 }
@@ -134,16 +139,20 @@ fn entry(text: &str) -> Option<(u8, Option<usize>)> {
 
 impl Component for FabricSwitch {
     fn ports(&self) -> Vec<PortDecl> {
-        let port =
-            |name, len, side| PortDecl { name, len, links: FABRIC_LINK, role: Role::Coherent(Lines::HdmDb, side) };
+        let port = |name, len, side| PortDecl {
+            name,
+            len,
+            links: FABRIC_LINK,
+            role: PortRole::Coherent(CoherenceProtocol::HdmDb, side),
+        };
         vec![
-            port("trunk", None, Side::Host),
-            port("host", Some(self.hosts), Side::Device),
-            port("peer", Some(self.peers), Side::Device),
+            port("trunk", None, CxlSide::Host),
+            port("host", Some(self.hosts), CxlSide::Device),
+            port("peer", Some(self.peers), CxlSide::Device),
         ]
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let all = self.hosts + self.peers;
         let most = MOST_FABRIC_HOLDERS;
         let text = || format!("found {} hosts and {} peers, expected 1 to {most} in all", self.hosts, self.peers);
@@ -154,43 +163,43 @@ impl Component for FabricSwitch {
         Some(Coherent::Switch)
     }
 
-    fn waits(&self) -> Option<Vec<Wait>> {
-        Some(Class::ALL.map(|class| Wait::routed(class.name(), Reach::OtherPorts)).to_vec())
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        Some(Class::ALL.map(|class| ChannelWait::routed(class.name(), Reach::OtherPorts)).to_vec())
     }
 
-    fn switch_table(&self, forms: &[Form]) -> Result<Table, String> {
-        Ok(Table::of_ports(&fabric_ports(forms.len() - 1)))
+    fn switch_table(&self, forms: &[MessageForm]) -> Result<SwitchTable, String> {
+        Ok(SwitchTable::of_ports(&fabric_ports(forms.len() - 1)))
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         elaborated(&*self, site, hub)
     }
 }
 
 /// A switch with the table that fits its links.
-fn elaborated(config: &dyn Component, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
-    let forms: Vec<Form> = (0..site.ports.len()).map(|n| form(site, n)).collect();
+fn elaborated(config: &dyn Component, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+    let forms: Vec<MessageForm> = (0..site.ports.len()).map(|n| form(site, n)).collect();
     let refused = |text| NodeError::Joined { path: site.path.to_owned(), text };
     Ok(switch(config.switch_table(&forms).map_err(refused)?, site, hub))
 }
 
-fn form(site: &Site<'_>, port: usize) -> Form {
+fn form(site: &Site<'_>, port: usize) -> MessageForm {
     site.ports[port].link.cxl().0
 }
 
 /// The switch with its table.
-fn switch(table: Table, site: &Site<'_>, hub: &mut Hub) -> Node {
+fn switch(table: SwitchTable, site: &Site<'_>, hub: &mut Hub) -> ComponentNode {
     let name = site.path.to_owned();
     let tap = hub.tap(&name, PlaceKind::Messages(form(site, 0).layouts()));
     let domain = site.ports[0].seat().domain.clone();
     let links: Vec<_> =
         site.ports.iter().map(|port| (port.link.cxl().0, (port.seat().link_number(), port.number))).collect();
-    let result: Arc<Mutex<SwitchResult>> = Arc::default();
+    let result: Arc<Mutex<CacheSwitchResult>> = Arc::default();
     let (shared, place, config) = (result.clone(), name.clone(), domain.config().clone());
-    Node {
+    ComponentNode {
         place: Box::new(move |p, clock, plugs| {
             p.module(&name, clock, |bind| {
-                let ends = plugs.into_iter().map(Plug::coherent).zip(links);
+                let ends = plugs.into_iter().map(ComponentPlug::coherent).zip(links);
                 let links = ends.map(|(end, (form, number))| end.attach(bind, Vec::new(), form, number)).collect();
                 Switch::new(links, table, config, tap, shared)
             })
@@ -198,13 +207,13 @@ fn switch(table: Table, site: &Site<'_>, hub: &mut Hub) -> Node {
         measure: Box::new(move || {
             let result = published(&result);
             let mut events = result.events;
-            if let Some(Table::CacheId(routes)) = &result.table {
+            if let Some(SwitchTable::CacheId(routes)) = &result.table {
                 events.extend(routes.watchdog(&domain.waiting()));
             }
-            Measured {
+            ComponentMeasured {
                 counts: vec![(&SWITCHED, result.forwarded), (&DISCARDED, result.discarded)],
                 broken: events.iter().map(|event| broken(&place, event)).collect(),
-                ..Measured::default()
+                ..ComponentMeasured::default()
             }
         }),
         digest: Vec::new(),

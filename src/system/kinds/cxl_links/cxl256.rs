@@ -3,15 +3,17 @@
 use super::{
     Attach, Classes, CxlLine, CxlLink, Figures, Reported, classes, is_coherent, messages, site, unit_bytes_per_s,
 };
-use crate::field::{Config, Range, config};
-use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, Role, link};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    BuiltLink, Carried, ComponentPlug, ConfigFinding, Link, LinkFacts, LinkKind, LinkSite, PortRole, link,
+};
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::coverage::Met;
 use scalepool_link::cxl256::cachemem::Cachemem;
 use scalepool_link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
-use scalepool_link::cxl256::end::{End, Stats};
+use scalepool_link::cxl256::end::{Cxl256End, Stats};
 use scalepool_link::cxl256::port::EndReport;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Class;
@@ -63,13 +65,13 @@ pub const CXL_256B_PBR: LinkKind = LinkKind {
 config! {
     /// A link with 256B flits. Numbers without another source are of the model (basis: model).
     pub struct Cxl256Link with { line: CxlLine } {
-        rate: u32 = "64" [Unit::Rate] in Range::OneOf(&[8, 16, 32, 64]), "line rate (cxl-256b §9)";
-        retry_entries: u16 = "511" [Unit::Of("flits")] in Range::Int(1, 511), "retry buffer (cxl-256b §9)";
-        timeout_flits: u32 = "1500" [Unit::Of("flits")] in Range::Int(1, u32::MAX as u64), "replay timer (cxl-256b §9)";
-        selective_nak: bool = "off" [Unit::Of("-")] in Range::Switch, "request only the lost flit instead of all flits from it on (cxl-256b §9)";
-        nak_ignore_flits: u16 = "16" [Unit::Of("flits")] in Range::Int(0, 1023), "flits after the start of a replay in which a Nak is ignored (cxl-256b §9)";
-        flush_credits: u16 = "16" [Unit::Of("credits")] in Range::Int(1, 1023), "pending credits of a channel that force an Empty flit (cxl-256b §9)";
-        flush_flits: u32 = "64" [Unit::Of("flits")] in Range::Int(1, 1 << 20), "flits for which credits wait for a message to travel with (cxl-256b §9)";
+        rate: u32 = "64" [Unit::Rate] in FieldRange::OneOf(&[8, 16, 32, 64]), "line rate (cxl-256b §9)";
+        retry_entries: u16 = "511" [Unit::Of("flits")] in FieldRange::Int(1, 511), "retry buffer (cxl-256b §9)";
+        timeout_flits: u32 = "1500" [Unit::Of("flits")] in FieldRange::Int(1, u32::MAX as u64), "replay timer (cxl-256b §9)";
+        selective_nak: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "request only the lost flit instead of all flits from it on (cxl-256b §9)";
+        nak_ignore_flits: u16 = "16" [Unit::Of("flits")] in FieldRange::Int(0, 1023), "flits after the start of a replay in which a Nak is ignored (cxl-256b §9)";
+        flush_credits: u16 = "16" [Unit::Of("credits")] in FieldRange::Int(1, 1023), "pending credits of a channel that force an Empty flit (cxl-256b §9)";
+        flush_flits: u32 = "64" [Unit::Of("flits")] in FieldRange::Int(1, 1 << 20), "flits for which credits wait for a message to travel with (cxl-256b §9)";
     }
 }
 
@@ -86,8 +88,8 @@ config! {
 config! {
     /// A link of kind `cxl-256b-pbr`.
     pub struct Pbr with { link: Cxl256Link } {
-        host_pid: u16 = "1" [Unit::Of("-")] in Range::Int(0, 4095), "port ID of the host, the SPID of its requests (cxl-256b §3.2); behind a switch its port counts";
-        device_pid: u16 = "2" [Unit::Of("-")] in Range::Int(0, 4095), "port ID of the device, the DPID of requests (cxl-256b §3.2); behind a switch its port counts";
+        host_pid: u16 = "1" [Unit::Of("-")] in FieldRange::Int(0, 4095), "port ID of the host, the SPID of its requests (cxl-256b §3.2); behind a switch its port counts";
+        device_pid: u16 = "2" [Unit::Of("-")] in FieldRange::Int(0, 4095), "port ID of the device, the DPID of requests (cxl-256b §3.2); behind a switch its port counts";
     }
 }
 
@@ -111,7 +113,7 @@ impl Cxl256Link {
         }
     }
 
-    fn check(&self, mode: Mode) -> Vec<Finding> {
+    fn check(&self, mode: Mode) -> Vec<ConfigFinding> {
         let (_, mut wrong) = self.line.faults(FLIT_BYTES);
         let way = self.config(mode).check_way(self.line.way_fs(), self.unit_time_fs());
         wrong.extend(way.err().map(|text| (self.line.slowest(), text)));
@@ -127,7 +129,7 @@ impl Cxl256Link {
                 credit_return: CreditReturn { credits: self.flush_credits, waiting_flits: self.flush_flits },
                 ..of(dir, mode, self.line.buffers)
             };
-            End::cachemem(self.config(mode), cachemem)
+            Cxl256End::cachemem(self.config(mode), cachemem)
         };
         let link = CxlLink {
             host: end(Dir::Down),
@@ -152,11 +154,11 @@ macro_rules! modes {
                 self.link.facts($mode, $port_ids)
             }
 
-            fn check(&self) -> Vec<Finding> {
+            fn check(&self) -> Vec<ConfigFinding> {
                 self.link.check($mode)
             }
 
-            fn channels(&self, roles: [Role; 2]) -> [Vec<&'static str>; 2] {
+            fn channels(&self, roles: [PortRole; 2]) -> [Vec<&'static str>; 2] {
                 classes(roles)
             }
 
@@ -181,13 +183,13 @@ modes! {
     Pbr: Mode::Pbr, |own| [own.host_pid, own.device_pid];
 }
 
-impl Reported for End<Cachemem> {
+impl Reported for Cxl256End<Cachemem> {
     fn plug(
         p: &mut PartitionBuilder,
         name: &str,
         edges: u32,
         classes: Option<Classes>,
-    ) -> Result<(Plug, Attach<Self>), BuildError> {
+    ) -> Result<(ComponentPlug, Attach<Self>), BuildError> {
         messages(p, name, edges, classes)
     }
 

@@ -3,23 +3,25 @@
 use super::{
     Attach, Classes, CxlLine, CxlLink, Figures, Reported, classes, is_coherent, messages, site, unit_bytes_per_s,
 };
-use crate::field::{Config, Range, config};
-use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, Role, link};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    BuiltLink, Carried, ComponentPlug, ConfigFinding, Link, LinkFacts, LinkKind, LinkSite, PortRole, link,
+};
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::coverage::Met;
 use scalepool_link::cxl68::UNDER_WAY_BYTES;
-use scalepool_link::cxl68::end::{End, EndConfig};
+use scalepool_link::cxl68::end::{Cxl68End, EndConfig};
 use scalepool_link::cxl68::port::EndReport;
 use scalepool_link::cxl68::timing::LineRate;
 use scalepool_memory::limit;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
-use scalepool_protocols::cxl::cxl68::lanes::Width;
+use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Cxl68ConfigError};
+use scalepool_protocols::cxl::cxl68::lanes::Cxl68Width;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
-use scalepool_protocols::cxl::message::Form;
+use scalepool_protocols::cxl::message::MessageForm;
 
 /// The kind.
 pub const CXL_68B: LinkKind = LinkKind {
@@ -44,25 +46,25 @@ metrics! {
 config! {
     /// A link with 68B flits. Numbers without another source are of the model (basis: model).
     pub struct Cxl68Link with { line: CxlLine } {
-        rate: u32 = "32" [Unit::Rate] in Range::OneOf(&[8, 16, 32]), "line rate (cxl-68b §1.3)";
-        sync_headers: bool = "off" [Unit::Of("-")] in Range::Switch, "2-bit sync header every 130 bits (cxl-68b §1.3)";
-        skip_ordered_sets: bool = "off" [Unit::Of("-")] in Range::Switch, "one ordered set every 340 data blocks";
-        retry_entries: u16 = "128" [Unit::Of("flits")] in Range::Int(22, 255), "retry buffer (cxl-68b §7.1)";
-        timeout_flits: u32 = "4096" [Unit::Of("flits")] in Range::Int(1, u32::MAX as u64), "retry time-out, counted in sent flits (cxl-68b §7.3)";
-        max_num_retry: u8 = "10" [Unit::Of("tries")] in Range::Int(1, 31), "retries before the physical layer is reinitialised (cxl-68b §7.3)";
-        max_num_phy_reinit: u8 = "10" [Unit::Of("tries")] in Range::Int(1, 31), "reinitialisations before the link goes down (cxl-68b §7.3)";
-        flush_flits: u16 = "32" [Unit::Of("flit clocks")] in Range::Int(1, 1023), "LLCRD flush timer (cxl-68b §7.1)";
+        rate: u32 = "32" [Unit::Rate] in FieldRange::OneOf(&[8, 16, 32]), "line rate (cxl-68b §1.3)";
+        sync_headers: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "2-bit sync header every 130 bits (cxl-68b §1.3)";
+        skip_ordered_sets: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "one ordered set every 340 data blocks";
+        retry_entries: u16 = "128" [Unit::Of("flits")] in FieldRange::Int(22, 255), "retry buffer (cxl-68b §7.1)";
+        timeout_flits: u32 = "4096" [Unit::Of("flits")] in FieldRange::Int(1, u32::MAX as u64), "retry time-out, counted in sent flits (cxl-68b §7.3)";
+        max_num_retry: u8 = "10" [Unit::Of("tries")] in FieldRange::Int(1, 31), "retries before the physical layer is reinitialised (cxl-68b §7.3)";
+        max_num_phy_reinit: u8 = "10" [Unit::Of("tries")] in FieldRange::Int(1, 31), "reinitialisations before the link goes down (cxl-68b §7.3)";
+        flush_flits: u16 = "32" [Unit::Of("flit clocks")] in FieldRange::Int(1, 1023), "LLCRD flush timer (cxl-68b §7.1)";
     }
 }
 
 impl Cxl68Link {
     fn line_rate(&self) -> LineRate {
-        let width = Width::new(self.line.width).unwrap_or_else(|| unreachable!("the range of the width"));
+        let width = Cxl68Width::new(self.line.width).unwrap_or_else(|| unreachable!("the range of the width"));
         let Cxl68Link { rate, sync_headers, skip_ordered_sets, .. } = *self;
         LineRate { rate_gtps: rate, width, sync_headers, skip_ordered_sets }
     }
 
-    fn end(&self, dir: Dir, is_coherent: bool) -> Result<End, ConfigError> {
+    fn end(&self, dir: Dir, is_coherent: bool) -> Result<Cxl68End, Cxl68ConfigError> {
         let config = Cxl68Config {
             mdh: self.line.mdh,
             llrb_entries: self.retry_entries,
@@ -73,17 +75,17 @@ impl Cxl68Link {
             ..Cxl68Config::default()
         };
         let of = if is_coherent { EndConfig::cachemem } else { EndConfig::mem };
-        End::new(of(dir, config, self.line.buffers))
+        Cxl68End::new(of(dir, config, self.line.buffers))
     }
 }
 
 impl Link for Cxl68Link {
     fn facts(&self) -> LinkFacts {
         let rate = unit_bytes_per_s(UNIT_BYTES, self.line_rate().unit_time_fs());
-        LinkFacts { carried: Carried::Cxl { form: Form::Cxl68, port_ids: [0, 0] }, unit_bytes_per_s: rate }
+        LinkFacts { carried: Carried::Cxl { form: MessageForm::Cxl68, port_ids: [0, 0] }, unit_bytes_per_s: rate }
     }
 
-    fn check(&self) -> Vec<Finding> {
+    fn check(&self) -> Vec<ConfigFinding> {
         let (_, mut wrong) = self.line.faults(UNIT_BYTES);
         wrong.extend(self.end(Dir::Down, true).err().map(|error| ("retry_entries", error.to_string())));
         let time = self.line_rate().unit_time_fs();
@@ -92,7 +94,7 @@ impl Link for Cxl68Link {
         wrong
     }
 
-    fn channels(&self, roles: [Role; 2]) -> [Vec<&'static str>; 2] {
+    fn channels(&self, roles: [PortRole; 2]) -> [Vec<&'static str>; 2] {
         classes(roles)
     }
 
@@ -114,20 +116,20 @@ impl Link for Cxl68Link {
             unit_bytes: UNIT_BYTES,
             unit_time_fs: self.line_rate().unit_time_fs(),
             halves: false,
-            form: Form::Cxl68,
+            form: MessageForm::Cxl68,
             is_coherent,
         };
         site::build(link, sim, site)
     }
 }
 
-impl Reported for End {
+impl Reported for Cxl68End {
     fn plug(
         p: &mut PartitionBuilder,
         name: &str,
         edges: u32,
         classes: Option<Classes>,
-    ) -> Result<(Plug, Attach<Self>), BuildError> {
+    ) -> Result<(ComponentPlug, Attach<Self>), BuildError> {
         messages(p, name, edges, classes)
     }
 

@@ -5,35 +5,38 @@
 //! the flits. A 68B link of both protocols cannot see units of CXL.cachemem that vanish or come twice.
 
 use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, classes, site, unit_bytes_per_s};
-use crate::channels::Order;
-use crate::field::{Config, Range, config};
-use crate::kind::{BuiltLink, Carried, Finding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, Plug, Role, link};
+use crate::channels::ClassOrder;
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    BuiltLink, Carried, ComponentPlug, ConfigFinding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, PortRole,
+    link,
+};
 use crate::kinds;
-use crate::metric::Count;
+use crate::metric::MetricValue;
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_arbiter::{ARBITER_NAMES, ArbiterKind, WeightedRoundRobin};
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::arbmux::cxl68::{ArbMux as ArbMux68, ArbMuxConfig as ArbMux68Config};
 use scalepool_link::arbmux::cxl256::{ArbMux as ArbMux256, ArbMuxConfig as ArbMux256Config};
-use scalepool_link::arbmux::{Ask, Instance};
+use scalepool_link::arbmux::{ArbMuxInstance, Ask};
 use scalepool_link::coverage::Met;
 use scalepool_link::cxl68::timing::LineRate;
-use scalepool_link::cxl68::{End as End68, EndConfig, UNDER_WAY_BYTES};
+use scalepool_link::cxl68::{Cxl68End, EndConfig, UNDER_WAY_BYTES};
 use scalepool_link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
-use scalepool_link::cxl256::{Cachemem, End as End256};
-use scalepool_link::cxlio::{ConfigError, FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig, Stats};
-use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, IoReport, PidLog, Shares, UnitEnd};
+use scalepool_link::cxl256::{Cachemem, Cxl256End};
+use scalepool_link::cxlio::{FlitConfig, FlitEnd, IoConfig, IoConfigError, NonFlitEnd, ReplayConfig, Stats};
+use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, IoReport, PidLogger, Shares, UnitEnd};
 use scalepool_memory::limit;
 use scalepool_nodes::io::mode;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
-use scalepool_protocols::cxl::cxl68::lanes::Width;
+use scalepool_protocols::cxl::cxl68::lanes::Cxl68Width;
 use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
-use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_protocols::cxl::message::{Message, MessageForm};
 
 /// The kind.
 pub const CXL_IO: LinkKind = LinkKind {
@@ -78,12 +81,12 @@ const PORT_IDS: [u16; 2] = [1, 2];
 config! {
     /// A link of CXL.io. Numbers without another source are of the model (basis: model).
     pub struct CxlIoLink with { line: CxlLine } {
-        rate: u32 = "32" [Unit::Rate] in Range::OneOf(&[8, 16, 32, 64]), "line rate (cxl-68b §1.3); 64 takes 256B flits (cxl-io §7)";
-        selective_nak: bool = "off" [Unit::Of("-")] in Range::Switch, "256B flits: request only the lost flit instead of all flits from it on (cxl-256b §9)";
-        cachemem: bool = "off" [Unit::Of("-")] in Range::Switch, "CXL.mem accesses share the link, behind the ARB/MUX (cxl-68b §8, cxl-256b §6)";
-        arbiter: Option<String> = "" [Unit::Of("-")] in Range::Words(ARBITER_NAMES), "whose flit is next while both protocols have flits (cxl-68b §8.2); not given = weighted-round-robin, the only one that looks at the weights";
-        weight_io: u16 = "1" [Unit::Of("-")] in Range::Int(1, 65535), "arbitration weight of CXL.io while both protocols have flits";
-        weight_cachemem: u16 = "1" [Unit::Of("-")] in Range::Int(1, 65535), "arbitration weight of CXL.cachemem while both protocols have flits";
+        rate: u32 = "32" [Unit::Rate] in FieldRange::OneOf(&[8, 16, 32, 64]), "line rate (cxl-68b §1.3); 64 takes 256B flits (cxl-io §7)";
+        selective_nak: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "256B flits: request only the lost flit instead of all flits from it on (cxl-256b §9)";
+        cachemem: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "CXL.mem accesses share the link, behind the ARB/MUX (cxl-68b §8, cxl-256b §6)";
+        arbiter: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ARBITER_NAMES), "whose flit is next while both protocols have flits (cxl-68b §8.2); not given = weighted-round-robin, the only one that looks at the weights";
+        weight_io: u16 = "1" [Unit::Of("-")] in FieldRange::Int(1, 65535), "arbitration weight of CXL.io while both protocols have flits";
+        weight_cachemem: u16 = "1" [Unit::Of("-")] in FieldRange::Int(1, 65535), "arbitration weight of CXL.cachemem while both protocols have flits";
     }
 }
 
@@ -98,7 +101,7 @@ impl CxlIoLink {
 
     /// Bytes of a unit, and its time as a fraction \[fs\].
     fn unit(&self, flits: Trained) -> (usize, (u64, u64)) {
-        let width = Width::new(self.line.width).unwrap_or_else(|| unreachable!("the range of the width"));
+        let width = Cxl68Width::new(self.line.width).unwrap_or_else(|| unreachable!("the range of the width"));
         let line = LineRate { rate_gtps: self.rate, width, sync_headers: false, skip_ordered_sets: false };
         match flits {
             None => (UNIT_BYTES, line.unit_time_fs()),
@@ -111,11 +114,11 @@ impl CxlIoLink {
         IoConfig { flit_fs: num.div_ceil(den), ..IoConfig::default() }
     }
 
-    fn io_of_units(&self) -> Result<NonFlitEnd, ConfigError> {
+    fn io_of_units(&self) -> Result<NonFlitEnd, IoConfigError> {
         NonFlitEnd::new(self.io_config(None), ReplayConfig::default())
     }
 
-    fn io_of_flits(&self, mode: Mode) -> Result<FlitEnd, ConfigError> {
+    fn io_of_flits(&self, mode: Mode) -> Result<FlitEnd, IoConfigError> {
         FlitEnd::new(self.io_config(Some(mode)), FlitConfig::new(mode))
     }
 
@@ -148,24 +151,24 @@ impl CxlIoLink {
     }
 
     /// The link layer of CXL.mem in 68B units.
-    fn mem_of_units(&self, dir: Dir) -> End68 {
-        checked(End68::new(EndConfig::mem(dir, self.config_68b(), self.line.buffers)))
+    fn mem_of_units(&self, dir: Dir) -> Cxl68End {
+        checked(Cxl68End::new(EndConfig::mem(dir, self.config_68b(), self.line.buffers)))
     }
 
     /// An end of 256B flits.
-    fn flits(&self, mode: Mode) -> End256<FlitEnd> {
-        End256::new(self.flit_config(mode), checked(self.io_of_flits(mode)))
+    fn flits(&self, mode: Mode) -> Cxl256End<FlitEnd> {
+        Cxl256End::new(self.flit_config(mode), checked(self.io_of_flits(mode)))
     }
 
     /// An end of 256B flits that carries both protocols, and asks for Active at once.
-    fn shared_flits(&self, dir: Dir, mode: Mode) -> End256<ArbMux256<FlitEnd, Cachemem>> {
+    fn shared_flits(&self, dir: Dir, mode: Mode) -> Cxl256End<ArbMux256<FlitEnd, Cachemem>> {
         let codec = Cxl256Config { mdh: self.line.mdh, ..Cxl256Config::default() };
         let cachemem = Cachemem::new(CachememConfig { codec, ..CachememConfig::mem(dir, mode, self.line.buffers) });
         let weights = [self.weight_io, self.weight_cachemem];
         let config = ArbMux256Config { arbiter: self.arbiter(), weights, ..ArbMux256Config::new(dir, mode) };
         let mut mux = ArbMux256::new(config, checked(self.io_of_flits(mode)), cachemem);
-        Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
-        End256::new(self.flit_config(mode), mux)
+        ArbMuxInstance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
+        Cxl256End::new(self.flit_config(mode), mux)
     }
 
     fn build_ends<E: HasIo>(
@@ -185,7 +188,7 @@ impl CxlIoLink {
             unit_bytes,
             unit_time_fs,
             halves: flits.is_some_and(Mode::is_lopt),
-            form: flits.map_or(Form::Cxl68, |mode| mode.routing().into()),
+            form: flits.map_or(MessageForm::Cxl68, |mode| mode.routing().into()),
             is_coherent: false,
         };
         site::build(link, sim, site)
@@ -210,12 +213,12 @@ impl Link for CxlIoLink {
         LinkFacts { carried, unit_bytes_per_s: unit_bytes_per_s(unit_bytes, unit_time_fs) }
     }
 
-    fn check(&self) -> Vec<Finding> {
-        let end = End68::new(EndConfig::mem(Dir::Down, self.config_68b(), self.line.buffers));
+    fn check(&self) -> Vec<ConfigFinding> {
+        let end = Cxl68End::new(EndConfig::mem(Dir::Down, self.config_68b(), self.line.buffers));
         end.err().map(|error| ("buffers", error.to_string())).into_iter().collect()
     }
 
-    fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {
+    fn check_joined(&self, offers: [Offer; 2]) -> Vec<ConfigFinding> {
         let Some(flits) = self.train(offers) else {
             let text = format!(
                 "found {} GT/s between ends of which one has no 256B flits, expected less: no CXL link comes up at this rate",
@@ -241,13 +244,14 @@ impl Link for CxlIoLink {
         wrong
     }
 
-    fn channels(&self, roles: [Role; 2]) -> [Vec<&'static str>; 2] {
+    fn channels(&self, roles: [PortRole; 2]) -> [Vec<&'static str>; 2] {
         let messages = if self.cachemem { classes(roles) } else { Default::default() };
         messages.map(|messages| [POSTED, NON_POSTED, COMPLETION].into_iter().chain(messages).collect())
     }
 
-    fn order(&self) -> Vec<Order> {
-        let behind = |held| Order { held, behind: POSTED, why: "keeps posted requests in front (PCI Express order)" };
+    fn order(&self) -> Vec<ClassOrder> {
+        let behind =
+            |held| ClassOrder { held, behind: POSTED, why: "keeps posted requests in front (PCI Express order)" };
         [NON_POSTED, COMPLETION].map(behind).to_vec()
     }
 
@@ -262,7 +266,7 @@ impl Link for CxlIoLink {
     fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
         let flits = self.train(site.offers).unwrap_or_else(|| unreachable!("it was checked"));
         match (flits, self.cachemem) {
-            (None, false) => self.build_ends(|dir| self.units(dir, PidLog::default()), flits, sim, site),
+            (None, false) => self.build_ends(|dir| self.units(dir, PidLogger::default()), flits, sim, site),
             (None, true) => self.build_ends(|dir| self.units(dir, self.mem_of_units(dir)), flits, sim, site),
             (Some(mode), false) => self.build_ends(|_| self.flits(mode), flits, sim, site),
             (Some(mode), true) => self.build_ends(|dir| self.shared_flits(dir, mode), flits, sim, site),
@@ -276,12 +280,12 @@ impl<E: HasIo> Reported for IoEnd<E> {
         name: &str,
         edges: u32,
         _: Option<Classes>,
-    ) -> Result<(Plug, Attach<Self>), BuildError> {
+    ) -> Result<(ComponentPlug, Attach<Self>), BuildError> {
         /// Items between an agent and its link end: room for the longest access in the smallest payloads.
         const DEPTH: u32 = 64;
         let (io, attach) = channels::<IoItem, Self>(p, &format!("{name}.io"), DEPTH, edges)?;
         if !E::CACHEMEM {
-            return Ok((Plug::CxlIo(IoPlug { io, mem: None }), attach));
+            return Ok((ComponentPlug::CxlIo(IoPlug { io, mem: None }), attach));
         }
         let (mem, attach_mem) = channels::<Message, Self>(p, &format!("{name}.mem"), DEPTH, edges)?;
         let both: Attach<Self> = Box::new(move |bind| {
@@ -289,7 +293,7 @@ impl<E: HasIo> Reported for IoEnd<E> {
             agents.extend(attach_mem(bind));
             agents
         });
-        Ok((Plug::CxlIo(IoPlug { io, mem: Some(mem) }), both))
+        Ok((ComponentPlug::CxlIo(IoPlug { io, mem: Some(mem) }), both))
     }
 
     fn figures(ends: [&IoReport; 2], _: bool) -> Figures {
@@ -297,7 +301,7 @@ impl<E: HasIo> Reported for IoEnd<E> {
         let figures = ends.map(|end| &end.figures);
         let of_io = |count: fn(&Stats) -> u64| stats.iter().map(|s| count(s)).sum::<u64>();
         let of_ends = |count: fn(&IoFigures) -> u64| figures.iter().map(|f| count(f)).sum::<u64>();
-        let mut counts: Vec<Count> = vec![
+        let mut counts: Vec<MetricValue> = vec![
             (&REPLAYED_TLPS, of_io(|s| s.replayed)),
             (&REPLAYED, of_ends(|f| f.replayed)),
             (&EARLY_HALVES, of_ends(|f| f.early_halves)),

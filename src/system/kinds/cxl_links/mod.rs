@@ -15,19 +15,19 @@ pub(super) use cxl_io::{COMPLETION, NON_POSTED};
 pub use cxl68::CXL_68B;
 pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 
-use crate::channels::Wait;
-use crate::field::{Range, config};
-use crate::kind::{Finding, Lines, LinkSite, Plug, Role};
-use crate::metric::Count;
-use crate::problem::Place;
+use crate::channels::ChannelWait;
+use crate::field::{FieldRange, config};
+use crate::kind::{CoherenceProtocol, ComponentPlug, ConfigFinding, LinkSite, PortRole};
+use crate::metric::MetricValue;
+use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::classes::ByClass;
 use scalepool_link::fault::Fault;
-use scalepool_link::port::{Agent, Carries, Channels, CxlEnd, Reports};
+use scalepool_link::port::{Carries, Channels, CxlEnd, PortAgent, Reports};
 use scalepool_nodes::cxl::coherent::wiring;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::message::{Class, Form, Message, TransactionRole};
+use scalepool_protocols::cxl::message::{Class, Message, MessageForm, TransactionRole};
 
 /// Listed faults.
 const FAULTS: &str =
@@ -39,17 +39,17 @@ pub const NAMES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-p
 config! {
     /// What links of every flit mode have.
     pub struct CxlLine {
-        width: u8 = "16" [Unit::Of("lanes")] in Range::OneOf(&[1, 2, 4, 8, 16]), "lanes (cxl-68b §1.3)";
-        mdh: bool = "on" [Unit::Of("-")] in Range::Switch, "allow several data headers in one slot (cxl-68b §5.3, cxl-256b §5.3)";
-        ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions, before FEC";
-        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "trainings and replays in a row, without one good payload unit, after which the run ends (SIM-LNK-01)";
-        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent, flits without messages included";
-        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in Range::Int(0, 1 << 40), "time for which the device holds back freed credits";
-        buffers: u16 = "256" [Unit::Of("messages per channel")] in Range::Int(1, 1023), "receive buffers of each channel";
-        tx_pipeline: u64 = "8 ns" [Unit::Time] in Range::Int(0, 1 << 40), "delay of the transmit pipeline";
-        rx_pipeline: u64 = "8 ns" [Unit::Time] in Range::Int(0, 1 << 40), "delay of the receive pipeline";
-        propagation: u64 = "2 ns" [Unit::Time] in Range::Int(0, 1 << 40), "propagation delay of the wire";
-        retrain: u64 = "1 us" [Unit::Time] in Range::Int(1, 1 << 50), "duration of link training";
+        width: u8 = "16" [Unit::Of("lanes")] in FieldRange::OneOf(&[1, 2, 4, 8, 16]), "lanes (cxl-68b §1.3)";
+        mdh: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "allow several data headers in one slot (cxl-68b §5.3, cxl-256b §5.3)";
+        ber: f64 = "0" [Unit::Of("errors per bit")] in FieldRange::Real(0.0, 0.1), "bit error rate of both directions, before FEC";
+        give_up: u32 = "64" [Unit::Of("tries")] in FieldRange::Int(1, 1 << 20), "trainings and replays in a row, without one good payload unit, after which the run ends (SIM-LNK-01)";
+        fault: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent, flits without messages included";
+        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in FieldRange::Int(0, 1 << 40), "time for which the device holds back freed credits";
+        buffers: u16 = "256" [Unit::Of("messages per channel")] in FieldRange::Int(1, 1023), "receive buffers of each channel";
+        tx_pipeline: u64 = "8 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "delay of the transmit pipeline";
+        rx_pipeline: u64 = "8 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "delay of the receive pipeline";
+        propagation: u64 = "2 ns" [Unit::Time] in FieldRange::Int(0, 1 << 40), "propagation delay of the wire";
+        retrain: u64 = "1 us" [Unit::Time] in FieldRange::Int(1, 1 << 50), "duration of link training";
     }
 }
 
@@ -67,7 +67,7 @@ impl CxlLine {
     }
 
     /// Listed faults, of what the host sends and of what the device sends; and those that are none.
-    fn faults(&self, unit_bytes: usize) -> ([Vec<Fault>; 2], Vec<Finding>) {
+    fn faults(&self, unit_bytes: usize) -> ([Vec<Fault>; 2], Vec<ConfigFinding>) {
         super::faults(&self.fault, unit_bytes, FAULTS)
     }
 }
@@ -84,7 +84,7 @@ struct CxlLink<E> {
     /// Units are used by halves.
     halves: bool,
     /// How messages of CXL.mem and CXL.cache are spelled.
-    form: Form,
+    form: MessageForm,
     /// Its components keep lines coherent: all classes of messages travel, and every class has a channel of its own.
     is_coherent: bool,
 }
@@ -95,7 +95,7 @@ fn unit_bytes_per_s(unit_bytes: usize, (num, den): (u64, u64)) -> f64 {
 }
 
 /// Attaches the port's side of the channels to its module.
-type Attach<E> = Box<dyn FnOnce(&mut Binder<'_>) -> Vec<Box<dyn Agent<E>>>>;
+type Attach<E> = Box<dyn FnOnce(&mut Binder<'_>) -> Vec<Box<dyn PortAgent<E>>>>;
 
 /// The component's side of channels: to the link, from the link.
 type Sides<T> = (OutEnd<T>, InEnd<T>);
@@ -122,21 +122,21 @@ fn messages<E: Carries<Message> + ByClass>(
     name: &str,
     edges: u32,
     classes: Option<Classes>,
-) -> Result<(Plug, Attach<E>), BuildError> {
+) -> Result<(ComponentPlug, Attach<E>), BuildError> {
     /// Messages between an agent and its link end; channels are one flit clock or agent clock long.
     const DEPTH: u32 = 32;
     if let Some(classes) = classes {
         return classes.channels(p, name, edges);
     }
     let ((tx, rx), attach) = channels(p, name, DEPTH, edges)?;
-    Ok((Plug::Cxl(tx, rx), attach))
+    Ok((ComponentPlug::Cxl(tx, rx), attach))
 }
 
 /// Channels of an end with all classes of CXL.cache and CXL.mem.
 #[derive(Debug, Clone, Copy)]
 struct Classes {
     /// How messages are spelled: not every form has all classes.
-    form: Form,
+    form: MessageForm,
     /// Direction of what the component sends.
     sends: Dir,
 }
@@ -148,26 +148,26 @@ impl Classes {
         p: &mut PartitionBuilder,
         name: &str,
         edges: u32,
-    ) -> Result<(Plug, Attach<E>), BuildError> {
+    ) -> Result<(ComponentPlug, Attach<E>), BuildError> {
         let (node, port) = wiring::channels(p, &format!("{name}.node"), self.sends, self.form, edges)?;
         let attach: Attach<E> = Box::new(move |bind| vec![Box::new(port.attach(bind))]);
-        Ok((Plug::Coherent(node), attach))
+        Ok((ComponentPlug::Coherent(node), attach))
     }
 }
 
 /// Whether a link carries what keeps lines coherent.
 fn is_coherent(site: &LinkSite<'_>) -> bool {
-    matches!(site.roles[0], Role::Coherent(..))
+    matches!(site.roles[0], PortRole::Coherent(..))
 }
 
 /// Classes of messages between ports: of what the host sends and of what the device sends.
-fn classes(roles: [Role; 2]) -> [Vec<&'static str>; 2] {
+fn classes(roles: [PortRole; 2]) -> [Vec<&'static str>; 2] {
     let is_snoop = |class: &Class| matches!(class.role(), TransactionRole::Snoop | TransactionRole::SnoopAnswer);
     let carries = |class: &Class| match roles[0] {
-        Role::Coherent(Lines::Cache, _) => !class.is_mem(),
-        Role::Coherent(Lines::HdmDb, _) => class.is_mem(),
+        PortRole::Coherent(CoherenceProtocol::Cache, _) => !class.is_mem(),
+        PortRole::Coherent(CoherenceProtocol::HdmDb, _) => class.is_mem(),
         // CXL.mem without back-invalidation.
-        Role::Coherent(Lines::HdmD, _) => !(class.is_mem() && is_snoop(class)),
+        PortRole::Coherent(CoherenceProtocol::HdmD, _) => !(class.is_mem() && is_snoop(class)),
         _ => class.is_mem() && !is_snoop(class),
     };
     let sent = |dir| {
@@ -178,9 +178,9 @@ fn classes(roles: [Role; 2]) -> [Vec<&'static str>; 2] {
 }
 
 /// What a device whose memory has no other holders needs room for.
-pub(super) fn answered_memory() -> Vec<Wait> {
+pub(super) fn answered_memory() -> Vec<ChannelWait> {
     use Class::*;
-    let answered = |(request, answer): (Class, Class)| Wait::answered(request.name(), answer.name());
+    let answered = |(request, answer): (Class, Class)| ChannelWait::answered(request.name(), answer.name());
     [(M2sReq, S2mDrs), (M2sReq, S2mNdr), (M2sRwd, S2mNdr)].map(answered).to_vec()
 }
 
@@ -195,7 +195,7 @@ struct Figures {
     /// Flit clocks in which a message waited for a credit.
     credit_stalls: u64,
     /// Further counts.
-    counts: Vec<Count>,
+    counts: Vec<MetricValue>,
     /// Coverage points: group, rows met, rows in all.
     coverage: Vec<(String, u64, u64)>,
 }
@@ -212,7 +212,7 @@ trait Reported: CxlEnd + Reports {
         name: &str,
         edges: u32,
         classes: Option<Classes>,
-    ) -> Result<(Plug, Attach<Self>), BuildError>;
+    ) -> Result<(ComponentPlug, Attach<Self>), BuildError>;
 
     /// Figures of a link from those of the host's end and the device's; `is_coherent`: all classes of CXL.cache and CXL.mem travel
     /// on it.

@@ -2,15 +2,15 @@
 //! caller drives.
 
 use super::{Classes, CxlLink, Reported};
-use crate::kind::{BuiltLink, Clocks, External as Outside, LinkEndSite, LinkSite, Plug};
+use crate::kind::{BuiltLink, Clocks, ComponentPlug, ExternalComponent, LinkEndSite, LinkSite};
 use crate::kinds::{broken as broken_at, published};
 use crate::measured::{Ending, LinkMeasured};
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
-use scalepool_link::external::{External, ExternalConfig, ExternalWires, Feed};
+use scalepool_link::external::{ExternalConfig, ExternalEnd, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
-use scalepool_link::port::{Port, PortConfig, PortResult, Ports, WireItem};
+use scalepool_link::port::{LinkEndPort, PortConfig, PortResult, Ports, WireItem};
 use scalepool_link::sim_port::SimPort;
-use scalepool_nodes::Broken;
+use scalepool_nodes::PlacedViolation;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Hub, PlaceKind, Tap};
@@ -49,7 +49,11 @@ impl<E: Reported> LinkEndSite for End<E> {
         self.taps = Some([hub.tap(name, flits), hub.tap(name, PlaceKind::Values(E::SIGNALS))]);
     }
 
-    fn place(self: Box<Self>, p: &mut PartitionBuilder, clocks: &mut Clocks) -> Result<Option<Plug>, BuildError> {
+    fn place(
+        self: Box<Self>,
+        p: &mut PartitionBuilder,
+        clocks: &mut Clocks,
+    ) -> Result<Option<ComponentPlug>, BuildError> {
         let End {
             port,
             dir,
@@ -77,7 +81,7 @@ impl<E: Reported> LinkEndSite for End<E> {
             p.module(&name, flit, |bind| {
                 let wires = ExternalWires { wire_out: bind.attach(wire_out), wire_in: bind.attach(wire_in), flits };
                 let config = ExternalConfig { end, wire: wire(bind.rng()), dir, retrain_fs, halves, feed };
-                External::new(config, wires, result)
+                ExternalEnd::new(config, wires, result)
             })?;
             return Ok(None);
         }
@@ -94,7 +98,7 @@ impl<E: Reported> LinkEndSite for End<E> {
             };
             let config =
                 PortConfig { end, wire: wire(bind.rng()), dir, retrain_fs, hold_credits_flits, halves, give_up };
-            Port::new(config, ports, result)
+            LinkEndPort::new(config, ports, result)
         })?;
         Ok(Some(plug))
     }
@@ -119,9 +123,9 @@ pub(super) fn build<E: Reported>(
     let (up_out, up_in) = sim.link::<WireItem<E::Unit>>(&format!("{}.up", site.path), latency_fs)?;
     let ([down_faults, up_faults], _) = line.faults(unit_bytes);
     let end = |n: usize, mut end: E, faults, wire_out, wire_in| {
-        let feed = (site.external[n] == Some(Outside::Flits)).then(Feed::default);
+        let feed = (site.external[n] == Some(ExternalComponent::Flits)).then(Feed::default);
         // A caller takes and gives the messages of each class by themselves, as those who keep lines coherent do.
-        let by_class = is_coherent || site.external[n] == Some(Outside::Messages);
+        let by_class = is_coherent || site.external[n] == Some(ExternalComponent::Messages);
         let port = SimPort { feed, ..SimPort::new(site.ports[n], end.protocol(), unit_bytes) };
         end.attach_hooks(&port.hooks);
         End {
@@ -177,7 +181,7 @@ fn measured<E: Reported>(
         if !is_driven(0) && !is_driven(1) {
             let text = "credits or requests are still open at the end of the run";
             let left = E::astray(end, peer).into_iter();
-            astray.extend(left.map(|(found, expected)| Broken {
+            astray.extend(left.map(|(found, expected)| PlacedViolation {
                 place: place.clone(),
                 violation: Violation::at_byte("SIM-E2E-03", 0, found, expected, text),
             }));

@@ -247,7 +247,7 @@ fn rules_that_are_off_are_found_over_two_levels() {
     ] {
         for (orders, rule) in [(true, said), (false, harm)] {
             let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
-            let description = Description { orders, ..levels(&config, &[2], 1, ops) };
+            let description = SystemDescription { orders, ..levels(&config, &[2], 1, ops) };
             let found = explored(description, false).violation.map(|violation| violation.event.rule);
             assert_eq!(found, Some(rule), "{mutant:?}, monitors of steps: {orders}");
         }

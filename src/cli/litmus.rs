@@ -38,12 +38,18 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
 /// Prints the progress of a search, with its largest number of states, to stderr.
 pub(super) fn progress(most: usize) -> impl FnMut(&ExplorationReport) {
-    let mut said = Instant::now();
+    let (mut said, mut states) = (Instant::now(), 0);
     move |so_far| {
         if said.elapsed() > PROGRESS_EVERY {
-            said = Instant::now();
+            // A second pass, which tells agents apart, counts from 0.
+            let new = so_far.states.checked_sub(states).unwrap_or(so_far.states);
+            let rate = new as f64 / said.elapsed().as_secs_f64() / 1e3;
+            (said, states) = (Instant::now(), so_far.states);
             let pass = if so_far.by_name { "agents told apart: " } else { "" };
-            report(format_args!("{pass}{} states so far (limit {most}), depth {}", so_far.states, so_far.depth));
+            report(format_args!(
+                "{pass}{} states so far (limit {most}), depth {}, {} in the next level, {rate:.0} k states/s",
+                so_far.states, so_far.depth, so_far.frontier
+            ));
         }
     }
 }

@@ -134,7 +134,11 @@ impl Explore {
         }
         if !self.timing {
             let rate = found.states as f64 / seconds.max(f64::MIN_POSITIVE) / 1e3;
-            let _ = writeln!(io::stderr(), "scalepool: {seconds:.2} s, {rate:.0} k states/s");
+            let bytes = found.kept_bytes / found.states.max(1);
+            let _ = writeln!(
+                io::stderr(),
+                "scalepool: {seconds:.2} s, {rate:.0} k states/s, {bytes} bytes kept of a state"
+            );
         }
         match &found.violation {
             Some(violation) => {

@@ -101,6 +101,11 @@ impl Visited {
         self.slots.fill(0);
     }
 
+    /// What it keeps \[bytes\].
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.prints.as_slice()) + size_of_val(self.slots.as_slice())
+    }
+
     /// Whether a fingerprint has a number.
     pub fn has(&self, print: u128) -> bool {
         !self.slots.is_empty() && self.slots[self.slot(print)] != 0

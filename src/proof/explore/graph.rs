@@ -96,6 +96,13 @@ impl Graph {
         self.waits.len() as u32
     }
 
+    /// What it keeps of states and moves \[bytes\].
+    pub fn bytes(&self) -> usize {
+        let of_moves = size_of_val(self.to.as_slice()) + size_of_val(self.action.as_slice());
+        let of_states = size_of_val(self.first.as_slice()) + size_of_val(self.waits.as_slice());
+        of_moves + of_states + size_of_val(self.quiescent.as_slice())
+    }
+
     /// How many actions there are, [`OPTIONAL`] too.
     pub fn actions(&self) -> usize {
         self.strong.len() + 1

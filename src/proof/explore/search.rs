@@ -68,6 +68,11 @@ pub struct ExplorationReport {
     pub transitions: u64,
     /// Longest shortest way from the start, in moves.
     pub depth: usize,
+    /// States of the next level that have been found; 0 at the end.
+    pub frontier: usize,
+    /// Memory of what is kept of every visited state: its fingerprint, the way to it, and its moves for the search for what never
+    /// ends \[bytes\]. The states of the frontier, which are kept whole, are not in it.
+    pub kept_bytes: usize,
     /// Equal agents were told apart, without symmetry.
     pub by_name: bool,
     /// Whether all states were visited, and, if that was asked for, all moves looked at for what never ends.
@@ -106,7 +111,11 @@ pub fn search_with<S: ExploredSystem>(
         }
         // Renaming loses which agent is which: the way to the fault, and who waits, is looked for again with names.
         let again = run(start, named, progress);
-        if again.violation.is_some() { again } else { ExplorationReport { complete: again.complete, ..report } }
+        if again.violation.is_some() {
+            again
+        } else {
+            ExplorationReport { complete: again.complete, kept_bytes: again.kept_bytes, ..report }
+        }
     } else {
         run(start, named, progress)
     }
@@ -268,6 +277,7 @@ impl<S: ExploredSystem> Progress<'_, S> {
         }
         self.report.states += 1;
         if self.report.states.is_multiple_of(PROGRESS_STATES) {
+            self.report.frontier = self.next.len();
             (self.progress)(&self.report);
         }
         self.next.push(new.state);
@@ -414,6 +424,10 @@ fn run<S: ExploredSystem>(
         true
     });
     let Progress { mut report, ends, graph, origins, .. } = known;
+    report.frontier = 0;
+    let visited = visited.into_inner().unwrap_or_else(PoisonError::into_inner);
+    report.kept_bytes = visited.bytes() + size_of_val(origins.as_slice()) + graph.as_ref().map_or(0, Graph::bytes);
+    drop(visited);
     if report.violation.is_none() {
         report.outcomes = outcomes(ends);
     }

@@ -5,11 +5,12 @@
 //! with times come from a clocked run (`clocked::sequence`).
 //!
 //! * [`cache`](mod@cache): requests, snoops and evicts of CXL.cache. [`mem`](mod@mem): HDM-DB with back-invalidation.
-//!   [`bias`](mod@bias): HDM-D.
+//!   [`levels`](mod@levels): HDM-DB below CXL.cache. [`bias`](mod@bias): HDM-D.
 //! * [`play`]: a script to a chart. [`markdown`]: all charts as a page.
 
 pub mod bias;
 pub mod cache;
+pub mod levels;
 pub mod mem;
 mod play;
 
@@ -49,6 +50,7 @@ pub fn all() -> Vec<FlowGroup> {
         FlowGroup { title: "HDM-DB: blocks and the snoop filter", flows: mem::blocks() },
         FlowGroup { title: "HDM-DB: conflicts", flows: mem::conflicts() },
         FlowGroup { title: "HDM-DB: poison", flows: mem::poison() },
+        FlowGroup { title: "HDM-DB: two levels", flows: levels::levels() },
         FlowGroup { title: "HDM-D: requests of the device", flows: bias::requests() },
         FlowGroup { title: "HDM-D: flips and orders", flows: bias::flips() },
         FlowGroup { title: "HDM-D: poison", flows: bias::poison() },

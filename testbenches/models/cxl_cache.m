@@ -9,6 +9,9 @@
 -- before a GO, so no GO-M; a device that gets ownership without bytes gives it up and sends RdOwn; CleanEvict is answered
 -- GO_WritePull_Drop, unless CLEAN_EVICT_PULLS.
 --
+-- Two rules of the sheet have no constant here: a home that starts a second transaction on a line (O5), since one is all that
+-- this home has, and a device that keeps a snoop until its granted data is in (2.4), which no state shows.
+--
 -- Left out: errors, poison, the host's core, queues at the home, filters of limited size, several lines.
 
 const
@@ -36,12 +39,13 @@ const
   MUTANT: NoMutant;
 
   -- Choices of the sheet: 1 or 0.
-  CLEAN_EVICT_PULLS: 0;
+  CLEAN_EVICT_PULLS: 0;     -- 2.2: CleanEvict of the owner is answered GO_WritePull
+  DROP_S: 1; DROP_E: 0;     -- 2.1: a clean copy is dropped without a message
 
   -- What a device may begin: 1 or 0. WAITING: RdOwn and RdOwnNoData with a store that waits for it.
   RDCURR: 1; RDOWN: 1; RDSHARED: 1; RDANY: 1; RDOWNNODATA: 1; ITOMWR: 1; WRCUR: 1; CLFLUSH: 1;
   CLEANEVICT: 1; DIRTYEVICT: 1; CLEANEVICTNODATA: 1; WOWRINV: 1; WOWRINVF: 1; WRINV: 1;
-  STORE: 1; WAITING: 1; DROP_S: 1; DROP_E: 0;
+  STORE: 1; WAITING: 1;
 
 type
   Dev: scalarset(DEVICES);

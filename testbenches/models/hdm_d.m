@@ -5,9 +5,9 @@
 -- ways; ItoMWr, WrCur and WrInv over CXL.cache and back over CXL.mem. Detail: messages; one request of each side at a time.
 -- A value is known by whether it is the last store in coherence order.
 --
--- Choices of the sheet: the host keeps as much as a request leaves it, and nothing under CLFlush unless that is set; MemRd Shared is answered
--- Cmp-S; the device's own cache keeps S where the host shares; ownership without bytes is followed by MemRd Any (5, point 3),
--- unless a store of the whole line waits.
+-- Choices of the sheet: the host keeps as much as a request leaves it, and nothing under CLFlush unless that is set;
+-- MemRd Shared is answered Cmp-S; the device's own cache keeps S where the host shares; ownership without bytes is followed by
+-- MemRd Any (5, point 3), unless a store of the whole line waits.
 --
 -- Left out: errors, poison, other caching devices, Cmp-M, bytes and byte enables beside "whole line" and "a part of it".
 
@@ -18,18 +18,18 @@ const
   FwdBeforeWriteDone: 2;    -- 3.3: Mem*Fwd leaves with the write back, not after its Cmp
   LocalUseInHostBias: 3;    -- 3.3: the device uses the line in host bias without asking
   BackFlipUnsnooped: 4;     -- 3.3: the own cache is not snooped when the host takes the line back
-  FlushFlips: 5;            -- 3.3: CLFlush flips the bias
+  FlushFlips: 5;            -- 3.3: CLFlush flips the bias (does harm with FLUSH_KEEPS_SHARED)
   ReqWaitsForOwnRequest: 6; -- 3.3: an M2S Req waits until the device's own request has ended
   MUTANT: NoMutant;
 
   -- Choices of the sheet: 1 or 0.
   FLUSH_KEEPS_SHARED: 0;    -- 3.3: the host keeps S under CLFlush; the device takes it to have one anyway
 
-  -- What the device and the host may begin: 1 or 0.
-  RDCURR: 1; RDSHARED: 1; RDANY: 1; RDOWN: 1; RDOWNNODATA: 1; CLFLUSH: 1; WOWRINV: 1; WOWRINVF: 1; ITOMWR: 1; WRCUR: 1; WRINV: 1;
-  CLEANEVICT: 1; CLEANEVICTNODATA: 1; DIRTYEVICT: 1;
+  -- What the device and the host may begin: 1 or 0. WAITING: requests for ownership with a store that waits for it.
+  RDCURR: 1; RDSHARED: 1; RDANY: 1; RDOWN: 1; RDOWNNODATA: 1; CLFLUSH: 1; WOWRINV: 1; WOWRINVF: 1; ITOMWR: 1; WRCUR: 1;
+  WRINV: 1; CLEANEVICT: 1; CLEANEVICTNODATA: 1; DIRTYEVICT: 1;
   MEMRDA: 1; MEMRDS: 1; MEMRDI: 1; MEMRDCUR: 1; MEMRDNOOPCUR: 1; MEMRDNOOP: 1; MEMRDDATA: 1; MEMINV: 1; MEMINVI: 1;
-  MEMWR: 1; STORE: 1; DROP: 1;
+  MEMWR: 1; DROP: 1; STORE: 1; WAITING: 1;
 
 type
   Copy: enum { I, S, E, M };
@@ -212,8 +212,8 @@ rule "device stores" STORE = 1 & (own = E | own = M) ==> begin all_age(); own :=
 
 -- The host's core.
 ruleset store: boolean do
-  rule "MemRd Any" MEMRDA = 1 & host_is_free() ==> begin issue(RdA, store); end;
-  rule "MemInv Any" MEMINV = 1 & host_is_free() ==> begin issue(InvA, store); end;
+  rule "MemRd Any" MEMRDA = 1 & (!store | WAITING = 1) & host_is_free() ==> begin issue(RdA, store); end;
+  rule "MemInv Any" MEMINV = 1 & (!store | WAITING = 1) & host_is_free() ==> begin issue(InvA, store); end;
 end;
 rule "MemRd Shared" MEMRDS = 1 & host_is_free() & (host = I | host = S) ==> begin issue(RdS, false); end;
 rule "MemRdData" MEMRDDATA = 1 & host_is_free() & (host = I | host = S) ==> begin issue(RdData, false); end;
@@ -349,4 +349,5 @@ invariant "V3 the last store is not lost"
 invariant "V13 no copy of the host in device bias, no ownership of the device in host bias"
   (device_bias -> host = I) & (own = E | own = M -> device_bias);
 invariant "V14 when all is at rest the memory has the last store, unless an M copy has"
-  (asked = NoOp & host_is_free() & d2h_req = NoOp & d2h_data = None & m2s_fwd = NoFwd & own != M & host != M) -> memory = Current;
+  (asked = NoOp & host_is_free() & d2h_req = NoOp & d2h_data = None & m2s_fwd = NoFwd & own != M & host != M)
+  -> memory = Current;

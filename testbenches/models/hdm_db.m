@@ -10,6 +10,8 @@
 -- MemRd Any (5, point 3), unless a store of the whole line waits. The device remembers which BISnp has had its BIConflict (one
 -- for each BISnp and line, V6), so a conflict that is over is part of a state.
 --
+-- Three rules of the sheet have no constant here: they are about block back-invalidates, filters of limited size and DevLoad.
+--
 -- Left out: the device's own cache, so BISnpCur too; filters of limited size, blocks, UIO, poison, metadata, DevLoad.
 
 const
@@ -33,7 +35,7 @@ const
   MUTANT: NoMutant;
 
   -- What a host may begin: 1 or 0. WAITING: requests for ownership with a store that waits for it.
-  MEMRDA: 1; MEMRDS: 1; MEMINV: 1; MEMCLNEVCT: 1; MEMWR: 1; STORE: 1; WAITING: 1; DROP: 0;
+  MEMRDA: 1; MEMRDS: 1; MEMINV: 1; MEMCLNEVCT: 1; MEMWR: 1; DROP: 0; STORE: 1; WAITING: 1;
 
 type
   Host: scalarset(HOSTS);
@@ -294,7 +296,9 @@ ruleset h: Host do
 end;
 
 invariant "V1 one writer, and then nobody else"
-  forall g: Host do forall h: Host do g = h | !((host[g].at = E | host[g].at = M) & host[h].at != I & host[h].data != None) end end;
+  forall g: Host do forall h: Host do
+    g = h | !((host[g].at = E | host[g].at = M) & host[h].at != I & host[h].data != None)
+  end end;
 invariant "V1 one owner"
   forall g: Host do forall h: Host do
     g = h | !((host[g].at = E | host[g].at = M) & (host[h].at = E | host[h].at = M))

@@ -3,8 +3,8 @@
 
     python3 testbenches/models/compare.py --program target/debug/scalepool [--full]
 
-The models are written from the fact sheet and not from the agents, so equal numbers of states and moves are two programs that
-agree on what the sheet says. Each broken rule has to end in an error. Without --full: the explorations of two agents and a
+The models state the rules of the fact sheet a second time, in the scopes of the explorations and with their idea of a state, so
+equal numbers of states and moves are two texts that agree on every rule of those scopes. Each broken rule has to end in an error. Without --full: the explorations of two agents and a
 few broken rules. Exit status 1 when a count differs or a broken rule is not seen.
 """
 

@@ -54,7 +54,7 @@ litmus() {
     python3 -B testbenches/litmus/compare.py --program "$target/debug/scalepool" --cases 150
 }
 
-# The coherence protocols in another checker, from models written from the sheet by another hand.
+# The coherence protocols in another checker, whose models state the rules of the sheet a second time.
 models() {
     python3 -B testbenches/models/compare.py --program "$target/debug/scalepool"
 }

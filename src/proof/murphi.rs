@@ -1,6 +1,7 @@
 //! Models of the protocols in the language of Murphi, for checkers of that family such as rumur.
 //!
-//! Modelled: the texts of `testbenches/models/`, which state the rules of the sheet a second time, and the constants in them: how many agents, what they may begin, choices of the sheet, the rule that is broken. Left out: running a checker,
+//! Modelled: the texts of `testbenches/models/`, which state the rules of the sheet a second time, and the constants in
+//! them: how many agents, what they may begin, choices of the sheet, the rule that is broken. Left out: running a checker,
 //! which `testbenches/models/compare.py` does.
 //!
 //! A text is a whole model as it stands; filling in changes numbers of its `const` section and nothing else. The names of

@@ -1,15 +1,17 @@
 //! `scalepool export`: derived artefacts.
 
-use super::Status;
+use super::{Status, explore};
 use clap::{Args, Subcommand};
 use scalepool_export::{File, plan::Extras};
 use scalepool_link::{cxl68, cxl256};
+use scalepool_proof::murphi::{self, MurphiRequest};
 use scalepool_proof::{docs, flows};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry;
 use scalepool_scenario::{ScenarioRequest, described};
 use scalepool_system::bench::{self, BenchSource};
 use scalepool_system::schema;
+use scalepool_trace::output::PartFile;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -38,6 +40,45 @@ enum Format {
     Bench(BenchOf),
     /// Verification plan: one CSV table of rules with their tests, coverage points, vector sets and seeds.
     Plan(Out),
+    /// Murphi: a protocol as a model for checkers of that family, such as rumur, in the scope of an exploration.
+    Murphi(MurphiOf),
+}
+
+#[derive(Debug, Args)]
+struct MurphiOf {
+    /// Name of an exploration: cxl-cache-2, cxl-cache-3, hdm-db-2, hdm-db-3 or hdm-d.
+    name: String,
+    /// How many caching devices or hosts.
+    #[arg(long, value_name = "N")]
+    agents: Option<u16>,
+    /// Operations that agents may begin besides stores, separated by commas; `Waiting` for requests with a store that waits.
+    #[arg(long, value_name = "A,B,..")]
+    ops: Option<String>,
+    /// Set an option, as `explore` does. May be repeated.
+    #[arg(long, value_name = "OPTION=VALUE")]
+    set: Vec<String>,
+    /// Break this rule of the model.
+    #[arg(long, value_name = "RULE")]
+    mutant: Option<String>,
+    /// File to write to, instead of stdout.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl MurphiOf {
+    fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        let config = explore::options(&self.set)?;
+        let request = MurphiRequest { agents: self.agents, ops: self.ops, config, mutant: self.mutant };
+        let text = murphi::find(&self.name)?.text(&request)?;
+        match &self.out {
+            Some(path) => {
+                PartFile::write(path, text.as_bytes())?;
+                writeln!(out, "{}", path.display())?;
+            }
+            None => out.write_all(text.as_bytes())?,
+        }
+        Ok(Status::Good)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -121,6 +162,7 @@ impl Export {
             }
             Format::Bench(of) => (of.to.out.clone(), of.files()?),
             Format::Plan(to) => (to.out, scalepool_export::plan::files(&extras())),
+            Format::Murphi(of) => return of.run(out),
         };
         for name in scalepool_export::write(&folder, &files)? {
             writeln!(out, "{}", folder.join(name).display())?;

@@ -54,6 +54,11 @@ litmus() {
     python3 -B testbenches/litmus/compare.py --program "$target/debug/scalepool" --cases 150
 }
 
+# The coherence protocols in another checker, whose models state the rules of the sheet a second time.
+models() {
+    python3 -B testbenches/models/compare.py --program "$target/debug/scalepool"
+}
+
 oracle() {
     if [ -z "${ORACLE+set}" ]; then
         echo 'oracle: not run'
@@ -78,5 +83,6 @@ step profiles bash testbenches/setup/profiles.sh "$target/debug/scalepool"
 step cost python3 -B testbenches/setup/flit_cost.py --program "$target/debug/scalepool" --profile dev
 step pcie pcie
 step litmus litmus
+step models models
 step oracle oracle
 join

@@ -10,6 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 packages=()
 command -v cc >/dev/null || packages+=(gcc libc6-dev)
 command -v c++ >/dev/null || packages+=(g++)
+command -v rumur >/dev/null || packages+=(rumur)
 command -v valgrind >/dev/null || packages+=(valgrind)
 command -v python3 >/dev/null || packages+=(python3)
 # Of the system's python3: a package of Debian cannot serve another one.

@@ -1078,6 +1078,65 @@ fn committed_exports_are_fresh() {
     }
 }
 
+#[test]
+fn a_murphi_model_is_the_text_with_its_numbers_filled_in() {
+    let text = stdout(&["export", "murphi", "hdm-db-3"]);
+    let committed = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testbenches/models/hdm_db.m");
+    let committed = std::fs::read_to_string(committed).unwrap();
+    assert_eq!(text, committed.replace("HOSTS: 2;", "HOSTS: 3;"));
+    let file = folder("export_murphi.m");
+    let args = ["export", "murphi", "hdm-d", "--set", "mem.flush_keeps_shared=true", "--mutant", "FlushFlips", "--out"];
+    let out = stdout(&[&args[..], &[file.to_str().unwrap()]].concat());
+    assert_eq!(out.trim_end(), file.to_str().unwrap());
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("MUTANT: FlushFlips;") && text.contains("FLUSH_KEEPS_SHARED: 1;"));
+    std::fs::remove_file(file).unwrap();
+}
+
+/// The menu of CXL.cache with three devices is that of the exploration.
+#[test]
+fn a_murphi_model_has_the_menu_of_its_exploration() {
+    let switches = |name: &str| {
+        let text = stdout(&["export", "murphi", name]);
+        ["RDOWN", "ITOMWR", "CLEANEVICT", "WRCUR", "WRINV", "CLFLUSH", "WAITING"]
+            .map(|op| text.contains(&format!(" {op}: 1;")))
+    };
+    assert_eq!(switches("cxl-cache-2"), [true; 7]);
+    assert_eq!(switches("cxl-cache-3"), [true, true, true, false, false, false, true]);
+}
+
+#[test]
+fn a_murphi_model_says_what_it_does_not_have() {
+    for (args, expected) in [
+        (
+            &["cxl-cache"][..],
+            "found the model \"cxl-cache\", expected one of cxl-cache-2, cxl-cache-3, hdm-db-2, hdm-db-3, hdm-d",
+        ),
+        (&["hdm-db-2", "--agents", "0"], "hdm-db-2: found 0 agents, expected 1 to 16"),
+        (&["hdm-db-2", "--agents", "17"], "hdm-db-2: found 17 agents, expected 1 to 16"),
+        (&["hdm-d", "--agents", "2"], "hdm-d: found 2 agents, expected no number: a host and a device"),
+        (
+            &["hdm-db-2", "--ops", "MemRdA,RdOwn"],
+            "hdm-db-2: found the operation \"RdOwn\", expected one of MemRdA, MemRdS, MemInv, MemClnEvct, MemWr, Drop, Waiting",
+        ),
+        (&["cxl-cache-2", "--ops", ""], "cxl-cache-2: found the operation \"\", expected one of RdCurr, "),
+        (
+            &["cxl-cache-2", "--set", "grant_dirty=true"],
+            "cxl-cache-2: found the option grant_dirty, expected one of clean_evict, silent_drop_s, silent_drop_e",
+        ),
+        (&["hdm-db-2", "--set", "mem.one_access=false"], "hdm-db-2: found the option mem.one_access, expected none"),
+        (&["hdm-db-2", "--set", "mem.one_acces=false"], "--set: unknown field `one_acces`"),
+        (
+            &["hdm-d", "--mutant", "BogusNotSet"],
+            "hdm-d: found the mutant \"BogusNotSet\", expected one of ReqPassesFwd, ",
+        ),
+    ] {
+        let (status, out, err) = seen(run(&[&["export", "murphi"], args].concat()));
+        assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.contains(expected), "{args:?}: {err}");
+    }
+}
+
 /// What the plan names is there: the vector sets; tests of rules are the business of the suite `meta`.
 #[test]
 fn the_plan_names_sets_that_exist() {

@@ -265,7 +265,7 @@ impl Explore {
 }
 
 /// The configuration with some options set, written as TOML; a word without quotes is a string.
-fn options(set: &[String]) -> anyhow::Result<CoherenceConfig> {
+pub(super) fn options(set: &[String]) -> anyhow::Result<CoherenceConfig> {
     let mut text = String::new();
     for option in set {
         let Some((key, value)) = option.split_once('=') else { bail!("--set `{option}`: expected option=value") };

@@ -75,7 +75,7 @@ pub enum CleanEvictAnswer {
 }
 
 /// What the home answers for lines that it cannot serve (`coherence` §2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorAnswer {
     /// GO-I to reads.

@@ -45,6 +45,8 @@ pub enum CoherenceMutant {
     CleanGrantedDirty,
     /// 2.6 O13: the home ends WrInv before its data is in.
     WriteEndsBeforeData,
+    /// A line whose bytes are on their way to the memory behind the home's port is released before that memory has them.
+    StoreNotAwaited,
     /// 2.9: a port lets messages of other CacheIDs down.
     ForeignCacheId,
     /// Poison: a copy is made of a poisoned line as if it were good.

@@ -1,17 +1,205 @@
-//! Where the home's lines live.
+//! Where the home's lines live: in a memory of its own, which reads and writes in the step that asks, or in one behind a port,
+//! which answers later.
+//!
+//! A walk with a memory behind a port: the home needs a line that it does not have in hand ([`Backing::has`]), asks for it and
+//! keeps what comes ([`Backing::fetched`]). What a transaction writes stays in hand until it is stored ([`Backing::stored`]). When
+//! the transaction ends nothing of the line is left here ([`Backing::released`]).
 
-use crate::content::{LineAddr, LineContent};
+use crate::content::{LineAddr, LineContent, WHOLE_LINE};
 use std::fmt::Debug;
 use std::hash::Hash;
 
 /// Memory behind the home. A line that nobody has written reads as [`LineContent::initial`].
 pub trait Backing<D: LineContent>: Clone + Eq + Hash + Debug {
-    /// The line's value.
+    /// The line's value; of a memory behind a port, that of a line in hand.
     fn read(&self, line: LineAddr) -> D;
     /// Writes the enabled bytes.
     fn write(&mut self, line: LineAddr, data: &D, enables: u64);
     /// Every value held.
     fn visit(&mut self, f: &mut dyn FnMut(&mut D));
+
+    /// Whether the memory is behind a port, so that the home reads and writes it by messages.
+    fn is_behind_port(&self) -> bool {
+        false
+    }
+
+    /// Whether a line can be read now.
+    fn has(&self, _line: LineAddr) -> bool {
+        true
+    }
+
+    /// Whether all that was written to a line has been stored.
+    fn is_stored(&self, _line: LineAddr) -> bool {
+        true
+    }
+
+    /// The line has come from the memory behind the port.
+    fn fetched(&mut self, _line: LineAddr, _data: D) {}
+
+    /// What was written has been stored there.
+    fn stored(&mut self, _line: LineAddr) {}
+
+    /// No transaction needs the line any longer.
+    fn released(&mut self, _line: LineAddr) {}
+}
+
+/// A line in hand.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct LineInHand<D> {
+    line: LineAddr,
+    data: D,
+    is_stored: bool,
+}
+
+/// The lines in hand of a home whose memory is behind a port: those of open transactions, sorted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinesInHand<D>(Vec<LineInHand<D>>);
+
+impl<D> Default for LinesInHand<D> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<D: LineContent> LinesInHand<D> {
+    fn place(&self, line: LineAddr) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&line, |held| held.line)
+    }
+
+    fn get(&self, line: LineAddr) -> Option<&LineInHand<D>> {
+        self.place(line).ok().map(|at| &self.0[at])
+    }
+
+    /// The values of a line in hand that have not been stored.
+    pub fn unstored(&self, line: LineAddr) -> Option<&D> {
+        self.get(line).filter(|held| !held.is_stored).map(|held| &held.data)
+    }
+}
+
+impl<D: LineContent> Backing<D> for LinesInHand<D> {
+    fn read(&self, line: LineAddr) -> D {
+        self.get(line).map_or_else(|| D::initial(line), |held| held.data.clone())
+    }
+
+    fn write(&mut self, line: LineAddr, data: &D, enables: u64) {
+        let at = match self.place(line) {
+            Ok(at) => at,
+            Err(at) => {
+                self.0.insert(at, LineInHand { line, data: D::initial(line), is_stored: false });
+                at
+            }
+        };
+        self.0[at].data.merge(data, enables);
+        self.0[at].is_stored = false;
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
+        self.0.iter_mut().for_each(|held| f(&mut held.data));
+    }
+
+    fn is_behind_port(&self) -> bool {
+        true
+    }
+
+    fn has(&self, line: LineAddr) -> bool {
+        self.place(line).is_ok()
+    }
+
+    fn is_stored(&self, line: LineAddr) -> bool {
+        self.get(line).is_none_or(|held| held.is_stored)
+    }
+
+    fn fetched(&mut self, line: LineAddr, data: D) {
+        self.write(line, &data, WHOLE_LINE);
+        self.stored(line);
+    }
+
+    fn stored(&mut self, line: LineAddr) {
+        if let Ok(at) = self.place(line) {
+            self.0[at].is_stored = true;
+        }
+    }
+
+    fn released(&mut self, line: LineAddr) {
+        if let Ok(at) = self.place(line) {
+            self.0.remove(at);
+        }
+    }
+}
+
+/// The memory of a home that has its own or one behind a port, as its description says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum HomeMemory<M, D> {
+    /// Its own.
+    Own(M),
+    /// Behind a port.
+    Behind(LinesInHand<D>),
+}
+
+impl<M, D: LineContent> HomeMemory<M, D> {
+    /// A memory behind a port.
+    pub fn behind() -> Self {
+        HomeMemory::Behind(LinesInHand::default())
+    }
+}
+
+impl<M: Backing<D>, D: LineContent> Backing<D> for HomeMemory<M, D> {
+    fn read(&self, line: LineAddr) -> D {
+        match self {
+            HomeMemory::Own(own) => own.read(line),
+            HomeMemory::Behind(lines) => lines.read(line),
+        }
+    }
+
+    fn write(&mut self, line: LineAddr, data: &D, enables: u64) {
+        match self {
+            HomeMemory::Own(own) => own.write(line, data, enables),
+            HomeMemory::Behind(lines) => lines.write(line, data, enables),
+        }
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
+        match self {
+            HomeMemory::Own(own) => own.visit(f),
+            HomeMemory::Behind(lines) => lines.visit(f),
+        }
+    }
+
+    fn is_behind_port(&self) -> bool {
+        matches!(self, HomeMemory::Behind(_))
+    }
+
+    fn has(&self, line: LineAddr) -> bool {
+        match self {
+            HomeMemory::Own(_) => true,
+            HomeMemory::Behind(lines) => lines.has(line),
+        }
+    }
+
+    fn is_stored(&self, line: LineAddr) -> bool {
+        match self {
+            HomeMemory::Own(_) => true,
+            HomeMemory::Behind(lines) => lines.is_stored(line),
+        }
+    }
+
+    fn fetched(&mut self, line: LineAddr, data: D) {
+        if let HomeMemory::Behind(lines) = self {
+            lines.fetched(line, data);
+        }
+    }
+
+    fn stored(&mut self, line: LineAddr) {
+        if let HomeMemory::Behind(lines) = self {
+            lines.stored(line);
+        }
+    }
+
+    fn released(&mut self, line: LineAddr) {
+        if let HomeMemory::Behind(lines) = self {
+            lines.released(line);
+        }
+    }
 }
 
 /// The lines that were written, sorted.

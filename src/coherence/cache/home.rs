@@ -5,6 +5,11 @@
 //! the directory and, with data, the memory ([`snoops::READINGS`]). With the last one the requester is answered. A read
 //! ends there; a write or an evict has been pulled and ends when its data is in.
 //!
+//! A memory of its own reads and writes in the step that asks. One behind [`MEMORY`] takes two stages more, of which each
+//! transaction has at most what it needs: behind the last snoop answer the line is *fetched*, unless it is in hand, or what a
+//! holder gave back is *stored*; then the requester is answered. What a pull or the core wrote is stored before the
+//! transaction ends. Left out: reading memory beside the snoops, on the chance that nobody has the line dirty.
+//!
 //! Port n is the device with CacheID n; requests are keyed by (port, CQID). [`HOST_CORE`] is the host's own core, a
 //! requester as any other that needs no message.
 
@@ -22,13 +27,18 @@ use crate::lines::LineMap;
 use crate::message::Msg;
 use crate::mutant::CoherenceMutant;
 use crate::names;
-use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode};
+use scalepool_protocols::cxl::cxl256::code::{
+    D2hReqOpcode as Op, D2hRspOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType,
+};
 
 /// Devices below one home: CacheID has 4 bits, and the home names the port in 4 bits of the UQID (`coherence` §1, §2.9).
 pub const PORTS: AgentPort = 16;
 
 /// The requester that is the host's own core.
 pub const HOST_CORE: AgentPort = PORTS;
+
+/// The port of the memory, where it is not the home's own: CXL.mem, without coherence.
+pub const MEMORY: AgentPort = PORTS + 1;
 
 /// Most open transactions: UQID has 12 bits, 4 of which name the port.
 pub const SLOTS: usize = u8::MAX as usize;
@@ -75,6 +85,13 @@ pub enum Phase {
     Pulling {
         /// The data counts.
         expected: bool,
+    },
+    /// The line has been asked for from the memory behind its port.
+    Fetching,
+    /// What was written is on its way to the memory behind its port.
+    Storing {
+        /// The transaction ends with it; otherwise the answer follows.
+        ends: bool,
     },
     /// Mutants only: the answer went out before the snoop answers came.
     Absorbing,
@@ -143,9 +160,30 @@ pub struct HomeTransaction<D> {
     passed: Option<D>,
     /// `passed` is dirty: it goes with GO-M.
     dirty: bool,
+    /// The request was answered with an error: its data is taken and forgotten.
+    refused: Option<ErrorAnswer>,
 }
 
 impl<D> HomeTransaction<D> {
+    /// Whether it cannot go on without the line's bytes: those of a read that no holder has given, and those around a write of
+    /// a part.
+    fn needs_line(&self) -> bool {
+        match &self.task {
+            Task::CoreRead => true,
+            Task::CoreWrite { enables, .. } => *enables != WHOLE_LINE,
+            Task::Request { op: Op::RdCurr | Op::RdShared | Op::RdAny | Op::RdOwn, .. } => self.passed.is_none(),
+            Task::Request { op: Op::WrInv | Op::WOWrInv, .. } => true,
+            Task::Request { .. } | Task::Recall => false,
+        }
+    }
+
+    /// Whether it writes the line when its snoops are answered, so that what a holder gave back need not be stored before.
+    fn will_write(&self) -> bool {
+        let writes = [Op::ItoMWr, Op::WrCur, Op::WrInv, Op::WOWrInv, Op::WOWrInvF];
+        matches!(&self.task, Task::CoreWrite { .. })
+            || matches!(&self.task, Task::Request { op, .. } if writes.contains(op))
+    }
+
     /// Values that it holds back: data before its answer, and data on its way to the requester only.
     pub fn values(&self) -> impl Iterator<Item = &D> {
         self.early.iter().map(|(_, d)| d).chain(&self.passed)
@@ -238,6 +276,10 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
                 let answered = self.slot((uqid >> 4) as u8).map(|i| self.open[i].line);
                 waiting.chain(answered).collect()
             }
+            Msg::S2mDrs { tag, .. } | Msg::S2mNdr { tag, .. } => {
+                let asked = self.open.iter().filter(|t| u16::from(t.slot) == tag).map(|t| t.line);
+                waiting.chain(asked).collect()
+            }
             _ => waiting.chain(msg.line()).collect(),
         }
     }
@@ -252,7 +294,8 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             && self.open.iter().any(|t| {
                 t.line == line
                     && match t.phase {
-                        Phase::Snooping => true,
+                        Phase::Snooping | Phase::Fetching => true,
+                        Phase::Storing { .. } => !config.has(CoherenceMutant::StoreNotAwaited),
                         Phase::Pulling { .. } => !config.has(CoherenceMutant::SnoopDuringPull),
                         Phase::Absorbing | Phase::Owing(_) => false,
                     }
@@ -350,6 +393,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             kept: false,
             passed: None,
             dirty: false,
+            refused: None,
         };
         for target in &targets {
             if let Some(snoop) = snoop {
@@ -359,7 +403,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         self.open.push(transaction);
         self.open.sort_by_key(|t| t.slot);
         if targets.is_empty() {
-            self.answer(config, slot, out);
+            self.ready(config, slot, out);
         } else if config.has(CoherenceMutant::GoBeforeAnswers) {
             self.answer(config, slot, out);
             if let Some(t) = self.open.iter_mut().find(|t| t.slot == slot) {
@@ -373,7 +417,92 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         self.open.iter().position(|t| t.slot == slot)
     }
 
-    /// All snoops are answered: the requester gets what it asked for.
+    /// All snoops are answered: what is missing is fetched, and what a holder gave back is stored, before the requester is
+    /// answered.
+    fn ready(&mut self, config: &CoherenceConfig, slot: u8, out: &mut AgentOutput<D>) {
+        let Some(i) = self.slot(slot) else { return };
+        let t = &self.open[i];
+        let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
+        if t.needs_line() && !self.memory.has(t.line) {
+            let (opcode, snp) = (M2sReqOpcode::MemRd, SnpType::NoOp);
+            out.send(MEMORY, Msg::M2sReq { opcode, snp, meta_field, meta, line: t.line, tag: slot.into() });
+            self.open[i].phase = Phase::Fetching;
+        } else if !self.memory.is_stored(t.line) && !t.will_write() {
+            self.store(i, false, out);
+        } else {
+            self.answer(config, slot, out);
+        }
+    }
+
+    /// Sends what was written to the memory behind its port.
+    fn store(&mut self, i: usize, ends: bool, out: &mut AgentOutput<D>) {
+        let t = &mut self.open[i];
+        let (opcode, snp) = (M2sRwdOpcode::MemWr, SnpType::NoOp);
+        // A write has to bring the two bits that the memory keeps for its host; this one has no use for them.
+        let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Invalid);
+        let (line, tag, data) = (t.line, t.slot.into(), self.memory.read(t.line));
+        t.phase = Phase::Storing { ends };
+        out.send(MEMORY, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables: WHOLE_LINE });
+    }
+
+    /// The line has come from the memory behind its port; `None`: there is no such line, and whoever asked gets an error.
+    fn fetched(&mut self, config: &CoherenceConfig, tag: u16, data: Option<D>, out: &mut AgentOutput<D>) {
+        let asked = self.open.iter().position(|t| u16::from(t.slot) == tag && t.phase == Phase::Fetching);
+        let Some(i) = asked else {
+            return event(out, "COH-IDS-01", None, format!("S2M DRS with tag {tag}"), "the tag of an open read");
+        };
+        let (slot, line) = (self.open[i].slot, self.open[i].line);
+        if let Some(data) = data {
+            self.memory.fetched(line, data);
+            return self.ready(config, slot, out);
+        }
+        let t = self.open.remove(i);
+        match t.task {
+            Task::Request { op, cqid } => self.refuse(slot, t.port, line, op, cqid, ErrorAnswer::GoError, out),
+            Task::CoreRead => out.effects.push(Effect::Used { line, value: D::ones(), current: false }),
+            Task::CoreWrite { .. } => out.effects.push(Effect::Written(line)),
+            Task::Recall => {}
+        }
+        if self.slot(slot).is_none() {
+            out.effects.push(Effect::Done(line));
+        }
+    }
+
+    /// The memory behind its port has what was written.
+    fn stored(&mut self, config: &CoherenceConfig, tag: u16, out: &mut AgentOutput<D>) {
+        let stores = |t: &HomeTransaction<D>| u16::from(t.slot) == tag && matches!(t.phase, Phase::Storing { .. });
+        let Some(i) = self.open.iter().position(stores) else {
+            return event(out, "COH-IDS-01", None, format!("S2M NDR with tag {tag}"), "the tag of an open write");
+        };
+        let (slot, line, phase) = (self.open[i].slot, self.open[i].line, self.open[i].phase);
+        self.memory.stored(line);
+        if phase == (Phase::Storing { ends: true }) { self.finish(config, slot, out) } else { self.answer(config, slot, out) }
+    }
+
+    /// Ends a transaction whose writes have been made: they are stored first where memory is behind a port, then a write that
+    /// was pulled without a GO is answered.
+    fn finish(&mut self, config: &CoherenceConfig, slot: u8, out: &mut AgentOutput<D>) {
+        let Some(i) = self.slot(slot) else { return };
+        if !self.memory.is_stored(self.open[i].line) {
+            return self.store(i, true, out);
+        }
+        let t = &self.open[i];
+        if let (&Task::Request { op, cqid }, Phase::Pulling { .. } | Phase::Storing { ends: true }) = (&t.task, t.phase) {
+            let last = match (op, t.refused) {
+                (Op::WrInv, _) if config.has(CoherenceMutant::WriteEndsBeforeData) => None,
+                (Op::WrInv, None) => Some(HostAnswer::GoI),
+                (Op::WrInv, Some(ErrorAnswer::GoInvalid | ErrorAnswer::GoError)) => Some(HostAnswer::GoErr),
+                (Op::WOWrInv | Op::WOWrInvF, _) => Some(HostAnswer::ExtCmp),
+                _ => None,
+            };
+            if let Some((opcode, state)) = last.map(HostAnswer::code) {
+                out.send(t.port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
+            }
+        }
+        self.close(slot, out);
+    }
+
+    /// Every snoop is answered and the line is in hand where it is needed: the requester gets what it asked for.
     fn answer(&mut self, config: &CoherenceConfig, slot: u8, out: &mut AgentOutput<D>) {
         let Some(i) = self.slot(slot) else { return };
         let t = self.open[i].clone();
@@ -481,7 +610,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         if config.has(CoherenceMutant::GoBeforeAnswers) && !t.answers.is_empty() {
             return;
         }
-        self.close(slot, out);
+        self.finish(config, slot, out);
     }
 
     fn untrack(&mut self, config: &CoherenceConfig, line: LineAddr, port: AgentPort) {
@@ -542,6 +671,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             kept: false,
             passed: None,
             dirty: false,
+            refused: Some(error),
         });
         self.open.sort_by_key(|t| t.slot);
     }
@@ -550,6 +680,9 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
     fn close(&mut self, slot: u8, out: &mut AgentOutput<D>) {
         if let Some(i) = self.slot(slot) {
             let t = self.open.remove(i);
+            if self.open.iter().all(|other| other.line != t.line) {
+                self.memory.released(t.line);
+            }
             out.effects.push(Effect::Done(t.line));
         }
     }
@@ -723,9 +856,9 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         }
         let slot = t.slot;
         match t.phase {
-            Phase::Snooping => self.answer(config, slot, out),
+            Phase::Snooping => self.ready(config, slot, out),
             Phase::Absorbing => self.close(slot, out),
-            Phase::Pulling { .. } | Phase::Owing(_) => {}
+            Phase::Pulling { .. } | Phase::Fetching | Phase::Storing { .. } | Phase::Owing(_) => {}
         }
     }
 
@@ -779,24 +912,10 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
     ) {
         let WriteBytes { data, enables } = bytes;
         let t = &self.open[i];
-        let (line, port, slot) = (t.line, t.port, t.slot);
-        let Task::Request { op, cqid } = t.task else { return };
-        let refused = config.error_of(line);
-        let mut last = |answer: HostAnswer| {
-            let (opcode, state) = answer.code();
-            out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
-        };
-        match op {
-            Op::WrInv if config.has(CoherenceMutant::WriteEndsBeforeData) => {}
-            Op::WrInv => last(match refused {
-                None => HostAnswer::GoI,
-                Some(ErrorAnswer::GoInvalid | ErrorAnswer::GoError) => HostAnswer::GoErr,
-            }),
-            Op::WOWrInv | Op::WOWrInvF => last(HostAnswer::ExtCmp),
-            _ => {}
-        }
+        let (line, slot) = (t.line, t.slot);
+        let Task::Request { op, .. } = t.task else { return };
         let evict = [Op::CleanEvict, Op::DirtyEvict].contains(&op);
-        if refused.is_some() {
+        if t.refused.is_some() {
             // GO_ERR_WritePull: the data is taken and forgotten.
         } else if evict {
             match (expected, bogus) {
@@ -835,7 +954,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             }
             out.effects.push(Effect::Written(line));
         }
-        self.close(slot, out);
+        self.finish(config, slot, out);
     }
 }
 
@@ -877,6 +996,10 @@ impl<D: LineContent, B: Backing<D>> Agent<D> for HomeAgent<D, B> {
             Msg::D2hData { uqid, bogus, data, enables, .. } => {
                 self.data_came(config, port, uqid, bogus, WriteBytes { data, enables }, out)
             }
+            Msg::S2mDrs { opcode, tag, data, .. } if self.memory.is_behind_port() => {
+                self.fetched(config, tag, (opcode != DrsOpcode::MemDataNXM).then_some(data), out);
+            }
+            Msg::S2mNdr { tag, .. } if self.memory.is_behind_port() => self.stored(config, tag, out),
             other => event(out, "COH-TYP-01", other.line(), other.class().name().into(), "a D2H message"),
         }
         self.serve(config, out);

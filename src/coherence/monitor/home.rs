@@ -31,10 +31,10 @@ const EVICTS: [Op; 3] = [Op::CleanEvict, Op::DirtyEvict, Op::CleanEvictNoData];
 /// the data is under way the device may have asked again under the same CQID.
 fn owes_answer<D>(t: &HomeTransaction<D>) -> bool {
     match t.phase {
-        Phase::Pulling { .. } => {
+        Phase::Pulling { .. } | Phase::Storing { ends: true } => {
             matches!(t.task, Task::Request { op: Op::WrInv | Op::WOWrInv | Op::WOWrInvF, .. })
         }
-        Phase::Snooping | Phase::Absorbing | Phase::Owing(_) => true,
+        Phase::Snooping | Phase::Fetching | Phase::Storing { ends: false } | Phase::Absorbing | Phase::Owing(_) => true,
     }
 }
 
@@ -64,6 +64,15 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
                         }
                         _ => self.forwarded(t, t.late_answer(port), &mut say),
                     }
+                }
+            }
+            Msg::S2mNdr { tag, .. } => {
+                let stores =
+                    |t: &&HomeTransaction<D>| u16::from(t.slot) == tag && t.phase == Phase::Storing { ends: true };
+                if let Some(t) = self.before.open().iter().find(stores)
+                    && let Task::Request { op, cqid } = t.task
+                {
+                    self.ended(t, op, cqid, &mut say);
                 }
             }
             _ => {}
@@ -249,15 +258,28 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
             let found = format!("memory has {now:?} after the data of {name}");
             say(rule, line, found, text);
         }
-        let end = match op {
-            Op::WrInv => Some(("COH-REQ-22", "GO when the data is in")),
-            Op::WOWrInv | Op::WOWrInvF => Some(("COH-REQ-23", "ExtCmp when the data is in")),
-            _ => None,
+        // A memory behind a port has to have the data first.
+        let stores = |now: &HomeTransaction<D>| now.slot == t.slot && now.phase == Phase::Storing { ends: true };
+        if !self.after.open().iter().any(stores) {
+            self.ended(t, op, cqid, say);
+        }
+    }
+
+    /// The data of a write is in: its last answer has to leave.
+    fn ended(
+        &self,
+        t: &HomeTransaction<D>,
+        op: Op,
+        cqid: u16,
+        say: &mut impl FnMut(&'static str, LineAddr, String, &str),
+    ) {
+        let (rule, text) = match op {
+            Op::WrInv => ("COH-REQ-22", "GO when the data is in"),
+            Op::WOWrInv | Op::WOWrInvF => ("COH-REQ-23", "ExtCmp when the data is in"),
+            _ => return,
         };
-        if let Some((rule, text)) = end
-            && !self.answers(t.port).any(|(id, _)| id == cqid)
-        {
-            say(rule, line, format!("nothing after the data of {name}"), text);
+        if !self.answers(t.port).any(|(id, _)| id == cqid) {
+            say(rule, t.line, format!("nothing after the data of {}", op.name().unwrap_or("?")), text);
         }
     }
 

@@ -102,6 +102,14 @@ pub static NAMED: &[NamedExploration] = &[
         start: |config| cache(CacheSetup { core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     NamedExploration {
+        name: "cxl-cache-2-memory",
+        doc: "as cxl-cache-2-core, with the home's memory behind a port, which it asks by messages",
+        options: CACHE_DROPS,
+        start: |config| {
+            cache(CacheSetup { memory_behind: true, core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) })
+        },
+    },
+    NamedExploration {
         name: "cxl-cache-2-poison",
         doc: "two caching devices, one of which writes poison: every request of CXL.cache, reads and writes of the host's core",
         options: CACHE_DROPS,

@@ -2,7 +2,7 @@
 
 use super::composite::Composite;
 use super::menu::{Menu, ProgramOperation};
-use super::part::{CacheDevicePart, CacheHomePart};
+use super::part::{CacheDevicePart, CacheHomePart, Member, MemoryPart};
 use super::setup::{AgentDescription, SystemDescription};
 use scalepool_coherence::agent::AgentPort;
 use scalepool_coherence::cache::device::DeviceCache;
@@ -25,6 +25,8 @@ pub struct Setup {
     pub waiting_stores: bool,
     /// The host's core reads and writes too.
     pub core: bool,
+    /// The home's memory is behind a port of CXL.mem.
+    pub memory_behind: bool,
     /// Programs, one a device; empty when free. They run on line 0.
     pub programs: Vec<Vec<ProgramOperation>>,
     /// Check every step (V5 to V8) too, not only states and values.
@@ -43,6 +45,7 @@ impl Setup {
             menu: menu.to_vec(),
             waiting_stores: true,
             core: false,
+            memory_behind: false,
             programs: Vec::new(),
             orders: true,
             poisoners: IdSet::EMPTY,
@@ -81,18 +84,21 @@ pub const HINTED_REQUESTS: &[Op] = &[
     Op::DirtyEvict,
 ];
 
-/// The home, agent 0, and the devices.
+/// The home, agent 0, the devices, and the memory if the home has none of its own.
 pub fn system(setup: Setup) -> Composite {
-    let Setup { config, devices, lines, menu, waiting_stores, core, programs, orders, poisoners } = setup;
+    let Setup { config, devices, lines, menu, waiting_stores, core, memory_behind, programs, orders, poisoners } = setup;
     let runs_programs = !programs.is_empty();
     let mut programs = programs.into_iter();
-    let home = AgentDescription {
-        name: "home".to_owned(),
-        member: CacheHomePart::new(devices as AgentPort).into(),
+    let ports = devices as AgentPort;
+    let home = if memory_behind { CacheHomePart::without_memory(ports) } else { CacheHomePart::new(ports) };
+    let plain = |name: &str, member: Member| AgentDescription {
+        name: name.to_owned(),
+        member,
         config: config.clone(),
         program: Vec::new(),
         poisons: false,
     };
+    let memory = memory_behind.then(|| plain("memory", MemoryPart::default().into()));
     let device = |n: usize| AgentDescription {
         name: format!("device {n}"),
         member: CacheDevicePart(DeviceCache::new()).into(),
@@ -100,10 +106,12 @@ pub fn system(setup: Setup) -> Composite {
         program: programs.next().unwrap_or_default(),
         poisons: poisoners.has(n as AgentPort),
     };
-    let agents = std::iter::once(home).chain((0..devices).map(device)).collect();
+    let home = plain("home", home.into());
+    let agents = std::iter::once(home).chain((0..devices).map(device)).chain(memory).collect();
+    let behind = memory_behind.then_some([(0, ports), (devices + 1, 0)]);
     Composite::of(SystemDescription {
         agents,
-        links: (0..devices).map(|n| [(0, n as AgentPort), (n + 1, 0)]).collect(),
+        links: (0..devices).map(|n| [(0, n as AgentPort), (n + 1, 0)]).chain(behind).collect(),
         lines: vec![0; lines as usize],
         menu: Menu { cache: menu, waiting_stores, core, ..Menu::default() },
         programs: runs_programs,

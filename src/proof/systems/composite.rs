@@ -12,7 +12,7 @@
 //! in the direction of that end of the link. Then the agent makes the accesses that it owes its core.
 
 use super::menu::StartState;
-use super::part::{Deed, Member, Operation, Place};
+use super::part::{Deed, Member, MemoryPart, Operation, Place};
 use super::setup::{DescriptionError, Holder, Setup, Site, SystemDescription, back};
 use crate::explore::fingerprint::fingerprint;
 use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery, outcome};
@@ -120,6 +120,9 @@ impl Composite {
         if let Some(owner) = self.agents[home].owner_mut() {
             owner.start(line, memory, &held);
         }
+        if let Some(behind) = self.setup.memory_of(home) {
+            self.agents[behind].preset(line, memory, Copy4::I, current);
+        }
         for (agent, state) in states.into_iter().filter(|(_, state)| *state != Copy4::I) {
             self.agents[agent].preset(line, memory, state, current);
         }
@@ -188,6 +191,14 @@ impl Composite {
         (agent, &self.agents[agent])
     }
 
+    /// The memory of a home that has none of its own.
+    pub(super) fn memory_of(&self, home: usize) -> Option<&MemoryPart> {
+        match &self.agents[self.setup.memory_of(home)?] {
+            Member::Memory(memory) => Some(memory),
+            _ => None,
+        }
+    }
+
     /// Messages of a home on their way to the holder behind a port, the nearest one first.
     pub(super) fn coming(&self, home: usize, port: AgentPort) -> impl Iterator<Item = &Msg<LineToken>> + Clone {
         self.way(home, port).way.iter().flat_map(|&(link, dir)| self.net.of(link, dir))
@@ -253,7 +264,7 @@ impl Composite {
         View {
             line,
             newest: self.newest(line),
-            home: owner.memory(line),
+            home: owner.memory(self, site(home), line),
             copies: copies.collect(),
             in_flight: under_way.chain(kept).chain(aborted).collect(),
             tracked,
@@ -516,7 +527,8 @@ impl ExploredSystem for Composite {
         let line = LineAddr(0);
         let cached = || self.agents.iter().enumerate().filter_map(|(n, a)| Some((n, a.part().letter(line)?)));
         let letters: String = cached().map(|(_, letter)| letter).collect();
-        let memory = self.agents[self.home_of(line)].owner().map(|owner| owner.memory(line));
+        let home = self.home_of(line);
+        let memory = self.agents[home].owner().map(|owner| owner.memory(self, self.site(home), line));
         let memory = memory.unwrap_or_else(|| self.newest(line));
         let loads: Vec<Vec<bool>> = cached().filter_map(|(n, _)| self.loads.get(n).cloned()).collect();
         let poison = (!self.setup.poisoners.is_empty()).then_some((memory.poison, loads.as_slice()));

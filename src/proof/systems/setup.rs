@@ -86,6 +86,8 @@ pub struct Setup {
     holders: Vec<Vec<Holder>>,
     /// Of each home everybody below it, level by level: the agent above, and who stands behind one of its ports.
     below: Vec<Vec<(usize, Holder)>>,
+    /// Of each home the agent that is its memory, if it has none of its own.
+    memories: Vec<Option<usize>>,
     /// Homes whose holders are alike, so that a search may rename them.
     alike: Vec<bool>,
     pub(super) menu: Menu,
@@ -138,6 +140,7 @@ impl Setup {
             port_lines: agents.iter().map(|a| vec![Vec::new(); a.member.part().ports().into()]).collect(),
             holders: vec![Vec::new(); agents.len()],
             below: Vec::new(),
+            memories: vec![None; agents.len()],
             alike: Vec::new(),
             links,
             lines,
@@ -158,6 +161,7 @@ impl Setup {
                 }
             }
         }
+        setup.check_memories(&members)?;
         for (agent, member) in members.iter().enumerate() {
             setup.holders[agent] = (0..member.part().ports_below())
                 .map(|port| setup.follow(&members, agent, port))
@@ -190,6 +194,33 @@ impl Setup {
                 refused(&self.names[agent], format!("{found} at port {port}"), "one link at each port")
             }
         }
+    }
+
+    /// Finds the memory of each home that has none of its own. A link joins a memory and the port for one, or neither.
+    fn check_memories(&mut self, members: &[Member]) -> Result<(), DescriptionError> {
+        for ends in &self.links {
+            let is_memory = ends.map(|(agent, _)| matches!(members[agent], Member::Memory(_)));
+            let asks = ends.map(|(agent, port)| members[agent].part().memory_port() == Some(port));
+            match (is_memory, asks) {
+                ([false, false], [false, false]) => {}
+                ([false, true], [true, false]) => self.memories[ends[0].0] = Some(ends[1].0),
+                _ => {
+                    // Named is the end that is not as the other one needs it.
+                    let at = usize::from(is_memory[1] || asks[0] && !asks[1]);
+                    let (own, other) = (ends[at].0, ends[1 - at].0);
+                    let found = format!("{} behind its port {}", self.names[other], ends[at].1);
+                    let expected = if is_memory[at] { "a home upstream, by its port for a memory" } else { "no memory" };
+                    let expected = if asks[at] { "a memory downstream" } else { expected };
+                    return refused(&self.names[own], found, expected);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The agent that is the memory of a home without one of its own.
+    pub(super) fn memory_of(&self, home: usize) -> Option<usize> {
+        self.memories[home]
     }
 
     /// Who stands behind a port of a home.

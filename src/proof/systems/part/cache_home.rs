@@ -6,9 +6,9 @@ use crate::explore::Awaited;
 use crate::systems::composite::Composite;
 use crate::systems::setup::Site;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
-use scalepool_coherence::cache::backing::{Backing, Flat};
+use scalepool_coherence::cache::backing::{Backing, Flat, HomeMemory};
 use scalepool_coherence::cache::device::DeviceCache;
-use scalepool_coherence::cache::home::{Holders, HomeAgent, HomeTransaction, PORTS, Phase, Task};
+use scalepool_coherence::cache::home::{Holders, HomeAgent, HomeTransaction, MEMORY, PORTS, Phase, Task};
 use scalepool_coherence::cache::snoops;
 use scalepool_coherence::cache::state::{HostAnswer, Snoop};
 use scalepool_coherence::content::{Age, LineAddr, LineToken, WHOLE_LINE};
@@ -19,27 +19,36 @@ use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::{HomeWatch, check_copies};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
-/// The agent, and how many ports it has.
+/// The agent, and how many devices it has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CacheHomePart {
-    home: HomeAgent<LineToken, Flat<LineToken>>,
-    ports: AgentPort,
+    home: HomeAgent<LineToken, HomeMemory<Flat<LineToken>, LineToken>>,
+    devices: AgentPort,
 }
 
 impl CacheHomePart {
     /// A home of at most 16 devices, with empty memory.
-    pub fn new(ports: AgentPort) -> Self {
-        Self { home: HomeAgent::new(Flat::default()), ports: ports.min(PORTS) }
+    pub fn new(devices: AgentPort) -> Self {
+        Self { home: HomeAgent::new(HomeMemory::Own(Flat::default())), devices: devices.min(PORTS) }
+    }
+
+    /// A home of at most 16 devices, whose memory is behind the port that follows theirs.
+    pub fn without_memory(devices: AgentPort) -> Self {
+        Self { home: HomeAgent::new(HomeMemory::behind()), devices: devices.min(PORTS) }
     }
 }
 
 impl Part for CacheHomePart {
     fn ports(&self) -> AgentPort {
-        self.ports
+        self.devices + AgentPort::from(self.home.memory.is_behind_port())
     }
 
     fn ports_below(&self) -> AgentPort {
-        self.ports
+        self.devices
+    }
+
+    fn memory_port(&self) -> Option<AgentPort> {
+        self.home.memory.is_behind_port().then_some(self.devices)
     }
 
     fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
@@ -49,7 +58,10 @@ impl Part for CacheHomePart {
     fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         let config = site.config();
         match *deed {
-            Deed::Took(port, msg) => self.home.take(config, port, msg, way, out),
+            Deed::Took(port, msg) => {
+                let port = if port == self.devices { MEMORY } else { port };
+                self.home.take(config, port, msg, way, out);
+            }
             Deed::Began(Operation::Choose(choice)) => self.home.choose(config, choice, out),
             Deed::Began(Operation::CoreRead { line }) => {
                 self.home.core_read(config, line, out);
@@ -59,6 +71,7 @@ impl Part for CacheHomePart {
             }
             Deed::Began(_) => {}
         }
+        out.sends.iter_mut().filter(|(port, _)| *port == MEMORY).for_each(|(port, _)| *port = self.devices);
     }
 
     fn operations(&self, _: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
@@ -115,8 +128,12 @@ impl Part for CacheHomePart {
         self.home.visit(f);
     }
 
-    /// Data that waits for its answer.
-    fn kept(&self, _: Site<'_>, _: LineAddr) -> Vec<LineToken> {
+    /// Data that waits for its answer, or to be stored.
+    fn kept(&self, _: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+        let unstored = match &self.home.memory {
+            HomeMemory::Own(_) => None,
+            HomeMemory::Behind(lines) => lines.unstored(line),
+        };
         let kept = self.home.open().iter().flat_map(|t| {
             let write = match &t.task {
                 Task::CoreWrite { data, .. } => Some(data),
@@ -124,7 +141,7 @@ impl Part for CacheHomePart {
             };
             t.values().chain(write)
         });
-        kept.copied().collect()
+        kept.chain(unstored).copied().collect()
     }
 
     fn waits(&self, _: Site<'_>, _: Option<super::Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
@@ -138,8 +155,8 @@ impl Part for CacheHomePart {
 }
 
 impl Owner for CacheHomePart {
-    fn memory(&self, line: LineAddr) -> LineToken {
-        self.home.memory.read(line)
+    fn memory(&self, system: &Composite, site: Site<'_>, line: LineAddr) -> LineToken {
+        system.memory_of(site.agent).map_or_else(|| self.home.memory.read(line), |memory| memory.value(line))
     }
 
     fn tracked(&self, line: LineAddr) -> IdSet {
@@ -156,7 +173,9 @@ impl Owner for CacheHomePart {
             }
         }
         self.home.set_holders(line, holders);
-        self.home.memory.write(line, &memory, WHOLE_LINE);
+        if let HomeMemory::Own(own) = &mut self.home.memory {
+            own.write(line, &memory, WHOLE_LINE);
+        }
     }
 
     fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
@@ -204,7 +223,7 @@ impl Owner for CacheHomePart {
             return;
         }
         let dirty = system.view(line).copies.iter().any(|copy| copy.dirty);
-        if !dirty && self.memory(line).age != Age::Current {
+        if !dirty && self.memory(system, site, line).age != Age::Current {
             let found = "an old value at the home and no M copy";
             events.push(CoherenceEvent::new("COH-INV-14", line, site.name(), found, "the last store's value"));
         }
@@ -227,7 +246,7 @@ impl CacheHomePart {
         site: Site<'_>,
     ) -> impl Iterator<Item = (AgentPort, &'a DeviceCache<LineToken>)> + use<'a> {
         let home = site.agent;
-        (0..self.ports).filter_map(move |port| Some((port, system.holder(home, port).1.cache()?)))
+        (0..self.devices).filter_map(move |port| Some((port, system.holder(home, port).1.cache()?)))
     }
 
     /// What a grant or an end under way says must be true already: GO-M of dirty data only, WrInv after its data.
@@ -245,7 +264,7 @@ impl CacheHomePart {
         for msg in system.coming(site.agent, port) {
             let Msg::H2dRsp { opcode, rsp_data, cqid } = *msg else { continue };
             let Some(answer) = HostAnswer::of(opcode, rsp_data).filter(|_| cqid == entry.cqid) else { continue };
-            if answer == HostAnswer::GoM && self.memory(line).age == Age::Current {
+            if answer == HostAnswer::GoM && self.memory(system, site, line).age == Age::Current {
                 let found = "GO-M for data that memory has too";
                 events.push(CoherenceEvent::new("COH-REQ-17", line, at(), found, "GO-M for dirty data only"));
             }

@@ -206,7 +206,7 @@ impl Part for HdmDDevicePart {
 }
 
 impl Owner for HdmDDevicePart {
-    fn memory(&self, line: LineAddr) -> LineToken {
+    fn memory(&self, _: &Composite, _: Site<'_>, line: LineAddr) -> LineToken {
         self.0.memory(line)
     }
 

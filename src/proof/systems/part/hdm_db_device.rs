@@ -181,7 +181,7 @@ impl Part for HdmDbDevicePart {
 }
 
 impl Owner for HdmDbDevicePart {
-    fn memory(&self, line: LineAddr) -> LineToken {
+    fn memory(&self, _: &Composite, _: Site<'_>, line: LineAddr) -> LineToken {
         self.agent.memory(line)
     }
 

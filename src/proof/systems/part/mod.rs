@@ -10,6 +10,7 @@ mod hdm_d_host;
 mod hdm_db_device;
 mod hdm_home;
 mod mem_host;
+mod memory;
 mod peer;
 mod switch;
 
@@ -20,6 +21,7 @@ pub use hdm_d_host::HdmDHostPart;
 pub use hdm_db_device::HdmDbDevicePart;
 pub use hdm_home::HdmCacheHome;
 pub use mem_host::MemHostPart;
+pub use memory::MemoryPart;
 pub use peer::DirectPeer;
 pub use switch::{SwitchNames, SwitchPart};
 
@@ -175,6 +177,11 @@ pub(super) trait Part {
         0
     }
 
+    /// The port behind which its memory is; `None`: it has its own, or needs none.
+    fn memory_port(&self) -> Option<AgentPort> {
+        None
+    }
+
     /// The port through which it passes on what comes through this one; `None`: it takes messages itself.
     fn passes_on(&self, _port: AgentPort) -> Option<AgentPort> {
         None
@@ -305,7 +312,7 @@ pub(super) trait Part {
 /// What an agent does that owns lines.
 pub(super) trait Owner: Part {
     /// The memory's value.
-    fn memory(&self, line: LineAddr) -> LineToken;
+    fn memory(&self, system: &Composite, site: Site<'_>, line: LineAddr) -> LineToken;
 
     /// Ports of those that it takes for holders.
     fn tracked(&self, line: LineAddr) -> IdSet;
@@ -424,6 +431,8 @@ members! {
     HdmCacheHome(HdmCacheHome),
     /// A switch.
     Switch(SwitchPart),
+    /// The memory of a home that has none of its own.
+    Memory(MemoryPart),
     /// A host with home agent and memory.
     CacheHome(CacheHomePart) owns lines,
     /// A device with HDM-DB.
@@ -453,6 +462,7 @@ impl Member {
             Member::Host(host) => host.agent.preset(line, state, value),
             Member::HdmDHost(host) => host.0.mem.preset(line, state, value),
             Member::HdmDDevice(device) => device.preset(line, memory, state, value),
+            Member::Memory(own) => own.preset(line, memory),
             Member::DirectPeer(_)
             | Member::HdmCacheHome(_)
             | Member::Switch(_)

@@ -28,6 +28,7 @@ mod mem_filter;
 mod mem_litmus;
 mod mem_rows;
 mod mem_rules;
+mod memory_behind;
 mod mutants;
 mod names;
 mod peers;

@@ -161,7 +161,7 @@ pub struct HomeTransaction<D> {
     /// `passed` is dirty: it goes with GO-M.
     dirty: bool,
     /// The request was answered with an error: its data is taken and forgotten.
-    refused: Option<ErrorAnswer>,
+    pub refused: Option<ErrorAnswer>,
 }
 
 impl<D> HomeTransaction<D> {
@@ -476,7 +476,11 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         };
         let (slot, line, phase) = (self.open[i].slot, self.open[i].line, self.open[i].phase);
         self.memory.stored(line);
-        if phase == (Phase::Storing { ends: true }) { self.finish(config, slot, out) } else { self.answer(config, slot, out) }
+        if phase == (Phase::Storing { ends: true }) {
+            self.finish(config, slot, out)
+        } else {
+            self.answer(config, slot, out)
+        }
     }
 
     /// Ends a transaction whose writes have been made: they are stored first where memory is behind a port, then a write that
@@ -487,7 +491,8 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             return self.store(i, true, out);
         }
         let t = &self.open[i];
-        if let (&Task::Request { op, cqid }, Phase::Pulling { .. } | Phase::Storing { ends: true }) = (&t.task, t.phase) {
+        if let (&Task::Request { op, cqid }, Phase::Pulling { .. } | Phase::Storing { ends: true }) = (&t.task, t.phase)
+        {
             let last = match (op, t.refused) {
                 (Op::WrInv, _) if config.has(CoherenceMutant::WriteEndsBeforeData) => None,
                 (Op::WrInv, None) => Some(HostAnswer::GoI),

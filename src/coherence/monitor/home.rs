@@ -239,7 +239,9 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
         let (was, now) = (self.before.memory.read(line), self.after.memory.read(line));
         let mut right = was.clone();
         let (rules, text): (&[&'static str], &str) = match (op, expected, bogus) {
-            _ if config.error_of(line).is_some() => (&["COH-REQ-24"], "data of a refused request is dropped"),
+            _ if config.error_of(line).is_some() || t.refused.is_some() => {
+                (&["COH-REQ-24"], "data of a refused request is dropped")
+            }
             (Op::DirtyEvict, true, false) => {
                 right = data.clone();
                 (&["COH-EVT-01"], "the owner's data in memory")

@@ -76,6 +76,7 @@ pub static KILLERS: &[Killer] = &[
     found_with(CopyKeptUnderSnpInv, "cxl-cache-2-values", PULLED, "COH-INV-04"),
     found_with(CleanGrantedDirty, "cxl-cache-2-values", PULLED, "COH-REQ-17"),
     found_with(WriteEndsBeforeData, "cxl-cache-2-values", PULLED, "COH-ORD-13"),
+    found(StoreNotAwaited, "cxl-cache-2-memory", "COH-HOM-01"),
     tested(ForeignCacheId, "COH-CID-02"),
     found(FillCleansPoison, "cxl-cache-2-poison", "COH-PSN-01"),
     found(PoisonLeftBehind, "cxl-cache-2-poison", "COH-PSN-01"),

@@ -104,7 +104,7 @@ pub static NAMED: &[NamedExploration] = &[
     NamedExploration {
         name: "cxl-cache-2-memory",
         doc: "as cxl-cache-2-core, with the home's memory behind a port, which it asks by messages",
-        options: CACHE_DROPS,
+        options: CACHE_MEMORY,
         start: |config| {
             cache(CacheSetup { memory_behind: true, core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) })
         },

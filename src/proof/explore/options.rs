@@ -48,6 +48,14 @@ const FLUSH: &[&str] = &["mem.flush_keeps_shared"];
 pub const CACHE: Acting = &[ALTERNATIVES, HOME, DIRTY_SNOOPED, CLEAN_OWNED];
 /// The same, and copies are dropped.
 pub const CACHE_DROPS: Acting = &[ALTERNATIVES, HOME, DIRTY_SNOOPED, CLEAN_OWNED, &["silent_drop_s", "silent_drop_e"]];
+/// The same, and the home's memory is behind a port.
+pub const CACHE_MEMORY: Acting = &[
+    ALTERNATIVES,
+    HOME,
+    DIRTY_SNOOPED,
+    CLEAN_OWNED,
+    &["silent_drop_s", "silent_drop_e", "mem.no_range", "mem.no_range_poison", "mem.meta_stored"],
+];
 /// Device caches that own lines and write.
 pub const CACHE_LINES: Acting = &[HOME, HOME_LINES, &["silent_drop_e"]];
 /// Cores that load and store two lines over CXL.cache.

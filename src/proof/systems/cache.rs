@@ -86,7 +86,8 @@ pub const HINTED_REQUESTS: &[Op] = &[
 
 /// The home, agent 0, the devices, and the memory if the home has none of its own.
 pub fn system(setup: Setup) -> Composite {
-    let Setup { config, devices, lines, menu, waiting_stores, core, memory_behind, programs, orders, poisoners } = setup;
+    let Setup { config, devices, lines, menu, waiting_stores, core, memory_behind, programs, orders, poisoners } =
+        setup;
     let runs_programs = !programs.is_empty();
     let mut programs = programs.into_iter();
     let ports = devices as AgentPort;

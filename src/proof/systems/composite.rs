@@ -199,6 +199,12 @@ impl Composite {
         }
     }
 
+    /// Whether a home has no such line: it answers with an error, or the memory behind its port does.
+    pub(super) fn is_absent(&self, home: usize, line: LineAddr) -> bool {
+        let is_outside = |memory: usize| self.config(memory).mem.is_outside(line);
+        self.config(home).error_of(line).is_some() || self.setup.memory_of(home).is_some_and(is_outside)
+    }
+
     /// Messages of a home on their way to the holder behind a port, the nearest one first.
     pub(super) fn coming(&self, home: usize, port: AgentPort) -> impl Iterator<Item = &Msg<LineToken>> + Clone {
         self.way(home, port).way.iter().flat_map(|&(link, dir)| self.net.of(link, dir))
@@ -256,8 +262,7 @@ impl Composite {
         let under_way =
             self.net.iter().filter(|(_, m)| counts(m)).filter_map(|(_, m)| m.data().copied()).filter(of_line);
         // A write that the home answers with an error is aborted, and its data may be dropped (§2.2). It is not lost.
-        let is_aborted =
-            matches!(self.agents[home], Member::CacheHome(_)) && self.config(home).error_of(line).is_some();
+        let is_aborted = matches!(self.agents[home], Member::CacheHome(_)) && self.is_absent(home, line);
         let aborted = is_aborted.then(|| self.newest(line));
         let kept = around().flat_map(|agent| self.agents[agent].part().kept(site(agent), line));
         let copies = around().filter_map(|agent| self.agents[agent].part().copy(site(agent), line));

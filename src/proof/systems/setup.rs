@@ -209,7 +209,8 @@ impl Setup {
                     let at = usize::from(is_memory[1] || asks[0] && !asks[1]);
                     let (own, other) = (ends[at].0, ends[1 - at].0);
                     let found = format!("{} behind its port {}", self.names[other], ends[at].1);
-                    let expected = if is_memory[at] { "a home upstream, by its port for a memory" } else { "no memory" };
+                    let expected =
+                        if is_memory[at] { "a home upstream, by its port for a memory" } else { "no memory" };
                     let expected = if asks[at] { "a memory downstream" } else { expected };
                     return refused(&self.names[own], found, expected);
                 }

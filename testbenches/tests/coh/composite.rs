@@ -10,8 +10,8 @@ use scalepool::proof::explore::{ExplorationReport, Limits, search};
 use scalepool::proof::systems::composite::Composite;
 use scalepool::proof::systems::menu::Menu;
 use scalepool::proof::systems::part::{
-    CacheDevicePart, CacheHomePart, DirectPeer, HdmCacheHome, HdmDbDevicePart, MemHostPart, Member, SwitchNames,
-    SwitchPart,
+    CacheDevicePart, CacheHomePart, DirectPeer, HdmCacheHome, HdmDbDevicePart, MemHostPart, Member, MemoryPart,
+    SwitchNames, SwitchPart,
 };
 use scalepool::proof::systems::setup::{AgentDescription, SystemDescription};
 use scalepool_protocols::cxl::message::PeerRoute;
@@ -91,7 +91,18 @@ fn what_does_not_fit_is_refused() {
         &[[(0, 0), (1, 0)]],
         "RdOwn",
     );
+    let memory = || agent("memory", MemoryPart::default());
+    let with = |home, second, links: &[_]| described(vec![agent("home", home), second, memory()], links, "RdOwn");
+    let behind = CacheHomePart::without_memory;
+    let beside = with(CacheHomePart::new(2), cache("device"), &[[(0, 0), (1, 0)], [(0, 1), (2, 0)]]);
+    let upside = with(behind(1), cache("device"), &[[(0, 0), (1, 0)], [(2, 0), (0, 1)]]);
+    let missing = with(behind(1), cache("device"), &[[(0, 0), (2, 0)], [(0, 1), (1, 0)]]);
+    let fits = with(behind(1), cache("device"), &[[(0, 0), (1, 0)], [(0, 1), (2, 0)]]);
+    assert!(Composite::new(fits).is_ok(), "a memory behind its port");
     for (description, expected) in [
+        (beside, "memory: found home behind its port 0, expected a home upstream, by its port for a memory"),
+        (upside, "memory: found home behind its port 0, expected a home upstream, by its port for a memory"),
+        (missing, "memory: found home behind its port 0, expected a home upstream, by its port for a memory"),
         (lines, "lines: found 33 lines, expected 1 to 32"),
         (nobody, "line 0: found a home that owns no lines, expected an agent that owns lines"),
         (twice, "home: found two links at port 0, expected one link at each port"),

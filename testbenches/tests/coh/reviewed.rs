@@ -463,6 +463,7 @@ fn an_option_that_does_nothing_is_refused() {
     let kinds = [
         "cxl-cache-2",
         "cxl-cache-2-lines",
+        "cxl-cache-2-memory",
         "hdm-db-2",
         "hdm-db-2-all",
         "hdm-db-device",

@@ -181,7 +181,7 @@ impl Owner for CacheHomePart {
     fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let found = events.len();
         check_copies(&system.view(line), events);
-        if site.config().error_of(line).is_some() {
+        if system.is_absent(site.agent, line) {
             // A write that is answered with an error is aborted, and its data may be dropped (§2.2).
             let kept: Vec<CoherenceEvent> = events.drain(found..).filter(|e| e.rule != "COH-INV-03").collect();
             events.extend(kept);
@@ -219,7 +219,7 @@ impl Owner for CacheHomePart {
     }
 
     fn check_idle(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
-        if site.config().error_of(line).is_some() {
+        if system.is_absent(site.agent, line) {
             return;
         }
         let dirty = system.view(line).copies.iter().any(|copy| copy.dirty);

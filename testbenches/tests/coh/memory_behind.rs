@@ -1,0 +1,226 @@
+//! A home whose memory is behind a port: the same protocol below, with reads and writes of memory that take their time.
+
+use scalepool::coherence::agent::{Agent, AgentOutput};
+use scalepool::coherence::cache::backing::{Backing, LinesInHand};
+use scalepool::coherence::cache::home::{HomeAgent, MEMORY, Phase};
+use scalepool::coherence::config::CoherenceConfig;
+use scalepool::coherence::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
+use scalepool::coherence::message::Msg;
+use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::explore::{ExplorationReport, Limits, search};
+use scalepool::proof::systems::cache::{ALL_REQUESTS, HINTED_REQUESTS, Setup, system};
+use scalepool_protocols::cxl::cxl256::code::{
+    D2hReqOpcode as Op, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
+};
+
+fn behind(config: CoherenceConfig, devices: usize, menu: &[Op]) -> Setup {
+    Setup { memory_behind: true, ..Setup::free(config, devices, menu) }
+}
+
+fn explored(setup: Setup) -> ExplorationReport {
+    search(&system(setup), Limits { states: 3_000_000, ..Limits::default() })
+}
+
+#[track_caller]
+fn clean(setup: Setup) -> ExplorationReport {
+    let report = explored(setup);
+    assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.chart().text()));
+    report
+}
+
+/// Memory that takes its time adds states and takes no outcome away.
+#[test]
+fn programs_end_as_they_do_with_memory_at_the_home() {
+    let config = CoherenceConfig::default;
+    let own = clean(Setup { core: true, ..Setup::free(config(), 2, ALL_REQUESTS) });
+    let other = clean(Setup { core: true, ..behind(config(), 2, ALL_REQUESTS) });
+    assert!(other.states > own.states && other.depth > own.depth, "{} {}", other.states, own.states);
+    let three = clean(Setup { waiting_stores: false, ..behind(config(), 3, &HINTED_REQUESTS[..3]) });
+    println!("{} and {} states with a core, {} with three devices", own.states, other.states, three.states);
+}
+
+#[test]
+fn rules_are_kept_under_every_choice() {
+    let menu = &[Op::RdCurr, Op::RdAny, Op::RdOwn, Op::WrInv, Op::CleanEvict, Op::DirtyEvict];
+    for choice in [
+        "alternatives = true",
+        "silent_drop_e = true",
+        "snp_data_on_m = 'invalid'",
+        "grant_dirty = true",
+        "clean_evict = 'pull'",
+        "rd_any_exclusive = false",
+        "home_queue_requests = 1",
+        "error_ranges = [{first = 0, last = 63, answer = 'go-error'}]",
+        "error_ranges = [{first = 0, last = 63, answer = 'go-invalid'}]",
+        "mem.meta_stored = true",
+        "mem.no_range = [{first = 0, last = 63}]",
+    ] {
+        let setup = behind(super::reviewed::configured(choice), 2, menu);
+        println!("{choice}: {} states", clean(setup).states);
+    }
+}
+
+/// Two lines, so that transactions are open beside each other and may come back in any order.
+#[test]
+fn two_lines_are_fetched_and_stored_beside_each_other() {
+    for transactions in [1, 255] {
+        let config = CoherenceConfig { home_transactions: transactions, ..CoherenceConfig::default() };
+        let setup =
+            Setup { lines: 2, waiting_stores: false, ..behind(config, 1, &[Op::RdOwn, Op::ItoMWr, Op::DirtyEvict]) };
+        println!("{transactions} transactions: {} states", clean(setup).states);
+    }
+}
+
+/// Poison comes back from memory with the bytes, and a write of a part keeps it.
+#[test]
+fn poison_stays_with_the_line_in_memory() {
+    let poisoners = scalepool::coherence::ids::IdSet::of_bits(0b10);
+    let config = CoherenceConfig::default;
+    clean(Setup { poisoners: poisoners.clone(), core: true, ..behind(config(), 2, ALL_REQUESTS) });
+    for (mutant, rule) in
+        [(CoherenceMutant::MemoryCleansPoison, "COH-PSN-01"), (CoherenceMutant::PartClearsPoison, "COH-PSN-03")]
+    {
+        let config = CoherenceConfig { mutant: Some(mutant), ..config() };
+        let setup = Setup { poisoners: poisoners.clone(), core: true, ..behind(config, 2, ALL_REQUESTS) };
+        assert_eq!(explored(setup).violation.map(|v| v.event.rule), Some(rule), "{mutant:?}");
+    }
+}
+
+/// By the monitor of the rule, and with the monitors of steps off by the harm to states, values and progress.
+#[test]
+fn rules_that_are_off_are_found() {
+    use CoherenceMutant::*;
+    for (mutant, said, harm) in [
+        (SnoopPassesGo, "COH-ORD-01", "COH-ORD-06"),
+        (HomeDoesNotBlock, "COH-HOM-01", "COH-REQ-20"),
+        (SnoopDuringPull, "COH-HOM-01", "COH-REQ-20"),
+        (SnoopBetweenDataAndGo, "COH-HOM-01", "COH-ORD-06"),
+        (SnoopWaitsForRequest, "COH-ORD-07", "COH-INV-09"),
+        (GoBeforeAnswers, "COH-ORD-08", "COH-SNP-13"),
+        (EvictUntracksAll, "COH-ORD-12", "COH-INV-04"),
+        (UseAfterEvict, "COH-STA-04", "COH-INV-02"),
+        (BogusNotSet, "COH-BOG-01", "COH-EVT-03"),
+        (BogusWritten, "COH-BOG-03", "COH-INV-03"),
+        (GrantedAnswersAsInvalid, "COH-TRN-03", "COH-INV-04"),
+        (OldBytesKept, "COH-TRN-02", "COH-INV-02"),
+        (StaleEvictClearsOwner, "COH-EVT-04", "COH-INV-04"),
+        (CurrentDataCleansOwner, "COH-HOM-04", "COH-EVT-03"),
+        (SharersNotSnooped, "COH-HOM-02", "COH-INV-04"),
+        (DirtyDropped, "COH-STA-02", "COH-INV-03"),
+        (CopyKeptUnderSnpInv, "COH-SNP-06", "COH-INV-04"),
+        (CleanGrantedDirty, "COH-REQ-17", "COH-REQ-17"),
+        (WriteEndsBeforeData, "COH-ORD-13", "COH-ORD-13"),
+        (StoreNotAwaited, "COH-HOM-01", "COH-INV-03"),
+    ] {
+        for (orders, rule) in [(true, said), (false, harm)] {
+            let config =
+                CoherenceConfig { mutant: Some(mutant), ..super::reviewed::configured("clean_evict = 'pull'") };
+            let report = explored(Setup { orders, ..behind(config, 2, ALL_REQUESTS) });
+            let found = report.violation.map(|violation| violation.event.rule);
+            assert_eq!(found, Some(rule), "{mutant:?}, monitors of steps: {orders}");
+        }
+    }
+}
+
+type Home = HomeAgent<CacheLine, LinesInHand<CacheLine>>;
+const LINE: LineAddr = LineAddr(5);
+
+fn asked(home: &mut Home, opcode: Op, cqid: u16) -> Vec<(u16, Msg<CacheLine>)> {
+    took(home, 0, Msg::D2hReq { opcode, line: LINE, cqid })
+}
+
+#[track_caller]
+fn took(home: &mut Home, port: u16, msg: Msg<CacheLine>) -> Vec<(u16, Msg<CacheLine>)> {
+    let mut out = AgentOutput::default();
+    home.take(&CoherenceConfig::default(), port, msg, 0, &mut out);
+    assert!(out.events.is_empty(), "{:?}", out.events);
+    out.sends
+}
+
+fn read_of(tag: u16) -> Msg<CacheLine> {
+    let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
+    Msg::M2sReq { opcode: M2sReqOpcode::MemRd, snp: SnpType::NoOp, meta_field, meta, line: LINE, tag }
+}
+
+fn data(tag: u16, opcode: DrsOpcode, data: CacheLine) -> Msg<CacheLine> {
+    Msg::S2mDrs { opcode, meta_field: MetaField::NoOp, meta: MetaValue::Invalid, tag, data, devload: DevLoad(0) }
+}
+
+fn done(tag: u16) -> Msg<CacheLine> {
+    let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
+    Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag, devload: DevLoad(0) }
+}
+
+/// Every message of a read, a write of a part and an evict: what is sent, in which order, and with which bytes.
+#[test]
+fn each_message_by_hand() {
+    let mut home = Home::new(LinesInHand::default());
+    let old = CacheLine::of([7; 64]);
+    // A read: MemRd under the number of the transaction, then data and GO of what came.
+    assert_eq!(asked(&mut home, Op::RdOwn, 3), [(MEMORY, read_of(0))]);
+    assert_eq!(home.open()[0].phase, Phase::Fetching);
+    let sent = took(&mut home, MEMORY, data(0, DrsOpcode::MemData, old));
+    assert!(
+        matches!(sent[..], [(0, Msg::H2dData { cqid: 3, data, .. }), (0, Msg::H2dRsp { cqid: 3, .. })] if data == old)
+    );
+    assert!(home.is_idle() && !home.memory.has(LINE), "nothing stays at the home");
+    // The evict of a dirty line: pulled, stored, and only then is the line free.
+    let pull = asked(&mut home, Op::DirtyEvict, 4);
+    let [(0, Msg::H2dRsp { rsp_data: uqid, .. })] = pull[..] else { panic!("{pull:?}") };
+    let dirty = CacheLine::of([8; 64]);
+    let sent = took(&mut home, 0, Msg::D2hData { uqid, bogus: false, data: dirty, enables: WHOLE_LINE });
+    let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Invalid);
+    let (opcode, snp) = (M2sRwdOpcode::MemWr, SnpType::NoOp);
+    let write = |data| Msg::M2sRwd { opcode, snp, meta_field, meta, line: LINE, tag: 0, data, enables: WHOLE_LINE };
+    assert_eq!(sent, [(MEMORY, write(dirty))]);
+    assert_eq!(home.open()[0].phase, Phase::Storing { ends: true });
+    assert_eq!(took(&mut home, MEMORY, done(0)), []);
+    assert!(home.is_idle());
+    // A write of a part: the line is fetched before the pull, and what is stored is old bytes with the new ones in them.
+    assert_eq!(asked(&mut home, Op::WrInv, 5), [(MEMORY, read_of(0))]);
+    let pull = took(&mut home, MEMORY, data(0, DrsOpcode::MemData, dirty));
+    let [(0, Msg::H2dRsp { rsp_data: uqid, .. })] = pull[..] else { panic!("{pull:?}") };
+    let sent = took(&mut home, 0, Msg::D2hData { uqid, bogus: false, data: CacheLine::of([9; 64]), enables: 0b11 });
+    let mut merged = dirty;
+    merged.bytes[..2].fill(9);
+    assert_eq!(sent, [(MEMORY, write(merged))]);
+    let end = took(&mut home, MEMORY, done(0));
+    assert!(matches!(end[..], [(0, Msg::H2dRsp { cqid: 5, .. })]), "{end:?}");
+    assert!(home.is_idle());
+    // A write of a whole line needs nothing from memory.
+    let pull = asked(&mut home, Op::ItoMWr, 6);
+    assert!(matches!(pull[..], [(0, Msg::H2dRsp { .. })]), "{pull:?}");
+}
+
+/// A line that the memory does not have: an error for whoever asked.
+#[test]
+fn a_line_that_is_not_there_is_an_error() {
+    let mut home = Home::new(LinesInHand::default());
+    asked(&mut home, Op::RdCurr, 1);
+    let sent = took(&mut home, MEMORY, data(0, DrsOpcode::MemDataNXM, CacheLine::of([0xff; 64])));
+    assert_eq!(sent, [(0, Msg::H2dData { cqid: 1, go_err: true, data: CacheLine::ones() })]);
+    assert!(home.is_idle());
+}
+
+/// Answers that nobody waits for are told and change nothing.
+#[test]
+fn answers_of_memory_without_a_transaction_are_told() {
+    let mut home = Home::new(LinesInHand::default());
+    asked(&mut home, Op::RdShared, 1);
+    let before = home.clone();
+    for (msg, found, expected) in [
+        (data(1, DrsOpcode::MemData, CacheLine::of([1; 64])), "S2M DRS with tag 1", "the tag of an open read"),
+        (done(0), "S2M NDR with tag 0", "the tag of an open write"),
+    ] {
+        let mut out = AgentOutput::default();
+        home.take(&CoherenceConfig::default(), MEMORY, msg, 0, &mut out);
+        let event = &out.events[0];
+        assert_eq!((event.rule, event.found.as_str(), event.expected.as_str()), ("COH-IDS-01", found, expected));
+        assert!(home == before && out.sends.is_empty());
+    }
+    let mut own =
+        HomeAgent::<CacheLine, scalepool::coherence::cache::backing::Flat<CacheLine>>::new(Default::default());
+    let mut out = AgentOutput::default();
+    own.take(&CoherenceConfig::default(), MEMORY, done(0), 0, &mut out);
+    assert_eq!(out.events[0].rule, "COH-TYP-01", "a home with its own memory asks nobody");
+}

@@ -34,6 +34,8 @@ pub enum Effect<D> {
         /// Must be the newest value now.
         current: bool,
     },
+    /// The home cannot serve the line: the core gets nothing for its access. The request may end later.
+    Refused(LineAddr),
     /// A request of the core has ended.
     Done(LineAddr),
 }
@@ -42,7 +44,11 @@ impl<D> Effect<D> {
     /// Its line.
     pub fn line(&self) -> LineAddr {
         match self {
-            Effect::Written(line) | Effect::Stored(line) | Effect::Used { line, .. } | Effect::Done(line) => *line,
+            Effect::Written(line)
+            | Effect::Stored(line)
+            | Effect::Used { line, .. }
+            | Effect::Refused(line)
+            | Effect::Done(line) => *line,
         }
     }
 }

@@ -77,6 +77,8 @@ pub enum PortRole {
     Host,
     /// The one that answers: the downstream side of CXL.
     Device,
+    /// A home that asks for its own lines: the upstream side of CXL.mem without coherence, with a channel for each class.
+    HomeMemory,
     /// An accelerator or a GPU.
     Node,
     /// A switch.
@@ -111,6 +113,7 @@ impl PortRole {
         match self {
             PortRole::Host => "host",
             PortRole::Device => "device",
+            PortRole::HomeMemory => "home without memory",
             PortRole::Node => "node",
             PortRole::Switch => "switch",
             PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Host) => "host of CXL.cache",

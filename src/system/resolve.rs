@@ -935,8 +935,11 @@ impl<'a> Resolver<'a> {
                 self.problems.add(at, key, text);
                 return None;
             }
-            [PortRole::Host, PortRole::Device] | [PortRole::Node, PortRole::Node | PortRole::Switch] => ends,
-            [PortRole::Device, PortRole::Host] | [PortRole::Switch, PortRole::Node] => [ends[1], ends[0]],
+            [PortRole::Host | PortRole::HomeMemory, PortRole::Device]
+            | [PortRole::Node, PortRole::Node | PortRole::Switch] => ends,
+            [PortRole::Device, PortRole::Host | PortRole::HomeMemory] | [PortRole::Switch, PortRole::Node] => {
+                [ends[1], ends[0]]
+            }
             [PortRole::Coherent(a, CxlSide::Host), PortRole::Coherent(b, CxlSide::Device)] if a == b => ends,
             [PortRole::Coherent(a, CxlSide::Device), PortRole::Coherent(b, CxlSide::Host)] if a == b => {
                 [ends[1], ends[0]]
@@ -946,6 +949,7 @@ impl<'a> Resolver<'a> {
                 let expected = match roles {
                     [PortRole::Switch, _] => "a node at one end: switches are not joined to each other",
                     [PortRole::Coherent(..), _] | [_, PortRole::Coherent(..)] => "both sides of one protocol",
+                    [PortRole::HomeMemory, _] | [_, PortRole::HomeMemory] => "a home and a device with memory",
                     _ => "a host and a device",
                 };
                 let text = format!("found `{a}`, a {role}, and `{b}`, a {other}, expected {expected}");

@@ -14,12 +14,12 @@ use scalepool_proof::systems::composite::Composite;
 use scalepool_proof::systems::menu::Menu;
 use scalepool_proof::systems::part::{
     CacheDevicePart, CacheHomePart, DirectPeer, HdmDDevicePart, HdmDHostPart, HdmDbDevicePart, MemHostPart, Member,
-    SwitchNames, SwitchPart,
+    MemoryPart, SwitchNames, SwitchPart,
 };
 use scalepool_proof::systems::setup::{AgentDescription, SystemDescription};
 use scalepool_protocols::cxl::message::{MessageForm, PeerRoute};
 use scalepool_system::coherence::{Joined, fabric_ports, joined};
-use scalepool_system::design::System;
+use scalepool_system::design::{JoinedPort, System};
 use scalepool_system::kind::{CoherenceProtocol, PortRole};
 use std::collections::BTreeMap;
 
@@ -48,8 +48,12 @@ pub(super) fn composite(
         if component.external.is_some() {
             bail!("{}: found a component that a caller drives, expected one of the model", component.path);
         }
-        let is_coherent = |role| matches!(role, PortRole::Coherent(..));
-        if !component.ports.iter().all(|port| is_coherent(port.decl.role)) {
+        // At both ends of the link between a home and its memory stands a part of the search.
+        let is_part = |port: &JoinedPort| match port.decl.role {
+            PortRole::Coherent(..) => true,
+            _ => system.roles_of(&system.links[port.link]).contains(&PortRole::HomeMemory),
+        };
+        if !component.ports.iter().all(is_part) {
             let kind = component.kind.name;
             bail!("{}: found kind {kind}, expected kinds that keep lines coherent", component.path);
         }
@@ -81,13 +85,22 @@ impl Found {
     fn follow(&mut self, system: &System, home: &Joined, lines: usize, menu: &mut Menu) -> anyhow::Result<()> {
         let (config, count) = (&home.home.config, home.holders.len() as AgentPort);
         let Some(kept) = lines_at(system, home.component, 0) else { bail!("{}: found no port", home.home.name) };
+        let ports = &system.components[home.component].ports;
+        let memory = ports.iter().position(|port| port.decl.role == PortRole::HomeMemory);
         let owner: Member = match kept {
+            CoherenceProtocol::Cache if memory.is_some() => CacheHomePart::without_memory(count).into(),
             CoherenceProtocol::Cache => CacheHomePart::new(count).into(),
             CoherenceProtocol::HdmDb => HdmDbDevicePart::new(config, count).into(),
             CoherenceProtocol::HdmD => HdmDDevicePart::default().into(),
         };
         let owner = self.push(agent(home.home.name.clone(), owner, config));
         self.lines.extend(vec![owner; lines]);
+        if let Some(port) = memory {
+            let (far, _) = system.far(home.component, port);
+            let path = system.components[far].path.clone();
+            let memory = self.push(agent(path, MemoryPart::default().into(), config));
+            self.links.push([(owner, count), (memory, 0)]);
+        }
         let switch = home.switch.map(|switch| self.switch(system, switch, count, config)).transpose()?;
         for (n, (component, port, name)) in (0..).zip(&home.holders) {
             let holder = self.holder(system, (*component, *port), name, n, config);

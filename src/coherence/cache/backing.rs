@@ -5,6 +5,7 @@
 //! keeps what comes ([`Backing::fetched`]). What a transaction writes stays in hand until it is stored ([`Backing::stored`]). When
 //! the transaction ends nothing of the line is left here ([`Backing::released`]).
 
+use crate::agent::AgentPort;
 use crate::content::{LineAddr, LineContent, WHOLE_LINE};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -18,9 +19,10 @@ pub trait Backing<D: LineContent>: Clone + Eq + Hash + Debug {
     /// Every value held.
     fn visit(&mut self, f: &mut dyn FnMut(&mut D));
 
-    /// Whether the memory is behind a port, so that the home reads and writes it by messages.
-    fn is_behind_port(&self) -> bool {
-        false
+    /// The port of the home behind which the memory is, which is read and written by messages of CXL.mem without coherence;
+    /// `None`: it is the home's own.
+    fn port(&self) -> Option<AgentPort> {
+        None
     }
 
     /// Whether a line can be read now.
@@ -53,21 +55,23 @@ struct LineInHand<D> {
 
 /// The lines in hand of a home whose memory is behind a port: those of open transactions, sorted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinesInHand<D>(Vec<LineInHand<D>>);
-
-impl<D> Default for LinesInHand<D> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
+pub struct LinesInHand<D> {
+    port: AgentPort,
+    lines: Vec<LineInHand<D>>,
 }
 
 impl<D: LineContent> LinesInHand<D> {
+    /// None, of a memory behind this port.
+    pub fn of(port: AgentPort) -> Self {
+        Self { port, lines: Vec::new() }
+    }
+
     fn place(&self, line: LineAddr) -> Result<usize, usize> {
-        self.0.binary_search_by_key(&line, |held| held.line)
+        self.lines.binary_search_by_key(&line, |held| held.line)
     }
 
     fn get(&self, line: LineAddr) -> Option<&LineInHand<D>> {
-        self.place(line).ok().map(|at| &self.0[at])
+        self.place(line).ok().map(|at| &self.lines[at])
     }
 
     /// The values of a line in hand that have not been stored.
@@ -85,20 +89,20 @@ impl<D: LineContent> Backing<D> for LinesInHand<D> {
         let at = match self.place(line) {
             Ok(at) => at,
             Err(at) => {
-                self.0.insert(at, LineInHand { line, data: D::initial(line), is_stored: false });
+                self.lines.insert(at, LineInHand { line, data: D::initial(line), is_stored: false });
                 at
             }
         };
-        self.0[at].data.merge(data, enables);
-        self.0[at].is_stored = false;
+        self.lines[at].data.merge(data, enables);
+        self.lines[at].is_stored = false;
     }
 
     fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
-        self.0.iter_mut().for_each(|held| f(&mut held.data));
+        self.lines.iter_mut().for_each(|held| f(&mut held.data));
     }
 
-    fn is_behind_port(&self) -> bool {
-        true
+    fn port(&self) -> Option<AgentPort> {
+        Some(self.port)
     }
 
     fn has(&self, line: LineAddr) -> bool {
@@ -116,13 +120,13 @@ impl<D: LineContent> Backing<D> for LinesInHand<D> {
 
     fn stored(&mut self, line: LineAddr) {
         if let Ok(at) = self.place(line) {
-            self.0[at].is_stored = true;
+            self.lines[at].is_stored = true;
         }
     }
 
     fn released(&mut self, line: LineAddr) {
         if let Ok(at) = self.place(line) {
-            self.0.remove(at);
+            self.lines.remove(at);
         }
     }
 }
@@ -138,8 +142,8 @@ pub enum HomeMemory<M, D> {
 
 impl<M, D: LineContent> HomeMemory<M, D> {
     /// A memory behind a port.
-    pub fn behind() -> Self {
-        HomeMemory::Behind(LinesInHand::default())
+    pub fn behind(port: AgentPort) -> Self {
+        HomeMemory::Behind(LinesInHand::of(port))
     }
 }
 
@@ -165,8 +169,11 @@ impl<M: Backing<D>, D: LineContent> Backing<D> for HomeMemory<M, D> {
         }
     }
 
-    fn is_behind_port(&self) -> bool {
-        matches!(self, HomeMemory::Behind(_))
+    fn port(&self) -> Option<AgentPort> {
+        match self {
+            HomeMemory::Own(_) => None,
+            HomeMemory::Behind(lines) => lines.port(),
+        }
     }
 
     fn has(&self, line: LineAddr) -> bool {

@@ -393,6 +393,9 @@ impl<D: LineContent> DeviceCache<D> {
                 "each answer once, in order",
             );
         };
+        if [HostAnswer::GoErr, HostAnswer::GoErrPull].contains(&answer) {
+            out.effects.push(Effect::Refused(line));
+        }
         self.perform(config, i, row, rsp_data, None, out);
     }
 

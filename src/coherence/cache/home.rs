@@ -5,7 +5,7 @@
 //! the directory and, with data, the memory ([`snoops::READINGS`]). With the last one the requester is answered. A read
 //! ends there; a write or an evict has been pulled and ends when its data is in.
 //!
-//! A memory of its own reads and writes in the step that asks. One behind [`MEMORY`] takes two stages more, of which each
+//! A memory of its own reads and writes in the step that asks. One behind a port ([`Backing::port`]) takes two stages more, of which each
 //! transaction has at most what it needs: behind the last snoop answer the line is *fetched*, unless it is in hand, or what a
 //! holder gave back is *stored*; then the requester is answered. What a pull or the core wrote is stored before the
 //! transaction ends. Left out: reading memory beside the snoops, on the chance that nobody has the line dirty.
@@ -36,9 +36,6 @@ pub const PORTS: AgentPort = 16;
 
 /// The requester that is the host's own core.
 pub const HOST_CORE: AgentPort = PORTS;
-
-/// The port of the memory, where it is not the home's own: CXL.mem, without coherence.
-pub const MEMORY: AgentPort = PORTS + 1;
 
 /// Most open transactions: UQID has 12 bits, 4 of which name the port.
 pub const SLOTS: usize = u8::MAX as usize;
@@ -423,9 +420,12 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         let Some(i) = self.slot(slot) else { return };
         let t = &self.open[i];
         let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
-        if t.needs_line() && !self.memory.has(t.line) {
+        if t.needs_line()
+            && !self.memory.has(t.line)
+            && let Some(memory) = self.memory.port()
+        {
             let (opcode, snp) = (M2sReqOpcode::MemRd, SnpType::NoOp);
-            out.send(MEMORY, Msg::M2sReq { opcode, snp, meta_field, meta, line: t.line, tag: slot.into() });
+            out.send(memory, Msg::M2sReq { opcode, snp, meta_field, meta, line: t.line, tag: slot.into() });
             self.open[i].phase = Phase::Fetching;
         } else if !self.memory.is_stored(t.line) && !t.will_write() {
             self.store(i, false, out);
@@ -436,13 +436,14 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
 
     /// Sends what was written to the memory behind its port.
     fn store(&mut self, i: usize, ends: bool, out: &mut AgentOutput<D>) {
+        let Some(memory) = self.memory.port() else { return };
         let t = &mut self.open[i];
         let (opcode, snp) = (M2sRwdOpcode::MemWr, SnpType::NoOp);
         // A write has to bring the two bits that the memory keeps for its host; this one has no use for them.
         let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Invalid);
         let (line, tag, data) = (t.line, t.slot.into(), self.memory.read(t.line));
         t.phase = Phase::Storing { ends };
-        out.send(MEMORY, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables: WHOLE_LINE });
+        out.send(memory, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables: WHOLE_LINE });
     }
 
     /// The line has come from the memory behind its port; `None`: there is no such line, and whoever asked gets an error.
@@ -1001,10 +1002,10 @@ impl<D: LineContent, B: Backing<D>> Agent<D> for HomeAgent<D, B> {
             Msg::D2hData { uqid, bogus, data, enables, .. } => {
                 self.data_came(config, port, uqid, bogus, WriteBytes { data, enables }, out)
             }
-            Msg::S2mDrs { opcode, tag, data, .. } if self.memory.is_behind_port() => {
+            Msg::S2mDrs { opcode, tag, data, .. } if self.memory.port().is_some() => {
                 self.fetched(config, tag, (opcode != DrsOpcode::MemDataNXM).then_some(data), out);
             }
-            Msg::S2mNdr { tag, .. } if self.memory.is_behind_port() => self.stored(config, tag, out),
+            Msg::S2mNdr { tag, .. } if self.memory.port().is_some() => self.stored(config, tag, out),
             other => event(out, "COH-TYP-01", other.line(), other.class().name().into(), "a D2H message"),
         }
         self.serve(config, out);

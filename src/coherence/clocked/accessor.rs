@@ -120,6 +120,8 @@ pub struct AccessorMeasured {
     pub evictions: u64,
     /// Loads that got poison.
     pub poisoned_loads: u64,
+    /// Accesses that the home answered with an error, none of the others.
+    pub refused: u64,
     /// What DevLoad did to it; `None`: it does not heed it.
     pub throttled: Option<Throttled>,
 }
@@ -334,6 +336,15 @@ impl<A: Caching> Core<A> for Accessor {
                 && let Some(n) = self.open.iter().position(|o| o.access.line == *line && o.given_away)
             {
                 self.done(n, cycle);
+            }
+        }
+        for effect in effects {
+            if let Effect::Refused(line) = effect
+                && let Some(n) = self.open.iter().position(|o| o.access.line == *line)
+                && let Some(open) = self.open.remove(n)
+            {
+                self.told.push(Told::Ends { access: open.number });
+                self.measured.refused += 1;
             }
         }
         // A request that has ended without the store: it is asked for again.

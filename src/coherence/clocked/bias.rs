@@ -153,7 +153,7 @@ impl Watched for BiasDevice<CacheLine> {
         let in_device_bias = self.bias(line) == Bias::Device;
         let tracked = IdSet::of_bits(if in_device_bias { 0b01 } else { 0b11 });
         let value = self.memory(line);
-        Some(HomeView { value, tracked, kept: Vec::new(), device_bias: Some(in_device_bias) })
+        Some(HomeView { value: Some(value), tracked, kept: Vec::new(), device_bias: Some(in_device_bias) })
     }
 
     fn early(&self, _: LineAddr) -> Option<CacheLine> {

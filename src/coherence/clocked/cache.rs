@@ -6,13 +6,13 @@ use super::watcher::{HomeView, Watched, nodes_at};
 use crate::agent::AgentOutput;
 use crate::cache::backing::Backing;
 use crate::cache::device::{DeviceCache, WriteBytes};
-use crate::cache::home::HomeAgent;
+use crate::cache::home::{HomeAgent, HomeTransaction, Phase};
 use crate::cache::state::{CacheLineState, HostAnswer, Snoop};
 use crate::config::CoherenceConfig;
 use crate::content::{CacheLine, LineAddr, LineContent};
 use crate::message::Msg;
 use crate::monitor::CopyView;
-use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, DrsOpcode};
 use std::collections::BTreeMap;
 
 /// Memory of any size: the lines that were written.
@@ -140,6 +140,12 @@ impl<B: Backing<CacheLine>> Watched for HomeAgent<CacheLine, B> {
         None
     }
 
+    fn fetched(&self, msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine)> {
+        let Msg::S2mDrs { opcode: DrsOpcode::MemData, tag, data, .. } = *msg else { return None };
+        let asks = |t: &&HomeTransaction<CacheLine>| u16::from(t.slot) == tag && t.phase == Phase::Fetching;
+        self.open().iter().find(asks).map(|t| (t.line, data))
+    }
+
     fn lines_of(&self, msg: &Msg<CacheLine>) -> Vec<LineAddr> {
         HomeAgent::lines_of(self, msg)
     }
@@ -147,7 +153,7 @@ impl<B: Backing<CacheLine>> Watched for HomeAgent<CacheLine, B> {
     fn home(&self, line: LineAddr) -> Option<HomeView> {
         let kept = self.open().iter().filter(|t| t.line == line).flat_map(|t| t.values()).copied().collect();
         Some(HomeView {
-            value: self.memory.read(line),
+            value: self.memory.has(line).then(|| self.memory.read(line)),
             tracked: nodes_at(&self.holders(line).all()),
             kept,
             device_bias: None,

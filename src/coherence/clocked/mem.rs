@@ -157,7 +157,7 @@ impl Watched for Dcoh<CacheLine> {
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
         let tracked = self.holders(line).map_or(IdSet::EMPTY, |h| nodes_at(&h.all()));
-        Some(HomeView { value: self.memory(line), tracked, kept: Vec::new(), device_bias: None })
+        Some(HomeView { value: Some(self.memory(line)), tracked, kept: Vec::new(), device_bias: None })
     }
 
     fn early(&self, _: LineAddr) -> Option<CacheLine> {

@@ -25,8 +25,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// What a home says of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HomeView {
-    /// Its value.
-    pub value: CacheLine,
+    /// Its value; `None`: the line is in a memory behind a port, where it is as the home left it.
+    pub value: Option<CacheLine>,
     /// Nodes that it takes for holders.
     pub tracked: IdSet,
     /// Values that it has received and not put in place.
@@ -48,6 +48,11 @@ pub trait Watched {
 
     /// Lines that it may change when it takes a message, but for those of messages that it sends then.
     fn lines_of(&self, msg: &Msg<CacheLine>) -> Vec<LineAddr>;
+
+    /// Of a home whose memory is behind a port: the line that a message brings from there, with its value.
+    fn fetched(&self, _msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine)> {
+        None
+    }
 
     /// The row of a table by which it will take a message; `None`: no row, or the message needs none.
     fn row(&self, _msg: &Msg<CacheLine>) -> Option<Point> {
@@ -142,7 +147,8 @@ impl Watcher {
         let copy = agent.copy(&self.config, line).map(|copy| CopyView { agent: node, ..copy });
         let mut changed = put(&mut self.copies, line, node, copy);
         put(&mut self.early, line, node, agent.early(line));
-        if let Some(home) = agent.home(line) {
+        if let Some(mut home) = agent.home(line) {
+            home.value = home.value.or_else(|| self.homes.get(&line)?.value);
             let before = self.homes.insert(line, home);
             changed |= before.as_ref() != self.homes.get(&line);
         }
@@ -166,7 +172,7 @@ impl Watcher {
             let view = View {
                 line,
                 newest: self.newest.get(&line).copied().unwrap_or_else(|| CacheLine::initial(line)),
-                home: home.value,
+                home: home.value.unwrap_or_else(|| CacheLine::initial(line)),
                 in_flight: self.in_flight.iter().chain(&home.kept).chain(early).copied().collect(),
                 copies,
                 tracked,
@@ -254,6 +260,13 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
     fn before(&mut self, agent: &A, msg: &Msg<CacheLine>) {
         let mut watcher = self.watcher();
         watcher.met.extend(agent.row(msg));
+        if let Some((line, value)) = agent.fetched(msg) {
+            let (tracked, kept) = (IdSet::EMPTY, Vec::new());
+            let unknown = HomeView { value: None, tracked, kept, device_bias: None };
+            watcher.homes.entry(line).or_insert(unknown).value = Some(value);
+            // What was there before anybody wrote it nobody has told.
+            watcher.newest.entry(line).or_insert(value);
+        }
         watcher.suspects.extend(agent.lines_of(msg));
     }
 
@@ -283,10 +296,10 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
                     // A copy that has gone in the same step went to the agent's own memory, or left as data under way,
                     // which is the newest value there.
                     let here = agent.copy(&watcher.config, *line).map(|copy| copy.value);
-                    let here = here.or_else(|| agent.home(*line).map(|home| home.value));
+                    let here = here.or_else(|| agent.home(*line)?.value);
                     (*line, here.or_else(|| watcher.in_flight.last().copied()))
                 }
-                Effect::Written(line) => (*line, agent.home(*line).map(|home| home.value)),
+                Effect::Written(line) => (*line, agent.home(*line).and_then(|home| home.value)),
                 Effect::Used { line, value, .. } => {
                     // It is kept by nobody: it has to be the newest of a moment between the beginning and now.
                     if let Some(values) = watcher.since.remove(line)
@@ -297,7 +310,7 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
                     }
                     (*line, None)
                 }
-                Effect::Done(line) => (*line, None),
+                Effect::Refused(line) | Effect::Done(line) => (*line, None),
             };
             watcher.suspects.insert(line);
             if let Some(value) = value {
@@ -320,7 +333,13 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
 
     fn message(&mut self, node: usize, port: AgentPort, msg: &Msg<CacheLine>, taken: bool, at: Stamp) {
         let mut watcher = self.watcher();
-        if let Some(data) = msg.data()
+        // What a home writes to a memory behind a port it has in hand until it is there, and what it reads nobody waits for.
+        let of_memory = match msg.class() {
+            Class::M2sRwd => node == HOME && !taken,
+            Class::S2mDrs => node == HOME && taken,
+            _ => false,
+        };
+        if let Some(data) = msg.data().filter(|_| !of_memory)
             && !matches!(msg, Msg::D2hData { bogus: true, .. })
         {
             if !taken {

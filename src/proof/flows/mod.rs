@@ -5,13 +5,14 @@
 //! with times come from a clocked run (`clocked::sequence`).
 //!
 //! * [`cache`](mod@cache): requests, snoops and evicts of CXL.cache. [`mem`](mod@mem): HDM-DB with back-invalidation.
-//!   [`levels`](mod@levels): HDM-DB below CXL.cache. [`bias`](mod@bias): HDM-D.
+//!   [`memory`](mod@memory): a home whose memory is behind a port. [`levels`](mod@levels): HDM-DB below CXL.cache. [`bias`](mod@bias): HDM-D.
 //! * [`play`]: a script to a chart. [`markdown`]: all charts as a page.
 
 pub mod bias;
 pub mod cache;
 pub mod levels;
 pub mod mem;
+pub mod memory;
 mod play;
 
 pub use play::{FlowError, name, play};
@@ -44,6 +45,7 @@ pub fn all() -> Vec<FlowGroup> {
         FlowGroup { title: "CXL.cache: snoops", flows: cache::snoops() },
         FlowGroup { title: "CXL.cache: evicts and races", flows: cache::races() },
         FlowGroup { title: "CXL.cache: poison", flows: cache::poison() },
+        FlowGroup { title: "CXL.cache: memory behind a port", flows: memory::memory() },
         FlowGroup { title: "HDM-DB: reads and ownership", flows: mem::requests() },
         FlowGroup { title: "HDM-DB: writes", flows: mem::writes() },
         FlowGroup { title: "HDM-DB: back-invalidate snoops", flows: mem::snoops() },

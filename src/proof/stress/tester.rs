@@ -359,6 +359,8 @@ impl<R: Rig> Tester<R> {
                 self.used.push((actor, line, value));
                 Ok(line)
             }
+            // No line of the tester is refused.
+            Effect::Refused(line) => Ok(line),
             Effect::Done(line) => {
                 self.done(actor, line)?;
                 Ok(line)

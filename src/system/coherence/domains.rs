@@ -5,7 +5,7 @@
 
 use super::{Coherent, Domain, Holder, LineOwner, Seat};
 use crate::design::System;
-use crate::kind::NodeError;
+use crate::kind::{NodeError, PortRole};
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::clocked::watcher::Watcher;
 use scalepool_coherence::config::CoherenceConfig;
@@ -164,10 +164,12 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
         unreachable!("it was a home before")
     };
     let mut open = Open { component, home: *home, holders: Vec::new(), switch: None };
-    for port in 0..instance.ports.len() {
+    let to_holders = |port: &usize| matches!(instance.ports[*port].decl.role, PortRole::Coherent(..));
+    let ports: Vec<usize> = (0..instance.ports.len()).filter(to_holders).collect();
+    for &port in &ports {
         let (far, far_port) = system.far(component, port);
         if let Some(Coherent::Switch) = parts[far] {
-            if instance.ports.len() > 1 || far_port != 0 {
+            if ports.len() > 1 || far_port != 0 {
                 let found = &system.components[far].path;
                 return Err(refused(format!(
                     "found the switch {found} beside other ports, or joined by a port that is not its first, expected \

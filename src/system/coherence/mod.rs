@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a component is to the coherence of lines.
 pub enum Coherent {
-    /// It owns lines; all its ports lead to their holders.
+    /// It owns lines; its ports lead to their holders, or to their memory.
     Home(Box<LineOwner>),
     /// It holds lines: the names of the agents behind its ports. An agent with several ports holds lines of several homes, and
     /// the first says of which its core does the stimulus.
@@ -48,6 +48,9 @@ pub struct LineOwner {
 
 /// Numbers of links in the log from which on those behind switches are counted.
 const SWITCHED: u16 = 1 << 15;
+
+/// Numbers of links in the log from which on those between homes and their memory are counted.
+const MEMORY_LINKS: u16 = 3 << 14;
 
 /// Numbers of back-invalidate sources: the field has 12 bits.
 const BI_IDS: usize = 1 << 12;
@@ -156,6 +159,13 @@ impl Domain {
             true => SWITCHED | self.number as u16,
             false => (self.links_before + holder) as u16 % SWITCHED,
         }
+    }
+}
+
+impl Domain {
+    /// Number of the link to the memory of its lines in the log.
+    pub fn memory_link_number(&self) -> u16 {
+        MEMORY_LINKS | self.number as u16
     }
 }
 

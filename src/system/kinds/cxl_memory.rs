@@ -4,7 +4,7 @@ use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
     Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, NodeError, Offer, PortDecl, PortRole, Site,
-    component,
+    SitePort, component,
 };
 use crate::kinds::cxl_links;
 use crate::kinds::media::{CxlMedia, timing};
@@ -12,6 +12,7 @@ use crate::measured::ComponentMeasured;
 use crate::quantity::Unit;
 use scalepool_kernel::Clock;
 use scalepool_memory::LINE_BYTES;
+use scalepool_memory::decoder::{Arithmetic, Decoders, GRANULARITIES, Interleave, Window};
 use scalepool_memory::store::Store;
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::memory::{DeviceConfig, MemoryDevice};
@@ -32,10 +33,20 @@ pub const KIND: ComponentKind = ComponentKind {
 config! {
     /// A memory device. Numbers without another source are of the model (basis: model).
     pub struct CxlMemory {
-        size: u64 = "16 GiB" [Unit::Bytes] in FieldRange::Int(64, 1 << 46), "memory size; without a memory map, addresses wrap around at this size";
+        size: u64 = "16 GiB" [Unit::Bytes] in FieldRange::Int(64, 1 << 46), "memory size; without a memory map, addresses of a host wrap around at this size, and a home has lines up to it";
         latency_cycles: u64 = "160" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in the device; with banks in `media`, the time in a bank is not included";
         queue: usize = "512" [Unit::Of("requests")] in FieldRange::Int(1, 1 << 20), "requests that the device can queue";
         media: Option<CxlMedia> = "" [Unit::Of("-")] in FieldRange::Table(CxlMedia::fields), "what stands behind the latency; left out, the latency is all";
+    }
+}
+
+impl CxlMemory {
+    /// The memory of a home has its lines from 0 on, and no others. A host knows how large its memory is; a home does not.
+    fn of_home(&self, port: &SitePort) -> Option<Decoders> {
+        let interleave = Interleave::new(1, GRANULARITIES[0], Arithmetic::Modulo)?;
+        let mut decoders = Decoders::default();
+        decoders.push(Window { base: 0, size: self.size, interleave });
+        (port.peer_role == PortRole::HomeMemory).then_some(decoders)
     }
 }
 
@@ -69,7 +80,7 @@ impl Component for CxlMemory {
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
         let config = DeviceConfig {
             store: Store::new(BACKGROUND),
-            decoders: site.map.decoders.clone(),
+            decoders: site.map.decoders.clone().or_else(|| self.of_home(&site.ports[0])),
             timing: timing(self.latency_cycles, self.queue, self.media.as_ref(), site.clock),
             port: port_ids[1],
             form,

@@ -1,17 +1,21 @@
-//! A home whose memory is behind a port: the same protocol below, with reads and writes of memory that take their time.
+//! A home whose memory is behind a port: the same protocol below, with reads and writes of memory that take their time. First
+//! explored, then message by message, then clocked over links with a memory device.
 
+use super::scenarios::{PATTERNS, count, settings, sound};
 use scalepool::coherence::agent::{Agent, AgentOutput};
 use scalepool::coherence::cache::backing::{Backing, LinesInHand};
-use scalepool::coherence::cache::home::{HomeAgent, MEMORY, Phase};
+use scalepool::coherence::cache::home::{HomeAgent, Phase};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::{ExplorationReport, Limits, search};
 use scalepool::proof::systems::cache::{ALL_REQUESTS, HINTED_REQUESTS, Setup, system};
+use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode as Op, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
+use std::path::Path;
 
 fn behind(config: CoherenceConfig, devices: usize, menu: &[Op]) -> Setup {
     Setup { memory_behind: true, ..Setup::free(config, devices, menu) }
@@ -124,6 +128,8 @@ fn rules_that_are_off_are_found() {
 
 type Home = HomeAgent<CacheLine, LinesInHand<CacheLine>>;
 const LINE: LineAddr = LineAddr(5);
+/// The port behind which the memory is.
+const MEMORY: u16 = 2;
 
 fn asked(home: &mut Home, opcode: Op, cqid: u16) -> Vec<(u16, Msg<CacheLine>)> {
     took(home, 0, Msg::D2hReq { opcode, line: LINE, cqid })
@@ -154,7 +160,7 @@ fn done(tag: u16) -> Msg<CacheLine> {
 /// Every message of a read, a write of a part and an evict: what is sent, in which order, and with which bytes.
 #[test]
 fn each_message_by_hand() {
-    let mut home = Home::new(LinesInHand::default());
+    let mut home = Home::new(LinesInHand::of(MEMORY));
     let old = CacheLine::of([7; 64]);
     // A read: MemRd under the number of the transaction, then data and GO of what came.
     assert_eq!(asked(&mut home, Op::RdOwn, 3), [(MEMORY, read_of(0))]);
@@ -195,7 +201,7 @@ fn each_message_by_hand() {
 /// A line that the memory does not have: an error for whoever asked.
 #[test]
 fn a_line_that_is_not_there_is_an_error() {
-    let mut home = Home::new(LinesInHand::default());
+    let mut home = Home::new(LinesInHand::of(MEMORY));
     asked(&mut home, Op::RdCurr, 1);
     let sent = took(&mut home, MEMORY, data(0, DrsOpcode::MemDataNXM, CacheLine::of([0xff; 64])));
     assert_eq!(sent, [(0, Msg::H2dData { cqid: 1, go_err: true, data: CacheLine::ones() })]);
@@ -205,7 +211,7 @@ fn a_line_that_is_not_there_is_an_error() {
 /// Answers that nobody waits for are told and change nothing.
 #[test]
 fn answers_of_memory_without_a_transaction_are_told() {
-    let mut home = Home::new(LinesInHand::default());
+    let mut home = Home::new(LinesInHand::of(MEMORY));
     asked(&mut home, Op::RdShared, 1);
     let before = home.clone();
     for (msg, found, expected) in [
@@ -223,4 +229,93 @@ fn answers_of_memory_without_a_transaction_are_told() {
     let mut out = AgentOutput::default();
     own.take(&CoherenceConfig::default(), MEMORY, done(0), 0, &mut out);
     assert_eq!(out.events[0].rule, "COH-TYP-01", "a home with its own memory asks nobody");
+}
+
+fn with_memory() -> String {
+    let file = "systems/home_with_memory_device.toml";
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(file).display().to_string()
+}
+
+const SMALL: [&str; 3] = ["core.accesses=60", "core.lines=6", "core.cache_lines=2"];
+
+/// Every line that a device asks for is read from the memory device, and every one that comes home dirty is written there.
+#[test]
+fn a_memory_device_serves_a_home() {
+    for pattern in PATTERNS {
+        let pattern = format!("core.pattern={pattern}");
+        for more in [
+            &[][..],
+            &["link.ber=1e-5"],
+            &["component.host.filter_lines=1"],
+            &["devices=16", "core.accesses=10"],
+            &["link.mem.kind=cxl-68b", "link.mem.rate=32"],
+            &["link.mem.kind=cxl-256b-pbr", "mem.latency_cycles=1"],
+        ] {
+            let report = sound(&with_memory(), None, &settings(&[&SMALL[..], &[pattern.as_str()], more].concat()));
+            let of =
+                |class: &str| report.messages.iter().filter(|(name, _)| name.ends_with(class)).map(|(_, n)| *n).max();
+            assert!(
+                of("m2s_req") > Some(0) && of("m2s_req") == of("s2m_drs"),
+                "{pattern} {more:?}: {:?}",
+                report.messages
+            );
+            assert_eq!(of("m2s_rwd"), of("s2m_ndr"), "{pattern} {more:?}");
+            assert_eq!(count(&report, "refused accesses"), 0, "{pattern} {more:?}");
+        }
+    }
+}
+
+/// The run is the same with two threads, and where nobody watches; the memory is a partition of its own.
+#[test]
+fn threads_and_watchers_change_nothing() {
+    let run = |threads, more: &[&str]| {
+        let set = settings(&[&SMALL[..], &["core.pattern=migratory"], more].concat());
+        let request = ScenarioRequest { scenario: with_memory(), seed: 3, threads, set, ..ScenarioRequest::default() };
+        scenario::run(&request, &mut |_| ()).expect("it runs")
+    };
+    let report = run(1, &[]);
+    assert_eq!(run(2, &[]).json(), report.json());
+    let unseen = run(2, &["watch=off"]);
+    assert_eq!((&unseen.messages, unseen.time_fs), (&report.messages, report.time_fs));
+    let slow = run(1, &["mem.latency_cycles=800"]);
+    assert!(slow.time_fs > report.time_fs, "{} {}", slow.time_fs, report.time_fs);
+}
+
+/// A memory of two lines for cores that use six: whoever asks for another line is told, and the run ends.
+#[test]
+fn lines_that_the_memory_does_not_have_are_refused() {
+    for pattern in PATTERNS {
+        let pattern = format!("core.pattern={pattern}");
+        let report = sound(
+            &with_memory(),
+            None,
+            &settings(&[&SMALL[..], &[pattern.as_str(), "component.mem.size=128"]].concat()),
+        );
+        let (done, refused) = (count(&report, "accesses"), count(&report, "refused accesses"));
+        assert!(done > 0 && refused > 0 && done + refused >= 120, "{pattern}: {done} done, {refused} refused");
+    }
+    // A 68B link has no answer for a line that is not there, so that what is written is lost, and the watcher says so.
+    let set = ["component.mem.size=128", "core.pattern=migratory", "link.mem.kind=cxl-68b", "link.mem.rate=32"];
+    let set = settings(&[&SMALL[..], &set].concat());
+    let request = ScenarioRequest { scenario: with_memory(), seed: 3, threads: 1, set, ..ScenarioRequest::default() };
+    let report = scenario::run(&request, &mut |_| ()).expect("it runs");
+    assert_eq!(report.violations.first().map(|b| b.violation.rule), Some("COH-INV-03"));
+}
+
+/// Descriptions that join the memory in another way are refused, and so is the port without a link.
+#[test]
+fn a_memory_stands_behind_its_port() {
+    let text = std::fs::read_to_string(with_memory()).expect("a description");
+    for (from, to, why) in [
+        ("memory = \"port\"\n", "", "found the port `memory`, expected one of port"),
+        ("between = [\"host.memory\", \"mem.cxl\"]", "between = [\"host.memory\", \"dev[0].link\"]", "expected"),
+        ("memory = \"port\"", "memory = \"elsewhere\"", "found `elsewhere`, expected own, port"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let description = Some(text.replacen(from, to, 1));
+        let request = ScenarioRequest { description, seed: 1, threads: 1, ..ScenarioRequest::default() };
+        let error = scenario::check(&request).expect_err("refused").to_string();
+        println!("{error}");
+        assert!(error.contains(why), "{to}: {error}");
+    }
 }

@@ -8,7 +8,7 @@ use crate::systems::setup::Site;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::cache::backing::{Backing, Flat, HomeMemory};
 use scalepool_coherence::cache::device::DeviceCache;
-use scalepool_coherence::cache::home::{Holders, HomeAgent, HomeTransaction, MEMORY, PORTS, Phase, Task};
+use scalepool_coherence::cache::home::{Holders, HomeAgent, HomeTransaction, PORTS, Phase, Task};
 use scalepool_coherence::cache::snoops;
 use scalepool_coherence::cache::state::{HostAnswer, Snoop};
 use scalepool_coherence::content::{Age, LineAddr, LineToken, WHOLE_LINE};
@@ -34,13 +34,14 @@ impl CacheHomePart {
 
     /// A home of at most 16 devices, whose memory is behind the port that follows theirs.
     pub fn without_memory(devices: AgentPort) -> Self {
-        Self { home: HomeAgent::new(HomeMemory::behind()), devices: devices.min(PORTS) }
+        let devices = devices.min(PORTS);
+        Self { home: HomeAgent::new(HomeMemory::behind(devices)), devices }
     }
 }
 
 impl Part for CacheHomePart {
     fn ports(&self) -> AgentPort {
-        self.devices + AgentPort::from(self.home.memory.is_behind_port())
+        self.devices + AgentPort::from(self.memory_port().is_some())
     }
 
     fn ports_below(&self) -> AgentPort {
@@ -48,7 +49,7 @@ impl Part for CacheHomePart {
     }
 
     fn memory_port(&self) -> Option<AgentPort> {
-        self.home.memory.is_behind_port().then_some(self.devices)
+        self.home.memory.port()
     }
 
     fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
@@ -58,10 +59,7 @@ impl Part for CacheHomePart {
     fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         let config = site.config();
         match *deed {
-            Deed::Took(port, msg) => {
-                let port = if port == self.devices { MEMORY } else { port };
-                self.home.take(config, port, msg, way, out);
-            }
+            Deed::Took(port, msg) => self.home.take(config, port, msg, way, out),
             Deed::Began(Operation::Choose(choice)) => self.home.choose(config, choice, out),
             Deed::Began(Operation::CoreRead { line }) => {
                 self.home.core_read(config, line, out);
@@ -71,7 +69,6 @@ impl Part for CacheHomePart {
             }
             Deed::Began(_) => {}
         }
-        out.sends.iter_mut().filter(|(port, _)| *port == MEMORY).for_each(|(port, _)| *port = self.devices);
     }
 
     fn operations(&self, _: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {

@@ -75,12 +75,17 @@ where
     A: Agent<CacheLine> + Watched + Send + 'static,
     C: Core<A> + Send + 'static,
 {
-    /// The home of the lines of a domain; all ports lead to holders.
+    /// The home of the lines of a domain; its ports lead to holders, but for one behind which its memory may be.
     pub fn home(self, ports: &[SitePort], is_host: bool) -> Ready {
+        let domain = ports[0].seat().domain.clone();
         let end = AgentEnd { is_home: true, is_host };
         let link = |port: &SitePort| {
             let (form, port_ids) = port.link.cxl();
-            let seat = port.seat();
+            let Some(seat) = &port.seat else {
+                let [spid, dpid] = port_ids;
+                let routes = vec![PeerRoute { spid, dpid, ..PeerRoute::default() }];
+                return AgentLink { routes, form, number: (domain.memory_link_number(), port.number) };
+            };
             let routes = seat.holders.clone().map(|holder| seat.route(holder, end, form, port_ids)).collect();
             AgentLink { routes, form, number: (seat.link_number(), port.number) }
         };

@@ -76,6 +76,7 @@ metrics! {
         HITS = "cache hits" ["accesses"] Sum, "accesses that the own cache answered";
         EVICTIONS = "evictions" ["lines"] Sum, "lines that a cache gave up for others";
         POISONED = "poisoned loads" ["loads"] Sum, "loads that were answered with poison";
+        REFUSED = "refused accesses" ["accesses"] Sum, "accesses that the home answered with an error, none of those that are done";
         ABORTS = "uio aborts" ["accesses"] Sum, "accesses of UIO that were answered with an abort";
         LIGHT = "answers of light load" ["answers"] Sum, "answers with DevLoad light";
         OPTIMAL = "answers of optimal load" ["answers"] Sum, "answers with DevLoad optimal";
@@ -123,6 +124,10 @@ pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poison
     }
     if is_poisoning {
         all.counts.push((&POISONED, sum(|core| core.poisoned_loads)));
+    }
+    let refused = sum(|core| core.refused);
+    if refused > 0 {
+        all.counts.push((&REFUSED, refused));
     }
     let aborts = agents.iter().map(|(_, agent)| agent.aborts).sum();
     if aborts > 0 {

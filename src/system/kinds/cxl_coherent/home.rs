@@ -1,4 +1,5 @@
-//! `cxl.home`: a host with its home agent and memory, whose lines devices cache over CXL.cache.
+//! `cxl.home`: a host with its home agent, whose lines devices cache over CXL.cache. They live in the home, or in a device behind
+//! its port `memory`.
 
 use super::agent::{Described, component as agents, one_watch};
 use super::coherent_waits;
@@ -11,6 +12,8 @@ use crate::kind::{
 };
 use crate::kinds::cxl_links;
 use crate::quantity::Unit;
+use scalepool_coherence::agent::AgentPort;
+use scalepool_coherence::cache::backing::HomeMemory;
 use scalepool_coherence::cache::home::{HomeAgent, PORTS};
 use scalepool_coherence::clocked::cache::Sparse;
 use scalepool_coherence::clocked::core::NoCore;
@@ -21,7 +24,7 @@ use scalepool_trace::{Hub, PlaceKind};
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "cxl.home",
-    about: "host with home agent and memory, whose lines devices cache over CXL.cache; its ports are `port[n]`",
+    about: "host with home agent and memory, whose lines devices cache over CXL.cache; its ports are `port[n]`, and `memory` where that is outside",
     fields: CxlHome::fields,
     read: component::<CxlHome>,
     external: &["flits"],
@@ -32,15 +35,24 @@ config! {
     /// A host as home of lines. Numbers without another source are of the model (basis: model).
     pub struct CxlHome {
         ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, PORTS as u64), "root ports, one for each caching device (coherence §2.9), or one for a switch";
+        memory: String = "own" [Unit::Of("-")] in FieldRange::Words(&["own", "port"]), "where the lines live: own = in the home, read and written at once; port = in a device behind the port `memory`, such as cxl.memory";
         filter_lines: usize = "0" [Unit::Of("lines")] in FieldRange::Int(0, 1 << 20), "lines that the home can track; 0 = all (coherence §2.9)";
         watch: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "check the invariants V1 to V4 after every step (coherence §4)";
+    }
+}
+
+impl CxlHome {
+    fn is_behind_port(&self) -> bool {
+        self.memory == "port"
     }
 }
 
 impl Component for CxlHome {
     fn ports(&self) -> Vec<PortDecl> {
         let role = PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Host);
-        vec![PortDecl { name: "port", len: Some(self.ports), links: cxl_links::NAMES, role }]
+        let holders = PortDecl { name: "port", len: Some(self.ports), links: cxl_links::NAMES, role };
+        let memory = PortDecl { name: "memory", len: None, links: cxl_links::NAMES, role: PortRole::HomeMemory };
+        std::iter::once(holders).chain(self.is_behind_port().then_some(memory)).collect()
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -60,9 +72,15 @@ impl Component for CxlHome {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let name = format!("{}.home", site.path);
         let tap = hub.tap(&name, PlaceKind::Messages(site.ports[0].link.cxl().0.layouts()));
+        // The agent's ports are the holders of its lines, and then the memory.
+        let holders = site.ports[0].seat().domain.holders();
+        let memory = match self.is_behind_port() {
+            true => HomeMemory::behind(holders as AgentPort),
+            false => HomeMemory::Own(Sparse::default()),
+        };
         let home = Described {
             name,
-            agent: HomeAgent::new(Sparse::default()),
+            agent: HomeAgent::new(memory),
             core: NoCore,
             reductions: Vec::new(),
             waits: WaitTable::default(),

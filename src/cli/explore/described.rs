@@ -90,6 +90,7 @@ impl Found {
         let owner: Member = match kept {
             CoherenceProtocol::Cache if memory.is_some() => CacheHomePart::without_memory(count).into(),
             CoherenceProtocol::Cache => CacheHomePart::new(count).into(),
+            CoherenceProtocol::HdmDb if memory.is_some() => HdmDbDevicePart::without_memory(config, count).into(),
             CoherenceProtocol::HdmDb => HdmDbDevicePart::new(config, count).into(),
             CoherenceProtocol::HdmD => HdmDDevicePart::default().into(),
         };

@@ -13,7 +13,7 @@ use crate::mem::host_rows::MemHostInput;
 use crate::mem::tables::Copy4;
 use crate::message::Msg;
 use crate::monitor::CopyView;
-use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
+use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
 
 impl Caching for MemHost<CacheLine> {
     fn value(
@@ -157,7 +157,13 @@ impl Watched for Dcoh<CacheLine> {
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
         let tracked = self.holders(line).map_or(IdSet::EMPTY, |h| nodes_at(&h.all()));
-        Some(HomeView { value: Some(self.memory(line)), tracked, kept: Vec::new(), device_bias: None })
+        let value = self.has(line).then(|| self.memory(line));
+        Some(HomeView { value, tracked, kept: self.unsent(line).copied().collect(), device_bias: None })
+    }
+
+    fn fetched(&self, msg: &Msg<CacheLine>) -> Option<(LineAddr, CacheLine)> {
+        let Msg::S2mDrs { opcode: DrsOpcode::MemData, tag, data, .. } = *msg else { return None };
+        self.fetching(tag).map(|line| (line, data))
     }
 
     fn early(&self, _: LineAddr) -> Option<CacheLine> {

@@ -113,6 +113,11 @@ impl Core<Dcoh<CacheLine>> for UioPeer {
             && open.given
             && open.lines.front().is_some_and(|line| effects.contains(&Effect::Done(*line)))
         {
+            if open.lines.front().is_some_and(|line| effects.contains(&Effect::Refused(*line))) {
+                // The memory does not have the line.
+                self.aborts += 1;
+                open.lines.clear();
+            }
             open.lines.pop_front();
             open.given = false;
             if open.lines.is_empty() {

@@ -265,7 +265,10 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
             let unknown = HomeView { value: None, tracked, kept, device_bias: None };
             watcher.homes.entry(line).or_insert(unknown).value = Some(value);
             // What was there before anybody wrote it nobody has told.
-            watcher.newest.entry(line).or_insert(value);
+            if !watcher.newest.contains_key(&line) {
+                watcher.newest.insert(line, value);
+                watcher.since.entry(line).and_modify(|values| values.push(value));
+            }
         }
         watcher.suspects.extend(agent.lines_of(msg));
     }

@@ -3,7 +3,8 @@
 //! Modelled: every M2S row of [`super::tables`], back-invalidates with bounded trackers, block back-invalidates, filter
 //! victims, the device's own cache as one more agent, UIO accesses of peers, conflicts, addresses without memory, poison,
 //! stored metadata, DevLoad. Detail: one transaction a line; a request that has to wait for answers keeps its line busy.
-//! Left out: access times of the memory, TEE opcodes (reported as reserved).
+//! A memory behind a port takes its time: what a transaction needs is fetched behind the last answer, a write ends when it is
+//! stored ([`super::dcoh_memory`]). Left out: access times of a memory of its own, TEE opcodes (reported as reserved).
 //!
 //! Invariants: a line that a host caches has a filter entry; an entry leaves only after the answer of every host in it;
 //! RwD and BIRsp are always taken; equal inputs give equal outputs.
@@ -13,6 +14,7 @@
 //! takes at any time, gets its Cmp and answers BIRspI. The tracker closes, Cmp-E and the data leave for host 0, and the
 //! filter records it as owner.
 
+use super::dcoh_memory::{DcohMemory, WaitingPart};
 use super::filter::{Holders, SnoopFilter};
 use super::host::block_lines;
 use super::load;
@@ -20,7 +22,7 @@ use super::options::BlockRelease;
 use super::tables::{self, Copy4, HdmRegion};
 use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
-use crate::content::{LineAddr, LineContent};
+use crate::content::{LineAddr, LineContent, WHOLE_LINE};
 use crate::event::CoherenceEvent;
 use crate::ids::{IdSet, MOST_PORTS};
 use crate::message::Msg;
@@ -48,13 +50,6 @@ pub enum DeviceOp {
     UioRead,
     /// Takes the line back from every holder, the own cache too, and writes a peer's bytes to memory (UIO).
     UioWrite,
-}
-
-/// A line of device memory.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Stored<D> {
-    data: D,
-    meta: MetaValue,
 }
 
 /// Why a transaction is open.
@@ -117,7 +112,7 @@ impl Tracker {
 pub struct Dcoh<D> {
     hosts: AgentPort,
     filter: SnoopFilter,
-    memory: BTreeMap<LineAddr, Stored<D>>,
+    memory: DcohMemory<D>,
     own: BTreeMap<LineAddr, (Copy4, D)>,
     open: Vec<Open>,
     trackers: Vec<Tracker>,
@@ -126,12 +121,21 @@ pub struct Dcoh<D> {
 }
 
 impl<D: LineContent> Dcoh<D> {
-    /// A device for `hosts` hosts (1 to [`MOST_PORTS`]), with empty filter and cache.
+    /// A device for `hosts` hosts (1 to [`MOST_PORTS`]), with memory, empty filter and empty cache.
     pub fn new(config: &CoherenceConfig, hosts: AgentPort) -> Self {
+        Self::over(DcohMemory::own(), config, hosts)
+    }
+
+    /// The same with its memory behind port `hosts`, to which CXL.mem without coherence leads.
+    pub fn without_memory(config: &CoherenceConfig, hosts: AgentPort) -> Self {
+        Self::over(DcohMemory::behind(hosts), config, hosts)
+    }
+
+    fn over(memory: DcohMemory<D>, config: &CoherenceConfig, hosts: AgentPort) -> Self {
         Self {
             hosts: hosts.clamp(1, MOST_PORTS as AgentPort),
             filter: SnoopFilter::new(config.mem.filter_sets, config.mem.filter_ways),
-            memory: BTreeMap::new(),
+            memory,
             own: BTreeMap::new(),
             open: Vec::new(),
             trackers: Vec::new(),
@@ -141,21 +145,41 @@ impl<D: LineContent> Dcoh<D> {
 
     /// Writes memory and says who holds the line, without messages, for the start of a run.
     pub fn preset(&mut self, line: LineAddr, data: D, holders: Holders) {
-        self.memory.insert(line, Stored { data, meta: MetaValue::Invalid });
+        self.memory.preset(line, data);
         if !holders.is_empty() {
             self.filter.put(line, holders);
         }
     }
 
-    /// Value of the memory.
+    /// Value of the memory; of one behind a port, of a line in hand.
     pub fn memory(&self, line: LineAddr) -> D {
-        self.memory.get(&line).map_or_else(|| D::initial(line), |s| s.data.clone())
+        self.memory.value(line)
+    }
+
+    /// Whether the memory is behind a port.
+    pub fn is_memory_behind(&self) -> bool {
+        self.memory.is_behind()
+    }
+
+    /// Whether the value of a line is here, and not in a memory behind a port.
+    pub fn has(&self, line: LineAddr) -> bool {
+        self.memory.has(line)
+    }
+
+    /// The line that was asked for from a memory behind a port under this tag.
+    pub fn fetching(&self, tag: u16) -> Option<LineAddr> {
+        self.memory.fetching(tag)
+    }
+
+    /// Values of a line on their way to the memory behind a port that are not in a message.
+    pub fn unsent(&self, line: LineAddr) -> impl Iterator<Item = &D> {
+        self.memory.unsent(line)
     }
 
     /// Marks a line of memory as poisoned or not: the media fault input.
     pub fn set_poison(&mut self, line: LineAddr, poison: bool) {
         let data = self.memory(line).poisoned(poison);
-        self.stored(line).data = data;
+        self.memory.write(line, &data, WHOLE_LINE);
     }
 
     /// What the filter says of a line.
@@ -202,7 +226,7 @@ impl<D: LineContent> Dcoh<D> {
     pub fn is_busy(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
         let released = |t: &Tracker| t.count > 1 && config.has(CoherenceMutant::BlockLineReleased);
         let waits = |t: &Tracker| t.waits & t.bit(line) != 0 && !released(t);
-        if self.trackers.iter().any(waits) {
+        if self.trackers.iter().any(waits) || self.memory.is_busy(line) {
             return true;
         }
         let early = config.mem.block_release == BlockRelease::Early || config.has(CoherenceMutant::BlockLineReleased);
@@ -230,7 +254,8 @@ impl<D: LineContent> Dcoh<D> {
     pub fn busy_lines(&self) -> impl Iterator<Item = LineAddr> {
         let covered = |first: LineAddr, count: u8| (first.0..first.0 + u64::from(count)).map(LineAddr);
         let open = self.open.iter().flat_map(move |o| covered(o.line, o.count).chain(o.victim));
-        open.chain(self.trackers.iter().flat_map(move |t| covered(t.first, t.count)))
+        let trackers = self.trackers.iter().flat_map(move |t| covered(t.first, t.count));
+        open.chain(trackers).chain(self.memory.busy_lines())
     }
 
     /// Starts an operation for which [`Dcoh::can_issue`] holds.
@@ -308,10 +333,6 @@ impl<D: LineContent> Dcoh<D> {
         CoherenceEvent::new(rule, line, "DCOH", found, expected)
     }
 
-    fn stored(&mut self, line: LineAddr) -> &mut Stored<D> {
-        self.memory.entry(line).or_insert_with(|| Stored { data: D::initial(line), meta: MetaValue::Invalid })
-    }
-
     fn has_trackers(&self, config: &CoherenceConfig) -> bool {
         let most = config.mem.trackers.clamp(usize::from(self.hosts), BI_TAGS);
         self.trackers.len() + usize::from(self.hosts) <= most
@@ -320,8 +341,7 @@ impl<D: LineContent> Dcoh<D> {
     /// Meta0 that an answer to a Req returns.
     fn returned_meta(&self, config: &CoherenceConfig, line: LineAddr) -> (MetaField, MetaValue) {
         if config.mem.meta_stored {
-            let meta = self.memory.get(&line).map_or(MetaValue::Invalid, |s| s.meta);
-            (MetaField::Meta0State, meta)
+            (MetaField::Meta0State, self.memory.meta(line))
         } else {
             (MetaField::NoOp, MetaValue::Invalid)
         }
@@ -423,7 +443,7 @@ impl<D: LineContent> Dcoh<D> {
             _ => BisnpOpcode::BISnpCur,
         };
         self.back_invalidate(&asked, opcode, open.line, open.count, out);
-        if open.victim.is_none() && asked.is_empty() {
+        if open.victim.is_none() && asked.is_empty() && !self.fetches(&open, out) {
             self.complete(config, &open, out);
         } else {
             let at = self.open.partition_point(|o| o < &open);
@@ -470,7 +490,7 @@ impl<D: LineContent> Dcoh<D> {
             return;
         }
         if state == Copy4::M {
-            self.stored(line).data = data;
+            self.memory.write(line, &data, WHOLE_LINE);
         }
         if snp == SnpType::SnpData && config.mem.device_keeps_shared {
             if let Some(own) = self.own.get_mut(&line) {
@@ -493,6 +513,9 @@ impl<D: LineContent> Dcoh<D> {
                 }
             }
         }
+        for line in (0..u64::from(open.count)).map(|i| LineAddr(open.line.0 + i)) {
+            self.settle(line, out);
+        }
     }
 
     fn complete_device(&mut self, line: LineAddr, op: DeviceOp, out: &mut AgentOutput<D>) {
@@ -507,10 +530,10 @@ impl<D: LineContent> Dcoh<D> {
             }
             DeviceOp::UioWrite => {
                 if let Some((Copy4::M, own)) = self.own.remove(&line) {
-                    self.stored(line).data = own;
+                    self.memory.write(line, &own, WHOLE_LINE);
                 }
                 if let Some((data, enables)) = self.uio.remove(&line) {
-                    self.stored(line).data.merge(&data, enables);
+                    self.memory.write(line, &data, enables);
                     out.effects.push(Effect::Written(line));
                 }
             }
@@ -524,7 +547,7 @@ impl<D: LineContent> Dcoh<D> {
             }
             DeviceOp::Evict | DeviceOp::Reclaim => {
                 if let Some((Copy4::M, data)) = self.own.remove(&line) {
-                    self.stored(line).data = data;
+                    self.memory.write(line, &data, WHOLE_LINE);
                 }
             }
         }
@@ -607,7 +630,7 @@ impl<D: LineContent> Dcoh<D> {
             );
         }
         if config.mem.meta_stored && meta_field == MetaField::Meta0State {
-            self.stored(line).meta = meta;
+            self.memory.set_meta(line, meta);
         }
         self.tidy(line);
     }
@@ -625,9 +648,14 @@ impl<D: LineContent> Dcoh<D> {
     fn advance(&mut self, config: &CoherenceConfig, out: &mut AgentOutput<D>) {
         while let Some(at) = self.open.iter().position(|o| {
             let waits = |line: LineAddr| self.trackers.iter().any(|t| t.waits & t.bit(line) != 0);
-            !(0..u64::from(o.count)).any(|i| waits(LineAddr(o.line.0 + i))) && !o.victim.is_some_and(waits)
+            let is_open = |line: LineAddr| waits(line) || self.memory.is_fetching(line);
+            !(0..u64::from(o.count)).any(|i| is_open(LineAddr(o.line.0 + i))) && !o.victim.is_some_and(waits)
         }) {
-            let open = self.open.remove(at);
+            let open = self.open[at];
+            if self.fetches(&open, out) {
+                continue;
+            }
+            self.open.remove(at);
             if let Some(victim) = open.victim {
                 self.filter.remove(victim);
             }
@@ -712,13 +740,17 @@ impl<D: LineContent> Dcoh<D> {
         if unowned {
             self.own_under(config, line, SnpType::SnpInv);
         }
-        let stored = self.stored(line);
-        stored.data.merge(&config.passed(CoherenceMutant::MemoryCleansPoison, data), enables);
-        if config.mem.meta_stored {
-            stored.meta = meta;
+        let data = config.passed(CoherenceMutant::MemoryCleansPoison, data);
+        if enables == WHOLE_LINE || self.memory.has(line) {
+            self.memory.write(line, &data, enables);
+            if unowned {
+                out.effects.push(Effect::Written(line));
+            }
+        } else {
+            self.memory.wait_for_line(line, WaitingPart { data, enables, is_new: unowned }, out);
         }
-        if unowned {
-            out.effects.push(Effect::Written(line));
+        if config.mem.meta_stored {
+            self.memory.set_meta(line, meta);
         }
         match row.record {
             tables::DirectoryRecord::Shared => self.filter.update(line, |_| Holders::Shared(IdSet::one(host))),
@@ -726,7 +758,94 @@ impl<D: LineContent> Dcoh<D> {
             _ => {}
         }
         self.tidy(line);
-        self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
+        self.settle(line, out);
+        if !self.memory.ends_when_stored(line, host, tag) {
+            self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
+        }
+    }
+
+    /// What was written to a line goes on to a memory behind a port.
+    fn settle(&mut self, line: LineAddr, out: &mut AgentOutput<D>) {
+        let is_kept = self.open.iter().any(|o| o.covers(line));
+        self.memory.settle(line, is_kept, out);
+    }
+
+    /// Whether a transaction whose answers are in has to wait for bytes from the memory behind a port, which it asks for.
+    fn fetches(&mut self, open: &Open, out: &mut AgentOutput<D>) -> bool {
+        let mut fetches = false;
+        for line in (0..u64::from(open.count)).map(|i| LineAddr(open.line.0 + i)) {
+            let own = self.own.get(&line).map(|own| own.0);
+            let needs = match open.cause {
+                Cause::Host { opcode, .. } => tables::is_read(opcode) && own != Some(Copy4::M),
+                Cause::Device(DeviceOp::ReadOnce | DeviceOp::ReadShared | DeviceOp::ReadOwn) => true,
+                Cause::Device(DeviceOp::UioRead) => own.is_none(),
+                Cause::Device(DeviceOp::UioWrite) => {
+                    let is_part = self.uio.get(&line).is_some_and(|(_, enables)| *enables != WHOLE_LINE);
+                    is_part && own != Some(Copy4::M)
+                }
+                Cause::Device(DeviceOp::Evict | DeviceOp::Reclaim) => false,
+            };
+            if needs && !self.memory.has(line) {
+                self.memory.fetch(line, out);
+                fetches = true;
+            }
+        }
+        fetches
+    }
+
+    /// The memory behind its port has sent a line, or says that there is none.
+    fn take_line(&mut self, config: &CoherenceConfig, tag: u16, data: Option<D>, out: &mut AgentOutput<D>) {
+        let is_there = data.is_some();
+        let Some((line, is_written, answers)) = self.memory.fetched(tag, data) else {
+            let found = format!("S2M DRS with tag {tag}");
+            out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open read"));
+            return;
+        };
+        if is_written {
+            out.effects.push(Effect::Written(line));
+        }
+        if !is_there {
+            self.refuse(config, line, out);
+        }
+        self.settle(line, out);
+        for (host, tag) in answers {
+            if !self.memory.ends_when_stored(line, host, tag) {
+                self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
+            }
+        }
+        self.advance(config, out);
+        self.settle(line, out);
+    }
+
+    /// The memory behind its port has what was written.
+    fn take_done(&mut self, config: &CoherenceConfig, tag: u16, out: &mut AgentOutput<D>) {
+        let Some((line, answers)) = self.memory.stored(tag, out) else {
+            let found = format!("S2M NDR with tag {tag}");
+            out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open write"));
+            return;
+        };
+        for (host, tag) in answers {
+            self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
+        }
+        self.settle(line, out);
+    }
+
+    /// The memory behind its port has no such line: what waits for it ends as for an address without memory.
+    fn refuse(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) {
+        while let Some(at) = self.open.iter().position(|o| o.covers(line)) {
+            let open = self.open.remove(at);
+            match open.cause {
+                Cause::Host { host, opcode, tag, .. } => {
+                    answer_outside(config, host, tables::is_read(opcode), tag, self.load(config), out);
+                }
+                Cause::Device(_) => {
+                    self.uio.remove(&line);
+                    out.effects.push(Effect::Refused(line));
+                    out.effects.push(Effect::Done(line));
+                }
+            }
+            self.tidy(line);
+        }
     }
 
     fn take_conflict(
@@ -881,6 +1000,10 @@ impl<D: LineContent> Agent<D> for Dcoh<D> {
             Msg::M2sBirsp { opcode, bi_tag, low_addr } => {
                 self.take_birsp(config, port, opcode, bi_tag, low_addr, out);
             }
+            Msg::S2mDrs { opcode, tag, data, .. } if self.memory.is_behind() => {
+                self.take_line(config, tag, (opcode != DrsOpcode::MemDataNXM).then_some(data), out);
+            }
+            Msg::S2mNdr { tag, .. } if self.memory.is_behind() => self.take_done(config, tag, out),
             other => {
                 let found = format!("{} at a DCOH", other.class().name());
                 out.events.push(self.event("COH-TYP-01", other.line(), found, "M2S messages"));
@@ -889,11 +1012,11 @@ impl<D: LineContent> Agent<D> for Dcoh<D> {
     }
 
     fn is_idle(&self) -> bool {
-        self.open.is_empty() && self.trackers.is_empty()
+        self.open.is_empty() && self.trackers.is_empty() && self.memory.is_idle()
     }
 
     fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
-        self.memory.values_mut().for_each(|s| f(&mut s.data));
+        self.memory.visit(f);
         self.own.values_mut().for_each(|o| f(&mut o.1));
         self.uio.values_mut().for_each(|w| f(&mut w.0));
     }
@@ -914,6 +1037,7 @@ impl<D: LineContent> Dcoh<D> {
             }
         }
         self.trackers.iter_mut().for_each(|t| t.host = name(t.host));
+        self.memory.renamed(name);
         self.open.sort_unstable();
         self.trackers.sort_unstable();
         self
@@ -933,6 +1057,7 @@ impl<D: LineContent> Dcoh<D> {
             let kind = u64::from(t.opcode.0) << 40 | u64::from(t.count) << 32 | u64::from(t.bi_tag) << 16;
             signature.push((t.first.0, kind | u64::from(t.waits) << 8 | u64::from(t.disputed)));
         }
+        signature.extend(self.memory.writes_of(host).map(|(line, tag)| (line.0, u64::from(tag) << 48 | 1 << 47)));
         signature
     }
 }

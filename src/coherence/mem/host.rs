@@ -885,6 +885,9 @@ impl<D: LineContent> MemHost<D> {
             out.events.push(self.event(rule, Some(line), found, format!("an answer that {:?} can have", req.opcode)));
             return;
         }
+        if opcode == NdrOpcode::Cmp && req.asks_ownership() {
+            out.effects.push(Effect::Refused(line));
+        }
         match self.step(at, MemHostInput::Cmp, &found, out) {
             Some(MemHostAction::Retire) => {
                 self.lines[at].open = None;
@@ -934,6 +937,7 @@ impl<D: LineContent> MemHost<D> {
                 out.events.push(self.event("COH-MEM-36", Some(line), found, "no completion beside MemDataNXM"));
             }
             self.lines[at].open = None;
+            out.effects.push(Effect::Refused(line));
             out.effects.push(Effect::Done(line));
             return;
         }

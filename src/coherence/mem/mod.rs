@@ -10,6 +10,7 @@
 pub mod backing;
 pub mod boundary;
 pub mod dcoh;
+mod dcoh_memory;
 pub mod filter;
 pub mod hdm_h;
 pub mod hdm_h_host;

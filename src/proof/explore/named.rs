@@ -175,6 +175,12 @@ pub static NAMED: &[NamedExploration] = &[
         start: |config| mem(MemSetup { device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
     },
     NamedExploration {
+        name: "hdm-db-memory",
+        doc: "two hosts, the device's own cache, and the device's memory behind a port, which it asks by messages",
+        options: HDM_DB_OWN,
+        start: |config| mem(MemSetup { memory_behind: true, device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
+    },
+    NamedExploration {
         name: "hdm-db-filter",
         doc: "two hosts, two lines, one entry of the snoop filter",
         options: HDM_DB_OWNERS,

@@ -371,7 +371,7 @@ impl Composite {
                     let newest = self.newest(line);
                     out.events.extend(self.agents[agent].part_mut().used(site, line, (value, current), newest));
                 }
-                Effect::Refused(_) => {}
+                Effect::Refused(line) => self.agents[agent].part_mut().refused(line),
                 Effect::Done(line) => self.agents[agent].part_mut().done(line),
                 Effect::Stored(_) => {
                     let enables = self.agents[agent].part().store_enables(site, effect.line());

@@ -2,7 +2,7 @@
 
 use super::composite::Composite;
 use super::menu::{Menu, ProgramOperation};
-use super::part::{CacheDevicePart, HdmCacheHome, HdmDbDevicePart, MemHostPart, Member};
+use super::part::{CacheDevicePart, HdmCacheHome, HdmDbDevicePart, MemHostPart, Member, MemoryPart};
 use super::setup::{AgentDescription, SystemDescription};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::{AgentPort, IdSet};
@@ -20,6 +20,8 @@ pub struct Setup {
     pub hosts: AgentPort,
     /// Lines 0 to n-1.
     pub lines: u8,
+    /// The device's memory is behind a port.
+    pub memory_behind: bool,
     /// Requests of the hosts.
     pub requests: Vec<HostReq>,
     /// What a MemWr may keep; empty: no write backs of their own.
@@ -51,6 +53,7 @@ impl Setup {
             config,
             hosts,
             lines: 1,
+            memory_behind: false,
             requests: HostReq::ALL.to_vec(),
             write_backs: vec![Copy4::I, Copy4::S, Copy4::E],
             stores: true,
@@ -118,18 +121,28 @@ impl Setup {
     }
 }
 
-/// The hosts, and the device behind them.
+/// The hosts, the device behind them, and its memory if it has none of its own.
 pub fn system(setup: Setup) -> Composite {
     let Setup { config, hosts, lines, requests, write_backs, stores, wants, drops, device, blocks, .. } = setup;
     let runs_programs = !setup.programs.is_empty();
     let mut programs = setup.programs.into_iter();
     let home = AgentDescription {
         name: "device".to_owned(),
-        member: HdmDbDevicePart::new(&config, hosts).into(),
+        member: match setup.memory_behind {
+            true => HdmDbDevicePart::without_memory(&config, hosts).into(),
+            false => HdmDbDevicePart::new(&config, hosts).into(),
+        },
         config: config.clone(),
         program: Vec::new(),
         poisons: setup.poisoners.has(hosts),
     };
+    let memory = setup.memory_behind.then(|| AgentDescription {
+        name: "memory".to_owned(),
+        member: MemoryPart::default().into(),
+        config: config.clone(),
+        program: Vec::new(),
+        poisons: false,
+    });
     let host = |n: AgentPort| AgentDescription {
         name: format!("host {n}"),
         member: MemHostPart::new(n).into(),
@@ -138,10 +151,11 @@ pub fn system(setup: Setup) -> Composite {
         poisons: setup.poisoners.has(n),
     };
     let device_number = usize::from(hosts);
-    let agents = (0..hosts).map(host).chain(std::iter::once(home)).collect();
+    let agents = (0..hosts).map(host).chain(std::iter::once(home)).chain(memory).collect();
+    let behind = setup.memory_behind.then_some([(device_number, hosts), (device_number + 1, 0)]);
     Composite::of(SystemDescription {
         agents,
-        links: (0..hosts).map(|n| [(n.into(), 0), (device_number, n)]).collect(),
+        links: (0..hosts).map(|n| [(n.into(), 0), (device_number, n)]).chain(behind).collect(),
         lines: vec![device_number; lines.into()],
         menu: Menu {
             requests,

@@ -7,10 +7,13 @@ use scalepool::coherence::cache::backing::{Backing, LinesInHand};
 use scalepool::coherence::cache::home::{HomeAgent, Phase};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
+use scalepool::coherence::ids::IdSet;
+use scalepool::coherence::mem::{Dcoh, DeviceOp};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::{ExplorationReport, Limits, search};
 use scalepool::proof::systems::cache::{ALL_REQUESTS, HINTED_REQUESTS, Setup, system};
+use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
 use scalepool::scenario::{self, ScenarioRequest};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode as Op, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -45,7 +48,6 @@ fn programs_end_as_they_do_with_memory_at_the_home() {
 
 #[test]
 fn rules_are_kept_under_every_choice() {
-    let menu = &[Op::RdCurr, Op::RdAny, Op::RdOwn, Op::WrInv, Op::CleanEvict, Op::DirtyEvict];
     for choice in [
         "alternatives = true",
         "silent_drop_e = true",
@@ -59,7 +61,7 @@ fn rules_are_kept_under_every_choice() {
         "mem.meta_stored = true",
         "mem.no_range = [{first = 0, last = 63}]",
     ] {
-        let setup = behind(super::reviewed::configured(choice), 2, menu);
+        let setup = behind(super::reviewed::configured(choice), 2, MENU);
         println!("{choice}: {} states", clean(setup).states);
     }
 }
@@ -75,12 +77,15 @@ fn two_lines_are_fetched_and_stored_beside_each_other() {
     }
 }
 
+/// Reads, a write of a part, and both evicts.
+const MENU: &[Op] = &[Op::RdCurr, Op::RdAny, Op::RdOwn, Op::WrInv, Op::CleanEvict, Op::DirtyEvict];
+
 /// Poison comes back from memory with the bytes, and a write of a part keeps it.
 #[test]
 fn poison_stays_with_the_line_in_memory() {
-    let poisoners = scalepool::coherence::ids::IdSet::of_bits(0b10);
+    let poisoners = IdSet::of_bits(0b10);
     let config = CoherenceConfig::default;
-    clean(Setup { poisoners: poisoners.clone(), core: true, ..behind(config(), 2, ALL_REQUESTS) });
+    clean(Setup { poisoners: poisoners.clone(), core: true, ..behind(config(), 2, MENU) });
     for (mutant, rule) in
         [(CoherenceMutant::MemoryCleansPoison, "COH-PSN-01"), (CoherenceMutant::PartClearsPoison, "COH-PSN-03")]
     {
@@ -121,6 +126,89 @@ fn rules_that_are_off_are_found() {
                 CoherenceConfig { mutant: Some(mutant), ..super::reviewed::configured("clean_evict = 'pull'") };
             let report = explored(Setup { orders, ..behind(config, 2, ALL_REQUESTS) });
             let found = report.violation.map(|violation| violation.event.rule);
+            assert_eq!(found, Some(rule), "{mutant:?}, monitors of steps: {orders}");
+        }
+    }
+}
+
+fn device_behind(config: CoherenceConfig) -> MemSetup {
+    MemSetup { memory_behind: true, device: OWN.to_vec(), ..MemSetup::core(config, 2) }
+}
+
+const OWN: &[DeviceOp] = &[DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict];
+
+fn mem_explored(setup: MemSetup) -> ExplorationReport {
+    search(&mem_system(setup), Limits { states: 3_000_000, ..Limits::default() })
+}
+
+#[track_caller]
+fn mem_clean(setup: MemSetup) -> ExplorationReport {
+    let report = mem_explored(setup);
+    assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.chart().text()));
+    report
+}
+
+/// A device with HDM-DB whose memory is behind a port, in each of the systems in which its own memory is explored.
+#[test]
+fn devices_with_back_invalidation_fetch_and_store() {
+    let config = CoherenceConfig::default;
+    let own = mem_clean(MemSetup { memory_behind: false, ..device_behind(config()) });
+    let other = mem_clean(device_behind(config()));
+    assert!(other.states > own.states && other.depth > own.depth, "{} {}", other.states, own.states);
+    let behind = |setup: MemSetup| MemSetup { memory_behind: true, ..setup };
+    let poisoners = IdSet::of_bits(0b010);
+    for (name, setup) in [
+        ("uio", MemSetup::uio(config())),
+        ("one entry of the filter", MemSetup::one_entry(config())),
+        ("waiting accesses", MemSetup::waiting_accesses(config(), 2)),
+        ("blocks", MemSetup { device: vec![DeviceOp::Evict], ..MemSetup::blocks(config(), 1, &[DeviceOp::ReadOwn]) }),
+        ("poison", MemSetup { poisoners, ..MemSetup::core(config(), 2) }),
+        ("every request of one host", MemSetup::everything(config(), 1)),
+    ] {
+        println!("{name}: {} states", mem_clean(behind(setup)).states);
+    }
+}
+
+#[test]
+fn devices_keep_their_rules_under_every_choice() {
+    for choice in [
+        "alternatives = true",
+        "mem.cmp_m = true",
+        "mem.device_keeps_shared = true",
+        "mem.shared_grants_exclusive = true",
+        "mem.host_keeps = 'nothing'",
+        "mem.no_range = [{first = 0, last = 63}]",
+        "without_bytes = 'write'",
+    ] {
+        let setup = MemSetup {
+            device: vec![DeviceOp::ReadOwn, DeviceOp::Evict],
+            ..device_behind(super::reviewed::configured(choice))
+        };
+        println!("{choice}: {} states", mem_clean(setup).states);
+    }
+}
+
+/// As for the home: by the monitor of the rule, and by the harm.
+#[test]
+fn rules_of_the_device_that_are_off_are_found() {
+    use CoherenceMutant::*;
+    for (mutant, said, harm) in [
+        (AckPassesCmp, "COH-BIC-03", "COH-INV-04"),
+        (FilledWithoutData, "COH-MEM-47", "COH-MEM-47"),
+        (HolderSkipped, "COH-MHO-01", "COH-INV-04"),
+        (OwnerNotAsked, "COH-MHO-02", "COH-INV-01"),
+        (AnswerBeforeWriteDone, "COH-SFI-05", "COH-MEM-42"),
+        (DirtyHostNotWritten, "COH-SFI-05", "COH-INV-02"),
+        (BisnpBlocksRwd, "COH-SFI-06", "COH-INV-09"),
+        (ReqServedUnderBisnp, "COH-SFI-06", "COH-INV-01"),
+        (ConflictOnReq, "COH-BIC-01", "COH-INV-09"),
+        (AckWithheld, "COH-BIC-01", "COH-INV-09"),
+        (ConflictRowSwapped, "COH-BIC-04", "COH-INV-04"),
+    ] {
+        for (orders, rule) in [(true, said), (false, harm)] {
+            let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+            let found = mem_explored(MemSetup { orders, ..device_behind(config) }).violation;
+            let found = found.map(|violation| violation.event.rule);
             assert_eq!(found, Some(rule), "{mutant:?}, monitors of steps: {orders}");
         }
     }
@@ -232,8 +320,11 @@ fn answers_of_memory_without_a_transaction_are_told() {
 }
 
 fn with_memory() -> String {
-    let file = "systems/home_with_memory_device.toml";
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(file).display().to_string()
+    example("home_with_memory_device.toml")
+}
+
+fn example(file: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("systems").join(file).display().to_string()
 }
 
 const SMALL: [&str; 3] = ["core.accesses=60", "core.lines=6", "core.cache_lines=2"];
@@ -317,5 +408,90 @@ fn a_memory_stands_behind_its_port() {
         let error = scenario::check(&request).expect_err("refused").to_string();
         println!("{error}");
         assert!(error.contains(why), "{to}: {error}");
+    }
+}
+
+/// The same for a device with back-invalidation, with the accesses of a peer on CXL.io beside those of its hosts.
+#[test]
+fn a_memory_device_serves_a_device_with_back_invalidation() {
+    let file = example("shared_memory_device.toml");
+    for pattern in PATTERNS {
+        let pattern = format!("core.pattern={pattern}");
+        for more in [
+            &[][..],
+            &["link.ber=1e-5"],
+            &["component.dev.filter_sets=1"],
+            &["component.dev.uio.accesses=40", "component.dev.uio.bytes=7"],
+            &["component.host.count=9", "component.dev.ports=9", "core.accesses=10"],
+            &["mem.latency_cycles=1", "component.host.core.poison_every=5"],
+        ] {
+            let report = sound(&file, None, &settings(&[&SMALL[..], &[pattern.as_str()], more].concat()));
+            assert_eq!(count(&report, "refused accesses"), 0, "{pattern} {more:?}");
+        }
+        // Two lines of memory: whoever asks for another line is told, the peer on CXL.io too, and the run ends.
+        let set = ["component.mem.size=128", "component.dev.uio.accesses=40", "component.dev.uio.bytes=7", &pattern];
+        let report = sound(&file, None, &settings(&[&SMALL[..], &set].concat()));
+        assert!(count(&report, "refused accesses") > 0 && count(&report, "uio aborts") > 0, "{pattern}");
+    }
+}
+
+/// A write of a part at a device whose memory is behind a port: fetched, merged, stored, and only then answered. While the line
+/// is on its way another write comes, which is stored behind it.
+#[test]
+fn each_message_of_the_device_by_hand() {
+    let config = CoherenceConfig::default();
+    let mut dcoh = Dcoh::<CacheLine>::without_memory(&config, 1);
+    let mut took = |port, msg| {
+        let mut out = AgentOutput::default();
+        dcoh.take(&config, port, msg, 0, &mut out);
+        assert!(out.events.is_empty(), "{:?}", out.events);
+        out.sends
+    };
+    const BEHIND: u16 = 1;
+    let none = (MetaField::NoOp, MetaValue::Invalid);
+    let write = |tag, fill: u8, enables| Msg::M2sRwd {
+        opcode: if enables == WHOLE_LINE { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl },
+        snp: SnpType::SnpInv,
+        meta_field: MetaField::Meta0State,
+        meta: MetaValue::Invalid,
+        line: LINE,
+        tag,
+        data: CacheLine::of([fill; 64]),
+        enables,
+    };
+    let stored = |data| {
+        let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Invalid);
+        let (opcode, snp) = (M2sRwdOpcode::MemWr, SnpType::NoOp);
+        (BEHIND, Msg::M2sRwd { opcode, snp, meta_field, meta, line: LINE, tag: 0, data, enables: WHOLE_LINE })
+    };
+    let cmp = |tag| (0, done(tag));
+    assert_eq!(took(0, write(7, 1, 0b11)), [(BEHIND, read_of(0))]);
+    let mut merged = CacheLine::of([9; 64]);
+    merged.bytes[..2].fill(1);
+    assert_eq!(took(BEHIND, data(0, DrsOpcode::MemData, CacheLine::of([9; 64]))), [stored(merged)]);
+    // The line is on its way.
+    merged.bytes[2] = 2;
+    assert_eq!(took(0, write(8, 2, 0b100)), []);
+    assert_eq!(took(BEHIND, done(0)), [stored(merged)]);
+    assert_eq!(took(BEHIND, done(0)), [cmp(7), cmp(8)]);
+    // A write of the whole line needs nothing from memory.
+    assert_eq!(took(0, write(9, 3, WHOLE_LINE)), [stored(CacheLine::of([3; 64]))]);
+    assert_eq!(took(BEHIND, done(0)), [cmp(9)]);
+    // A read is fetched, and nothing stays here.
+    let (meta_field, meta) = none;
+    let (opcode, snp) = (M2sReqOpcode::MemRd, SnpType::NoOp);
+    let read = Msg::M2sReq { opcode, snp, meta_field, meta, line: LINE, tag: 4 };
+    assert_eq!(took(0, read), [(BEHIND, read_of(0))]);
+    let sent = took(BEHIND, data(0, DrsOpcode::MemData, merged));
+    assert!(
+        matches!(sent[..], [(0, Msg::S2mNdr { tag: 4, .. }), (0, Msg::S2mDrs { tag: 4, data, .. })] if data == merged),
+        "{sent:?}"
+    );
+    // Answers that nobody waits for.
+    for (msg, found) in [(data(3, DrsOpcode::MemData, merged), "S2M DRS with tag 3"), (done(3), "S2M NDR with tag 3")] {
+        let (before, mut out) = (dcoh.clone(), AgentOutput::default());
+        dcoh.take(&config, BEHIND, msg, 0, &mut out);
+        assert_eq!((out.events[0].rule, out.events[0].found.as_str()), ("COH-IDS-01", found));
+        assert!(dcoh == before && out.sends.is_empty() && dcoh.is_idle() && !dcoh.has(LINE));
     }
 }

@@ -467,6 +467,7 @@ fn an_option_that_does_nothing_is_refused() {
         "hdm-db-2",
         "hdm-db-2-all",
         "hdm-db-device",
+        "hdm-db-memory",
         "hdm-db-filter",
         "hdm-db-block",
         "hdm-db-uio",

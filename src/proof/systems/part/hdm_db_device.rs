@@ -22,7 +22,7 @@ use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HdmDbDevicePart {
     agent: Dcoh<LineToken>,
-    ports: AgentPort,
+    hosts: AgentPort,
     /// Lines with a UIO read under way, and those of them that were stored to since it began.
     reading: IdSet,
     moved: IdSet,
@@ -31,17 +31,26 @@ pub struct HdmDbDevicePart {
 impl HdmDbDevicePart {
     /// A device for so many hosts, with empty filter and cache.
     pub fn new(config: &CoherenceConfig, hosts: AgentPort) -> Self {
-        Self { agent: Dcoh::new(config, hosts), ports: hosts, reading: IdSet::EMPTY, moved: IdSet::EMPTY }
+        Self { agent: Dcoh::new(config, hosts), hosts, reading: IdSet::EMPTY, moved: IdSet::EMPTY }
+    }
+
+    /// The same with its memory behind the port that follows those of the hosts.
+    pub fn without_memory(config: &CoherenceConfig, hosts: AgentPort) -> Self {
+        Self { agent: Dcoh::without_memory(config, hosts), ..Self::new(config, hosts) }
     }
 }
 
 impl Part for HdmDbDevicePart {
     fn ports(&self) -> AgentPort {
-        self.ports
+        self.hosts + AgentPort::from(self.agent.is_memory_behind())
     }
 
     fn ports_below(&self) -> AgentPort {
-        self.ports
+        self.hosts
+    }
+
+    fn memory_port(&self) -> Option<AgentPort> {
+        self.agent.is_memory_behind().then_some(self.hosts)
     }
 
     fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
@@ -171,6 +180,11 @@ impl Part for HdmDbDevicePart {
         Some(CopyView { agent: site.agent, usable: true, writable, dirty, value })
     }
 
+    /// Values on their way to a memory behind a port.
+    fn kept(&self, _: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+        self.agent.unsent(line).copied().collect()
+    }
+
     fn waits(&self, _: Site<'_>, _: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
         self.agent.own_operations().for_each(|line| wait(Awaited::Request, Some(line)));
     }
@@ -181,8 +195,8 @@ impl Part for HdmDbDevicePart {
 }
 
 impl Owner for HdmDbDevicePart {
-    fn memory(&self, _: &Composite, _: Site<'_>, line: LineAddr) -> LineToken {
-        self.agent.memory(line)
+    fn memory(&self, system: &Composite, site: Site<'_>, line: LineAddr) -> LineToken {
+        system.memory_of(site.agent).map_or_else(|| self.agent.memory(line), |memory| memory.value(line))
     }
 
     fn tracked(&self, line: LineAddr) -> IdSet {
@@ -217,7 +231,7 @@ impl Owner for HdmDbDevicePart {
 
     /// What a device keeps waiting though it must not: RwD and BIRsp drain without a Req or a BISnp.
     fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
-        for port in 0..self.ports {
+        for port in 0..self.hosts {
             let (link, dir) = system.toward_home(site.agent, port);
             for msg in system.under_way(link, dir) {
                 let (Msg::M2sRwd { .. } | Msg::M2sBirsp { .. }) = msg else { continue };

@@ -196,6 +196,13 @@ impl Part for MemHostPart {
         self.agent.visit(settle);
     }
 
+    /// The access that waits is not made.
+    fn refused(&mut self, line: LineAddr) {
+        for lines in [&mut self.wanting, &mut self.unused, &mut self.loading] {
+            lines.remove(line.0 as AgentPort);
+        }
+    }
+
     fn done(&mut self, line: LineAddr) {
         if self.agent.copy(line).state >= Copy4::E && self.wanting.has(line.0 as AgentPort) {
             self.unused.insert(line.0 as AgentPort);

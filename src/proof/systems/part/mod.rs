@@ -267,6 +267,9 @@ pub(super) trait Part {
         None
     }
 
+    /// Its core gets nothing for its access.
+    fn refused(&mut self, _line: LineAddr) {}
+
     /// A request of its core has ended.
     fn done(&mut self, _line: LineAddr) {}
 

@@ -130,6 +130,10 @@ impl Part for DirectPeer {
         if is_direct(site, line) { None } else { self.cache.used(site, line, used, newest) }
     }
 
+    fn refused(&mut self, line: LineAddr) {
+        self.mem.refused(line);
+    }
+
     fn done(&mut self, line: LineAddr) {
         self.mem.done(line);
     }

@@ -1,8 +1,8 @@
 //! `cxl.hdm-db-device`: a device whose memory hosts and direct peers share; it takes lines back by back-invalidate snoops (HDM-DB).
 
 use super::agent::{Described, component as agents, one_watch};
-use super::coherent_waits;
 use super::figures::METRICS;
+use super::{coherent_waits, memory_port};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{Coherent, LineOwner, MOST_FABRIC_HOLDERS};
 use crate::field::{Config, FieldRange, config};
@@ -25,7 +25,7 @@ use scalepool_trace::{Hub, PlaceKind};
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "cxl.hdm-db-device",
-    about: "device with memory that hosts share, of which it takes lines back by back-invalidate snoops (HDM-DB); its ports are `link[n]`",
+    about: "device with memory that hosts share, of which it takes lines back by back-invalidate snoops (HDM-DB); its ports are `link[n]`, and `memory` where that is outside",
     fields: HdmDbDevice::fields,
     read: component::<HdmDbDevice>,
     external: &["flits"],
@@ -49,6 +49,7 @@ config! {
     /// A device with HDM-DB. Numbers without another source are of the model (basis: model).
     pub struct HdmDbDevice {
         ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "ports, one for each host, or one for a switch; more than 16 hosts stand behind a switch of a fabric";
+        memory: String = "own" [Unit::Of("-")] in FieldRange::Words(&["own", "port"]), "where the lines live: own = in the device, read and written at once; port = in another device behind the port `memory`, such as cxl.memory";
         filter_sets: usize = "0" [Unit::Of("sets")] in FieldRange::Int(0, 1 << 20), "sets of the snoop filter; 0 = it tracks every line (coherence §3.4)";
         filter_ways: usize = "1" [Unit::Of("entries per set")] in FieldRange::Int(1, 1 << 10), "ways of the snoop filter";
         trackers: usize = "16" [Unit::Of("snoops")] in FieldRange::Int(1, 4096), "open back-invalidate snoops per device, at least one for each host (coherence §3.4)";
@@ -85,7 +86,8 @@ fn reduction(text: &str) -> Option<Reduction> {
 impl Component for HdmDbDevice {
     fn ports(&self) -> Vec<PortDecl> {
         let role = PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Device);
-        vec![PortDecl { name: "link", len: Some(self.ports), links: LINKS, role }]
+        let holders = PortDecl { name: "link", len: Some(self.ports), links: LINKS, role };
+        std::iter::once(holders).chain(memory_port(&self.memory)).collect()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
@@ -137,7 +139,10 @@ impl Component for HdmDbDevice {
         let rng = Rng::for_name(site.seed, &format!("uio[{}]", domain.number()));
         let device = Described {
             name,
-            agent: Dcoh::new(domain.config(), domain.holders() as AgentPort),
+            agent: match memory_port(&self.memory) {
+                None => Dcoh::new(domain.config(), domain.holders() as AgentPort),
+                Some(_) => Dcoh::without_memory(domain.config(), domain.holders() as AgentPort),
+            },
             core: UioTraffic { accesses, writes, bytes, lines }.peer(rng),
             reductions: self.reduced.iter().filter_map(|(text, _)| reduction(text)).collect(),
             waits: WaitTable::default(),

@@ -2,8 +2,8 @@
 //! its port `memory`.
 
 use super::agent::{Described, component as agents, one_watch};
-use super::coherent_waits;
 use super::figures::METRICS;
+use super::{coherent_waits, memory_port};
 use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{Coherent, LineOwner};
 use crate::field::{Config, FieldRange, config};
@@ -41,18 +41,11 @@ config! {
     }
 }
 
-impl CxlHome {
-    fn is_behind_port(&self) -> bool {
-        self.memory == "port"
-    }
-}
-
 impl Component for CxlHome {
     fn ports(&self) -> Vec<PortDecl> {
         let role = PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Host);
         let holders = PortDecl { name: "port", len: Some(self.ports), links: cxl_links::NAMES, role };
-        let memory = PortDecl { name: "memory", len: None, links: cxl_links::NAMES, role: PortRole::HomeMemory };
-        std::iter::once(holders).chain(self.is_behind_port().then_some(memory)).collect()
+        std::iter::once(holders).chain(memory_port(&self.memory)).collect()
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -74,9 +67,9 @@ impl Component for CxlHome {
         let tap = hub.tap(&name, PlaceKind::Messages(site.ports[0].link.cxl().0.layouts()));
         // The agent's ports are the holders of its lines, and then the memory.
         let holders = site.ports[0].seat().domain.holders();
-        let memory = match self.is_behind_port() {
-            true => HomeMemory::behind(holders as AgentPort),
-            false => HomeMemory::Own(Sparse::default()),
+        let memory = match memory_port(&self.memory) {
+            None => HomeMemory::Own(Sparse::default()),
+            Some(_) => HomeMemory::behind(holders as AgentPort),
         };
         let home = Described {
             name,

@@ -23,8 +23,16 @@ pub mod home;
 pub mod switch;
 
 use crate::channels::{ChannelWait, Reach};
+use crate::kind::{PortDecl, PortRole};
+use crate::kinds::cxl_links;
 use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::message::Class;
+
+/// The port of the memory of a home, where `memory` says that it is behind one.
+fn memory_port(memory: &str) -> Option<PortDecl> {
+    let port = PortDecl { name: "memory", len: None, links: cxl_links::NAMES, role: PortRole::HomeMemory };
+    (memory == "port").then_some(port)
+}
 
 /// What an agent with a wait table leaves where it came, at ports that its agent has.
 fn coherent_waits(table: &WaitTable, reach: &Reach) -> Vec<ChannelWait> {

@@ -1,0 +1,287 @@
+//! Where a DCOH keeps its lines: in a memory of its own, which reads and writes in the step that asks, or in one behind a port,
+//! which answers later.
+//!
+//! Modelled: of a memory behind a port the lines in hand, and one job a line: it is fetched, or what was written is stored. A
+//! write of a part waits for its line. Writes that come while a line is being stored are stored behind it. Detail: messages of
+//! CXL.mem without coherence; the two bits of a line that the device keeps for its hosts stay at the DCOH. Left out: fetching
+//! beside back-invalidate snoops.
+//!
+//! A walk: MemRd of a host needs a line that is not in hand. [`DcohMemory::fetch`] sends MemRd; the data makes the line one in
+//! hand ([`DcohMemory::fetched`]), the host is answered, and the line is released. MemWr of a host puts its bytes in hand and
+//! they go on as MemWr ([`DcohMemory::settle`]); its Cmp comes back as that of the host ([`DcohMemory::stored`]).
+
+use crate::agent::{AgentOutput, AgentPort};
+use crate::cache::backing::{Backing, LinesInHand};
+use crate::content::{LineAddr, LineContent, WHOLE_LINE};
+use crate::message::Msg;
+use crate::names;
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType};
+use std::collections::BTreeMap;
+
+/// A line of device memory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Stored<D> {
+    data: D,
+    meta: MetaValue,
+}
+
+/// A write of a part that waits for its line.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct WaitingPart<D> {
+    pub data: D,
+    pub enables: u64,
+    /// It is a new value of the line, not one that its writer had made its own before.
+    pub is_new: bool,
+}
+
+/// What is under way to the memory for a line.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Job<D> {
+    line: LineAddr,
+    tag: u16,
+    /// The line was asked for; otherwise its bytes are on their way.
+    is_fetch: bool,
+    parts: Vec<WaitingPart<D>>,
+    /// Host and tag of writes that end when the line is stored.
+    answers: Vec<(AgentPort, u16)>,
+}
+
+/// A memory behind a port.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Behind<D> {
+    port: AgentPort,
+    /// A line in hand counts as stored when its last write has been sent.
+    hand: LinesInHand<D>,
+    /// At most one of a line, sorted.
+    jobs: Vec<Job<D>>,
+}
+
+/// The memory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct DcohMemory<D> {
+    stored: BTreeMap<LineAddr, Stored<D>>,
+    behind: Option<Behind<D>>,
+}
+
+/// Most jobs: as many as a tag names.
+const TAGS: usize = 1 << 16;
+
+impl<D: LineContent> DcohMemory<D> {
+    /// A memory of its own that nobody has written.
+    pub fn own() -> Self {
+        Self { stored: BTreeMap::new(), behind: None }
+    }
+
+    /// One behind this port.
+    pub fn behind(port: AgentPort) -> Self {
+        let behind = Behind { port, hand: LinesInHand::of(port), jobs: Vec::new() };
+        Self { stored: BTreeMap::new(), behind: Some(behind) }
+    }
+
+    /// Whether it is behind a port.
+    pub fn is_behind(&self) -> bool {
+        self.behind.is_some()
+    }
+
+    /// The value of a line; of a memory behind a port, of one in hand.
+    pub fn value(&self, line: LineAddr) -> D {
+        match &self.behind {
+            None => self.stored.get(&line).map_or_else(|| D::initial(line), |s| s.data.clone()),
+            Some(behind) => behind.hand.read(line),
+        }
+    }
+
+    /// The value of a line in hand that has not been sent to be stored, and parts that wait for theirs.
+    pub fn unsent(&self, line: LineAddr) -> impl Iterator<Item = &D> {
+        let hand = self.behind.iter().filter_map(move |b| b.hand.unstored(line));
+        let jobs = self.behind.iter().flat_map(|b| &b.jobs).filter(move |job| job.line == line);
+        hand.chain(jobs.flat_map(|job| job.parts.iter().map(|part| &part.data)))
+    }
+
+    /// Whether a line can be read, and a part of it written, now.
+    pub fn has(&self, line: LineAddr) -> bool {
+        self.behind.as_ref().is_none_or(|behind| behind.hand.has(line))
+    }
+
+    /// Whether something is under way for a line.
+    pub fn is_busy(&self, line: LineAddr) -> bool {
+        self.jobs().any(|job| job.line == line)
+    }
+
+    /// Whether a line has been asked for.
+    pub fn is_fetching(&self, line: LineAddr) -> bool {
+        self.jobs().any(|job| job.line == line && job.is_fetch)
+    }
+
+    /// The line that was asked for under this tag.
+    pub fn fetching(&self, tag: u16) -> Option<LineAddr> {
+        self.jobs().find(|job| job.is_fetch && job.tag == tag).map(|job| job.line)
+    }
+
+    /// Lines for which something is under way.
+    pub fn busy_lines(&self) -> impl Iterator<Item = LineAddr> {
+        self.jobs().map(|job| job.line)
+    }
+
+    /// Nothing under way.
+    pub fn is_idle(&self) -> bool {
+        self.jobs().next().is_none()
+    }
+
+    fn jobs(&self) -> impl Iterator<Item = &Job<D>> {
+        self.behind.iter().flat_map(|behind| &behind.jobs)
+    }
+
+    fn entry(&mut self, line: LineAddr) -> &mut Stored<D> {
+        self.stored.entry(line).or_insert_with(|| Stored { data: D::initial(line), meta: MetaValue::Invalid })
+    }
+
+    /// Writes the enabled bytes; of a part only where [`DcohMemory::has`] holds.
+    pub fn write(&mut self, line: LineAddr, data: &D, enables: u64) {
+        match &mut self.behind {
+            None => self.entry(line).data.merge(data, enables),
+            Some(behind) => behind.hand.write(line, data, enables),
+        }
+    }
+
+    /// The value with which a run starts, of a memory of its own.
+    pub fn preset(&mut self, line: LineAddr, data: D) {
+        if self.behind.is_none() {
+            self.stored.insert(line, Stored { data, meta: MetaValue::Invalid });
+        }
+    }
+
+    /// The two bits that the device keeps for its hosts.
+    pub fn meta(&self, line: LineAddr) -> MetaValue {
+        self.stored.get(&line).map_or(MetaValue::Invalid, |s| s.meta)
+    }
+
+    /// Keeps them.
+    pub fn set_meta(&mut self, line: LineAddr, meta: MetaValue) {
+        self.entry(line).meta = meta;
+    }
+
+    /// Asks for a line that is not in hand.
+    pub fn fetch(&mut self, line: LineAddr, out: &mut AgentOutput<D>) {
+        let Some(behind) = &mut self.behind else { return };
+        if let Err(at) = behind.place(line)
+            && let Some(tag) = behind.free_tag()
+        {
+            let (parts, answers) = (Vec::new(), Vec::new());
+            behind.jobs.insert(at, Job { line, tag, is_fetch: true, parts, answers });
+            let (opcode, snp) = (M2sReqOpcode::MemRd, SnpType::NoOp);
+            let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
+            out.send(behind.port, Msg::M2sReq { opcode, snp, meta_field, meta, line, tag });
+        }
+    }
+
+    /// A write of a part of a line that is not in hand: the line is fetched first.
+    pub fn wait_for_line(&mut self, line: LineAddr, part: WaitingPart<D>, out: &mut AgentOutput<D>) {
+        self.fetch(line, out);
+        let jobs = self.behind.iter_mut().flat_map(|behind| &mut behind.jobs);
+        jobs.filter(|job| job.line == line).for_each(|job| job.parts.push(part.clone()));
+    }
+
+    /// What was written to a line goes to the memory, unless a job is under way; a line without a job is released, if nobody
+    /// keeps it.
+    pub fn settle(&mut self, line: LineAddr, is_kept: bool, out: &mut AgentOutput<D>) {
+        let Some(behind) = &mut self.behind else { return };
+        if let Err(at) = behind.place(line) {
+            if !behind.hand.is_stored(line)
+                && let Some(tag) = behind.free_tag()
+            {
+                let (parts, answers) = (Vec::new(), Vec::new());
+                behind.jobs.insert(at, Job { line, tag, is_fetch: false, parts, answers });
+                behind.send(line, tag, out);
+            } else if !is_kept {
+                behind.hand.released(line);
+            }
+        }
+    }
+
+    /// The write of a host ends when the line is stored. `false`: its job is over, the host may be answered.
+    pub fn ends_when_stored(&mut self, line: LineAddr, host: AgentPort, tag: u16) -> bool {
+        let Some(behind) = &mut self.behind else { return false };
+        match behind.place(line) {
+            Ok(at) => {
+                behind.jobs[at].answers.push((host, tag));
+                behind.jobs[at].answers.sort_unstable();
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// A line has come: it is in hand, with the parts that waited for it. Gives the line and whether a new value was written;
+    /// `None`: nobody has asked. Of a line that is not there (`data` is `None`) the parts are lost.
+    pub fn fetched(&mut self, tag: u16, data: Option<D>) -> Option<(LineAddr, bool, Vec<(AgentPort, u16)>)> {
+        let behind = self.behind.as_mut()?;
+        let at = behind.jobs.iter().position(|job| job.is_fetch && job.tag == tag)?;
+        let Job { line, parts, answers, .. } = behind.jobs.remove(at);
+        let Some(data) = data else { return Some((line, false, answers)) };
+        // What a host has written meanwhile is newer.
+        if !behind.hand.has(line) {
+            behind.hand.fetched(line, data);
+        }
+        parts.iter().for_each(|part| behind.hand.write(line, &part.data, part.enables));
+        if parts.is_empty() && behind.hand.is_stored(line) {
+            return Some((line, false, answers));
+        }
+        Some((line, parts.iter().any(|part| part.is_new), answers))
+    }
+
+    /// A line has been stored: gives it with the writes that end; `None`: nothing was being stored under this tag. What was
+    /// written meanwhile is stored behind it, and then all of them end.
+    pub fn stored(&mut self, tag: u16, out: &mut AgentOutput<D>) -> Option<(LineAddr, Vec<(AgentPort, u16)>)> {
+        let behind = self.behind.as_mut()?;
+        let at = behind.jobs.iter().position(|job| !job.is_fetch && job.tag == tag)?;
+        let line = behind.jobs[at].line;
+        if !behind.hand.is_stored(line) {
+            behind.send(line, tag, out);
+            return Some((line, Vec::new()));
+        }
+        Some((line, behind.jobs.remove(at).answers))
+    }
+
+    /// Every value held.
+    pub fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
+        self.stored.values_mut().for_each(|s| f(&mut s.data));
+        if let Some(behind) = &mut self.behind {
+            behind.hand.visit(f);
+            behind.jobs.iter_mut().flat_map(|job| &mut job.parts).for_each(|part| f(&mut part.data));
+        }
+    }
+
+    /// Hosts renamed.
+    pub fn renamed(&mut self, name: impl Fn(AgentPort) -> AgentPort) {
+        for job in self.behind.iter_mut().flat_map(|behind| &mut behind.jobs) {
+            job.answers.iter_mut().for_each(|(host, _)| *host = name(*host));
+            job.answers.sort_unstable();
+        }
+    }
+
+    /// Lines and tags of the writes of a host that have not ended.
+    pub fn writes_of(&self, host: AgentPort) -> impl Iterator<Item = (LineAddr, u16)> {
+        let answers = self.jobs().flat_map(|job| job.answers.iter().map(|answer| (job.line, *answer)));
+        answers.filter(move |(_, (of, _))| *of == host).map(|(line, (_, tag))| (line, tag))
+    }
+}
+
+impl<D: LineContent> Behind<D> {
+    fn place(&self, line: LineAddr) -> Result<usize, usize> {
+        self.jobs.binary_search_by_key(&line, |job| job.line)
+    }
+
+    fn free_tag(&self) -> Option<u16> {
+        names::lowest_free(TAGS, self.jobs.iter().map(|job| job.tag))
+    }
+
+    /// Sends the bytes of a line in hand.
+    fn send(&mut self, line: LineAddr, tag: u16, out: &mut AgentOutput<D>) {
+        let data = self.hand.read(line);
+        self.hand.stored(line);
+        let (opcode, snp) = (M2sRwdOpcode::MemWr, SnpType::NoOp);
+        let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Invalid);
+        out.send(self.port, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables: WHOLE_LINE });
+    }
+}

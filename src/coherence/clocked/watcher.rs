@@ -19,6 +19,7 @@ use crate::ids::IdSet;
 use crate::message::{Class, Msg};
 use crate::monitor::{CopyView, View, check_bias, check_copies};
 use scalepool_trace::Stamp;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -265,8 +266,8 @@ impl<A: Watched> AgentWatch<A> for WatcherHandle {
             let unknown = HomeView { value: None, tracked, kept, device_bias: None };
             watcher.homes.entry(line).or_insert(unknown).value = Some(value);
             // What was there before anybody wrote it nobody has told.
-            if !watcher.newest.contains_key(&line) {
-                watcher.newest.insert(line, value);
+            if let Entry::Vacant(unknown) = watcher.newest.entry(line) {
+                unknown.insert(value);
                 watcher.since.entry(line).and_modify(|values| values.push(value));
             }
         }

@@ -4,7 +4,7 @@
 //! victims, the device's own cache as one more agent, UIO accesses of peers, conflicts, addresses without memory, poison,
 //! stored metadata, DevLoad. Detail: one transaction a line; a request that has to wait for answers keeps its line busy.
 //! A memory behind a port takes its time: what a transaction needs is fetched behind the last answer, a write ends when it is
-//! stored ([`super::dcoh_memory`]). Left out: access times of a memory of its own, TEE opcodes (reported as reserved).
+//! stored (`dcoh_memory`). Left out: access times of a memory of its own, TEE opcodes (reported as reserved).
 //!
 //! Invariants: a line that a host caches has a filter entry; an entry leaves only after the answer of every host in it;
 //! RwD and BIRsp are always taken; equal inputs give equal outputs.
@@ -14,7 +14,7 @@
 //! takes at any time, gets its Cmp and answers BIRspI. The tracker closes, Cmp-E and the data leave for host 0, and the
 //! filter records it as owner.
 
-use super::dcoh_memory::{DcohMemory, WaitingPart};
+use super::dcoh_memory::{DcohMemory, FetchedLine, WaitingPart};
 use super::filter::{Holders, SnoopFilter};
 use super::host::block_lines;
 use super::load;
@@ -796,7 +796,7 @@ impl<D: LineContent> Dcoh<D> {
     /// The memory behind its port has sent a line, or says that there is none.
     fn take_line(&mut self, config: &CoherenceConfig, tag: u16, data: Option<D>, out: &mut AgentOutput<D>) {
         let is_there = data.is_some();
-        let Some((line, is_written, answers)) = self.memory.fetched(tag, data) else {
+        let Some(FetchedLine { line, is_written, answers }) = self.memory.fetched(tag, data) else {
             let found = format!("S2M DRS with tag {tag}");
             out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open read"));
             return;

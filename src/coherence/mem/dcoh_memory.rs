@@ -34,6 +34,15 @@ pub(super) struct WaitingPart<D> {
     pub is_new: bool,
 }
 
+/// A line that has come.
+pub(super) struct FetchedLine {
+    pub line: LineAddr,
+    /// A part that waited for it has made a new value.
+    pub is_written: bool,
+    /// Host and tag of writes that end when the line is stored.
+    pub answers: Vec<(AgentPort, u16)>,
+}
+
 /// What is under way to the memory for a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Job<D> {
@@ -212,22 +221,19 @@ impl<D: LineContent> DcohMemory<D> {
         }
     }
 
-    /// A line has come: it is in hand, with the parts that waited for it. Gives the line and whether a new value was written;
-    /// `None`: nobody has asked. Of a line that is not there (`data` is `None`) the parts are lost.
-    pub fn fetched(&mut self, tag: u16, data: Option<D>) -> Option<(LineAddr, bool, Vec<(AgentPort, u16)>)> {
+    /// A line has come: it is in hand, with the parts that waited for it; `None`: nobody has asked. Of a line that is not there
+    /// (`data` is `None`) the parts are lost.
+    pub fn fetched(&mut self, tag: u16, data: Option<D>) -> Option<FetchedLine> {
         let behind = self.behind.as_mut()?;
         let at = behind.jobs.iter().position(|job| job.is_fetch && job.tag == tag)?;
         let Job { line, parts, answers, .. } = behind.jobs.remove(at);
-        let Some(data) = data else { return Some((line, false, answers)) };
+        let Some(data) = data else { return Some(FetchedLine { line, is_written: false, answers }) };
         // What a host has written meanwhile is newer.
         if !behind.hand.has(line) {
             behind.hand.fetched(line, data);
         }
         parts.iter().for_each(|part| behind.hand.write(line, &part.data, part.enables));
-        if parts.is_empty() && behind.hand.is_stored(line) {
-            return Some((line, false, answers));
-        }
-        Some((line, parts.iter().any(|part| part.is_new), answers))
+        Some(FetchedLine { line, is_written: parts.iter().any(|part| part.is_new), answers })
     }
 
     /// A line has been stored: gives it with the writes that end; `None`: nothing was being stored under this tag. What was

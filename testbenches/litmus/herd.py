@@ -50,14 +50,19 @@ class Column:
             return self.numbers.choice(self.loaded)
         return self.fresh()
 
-    def fence(self):
+    def fence(self, full):
         fences = {"X86": ("MFENCE",), "AArch64": ("DMB SY", "DMB LD", "DMB ST"), "LISA": ("f[full]", "f[ld]", "f[st]")}
-        self.rows.append(self.numbers.choice(fences[self.dialect]))
+        self.rows.append(fences[self.dialect][0] if full else self.numbers.choice(fences[self.dialect]))
 
-    def access(self, value):
-        """A load, or a store of `value` or of something that was loaded."""
-        place, chance = self.numbers.choice(self.places), self.numbers.random
-        getattr(self, {"X86": "x86", "AArch64": "arm", "LISA": "lisa"}[self.dialect])(place, chance() < 0.5, value, chance)
+    def access(self, place, value, kind):
+        """A load (R), or a store (W) of `value` or of something that was loaded; `?` leaves it open."""
+        chance = self.numbers.random
+        load = kind == "R" or (kind == "?" and chance() < 0.5)
+        getattr(self, {"X86": "x86", "AArch64": "arm", "LISA": "lisa"}[self.dialect])(place, load, value, chance)
+
+    def seen(self):
+        """A register that was loaded, mostly the last one."""
+        return self.loaded[-1] if self.numbers.random() < 0.6 else self.numbers.choice(self.loaded)
 
     def load(self, form):
         register = self.target()
@@ -69,7 +74,7 @@ class Column:
         if load:
             self.load(f"MOV {{}},[{place}]")
         elif self.loaded and chance() < 0.25:
-            self.rows.append(f"MOV [{place}],{self.numbers.choice(self.loaded)}")
+            self.rows.append(f"MOV [{place}],{self.seen()}")
         elif self.count < 3 and chance() < 0.1:
             register = self.fresh()
             self.rows += [f"MOV {register},${value}", f"MOV [{place}],{register}"]
@@ -80,37 +85,37 @@ class Column:
         if load:
             self.load(f"r[{'acquire' if chance() < 0.3 else ''}] {{}} {place}")
         else:
-            what = self.numbers.choice(self.loaded) if self.loaded and chance() < 0.4 else value
+            what = self.seen() if self.loaded and chance() < 0.4 else value
             self.rows.append(f"w[{'release' if chance() < 0.3 else ''}] {place} {what}")
 
     def zero(self):
         """A register that is 0 and depends on a load."""
-        used, register = self.numbers.choice(self.loaded), self.fresh()
+        used, register = self.seen(), self.fresh()
         self.rows.append(f"EOR {register},{used},{used}")
         return register
 
     def arm(self, place, load, value, chance):
         pointer = f"X{20 + self.places.index(place)}"
-        if self.loaded and chance() < 0.2:
+        if self.loaded and chance() < 0.25:
             label = f"L{self.labels}"
             self.labels += 1
-            self.rows += [f"{self.numbers.choice(('CBZ', 'CBNZ'))} {self.numbers.choice(self.loaded)},{label}", f"{label}:"]
-        index = f",{self.zero()},SXTW" if self.loaded and chance() < 0.3 else ""
+            self.rows += [f"{self.numbers.choice(('CBZ', 'CBNZ'))} {self.seen()},{label}", f"{label}:"]
+        index = f",{self.zero()},SXTW" if self.loaded and chance() < 0.45 else ""
         ordered = not index and chance() < 0.3
         if load:
             self.load(f"{'LDAR' if ordered else 'LDR'} {{}},[{pointer}{index}]")
             return
         what = chance()
         if self.loaded and what < 0.2:
-            register = self.numbers.choice(self.loaded)
-        elif self.loaded and what < 0.4:
+            register = self.seen()
+        elif self.loaded and what < 0.45:
             register = self.zero()
             self.rows.append(f"ADD {register},{register},#{value}")
-        elif self.loaded and what < 0.5:
-            used, register = self.numbers.choice(self.loaded), self.fresh()
-            self.rows.append(f"ADD {register},{used},#1")
         elif self.loaded and what < 0.55:
-            one, other, register = self.numbers.choice(self.loaded), self.numbers.choice(self.loaded), self.fresh()
+            used, register = self.seen(), self.fresh()
+            self.rows.append(f"ADD {register},{used},#1")
+        elif self.loaded and what < 0.6:
+            one, other, register = self.seen(), self.seen(), self.fresh()
             self.rows.append(f"EOR {register},{one},{other}")
         else:
             register = self.fresh()
@@ -118,19 +123,39 @@ class Column:
         self.rows.append(f"{'STLR' if ordered else 'STR'} {register},[{pointer}{index}]")
 
 
+def scattered(numbers, places):
+    """The places that a thread accesses: 1 to 3, anywhere."""
+    return [numbers.choice(places) for _ in range(numbers.choice((1, 2, 2, 3, 3)))]
+
+
+def in_ring(numbers, thread, threads):
+    """The places of a thread in a ring: it ends where the next one begins, as in the classic shapes. What lies between stays at
+    the first place or goes to a place of the thread's own, mostly twice, so that it can forward."""
+    first, last = "xyz"[thread], "xyz"[(thread + 1) % threads]
+    aside = numbers.choice((first, first, last, "z"))
+    return [first] + [aside] * numbers.choice((0, 0, 1, 1, 2, 2) if threads == 2 else (0, 0, 1)) + [last]
+
+
 def random_file(numbers, dialect, name):
-    """The text of a file: 2 or 3 threads, 1 to 3 locations, 1 to 3 accesses a thread."""
+    """The text of a file: 2 or 3 threads, 1 to 3 locations, 1 to 3 accesses a thread; in a ring of two, up to 4."""
     arch = "LISA" if dialect == "mixed" else dialect
-    places = ["x", "y", "z"][:numbers.choice((1, 2, 2, 2, 3))]
-    threads = numbers.choice((2, 2, 3))
+    threads, ring = numbers.choice((2, 2, 3)), numbers.random() < 0.6
+    places = ["x", "y", "z"][:3 if ring else numbers.choice((1, 2, 2, 2, 3))]
     columns, value = [], 0
-    for _ in range(threads):
+    for thread in range(threads):
         column = Column(numbers, arch, places)
-        for i in range(numbers.choice((1, 2, 2, 3, 3))):
-            if i and numbers.random() < 0.25:
-                column.fence()
+        # A ring says something of one thread when the others are strict, so some are.
+        strict = ring and numbers.random() < 0.45
+        way = in_ring(numbers, thread, threads) if ring else scattered(numbers, places)
+        kinds = "????"
+        if ring and threads == 2 and not strict and numbers.random() < 0.4:
+            # A store and a load of a location of its own forward in the middle.
+            way, kinds = [way[0], "z", "z", way[-1]], "RWR?"
+        for i, (place, kind) in enumerate(zip(way, kinds)):
+            if i and (strict or numbers.random() < 0.2):
+                column.fence(strict)
             value += 1
-            column.access(value)
+            column.access(place, value, kind)
         columns.append(column)
     lines = [f"{arch} {name}"]
     # A device and its host are two threads.
@@ -189,7 +214,8 @@ def compared(program, limit, path):
         differences.append(f"violations: {found['violations']}")
     if not found["complete"]:
         differences.append("the search was given up")
-    expected = {"ok": answer.ok, "quantifier": answer.test.quantifier, "test": answer.test.name, "arch": answer.test.arch, "protocol": answer.test.protocol}
+    test = answer.test
+    expected = {"ok": answer.ok, "quantifier": test.quantifier, "test": test.name, "arch": test.arch, "protocol": test.protocol}
     # Which of its two numbers is positive for ~exists, the contract leaves to herd.
     if answer.test.quantifier != "~exists":
         expected |= {"positive": answer.positive, "negative": answer.negative, "observation": answer.observation}

@@ -1,9 +1,11 @@
-//! Sequential cores over the agents, with every order of their messages and every time of their accesses.
+//! Cores over the agents, with every order of their messages and every time of their accesses.
 //!
-//! Modelled: a core on each agent that does one access after the other, the litmus [`LitmusShape`]s; it asks for what
-//! an access needs, for a copy or for the value alone, and may evict any line at any time. Every share of clean copies
-//! stands at a start. Detail: the agents of the random tester, a line each of real bytes, of which the first one
-//! counts. Left out: two accesses of a core at once, silent drops of clean copies, the other legal answers.
+//! Modelled: a core on each agent with a thread of a [`LitmusProgram`]: any access whose predecessors are done may go, so that
+//! sequential cores, cores with a store buffer and weakly ordered ones differ in nothing but the program's orders. A load
+//! takes the value of an earlier store of its own core that is not done. A core asks for what an access needs, and where the
+//! program leaves it free, for the value alone, and evicts any line at any time. Detail: the agents of the random tester, a
+//! line each of real bytes, of which the first one counts; memory is 0 at the start, and values are kept as their difference
+//! from those of the program's start. Left out: silent drops of clean copies, the other legal answers.
 //!
 //! A forbidden outcome is a breach of V2, with the way to it. With a rule off nothing else is: what the agents say of each
 //! other is for the other explorations, here it is shown what a program sees of the missing rule.
@@ -12,7 +14,8 @@
 //! store ends when its agent has made it. When all programs are over, the values loaded and the last ones of the lines are
 //! the outcome.
 
-use super::shapes::{LitmusAccess, LitmusShape};
+use super::program::{AccessSet, Freedom, LitmusProgram, ProgramAccess};
+use super::shapes::LitmusShape;
 use crate::explore::system::SentMessage;
 use crate::explore::{AgentWait, Awaited, ChartStep, Explored, ExploredSystem, Fairness, delivery};
 use crate::net::Net;
@@ -34,31 +37,32 @@ use scalepool_coherence::monitor::View;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Lines of a shape.
-const LINES: u64 = 2;
-
-/// Where a core's store stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Storing {
-    /// The core makes it when it may.
-    Core,
-    /// The agent makes it.
-    Agent,
-}
-
 /// A core, on the agent of its number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Core {
-    next: u8,
-    storing: Storing,
+    /// Accesses that have taken effect.
+    done: AccessSet,
+    /// Stores that the agent makes.
+    given: AccessSet,
+    /// What each access has loaded; 0 of the others.
     loaded: Vec<u8>,
+}
+
+impl Core {
+    fn is_done(&self, access: usize) -> bool {
+        self.done >> access & 1 == 1
+    }
+
+    fn is_given(&self, access: usize) -> bool {
+        self.given >> access & 1 == 1
+    }
 }
 
 /// What does not change during a search.
 #[derive(Debug)]
 struct Setup {
     config: CoherenceConfig,
-    shape: &'static LitmusShape,
+    program: LitmusProgram,
     lines: u64,
 }
 
@@ -95,11 +99,11 @@ impl<R: Hash> Hash for Cores<R> {
 #[allow(missing_docs)]
 pub enum LitmusMove {
     /// The programs begin, with a copy for each bit: core + cores * line. Agents that are not alike get them in either order.
-    Begin { copies: u8, mirrored: bool },
+    Begin { copies: u16, mirrored: bool },
     /// A message arrives.
     Deliver { link: u8, dir: Dir, index: u8 },
-    /// A core does its next access, or asks for what it needs: the value alone, or a copy.
-    Act { core: u8, value: bool },
+    /// A core does an access, or asks for what that needs: the value alone, or a copy.
+    Act { core: u8, access: u8, value: bool },
     /// A core gives a copy up.
     Evict { core: u8, line: u8 },
     /// A core drops a dirty copy, where the rule against it is off.
@@ -107,22 +111,32 @@ pub enum LitmusMove {
 }
 
 /// The start of a shape over a protocol; its agents are as many as its cores.
-pub fn start(shape: &'static LitmusShape, protocol: StressProtocol, config: CoherenceConfig) -> Box<dyn Explored> {
+pub fn start(shape: &LitmusShape, protocol: StressProtocol, config: CoherenceConfig) -> Box<dyn Explored> {
+    run(LitmusProgram::of_shape(shape), protocol, config)
+}
+
+/// The start of a program over a protocol; its agents are as many as its cores.
+pub fn run(program: LitmusProgram, protocol: StressProtocol, config: CoherenceConfig) -> Box<dyn Explored> {
     match protocol {
-        StressProtocol::Cache(devices) => Box::new(Cores::new(CacheRig::new(devices), shape, config)),
-        StressProtocol::HdmDb(hosts) => Box::new(Cores::new(MemRig::new(&config, hosts, LINES), shape, config)),
-        StressProtocol::HdmD => Box::new(Cores::new(BiasRig::new(), shape, config)),
+        StressProtocol::Cache(devices) => Box::new(Cores::new(CacheRig::new(devices), program, config)),
+        StressProtocol::HdmDb(hosts) => {
+            // The shapes have two lines, also where one is used.
+            let lines = program.initial.len().max(2) as u64;
+            Box::new(Cores::new(MemRig::new(&config, hosts, lines), program, config))
+        }
+        StressProtocol::HdmD => Box::new(Cores::new(BiasRig::new(), program, config)),
     }
 }
 
 impl<R: Rig + Clone> Cores<R> {
-    fn new(rig: R, shape: &'static LitmusShape, config: CoherenceConfig) -> Self {
+    fn new(rig: R, program: LitmusProgram, config: CoherenceConfig) -> Self {
         let net = Net::new(rig.leaves());
-        let accesses = || shape.programs.iter().copied().flatten();
-        let lines = 1 + accesses().map(|a| a.line()).max().unwrap_or(0);
-        let core = Core { next: 0, storing: Storing::Core, loaded: Vec::new() };
-        let cores = vec![core; shape.programs.len().min(rig.actors())];
-        Self { setup: Arc::new(Setup { config, shape, lines }), rig, net, cores, begun: false, mirrored: false }
+        // Any thread may be on any core.
+        let longest = program.threads.iter().map(Vec::len).max().unwrap_or(0);
+        let core = Core { done: 0, given: 0, loaded: vec![0; longest] };
+        let cores = vec![core; program.threads.len().min(rig.actors())];
+        let lines = program.initial.len() as u64;
+        Self { setup: Arc::new(Setup { config, program, lines }), rig, net, cores, begun: false, mirrored: false }
     }
 
     fn who(&self, actor: usize) -> Who {
@@ -142,56 +156,114 @@ impl<R: Rig + Clone> Cores<R> {
         if self.mirrored { self.cores.len() - 1 - core } else { core }
     }
 
-    fn access(&self, core: usize) -> Option<LitmusAccess> {
-        self.setup.shape.programs[self.program(core)].get(usize::from(self.cores[core].next)).copied()
+    fn thread(&self, core: usize) -> &[ProgramAccess] {
+        &self.setup.program.threads[self.program(core)]
+    }
+
+    /// Accesses of a core whose predecessors are done, and that are not done themselves.
+    fn ready(&self, core: usize) -> impl Iterator<Item = (usize, &ProgramAccess)> {
+        let own = &self.cores[core];
+        let is_ready = |(n, access): &(usize, &ProgramAccess)| !own.is_done(*n) && access.behind & !own.done == 0;
+        self.thread(core).iter().enumerate().filter(is_ready)
+    }
+
+    /// The store of its own core from which a load takes its value, since that is not done.
+    fn forwards(&self, core: usize, access: &ProgramAccess) -> Option<usize> {
+        access.forwards.filter(|store| !self.cores[core].is_done(*store))
+    }
+
+    /// The load of a line for which the agent is asked.
+    fn load_of(&self, core: usize, line: LineAddr) -> Option<usize> {
+        let mut loads = self.ready(core).filter(|(_, access)| access.store.is_none() && access.line == line.0);
+        loads.find(|(_, access)| self.forwards(core, access).is_none()).map(|(n, _)| n)
+    }
+
+    /// The store that the core waits to make, with its bytes.
+    fn wanted(&self, core: usize, line: LineAddr) -> Option<(usize, WriteBytes<CacheLine>)> {
+        let (n, _) = self.ready(core).find(|(_, access)| access.store.is_some() && access.line == line.0)?;
+        Some((n, bytes_of(self.raw(line.0, self.stored(core, n)?))))
+    }
+
+    /// What a store writes; `None`: it is no store, or the value is no byte.
+    fn stored(&self, core: usize, access: usize) -> Option<u8> {
+        let loaded = |n: usize| self.cores[core].loaded[n];
+        u8::try_from(self.thread(core)[access].store.as_ref()?.value(&loaded)).ok()
+    }
+
+    /// A value as lines keep it, and back.
+    fn raw(&self, line: u64, value: u8) -> u8 {
+        value ^ self.setup.program.initial[line as usize]
     }
 
     /// A load of the core has got a value, if the core waits for this line.
     fn loaded(&mut self, core: usize, line: LineAddr, value: CacheLine) {
-        if self.begun && self.access(core) == Some(LitmusAccess::Load(line.0)) {
-            let core = &mut self.cores[core];
-            core.loaded.push(value.bytes[0]);
-            core.next += 1;
+        if self.begun
+            && let Some(access) = self.load_of(core, line)
+        {
+            let value = self.raw(line.0, value.bytes[0]);
+            self.does(core, access, value);
         }
     }
 
-    /// The store that the core waits to make.
-    fn wanted(&self, core: usize, line: LineAddr) -> Option<WriteBytes<CacheLine>> {
-        match self.access(core) {
-            Some(LitmusAccess::Store(at, value)) if at == line.0 => Some(bytes_of(value)),
-            _ => None,
-        }
+    /// An access has taken effect.
+    fn does(&mut self, core: usize, access: usize, loaded: u8) {
+        let core = &mut self.cores[core];
+        core.done |= 1 << access;
+        core.given &= !(1 << access);
+        core.loaded[access] = loaded;
     }
 
-    /// The next access of a core, or a request for it. Text for a chart.
-    fn act(&mut self, core: usize, value: bool, out: &mut AgentOutput<CacheLine>) -> String {
+    /// An access of a core, or a request for it. Text for a chart.
+    fn act(&mut self, core: usize, access: usize, value: bool, out: &mut AgentOutput<CacheLine>) -> String {
         let setup = Arc::clone(&self.setup);
         let config = &setup.config;
-        match self.access(core) {
-            Some(LitmusAccess::Load(line)) => {
-                let at = LineAddr(line);
-                let name = name_of(line);
-                if !value && let Some(loaded) = self.rig.load(config, core, at, out) {
-                    self.loaded(core, at, loaded);
-                    return format!("loads {} of {name}", loaded.bytes[0]);
-                }
-                let need = if value { Need::Value } else { Need::Copy };
-                self.rig.ask(config, core, at, need, out);
-                format!("asks for {name}")
+        let own = &setup.program.threads[self.program(core)][access];
+        let (at, name) = (LineAddr(own.line), name_of(own.line));
+        if own.store.is_none() {
+            if let Some(store) = self.forwards(core, own) {
+                let loaded = self.stored(core, store).unwrap_or_default();
+                self.does(core, access, loaded);
+                return format!("loads {loaded} of {name} from its own store");
             }
-            Some(LitmusAccess::Store(line, stored)) if self.cores[core].storing == Storing::Core => {
-                let at = LineAddr(line);
-                let (bytes, name) = (bytes_of(stored), name_of(line));
-                if self.rig.store(config, core, at, &bytes, out) {
-                    return format!("stores {stored} to {name}");
-                }
-                if self.rig.ask(config, core, at, Need::Ownership(&bytes), out) == StressRequestOutcome::Given {
-                    self.cores[core].storing = Storing::Agent;
-                }
-                format!("asks for {name} to store {stored}")
+            if !value && let Some(loaded) = self.rig.load(config, core, at, out) {
+                self.loaded(core, at, loaded);
+                return format!("loads {} of {name}", self.raw(own.line, loaded.bytes[0]));
             }
-            _ => String::new(),
+            let need = if value { Need::Value } else { Need::Copy };
+            self.rig.ask(config, core, at, need, out);
+            return format!("asks for {name}");
         }
+        let Some(stored) = self.stored(core, access) else { return String::new() };
+        let bytes = bytes_of(self.raw(own.line, stored));
+        if self.rig.store(config, core, at, &bytes, out) {
+            return format!("stores {stored} to {name}");
+        }
+        if self.rig.ask(config, core, at, Need::Ownership(&bytes), out) == StressRequestOutcome::Given {
+            self.cores[core].given |= 1 << access;
+        }
+        format!("asks for {name} to store {stored}")
+    }
+
+    /// Whether an access of a core can go, or ask for what it needs, tried on a copy of the agents.
+    fn can_act(&self, core: usize, access: usize, value: bool) -> bool {
+        let config = &self.setup.config;
+        let own = &self.thread(core)[access];
+        let (mut rig, out, at) = (self.rig.clone(), &mut AgentOutput::default(), LineAddr(own.line));
+        if own.store.is_none() {
+            if let Some(store) = self.forwards(core, own) {
+                let is_known = self.thread(core)[store].known & !self.cores[core].done == 0;
+                return !value && is_known && self.stored(core, store).is_some();
+            }
+            let need = if value { Need::Value } else { Need::Copy };
+            return !value && rig.load(config, core, at, out).is_some()
+                || rig.ask(config, core, at, need, out) != StressRequestOutcome::No;
+        }
+        let Some(stored) = self.stored(core, access).filter(|_| !value && !self.cores[core].is_given(access)) else {
+            return false;
+        };
+        let bytes = bytes_of(self.raw(own.line, stored));
+        rig.store(config, core, at, &bytes, out)
+            || rig.ask(config, core, at, Need::Ownership(&bytes), out) != StressRequestOutcome::No
     }
 
     /// Makes effects true and sends what was sent.
@@ -228,15 +300,16 @@ impl<R: Rig + Clone> Cores<R> {
     fn effect(&mut self, core: usize, effect: Effect<CacheLine>, out: &mut AgentOutput<CacheLine>) {
         let setup = Arc::clone(&self.setup);
         match effect {
-            Effect::Stored(line) if self.wanted(core, line).is_some() => {
-                self.cores[core].next += 1;
-                self.cores[core].storing = Storing::Core;
+            Effect::Stored(line) => {
+                if let Some((access, _)) = self.wanted(core, line) {
+                    self.does(core, access, 0);
+                }
             }
             Effect::Used { line, value, .. } => self.loaded(core, line, value),
             Effect::Done(line) => {
                 // The agent may have given the store back undone.
-                if self.wanted(core, line).is_some() {
-                    self.cores[core].storing = Storing::Core;
+                if let Some((access, _)) = self.wanted(core, line) {
+                    self.cores[core].given &= !(1 << access);
                 }
                 match self.rig.due(core, line) {
                     HostAccess::Load => {
@@ -245,7 +318,7 @@ impl<R: Rig + Clone> Cores<R> {
                         }
                     }
                     HostAccess::Store | HostAccess::StorePart => {
-                        if let Some(bytes) = self.wanted(core, line) {
+                        if let Some((_, bytes)) = self.wanted(core, line) {
                             self.rig.store(&setup.config, core, line, &bytes, out);
                         }
                     }
@@ -284,8 +357,8 @@ impl<R: Rig + Clone> Cores<R> {
     }
 
     /// Gives the copies of the start: each is asked for, and all that follows is delivered.
-    fn place(&mut self, copies: u8, events: &mut Vec<CoherenceEvent>) {
-        for bit in (0..8).filter(|bit| copies >> bit & 1 == 1) {
+    fn place(&mut self, copies: u16, events: &mut Vec<CoherenceEvent>) {
+        for bit in (0..16).filter(|bit| copies >> bit & 1 == 1) {
             let (core, line) = (bit % self.cores.len(), (bit / self.cores.len()) as u64);
             let mut out = AgentOutput::default();
             self.rig.ask(&Arc::clone(&self.setup).config, core, LineAddr(line), Need::Copy, &mut out);
@@ -313,8 +386,8 @@ impl<R: Rig + Clone> Cores<R> {
             LitmusMove::Deliver { link, dir, index } => {
                 (self.deliver(link.into(), dir, index.into(), &mut out), String::new())
             }
-            LitmusMove::Act { core, value } => {
-                let text = self.act(core.into(), value, &mut out);
+            LitmusMove::Act { core, access, value } => {
+                let text = self.act(core.into(), access.into(), value, &mut out);
                 (self.who(core.into()), text)
             }
             LitmusMove::Evict { core, line } => {
@@ -336,45 +409,45 @@ impl<R: Rig + Clone> Cores<R> {
         let (mut rig, out) = (self.rig.clone(), &mut AgentOutput::default());
         match mv {
             LitmusMove::Begin { .. } | LitmusMove::Deliver { .. } => true,
-            LitmusMove::Act { core, value } => {
-                let core = usize::from(core);
-                match self.access(core) {
-                    Some(LitmusAccess::Load(line)) => {
-                        let at = LineAddr(line);
-                        let need = if value { Need::Value } else { Need::Copy };
-                        !value && rig.load(config, core, at, out).is_some()
-                            || rig.ask(config, core, at, need, out) != StressRequestOutcome::No
-                    }
-                    Some(LitmusAccess::Store(line, stored)) if !value && self.cores[core].storing == Storing::Core => {
-                        let (at, bytes) = (LineAddr(line), bytes_of(stored));
-                        rig.store(config, core, at, &bytes, out)
-                            || rig.ask(config, core, at, Need::Ownership(&bytes), out) != StressRequestOutcome::No
-                    }
-                    _ => false,
-                }
-            }
+            LitmusMove::Act { core, access, value } => self.can_act(core.into(), access.into(), value),
             LitmusMove::Evict { core, line } => rig.evict(config, core.into(), LineAddr(line.into()), out),
             LitmusMove::Drop { core, line } => rig.drop_dirty(config, core.into(), LineAddr(line.into())),
         }
     }
 
-    fn is_over(&self) -> bool {
-        (0..self.cores.len()).all(|core| self.access(core).is_none())
+    /// What a core has done on its way to a later state, in words.
+    fn did(&self, core: usize, after: &Core) -> Vec<String> {
+        let new = (0..self.thread(core).len()).filter(|n| after.is_done(*n) && !self.cores[core].is_done(*n));
+        let text = |n: usize| match self.stored(core, n) {
+            Some(value) => format!("stores {value}"),
+            None => format!("loads {}", after.loaded[n]),
+        };
+        new.map(text).collect()
     }
 
-    /// Loaded values, core by core, and the last value of each line: of its dirty copy, else the home's.
-    fn seen(&self) -> (Vec<u8>, [u8; 2]) {
+    fn is_over(&self) -> bool {
+        (0..self.cores.len()).all(|core| self.cores[core].done.count_ones() as usize == self.thread(core).len())
+    }
+
+    /// Loaded values, core by core, and the last value of each line: of its dirty copy, else the home's; at least two
+    /// lines, as the shapes have them.
+    fn seen(&self) -> (Vec<u8>, Vec<u8>) {
         let zero = CacheLine::initial(LineAddr(0));
-        let mut last = [0; 2];
-        for (line, last) in (0..self.setup.lines).zip(&mut last) {
-            let line = LineAddr(line);
+        let last = (0..self.setup.lines).map(|line| {
             let (copies, in_flight) = (Vec::new(), Vec::new());
+            let line = LineAddr(line);
             let mut view = View { line, newest: zero, home: zero, copies, in_flight, tracked: IdSet::EMPTY };
             self.rig.view(&self.setup.config, line, &mut view);
-            *last = view.copies.iter().find(|c| c.dirty).map_or(view.home, |c| c.value).bytes[0];
-        }
-        let by_program = (0..self.cores.len()).map(|program| &self.cores[self.program(program)]);
-        (by_program.flat_map(|c| c.loaded.iter().copied()).collect(), last)
+            self.raw(line.0, view.copies.iter().find(|c| c.dirty).map_or(view.home, |c| c.value).bytes[0])
+        });
+        let loads = |program: usize| {
+            let core = self.program(program);
+            let of_loads = self.thread(core).iter().zip(&self.cores[core].loaded).filter(|(a, _)| a.store.is_none());
+            of_loads.map(|(_, value)| *value)
+        };
+        let mut last: Vec<u8> = last.collect();
+        last.resize(last.len().max(2), 0);
+        ((0..self.cores.len()).flat_map(loads).collect(), last)
     }
 }
 
@@ -384,7 +457,7 @@ fn bytes_of(value: u8) -> WriteBytes<CacheLine> {
 }
 
 fn name_of(line: u64) -> &'static str {
-    if line == 0 { "x" } else { "y" }
+    ["x", "y", "z", "w"].get(line as usize).copied().unwrap_or("?")
 }
 
 impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
@@ -398,8 +471,13 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
     fn moves(&self, out: &mut Vec<LitmusMove>) {
         if !self.begun {
             let bits = self.cores.len() as u64 * self.setup.lines;
+            let all = ((1_u64 << bits) - 1) as u16;
+            let shares: Vec<u16> = match self.setup.program.freedom {
+                Freedom::All => (0..=all).collect(),
+                Freedom::Copies => vec![0, all],
+            };
             let orders = if self.rig.leaves() < self.cores.len() { &[false, true][..] } else { &[false] };
-            let starts = orders.iter().flat_map(|&mirrored| (0..1 << bits).map(move |copies| (copies, mirrored)));
+            let starts = orders.iter().flat_map(|&mirrored| shares.iter().map(move |&copies| (copies, mirrored)));
             return out.extend(starts.map(|(copies, mirrored)| LitmusMove::Begin { copies, mirrored }));
         }
         out.extend(self.deliveries().map(|(link, dir, index)| LitmusMove::Deliver {
@@ -407,10 +485,15 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
             dir,
             index: index as u8,
         }));
+        let is_free = self.setup.program.freedom == Freedom::All;
         for core in 0..self.cores.len() as u8 {
-            out.extend(
-                [false, true].map(|value| LitmusMove::Act { core, value }).into_iter().filter(|mv| self.can(*mv)),
-            );
+            let act = |access: usize, value| LitmusMove::Act { core, access: access as u8, value };
+            let accesses = self.ready(core.into()).flat_map(|(access, _)| [act(access, false), act(access, true)]);
+            let is_offered = |mv: &LitmusMove| is_free || !matches!(mv, LitmusMove::Act { value: true, .. });
+            out.extend(accesses.filter(is_offered).filter(|mv| self.can(*mv)));
+            if !is_free {
+                continue;
+            }
             for line in 0..self.setup.lines as u8 {
                 if self.rig.holds(core.into(), LineAddr(line.into())) {
                     let leaves = [LitmusMove::Evict { core, line }, LitmusMove::Drop { core, line }];
@@ -447,7 +530,7 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
                 if self.rig.awaits(core, line) {
                     wait(Awaited::Request);
                 }
-                if self.cores[core].storing == Storing::Agent && self.wanted(core, line).is_some() {
+                if self.wanted(core, line).is_some_and(|(access, _)| self.cores[core].is_given(access)) {
                     wait(Awaited::Store);
                 }
             }
@@ -473,12 +556,11 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
                 let leaf = usize::from(link);
                 let hub = self.column(Who::Hub);
                 let (from, to) = if dir == R::TO_LEAF { (hub, leaf) } else { (leaf, hub) };
-                let did = (0..self.cores.len()).filter(|c| after.cores[*c].next != self.cores[*c].next);
-                let did = did.filter_map(|c| self.access(c).map(|a| a.text(after.cores[c].loaded.last()))).collect();
+                let did = (0..self.cores.len()).flat_map(|core| self.did(core, &after.cores[core])).collect();
                 return ChartStep::Deliver { from, to, label: msg.label(), message: shown(msg), did, sent };
             }
             LitmusMove::Begin { copies, mirrored } => {
-                let places = (0..8).filter(|bit| copies >> bit & 1 == 1);
+                let places = (0..16).filter(|bit| copies >> bit & 1 == 1);
                 let place = |bit: usize| {
                     let name = self.rig.name(self.who(bit % self.cores.len()));
                     format!("{} at {name}", name_of((bit / self.cores.len()) as u64))
@@ -500,10 +582,10 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
             return;
         }
         let (loaded, last) = self.seen();
-        if (self.setup.shape.forbidden)(&loaded, last) {
+        if self.setup.program.forbidden.is_some_and(|forbidden| forbidden(&loaded, &last)) {
             let found = format!("{loaded:?} loaded and {last:?} in the end");
             let expected = "an outcome that some order of the accesses explains";
-            events.push(CoherenceEvent::new("COH-INV-02", None, self.setup.shape.name, found, expected));
+            events.push(CoherenceEvent::new("COH-INV-02", None, self.setup.program.name.clone(), found, expected));
         }
     }
 

@@ -24,6 +24,7 @@ mod cache;
 pub mod cores;
 mod file;
 mod mem;
+pub mod program;
 pub mod shapes;
 pub use file::{LitmusError, parse};
 

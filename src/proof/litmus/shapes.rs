@@ -20,15 +20,6 @@ impl LitmusAccess {
             LitmusAccess::Load(line) | LitmusAccess::Store(line, _) => line,
         }
     }
-
-    /// In words, with the value that was loaded.
-    pub fn text(self, loaded: Option<&u8>) -> String {
-        match (self, loaded) {
-            (LitmusAccess::Load(_), Some(value)) => format!("loads {value}"),
-            (LitmusAccess::Load(_), None) => "loads".into(),
-            (LitmusAccess::Store(_, value), _) => format!("stores {value}"),
-        }
-    }
 }
 
 /// A shape: programs, and which outcome no order of the accesses explains.
@@ -41,7 +32,7 @@ pub struct LitmusShape {
     /// One a core.
     pub programs: &'static [&'static [LitmusAccess]],
     /// Of the values loaded, core by core, and the last values of the two lines.
-    pub forbidden: fn(&[u8], [u8; 2]) -> bool,
+    pub forbidden: fn(&[u8], &[u8]) -> bool,
 }
 
 use LitmusAccess::{Load, Store};

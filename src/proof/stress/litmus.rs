@@ -51,7 +51,7 @@ pub fn explore(shape: &LitmusShape, protocol: StressProtocol, config: &Coherence
             Ok(Some(played)) => {
                 let loaded: Vec<u8> = played.loaded.iter().flatten().map(|l| l.bytes[0]).collect();
                 let last = [played.last[0].bytes[0], played.last[1].bytes[0]];
-                seen.forbidden += u64::from((shape.forbidden)(&loaded, last));
+                seen.forbidden += u64::from((shape.forbidden)(&loaded, &last));
                 *seen.outcomes.entry((loaded, last)).or_default() += 1;
             }
             Ok(None) | Err(_) => seen.broken += 1,

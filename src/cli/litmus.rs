@@ -5,22 +5,25 @@ use anyhow::Context;
 use clap::Args;
 use scalepool_forms::input::read_text;
 use scalepool_proof::explore::ExplorationReport;
-use scalepool_proof::litmus::{MOST_STATES, parse};
+use scalepool_proof::litmus::{MOST_STATES, herd, parse};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Explore a litmus case and print every reachable outcome.
+/// Explore a litmus case or a .litmus file and print every reachable outcome.
 ///
-/// Each line of the output is one outcome: the final state of each agent as a letter; `fresh` if memory has the value that
+/// Of a .litmus file of herd7 (X86, AArch64 or LISA) the threads run on cores over coherent agents: those of the line
+/// `Protocol=cxl-cache`, `hdm-db` or `hdm-d`. The output has herd's form.
+///
+/// Of a case each line of the output is one outcome: the final state of each agent as a letter; `fresh` if memory has the value that
 /// was stored last, else `old`; the number of transitions that end in this outcome; and, if the case uses poison, whether
 /// memory is poisoned and which loads returned poison.
 ///
-/// Exit 0: every state was explored, 1: a broken rule was found, 2: the case cannot be read, or it has more states than
+/// Exit 0: every state was explored, 1: a broken rule was found, or a `~exists` or `forall` does not hold, 2: the case cannot be read, or it has more states than
 /// --max-states, and the output is incomplete.
 #[derive(Debug, Args)]
 pub(super) struct Litmus {
-    /// File with the litmus case, TOML.
+    /// File with the litmus case, TOML, or .litmus file.
     file: PathBuf,
     /// Print one JSON object.
     #[arg(long)]
@@ -55,9 +58,31 @@ pub(super) fn progress(most: usize) -> impl FnMut(&ExplorationReport) {
 }
 
 impl Litmus {
+    /// A file of herd7's language.
+    fn herd(&self, text: &str, out: &mut dyn Write) -> anyhow::Result<Status> {
+        let place = || self.file.display().to_string();
+        let test = herd::parse(text).with_context(place)?;
+        let most = usize::try_from(self.max_states).unwrap_or(usize::MAX);
+        let found = test.explore(most, &mut progress(most)).with_context(place)?;
+        if self.json {
+            print_json(out, &found.to_json())?
+        } else {
+            found.print(out)?
+        }
+        if found.gave_up() {
+            report(format_args!("{}: found more than {most} states; outcomes are incomplete (--max-states)", place()));
+            return Ok(Status::Refused);
+        }
+        let is_wrong = found.violation.is_some() || found.is_refuted();
+        Ok(if is_wrong { Status::Finding } else { Status::Good })
+    }
+
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let place = || self.file.display().to_string();
         let text = read_text(&self.file, MOST_BYTES).map_err(|e| anyhow::anyhow!("{}: {e}", place()))?;
+        if herd::is_herd(&text) {
+            return self.herd(&text, out);
+        }
         let case = parse(&text).with_context(place)?;
         let most = usize::try_from(self.max_states).unwrap_or(usize::MAX);
         let found = case.explore_within(most, &mut progress(most)).with_context(place)?;

@@ -191,7 +191,7 @@ def compared(program, limit, path):
         answer = Answer(path.read_text())
     except Refused as error:
         return 0, [f"axioms.py refuses the file: {error}"]
-    command = [program, "litmus", str(path), "--json"] + (["--limit-states", str(limit)] if limit else [])
+    command = [program, "litmus", str(path), "--json"] + (["--max-states", str(limit)] if limit else [])
     try:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
         found = json.loads(ran.stdout)

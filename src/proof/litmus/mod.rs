@@ -23,6 +23,7 @@ mod bias;
 mod cache;
 pub mod cores;
 mod file;
+pub mod herd;
 mod mem;
 pub mod program;
 pub mod shapes;

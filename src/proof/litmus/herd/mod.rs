@@ -1,0 +1,138 @@
+//! `.litmus` files as herd7 and litmus7 have them: programs of weakly ordered cores over coherent agents.
+//!
+//! Modelled: the dialects X86 (each thread TSO), AArch64 (each weakly ordered, "ARM") and LISA (an order for each thread by the
+//! line `Orders=`, so that a TSO host and weak devices stand in one program); fences, acquire and release, address, data and
+//! control dependencies; 2 to 4 threads, 1 to 4 lines. Detail: a thread is a list of accesses, each behind some earlier ones
+//! ([`thread`]); the agents and their messages are those of the other explorations, in every order, from no copies at all
+//! and from a copy of every line at every core. Left out: read-modify-write, branches that are taken or not, evicts while the
+//! programs run. Own choice where architectures differ \[D\]: two loads of a line keep their order, and an acquire load does not
+//! take the value of an own store early.
+//!
+//! A file: [`parse`] makes a [`HerdTest`] of it, [`HerdTest::explore`] runs its program ([`super::cores`]) and gives the outcomes,
+//! [`HerdResult`] prints them in herd's form.
+
+mod condition;
+mod parse;
+mod result;
+mod thread;
+
+pub use parse::{HerdError, is_herd, parse};
+pub use result::HerdResult;
+
+use super::cores;
+use super::program::{Freedom, LitmusProgram, Term};
+use crate::explore::{ExplorationReport, Limits};
+use crate::stress::StressProtocol;
+use condition::Condition;
+use scalepool_coherence::config::CoherenceConfig;
+
+/// The language of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// X86: every thread TSO.
+    X86,
+    /// AArch64: every thread weakly ordered.
+    AArch64,
+    /// LISA: each thread by its word.
+    Lisa,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Dialect; 3] = [Dialect::X86, Dialect::AArch64, Dialect::Lisa];
+
+    /// Its name, the first word of a file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::X86 => "X86",
+            Dialect::AArch64 => "AArch64",
+            Dialect::Lisa => "LISA",
+        }
+    }
+}
+
+/// What the condition says of the outcomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantifier {
+    /// It holds in some.
+    Exists,
+    /// It holds in none.
+    NotExists,
+    /// It holds in all.
+    ForAll,
+}
+
+impl Quantifier {
+    /// As files have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantifier::Exists => "exists",
+            Quantifier::NotExists => "~exists",
+            Quantifier::ForAll => "forall",
+        }
+    }
+}
+
+/// A register or a location that an outcome names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Named {
+    /// A register of a thread: how it is printed, and its last value.
+    Register { thread: usize, spelled: String, term: Term },
+    /// A location.
+    Line { name: String, line: usize },
+}
+
+impl Named {
+    /// Key in the JSON form.
+    fn key(&self) -> String {
+        match self {
+            Named::Register { thread, spelled, .. } => format!("{thread}:{spelled}"),
+            Named::Line { name, .. } => name.clone(),
+        }
+    }
+}
+
+/// A file that was read.
+#[derive(Debug, Clone)]
+pub struct HerdTest {
+    /// Its name.
+    pub name: String,
+    /// Its language.
+    pub dialect: Dialect,
+    /// Over which agents the program runs.
+    pub protocol: StressProtocol,
+    pub(super) program: LitmusProgram,
+    /// What an outcome is, registers first.
+    pub(super) named: Vec<Named>,
+    /// What the condition says of the outcomes.
+    pub quantifier: Quantifier,
+    pub(super) condition: Condition,
+    /// The condition as it stands in the file.
+    pub text: String,
+}
+
+impl HerdTest {
+    /// Name of the protocol.
+    pub fn protocol_name(&self) -> &'static str {
+        match self.protocol {
+            StressProtocol::Cache(_) => "cxl-cache",
+            StressProtocol::HdmDb(_) => "hdm-db",
+            StressProtocol::HdmD => "hdm-d",
+        }
+    }
+
+    /// Explores at most so many states; `progress` sees the counts now and then.
+    ///
+    /// # Errors
+    /// A store of a value that is no byte.
+    pub fn explore(
+        &self,
+        states: usize,
+        progress: &mut dyn FnMut(&ExplorationReport),
+    ) -> Result<HerdResult, HerdError> {
+        let limits = Limits { states, liveness: false, ..Limits::default() };
+        let program = LitmusProgram { freedom: Freedom::Copies, ..self.program.clone() };
+        let start = cores::run(program, self.protocol, CoherenceConfig::default());
+        HerdResult::of(self.clone(), &start.search(limits, progress))
+    }
+}

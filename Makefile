@@ -54,6 +54,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 	FULL=1 bash testbenches/setup/cosimulate.sh
 	bash testbenches/setup/tools.sh
 	python3 -B testbenches/models/compare.py --program $(SCALEPOOL) --full
+	python3 -B testbenches/litmus/herd.py --program $(SCALEPOOL) --full --random 200
 	bash testbenches/setup/mutants.sh
 
 golden: program ## write the committed vectors anew

@@ -3,6 +3,7 @@
 use super::{Status, print_json, report};
 use anyhow::Context;
 use clap::Args;
+use scalepool_coherence::config::CoherenceConfig;
 use scalepool_forms::input::read_text;
 use scalepool_proof::explore::ExplorationReport;
 use scalepool_proof::litmus::{MOST_STATES, herd, parse};
@@ -63,7 +64,7 @@ impl Litmus {
         let place = || self.file.display().to_string();
         let test = herd::parse(text).with_context(place)?;
         let most = usize::try_from(self.max_states).unwrap_or(usize::MAX);
-        let found = test.explore(most, &mut progress(most)).with_context(place)?;
+        let found = test.explore(CoherenceConfig::default(), most, &mut progress(most)).with_context(place)?;
         if self.json {
             print_json(out, &found.to_json())?
         } else {

@@ -49,9 +49,11 @@ pcie() {
     SCALEPOOL_PCIE_VECTORS=$vectors cargo test --workspace --test codec pcie_vectors
 }
 
-# Outcomes of litmus programs, against an exploration written from the sheet by another hand.
+# Outcomes of litmus programs, against an exploration written from the sheet by another hand; and those of .litmus files, against
+# axioms, by another hand too.
 litmus() {
     python3 -B testbenches/litmus/compare.py --program "$target/debug/scalepool" --cases 150
+    python3 -B testbenches/litmus/herd.py --program "$target/debug/scalepool" --random 4
 }
 
 # The coherence protocols in another checker, whose models state the rules of the sheet a second time.

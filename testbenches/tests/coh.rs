@@ -14,6 +14,7 @@ mod catalogue;
 mod composite;
 mod flows;
 mod hdm_h_pair;
+mod herd;
 mod hops;
 mod ids;
 mod lines;

@@ -474,7 +474,14 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
             let all = ((1_u64 << bits) - 1) as u16;
             let shares: Vec<u16> = match self.setup.program.freedom {
                 Freedom::All => (0..=all).collect(),
-                Freedom::Copies => vec![0, all],
+                Freedom::Copies => {
+                    // The copies of a line at every core are neighbouring bits.
+                    let cores = self.cores.len() as u64;
+                    let of_line = |line: u64| (((1_u64 << cores) - 1) << (line * cores)) as u16;
+                    let mut shares = vec![0, all];
+                    shares.extend((0..self.setup.lines).map(of_line).filter(|copies| *copies != all));
+                    shares
+                }
             };
             let orders = if self.rig.leaves() < self.cores.len() { &[false, true][..] } else { &[false] };
             let starts = orders.iter().flat_map(|&mirrored| shares.iter().map(move |&copies| (copies, mirrored)));

@@ -14,7 +14,8 @@
 //! `poison = [1]` names agents whose stores and writes are poisoned. Poison stays with the line until a store or write of
 //! the whole line; a `Store` of CXL.cache is one of a part, one of CXL.mem of the whole. Each `Load` says what it got.
 //!
-//! [`shapes`] has the shapes of the literature, two lines and sequential cores, and [`cores`] explores them.
+//! [`shapes`] has the shapes of the literature, two lines and sequential cores; [`herd`] reads programs of any cores from `.litmus`
+//! files; [`cores`] explores both.
 //!
 //! One case: [`parse`] reads the file, [`LitmusCase::explore`] lets the adapter of its kind build the system and
 //! searches it.

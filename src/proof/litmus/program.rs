@@ -22,6 +22,15 @@ pub enum Term {
 }
 
 impl Term {
+    /// Numbers, loads and operations in it.
+    pub fn size(&self) -> usize {
+        match self {
+            Term::Number(_) | Term::Load(_) => 1,
+            Term::Eor(a, b) => 1 + a.size() + b.size(),
+            Term::Add(a, _) => 1 + a.size(),
+        }
+    }
+
     /// Its value, where `loaded` has those of the loads.
     pub fn value(&self, loaded: &dyn Fn(usize) -> u8) -> u32 {
         match self {
@@ -59,9 +68,12 @@ pub struct ProgramAccess {
 pub enum Freedom {
     /// Every share of clean copies at the start, evicts at any time, loads that ask for a copy and for the value alone.
     All,
-    /// No copies at the start, or a copy of every line at every core; nothing else.
+    /// No copies at the start, copies of one line at every core, or of all lines; nothing else.
     Copies,
 }
+
+/// Says of the values loaded, thread by thread, and the last values of the lines whether they must not be.
+pub type Forbidden = fn(&[u8], &[u8]) -> bool;
 
 /// A program.
 #[derive(Debug, Clone)]
@@ -72,8 +84,8 @@ pub struct LitmusProgram {
     pub threads: Vec<Vec<ProgramAccess>>,
     /// Value of each line at the start.
     pub initial: Vec<u8>,
-    /// Of the values loaded, thread by thread, and the last values of the lines: what must not be.
-    pub forbidden: Option<fn(&[u8], &[u8]) -> bool>,
+    /// What must not be.
+    pub forbidden: Option<Forbidden>,
     /// What is left free.
     pub freedom: Freedom,
 }

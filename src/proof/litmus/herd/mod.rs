@@ -3,8 +3,8 @@
 //! Modelled: the dialects X86 (each thread TSO), AArch64 (each weakly ordered, "ARM") and LISA (an order for each thread by the
 //! line `Orders=`, so that a TSO host and weak devices stand in one program); fences, acquire and release, address, data and
 //! control dependencies; 2 to 4 threads, 1 to 4 lines. Detail: a thread is a list of accesses, each behind some earlier ones
-//! ([`thread`]); the agents and their messages are those of the other explorations, in every order, from no copies at all
-//! and from a copy of every line at every core. Left out: read-modify-write, branches that are taken or not, evicts while the
+//! (`thread`); the agents and their messages are those of the other explorations, in every order, from no copies at all,
+//! from copies of one line at every core, and from copies of all lines. Left out: read-modify-write, branches that are taken or not, evicts while the
 //! programs run. Own choice where architectures differ \[D\]: two loads of a line keep their order, and an acquire load does not
 //! take the value of an own store early.
 //!
@@ -121,18 +121,19 @@ impl HerdTest {
         }
     }
 
-    /// Explores at most so many states; `progress` sees the counts now and then.
+    /// Explores at most so many states, over agents with these choices; `progress` sees the counts now and then.
     ///
     /// # Errors
     /// A store of a value that is no byte.
     pub fn explore(
         &self,
+        config: CoherenceConfig,
         states: usize,
         progress: &mut dyn FnMut(&ExplorationReport),
     ) -> Result<HerdResult, HerdError> {
         let limits = Limits { states, liveness: false, ..Limits::default() };
         let program = LitmusProgram { freedom: Freedom::Copies, ..self.program.clone() };
-        let start = cores::run(program, self.protocol, CoherenceConfig::default());
+        let start = cores::run(program, self.protocol, config);
         HerdResult::of(self.clone(), &start.search(limits, progress))
     }
 }

@@ -106,14 +106,14 @@ pub fn is_herd(text: &str) -> bool {
     first.is_some_and(is_name)
 }
 
-/// Comments `(* .. *)` as blanks: all places stay.
+/// Comments `(* .. *)` as blanks: all lines and columns stay.
 fn blanked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(from) = rest.find("(*") {
         let to = rest[from..].find("*)").map_or(rest.len(), |at| from + at + 2);
         out.push_str(&rest[..from]);
-        rest[from..to].bytes().for_each(|byte| out.push(if byte == b'\n' { '\n' } else { ' ' }));
+        rest[from..to].chars().for_each(|letter| out.push(if letter == '\n' { '\n' } else { ' ' }));
         rest = &rest[to..];
     }
     out.push_str(rest);
@@ -185,6 +185,9 @@ impl Places {
 /// Most threads and locations.
 const MOST: usize = 4;
 
+/// Most operations and loads in the value of a register: each use of a register copies them.
+const MOST_OPERATIONS: usize = 64;
+
 /// Reads a file.
 ///
 /// # Errors
@@ -199,13 +202,25 @@ pub fn parse(text: &str) -> Read<HerdTest> {
     let end = rest.text().find('\n').unwrap_or(rest.text().len());
     let name = rest.part(0, end).trimmed().text().to_owned();
     let rest = rest.part(end, rest.to - rest.from);
-    let Some(open) = rest.text().find('{') else { return rest.trimmed().wrong("initial values in { }") };
+    // A doc string may have any letter in it.
+    let mut is_doc = false;
+    let open = rest.text().char_indices().find(|(_, letter)| {
+        is_doc ^= *letter == '"';
+        *letter == '{' && !is_doc
+    });
+    let Some((open, _)) = open else { return rest.trimmed().wrong("initial values in { }") };
     let Some(close) = rest.text()[open..].find('}').map(|at| open + at) else {
         return rest.part(open, rest.to - rest.from).wrong("a } behind the initial values");
     };
     let mut head = Head::default();
+    let mut is_doc = false;
     for line in rest.part(0, open).split('\n').into_iter().map(Piece::trimmed).filter(|line| !line.is_empty()) {
-        head.line(dialect, line)?;
+        // A doc string may take several lines.
+        let was_doc = is_doc;
+        is_doc ^= line.text().matches('"').count() % 2 == 1;
+        if !was_doc && !line.text().starts_with('"') {
+            head.line(dialect, line)?;
+        }
     }
     let mut places = Places::default();
     let mut registers = BTreeMap::new();
@@ -260,11 +275,8 @@ struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// A line: a doc string, or a key, of which those that are herd's own say nothing here.
+    /// A line with a key; those that are herd's own say nothing here.
     fn line(&mut self, dialect: Dialect, line: Piece<'a>) -> Read<()> {
-        if line.text().starts_with('"') {
-            return Ok(());
-        }
         let Some(at) = line.text().find('=').filter(|at| is_name(line.text()[..*at].trim())) else {
             return line.wrong("a doc string or Key=Value");
         };
@@ -380,9 +392,6 @@ fn column<'a>(
         if !cell.is_empty() {
             label = Instruction { dialect, cell, thread: &mut *thread, places: &mut *places }.read()?;
         }
-        if thread.accesses.len() > MOST_ACCESSES {
-            return cell.wrong(format!("at most {MOST_ACCESSES} accesses in a thread"));
-        }
     }
     match label {
         Some(label) => label.wrong("a label that follows"),
@@ -433,7 +442,7 @@ impl<'a> Instruction<'a, '_> {
             (Dialect::AArch64, "STR" | "STLR", &[from, at]) => {
                 let (line, address) = self.address(at, mnemonic == "STR")?;
                 let (term, data) = self.number_in(from)?;
-                self.store(Access { release: mnemonic == "STLR", address, data, store: Some(term), ..plain(line) });
+                self.push(Access { release: mnemonic == "STLR", address, data, store: Some(term), ..plain(line) })?;
             }
             (Dialect::AArch64, "EOR", &[to, a, b]) => {
                 let ((a, of_a), (b, of_b)) = (self.number_in(a)?, self.number_in(b)?);
@@ -445,7 +454,7 @@ impl<'a> Instruction<'a, '_> {
                 let (term, loads) = self.number_in(from)?;
                 let more = value(more.part(1, more.to - more.from))?;
                 let term = match term {
-                    Term::Number(number) => Term::Number(number + more),
+                    Term::Number(number) => Term::Number(number.wrapping_add(more)),
                     term => Term::Add(Box::new(term), more),
                 };
                 self.set(to, term, loads)?;
@@ -465,7 +474,7 @@ impl<'a> Instruction<'a, '_> {
                     Some(_) => self.number_in(from)?,
                     None => (Term::Number(value(from)?), 0),
                 };
-                self.store(Access { release: mnemonic == "w[release]", data, store: Some(term), ..plain(line) });
+                self.push(Access { release: mnemonic == "w[release]", data, store: Some(term), ..plain(line) })?;
             }
             _ => return self.unknown(),
         }
@@ -486,8 +495,7 @@ impl<'a> Instruction<'a, '_> {
                     Some(number) => (Term::Number(value(number)?), 0),
                     None => self.number_in(from)?,
                 };
-                self.store(Access { data, store: Some(term), ..plain(line) });
-                Ok(())
+                self.push(Access { data, store: Some(term), ..plain(line) }).map(drop)
             }
             (None, Some(at), _) => {
                 let line = self.location(at)?;
@@ -551,22 +559,27 @@ impl<'a> Instruction<'a, '_> {
     }
 
     fn set(&mut self, to: Piece<'a>, term: Term, loads: AccessSet) -> Read<()> {
+        if term.size() > MOST_OPERATIONS {
+            return self.cell.wrong(format!("a value of at most {MOST_OPERATIONS} operations"));
+        }
         let name = self.name(to)?;
         self.thread.registers.insert(name, Register::Number(term, loads));
         Ok(())
     }
 
     fn load(&mut self, to: Piece<'a>, access: Access) -> Read<()> {
+        let number = self.push(access)?;
+        self.set(to, Term::Load(number), 1 << number)
+    }
+
+    /// One access more; gives its number.
+    fn push(&mut self, access: Access) -> Read<usize> {
         let number = self.thread.accesses.len();
         if number == MOST_ACCESSES {
             return self.cell.wrong(format!("at most {MOST_ACCESSES} accesses in a thread"));
         }
         self.thread.accesses.push(Access { control: self.thread.control, ..access });
-        self.set(to, Term::Load(number), 1 << number)
-    }
-
-    fn store(&mut self, access: Access) {
-        self.thread.accesses.push(Access { control: self.thread.control, ..access });
+        Ok(number)
     }
 }
 

@@ -26,9 +26,10 @@ DIALECTS = ("X86", "AArch64", "LISA", "mixed")
 PATIENCE = 1800  # seconds for one file
 # Most states of a shape, and of a random file with --full and without.
 FULL, MIDDLE, QUICK = 40_000_000, 2_000_000, 30_000
-# Shapes of more than 60,000 states; IRIW and RWC of x86 stay in the quick run.
+# Shapes of more than 40,000 states; IRIW, ISA2 and RWC of x86 stay in the quick run.
 LARGE = frozenset("""
     aarch64/IRIW aarch64/IRIW+addr+po aarch64/IRIW+addrs aarch64/IRIW+dmb.sys aarch64/IRIW+poaps aarch64/ISA2
+    aarch64/ISA2+dmb.sy+addr+addr aarch64/ISA2+dmb.sy+data+addr aarch64/ISA2+popl+poap+poap lisa/ISA2+tso+arm-data+tso
     aarch64/ISA2+dmb.sy+po+addr aarch64/LB+addr-pos aarch64/LB+data-rfi-datas aarch64/RWC aarch64/RWC+addr+po
     aarch64/WRC aarch64/WRC+po+addr lisa/RWC+arm+arm-acquire+tso lisa/WRC+arm+tso+arm x86/RWC+mfence+po
     lisa/IRIW+arm+tso+arm+tso lisa/IRIW+tso+arm+tso+tso x86/3.SB x86/IRIW+mfences x86/W+RWC x86/n1

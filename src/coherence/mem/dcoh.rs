@@ -242,7 +242,7 @@ impl<D: LineContent> Dcoh<D> {
             DeviceOp::Evict => own != Copy4::I,
             DeviceOp::Reclaim | DeviceOp::UioRead | DeviceOp::UioWrite => true,
         };
-        starts && !self.is_busy(config, line) && self.has_trackers(config)
+        starts && !self.is_busy(config, line) && self.can_begin(config)
     }
 
     /// Lines of its own operations, and of those of CXL.io peers, that have not ended.
@@ -333,9 +333,10 @@ impl<D: LineContent> Dcoh<D> {
         CoherenceEvent::new(rule, line, "DCOH", found, expected)
     }
 
-    fn has_trackers(&self, config: &CoherenceConfig) -> bool {
+    /// Whether there are places for a transaction more: trackers for every host, and a tag for the memory behind a port.
+    fn can_begin(&self, config: &CoherenceConfig) -> bool {
         let most = config.mem.trackers.clamp(usize::from(self.hosts), BI_TAGS);
-        self.trackers.len() + usize::from(self.hosts) <= most
+        self.trackers.len() + usize::from(self.hosts) <= most && !self.memory.is_full()
     }
 
     /// Meta0 that an answer to a Req returns.
@@ -462,7 +463,7 @@ impl<D: LineContent> Dcoh<D> {
     ) {
         for host in hosts.iter().take_while(|host| *host < self.hosts) {
             let used = self.trackers[self.trackers_of(host)].iter().map(|t| t.bi_tag);
-            // `has_trackers` was asked first: there are no more trackers than BITags.
+            // `can_begin` was asked first: there are no more trackers than BITags.
             let Some(bi_tag) = names::lowest_free(BI_TAGS, used) else { continue };
             let (opcode, line) = match count {
                 // The enable of a block stands in the lowest bits of the line.
@@ -796,7 +797,7 @@ impl<D: LineContent> Dcoh<D> {
     /// The memory behind its port has sent a line, or says that there is none.
     fn take_line(&mut self, config: &CoherenceConfig, tag: u16, data: Option<D>, out: &mut AgentOutput<D>) {
         let is_there = data.is_some();
-        let Some(FetchedLine { line, is_written, answers }) = self.memory.fetched(tag, data) else {
+        let Some(FetchedLine { line, is_written, answers }) = self.memory.fetched(tag, data, out) else {
             let found = format!("S2M DRS with tag {tag}");
             out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open read"));
             return;
@@ -968,7 +969,7 @@ impl<D: LineContent> Agent<D> for Dcoh<D> {
                 }
                 let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
                 let no_place = needs && !self.filter.has_room(line) && self.victim(config, line).is_none();
-                wait(self.is_busy(config, line) || no_place || !self.has_trackers(config))
+                wait(self.is_busy(config, line) || no_place || !self.can_begin(config))
             }
             Msg::M2sRwd { line, opcode, .. } => {
                 let conflict = config.has(CoherenceMutant::ConflictOnReq) || config.has(CoherenceMutant::AckWithheld);

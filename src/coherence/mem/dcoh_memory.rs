@@ -47,7 +47,8 @@ pub(super) struct FetchedLine {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Job<D> {
     line: LineAddr,
-    tag: u16,
+    /// `None`: it waits for a tag, and its message has not been sent.
+    tag: Option<u16>,
     /// The line was asked for; otherwise its bytes are on their way.
     is_fetch: bool,
     parts: Vec<WaitingPart<D>>,
@@ -72,7 +73,7 @@ pub(super) struct DcohMemory<D> {
     behind: Option<Behind<D>>,
 }
 
-/// Most jobs: as many as a tag names.
+/// Most messages under way: as many as a tag names. Half of them are kept for writes, which hosts need not wait with.
 const TAGS: usize = 1 << 16;
 
 impl<D: LineContent> DcohMemory<D> {
@@ -117,6 +118,11 @@ impl<D: LineContent> DcohMemory<D> {
         self.jobs().any(|job| job.line == line)
     }
 
+    /// Whether nothing more may be asked for now.
+    pub fn is_full(&self) -> bool {
+        self.behind.as_ref().is_some_and(|behind| behind.jobs.len() >= TAGS / 2)
+    }
+
     /// Whether a line has been asked for.
     pub fn is_fetching(&self, line: LineAddr) -> bool {
         self.jobs().any(|job| job.line == line && job.is_fetch)
@@ -124,7 +130,7 @@ impl<D: LineContent> DcohMemory<D> {
 
     /// The line that was asked for under this tag.
     pub fn fetching(&self, tag: u16) -> Option<LineAddr> {
-        self.jobs().find(|job| job.is_fetch && job.tag == tag).map(|job| job.line)
+        self.jobs().find(|job| job.is_fetch && job.tag == Some(tag)).map(|job| job.line)
     }
 
     /// Lines for which something is under way.
@@ -172,15 +178,8 @@ impl<D: LineContent> DcohMemory<D> {
 
     /// Asks for a line that is not in hand.
     pub fn fetch(&mut self, line: LineAddr, out: &mut AgentOutput<D>) {
-        let Some(behind) = &mut self.behind else { return };
-        if let Err(at) = behind.place(line)
-            && let Some(tag) = behind.free_tag()
-        {
-            let (parts, answers) = (Vec::new(), Vec::new());
-            behind.jobs.insert(at, Job { line, tag, is_fetch: true, parts, answers });
-            let (opcode, snp) = (M2sReqOpcode::MemRd, SnpType::NoOp);
-            let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
-            out.send(behind.port, Msg::M2sReq { opcode, snp, meta_field, meta, line, tag });
+        if let Some(behind) = &mut self.behind {
+            behind.begin(line, true, out);
         }
     }
 
@@ -195,16 +194,10 @@ impl<D: LineContent> DcohMemory<D> {
     /// keeps it.
     pub fn settle(&mut self, line: LineAddr, is_kept: bool, out: &mut AgentOutput<D>) {
         let Some(behind) = &mut self.behind else { return };
-        if let Err(at) = behind.place(line) {
-            if !behind.hand.is_stored(line)
-                && let Some(tag) = behind.free_tag()
-            {
-                let (parts, answers) = (Vec::new(), Vec::new());
-                behind.jobs.insert(at, Job { line, tag, is_fetch: false, parts, answers });
-                behind.send(line, tag, out);
-            } else if !is_kept {
-                behind.hand.released(line);
-            }
+        if !behind.hand.is_stored(line) {
+            behind.begin(line, false, out);
+        } else if !is_kept && behind.place(line).is_err() {
+            behind.hand.released(line);
         }
     }
 
@@ -223,10 +216,10 @@ impl<D: LineContent> DcohMemory<D> {
 
     /// A line has come: it is in hand, with the parts that waited for it; `None`: nobody has asked. Of a line that is not there
     /// (`data` is `None`) the parts are lost.
-    pub fn fetched(&mut self, tag: u16, data: Option<D>) -> Option<FetchedLine> {
+    pub fn fetched(&mut self, tag: u16, data: Option<D>, out: &mut AgentOutput<D>) -> Option<FetchedLine> {
         let behind = self.behind.as_mut()?;
-        let at = behind.jobs.iter().position(|job| job.is_fetch && job.tag == tag)?;
-        let Job { line, parts, answers, .. } = behind.jobs.remove(at);
+        let at = behind.jobs.iter().position(|job| job.is_fetch && job.tag == Some(tag))?;
+        let Job { line, parts, answers, .. } = behind.end(at, out);
         let Some(data) = data else { return Some(FetchedLine { line, is_written: false, answers }) };
         // What a host has written meanwhile is newer.
         if !behind.hand.has(line) {
@@ -240,13 +233,13 @@ impl<D: LineContent> DcohMemory<D> {
     /// written meanwhile is stored behind it, and then all of them end.
     pub fn stored(&mut self, tag: u16, out: &mut AgentOutput<D>) -> Option<(LineAddr, Vec<(AgentPort, u16)>)> {
         let behind = self.behind.as_mut()?;
-        let at = behind.jobs.iter().position(|job| !job.is_fetch && job.tag == tag)?;
+        let at = behind.jobs.iter().position(|job| !job.is_fetch && job.tag == Some(tag))?;
         let line = behind.jobs[at].line;
         if !behind.hand.is_stored(line) {
-            behind.send(line, tag, out);
+            behind.send(at, out);
             return Some((line, Vec::new()));
         }
-        Some((line, behind.jobs.remove(at).answers))
+        Some((line, behind.end(at, out).answers))
     }
 
     /// Every value held.
@@ -278,16 +271,72 @@ impl<D: LineContent> Behind<D> {
         self.jobs.binary_search_by_key(&line, |job| job.line)
     }
 
-    fn free_tag(&self) -> Option<u16> {
-        names::lowest_free(TAGS, self.jobs.iter().map(|job| job.tag))
+    /// Begins a job for a line, if none is under way.
+    fn begin(&mut self, line: LineAddr, is_fetch: bool, out: &mut AgentOutput<D>) {
+        if let Err(at) = self.place(line) {
+            let tag = names::lowest_free(TAGS, self.jobs.iter().filter_map(|job| job.tag));
+            let (parts, answers) = (Vec::new(), Vec::new());
+            self.jobs.insert(at, Job { line, tag, is_fetch, parts, answers });
+            self.send(at, out);
+        }
     }
 
-    /// Sends the bytes of a line in hand.
-    fn send(&mut self, line: LineAddr, tag: u16, out: &mut AgentOutput<D>) {
+    /// A job is over: its tag goes to one that waits for a tag.
+    fn end(&mut self, at: usize, out: &mut AgentOutput<D>) -> Job<D> {
+        let job = self.jobs.remove(at);
+        if let Some(next) = self.jobs.iter().position(|job| job.tag.is_none()) {
+            self.jobs[next].tag = job.tag;
+            self.send(next, out);
+        }
+        job
+    }
+
+    /// Sends the message of a job that has a tag: the request for its line, or the bytes in hand.
+    fn send(&mut self, at: usize, out: &mut AgentOutput<D>) {
+        let Job { line, tag: Some(tag), is_fetch, .. } = self.jobs[at] else { return };
+        let snp = SnpType::NoOp;
+        if is_fetch {
+            let (opcode, meta_field, meta) = (M2sReqOpcode::MemRd, MetaField::NoOp, MetaValue::Invalid);
+            return out.send(self.port, Msg::M2sReq { opcode, snp, meta_field, meta, line, tag });
+        }
         let data = self.hand.read(line);
         self.hand.stored(line);
-        let (opcode, snp) = (M2sRwdOpcode::MemWr, SnpType::NoOp);
-        let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Invalid);
+        let (opcode, meta_field, meta) = (M2sRwdOpcode::MemWr, MetaField::Meta0State, MetaValue::Invalid);
         out.send(self.port, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables: WHOLE_LINE });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::CacheLine;
+
+    /// More lines than tags: what finds no tag waits for one, and nothing is lost.
+    #[test]
+    fn jobs_without_a_tag_wait_for_one() {
+        let mut memory = DcohMemory::<CacheLine>::behind(1);
+        let mut out = AgentOutput::default();
+        for line in 0..TAGS as u64 {
+            memory.write(LineAddr(line), &CacheLine::of([1; 64]), WHOLE_LINE);
+            // Taken without a search for each: the test is about the last ones.
+            let behind = memory.behind.as_mut().expect("a port");
+            let (parts, answers) = (Vec::new(), Vec::new());
+            behind.jobs.push(Job { line: LineAddr(line), tag: Some(line as u16), is_fetch: false, parts, answers });
+            behind.hand.stored(LineAddr(line));
+        }
+        assert!(memory.is_full());
+        let (more, part) = (LineAddr(TAGS as u64), LineAddr(TAGS as u64 + 1));
+        memory.write(more, &CacheLine::of([2; 64]), WHOLE_LINE);
+        memory.settle(more, false, &mut out);
+        assert!(memory.ends_when_stored(more, 0, 7));
+        let (data, enables) = (CacheLine::of([3; 64]), 1);
+        memory.wait_for_line(part, WaitingPart { data, enables, is_new: true }, &mut out);
+        assert!(out.sends.is_empty() && memory.unsent(more).count() == 1 && memory.unsent(part).count() == 1);
+        // Each tag that comes free goes to the next one.
+        assert_eq!(memory.stored(5, &mut out), Some((LineAddr(5), Vec::new())));
+        assert!(matches!(out.sends[..], [(1, Msg::M2sRwd { line, tag: 5, .. })] if line == more));
+        assert_eq!(memory.stored(9, &mut out), Some((LineAddr(9), Vec::new())));
+        assert!(matches!(out.sends[1], (1, Msg::M2sReq { line, tag: 9, .. }) if line == part));
+        assert_eq!(memory.stored(5, &mut out), Some((more, vec![(0, 7)])));
     }
 }

@@ -835,6 +835,8 @@ impl<D: LineContent> Dcoh<D> {
     fn refuse(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) {
         while let Some(at) = self.open.iter().position(|o| o.covers(line)) {
             let open = self.open.remove(at);
+            // Its victim has left all the same: without holders it would take a place for ever.
+            open.victim.into_iter().for_each(|victim| self.tidy(victim));
             match open.cause {
                 Cause::Host { host, opcode, tag, .. } => {
                     answer_outside(config, host, tables::is_read(opcode), tag, self.load(config), out);

@@ -432,6 +432,14 @@ fn a_memory_device_serves_a_device_with_back_invalidation() {
         let set = ["component.mem.size=128", "component.dev.uio.accesses=40", "component.dev.uio.bytes=7", &pattern];
         let report = sound(&file, None, &settings(&[&SMALL[..], &set].concat()));
         assert!(count(&report, "refused accesses") > 0 && count(&report, "uio aborts") > 0, "{pattern}");
+        // With a small filter the victim of a refused request gives its place back.
+        let set = ["component.mem.size=256", "component.dev.filter_sets=1", "component.dev.filter_ways=2", &pattern];
+        let report = sound(
+            &file,
+            None,
+            &settings(&[&["core.accesses=200", "core.lines=12", "core.cache_lines=3"], &set[..]].concat()),
+        );
+        assert!(count(&report, "refused accesses") > 0, "{pattern}");
     }
 }
 

@@ -7,6 +7,8 @@
 
 use crate::agent::AgentPort;
 use crate::content::{LineAddr, LineContent, WHOLE_LINE};
+use crate::message::Msg;
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType};
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -43,6 +45,20 @@ pub trait Backing<D: LineContent>: Clone + Eq + Hash + Debug {
 
     /// No transaction needs the line any longer.
     fn released(&mut self, _line: LineAddr) {}
+}
+
+/// The request for a line to a memory behind a port.
+pub fn read_of<D>(line: LineAddr, tag: u16) -> Msg<D> {
+    let (opcode, snp) = (M2sReqOpcode::MemRd, SnpType::NoOp);
+    Msg::M2sReq { opcode, snp, meta_field: MetaField::NoOp, meta: MetaValue::Invalid, line, tag }
+}
+
+/// The write of a line to a memory behind a port. It has to bring the two bits that the memory keeps for its host; a home has
+/// no use for them.
+pub fn write_of<D>(line: LineAddr, tag: u16, data: D) -> Msg<D> {
+    let (opcode, snp) = (M2sRwdOpcode::MemWr, SnpType::NoOp);
+    let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Invalid);
+    Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables: WHOLE_LINE }
 }
 
 /// A line in hand.

@@ -13,7 +13,7 @@
 //! Port n is the device with CacheID n; requests are keyed by (port, CQID). [`HOST_CORE`] is the host's own core, a
 //! requester as any other that needs no message.
 
-use super::backing::Backing;
+use super::backing::{Backing, read_of, write_of};
 use super::device::WriteBytes;
 use super::requests::{self, Snooped};
 use super::snoops::{self, Left};
@@ -27,9 +27,7 @@ use crate::lines::LineMap;
 use crate::message::Msg;
 use crate::mutant::CoherenceMutant;
 use crate::names;
-use scalepool_protocols::cxl::cxl256::code::{
-    D2hReqOpcode as Op, D2hRspOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType,
-};
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode, DrsOpcode};
 
 /// Devices below one home: CacheID has 4 bits, and the home names the port in 4 bits of the UQID (`coherence` §1, §2.9).
 pub const PORTS: AgentPort = 16;
@@ -419,13 +417,11 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
     fn ready(&mut self, config: &CoherenceConfig, slot: u8, out: &mut AgentOutput<D>) {
         let Some(i) = self.slot(slot) else { return };
         let t = &self.open[i];
-        let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
         if t.needs_line()
             && !self.memory.has(t.line)
             && let Some(memory) = self.memory.port()
         {
-            let (opcode, snp) = (M2sReqOpcode::MemRd, SnpType::NoOp);
-            out.send(memory, Msg::M2sReq { opcode, snp, meta_field, meta, line: t.line, tag: slot.into() });
+            out.send(memory, read_of(t.line, slot.into()));
             self.open[i].phase = Phase::Fetching;
         } else if !self.memory.is_stored(t.line) && !t.will_write() {
             self.store(i, false, out);
@@ -438,12 +434,8 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
     fn store(&mut self, i: usize, ends: bool, out: &mut AgentOutput<D>) {
         let Some(memory) = self.memory.port() else { return };
         let t = &mut self.open[i];
-        let (opcode, snp) = (M2sRwdOpcode::MemWr, SnpType::NoOp);
-        // A write has to bring the two bits that the memory keeps for its host; this one has no use for them.
-        let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Invalid);
-        let (line, tag, data) = (t.line, t.slot.into(), self.memory.read(t.line));
         t.phase = Phase::Storing { ends };
-        out.send(memory, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables: WHOLE_LINE });
+        out.send(memory, write_of(t.line, t.slot.into(), self.memory.read(t.line)));
     }
 
     /// The line has come from the memory behind its port; `None`: there is no such line, and whoever asked gets an error.

@@ -11,11 +11,10 @@
 //! they go on as MemWr ([`DcohMemory::settle`]); its Cmp comes back as that of the host ([`DcohMemory::stored`]).
 
 use crate::agent::{AgentOutput, AgentPort};
-use crate::cache::backing::{Backing, LinesInHand};
-use crate::content::{LineAddr, LineContent, WHOLE_LINE};
-use crate::message::Msg;
+use crate::cache::backing::{Backing, LinesInHand, read_of, write_of};
+use crate::content::{LineAddr, LineContent};
 use crate::names;
-use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType};
+use scalepool_protocols::cxl::cxl256::code::MetaValue;
 use std::collections::BTreeMap;
 
 /// A line of device memory.
@@ -294,22 +293,19 @@ impl<D: LineContent> Behind<D> {
     /// Sends the message of a job that has a tag: the request for its line, or the bytes in hand.
     fn send(&mut self, at: usize, out: &mut AgentOutput<D>) {
         let Job { line, tag: Some(tag), is_fetch, .. } = self.jobs[at] else { return };
-        let snp = SnpType::NoOp;
         if is_fetch {
-            let (opcode, meta_field, meta) = (M2sReqOpcode::MemRd, MetaField::NoOp, MetaValue::Invalid);
-            return out.send(self.port, Msg::M2sReq { opcode, snp, meta_field, meta, line, tag });
+            return out.send(self.port, read_of(line, tag));
         }
-        let data = self.hand.read(line);
         self.hand.stored(line);
-        let (opcode, meta_field, meta) = (M2sRwdOpcode::MemWr, MetaField::Meta0State, MetaValue::Invalid);
-        out.send(self.port, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables: WHOLE_LINE });
+        out.send(self.port, write_of(line, tag, self.hand.read(line)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::CacheLine;
+    use crate::content::{CacheLine, WHOLE_LINE};
+    use crate::message::Msg;
 
     /// More lines than tags: what finds no tag waits for one, and nothing is lost.
     #[test]

@@ -153,19 +153,17 @@ impl Domain {
         self.watcher.clone().map(|watcher| Box::new(WatcherHandle(watcher)) as Box<dyn AgentWatch<A>>)
     }
 
+    /// Number of the link to the memory of its lines in the log.
+    pub fn memory_link_number(&self) -> u16 {
+        MEMORY_LINKS | self.number as u16
+    }
+
     /// Number of its switched links in the log, or of the link of a holder.
     fn link_number(&self, holder: usize) -> u16 {
         match self.is_switched {
             true => SWITCHED | self.number as u16,
             false => (self.links_before + holder) as u16 % SWITCHED,
         }
-    }
-}
-
-impl Domain {
-    /// Number of the link to the memory of its lines in the log.
-    pub fn memory_link_number(&self) -> u16 {
-        MEMORY_LINKS | self.number as u16
     }
 }
 

@@ -25,5 +25,6 @@ pub mod litmus;
 pub mod murphi;
 pub mod net;
 pub mod replay;
+mod shared;
 pub mod stress;
 pub mod systems;

@@ -9,40 +9,42 @@ use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::LineContent;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::order::{must_stay_behind, order_of};
-
-/// Puts a message behind the last one with which it has an order, whichever of the two must stay behind the other, and
-/// before the first one there that is larger.
-fn place<D: LineContent>(lane: &mut Vec<Msg<D>>, msg: Msg<D>) {
-    let ordered = |earlier: &Msg<D>| order_of(&msg, earlier).or(order_of(earlier, &msg)).is_some();
-    let free = lane.iter().rposition(ordered).map_or(0, |at| at + 1);
-    let at = lane[free..].iter().position(|m| *m > msg).map_or(lane.len(), |at| free + at);
-    lane.insert(at, msg);
-}
+use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
 
 /// All messages under way, link by link.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Net<D> {
-    lanes: Vec<Vec<Msg<D>>>,
+    /// Those of each lane, a direction of a link, one lane behind the other: one piece of memory to copy with each state.
+    messages: Vec<Msg<D>>,
+    /// Where each lane ends.
+    ends: SmallVec<[u16; 12]>,
 }
 
 impl<D: LineContent> Net<D> {
     /// `links` links without messages.
     pub fn new(links: usize) -> Self {
-        Self { lanes: vec![Vec::new(); links * 2] }
+        Self { messages: Vec::new(), ends: smallvec![0; links * 2] }
     }
 
     fn lane(link: usize, dir: Dir) -> usize {
         link * 2 + usize::from(dir == Dir::Up)
     }
 
+    /// Where the messages of a lane stand.
+    fn range(&self, lane: usize) -> Range<usize> {
+        let begin = if lane == 0 { 0 } else { self.ends[lane - 1] };
+        begin.into()..self.ends[lane].into()
+    }
+
     /// Messages of a direction; earlier ones first where order matters.
     pub fn of(&self, link: usize, dir: Dir) -> &[Msg<D>] {
-        &self.lanes[Self::lane(link, dir)]
+        &self.messages[self.range(Self::lane(link, dir))]
     }
 
     /// How many links there are.
     pub fn links(&self) -> usize {
-        self.lanes.len() / 2
+        self.ends.len() / 2
     }
 
     /// Puts a message on its way, in the direction of its class.
@@ -51,8 +53,17 @@ impl<D: LineContent> Net<D> {
     }
 
     /// Puts a message on its way in the direction of the end that sends it: an agent may be requester and target at one port.
+    ///
+    /// It comes behind the last one with which it has an order, whichever of the two must stay behind the other, and before the
+    /// first one there that is larger.
     pub fn send_on(&mut self, link: usize, dir: Dir, msg: Msg<D>) {
-        place(&mut self.lanes[Self::lane(link, dir)], msg);
+        let lane = self.of(link, dir);
+        let ordered = |earlier: &Msg<D>| order_of(&msg, earlier).or(order_of(earlier, &msg)).is_some();
+        let free = lane.iter().rposition(ordered).map_or(0, |at| at + 1);
+        let at = lane[free..].iter().position(|m| *m > msg).map_or(lane.len(), |at| free + at);
+        let lane = Self::lane(link, dir);
+        self.messages.insert(self.range(lane).start + at, msg);
+        self.ends[lane..].iter_mut().for_each(|end| *end += 1);
     }
 
     /// Whether message `index` may be delivered now.
@@ -71,40 +82,43 @@ impl<D: LineContent> Net<D> {
 
     /// Takes message `index` out.
     pub fn remove(&mut self, link: usize, dir: Dir, index: usize) -> Msg<D> {
-        let lane = &mut self.lanes[Self::lane(link, dir)];
-        let behind = lane.split_off(index + 1);
-        let msg = lane.remove(index);
+        let lane = Self::lane(link, dir);
+        let Range { start, end } = self.range(lane);
+        let msg = self.messages[start + index].clone();
+        let behind: SmallVec<[Msg<D>; 4]> = self.messages.drain(start + index..end).skip(1).collect();
+        self.ends[lane..].iter_mut().for_each(|end| *end -= 1 + behind.len() as u16);
         // What stood behind it may stand before others now.
-        behind.into_iter().for_each(|msg| place(lane, msg));
+        behind.into_iter().for_each(|msg| self.send_on(link, dir, msg));
         msg
     }
 
     /// The same with links renamed: link `order[n]` becomes n, and `rename` gets each of its messages with n.
-    pub fn renamed(mut self, order: &[usize], rename: impl Fn(&mut Msg<D>, usize)) -> Self {
-        let mut lanes = Vec::with_capacity(self.lanes.len());
-        for (new, &old) in order.iter().enumerate() {
+    pub fn renamed(&self, order: &[usize], rename: impl Fn(&mut Msg<D>, usize)) -> Self {
+        let mut new = Self { messages: Vec::with_capacity(self.messages.len()), ends: SmallVec::new() };
+        for (link, &old) in order.iter().enumerate() {
             for dir in [Dir::Down, Dir::Up] {
-                let mut lane = std::mem::take(&mut self.lanes[Self::lane(old, dir)]);
-                lane.iter_mut().for_each(|m| rename(m, new));
-                lanes.push(lane);
+                let begin = new.messages.len();
+                new.messages.extend_from_slice(self.of(old, dir));
+                new.messages[begin..].iter_mut().for_each(|m| rename(m, link));
+                new.ends.push(new.messages.len() as u16);
             }
         }
-        Self { lanes }
+        new
     }
 
     /// Nothing under way.
     pub fn is_empty(&self) -> bool {
-        self.lanes.iter().all(Vec::is_empty)
+        self.messages.is_empty()
     }
 
     /// Every value under way.
     pub fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
-        self.lanes.iter_mut().flatten().filter_map(Msg::data_mut).for_each(f);
+        self.messages.iter_mut().filter_map(Msg::data_mut).for_each(f);
     }
 
     /// Every message under way, with its link.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Msg<D>)> {
-        self.lanes.iter().enumerate().flat_map(|(lane, msgs)| msgs.iter().map(move |m| (lane / 2, m)))
+        (0..self.ends.len()).flat_map(|lane| self.messages[self.range(lane)].iter().map(move |m| (lane / 2, m)))
     }
 }
 

@@ -34,6 +34,7 @@ mod mutants;
 mod names;
 mod peers;
 mod poison;
+mod reach;
 mod reviewed;
 mod routes;
 mod scenarios;

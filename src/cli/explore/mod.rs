@@ -11,7 +11,8 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_forms::input::read_text;
-use scalepool_proof::explore::{Counterexample, ExplorationReport, Explored, Limits, named};
+use scalepool_proof::explore::named::{self, MOST_AGENTS, Scope};
+use scalepool_proof::explore::{Counterexample, ExplorationReport, Explored, Limits};
 use scalepool_proof::flows::FlowError;
 use scalepool_proof::litmus::{LitmusResult, parse};
 use scalepool_proof::replay;
@@ -44,10 +45,13 @@ pub(super) struct Explore {
     /// description, such as devices=3. May be repeated.
     #[arg(long, value_name = "OPTION=VALUE")]
     set: Vec<String>,
-    /// Number of lines in each home of a system description.
+    /// Number of caching devices, or of hosts, in an exploration whose name has one.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_AGENTS)))]
+    agents: Option<u16>,
+    /// Number of lines in each home of a system description or an exploration.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
     lines: Option<u8>,
-    /// Operations that the agents of a system description may begin besides stores, separated by commas.
+    /// Operations that agents of a system description or an exploration may begin besides stores, separated by commas.
     #[arg(long, value_name = "A,B,..")]
     ops: Option<String>,
     /// Do not merge states that differ only in the names of equal agents.
@@ -59,6 +63,12 @@ pub(super) struct Explore {
     /// Stop after this many states.
     #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
     states: usize,
+    /// Stop when the program takes more memory than this many MiB, where the system tells how much that is (Linux).
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 30))]
+    memory: Option<u64>,
+    /// Leave out deliveries that commute with one that is tried: fewer transitions, the same states. Liveness is checked without.
+    #[arg(long)]
+    reduce: bool,
     /// Number of threads; it does not change the result.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
@@ -119,6 +129,8 @@ impl Explore {
             states: self.states,
             symmetry: !self.no_symmetry,
             liveness: !self.no_liveness,
+            reduction: self.reduce,
+            memory_bytes: self.memory.map(|mib| (mib << 20) as usize),
             threads: self.threads.into(),
         };
         let found = case.start.search(limits, &mut progress(self.states));
@@ -147,7 +159,8 @@ impl Explore {
             }
             None if found.complete => Ok(Status::Good),
             None => {
-                report(format_args!("{}: gave up after {} states; --states sets this limit", case.name, self.states));
+                let which = if found.states < self.states { "--memory" } else { "--states" };
+                report(format_args!("{}: gave up after {} states; {which} sets this limit", case.name, found.states));
                 Ok(Status::Refused)
             }
         }
@@ -159,16 +172,17 @@ impl Explore {
             let Some((named, config)) = killer.case() else {
                 bail!("{:?}: no exploration has this part; a test finds {}", killer.mutant, killer.rule);
             };
-            return Ok(Case { name: named.name.to_owned(), start: (named.start)(config), is_litmus: false });
+            return Ok(Case { name: named.name.to_owned(), start: named.start(config), is_litmus: false });
         }
         let Some(name) = self.what.clone() else {
             bail!("found no exploration, expected FILE.toml or a name that `list explorations` shows");
         };
         if let Some(named) = named::find(&name) {
-            self.refuse_for_systems(&name)?;
             let mut config = options(&self.set)?;
             self.turn_off(&mut config);
-            let start = named.begin(config).map_err(|e| anyhow!("{name}: {e}"))?;
+            let menu = self.ops.as_deref().map(menu).transpose()?;
+            let scope = Scope { agents: self.agents, lines: self.lines, menu };
+            let start = named.begin(config, &scope).map_err(|e| anyhow!("{name}: {e}"))?;
             return Ok(Case { name, start, is_litmus: false });
         }
         if let Some(scenario) = scalepool_scenario::find(&name) {
@@ -184,7 +198,11 @@ impl Explore {
             let description = Description::open(Path::new(&name))?;
             return self.system(name, description);
         }
-        self.refuse_for_systems(&name)?;
+        let given =
+            [("--agents", self.agents.is_some()), ("--lines", self.lines.is_some()), ("--ops", self.ops.is_some())];
+        if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+            bail!("{name}: found {option} beside a litmus case, expected its own agents, lines and operations");
+        }
         if !self.set.is_empty() {
             bail!("{name}: found --set beside a litmus case, expected the options in its [config]");
         }
@@ -196,21 +214,15 @@ impl Explore {
 
     /// The system of a description.
     fn system(&self, name: String, mut description: Description) -> anyhow::Result<Case> {
+        if self.agents.is_some() {
+            bail!("{name}: found --agents, expected the number of agents in the description or by --set");
+        }
         self.set.iter().try_for_each(|text| description.set(text))?;
         let system = description.resolve()?;
-        let menu = Menu::of_names(self.ops.as_deref().unwrap_or(USUAL)).map_err(|e| anyhow!("--ops: {e}"))?;
+        let menu = menu(self.ops.as_deref().unwrap_or(USUAL))?;
         let lines = self.lines.unwrap_or(1).into();
         let start = described::composite(&system, lines, menu, &|config| self.turn_off(config));
         Ok(Case { start: Box::new(start.with_context(|| name.clone())?), name, is_litmus: false })
-    }
-
-    /// Options that only a system description has a use for.
-    fn refuse_for_systems(&self, name: &str) -> anyhow::Result<()> {
-        let given = [("--lines", self.lines.is_some()), ("--ops", self.ops.is_some())];
-        match given.iter().find(|(_, given)| *given) {
-            Some((option, _)) => bail!("{name}: found {option}, expected it with a system description alone"),
-            None => Ok(()),
-        }
     }
 
     /// Turns a rule off, in builds that can.
@@ -262,6 +274,11 @@ impl Explore {
         }
         Ok(())
     }
+}
+
+/// The operations of `--ops`.
+fn menu(names: &str) -> anyhow::Result<Menu> {
+    Menu::of_names(names).map_err(|e| anyhow!("--ops: {e}"))
 }
 
 /// The configuration with some options set, written as TOML; a word without quotes is a string.
@@ -352,7 +369,7 @@ fn mutants(out: &mut dyn Write) -> anyhow::Result<Status> {
             table.row([name, "-".into(), killer.rule.into(), "-".into(), "a test of the part".into()]);
             continue;
         };
-        let found = (named.start)(config).search(Limits { symmetry: true, ..Limits::default() }, &mut |_| ()).violation;
+        let found = named.start(config).search(Limits { symmetry: true, ..Limits::default() }, &mut |_| ()).violation;
         let (rule, steps, text) = match &found {
             Some(v) => (v.event.rule, v.steps.len().to_string(), format!("{}: {}", v.event.at, v.event.found)),
             None => ("none", "-".into(), "it lives".into()),

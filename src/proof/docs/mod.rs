@@ -147,7 +147,7 @@ fn host_diagram() -> String {
                 ChartStep::Deliver { label, .. } => label,
                 ChartStep::Act { text, .. } => text.split([' ', ',']).next().unwrap_or_default().to_owned(),
             };
-            for (old, new) in system.agents().iter().zip(after.agents()) {
+            for (old, new) in system.agents().zip(after.agents()) {
                 let (Member::Host(old), Member::Host(new)) = (old, new) else { continue };
                 let (from, to) = (old.agent.phase(line), new.agent.phase(line));
                 if from != to {

@@ -51,6 +51,11 @@ impl Hasher for Fold {
         self.word(x);
     }
 
+    fn write_u128(&mut self, x: u128) {
+        self.word((x >> 64) as u64);
+        self.word(x as u64);
+    }
+
     fn write_usize(&mut self, x: usize) {
         self.word(x as u64);
     }
@@ -66,66 +71,4 @@ pub fn fingerprint(state: &impl Hash) -> u128 {
     state.hash(&mut fold);
     fold.word(0xa409_3822_299f_31d0);
     u128::from(fold.a) << 64 | u128::from(fold.b)
-}
-
-/// Fingerprints, numbered in the order in which they come.
-///
-/// Takes 16 bytes a state, and 8 to 16 more to find it again.
-#[derive(Default)]
-pub(super) struct Visited {
-    prints: Vec<u128>,
-    /// Number + 1 of the fingerprint that fell here or behind; 0: free. A power of two long, at most half full.
-    slots: Vec<u32>,
-}
-
-impl Visited {
-    /// Numbers a fingerprint; `Err` with its number when it has one already.
-    pub fn insert(&mut self, print: u128) -> Result<u32, u32> {
-        if (self.prints.len() + 1) * 2 > self.slots.len() {
-            self.grow();
-        }
-        let slot = self.slot(print);
-        match self.slots[slot] {
-            0 => {
-                self.prints.push(print);
-                self.slots[slot] = self.prints.len() as u32;
-                Ok(self.prints.len() as u32 - 1)
-            }
-            taken => Err(taken - 1),
-        }
-    }
-
-    /// Forgets all.
-    pub fn clear(&mut self) {
-        self.prints.clear();
-        self.slots.fill(0);
-    }
-
-    /// What it keeps \[bytes\].
-    pub fn bytes(&self) -> usize {
-        size_of_val(self.prints.as_slice()) + size_of_val(self.slots.as_slice())
-    }
-
-    /// Whether a fingerprint has a number.
-    pub fn has(&self, print: u128) -> bool {
-        !self.slots.is_empty() && self.slots[self.slot(print)] != 0
-    }
-
-    /// Where a fingerprint stands, or the free place for it.
-    fn slot(&self, print: u128) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut slot = print as usize & mask;
-        while self.slots[slot] != 0 && self.prints[self.slots[slot] as usize - 1] != print {
-            slot = (slot + 1) & mask;
-        }
-        slot
-    }
-
-    fn grow(&mut self) {
-        self.slots = vec![0; (self.slots.len() * 2).max(1024)];
-        for (number, &print) in (1..).zip(&self.prints) {
-            let slot = self.slot(print);
-            self.slots[slot] = number;
-        }
-    }
 }

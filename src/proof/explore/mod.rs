@@ -6,6 +6,7 @@
 //! [`named`] has the explorations that can be asked for by name, [`options`] what may be set in them, [`killers`] what each
 //! missing rule is found by.
 
+mod expand;
 pub mod fingerprint;
 mod graph;
 pub mod killers;
@@ -14,6 +15,7 @@ pub mod named;
 pub mod options;
 pub mod search;
 pub mod system;
+mod visited;
 
 pub use named::{Explored, NAMED, NamedExploration};
 pub use search::{Counterexample, ExplorationReport, Limits, REPEATS, endless_event, search, search_with};

@@ -4,16 +4,19 @@ use super::options::{self, *};
 use super::{ExplorationReport, ExploredSystem, Limits, search_with};
 use crate::flows::{FlowError, play};
 use crate::litmus::cores::start as cores;
+use crate::litmus::shapes::LitmusShape;
 use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
 use crate::stress::StressProtocol;
 use crate::systems::bias::{self, Setup as BiasSetup};
 use crate::systems::cache::{self, ALL_REQUESTS, HINTED_REQUESTS, Setup as CacheSetup};
 use crate::systems::mem::{self, Setup as MemSetup};
+use crate::systems::menu::Menu;
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::config::{CoherenceConfig, OutOfRange};
-use scalepool_coherence::ids::IdSet;
+use scalepool_coherence::ids::{AgentPort, IdSet};
 use scalepool_coherence::mem::DeviceOp;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
+use std::fmt::Display;
 
 /// A start that can be searched, whatever its agents are.
 pub trait Explored {
@@ -37,6 +40,126 @@ impl<S: ExploredSystem> Explored for S {
     }
 }
 
+/// A system that a name stands for.
+#[derive(Debug)]
+pub enum NamedSystem {
+    /// Caching devices and a home.
+    Cache(CacheSetup),
+    /// Hosts and a device with back-invalidation.
+    HdmDb(MemSetup),
+    /// So many caching devices below a host of such a device, and one host more.
+    TwoLevels(CoherenceConfig, AgentPort),
+    /// A host and a device with bias.
+    HdmD(BiasSetup),
+    /// A litmus shape on two agents.
+    Shape(&'static LitmusShape, StressProtocol, CoherenceConfig),
+}
+
+/// What is asked for instead of what a name stands for; `None`: as it is.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// How many agents are alike.
+    pub agents: Option<u16>,
+    /// How many lines there are.
+    pub lines: Option<u8>,
+    /// What agents may begin besides the accesses that wait for it.
+    pub menu: Option<Menu>,
+}
+
+/// Most agents that are alike: CacheID has 4 bits, and hosts are kept to the same number.
+pub const MOST_AGENTS: u16 = 16;
+
+fn found(option: &str, value: impl Display, expected: impl Into<String>) -> OutOfRange {
+    OutOfRange { found: format!("{option} {value}"), expected: expected.into() }
+}
+
+/// Refuses operations that no agent of a system has. `has`: requests of CXL.cache, of hosts, of the device's own cache, of the core.
+fn check_menu(menu: &Menu, has: [bool; 4]) -> Result<(), OutOfRange> {
+    let of_hosts = !menu.requests.is_empty() || !menu.write_backs.is_empty() || menu.drops;
+    let is_asked = [!menu.cache.is_empty(), of_hosts, !menu.device.is_empty(), menu.core];
+    let names =
+        ["requests of CXL.cache", "operations of hosts of CXL.mem", "operations of the device's own cache", "Core"];
+    let parts = || names.into_iter().zip(has).zip(is_asked);
+    match parts().find(|((_, has), is_asked)| *is_asked && !has) {
+        None => Ok(()),
+        Some(((name, _), _)) => {
+            let known: Vec<&str> = parts().filter(|((_, has), _)| *has).map(|((name, _), _)| name).collect();
+            Err(found("--ops with", name, known.join(", ")))
+        }
+    }
+}
+
+impl NamedSystem {
+    /// The same with another number of agents or lines, or other operations.
+    fn scoped(mut self, scope: &Scope) -> Result<Self, OutOfRange> {
+        let alike = match &mut self {
+            Self::Cache(setup) => Some((&mut setup.devices, !setup.poisoners.is_empty())),
+            Self::HdmDb(setup) => Some((&mut setup.hosts, !setup.poisoners.is_empty())),
+            Self::TwoLevels(_, devices) => Some((devices, false)),
+            Self::HdmD(_) | Self::Shape(..) => None,
+        };
+        match (scope.agents, alike) {
+            (None, _) => {}
+            (Some(agents), None) => return Err(found("--agents", agents, "an exploration in which agents are alike")),
+            (Some(agents), Some((count, second_poisons))) => {
+                let least = if second_poisons { 2 } else { 1 };
+                if !(least..=MOST_AGENTS).contains(&agents) {
+                    return Err(found("--agents", agents, format!("{least} to {MOST_AGENTS}")));
+                }
+                *count = agents;
+            }
+        }
+        match (scope.lines, &mut self) {
+            (None, _) => {}
+            (Some(lines), Self::Cache(setup)) => setup.lines = lines.into(),
+            (Some(lines), Self::HdmDb(setup)) => setup.lines = lines,
+            (Some(lines), _) => {
+                return Err(found("--lines", lines, "an exploration of CXL.cache or HDM-DB with one level"));
+            }
+        }
+        match (scope.menu.clone(), &mut self) {
+            (None, _) => {}
+            (Some(menu), Self::Cache(setup)) => {
+                check_menu(&menu, [true, false, false, true])?;
+                (setup.menu, setup.core) = (menu.cache, menu.core);
+            }
+            (Some(menu), Self::HdmDb(setup)) => {
+                check_menu(&menu, [false, true, true, false])?;
+                (setup.requests, setup.write_backs) = (menu.requests, menu.write_backs);
+                (setup.drops, setup.device) = (menu.drops, menu.device);
+            }
+            (Some(menu), Self::HdmD(setup)) => {
+                check_menu(&menu, [true, true, false, false])?;
+                (setup.device, setup.host) = (menu.cache, menu.requests);
+                (setup.write_backs, setup.drops) = (menu.write_backs, menu.drops);
+            }
+            (Some(_), Self::TwoLevels(..) | Self::Shape(..)) => {
+                return Err(found("--ops", "here", "an exploration of CXL.cache, HDM-DB or HDM-D with one level"));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Options that act in it besides those of its name, where it has more lines.
+    fn more_options(&self) -> Acting {
+        match self {
+            Self::Cache(setup) if setup.lines > 1 => CACHE_MORE_LINES,
+            Self::HdmDb(setup) if setup.lines > 1 => HDM_DB_MORE_LINES,
+            _ => &[],
+        }
+    }
+
+    fn start(self) -> Box<dyn Explored> {
+        match self {
+            Self::Cache(setup) => Box::new(cache::system(setup)),
+            Self::HdmDb(setup) => Box::new(mem::system(setup)),
+            Self::TwoLevels(config, devices) => Box::new(mem::two_levels(config, devices)),
+            Self::HdmD(setup) => Box::new(bias::system(setup)),
+            Self::Shape(shape, protocol, config) => cores(shape, protocol, config),
+        }
+    }
+}
+
 /// An exploration.
 #[derive(Debug)]
 pub struct NamedExploration {
@@ -46,27 +169,25 @@ pub struct NamedExploration {
     pub doc: &'static str,
     /// Options that act in it.
     pub options: Acting,
-    /// Where it starts, under a configuration that [`NamedExploration::begin`] would take.
-    pub start: fn(CoherenceConfig) -> Box<dyn Explored>,
+    /// What it is, under a configuration.
+    pub system: fn(CoherenceConfig) -> NamedSystem,
 }
 
 impl NamedExploration {
-    /// Where it starts.
+    /// Where it starts, with other numbers and operations.
     ///
     /// # Errors
-    /// A number out of its range, an option that does nothing in this exploration.
-    pub fn begin(&self, config: CoherenceConfig) -> Result<Box<dyn Explored>, OutOfRange> {
-        options::check(&config, self.options)?;
-        Ok((self.start)(config))
+    /// A number out of its range; an option that does nothing in this exploration; something that it does not have.
+    pub fn begin(&self, config: CoherenceConfig, scope: &Scope) -> Result<Box<dyn Explored>, OutOfRange> {
+        let system = (self.system)(config.clone()).scoped(scope)?;
+        options::check(&config, &[self.options, system.more_options()].concat())?;
+        Ok(system.start())
     }
-}
 
-fn cache(setup: CacheSetup) -> Box<dyn Explored> {
-    Box::new(cache::system(setup))
-}
-
-fn mem(setup: MemSetup) -> Box<dyn Explored> {
-    Box::new(mem::system(setup))
+    /// Where it starts, under a configuration that [`NamedExploration::begin`] would take.
+    pub fn start(&self, config: CoherenceConfig) -> Box<dyn Explored> {
+        (self.system)(config).start()
+    }
 }
 
 /// A litmus shape on two agents.
@@ -76,7 +197,7 @@ macro_rules! shape {
             name: $name,
             doc: $shape.doc,
             options: $options,
-            start: |config| cores(&$shape, $protocol, config),
+            system: |config| NamedSystem::Shape(&$shape, $protocol, config),
         }
     };
 }
@@ -87,34 +208,38 @@ pub static NAMED: &[NamedExploration] = &[
         name: "cxl-cache-2",
         doc: "two caching devices: every request of CXL.cache, silent drops, waiting stores",
         options: CACHE_DROPS,
-        start: |config| cache(CacheSetup::free(config, 2, ALL_REQUESTS)),
+        system: |config| NamedSystem::Cache(CacheSetup::free(config, 2, ALL_REQUESTS)),
     },
     NamedExploration {
         name: "cxl-cache-2-values",
         doc: "as cxl-cache-2, checked without the order rules V6 and V8: states and values only",
         options: CACHE_DROPS,
-        start: |config| cache(CacheSetup { orders: false, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
+        system: |config| NamedSystem::Cache(CacheSetup { orders: false, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     NamedExploration {
         name: "cxl-cache-2-core",
         doc: "as cxl-cache-2, with reads and writes of the host's core",
         options: CACHE_DROPS,
-        start: |config| cache(CacheSetup { core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
+        system: |config| NamedSystem::Cache(CacheSetup { core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     NamedExploration {
         name: "cxl-cache-2-memory",
         doc: "as cxl-cache-2-core, with the home's memory behind a port, which it asks by messages",
         options: CACHE_MEMORY,
-        start: |config| {
-            cache(CacheSetup { memory_behind: true, core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) })
+        system: |config| {
+            NamedSystem::Cache(CacheSetup {
+                memory_behind: true,
+                core: true,
+                ..CacheSetup::free(config, 2, ALL_REQUESTS)
+            })
         },
     },
     NamedExploration {
         name: "cxl-cache-2-poison",
         doc: "two caching devices, one of which writes poison: every request of CXL.cache, reads and writes of the host's core",
         options: CACHE_DROPS,
-        start: |config| {
-            cache(CacheSetup {
+        system: |config| {
+            NamedSystem::Cache(CacheSetup {
                 poisoners: IdSet::of_bits(0b10),
                 core: true,
                 ..CacheSetup::free(config, 2, ALL_REQUESTS)
@@ -125,100 +250,110 @@ pub static NAMED: &[NamedExploration] = &[
         name: "cxl-cache-3",
         doc: "three caching devices: reads, ItoMWr, evicts, silent drops, waiting stores",
         options: CACHE_DROPS,
-        start: |config| cache(CacheSetup::free(config, 3, HINTED_REQUESTS)),
+        system: |config| NamedSystem::Cache(CacheSetup::free(config, 3, HINTED_REQUESTS)),
     },
     NamedExploration {
         name: "cxl-cache-2-lines",
         doc: "two caching devices and two lines: ownership, full writes, silent drops",
         options: CACHE_LINES,
-        start: |config| {
+        system: |config| {
             let setup = CacheSetup::free(config, 2, &[Op::RdOwn, Op::ItoMWr]);
-            cache(CacheSetup { lines: 2, waiting_stores: false, ..setup })
+            NamedSystem::Cache(CacheSetup { lines: 2, waiting_stores: false, ..setup })
         },
     },
     NamedExploration {
         name: "hdm-db-2",
         doc: "two hosts of a device with back-invalidation: reads, ownership, stores, evicts",
         options: HDM_DB,
-        start: |config| mem(MemSetup::core(config, 2)),
+        system: |config| NamedSystem::HdmDb(MemSetup::core(config, 2)),
     },
     NamedExploration {
         name: "hdm-db-3",
         doc: "three hosts of a device with back-invalidation: reads, ownership, stores, evicts",
         options: HDM_DB,
-        start: |config| mem(MemSetup::core(config, 3)),
+        system: |config| NamedSystem::HdmDb(MemSetup::core(config, 3)),
     },
     NamedExploration {
         name: "hdm-db-2-all",
         doc: "two hosts: every request of CXL.mem, every write-back, stores, silent drops",
         options: HDM_DB,
-        start: |config| mem(MemSetup { device: Vec::new(), ..MemSetup::everything(config, 2) }),
+        system: |config| NamedSystem::HdmDb(MemSetup { device: Vec::new(), ..MemSetup::everything(config, 2) }),
     },
     NamedExploration {
         name: "hdm-db-2-loads",
         doc: "two hosts that request ownership for waiting loads and stores",
         options: HDM_DB,
-        start: |config| mem(MemSetup::waiting_accesses(config, 2)),
+        system: |config| NamedSystem::HdmDb(MemSetup::waiting_accesses(config, 2)),
     },
     NamedExploration {
         name: "hdm-db-2-poison",
         doc: "two hosts, one of which stores poison, and the device's own cache",
         options: HDM_DB,
-        start: |config| {
-            mem(MemSetup { poisoners: IdSet::of_bits(0b010), device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) })
+        system: |config| {
+            NamedSystem::HdmDb(MemSetup {
+                poisoners: IdSet::of_bits(0b010),
+                device: OWN_CACHE.to_vec(),
+                ..MemSetup::core(config, 2)
+            })
         },
     },
     NamedExploration {
         name: "hdm-db-device",
         doc: "two hosts and the device's own cache",
         options: HDM_DB_OWN,
-        start: |config| mem(MemSetup { device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
+        system: |config| NamedSystem::HdmDb(MemSetup { device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
     },
     NamedExploration {
         name: "hdm-db-memory",
         doc: "two hosts, the device's own cache, and the device's memory behind a port, which it asks by messages",
         options: HDM_DB_OWN,
-        start: |config| mem(MemSetup { memory_behind: true, device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
+        system: |config| {
+            NamedSystem::HdmDb(MemSetup {
+                memory_behind: true,
+                device: OWN_CACHE.to_vec(),
+                ..MemSetup::core(config, 2)
+            })
+        },
     },
     NamedExploration {
         name: "hdm-db-filter",
         doc: "two hosts, two lines, one entry of the snoop filter",
         options: HDM_DB_OWNERS,
-        start: |config| mem(MemSetup::one_entry(config)),
+        system: |config| NamedSystem::HdmDb(MemSetup::one_entry(config)),
     },
     NamedExploration {
         name: "hdm-db-block",
         doc: "a host that owns two lines, and a device that takes them back with block back-invalidates",
         options: HDM_DB_BLOCKS,
-        start: |config| {
+        system: |config| {
             let ops = [DeviceOp::ReadOwn, DeviceOp::ReadOnce];
-            mem(MemSetup { device: vec![DeviceOp::Evict], ..MemSetup::blocks(config, 1, &ops) })
+            NamedSystem::HdmDb(MemSetup { device: vec![DeviceOp::Evict], ..MemSetup::blocks(config, 1, &ops) })
         },
     },
     NamedExploration {
         name: "hdm-db-uio",
         doc: "two holders of lines, and reads and writes of CXL.io peers (UIO)",
         options: HDM_DB_UIO,
-        start: |config| mem(MemSetup::uio(config)),
+        system: |config| NamedSystem::HdmDb(MemSetup::uio(config)),
     },
     NamedExploration {
         name: "hdm-db-two-levels",
         doc: "a host whose two caching devices hold lines of a device with back-invalidation, and one host more",
         options: HDM_DB_LEVELS,
-        start: |config| Box::new(mem::two_levels(config, 2)),
+        system: |config| NamedSystem::TwoLevels(config, 2),
     },
     NamedExploration {
         name: "hdm-d",
         doc: "a host and a device with bias flips both ways",
         options: HDM_D,
-        start: |config| Box::new(bias::system(BiasSetup::everything(config))),
+        system: |config| NamedSystem::HdmD(BiasSetup::everything(config)),
     },
     NamedExploration {
         name: "hdm-d-poison",
         doc: "a host and a device that stores and writes poison, with bias flips both ways",
         options: HDM_D,
-        start: |config| {
-            Box::new(bias::system(BiasSetup { poisoners: IdSet::of_bits(0b01), ..BiasSetup::everything(config) }))
+        system: |config| {
+            NamedSystem::HdmD(BiasSetup { poisoners: IdSet::of_bits(0b01), ..BiasSetup::everything(config) })
         },
     },
     shape!("cxl-cache-corr", CORR, StressProtocol::Cache(2), CACHE_CORES),

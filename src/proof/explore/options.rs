@@ -56,12 +56,16 @@ pub const CACHE_MEMORY: Acting = &[
     CLEAN_OWNED,
     &["silent_drop_s", "silent_drop_e", "mem.no_range", "mem.no_range_poison", "mem.meta_stored"],
 ];
+/// What acts in any of them besides, with more than one line.
+pub const CACHE_MORE_LINES: Acting = &[HOME_LINES];
 /// Device caches that own lines and write.
 pub const CACHE_LINES: Acting = &[HOME, HOME_LINES, &["silent_drop_e"]];
 /// Cores that load and store two lines over CXL.cache.
 pub const CACHE_CORES: Acting = &[HOME, HOME_LINES, DIRTY_SNOOPED];
 /// Hosts of a device with back-invalidation, all requests.
 pub const HDM_DB: Acting = &[ALTERNATIVES, WITHOUT_BYTES, DCOH, HOST_KEEPS, SHARING];
+/// What acts in any of them besides, with more than one line.
+pub const HDM_DB_MORE_LINES: Acting = &[FILTER];
 /// The same with the device's own cache.
 pub const HDM_DB_OWN: Acting = &[ALTERNATIVES, WITHOUT_BYTES, DCOH, HOST_KEEPS, SHARING, OWN_SHARED, OWN_DIRTY];
 /// Caching devices below a host of a device with back-invalidation, and one host more.
@@ -90,7 +94,7 @@ pub const HDM_D_CORES: Acting = &[WITHOUT_BYTES, BIAS, HOST_KEEPS, SHARING, OWN_
 ///
 /// # Errors
 /// A number out of its range; an option that would do nothing.
-pub fn check(config: &CoherenceConfig, acting: Acting) -> Result<(), OutOfRange> {
+pub fn check(config: &CoherenceConfig, acting: &[&[&str]]) -> Result<(), OutOfRange> {
     config.check()?;
     let idle = changed(config).into_iter().find(|(name, _)| !acting.iter().any(|part| part.contains(&name.as_str())));
     let Some((name, value)) = idle else { return Ok(()) };

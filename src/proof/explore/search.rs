@@ -4,17 +4,17 @@
 //! number of the move that led to it are kept; the states themselves only for the two levels at work. When nothing is broken
 //! and all states were visited, [`super::liveness`] looks for what never ends; for that all moves are kept too.
 
-use super::fingerprint::{Visited, fingerprint};
+use super::expand::{Expander, Expansion, Leads, NewState, Waiting};
 use super::graph::Graph;
 use super::liveness::{self, Endless, Lasso};
-use super::system::{AgentWait, ChartStep, ExploredSystem, Fairness};
+use super::system::{AgentWait, ChartStep, ExploredSystem};
+use super::visited::Visited;
 use crate::flows::name;
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::event::CoherenceEvent;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{PoisonError, RwLock};
-use std::thread::Scope;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Where the search ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,13 +26,18 @@ pub struct Limits {
     pub symmetry: bool,
     /// Whether to look for what never ends, when all states were visited and no rule is broken in one.
     pub liveness: bool,
+    /// Whether to leave out deliveries that commute, where liveness is not looked for: fewer moves, the same states. A way to a fault
+    /// is looked for again without.
+    pub reduction: bool,
+    /// Most memory that the program may take, where the system tells what it takes; with more the search gives up \[bytes\].
+    pub memory_bytes: Option<usize>,
     /// Threads that try the moves. The report does not depend on it.
     pub threads: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { states: 50_000_000, symmetry: false, liveness: true, threads: 1 }
+        Self { states: 50_000_000, symmetry: false, liveness: true, reduction: false, memory_bytes: None, threads: 1 }
     }
 }
 
@@ -86,8 +91,8 @@ pub struct ExplorationReport {
 /// A state's parent and the move that led here.
 type Origin = (u32, u16);
 
-/// States that a thread takes at once: some milliseconds of work.
-const PART_STATES: usize = 256;
+/// States that a thread takes at once: a millisecond of work or less, so that none waits long for the last part of a level.
+const PART_STATES: usize = 64;
 
 /// New states between two reports of progress.
 const PROGRESS_STATES: usize = 1 << 14;
@@ -103,152 +108,27 @@ pub fn search_with<S: ExploredSystem>(
     limits: Limits,
     progress: &mut dyn FnMut(&ExplorationReport),
 ) -> ExplorationReport {
-    let named = Limits { symmetry: false, ..limits };
-    if limits.symmetry {
-        let report = run(start, Limits { liveness: false, ..limits }, progress);
-        if report.violation.is_none() && !(report.complete && limits.liveness) {
-            return report;
-        }
-        // Renaming loses which agent is which: the way to the fault, and who waits, is looked for again with names.
-        let again = run(start, named, progress);
-        if again.violation.is_some() {
-            again
-        } else {
-            ExplorationReport { complete: again.complete, kept_bytes: again.kept_bytes, ..report }
-        }
+    let plain = Limits { symmetry: false, reduction: false, ..limits };
+    // Where no agents are alike there is nothing to rename.
+    let limits = Limits { symmetry: limits.symmetry && start.has_symmetry(), ..limits };
+    if !limits.symmetry && !limits.reduction {
+        return run(start, plain, progress);
+    }
+    let report = run(start, Limits { liveness: false, ..limits }, progress);
+    if report.violation.is_none() && !(report.complete && limits.liveness) {
+        return report;
+    }
+    // Renaming loses which agent is which: the way to the fault, and who waits, is looked for again with names.
+    let again = run(start, plain, progress);
+    if again.violation.is_some() {
+        again
     } else {
-        run(start, named, progress)
-    }
-}
-
-/// Where a move leads.
-enum Leads {
-    /// To a state that this part or a batch before has found.
-    Known,
-    /// To the next of the new states.
-    New,
-    /// To the next of the faults.
-    Broken,
-}
-
-/// A move of a state.
-struct Edge {
-    leads: Leads,
-    print: u128,
-    /// What a fair run owes the move, with its action; `None`: nothing.
-    owed: Option<(Fairness, u128)>,
-}
-
-/// A state that was not visited before, judged.
-struct NewState<S> {
-    state: S,
-    /// The first rule that is broken in it.
-    broken: Option<Box<CoherenceEvent>>,
-    /// The name of the outcome, where no move is left.
-    outcome: Option<Box<str>>,
-    /// How many wait; they stand in [`Expansion::waits`].
-    waits: usize,
-    is_quiescent: bool,
-}
-
-/// What the moves of some states lead to, in order.
-struct Expansion<S> {
-    /// Moves of each state.
-    moves: Vec<usize>,
-    edges: Vec<Edge>,
-    new: Vec<NewState<S>>,
-    faults: Vec<CoherenceEvent>,
-    waits: Vec<AgentWait>,
-}
-
-impl<S> Default for Expansion<S> {
-    fn default() -> Self {
-        Self { moves: Vec::new(), edges: Vec::new(), new: Vec::new(), faults: Vec::new(), waits: Vec::new() }
-    }
-}
-
-/// Makes the moves of states, and judges what is new.
-struct Expander<S: ExploredSystem> {
-    symmetry: bool,
-    liveness: bool,
-    /// What the part at work has found itself.
-    found: Visited,
-    moves: Vec<S::Move>,
-    after_moves: Vec<S::Move>,
-    events: Vec<CoherenceEvent>,
-}
-
-impl<S: ExploredSystem> Expander<S> {
-    fn new(limits: Limits) -> Self {
-        let (moves, after_moves, events) = Default::default();
-        Self {
-            symmetry: limits.symmetry,
-            liveness: limits.liveness,
-            found: Visited::default(),
-            moves,
-            after_moves,
-            events,
-        }
-    }
-
-    fn renamed(&self, state: S) -> S {
-        if self.symmetry { state.canonical() } else { state }
-    }
-
-    /// Judges a state, which comes to the end of the new ones.
-    fn judge(&mut self, state: S, into: &mut Expansion<S>) {
-        self.after_moves.clear();
-        judge(&state, &mut self.after_moves, &mut self.events);
-        let is_end = self.events.is_empty() && self.after_moves.is_empty();
-        let first = into.waits.len();
-        if self.liveness {
-            state.waits(&mut into.waits);
-            into.waits[first..].sort_unstable();
-        }
-        into.new.push(NewState {
-            outcome: is_end.then(|| state.outcome().into_boxed_str()),
-            broken: self.events.drain(..).next().map(Box::new),
-            waits: into.waits.len() - first,
-            is_quiescent: self.liveness && state.is_quiescent(),
-            state,
-        });
-    }
-
-    /// All moves of the states, in their order.
-    fn expand(&mut self, states: &[S], visited: &Visited) -> Expansion<S> {
-        let mut all = Expansion::default();
-        self.found.clear();
-        for state in states {
-            let mut moves = std::mem::take(&mut self.moves);
-            moves.clear();
-            state.moves(&mut moves);
-            all.moves.push(moves.len());
-            for &mv in &moves {
-                let mut after = state.clone();
-                after.apply(mv, &mut self.events);
-                let after = self.renamed(after);
-                let print = fingerprint(&after);
-                let fairness = if self.liveness { state.fairness(mv) } else { Fairness::Optional };
-                let leads = if let Some(event) = self.events.drain(..).next() {
-                    all.faults.push(event);
-                    Leads::Broken
-                } else if visited.has(print) || self.found.insert(print).is_err() {
-                    Leads::Known
-                } else {
-                    self.judge(after, &mut all);
-                    Leads::New
-                };
-                let owed = (fairness != Fairness::Optional).then(|| (fairness, state.action(mv)));
-                all.edges.push(Edge { leads, print, owed });
-            }
-            self.moves = moves;
-        }
-        all
+        ExplorationReport { complete: again.complete, kept_bytes: again.kept_bytes, ..report }
     }
 }
 
 /// What the search knows so far.
-struct Progress<'a, S> {
+struct Progress<'a, S: ExploredSystem> {
     start: &'a S,
     limits: Limits,
     report: ExplorationReport,
@@ -256,31 +136,33 @@ struct Progress<'a, S> {
     ends: BTreeMap<u32, (String, u64)>,
     graph: Option<Graph>,
     /// States of the next level.
-    next: Vec<S>,
+    next: Vec<Waiting<S>>,
     progress: &'a mut dyn FnMut(&ExplorationReport),
 }
 
 impl<S: ExploredSystem> Progress<'_, S> {
     /// The next number is that of a new state; `false`: the search ends here, with a fault if there is one.
-    fn add(&mut self, new: NewState<S>, waits: &mut impl Iterator<Item = AgentWait>, origin: Origin) -> bool {
-        let waits: Vec<AgentWait> = waits.take(new.waits).collect();
+    fn add(&mut self, mut new: NewState<S>, asleep: Vec<S::Move>, origin: Origin) -> bool {
         if let Some(event) = new.broken {
             return self.fault(*event, origin);
         }
         let to = self.origins.len() as u32;
-        self.ends.extend(new.outcome.map(|outcome| (to, (outcome.into(), 1))));
+        self.ends.extend(new.outcome.take().map(|outcome| (to, (outcome.into(), 1))));
         if self.report.states == self.limits.states.min(u32::MAX as usize) {
             return false;
         }
         if let Some(graph) = &mut self.graph {
-            graph.push_state(&waits, new.is_quiescent);
+            graph.push_state(&new.waits, new.is_quiescent);
         }
         self.report.states += 1;
         if self.report.states.is_multiple_of(PROGRESS_STATES) {
             self.report.frontier = self.next.len();
             (self.progress)(&self.report);
+            if self.limits.memory_bytes.is_some_and(|most| resident_bytes().is_some_and(|bytes| bytes > most)) {
+                return false;
+            }
         }
-        self.next.push(new.state);
+        self.next.push(new.waiting(asleep));
         self.origins.push(origin);
         true
     }
@@ -294,10 +176,9 @@ impl<S: ExploredSystem> Progress<'_, S> {
     }
 
     /// Takes over what the moves of the states from number `first` on lead to; `false`: the search ends here.
-    fn take(&mut self, first: u32, all: Expansion<S>, visited: &mut Visited) -> bool {
-        let Expansion { moves, edges, new, faults, waits } = all;
+    fn take(&mut self, first: u32, all: Expansion<S>, visited: &Visited) -> bool {
+        let Expansion { moves, edges, new, faults } = all;
         let (mut edges, mut new, mut faults) = (edges.into_iter(), new.into_iter(), faults.into_iter());
-        let mut waits = waits.into_iter();
         for (number, moves) in (first..).zip(moves) {
             if let Some(graph) = &mut self.graph {
                 if graph.is_full() {
@@ -305,10 +186,11 @@ impl<S: ExploredSystem> Progress<'_, S> {
                 }
                 graph.begin_moves();
             }
-            for (ordinal, edge) in (0..).zip(edges.by_ref().take(moves)) {
+            for edge in edges.by_ref().take(moves) {
                 self.report.transitions += 1;
+                let origin = (number, edge.ordinal);
                 if let Leads::Broken = edge.leads {
-                    return faults.next().is_none_or(|event| self.fault(event, (number, ordinal)));
+                    return faults.next().is_none_or(|event| self.fault(event, origin));
                 }
                 let state = match edge.leads {
                     Leads::New => new.next(),
@@ -320,13 +202,9 @@ impl<S: ExploredSystem> Progress<'_, S> {
                     graph.push_move(to, edge.owed);
                 }
                 if place.is_err() {
-                    // Another part of the batch may have found it too.
-                    waits.by_ref().take(state.map_or(0, |state| state.waits)).for_each(drop);
-                    if let Some((_, paths)) = self.ends.get_mut(&to) {
-                        *paths += 1;
-                    }
+                    self.again(to, &edge.asleep);
                 } else if let Some(state) = state
-                    && !self.add(state, &mut waits, (number, ordinal))
+                    && !self.add(state, edge.asleep, origin)
                 {
                     return false;
                 }
@@ -334,31 +212,146 @@ impl<S: ExploredSystem> Progress<'_, S> {
         }
         true
     }
+
+    /// One way more leads to a visited state.
+    fn again(&mut self, to: u32, asleep: &[S::Move]) {
+        if let Some((_, paths)) = self.ends.get_mut(&to) {
+            *paths += 1;
+        }
+        let first = self.origins.len() - self.next.len();
+        if let Some(place) = (to as usize).checked_sub(first) {
+            self.next[place].reached_again(asleep);
+        }
+    }
 }
 
-/// A thread that expands: what it is given, and what comes back.
-type Worker<S> = (Sender<Vec<S>>, Receiver<Expansion<S>>);
+/// Some states of a level: the how many-th part it is, and the states.
+type Part<S> = (usize, Vec<Waiting<S>>);
 
-/// A thread that expands what comes until nothing more does.
-fn worker<'scope, S: ExploredSystem + 'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    limits: Limits,
-    visited: &'scope RwLock<Visited>,
-) -> Worker<S> {
-    let (give, given) = channel::<Vec<S>>();
-    let (answer, answers) = channel();
-    scope.spawn(move || {
-        let mut expander = Expander::new(limits);
-        while let Ok(states) = given.recv() {
-            let all = expander.expand(&states, &visited.read().unwrap_or_else(PoisonError::into_inner));
-            // The states end here: their memory is taken again by what this thread makes next.
-            drop(states);
-            if answer.send(all).is_err() {
-                break;
-            }
+/// Parts of a level that no thread has taken.
+struct Desk<S: ExploredSystem> {
+    parts: Mutex<Parts<S>>,
+    change: Condvar,
+}
+
+struct Parts<S: ExploredSystem> {
+    open: VecDeque<Part<S>>,
+    /// There will be no more.
+    is_closed: bool,
+}
+
+impl<S: ExploredSystem> Desk<S> {
+    fn new() -> Self {
+        Self { parts: Mutex::new(Parts { open: VecDeque::new(), is_closed: false }), change: Condvar::new() }
+    }
+
+    fn parts(&self) -> MutexGuard<'_, Parts<S>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Cuts a level; returns how many parts there are.
+    fn lay_out(&self, level: Vec<Waiting<S>>) -> usize {
+        let mut level = level.into_iter();
+        let mut count = 0;
+        while level.len() > 0 {
+            let part = level.by_ref().take(PART_STATES).collect();
+            self.parts().open.push_back((count, part));
+            self.change.notify_one();
+            count += 1;
         }
-    });
-    (give, answers)
+        count
+    }
+
+    fn take(&self) -> Option<Part<S>> {
+        self.parts().open.pop_front()
+    }
+
+    /// The next part, as soon as there is one; `None`: no more.
+    fn wait(&self) -> Option<Part<S>> {
+        let mut parts = self.parts();
+        loop {
+            if parts.is_closed {
+                return None;
+            }
+            if let Some(part) = parts.open.pop_front() {
+                return Some(part);
+            }
+            parts = self.change.wait(parts).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// The desk of a search that goes on. Threads that wait at it end with the search, however it ends.
+struct OpenDesk<'a, S: ExploredSystem>(&'a Desk<S>);
+
+impl<S: ExploredSystem> Drop for OpenDesk<'_, S> {
+    fn drop(&mut self) {
+        self.0.parts().is_closed = true;
+        self.0.change.notify_all();
+    }
+}
+
+/// What a thread has made of a part; nothing: the thread has panicked.
+type Answer<S> = Option<(usize, Expansion<S>)>;
+
+/// Says so when its thread panics, so that nobody waits for it.
+struct Worker<S: ExploredSystem>(Sender<Answer<S>>);
+
+impl<S: ExploredSystem> Drop for Worker<S> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = self.0.send(None);
+        }
+    }
+}
+
+/// Expands parts until there are no more.
+fn work<S: ExploredSystem>(worker: &Worker<S>, limits: Limits, desk: &Desk<S>, visited: &Visited) {
+    let mut expander = Expander::new(limits);
+    while let Some((number, part)) = desk.wait() {
+        if worker.0.send(Some((number, expander.expand(part, &visited.table())))).is_err() {
+            break;
+        }
+    }
+}
+
+/// Visits level after level. This thread takes over what the moves of each part lead to, part after part, and expands parts itself
+/// when nothing is there to be taken over. `false`: the search ended before the last level.
+fn levels<S: ExploredSystem>(
+    known: &mut Progress<'_, S>,
+    desk: &Desk<S>,
+    answers: &Receiver<Answer<S>>,
+    visited: &Visited,
+) -> bool {
+    let mut expander = Expander::new(known.limits);
+    while !known.next.is_empty() {
+        let level = std::mem::take(&mut known.next);
+        let mut first = (known.origins.len() - level.len()) as u32;
+        let parts = desk.lay_out(level);
+        let mut done = BTreeMap::new();
+        for number in 0..parts {
+            let all = loop {
+                done.extend(answers.try_iter().flatten());
+                if let Some(all) = done.remove(&number) {
+                    break all;
+                }
+                if let Some((number, part)) = desk.take() {
+                    done.insert(number, expander.expand(part, &visited.table()));
+                } else if let Ok(Some((number, all))) = answers.recv() {
+                    done.insert(number, all);
+                } else {
+                    return false;
+                }
+            };
+            let states = all.moves.len() as u32;
+            if !known.take(first, all, visited) {
+                return false;
+            }
+            first += states;
+        }
+        known.report.depth += usize::from(!known.next.is_empty());
+    }
+    true
 }
 
 fn run<S: ExploredSystem>(
@@ -376,57 +369,30 @@ fn run<S: ExploredSystem>(
         next: Vec::new(),
         progress,
     };
-    let mut expander = Expander::new(limits);
-    let visited = RwLock::new(Visited::default());
-    let mut first = Expansion::default();
-    let state = expander.renamed(start.clone());
-    let _ = visited.write().unwrap_or_else(PoisonError::into_inner).insert(fingerprint(&state));
-    expander.judge(state, &mut first);
-    let mut waits = first.waits.into_iter();
-    for new in first.new {
-        if let Some(event) = new.broken {
-            known.report.states = 1;
-            known.report.violation = Some(way(start, *event, &[], None));
-            return known.report;
-        }
-        known.add(new, &mut waits, (0, 0));
+    let visited = Visited::default();
+    let (print, new) = Expander::new(limits).begin(start);
+    let _ = visited.insert(print);
+    if let Some(event) = new.broken {
+        known.report.states = 1;
+        known.report.violation = Some(way(start, *event, &[], None));
+        return known.report;
     }
+    known.add(new, Vec::new(), (0, 0));
+    let desk = Desk::new();
     let is_whole = std::thread::scope(|scope| {
-        let workers: Vec<Worker<S>> = (1..limits.threads).map(|_| worker(scope, limits, &visited)).collect();
-        while !known.next.is_empty() {
-            let level = std::mem::take(&mut known.next);
-            let mut number = (known.origins.len() - level.len()) as u32;
-            let mut level = level.into_iter();
-            while level.len() > 0 {
-                let mut part = || level.by_ref().take(PART_STATES).collect::<Vec<S>>();
-                let own = part();
-                let busy: Vec<_> = workers
-                    .iter()
-                    .map(|(give, answers)| (give.send(part()), answers))
-                    .filter_map(|(given, answers)| given.ok().map(|()| answers))
-                    .collect();
-                let all = expander.expand(&own, &visited.read().unwrap_or_else(PoisonError::into_inner));
-                drop(own);
-                // A thread that has ended without an answer has panicked, and so does the scope.
-                let others = busy.into_iter().map_while(|answers| answers.recv().ok());
-                let all: Vec<_> = std::iter::once(all).chain(others).collect();
-                let mut visited = visited.write().unwrap_or_else(PoisonError::into_inner);
-                for all in all {
-                    let states = all.moves.len() as u32;
-                    if !known.take(number, all, &mut visited) {
-                        return false;
-                    }
-                    number += states;
-                }
-            }
-            known.report.depth += usize::from(!known.next.is_empty());
+        let (send, answers) = channel();
+        for _ in 1..limits.threads {
+            let (worker, desk, visited) = (Worker(send.clone()), &desk, &visited);
+            scope.spawn(move || work(&worker, limits, desk, visited));
         }
-        true
+        drop(send);
+        let open = OpenDesk(&desk);
+        levels(&mut known, open.0, &answers, &visited)
     });
     let Progress { mut report, ends, graph, origins, .. } = known;
     report.frontier = 0;
-    let visited = visited.into_inner().unwrap_or_else(PoisonError::into_inner);
-    report.kept_bytes = visited.bytes() + size_of_val(origins.as_slice()) + graph.as_ref().map_or(0, Graph::bytes);
+    report.kept_bytes =
+        visited.table().bytes() + size_of_val(origins.as_slice()) + graph.as_ref().map_or(0, Graph::bytes);
     drop(visited);
     if report.violation.is_none() {
         report.outcomes = outcomes(ends);
@@ -439,6 +405,13 @@ fn run<S: ExploredSystem>(
     report
 }
 
+/// Memory that the program has, where the system tells (Linux) \[bytes\].
+fn resident_bytes() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<usize>().ok()?.checked_mul(1024)
+}
+
 /// By name.
 fn outcomes(ends: BTreeMap<u32, (String, u64)>) -> BTreeMap<String, u64> {
     let mut named = BTreeMap::new();
@@ -446,23 +419,6 @@ fn outcomes(ends: BTreeMap<u32, (String, u64)>) -> BTreeMap<String, u64> {
         *named.entry(outcome).or_default() += paths;
     }
     named
-}
-
-/// The invariants, and that whatever is open can go on. Leaves the possible moves in `moves`.
-fn judge<S: ExploredSystem>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<CoherenceEvent>) {
-    state.check(events);
-    state.moves(moves);
-    if state.is_idle() {
-        state.check_idle(events);
-    } else if !moves.iter().any(|&mv| state.fairness(mv) == Fairness::Strong) {
-        events.push(CoherenceEvent::new(
-            "COH-INV-09",
-            None,
-            "system",
-            "work is open and nothing can move",
-            "a move that leads to the end",
-        ));
-    }
 }
 
 /// What [`play`](crate::flows::play) reads as the place from which the steps come again and again.

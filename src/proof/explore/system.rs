@@ -89,8 +89,15 @@ pub trait ExploredSystem: Clone + Eq + Hash + Send + Sync {
         self.is_idle() && waits.is_empty()
     }
 
-    /// Makes a move. Broken rules go to `events`.
-    fn apply(&mut self, mv: Self::Move, events: &mut Vec<CoherenceEvent>);
+    /// Makes a move. Broken rules go to `events`. Returns the agent whose step it was, if the step changed that agent and messages
+    /// alone; `None` where it changed more, as a store does, which makes the values of all others old.
+    fn apply(&mut self, mv: Self::Move, events: &mut Vec<CoherenceEvent>) -> Option<usize>;
+
+    /// A delivery that is possible here, as a move of the state `after` behind a step of `agent`, if the two commute; neither
+    /// changes more than an agent and messages. `None` for every other move.
+    fn commuted(&self, _mv: Self::Move, _agent: usize, _after: &Self) -> Option<Self::Move> {
+        None
+    }
 
     /// What the move is in words; called on the state before [`ExploredSystem::apply`], for counterexamples only.
     fn describe(&self, mv: Self::Move) -> ChartStep;
@@ -109,8 +116,14 @@ pub trait ExploredSystem: Clone + Eq + Hash + Send + Sync {
         String::new()
     }
 
-    /// An equal state under a renaming of agents that are the same in all respects; the state itself where there is none.
-    fn canonical(self) -> Self {
+    /// Whether some agents are the same in all respects.
+    fn has_symmetry(&self) -> bool {
+        false
+    }
+
+    /// An equal state under a renaming of agents that are the same in all respects; the state itself where there is none. Moves of
+    /// the state are renamed too.
+    fn canonical(self, _moves: &mut [Self::Move]) -> Self {
         self
     }
 }
@@ -158,9 +171,9 @@ pub(crate) fn orbits<S: ExploredSystem>(states: &[S], agents: usize, renamed: im
     };
     let mut different = std::collections::HashSet::new();
     for state in states {
-        let canonical = state.clone().canonical();
+        let canonical = state.clone().canonical(&mut []);
         for order in orders {
-            let other = renamed(state.clone(), order).canonical();
+            let other = renamed(state.clone(), order).canonical(&mut []);
             assert!(other == canonical, "a state and its renaming {order:?} have different forms");
         }
         different.insert(fingerprint(&canonical));

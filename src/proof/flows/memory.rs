@@ -4,7 +4,7 @@ use super::{ChartedFlow, play};
 use crate::systems::cache::{ALL_REQUESTS, Setup, system};
 use scalepool_coherence::config::CoherenceConfig;
 
-fn flow(name: &'static str, doc: &'static str, devices: usize, script: &[&'static str]) -> ChartedFlow {
+fn flow(name: &'static str, doc: &'static str, devices: u16, script: &[&'static str]) -> ChartedFlow {
     let setup = Setup { memory_behind: true, ..Setup::free(CoherenceConfig::default(), devices, ALL_REQUESTS) };
     ChartedFlow { name, doc, chart: play(name, system(setup), script) }
 }

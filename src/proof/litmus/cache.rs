@@ -6,6 +6,7 @@ use crate::systems::cache::{ALL_REQUESTS, Setup, system};
 use crate::systems::menu::ProgramOperation;
 use scalepool_coherence::cache::home::PORTS;
 use scalepool_coherence::cache::state::CacheLineState;
+use scalepool_coherence::ids::AgentPort;
 
 fn act(word: &LitmusWord) -> Result<ProgramOperation, LitmusError> {
     match word.text.as_str() {
@@ -40,6 +41,10 @@ pub(super) fn start(case: &LitmusCase) -> Result<Box<dyn Explored>, LitmusError>
         _ => CacheLineState::I,
     };
     let states: Vec<CacheLineState> = case.start.chars().map(at).collect();
-    let setup = Setup { programs, poisoners: case.poisoners.clone(), ..Setup::free(case.config.clone(), devices, &[]) };
+    let setup = Setup {
+        programs,
+        poisoners: case.poisoners.clone(),
+        ..Setup::free(case.config.clone(), devices as AgentPort, &[])
+    };
     Ok(Box::new(system(setup).start_at(&states).begin()))
 }

@@ -549,8 +549,9 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
         self.is_idle() && (self.setup.config.mutant.is_some() || self.is_over())
     }
 
-    fn apply(&mut self, mv: LitmusMove, events: &mut Vec<CoherenceEvent>) {
+    fn apply(&mut self, mv: LitmusMove, events: &mut Vec<CoherenceEvent>) -> Option<usize> {
         self.perform(mv, &mut Vec::new(), events);
+        None
     }
 
     fn describe(&self, mv: LitmusMove) -> ChartStep {

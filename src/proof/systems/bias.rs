@@ -21,6 +21,10 @@ pub struct Setup {
     pub device: Vec<D2hReqOpcode>,
     /// Free requests of the host.
     pub host: Vec<HostReq>,
+    /// What a MemWr of the host may keep; empty: no write-backs of its own.
+    pub write_backs: Vec<Copy4>,
+    /// Whether the host drops clean copies.
+    pub drops: bool,
     /// Programs of device and host; empty when they are free.
     pub device_program: Vec<ProgramOperation>,
     /// Program of the host.
@@ -46,6 +50,8 @@ impl Setup {
             config,
             device,
             host,
+            write_backs: vec![Copy4::I, Copy4::S, Copy4::E],
+            drops: true,
             device_program,
             host_program,
             programs: false,
@@ -57,25 +63,26 @@ impl Setup {
 
 /// The device, agent 0, and the host, agent 1.
 pub fn system(setup: Setup) -> Composite {
-    let Setup { config, device, host, device_program, host_program, programs, orders, poisoners } = setup;
+    let Setup { config, device, host, write_backs, drops, .. } = setup;
+    let (programs, orders) = (setup.programs, setup.orders);
     let agent = |n, name: &str, member, program| AgentDescription {
         name: name.to_owned(),
         member,
         config: config.clone(),
         program,
-        poisons: poisoners.has(n),
+        poisons: setup.poisoners.has(n),
     };
     let agents = vec![
-        agent(0, "device", HdmDDevicePart::default().into(), device_program),
-        agent(1, "host", HdmDHostPart(BiasHost::new(0)).into(), host_program),
+        agent(0, "device", HdmDDevicePart::default().into(), setup.device_program),
+        agent(1, "host", HdmDHostPart(BiasHost::new(0)).into(), setup.host_program),
     ];
     let menu = Menu {
         cache: device,
         requests: host,
-        write_backs: vec![Copy4::I, Copy4::S, Copy4::E],
+        write_backs,
         stores: true,
         wants: vec![HostAccess::Nothing, HostAccess::Store],
-        drops: true,
+        drops,
         ..Menu::default()
     };
     Composite::of(SystemDescription { agents, links: vec![[(1, 0), (0, 0)]], lines: vec![0], menu, programs, orders })

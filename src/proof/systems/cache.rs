@@ -16,7 +16,7 @@ pub struct Setup {
     /// Choices.
     pub config: CoherenceConfig,
     /// How many devices, 1 to 16.
-    pub devices: usize,
+    pub devices: AgentPort,
     /// How many lines, from line 0 on.
     pub lines: u64,
     /// Free operations; empty when programs run.
@@ -37,7 +37,7 @@ pub struct Setup {
 
 impl Setup {
     /// Free devices with a menu on one line.
-    pub fn free(config: CoherenceConfig, devices: usize, menu: &[Op]) -> Self {
+    pub fn free(config: CoherenceConfig, devices: AgentPort, menu: &[Op]) -> Self {
         Self {
             config,
             devices,
@@ -90,8 +90,7 @@ pub fn system(setup: Setup) -> Composite {
         setup;
     let runs_programs = !programs.is_empty();
     let mut programs = programs.into_iter();
-    let ports = devices as AgentPort;
-    let home = if memory_behind { CacheHomePart::without_memory(ports) } else { CacheHomePart::new(ports) };
+    let home = if memory_behind { CacheHomePart::without_memory(devices) } else { CacheHomePart::new(devices) };
     let plain = |name: &str, member: Member| AgentDescription {
         name: name.to_owned(),
         member,
@@ -100,19 +99,19 @@ pub fn system(setup: Setup) -> Composite {
         poisons: false,
     };
     let memory = memory_behind.then(|| plain("memory", MemoryPart::default().into()));
-    let device = |n: usize| AgentDescription {
+    let device = |n: AgentPort| AgentDescription {
         name: format!("device {n}"),
         member: CacheDevicePart(DeviceCache::new()).into(),
         config: config.clone(),
         program: programs.next().unwrap_or_default(),
-        poisons: poisoners.has(n as AgentPort),
+        poisons: poisoners.has(n),
     };
     let home = plain("home", home.into());
     let agents = std::iter::once(home).chain((0..devices).map(device)).chain(memory).collect();
-    let behind = memory_behind.then_some([(0, ports), (devices + 1, 0)]);
+    let behind = memory_behind.then_some([(0, devices), (usize::from(devices) + 1, 0)]);
     Composite::of(SystemDescription {
         agents,
-        links: (0..devices).map(|n| [(0, n as AgentPort), (n + 1, 0)]).chain(behind).collect(),
+        links: (0..devices).map(|n| [(0, n), (usize::from(n) + 1, 0)]).chain(behind).collect(),
         lines: vec![0; lines as usize],
         menu: Menu { cache: menu, waiting_stores, core, ..Menu::default() },
         programs: runs_programs,
@@ -137,16 +136,16 @@ mod tests {
     #[test]
     fn every_renaming_of_a_state_has_one_form() {
         let two = reachable(&system(Setup::free(CoherenceConfig::default(), 2, ALL_REQUESTS)));
-        let left = orbits(&two, 2, |s, order| renamed(s, 0, order));
+        let left = orbits(&two, 2, |s, order| renamed(s, 0, order, &mut []));
         println!("two devices: {} states, {left} without names", two.len());
         // Every answer is an error, and the copy is there from the start: its CleanEvict is answered too.
         let range = ErrorRange { first: 0, last: 63, answer: ErrorAnswer::GoError };
         let refusing = CoherenceConfig { error_ranges: vec![range], ..CoherenceConfig::default() };
         let start = system(Setup::free(refusing, 2, ALL_REQUESTS)).start_at(&[CacheLineState::I, CacheLineState::E]);
-        orbits(&reachable(&start), 2, |s, order| renamed(s, 0, order));
+        orbits(&reachable(&start), 2, |s, order| renamed(s, 0, order, &mut []));
         let menu = [Op::RdShared, Op::RdOwn, Op::DirtyEvict];
         let three = reachable(&system(Setup { waiting_stores: false, ..Setup::free(drops(), 3, &menu) }));
-        let left = orbits(&three, 3, |s, order| renamed(s, 0, order));
+        let left = orbits(&three, 3, |s, order| renamed(s, 0, order, &mut []));
         println!("three devices: {} states, {left} without names", three.len());
     }
 }

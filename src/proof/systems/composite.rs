@@ -17,6 +17,7 @@ use super::setup::{DescriptionError, Holder, Setup, Site, SystemDescription, bac
 use crate::explore::fingerprint::fingerprint;
 use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery, outcome};
 use crate::net::Net;
+use crate::shared::Shared;
 use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{Age, LineAddr, LineContent, LineToken};
@@ -33,7 +34,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Composite {
     setup: Arc<Setup>,
-    pub(super) agents: Vec<Member>,
+    pub(super) agents: Vec<Shared<Member>>,
     pub(super) net: Net<LineToken>,
     /// Programs: where each agent's stands.
     places: Vec<Place>,
@@ -55,6 +56,15 @@ impl Hash for Composite {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.content().hash(state);
     }
+}
+
+/// What is to be known of a step besides the state that it leads to.
+#[derive(Default)]
+struct StepLog<'a> {
+    /// What it sends, for a chart; `None`: nobody asks.
+    sent: Option<&'a mut Vec<SentMessage>>,
+    /// A write got its place in coherence order, which changes the values of all agents.
+    has_stored: bool,
 }
 
 /// A move. Agents, links and the places of messages are numbers from 0.
@@ -81,7 +91,7 @@ impl Composite {
             poisoned: PoisonedLines::default(),
             loads: vec![Vec::new(); if setup.poisoners.is_empty() { 0 } else { count }],
             setup: Arc::new(setup),
-            agents,
+            agents: agents.into_iter().map(Shared::from).collect(),
         };
         let lines: Vec<LineAddr> = system.setup.all_lines().collect();
         // Memory is written once, so that equal memories look equal.
@@ -133,14 +143,14 @@ impl Composite {
     #[must_use]
     pub fn begin(mut self) -> Self {
         for agent in 0..self.places.len() {
-            self.run_program(agent, &mut Vec::new(), &mut Vec::new());
+            self.run_program(agent, &mut StepLog::default(), &mut Vec::new());
         }
         self
     }
 
     /// The agents.
-    pub fn agents(&self) -> &[Member] {
-        &self.agents
+    pub fn agents(&self) -> impl Iterator<Item = &Member> {
+        self.agents.iter().map(|agent| &**agent)
     }
 
     pub(super) fn name(&self, agent: usize) -> &str {
@@ -193,7 +203,7 @@ impl Composite {
 
     /// The memory of a home that has none of its own.
     pub(super) fn memory_of(&self, home: usize) -> Option<&MemoryPart> {
-        match &self.agents[self.setup.memory_of(home)?] {
+        match &*self.agents[self.setup.memory_of(home)?] {
             Member::Memory(memory) => Some(memory),
             _ => None,
         }
@@ -262,7 +272,7 @@ impl Composite {
         let under_way =
             self.net.iter().filter(|(_, m)| counts(m)).filter_map(|(_, m)| m.data().copied()).filter(of_line);
         // A write that the home answers with an error is aborted, and its data may be dropped (§2.2). It is not lost.
-        let is_aborted = matches!(self.agents[home], Member::CacheHome(_)) && self.is_absent(home, line);
+        let is_aborted = matches!(*self.agents[home], Member::CacheHome(_)) && self.is_absent(home, line);
         let aborted = is_aborted.then(|| self.newest(line));
         let kept = around().flat_map(|agent| self.agents[agent].part().kept(site(agent), line));
         let copies = around().filter_map(|agent| self.agents[agent].part().copy(site(agent), line));
@@ -288,13 +298,13 @@ impl Composite {
         }
     }
 
-    /// Makes a move; returns what a program did in the same step.
+    /// Makes a move; returns whose step it is and what a program did in it.
     fn perform(
         &mut self,
         mv: CompositeMove,
-        sent: &mut Vec<SentMessage>,
+        log: &mut StepLog<'_>,
         events: &mut Vec<CoherenceEvent>,
-    ) -> Vec<&'static str> {
+    ) -> (usize, Vec<&'static str>) {
         let setup = Arc::clone(&self.setup);
         let (agent, deed, way) = self.deed(mv);
         let site = setup.site(agent);
@@ -317,28 +327,28 @@ impl Composite {
             out.events.append(&mut found);
         }
         let stored = out.effects.iter().any(|effect| matches!(effect, Effect::Stored(_)));
-        self.settle(agent, write, &mut out, sent, events);
+        self.settle(agent, write, &mut out, log, events);
         if !setup.runs_programs {
             while self.agents[agent].part_mut().follow_up(site, &mut out) {
-                self.settle(agent, write, &mut out, sent, events);
+                self.settle(agent, write, &mut out, log, events);
             }
             self.agents[agent].part_mut().check_after(site, events);
-            return Vec::new();
+            return (agent, Vec::new());
         }
         let mut did = Vec::new();
         if stored && self.agents[agent].part().takes_store_along() {
             self.places[agent].0 += 1;
             did.push("Store");
         }
-        did.extend(self.run_program(agent, sent, events));
-        did
+        did.extend(self.run_program(agent, log, events));
+        (agent, did)
     }
 
     /// All that the program of an agent can do now. Returns what it did.
     fn run_program(
         &mut self,
         agent: usize,
-        sent: &mut Vec<SentMessage>,
+        log: &mut StepLog<'_>,
         events: &mut Vec<CoherenceEvent>,
     ) -> Vec<&'static str> {
         let setup = Arc::clone(&self.setup);
@@ -348,7 +358,7 @@ impl Composite {
             did.push(done.text);
             self.loads.get_mut(agent).into_iter().for_each(|loads| loads.extend(done.loaded));
             out.events.extend(done.loaded.and_then(|poison| self.poisoned.loaded(LineAddr(0), poison)));
-            self.settle(agent, (site.poisons(), done.enables), &mut out, sent, events);
+            self.settle(agent, (site.poisons(), done.enables), &mut out, log, events);
         }
         did
     }
@@ -360,12 +370,13 @@ impl Composite {
         agent: usize,
         write: (bool, u64),
         out: &mut AgentOutput<LineToken>,
-        sent: &mut Vec<SentMessage>,
+        log: &mut StepLog<'_>,
         events: &mut Vec<CoherenceEvent>,
     ) {
         let setup = Arc::clone(&self.setup);
         let site = setup.site(agent);
         for effect in std::mem::take(&mut out.effects) {
+            log.has_stored |= matches!(effect, Effect::Stored(_) | Effect::Written(_));
             match effect {
                 Effect::Used { line, value, current } => {
                     let newest = self.newest(line);
@@ -382,8 +393,10 @@ impl Composite {
         }
         for (port, msg) in out.sends.drain(..) {
             let (link, dir) = setup.port(agent, port);
-            let (to, _) = setup.receiver(link, dir);
-            sent.push(SentMessage { from: agent, to, label: msg.label(), message: shown(&msg) });
+            if let Some(sent) = &mut log.sent {
+                let (to, _) = setup.receiver(link, dir);
+                sent.push(SentMessage { from: agent, to, label: msg.label(), message: shown(&msg) });
+            }
             self.net.send_on(link, dir, msg);
         }
         events.append(&mut out.events);
@@ -403,7 +416,7 @@ impl Composite {
         let placed = self.agents[agent].part().placed(effect).or(sent);
         out.events.extend(self.poisoned.stored(line, poison, enables, placed.as_ref()));
         let mut old = |value: &mut LineToken| value.grow_old(line);
-        for part in self.agents.iter_mut().map(Member::part_mut) {
+        for part in self.agents.iter_mut().map(|agent| agent.part_mut()) {
             part.visit(&mut old);
             part.stored_somewhere(line);
         }
@@ -494,15 +507,27 @@ impl ExploredSystem for Composite {
         }
     }
 
-    fn apply(&mut self, mv: CompositeMove, events: &mut Vec<CoherenceEvent>) {
+    fn apply(&mut self, mv: CompositeMove, events: &mut Vec<CoherenceEvent>) -> Option<usize> {
         let first = events.len();
-        self.perform(mv, &mut Vec::new(), events);
+        let mut log = StepLog::default();
+        let (agent, _) = self.perform(mv, &mut log, events);
         name_invariants(events, first);
+        (!log.has_stored).then_some(agent)
+    }
+
+    fn commuted(&self, mv: CompositeMove, agent: usize, after: &Self) -> Option<CompositeMove> {
+        let CompositeMove::Deliver { link, dir, index, way } = mv else { return None };
+        let (receiver, _) = self.setup.receiver(link.into(), dir);
+        // The message is where it was, or behind others that have come meanwhile.
+        let msg = self.net.of(link.into(), dir)[usize::from(index)];
+        let index = after.net.of(link.into(), dir).iter().position(|other| *other == msg)?;
+        (receiver != agent).then_some(CompositeMove::Deliver { link, dir, index: index as u8, way })
     }
 
     fn describe(&self, mv: CompositeMove) -> ChartStep {
         let mut sent = Vec::new();
-        let did = self.clone().perform(mv, &mut sent, &mut Vec::new()).into_iter().map(str::to_owned).collect();
+        let mut log = StepLog { sent: Some(&mut sent), has_stored: false };
+        let did = self.clone().perform(mv, &mut log, &mut Vec::new()).1.into_iter().map(str::to_owned).collect();
         match (mv, self.deed(mv)) {
             (CompositeMove::Deliver { link, dir, .. }, (to, Deed::Took(_, msg), _)) => {
                 let from = self.setup.sender(link.into(), dir);
@@ -554,9 +579,13 @@ impl ExploredSystem for Composite {
     }
 
     /// Holders of one home that are alike are sorted by all that the system knows of them.
-    fn canonical(self) -> Self {
+    fn canonical(self, moves: &mut [CompositeMove]) -> Self {
         let setup = Arc::clone(&self.setup);
-        setup.alike().fold(self, super::symmetry::sorted)
+        setup.alike().fold(self, |system, home| super::symmetry::sorted(system, home, moves))
+    }
+
+    fn has_symmetry(&self) -> bool {
+        self.setup.alike().next().is_some()
     }
 }
 

@@ -219,11 +219,11 @@ mod tests {
             Setup::one_entry(config()),
             Setup::uio(config()),
         ] {
-            orbits(&reachable(&system(setup)), 2, |s, order| renamed(s, 2, order));
+            orbits(&reachable(&system(setup)), 2, |s, order| renamed(s, 2, order, &mut []));
         }
         let setup = Setup { requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED], ..Setup::core(config(), 3) };
         let three = reachable(&system(setup));
-        let left = orbits(&three, 3, |s, order| renamed(s, 3, order));
+        let left = orbits(&three, 3, |s, order| renamed(s, 3, order, &mut []));
         println!("three hosts: {} states, {left} without names", three.len());
     }
 }

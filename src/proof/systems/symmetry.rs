@@ -5,20 +5,26 @@
 //! Sorting is exact: two holders between which it makes no difference are equal in all that any part of the system knows of them, so
 //! that exchanging them changes nothing. Holders of different homes have no line in common and are sorted on their own.
 
-use super::composite::Composite;
+use super::composite::{Composite, CompositeMove};
 use super::part::Member;
 use super::setup::back;
+use crate::shared::Shared;
 use scalepool_coherence::agent::AgentPort;
 use scalepool_coherence::cache::requests;
 use scalepool_coherence::content::LineToken;
 use scalepool_coherence::message::Msg;
 use std::cmp::Ordering;
 
-/// The same state with the holders of a home sorted.
-pub(super) fn sorted(system: Composite, home: usize) -> Composite {
-    let mut order: Vec<usize> = (0..system.setup().holders(home).len()).collect();
+/// The same state with the holders of a home sorted; moves of it are renamed alike.
+pub(super) fn sorted(system: Composite, home: usize, moves: &mut [CompositeMove]) -> Composite {
+    let count = system.setup().holders(home).len();
+    // Most states are sorted already.
+    if (1..count).all(|n| compared(&system, home, n - 1, n).is_le()) {
+        return system;
+    }
+    let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| compared(&system, home, a, b));
-    if order.is_sorted() { system } else { renamed(system, home, &order) }
+    renamed(system, home, &order, moves)
 }
 
 /// Two holders by all that is known of them without their numbers.
@@ -41,13 +47,13 @@ fn compared(system: &Composite, home: usize, a: usize, b: usize) -> Ordering {
 }
 
 /// Holder `order[n]` becomes n.
-pub(super) fn renamed(mut system: Composite, home: usize, order: &[usize]) -> Composite {
+pub(super) fn renamed(mut system: Composite, home: usize, order: &[usize], moves: &mut [CompositeMove]) -> Composite {
     let setup = system.setup().clone();
     let holders = setup.holders(home);
     let mut to = vec![0; order.len()];
     let mut links: Vec<usize> = (0..setup.links.len()).collect();
     let mut ports = vec![None; links.len()];
-    let old: Vec<Member> = holders.iter().map(|holder| system.agents[holder.agent].clone()).collect();
+    let old: Vec<Shared<Member>> = holders.iter().map(|holder| system.agents[holder.agent].clone()).collect();
     for (new, &from) in order.iter().enumerate() {
         to[from] = new as AgentPort;
         let member = &mut system.agents[holders[new].agent];
@@ -66,6 +72,19 @@ pub(super) fn renamed(mut system: Composite, home: usize, order: &[usize]) -> Co
             *msg = on_port(*msg, port);
         }
     });
+    for mv in moves {
+        match mv {
+            // Its messages stay in their order.
+            CompositeMove::Deliver { link, .. } => {
+                *link = links.iter().position(|&old| old == usize::from(*link)).unwrap_or_default() as u16;
+            }
+            CompositeMove::Begin { agent, .. } => {
+                let is_old = |&from: &usize| holders[from].agent == usize::from(*agent);
+                let new = order.iter().position(is_old);
+                *agent = new.map_or(*agent, |new| holders[new].agent as u16);
+            }
+        }
+    }
     system
 }
 

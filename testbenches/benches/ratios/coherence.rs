@@ -56,7 +56,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
 }
 
 /// States and seconds of the other checker.
-fn rumur(devices: usize) -> Result<(u64, f64), String> {
+fn rumur(devices: u16) -> Result<(u64, f64), String> {
     if Command::new("rumur").arg("--version").output().is_err() {
         return Err("not installed".into());
     }

@@ -196,7 +196,7 @@ pub fn clean(report: ExplorationReport) -> ExplorationReport {
 }
 
 /// The way to the first fault when one rule is off.
-pub fn counterexample(mutant: CoherenceMutant, devices: usize, orders: bool) -> Option<Counterexample> {
+pub fn counterexample(mutant: CoherenceMutant, devices: u16, orders: bool) -> Option<Counterexample> {
     let config =
         CoherenceConfig { mutant: Some(mutant), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
     let mut setup = Setup::free(config, devices, ALL_REQUESTS);

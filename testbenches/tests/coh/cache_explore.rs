@@ -45,7 +45,7 @@ fn the_named_explorations_reach_as_many_states_as_a_second_program() {
         ("hdm-db-2", 4_495, 10_620),
         ("hdm-db-3", 182_571, 585_822),
     ] {
-        let start = (find(name).expect("an exploration").start)(CoherenceConfig::default());
+        let start = find(name).expect("an exploration").start(CoherenceConfig::default());
         let report = clean(start.search(Limits::default(), &mut |_| ()));
         assert_eq!((report.states, report.transitions), (states, transitions), "{name}");
     }

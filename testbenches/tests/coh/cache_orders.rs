@@ -122,8 +122,8 @@ fn coh_ord_02_n() {
 }
 
 /// Every order rule that is broken within so many moves when one rule is off.
-fn order_rules(mutant: CoherenceMutant, devices: usize, moves_made: usize) -> Vec<&'static str> {
-    use scalepool::proof::explore::ExploredSystem;
+fn order_rules(mutant: CoherenceMutant, devices: u16, moves_made: usize) -> Vec<&'static str> {
+    use scalepool::proof::explore::{ExploredSystem, fingerprint::fingerprint};
     let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
     let mut found = std::collections::BTreeSet::new();
     let start = cache_system(Setup::free(config, devices, &[Op::RdShared, Op::RdOwn, Op::DirtyEvict]));
@@ -140,8 +140,8 @@ fn order_rules(mutant: CoherenceMutant, devices: usize, moves_made: usize) -> Ve
                 after.apply(mv, &mut events);
                 after.check(&mut events);
                 found.extend(events.iter().map(|e| e.rule));
-                let after = after.canonical();
-                if seen.insert(after.clone()) {
+                let after = after.canonical(&mut []);
+                if seen.insert(fingerprint(&after)) {
                     next.push(after);
                 }
             }

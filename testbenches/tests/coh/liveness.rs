@@ -72,11 +72,12 @@ impl ExploredSystem for Swap {
         out.extend(waits.map(|agent| AgentWait { agent, awaited: Awaited::Store, line: None }));
     }
 
-    fn apply(&mut self, mv: Move, _events: &mut Vec<CoherenceEvent>) {
+    fn apply(&mut self, mv: Move, _events: &mut Vec<CoherenceEvent>) -> Option<usize> {
         match mv {
             Move::Take => self.holder = 1 - self.holder,
             Move::Store => self.done[self.holder] = true,
         }
+        None
     }
 
     fn describe(&self, mv: Move) -> ChartStep {
@@ -164,7 +165,7 @@ fn a_load_without_bytes_is_found() {
     // A free host may store, write back and ask again, without bytes as before: the load waits all the time.
     let mutant = Some(CoherenceMutant::BytesNotAsked);
     let config = CoherenceConfig { mutant, without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
-    let start = (named::find("hdm-db-2-loads").expect("an exploration").start)(config);
+    let start = named::find("hdm-db-2-loads").expect("an exploration").start(config);
     let violation = broken(start.search(Limits::default(), &mut |_| ()));
     assert_eq!(violation.event.rule, "COH-INV-10", "{}", violation.chart().text());
     assert!(violation.event.found.starts_with("a load that waits for ever: "), "{}", violation.event);

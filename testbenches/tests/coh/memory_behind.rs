@@ -20,7 +20,7 @@ use scalepool_protocols::cxl::cxl256::code::{
 };
 use std::path::Path;
 
-fn behind(config: CoherenceConfig, devices: usize, menu: &[Op]) -> Setup {
+fn behind(config: CoherenceConfig, devices: u16, menu: &[Op]) -> Setup {
     Setup { memory_behind: true, ..Setup::free(config, devices, menu) }
 }
 

@@ -48,7 +48,7 @@ fn shapes_of(protocol: &str) -> impl Iterator<Item = &'static Killer> {
 fn killed(killers: impl Iterator<Item = &'static Killer>) {
     for killer in killers {
         let Some((named, config)) = killer.case() else { continue };
-        let start = (named.start)(config);
+        let start = named.start(config);
         let found = start.search(Limits { states: 400_000, symmetry: true, ..Limits::default() }, &mut |_| ());
         let mutant = killer.mutant;
         let violation = found.violation.unwrap_or_else(|| panic!("{mutant:?} lives"));

@@ -47,7 +47,7 @@ fn bad(b: u8) -> CacheLine {
 fn killed(mutant: CoherenceMutant, rule: &str) {
     let killer = killers::of(mutant).expect("a row");
     let (exploration, config) = killer.case().expect("an exploration");
-    let found = (exploration.start)(config).search(Limits::default(), &mut |_| ());
+    let found = exploration.start(config).search(Limits::default(), &mut |_| ());
     let violation = found.violation.unwrap_or_else(|| panic!("{mutant:?} lives"));
     assert_eq!(violation.event.rule, rule, "{mutant:?}: {}", violation.event);
 }
@@ -56,7 +56,7 @@ fn killed(mutant: CoherenceMutant, rule: &str) {
 #[test]
 fn coh_psn_01_p() {
     for name in ["cxl-cache-2-poison", "hdm-db-2-poison", "hdm-d-poison"] {
-        let start = (named::find(name).expect("a name").start)(CoherenceConfig::default());
+        let start = named::find(name).expect("a name").start(CoherenceConfig::default());
         let report = start.search(Limits::default(), &mut |_| ());
         println!("{name}: {} states, {} transitions", report.states, report.transitions);
         assert!(report.complete && report.violation.is_none(), "{name}: {:?}", report.violation.map(|v| v.event));
@@ -77,7 +77,7 @@ fn coh_psn_01_n() {
         ("hdm-d-poison", CoherenceMutant::MemoryCleansPoison),
     ] {
         let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
-        let found = (named::find(name).expect("a name").start)(config).search(Limits::default(), &mut |_| ());
+        let found = named::find(name).expect("a name").start(config).search(Limits::default(), &mut |_| ());
         assert_eq!(found.violation.map(|v| v.event.rule), Some("COH-PSN-01"), "{name} {mutant:?}");
     }
 }

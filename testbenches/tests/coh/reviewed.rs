@@ -245,7 +245,7 @@ fn counts(report: ExplorationReport) -> (usize, u64) {
 }
 
 /// What two lines and free device caches can reach.
-fn caches(config: &str, devices: usize) -> (usize, u64) {
+fn caches(config: &str, devices: u16) -> (usize, u64) {
     let menu = if devices == 1 { &[D2hReqOpcode::RdShared, D2hReqOpcode::RdOwn][..] } else { &[D2hReqOpcode::RdOwn] };
     let setup = CacheSetup { lines: 2, waiting_stores: false, ..CacheSetup::free(configured(config), devices, menu) };
     counts(search(&cache_system(setup), Limits::default()))
@@ -297,7 +297,7 @@ enum Shows {
     /// In its states, with the same outcomes.
     States(&'static str, &'static str, &'static [&'static str]),
     /// In what so many free caches can reach.
-    Caches(usize),
+    Caches(u16),
     /// In what a host can reach: lines, and whether the device takes blocks back.
     Hosts(u8, bool),
     /// In the answers of a DCOH.
@@ -396,7 +396,8 @@ fn acts(
     plain: &mut BTreeMap<usize, ExplorationReport>,
 ) -> bool {
     let seen = |config: &CoherenceConfig, states| {
-        (named.start)(config.clone())
+        named
+            .start(config.clone())
             .search(Limits { states, symmetry: false, liveness: false, ..Limits::default() }, &mut |_| ())
     };
     let mut limits = std::iter::successors(Some(8), |n| Some(n * 4)).take_while(|n| *n <= most);
@@ -482,7 +483,7 @@ fn an_option_that_does_nothing_is_refused() {
         let mut plain = BTreeMap::new();
         for value in VALUES {
             let config = configured(value);
-            let taken = named.begin(config.clone()).is_ok();
+            let taken = named.begin(config.clone(), &named::Scope::default()).is_ok();
             let new = taken && !acting.contains(&(named.options.as_ptr(), value));
             let has_to_act = !is_core(named) && *value != KEEPS_SHARED;
             if new && acts(named, &config, if has_to_act { 1 << 17 } else { 2_048 }, &mut plain) {
@@ -495,8 +496,11 @@ fn an_option_that_does_nothing_is_refused() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let error =
-        named::find("hdm-d").expect("a name").begin(configured("mem.flip_by_go = true")).err().expect("refused");
+    let error = named::find("hdm-d")
+        .expect("a name")
+        .begin(configured("mem.flip_by_go = true"), &named::Scope::default())
+        .err()
+        .expect("refused");
     assert!(
         error
             .to_string()

@@ -60,7 +60,7 @@ fn forbidden_is_what_no_order_of_the_accesses_explains() {
 fn explore(protocol: &str) {
     for (name, shape) in EXPLORED {
         let name = format!("{protocol}-{name}");
-        let start = (named::find(&name).expect("a name").start)(CoherenceConfig::default());
+        let start = named::find(&name).expect("a name").start(CoherenceConfig::default());
         let report = start.search(Limits::default(), &mut |_| ());
         println!("{name}: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
         assert!(report.complete && report.violation.is_none(), "{name}: {:?}", report.violation.map(|v| v.event));

@@ -5,7 +5,7 @@ use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::{ExplorationReport, Limits, named};
 
 fn report(name: &str, config: &CoherenceConfig, limits: Limits) -> ExplorationReport {
-    (named::find(name).expect("an exploration").start)(config.clone()).search(limits, &mut |_| ())
+    named::find(name).expect("an exploration").start(config.clone()).search(limits, &mut |_| ())
 }
 
 #[track_caller]

@@ -3,6 +3,8 @@
 //! A name travels in a field of so many bits, so there are so many names and no more: who finds none free waits. The
 //! lowest free one is taken, so that equal sets of open requests have equal names whatever came before.
 
+use smallvec::SmallVec;
+
 /// CQIDs of a device: 12 bits.
 pub const CQIDS: usize = 1 << 12;
 /// UQIDs of a host: 12 bits.
@@ -14,15 +16,18 @@ pub const BI_TAGS: usize = 1 << 12;
 
 /// The lowest of the names 0 to `names - 1` (at most 65,536 of them) that is not `used`; `None` when all are.
 pub fn lowest_free(names: usize, used: impl Iterator<Item = u16>) -> Option<u16> {
-    let used: Vec<u16> = used.collect();
-    // One of the first n + 1 names is free when n are used.
-    let mut taken = vec![false; used.len() + 1];
+    // A bit for each name.
+    let mut taken: SmallVec<[u64; 4]> = SmallVec::new();
     for name in used {
-        if let Some(taken) = taken.get_mut(usize::from(name)) {
-            *taken = true;
+        let word = usize::from(name) / 64;
+        if word >= taken.len() {
+            taken.resize(word + 1, 0);
         }
+        taken[word] |= 1 << (name % 64);
     }
-    taken.iter().position(|taken| !taken).filter(|name| *name < names).and_then(|name| u16::try_from(name).ok())
+    let word = taken.iter().position(|word| *word != u64::MAX).unwrap_or(taken.len());
+    let name = word * 64 + taken.get(word).map_or(0, |word| word.trailing_ones() as usize);
+    u16::try_from(name).ok().filter(|_| name < names)
 }
 
 #[cfg(test)]

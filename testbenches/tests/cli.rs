@@ -1372,8 +1372,16 @@ fn explore_takes_system_descriptions() {
         (&["explore", "cxl-cache-pair", "--set", "devices=17"], "devices"),
         (&["explore", "cxl-cache-pair", "--lines", "33"], "33 is not in 1..=32"),
         (&["explore", "cxl-cache-peers", "--lines", "32"], "found 64 lines, expected 1 to 32"),
-        (&["explore", "hdm-d", "--lines", "2"], "found --lines, expected it with a system description alone"),
-        (&["explore", "hdm-d", "--ops", "RdOwn"], "found --ops, expected it with a system description alone"),
+        (
+            &["explore", "cxl-cache-pair", "--agents", "2"],
+            "found --agents, expected the number of agents in the description",
+        ),
+        (
+            &["explore", "hdm-d", "--lines", "2"],
+            "hdm-d: found --lines 2, expected an exploration of CXL.cache or HDM-DB",
+        ),
+        (&["explore", "cxl-cache-2", "--agents", "17"], "17 is not in 1..=16"),
+        (&["explore", "cxl-cache-2", "--ops", "MemWr"], "cxl-cache-2: found --ops with operations of hosts of CXL.mem"),
     ] {
         let (status, _, err) = seen(run(args));
         assert!(status == 2 && err.contains(expected), "{args:?}: {err}");

@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_forms::input::read_text;
-use scalepool_proof::explore::named::{self, MOST_AGENTS, Scope};
+use scalepool_proof::explore::named::{self, ExplorationScope, MOST_AGENTS};
 use scalepool_proof::explore::{Counterexample, ExplorationReport, Explored, Limits};
 use scalepool_proof::flows::FlowError;
 use scalepool_proof::litmus::{LitmusResult, parse};
@@ -181,7 +181,7 @@ impl Explore {
             let mut config = options(&self.set)?;
             self.turn_off(&mut config);
             let menu = self.ops.as_deref().map(menu).transpose()?;
-            let scope = Scope { agents: self.agents, lines: self.lines, menu };
+            let scope = ExplorationScope { agents: self.agents, lines: self.lines, menu };
             let start = named.begin(config, &scope).map_err(|e| anyhow!("{name}: {e}"))?;
             return Ok(Case { name, start, is_litmus: false });
         }

@@ -51,6 +51,11 @@ pub struct CacheEntry<D> {
 const NO_OP: D2hReqOpcode = D2hReqOpcode(0);
 
 impl<D> CacheEntry<D> {
+    /// The home waits for its data, under the UQID `owed`.
+    fn owes_data(&self) -> bool {
+        matches!(self.at, CacheLineState::OweI | CacheLineState::OweS | CacheLineState::OweM)
+    }
+
     /// A copy without an open request.
     fn copy(at: CacheLineState, data: D) -> Self {
         Self { at, op: NO_OP, cqid: 0, owed: 0, data: Some(WriteBytes { data, enables: WHOLE_LINE }), store: None }
@@ -328,13 +333,14 @@ impl<D: LineContent> DeviceCache<D> {
 
     /// The device is on another port of the home: UQIDs that it owes name it (symmetry reduction of a search).
     pub fn rename_port(&mut self, port: AgentPort) {
-        for (_, entry) in self
-            .lines
-            .iter_mut()
-            .filter(|(_, e)| matches!(e.at, CacheLineState::OweI | CacheLineState::OweS | CacheLineState::OweM))
-        {
+        for (_, entry) in self.lines.iter_mut().filter(|(_, entry)| entry.owes_data()) {
             entry.owed = entry.owed & !15 | port;
         }
+    }
+
+    /// Whether an open UQID names the port.
+    pub fn knows_port(&self) -> bool {
+        self.lines.iter().any(|(_, entry)| entry.owes_data())
     }
 
     /// CacheFlushed is open.

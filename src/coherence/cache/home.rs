@@ -1044,7 +1044,7 @@ impl<D: LineContent, B: Backing<D>> Agent<D> for HomeAgent<D, B> {
 /// The same home with its devices renamed: port p becomes `to[p]`. For the symmetry reduction of a search.
 impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
     /// Renames ports.
-    pub fn renamed(mut self, to: &[AgentPort]) -> Self {
+    pub fn rename(&mut self, to: &[AgentPort]) {
         let port = |p: AgentPort| to.get(usize::from(p)).copied().unwrap_or(p);
         let renamed = |ports: &IdSet| ports.iter().map(port).collect();
         for (_, h) in self.directory.iter_mut() {
@@ -1059,7 +1059,6 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             t.late.sort_unstable();
         }
         self.queue.iter_mut().for_each(|w| w.port = port(w.port));
-        self
     }
 
     /// What the home knows of one port, without its number: two ports with equal answers are the same to it. Flags of

@@ -1028,7 +1028,7 @@ impl<D: LineContent> Agent<D> for Dcoh<D> {
 /// The same device with its hosts renamed: host h becomes `to[h]`. For the symmetry reduction of a search.
 impl<D: LineContent> Dcoh<D> {
     /// Renames hosts. BITags are numbered host by host, so they stay.
-    pub fn renamed(mut self, to: &[AgentPort]) -> Self {
+    pub fn rename(&mut self, to: &[AgentPort]) {
         let name = |h: AgentPort| to.get(usize::from(h)).copied().unwrap_or(h);
         self.filter.change_all(|holders| match holders {
             Holders::Owner(owner) => Holders::Owner(name(owner)),
@@ -1040,10 +1040,9 @@ impl<D: LineContent> Dcoh<D> {
             }
         }
         self.trackers.iter_mut().for_each(|t| t.host = name(t.host));
-        self.memory.renamed(name);
+        self.memory.rename(name);
         self.open.sort_unstable();
         self.trackers.sort_unstable();
-        self
     }
 
     /// What the device knows of one host, without its number: two hosts with equal answers are the same to it.

@@ -251,7 +251,7 @@ impl<D: LineContent> DcohMemory<D> {
     }
 
     /// Hosts renamed.
-    pub fn renamed(&mut self, name: impl Fn(AgentPort) -> AgentPort) {
+    pub fn rename(&mut self, name: impl Fn(AgentPort) -> AgentPort) {
         for job in self.behind.iter_mut().flat_map(|behind| &mut behind.jobs) {
             job.answers.iter_mut().for_each(|(host, _)| *host = name(*host));
             job.answers.sort_unstable();

@@ -278,14 +278,9 @@ impl<D: LineContent> MemHost<D> {
         Self { region: HdmRegion::HdmD, ..Self::new(id) }
     }
 
-    /// The same host under another number (symmetry reduction of a search).
-    pub fn renamed(self, id: AgentPort) -> Self {
-        Self { id, ..self }
-    }
-
-    /// All that it holds and has open, to compare hosts without their numbers.
-    pub fn content(&self) -> impl Ord + '_ {
-        &self.lines
+    /// Gives the host another number (symmetry reduction of a search).
+    pub fn rename(&mut self, id: AgentPort) {
+        self.id = id;
     }
 
     /// Puts a copy into the cache without a message, for the start of a run.

@@ -19,12 +19,18 @@ pub(super) struct Waiting<S: ExploredSystem> {
     moves: Vec<S::Move>,
     /// Moves that are left out.
     asleep: Vec<S::Move>,
+    maker: usize,
 }
 
 impl<S: ExploredSystem> Waiting<S> {
     /// It was reached once more, where these sleep.
     pub fn reached_again(&mut self, asleep: &[S::Move]) {
         self.asleep.retain(|mv| asleep.contains(mv));
+    }
+
+    /// The thread that made it. Memory that another thread gives back costs both of them a lock.
+    pub fn maker(&self) -> usize {
+        self.maker
     }
 }
 
@@ -61,12 +67,13 @@ pub(super) struct NewState<S: ExploredSystem> {
     /// Who waits, in order; only for liveness.
     pub waits: Vec<AgentWait>,
     pub is_quiescent: bool,
+    maker: usize,
 }
 
 impl<S: ExploredSystem> NewState<S> {
     /// It is visited now.
     pub fn waiting(self, asleep: Vec<S::Move>) -> Waiting<S> {
-        Waiting { state: self.state, moves: self.moves, asleep }
+        Waiting { state: self.state, moves: self.moves, asleep, maker: self.maker }
     }
 }
 
@@ -82,14 +89,16 @@ pub(super) struct Expansion<S: ExploredSystem> {
 /// Makes the moves of states, and judges what is new.
 pub(super) struct Expander {
     limits: Limits,
+    /// The thread that it works for.
+    thread: usize,
     /// What the part at work has found itself.
     found: HashSet<u128>,
     events: Vec<CoherenceEvent>,
 }
 
 impl Expander {
-    pub fn new(limits: Limits) -> Self {
-        Self { limits, found: HashSet::new(), events: Vec::new() }
+    pub fn new(limits: Limits, thread: usize) -> Self {
+        Self { limits, thread, found: HashSet::new(), events: Vec::new() }
     }
 
     /// The form of a state that is kept. `moves` are moves of it, and become moves of that form.
@@ -119,6 +128,7 @@ impl Expander {
             is_quiescent: self.limits.liveness && state.is_quiescent(),
             moves,
             state,
+            maker: self.thread,
         }
     }
 

@@ -57,7 +57,7 @@ pub enum NamedSystem {
 
 /// What is asked for instead of what a name stands for; `None`: as it is.
 #[derive(Debug, Clone, Default)]
-pub struct Scope {
+pub struct ExplorationScope {
     /// How many agents are alike.
     pub agents: Option<u16>,
     /// How many lines there are.
@@ -91,7 +91,7 @@ fn check_menu(menu: &Menu, has: [bool; 4]) -> Result<(), OutOfRange> {
 
 impl NamedSystem {
     /// The same with another number of agents or lines, or other operations.
-    fn scoped(mut self, scope: &Scope) -> Result<Self, OutOfRange> {
+    fn scoped(mut self, scope: &ExplorationScope) -> Result<Self, OutOfRange> {
         let alike = match &mut self {
             Self::Cache(setup) => Some((&mut setup.devices, !setup.poisoners.is_empty())),
             Self::HdmDb(setup) => Some((&mut setup.hosts, !setup.poisoners.is_empty())),
@@ -140,12 +140,13 @@ impl NamedSystem {
         Ok(self)
     }
 
-    /// Options that act in it besides those of its name, where it has more lines.
-    fn more_options(&self) -> Acting {
+    /// Options that act in it besides those of its name, where more lines are asked for.
+    fn more_options(&self, scope: &ExplorationScope) -> Acting {
         match self {
-            Self::Cache(setup) if setup.lines > 1 => CACHE_MORE_LINES,
-            Self::HdmDb(setup) if setup.lines > 1 => HDM_DB_MORE_LINES,
-            _ => &[],
+            _ if scope.lines.is_none_or(|lines| lines == 1) => &[],
+            Self::Cache(_) => CACHE_MORE_LINES,
+            Self::HdmDb(_) => HDM_DB_MORE_LINES,
+            Self::TwoLevels(..) | Self::HdmD(_) | Self::Shape(..) => &[],
         }
     }
 
@@ -178,9 +179,9 @@ impl NamedExploration {
     ///
     /// # Errors
     /// A number out of its range; an option that does nothing in this exploration; something that it does not have.
-    pub fn begin(&self, config: CoherenceConfig, scope: &Scope) -> Result<Box<dyn Explored>, OutOfRange> {
+    pub fn begin(&self, config: CoherenceConfig, scope: &ExplorationScope) -> Result<Box<dyn Explored>, OutOfRange> {
         let system = (self.system)(config.clone()).scoped(scope)?;
-        options::check(&config, &[self.options, system.more_options()].concat())?;
+        options::check(&config, &[self.options, system.more_options(scope)].concat())?;
         Ok(system.start())
     }
 

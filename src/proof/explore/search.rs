@@ -94,6 +94,9 @@ type Origin = (u32, u16);
 /// States that a thread takes at once: a millisecond of work or less, so that none waits long for the last part of a level.
 const PART_STATES: usize = 64;
 
+/// The thread that takes everything over.
+const OWN_THREAD: usize = 0;
+
 /// New states between two reports of progress.
 const PROGRESS_STATES: usize = 1 << 14;
 
@@ -225,7 +228,7 @@ impl<S: ExploredSystem> Progress<'_, S> {
     }
 }
 
-/// Some states of a level: the how many-th part it is, and the states.
+/// Some states of a level, which one thread has made: the how many-th part it is, and the states.
 type Part<S> = (usize, Vec<Waiting<S>>);
 
 /// Parts of a level that no thread has taken.
@@ -235,14 +238,23 @@ struct Desk<S: ExploredSystem> {
 }
 
 struct Parts<S: ExploredSystem> {
-    open: VecDeque<Part<S>>,
+    /// By the thread that made them.
+    open: Vec<VecDeque<Part<S>>>,
     /// There will be no more.
     is_closed: bool,
 }
 
+impl<S: ExploredSystem> Parts<S> {
+    /// The next part that the thread has made itself, or else another.
+    fn take(&mut self, thread: usize) -> Option<Part<S>> {
+        self.open[thread].pop_front().or_else(|| self.open.iter_mut().find_map(VecDeque::pop_front))
+    }
+}
+
 impl<S: ExploredSystem> Desk<S> {
-    fn new() -> Self {
-        Self { parts: Mutex::new(Parts { open: VecDeque::new(), is_closed: false }), change: Condvar::new() }
+    fn new(threads: usize) -> Self {
+        let open = (0..threads).map(|_| VecDeque::new()).collect();
+        Self { parts: Mutex::new(Parts { open, is_closed: false }), change: Condvar::new() }
     }
 
     fn parts(&self) -> MutexGuard<'_, Parts<S>> {
@@ -251,29 +263,37 @@ impl<S: ExploredSystem> Desk<S> {
 
     /// Cuts a level; returns how many parts there are.
     fn lay_out(&self, level: Vec<Waiting<S>>) -> usize {
-        let mut level = level.into_iter();
+        let mut level = level.into_iter().peekable();
+        let mut parts = self.parts();
         let mut count = 0;
-        while level.len() > 0 {
-            let part = level.by_ref().take(PART_STATES).collect();
-            self.parts().open.push_back((count, part));
-            self.change.notify_one();
+        while let Some(first) = level.next() {
+            let maker = first.maker();
+            let mut part = vec![first];
+            while part.len() < PART_STATES
+                && let Some(state) = level.next_if(|state| state.maker() == maker)
+            {
+                part.push(state);
+            }
+            parts.open[maker].push_back((count, part));
             count += 1;
         }
+        drop(parts);
+        self.change.notify_all();
         count
     }
 
-    fn take(&self) -> Option<Part<S>> {
-        self.parts().open.pop_front()
+    fn take(&self, thread: usize) -> Option<Part<S>> {
+        self.parts().take(thread)
     }
 
     /// The next part, as soon as there is one; `None`: no more.
-    fn wait(&self) -> Option<Part<S>> {
+    fn wait(&self, thread: usize) -> Option<Part<S>> {
         let mut parts = self.parts();
         loop {
             if parts.is_closed {
                 return None;
             }
-            if let Some(part) = parts.open.pop_front() {
+            if let Some(part) = parts.take(thread) {
                 return Some(part);
             }
             parts = self.change.wait(parts).unwrap_or_else(PoisonError::into_inner);
@@ -295,21 +315,24 @@ impl<S: ExploredSystem> Drop for OpenDesk<'_, S> {
 type Answer<S> = Option<(usize, Expansion<S>)>;
 
 /// Says so when its thread panics, so that nobody waits for it.
-struct Worker<S: ExploredSystem>(Sender<Answer<S>>);
+struct Worker<S: ExploredSystem> {
+    thread: usize,
+    answers: Sender<Answer<S>>,
+}
 
 impl<S: ExploredSystem> Drop for Worker<S> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let _ = self.0.send(None);
+            let _ = self.answers.send(None);
         }
     }
 }
 
 /// Expands parts until there are no more.
 fn work<S: ExploredSystem>(worker: &Worker<S>, limits: Limits, desk: &Desk<S>, visited: &Visited) {
-    let mut expander = Expander::new(limits);
-    while let Some((number, part)) = desk.wait() {
-        if worker.0.send(Some((number, expander.expand(part, &visited.table())))).is_err() {
+    let mut expander = Expander::new(limits, worker.thread);
+    while let Some((number, part)) = desk.wait(worker.thread) {
+        if worker.answers.send(Some((number, expander.expand(part, &visited.table())))).is_err() {
             break;
         }
     }
@@ -323,7 +346,7 @@ fn levels<S: ExploredSystem>(
     answers: &Receiver<Answer<S>>,
     visited: &Visited,
 ) -> bool {
-    let mut expander = Expander::new(known.limits);
+    let mut expander = Expander::new(known.limits, OWN_THREAD);
     while !known.next.is_empty() {
         let level = std::mem::take(&mut known.next);
         let mut first = (known.origins.len() - level.len()) as u32;
@@ -335,7 +358,7 @@ fn levels<S: ExploredSystem>(
                 if let Some(all) = done.remove(&number) {
                     break all;
                 }
-                if let Some((number, part)) = desk.take() {
+                if let Some((number, part)) = desk.take(OWN_THREAD) {
                     done.insert(number, expander.expand(part, &visited.table()));
                 } else if let Ok(Some((number, all))) = answers.recv() {
                     done.insert(number, all);
@@ -370,7 +393,7 @@ fn run<S: ExploredSystem>(
         progress,
     };
     let visited = Visited::default();
-    let (print, new) = Expander::new(limits).begin(start);
+    let (print, new) = Expander::new(limits, OWN_THREAD).begin(start);
     let _ = visited.insert(print);
     if let Some(event) = new.broken {
         known.report.states = 1;
@@ -378,11 +401,11 @@ fn run<S: ExploredSystem>(
         return known.report;
     }
     known.add(new, Vec::new(), (0, 0));
-    let desk = Desk::new();
+    let desk = Desk::new(limits.threads.max(1));
     let is_whole = std::thread::scope(|scope| {
         let (send, answers) = channel();
-        for _ in 1..limits.threads {
-            let (worker, desk, visited) = (Worker(send.clone()), &desk, &visited);
+        for thread in OWN_THREAD + 1..limits.threads {
+            let (worker, desk, visited) = (Worker { thread, answers: send.clone() }, &desk, &visited);
             scope.spawn(move || work(&worker, limits, desk, visited));
         }
         drop(send);

@@ -17,7 +17,7 @@ use super::setup::{DescriptionError, Holder, Setup, Site, SystemDescription, bac
 use crate::explore::fingerprint::fingerprint;
 use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery, outcome};
 use crate::net::Net;
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{Age, LineAddr, LineContent, LineToken};
@@ -27,6 +27,7 @@ use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::{Dir, Msg, shown};
 use scalepool_coherence::monitor::{PoisonedLines, View, name_invariants, overtaken};
 use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Composite {
     setup: Arc<Setup>,
-    pub(super) agents: Vec<Shared<Member>>,
+    pub(super) agents: SmallVec<[SharedState<Member>; 6]>,
     pub(super) net: Net<LineToken>,
     /// Programs: where each agent's stands.
     places: Vec<Place>,
@@ -91,7 +92,7 @@ impl Composite {
             poisoned: PoisonedLines::default(),
             loads: vec![Vec::new(); if setup.poisoners.is_empty() { 0 } else { count }],
             setup: Arc::new(setup),
-            agents: agents.into_iter().map(Shared::from).collect(),
+            agents: agents.into_iter().map(SharedState::from).collect(),
         };
         let lines: Vec<LineAddr> = system.setup.all_lines().collect();
         // Memory is written once, so that equal memories look equal.

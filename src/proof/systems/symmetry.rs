@@ -1,6 +1,7 @@
 //! Agents that are alike: the canonical form of a state.
 //!
-//! Which holders of a home are alike says [`Setup`](super::setup::Setup). A renaming of them moves each to the port of another, with its messages, and the home learns the new numbers.
+//! Which holders of a home are alike says [`Setup`](super::setup::Setup). A renaming of them moves each to the port of another, with its
+//! messages, and the home learns the new numbers.
 //!
 //! Sorting is exact: two holders between which it makes no difference are equal in all that any part of the system knows of them, so
 //! that exchanging them changes nothing. Holders of different homes have no line in common and are sorted on their own.
@@ -8,7 +9,8 @@
 use super::composite::{Composite, CompositeMove};
 use super::part::Member;
 use super::setup::back;
-use crate::shared::Shared;
+use crate::explore::fingerprint::fingerprint;
+use crate::shared::SharedState;
 use scalepool_coherence::agent::AgentPort;
 use scalepool_coherence::cache::requests;
 use scalepool_coherence::content::LineToken;
@@ -40,10 +42,22 @@ fn compared(system: &Composite, home: usize, a: usize, b: usize) -> Ordering {
         differing.next().unwrap_or(Ordering::Equal)
     };
     let signature = |n: usize| system.agents[home].owner().map(|owner| owner.signature(n as AgentPort));
-    system.agents[holders[a].agent]
-        .order(&system.agents[holders[b].agent])
+    nameless(&system.agents[holders[a].agent])
+        .cmp(&nameless(&system.agents[holders[b].agent]))
         .then_with(by_messages)
         .then_with(|| signature(a).cmp(&signature(b)))
+}
+
+/// The fingerprint of an agent behind no port of its own.
+fn nameless(member: &SharedState<Member>) -> u128 {
+    member.form(|member| {
+        if !member.part().knows_port() {
+            return fingerprint(member);
+        }
+        let mut member = member.clone();
+        member.part_mut().behind(0);
+        fingerprint(&member)
+    })
 }
 
 /// Holder `order[n]` becomes n.
@@ -53,12 +67,14 @@ pub(super) fn renamed(mut system: Composite, home: usize, order: &[usize], moves
     let mut to = vec![0; order.len()];
     let mut links: Vec<usize> = (0..setup.links.len()).collect();
     let mut ports = vec![None; links.len()];
-    let old: Vec<Shared<Member>> = holders.iter().map(|holder| system.agents[holder.agent].clone()).collect();
+    let old: Vec<SharedState<Member>> = holders.iter().map(|holder| system.agents[holder.agent].clone()).collect();
     for (new, &from) in order.iter().enumerate() {
         to[from] = new as AgentPort;
         let member = &mut system.agents[holders[new].agent];
         *member = old[from].clone();
-        member.part_mut().behind(new as AgentPort);
+        if member.part().knows_port() {
+            member.part_mut().behind(new as AgentPort);
+        }
         for (own, other) in holders[new].way.iter().zip(&holders[from].way) {
             links[own.0] = other.0;
             ports[own.0] = Some(new as AgentPort);

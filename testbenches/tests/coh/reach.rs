@@ -3,18 +3,18 @@
 
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::proof::explore::killers::KILLERS;
-use scalepool::proof::explore::named::{Scope, find};
+use scalepool::proof::explore::named::{ExplorationScope, find};
 use scalepool::proof::explore::{ExplorationReport, Explored, Limits};
 use scalepool::proof::systems::menu::Menu;
 
 const QUICK: Limits =
     Limits { states: 400_000, symmetry: true, liveness: false, reduction: false, memory_bytes: None, threads: 1 };
 
-fn begun(name: &str, scope: &Scope) -> Result<Box<dyn Explored>, String> {
+fn begun(name: &str, scope: &ExplorationScope) -> Result<Box<dyn Explored>, String> {
     find(name).expect("an exploration").begin(CoherenceConfig::default(), scope).map_err(|e| e.to_string())
 }
 
-fn explored(name: &str, scope: &Scope, limits: Limits) -> ExplorationReport {
+fn explored(name: &str, scope: &ExplorationScope, limits: Limits) -> ExplorationReport {
     begun(name, scope).unwrap_or_else(|e| panic!("{name}: {e}")).search(limits, &mut |_| ())
 }
 
@@ -26,8 +26,8 @@ fn what_commutes_is_left_out_and_no_state_is_missed() {
     for name in names.into_iter().chain(more) {
         for symmetry in [false, true] {
             let limits = Limits { symmetry, ..QUICK };
-            let all = explored(name, &Scope::default(), limits);
-            let less = explored(name, &Scope::default(), Limits { reduction: true, ..limits });
+            let all = explored(name, &ExplorationScope::default(), limits);
+            let less = explored(name, &ExplorationScope::default(), Limits { reduction: true, ..limits });
             assert!(all.complete && all.violation.is_none(), "{name}: {all:?}");
             assert!(less.transitions < all.transitions, "{name}: {less:?}");
             assert_eq!((less.states, less.depth, less.complete), (all.states, all.depth, true), "{name} {symmetry}");
@@ -35,8 +35,8 @@ fn what_commutes_is_left_out_and_no_state_is_missed() {
         }
     }
     let limits = Limits { reduction: true, ..QUICK };
-    let one = explored("hdm-db-3", &Scope::default(), limits);
-    assert_eq!(explored("hdm-db-3", &Scope::default(), Limits { threads: 3, ..limits }), one);
+    let one = explored("hdm-db-3", &ExplorationScope::default(), limits);
+    assert_eq!(explored("hdm-db-3", &ExplorationScope::default(), Limits { threads: 3, ..limits }), one);
 }
 
 /// A broken rule of which a state or a step tells is found, and shown as without the reduction.
@@ -71,32 +71,35 @@ fn liveness_is_looked_for_without_the_reduction() {
 /// One exploration with the numbers and operations of another is that other one.
 #[test]
 fn agents_lines_and_operations_are_those_that_are_asked_for() {
-    let counts = |name: &str, scope: &Scope| {
+    let counts = |name: &str, scope: &ExplorationScope| {
         let report = explored(name, scope, QUICK);
         assert!(report.complete && report.violation.is_none(), "{name}: {report:?}");
         (report.states, report.transitions)
     };
-    let three = Scope { agents: Some(3), ..Scope::default() };
-    assert_eq!(counts("hdm-db-2", &three), counts("hdm-db-3", &Scope::default()));
+    let three = ExplorationScope { agents: Some(3), ..ExplorationScope::default() };
+    assert_eq!(counts("hdm-db-2", &three), counts("hdm-db-3", &ExplorationScope::default()));
     let menu = |names: &str| Some(Menu::of_names(names).expect("names of operations"));
     let all = "RdCurr,RdOwn,RdShared,RdAny,RdOwnNoData,ItoMWr,WrCur,CLFlush,CleanEvict,DirtyEvict,CleanEvictNoData,WOWrInv,WOWrInvF,\
                WrInv,Core";
-    let core = Scope { menu: menu(all), ..Scope::default() };
-    assert_eq!(counts("cxl-cache-2", &core), counts("cxl-cache-2-core", &Scope::default()));
-    let own = Scope { menu: menu("MemRdA,MemRdS,MemInv,MemClnEvct,MemWr,ReadOnce,ReadShared,ReadOwn,Evict"), ..three };
-    let own = Scope { agents: Some(2), ..own };
-    assert_eq!(counts("hdm-db-2", &own), counts("hdm-db-device", &Scope::default()));
-    let few = Scope { menu: menu("RdOwn"), agents: Some(1), lines: Some(2) };
-    let one = Scope { lines: None, ..few.clone() };
+    let core = ExplorationScope { menu: menu(all), ..ExplorationScope::default() };
+    assert_eq!(counts("cxl-cache-2", &core), counts("cxl-cache-2-core", &ExplorationScope::default()));
+    let own = ExplorationScope {
+        menu: menu("MemRdA,MemRdS,MemInv,MemClnEvct,MemWr,ReadOnce,ReadShared,ReadOwn,Evict"),
+        ..three
+    };
+    let own = ExplorationScope { agents: Some(2), ..own };
+    assert_eq!(counts("hdm-db-2", &own), counts("hdm-db-device", &ExplorationScope::default()));
+    let few = ExplorationScope { menu: menu("RdOwn"), agents: Some(1), lines: Some(2) };
+    let one = ExplorationScope { lines: None, ..few.clone() };
     assert!(counts("cxl-cache-2", &few) > counts("cxl-cache-2", &one));
 }
 
 /// What an exploration does not have is refused.
 #[test]
 fn what_an_exploration_does_not_have_is_refused() {
-    let menu = |names: &str| Scope { menu: Menu::of_names(names).ok(), ..Scope::default() };
-    let agents = |count| Scope { agents: Some(count), ..Scope::default() };
-    let lines = Scope { lines: Some(2), ..Scope::default() };
+    let menu = |names: &str| ExplorationScope { menu: Menu::of_names(names).ok(), ..ExplorationScope::default() };
+    let agents = |count| ExplorationScope { agents: Some(count), ..ExplorationScope::default() };
+    let lines = ExplorationScope { lines: Some(2), ..ExplorationScope::default() };
     for (name, scope, expected) in [
         ("hdm-d", agents(2), "found --agents 2, expected an exploration in which agents are alike"),
         ("cxl-cache-2", agents(17), "found --agents 17, expected 1 to 16"),
@@ -130,9 +133,10 @@ fn what_an_exploration_does_not_have_is_refused() {
 #[test]
 fn memory_has_a_limit() {
     let limits = Limits { memory_bytes: Some(1), ..QUICK };
-    let report = explored("cxl-cache-2-memory", &Scope::default(), limits);
+    let report = explored("cxl-cache-2-memory", &ExplorationScope::default(), limits);
     assert!(!report.complete && report.violation.is_none() && report.states > 1, "{report:?}");
     assert!(
-        explored("cxl-cache-2-memory", &Scope::default(), Limits { memory_bytes: Some(1 << 40), ..limits }).complete
+        explored("cxl-cache-2-memory", &ExplorationScope::default(), Limits { memory_bytes: Some(1 << 40), ..limits })
+            .complete
     );
 }

@@ -483,7 +483,7 @@ fn an_option_that_does_nothing_is_refused() {
         let mut plain = BTreeMap::new();
         for value in VALUES {
             let config = configured(value);
-            let taken = named.begin(config.clone(), &named::Scope::default()).is_ok();
+            let taken = named.begin(config.clone(), &named::ExplorationScope::default()).is_ok();
             let new = taken && !acting.contains(&(named.options.as_ptr(), value));
             let has_to_act = !is_core(named) && *value != KEEPS_SHARED;
             if new && acts(named, &config, if has_to_act { 1 << 17 } else { 2_048 }, &mut plain) {
@@ -498,7 +498,7 @@ fn an_option_that_does_nothing_is_refused() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let error = named::find("hdm-d")
         .expect("a name")
-        .begin(configured("mem.flip_by_go = true"), &named::Scope::default())
+        .begin(configured("mem.flip_by_go = true"), &named::ExplorationScope::default())
         .err()
         .expect("refused");
     assert!(

@@ -14,7 +14,6 @@ use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::{CopyView, DeviceStep, DeviceWatch, misled};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
-use std::cmp::Ordering;
 
 /// The agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -221,13 +220,8 @@ impl Part for CacheDevicePart {
         Some(self.0.at(line).letter())
     }
 
-    fn order(&self, other: &Self) -> Ordering {
-        let nameless = |device: &Self| {
-            let mut device = device.0.clone();
-            device.rename_port(0);
-            device
-        };
-        nameless(self).cmp(&nameless(other))
+    fn knows_port(&self) -> bool {
+        self.0.knows_port()
     }
 
     fn behind(&mut self, port: AgentPort) {

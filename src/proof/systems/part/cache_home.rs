@@ -232,7 +232,7 @@ impl Owner for CacheHomePart {
     }
 
     fn renamed(&mut self, to: &[AgentPort]) {
-        self.home = self.home.clone().renamed(to);
+        self.home.rename(to);
     }
 }
 

@@ -271,7 +271,7 @@ impl Owner for HdmDbDevicePart {
     }
 
     fn renamed(&mut self, to: &[AgentPort]) {
-        self.agent = self.agent.clone().renamed(to);
+        self.agent.rename(to);
     }
 }
 

@@ -16,7 +16,6 @@ use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::{CopyView, MemHostWatch};
 use scalepool_protocols::cxl::cxl256::code::M2sReqOpcode;
-use std::cmp::Ordering;
 
 /// The agent, and what the search knows of its core.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -245,14 +244,12 @@ impl Part for MemHostPart {
         Some(self.agent.copy(line).state.letter())
     }
 
-    fn order(&self, other: &Self) -> Ordering {
-        let sets = |host: &Self| [host.wanting.clone(), host.unused.clone(), host.loading.clone()];
-        let nameless = |host: &Self| host.agent.clone().renamed(0);
-        nameless(self).cmp(&nameless(other)).then_with(|| sets(self).cmp(&sets(other)))
+    fn knows_port(&self) -> bool {
+        true
     }
 
     fn behind(&mut self, port: AgentPort) {
-        self.agent = self.agent.clone().renamed(port);
+        self.agent.rename(port);
     }
 }
 

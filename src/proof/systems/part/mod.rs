@@ -40,7 +40,6 @@ use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::CopyView;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
-use std::cmp::Ordering;
 
 /// What an agent begins of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -300,12 +299,9 @@ pub(super) trait Part {
         None
     }
 
-    /// The order of two agents of this kind by all that is known of them without their numbers.
-    fn order(&self, _other: &Self) -> Ordering
-    where
-        Self: Sized,
-    {
-        Ordering::Equal
+    /// Whether its state says behind which port of its home it stands.
+    fn knows_port(&self) -> bool {
+        false
     }
 
     /// The same behind another port of its home.
@@ -401,14 +397,6 @@ macro_rules! members {
                 match (self, before) {
                     $((Member::$name(after), Member::$name(before)) => after.check_step(site, before, deed, out, events),)*
                     _ => {}
-                }
-            }
-
-            /// [`Part::order`] of agents of one kind.
-            pub(super) fn order(&self, other: &Self) -> Ordering {
-                match (self, other) {
-                    $((Member::$name(own), Member::$name(other)) => own.order(other),)*
-                    _ => Ordering::Equal,
                 }
             }
         }

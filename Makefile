@@ -39,7 +39,7 @@ bench: ## speed of codecs and kernel beside their peers, of calls from Python an
 soak: export SCALEPOOL_SOAK ?= 1000000
 soak: export SCALEPOOL_SOAK_FLITS ?= 1000000
 soak: export SCALEPOOL_FLITS ?= 10000000
-soak: program ## millions of accesses, flits and packets of every link under bit errors; settings at their ends; every build profile; mutants; all Murphi models; 10^7 states
+soak: program ## millions of accesses, flits and packets of every link under bit errors; settings at their ends; every build profile; mutants; all Murphi models; litmus programs; 10^7 states
 	@for seed in 1 2 3 4; do for rate in 1e-6 1e-5 1e-4; do \
 		echo "seed $$seed, bit error rate $$rate"; \
 		summary=$$($(SCALEPOOL) run cxl68-expander --seed $$seed --set link.ber=$$rate --set link.timeout_flits=256 \
@@ -54,8 +54,9 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 	FULL=1 bash testbenches/setup/cosimulate.sh
 	bash testbenches/setup/tools.sh
 	python3 -B testbenches/models/compare.py --program $(SCALEPOOL) --full
+	python3 -B testbenches/litmus/compare.py --program $(SCALEPOOL) --cases 5000
 	python3 -B testbenches/litmus/herd.py --program $(SCALEPOOL) --full --random 200
-	$(SCALEPOOL) explore cxl-cache-2 --agents 4 --set silent_drop_e=true --no-liveness --reduce --threads 2 --memory 8192
+	$(SCALEPOOL) explore cxl-cache-2-core --agents 4 --no-liveness --reduce --threads 2 --memory 8192
 	bash testbenches/setup/mutants.sh
 
 golden: program ## write the committed vectors anew

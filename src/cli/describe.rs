@@ -117,7 +117,7 @@ fn listed(name: &str) -> Option<(Value, String)> {
 }
 
 fn scenario_json(scenario: &Scenario) -> Value {
-    settings_json(scenario.name, scenario.doc, scenario.keys)
+    settings_json(scenario.name, scenario.doc(), scenario.keys())
 }
 
 fn settings_json(name: &str, doc: &str, keys: &[SettingKey]) -> Value {
@@ -130,7 +130,7 @@ fn settings_json(name: &str, doc: &str, keys: &[SettingKey]) -> Value {
 }
 
 fn print_scenario(scenario: &Scenario, out: &mut dyn Write) -> io::Result<()> {
-    print_settings(scenario.name, scenario.doc, scenario.keys, out)
+    print_settings(scenario.name, scenario.doc(), scenario.keys(), out)
 }
 
 fn print_settings(name: &str, doc: &str, keys: &[SettingKey], out: &mut dyn Write) -> io::Result<()> {

@@ -101,7 +101,7 @@ impl What {
                 })
                 .collect(),
             What::Protocols => PROTOCOLS.iter().map(protocol).collect(),
-            What::Scenarios => SCENARIOS.iter().map(|s| json!({"scenario": s.name, "doc": s.doc})).collect(),
+            What::Scenarios => SCENARIOS.iter().map(|s| json!({"scenario": s.name, "doc": s.doc()})).collect(),
             What::Kinds => kinds().map(|(of, kind, doc)| json!({"kind": kind, "of": of, "doc": doc})).collect(),
             What::Explorations => NAMED.iter().map(exploration).collect(),
             What::Waits => Wait::ALL.iter().map(|w| json!({"wait": w.name(), "doc": w.meaning()})).collect(),
@@ -129,7 +129,7 @@ impl What {
             What::Scenarios => {
                 let mut table = Table::new(["scenario", "what it is"]);
                 for s in SCENARIOS.iter() {
-                    table.row([s.name.into(), s.doc.into()]);
+                    table.row([s.name.into(), s.doc().into()]);
                 }
                 table.print(out)
             }

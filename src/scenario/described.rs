@@ -23,7 +23,7 @@ use scalepool_system::measured::{ComponentMeasured, CoverageRows, Ending, LinkMe
 use scalepool_system::metric::{self, Totals};
 use scalepool_system::problem::Problems;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A file of a description, and no name of a scenario.
 pub fn is_file(scenario: &str) -> bool {
@@ -63,26 +63,52 @@ pub fn key_of(short: &Short) -> SettingKey {
     }
 }
 
+/// What a description of the program says of its scenario.
+#[derive(Debug)]
+pub struct Told {
+    /// Settings.
+    pub keys: &'static [SettingKey],
+    /// Whether there is a chart of its messages.
+    pub has_chart: bool,
+}
+
 /// Scenarios of the descriptions that come with the program.
 pub fn builtins() -> Vec<Scenario> {
+    let name = |builtin: &Builtin| builtin.file.trim_end_matches(".toml");
+    builtin::ALL
+        .iter()
+        .map(|one| Scenario { name: name(one), builtin: one, told: OnceLock::new(), doc: OnceLock::new() })
+        .collect()
+}
+
+fn resolved(builtin: &Builtin) -> System {
     let sound = |problems| unreachable!("the descriptions of the program are sound: {problems}");
-    let systems: Vec<System> = builtin::ALL.iter().map(|one| parse(one).resolve().unwrap_or_else(sound)).collect();
-    let shapes: Vec<String> = systems.iter().map(System::shape).collect();
-    let scenario = |(builtin, (system, shape)): (&'static Builtin, (&System, &String))| {
-        let description = parse(builtin);
-        let (name, about) = description.title();
-        // Where several differ in the kind of a link alone, each stands for one kind.
-        let is_one_of_several = shapes.iter().filter(|other| *other == shape).count() > 1;
-        let key = |short: &Short| {
-            let key = key_of(short);
-            let range = if is_one_of_several { None } else { kinds(system, &short.paths[0]) };
-            SettingKey { range: range.unwrap_or(key.range), ..key }
-        };
-        let keys: Vec<SettingKey> = description.shorts().iter().map(key).collect();
-        let has_chart = system.is_coherent();
-        Scenario { name: kept(name), doc: kept(about), keys: Vec::leak(keys), builtin, has_chart }
+    parse(builtin).resolve().unwrap_or_else(sound)
+}
+
+/// What a scenario models.
+pub fn about(builtin: &Builtin) -> &'static str {
+    kept(parse(builtin).title().1)
+}
+
+/// The shape of each scenario, in their order.
+static SHAPES: LazyLock<Vec<String>> = LazyLock::new(|| builtin::ALL.iter().map(|one| resolved(one).shape()).collect());
+
+/// Reads the description of a scenario.
+pub fn told(builtin: &'static Builtin) -> Told {
+    let (description, system) = (parse(builtin), resolved(builtin));
+    // Where several scenarios differ in the kind of a link alone, each stands for one kind.
+    let is_one_of_several = || {
+        let shape = system.shape();
+        SHAPES.iter().filter(|other| **other == shape).count() > 1
     };
-    builtin::ALL.iter().zip(systems.iter().zip(&shapes)).map(scenario).collect()
+    let key = |short: &Short| {
+        let key = key_of(short);
+        let range = kinds(&system, &short.paths[0]).filter(|_| !is_one_of_several());
+        SettingKey { range: range.unwrap_or(key.range), ..key }
+    };
+    let keys: Vec<SettingKey> = description.shorts().iter().map(key).collect();
+    Told { keys: Vec::leak(keys), has_chart: system.is_coherent() }
 }
 
 /// The kinds that a link can have, if that is what a path stands for.

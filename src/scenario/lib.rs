@@ -23,19 +23,16 @@ use scalepool_system::design::System;
 use scalepool_system::problem::Problems;
 use settings::{SettingError, SettingKey, SettingRange};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// A built-in scenario.
 pub struct Scenario {
-    /// Name on the command line.
+    /// Name on the command line, and of its file.
     pub name: &'static str,
-    /// What it models.
-    pub doc: &'static str,
-    /// Settings.
-    pub keys: &'static [SettingKey],
     builtin: &'static Builtin,
-    /// Whether there is a chart of its messages.
-    has_chart: bool,
+    /// What its description says, read when somebody asks: reading all of them takes longer than a short run.
+    told: OnceLock<described::Told>,
+    doc: OnceLock<&'static str>,
 }
 
 /// All of them.
@@ -60,13 +57,27 @@ impl Scenario {
         self.key(MODE).filter(|k| matches!(k.range, SettingRange::List(_))).map(|k| k.default)
     }
 
+    fn told(&self) -> &described::Told {
+        self.told.get_or_init(|| described::told(self.builtin))
+    }
+
+    /// What it models.
+    pub fn doc(&self) -> &'static str {
+        self.doc.get_or_init(|| described::about(self.builtin))
+    }
+
+    /// Settings.
+    pub fn keys(&self) -> &'static [SettingKey] {
+        self.told().keys
+    }
+
     /// The text of its description.
     pub fn description(&self) -> &'static str {
         self.builtin.text
     }
 
     fn key(&self, name: &str) -> Option<&'static SettingKey> {
-        self.keys.iter().find(|k| k.name == name)
+        self.keys().iter().find(|k| k.name == name)
     }
 }
 
@@ -185,7 +196,7 @@ pub enum RunError {
 
 impl RunError {
     fn no_chart(request: &ScenarioRequest) -> RunError {
-        let charted = SCENARIOS.iter().filter(|scenario| scenario.has_chart).map(|scenario| scenario.name);
+        let charted = SCENARIOS.iter().filter(|scenario| scenario.told().has_chart).map(|scenario| scenario.name);
         RunError::NoChart { found: request.scenario.clone(), expected: charted.collect::<Vec<_>>().join(", ") }
     }
 }
@@ -292,7 +303,7 @@ fn builtin(request: &ScenarioRequest) -> Result<Option<&'static Builtin>, RunErr
         return Err(RunError::Unknown { found: request.scenario.clone(), expected });
     };
     // Said first: settings that it has not may belong to a scenario with a chart.
-    if request.outputs.chart.is_some() && !scenario.has_chart {
+    if request.outputs.chart.is_some() && !scenario.told().has_chart {
         return Err(RunError::no_chart(request));
     }
     Ok(Some(scenario.builtin))

@@ -105,11 +105,18 @@ def waiting_store(case, device, i):
     return device.at < len(program) and program[device.at] == "Store"
 
 
+def has_to_wait(device, op):
+    """An operation waits for the request before it. A load does not wait for an upgrade: RdOwnNoData keeps the S copy, which
+    may be read until a snoop takes it (2.1, 2.2, 2.4)."""
+    reads_on = op == "Load" and device.request == "RdOwnNoData" and device.state == "S"
+    return device.request is not None and not reads_on
+
+
 def cache_cores(case, world):
     """What the cores can do next."""
     for i, device in enumerate(world.devices):
         program = case.programs[i]
-        if device.request is not None or device.at >= len(program):
+        if device.at >= len(program) or has_to_wait(device, program[device.at]):
             continue
         op = program[device.at]
         if op == "Load":
@@ -558,7 +565,7 @@ def bias_start(case):
 
 def bias_device_core(case, world):
     device, program = world.devices[0], case.programs[0]
-    if device.request is not None or device.at >= len(program):
+    if device.at >= len(program) or has_to_wait(device, program[device.at]):
         return
     op = program[device.at]
     on = dict(at=device.at + 1)

@@ -119,15 +119,15 @@ fn built_in_descriptions_are_sound_and_fit_on_a_screen() {
     for scenario in SCENARIOS.iter() {
         let text = scenario.description();
         let system = read(text).unwrap_or_else(|e| panic!("{}: {e}", scenario.name));
-        assert_eq!((system.name.as_str(), system.about.as_str()), (scenario.name, scenario.doc));
+        assert_eq!((system.name.as_str(), system.about.as_str()), (scenario.name, scenario.doc()));
         let body = text.split("[settings]").next().unwrap_or_default();
         assert!(body.lines().count() <= 50, "{}", scenario.name);
-        for key in scenario.keys {
+        for key in scenario.keys() {
             assert!(!key.doc.is_empty() && !key.unit.is_empty(), "{}", key.name);
         }
         // What it prints to start from runs as a file.
         let short = ["host.accesses=20", "core.accesses=20", "traffic.operations=20", "traffic.requests=20"];
-        let is_key = |set: &&str| scenario.keys.iter().any(|key| set.split('=').next() == Some(key.name));
+        let is_key = |set: &&str| scenario.keys().iter().any(|key| set.split('=').next() == Some(key.name));
         let report = run(text, &short.into_iter().filter(is_key).collect::<Vec<_>>()).expect("it runs");
         assert_eq!(report.violations, []);
     }

@@ -95,14 +95,14 @@ fn set(key: &SettingKey, value: &str) -> String {
 #[test]
 fn each_setting_at_both_ends_of_its_range() {
     let of = |s: &'static Scenario| {
-        s.keys.iter().flat_map(move |key| ends(key).into_iter().map(move |end| (s, vec![set(key, &end)])))
+        s.keys().iter().flat_map(move |key| ends(key).into_iter().map(move |end| (s, vec![set(key, &end)])))
     };
     all(SCENARIOS.iter().flat_map(of).collect());
 }
 
 /// A scenario with every setting at one of its ends.
 fn together(s: &'static Scenario, of: fn(Vec<String>) -> Option<String>) -> (&'static Scenario, Vec<String>) {
-    (s, s.keys.iter().filter_map(|key| of(ends(key)).map(|end| set(key, &end))).collect())
+    (s, s.keys().iter().filter_map(|key| of(ends(key)).map(|end| set(key, &end))).collect())
 }
 
 /// At its upper ends it has 16,384 links and cycles of 1 us, of which one takes minutes: that is for `make soak`.
@@ -124,8 +124,8 @@ fn soak_every_two_settings_at_their_ends() {
     let mut cases = Vec::new();
     for scenario in SCENARIOS.iter() {
         cases.extend((scenario.name == LARGE).then(|| together(scenario, |ends| ends.last().cloned())));
-        for (n, one) in scenario.keys.iter().enumerate() {
-            for two in &scenario.keys[n + 1..] {
+        for (n, one) in scenario.keys().iter().enumerate() {
+            for two in &scenario.keys()[n + 1..] {
                 let pairs = ends(one).into_iter().flat_map(|a| ends(two).into_iter().map(move |b| (a.clone(), b)));
                 cases.extend(pairs.map(|(a, b)| (scenario, vec![set(one, &a), set(two, &b)])));
             }

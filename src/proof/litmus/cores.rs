@@ -34,6 +34,7 @@ use scalepool_coherence::mem::host::HostAccess;
 use scalepool_coherence::message::shown;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::View;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -213,8 +214,8 @@ impl<R: Rig + Clone> Cores<R> {
         core.loaded[access] = loaded;
     }
 
-    /// An access of a core, or a request for it. Text for a chart.
-    fn act(&mut self, core: usize, access: usize, value: bool, out: &mut AgentOutput<CacheLine>) -> String {
+    /// An access of a core, or a request for it. Text for a chart, if it is `told`.
+    fn act(&mut self, core: usize, access: usize, value: bool, told: bool, out: &mut AgentOutput<CacheLine>) -> String {
         let setup = Arc::clone(&self.setup);
         let config = &setup.config;
         let own = &setup.program.threads[self.program(core)][access];
@@ -223,25 +224,25 @@ impl<R: Rig + Clone> Cores<R> {
             if let Some(store) = self.forwards(core, own) {
                 let loaded = self.stored(core, store).unwrap_or_default();
                 self.does(core, access, loaded);
-                return format!("loads {loaded} of {name} from its own store");
+                return text_of(told, format_args!("loads {loaded} of {name} from its own store"));
             }
             if !value && let Some(loaded) = self.rig.load(config, core, at, out) {
                 self.loaded(core, at, loaded);
-                return format!("loads {} of {name}", self.raw(own.line, loaded.bytes[0]));
+                return text_of(told, format_args!("loads {} of {name}", self.raw(own.line, loaded.bytes[0])));
             }
             let need = if value { Need::Value } else { Need::Copy };
             self.rig.ask(config, core, at, need, out);
-            return format!("asks for {name}");
+            return text_of(told, format_args!("asks for {name}"));
         }
         let Some(stored) = self.stored(core, access) else { return String::new() };
         let bytes = bytes_of(self.raw(own.line, stored));
         if self.rig.store(config, core, at, &bytes, out) {
-            return format!("stores {stored} to {name}");
+            return text_of(told, format_args!("stores {stored} to {name}"));
         }
         if self.rig.ask(config, core, at, Need::Ownership(&bytes), out) == StressRequestOutcome::Given {
             self.cores[core].given |= 1 << access;
         }
-        format!("asks for {name} to store {stored}")
+        text_of(told, format_args!("asks for {name} to store {stored}"))
     }
 
     /// Whether an access of a core can go, or ask for what it needs, tried on a copy of the agents.
@@ -271,7 +272,7 @@ impl<R: Rig + Clone> Cores<R> {
         &mut self,
         who: Who,
         out: &mut AgentOutput<CacheLine>,
-        sent: &mut Vec<SentMessage>,
+        mut sent: Option<&mut Vec<SentMessage>>,
         events: &mut Vec<CoherenceEvent>,
     ) {
         let setup = Arc::clone(&self.setup);
@@ -292,7 +293,9 @@ impl<R: Rig + Clone> Cores<R> {
                 Who::Leaf(n) => (n, Who::Hub),
                 Who::Hub => (usize::from(port), Who::Leaf(usize::from(port))),
             };
-            sent.push(SentMessage { from: actor, to: self.column(to), label: msg.label(), message: shown(&msg) });
+            if let Some(sent) = &mut sent {
+                sent.push(SentMessage { from: actor, to: self.column(to), label: msg.label(), message: shown(&msg) });
+            }
             self.net.send(link, msg);
         }
     }
@@ -362,19 +365,35 @@ impl<R: Rig + Clone> Cores<R> {
             let (core, line) = (bit % self.cores.len(), (bit / self.cores.len()) as u64);
             let mut out = AgentOutput::default();
             self.rig.ask(&Arc::clone(&self.setup).config, core, LineAddr(line), Need::Copy, &mut out);
-            self.settle(self.who(core), &mut out, &mut Vec::new(), events);
+            self.settle(self.who(core), &mut out, None, events);
             loop {
                 let first = self.deliveries().next();
                 let Some((link, dir, index)) = first else { break };
                 let who = self.deliver(link, dir, index, &mut out);
-                self.settle(who, &mut out, &mut Vec::new(), events);
+                self.settle(who, &mut out, None, events);
             }
         }
         self.begun = true;
     }
 
-    /// Makes a move; its text for a chart.
-    fn perform(&mut self, mv: LitmusMove, sent: &mut Vec<SentMessage>, events: &mut Vec<CoherenceEvent>) -> String {
+    /// The agent whose step a move is; `None`: of all.
+    fn actor(&self, mv: LitmusMove) -> Option<usize> {
+        match mv {
+            LitmusMove::Begin { .. } => None,
+            LitmusMove::Deliver { link, dir, .. } => Some(self.column(self.receiver(link.into(), dir))),
+            LitmusMove::Act { core, .. } | LitmusMove::Evict { core, .. } | LitmusMove::Drop { core, .. } => {
+                Some(core.into())
+            }
+        }
+    }
+
+    /// Makes a move. For a chart: its text, and what it sends in `sent`.
+    fn perform(
+        &mut self,
+        mv: LitmusMove,
+        sent: Option<&mut Vec<SentMessage>>,
+        events: &mut Vec<CoherenceEvent>,
+    ) -> String {
         let setup = Arc::clone(&self.setup);
         let mut out = AgentOutput::default();
         let (who, text) = match mv {
@@ -387,16 +406,16 @@ impl<R: Rig + Clone> Cores<R> {
                 (self.deliver(link.into(), dir, index.into(), &mut out), String::new())
             }
             LitmusMove::Act { core, access, value } => {
-                let text = self.act(core.into(), access.into(), value, &mut out);
+                let text = self.act(core.into(), access.into(), value, sent.is_some(), &mut out);
                 (self.who(core.into()), text)
             }
             LitmusMove::Evict { core, line } => {
                 self.rig.evict(&setup.config, core.into(), LineAddr(line.into()), &mut out);
-                (self.who(core.into()), format!("evicts {}", name_of(line.into())))
+                (self.who(core.into()), text_of(sent.is_some(), format_args!("evicts {}", name_of(line.into()))))
             }
             LitmusMove::Drop { core, line } => {
                 self.rig.drop_dirty(&setup.config, core.into(), LineAddr(line.into()));
-                (self.who(core.into()), format!("drops {}", name_of(line.into())))
+                (self.who(core.into()), text_of(sent.is_some(), format_args!("drops {}", name_of(line.into()))))
             }
         };
         self.settle(who, &mut out, sent, events);
@@ -449,6 +468,11 @@ impl<R: Rig + Clone> Cores<R> {
         last.resize(last.len().max(2), 0);
         ((0..self.cores.len()).flat_map(loads).collect(), last)
     }
+}
+
+/// A text that somebody asks for; nothing else.
+fn text_of(told: bool, text: fmt::Arguments<'_>) -> String {
+    if told { text.to_string() } else { String::new() }
 }
 
 /// The first byte of a line.
@@ -550,14 +574,24 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
     }
 
     fn apply(&mut self, mv: LitmusMove, events: &mut Vec<CoherenceEvent>) -> Option<usize> {
-        self.perform(mv, &mut Vec::new(), events);
-        None
+        self.perform(mv, None, events);
+        self.actor(mv)
+    }
+
+    /// Values are bytes, which no other agent's step makes old: any two agents commute.
+    fn commuted(&self, mv: LitmusMove, agent: usize, after: &Self) -> Option<LitmusMove> {
+        let actor = self.actor(mv)?;
+        let LitmusMove::Deliver { link, dir, index } = mv else { return (actor != agent).then_some(mv) };
+        let msg = &self.net.of(link.into(), dir)[usize::from(index)];
+        // The message is where it was, or behind others that have come meanwhile.
+        let index = after.net.of(link.into(), dir).iter().position(|other| other == msg)?;
+        (actor != agent).then_some(LitmusMove::Deliver { link, dir, index: index as u8 })
     }
 
     fn describe(&self, mv: LitmusMove) -> ChartStep {
         let mut sent = Vec::new();
         let mut after = self.clone();
-        let text = after.perform(mv, &mut sent, &mut Vec::new());
+        let text = after.perform(mv, Some(&mut sent), &mut Vec::new());
         let agent = match mv {
             LitmusMove::Deliver { link, dir, index } => {
                 let msg: &Msg<CacheLine> = &self.net.of(link.into(), dir)[usize::from(index)];

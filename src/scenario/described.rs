@@ -65,7 +65,7 @@ pub fn key_of(short: &Short) -> SettingKey {
 
 /// What a description of the program says of its scenario.
 #[derive(Debug)]
-pub struct Told {
+pub struct ScenarioKeys {
     /// Settings.
     pub keys: &'static [SettingKey],
     /// Whether there is a chart of its messages.
@@ -95,7 +95,7 @@ pub fn about(builtin: &Builtin) -> &'static str {
 static SHAPES: LazyLock<Vec<String>> = LazyLock::new(|| builtin::ALL.iter().map(|one| resolved(one).shape()).collect());
 
 /// Reads the description of a scenario.
-pub fn told(builtin: &'static Builtin) -> Told {
+pub fn told(builtin: &'static Builtin) -> ScenarioKeys {
     let (description, system) = (parse(builtin), resolved(builtin));
     // Where several scenarios differ in the kind of a link alone, each stands for one kind.
     let is_one_of_several = || {
@@ -108,7 +108,7 @@ pub fn told(builtin: &'static Builtin) -> Told {
         SettingKey { range: range.unwrap_or(key.range), ..key }
     };
     let keys: Vec<SettingKey> = description.shorts().iter().map(key).collect();
-    Told { keys: Vec::leak(keys), has_chart: system.is_coherent() }
+    ScenarioKeys { keys: Vec::leak(keys), has_chart: system.is_coherent() }
 }
 
 /// The kinds that a link can have, if that is what a path stands for.

@@ -31,7 +31,7 @@ pub struct Scenario {
     pub name: &'static str,
     builtin: &'static Builtin,
     /// What its description says, read when somebody asks: reading all of them takes longer than a short run.
-    told: OnceLock<described::Told>,
+    told: OnceLock<described::ScenarioKeys>,
     doc: OnceLock<&'static str>,
 }
 
@@ -57,7 +57,7 @@ impl Scenario {
         self.key(MODE).filter(|k| matches!(k.range, SettingRange::List(_))).map(|k| k.default)
     }
 
-    fn told(&self) -> &described::Told {
+    fn told(&self) -> &described::ScenarioKeys {
         self.told.get_or_init(|| described::told(self.builtin))
     }
 

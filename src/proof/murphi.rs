@@ -7,6 +7,7 @@
 //! A text is a whole model as it stands; filling in changes numbers of its `const` section and nothing else. The names of
 //! operations, options and broken rules are those of the explorations, so one scope can be asked for on both sides.
 
+use crate::explore::named::MOST_AGENTS;
 use crate::explore::options::changed;
 use crate::systems::cache::{ALL_REQUESTS, HINTED_REQUESTS};
 use scalepool_coherence::config::{CleanEvictAnswer, CoherenceConfig};
@@ -112,9 +113,6 @@ pub enum MurphiError {
         expected: String,
     },
 }
-
-/// Most agents that are alike: CacheID has 4 bits, and hosts are kept to the same number.
-const MOST_AGENTS: u16 = 16;
 
 static CXL_CACHE: MurphiModel = MurphiModel {
     text: include_str!("../../testbenches/models/cxl_cache.m"),

@@ -354,7 +354,10 @@ fn levels<S: ExploredSystem>(
         let mut done = BTreeMap::new();
         for number in 0..parts {
             let all = loop {
-                done.extend(answers.try_iter().flatten());
+                for answer in answers.try_iter() {
+                    let Some((number, all)) = answer else { return false };
+                    done.insert(number, all);
+                }
                 if let Some(all) = done.remove(&number) {
                     break all;
                 }

@@ -11,7 +11,7 @@
 //! * [`config::CoherenceConfig`]: every choice that the fact sheet leaves open.
 //! * [`ids`]: ports and sets of ports. [`lines`]: what an agent stores for each line, in a search and in a simulation.
 //! * [`order`]: which messages may pass which. [`monitor`]: the invariants V1 to V14. [`chart`]: message sequence charts.
-//! * [`clocked`]: agents as modules of the kernel.
+//! * [`clocked`]: agents as modules of the kernel. [`passive`]: what the messages of links alone tell.
 //!
 //! Invariants: an agent never panics on a message; a wrong message changes nothing and is reported; equal inputs give
 //! equal outputs.
@@ -41,3 +41,4 @@ pub mod mutant;
 pub mod names;
 pub mod order;
 pub mod passing;
+pub mod passive;

@@ -32,6 +32,7 @@ mod mem_rules;
 mod memory_behind;
 mod mutants;
 mod names;
+mod passive;
 mod peers;
 mod poison;
 mod reach;

@@ -3,7 +3,7 @@
 use crate::content::{LineAddr, LineContent};
 use crate::event::CoherenceEvent;
 use crate::message::Msg;
-use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, H2dRspOpcode};
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, H2dRspOpcode, M2sReqOpcode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads the messages of one device's link, at the home's end. It suits any device, also one with several requests a line.
@@ -72,25 +72,31 @@ impl IssueWatch {
         self.open.insert(cqid, (line, opcode));
     }
 
-    /// A message to the device: its GO, its ExtCmp or the data of RdCurr ends a request.
+    /// A message to the device, as the home sends it.
     pub fn down<D: LineContent>(&mut self, msg: &Msg<D>, events: &mut Vec<CoherenceEvent>) {
+        self.ends(msg);
+        if let Msg::H2dReq { line, .. } = msg
+            && self.flushed
+        {
+            let (found, expected) =
+                ("a snoop sent to a device that has flushed its cache", "no new snoop before its next request");
+            events.push(CoherenceEvent::new("COH-REQ-27", *line, "home", found, expected));
+        }
+    }
+
+    /// A message to the device, somewhere on its way: its GO, its ExtCmp, the data of RdCurr or, for its own memory, a
+    /// Mem*Fwd ends a request.
+    pub fn ends<D: LineContent>(&mut self, msg: &Msg<D>) {
         match msg {
             Msg::H2dRsp { opcode, cqid, .. } if *opcode != H2dRspOpcode::WritePull => {
                 let ended = self.open.remove(cqid);
                 self.flushed |= matches!(ended, Some((_, Op::CacheFlushed)));
             }
-            Msg::H2dReq { line, .. } if self.flushed => {
-                let found = "a snoop sent to a device that has flushed its cache";
-                events.push(CoherenceEvent::new(
-                    "COH-REQ-27",
-                    *line,
-                    "home",
-                    found,
-                    "no new snoop before its next request",
-                ));
-            }
             Msg::H2dData { cqid, .. } if self.open.get(cqid).is_some_and(|(_, op)| *op == Op::RdCurr) => {
                 self.open.remove(cqid);
+            }
+            Msg::M2sReq { opcode: M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd, tag, .. } => {
+                self.open.remove(tag);
             }
             _ => {}
         }

@@ -12,7 +12,7 @@ use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::host::{HostAccess, HostReq};
-use scalepool_coherence::mem::tables::Copy4;
+use scalepool_coherence::mem::tables::{Copy4, HdmRegion};
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::{CopyView, View};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
@@ -48,6 +48,7 @@ impl BiasRig {
 }
 
 impl Rig for BiasRig {
+    const REGION: HdmRegion = HdmRegion::HdmD;
     const TO_LEAF: Dir = Dir::Up;
 
     fn leaves(&self) -> usize {

@@ -65,6 +65,12 @@ pub struct Stress {
     pub byte_owners: bool,
     /// One store or write in so many is poisoned; 0: none.
     pub poison_every: u64,
+    /// The hub's cores work too.
+    pub hub_acts: bool,
+    /// The invariants are watched, and what the agents report.
+    pub watch: bool,
+    /// A monitor beside the links judges the messages as they pass ([`scalepool_coherence::passive`]).
+    pub passive: bool,
     /// Choices of the agents.
     pub config: CoherenceConfig,
 }
@@ -89,6 +95,9 @@ impl Stress {
             credits: 1 + seed as usize % 4,
             byte_owners: seed % 4 != 3,
             poison_every: 5,
+            hub_acts: true,
+            watch: true,
+            passive: true,
             config,
         }
     }
@@ -106,7 +115,7 @@ impl Stress {
     }
 
     fn drive<R: Rig>(&self, rig: R) -> Result<StressCounts, Box<StressFailure>> {
-        let mut tester = Tester::new(rig, self, true);
+        let mut tester = Tester::new(rig, self);
         match tester.run(self.operations) {
             Ok(()) => Ok(tester.counts),
             Err(event) => Err(Box::new(tester.failure(self.seed, event))),

@@ -6,6 +6,7 @@ use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::mem::host::HostAccess;
+use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::View;
 use scalepool_kernel::Rng;
@@ -110,6 +111,9 @@ impl Dice {
 pub trait Rig {
     /// Direction of messages to a leaf.
     const TO_LEAF: Dir;
+
+    /// Kind of memory behind requests of CXL.mem, where there are any.
+    const REGION: HdmRegion = HdmRegion::HdmDb;
 
     /// A value used once has every store that its core made before. Not so where a host may read the memory below its own
     /// dirty copy (MemRd with SnpType NoOp).

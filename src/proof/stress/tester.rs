@@ -11,8 +11,9 @@ use scalepool_coherence::content::{CacheLine, LINE_BYTES, LineAddr, LineContent}
 use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::host::HostAccess;
-use scalepool_coherence::message::{Dir, Msg};
+use scalepool_coherence::message::{Dir, Msg, shown};
 use scalepool_coherence::monitor::{View, check_copies, misled};
+use scalepool_coherence::passive::{PassiveConfig, PassiveMonitor};
 
 /// Steps without a delivery, while messages are under way, after which nothing moves any more.
 const STUCK_STEPS: u64 = 100_000;
@@ -53,12 +54,15 @@ pub(super) struct Tester<R> {
     last_delivery: u64,
     /// Invariants are watched; off for litmus runs with a rule missing, whose outcome is what counts.
     watch: bool,
+    hub_acts: bool,
     /// Values that reached a core past its cache: actor, line, value.
     pub used: Vec<(usize, LineAddr, CacheLine)>,
+    /// Beside the links; the seed, which says at which end of each it looks.
+    passive: Option<(u64, PassiveMonitor)>,
 }
 
 impl<R: Rig> Tester<R> {
-    pub fn new(rig: R, stress: &Stress, watch: bool) -> Self {
+    pub fn new(rig: R, stress: &Stress) -> Self {
         let actors = rig.actors();
         let places = actors * stress.lines as usize;
         let dice = Dice {
@@ -72,6 +76,9 @@ impl<R: Rig> Tester<R> {
             poison_every: stress.poison_every,
         };
         let zero = CacheLine::initial(LineAddr(0));
+        let names = (0..rig.leaves()).map(|n| rig.name(Who::Leaf(n))).collect();
+        let config = PassiveConfig { all_writers_seen: !stress.hub_acts, region: R::REGION };
+        let passive = stress.passive.then(|| (stress.seed, PassiveMonitor::new(config, names)));
         Self {
             lanes: Lanes::new(rig.leaves(), stress.credits),
             rig,
@@ -96,8 +103,10 @@ impl<R: Rig> Tester<R> {
             events: Vec::new(),
             frozen: 0,
             last_delivery: 0,
-            watch,
+            watch: stress.watch,
+            hub_acts: stress.hub_acts,
             used: Vec::new(),
+            passive,
         }
     }
 
@@ -155,7 +164,7 @@ impl<R: Rig> Tester<R> {
 
     /// A core does something.
     fn act(&mut self) -> Result<(), CoherenceEvent> {
-        let actor = self.dice.below(self.rig.actors());
+        let actor = self.dice.below(self.rig.actors() - usize::from(!self.hub_acts));
         let line = LineAddr(self.dice.below(self.lines as usize) as u64);
         let place = self.place(actor, line);
         self.counts.steps += 1;
@@ -235,6 +244,20 @@ impl<R: Rig> Tester<R> {
         self.settle((self.who(actor), None), Some(line))
     }
 
+    /// A message passes an end of its link, its sender's (`sent`) or its receiver's: what the monitor beside the links says.
+    fn passes(&mut self, link: usize, msg: &Msg<CacheLine>, sent: bool) -> Result<(), CoherenceEvent> {
+        let Some((seed, monitor)) = &mut self.passive else { return Ok(()) };
+        let at_hub = *seed >> (link % 8) & 1 == 1;
+        let to_leaf = msg.class().dir() == R::TO_LEAF;
+        if sent != (at_hub == to_leaf) {
+            return Ok(());
+        }
+        match monitor.see(link, &shown(msg)).into_iter().next() {
+            Some(event) => Err(CoherenceEvent { at: format!("passive monitor, {}", event.at), ..event }),
+            None => Ok(()),
+        }
+    }
+
     /// A message arrives.
     pub fn deliver(&mut self) -> Result<(), CoherenceEvent> {
         self.counts.steps += 1;
@@ -278,6 +301,7 @@ impl<R: Rig> Tester<R> {
         self.history.push(self.counts.steps, who, true, link, letter);
         self.last_delivery = self.counts.steps;
         self.counts.messages += 1;
+        self.passes(link, &letter.msg, false)?;
         if let Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. } = msg {
             self.counts.devload = self.counts.devload.max(devload.0);
         }
@@ -315,6 +339,7 @@ impl<R: Rig> Tester<R> {
             };
             let letter = self.lanes.send(link, msg);
             self.history.push(self.counts.steps, cause.0, false, link, letter);
+            self.passes(link, &msg, true)?;
         }
         self.out.sends.clear();
         for (i, line) in touched.into_iter().enumerate() {

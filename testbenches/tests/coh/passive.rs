@@ -1,0 +1,341 @@
+//! The monitor beside the links: silent whatever legal agents do, wherever it looks; what it sees of agents that break a rule;
+//! each of its checks, by the messages that make it speak.
+
+use super::stress::soak;
+use scalepool::coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
+use scalepool::coherence::mem::tables::HdmRegion;
+use scalepool::coherence::message::{Msg, shown};
+use scalepool::coherence::mutant::CoherenceMutant::{self, *};
+use scalepool::coherence::passive::{PassiveConfig, PassiveMonitor};
+use scalepool::proof::stress::{Stress, StressProtocol};
+use scalepool_protocols::cxl::cxl256::code::{
+    BirspOpcode, BisnpOpcode, D2hReqOpcode as Op, D2hRspOpcode as Rsp, DevLoad, DrsOpcode, GoState, H2dReqOpcode,
+    H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
+};
+use scalepool_protocols::cxl::message::{Message, PeerRoute};
+
+const PROTOCOLS: [StressProtocol; 7] = [
+    StressProtocol::Cache(2),
+    StressProtocol::Cache(3),
+    StressProtocol::Cache(8),
+    StressProtocol::HdmDb(2),
+    StressProtocol::HdmDb(3),
+    StressProtocol::HdmDb(8),
+    StressProtocol::HdmD,
+];
+
+/// Where nobody else writes every value is known, which is the sharper half of the monitor. With other writers it runs in
+/// every other test of the tester.
+#[test]
+fn silent_where_all_writers_are_seen() {
+    for protocol in PROTOCOLS {
+        for seed in 0..8 * soak() {
+            let stress = Stress { hub_acts: false, ..Stress::new(protocol, seed, 4_000) };
+            stress.run().unwrap_or_else(|failure| panic!("{protocol:?}\n{failure}"));
+        }
+    }
+}
+
+/// Mutants whose harm links show, and the rule that the monitor names first in one of few runs. The others do theirs inside
+/// an agent: a device that loads old bytes, say, tells nobody.
+const SEEN: &[(CoherenceMutant, &str)] = &[
+    (SnoopPassesGo, "COH-ORD-06"),
+    (HomeDoesNotBlock, "COH-INV-02"),
+    (SnoopDuringPull, "COH-INV-01"),
+    (SnoopBetweenDataAndGo, "COH-ORD-06"),
+    (GoBeforeAnswers, "COH-INV-01"),
+    (EvictUntracksAll, "COH-INV-01"),
+    (BogusNotSet, "COH-BOG-01"),
+    (BogusWritten, "COH-INV-02"),
+    (GrantedAnswersAsInvalid, "COH-BOG-01"),
+    (StaleEvictClearsOwner, "COH-INV-02"),
+    (CurrentDataCleansOwner, "COH-INV-01"),
+    (SharersNotSnooped, "COH-INV-01"),
+    (DirtyDropped, "COH-SNP-08"),
+    (MemoryCleansPoison, "COH-PSN-01"),
+    (PartClearsPoison, "COH-PSN-01"),
+    (FillPoisons, "COH-PSN-01"),
+    (AckPassesCmp, "COH-MEM-42"),
+    (ReqPassesFwd, "COH-MEM-42"),
+    (FilledWithoutData, "COH-INV-02"),
+    (HolderSkipped, "COH-INV-01"),
+    (OwnerNotAsked, "COH-INV-01"),
+    (EntryLeavesEarly, "COH-INV-02"),
+    (AnswerBeforeWriteDone, "COH-INV-02"),
+    (ReqServedUnderBisnp, "COH-INV-01"),
+    (BlockAnswerEarly, "COH-INV-02"),
+    (ConflictRowSwapped, "COH-MEM-42"),
+    (LocalUseInHostBias, "COH-INV-02"),
+    (BackFlipUnsnooped, "COH-INV-02"),
+];
+
+#[test]
+fn sees_the_mutants_whose_harm_links_show() {
+    let mut seen = Vec::new();
+    for &(mutant, _) in SEEN {
+        let runs = [false, true].into_iter().flat_map(|hub_acts| {
+            PROTOCOLS.into_iter().flat_map(move |protocol| (0..8).map(move |seed| (hub_acts, protocol, seed)))
+        });
+        let first = runs.filter_map(|(hub_acts, protocol, seed)| {
+            let mut stress = Stress { hub_acts, watch: false, ..Stress::new(protocol, seed, 4_000) };
+            stress.config.mutant = Some(mutant);
+            let event = stress.run().err()?.event;
+            event.at.starts_with("passive monitor").then_some(event.rule)
+        });
+        seen.push((mutant, first.into_iter().next().unwrap_or("nothing")));
+    }
+    assert_eq!(seen, SEEN);
+}
+
+// ---- each check, by messages -----------------------------------------------------------------------------------------
+
+const LINE: LineAddr = LineAddr(4);
+
+fn bytes(value: u8) -> CacheLine {
+    CacheLine::of([value; 64])
+}
+
+fn req(opcode: Op, cqid: u16) -> Msg<CacheLine> {
+    Msg::D2hReq { opcode, line: LINE, cqid }
+}
+
+fn go(state: GoState, cqid: u16) -> Msg<CacheLine> {
+    Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: state.0.into(), cqid }
+}
+
+fn pull(opcode: H2dRspOpcode, uqid: u16, cqid: u16) -> Msg<CacheLine> {
+    Msg::H2dRsp { opcode, rsp_data: uqid, cqid }
+}
+
+fn down(cqid: u16, value: u8) -> Msg<CacheLine> {
+    Msg::H2dData { cqid, go_err: false, data: bytes(value) }
+}
+
+fn snp(opcode: H2dReqOpcode, uqid: u16) -> Msg<CacheLine> {
+    Msg::H2dReq { opcode, line: LINE, uqid }
+}
+
+fn rsp(opcode: Rsp, uqid: u16) -> Msg<CacheLine> {
+    Msg::D2hRsp { opcode, uqid }
+}
+
+fn up(uqid: u16, bogus: bool, value: u8) -> Msg<CacheLine> {
+    Msg::D2hData { uqid, bogus, data: bytes(value), enables: WHOLE_LINE }
+}
+
+fn m2s(opcode: M2sReqOpcode, meta: MetaValue, snp: SnpType, tag: u16) -> Msg<CacheLine> {
+    Msg::M2sReq { opcode, snp, meta_field: MetaField::Meta0State, meta, line: LINE, tag }
+}
+
+fn write(meta: MetaValue, snp: SnpType, tag: u16, value: u8) -> Msg<CacheLine> {
+    let (opcode, meta_field, enables) = (M2sRwdOpcode::MemWr, MetaField::Meta0State, WHOLE_LINE);
+    Msg::M2sRwd { opcode, snp, meta_field, meta, line: LINE, tag, data: bytes(value), enables }
+}
+
+fn cmp(opcode: NdrOpcode, tag: u16) -> Msg<CacheLine> {
+    Msg::S2mNdr { opcode, meta_field: MetaField::NoOp, meta: MetaValue::Invalid, tag, devload: DevLoad(0) }
+}
+
+fn drs(tag: u16, value: u8) -> Msg<CacheLine> {
+    let (opcode, meta_field, meta) = (DrsOpcode::MemData, MetaField::NoOp, MetaValue::Invalid);
+    Msg::S2mDrs { opcode, meta_field, meta, tag, devload: DevLoad(0), data: bytes(value) }
+}
+
+fn bisnp(opcode: BisnpOpcode, bi_tag: u16) -> Msg<CacheLine> {
+    Msg::S2mBisnp { opcode, line: LINE, bi_tag }
+}
+
+fn birsp(opcode: BirspOpcode, bi_tag: u16) -> Msg<CacheLine> {
+    Msg::M2sBirsp { opcode, bi_tag, low_addr: (LINE.0 & 3) as u8 }
+}
+
+/// Rules that the last message breaks; no message before it breaks any.
+fn last(config: PassiveConfig, messages: &[(usize, Msg<CacheLine>)]) -> Vec<&'static str> {
+    let mut monitor = PassiveMonitor::new(config, vec!["a".into(), "b".into()]);
+    let (last, before) = messages.split_last().expect("messages");
+    for (link, msg) in before {
+        assert_eq!(monitor.see(*link, &shown(msg)), [], "{msg:?}");
+    }
+    monitor.see(last.0, &shown(&last.1)).iter().map(|event| event.rule).collect()
+}
+
+/// A read of link 0 for this state, with its data.
+fn granted(op: Op, state: GoState, value: u8) -> Vec<(usize, Msg<CacheLine>)> {
+    vec![(0, req(op, 1)), (0, go(state, 1)), (0, down(1, value))]
+}
+
+/// The same with more messages behind it.
+fn then(mut first: Vec<(usize, Msg<CacheLine>)>, more: &[(usize, Msg<CacheLine>)]) -> Vec<(usize, Msg<CacheLine>)> {
+    first.extend_from_slice(more);
+    first
+}
+
+#[test]
+fn each_check_of_cxl_cache_speaks() {
+    use GoState as Go;
+    let owned = || granted(Op::RdOwn, Go::Exclusive, 7);
+    let dirty = || granted(Op::RdOwn, Go::Modified, 7);
+    let shared = || granted(Op::RdShared, Go::Shared, 7);
+    let snooped = |snoop, answer| [(0, snp(snoop, 16)), (0, rsp(answer, 16))];
+    let evicted =
+        |op, bogus, value| [(0, req(op, 2)), (0, pull(H2dRspOpcode::GO_WritePull, 32, 2)), (0, up(32, bogus, value))];
+    let cases: Vec<(&str, Vec<(usize, Msg<CacheLine>)>)> = vec![
+        // Single writer.
+        ("COH-INV-01", then(owned(), &[(1, req(Op::RdShared, 1)), (1, go(Go::Shared, 1))])),
+        ("COH-INV-01", then(shared(), &[(1, req(Op::RdOwn, 1)), (1, go(Go::Exclusive, 1))])),
+        ("COH-INV-01", then(shared(), &[(1, req(Op::ItoMWr, 1)), (1, pull(H2dRspOpcode::GO_WritePull, 16, 1))])),
+        // Value: of a copy that stays, of a use without one, of a clean evict.
+        ("COH-INV-02", then(shared(), &[(1, req(Op::RdShared, 1)), (1, go(Go::Shared, 1)), (1, down(1, 8))])),
+        ("COH-INV-02", then(shared(), &[(1, req(Op::RdShared, 1)), (1, down(1, 8)), (1, go(Go::Shared, 1))])),
+        ("COH-INV-02", then(shared(), &[(1, req(Op::RdCurr, 1)), (1, down(1, 8))])),
+        ("COH-INV-02", then(owned(), &evicted(Op::CleanEvict, false, 8))),
+        // Right of a request.
+        ("COH-REQ-12", then(shared(), &[(0, req(Op::DirtyEvict, 2))])),
+        ("COH-REQ-10", vec![(0, req(Op::CleanEvict, 2))]),
+        ("COH-STA-02", then(dirty(), &[(0, req(Op::RdShared, 2))])),
+        ("COH-REQ-27", then(dirty(), &[(0, req(Op::CacheFlushed, 2))])),
+        ("COH-ORD-10", vec![(0, req(Op::RdShared, 1)), (0, req(Op::RdOwn, 2))]),
+        // Answers to snoops.
+        ("COH-SNP-05", snooped(H2dReqOpcode::SnpInv, Rsp::RspIFwdM).to_vec()),
+        ("COH-SNP-02", then(shared(), &snooped(H2dReqOpcode::SnpData, Rsp::RspSFwdM))),
+        ("COH-SNP-08", then(dirty(), &snooped(H2dReqOpcode::SnpInv, Rsp::RspIHitI))),
+        ("COH-BOG-02", then(owned(), &[(0, snp(H2dReqOpcode::SnpInv, 16)), (0, up(16, true, 8))])),
+        // Order.
+        ("COH-ORD-04", then(shared(), &[(0, snp(H2dReqOpcode::SnpData, 16)), (0, snp(H2dReqOpcode::SnpInv, 17))])),
+        (
+            "COH-ORD-03",
+            then(
+                owned(),
+                &[
+                    evicted(Op::DirtyEvict, false, 8)[0],
+                    evicted(Op::DirtyEvict, false, 8)[1],
+                    (0, snp(H2dReqOpcode::SnpInv, 16)),
+                ],
+            ),
+        ),
+        ("COH-ORD-06", vec![(0, req(Op::RdShared, 1)), (0, down(1, 7)), (0, snp(H2dReqOpcode::SnpInv, 16))]),
+        // Bogus.
+        ("COH-BOG-02", then(owned(), &evicted(Op::DirtyEvict, true, 8))),
+        (
+            "COH-BOG-01",
+            then(
+                then(
+                    owned(),
+                    &[
+                        (0, req(Op::DirtyEvict, 2)),
+                        (0, snp(H2dReqOpcode::SnpInv, 16)),
+                        (0, rsp(Rsp::RspIFwdM, 16)),
+                        (0, up(16, false, 8)),
+                    ],
+                ),
+                &evicted(Op::DirtyEvict, false, 8)[1..],
+            ),
+        ),
+    ];
+    for (rule, messages) in cases {
+        assert_eq!(last(PassiveConfig::default(), &messages), [rule], "{messages:?}");
+    }
+}
+
+#[test]
+fn each_check_of_cxl_mem_speaks() {
+    const MEM_RD: M2sReqOpcode = M2sReqOpcode::MemRd;
+    const ANY: MetaValue = MetaValue::Any;
+    const SHARED: MetaValue = MetaValue::Shared;
+    const INVALID: MetaValue = MetaValue::Invalid;
+    let read = |link, meta, snp, grant, value| {
+        [(link, m2s(MEM_RD, meta, snp, 1)), (link, cmp(grant, 1)), (link, drs(1, value))]
+    };
+    let own = |link, value| read(link, ANY, SnpType::SnpInv, NdrOpcode::CmpE, value);
+    let share = |link, value| read(link, SHARED, SnpType::SnpData, NdrOpcode::CmpS, value);
+    let snooped = |answer| [(0, bisnp(BisnpOpcode::BISnpInv, 3)), (0, birsp(answer, 3))];
+    let cases: Vec<(&str, Vec<(usize, Msg<CacheLine>)>)> = vec![
+        ("COH-INV-01", then(own(0, 7).to_vec(), &share(1, 7)[..2])),
+        ("COH-INV-01", then(share(0, 7).to_vec(), &own(1, 7)[..2])),
+        ("COH-INV-02", then(share(0, 7).to_vec(), &share(1, 8))),
+        (
+            "COH-INV-02",
+            then(
+                own(0, 7).to_vec(),
+                &[
+                    (0, write(SHARED, SnpType::NoOp, 2, 8)),
+                    (0, cmp(NdrOpcode::Cmp, 2)),
+                    (1, m2s(MEM_RD, SHARED, SnpType::SnpData, 1)),
+                    (1, drs(1, 7)),
+                    (1, cmp(NdrOpcode::CmpS, 1)),
+                ],
+            ),
+        ),
+        ("COH-MEM-42", then(share(0, 7).to_vec(), &[(0, write(INVALID, SnpType::NoOp, 2, 8))])),
+        ("COH-MEM-41", vec![(0, m2s(M2sReqOpcode::MemClnEvct, INVALID, SnpType::NoOp, 2))]),
+        (
+            "COH-MEM-38",
+            then(
+                read(0, ANY, SnpType::SnpInv, NdrOpcode::CmpM, 7).to_vec(),
+                &[(0, m2s(MEM_RD, SHARED, SnpType::SnpData, 2))],
+            ),
+        ),
+        ("COH-SFI-02", then(read(0, ANY, SnpType::SnpInv, NdrOpcode::CmpM, 7).to_vec(), &snooped(BirspOpcode::BIRspI))),
+        ("COH-SFI-02", then(share(0, 7).to_vec(), &snooped(BirspOpcode::BIRspE))),
+        (
+            "COH-SFI-08",
+            then(share(0, 7).to_vec(), &[(0, bisnp(BisnpOpcode::BISnpData, 3)), (0, bisnp(BisnpOpcode::BISnpInv, 4))]),
+        ),
+    ];
+    for (rule, messages) in cases {
+        assert_eq!(last(PassiveConfig::default(), &messages), [rule], "{messages:?}");
+    }
+}
+
+/// HDM-H: the monitor is an image of the memory. A read may pass a write that has no Cmp.
+#[test]
+fn memory_of_one_host_gives_back_what_was_written() {
+    let config = PassiveConfig { all_writers_seen: true, region: HdmRegion::HdmH };
+    let read = |tag, value| [(0, m2s(M2sReqOpcode::MemRd, MetaValue::Any, SnpType::NoOp, tag)), (0, drs(tag, value))];
+    let written = [(0, write(MetaValue::Any, SnpType::NoOp, 2, 8)), (0, cmp(NdrOpcode::Cmp, 2))];
+    let behind = |value| then(written.to_vec(), &read(3, value));
+    assert_eq!(last(config, &behind(8)), [""; 0]);
+    assert_eq!(last(config, &behind(7)), ["COH-INV-02"]);
+    let beside = |value| {
+        let [asked, data] = read(3, value);
+        then(read(1, 7).to_vec(), &[written[0], asked, written[1], data])
+    };
+    assert_eq!(last(config, &beside(7)), [""; 0]);
+    assert_eq!(last(config, &beside(8)), [""; 0]);
+    assert_eq!(last(config, &beside(9)), ["COH-INV-02"]);
+    // What nobody has written is what the first read says.
+    assert_eq!(last(config, &then(read(1, 5).to_vec(), &read(2, 6))), ["COH-INV-02"]);
+}
+
+/// Two devices behind one link are two holders.
+#[test]
+fn devices_behind_one_link_are_told_apart() {
+    let mut monitor = PassiveMonitor::new(PassiveConfig::default(), vec!["switch".into()]);
+    let of =
+        |cache_id: u8, msg: Msg<CacheLine>| -> Message { msg.to_link(PeerRoute { cache_id, ..PeerRoute::default() }) };
+    for cache_id in [1, 2] {
+        assert_eq!(monitor.see(0, &of(cache_id, req(Op::RdShared, 1))), []);
+        assert_eq!(monitor.see(0, &of(cache_id, go(GoState::Shared, 1))), []);
+        assert_eq!(monitor.see(0, &of(cache_id, down(1, 7))), []);
+    }
+    assert_eq!(monitor.see(0, &of(2, req(Op::RdOwnNoData, 2))), []);
+    let events = monitor.see(0, &of(2, go(GoState::Exclusive, 2)));
+    insta::assert_snapshot!(events[0].to_string(), @"COH-INV-01: switch, device 2, line 0x100: found GO-E while switch, device 1 may hold S, expected no other copy");
+}
+
+/// What is over is forgotten, so that a long run costs no more than a short one.
+#[test]
+fn forgets_lines_that_nobody_holds() {
+    let mut monitor = PassiveMonitor::new(PassiveConfig::default(), vec!["a".into()]);
+    for line in (0..100).map(LineAddr) {
+        let messages = [
+            Msg::D2hReq { opcode: Op::RdShared, line, cqid: 1 },
+            go(GoState::Shared, 1),
+            down(1, 7),
+            Msg::D2hReq { opcode: Op::CleanEvictNoData, line, cqid: 2 },
+            go(GoState::Invalid, 2),
+        ];
+        messages.iter().for_each(|msg| assert_eq!(monitor.see(0, &shown(msg)), []));
+        assert_eq!(monitor.known_lines(), 0);
+    }
+}

@@ -72,6 +72,14 @@ acknowledgements, replays, credits, and the content of each flit once. To check 
   selective_nak = false       # optional, the 256B modes
   interleave = 1              # optional, ualink: FEC code words that the line interleaves, 1, 2 or 4
 
+A [[coherence]] judges the messages of some links together, those of one home of CXL.cache, or of one device of CXL.mem with its
+hosts: copies, data and order.
+
+  [[coherence]]
+  links = [\"host\"]            # names of [[link]]
+  memory = \"hdm-h\"            # optional: what answers CXL.mem, \"hdm-h\" (default), \"hdm-db\", \"hdm-d\"
+  all_writers_seen = false    # optional: nobody writes the lines but the agents on these links
+
 testbenches/maps/ has the maps of this repository's benches; testbenches/python/PASSIVE.md explains the keys of a [[link]].";
 
 impl Inspect {

@@ -2,6 +2,7 @@
 
 use super::content::LineAddr;
 use scalepool_protocols::rules;
+use scalepool_protocols::wire::{At, Violation};
 use std::fmt;
 
 /// A broken rule of family COH.
@@ -29,6 +30,17 @@ impl CoherenceEvent {
         expected: impl Into<String>,
     ) -> Self {
         Self { rule, line: line.into(), at: at.into(), found: found.into(), expected: expected.into() }
+    }
+
+    /// The same as a broken rule of any family.
+    pub fn violation(&self) -> Violation {
+        Violation {
+            rule: self.rule,
+            at: self.line.map_or(At::Message, |line| At::Line(line.address())),
+            found: self.found.clone(),
+            expected: self.expected.clone(),
+            text: self.text(),
+        }
     }
 
     /// Who saw it, and what the rule says.

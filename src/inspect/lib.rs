@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod coherence;
 mod link;
 pub mod map;
 mod sample;
@@ -25,6 +26,7 @@ mod vcd;
 mod wave;
 
 pub use map::Map;
+use scalepool_link::hook::Direction;
 use stream::Judged;
 pub use stream::{SeenUnit, WaveViolation};
 pub use wave::is_fst;
@@ -126,14 +128,31 @@ pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, Insp
 fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Vec<Option<Judged>>, InspectError> {
     let mut judged = vec![None; streams.len()];
     let mut heard = judged.clone();
+    let mut said = Vec::new();
     for link in &map.link {
         let wrong = |text| InspectError::Map { path: map_path.to_owned(), text };
         let config = map.watch_config(link).map_err(wrong)?;
-        let [receives, sends] = map.places(link).map_err(wrong)?;
-        let [rx, tx] = link::watch(&config, &streams[receives], &streams[sends]);
+        let places = map.places(link).map_err(wrong)?;
+        let [receives, sends] = places;
+        let link::Watched { judged: [rx, tx], said: of_link } =
+            link::watch(&config, &streams[receives], &streams[sends]);
         (heard[receives], judged[sends]) = (Some(rx), Some(tx));
+        said.push((link.name.as_str(), places, of_link));
     }
-    Ok(judged.into_iter().zip(heard).map(|(sent, heard)| sent.or(heard)).collect())
+    let mut judged: Vec<Option<Judged>> = judged.into_iter().zip(heard).map(|(sent, heard)| sent.or(heard)).collect();
+    for coherence in &map.coherence {
+        let of = |name: &String| said.iter().find(|(link, ..)| link == name);
+        let links: Vec<_> = coherence.links.iter().filter_map(of).collect();
+        let messages: Vec<_> = links.iter().map(|(name, _, said)| (*name, said.as_slice())).collect();
+        for (link, way, unit, violation) in coherence::judge(coherence, &messages) {
+            let [receives, sends] = links[link].1;
+            let interface = if way == Direction::Rx { receives } else { sends };
+            if let Some(of_interface) = &mut judged[interface] {
+                of_interface.broken.push((unit, violation));
+            }
+        }
+    }
+    Ok(judged)
 }
 
 impl Inspection {

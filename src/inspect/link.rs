@@ -11,6 +11,24 @@ use super::stream::{Judged, Stream};
 use scalepool_link::hook::Direction;
 use scalepool_link::protocol::LinkProtocol;
 use scalepool_link::watch::{EndWatch, WatchConfig};
+use scalepool_protocols::cxl::message::Message;
+
+/// What an end says and hears.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Said {
+    /// The link begins anew.
+    Reset,
+    /// A message, behind the unit with this number of the interface of this way.
+    Message(Direction, usize, Message),
+}
+
+/// What the watcher of an end makes of its units.
+pub(super) struct Watched {
+    /// Of the units that come to it and of those that it sends.
+    pub judged: [Judged; 2],
+    /// In the order of time \[fs\], where messages are asked for.
+    pub said: Vec<(u64, Said)>,
+}
 
 /// What stands in the way of the two interfaces.
 enum Step<'a> {
@@ -18,17 +36,19 @@ enum Step<'a> {
     Unit(Direction, usize, &'a [u8]),
 }
 
-/// Watches the end; what it says of the units that come to it and of those that it sends.
-pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> [Judged; 2] {
+/// Watches the end.
+pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> Watched {
     let ways = [(Direction::Rx, receives), (Direction::Tx, sends)];
     let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], broken: Vec::new() });
     let mut watch = EndWatch::new(config).ok();
     // Units fed so far, and those before the last reset.
     let (mut fed, mut first) = ([0, 0], [0, 0]);
-    for step in steps(ways, config.protocol.unit_bytes()) {
+    let mut said = Vec::new();
+    for (t_fs, step) in steps(ways, config.protocol.unit_bytes()) {
         let (way, number, bytes) = match step {
             Step::Reset(before) => {
                 (watch, first) = (EndWatch::new(config).ok(), before);
+                said.push((t_fs, Said::Reset));
                 continue;
             }
             Step::Unit(way, number, bytes) => (way, number, bytes),
@@ -43,6 +63,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
             // The header of a packet tells where all of it belongs.
             judged[index(way)].in_stream[number] = in_stream;
         }
+        said.extend(watch.take_messages().into_iter().map(|m| (t_fs, Said::Message(m.way, number, m.message))));
         for (of, event) in watch.take_events() {
             let counted = first[index(of)] + event.unit as usize;
             let last = fed[index(of)].checked_sub(1);
@@ -51,11 +72,11 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
             judged[index(of)].broken.push((unit, event.violation));
         }
     }
-    judged
+    Watched { judged, said }
 }
 
 /// Resets and units of both interfaces in the order of time.
-fn steps<'a>(ways: [(Direction, &'a Stream); 2], part_bytes: usize) -> Vec<Step<'a>> {
+fn steps<'a>(ways: [(Direction, &'a Stream); 2], part_bytes: usize) -> Vec<(u64, Step<'a>)> {
     let before = |t_fs: u64| {
         let last =
             |stream: &Stream| stream.parts(part_bytes).take_while(|(at, ..)| *at <= t_fs).last().map(|(_, n, _)| n);
@@ -70,7 +91,7 @@ fn steps<'a>(ways: [(Direction, &'a Stream); 2], part_bytes: usize) -> Vec<Step<
     }
     // The sort is stable: units of one interface keep their order.
     steps.sort_by_key(|(at, _)| *at);
-    steps.into_iter().map(|(_, step)| step).collect()
+    steps.into_iter().map(|((t_fs, _), step)| (t_fs, step)).collect()
 }
 
 const fn index(way: Direction) -> usize {

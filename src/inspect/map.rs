@@ -26,6 +26,11 @@
 //! retry_entries = 255           # cxl-68b, like timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits: not judged if left out
 //! selective_nak = false         # the 256B modes: it may ask for a single flit
 //! interleave = 1                # ualink: FEC code words that the line interleaves, 1, 2 or 4
+//!
+//! [[coherence]]                 # optional: the links of one home of CXL.cache, or of one device of CXL.mem
+//! links = ["host"]              # names of [[link]] whose messages are judged together
+//! memory = "hdm-h"              # what answers CXL.mem: "hdm-h" (default), "hdm-db", "hdm-d"
+//! all_writers_seen = false      # nobody writes the lines but the agents on these links
 //! ```
 //!
 //! A signal is named by its full path or by an end of it that is the path of no other signal, so that scopes that one
@@ -40,6 +45,8 @@
 //! interfaces at its own end or, with the time that flits are under way both ways in `reaction_flits`, those of the other one.
 
 use super::InspectError;
+use scalepool_coherence::mem::tables::HdmRegion;
+use scalepool_coherence::passive::PassiveConfig;
 use scalepool_link::cxl68::Known;
 use scalepool_link::protocol::LinkProtocol;
 use scalepool_link::watch::{EndWatch, REACTION_FLITS, WatchConfig};
@@ -64,6 +71,35 @@ pub struct Map {
     /// Ends of links that are watched.
     #[serde(default)]
     pub link: Vec<MappedLink>,
+    /// Links whose messages are judged together.
+    #[serde(default)]
+    pub coherence: Vec<MappedCoherence>,
+}
+
+/// The links of one home of CXL.cache, or of one device of CXL.mem with its hosts.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MappedCoherence {
+    /// Names of [`MappedLink`]s.
+    pub links: Vec<String>,
+    /// What answers requests of CXL.mem.
+    #[serde(default = "hdm_h")]
+    pub memory: String,
+    /// Nobody writes the lines but the agents on these links.
+    #[serde(default)]
+    pub all_writers_seen: bool,
+}
+
+fn hdm_h() -> String {
+    HdmRegion::HdmH.key().into()
+}
+
+impl MappedCoherence {
+    /// What the monitor has to know.
+    pub(super) fn config(&self) -> PassiveConfig {
+        let region = HdmRegion::ALL.into_iter().find(|region| region.key() == self.memory).unwrap_or(HdmRegion::HdmH);
+        PassiveConfig { all_writers_seen: self.all_writers_seen, region }
+    }
 }
 
 /// One end of a link.
@@ -204,7 +240,39 @@ impl Map {
                 return refuse(format!("link `{}`, {text}", link.name));
             }
         }
+        for (n, coherence) in map.coherence.iter().enumerate() {
+            if let Err(text) = map.check_coherence(coherence) {
+                return refuse(format!("coherence {n}, key `links`: {text}"));
+            }
+            let known = HdmRegion::ALL.map(HdmRegion::key);
+            if !known.contains(&coherence.memory.as_str()) {
+                let (found, known) = (&coherence.memory, known.join("`, `"));
+                return refuse(format!("coherence {n}, key `memory`: found `{found}`, expected one of `{known}`"));
+            }
+        }
         Ok(map)
+    }
+
+    /// Links that are there, and carry messages of CXL.cachemem.
+    fn check_coherence(&self, coherence: &MappedCoherence) -> Result<(), String> {
+        if coherence.links.is_empty() {
+            return Err("found none, expected the name of a [[link]] at least".into());
+        }
+        for (n, name) in coherence.links.iter().enumerate() {
+            let known = || self.link.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ");
+            let mut named = self.link.iter().filter(|l| l.name == *name);
+            let (Some(link), None) = (named.next(), named.next()) else {
+                return Err(format!("found `{name}`, expected the name of one [[link]]: {}", known()));
+            };
+            if coherence.links[..n].contains(name) {
+                return Err(format!("found `{name}` again, expected another link"));
+            }
+            let protocol = self.watch_config(link)?.protocol;
+            if !matches!(protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
+                return Err(format!("found `{name}`, a link of {}, expected one of CXL", protocol.name()));
+            }
+        }
+        Ok(())
     }
 
     /// Position of the interfaces of a link: what comes to the end, what it sends.
@@ -252,7 +320,8 @@ impl Map {
         let (selective_nak, reaction_flits) = (link.selective_nak, link.reaction_flits.unwrap_or(REACTION_FLITS));
         let default = WatchConfig::new(protocol, sends.direction());
         let interleave = link.interleave.unwrap_or(default.interleave);
-        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, ..default })
+        let messages = self.coherence.iter().any(|coherence| coherence.links.contains(&link.name));
+        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, messages, ..default })
     }
 }
 

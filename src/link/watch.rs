@@ -30,10 +30,12 @@ use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidLog};
-use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind};
+use scalepool_protocols::cxl::cxl68::stream::{self as stream68, Cxl68DecodedUnit, Cxl68UnitKind};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
+use scalepool_protocols::cxl::cxl256::stream as stream256;
+use scalepool_protocols::cxl::message::Message;
 
 /// Longest pipeline of an end that is watched \[units\]. Basis: model.
 pub const MOST_REACTION_FLITS: u64 = 1 << 20;
@@ -57,6 +59,8 @@ pub struct WatchConfig {
     /// `ualink`: FEC code words that are interleaved, one of [`INTERLEAVES`]. Copies of a Replay Request go in groups of as many
     /// flits (`ualink` §7), so the peer is not held to that with 1.
     pub interleave: u8,
+    /// Gives the messages of CXL.cachemem too ([`EndWatch::take_messages`]).
+    pub messages: bool,
 }
 
 /// Units that an end may go on for by default, before it shows that something has come: the smallest time-out of `cxl-68b`
@@ -74,14 +78,29 @@ impl WatchConfig {
             selective_nak: false,
             reaction_flits: REACTION_FLITS,
             interleave: 1,
+            messages: false,
         }
     }
+}
+
+/// A message, whole with its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WatchedMessage {
+    /// Whether it came to the end or was sent by it.
+    pub way: Direction,
+    /// The unit that ends it, counted in its direction from 0.
+    pub unit: u64,
+    /// What it says.
+    pub message: Message,
 }
 
 /// The watcher of one end.
 pub struct EndWatch {
     judge: Box<dyn Judge>,
     events: Vec<(Direction, LinkEvent)>,
+    /// Messages that nobody has taken; `None`: nobody asks for them.
+    messages: Option<Vec<WatchedMessage>>,
+    units: [u64; 2],
     copies: [Copies; 2],
     halted: Option<&'static str>,
 }
@@ -131,6 +150,11 @@ trait Judge: Send {
 
     /// The link was down and is up again. NVLink knows no training here; UALink is trained by control flits.
     fn trained(&mut self) {}
+
+    /// Messages that the unit has ended, if they are asked for.
+    fn take_messages(&mut self) -> Vec<(Direction, Message)> {
+        Vec::new()
+    }
 }
 
 impl Judge for nvlink::Monitor {
@@ -162,6 +186,9 @@ struct Watch68 {
     link: Cxl68Config,
     /// Units that came, and that were sent.
     units: [u64; 2],
+    /// Takes the messages out of them, where they are asked for.
+    unpackers: Option<[stream68::Unpacker; 2]>,
+    messages: Vec<(Direction, Message)>,
 }
 
 struct Watch256 {
@@ -170,6 +197,9 @@ struct Watch256 {
     /// Decoders of what comes and of what is sent.
     streams: [FlitDecoder; 2],
     units: [u64; 2],
+    /// Takes the messages out of them, where they are asked for.
+    unpackers: Option<[stream256::Unpacker; 2]>,
+    messages: Vec<(Direction, Message)>,
 }
 
 const fn index(way: Direction) -> usize {
@@ -193,6 +223,11 @@ impl Judge for Watch68 {
             Direction::Rx => read.is_some(),
             Direction::Tx => read.is_some() || self.monitor.newest() != sent_before,
         };
+        if let Some(unpackers) = self.unpackers.as_mut().filter(|_| in_stream) {
+            unpackers[index(way)].read(unit);
+            let delivered = unpackers[index(way)].delivered();
+            self.messages.extend(delivered.iter().map(|message| (way, Message::from_cxl68(message))));
+        }
         if let Some(decoded) = read {
             for violation in check::unit(&decoded, &self.link).violations {
                 let severity =
@@ -207,6 +242,10 @@ impl Judge for Watch68 {
 
     fn trained(&mut self) {
         self.monitor.trained();
+    }
+
+    fn take_messages(&mut self) -> Vec<(Direction, Message)> {
+        std::mem::take(&mut self.messages)
     }
 }
 
@@ -241,6 +280,12 @@ impl Judge for Watch256 {
             Direction::Tx => self.monitor.sent(flit, number + 1),
         };
         for flit in &next {
+            if let Some(unpackers) = &mut self.unpackers {
+                unpackers[index(way)].read(flit);
+                let (delivered, routing) = (unpackers[index(way)].delivered(), self.mode.routing());
+                let neutral = delivered.iter().map(|message| (way, Message::from_cxl256(message, routing)));
+                self.messages.extend(neutral);
+            }
             // A flit that was damaged under way is repaired or comes again.
             let whole = way == Direction::Tx || matches!(flit.receive(self.mode), r if r.is_good() && r.flit == *flit);
             let severity = if whole { Severity::Protocol } else { Severity::Corrected };
@@ -258,6 +303,10 @@ impl Judge for Watch256 {
     fn trained(&mut self) {
         self.monitor.trained();
     }
+
+    fn take_messages(&mut self) -> Vec<(Direction, Message)> {
+        std::mem::take(&mut self.messages)
+    }
 }
 
 impl EndWatch {
@@ -266,7 +315,9 @@ impl EndWatch {
     /// # Errors
     /// A choice that is not in its range.
     pub fn new(config: &WatchConfig) -> Result<EndWatch, FormError> {
-        let WatchConfig { protocol, dir, cxl68, known, selective_nak, reaction_flits, interleave } = config.clone();
+        let WatchConfig { protocol, dir, cxl68, known, selective_nak, reaction_flits, interleave, messages } =
+            config.clone();
+        let ways = [dir.opposite(), dir];
         if !INTERLEAVES.contains(&interleave.into()) {
             return Err(FormError::new("interleave", interleave.to_string(), "1, 2 or 4 code words"));
         }
@@ -286,13 +337,16 @@ impl EndWatch {
                     reaction_flits,
                     known,
                 });
-                Box::new(Watch68 { monitor, link: cxl68, units: [0; 2] })
+                let unpack = |dir| stream68::Unpacker::new(dir, cxl68.revision, Enabled::ALL);
+                let unpackers = messages.then(|| ways.map(unpack));
+                Box::new(Watch68 { monitor, link: cxl68, units: [0; 2], unpackers, messages: Vec::new() })
             }
             LinkProtocol::Cxl256(mode) => {
                 let stream = |dir| FlitDecoder::new(protocol.name(), dir);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
-                Box::new(Watch256 { mode, monitor, streams, units: [0; 2] })
+                let unpackers = messages.then(|| ways.map(|dir| stream256::Unpacker::new(mode, dir)));
+                Box::new(Watch256 { mode, monitor, streams, units: [0; 2], unpackers, messages: Vec::new() })
             }
             LinkProtocol::Nvlink => Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default())),
             LinkProtocol::Ualink => {
@@ -301,7 +355,8 @@ impl EndWatch {
                 Box::new(ualink::Monitor::new(config))
             }
         };
-        Ok(EndWatch { judge, events: Vec::new(), copies: Default::default(), halted: None })
+        let messages = messages.then(Vec::new);
+        Ok(EndWatch { judge, events: Vec::new(), messages, units: [0; 2], copies: Default::default(), halted: None })
     }
 
     /// A unit has come to the end or was sent by it, in flit clock `now`: its bytes, of UALink also the one byte of
@@ -315,6 +370,12 @@ impl EndWatch {
         }
         let first = self.events.len();
         let in_stream = self.judge.unit(way, unit, now, &mut self.events)?;
+        let number = self.units[index(way)];
+        self.units[index(way)] += 1;
+        if let Some(messages) = &mut self.messages {
+            let ended = self.judge.take_messages().into_iter();
+            messages.extend(ended.map(|(way, message)| WatchedMessage { way, unit: number, message }));
+        }
         let stops =
             |(way, event): &&(Direction, LinkEvent)| *way == Direction::Rx && event.severity == Severity::Uncorrectable;
         let fresh = self.events.split_off(first);
@@ -326,6 +387,12 @@ impl EndWatch {
     /// Events since the last call, with the direction that they concern.
     pub fn take_events(&mut self) -> Vec<(Direction, LinkEvent)> {
         std::mem::take(&mut self.events)
+    }
+
+    /// Messages since the last call, each behind the unit that ends it; a message that was repeated stands here once. None where
+    /// [`WatchConfig::messages`] is off, and none of UALink and NVLink.
+    pub fn take_messages(&mut self) -> Vec<WatchedMessage> {
+        self.messages.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The rule that has stopped the link, by what came to the end.

@@ -509,10 +509,14 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `reaction_flits`: for a passive end of cxl-68b or ualink, the number of units that the watched end may send after a
 //   unit arrived and before its own units have to show a reaction to it (4096). Set it to the pipeline depth of a design
 //   for a strict check.
+// * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
+//   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
+// * `all_writers_seen`: with `coherence`, true if nobody but the two ends writes the lines, so that every read is compared
+//   with the last write (false)
 // * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 //   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 //
-// `ualink` has only the last two keys. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+// `ualink` has only `reaction_flits` and `interleave`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
 // fault. An end of ualink sends such units until it is up.
 //
 // A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses

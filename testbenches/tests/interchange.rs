@@ -1,6 +1,7 @@
 //! Waves between this program and others: what we write, others read, and what others write, we read.
 
 mod bus;
+mod coherence;
 mod fst;
 mod gtkwave;
 mod inspect;

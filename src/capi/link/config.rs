@@ -1,6 +1,8 @@
 //! What an end is made of: the protocol, and the object that a caller gives.
 
 use super::super::status::Failure;
+use scalepool::coherence::mem::tables::HdmRegion;
+use scalepool::coherence::passive::{PassiveConfig, PassiveMonitor};
 use scalepool::forms::{self, FormError, flit256, message, number};
 use scalepool::link::cxl68::Known;
 use scalepool::link::protocol::LinkProtocol;
@@ -52,6 +54,9 @@ pub struct CapiEndConfig {
     pub selective_nak: bool,
     pub reaction_flits: Option<u64>,
     pub interleave: u8,
+    /// What a passive end judges beside its link: coherence of the messages.
+    pub coherence: Option<HdmRegion>,
+    pub all_writers_seen: bool,
 }
 
 /// A number of a key, in a range.
@@ -60,6 +65,11 @@ fn number<T: TryFrom<u128>>(value: &Value, key: &str, lowest: u128, highest: u12
     let fits = Some(found).filter(|n| (lowest..=highest).contains(n)).and_then(|n| T::try_from(n).ok());
     let wrong = || FormError::new(format!("config.{key}"), found.to_string(), format!("{lowest} to {highest}"));
     fits.map(Some).ok_or_else(wrong)
+}
+
+fn yes_or_no(value: &Value, key: &str) -> Result<bool, FormError> {
+    let wrong = || FormError::new(format!("config.{key}"), forms::shown(value), "true or false");
+    value.as_bool().ok_or_else(wrong)
 }
 
 impl CapiEndConfig {
@@ -80,6 +90,8 @@ impl CapiEndConfig {
             selective_nak: false,
             reaction_flits: None,
             interleave: 1,
+            coherence: None,
+            all_writers_seen: false,
         };
         // Only what the protocol has a use for is known.
         let mut known = match config.protocol {
@@ -100,6 +112,9 @@ impl CapiEndConfig {
         };
         if passive && matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Ualink) {
             known.push("reaction_flits");
+        }
+        if passive && matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
+            known.extend(["coherence", "all_writers_seen"]);
         }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
         let entries = match config.protocol {
@@ -123,10 +138,13 @@ impl CapiEndConfig {
                     let wrong = || FormError::new("config.interleave", found.to_string(), "1, 2 or 4");
                     config.interleave = fits.ok_or_else(wrong)? as u8;
                 }
-                "selective_nak" => {
-                    let yes = value.as_bool();
-                    config.selective_nak = yes
-                        .ok_or_else(|| FormError::new("config.selective_nak", forms::shown(value), "true or false"))?;
+                "selective_nak" => config.selective_nak = yes_or_no(value, key)?,
+                "all_writers_seen" => config.all_writers_seen = yes_or_no(value, key)?,
+                "coherence" => {
+                    let region = HdmRegion::ALL.into_iter().find(|region| value.as_str() == Some(region.key()));
+                    let wrong =
+                        || FormError::new("config.coherence", forms::shown(value), "`hdm-h`, `hdm-db` or `hdm-d`");
+                    config.coherence = Some(region.ok_or_else(wrong)?);
                 }
                 _ => match value.as_str() {
                     Some("mem") => config.mem_alone = true,
@@ -134,6 +152,9 @@ impl CapiEndConfig {
                     _ => return Err(FormError::new("config.classes", forms::shown(value), "`mem` or `cachemem`")),
                 },
             }
+        }
+        if config.all_writers_seen && config.coherence.is_none() {
+            return Err(FormError::new("config.all_writers_seen", "true", "`coherence` beside it"));
         }
         Ok(config)
     }
@@ -163,6 +184,13 @@ impl CapiEndConfig {
         };
         let reaction_flits = self.reaction_flits.unwrap_or(default.reaction_flits);
         let (selective_nak, interleave) = (self.selective_nak, self.interleave);
-        WatchConfig { cxl68: self.cxl68(), known, selective_nak, reaction_flits, interleave, ..default }
+        let messages = self.coherence.is_some();
+        WatchConfig { cxl68: self.cxl68(), known, selective_nak, reaction_flits, interleave, messages, ..default }
+    }
+
+    /// What judges the messages beside the watcher.
+    pub fn monitor(&self) -> Option<PassiveMonitor> {
+        let config = PassiveConfig { all_writers_seen: self.all_writers_seen, region: self.coherence? };
+        Some(PassiveMonitor::new(config, vec!["link".into()]))
     }
 }

@@ -70,7 +70,7 @@ impl Link {
     fn hooks_at(&mut self, point: HookPoint) -> Result<&Hooks, Failure> {
         let has = match (&self.part, self.config.protocol, point) {
             (_, _, HookPoint::Wire) => true,
-            (Part::Passive(_), ..) => false,
+            (Part::Passive(..), ..) => false,
             // What its credits are, the caller's transaction layer knows alone.
             (Part::Active(_), LinkProtocol::Ualink, HookPoint::Credit) => false,
             (Part::Active(_), ..) => true,

@@ -24,10 +24,11 @@ use super::stream::dir_of;
 use super::table::ObjectTable;
 use active::CapiEnd;
 use config::{CapiEndConfig, check_unit};
+use scalepool::coherence::passive::PassiveMonitor;
 use scalepool::forms::{self, FormError, Object, number, violation};
 use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::hook::{Direction, HookPoint, Hooks, Passed};
-use scalepool::link::watch::EndWatch;
+use scalepool::link::watch::{EndWatch, WatchedMessage};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::c_char;
@@ -68,7 +69,7 @@ struct Link {
 
 enum Part {
     Active(CapiEnd),
-    Passive(EndWatch),
+    Passive(EndWatch, Option<Box<PassiveMonitor>>),
 }
 
 impl Part {
@@ -104,7 +105,7 @@ impl Link {
     fn new(config: CapiEndConfig, hooks: Hooks) -> Result<Link, Failure> {
         let mut part = match config.passive {
             false => Part::Active(CapiEnd::new(&config)?),
-            true => Part::Passive(EndWatch::new(&config.watch())?),
+            true => Part::Passive(EndWatch::new(&config.watch())?, config.monitor().map(Box::new)),
         };
         part.attach_hooks(&hooks);
         let (driven, sent, events) = Default::default();
@@ -126,14 +127,16 @@ impl Link {
     fn end(&mut self) -> Result<&mut CapiEnd, Failure> {
         match &mut self.part {
             Part::Active(end) => Ok(end),
-            Part::Passive(_) => Err(Failure::new(SP_ERR_KIND, "link end: found a passive one, expected an active one")),
+            Part::Passive(..) => {
+                Err(Failure::new(SP_ERR_KIND, "link end: found a passive one, expected an active one"))
+            }
         }
     }
 
     fn drive(&mut self, port: u32, unit: Vec<u8>) -> Result<(), Failure> {
         check_unit(self.config.protocol, &unit)?;
         let queue = match (port, &self.part) {
-            (SP_RX, _) | (SP_TX, Part::Passive(_)) => &mut self.driven[port as usize],
+            (SP_RX, _) | (SP_TX, Part::Passive(..)) => &mut self.driven[port as usize],
             (SP_TX, Part::Active(_)) => {
                 return Err(Failure::new(SP_ERR_KIND, "port: found SP_TX of an active end, expected SP_RX"));
             }
@@ -175,7 +178,7 @@ impl Link {
                 let events: Vec<Value> = end.events().iter().map(|e| event_json(Direction::Rx, e)).collect();
                 self.keep(events);
             }
-            Part::Passive(watch) => {
+            Part::Passive(watch, monitor) => {
                 let name = self.config.protocol.name();
                 let watched = |unit: &mut Vec<u8>, way| self.hooks.pass(HookPoint::Wire, way, name, unit) == Passed::On;
                 for (way, unit) in [(Direction::Rx, rx), (Direction::Tx, tx)] {
@@ -185,7 +188,12 @@ impl Link {
                         watch.unit(way, &unit, self.now)?;
                     }
                 }
-                let events = watch.take_events().iter().map(|(way, e)| event_json(*way, e)).collect();
+                let mut events: Vec<_> = watch.take_events().iter().map(|(way, e)| event_json(*way, e)).collect();
+                for WatchedMessage { way, unit, message } in watch.take_messages() {
+                    let broken = monitor.as_mut().map(|monitor| monitor.see(0, &message)).unwrap_or_default();
+                    let of_unit = |violation| LinkEvent { severity: Severity::Protocol, unit, violation };
+                    events.extend(broken.iter().map(|event| event_json(way, &of_unit(event.violation()))));
+                }
                 self.keep(events);
             }
         }
@@ -211,7 +219,7 @@ impl Link {
         });
         match &self.part {
             Part::Active(end) => end.state().into_iter().for_each(|(key, value)| form[key] = value),
-            Part::Passive(watch) => form["halted"] = watch.halted().into(),
+            Part::Passive(watch, _) => form["halted"] = watch.halted().into(),
         }
         form
     }
@@ -232,10 +240,14 @@ impl Link {
 /// * `reaction_flits`: for a passive end of cxl-68b or ualink, the number of units that the watched end may send after a
 ///   unit arrived and before its own units have to show a reaction to it (4096). Set it to the pipeline depth of a design
 ///   for a strict check.
+/// * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
+///   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
+/// * `all_writers_seen`: with `coherence`, true if nobody but the two ends writes the lines, so that every read is compared
+///   with the last write (false)
 /// * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 ///   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 ///
-/// `ualink` has only the last two keys. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+/// `ualink` has only `reaction_flits` and `interleave`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
 /// fault. An end of ualink sends such units until it is up.
 ///
 /// A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -472,8 +484,8 @@ pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
         LINKS.with(link, |link| {
             match &mut link.part {
                 Part::Active(end) => end.train(up == 1)?,
-                Part::Passive(watch) if up == 1 => watch.trained(),
-                Part::Passive(_) => (),
+                Part::Passive(watch, _) if up == 1 => watch.trained(),
+                Part::Passive(..) => (),
             }
             Ok(SP_OK)
         })

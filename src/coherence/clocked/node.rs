@@ -17,7 +17,6 @@ use crate::event::CoherenceEvent;
 use crate::message::{Class, Msg, ORDER, from_link};
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
-use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, Wait};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -154,13 +153,7 @@ impl<A: Agent<CacheLine>, C: Core<A>> AgentNode<A, C> {
 
     fn report(&mut self, events: impl IntoIterator<Item = CoherenceEvent>, at: Stamp) {
         for event in events {
-            let violation = Violation {
-                rule: event.rule,
-                at: event.line.map_or(At::Message, |line| At::Line(line.address())),
-                found: event.found.clone(),
-                expected: event.expected.clone(),
-                text: event.text(),
-            };
+            let violation = event.violation();
             self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation));
             let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
             result.events.push((at.t_fs, event));

@@ -21,6 +21,18 @@ pub enum HdmRegion {
 }
 
 impl HdmRegion {
+    /// All kinds.
+    pub const ALL: [HdmRegion; 3] = [HdmRegion::HdmH, HdmRegion::HdmDb, HdmRegion::HdmD];
+
+    /// Name in files and settings.
+    pub const fn key(self) -> &'static str {
+        match self {
+            HdmRegion::HdmD => "hdm-d",
+            HdmRegion::HdmDb => "hdm-db",
+            HdmRegion::HdmH => "hdm-h",
+        }
+    }
+
     /// Name as the sheet spells it.
     pub const fn name(self) -> &'static str {
         match self {

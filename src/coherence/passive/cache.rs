@@ -10,7 +10,7 @@ use crate::mem::tables::Copy4;
 use crate::message::Msg;
 use crate::monitor::IssueWatch;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode, H2dReqOpcode, H2dRspOpcode};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A request of a device without its last answer.
 #[derive(Debug)]
@@ -59,6 +59,8 @@ struct Pull {
 /// All links of a home.
 #[derive(Debug, Default)]
 pub(super) struct CacheLinks {
+    /// Peers that have asked, by link.
+    peers: BTreeMap<usize, BTreeSet<u16>>,
     open: BTreeMap<(Holder, u16), Open>,
     /// Which requests of a device may be open together.
     issued: BTreeMap<Holder, IssueWatch>,
@@ -82,6 +84,7 @@ fn state(most: Copy4) -> CacheLineState {
 impl CacheLinks {
     /// A message passes; `device` is the peer that it names, if it names one.
     pub fn see(&mut self, lines: &mut Lines, device: Holder, msg: &Msg<CacheLine>) {
+        let device = self.known(device, msg);
         if matches!(msg, Msg::D2hReq { .. } | Msg::H2dRsp { .. } | Msg::H2dData { .. }) {
             let (first, at) = (lines.events.len(), lines.name(device));
             let issued = self.issued.entry(device).or_default();
@@ -104,6 +107,19 @@ impl CacheLinks {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The device as its requests name it. A switch fills in the CacheID on the way up, so a device below one may not know its
+    /// own: alone behind its link, all that comes down is for it.
+    fn known(&mut self, device: Holder, msg: &Msg<CacheLine>) -> Holder {
+        let peers = self.peers.entry(device.link).or_default();
+        if let Msg::D2hReq { .. } = msg {
+            peers.insert(device.peer);
+        }
+        match (peers.len(), peers.first()) {
+            (1, Some(&peer)) => Holder { peer, ..device },
+            _ => device,
         }
     }
 

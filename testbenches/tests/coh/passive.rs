@@ -149,6 +149,9 @@ fn birsp(opcode: BirspOpcode, bi_tag: u16) -> Msg<CacheLine> {
     Msg::M2sBirsp { opcode, bi_tag, low_addr: (LINE.0 & 3) as u8 }
 }
 
+/// Messages as they pass, each with its link.
+type Passed = Vec<(usize, Msg<CacheLine>)>;
+
 /// Rules that the last message breaks; no message before it breaks any.
 fn last(config: PassiveConfig, messages: &[(usize, Msg<CacheLine>)]) -> Vec<&'static str> {
     let mut monitor = PassiveMonitor::new(config, vec!["a".into(), "b".into()]);
@@ -160,12 +163,12 @@ fn last(config: PassiveConfig, messages: &[(usize, Msg<CacheLine>)]) -> Vec<&'st
 }
 
 /// A read of link 0 for this state, with its data.
-fn granted(op: Op, state: GoState, value: u8) -> Vec<(usize, Msg<CacheLine>)> {
+fn granted(op: Op, state: GoState, value: u8) -> Passed {
     vec![(0, req(op, 1)), (0, go(state, 1)), (0, down(1, value))]
 }
 
 /// The same with more messages behind it.
-fn then(mut first: Vec<(usize, Msg<CacheLine>)>, more: &[(usize, Msg<CacheLine>)]) -> Vec<(usize, Msg<CacheLine>)> {
+fn then(mut first: Passed, more: &[(usize, Msg<CacheLine>)]) -> Passed {
     first.extend_from_slice(more);
     first
 }
@@ -179,7 +182,7 @@ fn each_check_of_cxl_cache_speaks() {
     let snooped = |snoop, answer| [(0, snp(snoop, 16)), (0, rsp(answer, 16))];
     let evicted =
         |op, bogus, value| [(0, req(op, 2)), (0, pull(H2dRspOpcode::GO_WritePull, 32, 2)), (0, up(32, bogus, value))];
-    let cases: Vec<(&str, Vec<(usize, Msg<CacheLine>)>)> = vec![
+    let cases: Vec<(&str, Passed)> = vec![
         // Single writer.
         ("COH-INV-01", then(owned(), &[(1, req(Op::RdShared, 1)), (1, go(Go::Shared, 1))])),
         ("COH-INV-01", then(shared(), &[(1, req(Op::RdOwn, 1)), (1, go(Go::Exclusive, 1))])),
@@ -249,7 +252,7 @@ fn each_check_of_cxl_mem_speaks() {
     let own = |link, value| read(link, ANY, SnpType::SnpInv, NdrOpcode::CmpE, value);
     let share = |link, value| read(link, SHARED, SnpType::SnpData, NdrOpcode::CmpS, value);
     let snooped = |answer| [(0, bisnp(BisnpOpcode::BISnpInv, 3)), (0, birsp(answer, 3))];
-    let cases: Vec<(&str, Vec<(usize, Msg<CacheLine>)>)> = vec![
+    let cases: Vec<(&str, Passed)> = vec![
         ("COH-INV-01", then(own(0, 7).to_vec(), &share(1, 7)[..2])),
         ("COH-INV-01", then(share(0, 7).to_vec(), &own(1, 7)[..2])),
         ("COH-INV-02", then(share(0, 7).to_vec(), &share(1, 8))),

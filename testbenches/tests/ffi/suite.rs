@@ -9,6 +9,7 @@ fn root() -> PathBuf {
 
 mod c_programs;
 mod calls;
+mod coherence;
 mod dpi;
 mod header;
 mod hooks;

@@ -58,6 +58,10 @@ impl Held {
     }
 }
 
+/// Values of a line that are remembered at most. An answer that never comes would keep all of them; of what is older nothing is
+/// said. Basis: model.
+const MOST_VALUES: usize = 1024;
+
 /// The values of a line, as long as an open read may bring an old one.
 #[derive(Debug, Clone)]
 pub(super) struct Values {
@@ -86,6 +90,11 @@ impl Values {
         // Behind a value that is not known there may be another one that is not known.
         if value.is_none() || self.values.back() != Some(&value) {
             self.values.push_back(value);
+        }
+        if self.values.len() > MOST_VALUES {
+            self.values.pop_front();
+            self.values[0] = None;
+            self.dropped += 1;
         }
         self.trim();
     }
@@ -169,5 +178,30 @@ impl Line {
             && self.values.readers == 0
             && self.values.writes.is_empty()
             && self.values.last().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(n: usize) -> CacheLine {
+        CacheLine::of([n as u8; 64])
+    }
+
+    /// A read without an answer keeps what came since, up to a limit, and of older values nothing is said.
+    #[test]
+    fn values_behind_an_answer_that_never_comes_are_limited() {
+        let mut values = Values::default();
+        values.push(Some(line(0)));
+        let mark = values.read_begins();
+        (1..MOST_VALUES - 1).for_each(|n| values.push(Some(line(n))));
+        assert!(values.is_none_since(mark, &CacheLine::of([0xff, 0].repeat(32).try_into().expect("64"))).is_some());
+        (0..10 * MOST_VALUES).for_each(|n| values.push(Some(line(n))));
+        assert_eq!(values.values.len(), MOST_VALUES);
+        let other = CacheLine::of([0xff, 0].repeat(32).try_into().expect("64"));
+        assert_eq!(values.is_none_since(mark, &other), None);
+        let late = values.read_begins();
+        assert!(values.is_none_since(late, &other).is_some());
     }
 }

@@ -25,15 +25,6 @@ pub struct Buffers {
     pub data: Advertised,
 }
 
-/// A deliberate fault of the model, for tests of the checkers above it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IoMutant {
-    /// STP-03: a TLP that ends with its flit is handed over before the next one has come.
-    TakesAtFlitEnd,
-    /// LCR-03: a nullified TLP is handed over.
-    TakesNullified,
-}
-
 /// A choice outside its range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: found {found}, expected {expected}")]
@@ -59,8 +50,6 @@ pub struct IoConfig {
     pub init_repeat_flits: u64,
     /// What the local prefix 8Eh carries.
     pub id_prefix: IdPrefix,
-    /// A deliberate fault.
-    pub mutant: Option<IoMutant>,
 }
 
 impl Default for IoConfig {
@@ -76,7 +65,6 @@ impl Default for IoConfig {
             update_fc_fs: 10_000_000_000,
             init_repeat_flits: 32,
             id_prefix: IdPrefix::Nothing,
-            mutant: None,
         }
     }
 }

@@ -5,7 +5,6 @@
 //! follow. Behind a token that cannot be read the place of the next one is not known: everything is dropped until
 //! training.
 
-use super::config::IoMutant;
 use scalepool_protocols::cxl::cxl68::unit::PAYLOAD_BYTES;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::dllp::FRAMED_BYTES;
@@ -34,8 +33,9 @@ pub enum DeframedItem {
 }
 
 /// What the next DW belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Token,
     /// A TLP of so many bytes.
     Tlp(usize),
@@ -44,24 +44,18 @@ enum State {
 }
 
 /// The byte stream of one direction.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Deframer {
     state: State,
     partial: Vec<u8>,
     /// A whole TLP whose next token has not been seen.
     held: Option<Vec<u8>>,
-    mutant: Option<IoMutant>,
 }
 
 impl Deframer {
-    /// At the begin of a stream.
-    pub fn new(mutant: Option<IoMutant>) -> Deframer {
-        Deframer { state: State::Token, partial: Vec::new(), held: None, mutant }
-    }
-
     /// After training a new stream begins; what was not whole is gone.
     pub fn restart(&mut self) {
-        *self = Deframer::new(self.mutant);
+        *self = Deframer::default();
     }
 
     /// Whether it waits for training.
@@ -78,9 +72,6 @@ impl Deframer {
             }
             let dw = dw.try_into().expect("chunks of four bytes");
             self.dw(dw, PAYLOAD_AT + DW_BYTES * n, &mut items);
-        }
-        if self.mutant == Some(IoMutant::TakesAtFlitEnd) {
-            self.release(false, &mut items);
         }
         items
     }

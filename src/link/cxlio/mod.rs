@@ -21,7 +21,7 @@ pub mod queue;
 pub mod sequence;
 pub mod tlp;
 
-pub use config::{Buffers, FlitConfig, IdPrefix, IoConfig, IoConfigError, IoMutant, ReplayConfig};
+pub use config::{Buffers, FlitConfig, IdPrefix, IoConfig, IoConfigError, ReplayConfig};
 pub use credit::{Advertised, Scale};
 pub use flit::FlitEnd;
 pub use nonflit::NonFlitEnd;

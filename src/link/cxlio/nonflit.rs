@@ -4,7 +4,7 @@
 //! DLLP by its CRC. [`Client::transmit`] fills 64 bytes, in this order: the rest of a packet that straddles, Nak, Ack,
 //! flow control, TLPs of a replay, new TLPs, IDL. A unit of IDL alone goes only behind one that ended with a TLP.
 
-use super::config::{IoConfig, IoConfigError, IoMutant, ReplayConfig};
+use super::config::{IoConfig, IoConfigError, ReplayConfig};
 use super::deframer::{DeframedItem, Deframer};
 use super::port::{IoChannel, IoPort};
 use super::sequence::{Heard, IoSequenceSender, Receiver, Verdict};
@@ -15,7 +15,6 @@ use crate::line_time::{LineTimeParts, Stream, Use};
 use scalepool_protocols::check::pcie;
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, PAYLOAD_BYTES, UNIT_BYTES};
-use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{DllpType, FcType};
 use scalepool_protocols::cxl::cxlio::dllp::{Dllp, DllpAckNak, DllpFc};
 use scalepool_protocols::cxl::cxlio::framing::{self, EDB, Framed, IDL};
@@ -63,7 +62,7 @@ impl NonFlitEnd {
         Ok(NonFlitEnd {
             sender: IoSequenceSender::new(&replay, &config),
             receiver: Receiver::new(&replay, &config),
-            deframer: Deframer::new(config.mutant),
+            deframer: Deframer::default(),
             channel: IoChannel::new(config, IoTlpForm::NonFlit)?,
             replay,
             stream: VecDeque::new(),
@@ -202,11 +201,7 @@ impl NonFlitEnd {
 
     fn take_tlp(&mut self, bytes: &[u8], edb: bool, now: u64) {
         // Token and length were judged where it was cut out.
-        let Ok(Some(mut framed)) = framing::unframe_tlp(bytes) else { return };
-        let mut edb = edb;
-        if let (Framed::Nullified(number), Some(IoMutant::TakesNullified)) = (framed, self.channel.config.mutant) {
-            (framed, edb) = (Framed::Good(number, &bytes[DW_BYTES..bytes.len() - DW_BYTES]), false);
-        }
+        let Ok(Some(framed)) = framing::unframe_tlp(bytes) else { return };
         match framed {
             Framed::Good(number, tlp) if !edb => match self.receiver.good(number, now) {
                 Verdict::Take => {

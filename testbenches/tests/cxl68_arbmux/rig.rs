@@ -7,7 +7,7 @@
 use scalepool::kernel::Rng;
 use scalepool::link::arbmux::cxl68::almp::{self, Says};
 use scalepool::link::arbmux::cxl68::table::{Vlsm68Move, check_move};
-use scalepool::link::arbmux::cxl68::{ArbMux, ArbMux68Mutant, ArbMuxConfig, IoQueue, PhysicalLinkEntry};
+use scalepool::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, IoQueue, PhysicalLinkEntry};
 use scalepool::link::arbmux::{ArbMuxInstance, Ask, State};
 use scalepool::link::cxl68::fault::{Fault, FaultyWire};
 use scalepool::link::cxl68::{Cxl68End, EndConfig, LinkEvent, Severity};
@@ -111,10 +111,6 @@ impl Rig {
 
     pub fn new() -> Rig {
         Rig::with(config(Dir::Down), config(Dir::Up))
-    }
-
-    pub fn mutant(mutant: ArbMux68Mutant) -> Rig {
-        Rig::with(config(Dir::Down), ArbMuxConfig { mutant: Some(mutant), ..config(Dir::Up) })
     }
 
     /// A link that is Active for both protocols and whose link layers are up.

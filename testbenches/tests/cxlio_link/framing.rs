@@ -5,7 +5,9 @@ use scalepool::kernel::Rng;
 use scalepool_protocols::cxl::cxl68::lanes::{Cxl68Width, stripe, unstripe};
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
-use scalepool_protocols::cxl::cxlio::framing::{EDB, EDS, FramingToken, IDL, Stp, frame_dllp, frame_tlp};
+use scalepool_protocols::cxl::cxlio::framing::{
+    EDB, EDS, Framed, FramingToken, IDL, Stp, frame_dllp, frame_tlp, unframe_tlp,
+};
 use scalepool_protocols::wire::At;
 
 /// A link that is up and at rest; its log is empty.
@@ -41,10 +43,10 @@ fn taken_after(receiver: &mut NonFlitEnd, units: &[Cxl68Unit], now: u64) -> Vec<
     each.collect()
 }
 
-/// The TLPs that each unit of a write of 64 framed bytes makes visible.
-fn at_the_flit_end(receiver: IoConfig) -> Vec<usize> {
-    let mut link = rested(receiver, ReplayConfig::default());
-    let mut far = link.io(Dir::Up).clone();
+/// The units of a write of 64 framed bytes, and the receiver before them.
+fn at_the_flit_end() -> (Units, Vec<Cxl68Unit>, NonFlitEnd) {
+    let mut link = rested(config(), ReplayConfig::default());
+    let far = link.io(Dir::Up).clone();
     link.push(Dir::Down, framed(64));
     let sent = units(&mut link);
     assert_eq!(sent.len(), 2, "a unit with the TLP, one that begins with IDL");
@@ -52,12 +54,13 @@ fn at_the_flit_end(receiver: IoConfig) -> Vec<usize> {
         matches!(FramingToken::read(&sent[0].payload()[..4]), Ok(Some((FramingToken::Stp(stp), _))) if stp.length_dw == 16)
     );
     assert_eq!(sent[1].payload(), &[IDL; 64]);
-    taken_after(&mut far, &sent, link.wires.now())
+    (link, sent, far)
 }
 
 #[test]
 fn cxlio_stp_03_p() {
-    assert_eq!(at_the_flit_end(config()), [0, 1]);
+    let (link, sent, mut far) = at_the_flit_end();
+    assert_eq!(taken_after(&mut far, &sent, link.wires.now()), [0, 1]);
     // One that ends earlier needs no further unit: what follows it stands in its own.
     let mut link = rested(config(), ReplayConfig::default());
     let mut far = link.io(Dir::Up).clone();
@@ -68,9 +71,14 @@ fn cxlio_stp_03_p() {
 
 #[test]
 fn cxlio_stp_03_n() {
-    // A receiver that does not wait is told by when the TLP is there.
-    let early = IoConfig { mutant: Some(IoMutant::TakesAtFlitEnd), ..config() };
-    assert_eq!(at_the_flit_end(early), [1, 1]);
+    // A receiver that does not wait has the TLP with its last byte, and is told by that from one that does.
+    let (link, sent, mut far) = at_the_flit_end();
+    let stream: Vec<u8> = sent.iter().flat_map(|unit| *unit.payload()).collect();
+    let Ok(Some((FramingToken::Stp(stp), _))) = FramingToken::read(&stream) else { panic!("a TLP") };
+    let early: Vec<usize> =
+        (1..=sent.len()).map(|units| usize::from(64 * units >= 4 * usize::from(stp.length_dw))).collect();
+    assert_eq!(early, [1, 1]);
+    assert_ne!(taken_after(&mut far, &sent, link.wires.now()), early);
 }
 
 /// A stream without gaps: packets of several lengths.
@@ -136,8 +144,8 @@ fn cxlio_stp_04_n() {
 }
 
 /// What comes when the first of two TLPs goes nullified before it goes well.
-fn nullified(receiver: IoConfig, first_bytes: usize) -> (Vec<IoTlp>, Stats) {
-    let mut link = rested(receiver, ReplayConfig::default());
+fn nullified(first_bytes: usize) -> (Vec<IoTlp>, Stats) {
+    let mut link = rested(config(), ReplayConfig::default());
     link.io(Dir::Down).nullify(1);
     link.push(Dir::Down, framed(first_bytes));
     link.push(Dir::Down, framed(40));
@@ -150,7 +158,7 @@ fn nullified(receiver: IoConfig, first_bytes: usize) -> (Vec<IoTlp>, Stats) {
 fn cxlio_lcr_03_p2() {
     // 64: EDB is the first token of the next unit.
     for first_bytes in [24, 60, 64, 200] {
-        let (came, stats) = nullified(config(), first_bytes);
+        let (came, stats) = nullified(first_bytes);
         assert_eq!(came, [framed(first_bytes), framed(40)]);
         assert_eq!((stats.nullified, stats.naks, stats.duplicates), (1, 0, 0));
     }
@@ -158,9 +166,16 @@ fn cxlio_lcr_03_p2() {
 
 #[test]
 fn cxlio_lcr_03_n2() {
-    let takes = IoConfig { mutant: Some(IoMutant::TakesNullified), ..config() };
-    let (came, _) = nullified(takes, 64);
-    assert_ne!(came[0], framed(64), "the spoilt TLP was taken for the good one");
+    // A receiver that takes what is nullified hands the spoilt TLP over for the good one.
+    let mut link = rested(config(), ReplayConfig::default());
+    link.io(Dir::Down).nullify(1);
+    link.push(Dir::Down, framed(64));
+    let stream: Vec<u8> = units(&mut link).iter().flat_map(|unit| *unit.payload()).collect();
+    let spoilt = &stream[..64];
+    assert!(matches!(unframe_tlp(spoilt), Ok(Some(Framed::Nullified(_)))));
+    let came = link.collect(Dir::Down, 200);
+    assert_eq!(came, [framed(64)]);
+    assert_ne!(came[0].bytes(), &spoilt[4..60], "the spoilt TLP is another one");
 }
 
 // ---- replay --------------------------------------------------------------------------------------------------------

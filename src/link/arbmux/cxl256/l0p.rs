@@ -6,7 +6,6 @@
 //!
 //! The sheet gives the messages; who yields is our choice and stands in the private `yields` and `agrees`.
 
-use super::mux::ArbMux256Mutant;
 use super::state::STATE_BYTE;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::wire::Violation;
@@ -94,7 +93,6 @@ pub struct L0pSide {
     dir: Dir,
     full: LinkWidth,
     narrowest: LinkWidth,
-    mutant: Option<ArbMux256Mutant>,
     width: LinkWidth,
     /// Our Request whose answer has not come: width and priority.
     asked: Option<(LinkWidth, bool)>,
@@ -104,9 +102,9 @@ pub struct L0pSide {
 
 impl L0pSide {
     /// A link of full width at the port that transmits in a direction; `narrowest`: see [`L0pSide::set_narrowest`].
-    pub fn new(dir: Dir, full: LinkWidth, narrowest: LinkWidth, mutant: Option<ArbMux256Mutant>) -> L0pSide {
+    pub fn new(dir: Dir, full: LinkWidth, narrowest: LinkWidth) -> L0pSide {
         let (asked, outbox, moves) = (None, VecDeque::new(), Vec::new());
-        L0pSide { dir, full, narrowest, mutant, width: full, asked, outbox, moves }
+        L0pSide { dir, full, narrowest, width: full, asked, outbox, moves }
     }
 
     /// Width in use.
@@ -219,11 +217,8 @@ impl L0pSide {
                 self.go(width, Some(says));
                 None
             }
-            (Says::Nak, Some((asked, _))) => {
+            (Says::Nak, Some(_)) => {
                 self.asked = None;
-                if self.mutant == Some(ArbMux256Mutant::WidthAfterNak) {
-                    self.go(asked, Some(says));
-                }
                 None
             }
         }

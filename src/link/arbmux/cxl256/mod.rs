@@ -26,6 +26,6 @@ pub mod state;
 pub mod vlsm;
 
 pub use l0p::{L0pSide, LinkWidth, WidthMove, WidthRefused};
-pub use mux::{ArbMux, ArbMux256Mutant, ArbMuxConfig, ArbMuxStats};
+pub use mux::{ArbMux, ArbMuxConfig, ArbMuxStats};
 pub use state::{Cause, State, Vlsm256Move};
 pub use vlsm::Vlsm;

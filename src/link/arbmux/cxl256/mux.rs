@@ -17,13 +17,6 @@ use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::wire::Violation;
 
-/// A deliberate fault of the model, for tests of the checkers above it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ArbMux256Mutant {
-    /// ALM-05: a refused width is taken.
-    WidthAfterNak,
-}
-
 /// What an ARB/MUX is.
 #[derive(Debug, Clone, Copy)]
 pub struct ArbMuxConfig {
@@ -44,8 +37,6 @@ pub struct ArbMuxConfig {
     pub width: LinkWidth,
     /// Narrowest width to which it agrees if the peer asks without priority.
     pub narrowest: LinkWidth,
-    /// A deliberate fault.
-    pub mutant: Option<ArbMux256Mutant>,
 }
 
 impl ArbMuxConfig {
@@ -60,7 +51,6 @@ impl ArbMuxConfig {
             pm_refusal_flits: Some(128),
             width: LinkWidth::X16,
             narrowest: LinkWidth::X1,
-            mutant: None,
         }
     }
 }
@@ -107,7 +97,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
             cachemem,
             config,
             vlsms: [Vlsm::new(&config), Vlsm::new(&config)],
-            l0p: L0pSide::new(config.dir, config.width, config.narrowest, config.mutant),
+            l0p: L0pSide::new(config.dir, config.width, config.narrowest),
             share: Share::new(config.arbiter, config.weights),
             up: true,
             received: 0,

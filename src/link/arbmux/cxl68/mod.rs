@@ -19,5 +19,5 @@ pub mod table;
 pub mod vlsm;
 
 pub use client::{Client, IoQueue};
-pub use mux::{ArbMux, ArbMux68Mutant, ArbMuxConfig, ArbMuxStats};
+pub use mux::{ArbMux, ArbMuxConfig, ArbMuxStats};
 pub use vlsm::{PhysicalLinkEntry, Vlsm};

@@ -17,15 +17,6 @@ use scalepool_protocols::cxl::cxl68::stream::Unpacker;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Violation;
 
-/// A deliberate fault of the model, for tests of the checkers above it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ArbMux68Mutant {
-    /// VLS-05: L2 is left straight to Active.
-    L2ToActive,
-    /// VLS-09: the deeper of two power states is asked of the physical layer.
-    DeeperWins,
-}
-
 /// What an ARB/MUX is.
 #[derive(Debug, Clone, Copy)]
 pub struct ArbMuxConfig {
@@ -41,8 +32,6 @@ pub struct ArbMuxConfig {
     pub weights: [u16; 2],
     /// Flit clocks of silence after which a Request for a power state is given up; the sheet has no number.
     pub pm_patience_flits: u64,
-    /// A deliberate fault.
-    pub mutant: Option<ArbMux68Mutant>,
 }
 
 impl ArbMuxConfig {
@@ -55,7 +44,6 @@ impl ArbMuxConfig {
             arbiter: &WeightedRoundRobin::KIND,
             weights: [1, 1],
             pm_patience_flits: 256,
-            mutant: None,
         }
     }
 }
@@ -103,7 +91,7 @@ pub struct ArbMux<I, C> {
 impl<I: Client, C: Client> ArbMux<I, C> {
     /// A port whose physical link is down.
     pub fn new(config: ArbMuxConfig, io: I, cachemem: C) -> ArbMux<I, C> {
-        let vlsm = || Vlsm::new(config.dir, config.pm_patience_flits, config.mutant);
+        let vlsm = || Vlsm::new(config.dir, config.pm_patience_flits);
         let mut mux = ArbMux {
             io,
             cachemem,
@@ -214,10 +202,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
             return State::Active;
         }
         let [io, cachemem] = self.vlsms.each_ref().map(Vlsm::phy_wish);
-        match self.config.mutant {
-            Some(ArbMux68Mutant::DeeperWins) => io.max(cachemem),
-            _ => resolve_phy(io, cachemem),
-        }
+        resolve_phy(io, cachemem)
     }
 
     /// Whether the ARB/MUX or a client asks for recovery; the request is taken.

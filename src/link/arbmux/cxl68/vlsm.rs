@@ -9,7 +9,6 @@
 //! Status{L1}, then L1 is left to Retrain with Request{Active}; when Status{Active} has gone both ways it is Active.
 
 use super::almp::Says;
-use super::mux::ArbMux68Mutant;
 use super::table::{Cause, STATE_BYTE, Vlsm68Move, resolve};
 use crate::arbmux::state::{Ask, State};
 use crate::cxl68::Severity;
@@ -53,7 +52,6 @@ struct Sync {
 pub struct Vlsm {
     dir: Dir,
     pm_patience_flits: u64,
-    mutant: Option<ArbMux68Mutant>,
     state: State,
     ask: Option<Ask>,
     handshake: Handshake,
@@ -70,11 +68,10 @@ pub struct Vlsm {
 
 impl Vlsm {
     /// A vLSM in Reset at the port that transmits in a direction: the downstream port sends down.
-    pub fn new(dir: Dir, pm_patience_flits: u64, mutant: Option<ArbMux68Mutant>) -> Vlsm {
+    pub fn new(dir: Dir, pm_patience_flits: u64) -> Vlsm {
         Vlsm {
             dir,
             pm_patience_flits,
-            mutant,
             state: State::Reset,
             ask: None,
             handshake: Handshake::default(),
@@ -212,7 +209,7 @@ impl Vlsm {
     fn wake(&mut self) {
         match self.state {
             State::L1(_) => self.go(Cause::Wake, State::Retrain),
-            State::L2 if self.mutant != Some(ArbMux68Mutant::L2ToActive) => self.go(Cause::Wake, State::Reset),
+            State::L2 => self.go(Cause::Wake, State::Reset),
             _ => (),
         }
     }

@@ -191,18 +191,15 @@ impl CacheLinks {
         let pulls =
             matches!(answer, HostAnswer::Pull | HostAnswer::GoPull | HostAnswer::FastGoPull | HostAnswer::GoErrPull);
         open.pulled |= pulls;
-        open.ended |= match (row.op, answer) {
-            (Op::WrInv | Op::WOWrInv | Op::WOWrInvF, _) => !pulls,
-            _ => true,
-        };
+        // These have a pull and an end; the others have both in one answer.
+        let ends_apart = matches!(row.op, Op::WrInv | Op::WOWrInv | Op::WOWrInvF);
+        open.ended |= !(ends_apart && pulls);
         let is_over = match row.kind {
             CacheRequestKind::Current => false,
             // Behind an error the data that may follow means nothing.
             CacheRequestKind::Read => open.has_data || granted.is_none(),
             CacheRequestKind::NoData | CacheRequestKind::Evict => true,
-            CacheRequestKind::Write => {
-                open.ended && (open.pulled || !matches!(row.op, Op::WrInv | Op::WOWrInv | Op::WOWrInvF))
-            }
+            CacheRequestKind::Write => open.ended && (open.pulled || !ends_apart),
         };
         let held = lines.held(line, device);
         if row.kind == CacheRequestKind::Write && pulls && answer != HostAnswer::GoErrPull {
@@ -250,7 +247,7 @@ impl CacheLinks {
 
     /// A request for memory of the device was answered through CXL.mem (`coherence` §3.3).
     pub fn answered_by_forward(&mut self, lines: &mut Lines, link: usize, msg: &Msg<CacheLine>) {
-        let device = Holder { link, peer: 0, is_host: false };
+        let device = self.known(Holder { link, peer: 0, is_host: false }, msg);
         self.issued.entry(device).or_default().ends(msg);
         self.close(lines, device, msg.identifier().1);
     }

@@ -3,9 +3,9 @@
 //!
 //! Modelled: of each line, who may hold a copy, in which state at most, and which values the line has had while somebody
 //! looked. A copy begins when its grant passes and ends when the answer or the request that gives it up passes. Detail: one
-//! verdict a message; nothing is asked of the agents, and a message that fits no request which was seen is passed over, so a
-//! monitor may begin in the middle of a run. Left out: identifiers and answers of the wrong kind, which say nothing about
-//! copies, and UIO.
+//! verdict a message; nothing is asked of the agents. The links are watched from their start, when nobody holds a copy: one
+//! that was granted before looks like one that nobody granted. Left out: identifiers and answers of the wrong kind, which say
+//! nothing about copies (a message that fits no request is passed over), and UIO.
 //!
 //! One monitor watches the links of one home of CXL.cache, or of one device with its hosts. Where on a link it looks makes no
 //! difference to what it says: grants are seen before their effect and releases behind theirs, wherever the probe is. What an

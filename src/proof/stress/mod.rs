@@ -10,6 +10,9 @@
 //! every load: the value is the last store in coherence order, own bytes are what the core wrote last. V9 and V10 by
 //! bounds on steps. V11 and V14 at points of rest, where all cores stop and everything must drain.
 //!
+//! Beside the links, each at one of its ends, the monitor that knows messages alone has to agree
+//! ([`scalepool_coherence::passive`]).
+//!
 //! A walk through one step: the dice say whether a core acts or a message arrives. A core acts on a random line: it
 //! loads or stores when its copy allows it and asks for one otherwise. A message is one of a random lane; when its
 //! receiver does not take it yet, it stays. What the agent sends goes on its way, stores get their place in order, and

@@ -325,6 +325,19 @@ fn devices_behind_one_link_are_told_apart() {
     insta::assert_snapshot!(events[0].to_string(), @"COH-INV-01: switch, device 2, line 0x100: found GO-E while switch, device 1 may hold S, expected no other copy");
 }
 
+/// A request for the device's own memory ends with a forward of CXL.mem, which does not name the device.
+#[test]
+fn a_forward_ends_the_request_of_a_device_with_a_cache_id() {
+    let config = PassiveConfig { region: HdmRegion::HdmD, ..PassiveConfig::default() };
+    let mut monitor = PassiveMonitor::new(config, vec!["link".into()]);
+    let ask = |cqid| req(Op::RdOwn, cqid).to_link(PeerRoute { cache_id: 3, ..PeerRoute::default() });
+    assert_eq!(monitor.see(0, &ask(1)), []);
+    assert_eq!(monitor.see(0, &shown(&m2s(M2sReqOpcode::MemRdFwd, MetaValue::Invalid, SnpType::NoOp, 1))), []);
+    assert_eq!(monitor.see(0, &ask(2)), []);
+    let beside = monitor.see(0, &ask(4));
+    assert_eq!(beside.iter().map(|event| event.rule).collect::<Vec<_>>(), ["COH-ORD-10"], "the second is open");
+}
+
 /// What is over is forgotten, so that a long run costs no more than a short one.
 #[test]
 fn forgets_lines_that_nobody_holds() {

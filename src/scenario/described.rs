@@ -22,6 +22,7 @@ use scalepool_system::kind::ExternalComponent;
 use scalepool_system::measured::{ComponentMeasured, CoverageRows, Ending, LinkMeasured, NodeTraffic, Offered};
 use scalepool_system::metric::{self, Totals};
 use scalepool_system::problem::Problems;
+use scalepool_trace::filter::WatchedPlaces;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -165,21 +166,29 @@ pub fn system(request: &ScenarioRequest, builtin: Option<&'static Builtin>) -> R
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn build(request: &ScenarioRequest, builtin: Option<&'static Builtin>) -> Result<Built, RunError> {
-    build_system(request, system(request, builtin)?)
+pub fn build(
+    request: &ScenarioRequest,
+    builtin: Option<&'static Builtin>,
+    watched: WatchedPlaces,
+) -> Result<Built, RunError> {
+    build_watched(request, system(request, builtin)?, watched)
 }
 
-/// Builds a system.
+/// Builds a system that runs to its end with the outputs of the request.
 ///
 /// # Errors
 /// A stimulus that cannot be used, or links that lead to the wrong components.
 pub fn build_system(request: &ScenarioRequest, system: System) -> Result<Built, RunError> {
+    build_watched(request, system, request.outputs.watched())
+}
+
+fn build_watched(request: &ScenarioRequest, system: System, watched: WatchedPlaces) -> Result<Built, RunError> {
     if request.outputs.chart.is_some() && !system.is_coherent() {
         return Err(RunError::no_chart(request));
     }
     let (name, warnings) = (system.name.clone(), system.warnings.lines());
     let chart = request.outputs.chart.is_some().then(|| extent(request));
-    let assembly = assemble(system, Run { seed: request.seed, stimulus: request.stimulus.clone(), chart })?;
+    let assembly = assemble(system, Run { seed: request.seed, stimulus: request.stimulus.clone(), chart, watched })?;
     let (chart, drawn) = (assembly.chart.clone(), assembly.chart);
     let (num, den) = assembly.figures.reference.period();
     let figures = assembly.figures;

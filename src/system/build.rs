@@ -18,6 +18,7 @@ use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::nvlink::ledger;
 use scalepool_nodes::ualink::ledger::conservation;
 use scalepool_trace::Hub;
+use scalepool_trace::filter::WatchedPlaces;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,6 +50,8 @@ pub struct Run {
     pub stimulus: Option<PathBuf>,
     /// What a chart of coherent messages shows; `None`: there is none.
     pub chart: Option<Extent>,
+    /// Where somebody may look at flits while it runs.
+    pub watched: WatchedPlaces,
 }
 
 /// Gives the figures of a system, whenever the run is looked at.
@@ -262,7 +265,7 @@ pub fn assemble(system: System, run: Run) -> Result<Assembly, AssemblyError> {
 /// A stimulus that cannot be used.
 pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -> Result<Assembly, AssemblyError> {
     let canonical = system.canonical();
-    let Run { seed, stimulus, chart } = run;
+    let Run { seed, stimulus, chart, watched } = run;
     let dealt = dealt(&system, stimulus.as_ref())?;
     let Domains { seats, of_component, chart } = domains(&system, chart, amend)?;
     let mut neighbours = neighbours::of(&system);
@@ -295,7 +298,9 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         let roles: [PortRole; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
         let members = link.ports.map(|(component, _)| neighbours[component].member);
         let offers = link.ports.map(|(component, _)| components[component].config.offer());
-        let site = LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external };
+        let is_watched = external.iter().any(Option::is_some) || ports.iter().any(|port| watched.contains(port));
+        let site =
+            LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external, is_watched };
         let directions = link.config.directions(roles);
         let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));

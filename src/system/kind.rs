@@ -686,6 +686,8 @@ pub struct LinkSite<'a> {
     pub offers: [Offer; 2],
     /// How a caller stands there, if one does.
     pub external: [Option<ExternalComponent>; 2],
+    /// Somebody may look at the bytes of its flits.
+    pub is_watched: bool,
 }
 
 /// A link with its configuration.

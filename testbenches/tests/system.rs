@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arbiters;
+mod bits;
 mod channels;
 mod cxlio_endpoint;
 mod descriptions;

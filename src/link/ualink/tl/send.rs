@@ -6,8 +6,8 @@ use super::{CATCH, Tl, VCS};
 use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::ualink::compress::Compressed;
 use scalepool_protocols::ualink::control::ControlField;
-use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, SECTOR_BITS, TAGS, TL_SECTORS, TlFlit};
-use scalepool_protocols::ualink::pack::PackError;
+use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, SECTOR_BITS, TAGS, TL_SECTORS};
+use scalepool_protocols::ualink::pack::{PackError, TlPacker};
 use scalepool_protocols::ualink::unpack::Transfer;
 
 /// Which of the two catch levels is the peer's.
@@ -117,8 +117,13 @@ impl Tl {
         Ok(())
     }
 
-    /// The next TL flit.
-    pub(super) fn next_flit(&mut self, now_flits: u64) -> Option<TlFlit> {
+    /// The next TL flit, in the form in which `pack` makes it and `empty` makes one without anything.
+    pub(super) fn next_flit<F>(
+        &mut self,
+        now_flits: u64,
+        pack: fn(&mut TlPacker) -> Option<F>,
+        empty: fn() -> F,
+    ) -> Option<F> {
         let mut fields = [0; 2];
         let mut blocked = false;
         if self.packer.owed_halves() <= 1 {
@@ -130,10 +135,10 @@ impl Tl {
                 self.set_credits(credits);
             }
         }
-        let mut flit = self.packer.pack();
+        let mut flit = pack(&mut self.packer);
         if flit.is_none() && blocked {
             self.stats.empty_flits += 1;
-            flit = Some(TlFlit::default());
+            flit = Some(empty());
         }
         self.uses = self.parts(blocked, now_flits);
         if flit.is_some() {
@@ -325,6 +330,8 @@ impl Tl {
     fn on_wire(&mut self, mut transfer: Box<Transfer>, pool: bool) -> Box<Transfer> {
         match &mut transfer.field {
             ControlField::Request(req) => {
+                // Without bytes it arrives with its address, as the receiver's cache would give it.
+                transfer.address = Some(req.address);
                 (req.pool, req.cload, req.cway) = (pool, false, 0);
                 if self.config.compress_requests {
                     let form = self.compressor.request(req);

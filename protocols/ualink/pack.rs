@@ -219,6 +219,10 @@ impl TlPacker {
         if self.is_idle() {
             return None;
         }
+        if self.owed >= 2 && self.messages.is_empty() {
+            // Most TL flits. Half by half this takes 60 instructions more.
+            return Some(self.data_content());
+        }
         let control = if self.owed <= 1 {
             Some(self.control_content(self.owed == 1))
         } else {
@@ -241,6 +245,22 @@ impl TlPacker {
             (None, TlUpper::Owed) => TlContent::Data(1),
             (control, upper) => TlContent::Other(Box::new(TlHalves { control, upper })),
         })
+    }
+
+    /// Counts two halves that are owed.
+    fn data_content(&mut self) -> TlContent {
+        match self.sending.front_mut() {
+            Some(sending) if sending.gone + 2 <= sending.data => {
+                sending.gone += 2;
+                self.owed -= 2;
+                self.filled.data += 2 * HALF_SECTORS;
+            }
+            _ => {
+                self.next_due();
+                self.next_due();
+            }
+        }
+        TlContent::Data(1)
     }
 
     /// Counts the next half that is owed; where it stands, if there is one.
@@ -336,7 +356,8 @@ impl TlPacker {
     /// The same Control half without its bytes.
     fn control_content(&mut self, swap: bool) -> TlControl {
         let mut writer = Writer::default();
-        let mut control = TlControl { credits: self.take_credits(&mut writer), transfers: Vec::new() };
+        let mut control =
+            TlControl { credits: self.take_credits(&mut writer), transfers: Vec::with_capacity(HALF_SECTORS / 2) };
         let most = self.most(swap);
         while control.transfers.len() < most
             && let Some(transfer) = self.take_next(&mut writer)

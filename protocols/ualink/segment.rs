@@ -54,29 +54,42 @@ trait PayloadSink<F> {
     fn header(&mut self, segment: usize, header: &SegmentHeader);
 }
 
-/// A TL flit that is being sent, and its sectors that have not gone.
+/// The TL flit that is being sent.
 #[derive(Debug, Clone)]
 struct Sending<F> {
-    flit: F,
+    /// It; `None` when all of it has gone.
+    flit: Option<F>,
+    /// Its sectors that have not gone.
     left: usize,
 }
 
-impl<F> Sending<F> {
-    /// Hands on as many sectors as fit between two places; the next free one, and the rest of the TL flit.
-    fn put(self, sink: &mut impl PayloadSink<F>, at: usize, end: usize) -> (usize, Option<Sending<F>>) {
-        let Sending { flit, left } = self;
-        let count = left.min(end - at);
-        sink.sectors(at, &flit, TL_SECTORS - left, count);
-        if count == left {
-            sink.whole(flit);
-            return (at + count, None);
-        }
-        (at + count, Some(Sending { flit, left: left - count }))
+impl<F> Default for Sending<F> {
+    fn default() -> Self {
+        Sending { flit: None, left: 0 }
     }
 }
 
-/// Fills a payload; `carried` is the TL flit that an earlier one has begun, then that which a later one goes on with.
-fn pack<F, S: PayloadSink<F>>(carried: &mut Option<Sending<F>>, source: &mut dyn SegmentSource<F>, sink: &mut S) {
+impl<F> Sending<F> {
+    /// Begins a TL flit behind one that has gone.
+    fn begin(&mut self, flit: F) {
+        (self.flit, self.left) = (Some(flit), TL_SECTORS);
+    }
+
+    /// Hands on as many sectors as fit between two places; the next free one.
+    fn put(&mut self, sink: &mut impl PayloadSink<F>, at: usize, end: usize) -> usize {
+        let Some(flit) = &self.flit else { return at };
+        let count = self.left.min(end - at);
+        sink.sectors(at, flit, TL_SECTORS - self.left, count);
+        self.left -= count;
+        if self.left == 0 {
+            self.flit.take().into_iter().for_each(|flit| sink.whole(flit));
+        }
+        at + count
+    }
+}
+
+/// Fills a payload; `sending` is the TL flit that an earlier one has begun, then that which a later one goes on with.
+fn pack<F, S: PayloadSink<F>>(sending: &mut Sending<F>, source: &mut dyn SegmentSource<F>, sink: &mut S) {
     for (segment, (first, half, end)) in BOUNDS.into_iter().enumerate() {
         let mut header = SegmentHeader::default();
         let mut at = first;
@@ -85,12 +98,10 @@ fn pack<F, S: PayloadSink<F>>(carried: &mut Option<Sending<F>>, source: &mut dyn
             header.alt = true;
             at += 1;
         }
-        if let Some(sending) = carried.take() {
-            (at, *carried) = sending.put(sink, at, end);
-        }
+        at = sending.put(sink, at, end);
         let full = at >= half;
         for place in [SegmentPlace::First, SegmentPlace::Second] {
-            if at >= end || carried.is_some() {
+            if at >= end || sending.left > 0 {
                 break;
             }
             let Some(flit) = source.tl_flit(segment, place) else {
@@ -102,7 +113,8 @@ fn pack<F, S: PayloadSink<F>>(carried: &mut Option<Sending<F>>, source: &mut dyn
             } else {
                 (header.start1, header.message1) = (true, S::indicators(&flit));
             }
-            (at, *carried) = Sending { flit, left: TL_SECTORS }.put(sink, at, end);
+            sending.begin(flit);
+            at = sending.put(sink, at, end);
         }
         if header.alt || header.start0 || header.start1 {
             sink.header(segment, &header);
@@ -135,19 +147,19 @@ impl PayloadSink<TlFlit> for Payload {
 /// Cuts TL flits into DL flits; keeps the rest of one between them.
 #[derive(Debug, Clone, Default)]
 pub struct Packer {
-    carried: Option<Sending<TlFlit>>,
+    sending: Sending<TlFlit>,
 }
 
 impl Packer {
     /// Sectors that are left of the TL flit before, 0 to 15.
     pub fn carry(&self) -> usize {
-        self.carried.as_ref().map_or(0, |sending| sending.left)
+        self.sending.left
     }
 
     /// The payload of the next payload flit.
     pub fn pack(&mut self, source: &mut dyn SegmentSource) -> Payload {
         let mut payload = Payload::ZERO;
-        pack(&mut self.carried, source, &mut payload);
+        pack(&mut self.sending, source, &mut payload);
         payload
     }
 }
@@ -182,19 +194,20 @@ impl PayloadSink<TlContent> for ContentSink {
 /// The same for flits without bytes.
 #[derive(Debug, Clone, Default)]
 pub struct ContentPacker {
-    carried: Option<Sending<TlContent>>,
+    sending: Sending<TlContent>,
 }
 
 impl ContentPacker {
     /// Sectors that are left of the TL flit before, 0 to 15.
     pub fn carry(&self) -> usize {
-        self.carried.as_ref().map_or(0, |sending| sending.left)
+        self.sending.left
     }
 
     /// What the next payload flit carries, and whether anything begins in it: a message or a TL flit.
     pub fn pack(&mut self, source: &mut dyn SegmentSource<TlContent>) -> (DlContent, bool) {
-        let mut sink = ContentSink::default();
-        pack(&mut self.carried, source, &mut sink);
+        let tl_flits = Vec::with_capacity(MOST_STARTS);
+        let mut sink = ContentSink { content: DlContent { words: Vec::new(), tl_flits }, begins: false };
+        pack(&mut self.sending, source, &mut sink);
         (sink.content, sink.begins)
     }
 }

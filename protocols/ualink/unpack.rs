@@ -199,11 +199,14 @@ impl TlUnpacker {
 
     /// So many halves that were owed have come, of transactions that were begun by [`TlUnpacker::begin`].
     pub fn take_owed(&mut self, halves: usize) {
-        for _ in 0..halves.min(self.owed) {
+        let mut come = halves.min(self.owed);
+        self.owed -= come;
+        while come > 0 {
             self.pass_whole();
             let Some(open) = self.open.get_mut(self.whole) else { break };
-            open.left -= 1;
-            self.owed -= 1;
+            let taken = come.min(open.left);
+            open.left -= taken;
+            come -= taken;
         }
     }
 

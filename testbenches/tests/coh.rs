@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod rows;
+mod atomics;
 mod bias_rules;
 mod c14;
 mod cache_bench;

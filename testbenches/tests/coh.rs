@@ -13,6 +13,7 @@ mod cache_requests;
 mod cache_snoops;
 mod catalogue;
 mod composite;
+mod consequences;
 mod flows;
 mod hdm_h_pair;
 mod herd;

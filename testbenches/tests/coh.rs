@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod rows;
+mod atomics;
 mod bias_rules;
 mod c14;
 mod cache_bench;
@@ -12,6 +13,7 @@ mod cache_requests;
 mod cache_snoops;
 mod catalogue;
 mod composite;
+mod consequences;
 mod flows;
 mod hdm_h_pair;
 mod herd;

@@ -453,9 +453,9 @@ impl<R: Rig + Clone> Cores<R> {
     fn seen(&self) -> (Vec<u8>, Vec<u8>) {
         let zero = CacheLine::initial(LineAddr(0));
         let last = (0..self.setup.lines).map(|line| {
-            let (copies, in_flight) = (Vec::new(), Vec::new());
+            let (copies, in_flight, levels) = (Vec::new(), Vec::new(), Vec::new());
             let line = LineAddr(line);
-            let mut view = View { line, newest: zero, home: zero, copies, in_flight, tracked: IdSet::EMPTY };
+            let mut view = View { line, newest: zero, home: zero, copies, in_flight, tracked: IdSet::EMPTY, levels };
             self.rig.view(&self.setup.config, line, &mut view);
             self.raw(line.0, view.copies.iter().find(|c| c.dirty).map_or(view.home, |c| c.value).bytes[0])
         });

@@ -63,7 +63,7 @@ type
   Stage: enum { NoStage, Aside, Conflict, AwaitFill, AwaitWrite, WriteBack };
 
 var
-  dev: array [Dev] of record at: At; copy: Value; end;
+  dev: array [Dev] of record at: At; op: Op; copy: Value; end;
   -- Under way below, at most one of each class and device.
   d2h: array [Dev] of record req: Op; rsp: D2hRsp; data: Value; bogus: boolean; end;
   h2d: array [Dev] of record rsp: H2dRsp; data: Value; snp: Snp; end;
@@ -130,7 +130,7 @@ function issued(at: At; op: Op): At; begin
 end;
 
 procedure close(d: Dev; at: At); begin
-  dev[d].at := at;
+  dev[d].at := at; dev[d].op := NoOp;
   if at = I then dev[d].copy := None; end;
 end;
 
@@ -311,7 +311,7 @@ end;
 
 startstate begin
   for d: Dev do
-    dev[d].at := I; dev[d].copy := None;
+    dev[d].at := I; dev[d].op := NoOp; dev[d].copy := None;
     d2h[d].req := NoOp; d2h[d].rsp := NoRsp; d2h[d].data := None; d2h[d].bogus := false;
     h2d[d].rsp := NoGo; h2d[d].data := None; h2d[d].snp := NoSnp;
     holding[d] := Nothing; asked[d] := false; late[d] := NoRsp; early[d] := None; pull[d] := NoOp; counts[d] := false;
@@ -331,7 +331,8 @@ end;
 ruleset d: Dev do
   ruleset op: Op do
     rule "request" on_menu(op) & issued(dev[d].at, op) != dev[d].at ==> begin
-      dev[d].at := issued(dev[d].at, op); d2h[d].req := op;
+      dev[d].at := issued(dev[d].at, op); dev[d].op := op;
+      d2h[d].req := op;
     end;
   end;
 
@@ -366,8 +367,8 @@ ruleset d: Dev do
     case Wait:
       if v != Current then error "V2: an old value used before the GO"; end;
       dev[d].at := Data; dev[d].copy := v;
-    case GoS: dev[d].at := S; dev[d].copy := v;
-    case GoE: dev[d].at := E; dev[d].copy := v;
+    case GoS: dev[d].copy := v; close(d, S);
+    case GoE: dev[d].copy := v; close(d, E);
     else error "data that nobody waits for";
     end;
   end;

@@ -22,10 +22,20 @@ from pathlib import Path
 
 # (exploration, its options, whether agents that are alike count once). rumur's `exhaustive` finds one form of each state, as
 # `explore` does; its `heuristic` does not, so nothing is compared under that.
-FEW = [("cxl-cache-2", (), False), ("hdm-db-2", (), False), ("hdm-db-2", (), True), ("hdm-d", (), False)]
+FEW = [
+    ("cxl-cache-2", (), False),
+    ("cxl-cache-2-memory", (), True),
+    ("hdm-db-2", (), False),
+    ("hdm-db-2", (), True),
+    ("hdm-d", (), False),
+]
 MORE = [
     ("cxl-cache-2", (), True),
     ("cxl-cache-2", ("clean_evict=pull", "silent_drop_e=true", "silent_drop_s=false"), False),
+    ("cxl-cache-2-core", (), False),
+    ("cxl-cache-2-core", (), True),
+    ("cxl-cache-2-memory", (), False),
+    ("cxl-cache-2-memory", ("clean_evict=pull", "silent_drop_e=true", "silent_drop_s=false"), True),
     ("cxl-cache-3", (), False),
     ("cxl-cache-3", (), True),
     ("hdm-db-3", (), False),
@@ -35,6 +45,7 @@ MORE = [
 # A rule of each kind: one that invariants see, one that a transition sees, one that ends in a deadlock.
 FEW_MUTANTS = {
     "cxl-cache-2": ("SnoopPassesGo", "OldBytesKept", "SnoopWaitsForRequest"),
+    "cxl-cache-2-memory": ("StoreNotAwaited", "CurrentDataCleansOwner"),
     "hdm-db-2": ("AckPassesCmp", "AnswerBeforeWriteDone", "BisnpBlocksRwd", "HostOldBytes"),
     "hdm-d": ("ReqPassesFwd", "BackFlipUnsnooped", "ReqWaitsForOwnRequest"),
 }

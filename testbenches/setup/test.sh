@@ -56,9 +56,10 @@ litmus() {
     python3 -B testbenches/litmus/herd.py --program "$target/debug/scalepool" --random 4
 }
 
-# The coherence protocols in another checker, whose models state the rules of the sheet a second time.
+# The coherence protocols in another checker, whose models state the rules of the sheet a second time; and the syntax of TLA+.
 models() {
     python3 -B testbenches/models/compare.py --program "$target/debug/scalepool"
+    .venv/bin/python3 -B testbenches/models/tla_syntax.py --program "$target/debug/scalepool"
 }
 
 oracle() {

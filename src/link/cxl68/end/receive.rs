@@ -84,7 +84,8 @@ impl Cxl68End {
     fn receive_normal(&mut self, unit: &Cxl68Unit, action: PidAction) {
         let unpacked_before =
             (self.config.mutant == Some(Cxl68Mutant::BadFlitDelivered)).then(|| self.unpacker.clone());
-        let decoded = self.unpacker.read_as(unit, action);
+        let mut decoded = Cxl68DecodedUnit::nothing(self.config.dir.opposite());
+        self.unpacker.read_into(unit, action, &mut decoded);
         self.coverage.record(&decoded);
         if decoded.crc_ok == Some(false) {
             self.bad_flit();

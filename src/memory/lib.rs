@@ -13,6 +13,7 @@
 pub mod backend;
 pub mod cache;
 pub mod decoder;
+pub mod dram;
 pub mod limit;
 pub mod store;
 

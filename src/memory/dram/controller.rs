@@ -127,20 +127,26 @@ impl DramController {
         if let Some(first) = config.check().into_iter().next() {
             return Err(first);
         }
+        let mapping = config.mapping().map_err(|text| ("interleave", text))?;
+        Ok(DramController::of(config, mapping))
+    }
+
+    /// That of a configuration that was checked, with its mapping.
+    pub(crate) fn of(config: &DramConfig, mapping: DramMapping) -> DramController {
         let channel = |number| {
             let DramConfig { scheduling, refresh, keep_commands, .. } = *config;
             DramChannel::new(number, &config.preset, scheduling, refresh, keep_commands)
         };
-        Ok(DramController {
+        DramController {
             config: *config,
-            mapping: config.mapping().map_err(|text| ("interleave", text))?,
+            mapping,
             channels: (0..config.preset.organisation.channels).map(channel).collect(),
             open: BTreeMap::new(),
             by_line: BTreeMap::new(),
             ended_by_line: BTreeMap::new(),
             next_token: 0,
             finished: Vec::new(),
-        })
+        }
     }
 
     /// How it is built.

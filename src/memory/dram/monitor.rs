@@ -154,6 +154,8 @@ struct BankView {
 /// What is known of a channel.
 #[derive(Debug, Clone)]
 struct ChannelView {
+    /// Clock of the last command.
+    last: u64,
     /// For each row of the table.
     seen: Vec<Seen>,
     /// For each command bus, when it is free and what it carried.
@@ -198,6 +200,11 @@ impl DramMonitor {
         self.commands
     }
 
+    /// Clock of the last command of a channel.
+    pub fn before(&self, channel: u32) -> Option<u64> {
+        self.channels.get(&channel).map(|channel| channel.last)
+    }
+
     /// Rules broken since the last time.
     pub fn take_findings(&mut self) -> Vec<DramFinding> {
         std::mem::take(&mut self.findings)
@@ -229,6 +236,7 @@ impl DramMonitor {
     pub fn judge(&mut self, command: &DramCommand) {
         let rows = self.rows.len();
         let new = || ChannelView {
+            last: 0,
             seen: vec![Seen::new(); rows],
             buses: [None; 2],
             data: BTreeMap::new(),
@@ -236,6 +244,7 @@ impl DramMonitor {
         };
         let mut channel = self.channels.remove(&command.place.channel).unwrap_or_else(new);
         self.commands += 1;
+        channel.last = command.clock;
         self.bus(&mut channel, command);
         self.spacing(&mut channel, command);
         self.state(&mut channel, command);

@@ -113,7 +113,7 @@ fn random_traffic_breaks_no_rule_on_any_preset_with_any_policy() {
             let lines = config.preset.organisation.capacity_bytes() / LINE;
             let mut at = 0;
             let mut line = 0;
-            let requests: Vec<_> = (0..6000)
+            let requests: Vec<_> = (0..1500)
                 .map(|_| {
                     // Bursts of requests with pauses, near lines and far ones.
                     at += if numbers.next(64) == 0 { numbers.next(2_000_000_000) } else { numbers.next(4) * 500_000 };

@@ -24,6 +24,7 @@ mod export;
 mod flit;
 mod golden;
 mod inspect;
+mod inspect_dram;
 mod list;
 mod litmus;
 mod run;

@@ -456,7 +456,7 @@ pub enum NodeError {
     /// A cache.
     #[error(transparent)]
     Cache(#[from] scalepool_memory::cache::CacheConfigError),
-    /// Links that lead to the wrong nodes.
+    /// Links that lead to the wrong nodes, or settings that do not go together.
     #[error("{path}: {text}")]
     Joined {
         /// The component.

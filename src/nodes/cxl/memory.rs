@@ -1,10 +1,10 @@
 //! The expander: a CXL Type 3 device with host-managed memory (HDM-H).
 //!
 //! Modelled: requests served in order of arrival, at most one a cycle, and answered when the memory behind them is done, which
-//! may be out of order where lines differ: a fixed latency, or banks (see [`backend`](scalepool_memory::backend)). What is
+//! may be out of order where lines differ: a fixed latency, banks, or DRAM (see [`backend`](scalepool_memory::backend)). What is
 //! answered is the business of the device of the coherence engine ([`HdmH`]), the one that the chapter 14 tests judge, over a store with real bytes, byte
 //! enables and poison; a message that is in no row of its table breaks that row's rule and gets no answer. HDM decoders make
-//! device addresses of system addresses. Left out: DRAM banks and refresh, stored meta values, DevLoad other than light load.
+//! device addresses of system addresses. Left out: stored meta values, DevLoad other than light load.
 //!
 //! A walk through one cycle: answers whose time has come leave as far as the channel has room; one request is taken if the
 //! memory has room for it, and applied to the store at once, so requests to one line take effect in order of arrival.
@@ -18,8 +18,10 @@ use scalepool_coherence::mem::HdmH;
 use scalepool_coherence::mem::backing::Backing;
 use scalepool_coherence::message::from_link;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use scalepool_memory::backend::{MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
+use scalepool_memory::backend::{DramView, MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_memory::decoder::Decoders;
+use scalepool_memory::dram::channel::DramCounts;
+use scalepool_memory::dram::{DramCommand, DramFinding};
 use scalepool_memory::store::Store;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
@@ -144,6 +146,28 @@ struct Answer {
     message: Message,
 }
 
+/// What a device leaves behind.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryResult {
+    /// Rules that requests broke, or commands of its DRAM.
+    pub broken: Vec<PlacedViolation>,
+    /// Figures of its DRAM, if it has that.
+    pub dram: Option<DramFigures>,
+    /// Commands of its DRAM, if they are kept; those of one channel in order.
+    pub commands: Vec<DramCommand>,
+}
+
+/// Figures of the DRAM of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DramFigures {
+    /// What its channels have done.
+    pub counts: DramCounts,
+    /// Bytes that went over its data buses.
+    pub bytes: u64,
+    /// Time at which the last data ended \[fs\].
+    pub last_data_fs: u64,
+}
+
 /// The device.
 pub struct MemoryDevice {
     server: Server,
@@ -158,22 +182,25 @@ pub struct MemoryDevice {
     tx: Out<Message>,
     tap: Tap,
     broken: Vec<PlacedViolation>,
-    result: Arc<Mutex<Vec<PlacedViolation>>>,
+    /// Rules broken by commands that stand in `broken`.
+    findings: usize,
+    result: Arc<Mutex<MemoryResult>>,
 }
 
 impl MemoryDevice {
-    /// A device with its channel ends; `result` is filled with the rules that requests broke, when the run is looked at.
+    /// A device with its channel ends; `result` is filled when the run is looked at.
     pub fn new(
         config: DeviceConfig,
         rx: In<Message>,
         tx: Out<Message>,
         tap: Tap,
-        result: Arc<Mutex<Vec<PlacedViolation>>>,
+        result: Arc<Mutex<MemoryResult>>,
     ) -> MemoryDevice {
         let DeviceConfig { store, decoders, timing, port, form, link, place } = config;
         let server = Server::new(Bytes { store, decoders }, port, form);
         let (memory, is_held, is_full) = (timing.build(), false, false);
-        MemoryDevice { server, memory, link, place, is_held, is_full, rx, tx, tap, broken: Vec::new(), result }
+        let (broken, findings) = (Vec::new(), 0);
+        MemoryDevice { server, memory, link, place, is_held, is_full, rx, tx, tap, broken, findings, result }
     }
 
     /// The cycle from which the memory takes the first request at the port, if there is one.
@@ -222,11 +249,37 @@ impl MemoryDevice {
         }
         answer
     }
+
+    /// Lets the memory do what is due; the rules that its commands break are kept.
+    fn advance(&mut self, at: Stamp) {
+        self.memory.advance(at.cycle);
+        let Some(DramView { findings, .. }) = self.memory.dram() else { return };
+        let new = &findings[self.findings..];
+        self.findings = findings.len();
+        for placed in new.iter().map(|finding| violation(finding, &self.place)) {
+            self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(placed.violation.clone()));
+            self.broken.push(placed);
+        }
+    }
+}
+
+/// A rule that a command of the memory at a place broke.
+fn violation(finding: &DramFinding, place: &str) -> PlacedViolation {
+    let DramFinding { rule, command, found, expected } = finding;
+    let violation = Violation {
+        rule,
+        at: At::Byte(0),
+        found: format!("{found}, channel {}", command.place.channel),
+        expected: expected.clone(),
+        text: scalepool_protocols::rules::find(rule).map_or_else(String::new, |rule| rule.text.to_owned()),
+    };
+    PlacedViolation { place: place.to_owned(), violation }
 }
 
 impl Module for MemoryDevice {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.advance(at);
         while self.memory.is_ready(at.cycle)
             && self.tx.has_room(cx, 1)
             && let Some(Answer { transaction, message, .. }) = self.memory.pop(at.cycle)
@@ -259,8 +312,8 @@ impl Module for MemoryDevice {
         }
         self.show_queue(cx, at);
         // One that is ready and has no room is woken for by the consumer's pop.
-        let ready = self.memory.ready_at().filter(|ready| *ready > at.cycle);
-        match ready.into_iter().chain(self.takes_at(cx)).min() {
+        let wake = self.memory.wake_at(at.cycle);
+        match wake.into_iter().chain(self.takes_at(cx)).min() {
             Some(next) if next <= at.cycle => Next::Busy,
             Some(next) => Next::At(cx.in_cycles(next - at.cycle)),
             None => Next::Idle,
@@ -268,14 +321,20 @@ impl Module for MemoryDevice {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.memory.first() {
-            Some(first) => Err(Pending::new(format!("{} answers to send", self.memory.in_flight()), first.since)),
+        match self.memory.oldest() {
+            Some(oldest) => Err(Pending::new(format!("{} answers to send", self.memory.in_flight()), oldest.since)),
             None => Ok(()),
         }
     }
 
     fn publish(&self) {
-        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&self.broken);
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.broken.clone_from(&self.broken);
+        if let Some(DramView { counts, bytes, last_data_fs, trace, .. }) = self.memory.dram() {
+            result.dram = Some(DramFigures { counts, bytes, last_data_fs });
+            let known = result.commands.len();
+            result.commands.extend_from_slice(&trace[known..]);
+        }
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

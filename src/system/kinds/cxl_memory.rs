@@ -7,15 +7,13 @@ use crate::kind::{
     SitePort, component,
 };
 use crate::kinds::cxl_links;
-use crate::kinds::media::{CxlMedia, timing};
-use crate::measured::ComponentMeasured;
+use crate::kinds::media::{self, CxlMedia, DRAM_METRICS, timing};
 use crate::quantity::Unit;
 use scalepool_kernel::Clock;
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::decoder::{Arithmetic, Decoders, GRANULARITIES, Interleave, Window};
 use scalepool_memory::store::Store;
-use scalepool_nodes::PlacedViolation;
-use scalepool_nodes::cxl::memory::{DeviceConfig, MemoryDevice};
+use scalepool_nodes::cxl::memory::{DeviceConfig, MemoryDevice, MemoryResult};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
@@ -27,14 +25,14 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: CxlMemory::fields,
     read: component::<CxlMemory>,
     external: &["flits", "messages"],
-    metrics: &[],
+    metrics: &[DRAM_METRICS],
 };
 
 config! {
     /// A memory device. Numbers without another source are of the model (basis: model).
     pub struct CxlMemory {
         size: u64 = "16 GiB" [Unit::Bytes] in FieldRange::Int(64, 1 << 46), "memory size; without a memory map, addresses of a host wrap around at this size, and a home has lines up to it";
-        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in the device; with banks in `media`, the time in a bank is not included";
+        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in FieldRange::Int(1, 1 << 30), "latency from request to response in the device; with banks or a preset in `media`, the time there is not included";
         queue: usize = "512" [Unit::Of("requests")] in FieldRange::Int(1, 1 << 20), "requests that the device can queue";
         media: Option<CxlMedia> = "" [Unit::Of("-")] in FieldRange::Table(CxlMedia::fields), "what stands behind the latency; left out, the latency is all";
     }
@@ -62,11 +60,12 @@ impl Component for CxlMemory {
     fn check(&self) -> Vec<ConfigFinding> {
         let is_whole = self.size.is_multiple_of(LINE_BYTES);
         let text = || ("size", format!("found {} bytes, expected a multiple of {LINE_BYTES} bytes", self.size));
-        (!is_whole).then(text).into_iter().collect()
+        let of_media = self.media.iter().flat_map(|media| media.check(self.size));
+        (!is_whole).then(text).into_iter().chain(of_media).collect()
     }
 
     fn own_wait_fs(&self, clock: Clock) -> u64 {
-        let media = self.media.as_ref().map_or(0, |media| media.busy.max(media.interval));
+        let media = self.media.as_ref().map_or(0, CxlMedia::own_wait_fs);
         clock.periods_fs(self.latency_cycles).max(media)
     }
 
@@ -78,26 +77,25 @@ impl Component for CxlMemory {
         let name = format!("{}.mem", site.path);
         let (form, port_ids) = site.ports[0].link.cxl();
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
+        let timing = timing(self.latency_cycles, self.queue, self.media.as_ref(), site.clock, false)
+            .map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?;
         let config = DeviceConfig {
             store: Store::new(BACKGROUND),
             decoders: site.map.decoders.clone().or_else(|| self.of_home(&site.ports[0])),
-            timing: timing(self.latency_cycles, self.queue, self.media.as_ref(), site.clock),
+            timing,
             port: port_ids[1],
             form,
             link: site.ports[0].number,
             place: name.clone(),
         };
-        let result = Arc::<Mutex<Vec<PlacedViolation>>>::default();
-        let broken = result.clone();
+        let result = Arc::<Mutex<MemoryResult>>::default();
+        let left = result.clone();
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let Some((tx, rx)) = plugs.into_iter().map(ComponentPlug::cxl).next() else { return Ok(()) };
                 p.module(&name, clock, |bind| MemoryDevice::new(config, bind.attach(rx), bind.attach(tx), tap, result))
             }),
-            measure: Box::new(move || ComponentMeasured {
-                broken: super::published(&broken),
-                ..ComponentMeasured::default()
-            }),
+            measure: Box::new(move || media::measured(super::published(&left))),
             digest: Vec::new(),
             ledger: None,
         })

@@ -14,7 +14,7 @@
 //! store ends when its agent has made it. When all programs are over, the values loaded and the last ones of the lines are
 //! the outcome.
 
-use super::program::{AccessSet, Freedom, LitmusProgram, ProgramAccess};
+use super::program::{Freedom, LitmusProgram};
 use super::shapes::LitmusShape;
 use crate::explore::system::SentMessage;
 use crate::explore::{AgentWait, Awaited, ChartStep, Explored, ExploredSystem, Fairness, delivery};
@@ -34,6 +34,7 @@ use scalepool_coherence::mem::host::HostAccess;
 use scalepool_coherence::message::shown;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::View;
+use scalepool_coherence::thread::{AccessSet, ThreadAccess};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -157,19 +158,19 @@ impl<R: Rig + Clone> Cores<R> {
         if self.mirrored { self.cores.len() - 1 - core } else { core }
     }
 
-    fn thread(&self, core: usize) -> &[ProgramAccess] {
+    fn thread(&self, core: usize) -> &[ThreadAccess] {
         &self.setup.program.threads[self.program(core)]
     }
 
     /// Accesses of a core whose predecessors are done, and that are not done themselves.
-    fn ready(&self, core: usize) -> impl Iterator<Item = (usize, &ProgramAccess)> {
+    fn ready(&self, core: usize) -> impl Iterator<Item = (usize, &ThreadAccess)> {
         let own = &self.cores[core];
-        let is_ready = |(n, access): &(usize, &ProgramAccess)| !own.is_done(*n) && access.behind & !own.done == 0;
+        let is_ready = |(n, access): &(usize, &ThreadAccess)| !own.is_done(*n) && access.behind & !own.done == 0;
         self.thread(core).iter().enumerate().filter(is_ready)
     }
 
     /// The store of its own core from which a load takes its value, since that is not done.
-    fn forwards(&self, core: usize, access: &ProgramAccess) -> Option<usize> {
+    fn forwards(&self, core: usize, access: &ThreadAccess) -> Option<usize> {
         access.forwards.filter(|store| !self.cores[core].is_done(*store))
     }
 

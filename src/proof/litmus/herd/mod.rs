@@ -9,22 +9,25 @@
 //! take the value of an own store early.
 //!
 //! A file: [`parse`] makes a [`HerdTest`] of it, [`HerdTest::explore`] runs its program ([`super::cores`]) and gives the outcomes,
-//! [`HerdResult`] prints them in herd's form.
+//! [`HerdResult`] prints them in herd's form. Clocked cores run its [`HerdTest::threads`]; [`HerdHistogram`] counts what they saw.
 
 mod condition;
+mod histogram;
 mod parse;
 mod result;
 mod thread;
 
+pub use histogram::{HerdHistogram, OutcomeSet, SeenOutcome};
 pub use parse::{HerdError, is_herd, parse};
 pub use result::HerdResult;
 
 use super::cores;
-use super::program::{Freedom, LitmusProgram, Term};
+use super::program::{Freedom, LitmusProgram};
 use crate::explore::{ExplorationReport, Limits};
 use crate::stress::StressProtocol;
 use condition::Condition;
 use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::thread::{Term, ThreadProgram};
 
 /// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +66,15 @@ pub enum Quantifier {
 }
 
 impl Quantifier {
+    /// What herd calls it.
+    pub(super) fn claim(self) -> &'static str {
+        match self {
+            Quantifier::Exists => "Allowed",
+            Quantifier::NotExists => "Forbidden",
+            Quantifier::ForAll => "Required",
+        }
+    }
+
     /// As files have it.
     pub fn name(self) -> &'static str {
         match self {
@@ -119,6 +131,11 @@ impl HerdTest {
             StressProtocol::HdmDb(_) => "hdm-db",
             StressProtocol::HdmD => "hdm-d",
         }
+    }
+
+    /// What clocked cores run.
+    pub fn threads(&self) -> ThreadProgram {
+        ThreadProgram { threads: self.program.threads.clone(), initial: self.program.initial.clone() }
     }
 
     /// Explores at most so many states, over agents with these choices; `progress` sees the counts now and then.

@@ -9,8 +9,9 @@
 use super::condition::Condition;
 use super::thread::{Access, Fence, Order, Register, Thread};
 use super::{Dialect, HerdTest, Named, Quantifier};
-use crate::litmus::program::{AccessSet, Freedom, LitmusProgram, MOST_ACCESSES, Term};
+use crate::litmus::program::{Freedom, LitmusProgram};
 use crate::stress::StressProtocol;
+use scalepool_coherence::thread::{AccessSet, MOST_ACCESSES, Term};
 use std::collections::BTreeMap;
 
 /// A file that cannot be read.

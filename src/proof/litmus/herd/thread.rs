@@ -4,7 +4,7 @@
 //! Detail: the rules of [`is_behind`], one a line, are those of the page that the axiomatic checker in `testbenches/litmus/` was
 //! written from too. Left out: instructions, which `parse` reads.
 
-use crate::litmus::program::{AccessSet, ProgramAccess, Term};
+use scalepool_coherence::thread::{AccessSet, Term, ThreadAccess};
 use std::collections::BTreeMap;
 
 /// How a thread orders its accesses.
@@ -108,14 +108,15 @@ impl Thread {
     }
 
     /// The accesses with their orders.
-    pub fn program(&self) -> Vec<ProgramAccess> {
+    pub fn program(&self) -> Vec<ThreadAccess> {
         let of = |b: usize| {
             let access = &self.accesses[b];
             let behind = (0..b).filter(|a| self.is_behind(*a, b)).fold(0, |set: AccessSet, a| set | 1 << a);
             let own = (0..b).rev().find(|a| self.accesses[*a].line == access.line && self.accesses[*a].store.is_some());
-            ProgramAccess {
+            ThreadAccess {
                 line: access.line as u64,
                 store: access.store.clone(),
+                is_rmw: false,
                 behind,
                 forwards: own.filter(|_| access.store.is_none()),
                 known: access.data | access.address,

@@ -11,7 +11,7 @@ use scalepool_proof::litmus::herd::{HerdTest, OutcomeSet, SeenOutcome};
 use scalepool_proof::litmus::{MOST_STATES, herd, parse};
 use scalepool_proof::stress::StressProtocol;
 use scalepool_scenario::ScenarioRequest;
-use scalepool_scenario::litmus::{LitmusSimulation, litmus};
+use scalepool_scenario::litmus::litmus;
 use scalepool_scenario::report::PlacedViolation;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -122,11 +122,13 @@ impl Litmus {
     /// Runs on clocked cores, held against the outcomes that are allowed.
     fn run_often(&self, test: &HerdTest, allowed: OutcomeSet, runs: u64, out: &mut dyn Write) -> anyhow::Result<Status> {
         let simulations = litmus(&self.request(test), &test.threads(), runs)?;
-        let seen = |of: &LitmusSimulation| {
-            let seed = of.seed;
-            move |(values, runs, run): &(_, u64, u64)| (values, SeenOutcome { runs: *runs, seed, run: *run })
-        };
-        let histogram = test.histogram(allowed, simulations.iter().flat_map(|s| s.outcomes.iter().map(seen(s))));
+        let mut seen = Vec::new();
+        for of in &simulations {
+            for (values, runs, run) in &of.outcomes {
+                seen.push((values, SeenOutcome { runs: *runs, seed: of.seed, run: *run }));
+            }
+        }
+        let histogram = test.histogram(allowed, seen);
         let violations: Vec<_> = simulations.iter().flat_map(|s| s.violations.iter().map(|v| (s.seed, v))).collect();
         if self.json {
             let mut form = histogram.to_json();

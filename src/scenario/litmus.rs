@@ -7,7 +7,7 @@
 //! outcomes and broken rules are taken over in the order of the simulations, on however many threads they ran.
 
 use super::report::PlacedViolation;
-use super::{RunError, ScenarioRequest, builtin, described};
+use super::{Modes, RunError, ScenarioRequest, builtin, described};
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::thread::ThreadProgram;
@@ -69,7 +69,8 @@ pub fn amended_litmus(
                 return;
             }
             let runs = RUNS_OF_A_SIMULATION.min(runs - n * RUNS_OF_A_SIMULATION);
-            let ended = simulate(&description, program, runs, request.seed.wrapping_add(n), amend);
+            let seed = request.seed.wrapping_add(n);
+            let ended = simulate(&description, request.modes, program, (runs, seed), amend);
             done.lock().unwrap_or_else(PoisonError::into_inner).push((n, ended));
         }
     };
@@ -85,16 +86,21 @@ pub fn amended_litmus(
 
 fn simulate(
     description: &Description,
+    modes: Modes,
     program: &ThreadProgram,
-    runs: u64,
-    seed: u64,
+    (runs, seed): (u64, u64),
     amend: Amend<'_>,
 ) -> Result<LitmusSimulation, RunError> {
     let system = description.resolve()?;
     let shared = LitmusRuns::new(program.clone(), runs, seed);
     let assembly = amended(system, Run { seed, litmus: Some(shared.clone()), ..Run::default() }, amend)?;
     let figures = assembly.figures;
-    let options = RunOptions { stall_limit_fs: Some(figures.settle_fs), ..RunOptions::default() };
+    let options = RunOptions {
+        stall_limit_fs: Some(figures.settle_fs),
+        shuffle: modes.shuffle,
+        evaluate_idle: modes.evaluate_idle,
+        ..RunOptions::default()
+    };
     let ended = assembly.sim.run(&options, |_| ());
     if let Err(SimError::Build(e)) = ended {
         return Err(RunError::Build(SimError::Build(e)));

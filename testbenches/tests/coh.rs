@@ -11,6 +11,7 @@ mod cache_orders;
 mod cache_requests;
 mod cache_snoops;
 mod catalogue;
+mod clocked_litmus;
 mod composite;
 mod flows;
 mod hdm_h_pair;

@@ -17,7 +17,7 @@ pub enum Term {
     /// Bits that differ.
     Eor(Box<Term>, Box<Term>),
     /// A sum.
-    Add(Box<Term>, u32),
+    Add(Box<Term>, Box<Term>),
 }
 
 impl Term {
@@ -25,8 +25,7 @@ impl Term {
     pub fn size(&self) -> usize {
         match self {
             Term::Number(_) | Term::Load(_) => 1,
-            Term::Eor(a, b) => 1 + a.size() + b.size(),
-            Term::Add(a, _) => 1 + a.size(),
+            Term::Eor(a, b) | Term::Add(a, b) => 1 + a.size() + b.size(),
         }
     }
 
@@ -36,7 +35,7 @@ impl Term {
             Term::Number(number) => *number,
             Term::Load(access) => loaded(*access).into(),
             Term::Eor(a, b) => a.value(loaded) ^ b.value(loaded),
-            Term::Add(a, number) => a.value(loaded).wrapping_add(*number),
+            Term::Add(a, b) => a.value(loaded).wrapping_add(b.value(loaded)),
         }
     }
 }

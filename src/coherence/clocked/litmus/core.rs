@@ -143,8 +143,20 @@ impl LitmusCore {
             agent.ask(config, line, &CoreOperation::Load, out);
             return false;
         }
-        let (bytes, enables) = self.bytes(access, self.stored(n, access, 0));
         out.worked.push(line);
+        if access.is_rmw {
+            if let Some(value) = agent.value(config, line, out) {
+                let own = self.value_in(access, &value);
+                let (bytes, enables) = self.bytes(access, self.stored(n, access, own));
+                if agent.store(config, line, &bytes, enables, out) {
+                    self.loaded[n] = own;
+                    return true;
+                }
+            }
+            agent.ask_to_own(config, line, out);
+            return false;
+        }
+        let (bytes, enables) = self.bytes(access, self.stored(n, access, 0));
         if agent.store(config, line, &bytes, enables, out) {
             return true;
         }

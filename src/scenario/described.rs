@@ -188,7 +188,8 @@ fn build_watched(request: &ScenarioRequest, system: System, watched: WatchedPlac
     }
     let (name, warnings) = (system.name.clone(), system.warnings.lines());
     let chart = request.outputs.chart.is_some().then(|| extent(request));
-    let assembly = assemble(system, Run { seed: request.seed, stimulus: request.stimulus.clone(), chart, watched })?;
+    let (seed, stimulus) = (request.seed, request.stimulus.clone());
+    let assembly = assemble(system, Run { seed, stimulus, chart, litmus: None, watched })?;
     let (chart, drawn) = (assembly.chart.clone(), assembly.chart);
     let (num, den) = assembly.figures.reference.period();
     let figures = assembly.figures;

@@ -9,6 +9,7 @@
 
 pub mod described;
 pub mod drive;
+pub mod litmus;
 pub mod observe;
 pub mod report;
 pub mod settings;

@@ -1,6 +1,6 @@
 //! A system to a simulation: wires first, then a partition for each component with its link ends.
 
-use super::coherence::{Domains, domains};
+use super::coherence::{Domains, domains, joined};
 use super::design::System;
 use super::kind::{
     Carried, Clocks, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger, PortRole, Shared,
@@ -8,6 +8,7 @@ use super::kind::{
 };
 use super::measured::{ComponentMeasured, Ending, LinkMeasured, Measure, MeasureLink};
 use super::{memory_map, neighbours, outside};
+use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
@@ -19,7 +20,7 @@ use scalepool_nodes::nvlink::ledger;
 use scalepool_nodes::ualink::ledger::conservation;
 use scalepool_trace::Hub;
 use scalepool_trace::filter::WatchedPlaces;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -52,6 +53,8 @@ pub struct Run {
     pub chart: Option<Extent>,
     /// Where somebody may look at flits while it runs.
     pub watched: WatchedPlaces,
+    /// A litmus program that the cores of coherent agents run in the place of their own stimulus.
+    pub litmus: Option<LitmusRuns>,
 }
 
 /// Gives the figures of a system, whenever the run is looked at.
@@ -225,6 +228,41 @@ pub enum AssemblyError {
         /// Of another.
         other: u64,
     },
+    /// A litmus program that the cores cannot run.
+    #[error("a litmus program: found {found}, expected {expected}")]
+    Litmus {
+        /// What was found.
+        found: String,
+        /// What would do.
+        expected: String,
+    },
+}
+
+/// Whether the cores of a system can run a litmus program: all of its lines have one home, and its cores one clock.
+///
+/// # Errors
+/// What keeps them from it.
+fn fits(system: &System, runs: &LitmusRuns) -> Result<(), AssemblyError> {
+    let refused = |found: String, expected: String| Err(AssemblyError::Litmus { found, expected });
+    let homes = joined(system)?;
+    let [home] = homes.as_slice() else {
+        return refused(format!("{} homes of lines", homes.len()), "a system with one".to_owned());
+    };
+    let acting = |n: usize| &system.components[n];
+    let cores: Vec<usize> = home.holders.iter().map(|(component, ..)| *component).collect();
+    let cores: Vec<usize> = cores.into_iter().chain(home.home.acts.then_some(home.component)).collect();
+    let threads = runs.program().threads.len();
+    if cores.len() < threads {
+        return refused(format!("{} cores", cores.len()), format!("{threads}, one for each thread"));
+    }
+    if let Some(path) = cores.iter().map(|n| acting(*n)).find(|c| c.external.is_some()).map(|c| &c.path) {
+        return refused(format!("{path} outside"), "all cores inside".to_owned());
+    }
+    let clocks: BTreeSet<usize> = cores.iter().map(|n| acting(*n).clock).collect();
+    if clocks.len() > 1 {
+        return refused(format!("cores on {} clocks", clocks.len()), "one clock for all cores".to_owned());
+    }
+    Ok(())
 }
 
 /// The trace that all who share a stimulus get their accesses from.
@@ -265,9 +303,12 @@ pub fn assemble(system: System, run: Run) -> Result<Assembly, AssemblyError> {
 /// A stimulus that cannot be used.
 pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -> Result<Assembly, AssemblyError> {
     let canonical = system.canonical();
-    let Run { seed, stimulus, chart, watched } = run;
+    let Run { seed, stimulus, chart, litmus, watched } = run;
     let dealt = dealt(&system, stimulus.as_ref())?;
     let Domains { seats, of_component, chart } = domains(&system, chart, amend)?;
+    if let Some(runs) = &litmus {
+        fits(&system, runs)?;
+    }
     let mut neighbours = neighbours::of(&system);
     for ((component, port), seat) in seats {
         neighbours[component].ports[port].seat = Some(seat);
@@ -326,6 +367,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             ports: &site_ports,
             stimulus,
             dealt: dealt.clone(),
+            litmus: litmus.as_ref(),
             folder: component.folder.clone(),
             shared: &shared,
         };

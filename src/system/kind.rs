@@ -24,6 +24,7 @@ use scalepool_link::io_ends::IoItem;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
+use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::io::mode::FlexPort;
@@ -283,6 +284,8 @@ pub struct Site<'a> {
     pub stimulus: Option<PathBuf>,
     /// The trace of which it gets a share, if the command line names one.
     pub dealt: Option<DealtTrace>,
+    /// The litmus program that its cores run in the place of their own stimulus.
+    pub litmus: Option<&'a LitmusRuns>,
     /// Folder to which paths of the description are relative.
     pub folder: PathBuf,
     /// What components of a run have in common.

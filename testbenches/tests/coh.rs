@@ -12,6 +12,7 @@ mod cache_orders;
 mod cache_requests;
 mod cache_snoops;
 mod catalogue;
+mod clocked_litmus;
 mod composite;
 mod consequences;
 mod flows;

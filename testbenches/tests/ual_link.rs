@@ -16,3 +16,4 @@ mod state;
 mod transmit;
 mod twin;
 mod uart;
+mod wrong;

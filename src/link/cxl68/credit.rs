@@ -7,13 +7,31 @@
 //! off a message. A message that we received took one of `granted`; when the consumer takes it out of its buffer, one is
 //! `pending` and goes back in the next header, the largest power of two that fits \[D\].
 
-use super::mutant::Cxl68Mutant;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::credit::{self, CreditField};
 use scalepool_protocols::cxl::cxl68::message::Class;
 
 /// Flits with credits for the other protocol after which a waiting protocol counts as starved (CXL68-CRD-05).
 const STARVED_AFTER_FLITS: u32 = 64;
+
+/// Flits for which each protocol has waited while a credit field returned credits of the other one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CreditTurns([u32; 2]);
+
+impl CreditTurns {
+    /// The field returns credits of CXL.mem or of CXL.cache; `waits` says of CXL.cache and of CXL.mem whether credits are
+    /// pending. The rule that is broken when one has waited for more than 64 flits.
+    pub fn returned(&mut self, mem: bool, waits: [bool; 2]) -> Option<&'static str> {
+        let mut broken = None;
+        for (other, starved) in [false, true].into_iter().zip(&mut self.0) {
+            *starved = if other != mem && waits[usize::from(other)] { *starved + 1 } else { 0 };
+            if *starved > STARVED_AFTER_FLITS {
+                broken = Some("CXL68-CRD-05");
+            }
+        }
+        broken
+    }
+}
 
 /// Credits of one end, by [`Class::index`].
 #[derive(Debug, Clone)]
@@ -31,19 +49,12 @@ pub struct CreditBook {
     granted: [u16; 10],
     /// Whether CXL.mem goes next, by field.
     mem_next: [bool; 3],
-    starved: [[u32; 2]; 3],
-    mutant: Option<Cxl68Mutant>,
+    turns: [CreditTurns; 3],
 }
 
 impl CreditBook {
     /// The book of an end that transmits in `dir`, with `buffers` free messages a class of the other direction.
-    pub fn new(
-        dir: Dir,
-        counter_bits: u8,
-        sends: [bool; 10],
-        buffers: [u16; 10],
-        mutant: Option<Cxl68Mutant>,
-    ) -> CreditBook {
+    pub fn new(dir: Dir, counter_bits: u8, sends: [bool; 10], buffers: [u16; 10]) -> CreditBook {
         let maximum = ((1u32 << counter_bits) - 1) as u16;
         let (spend, granted) = ([0; 10], [0; 10]);
         CreditBook {
@@ -54,24 +65,21 @@ impl CreditBook {
             pending: buffers,
             granted,
             mem_next: [false; 3],
-            starved: [[0; 2]; 3],
-            mutant,
+            turns: Default::default(),
         }
     }
 
     /// Takes the credits of a received header; `codes` in the order Rsp, Req, Data.
     pub fn receive(&mut self, codes: [u8; 3]) {
-        let from = if self.mutant == Some(Cxl68Mutant::CreditsOfOwnDirection) { self.dir } else { self.dir.opposite() };
         for (field, code) in CreditField::ALL.into_iter().zip(codes) {
-            let Some((class, count)) = credit::decode(from, field, code) else { continue };
+            let Some((class, count)) = credit::decode(self.dir.opposite(), field, code) else { continue };
             let i = class.index();
             if !self.sends[i] {
                 continue;
             }
             // A counter of 16 bits and what is added to it need 17.
             let (sum, maximum) = (u32::from(self.spend[i]) + u32::from(count), u32::from(self.maximum));
-            let wraps = self.mutant == Some(Cxl68Mutant::CreditCounterWraps);
-            self.spend[i] = if wraps { sum & maximum } else { sum.min(maximum) } as u16;
+            self.spend[i] = sum.min(maximum) as u16;
         }
     }
 
@@ -83,10 +91,9 @@ impl CreditBook {
         had
     }
 
-    /// The consumer has taken a message out of its buffer; `chunks` is its data.
-    pub fn freed(&mut self, class: Class, chunks: usize) {
-        let count = if self.mutant == Some(Cxl68Mutant::CreditPerChunk) { chunks.max(1) as u16 } else { 1 };
-        self.pending[class.index()] += count;
+    /// The consumer has taken a message out of its buffer.
+    pub fn freed(&mut self, class: Class) {
+        self.pending[class.index()] += 1;
     }
 
     /// Credits that wait to be returned, over all classes.
@@ -109,17 +116,10 @@ impl CreditBook {
             let waits = |mem| class(mem).is_some_and(|c| self.pending[c.index()] > 0);
             let mem = match (waits(false), waits(true)) {
                 (false, false) => continue,
-                (true, true) if self.mutant == Some(Cxl68Mutant::MemCreditsOnly) => true,
                 (true, true) => self.mem_next[n],
                 (_, mem) => mem,
             };
-            for other in [false, true] {
-                let starved = &mut self.starved[n][usize::from(other)];
-                *starved = if other != mem && waits(other) { *starved + 1 } else { 0 };
-                if *starved > STARVED_AFTER_FLITS {
-                    broken = Some("CXL68-CRD-05");
-                }
-            }
+            broken = self.turns[n].returned(mem, [waits(false), waits(true)]).or(broken);
             self.mem_next[n] = !mem;
             let Some(class) = class(mem) else { continue };
             let (code, count) = credit::encode(mem, self.pending[class.index()]);

@@ -18,18 +18,16 @@ pub mod end;
 pub mod fault;
 pub mod fill;
 pub mod monitor;
-pub mod mutant;
 pub mod pair;
 pub mod port;
 pub mod retry;
 pub mod timing;
 
 pub use super::event::{self, LinkEvent, Severity};
-pub use credit::CreditBook;
+pub use credit::{CreditBook, CreditTurns};
 pub use end::{Cxl68End, EndConfig, Stats};
 pub use fill::phy_fill;
 pub use monitor::{Known, Monitor, MonitorConfig};
-pub use mutant::Cxl68Mutant;
 pub use pair::Pair;
 
 /// Bytes of memory that a unit on the wire takes, together with the time at which it is due.

@@ -16,6 +16,24 @@ pub type Pair = AnyPair<Cxl68End, Monitors>;
 pub struct Monitors(Option<Box<[Monitor; 2]>>);
 
 impl Monitors {
+    /// A monitor beside each end, the host first. They count from the start, so from before the first flit clock.
+    pub fn new(ends: [MonitorConfig; 2]) -> Monitors {
+        Monitors(Some(Box::new(ends.map(Monitor::new))))
+    }
+
+    /// What the monitors of the host and of the device have seen since the last call.
+    pub fn take_findings(&mut self) -> [Vec<LinkEvent>; 2] {
+        match &mut self.0 {
+            Some(monitors) => monitors.each_mut().map(Monitor::take_events),
+            None => Default::default(),
+        }
+    }
+
+    /// The run is over in flit clock `now_flits`.
+    pub fn finish(&mut self, now_flits: u64) {
+        self.all().for_each(|monitor| monitor.finish(now_flits));
+    }
+
     /// The monitor of the end that transmits in a direction.
     fn of(&mut self, dir: Dir) -> Option<&mut Monitor> {
         self.0.as_mut().map(|monitors| &mut monitors[usize::from(dir == Dir::Up)])
@@ -56,26 +74,6 @@ impl Pair {
         retrain_flits: u64,
     ) -> Result<Pair, Cxl68ConfigError> {
         Ok(Pair::of(Cxl68End::new(host)?, Cxl68End::new(device)?, latency_flits, retrain_flits))
-    }
-
-    /// Puts a monitor beside each end. Call before the first flit clock: a monitor counts from the start.
-    pub fn watch(&mut self) {
-        let of = |end: &Cxl68End| Monitor::new(MonitorConfig::of(end.config()));
-        self.beside = Monitors(Some(Box::new([of(&self.host), of(&self.device)])));
-    }
-
-    /// What the monitors of the host and of the device have seen since the last call.
-    pub fn take_findings(&mut self) -> [Vec<LinkEvent>; 2] {
-        match &mut self.beside.0 {
-            Some(monitors) => monitors.each_mut().map(Monitor::take_events),
-            None => Default::default(),
-        }
-    }
-
-    /// Tells the monitors that the run is over.
-    pub fn finish(&mut self) {
-        let now = self.wires.now();
-        self.beside.all().for_each(|monitor| monitor.finish(now));
     }
 }
 

@@ -4,7 +4,6 @@ use super::client::Client;
 use super::config::EndConfig;
 use super::form::{FlitPacker, KeptFlit, PackedPayload};
 use super::messages::{DlMessages, MIN_RATE, NOMINAL_RATE, TL_CHANNEL};
-use super::mutant::UalMutant;
 use super::replay::{Head, Replay, Says, UalFlitOutcome, UalSentFlit};
 use super::state::{Arrived, Fault, LinkState, Sends, State};
 use crate::event::{LinkEvent, Severity, finding};
@@ -669,8 +668,7 @@ impl<C: Client> UalEnd<C> {
             self.messages.receive(*word, now_flits);
         }
         for piece in cut.finished.iter().chain(&cut.started).filter(|piece| piece.is_whole()) {
-            let online = self.messages.channels().is_online(TL_CHANNEL);
-            if online || self.config.replay.mutant == Some(UalMutant::OfflineDelivered) {
+            if self.messages.channels().is_online(TL_CHANNEL) {
                 self.stats.tl_received += 1;
                 if !self.hooks.watches(HookPoint::PackerOut, Direction::Rx) {
                     self.client.receive(&piece.flit, now_flits);

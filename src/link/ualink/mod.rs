@@ -20,7 +20,6 @@ pub mod line;
 mod link_end;
 pub mod messages;
 pub mod monitor;
-pub mod mutant;
 pub mod pair;
 pub mod replay;
 pub mod security;

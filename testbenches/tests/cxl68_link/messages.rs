@@ -2,7 +2,6 @@
 
 use super::rig::{AgentFault, Rig, Space, quick};
 use super::units::wire;
-use scalepool::link::cxl68::Cxl68Mutant;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::hook::{Direction, HookAnswer, HookItem, HookPoint};
 use scalepool_protocols::cxl::cxl68::Dir;
@@ -27,7 +26,8 @@ fn cxl68_hdr_05_p2() {
 
 #[test]
 fn cxl68_hdr_05_n2() {
-    let mut rig = Rig::with_mutant(Dir::Up, Cxl68Mutant::StaleByteEnables, quick());
+    let mut rig = Rig::cachemem(quick());
+    rig.fault = Some(AgentFault::KeepsByteEnables);
     partial_then_whole(&mut rig);
     assert_eq!(rig.broken_rules().into_iter().collect::<Vec<_>>(), ["SIM-E2E-01"]);
     assert!(rig.rules().is_empty(), "only the bytes show it");

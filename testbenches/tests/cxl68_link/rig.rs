@@ -18,6 +18,7 @@ use scalepool_protocols::cxl::cxl68::message::{
     Class, D2hData, D2hReq, H2dData, H2dRsp, M2sReq, M2sRwd, S2mDrs, S2mNdr,
 };
 use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data, Size};
+use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::wire::Wire;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +45,8 @@ pub enum Space {
 pub enum AgentFault {
     /// The device completes MemSpecRd.
     CompletesHints,
+    /// Byte enables of the write before stay in force at the device where none travel.
+    KeepsByteEnables,
     /// The device marks clean data as poisoned.
     PoisonsCleanData,
     /// The device never answers this tag.
@@ -107,12 +110,16 @@ pub struct Rig {
     pub takes: bool,
     /// What is wrong with the agents.
     pub fault: Option<AgentFault>,
+    /// What the host or the device makes of a unit that its end sends.
+    pub says: Option<(Dir, fn(Cxl68Unit) -> Cxl68Unit)>,
     /// Reads that ended, poisoned or not, by line.
     pub reads: Vec<(u64, LineBytes, bool)>,
     device_space: Asker,
     host_space: Asker,
     /// Lines and CQIDs of writes that the host has pulled, by UQID.
     pulled: BTreeMap<u16, (u64, u16)>,
+    /// Bytes that the last write to the device had enabled.
+    last_enables: u64,
 }
 
 fn bits(message: &impl Wire) -> u128 {
@@ -135,6 +142,8 @@ impl Rig {
             events: Vec::new(),
             takes: true,
             fault: None,
+            says: None,
+            last_enables: ALL_BYTES,
             reads: Vec::new(),
             device_space: Asker::new(),
             host_space: Asker::new(),
@@ -150,14 +159,6 @@ impl Rig {
     /// CXL.cache and CXL.mem.
     pub fn cachemem(link: Cxl68Config) -> Rig {
         Rig::new(EndConfig::cachemem(Dir::Down, link, 32), EndConfig::cachemem(Dir::Up, link, 32))
-    }
-
-    /// The same with a deliberate fault in the end that sends in a direction.
-    pub fn with_mutant(dir: Dir, mutant: scalepool::link::cxl68::Cxl68Mutant, link: Cxl68Config) -> Rig {
-        let mut ends = [EndConfig::cachemem(Dir::Down, link, 32), EndConfig::cachemem(Dir::Up, link, 32)];
-        ends[usize::from(dir == Dir::Up)].mutant = Some(mutant);
-        let [host, device] = ends;
-        Rig::new(host, device)
     }
 
     /// The same with a hook at the end that sends in a direction.
@@ -342,7 +343,11 @@ impl Rig {
 
     /// One flit clock, and what the agents do with what it brought.
     pub fn step(&mut self) {
-        self.pair.step();
+        let says = self.says;
+        self.pair.step_with(&mut |from, _, unit| {
+            let other = says.filter(|(dir, _)| Dir::ALL[from] == *dir);
+            Some(other.map_or(unit, |(_, other)| other(unit)))
+        });
         let now = self.pair.wires.now();
         for end in [&mut self.pair.host, &mut self.pair.device] {
             self.events.extend(end.take_events().into_iter().map(|e| (now, e)));
@@ -465,7 +470,11 @@ impl Rig {
             Class::M2sRwd => {
                 let rwd = M2sRwd::from_bits(message.bits);
                 let data = message.data.expect("a write has data");
-                self.device_memory.write_line(rwd.address, &data.bytes, data.enabled(), rwd.poison);
+                let keeps = self.fault == Some(AgentFault::KeepsByteEnables) && data.byte_enables.is_none();
+                if !keeps {
+                    self.last_enables = data.enabled();
+                }
+                self.device_memory.write_line(rwd.address, &data.bytes, self.last_enables, rwd.poison);
                 if self.fault != Some(AgentFault::Swallows(rwd.tag)) {
                     let ndr = S2mNdr { meta_field: MetaField::NoOp, tag: rwd.tag, ..S2mNdr::default() };
                     self.send(Dir::Up, Cxl68Message::new(Class::S2mNdr, bits(&ndr)));

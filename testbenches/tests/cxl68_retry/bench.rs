@@ -10,9 +10,12 @@
 // Two test programs share this file and each uses its part of it.
 #![allow(dead_code)]
 
+use crate::cxl68_retry::wrong_end::{RetryFault, WrongEnd};
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::fault::{Fault, FaultyWire};
-use scalepool::link::cxl68::{Cxl68Mutant, EndConfig, LinkEvent, Pair, Severity};
+use scalepool::link::cxl68::pair::Monitors;
+use scalepool::link::cxl68::{EndConfig, LinkEvent, MonitorConfig, Severity};
+use scalepool::link::pair::Pair;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::code::*;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -76,7 +79,7 @@ impl Findings {
 /// A link with everything around it.
 #[derive(Debug, Clone)]
 pub struct Bench {
-    pub pair: Pair,
+    pub pair: Pair<WrongEnd, Monitors>,
     pub rng: Rng,
     /// Messages given to a class that have not come out.
     pub expected: [VecDeque<Cxl68Message>; 10],
@@ -99,11 +102,10 @@ impl Bench {
         Bench::with(EndConfig::cachemem(Dir::Down, host, 40), EndConfig::cachemem(Dir::Up, device, 40), seed)
     }
 
-    /// The same with a deliberate fault in the device.
-    pub fn mutant(link: Cxl68Config, mutant: Option<Cxl68Mutant>, seed: u64) -> Bench {
-        let mut device = EndConfig::cachemem(Dir::Up, link, 40);
-        device.mutant = mutant;
-        Bench::with(EndConfig::cachemem(Dir::Down, link, 40), device, seed)
+    /// The same with a fault in the device.
+    pub fn wrong(link: Cxl68Config, fault: Option<RetryFault>, seed: u64) -> Bench {
+        let [host, device] = [Dir::Down, Dir::Up].map(|dir| EndConfig::cachemem(dir, link, 40));
+        Bench::of([host, device], fault, LATENCY_FLITS, seed)
     }
 
     /// A link between two given ends.
@@ -113,8 +115,18 @@ impl Bench {
 
     /// The same with wires of another length.
     pub fn with_latency(host: EndConfig, device: EndConfig, latency_flits: u64, seed: u64) -> Bench {
-        let mut pair = Pair::new(host, device, latency_flits, RETRAIN_FLITS).expect("legal configuration");
-        pair.watch();
+        Bench::of([host, device], None, latency_flits, seed)
+    }
+
+    /// The same with a fault in the device.
+    pub fn of(ends: [EndConfig; 2], fault: Option<RetryFault>, latency_flits: u64, seed: u64) -> Bench {
+        // The monitors know what the ends should be.
+        let monitors = Monitors::new(ends.each_ref().map(MonitorConfig::of));
+        let [host, device] = ends;
+        let [host, device] =
+            [(host, None), (device, fault)].map(|(end, fault)| WrongEnd::new(end, fault).expect("legal configuration"));
+        let mut pair = Pair::of(host, device, latency_flits, RETRAIN_FLITS);
+        pair.beside = monitors;
         Bench {
             pair,
             rng: Rng::for_name(seed, "bench"),
@@ -210,7 +222,7 @@ impl Bench {
     }
 
     fn collect(&mut self) {
-        for events in self.pair.take_findings() {
+        for events in self.pair.beside.take_findings() {
             self.findings.monitor.extend(events);
         }
         for dir in Dir::ALL {
@@ -242,7 +254,7 @@ impl Bench {
         for _ in 0..200 + 4 * self.latency_flits {
             self.quiet_step();
         }
-        self.pair.finish();
+        self.pair.beside.finish(self.pair.wires.now());
         self.collect();
         if !self.pair.is_quiet() {
             self.findings.at_rest.push("drain limit".to_owned());

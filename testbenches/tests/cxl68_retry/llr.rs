@@ -1,10 +1,11 @@
 //! CXL68-LLR: retry buffer, acknowledgements, framed sequences, order of what is sent. LLR-06 is a rule of the codec.
 
 use crate::cxl68_retry::bench::{Bench, link};
-use crate::cxl68_retry::mutants::{Fault, killed};
+use crate::cxl68_retry::mutants::killed;
 use crate::cxl68_retry::solo::{Solo, ack, as_ack, as_req, bad, control, framed, llcrd, name, protocol, req};
+use crate::cxl68_retry::wrong_end::RetryFault;
+use scalepool::link::cxl68::LinkEvent;
 use scalepool::link::cxl68::retry::{Local, RetryBuffer, Stored};
-use scalepool::link::cxl68::{Cxl68Mutant, LinkEvent};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::Control;
@@ -53,7 +54,7 @@ fn cxl68_llr_01_p() {
 
 #[test]
 fn cxl68_llr_01_n() {
-    killed(Cxl68Mutant::IdleStored);
+    killed(RetryFault::IdleStored);
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn cxl68_llr_02_p2() {
 
 #[test]
 fn cxl68_llr_02_n() {
-    assert!(killed(Cxl68Mutant::CountedWhileFrozen).names("CXL68-LLR-02"));
+    assert!(killed(RetryFault::CountedWhileFrozen).names("CXL68-LLR-02"));
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn cxl68_llr_03_p() {
 
 #[test]
 fn cxl68_llr_03_n() {
-    killed(Cxl68Mutant::ReplayedAkDecrements);
+    killed(RetryFault::ReplayedAkDecrements);
 }
 
 fn stored(n: u8) -> Stored {
@@ -163,7 +164,7 @@ fn cxl68_llr_04_p() {
 
 #[test]
 fn cxl68_llr_04_n() {
-    assert!(killed(Fault::ReplayOffByOne).names("CXL68-LLR-14"));
+    assert!(killed(RetryFault::ReplayOffByOne).names("CXL68-LLR-14"));
 }
 
 #[test]
@@ -240,7 +241,7 @@ fn cxl68_llr_07_p() {
 
 #[test]
 fn cxl68_llr_07_n() {
-    assert!(killed(Cxl68Mutant::LastEntryUsed).names("CXL68-LLR-07"));
+    assert!(killed(RetryFault::LastEntryUsed).names("CXL68-LLR-07"));
 }
 
 #[test]
@@ -265,7 +266,22 @@ fn cxl68_llr_08_p() {
 
 #[test]
 fn cxl68_llr_08_n() {
-    assert!(killed(Cxl68Mutant::RunNotReserved).names("CXL68-LLR-08"));
+    // An end with 128 entries, of which the monitor knows 22: it keeps none for the end of a run.
+    let small = Cxl68Config { llrb_entries: 22, ..link() };
+    let broken = |free: &u16| {
+        let mut solo = Solo::up(Cxl68Config { llrb_entries: 128, ..link() });
+        solo.monitor = Solo::up(small).monitor;
+        for tag in 0..22 - free {
+            solo.read(tag);
+            solo.sends();
+        }
+        assert_eq!(solo.seen(), NONE);
+        (0..8).for_each(|n| solo.write(n));
+        solo.sends_all(5);
+        solo.seen().contains(&"CXL68-LLR-08")
+    };
+    let found: Vec<u16> = (3..12).filter(broken).collect();
+    assert!(found.contains(&4) && !found.contains(&11), "{found:?} entries are free when the run begins");
 }
 
 #[test]
@@ -283,7 +299,7 @@ fn cxl68_llr_09_p() {
 
 #[test]
 fn cxl68_llr_09_n() {
-    assert!(killed(Cxl68Mutant::AkTooEarly).names("CXL68-LLR-09"));
+    assert!(killed(RetryFault::AkTooEarly).names("CXL68-LLR-09"));
 }
 
 #[test]
@@ -325,7 +341,7 @@ fn cxl68_llr_10_p2() {
 
 #[test]
 fn cxl68_llr_10_n() {
-    let findings = killed(Cxl68Mutant::FlushTimerOff);
+    let findings = killed(RetryFault::FlushTimerOff);
     assert!(findings.names("CXL68-LLR-10"));
     assert!(!findings.at_rest.is_empty(), "and the peer stalls");
 }
@@ -353,7 +369,7 @@ fn cxl68_llr_11_p() {
 #[test]
 fn cxl68_llr_11_n() {
     // A peer that fills in credits anew reads the rule otherwise: events, and the link goes on.
-    let findings = killed(Fault::ReplayAltered);
+    let findings = killed(RetryFault::ReplayAltered);
     assert!(findings.names("CXL68-LLR-11"));
     assert!(findings.scoreboard.is_empty());
     assert!(findings.monitor.iter().all(|e: &LinkEvent| e.severity == scalepool::link::cxl68::Severity::Protocol));
@@ -406,7 +422,7 @@ fn cxl68_llr_12_n() {
         solo.feed(req(solo.end.buffer().wr_ptr(), 1));
         assert_eq!(solo.ack_due(), None);
     }
-    assert!(killed(Cxl68Mutant::FourFrames).names("CXL68-LLR-12"));
+    assert!(killed(RetryFault::FourFrames).names("CXL68-LLR-12"));
 }
 
 #[test]
@@ -465,7 +481,7 @@ fn cxl68_llr_14_p() {
 
 #[test]
 fn cxl68_llr_14_n() {
-    assert!(killed(Cxl68Mutant::ReplayOrderChanged).names("CXL68-LLR-14"));
+    assert!(killed(RetryFault::ReplayOrderChanged).names("CXL68-LLR-14"));
     // An Ack with another Eseq than the one that was asked for is an event at the receiver.
     let mut solo = Solo::up(link());
     solo.feed(bad());
@@ -550,7 +566,7 @@ fn cxl68_llr_16_p() {
 
 #[test]
 fn cxl68_llr_16_n() {
-    assert!(killed(Cxl68Mutant::ReqBeforeAck).names("CXL68-LLR-16"));
+    assert!(killed(RetryFault::ReqBeforeAck).names("CXL68-LLR-16"));
     // A sequence that cuts a data run: its Frames take the place of data.
     let mut solo = Solo::up(Cxl68Config { mdh: false, ..link() });
     let (mut others, mut found) = (0, false);

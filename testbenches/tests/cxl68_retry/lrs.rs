@@ -4,8 +4,9 @@ use crate::cxl68_retry::bench::{Bench, link};
 use crate::cxl68_retry::mutants::killed;
 use crate::cxl68_retry::sheet::{elsewhere, obeys};
 use crate::cxl68_retry::solo::{Solo, ack, as_req, bad, framed, name};
+use crate::cxl68_retry::wrong_end::RetryFault;
+use scalepool::link::cxl68::EndConfig;
 use scalepool::link::cxl68::retry::Local;
-use scalepool::link::cxl68::{Cxl68Mutant, EndConfig};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, ReqCount};
 
@@ -27,7 +28,7 @@ fn cxl68_lrs_02_p() {
 #[test]
 fn cxl68_lrs_02_n() {
     elsewhere("CXL68-LRS-02");
-    killed(Cxl68Mutant::RetryFlitCounted);
+    killed(RetryFault::RetryFlitCounted);
 }
 
 #[test]
@@ -38,7 +39,7 @@ fn cxl68_lrs_03_p() {
 #[test]
 fn cxl68_lrs_03_n() {
     elsewhere("CXL68-LRS-03");
-    killed(Cxl68Mutant::ReqMovesLocal);
+    killed(RetryFault::ReqMovesLocal);
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn cxl68_lrs_04_p() {
 #[test]
 fn cxl68_lrs_04_n() {
     elsewhere("CXL68-LRS-04");
-    killed(Cxl68Mutant::BadFlitDelivered);
+    killed(RetryFault::BadFlitDelivered);
 }
 
 #[test]
@@ -70,7 +71,7 @@ fn cxl68_lrs_08_p() {
 #[test]
 fn cxl68_lrs_08_n() {
     elsewhere("CXL68-LRS-08");
-    killed(Cxl68Mutant::DeliversInLlrReq);
+    killed(RetryFault::DeliversInLlrReq);
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn cxl68_lrs_11_p() {
 #[test]
 fn cxl68_lrs_11_n() {
     elsewhere("CXL68-LRS-11");
-    killed(Cxl68Mutant::ReinitKeepsCount);
+    killed(RetryFault::ReinitKeepsCount);
 }
 
 #[test]
@@ -112,7 +113,7 @@ fn cxl68_lrs_13_p() {
 #[test]
 fn cxl68_lrs_13_n() {
     elsewhere("CXL68-LRS-13");
-    killed(Cxl68Mutant::StaleAckAccepted);
+    killed(RetryFault::StaleAckAccepted);
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn cxl68_lrs_15_p() {
 #[test]
 fn cxl68_lrs_15_n() {
     elsewhere("CXL68-LRS-15");
-    killed(Cxl68Mutant::DeliversInLocalIdle);
+    killed(RetryFault::DeliversInLocalIdle);
 }
 
 #[test]
@@ -134,7 +135,7 @@ fn cxl68_lrs_16_p() {
 #[test]
 fn cxl68_lrs_16_n() {
     elsewhere("CXL68-LRS-16");
-    killed(Cxl68Mutant::AbortLeaves);
+    killed(RetryFault::AbortLeaves);
 }
 
 /// Lets an unanswered end run until it gives up: Req sequences sent, trainings asked for.
@@ -223,7 +224,7 @@ fn cxl68_lrs_09_p() {
 #[test]
 fn cxl68_lrs_09_n() {
     elsewhere("CXL68-LRS-09");
-    killed(Cxl68Mutant::NoTimeout);
+    killed(RetryFault::NoTimeout);
 }
 
 #[test]
@@ -251,7 +252,7 @@ fn cxl68_lrs_14_p() {
 #[test]
 fn cxl68_lrs_14_n() {
     elsewhere("CXL68-LRS-14");
-    killed(Cxl68Mutant::NoTimeout);
+    killed(RetryFault::NoTimeout);
 }
 
 #[test]

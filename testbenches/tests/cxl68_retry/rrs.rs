@@ -3,7 +3,7 @@
 use crate::cxl68_retry::bench::{Bench, link};
 use crate::cxl68_retry::mutants::killed;
 use crate::cxl68_retry::solo::{Solo, as_ack, bad, framed, name, req};
-use scalepool::link::cxl68::Cxl68Mutant;
+use crate::cxl68_retry::wrong_end::RetryFault;
 use scalepool::link::cxl68::retry::{Remote, RemoteTrigger};
 
 /// An end with some flits that nobody has acknowledged.
@@ -83,7 +83,7 @@ fn cxl68_rrs_02_p2() {
 
 #[test]
 fn cxl68_rrs_02_n() {
-    assert!(killed(Cxl68Mutant::DataBeforeAck).names("CXL68-RRS-02"));
+    assert!(killed(RetryFault::DataBeforeAck).names("CXL68-RRS-02"));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn cxl68_rrs_03_p2() {
 
 #[test]
 fn cxl68_rrs_03_n() {
-    assert!(killed(Cxl68Mutant::AckAfterRetrain).names("CXL68-RRS-03"));
+    assert!(killed(RetryFault::AckAfterRetrain).names("CXL68-RRS-03"));
     // At the peer the late Ack is one that nobody asked for (LLR-15), unless it waits for one itself.
     let mut solo = Solo::up(link());
     solo.feed_all(&framed(5, crate::cxl68_retry::solo::ack(0, 0, false)));
@@ -155,7 +155,7 @@ fn cxl68_rrs_04_p() {
 
 #[test]
 fn cxl68_rrs_04_n() {
-    let findings = killed(Cxl68Mutant::EmptyWithData);
+    let findings = killed(RetryFault::EmptyWithData);
     assert!(findings.names("CXL68-RRS-04"));
     assert!(findings.scoreboard.is_empty(), "a bit of the Ack loses nothing");
     // A peer that never says Empty reads the rule otherwise: the counters stay, nothing else, no event.

@@ -5,7 +5,7 @@
 //! hands over a unit and [`Solo::sends`] gives the unit of the next flit clock.
 
 use scalepool::link::cxl68::retry::{Local, Remote};
-use scalepool::link::cxl68::{Cxl68End, Cxl68Mutant, EndConfig, Known, LinkEvent, Monitor, MonitorConfig};
+use scalepool::link::cxl68::{Cxl68End, EndConfig, Known, LinkEvent, Monitor, MonitorConfig};
 use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::watch::WatchConfig;
 use scalepool_protocols::cxl::cxl68::Dir;
@@ -37,9 +37,8 @@ pub struct Solo {
 
 impl Solo {
     /// A host that speaks CXL.mem, before its first flit clock.
-    pub fn new(link: Cxl68Config, mutant: Option<Cxl68Mutant>) -> Solo {
-        let mut config = EndConfig::mem(Dir::Down, link, 32);
-        config.mutant = mutant;
+    pub fn new(link: Cxl68Config) -> Solo {
+        let config = EndConfig::mem(Dir::Down, link, 32);
         let monitor = Monitor::new(MonitorConfig::of(&config));
         let watched =
             WatchConfig { cxl68: link, known: Known::ALL, ..WatchConfig::new(LinkProtocol::Cxl68, Dir::Down) };
@@ -49,12 +48,7 @@ impl Solo {
 
     /// A host of which initialisation and first credits are done, with nothing to acknowledge.
     pub fn up(link: Cxl68Config) -> Solo {
-        Solo::up_with(link, None)
-    }
-
-    /// The same with a deliberate fault.
-    pub fn up_with(link: Cxl68Config, mutant: Option<Cxl68Mutant>) -> Solo {
-        let mut solo = Solo::new(link, mutant);
+        let mut solo = Solo::new(link);
         solo.feed(control("RETRY.Idle"));
         solo.sends();
         solo.feed(init(PEER_ENTRIES - 1));
@@ -185,7 +179,8 @@ pub fn rules(events: &[LinkEvent]) -> Vec<&'static str> {
     events.iter().map(|e| e.violation.rule).collect()
 }
 
-fn unit_of(control: Control) -> Cxl68Unit {
+/// A control flit.
+pub fn unit_of(control: Control) -> Cxl68Unit {
     Cxl68Unit::from_slots(pid::CACHEMEM, &[control.to_slot().expect("fits"), 0, 0, 0])
 }
 

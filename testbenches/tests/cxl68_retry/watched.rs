@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 type Ending = (&'static str, fn() -> Solo, Cxl68Unit);
 
 fn silent() -> Solo {
-    Solo::new(Cxl68Config::default(), None)
+    Solo::new(Cxl68Config::default())
 }
 
 /// Something has been sent; INIT.Param of this end has not.
@@ -127,7 +127,7 @@ fn a_watcher_that_knows_nothing_blames_no_legal_end() {
         Cxl68Config { llrb_entries: 255, timeout_flits: 300, max_num_retry: 31, ..Cxl68Config::default() },
     ] {
         let mut watch = EndWatch::new(&WatchConfig::new(LinkProtocol::Cxl68, Dir::Down)).expect("a watcher");
-        let mut solo = Solo::new(link, None);
+        let mut solo = Solo::new(link);
         let mut pipeline = VecDeque::from([None; PIPELINE]);
         let mut script = VecDeque::new();
         let (mut acked, mut broken) = (0, Vec::new());

@@ -9,14 +9,14 @@ fn nop(given: u16) -> UalHeader {
 }
 
 /// A twin with so much payload sent and not acknowledged.
-fn kept(config: ReplayConfig, flits: u16) -> Twin {
+fn kept(config: impl Into<Machine>, flits: u16) -> Twin {
     let mut twin = Twin::new(config, flits.into());
     twin.send(flits.into());
     twin
 }
 
 /// A twin that has seen payload 2 in place of 1, so that it waits for a replay.
-fn waiting(config: ReplayConfig) -> Twin {
+fn waiting(config: impl Into<Machine>) -> Twin {
     let mut twin = Twin::new(config, 0);
     twin.hear(explicit(FlitOp::Original, true, 2));
     assert!(twin.ours.is_waiting());
@@ -44,7 +44,7 @@ fn numbers(headers: &[UalHeader]) -> Vec<u16> {
 }
 
 /// A request, eleven flits, then another: how many replays begin.
-fn second_request(config: ReplayConfig, between: u16) -> (u64, Twin) {
+fn second_request(config: impl Into<Machine>, between: u16) -> (u64, Twin) {
     let mut twin = kept(config, 30);
     twin.hear(command(FlitOp::ReplayRequest, false, 3, 511));
     for _ in 0..between {
@@ -66,12 +66,12 @@ fn ual_rxr_01_p() {
 
 #[test]
 fn ual_rxr_01_n() {
-    let (found, twin) = second_request(mutant(UalMutant::EveryRequestHeard), 4);
+    let (found, twin) = second_request(ReplayConfig { ignore_flits: 0, ..ReplayConfig::default() }, 4);
     assert!(found == 2 && twin.differs.is_some(), "a second replay within the window is seen");
 }
 
 /// So many bad flits in a row, then a command flit with payload 1.
-fn after_bad(config: ReplayConfig, bad: usize) -> Twin {
+fn after_bad(config: impl Into<Machine>, bad: usize) -> Twin {
     let mut twin = Twin::new(config, 0);
     (0..bad).for_each(|_| twin.receive(None));
     twin.hear(command(FlitOp::Ack, true, 511, 1));
@@ -92,15 +92,15 @@ fn ual_rxr_02_p() {
 #[test]
 fn ual_rxr_02_n() {
     // Eight payload flits are lost; the ninth has the low bits of the first.
-    let lost = |config| {
-        let mut twin = Twin::new(config, 0);
+    let lost = |machine: Machine| {
+        let mut twin = Twin::new(machine, 0);
         (0..8).for_each(|_| twin.receive(None));
         twin.receive(Some((command(FlitOp::Ack, true, 511, 9).to_bits().expect("fits"), Some(8))));
         twin
     };
-    let good = lost(ReplayConfig::default());
+    let good = lost(ReplayConfig::default().into());
     assert!(good.in_order() && good.differs.is_none());
-    let bad = lost(mutant(UalMutant::NeverAmbiguous));
+    let bad = lost(wrong(ReplayFault::NeverAmbiguous));
     assert!(!bad.in_order() && bad.differs.is_some(), "the wrong flit is taken, and the scoreboard sees it");
 }
 
@@ -160,7 +160,7 @@ fn ual_rxr_05_p() {
 
 #[test]
 fn ual_rxr_05_n() {
-    let mut twin = kept(mutant(UalMutant::RequestAcknowledges), 30);
+    let mut twin = kept(wrong(ReplayFault::RequestAcknowledges), 30);
     twin.hear(command(FlitOp::ReplayRequest, false, 20, 511));
     assert!(twin.ours.unacknowledged() < 30 && twin.differs.is_some());
 }
@@ -225,7 +225,7 @@ fn ual_rxr_08_p() {
 
 #[test]
 fn ual_rxr_08_n() {
-    let mut link = Link::new(mutant(UalMutant::GapTaken), [60, 0]);
+    let mut link = Link::new(wrong(ReplayFault::GapTaken), [60, 0]);
     link.run(300, &mut |from, now, _| from == 0 && now == 20);
     assert!(link.is_caught() && !link.ends[1].in_order(), "payload out of order reaches the scoreboard");
 }
@@ -249,7 +249,7 @@ fn ual_rxr_09_p() {
 }
 
 /// All copies of the first request are lost.
-fn lost_requests(config: ReplayConfig) -> (bool, Link) {
+fn lost_requests(config: impl Into<Machine>) -> (bool, Link) {
     let mut link = Link::new(config, [60, 60]);
     let mut lost = 0;
     let came = link.run(1000, &mut |from, now, fh| {
@@ -265,12 +265,12 @@ fn ual_rxr_09_n() {
     let (came, link) = lost_requests(ReplayConfig::default());
     assert!(came);
     link.assert_clean();
-    let (came, link) = lost_requests(mutant(UalMutant::AskedOnce));
+    let (came, link) = lost_requests(wrong(ReplayFault::AskedOnce));
     assert!(!came && link.is_caught(), "without a second request it hangs");
 }
 
 /// Explicit flits out of order while a replay is waited for.
-fn explicit_unexpected(config: ReplayConfig) -> Twin {
+fn explicit_unexpected(config: impl Into<Machine>) -> Twin {
     let mut twin = waiting(config);
     twin.send(16);
     for n in 3..103 {
@@ -289,7 +289,7 @@ fn ual_rxr_10_p() {
 
 #[test]
 fn ual_rxr_10_n() {
-    let mut twin = explicit_unexpected(mutant(UalMutant::ExplicitCounted));
+    let mut twin = explicit_unexpected(wrong(ReplayFault::ExplicitCounted));
     twin.send(40);
     assert!(twin.differs.is_some());
 }
@@ -308,7 +308,7 @@ fn ual_rxr_11_p() {
 
 #[test]
 fn ual_rxr_11_n() {
-    let twin = after_bad(mutant(UalMutant::AmbiguousUsed), 7);
+    let twin = after_bad(wrong(ReplayFault::AmbiguousUsed), 7);
     assert!(twin.came.len() == 1 && twin.differs.is_some());
 }
 

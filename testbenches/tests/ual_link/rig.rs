@@ -6,7 +6,6 @@ use scalepool::link::protocol::LinkProtocol;
 pub use scalepool::link::ualink::client::Client;
 pub use scalepool::link::ualink::line::{CodeWord, LaneRate, UalLine, UalWidth};
 pub use scalepool::link::ualink::messages::{MIN_RATE, NOMINAL_RATE, RateError, TL_CHANNEL, UART_CHANNEL};
-pub use scalepool::link::ualink::mutant::UalMutant;
 pub use scalepool::link::ualink::replay::ReplayConfig;
 pub use scalepool::link::ualink::state::{Fault, State};
 pub use scalepool::link::ualink::{EndConfig, OnLine, Pair, UalEnd};
@@ -96,11 +95,6 @@ pub fn configs() -> [EndConfig; 2] {
 /// The same with other choices for replay.
 pub fn configs_with(replay: ReplayConfig) -> [EndConfig; 2] {
     configs().map(|config| EndConfig { replay, ..config })
-}
-
-/// A fault of the model, with everything else as it is.
-pub fn mutant(mutant: UalMutant) -> ReplayConfig {
-    ReplayConfig { mutant: Some(mutant), ..ReplayConfig::default() }
 }
 
 /// A link whose ends send so many TL flits each, 10 flit times apart.

@@ -2,6 +2,7 @@
 
 use super::rig::*;
 use super::twin::*;
+use scalepool::link::hook::{Direction, HookAnswer, HookItem, HookPoint, Hooks};
 
 #[test]
 fn ual_flh_05_p() {
@@ -17,11 +18,22 @@ fn ual_flh_05_p() {
 
 #[test]
 fn ual_flh_05_n() {
-    let mut link = Link::new(mutant(UalMutant::CommandPayloadLost), [100, 0]);
+    let mut link = Link::new(wrong(ReplayFault::CommandPayloadLost), [100, 0]);
     assert!(!link.run(400, &mut |_, _, _| false));
     assert!(link.is_caught());
-    let config = EndConfig { replay: mutant(UalMutant::CommandPayloadLost), opens_channels: false, ..configs()[0] };
-    let mut solo = Solo::up(config, 0);
+    let mut solo = Solo::up(EndConfig { opens_channels: false, ..configs()[0] }, 0);
+    let hooks = Hooks::new();
+    let lost = |item: &HookItem<'_>| {
+        let came = DlFlit::from_bytes(item.bytes).expect("640 bytes");
+        match came.header() {
+            UalHeader::Command(header) if header.payload => {
+                HookAnswer::Replace(flit(UalHeader::Command(header), &Payload::ZERO).0.to_vec())
+            }
+            _ => HookAnswer::Keep,
+        }
+    };
+    hooks.attach(HookPoint::ReplayIn, Direction::Rx, lost).expect("no hook runs");
+    solo.end.attach_hooks(&hooks);
     solo.exchange(&[word(&DeviceId::default())]);
     solo.pass(3);
     assert!(solo.words.is_empty(), "a question without answer");
@@ -82,7 +94,7 @@ fn ual_seq_02_n() {
     solo.receive(explicit(FlitOp::Original, false, next_seq(solo.given)), &Payload::ZERO);
     assert_eq!(solo.rules(), ["UAL-RXR-08"]);
     assert!(solo.end.replay().is_waiting());
-    let mut link = Link::new(mutant(UalMutant::NopNumbered), [3, 0]);
+    let mut link = Link::new(wrong(ReplayFault::NopNumbered), [3, 0]);
     link.run(100, &mut |_, _, _| false);
     assert!(link.is_caught());
 }

@@ -13,7 +13,7 @@ fn kinds(headers: &[u32]) -> String {
 }
 
 /// Everything due at once, at each place of the explicit count: the first flit, and the ones behind it.
-fn all_due(config: ReplayConfig, count: usize, replay: bool, request: bool) -> (String, Twin) {
+fn all_due(config: impl Into<Machine>, count: usize, replay: bool, request: bool) -> (String, Twin) {
     let mut twin = Twin::new(config, 30);
     twin.send(14 + count);
     if request {
@@ -49,7 +49,7 @@ fn ual_txs_01_p() {
 
 #[test]
 fn ual_txs_01_n() {
-    let (kinds, twin) = all_due(mutant(UalMutant::RequestFirst), 6, false, true);
+    let (kinds, twin) = all_due(wrong(ReplayFault::RequestFirst), 6, false, true);
     assert!(kinds.starts_with('Q') && twin.differs.is_some());
     // The receiver says so too: the seventh command in a row is a Replay Request.
     let mut twin = Twin::new(ReplayConfig::default(), 30);
@@ -62,7 +62,7 @@ fn ual_txs_01_n() {
     let mut seen = false;
     for bad in 20..34 {
         // It asks for the bad flit where a number in full is due.
-        let mut link = Link::new(mutant(UalMutant::RequestFirst), [60, 60]);
+        let mut link = Link::new(wrong(ReplayFault::RequestFirst), [60, 60]);
         link.run(300, &mut |from, now, _| from == 0 && now == bad);
         seen |= link.ends[0].logged.contains(&"UAL-TXS-01");
     }
@@ -85,7 +85,7 @@ fn ual_txs_02_p() {
 
 #[test]
 fn ual_txs_02_n() {
-    let mut twin = Twin::new(mutant(UalMutant::ExplicitEveryEight), 100);
+    let mut twin = Twin::new(wrong(ReplayFault::ExplicitEveryEight), 100);
     twin.send(30);
     assert!(kinds(&twin.sent).starts_with("AAAAAAAE") && twin.differs.is_some());
     // The receiver says so too, unless one of the flits was bad.
@@ -107,7 +107,7 @@ fn ual_txs_03_p() {
 
 #[test]
 fn ual_txs_03_n() {
-    let mut twin = Twin::new(mutant(UalMutant::ExplicitEveryEight), 0);
+    let mut twin = Twin::new(wrong(ReplayFault::ExplicitEveryEight), 0);
     twin.send(21);
     assert_ne!(kinds(&twin.sent), "aaaaaaeaaaaaaeaaaaaae");
     assert!(twin.differs.is_some());
@@ -134,7 +134,7 @@ fn ual_txs_04_n() {
     assert_eq!(solo.rules(), ["UAL-RXR-08"]);
     solo.receive(explicit(FlitOp::Original, true, due), &Payload::ZERO);
     assert_eq!(solo.rules(), ["UAL-TXS-04"]);
-    let mut link = Link::new(mutant(UalMutant::ReplayUnmarked), [60, 0]);
+    let mut link = Link::new(wrong(ReplayFault::ReplayUnmarked), [60, 0]);
     assert!(link.run(300, &mut |from, now, _| from == 0 && now == 20));
     assert!(link.is_caught() && link.ends[1].logged.contains(&"UAL-TXS-04"));
 }
@@ -145,7 +145,7 @@ fn ack(number: u16) -> UalHeader {
 }
 
 /// Flits at which the copies of a request go, from a place in a group on, and what they ask for, while payload arrives.
-fn copies(config: ReplayConfig, before: usize) -> (Vec<usize>, Vec<u32>, Twin) {
+fn copies(config: impl Into<Machine>, before: usize) -> (Vec<usize>, Vec<u32>, Twin) {
     let mut twin = Twin::new(config, 0);
     twin.send(before);
     twin.hear(explicit(FlitOp::Original, true, 2));
@@ -182,7 +182,7 @@ fn ual_txs_05_p() {
 
 #[test]
 fn ual_txs_05_n() {
-    let mut twin = Twin::new(mutant(UalMutant::RequestMoves), 0);
+    let mut twin = Twin::new(wrong(ReplayFault::RequestMoves), 0);
     twin.hear(explicit(FlitOp::Original, true, 2));
     twin.send(1);
     twin.hear(explicit(FlitOp::Replayed, true, 1));
@@ -192,10 +192,11 @@ fn ual_txs_05_n() {
     assert!(twin.differs.is_some());
     // The receiver says so too, of copies that come too soon and of one that names another number.
     for fec_group_flits in [2, 4] {
-        let config = ReplayConfig { fec_group_flits, ..mutant(UalMutant::RequestMoves) };
+        let config = ReplayConfig { fec_group_flits, ..ReplayConfig::default() };
+        let machine = Machine { config, fault: Some(ReplayFault::RequestMoves) };
         // With a number in full between them, three copies are as far apart as two groups may be.
         let is_seen = (20..27).any(|bad| {
-            let mut link = Link::new(config, [60, 60]);
+            let mut link = Link::new(machine, [60, 60]);
             link.run(300, &mut |from, now, _| from == 0 && now == bad);
             link.ends[0].logged.contains(&"UAL-TXS-05")
         });
@@ -238,8 +239,8 @@ fn ual_txs_06_p() {
 
 #[test]
 fn ual_txs_06_n() {
-    let config = ReplayConfig { buffer_flits: 8, ..mutant(UalMutant::RoomIgnored) };
-    let mut link = Link::new(config, [200, 0]);
+    let config = ReplayConfig { buffer_flits: 8, ..ReplayConfig::default() };
+    let mut link = Link::new(Machine { config, fault: Some(ReplayFault::RoomIgnored) }, [200, 0]);
     link.run(2000, &mut |from, now, _| from == 0 && now == 30);
     assert!(link.is_caught(), "what was pushed out cannot come again");
 }

@@ -1,7 +1,9 @@
 //! Our replay machine and the second one side by side, and a line between two such twins.
 
 use super::rig::*;
-use scalepool::link::ualink::replay::{Head, Replay, Says, UalFlitOutcome};
+pub use super::wrong::ReplayFault;
+use super::wrong::WrongHeads;
+use scalepool::link::ualink::replay::{Head, Replay, Says, UalFlitOutcome, UalReceived};
 use scalepool_oracle::ual_llr::Llr;
 use std::collections::VecDeque;
 
@@ -31,9 +33,28 @@ pub fn head(fh: u32) -> Head {
 /// A flit between twins: its header, and the number of what it carries.
 pub type Sent = (u32, Option<u64>);
 
+/// Our replay machine, perhaps with a fault around it.
+#[derive(Debug, Clone, Copy)]
+pub struct Machine {
+    pub config: ReplayConfig,
+    pub fault: Option<ReplayFault>,
+}
+
+impl From<ReplayConfig> for Machine {
+    fn from(config: ReplayConfig) -> Machine {
+        Machine { config, fault: None }
+    }
+}
+
+/// A machine with a fault and everything else as it is.
+pub fn wrong(fault: ReplayFault) -> Machine {
+    Machine { config: ReplayConfig::default(), fault: Some(fault) }
+}
+
 /// Both machines, fed with the same.
 pub struct Twin {
     pub ours: Replay<u64>,
+    wrong: Option<WrongHeads>,
     pub second: Llr,
     /// Payload: the next one and the first not to be sent.
     pub next: u64,
@@ -49,14 +70,16 @@ pub struct Twin {
 }
 
 impl Twin {
-    pub fn new(config: ReplayConfig, last: u64) -> Twin {
+    pub fn new(machine: impl Into<Machine>, last: u64) -> Twin {
+        let Machine { config, fault } = machine.into();
         let mut second = Llr::default();
         second.rx_replay_limit = config.replay_limit_flits.into();
         second.buffer_size = config.buffer_flits.into();
         second.fec_group = config.fec_group_flits.into();
         let ours = Replay::new(config);
         let (came, sent, logged) = (Vec::new(), Vec::new(), Vec::new());
-        Twin { ours, second, next: 0, last, came, sent, logged, differs: None }
+        let wrong = fault.map(WrongHeads::new);
+        Twin { ours, wrong, second, next: 0, last, came, sent, logged, differs: None }
     }
 
     fn compare(&mut self, what: &str, ours: impl PartialEq<u64> + std::fmt::Debug, second: u64) {
@@ -68,6 +91,9 @@ impl Twin {
     /// One flit of the transmitter.
     pub fn transmit(&mut self) -> Sent {
         let offered = self.next < self.last;
+        if let Some(room) = self.wrong.as_ref().filter(|_| offered).and_then(|wrong| wrong.makes_room(&self.ours)) {
+            self.ours.receive(Some(room));
+        }
         let next = &mut self.next;
         let sent = self.ours.transmit(|| {
             offered.then(|| {
@@ -75,7 +101,9 @@ impl Twin {
                 *next - 1
             })
         });
-        let (header, payload) = (fh(&sent.head), sent.payload.copied());
+        let (head, payload, again) = (sent.head, sent.payload.copied(), sent.again);
+        let head = self.wrong.as_mut().map_or(head, |wrong| wrong.says(&self.ours, head, again));
+        let header = fh(&head);
         let (second, number) = self.second.transmit(offered);
         self.compare("header", u64::from(header), second.into());
         self.compare("payload", u64::from(payload.is_some()), number.is_some().into());
@@ -86,7 +114,7 @@ impl Twin {
 
     /// A flit for the receiver; `None`: a bad one.
     pub fn receive(&mut self, flit: Option<Sent>) {
-        let received = self.ours.receive(flit.map(|(fh, _)| head(fh)));
+        let received = self.hears(flit.map(|(fh, _)| head(fh)));
         let second = self.second.receive(flit.map(|(fh, _)| fh));
         self.compare("delivered", u64::from(received.taken == UalFlitOutcome::Payload), second.into());
         self.compare("kept", self.ours.unacknowledged() as u64, self.second.buffer.len() as u64);
@@ -95,6 +123,16 @@ impl Twin {
         if received.taken == UalFlitOutcome::Payload {
             self.came.push(flit.and_then(|(_, payload)| payload).unwrap_or(u64::MAX));
         }
+    }
+
+    /// What our machine makes of a head, or of a bad flit.
+    fn hears(&mut self, head: Option<Head>) -> UalReceived {
+        let Some(wrong) = &mut self.wrong else { return self.ours.receive(head) };
+        let mut received = UalReceived { taken: UalFlitOutcome::Dropped, found: None };
+        for head in wrong.hears(&self.ours, head) {
+            received = self.ours.receive(head);
+        }
+        wrong.heard(head, received)
     }
 
     /// The header of a flit made by hand, without payload that anybody looks at.
@@ -121,8 +159,9 @@ pub struct Link {
 }
 
 impl Link {
-    pub fn new(config: ReplayConfig, each: [u64; 2]) -> Link {
-        Link { ends: each.map(|last| Twin::new(config, last)), lines: Default::default(), now: 0 }
+    pub fn new(machine: impl Into<Machine>, each: [u64; 2]) -> Link {
+        let machine = machine.into();
+        Link { ends: each.map(|last| Twin::new(machine, last)), lines: Default::default(), now: 0 }
     }
 
     /// One flit time, 10 flit times of line; `spoil` sees direction, time and header and says which arrive bad.

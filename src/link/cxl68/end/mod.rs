@@ -1,8 +1,7 @@
 //! One end of a CXL 68B link: what transmitter and receiver share, and what its neighbours see.
 //!
 //! `receive` holds the receiver, `transmit` the transmitter; both are methods of [`Cxl68End`], because
-//! acknowledgements, credits and retry tie the two. Branches on `config.mutant` are deliberate faults for tests of the
-//! checkers, see [`Cxl68Mutant`].
+//! acknowledgements, credits and retry tie the two.
 
 mod receive;
 mod transmit;
@@ -10,7 +9,6 @@ mod transmit;
 use super::coverage::Cxl68Coverage;
 use super::credit::CreditBook;
 use super::event::LinkEvent;
-use super::mutant::Cxl68Mutant;
 use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigger};
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use crate::line_time::LineTimeParts;
@@ -38,8 +36,6 @@ pub struct EndConfig {
     pub sends: [bool; 10],
     /// Received flits until the peer's parameters are active, at most 8 (`cxl-68b` §6.4); the number is ours.
     pub param_delay_flits: u8,
-    /// A deliberate fault, for tests of the checkers.
-    pub mutant: Option<Cxl68Mutant>,
 }
 
 impl EndConfig {
@@ -62,7 +58,6 @@ impl EndConfig {
             buffers: Class::ALL.map(|c| if receives(c) { messages } else { 0 }),
             sends: Class::ALL.map(|c| supported(c) && c.dir() == dir),
             param_delay_flits: 8,
-            mutant: None,
         }
     }
 }
@@ -155,7 +150,6 @@ pub struct Cxl68End {
     events: Vec<LinkEvent>,
     stats: Stats,
     coverage: Cxl68Coverage,
-    last_enables: u64,
     /// What the flit clock of the last unit was used for.
     uses: LineTimeParts,
     /// Requests for a retry and for training since the last good payload, see [`Cxl68End::fruitless`].
@@ -178,7 +172,7 @@ impl Cxl68End {
         Ok(Cxl68End {
             packer: Packer::new(dir, link),
             unpacker: Unpacker::new(dir.opposite(), link.revision, config.enabled),
-            credits: CreditBook::new(dir, link.credit_counter_bits, config.sends, config.buffers, config.mutant),
+            credits: CreditBook::new(dir, link.credit_counter_bits, config.sends, config.buffers),
             buffer: RetryBuffer::new(link.llrb_entries),
             local: LocalRetry::new(),
             remote: Remote::Normal,
@@ -205,7 +199,6 @@ impl Cxl68End {
             events: Vec::new(),
             stats: Stats::default(),
             coverage: Cxl68Coverage::new(),
-            last_enables: u64::MAX,
             uses: LineTimeParts::default(),
             fruitless: 0,
             progress: 0,
@@ -285,7 +278,7 @@ impl Cxl68End {
     }
 
     fn freed(&mut self, message: &Cxl68Message) {
-        self.credits.freed(message.class, message.data.map_or(0, |d| d.chunks()));
+        self.credits.freed(message.class);
     }
 
     /// Holds back or releases all credits of our buffers (a fault input).
@@ -323,18 +316,12 @@ impl Cxl68End {
         if let Remote::LlrAck { eseq, .. } = self.remote {
             self.buffer.rewind(eseq);
         }
-        if self.config.mutant != Some(Cxl68Mutant::AckAfterRetrain) {
-            self.remote = self.remote.step(RemoteTrigger::PhyDown);
-        }
+        self.remote = self.remote.step(RemoteTrigger::PhyDown);
     }
 
     /// Training is over.
     pub fn phy_up(&mut self) {
-        let kept = self.local.num_retry;
         self.local.step(Trigger::PhyUp);
-        if self.config.mutant == Some(Cxl68Mutant::ReinitKeepsCount) {
-            self.local.num_retry = kept;
-        }
     }
 
     /// What the end was built with.

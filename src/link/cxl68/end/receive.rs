@@ -5,14 +5,13 @@
 
 use super::{Cxl68End, FLITS_AN_AK, Init};
 use crate::cxl68::event::{LinkEvent, Severity, finding};
-use crate::cxl68::mutant::Cxl68Mutant;
 use crate::cxl68::retry::{Local, RemoteTrigger, Trigger};
 use crate::hook::{Direction, HookPoint};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{StaticBitFault, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::pid::{self, PidAction, PidKind, PidLog};
-use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind, Size, Unpacker};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 
 impl Cxl68End {
@@ -34,9 +33,6 @@ impl Cxl68End {
         } else {
             unit
         };
-        if self.config.mutant == Some(Cxl68Mutant::AbortLeaves) && self.local.state == Local::Abort && unit.crc_ok() {
-            (self.local.state, self.halted) = (Local::Normal, None);
-        }
         if self.halted.is_some() {
             self.received += 1;
             return;
@@ -82,20 +78,11 @@ impl Cxl68End {
 
     /// In NORMAL the stream is in step: the rollover count tells data from control.
     fn receive_normal(&mut self, unit: &Cxl68Unit, action: PidAction) {
-        let unpacked_before =
-            (self.config.mutant == Some(Cxl68Mutant::BadFlitDelivered)).then(|| self.unpacker.clone());
         let mut decoded = Cxl68DecodedUnit::nothing(self.config.dir.opposite());
         self.unpacker.read_into(unit, action, &mut decoded);
         self.coverage.record(&decoded);
         if decoded.crc_ok == Some(false) {
             self.bad_flit();
-            if let Some(mut unpacker) = unpacked_before {
-                let mut good = *unit;
-                good.set_tail(unit.expected_crc());
-                unpacker.read_as(&good, action);
-                self.unpacker = unpacker;
-                self.deliver();
-            }
             return;
         }
         if let Cxl68UnitKind::Control(_) = decoded.kind
@@ -128,9 +115,6 @@ impl Cxl68End {
         self.stats.crc_errors += 1;
         self.frames = 0;
         self.local.step(Trigger::Error);
-        if self.config.mutant == Some(Cxl68Mutant::CountedWhileFrozen) {
-            self.eseq = self.after_eseq(1);
-        }
     }
 
     fn static_bits(&mut self, decoded: &Cxl68DecodedUnit) {
@@ -178,9 +162,6 @@ impl Cxl68End {
     fn retry_flit(&mut self, control: &Control) {
         let framed = self.frames >= u16::from(self.config.link.frames_before_sequence);
         self.frames = if matches!(control, Control::RetryFrame(_)) { self.frames.saturating_add(1) } else { 0 };
-        if self.config.mutant == Some(Cxl68Mutant::RetryFlitCounted) && self.local.state == Local::Normal {
-            self.retryable();
-        }
         match control {
             Control::RetryReq(req) if framed => self.req_sequence(req),
             Control::RetryAck(ack) if framed => self.ack_sequence(ack),
@@ -192,9 +173,6 @@ impl Cxl68End {
 
     fn req_sequence(&mut self, req: &RetryReq) {
         self.local.step(Trigger::ReqSequence);
-        if self.config.mutant == Some(Cxl68Mutant::ReqMovesLocal) {
-            self.local.state = Local::LlrReq;
-        }
         if !self.buffer.holds(req.eseq) {
             let expected = format!("{} flits before {}", self.buffer.unacknowledged(), self.buffer.wr_ptr());
             self.event(
@@ -227,8 +205,8 @@ impl Cxl68End {
                 );
                 return;
             }
-            Local::LocalIdle if matches || self.config.mutant == Some(Cxl68Mutant::StaleAckAccepted) => {
-                if matches && ack.eseq != self.eseq {
+            Local::LocalIdle if matches => {
+                if ack.eseq != self.eseq {
                     let text = "RETRY.Ack repeats another Eseq than the RETRY.Req had";
                     self.event(Severity::Protocol, finding("CXL68-LLR-14", ack.eseq, self.eseq, text));
                 }
@@ -272,18 +250,6 @@ impl Cxl68End {
         self.frames = 0;
         self.came_well();
         self.local.step(Trigger::Retryable);
-        let leaks = matches!(
-            (self.config.mutant, self.local.state),
-            (Some(Cxl68Mutant::DeliversInLlrReq), Local::LlrReq)
-                | (Some(Cxl68Mutant::DeliversInLocalIdle), Local::LocalIdle)
-        );
-        if leaks {
-            self.unpacker.read(unit);
-            self.deliver();
-        }
-        if self.config.mutant == Some(Cxl68Mutant::CountedWhileFrozen) {
-            self.eseq = self.after_eseq(1);
-        }
     }
 
     fn control(&mut self, control: &Control) {
@@ -376,18 +342,11 @@ impl Cxl68End {
 
     fn deliver(&mut self) {
         for mut message in self.unpacker.delivered().iter().copied() {
-            if let Some(data) = &mut message.data {
-                let stale = self.config.mutant == Some(Cxl68Mutant::StaleByteEnables);
-                if stale && data.byte_enables.is_none() && data.size == Size::Line {
-                    data.byte_enables = Some(self.last_enables);
-                }
-                self.last_enables = data.enabled();
-            }
             if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
                 self.inbox.push_back(message);
             } else {
                 // It was in a buffer, which is free again.
-                self.credits.freed(message.class, message.data.map_or(0, |d| d.chunks()));
+                self.credits.freed(message.class);
             }
         }
     }

@@ -5,7 +5,6 @@
 
 use super::{Cxl68End, FLITS_AN_AK, TIMED_ACKS};
 use crate::cxl68::event::{Severity, finding};
-use crate::cxl68::mutant::Cxl68Mutant;
 use crate::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
 use crate::hook::{Direction, HookPoint};
 use crate::line_time::{LineTimeParts, Use};
@@ -22,6 +21,8 @@ use scalepool_protocols::wire::Wire;
 const FRAME_BITS: u32 = 32;
 /// Header of a protocol flit (`cxl-68b` §2).
 const HEADER_BITS: u32 = 32;
+/// Frames before a Req or Ack: more than the four all-data flits that could look like one (`cxl-68b` §7.2).
+const FRAMES: usize = 5;
 
 impl Cxl68End {
     pub(super) fn note_waiting(&mut self, now: u64) {
@@ -41,10 +42,7 @@ impl Cxl68End {
         if self.halted.is_some() || self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return None;
         }
-        if self.local.state == Local::LocalIdle
-            && self.local.timeout_flits >= self.config.link.timeout_flits
-            && self.config.mutant != Some(Cxl68Mutant::NoTimeout)
-        {
+        if self.local.state == Local::LocalIdle && self.local.timeout_flits >= self.config.link.timeout_flits {
             self.local.step(Trigger::Timeout);
         }
         let retry_flits = self.stats.sent_retry;
@@ -59,12 +57,10 @@ impl Cxl68End {
         let mut unit = unit?;
         if self.viral_to_signal && self.stats.sent_retry == retry_flits {
             self.viral_to_signal = false;
-            if self.config.mutant != Some(Cxl68Mutant::ViralWithoutSpoil) {
-                unit.set_tail(match self.config.link.crc_spoil {
-                    CrcSpoil::InvertAll => !unit.tail(),
-                    CrcSpoil::InvertLowest => unit.tail() ^ 1,
-                });
-            }
+            unit.set_tail(match self.config.link.crc_spoil {
+                CrcSpoil::InvertAll => !unit.tail(),
+                CrcSpoil::InvertLowest => unit.tail() ^ 1,
+            });
         }
         Some(unit)
     }
@@ -87,8 +83,7 @@ impl Cxl68End {
         if matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return None;
         }
-        let replays = self.buffer.replaying();
-        if replays && self.config.mutant != Some(Cxl68Mutant::ReplayOrderChanged) {
+        if self.buffer.replaying() {
             return self.replay();
         }
         if !self.init.clean_seen {
@@ -104,7 +99,6 @@ impl Cxl68End {
         }
         match self.new_flit(now) {
             Some(unit) => Some(unit),
-            None if replays => self.replay(),
             // TIMEOUT counts flits, so something has to be sent while an Ack is awaited.
             None if self.local.state == Local::LocalIdle => Some(self.retry_idle()),
             None => None,
@@ -114,11 +108,7 @@ impl Cxl68End {
     fn retry_idle(&mut self) -> Cxl68Unit {
         self.stats.sent_retry += 1;
         self.uses = LineTimeParts::all(if self.is_up() { Use::Replay } else { Use::Control });
-        let unit = control_unit(Control::by_name("RETRY.Idle"));
-        if self.config.mutant == Some(Cxl68Mutant::IdleStored) && self.buffer.num_free() > 2 {
-            self.buffer.store(Stored { unit, rollover_after: 0, acks: 0 });
-        }
-        unit
+        control_unit(Control::by_name("RETRY.Idle"))
     }
 
     fn init_flit(&self) -> Cxl68Unit {
@@ -133,20 +123,10 @@ impl Cxl68End {
 
     /// Ack first, then Req (LLR-16).
     fn begin_sequence(&mut self) {
-        let mutant = self.config.mutant;
-        let req_first = mutant == Some(Cxl68Mutant::ReqBeforeAck) && self.local.state == Local::LlrReq;
-        if let (Remote::LlrAck { num_retry, eseq }, false) = (self.remote, req_first) {
-            if mutant == Some(Cxl68Mutant::DataBeforeAck) && self.buffer.replaying() && self.frames == 0 {
-                // The mutant lets one replayed flit go first.
-                if let Some(flit) = self.buffer.replay() {
-                    self.buffer.rewind(eseq);
-                    self.sequence.push_back(flit.unit);
-                }
-            }
-            let viral = self.viral.is_some() || mutant == Some(Cxl68Mutant::ViralUnasked);
+        if let Remote::LlrAck { num_retry, eseq } = self.remote {
             let last = Control::RetryAck(RetryAck {
-                empty: eseq == self.buffer.wr_ptr() || mutant == Some(Cxl68Mutant::EmptyWithData),
-                viral,
+                empty: eseq == self.buffer.wr_ptr(),
+                viral: self.viral.is_some(),
                 num_retry,
                 wr_ptr: self.buffer.wr_ptr(),
                 eseq,
@@ -191,10 +171,8 @@ impl Cxl68End {
     }
 
     fn frame(&mut self, last: Control) {
-        // Five Frames, more than the four all-data flits that could look like one (`cxl-68b` §7.2).
-        let frames = if self.config.mutant == Some(Cxl68Mutant::FourFrames) { 4 } else { 5 };
         let frame = control_unit(Control::by_name("RETRY.Frame"));
-        self.sequence.extend(std::iter::repeat_n(frame, frames));
+        self.sequence.extend(std::iter::repeat_n(frame, FRAMES));
         self.sequence.push_back(control_unit(Some(last)));
     }
 
@@ -238,19 +216,15 @@ impl Cxl68End {
         self.run = (flit.rollover_after > 3).then_some(self.buffer.rd_ptr());
         self.stats.replayed += 1;
         self.uses = LineTimeParts::all(Use::Replay);
-        if self.config.mutant == Some(Cxl68Mutant::ReplayedAkDecrements) {
-            self.num_ack = self.num_ack.saturating_sub(flit.acks.into());
-        }
         self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, flit.unit)
     }
 
     /// A new retryable flit, if one is due and may be sent.
     fn new_flit(&mut self, now: u64) -> Option<Cxl68Unit> {
         let free = self.buffer.num_free();
-        let floor = if self.config.mutant == Some(Cxl68Mutant::LastEntryUsed) { 0 } else { 1 };
         // Unless something goes: the retry buffer is full.
         self.uses = LineTimeParts::all(if self.packer.is_empty() { Use::Idle } else { Use::Replay });
-        if free <= floor {
+        if free <= 1 {
             return None;
         }
         if self.packer.in_data_run() {
@@ -261,21 +235,17 @@ impl Cxl68End {
             let unit = self.packed(Cxl68Unit::from_slots(pid::CACHEMEM, &slots))?;
             return self.store(unit, self.packer.rollover(), 0);
         }
-        if self.llcrd_forced(now) && (free > 2 || self.num_ack > 0 || floor == 0) {
+        if self.llcrd_forced(now) && (free > 2 || self.num_ack > 0) {
             return self.llcrd(now);
         }
-        let ak_from = if self.config.mutant == Some(Cxl68Mutant::AkTooEarly) { FLITS_AN_AK - 1 } else { FLITS_AN_AK };
-        let ak = self.num_ack >= ak_from;
-        if free <= 2 && !ak && floor == 1 {
+        let ak = self.num_ack >= FLITS_AN_AK;
+        if free <= 2 && !ak {
             // With two entries left only a flit that returns acknowledgements may go (LLR-07).
             return if self.num_ack > 0 && !self.packer.is_empty() { self.llcrd(now) } else { None };
         }
         // A run that cannot finish before two entries are left is not begun (LLR-08): this flit takes one entry, each
         // all-data flit another one, and each of them needs at least three before it.
-        let runs = match self.config.mutant {
-            Some(Cxl68Mutant::RunNotReserved) => usize::MAX,
-            _ => usize::from(free.saturating_sub(3)),
-        };
+        let runs = usize::from(free.saturating_sub(3));
         let waited = !self.packer.is_empty();
         match self.packer.pack(&mut self.credits.spend, runs) {
             Packed::Protocol(header, slots) => {
@@ -317,7 +287,7 @@ impl Cxl68End {
         if ak {
             header.ak = true;
             acks = FLITS_AN_AK;
-            self.num_ack = self.num_ack.saturating_sub(FLITS_AN_AK);
+            self.num_ack -= FLITS_AN_AK;
         }
         if self.first_credits_sent {
             [header.rsp_crd, header.req_crd, header.data_crd] = self.take_credits();
@@ -347,9 +317,6 @@ impl Cxl68End {
 
     /// Whether an LLCRD goes before protocol flits (`cxl-68b` §7.1); the first credits after INIT travel in LLCRDs.
     fn llcrd_forced(&self, now: u64) -> bool {
-        if self.config.mutant == Some(Cxl68Mutant::FlushTimerOff) && self.first_credits_sent {
-            return false;
-        }
         let link = &self.config.link;
         let first = !self.first_credits_sent && self.credits.pending() > 0 && !self.credits_held;
         let late = self.waiting_since.is_some_and(|since| now >= since + u64::from(link.llcrd_flush_flits));

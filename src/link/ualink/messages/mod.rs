@@ -19,7 +19,6 @@ pub use uart::Uart;
 pub(super) use watch::MessageMonitor;
 
 use super::config::EndConfig;
-use super::mutant::UalMutant;
 use crate::event::Severity;
 use basic::Basic;
 use scalepool_protocols::ualink::code::MsgClass;
@@ -85,7 +84,6 @@ pub struct DlMessages {
     /// Class that is asked first: 0 basic, 1 control, 2 UART.
     turn: usize,
     opens_channels: bool,
-    mutant: Option<UalMutant>,
     findings: Vec<DlMessageFinding>,
 }
 
@@ -98,7 +96,6 @@ impl DlMessages {
             uart: Uart::new(config.uart_buffer_dwords, deadlines),
             turn: 0,
             opens_channels: config.opens_channels,
-            mutant: config.replay.mutant,
             findings: Vec::new(),
         };
         messages.link_down();
@@ -163,7 +160,7 @@ impl DlMessages {
             return Some(word);
         }
         for k in 0..3 {
-            let class = if self.mutant == Some(UalMutant::UartFirst) { 2 - k } else { (self.turn + k) % 3 };
+            let class = (self.turn + k) % 3;
             let word = match class {
                 0 => self.basic.next(now),
                 1 => self.channels.next(now),

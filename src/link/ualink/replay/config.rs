@@ -1,7 +1,5 @@
 //! Choices of the replay machine: what the sheet sets by default or marks \[D\].
 
-use crate::ualink::mutant::UalMutant;
-
 /// Choices. `Default` is what the sheet uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayConfig {
@@ -18,8 +16,6 @@ pub struct ReplayConfig {
     pub watchdog_flits: u32,
     /// \[D\] The windows as printed in 1.0 (`<= 256`) instead of the exact ones (§7).
     pub literal_1_0: bool,
-    /// A fault of the model, for tests of the checkers; also those of the end around the replay machine.
-    pub mutant: Option<UalMutant>,
 }
 
 impl Default for ReplayConfig {
@@ -31,7 +27,6 @@ impl Default for ReplayConfig {
             fec_group_flits: 4,
             watchdog_flits: 40_000,
             literal_1_0: false,
-            mutant: None,
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::transmit::EXPLICIT_FLITS;
 use super::{Head, Replay, Says};
 use crate::event::{Severity, finding};
-use crate::ualink::mutant::UalMutant;
 use scalepool_protocols::ualink::sequence::{self, from_low_bits, steps};
 use scalepool_protocols::wire::Violation;
 
@@ -116,7 +115,7 @@ impl<P> Replay<P> {
     fn bad(&mut self) {
         self.stats.bad += 1;
         self.bad_crc = (self.bad_crc + 1).min(AMBIGUOUS_AT);
-        self.ambiguous |= self.bad_crc == AMBIGUOUS_AT && self.config.mutant != Some(UalMutant::NeverAmbiguous);
+        self.ambiguous |= self.bad_crc == AMBIGUOUS_AT;
         if self.waiting {
             // Counted alone: the limit is looked at when the next good flit does not fit (§7, step 2).
             self.unexpected = self.unexpected.saturating_add(1);
@@ -135,8 +134,7 @@ impl<P> Replay<P> {
         }
         if is_request {
             let judged = self.copy(number);
-            let heard = self.config.mutant == Some(UalMutant::EveryRequestHeard);
-            if self.ignore > 0 && !heard {
+            if self.ignore > 0 {
                 // A further copy of the request that has begun the replay.
                 return Ok(judged);
             }
@@ -144,9 +142,6 @@ impl<P> Replay<P> {
                 let expected = format!("one of the {} that are kept behind {}", self.kept.len(), self.acked);
                 let text = "a Replay Request asks for a flit that is not in the buffer";
                 return Ok(Some((Severity::Protocol, finding("UAL-RXR-04", number, expected, text))));
-            }
-            if self.config.mutant == Some(UalMutant::RequestAcknowledges) {
-                self.free_up_to(if number == 1 { sequence::LAST } else { number - 1 });
             }
             self.begin_replay(number);
             return Ok(judged);
@@ -163,8 +158,7 @@ impl<P> Replay<P> {
     /// The flit's own number against the one that is due.
     fn number(&mut self, head: &Head) -> UalReceived {
         let explicit = matches!(head.says, Says::Number { .. });
-        let mutant = self.config.mutant;
-        if !explicit && (self.ambiguous && mutant != Some(UalMutant::AmbiguousUsed) || self.waiting) {
+        if !explicit && (self.ambiguous || self.waiting) {
             // [D] As the flow chart has it: only these count as unexpected, and only while a replay is waited for.
             if self.waiting {
                 self.count_unexpected();
@@ -182,20 +176,16 @@ impl<P> Replay<P> {
             }
         };
         let due = if head.payload { sequence::next(self.rx_last) } else { self.rx_last };
-        if own == due || mutant == Some(UalMutant::GapTaken) && head.payload && own != 0 {
+        if own == due {
             let unmarked = self.waiting && head.payload && matches!(head.says, Says::Number { replayed: false, .. });
             self.rx_last = own;
             (self.unexpected, self.waiting, self.ambiguous, self.bad_crc) = (0, false, false, 0);
-            let lost = mutant == Some(UalMutant::CommandPayloadLost) && !explicit;
-            let taken = if head.payload && !lost { UalFlitOutcome::Payload } else { UalFlitOutcome::Nop };
+            let taken = if head.payload { UalFlitOutcome::Payload } else { UalFlitOutcome::Nop };
             let text = "a replayed flit is not marked as replayed";
             let found = unmarked.then(|| (Severity::Protocol, finding("UAL-TXS-04", "op 0", "op 1", text)));
             return UalReceived { taken, found };
         }
         if self.waiting {
-            if mutant == Some(UalMutant::ExplicitCounted) {
-                self.count_unexpected();
-            }
             return UalReceived::quiet(UalFlitOutcome::Dropped);
         }
         self.ask_again();
@@ -206,7 +196,7 @@ impl<P> Replay<P> {
 
     fn count_unexpected(&mut self) {
         self.unexpected = self.unexpected.saturating_add(1);
-        if self.unexpected >= self.config.replay_limit_flits && self.config.mutant != Some(UalMutant::AskedOnce) {
+        if self.unexpected >= self.config.replay_limit_flits {
             self.ask_again();
             (self.unexpected, self.bad_crc) = (0, 0);
         }

@@ -1,7 +1,6 @@
 //! Transmit decisions, a flit (`ualink` §7).
 
 use super::{Head, Replay, Says};
-use crate::ualink::mutant::UalMutant;
 use scalepool_protocols::ualink::sequence::{self, MOST_UNACKED, plus, steps};
 
 /// A number in full at least every so many flits (`ualink` §7, contradiction X6).
@@ -22,7 +21,7 @@ impl<P> Replay<P> {
     /// Whether new payload may go: not in a replay, not with a full buffer or 255 flits unacknowledged.
     pub fn has_room(&self) -> bool {
         let fits = self.kept.len() < usize::from(self.config.buffer_flits.min(MOST_UNACKED));
-        self.replay_at.is_none() && (fits || self.config.mutant == Some(UalMutant::RoomIgnored))
+        self.replay_at.is_none() && fits
     }
 
     /// The flit of this flit time; `fresh` is asked for new payload if some may go.
@@ -38,12 +37,7 @@ impl<P> Replay<P> {
             None => (self.tx_last, None),
         };
         match (at, replaying) {
-            (None, _) => {
-                self.stats.nops += 1;
-                if self.config.mutant == Some(UalMutant::NopNumbered) {
-                    self.tx_last = sequence::next(self.tx_last);
-                }
-            }
+            (None, _) => self.stats.nops += 1,
             (Some(_), true) => self.stats.replayed += 1,
             (Some(_), false) => self.stats.sent += 1,
         }
@@ -66,11 +60,6 @@ impl<P> Replay<P> {
     fn keep(&mut self, payload: P) -> u16 {
         self.tx_last = sequence::next(self.tx_last);
         self.kept.push_back(payload);
-        if self.config.mutant == Some(UalMutant::RoomIgnored) && self.kept.len() > usize::from(self.config.buffer_flits)
-        {
-            self.kept.pop_front();
-            self.acked = sequence::next(self.acked);
-        }
         self.tx_last
     }
 
@@ -85,18 +74,14 @@ impl<P> Replay<P> {
     /// Kind of the header: the first that is due.
     fn says(&mut self, own: u16, replayed: bool) -> Says {
         let own_low = (own % 8) as u8;
-        let mutant = self.config.mutant;
         self.explicit -= 1;
-        let due = if mutant == Some(UalMutant::ExplicitEveryEight) { -1 } else { 0 };
-        let request_first = mutant == Some(UalMutant::RequestFirst) && self.requests_left > 0;
-        if std::mem::take(&mut self.first_replay) || self.explicit <= due && !request_first {
+        if std::mem::take(&mut self.first_replay) || self.explicit <= 0 {
             self.explicit = EXPLICIT_FLITS;
-            return Says::Number { number: own, replayed: replayed && mutant != Some(UalMutant::ReplayUnmarked) };
+            return Says::Number { number: own, replayed };
         }
         let group = self.flits_sent / u64::from(self.config.fec_group_flits.max(1));
-        let moves = mutant == Some(UalMutant::RequestMoves);
-        if self.requests_left > 0 && (self.request_group != Some(group) || moves) {
-            if !std::mem::replace(&mut self.request_latched, true) || moves {
+        if self.requests_left > 0 && self.request_group != Some(group) {
+            if !std::mem::replace(&mut self.request_latched, true) {
                 self.request_number = sequence::next(self.rx_last);
             }
             self.request_group = Some(group);

@@ -98,8 +98,8 @@ pub struct Filled {
 #[derive(Debug, Clone)]
 pub struct TlPacker {
     config: UalConfig,
-    /// Transfers with the bits of their fields.
-    waiting: VecDeque<(Box<Transfer>, u128)>,
+    /// Transfers whose field has not gone.
+    waiting: VecDeque<Box<Transfer>>,
     sending: VecDeque<Sending>,
     /// Halves that they have to send.
     owed: usize,
@@ -128,7 +128,7 @@ impl TlPacker {
     /// It cannot be sent; nothing is added.
     pub fn push(&mut self, transfer: impl Into<Box<Transfer>>) -> Result<(), PackError> {
         let transfer = transfer.into();
-        let bits = transfer.field.to_bits()?;
+        transfer.field.to_bits()?;
         let (owed, layout) = (transfer.field.owed(&self.config), transfer.field.def().name);
         let (found, expected) = (transfer.data.len(), 2 * owed.beats);
         if !transfer.field.is_transaction() {
@@ -143,8 +143,13 @@ impl TlPacker {
         if u32::from(transfer.poisoned) >> owed.beats != 0 {
             return Err(PackError::Poison { layout, found: transfer.poisoned, beats: owed.beats });
         }
-        self.waiting.push_back((transfer, bits));
+        self.push_judged(transfer);
         Ok(())
+    }
+
+    /// The same with one of which [`TlPacker::push`] would say nothing.
+    pub fn push_judged(&mut self, transfer: Box<Transfer>) {
+        self.waiting.push_back(transfer);
     }
 
     /// Sets the credits that the next Control half returns. Gives back those that were set before and not sent yet.
@@ -312,12 +317,11 @@ impl TlPacker {
     }
 
     /// The next transfer that waits, if its field has room.
-    fn take_next(&mut self, writer: &mut Writer) -> Option<Box<Transfer>> {
-        let (transfer, bits) = self.waiting.front()?;
-        if !writer.put_bits(transfer.field.sectors(), *bits) {
+    fn take_next(&mut self, writer: &mut Writer, put: fn(&mut Writer, &ControlField) -> bool) -> Option<Box<Transfer>> {
+        if !put(writer, &self.waiting.front()?.field) {
             return None;
         }
-        let (transfer, _) = self.waiting.pop_front()?;
+        let transfer = self.waiting.pop_front()?;
         self.filled.fields += transfer.field.sectors();
         Some(transfer)
     }
@@ -340,7 +344,7 @@ impl TlPacker {
         // The tags of the Control half, lowest field first.
         let (mut count, mut tags) = (0, [0; HALF_BYTES]);
         while count < most
-            && let Some(transfer) = self.take_next(&mut writer)
+            && let Some(transfer) = self.take_next(&mut writer, |writer, field| writer.put(field) == Ok(true))
         {
             if let Some(place) = tags.chunks_exact_mut(8).nth(count) {
                 place.copy_from_slice(&transfer.auth_tag.to_le_bytes());
@@ -360,7 +364,7 @@ impl TlPacker {
             TlControl { credits: self.take_credits(&mut writer), transfers: Vec::with_capacity(HALF_SECTORS / 2) };
         let most = self.most(swap);
         while control.transfers.len() < most
-            && let Some(transfer) = self.take_next(&mut writer)
+            && let Some(transfer) = self.take_next(&mut writer, |writer, field| writer.take(field.sectors()))
         {
             self.owe(Sending::of(&transfer));
             control.transfers.push(transfer.as_received());

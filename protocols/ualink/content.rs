@@ -13,7 +13,8 @@
 
 use super::code::HalfType;
 use super::field::TlFc;
-use super::half::MessageHalf;
+use super::half::{HALF_SECTORS, MessageHalf};
+use super::segment::MOST_STARTS;
 use super::unpack::Transfer;
 
 /// A TL flit without its bytes.
@@ -54,9 +55,9 @@ pub struct TlHalves {
 pub struct TlControl {
     /// Credits that it returns.
     pub credits: Option<TlFc>,
-    /// Requests and responses in their order, each with all of its data, as it is when it has come.
-    #[allow(clippy::vec_box)]
-    pub transfers: Vec<Box<Transfer>>,
+    /// Requests and responses in their order, each with all of its data, as it is when it has come; first the places that are
+    /// taken. Beside the transactions themselves a Control half takes no memory of its own.
+    pub transfers: [Option<Box<Transfer>>; HALF_SECTORS],
 }
 
 /// The upper half of a TL flit.
@@ -78,18 +79,26 @@ pub enum TlUpper {
 pub struct DlContent {
     /// DL message DWords, in order of their segments.
     pub words: Vec<u32>,
-    /// TL flits whose last sector it carries, in order.
-    pub tl_flits: Vec<TlContent>,
+    /// TL flits whose last sector it carries, in order; first the places that are taken.
+    pub tl_flits: [Option<TlContent>; MOST_WHOLE],
+    /// Places that are taken.
+    taken: u8,
 }
+
+/// Most TL flits whose last sector a payload carries: all that begin in it and one from before.
+const MOST_WHOLE: usize = MOST_STARTS + 1;
 
 impl DlContent {
     /// Adds a TL flit that is whole now.
     pub(super) fn add(&mut self, flit: TlContent) {
-        match (self.tl_flits.last_mut(), &flit) {
-            // A payload has room for 10 TL flits, so this does not overflow.
-            (Some(TlContent::Data(before)), TlContent::Data(more)) => *before += more,
-            _ => self.tl_flits.push(flit),
+        let taken = usize::from(self.taken);
+        let last = taken.checked_sub(1).and_then(|last| self.tl_flits[last].as_mut());
+        if let (Some(TlContent::Data(before)), TlContent::Data(more)) = (last, &flit) {
+            *before += more;
+            return;
         }
+        self.tl_flits[taken] = Some(flit);
+        self.taken += 1;
     }
 }
 

@@ -234,7 +234,7 @@ impl TlPacker {
             self.next_due();
             None
         };
-        let has_tags = self.config.authentication && control.as_ref().is_some_and(|c| !c.transfers.is_empty());
+        let has_tags = self.config.authentication && control.as_ref().is_some_and(|c| c.transfers[0].is_some());
         let upper = if has_tags {
             self.filled.fields += HALF_SECTORS;
             TlUpper::Tags
@@ -360,14 +360,12 @@ impl TlPacker {
     /// The same Control half without its bytes.
     fn control_content(&mut self, swap: bool) -> TlControl {
         let mut writer = Writer::default();
-        let mut control =
-            TlControl { credits: self.take_credits(&mut writer), transfers: Vec::with_capacity(HALF_SECTORS / 2) };
-        let most = self.most(swap);
-        while control.transfers.len() < most
-            && let Some(transfer) = self.take_next(&mut writer, |writer, field| writer.take(field.sectors()))
-        {
+        let mut control = TlControl { credits: self.take_credits(&mut writer), ..TlControl::default() };
+        for place in control.transfers.iter_mut().take(self.most(swap)) {
+            let next = self.take_next(&mut writer, |writer, field| writer.take(field.sectors()));
+            let Some(transfer) = next else { break };
             self.owe(Sending::of(&transfer));
-            control.transfers.push(transfer.as_received());
+            *place = Some(transfer.as_received());
         }
         control
     }

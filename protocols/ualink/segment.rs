@@ -167,13 +167,14 @@ impl Packer {
 /// What is packed without bytes, and whether any header of a segment is not 0.
 #[derive(Debug, Default)]
 struct ContentSink {
-    content: DlContent,
+    /// `None`: nothing yet, so an empty flit takes no memory.
+    content: Option<Box<DlContent>>,
     begins: bool,
 }
 
 impl PayloadSink<TlContent> for ContentSink {
     fn word(&mut self, _: usize, word: u32) {
-        self.content.words.push(word);
+        self.content.get_or_insert_default().words.push(word);
     }
 
     fn indicators(_: &TlContent) -> u8 {
@@ -183,7 +184,7 @@ impl PayloadSink<TlContent> for ContentSink {
     fn sectors(&mut self, _: usize, _: &TlContent, _: usize, _: usize) {}
 
     fn whole(&mut self, flit: TlContent) {
-        self.content.add(flit);
+        self.content.get_or_insert_default().add(flit);
     }
 
     fn header(&mut self, _: usize, _: &SegmentHeader) {
@@ -204,9 +205,8 @@ impl ContentPacker {
     }
 
     /// What the next payload flit carries, and whether anything begins in it: a message or a TL flit.
-    pub fn pack(&mut self, source: &mut dyn SegmentSource<TlContent>) -> (DlContent, bool) {
-        let tl_flits = Vec::with_capacity(MOST_STARTS);
-        let mut sink = ContentSink { content: DlContent { words: Vec::new(), tl_flits }, begins: false };
+    pub fn pack(&mut self, source: &mut dyn SegmentSource<TlContent>) -> (Option<Box<DlContent>>, bool) {
+        let mut sink = ContentSink::default();
         pack(&mut self.sending, source, &mut sink);
         (sink.content, sink.begins)
     }
@@ -252,7 +252,7 @@ impl Piece {
 }
 
 /// Most TL flits that begin in a payload: two a segment.
-const MOST_STARTS: usize = 2 * SEGMENTS;
+pub const MOST_STARTS: usize = 2 * SEGMENTS;
 
 /// What a payload holds.
 #[derive(Debug, Clone, Default)]

@@ -423,7 +423,7 @@ impl<C: Client> UalEnd<C> {
             }
             match payload {
                 PackedPayload::Content(content) => {
-                    fresh = Some(Box::new(content));
+                    fresh = Some(content.unwrap_or_default());
                     Some(KeptFlit::Content(None))
                 }
                 PackedPayload::Bytes(mut payload) => {
@@ -568,11 +568,11 @@ impl<C: Client> UalEnd<C> {
         if self.follow_head(Some(head), now_flits) != UalFlitOutcome::Payload {
             return;
         }
-        let DlContent { words, tl_flits } = *content.unwrap_or_default();
+        let DlContent { words, tl_flits, .. } = *content.unwrap_or_default();
         for word in words {
             self.messages.receive(word, now_flits);
         }
-        for flit in tl_flits {
+        for flit in tl_flits.into_iter().map_while(|flit| flit) {
             let count = flit.count();
             if self.messages.channels().is_online(TL_CHANNEL) {
                 self.stats.tl_received += count;

@@ -30,8 +30,8 @@ impl KeptFlit {
 pub(super) enum PackedPayload {
     /// With bytes.
     Bytes(Payload),
-    /// Without.
-    Content(DlContent),
+    /// Without; `None`: nothing is whole in it.
+    Content(Option<Box<DlContent>>),
 }
 
 /// Cuts TL flits into DL flits.

@@ -64,12 +64,11 @@ impl Tl {
         match control {
             Some(TlControl { credits, transfers }) => {
                 // Credits stand in the last sector.
-                for field in
-                    transfers.iter().map(|transfer| transfer.field).chain(credits.map(ControlField::FlowControl))
-                {
+                let fields = transfers.iter().flatten().map(|transfer| transfer.field);
+                for field in fields.chain(credits.map(ControlField::FlowControl)) {
                     self.charge(&field, 0, &mut seen);
                 }
-                transfers.into_iter().for_each(|transfer| self.unpacker.begin(transfer));
+                transfers.into_iter().flatten().for_each(|transfer| self.unpacker.begin(transfer));
             }
             None => self.unpacker.take_owed(1),
         }

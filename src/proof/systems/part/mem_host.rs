@@ -208,8 +208,11 @@ impl Part for MemHostPart {
         self.agent.copy(effect.line()).data
     }
 
-    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
+    fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(settle);
+        if let Effect::Stored(line) = effect {
+            self.alu.stored(*line);
+        }
     }
 
     /// The access that waits is not made.

@@ -28,25 +28,3 @@ pub mod replay;
 mod shared;
 pub mod stress;
 pub mod systems;
-
-/// Temporary.
-pub fn sizes() {
-    use systems::part::*;
-    macro_rules! p { ($($t:ty),*) => { $(println!("{} {}", stringify!($t), size_of::<$t>());)* } }
-    p!(
-        Member,
-        CacheDevicePart,
-        CacheHomePart,
-        MemHostPart,
-        HdmDHostPart,
-        DirectPeer,
-        HdmCacheHome,
-        SwitchPart,
-        MemoryPart,
-        HdmDbDevicePart,
-        HdmDDevicePart,
-        systems::composite::Composite,
-        systems::composite::CompositeMove,
-        scalepool_coherence::message::Msg<scalepool_coherence::content::LineToken>
-    );
-}

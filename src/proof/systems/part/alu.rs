@@ -8,7 +8,7 @@
 //! A walk: [`Operation::Compute`] reads the copy, which is owned; the result is of age [`Age::Based`]. A store of another makes it
 //! [`Age::Outdated`]. But ownership has to go before anybody else can store, and with it the result goes ([`Alu::keep`]) and the
 //! atomic begins again. [`Operation::StoreResult`] stores it. An atomic that does not hold its line
-//! ([`AtomicHold::Unheld`]) reads any copy and stores whenever it owns the line: the store of another gets lost (COH-INV-15).
+//! ([`AtomicHold::Unheld`]) reads any copy and stores whenever it owns the line: the store of another agent gets lost (COH-INV-15).
 
 use super::Operation;
 use crate::systems::menu::AtomicHold;
@@ -30,7 +30,8 @@ impl Alu {
         }
     }
 
-    /// Whether a result of a line waits to be stored. Other stores of its own agent wait for it.
+    /// Whether a result of a line waits to be stored. A store of its own agent that need not be asked for
+    /// waits for it.
     pub(super) fn is_at(&self, line: LineAddr) -> bool {
         self.0.is_some_and(|(own, _)| own == line)
     }
@@ -43,6 +44,11 @@ impl Alu {
     /// The result of a line, which is stored now.
     pub(super) fn end(&mut self, line: LineAddr) -> Option<LineToken> {
         self.0.take_if(|(own, _)| *own == line).map(|(_, value)| value)
+    }
+
+    /// The agent's own core has stored to a line, as it may while a store waits for its grant: the atomic begins again.
+    pub(super) fn stored(&mut self, line: LineAddr) {
+        self.0.take_if(|(own, _)| *own == line);
     }
 
     /// Behind a step: the result goes with the ownership of its line, and the atomic begins again.

@@ -172,8 +172,9 @@ impl Part for CacheDevicePart {
     }
 
     fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
-        if matches!(effect, Effect::Stored(_)) {
+        if let Effect::Stored(line) = effect {
             self.0.visit(settle);
+            self.1.stored(*line);
         }
     }
 

@@ -159,8 +159,11 @@ impl Part for HdmDbDevicePart {
         }
     }
 
-    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
+    fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(settle);
+        if let Effect::Stored(line) = effect {
+            self.alu.stored(*line);
+        }
     }
 
     fn used(

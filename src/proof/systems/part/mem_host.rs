@@ -122,14 +122,19 @@ impl Part for MemHostPart {
                 } else if agent.can_issue(line, request) {
                     let waits = self.want(line);
                     let wants = if request.asks_ownership() { menu.wants.as_slice() } else { &[HostAccess::Nothing] };
+                    // A core makes one access to a line at a time.
+                    let is_free = |w: &HostAccess| *w == HostAccess::Nothing || !self.alu.is_at(line);
                     let open = wants.iter().filter(|w| waits == HostAccess::Nothing || **w == waits);
+                    let open = open.filter(|w| is_free(w));
                     out.extend(open.map(|&want| Operation::Read { line, request, want }));
                 }
             }
             if agent.can_write_back(line) {
                 out.extend(menu.write_backs.iter().map(|&kept| Operation::WriteBack { line, kept }));
             }
-            out.extend(self.alu.operation(site, line, agent.can_load(line), agent.can_store(line, false)));
+            let (loads, stores) = (agent.can_load(line), agent.can_store(line, false));
+            let atomic = self.alu.operation(site, line, loads, stores);
+            out.extend(atomic.filter(|_| self.want(line) == HostAccess::Nothing));
             if menu.stores && agent.can_store(line, true) && !self.alu.is_at(line) {
                 out.push(Operation::Store { line });
             }
@@ -208,8 +213,11 @@ impl Part for MemHostPart {
         self.agent.copy(effect.line()).data
     }
 
-    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
+    fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(settle);
+        if let Effect::Stored(line) = effect {
+            self.alu.stored(*line);
+        }
     }
 
     /// The access that waits is not made.

@@ -1110,7 +1110,7 @@ fn a_murphi_model_says_what_it_does_not_have() {
     for (args, expected) in [
         (
             &["cxl-cache"][..],
-            "found the model \"cxl-cache\", expected one of cxl-cache-2, cxl-cache-2-core, cxl-cache-2-memory, cxl-cache-3, hdm-db-2, hdm-db-3, hdm-d",
+            "found the model \"cxl-cache\", expected one of cxl-cache-2, cxl-cache-2-core, cxl-cache-2-memory, cxl-cache-3, hdm-db-2, hdm-db-3, hdm-db-two-levels, hdm-d",
         ),
         (
             &["cxl-cache-2", "--mutant", "StoreNotAwaited"],

@@ -86,7 +86,8 @@ impl TlaOf {
 
 #[derive(Debug, Args)]
 struct MurphiOf {
-    /// Name of an exploration: cxl-cache-2, cxl-cache-2-core, cxl-cache-2-memory, cxl-cache-3, hdm-db-2, hdm-db-3 or hdm-d.
+    /// Name of an exploration: cxl-cache-2, cxl-cache-2-core, cxl-cache-2-memory, cxl-cache-3, hdm-db-2, hdm-db-3,
+    /// hdm-db-two-levels or hdm-d.
     name: String,
     #[command(flatten)]
     scope: ScopeOf,

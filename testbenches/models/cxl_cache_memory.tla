@@ -2,12 +2,12 @@
 (* CXL.cache with the home's memory behind a port: device caches, a host with home agent and core, and a device with HDM-H
    (sheet coherence 2.1 to 2.8, 3.2). The home is a composite: a home of CXL.cache, and a requester of CXL.mem.
 
-   It is the Murphi model cxl_cache.m with MEMORY_BEHIND, said once more in TLA+: the same scope, the same choices, the same names
-   of states and of invariants. A state of the system is one record, an action a guard and an operator that makes the next record.
-   What Murphi reports as an error when a message is taken is here an invariant about messages that can be taken.
+   It is the Murphi model cxl_cache.m with MEMORY_BEHIND, said once more in TLA+: the same scope, the same choices, the same
+   names of states and of invariants. A state of the system is one record, an action a guard and an operator that makes the next
+   record. What Murphi reports as an error when a message is taken is here an invariant about messages that can be taken.
 
-   Left out, besides what is left out there: rules that are broken. This text is checked for syntax only: no checker has run it
-   in the tests of this project. *)
+   Left out, besides what is left out there: rules that are broken. The tests of this project check the syntax of this text and
+   nothing else: no checker runs it. *)
 EXTENDS Naturals
 
 Devices == 1..2
@@ -18,7 +18,8 @@ Menu == {
   "CLFlush", "CleanEvict", "DirtyEvict", "CleanEvictNoData", "WOWrInv", "WOWrInvF", "WrInv",
   "Waiting", "Core"}
 
-(* Choices of the sheet: CleanEvict of the owner is answered GO_WritePull (2.2); a clean copy is dropped without a message (2.1). *)
+(* Choices of the sheet: CleanEvict of the owner is answered GO_WritePull (2.2); a clean copy is dropped without a message
+   (2.1). *)
 CleanEvictPulls == FALSE
 DropS == TRUE
 DropE == FALSE
@@ -34,7 +35,7 @@ Writes == {"ItoMWr", "WrCur", "WrInv", "WOWrInv", "WOWrInvF"}
 Reads == {"RdOwn", "RdShared", "RdAny"}
 NeedLine == Reads \union {"RdCurr", "CoreRead", "CoreWrite"} \union PartWrites
 
-(* States as in the Murphi model: stable; reads; upgrade; flush; evicts, named by the copy; CleanEvictNoData likewise; writes. *)
+(* States as in the Murphi model. *)
 Stable == {"I", "S", "E", "M"}
 Evicting == {"EvM", "EvE", "EvS", "NdE", "NdS"}
 MayLoad(at) == at \in {"S", "E", "M", "UpS"}

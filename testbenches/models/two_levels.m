@@ -1,20 +1,21 @@
 -- Two levels: a host whose caching devices hold lines of a device with HDM-DB, and one host more (sheet coherence 2.2 to 2.8,
 -- 3.2, 3.4, 3.5).
 --
--- Host H0 is a composite: a home of CXL.cache below, a host of CXL.mem above. It owns a line above before a device below gets any
--- copy of it, and gives it up only when no device has one, so that what devices hold is within what the host holds. Its copy
--- is the home's memory: data of a device makes it M.
+-- Host H0 is a composite: a home of CXL.cache below, a host of CXL.mem above. It owns a line above before a device below gets
+-- any copy of it, and gives it up only when no device has one, so that what devices hold is within what the host holds. Its
+-- copy is the home's memory: data of a device makes it M.
 --
--- Modelled: one line. Devices: RdShared, RdOwn, CleanEvict, DirtyEvict, stores, silent drops of S. H1: MemRd Any and Shared, with
--- a store that waits too, MemClnEvct, MemWr that keeps nothing, stores, silent drops. H0 asks with MemRd Any whatever the device
--- wants, and gives a copy that no device has up by MemWr or MemClnEvct. The device above: a record of the hosts, BISnpInv and
--- BISnpData, the BIConflict handshake. Detail: messages, all delivered in any order but a snoop, which pushes the GOs before it
--- (O1), and BIConflictAck, which passes no Cmp* of its Tag. A value is known by whether it is the last store in coherence order.
+-- Modelled: one line. Devices: RdShared, RdOwn, CleanEvict, DirtyEvict, stores, silent drops of S. H1: MemRd Any, with a store
+-- that waits too, MemRd Shared, MemClnEvct, MemWr that keeps nothing, stores, silent drops. H0 asks with MemRd Any whatever the
+-- device wants, and gives a copy that no device has up by MemWr or MemClnEvct. The device above: a record of the hosts, BISnpInv
+-- and BISnpData, the BIConflict handshake. Detail: messages, all delivered in any order but a snoop, which pushes the GOs before
+-- it (O1), and BIConflictAck, which passes no Cmp* of its Tag. A device has one request open, and knows which. A value is
+-- known by whether it is the last store in coherence order.
 --
 -- Choices of the composite: a request for a line that H0 does not own is set aside, one at most, until MemRd Any is filled. A
 -- BISnp for a line that devices have is set aside until the home has taken the line back by SnpInv. A BISnp that was there
--- before the fill waits in the host, which answers it when the device that asked has got the line and given it back (one access,
--- 3.5). Meanwhile no other device is served. The others are those of cxl_cache.m and hdm_db.m.
+-- before the fill waits in the host, which answers it when the device that asked has got the line and given it back (one
+-- access, 3.5). Meanwhile no other device is served. The other choices are those of cxl_cache.m and hdm_db.m.
 --
 -- Left out: what is left out there; shared copies above for reads below; a core of H0.
 
@@ -39,7 +40,7 @@ const
   ConflictRowSwapped: 14;    -- 3.5: the host takes the row of the early conflict in a late one
   MUTANT: NoMutant;
 
-  -- What may begin: 1 or 0. DROP: H1 drops clean copies, H0 gives up its copy. WAITING: MemRd Any with a store that waits for it.
+  -- What may begin: 1 or 0. DROP: H1 drops clean copies, H0 gives up its copy. WAITING: MemRd Any with a store that waits.
   RDSHARED: 1; RDOWN: 1; CLEANEVICT: 1; DIRTYEVICT: 1;
   MEMRDA: 1; MEMRDS: 1; MEMCLNEVCT: 1; MEMWR: 1; DROP: 1; STORE: 1; WAITING: 1;
 

@@ -1110,7 +1110,7 @@ fn a_murphi_model_says_what_it_does_not_have() {
     for (args, expected) in [
         (
             &["cxl-cache"][..],
-            "found the model \"cxl-cache\", expected one of cxl-cache-2, cxl-cache-2-core, cxl-cache-2-memory, cxl-cache-3, hdm-db-2, hdm-db-3, hdm-d",
+            "found the model \"cxl-cache\", expected one of cxl-cache-2, cxl-cache-2-core, cxl-cache-2-memory, cxl-cache-3, hdm-db-2, hdm-db-3, hdm-db-two-levels, hdm-d",
         ),
         (
             &["cxl-cache-2", "--mutant", "StoreNotAwaited"],
@@ -1146,14 +1146,14 @@ fn a_text_in_tla_is_a_module_with_its_definitions_filled_in_and_a_configuration(
     let folder = folder("export_tla");
     let to = folder.to_str().unwrap();
     let written = stdout(&["export", "tla", "cxl-cache-2-memory", "--out", to]);
-    let files = ["CxlCacheMemory.tla", "CxlCacheMemory.cfg"].map(|name| folder.join(name));
+    let files = ["CxlCacheMemory.cfg", "CxlCacheMemory.tla"].map(|name| folder.join(name));
     assert_eq!(written.lines().collect::<Vec<_>>(), files.each_ref().map(|file| file.to_str().unwrap()));
     let committed = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testbenches/models/cxl_cache_memory.tla");
     let committed = std::fs::read_to_string(committed).unwrap();
-    assert_eq!(std::fs::read_to_string(&files[0]).unwrap(), committed);
+    assert_eq!(std::fs::read_to_string(&files[1]).unwrap(), committed);
     stdout(&["export", "tla", "cxl-cache-2-memory", "--agents", "3", "--out", to]);
     let three = committed.replace("\nDevices == 1..2\n", "\nDevices == 1..3\n");
-    assert!(three != committed && std::fs::read_to_string(&files[0]).unwrap() == three);
+    assert!(three != committed && std::fs::read_to_string(&files[1]).unwrap() == three);
     std::fs::remove_dir_all(&folder).unwrap();
     for (args, expected) in [
         (&["hdm-d"][..], "found the model \"hdm-d\", expected one of cxl-cache-2-memory"),

@@ -16,7 +16,7 @@ mod tla;
 use crate::explore::named::MOST_AGENTS;
 use crate::explore::options::changed;
 use crate::systems::cache::{ALL_REQUESTS, HINTED_REQUESTS};
-use murphi::{CORE, CXL_CACHE, HDM_D, HDM_DB, MEMORY_BEHIND, MurphiModel, WAITING};
+use murphi::{CORE, CXL_CACHE, HDM_D, HDM_DB, MEMORY_BEHIND, MurphiModel, TWO_LEVELS, WAITING};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
@@ -132,6 +132,7 @@ pub static SCOPES: &[ModelScope] = &[
     scope("cxl-cache-3", &CXL_CACHE, 3, Some(HINTED_REQUESTS)),
     scope("hdm-db-2", &HDM_DB, 2, None),
     scope("hdm-db-3", &HDM_DB, 3, None),
+    scope("hdm-db-two-levels", &TWO_LEVELS, 2, None),
     scope("hdm-d", &HDM_D, 1, None),
 ];
 

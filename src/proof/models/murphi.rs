@@ -103,6 +103,24 @@ pub(super) static HDM_D: MurphiModel = MurphiModel {
     }],
 };
 
+pub(super) static TWO_LEVELS: MurphiModel = MurphiModel {
+    text: include_str!("../../../testbenches/models/two_levels.m"),
+    agents: Some("DEVICES"),
+    menu: &[
+        "RdShared",
+        "RdOwn",
+        "CleanEvict",
+        "DirtyEvict",
+        "MemRdA",
+        "MemRdS",
+        "MemClnEvct",
+        "MemWr",
+        "Drop",
+        WAITING,
+    ],
+    options: &[],
+};
+
 /// Stores that wait for the ownership that was asked for with them.
 pub(super) const WAITING: &str = "Waiting";
 /// Reads and writes of the core of a home.
@@ -183,7 +201,7 @@ mod tests {
 
     #[test]
     fn each_constant_stands_once_in_its_text_and_in_a_table() {
-        for model in [&CXL_CACHE, &HDM_DB, &HDM_D] {
+        for model in [&CXL_CACHE, &HDM_DB, &HDM_D, &TWO_LEVELS] {
             let menu = model.menu.iter().map(|op| op.to_uppercase());
             let systems =
                 SCOPES.iter().filter(|scope| std::ptr::eq(scope.model, model)).flat_map(|s| s.system).copied();
@@ -205,7 +223,7 @@ mod tests {
 
     #[test]
     fn broken_rules_have_the_names_of_the_explorations() {
-        for (model, count) in [(&CXL_CACHE, 18), (&HDM_DB, 13), (&HDM_D, 6)] {
+        for (model, count) in [(&CXL_CACHE, 18), (&HDM_DB, 13), (&HDM_D, 6), (&TWO_LEVELS, 14)] {
             let names: Vec<&str> = model.mutants().collect();
             assert_eq!(names.len(), count, "{names:?}");
             let known = |name: &str| KILLERS.iter().any(|k| format!("{:?}", k.mutant) == name);
@@ -251,7 +269,7 @@ mod tests {
         let rules = |text: &str| text.split_once("\ntype\n").map(|(_, rules)| rules.to_owned());
         assert_eq!(rules(&text), rules(scope.model.text));
         // The scope of the smallest exploration is the text itself.
-        for name in ["cxl-cache-2", "hdm-db-2", "hdm-d"] {
+        for name in ["cxl-cache-2", "hdm-db-2", "hdm-d", "hdm-db-two-levels"] {
             let scope = find(name).expect("a scope");
             assert_eq!(scope.murphi(&ModelRequest::default()).as_deref(), Ok(scope.model.text));
         }

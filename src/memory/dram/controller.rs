@@ -103,6 +103,9 @@ struct OpenRequest {
     lines: u64,
 }
 
+/// Lines whose last end is kept before those that are past are dropped.
+const ENDED_LINES: usize = 256;
+
 /// The memory.
 #[derive(Debug, Clone)]
 pub struct DramController {
@@ -112,7 +115,7 @@ pub struct DramController {
     open: BTreeMap<u64, OpenRequest>,
     /// Requests that are open, by line, in the order in which they were taken.
     by_line: BTreeMap<u64, VecDeque<u64>>,
-    /// When the last request that has ended was done, for each line with an open request \[fs\].
+    /// When the last request of a line was done, where that may still lie ahead \[fs\].
     ended_by_line: BTreeMap<u64, u64>,
     next_token: u64,
     finished: Vec<(u64, u64)>,
@@ -187,6 +190,9 @@ impl DramController {
     pub fn push(&mut self, now_fs: u64, request: &MemoryRequest) -> u64 {
         let token = self.next_token;
         self.next_token += 1;
+        if self.ended_by_line.len() > ENDED_LINES {
+            self.ended_by_line.retain(|_, done_fs| *done_fs > now_fs);
+        }
         let tck = self.config.preset.timing.tck_fs;
         let visible = now_fs.saturating_add(self.config.front_fs).div_ceil(tck);
         let access = match request.access {
@@ -248,17 +254,12 @@ impl DramController {
             self.open.remove(&token);
             self.finished.push((token, done_fs));
             for line in lines {
+                self.ended_by_line.insert(line, done_fs);
                 let Some(waiting) = self.by_line.get_mut(&line) else { continue };
                 waiting.pop_front();
                 match waiting.front() {
-                    Some(next) => {
-                        ending.push(*next);
-                        self.ended_by_line.insert(line, done_fs);
-                    }
-                    None => {
-                        self.by_line.remove(&line);
-                        self.ended_by_line.remove(&line);
-                    }
+                    Some(next) => ending.push(*next),
+                    None => drop(self.by_line.remove(&line)),
                 }
             }
         }

@@ -3,8 +3,8 @@
 
 use super::rig::{Numbers, Run, line, one_channel, run};
 use scalepool::memory::backend::MemoryAccess;
-use scalepool::memory::dram::controller::DramPagePolicy;
-use scalepool::memory::dram::{DramConfig, preset};
+use scalepool::memory::dram::controller::DramRefresh;
+use scalepool::memory::dram::{DramConfig, DramPlace, preset};
 
 /// Figures of one data bus.
 struct Device {
@@ -90,7 +90,7 @@ impl Device {
 }
 
 /// Lines of a run: enough for some refreshes.
-const LINES: u64 = 8000;
+const LINES: u64 = 5000;
 
 fn memory(device: &Device) -> DramConfig {
     one_channel(preset::find(device.key).expect("a preset"))
@@ -106,17 +106,10 @@ fn reads(config: &DramConfig, pattern: Pattern) -> Run {
         .map(|n| match pattern {
             Pattern::Stream => n,
             Pattern::Random => numbers.below(lines),
-            // The lines of rows of one bank, one row after the other, in each pseudo-channel in turn.
+            // The lines of one row.
             Pattern::OneGroup => {
-                let (rank, k) = ((n % u64::from(o.scopes())) as u32, n / u64::from(o.scopes()));
-                let column = (k % row_lines) as u32 * (64 / o.burst_bytes);
-                let place = scalepool::memory::dram::DramPlace {
-                    rank,
-                    row: (k / row_lines) as u32,
-                    column,
-                    ..Default::default()
-                };
-                mapping.address(&place) / 64
+                let column = (n % row_lines) as u32 * (64 / o.burst_bytes);
+                mapping.address(&DramPlace { column, ..DramPlace::default() }) / 64
             }
         })
         .map(|n| (0, line(n, MemoryAccess::Read)))
@@ -131,23 +124,22 @@ fn measured(device: &Device, config: &DramConfig, run: &Run) -> f64 {
     LINES as f64 * 64.0 / (ns - refreshing) * device.left_by_refresh()
 }
 
-fn is_within(device: &Device, config: &DramConfig, pattern: Pattern) {
+fn is_within(device: &Device, config: &DramConfig, pattern: Pattern, least: f64) {
     let bound = device.bound(pattern) * device.left_by_refresh();
     let run = reads(config, pattern);
     let found = measured(device, config, &run);
-    assert!((0.95 * bound..1.005 * bound).contains(&found), "{}: found {found:.2}, bound {bound:.2} GB/s", device.key);
+    assert!((least * bound..1.005 * bound).contains(&found), "{}: found {found:.2}, bound {bound:.2} GB/s", device.key);
 }
 
 #[test]
 fn mem_bwd_01_p() {
     for device in DEVICES {
-        is_within(device, &memory(device), Pattern::Stream);
-        // Rows that are closed with each line: commands of precharges do not stand in the way of activates.
-        let mut random = memory(device);
-        if device.key.starts_with("lpddr5x") {
-            random.scheduling.policy = DramPagePolicy::Closed;
-        }
-        is_within(device, &random, Pattern::Random);
+        is_within(device, &memory(device), Pattern::Stream, 0.95);
+        // Activates of LPDDR5X may follow each other every six clocks and take two of them on the command bus. A column
+        // command that goes first delays an activate by a clock, and RRD gives no clock back (FAW of 22 never binds), so
+        // column before row (memory §4) costs up to a seventh.
+        let least = if device.key == "lpddr5x_8533" { 6.0 / 7.0 - 0.01 } else { 0.95 };
+        is_within(device, &memory(device), Pattern::Random, least);
     }
 }
 
@@ -156,7 +148,7 @@ fn mem_bwd_01_n() {
     // W9: a group alone has half of the peak on DDR4, and a stream of one is held to that.
     let device = &DEVICES[0];
     let config = memory(device);
-    is_within(device, &config, Pattern::OneGroup);
+    is_within(device, &config, Pattern::OneGroup, 0.95);
     let one_group = measured(device, &config, &reads(&config, Pattern::OneGroup));
     assert!(one_group < 0.55 * device.peak(), "{one_group}");
     // A controller with a shorter window is above the bound.
@@ -180,7 +172,7 @@ fn turning(run: &Run) -> f64 {
 
 #[test]
 fn mem_bwd_02_p() {
-    let config = DramConfig { refresh: scalepool::memory::dram::controller::DramRefresh::Off, ..memory(&DEVICES[1]) };
+    let config = DramConfig { refresh: DramRefresh::Off, ..memory(&DEVICES[1]) };
     let run = mixed(&config);
     let (allowed, found) = (turning(&run), run.counts.last_data as f64);
     assert!(found >= 0.995 * allowed && found <= 1.05 * allowed, "found {found}, expected {allowed} clocks");
@@ -191,7 +183,7 @@ fn mem_bwd_02_p() {
 fn mem_bwd_02_n() {
     // A controller that turns for nothing is faster than the constraints allow.
     let mut wrong = memory(&DEVICES[1]);
-    wrong.refresh = scalepool::memory::dram::controller::DramRefresh::Off;
+    wrong.refresh = DramRefresh::Off;
     wrong.preset.timing.rtw = 8;
     wrong.preset.timing.wtr_s = 0;
     wrong.preset.timing.cwl = 1;

@@ -108,7 +108,7 @@ fn write_in_a_flood(age_limit_clocks: u64) -> (u64, super::rig::Run) {
     let mut config = DramConfig { refresh: DramRefresh::Off, ..one_channel(ddr4()) };
     config.scheduling.age_limit_clocks = age_limit_clocks;
     let mut numbers = Numbers(3);
-    let requests: Vec<(u64, MemoryRequest)> = (0..4000)
+    let requests: Vec<(u64, MemoryRequest)> = (0..2600)
         .map(|n| (0, line(numbers.below(1 << 20), if n == 5 { MemoryAccess::Write } else { MemoryAccess::Read })))
         .collect();
     let run = run(&config, requests);
@@ -131,7 +131,7 @@ fn mem_sch_04_p() {
 #[test]
 fn mem_sch_04_n() {
     let (clock, run) = write_in_a_flood(u64::MAX / 4);
-    assert!(clock > run.clocks(Op::Read)[3900], "found {clock}: it waits for the end of the flood");
+    assert!(clock > run.clocks(Op::Read)[2500], "found {clock}: it waits for the end of the flood");
 }
 
 #[test]

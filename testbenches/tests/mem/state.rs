@@ -75,11 +75,17 @@ fn mem_sta_06_n() {
     assert_eq!(preset.check().iter().map(|(field, _)| *field).collect::<Vec<_>>(), ["ranks"]);
 }
 
-/// Traffic that shows most rules: near and far lines, reads and writes.
+/// Traffic that shows most rules: near and far lines, reads and writes, pauses.
 fn traffic() -> Vec<(u64, scalepool::memory::backend::MemoryRequest)> {
     let mut numbers = super::rig::Numbers(3);
-    let access = |n| [MemoryAccess::Read, MemoryAccess::Read, MemoryAccess::Write, MemoryAccess::Modify][n as usize];
-    (0..2500).map(|_| (0, line(numbers.below(1 << 14), access(numbers.below(4))))).collect()
+    let kinds = [MemoryAccess::Read, MemoryAccess::Read, MemoryAccess::Write, MemoryAccess::Modify];
+    let (mut at, mut near) = (0, 0);
+    let mut next = |n: u64| {
+        at += if n.is_multiple_of(8) { numbers.below(400_000_000) } else { 0 };
+        near = if numbers.below(2) == 0 { near + 1 } else { numbers.below(1 << 14) };
+        (at, line(near, kinds[numbers.below(4) as usize]))
+    };
+    (0..2500).map(&mut next).collect()
 }
 
 #[test]
@@ -147,7 +153,7 @@ fn mem_mon_03_n() {
     // Each command that a scheduler could forget to send makes the next ones illegal.
     let config = one_channel(hbm());
     let commands = run(&config, traffic()).commands;
-    for operation in [Op::Act, Op::Pre, Op::PreAll] {
+    for operation in [Op::Act, Op::Pre] {
         let mut less = commands.clone();
         let forgotten = less.iter().position(|command| command.operation == operation).expect("there is one");
         less.remove(forgotten);

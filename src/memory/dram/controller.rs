@@ -8,7 +8,7 @@
 //!
 //! Time at this interface is in femtoseconds: an owner has a clock of its own.
 
-use super::channel::{DramChannel, DramCounts, DramScheduling, LineAccess, LineRequest};
+use super::channel::{DramAccess, DramChannel, DramCounts, DramLineRequest, DramScheduling};
 use super::command::DramCommand;
 use super::mapping::{DramMap, DramMapping};
 use super::preset::DramPreset;
@@ -196,10 +196,10 @@ impl DramController {
         let tck = self.config.preset.timing.tck_fs;
         let visible = now_fs.saturating_add(self.config.front_fs).div_ceil(tck);
         let access = match request.access {
-            MemoryAccess::Read => LineAccess::Read,
-            MemoryAccess::Write => LineAccess::Write,
-            MemoryAccess::Modify if self.config.reads_before_partial_writes => LineAccess::ReadThenWrite,
-            MemoryAccess::Modify => LineAccess::MaskedWrite,
+            MemoryAccess::Read => DramAccess::Read,
+            MemoryAccess::Write => DramAccess::Write,
+            MemoryAccess::Modify if self.config.reads_before_partial_writes => DramAccess::ReadThenWrite,
+            MemoryAccess::Modify => DramAccess::MaskedWrite,
         };
         let parts = self.parts(request);
         let (first_line, last_line) = (request.address / LINE_BYTES, lines(request).last());
@@ -212,7 +212,7 @@ impl DramController {
         let open = OpenRequest { parts: parts.len() as u32, done_fs, first_line, lines: count };
         self.open.insert(token, open);
         for (place, bursts, line) in parts {
-            let request = LineRequest { token, place, bursts, line, access, visible };
+            let request = DramLineRequest { token, place, bursts, line, access, visible };
             self.channels[place.channel as usize].push(request);
         }
         if self.open[&token].parts == 0 {

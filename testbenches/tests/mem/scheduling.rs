@@ -2,7 +2,7 @@
 
 use super::rig::{A, B, Numbers, Op, line, one_channel, run};
 use scalepool::memory::backend::{MemoryAccess, MemoryRequest};
-use scalepool::memory::dram::channel::{DramChannel, DramPagePolicy, DramScheduling, LineAccess, LineRequest};
+use scalepool::memory::dram::channel::{DramAccess, DramChannel, DramLineRequest, DramPagePolicy, DramScheduling};
 use scalepool::memory::dram::controller::DramRefresh;
 use scalepool::memory::dram::preset::{DramPreset, PRESETS};
 use scalepool::memory::dram::{DramCommand, DramConfig, DramController, DramPlace};
@@ -11,12 +11,12 @@ fn ddr4() -> &'static DramPreset {
     &PRESETS[0]
 }
 
-fn request(token: u64, place: DramPlace, access: LineAccess, visible: u64) -> LineRequest {
-    LineRequest { token, place, bursts: 1, line: token, access, visible }
+fn request(token: u64, place: DramPlace, access: DramAccess, visible: u64) -> DramLineRequest {
+    DramLineRequest { token, place, bursts: 1, line: token, access, visible }
 }
 
 /// Commands for requests of one channel without refresh.
-fn commands(scheduling: DramScheduling, requests: &[LineRequest]) -> Vec<DramCommand> {
+fn commands(scheduling: DramScheduling, requests: &[DramLineRequest]) -> Vec<DramCommand> {
     let mut channel = DramChannel::new(0, ddr4(), scheduling, DramRefresh::Off, true);
     requests.iter().for_each(|request| channel.push(*request));
     channel.advance(1_000_000);
@@ -35,10 +35,10 @@ fn row(row: u32, column: u32) -> DramPlace {
 fn mem_sch_01_p() {
     // An old miss and two younger hits at once: the older hit, then the miss, then the other hit when CCD_L has passed.
     let requests = [
-        request(0, row(7, 0), LineAccess::Read, 0),
-        request(1, B, LineAccess::Read, 100),
-        request(2, row(7, 1), LineAccess::Read, 100),
-        request(3, row(7, 2), LineAccess::Read, 100),
+        request(0, row(7, 0), DramAccess::Read, 0),
+        request(1, B, DramAccess::Read, 100),
+        request(2, row(7, 1), DramAccess::Read, 100),
+        request(3, row(7, 2), DramAccess::Read, 100),
     ];
     let found = shown(&commands(DramScheduling::default(), &requests));
     assert_eq!(
@@ -51,10 +51,10 @@ fn mem_sch_01_p() {
 fn mem_sch_01_n() {
     // With the ages of the hits exchanged, the decisions differ.
     let requests = [
-        request(0, row(7, 0), LineAccess::Read, 0),
-        request(1, B, LineAccess::Read, 100),
-        request(2, row(7, 2), LineAccess::Read, 100),
-        request(3, row(7, 1), LineAccess::Read, 100),
+        request(0, row(7, 0), DramAccess::Read, 0),
+        request(1, B, DramAccess::Read, 100),
+        request(2, row(7, 2), DramAccess::Read, 100),
+        request(3, row(7, 1), DramAccess::Read, 100),
     ];
     assert_ne!(shown(&commands(DramScheduling::default(), &requests))[2], (100, Op::Read, row(7, 1)));
 }
@@ -67,10 +67,10 @@ fn before_close(commands: &[DramCommand]) -> usize {
 #[test]
 fn mem_sch_02_p() {
     let requests = [
-        request(0, row(7, 0), LineAccess::Read, 0),
-        request(1, row(7, 1), LineAccess::Read, 0),
-        request(2, row(7, 2), LineAccess::Read, 0),
-        request(3, row(8, 0), LineAccess::Read, 0),
+        request(0, row(7, 0), DramAccess::Read, 0),
+        request(1, row(7, 1), DramAccess::Read, 0),
+        request(2, row(7, 2), DramAccess::Read, 0),
+        request(3, row(8, 0), DramAccess::Read, 0),
     ];
     assert_eq!(before_close(&commands(DramScheduling::default(), &requests)), 3);
 }
@@ -83,9 +83,9 @@ fn mem_sch_02_n() {
 }
 
 /// So many hits that come one after the other, and one request for another row after the first.
-fn hits_and_a_conflict(hits: u64) -> Vec<LineRequest> {
-    let hit = |n: u64| request(n, row(7, n as u32), LineAccess::Read, 0);
-    let mut all = vec![hit(0), request(1000, row(8, 0), LineAccess::Read, 0)];
+fn hits_and_a_conflict(hits: u64) -> Vec<DramLineRequest> {
+    let hit = |n: u64| request(n, row(7, n as u32), DramAccess::Read, 0);
+    let mut all = vec![hit(0), request(1000, row(8, 0), DramAccess::Read, 0)];
     all.extend((1..hits).map(hit));
     all
 }
@@ -157,8 +157,8 @@ fn mem_mon_06_n() {
 /// Commands for one read, and one after it.
 fn policy(policy: DramPagePolicy, idle_close_clocks: u64, second: Option<u32>) -> Vec<(u64, Op)> {
     let scheduling = DramScheduling { policy, idle_close_clocks, ..DramScheduling::default() };
-    let mut requests = vec![request(0, row(7, 0), LineAccess::Read, 0)];
-    requests.extend(second.map(|column| request(1, row(7, column), LineAccess::Read, 0)));
+    let mut requests = vec![request(0, row(7, 0), DramAccess::Read, 0)];
+    requests.extend(second.map(|column| request(1, row(7, column), DramAccess::Read, 0)));
     commands(scheduling, &requests).iter().map(|c| (c.clock, c.operation)).collect()
 }
 
@@ -173,7 +173,7 @@ fn mem_sch_05_p() {
     assert_eq!(policy(Closed, 200, Some(1)).iter().filter(|(_, op)| *op == Op::Act).count(), 2);
     // A hit one clock before the end keeps the row, one a clock later finds it closed.
     for (visible, opened) in [(221, 1), (223, 2)] {
-        let requests = [request(0, row(7, 0), LineAccess::Read, 0), request(1, row(7, 1), LineAccess::Read, visible)];
+        let requests = [request(0, row(7, 0), DramAccess::Read, 0), request(1, row(7, 1), DramAccess::Read, visible)];
         let found = commands(DramScheduling::default(), &requests);
         assert_eq!(found.iter().filter(|c| c.operation == Op::Act).count(), opened, "{visible}");
     }
@@ -190,7 +190,7 @@ fn drained(scheduling: DramScheduling) -> Vec<bool> {
         let place = DramPlace { group: n % 4, bank: n / 4 % 4, row: 1, column: n / 16, ..A };
         let read = DramPlace { row: 2, ..place };
         let (n, read_token) = (u64::from(n), 100 + u64::from(n));
-        [request(n, place, LineAccess::Write, 0), request(read_token, read, LineAccess::Read, 0)]
+        [request(n, place, DramAccess::Write, 0), request(read_token, read, DramAccess::Read, 0)]
     });
     let commands = commands(scheduling, &all.collect::<Vec<_>>());
     commands.iter().filter(|c| c.operation.is_column()).map(|c| c.operation.is_write()).collect()
@@ -203,9 +203,9 @@ fn mem_sch_06_p() {
     assert_eq!(drained(DramScheduling::default()), expected);
     // A batch of 16 goes on when a read comes; one of fewer ends.
     for (writes, before_read) in [(20, 16), (8, 1)] {
-        let write = |n: u64| request(n, DramPlace { column: n as u32, ..A }, LineAccess::Write, 0);
-        let mut all: Vec<LineRequest> = (0..writes).map(write).collect();
-        all.push(request(100, B, LineAccess::Read, 17));
+        let write = |n: u64| request(n, DramPlace { column: n as u32, ..A }, DramAccess::Write, 0);
+        let mut all: Vec<DramLineRequest> = (0..writes).map(write).collect();
+        all.push(request(100, B, DramAccess::Read, 17));
         let found = commands(DramScheduling::default(), &all);
         let columns = found.iter().filter(|c| c.operation.is_column());
         let before = columns.take_while(|c| c.operation.is_write()).count();

@@ -9,6 +9,7 @@ mod descriptions;
 mod determinism;
 mod ends;
 mod kernel;
+mod mem;
 mod memory_backend;
 mod memory_map;
 mod messages;

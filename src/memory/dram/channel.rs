@@ -121,7 +121,7 @@ impl DramCounts {
 
 /// What a request does to its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineAccess {
+pub enum DramAccess {
     /// Reads it.
     Read,
     /// Writes all of it.
@@ -134,7 +134,7 @@ pub enum LineAccess {
 
 /// A request for bursts that lie in one row.
 #[derive(Debug, Clone, Copy)]
-pub struct LineRequest {
+pub struct DramLineRequest {
     /// What comes back when it is done.
     pub token: u64,
     /// Place of its first burst.
@@ -144,7 +144,7 @@ pub struct LineRequest {
     /// Number of its line.
     pub line: u64,
     /// What it does.
-    pub access: LineAccess,
+    pub access: DramAccess,
     /// Clock at which the channel sees it.
     pub visible: u64,
 }
@@ -152,7 +152,7 @@ pub struct LineRequest {
 /// A request in a queue.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    request: LineRequest,
+    request: DramLineRequest,
     /// Order of arrival in the channel.
     age: u64,
     bank: usize,
@@ -175,10 +175,10 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(request: LineRequest, age: u64, bank: usize, shares_line: bool) -> Entry {
-        let LineRequest { access, bursts, .. } = request;
-        let reads = matches!(access, LineAccess::Read | LineAccess::ReadThenWrite);
-        let writes = access != LineAccess::Read;
+    fn new(request: DramLineRequest, age: u64, bank: usize, shares_line: bool) -> Entry {
+        let DramLineRequest { access, bursts, .. } = request;
+        let reads = matches!(access, DramAccess::Read | DramAccess::ReadThenWrite);
+        let writes = access != DramAccess::Read;
         Entry {
             request,
             age,
@@ -202,7 +202,7 @@ impl Entry {
     fn column(&self) -> DramOperation {
         match self.request.access {
             _ if self.reads_left > 0 => DramOperation::Read,
-            LineAccess::MaskedWrite => DramOperation::MaskedWrite,
+            DramAccess::MaskedWrite => DramOperation::MaskedWrite,
             _ => DramOperation::Write,
         }
     }
@@ -288,7 +288,7 @@ pub struct DramChannel {
     now: u64,
     /// The next clock at which something may happen.
     next: u64,
-    arriving: VecDeque<LineRequest>,
+    arriving: VecDeque<DramLineRequest>,
     arriving_writes: usize,
     reads: Vec<Entry>,
     writes: Vec<Entry>,
@@ -359,8 +359,8 @@ impl DramChannel {
     }
 
     /// Takes a request, which is visible no earlier than those before it.
-    pub fn push(&mut self, request: LineRequest) {
-        self.arriving_writes += usize::from(request.access != LineAccess::Read);
+    pub fn push(&mut self, request: DramLineRequest) {
+        self.arriving_writes += usize::from(request.access != DramAccess::Read);
         self.next = self.next.min(request.visible);
         self.arriving.push_back(request);
     }
@@ -418,7 +418,7 @@ impl DramChannel {
             let shares_line = self.reads.iter().chain(&self.writes).any(of_line);
             let entry = Entry::new(request, self.next_age, bank, shares_line);
             self.next_age += 1;
-            if request.access == LineAccess::Read {
+            if request.access == DramAccess::Read {
                 if self.is_queued_whole(request.line, request.place) {
                     self.counts.forwarded += 1;
                     self.done.push((request.token, self.now));
@@ -438,7 +438,7 @@ impl DramChannel {
     /// merged with what is read.
     fn is_queued_whole(&self, line: u64, place: DramPlace) -> bool {
         self.writes.iter().any(|entry| {
-            entry.request.line == line && entry.request.place == place && entry.request.access == LineAccess::Write
+            entry.request.line == line && entry.request.place == place && entry.request.access == DramAccess::Write
         })
     }
 

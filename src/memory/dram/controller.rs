@@ -8,7 +8,7 @@
 //!
 //! Time at this interface is in femtoseconds: an owner has a clock of its own.
 
-use super::channel::{DramChannel, DramCounts, DramScheduling, LineAccess, LineRequest};
+use super::channel::{DramAccess, DramChannel, DramCounts, DramLineRequest, DramScheduling};
 use super::command::DramCommand;
 use super::mapping::{DramMap, DramMapping};
 use super::preset::DramPreset;
@@ -103,6 +103,9 @@ struct OpenRequest {
     lines: u64,
 }
 
+/// Lines whose last end is kept before those that are past are dropped.
+const ENDED_LINES: usize = 256;
+
 /// The memory.
 #[derive(Debug, Clone)]
 pub struct DramController {
@@ -112,7 +115,7 @@ pub struct DramController {
     open: BTreeMap<u64, OpenRequest>,
     /// Requests that are open, by line, in the order in which they were taken.
     by_line: BTreeMap<u64, VecDeque<u64>>,
-    /// When the last request that has ended was done, for each line with an open request \[fs\].
+    /// When the last request of a line was done, where that may still lie ahead \[fs\].
     ended_by_line: BTreeMap<u64, u64>,
     next_token: u64,
     finished: Vec<(u64, u64)>,
@@ -187,13 +190,16 @@ impl DramController {
     pub fn push(&mut self, now_fs: u64, request: &MemoryRequest) -> u64 {
         let token = self.next_token;
         self.next_token += 1;
+        if self.ended_by_line.len() > ENDED_LINES {
+            self.ended_by_line.retain(|_, done_fs| *done_fs > now_fs);
+        }
         let tck = self.config.preset.timing.tck_fs;
         let visible = now_fs.saturating_add(self.config.front_fs).div_ceil(tck);
         let access = match request.access {
-            MemoryAccess::Read => LineAccess::Read,
-            MemoryAccess::Write => LineAccess::Write,
-            MemoryAccess::Modify if self.config.reads_before_partial_writes => LineAccess::ReadThenWrite,
-            MemoryAccess::Modify => LineAccess::MaskedWrite,
+            MemoryAccess::Read => DramAccess::Read,
+            MemoryAccess::Write => DramAccess::Write,
+            MemoryAccess::Modify if self.config.reads_before_partial_writes => DramAccess::ReadThenWrite,
+            MemoryAccess::Modify => DramAccess::MaskedWrite,
         };
         let parts = self.parts(request);
         let (first_line, last_line) = (request.address / LINE_BYTES, lines(request).last());
@@ -206,7 +212,7 @@ impl DramController {
         let open = OpenRequest { parts: parts.len() as u32, done_fs, first_line, lines: count };
         self.open.insert(token, open);
         for (place, bursts, line) in parts {
-            let request = LineRequest { token, place, bursts, line, access, visible };
+            let request = DramLineRequest { token, place, bursts, line, access, visible };
             self.channels[place.channel as usize].push(request);
         }
         if self.open[&token].parts == 0 {
@@ -248,17 +254,12 @@ impl DramController {
             self.open.remove(&token);
             self.finished.push((token, done_fs));
             for line in lines {
+                self.ended_by_line.insert(line, done_fs);
                 let Some(waiting) = self.by_line.get_mut(&line) else { continue };
                 waiting.pop_front();
                 match waiting.front() {
-                    Some(next) => {
-                        ending.push(*next);
-                        self.ended_by_line.insert(line, done_fs);
-                    }
-                    None => {
-                        self.by_line.remove(&line);
-                        self.ended_by_line.remove(&line);
-                    }
+                    Some(next) => ending.push(*next),
+                    None => drop(self.by_line.remove(&line)),
                 }
             }
         }

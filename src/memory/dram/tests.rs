@@ -73,12 +73,7 @@ fn run(config: &DramConfig, requests: impl Iterator<Item = (u64, MemoryRequest)>
             None if open == 0 => break,
             None => panic!("{open} requests are open and nothing is to happen"),
         }
-        if now > 1_000_000_000_000 {
-            for c in commands.iter().rev().take(40) {
-                println!("{c:?}");
-            }
-            panic!("{open} open of {} {now}", times.len());
-        }
+        assert!(now < 1_000_000_000_000, "{open} open at the end of time");
     }
     for (token, done) in memory.take_finished() {
         times[token as usize].1 = done;
@@ -136,19 +131,5 @@ fn random_traffic_breaks_no_rule_on_any_preset_with_any_policy() {
             assert!(findings.is_empty(), "{} {refresh:?}: {} {shown:#?}", preset.key, findings.len());
             assert!(run.times.iter().all(|(taken, done)| done >= taken), "{}: all are answered", preset.key);
         }
-    }
-}
-
-#[test]
-fn show_bandwidths() {
-    for preset in preset::PRESETS {
-        let config = one_channel(preset);
-        let lines = config.preset.organisation.capacity_bytes() / LINE;
-        let mut numbers = Numbers(5);
-        let stream = run(&config, (0..40_000).map(|n| (0, request(n, MemoryAccess::Read))));
-        let random = run(&config, (0..40_000).map(|_| (0, request(numbers.next(lines), MemoryAccess::Read))));
-        let gbps = |run: &Run| run.times.len() as f64 * 64.0 / (run.end_fs as f64 * 1e-6);
-        println!("{} stream {:.2} random {:.2} {:?}", preset.key, gbps(&stream), gbps(&random), random.counts);
-        assert!(judge(&config, &stream).is_empty() && judge(&config, &random).is_empty());
     }
 }

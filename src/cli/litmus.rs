@@ -120,7 +120,13 @@ impl Litmus {
     }
 
     /// Runs on clocked cores, held against the outcomes that are allowed.
-    fn run_often(&self, test: &HerdTest, allowed: OutcomeSet, runs: u64, out: &mut dyn Write) -> anyhow::Result<Status> {
+    fn run_often(
+        &self,
+        test: &HerdTest,
+        allowed: OutcomeSet,
+        runs: u64,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<Status> {
         let simulations = litmus(&self.request(test), &test.threads(), runs)?;
         let mut seen = Vec::new();
         for of in &simulations {

@@ -179,7 +179,8 @@ pub fn build_system(request: &ScenarioRequest, system: System) -> Result<Built, 
     }
     let (name, warnings) = (system.name.clone(), system.warnings.lines());
     let chart = request.outputs.chart.is_some().then(|| extent(request));
-    let assembly = assemble(system, Run { seed: request.seed, stimulus: request.stimulus.clone(), chart, litmus: None })?;
+    let assembly =
+        assemble(system, Run { seed: request.seed, stimulus: request.stimulus.clone(), chart, litmus: None })?;
     let (chart, drawn) = (assembly.chart.clone(), assembly.chart);
     let (num, den) = assembly.figures.reference.period();
     let figures = assembly.figures;

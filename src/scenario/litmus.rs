@@ -45,7 +45,11 @@ pub type Amend<'a> = &'a (dyn Fn(&mut CoherenceConfig) + Sync);
 ///
 /// # Errors
 /// A description that is wrong or whose cores cannot run the program.
-pub fn litmus(request: &ScenarioRequest, program: &ThreadProgram, runs: u64) -> Result<Vec<LitmusSimulation>, RunError> {
+pub fn litmus(
+    request: &ScenarioRequest,
+    program: &ThreadProgram,
+    runs: u64,
+) -> Result<Vec<LitmusSimulation>, RunError> {
     amended_litmus(request, program, runs, &|_| ())
 }
 
@@ -107,7 +111,8 @@ fn simulate(
     }
     let ending = Ending::of(&ended);
     let (components, links) = (figures.components(), figures.links(&ending));
-    let mut violations: Vec<PlacedViolation> = links.iter().flat_map(|(.., link)| link.broken.iter().cloned()).collect();
+    let mut violations: Vec<PlacedViolation> =
+        links.iter().flat_map(|(.., link)| link.broken.iter().cloned()).collect();
     violations.extend(components.iter().flat_map(|(_, component)| component.broken.iter().cloned()));
     let has_stopped = components.iter().any(|(_, component)| component.has_stopped);
     if let (Err(e), false) = (&ended, has_stopped) {

@@ -362,17 +362,15 @@ impl<R: Rig + Clone> Cores<R> {
                             self.loaded(core, line, value);
                         }
                     }
-                    HostAccess::Store | HostAccess::StorePart => {
-                        match self.wanted(core, line) {
-                            Some((access, _)) if self.thread(core)[access].is_rmw => {
-                                self.update(core, access, out);
-                            }
-                            Some((_, bytes)) => {
-                                self.rig.store(&setup.config, core, line, &bytes, out);
-                            }
-                            None => {}
+                    HostAccess::Store | HostAccess::StorePart => match self.wanted(core, line) {
+                        Some((access, _)) if self.thread(core)[access].is_rmw => {
+                            self.update(core, access, out);
                         }
-                    }
+                        Some((_, bytes)) => {
+                            self.rig.store(&setup.config, core, line, &bytes, out);
+                        }
+                        None => {}
+                    },
                     HostAccess::Nothing => {}
                 }
             }

@@ -54,9 +54,9 @@ impl HerdTest {
     pub fn allowed_by(&self, log: &str) -> Result<OutcomeSet, HerdError> {
         let mut lines = (1..).zip(log.lines().map(str::trim));
         let count = |line: &str| {
-            let digits = line.strip_prefix("States ").or_else(|| {
-                line.strip_prefix("Histogram (").and_then(|rest| rest.split(' ').next())
-            });
+            let digits = line
+                .strip_prefix("States ")
+                .or_else(|| line.strip_prefix("Histogram (").and_then(|rest| rest.split(' ').next()));
             digits.and_then(|digits| digits.trim().parse::<usize>().ok())
         };
         let Some(states) = lines.find_map(|(_, line)| count(line)) else {
@@ -72,7 +72,8 @@ impl HerdTest {
             let atoms = line.split_once('>').map_or(line, |(_, atoms)| atoms);
             let mut values = BTreeMap::new();
             for atom in atoms.split(';').map(str::trim).filter(|atom| !atom.is_empty()) {
-                let value = atom.split_once('=').and_then(|(name, value)| Some((name, value.trim().parse::<u32>().ok()?)));
+                let value =
+                    atom.split_once('=').and_then(|(name, value)| Some((name, value.trim().parse::<u32>().ok()?)));
                 let Some((name, value)) = value else {
                     return Err(HerdError::at(number, 1, format!("`{atom}`"), "a value such as 0:EAX=1 or [x]=1"));
                 };
@@ -83,7 +84,12 @@ impl HerdTest {
                 Some(outcome) => drop(allowed.insert(outcome)),
                 None => {
                     let names: Vec<String> = self.named.iter().map(Named::key).collect();
-                    return Err(HerdError::at(number, 1, format!("`{atoms}`"), format!("values of {}", names.join(", "))));
+                    return Err(HerdError::at(
+                        number,
+                        1,
+                        format!("`{atoms}`"),
+                        format!("values of {}", names.join(", ")),
+                    ));
                 }
             }
         }

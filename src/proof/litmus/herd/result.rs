@@ -1,7 +1,7 @@
 //! What the exploration of a `.litmus` file found, in herd's form and as JSON.
 
-use super::parse::HerdError;
 use super::histogram::OutcomeSet;
+use super::parse::HerdError;
 use super::{HerdTest, Named, Quantifier};
 use crate::explore::{Counterexample, ExplorationReport};
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
 //! The core in front of a coherent agent, with the cache that it uses and what it does.
 
+use super::agent::AnyCore;
 use crate::coherence::Seat;
 use crate::field::{FieldRange, config};
 use crate::kind::Site;
 use crate::quantity::Unit;
-use super::agent::AnyCore;
 use scalepool_coherence::clocked::accessor::{Accessor, Caching, CoreAccess};
 use scalepool_coherence::clocked::litmus::LitmusCore;
 use scalepool_coherence::clocked::program::CoreProgram;

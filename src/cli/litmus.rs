@@ -30,7 +30,8 @@ use std::time::{Duration, Instant};
 /// With --runs the threads of a .litmus file run on the cores of a simulated system, over its links, from random beginnings; the
 /// output is the histogram of litmus7, and each outcome outside the explored set is named with the seed that repeats it.
 ///
-/// Exit 0: every state was explored, or every run ended inside the set, 1: a broken rule or an outcome outside was found, or a `~exists` or `forall` does not hold, 2: the case cannot be read, or it has more states than
+/// Exit 0: every state was explored, or every run ended inside the set, 1: a broken rule or an outcome outside was found, or a
+/// `~exists` or `forall` does not hold, 2: the case cannot be read, or it has more states than
 /// --max-states, and the output is incomplete.
 #[derive(Debug, Args)]
 pub(super) struct Litmus {

@@ -31,8 +31,8 @@ LARGE = frozenset("""
     aarch64/IRIW aarch64/IRIW+addr+po aarch64/IRIW+addrs aarch64/IRIW+dmb.sys aarch64/IRIW+poaps aarch64/ISA2
     aarch64/ISA2+dmb.sy+addr+addr aarch64/ISA2+dmb.sy+data+addr aarch64/ISA2+popl+poap+poap lisa/ISA2+tso+arm-data+tso
     aarch64/ISA2+dmb.sy+po+addr aarch64/LB+addr-pos aarch64/LB+data-rfi-datas aarch64/RWC aarch64/RWC+addr+po
-    aarch64/WRC aarch64/WRC+po+addr lisa/RWC+arm+arm-acquire+tso lisa/WRC+arm+tso+arm x86/RWC+mfence+po
-    lisa/IRIW+arm+tso+arm+tso lisa/IRIW+tso+arm+tso+tso x86/3.SB x86/IRIW+mfences x86/W+RWC x86/n1
+    aarch64/SB+po-swp-pos aarch64/SB+po-swpal-pos aarch64/WRC aarch64/WRC+po+addr lisa/RWC+arm+arm-acquire+tso lisa/WRC+arm+tso+arm x86/RWC+mfence+po
+    lisa/IRIW+arm+tso+arm+tso lisa/IRIW+tso+arm+tso+tso x86/3.SB x86/IRIW+mfences x86/iwp2.8.a x86/W+RWC x86/n1
 """.split())
 KEYS = ("test", "arch", "protocol", "outcomes", "condition", "quantifier", "ok", "positive", "negative", "observation", "states",
         "transitions", "complete", "violations")

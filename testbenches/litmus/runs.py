@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the classic shapes on clocked cores over links and holds every outcome against axioms.py.
 
-    python3 testbenches/litmus/runs.py --program target/debug/scalepool [--runs N] [--noise RATE] [--seed S]
+    python3 testbenches/litmus/runs.py --program target/debug/scalepool [--runs N] [--protocol NAME] [--noise RATE] [--seed S]
 
 Ten shapes in four orders (sequential, TSO, weak, and a TSO host with weak devices) over each protocol: `scalepool litmus
 --runs N` with the set of axioms.py as `--allowed`. Then the other way round: outcomes of weak cores, held against the set of
@@ -19,7 +19,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from axioms import Answer
+from axioms import PROTOCOLS, Answer
 
 # Each thread: accesses of LISA. Registers are numbered per thread.
 SHAPES = {
@@ -125,11 +125,12 @@ def main():
     arguments.add_argument("--program", required=True)
     arguments.add_argument("--runs", type=int, default=200)
     arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--protocol", choices=PROTOCOLS)
     arguments.add_argument("--noise", help="bit error rate of all links")
     given = arguments.parse_args()
     jobs = []
     for name, threads in SHAPES.items():
-        for protocol in ("cxl-cache", "hdm-db", "hdm-d"):
+        for protocol in (given.protocol,) if given.protocol else PROTOCOLS:
             # A device and its host are two cores.
             if protocol != "hdm-d" or len(threads) == 2:
                 jobs += [(name, threads, protocol, order) for order in ORDERS]

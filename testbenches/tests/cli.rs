@@ -1293,6 +1293,50 @@ fn litmus_prints_outcomes_and_refuses_bad_files() {
     assert_eq!(seen(run(&["litmus", "no-such-file.toml"])).0, 2);
 }
 
+/// The histogram of runs; a set that lacks what they see; arguments that do not go together.
+#[test]
+fn litmus_runs_a_program_on_clocked_cores() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let adds = "X86 adds\n{ x=0; }\n P0 | P1 ;\n LOCK INC [x] | LOCK INC [x] ;\n~exists (x=1)\n";
+    let adds = file("adds.litmus", adds);
+    let printed = stdout(&["litmus", &adds, "--runs", "50"]);
+    let expected = "Test adds Forbidden\nHistogram (1 states)\n50    :>[x]=2;\nOk\n\nWitnesses\nPositive: 0, Negative: 50\n\
+                    Condition ~exists (x=1) is validated\nObservation adds Never 0 50\nReached 1 of 1 allowed outcomes\n";
+    assert_eq!(printed, expected);
+
+    let log = file("log.txt", "Test adds Forbidden\nStates 1\n[x]=1;\nOk\n");
+    let (status, out, _) = seen(run(&["litmus", &adds, "--runs", "50", "--seed", "7", "--allowed", &log]));
+    assert_eq!(status, 1);
+    assert!(
+        out.ends_with(
+            "\nReached 0 of 1 allowed outcomes\nNot allowed: [x]=2; 50 runs, the first with --seed 7 --runs 1\n"
+        ),
+        "{out}"
+    );
+    let (status, out, _) =
+        seen(run(&["litmus", &adds, "--json", "--runs", "2", "--allowed", &log, "--system", "hdm-db-share"]));
+    let form: Value = serde_json::from_str(&out).unwrap();
+    let first = json!([{"outcome": {"x": 2}, "runs": 2, "allowed": false, "first": {"seed": 1, "run": 1}}]);
+    assert_eq!((status, &form["histogram"], &form["violations"]), (1, &first, &json!([])));
+
+    let case =
+        file("case.toml", "kind = \"cxl-cache\"\nstart = \"MI\"\nprograms = [[\"DirtyEvict\"], [\"RdShared\"]]\n");
+    for (args, text) in [
+        (&["litmus", &case, "--runs", "1"][..], "found a case in TOML"),
+        (&["litmus", &adds, "--seed", "1"], "--runs"),
+        (&["litmus", &adds, "--runs", "1", "--system", "cxl68-expander"], "found 0 homes of lines"),
+        (&["litmus", &adds, "--runs", "1", "--allowed", &case], "line 1, column 1: found no outcomes"),
+    ] {
+        let (status, _, err) = seen(run(args));
+        assert!(status == 2 && err.contains(text), "{args:?}: {status} {err}");
+    }
+}
+
 /// A clean exploration, one with an option that gives a guarantee up, and what can be had of its counterexample.
 #[test]
 fn explore_prints_its_counts_and_writes_the_way_to_a_broken_rule() {

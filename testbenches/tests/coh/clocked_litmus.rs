@@ -12,8 +12,9 @@ const MP: &str = " w[] x 1 | r[] r0 y ;\n w[] y 1 | r[] r1 x ;";
 const SB: &str = " w[] x 1 | w[] y 1 ;\n r[] r0 y | r[] r0 x ;";
 
 fn lisa(orders: &str, rows: &str, names: &str) -> HerdTest {
-    let text =
-        format!("LISA t\nOrders={orders}\n{{ x=0; y=7; }}\n P0 | P1 ;\n{rows}\nlocations [{names} x; y;]\nexists (true)\n");
+    let text = format!(
+        "LISA t\nOrders={orders}\n{{ x=0; y=7; }}\n P0 | P1 ;\n{rows}\nlocations [{names} x; y;]\nexists (true)\n"
+    );
     parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
@@ -63,7 +64,8 @@ fn an_outcome_outside_the_set_is_found_and_its_seed_repeats_it() {
     let ended = litmus(&request("cxl-cache-pair", &[], 3), &weak.threads(), 1_200).expect("they may run");
     assert_eq!(ended.len(), 2, "a simulation has 1000 runs");
     let found = histogram(&strict, allowed.clone(), &ended);
-    let (outcome, first) = found.outside().map(|(o, s)| (o.clone(), *s)).next().expect("weak cores swap loads or stores");
+    let (outcome, first) =
+        found.outside().map(|(o, s)| (o.clone(), *s)).next().expect("weak cores swap loads or stores");
     let again = litmus(&request("cxl-cache-pair", &[], first.seed), &weak.threads(), first.run).expect("they may run");
     let again = histogram(&strict, allowed.clone(), &again);
     let repeated = again.outside().find(|(o, _)| **o == outcome).map(|(_, s)| (s.seed, s.run));
@@ -119,7 +121,10 @@ fn a_log_gives_the_allowed_outcomes() {
     for (log, found) in [
         ("Test t Allowed\n", "line 1, column 1: found no outcomes"),
         ("States 2\n1:r0=0; 1:r1=0; [x]=1; [y]=1;\n", "line 2, column 1: found 1 outcomes, expected 2 outcomes"),
-        ("States 1\n1:r0=0; 1:r1=0;\n", "line 2, column 1: found `1:r0=0; 1:r1=0;`, expected values of 1:r0, 1:r1, x, y"),
+        (
+            "States 1\n1:r0=0; 1:r1=0;\n",
+            "line 2, column 1: found `1:r0=0; 1:r1=0;`, expected values of 1:r0, 1:r1, x, y",
+        ),
         ("States 1\n1:r0=0; 1:r1=?;\n", "line 2, column 1: found `1:r1=?`"),
     ] {
         let error = test.allowed_by(log).expect_err("no such log").to_string();

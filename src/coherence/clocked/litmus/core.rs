@@ -299,7 +299,7 @@ impl<A: Caching> Core<A> for LitmusCore {
     }
 
     fn open_work(&self) -> Option<String> {
-        (self.now.part != RunPart::Over || self.now.parts == 0)
-            .then(|| format!("run {} of the litmus program", self.runs.run()))
+        let is_open = self.now.part != RunPart::Over || !self.runs.are_over();
+        is_open.then(|| format!("run {} of the litmus program", self.runs.run() + 1))
     }
 }

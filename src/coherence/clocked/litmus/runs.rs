@@ -178,6 +178,12 @@ impl LitmusRuns {
         self.state().run
     }
 
+    /// Whether all of them are over.
+    pub fn are_over(&self) -> bool {
+        let state = self.state();
+        state.run >= state.runs
+    }
+
     /// The part under way, if a core that knows `parts` of them does not know it.
     pub(super) fn begun(&self, core: usize, parts: u64) -> Option<Begun> {
         let state = self.state();

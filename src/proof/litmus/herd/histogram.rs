@@ -41,7 +41,14 @@ impl HerdTest {
     ) -> HerdHistogram {
         let mut seen: BTreeMap<Vec<u32>, SeenOutcome> = BTreeMap::new();
         for ((loaded, last), more) in runs {
-            seen.entry(self.outcome(loaded, last)).and_modify(|known| known.runs += more.runs).or_insert(more);
+            let add = |known: &mut SeenOutcome| {
+                known.runs += more.runs;
+                // Several values may be one outcome; simulations come in their order, what one has seen does not.
+                if known.seed == more.seed {
+                    known.run = known.run.min(more.run);
+                }
+            };
+            seen.entry(self.outcome(loaded, last)).and_modify(add).or_insert(more);
         }
         HerdHistogram { test: self.clone(), allowed, seen }
     }

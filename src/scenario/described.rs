@@ -19,7 +19,9 @@ use scalepool_system::description::{Description, Short};
 use scalepool_system::design::System;
 use scalepool_system::field::FieldRange;
 use scalepool_system::kind::ExternalComponent;
-use scalepool_system::measured::{ComponentMeasured, CoverageRows, Ending, LinkMeasured, NodeTraffic, Offered};
+use scalepool_system::measured::{
+    ComponentMeasured, CoverageRows, Ending, LinkMeasured, NodeTraffic, Offered, PacketTraffic,
+};
 use scalepool_system::metric::{self, Totals};
 use scalepool_system::problem::Problems;
 use std::path::{Path, PathBuf};
@@ -328,7 +330,8 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),
         where_time_goes,
-        fabric: fabric(&components, active_fs * den / num.max(1)),
+        fabric: packets(&components, (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64)
+            .or_else(|| fabric(&components, active_fs * den / num.max(1))),
         counts: totals.counts().map(|(metric, n)| (metric.name.to_owned(), n)).collect(),
         coverage,
         components: components.iter().map(|(path, measured)| part_of_component(path, measured)).collect(),
@@ -350,6 +353,29 @@ fn fabric(components: &[(&str, ComponentMeasured)], cycles: u64) -> Option<Fabri
             Offered::Flits(flits) => per_cycle(flits),
         }),
         accepted_flits_per_node_cycle: mean(&|node| per_cycle(node.accepted_flits)),
+    })
+}
+
+/// Figures of nodes without a protocol, in their window of time; `cycles` of the reference clock were run.
+fn packets(components: &[(&str, ComponentMeasured)], cycles: u64) -> Option<FabricFigures> {
+    let all = components.iter().filter_map(|(_, component)| component.packets);
+    let PacketTraffic { nodes, from_cycle, cycles: window, offered_flits, accepted_flits, packets, hops } =
+        all.reduce(|sum, one| PacketTraffic {
+            nodes: sum.nodes + one.nodes,
+            from_cycle: sum.from_cycle.min(one.from_cycle),
+            cycles: sum.cycles.max(one.cycles),
+            offered_flits: sum.offered_flits + one.offered_flits,
+            accepted_flits: sum.accepted_flits + one.accepted_flits,
+            packets: sum.packets + one.packets,
+            hops: sum.hops + one.hops,
+        })?;
+    // A run that was cut short has had less time.
+    let node_cycles = nodes * window.min(cycles.saturating_sub(from_cycle));
+    let share = |n: u64, of: u64| if of == 0 { 0.0 } else { n as f64 / of as f64 };
+    Some(FabricFigures {
+        hops_mean: share(hops, packets),
+        offered_flits_per_node_cycle: share(offered_flits, node_cycles),
+        accepted_flits_per_node_cycle: share(accepted_flits, node_cycles),
     })
 }
 

@@ -52,7 +52,8 @@ pub struct Timing {
 /// What a fabric adds to a report.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FabricFigures {
-    /// Links from source to destination, arithmetic mean.
+    /// Links from source to destination, arithmetic mean; of fabrics without a protocol routers passed, those at the source and the
+    /// destination counted.
     pub hops_mean: f64,
     /// Flits that a node wanted to send, a cycle of the reference clock.
     pub offered_flits_per_node_cycle: f64,

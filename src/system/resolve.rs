@@ -936,10 +936,11 @@ impl<'a> Resolver<'a> {
                 return None;
             }
             [PortRole::Host | PortRole::HomeMemory, PortRole::Device]
-            | [PortRole::Node, PortRole::Node | PortRole::Switch] => ends,
-            [PortRole::Device, PortRole::Host | PortRole::HomeMemory] | [PortRole::Switch, PortRole::Node] => {
-                [ends[1], ends[0]]
-            }
+            | [PortRole::Node, PortRole::Node | PortRole::Switch]
+            | [PortRole::Terminal | PortRole::Router, PortRole::Router] => ends,
+            [PortRole::Device, PortRole::Host | PortRole::HomeMemory]
+            | [PortRole::Switch, PortRole::Node]
+            | [PortRole::Router, PortRole::Terminal] => [ends[1], ends[0]],
             [PortRole::Coherent(a, CxlSide::Host), PortRole::Coherent(b, CxlSide::Device)] if a == b => ends,
             [PortRole::Coherent(a, CxlSide::Device), PortRole::Coherent(b, CxlSide::Host)] if a == b => {
                 [ends[1], ends[0]]
@@ -947,6 +948,7 @@ impl<'a> Resolver<'a> {
             roles => {
                 let ([a, b], [role, other]) = (&names, roles.map(PortRole::name));
                 let expected = match roles {
+                    [PortRole::Terminal, _] | [_, PortRole::Terminal] => "a router at one end",
                     [PortRole::Switch, _] => "a node at one end: switches are not joined to each other",
                     [PortRole::Coherent(..), _] | [_, PortRole::Coherent(..)] => "both sides of one protocol",
                     [PortRole::HomeMemory, _] | [_, PortRole::HomeMemory] => "a home and a device with memory",

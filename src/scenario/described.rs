@@ -312,13 +312,16 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
     coverage.extend(shared_rows(rows));
     let latency =
         |of: fn((u64, u64)) -> u64| Spread::of(of_components().flat_map(|c| c.latencies.iter().map(of)).collect());
+    let cycles = (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64;
+    let mut buffered = Vec::new();
+    of_components().for_each(|component| add(&mut buffered, component.buffered.iter().copied()));
     let repaired = ending.well && is_whole;
     let sum = |of: fn(&LinkMeasured) -> u64| of_links().map(of).sum::<u64>();
     Ok(ScenarioReport {
         remarks: Vec::new(),
         scenario: name.to_owned(),
         seed: request.seed,
-        cycles: (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64,
+        cycles,
         time_fs,
         flits,
         messages,
@@ -330,8 +333,9 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),
         where_time_goes,
-        fabric: packets(&components, (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64)
+        fabric: packets(&components, cycles)
             .or_else(|| fabric(&components, active_fs * den / num.max(1))),
+        occupancy: buffered.into_iter().map(|(class, spent)| (class, spent as f64 / cycles.max(1) as f64)).collect(),
         counts: totals.counts().map(|(metric, n)| (metric.name.to_owned(), n)).collect(),
         coverage,
         components: components.iter().map(|(path, measured)| part_of_component(path, measured)).collect(),

@@ -113,6 +113,8 @@ pub struct ScenarioReport {
     pub where_time_goes: Vec<(String, LineTime)>,
     /// Figures of a fabric, if there is one.
     pub fabric: Option<FabricFigures>,
+    /// Mean number of flits in buffers by class, of fabrics of routers.
+    pub occupancy: Vec<(String, f64)>,
     /// Further counts of the scenario, by group.
     pub counts: Vec<(String, u64)>,
     /// Coverage points: group, rows met, rows in all.
@@ -194,6 +196,10 @@ impl ScenarioReport {
             for (key, value) in fabric.pairs() {
                 map.insert(key.into(), json!((value * 1e6).round() / 1e6));
             }
+        }
+        if !self.occupancy.is_empty() {
+            let means = self.occupancy.iter().map(|(class, mean)| (class.clone(), json!((mean * 1e6).round() / 1e6)));
+            map.insert("occupancy".into(), Value::Object(means.collect()));
         }
         map.insert("flits_by_direction".into(), counts(&self.flits));
         map.insert("messages_by_class".into(), counts(&self.messages));

@@ -61,6 +61,8 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::nvlink_switch::KIND,
     kinds::fabric_node::KIND,
     kinds::fabric_router::KIND,
+    kinds::fabric_crossbar::KIND,
+    kinds::fabric_queue::KIND,
 ];
 
 /// All kinds of links.

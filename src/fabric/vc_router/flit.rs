@@ -2,7 +2,7 @@
 //!
 //! Modelled: a channel carries at most one flit and one credit a cycle in each direction ([`ChannelBeat`]). Both leave a router
 //! together, though a flit still has to cross the switch when the credit of the same grant is on its way: a beat says by how many
-//! cycles they are behind it.
+//! cycles its flit is behind it.
 
 use scalepool_kernel::{Binder, Cx, LinkIn, LinkInEnd, LinkOut, LinkOutEnd};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,8 +15,8 @@ pub const NO_VC: u8 = u8::MAX;
 pub struct VcFlit {
     /// Cycle in which its packet was made.
     pub created_cycle: u64,
-    /// Number of its packet among those of its source.
-    pub packet: u32,
+    /// Id of its packet in traces, another one for each.
+    pub packet: u64,
     /// Node that sends it.
     pub source: u16,
     /// Node that it is for.
@@ -54,14 +54,11 @@ pub struct ChannelBeat {
     pub credit_vc: u8,
     /// Cycles by which the flit comes later than the beat.
     pub flit_behind_cycles: u8,
-    /// Cycles by which the credit comes later than the beat.
-    pub credit_behind_cycles: u8,
 }
 
 impl ChannelBeat {
     /// Nothing.
-    pub const NONE: ChannelBeat =
-        ChannelBeat { flit: VcFlit::NONE, credit_vc: NO_VC, flit_behind_cycles: 0, credit_behind_cycles: 0 };
+    pub const NONE: ChannelBeat = ChannelBeat { flit: VcFlit::NONE, credit_vc: NO_VC, flit_behind_cycles: 0 };
 }
 
 /// The ends of a port before a module owns them.

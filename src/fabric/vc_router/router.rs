@@ -187,9 +187,9 @@ impl VcRouter {
             while let Some(beat) = self.ports[port].pop(cx) {
                 if beat.credit_vc != NO_VC {
                     let line = port * self.vcs + usize::from(beat.credit_vc);
-                    match self.credit_delay + u64::from(beat.credit_behind_cycles) {
+                    match self.credit_delay {
                         0 => self.add_credit(line),
-                        delay => self.hold_credit(cycle + delay, line as u8),
+                        delay => self.late_credits.push_back((cycle + delay, line as u8)),
                     }
                 }
                 if beat.flit.vc != NO_VC {
@@ -199,12 +199,6 @@ impl VcRouter {
                 }
             }
         }
-    }
-
-    /// Keeps a credit until it may be used. Ports differ in how much later than their beats credits come, so the queue is kept in order.
-    fn hold_credit(&mut self, due: u64, line: u8) {
-        let at = self.late_credits.iter().rposition(|&(other, _)| other <= due).map_or(0, |before| before + 1);
-        self.late_credits.insert(at, (due, line));
     }
 
     fn store(&mut self, line: usize, flit: VcFlit, cycle: u64, behind: u64) {

@@ -14,8 +14,12 @@ use crate::latencies::Latencies;
 use scalepool_fabric::vc_router::flit::NO_VC;
 use scalepool_fabric::vc_router::{ChannelBeat, VcFlit, VcPort};
 use scalepool_kernel::{Cx, Module, Next, Pending, Rng, Time};
+use scalepool_trace::{Body, PlaceKind, RecordKind, Stamp, Tap};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a node shows: packets as transactions.
+pub const SHOWS: PlaceKind = PlaceKind::Messages(&[]);
 
 /// What a node is made of.
 #[derive(Debug, Clone)]
@@ -67,6 +71,7 @@ pub struct TrafficNodeResult {
 #[derive(Debug, Clone, Copy)]
 struct QueuedPacket {
     created_cycle: u64,
+    id: u64,
     target: u16,
 }
 
@@ -84,6 +89,9 @@ pub struct TrafficNode {
     left: u32,
     vc: usize,
     credits: Box<[u32]>,
+    /// A flit that crosses the switch of its router, and the cycle in which it is here.
+    arriving: Option<(u64, VcFlit)>,
+    tap: Tap,
     counted: TrafficNodeResult,
     /// When a flit left last.
     last_sent: Time,
@@ -91,8 +99,8 @@ pub struct TrafficNode {
 }
 
 /// A number of a packet that adds up to the same whichever way packets come.
-fn digest(source: u16, target: u16, packet: u32) -> u64 {
-    let all = u64::from(source) << 48 | u64::from(target) << 32 | u64::from(packet);
+fn digest(source: u16, target: u16, packet: u64) -> u64 {
+    let all = packet ^ (u64::from(source) << 16 | u64::from(target)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     // SplitMix64's finisher: equal sums of other sets are as rare as equal random numbers.
     let mixed = (all ^ all >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -105,6 +113,7 @@ impl TrafficNode {
         config: TrafficNodeConfig,
         port: VcPort,
         rng: Rng,
+        tap: Tap,
         result: Arc<Mutex<TrafficNodeResult>>,
     ) -> TrafficNode {
         let chance = config.load / f64::from(config.packet_flits);
@@ -121,6 +130,8 @@ impl TrafficNode {
             left: 0,
             vc: 0,
             credits,
+            arriving: None,
+            tap,
             counted: TrafficNodeResult::default(),
             last_sent: Time::ZERO,
             result,
@@ -142,11 +153,13 @@ impl TrafficNode {
         u64::MAX
     }
 
-    fn make(&mut self, cycle: u64) {
-        while self.next_cycle <= cycle {
+    fn make(&mut self, at: Stamp) {
+        while self.next_cycle <= at.cycle {
             let created_cycle = self.next_cycle;
             let target = self.config.pattern.draw(&mut self.rng, self.config.nodes);
-            self.queue.push_back(QueuedPacket { created_cycle, target });
+            let id = self.tap.new_id();
+            self.tap.record(at, RecordKind::Begin, id, 0, || Body::Access { name: "packet", address: target.into() });
+            self.queue.push_back(QueuedPacket { created_cycle, id, target });
             if created_cycle >= self.config.warm_up_cycles {
                 self.counted.offered_flits += u64::from(self.config.packet_flits);
             }
@@ -157,7 +170,7 @@ impl TrafficNode {
 
     /// The flit that leaves now, if one can.
     fn next_flit(&mut self) -> Option<VcFlit> {
-        let &QueuedPacket { created_cycle, target } = self.queue.front()?;
+        let &QueuedPacket { created_cycle, id: packet, target } = self.queue.front()?;
         if self.left == 0 {
             let vcs = self.config.vcs;
             self.vc = (1..=vcs).map(|n| (self.vc + n) % vcs).find(|&vc| self.credits[vc] > 0)?;
@@ -165,7 +178,7 @@ impl TrafficNode {
             return None;
         }
         self.credits[self.vc] -= 1;
-        let (source, packet) = (self.config.node, self.counted.made as u32);
+        let source = self.config.node;
         let is_head = self.left == 0;
         self.left += 1;
         let is_tail = self.left == self.config.packet_flits;
@@ -178,7 +191,8 @@ impl TrafficNode {
         Some(VcFlit { created_cycle, packet, source, target, vc: self.vc as u8, hops: 0, is_head, is_tail })
     }
 
-    fn take(&mut self, cx: &mut Cx<'_>, flit: VcFlit, cycle: u64) {
+    fn take(&mut self, cx: &mut Cx<'_>, flit: VcFlit) {
+        let cycle = cx.cycle();
         let TrafficNodeConfig { node, warm_up_cycles, measured_cycles, .. } = self.config;
         if flit.target != node {
             let text = || format!("packet {} of node {} for node {}", flit.packet, flit.source, flit.target);
@@ -190,6 +204,8 @@ impl TrafficNode {
             return;
         }
         cx.progress();
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle };
+        self.tap.record(at, RecordKind::End, flit.packet, 0, || Body::None);
         self.counted.taken += 1;
         self.counted.sums[1] = self.counted.sums[1].wrapping_add(digest(flit.source, flit.target, flit.packet));
         if is_measured(flit.created_cycle) {
@@ -204,17 +220,22 @@ impl Module for TrafficNode {
     fn eval(&mut self, cx: &mut Cx<'_>) -> Next {
         let cycle = cx.cycle();
         let mut beat = ChannelBeat::NONE;
+        if let Some((due, flit)) = self.arriving
+            && due <= cycle
+        {
+            self.arriving = None;
+            self.take(cx, flit);
+            beat.credit_vc = flit.vc;
+        }
         while let Some(came) = self.port.pop(cx) {
             if came.credit_vc != NO_VC {
                 self.credits[usize::from(came.credit_vc)] += 1;
             }
             if came.flit.vc != NO_VC {
-                self.take(cx, came.flit, cycle + u64::from(came.flit_behind_cycles));
-                beat.credit_vc = came.flit.vc;
-                beat.credit_behind_cycles = came.flit_behind_cycles;
+                self.arriving = Some((cycle + u64::from(came.flit_behind_cycles), came.flit));
             }
         }
-        self.make(cycle);
+        self.make(Stamp { t_fs: cx.now().as_fs(), cycle });
         if let Some(flit) = self.next_flit() {
             beat.flit = flit;
             self.last_sent = cx.now();
@@ -224,7 +245,7 @@ impl Module for TrafficNode {
             self.port.push(cx, beat);
         }
         match self.next_cycle {
-            _ if has_sent && !self.queue.is_empty() => Next::Busy,
+            _ if self.arriving.is_some() || has_sent && !self.queue.is_empty() => Next::Busy,
             u64::MAX => Next::Idle,
             // With an empty hand and a full queue it waits for a credit.
             next => Next::At(cx.in_cycles(next - cycle)),
@@ -233,7 +254,8 @@ impl Module for TrafficNode {
 
     fn idle_ok(&self) -> Result<(), Pending> {
         match self.queue.len() {
-            0 => Ok(()),
+            0 if self.arriving.is_none() => Ok(()),
+            0 => Err(Pending::new("a flit is on its way through the switch of its router", self.last_sent)),
             waiting => Err(Pending::new(format!("{waiting} packets wait to leave for want of credits"), self.last_sent)),
         }
     }

@@ -16,7 +16,7 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 17] = [
+pub static ALL: [Builtin; 19] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
@@ -34,4 +34,6 @@ pub static ALL: [Builtin; 17] = [
     builtin!("snoop-filter-thrash.toml"),
     builtin!("bias-flip.toml"),
     builtin!("fabric-vc-router.toml"),
+    builtin!("fabric-crossbar.toml"),
+    builtin!("queue-md1.toml"),
 ];

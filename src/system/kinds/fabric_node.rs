@@ -17,7 +17,7 @@ use scalepool_fabric::vc_router::MOST_LINES;
 use scalepool_kernel::Clock;
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::fabric::pattern::{PATTERN_NAMES, TrafficPattern, permutation};
-use scalepool_nodes::fabric::traffic_node::{TrafficNode, TrafficNodeConfig, TrafficNodeResult};
+use scalepool_nodes::fabric::traffic_node::{self, TrafficNode, TrafficNodeConfig, TrafficNodeResult};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
@@ -59,7 +59,7 @@ config! {
     pub struct FabricNode {
         topology: String = "mesh:2x1" [Unit::Of("-")] in FieldRange::Text("a topology"), "topology that it is part of; a generator sets it";
         vcs: Option<usize> = "" [Unit::Of("virtual channels")] in FieldRange::Int(1, MOST_LINES as u64), "virtual channels of its channel; not given = those of a router of the topology";
-        buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 4096), "buffer of each virtual channel at its router; not given = those of the topology";
+        buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel at its router; not given = those of the topology";
         traffic: FabricTraffic = "" [Unit::Of("-")] in FieldRange::Table(FabricTraffic::fields), "packets that it sends";
     }
 }
@@ -110,7 +110,7 @@ impl Component for FabricNode {
         clock.periods_fs(self.traffic.warm_up.saturating_add((64.0 * gap) as u64))
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let refused = |text: String| NodeError::Joined { path: site.path.to_owned(), text };
         let shared = || site.shared.get("permutation", || permutation(site.seed, site.member.nodes));
         let pattern = self.pattern(site.member, shared).map_err(refused)?;
@@ -129,6 +129,7 @@ impl Component for FabricNode {
         };
         let result: Arc<Mutex<TrafficNodeResult>> = Arc::default();
         let (seen, name, path) = (result.clone(), format!("{}.traffic", site.path), site.path.to_owned());
+        let tap = hub.tap(&name, traffic_node::SHOWS);
         let ledger = NodeLedger::Packets(result.clone());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
@@ -136,7 +137,7 @@ impl Component for FabricNode {
                     let mut ports = plugs.into_iter().map(ComponentPlug::flits);
                     let Some(port) = ports.next() else { unreachable!("a node has one port") };
                     let (port, rng) = (port.attach(bind), bind.rng());
-                    TrafficNode::new(config, port, rng, result)
+                    TrafficNode::new(config, port, rng, tap, result)
                 })
             }),
             measure: Box::new(move || measured(&path, &super::published(&seen), window)),

@@ -52,7 +52,7 @@ config! {
         position: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 1 << 15), "its number in the topology; a generator sets it";
         ports: usize = "2" [Unit::Of("ports")] in FieldRange::Int(1, 64), "its ports; a generator sets it";
         vcs: Option<usize> = "" [Unit::Of("virtual channels")] in FieldRange::Int(1, MOST_LINES as u64), "virtual channels of each port; not given = 4";
-        buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 4096), "buffer of each virtual channel; not given = 8, in a fat tree 16";
+        buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel; not given = 8, in a fat tree 16";
         allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "allocator of virtual channels and of the switch; not given = islip, in a fat tree separable-input-first";
         credit_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "from the arrival of a credit to its use; not given = 0, in a fat tree 2";
         routing_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "stages of route computation; not given = 1, in a fat tree 0";

@@ -769,9 +769,14 @@ impl<'a> Resolver<'a> {
         if !self.extent(&port.component, array.count, &who, at, key, extents) {
             return false;
         }
-        let ports = &self.components[array.first].ports;
+        // Elements of an array may differ in their ports; an index variable goes through those of the first.
+        let element = match port.component.index {
+            Some(Index::Number(n)) => array.first + n,
+            _ => array.first,
+        };
+        let ports = &self.components[element].ports;
         let Some(OpenPort { decl, .. }) = ports.iter().find(|open| open.decl.name == port.port.name) else {
-            let kind = self.components[array.first].instance.kind.name;
+            let kind = self.components[element].instance.kind.name;
             let mut names: Vec<&str> = ports.iter().map(|open| open.decl.name).collect();
             names.dedup();
             let text = format!("{} (`{who}` is a {kind})", unknown("port", names.into_iter()).of(&port.port.name));

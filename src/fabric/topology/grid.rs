@@ -2,9 +2,10 @@
 //!
 //! Modelled: channels to both neighbours in each dimension, in a torus around the end as well; dimension order, the lowest
 //! first. In a ring a packet takes the shorter way, and either one where both are as long. Each ring has a dateline between
-//! its last router and its first: a packet uses the upper half of the virtual channels while the dateline is in front of it in this
-//! dimension and the lower half when it is not, so the channels of a ring do not wait for each other in a circle (`fabric`
-//! §6.4).
+//! its last router and its first: a packet that will cross it uses the upper half of the virtual channels in this ring, and one
+//! that will not the lower half. No way is longer than half a ring, so the lower half is never used across the dateline and the
+//! upper half never opposite to it, and the channels of a ring do not wait for each other in a circle (`fabric` §6.4 crosses
+//! over at the dateline instead, which leaves the lower half busier).
 //!
 //! Ports of a router: of each dimension that up (to the next coordinate) and that down, where there is a neighbour; the node
 //! behind them.
@@ -85,7 +86,7 @@ impl Grid {
                 return RouteChoice::one(port(if to > at { Side::Up } else { Side::Down }), VcClass::All);
             }
             let up = (to + k - at) % k;
-            // The dateline is in front where the coordinate still has to jump.
+            // The dateline is in front where the coordinate has to jump.
             let class = |side| match (side, to > at) {
                 (Side::Up, true) | (Side::Down, false) => VcClass::Lower,
                 (Side::Up, false) | (Side::Down, true) => VcClass::Upper,
@@ -101,6 +102,30 @@ impl Grid {
             };
         }
         RouteChoice::one(self.ports(router) - 1, VcClass::All)
+    }
+
+    /// The port on which a packet from a port goes on in its ring.
+    pub(super) fn straight(&self, router: usize, port: usize) -> Option<usize> {
+        let (dimension, side) = self.directions(router).nth(port).filter(|_| self.wraps)?;
+        let onward = if side == Side::Up { Side::Down } else { Side::Up };
+        Some(self.port(router, dimension, onward))
+    }
+
+    /// Classes that packets to a node can have on a channel of a ring: of each router behind it from which they would come this way.
+    pub(super) fn classes_on(&self, router: usize, port: usize, node: usize) -> Vec<VcClass> {
+        let mut found = Vec::new();
+        let (mut from, mut out) = (router, port);
+        loop {
+            let Some((_, class)) = self.route(from, node).ways().find(|(way, _)| *way == out) else { break };
+            found.push(class);
+            // One router back against the direction of the channel.
+            let Some(back) = self.straight(from, out) else { break };
+            let PortPeer::Router(before, to_here) = self.peer(from, back) else { break };
+            (from, out) = (before, to_here);
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// A third dimension stands beside the first two.

@@ -231,6 +231,24 @@ impl Topology {
         }
     }
 
+    /// The port on which a packet that came at a port goes on without a change of its class of virtual channels, whatever
+    /// [`Topology::route`] says of that: the other side of a ring.
+    pub fn straight(&self, router: usize, port: usize) -> Option<usize> {
+        match &self.0 {
+            Shape::Torus(grid) => grid.straight(router, port),
+            _ => None,
+        }
+    }
+
+    /// Classes that packets to a node can have on the channel at a port of a router, whatever their source; none: they do not
+    /// take it.
+    pub fn classes_on(&self, router: usize, port: usize, node: usize) -> Vec<VcClass> {
+        match &self.0 {
+            Shape::Torus(grid) => grid.classes_on(router, port, node),
+            _ => self.route(router, node).ways().filter(|(way, _)| *way == port).map(|(_, class)| class).collect(),
+        }
+    }
+
     /// What its routers are set to where a description says nothing.
     pub fn defaults(&self) -> RouterDefaults {
         let of_grids = RouterDefaults {

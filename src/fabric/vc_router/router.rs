@@ -164,7 +164,9 @@ impl VcRouter {
         let choice = self.table.to(target);
         let way = if choice.count == 1 { 0 } else { self.rng.below(u64::from(choice.count)) as usize };
         let port = usize::from(choice.first) + way;
-        self.inputs[line].wanted = self.table.vcs(choice, way) << (port * self.vcs);
+        let from = self.port_of[line];
+        let came = (from, line - usize::from(from) * self.vcs);
+        self.inputs[line].wanted = self.table.vcs(choice, way, came) << (port * self.vcs);
         self.inputs[line].ready_cycle = ready_cycle;
         self.waiting |= 1 << line;
     }

@@ -126,7 +126,13 @@ fn built_in_descriptions_are_sound_and_fit_on_a_screen() {
             assert!(!key.doc.is_empty() && !key.unit.is_empty(), "{}", key.name);
         }
         // What it prints to start from runs as a file.
-        let short = ["traffic.packets=20", "host.accesses=20", "core.accesses=20", "traffic.operations=20", "traffic.requests=20"];
+        let short = [
+            "traffic.packets=20",
+            "host.accesses=20",
+            "core.accesses=20",
+            "traffic.operations=20",
+            "traffic.requests=20",
+        ];
         let is_key = |set: &&str| scenario.keys().iter().any(|key| set.split('=').next() == Some(key.name));
         let report = run(text, &short.into_iter().filter(is_key).collect::<Vec<_>>()).expect("it runs");
         assert_eq!(report.violations, []);

@@ -55,7 +55,8 @@ impl Grid {
     }
 
     fn port(&self, router: usize, dimension: usize, side: Side) -> usize {
-        let is_before = |&(d, s): &(usize, Side)| d < dimension || (d == dimension && s == Side::Up && side == Side::Down);
+        let is_before =
+            |&(d, s): &(usize, Side)| d < dimension || (d == dimension && s == Side::Up && side == Side::Down);
         self.directions(router).filter(is_before).count()
     }
 
@@ -94,11 +95,9 @@ impl Grid {
             return match (2 * up).cmp(&k) {
                 std::cmp::Ordering::Less => RouteChoice::one(port(Side::Up), class(Side::Up)),
                 std::cmp::Ordering::Greater => RouteChoice::one(port(Side::Down), class(Side::Down)),
-                std::cmp::Ordering::Equal => RouteChoice {
-                    first: port(Side::Up) as u8,
-                    count: 2,
-                    classes: [class(Side::Up), class(Side::Down)],
-                },
+                std::cmp::Ordering::Equal => {
+                    RouteChoice { first: port(Side::Up) as u8, count: 2, classes: [class(Side::Up), class(Side::Down)] }
+                }
             };
         }
         RouteChoice::one(self.ports(router) - 1, VcClass::All)

@@ -207,7 +207,9 @@ impl VcRouter {
         let bit = 1 << line;
         let InputVc { head, len, .. } = self.inputs[line];
         if len == self.depth {
-            self.counted.overflow.get_or_insert_with(|| format!("virtual channel {} of port {}", flit.vc, self.port_of[line]));
+            self.counted
+                .overflow
+                .get_or_insert_with(|| format!("virtual channel {} of port {}", flit.vc, self.port_of[line]));
             return;
         }
         let mut at = head + len;
@@ -363,7 +365,8 @@ impl Module for VcRouter {
             filled => {
                 let line = filled.trailing_zeros() as usize;
                 let (port, vc) = (line / self.vcs, line % self.vcs);
-                let wants = if self.active >> line & 1 == 1 { "a credit or the switch" } else { "an output virtual channel" };
+                let wants =
+                    if self.active >> line & 1 == 1 { "a credit or the switch" } else { "an output virtual channel" };
                 let text = format!("a flit in virtual channel {vc} of port {port} waits for {wants}");
                 Err(Pending::new(text, self.last_arrival))
             }

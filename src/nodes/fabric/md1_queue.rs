@@ -101,7 +101,8 @@ impl Md1Queue {
         let mean_gap_fs = config.service_fs as f64 / config.load;
         let counted = Md1Result::default();
         let inside = VecDeque::new();
-        let mut queue = Md1Queue { config, mean_gap_fs, rng, next_fs: 0, came: 0, free_fs: 0, inside, tap, counted, result };
+        let mut queue =
+            Md1Queue { config, mean_gap_fs, rng, next_fs: 0, came: 0, free_fs: 0, inside, tap, counted, result };
         queue.next_fs = queue.gap();
         queue
     }

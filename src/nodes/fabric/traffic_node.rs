@@ -256,7 +256,9 @@ impl Module for TrafficNode {
         match self.queue.len() {
             0 if self.arriving.is_none() => Ok(()),
             0 => Err(Pending::new("a flit is on its way through the switch of its router", self.last_sent)),
-            waiting => Err(Pending::new(format!("{waiting} packets wait to leave for want of credits"), self.last_sent)),
+            waiting => {
+                Err(Pending::new(format!("{waiting} packets wait to leave for want of credits"), self.last_sent))
+            }
         }
     }
 

@@ -93,8 +93,7 @@ impl Link for FabricLink {
             // A flit has no bytes; a watcher counts it as one.
             Box::new(End { port: SimPort::new(name, KIND.name, 1), ends })
         };
-        let ends: [Box<dyn LinkEndSite>; 2] =
-            [end(first, a_tx, a_rx, &sent[0]), end(second, b_tx, b_rx, &sent[1])];
+        let ends: [Box<dyn LinkEndSite>; 2] = [end(first, a_tx, a_rx, &sent[0]), end(second, b_tx, b_rx, &sent[1])];
         let measure = move |_: &crate::measured::Ending| LinkMeasured {
             units: [0, 1].map(|n| super::published(&sent[n])),
             is_whole: true,
@@ -117,11 +116,7 @@ impl LinkEndSite for End {
 
     fn tap(&mut self, _: &mut Hub) {}
 
-    fn place(
-        self: Box<Self>,
-        _: &mut PartitionBuilder,
-        _: &mut Clocks,
-    ) -> Result<Option<ComponentPlug>, BuildError> {
+    fn place(self: Box<Self>, _: &mut PartitionBuilder, _: &mut Clocks) -> Result<Option<ComponentPlug>, BuildError> {
         Ok(Some(ComponentPlug::Flits(self.ends)))
     }
 }

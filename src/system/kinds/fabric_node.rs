@@ -6,8 +6,8 @@
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
-    NodeLedger, PortDecl, PortRole, Site, SitePort, component,
+    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, NodeLedger,
+    PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::measured::{ComponentMeasured, PacketTraffic};
 use crate::metric::metrics;
@@ -68,7 +68,11 @@ impl FabricTraffic {
     /// Cycles in which a node makes as many packets as are measured, on average.
     fn measured_cycles(&self) -> u64 {
         // Products and quotients are rounded the same way on every machine. Without load there is nothing to wait for.
-        if self.load <= 0.0 { 0 } else { (self.packets as f64 * f64::from(self.packet_flits) / self.load).ceil() as u64 }
+        if self.load <= 0.0 {
+            0
+        } else {
+            (self.packets as f64 * f64::from(self.packet_flits) / self.load).ceil() as u64
+        }
     }
 }
 

@@ -77,7 +77,8 @@ pub(super) fn mismatch(ports: &[SitePort], vcs: usize, clock: Clock) -> Option<C
             Some(("vcs", text))
         }
         Carried::Flits { clock: of_link, .. } if of_link.period() != clock.period() => {
-            let text = format!("found another clock than that of the channel at {}, expected its cycle time", port.path);
+            let text =
+                format!("found another clock than that of the channel at {}, expected its cycle time", port.path);
             Some(("clock", text))
         }
         _ => None,
@@ -145,8 +146,7 @@ impl Component for FabricRouter {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
-        let topology =
-            self.topology().map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?;
+        let topology = self.topology().map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?;
         let defaults = topology.defaults();
         let vcs = self.vcs(&defaults);
         let config = VcRouterConfig {

@@ -37,7 +37,8 @@ fn routers_decide_as_the_allocators_of_the_same_names() {
 
 #[test]
 fn sizes_and_names_that_there_are_not_are_refused() {
-    for (name, inputs, expected) in [("islip", 65, "65 requesters"), ("islip", 0, "0 requesters"), ("none", 4, "`none`")]
+    for (name, inputs, expected) in
+        [("islip", 65, "65 requesters"), ("islip", 0, "0 requesters"), ("none", 4, "`none`")]
     {
         let error = RouterAllocator::by_name(name, inputs, 4).expect_err(expected).to_string();
         assert!(error.contains(expected), "{error}");

@@ -13,7 +13,8 @@ fn refusal(set: &[&str]) -> Option<String> {
 
 #[test]
 fn every_topology_is_free_of_circles() {
-    for topology in ["mesh:4x4", "mesh:2x2x3", "torus:4x4", "torus:5", "torus:3x3x3", "fat-tree:2x3", "dragonfly:1,3,1"] {
+    for topology in ["mesh:4x4", "mesh:2x2x3", "torus:4x4", "torus:5", "torus:3x3x3", "fat-tree:2x3", "dragonfly:1,3,1"]
+    {
         assert_eq!(refusal(&[&format!("topology={topology}")]), None, "{topology}");
     }
     // Dimension order, and up and down, need one virtual channel.
@@ -43,7 +44,10 @@ fn a_dragonfly_with_one_virtual_channel_is_refused() {
 fn settings_that_do_not_fit_are_refused() {
     for (set, expected) in [
         (["topology=torus:2x2", "router.vcs=4"], "expected 3 or more routers in each ring"),
-        (["topology=fat-tree:16x2", "router.vcs=4"], "found 32 ports with 4 virtual channels each, expected at most 64"),
+        (
+            ["topology=fat-tree:16x2", "router.vcs=4"],
+            "found 32 ports with 4 virtual channels each, expected at most 64",
+        ),
         (["topology=mesh:2x3", "traffic.pattern=transpose"], "expected a square number of nodes"),
         (["topology=mesh:4x4", "link.channels.vcs=2"], "found 4 virtual channels at"),
         (["topology=mesh:4x4", "link.channels.cycle=2 ns"], "expected its cycle time"),

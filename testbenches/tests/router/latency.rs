@@ -30,7 +30,10 @@ fn latency_without_load_is_that_of_the_formula() {
             let h = report.fabric.expect("a fabric").hops_mean;
             let expected = formula(h) + f64::from(flits - 1);
             let found = report.latency_cycles.mean;
-            assert!((found - expected).abs() < 0.1, "{topology}, {flits} flits: {found}, expected {expected} with h = {h}");
+            assert!(
+                (found - expected).abs() < 0.1,
+                "{topology}, {flits} flits: {found}, expected {expected} with h = {h}"
+            );
         }
     }
 }
@@ -79,7 +82,8 @@ fn saturation_lies_in_the_published_ranges() {
 #[test]
 fn rates_and_packets_are_as_offered() {
     for pattern in ["uniform", "hot-spot", "permutation", "transpose", "complement", "neighbour"] {
-        let set = [&format!("traffic.pattern={pattern}"), "topology=torus:4x4", "traffic.load=0.1", "traffic.packets=400"];
+        let set =
+            [&format!("traffic.pattern={pattern}"), "topology=torus:4x4", "traffic.load=0.1", "traffic.packets=400"];
         let report = good("fabric-vc-router", &set);
         let fabric = report.fabric.expect("a fabric");
         let offered = fabric.offered_flits_per_node_cycle;

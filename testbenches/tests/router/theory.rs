@@ -14,12 +14,8 @@ fn throughput(set: &[&str]) -> f64 {
 fn saturated_inputs_with_one_queue_pass_what_theory_says() {
     for (ports, expected) in [("2", 0.750), ("4", 0.655), ("16", 0.601), ("64", 0.590)] {
         let slots = if is_soak() || ports != "64" { "traffic.slots=40000" } else { "traffic.slots=8000" };
-        let found = throughput(&[
-            &format!("switch.ports={ports}"),
-            "switch.queueing=fifo",
-            "traffic.arrivals=full",
-            slots,
-        ]);
+        let found =
+            throughput(&[&format!("switch.ports={ports}"), "switch.queueing=fifo", "traffic.arrivals=full", slots]);
         assert!((found - expected).abs() < 0.005, "{ports} ports: {found}");
     }
 }
@@ -31,7 +27,8 @@ fn full_queues_for_each_output_fill_every_slot() {
         let found = throughput(&[&set[..], &[&format!("switch.ports={ports}")]].concat());
         assert_eq!(found, 1.0, "{ports} ports");
     }
-    let found = throughput(&["switch.arbiter=random", "switch.ports=64", "traffic.arrivals=full", "traffic.slots=1500"]);
+    let found =
+        throughput(&["switch.arbiter=random", "switch.ports=64", "traffic.arrivals=full", "traffic.slots=1500"]);
     assert!((found - 0.632).abs() < 0.01, "random matching: {found}");
 }
 

@@ -8,8 +8,16 @@ fn topology(text: &str) -> Topology {
 }
 
 const ALL: [&str; 10] = [
-    "mesh:8x8", "mesh:3x1", "mesh:2x3x4", "torus:8x8", "torus:4x4x4", "torus:5", "torus:3x5", "fat-tree:4x3",
-    "fat-tree:2x6", "dragonfly:2,4,2",
+    "mesh:8x8",
+    "mesh:3x1",
+    "mesh:2x3x4",
+    "torus:8x8",
+    "torus:4x4x4",
+    "torus:5",
+    "torus:3x5",
+    "fat-tree:4x3",
+    "fat-tree:2x6",
+    "dragonfly:2,4,2",
 ];
 
 /// Routers from each router to all others, those at both ends counted, by search in breadth.
@@ -85,7 +93,8 @@ fn every_node_is_reached_on_a_shortest_way() {
                 let found = passed(&net, from, node, false);
                 assert_eq!(found, passed(&net, from, node, true), "{net}");
                 // Two global channels can be shorter than local, global, local.
-                let fits = if is_dragonfly { (shortest[*router]..=4).contains(&found) } else { found == shortest[*router] };
+                let fits =
+                    if is_dragonfly { (shortest[*router]..=4).contains(&found) } else { found == shortest[*router] };
                 assert!(fits, "{net}: {found} from {from} to {node}, {} are enough", shortest[*router]);
             }
         }

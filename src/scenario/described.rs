@@ -333,7 +333,7 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),
         where_time_goes,
-        fabric: packets(&components, cycles).or_else(|| fabric(&components, active_fs * den / num.max(1))),
+        fabric: packets(&components, ending.clocks((num, den))).or_else(|| fabric(&components, active_fs * den / num.max(1))),
         occupancy: buffered.into_iter().map(|(class, spent)| (class, spent as f64 / cycles.max(1) as f64)).collect(),
         counts: totals.counts().map(|(metric, n)| (metric.name.to_owned(), n)).collect(),
         coverage,
@@ -359,7 +359,7 @@ fn fabric(components: &[(&str, ComponentMeasured)], cycles: u64) -> Option<Fabri
     })
 }
 
-/// Figures of nodes without a protocol, in their window of time; `cycles` of the reference clock were run.
+/// Figures of nodes without a protocol, in their window of time; `cycles` edges of the reference clock were run.
 fn packets(components: &[(&str, ComponentMeasured)], cycles: u64) -> Option<FabricFigures> {
     let all = components.iter().filter_map(|(_, component)| component.packets);
     let PacketTraffic { nodes, from_cycle, cycles: window, offered_flits, accepted_flits, packets, hops } = all

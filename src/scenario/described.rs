@@ -333,7 +333,8 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),
         where_time_goes,
-        fabric: packets(&components, ending.clocks((num, den))).or_else(|| fabric(&components, active_fs * den / num.max(1))),
+        fabric: packets(&components, ending.clocks((num, den)))
+            .or_else(|| fabric(&components, active_fs * den / num.max(1))),
         occupancy: buffered.into_iter().map(|(class, spent)| (class, spent as f64 / cycles.max(1) as f64)).collect(),
         counts: totals.counts().map(|(metric, n)| (metric.name.to_owned(), n)).collect(),
         coverage,

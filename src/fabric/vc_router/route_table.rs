@@ -8,7 +8,6 @@ pub struct RouteTable {
     choices: Vec<RouteChoice>,
     /// By port where a packet came: the port on which it keeps its class; [`NO_PORT`]: there is none.
     straight: Vec<u8>,
-    vcs: usize,
     /// Virtual channels of each class, by [`VcClass`](super::super::topology::VcClass).
     masks: [u64; 3],
 }
@@ -27,7 +26,6 @@ impl RouteTable {
             straight: (0..topology.ports(router))
                 .map(|port| topology.straight(router, port).map_or(NO_PORT, |port| port as u8))
                 .collect(),
-            vcs,
             choices: (0..topology.nodes()).map(|node| topology.route(router, node)).collect(),
             masks: [All, Lower, Upper].map(|class| class.mask(vcs)),
         }

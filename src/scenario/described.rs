@@ -19,7 +19,9 @@ use scalepool_system::description::{Description, Short};
 use scalepool_system::design::System;
 use scalepool_system::field::FieldRange;
 use scalepool_system::kind::ExternalComponent;
-use scalepool_system::measured::{ComponentMeasured, CoverageRows, Ending, LinkMeasured, NodeTraffic, Offered};
+use scalepool_system::measured::{
+    ComponentMeasured, CoverageRows, Ending, LinkMeasured, NodeTraffic, Offered, PacketTraffic,
+};
 use scalepool_system::metric::{self, Totals};
 use scalepool_system::problem::Problems;
 use scalepool_trace::filter::WatchedPlaces;
@@ -320,13 +322,16 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
     coverage.extend(shared_rows(rows));
     let latency =
         |of: fn((u64, u64)) -> u64| Spread::of(of_components().flat_map(|c| c.latencies.iter().map(of)).collect());
+    let cycles = (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64;
+    let mut buffered = Vec::new();
+    of_components().for_each(|component| add(&mut buffered, component.buffered.iter().copied()));
     let repaired = ending.well && is_whole;
     let sum = |of: fn(&LinkMeasured) -> u64| of_links().map(of).sum::<u64>();
     Ok(ScenarioReport {
         remarks: Vec::new(),
         scenario: name.to_owned(),
         seed: request.seed,
-        cycles: (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64,
+        cycles,
         time_fs,
         flits,
         messages,
@@ -338,7 +343,9 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),
         where_time_goes,
-        fabric: fabric(&components, active_fs * den / num.max(1)),
+        fabric: packets(&components, ending.clocks((num, den)))
+            .or_else(|| fabric(&components, active_fs * den / num.max(1))),
+        occupancy: buffered.into_iter().map(|(class, spent)| (class, spent as f64 / cycles.max(1) as f64)).collect(),
         counts: totals.counts().map(|(metric, n)| (metric.name.to_owned(), n)).collect(),
         coverage,
         components: components.iter().map(|(path, measured)| part_of_component(path, measured)).collect(),
@@ -360,6 +367,29 @@ fn fabric(components: &[(&str, ComponentMeasured)], cycles: u64) -> Option<Fabri
             Offered::Flits(flits) => per_cycle(flits),
         }),
         accepted_flits_per_node_cycle: mean(&|node| per_cycle(node.accepted_flits)),
+    })
+}
+
+/// Figures of nodes without a protocol, in their window of time; `cycles` edges of the reference clock were run.
+fn packets(components: &[(&str, ComponentMeasured)], cycles: u64) -> Option<FabricFigures> {
+    let all = components.iter().filter_map(|(_, component)| component.packets);
+    let PacketTraffic { nodes, from_cycle, cycles: window, offered_flits, accepted_flits, packets, hops } = all
+        .reduce(|sum, one| PacketTraffic {
+            nodes: sum.nodes + one.nodes,
+            from_cycle: sum.from_cycle.min(one.from_cycle),
+            cycles: sum.cycles.max(one.cycles),
+            offered_flits: sum.offered_flits + one.offered_flits,
+            accepted_flits: sum.accepted_flits + one.accepted_flits,
+            packets: sum.packets + one.packets,
+            hops: sum.hops + one.hops,
+        })?;
+    // A run that was cut short has had less time.
+    let node_cycles = nodes * window.min(cycles.saturating_sub(from_cycle));
+    let share = |n: u64, of: u64| if of == 0 { 0.0 } else { n as f64 / of as f64 };
+    Some(FabricFigures {
+        hops_mean: share(hops, packets),
+        offered_flits_per_node_cycle: share(offered_flits, node_cycles),
+        accepted_flits_per_node_cycle: share(accepted_flits, node_cycles),
     })
 }
 

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod curve;
 pub mod described;
 pub mod drive;
 pub mod litmus;

@@ -18,6 +18,7 @@ use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::nvlink::ledger;
 use scalepool_nodes::ualink::ledger::conservation;
+use scalepool_protocols::wire::Violation;
 use scalepool_trace::Hub;
 use scalepool_trace::filter::WatchedPlaces;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,11 +111,13 @@ impl Fabric {
             return Vec::new();
         }
         let (mut ualink, mut nvlink, mut of_switches) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut packets: Vec<[u64; 2]> = Vec::new();
         for ledger in &self.ledgers {
             match ledger {
                 // These grow with a run, so they are looked at where they are.
                 NodeLedger::Ualink(ledger) => ualink.push(ledger.lock().unwrap_or_else(PoisonError::into_inner)),
                 NodeLedger::Nvlink(result) => nvlink.push(locked(result)),
+                NodeLedger::Packets(result) => packets.push(locked(result).sums),
                 NodeLedger::NvlinkSwitch(result, ends) => {
                     of_switches.extend(ends.iter().copied().zip(locked(result).own))
                 }
@@ -127,6 +130,12 @@ impl Fabric {
         broken.extend(
             found.into_iter().take(MOST_FOUND).map(|violation| PlacedViolation { place: "fabric".into(), violation }),
         );
+        let [made, taken] = [0, 1].map(|n| packets.iter().fold(0u64, |sum, sums| sum.wrapping_add(sums[n])));
+        if ending.at_rest && made != taken {
+            let text = "packets were lost, doubled or changed: the sums over those made and those taken differ";
+            let violation = Violation::at_byte("SIM-E2E-03", 0, format!("{taken:#x}"), format!("{made:#x}"), text);
+            broken.push(PlacedViolation { place: "fabric".into(), violation });
+        }
         if ending.at_rest {
             let ledgers: Vec<_> = nvlink.iter().map(|node| &node.ledger).collect();
             broken.extend(ledger::compare(&ledgers, |gpu, link, channel| {
@@ -161,7 +170,8 @@ fn work(roles: impl Iterator<Item = PortRole>) -> u64 {
     const ITSELF: u64 = 4;
     const PORT: u64 = 6;
     const SWITCH_PORT: u64 = 9;
-    let ports: Vec<u64> = roles.map(|role| if role == PortRole::Switch { SWITCH_PORT } else { PORT }).collect();
+    let is_of_switch = |role| matches!(role, PortRole::Switch | PortRole::Router);
+    let ports: Vec<u64> = roles.map(|role| if is_of_switch(role) { SWITCH_PORT } else { PORT }).collect();
     ITSELF + ports.iter().sum::<u64>()
 }
 

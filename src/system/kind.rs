@@ -20,6 +20,7 @@ use super::problem::{Problems, TextPlace};
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_coherence::clocked::switch::SwitchTable;
 use scalepool_fabric::nvlink_switch::NvlSwitchResult;
+use scalepool_fabric::vc_router::VcPortEnds;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_link::io_ends::IoItem;
 use scalepool_link::sim_port::SimPort;
@@ -27,6 +28,7 @@ use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
+use scalepool_nodes::fabric::traffic_node::TrafficNodeResult;
 use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::nvlink::gpu::GpuResult;
 use scalepool_nodes::ualink::ledger::UalLedger;
@@ -58,6 +60,10 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::ualink_switch::KIND,
     kinds::nvlink_gpu::KIND,
     kinds::nvlink_switch::KIND,
+    kinds::fabric_node::KIND,
+    kinds::fabric_router::KIND,
+    kinds::fabric_crossbar::KIND,
+    kinds::fabric_queue::KIND,
 ];
 
 /// All kinds of links.
@@ -69,6 +75,7 @@ pub static LINKS: &[LinkKind] = &[
     kinds::cxl_links::CXL_IO,
     kinds::ualink_link::KIND,
     kinds::nvlink_link::KIND,
+    kinds::fabric_link::KIND,
 ];
 
 /// Which side of a link a port can be.
@@ -84,6 +91,10 @@ pub enum PortRole {
     Node,
     /// A switch.
     Switch,
+    /// A node of a fabric without a protocol.
+    Terminal,
+    /// A router of such a fabric.
+    Router,
     /// One that keeps lines coherent.
     Coherent(CoherenceProtocol, CxlSide),
 }
@@ -117,6 +128,8 @@ impl PortRole {
             PortRole::HomeMemory => "home without memory",
             PortRole::Node => "node",
             PortRole::Switch => "switch",
+            PortRole::Terminal => "node of a fabric",
+            PortRole::Router => "router",
             PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Host) => "host of CXL.cache",
             PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Device) => "device of CXL.cache",
             PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host) => "host of HDM-DB",
@@ -194,6 +207,13 @@ pub enum Carried {
         /// Nominal rate in one direction \[MB/s\].
         link_mbps: u64,
     },
+    /// Flits of no protocol.
+    Flits {
+        /// Clock of flits.
+        clock: Clock,
+        /// Virtual channels.
+        vcs: usize,
+    },
 }
 
 /// What a link tells the components at its ends.
@@ -211,7 +231,7 @@ impl LinkFacts {
         match self.carried {
             Carried::Cxl { .. } | Carried::CxlIo { .. } => None,
             Carried::Ualink { code_word_fs: (num, den), .. } => Clock::new(num, den, 0).ok(),
-            Carried::Nvlink { flit_clock, .. } => Some(flit_clock),
+            Carried::Nvlink { flit_clock: clock, .. } | Carried::Flits { clock, .. } => Some(clock),
         }
     }
 
@@ -346,6 +366,8 @@ pub enum ComponentPlug {
     Ualink(Box<ualink::wiring::Socket>, ClockId),
     /// Channels of packets, and the clock of flits.
     Nvlink(nvlink::wiring::NvlPlug, ClockId),
+    /// Flits and credits of no protocol, on the component's own clock.
+    Flits(VcPortEnds),
 }
 
 /// The inner side of a port with CXL.io: to the link, from the link.
@@ -393,6 +415,14 @@ impl ComponentPlug {
     pub fn nvlink(self) -> (nvlink::wiring::NvlPlug, ClockId) {
         match self {
             ComponentPlug::Nvlink(plug, clock) => (plug, clock),
+            _ => unreachable!("a port takes the links that it declares"),
+        }
+    }
+
+    /// Flits and credits, of a port that takes channels without a protocol alone.
+    pub fn flits(self) -> VcPortEnds {
+        match self {
+            ComponentPlug::Flits(ends) => ends,
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
@@ -445,6 +475,8 @@ pub enum NodeLedger {
     Nvlink(Arc<Mutex<GpuResult>>),
     /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
     NvlinkSwitch(Arc<Mutex<NvlSwitchResult>>, Vec<(usize, usize)>),
+    /// Of a node without a protocol.
+    Packets(Arc<Mutex<TrafficNodeResult>>),
 }
 
 /// Why a component cannot be made of a sound description.
@@ -544,6 +576,11 @@ pub trait Component: Send + Any {
     fn own_wait_fs(&self, clock: Clock) -> u64 {
         let _ = clock;
         0
+    }
+
+    /// Column and row in a drawing, of a component whose place is more than its distance from those that ask.
+    fn drawn_at(&self) -> Option<(usize, usize)> {
+        None
     }
 
     /// Whether it asks for anything, so that the rate of its ports is what goodput is judged against.

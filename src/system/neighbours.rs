@@ -56,7 +56,8 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
         n
     }
     let role = |n: usize| system.components[n].ports.first().map(|port| port.decl.role);
-    let is_joined = |n: usize| matches!(role(n), Some(PortRole::Node | PortRole::Switch));
+    let is_node = |n: usize| matches!(role(n), Some(PortRole::Node | PortRole::Terminal));
+    let is_joined = |n: usize| is_node(n) || matches!(role(n), Some(PortRole::Switch | PortRole::Router));
     for link in &system.links {
         let [a, b] = link.ports.map(|(component, _)| component);
         if is_joined(a) && is_joined(b) {
@@ -67,7 +68,7 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
     let mut counts = vec![0u16; root.len()];
     let mut all = vec![DomainMember::default(); root.len()];
     let tops: Vec<usize> = (0..root.len()).map(|n| top(&mut root, n)).collect();
-    for n in (0..root.len()).filter(|&n| role(n) == Some(PortRole::Node)) {
+    for n in (0..root.len()).filter(|&n| is_node(n)) {
         all[n].own = counts[tops[n]];
         counts[tops[n]] = counts[tops[n]].saturating_add(1);
     }

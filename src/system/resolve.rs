@@ -769,9 +769,14 @@ impl<'a> Resolver<'a> {
         if !self.extent(&port.component, array.count, &who, at, key, extents) {
             return false;
         }
-        let ports = &self.components[array.first].ports;
+        // Elements of an array may differ in their ports; an index variable goes through those of the first.
+        let element = match port.component.index {
+            Some(Index::Number(n)) => array.first + n,
+            _ => array.first,
+        };
+        let ports = &self.components[element].ports;
         let Some(OpenPort { decl, .. }) = ports.iter().find(|open| open.decl.name == port.port.name) else {
-            let kind = self.components[array.first].instance.kind.name;
+            let kind = self.components[element].instance.kind.name;
             let mut names: Vec<&str> = ports.iter().map(|open| open.decl.name).collect();
             names.dedup();
             let text = format!("{} (`{who}` is a {kind})", unknown("port", names.into_iter()).of(&port.port.name));
@@ -936,10 +941,11 @@ impl<'a> Resolver<'a> {
                 return None;
             }
             [PortRole::Host | PortRole::HomeMemory, PortRole::Device]
-            | [PortRole::Node, PortRole::Node | PortRole::Switch] => ends,
-            [PortRole::Device, PortRole::Host | PortRole::HomeMemory] | [PortRole::Switch, PortRole::Node] => {
-                [ends[1], ends[0]]
-            }
+            | [PortRole::Node, PortRole::Node | PortRole::Switch]
+            | [PortRole::Terminal | PortRole::Router, PortRole::Router] => ends,
+            [PortRole::Device, PortRole::Host | PortRole::HomeMemory]
+            | [PortRole::Switch, PortRole::Node]
+            | [PortRole::Router, PortRole::Terminal] => [ends[1], ends[0]],
             [PortRole::Coherent(a, CxlSide::Host), PortRole::Coherent(b, CxlSide::Device)] if a == b => ends,
             [PortRole::Coherent(a, CxlSide::Device), PortRole::Coherent(b, CxlSide::Host)] if a == b => {
                 [ends[1], ends[0]]
@@ -947,6 +953,7 @@ impl<'a> Resolver<'a> {
             roles => {
                 let ([a, b], [role, other]) = (&names, roles.map(PortRole::name));
                 let expected = match roles {
+                    [PortRole::Terminal, _] | [_, PortRole::Terminal] => "a router at one end",
                     [PortRole::Switch, _] => "a node at one end: switches are not joined to each other",
                     [PortRole::Coherent(..), _] | [_, PortRole::Coherent(..)] => "both sides of one protocol",
                     [PortRole::HomeMemory, _] | [_, PortRole::HomeMemory] => "a home and a device with memory",

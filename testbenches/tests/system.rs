@@ -14,6 +14,7 @@ mod memory_backend;
 mod memory_map;
 mod messages;
 mod nvl_fabric;
+mod router;
 mod rules_off;
 mod stimulus;
 mod ual_fabric;

@@ -16,7 +16,7 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 16] = [
+pub static ALL: [Builtin; 19] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
@@ -33,4 +33,7 @@ pub static ALL: [Builtin; 16] = [
     builtin!("hdm-db-fabric.toml"),
     builtin!("snoop-filter-thrash.toml"),
     builtin!("bias-flip.toml"),
+    builtin!("fabric-vc-router.toml"),
+    builtin!("fabric-crossbar.toml"),
+    builtin!("queue-md1.toml"),
 ];

@@ -155,7 +155,8 @@ fn work(roles: impl Iterator<Item = PortRole>) -> u64 {
     const ITSELF: u64 = 4;
     const PORT: u64 = 6;
     const SWITCH_PORT: u64 = 9;
-    let ports: Vec<u64> = roles.map(|role| if role == PortRole::Switch { SWITCH_PORT } else { PORT }).collect();
+    let is_switch = |role| matches!(role, PortRole::Switch | PortRole::SwitchUpstream | PortRole::SwitchDownstream);
+    let ports: Vec<u64> = roles.map(|role| if is_switch(role) { SWITCH_PORT } else { PORT }).collect();
     ITSELF + ports.iter().sum::<u64>()
 }
 

@@ -143,7 +143,7 @@ pub struct Host {
     /// Cycle and schedule of the access before.
     before: Option<(u64, u64)>,
     agent: HdmHHost<Asked>,
-    /// What the memory at each port holds once every write under way is done, by its own addresses.
+    /// What each memory holds once every write under way is done, by its own addresses.
     expected: Vec<Store>,
     rng: Rng,
     channels: Vec<HostChannels>,
@@ -165,7 +165,9 @@ impl Host {
         result: Arc<Mutex<HostResult>>,
     ) -> Host {
         Host {
-            expected: channels.iter().map(|_| Store::new(config.background)).collect(),
+            expected: (0..config.routes.as_ref().map_or(1, WindowRoutes::targets))
+                .map(|_| Store::new(config.background))
+                .collect(),
             next: config.accesses.next(),
             issued: 0,
             tried: None,
@@ -213,7 +215,7 @@ impl Host {
         self.mine.bytes += bytes;
         if let Some(content::CacheLine { bytes, poison }) = data {
             let line = request.line.address();
-            let expected = self.expected[port].read_line(to.device_address);
+            let expected = self.expected[to.target].read_line(to.device_address);
             if bytes != expected.data || poison != expected.poison {
                 let n = (0..64).find(|&n| bytes[n] != expected.data[n]).unwrap_or(0);
                 let found = format!("{:#04x}, poison {}", bytes[n], u8::from(poison));
@@ -367,7 +369,7 @@ impl Host {
         let line = LineAddr::of_address(line);
         let Some((tag, request)) = self.agent.write(to.port as AgentPort, line, bytes, enables, note) else { return };
         self.mine.writes += 1;
-        self.expected[to.port].write_line(to.device_address, data, enables, false);
+        self.expected[to.target].write_line(to.device_address, data, enables, false);
         self.send((to.port, tag), &request, (id, access), cx, at);
     }
 
@@ -405,7 +407,7 @@ impl Host {
 
 /// Where a line leads.
 fn destination(routes: &Option<WindowRoutes>, line: u64) -> Destination {
-    let Some(routes) = routes else { return Destination { port: 0, device_address: line } };
+    let Some(routes) = routes else { return Destination { port: 0, target: 0, device_address: line } };
     routes.destination(line).unwrap_or_else(|| unreachable!("accesses lie in windows: {line:#x}"))
 }
 

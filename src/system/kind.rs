@@ -18,7 +18,7 @@ use super::metric::{self, Metric, Metrics};
 use super::outside;
 use super::problem::{Problems, TextPlace};
 use scalepool_coherence::clocked::switch::SwitchTable;
-use scalepool_fabric::cxl_switch::Bindings;
+use scalepool_fabric::cxl_switch::VppbBinding;
 use scalepool_fabric::nvlink_switch::NvlSwitchResult;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_link::io_ends::IoItem;
@@ -509,8 +509,8 @@ pub trait Component: Send + Any {
         false
     }
 
-    /// Of a switch with virtual hierarchies: how many upstream ports it has, which are its first ones, and what is bound to what.
-    fn hierarchies(&self) -> Option<(usize, Bindings)> {
+    /// Of a switch with virtual hierarchies: how many upstream ports it has, which are its first ones, and for each vPPB what is bound to it, now or first of all.
+    fn hierarchies(&self) -> Option<(usize, Vec<VppbBinding>)> {
         None
     }
 

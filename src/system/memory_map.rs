@@ -394,7 +394,7 @@ fn behind(system: &System, component: usize) -> Vec<Reached> {
         let Some((hosts, bindings)) = system.components[far].config.hierarchies() else {
             return vec![Reached { target: MemoryTarget { component: far, logical: None }, port, vppb: None }];
         };
-        let own = bindings.list().filter(|binding| binding.vcs == far_port && far_port < hosts);
+        let own = bindings.into_iter().filter(|binding| binding.vcs == far_port && far_port < hosts);
         let reached = own.map(|binding| {
             let (memory, _) = system.far(far, hosts + binding.port);
             let target = MemoryTarget { component: memory, logical: binding.ld };
@@ -408,7 +408,7 @@ fn behind(system: &System, component: usize) -> Vec<Reached> {
 /// The one memory that a virtual hierarchy of a switch leads to; `None`: it leads to another number of them.
 pub(super) fn only_target(system: &System, switch: usize, vcs: usize) -> Option<MemoryTarget> {
     let (hosts, bindings) = system.components[switch].config.hierarchies()?;
-    let mut own = bindings.list().filter(|binding| binding.vcs == vcs && vcs < hosts);
+    let mut own = bindings.into_iter().filter(|binding| binding.vcs == vcs && vcs < hosts);
     let only = own.next().filter(|_| own.next().is_none())?;
     let (component, _) = system.far(switch, hosts + only.port);
     Some(MemoryTarget { component, logical: only.ld })
@@ -479,7 +479,7 @@ fn bridges(system: &System, index: Option<&Index<'_>>, component: usize) -> Vec<
 /// Without a memory map the one memory of a hierarchy begins at address 0.
 fn alone(system: &System, switch: usize, vcs: usize) -> Result<BridgeDecoders, String> {
     let vppb = system.components[switch].config.hierarchies().and_then(|(_, bindings)| {
-        let mut own = bindings.list().filter(|binding| binding.vcs == vcs);
+        let mut own = bindings.into_iter().filter(|binding| binding.vcs == vcs);
         own.next().map(|binding| binding.vppb)
     });
     let size = only_target(system, switch, vcs)

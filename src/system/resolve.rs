@@ -523,8 +523,8 @@ impl<'a> Resolver<'a> {
                 .flat_map(|(text, at)| self.targets(text, *at, &key).into_iter().map(|target| (target, *at)))
                 .collect();
             // However the targets were written, who they are decides.
-            let name = |target: MemoryTarget| target.name(&self.components[target.component].instance.path);
-            let paths: Vec<String> = targets.iter().map(|(target, _)| name(*target)).collect();
+            let named = |target: MemoryTarget| target.name(&self.components[target.component].instance.path);
+            let paths: Vec<String> = targets.iter().map(|(target, _)| named(*target)).collect();
             if let Some((_, text)) = self.resolved.iter_mut().rfind(|(path, _)| *path == key) {
                 *text = paths.join(",");
             }

@@ -7,6 +7,7 @@ mod cxlio_endpoint;
 mod descriptions;
 mod determinism;
 mod ends;
+mod fab_hbr;
 mod kernel;
 mod memory_backend;
 mod memory_map;

@@ -197,6 +197,29 @@ impl<T> VoqCrossbar<T> {
         true
     }
 
+    /// Takes items away wherever they are.
+    pub fn remove(&mut self, is_removed: impl Fn(&T) -> bool) -> Vec<T> {
+        let mut removed = Vec::new();
+        for (n, queue) in self.queues.iter_mut().enumerate() {
+            let before = removed.len();
+            let (gone, kept) = std::mem::take(queue).into_iter().partition(|waiting| is_removed(&waiting.item));
+            *queue = kept;
+            removed.extend(VecDeque::into_iter(gone).map(|waiting| waiting.item));
+            let pair = n / self.config.classes;
+            self.held[pair] -= (removed.len() - before) as u32;
+            if self.held[pair] == 0 {
+                self.waiting[pair / self.config.outputs].remove(pair % self.config.outputs);
+            }
+        }
+        for queue in &mut self.behind {
+            let (gone, kept) = std::mem::take(queue).into_iter().partition(|(_, item)| is_removed(item));
+            *queue = kept;
+            removed.extend(VecDeque::into_iter(gone).map(|(_, item)| item));
+        }
+        self.queued -= removed.len();
+        removed
+    }
+
     /// The first item of an output and class, if it can leave in a cycle.
     pub fn leaving(&self, output: usize, class: usize, cycle: u64) -> Option<&T> {
         let front = self.behind[output * self.config.classes + class].front();

@@ -12,6 +12,7 @@
 //! | [`preset`] | stages and their latencies |
 //! | [`binding`] | vPPBs and what they are bound to |
 //! | [`route`] | a message to its output, without time |
+//! | [`manager`] | commands that change bindings while the switch runs |
 //! | [`crossbar`] | queues, allocation, room at the outputs |
 //! | [`module`] | the module |
 //!
@@ -29,12 +30,14 @@
 
 pub mod binding;
 pub mod crossbar;
+pub mod manager;
 pub mod module;
 pub mod preset;
 pub mod route;
 
 pub use binding::{BindingError, Bindings, VppbBinding};
 pub use crossbar::{VoqConfig, VoqCrossbar};
+pub use manager::{ManagerCommand, ManagerEvent, TimedCommand};
 pub use module::{HbrSwitch, HbrSwitchConfig, HbrSwitchResult, PortCounts};
 pub use preset::{HBR_PRESETS, HBR_STAGES, HbrPreset};
 pub use route::{HbrRoute, HbrRoutes, Undelivered};

@@ -9,12 +9,14 @@
 //! the stages in front. Latencies are rounded up to cycles, and the last of them is that of the channel to the link end.
 
 use super::crossbar::{Pace, VoqConfig, VoqCrossbar};
+use super::manager::{Due, Manager, ManagerEvent, TimedCommand, Vppb};
 use super::route::{HbrRoute, HbrRoutes, Undelivered};
 use scalepool_arbiter::{AllocatorKind, ArbiterError, ArbiterKind};
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
-use scalepool_protocols::cxl::message::{Class, Message};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
@@ -37,6 +39,10 @@ const DATA_BYTES: u64 = 80;
 pub struct HbrSwitchConfig {
     /// Its hierarchies.
     pub routes: HbrRoutes,
+    /// What the fabric manager does while it runs.
+    pub commands: Vec<TimedCommand>,
+    /// Time that an unbind waits for open requests \[cycles\].
+    pub drain_cycles: u64,
     /// Latency of the stages in front of a grant, and from it on \[cycles\].
     pub stages_cycles: [u64; 2],
     /// Messages that a queue of an input, output and class takes.
@@ -75,6 +81,8 @@ pub struct HbrSwitchResult {
     pub undelivered: BTreeMap<Undelivered, u64>,
     /// Cycles in which a message at a port found its queue full.
     pub full_cycles: u64,
+    /// What the manager's commands came to, with the time \[fs\].
+    pub events: Vec<(u64, ManagerEvent)>,
     /// Broken rules.
     pub broken: Vec<Violation>,
 }
@@ -84,8 +92,8 @@ struct Passing {
     message: Message,
     /// How its transaction is known where it leaves.
     handle: TransactionHandle,
-    /// The switch made it.
-    is_own: bool,
+    /// The vPPB that it passes; `None`: the switch made it.
+    of: Option<Vppb>,
 }
 
 /// A port of the switch.
@@ -109,6 +117,7 @@ pub struct HbrSwitch {
     config: HbrSwitchConfig,
     ports: Vec<Port>,
     crossbar: VoqCrossbar<Passing>,
+    manager: Manager,
     tap: Tap,
     busy_since: Option<Time>,
     mine: HbrSwitchResult,
@@ -161,7 +170,8 @@ impl HbrSwitch {
         };
         let mine = HbrSwitchResult { ports: vec![PortCounts::default(); count], ..HbrSwitchResult::default() };
         let ports = links.into_iter().map(port).collect();
-        Ok(HbrSwitch { config, ports, crossbar, tap, busy_since: None, mine, shared })
+        let manager = Manager::new(config.commands.clone(), config.drain_cycles);
+        Ok(HbrSwitch { config, ports, crossbar, manager, tap, busy_since: None, mine, shared })
     }
 
     /// How a message is known on the link of a port.
@@ -203,10 +213,13 @@ impl HbrSwitch {
                     own.posted += 1;
                     own.sending.take(at.cycle, width, bytes(&message));
                     self.hold((port, 1, class), None, handle, at);
-                    let is_own = self.crossbar.leave(port, class).is_some_and(|passing| passing.is_own);
+                    let of = self.crossbar.leave(port, class).and_then(|passing| passing.of);
                     let counts = &mut self.mine.ports[port];
                     counts.sent[class] += 1;
-                    counts.own[class] += u64::from(is_own);
+                    counts.own[class] += u64::from(of.is_none());
+                    if let Some(vppb) = of.filter(|_| port < self.config.routes.hosts()) {
+                        self.manager.answered(vppb);
+                    }
                     cx.progress();
                 }
             }
@@ -226,12 +239,12 @@ impl HbrSwitch {
                 }
                 let route = self.config.routes.route(port, &message);
                 let target = match &route {
-                    HbrRoute::Port(to, message) => Some((port, *to, *message)),
-                    HbrRoute::Answered(_, Some(answer)) => Some((self.ports.len(), port, *answer)),
+                    HbrRoute::Port(to, message, vppb) => Some((port, *to, *message, Some(*vppb))),
+                    HbrRoute::Answered(_, Some(answer)) => Some((self.ports.len(), port, *answer, None)),
                     _ => None,
                 };
                 let handle = self.handle(port, &message);
-                if let Some((input, to, sent)) = &target
+                if let Some((input, to, sent, _)) = &target
                     && let Some(queue) = class_place(sent.class())
                     && !self.crossbar.has_room(*input, *to, queue)
                 {
@@ -257,26 +270,29 @@ impl HbrSwitch {
         is_slow
     }
 
-    /// Shows a message that was taken, and queues what leaves for it: input, output, message.
+    /// Shows a message that was taken, and queues what leaves for it: input, output, message, vPPB.
     fn queue(
         &mut self,
         (port, message, handle): (usize, &Message, TransactionHandle),
-        target: Option<(usize, usize, Message)>,
+        target: Option<(usize, usize, Message, Option<Vppb>)>,
         at: Stamp,
     ) {
         let is_request = port < self.config.routes.hosts();
-        let leaves = target.map(|(input, to, sent)| (input, to, sent, self.handle(to, &sent)));
+        let leaves = target.map(|(input, to, sent, of)| (input, to, sent, self.handle(to, &sent), of));
         let named = match leaves {
-            Some((input, _, _, leaving)) if is_request && input == port => TransactionNaming::Through(handle, leaving),
+            Some((_, _, _, leaving, Some(_))) if is_request => TransactionNaming::Through(handle, leaving),
             _ => TransactionNaming::By(handle),
         };
         let form = self.ports[port].link.form;
         self.tap.named(named, at, RecordKind::Mark, 0, 0, || shown(message, form));
-        if let Some((input, to, sent, leaving)) = leaves
+        if let Some((input, to, sent, leaving, of)) = leaves
             && let Some(class) = class_place(sent.class())
         {
             let ready = at.cycle + self.config.stages_cycles[0];
-            let passing = Passing { message: sent, handle: leaving, is_own: input != port };
+            if let Some(vppb) = of.filter(|_| is_request && self.config.routes.has_answer(&sent)) {
+                self.manager.asked(vppb);
+            }
+            let passing = Passing { message: sent, handle: leaving, of };
             self.crossbar.push((input, to, class), ready, bytes(&sent), passing);
         }
     }
@@ -304,6 +320,41 @@ impl HbrSwitch {
         self.mine.broken.push(violation);
     }
 
+    /// Does what is due of the fabric manager.
+    fn manage(&mut self, at: Stamp) {
+        while self.manager.is_active() {
+            let HbrRoutes { bindings, stopped, .. } = &mut self.config.routes;
+            let Some(due) = self.manager.due(at.cycle, bindings, stopped) else { return };
+            let event = match due {
+                Due::Event(event) => event,
+                Due::Flush(binding) => {
+                    let gone = self.crossbar.remove(|passing| passing.of == Some((binding.vcs, binding.vppb)));
+                    for Passing { message, handle, .. } in &gone {
+                        // What is flushed came in at a port and ends here.
+                        if let Some(class) = class_place(message.class()) {
+                            let from = if HBR_CLASSES[class].dir() == Dir::Down {
+                                binding.vcs
+                            } else {
+                                self.config.routes.hosts() + binding.port
+                            };
+                            self.mine.ports[from].ended[class] += 1;
+                        }
+                        let named = TransactionNaming::By(*handle);
+                        self.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("port_gone"));
+                    }
+                    ManagerEvent::Unbound(binding, gone.len() as u64)
+                }
+            };
+            let name = match event {
+                ManagerEvent::Bound(_) => "bound",
+                ManagerEvent::Unbound(..) => "unbound",
+                ManagerEvent::Refused(..) => "command_refused",
+            };
+            self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(name));
+            self.mine.events.push((at.t_fs, event));
+        }
+    }
+
     /// Shows how many messages wait.
     fn show(&mut self, at: Stamp) {
         for port in 0..self.ports.len() {
@@ -323,7 +374,7 @@ impl HbrSwitch {
 }
 
 /// A message as traces show it.
-fn shown(message: &Message, form: scalepool_protocols::cxl::message::MessageForm) -> Body {
+fn shown(message: &Message, form: MessageForm) -> Body {
     let data = message.data().map(|data| data.line.to_vec());
     message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })
 }
@@ -331,6 +382,7 @@ fn shown(message: &Message, form: scalepool_protocols::cxl::message::MessageForm
 impl Module for HbrSwitch {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.manage(at);
         self.crossbar.step(at.cycle);
         let mut is_slow = self.send(cx, at);
         for port in 0..self.ports.len() {
@@ -338,9 +390,10 @@ impl Module for HbrSwitch {
         }
         self.show(at);
         self.busy_since = if self.crossbar.queued() > 0 { self.busy_since.or(Some(cx.now())) } else { None };
-        match self.crossbar.next_cycle(at.cycle) {
+        let time = self.crossbar.next_cycle(at.cycle).into_iter().chain(self.manager.next_cycle()).min();
+        match time {
             _ if is_slow => Next::Busy,
-            Some(next) if next == at.cycle + 1 => Next::Busy,
+            Some(next) if next <= at.cycle + 1 => Next::Busy,
             Some(next) => Next::At(cx.in_cycles(next - at.cycle)),
             None => Next::Idle,
         }

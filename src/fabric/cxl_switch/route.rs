@@ -5,11 +5,13 @@
 //! read gets ones (`fabric` CMR-4, CMR-5). An answer has port and LD-ID, which name vPPB and VCS; its LD-ID is cleared.
 
 use super::binding::Bindings;
+use super::manager::Vppb;
 use scalepool_memory::bridge::BridgeDecoders;
 use scalepool_protocols::cxl::cxl256::code::{
     DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode,
 };
 use scalepool_protocols::cxl::message::{Data, Message, MessageForm, PeerRoute, S2mDrs, S2mNdr};
+use std::collections::BTreeSet;
 
 /// Why a message does not reach a device or a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,8 +29,8 @@ pub enum Undelivered {
 /// Where a message goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HbrRoute {
-    /// To a port, as this.
-    Port(usize, Message),
+    /// To a port, as this, over this vPPB.
+    Port(usize, Message, Vppb),
     /// Nowhere; the switch answers with this where it came, if it has to have an answer.
     Answered(Undelivered, Option<Message>),
     /// Nowhere.
@@ -40,6 +42,8 @@ pub enum HbrRoute {
 pub struct HbrRoutes {
     /// Bindings.
     pub bindings: Bindings,
+    /// vPPBs that are being unbound: they take no requests any more.
+    pub stopped: BTreeSet<Vppb>,
     /// Decoders of each VCS; their targets are vPPBs.
     pub decoders: Vec<BridgeDecoders>,
     /// How the link of each port spells messages.
@@ -69,11 +73,11 @@ impl HbrRoutes {
     fn down(&self, vcs: usize, address: u64, message: &Message) -> HbrRoute {
         let undelivered = match self.decoders[vcs].target(address) {
             None => Undelivered::NotDecoded,
-            Some(vppb) => match self.bindings.down(vcs, vppb) {
+            Some(vppb) => match self.bindings.down(vcs, vppb).filter(|_| !self.stopped.contains(&(vcs, vppb))) {
                 None => Undelivered::NotBound,
                 Some((port, ld)) => {
                     let route = PeerRoute { ld_id: ld.unwrap_or(0), ..PeerRoute::default() };
-                    return HbrRoute::Port(self.hosts() + port, message.on_route(route));
+                    return HbrRoute::Port(self.hosts() + port, message.on_route(route), (vcs, vppb));
                 }
             },
         };
@@ -81,7 +85,9 @@ impl HbrRoutes {
     }
 
     fn up(&self, port: usize, ld_id: u8, message: &Message) -> HbrRoute {
-        let Some((vcs, _)) = self.bindings.up(port, ld_id) else { return HbrRoute::Dropped(Undelivered::UnknownLd) };
+        let Some((vcs, vppb)) = self.bindings.up(port, ld_id) else {
+            return HbrRoute::Dropped(Undelivered::UnknownLd);
+        };
         let mut message = message.on_route(PeerRoute::default());
         // Toward a 68B link the ones are all that says it (`fabric` CMR-4).
         if let (Message::S2mDrs(header, _), MessageForm::Cxl68) = (&mut message, self.forms[vcs])
@@ -89,7 +95,12 @@ impl HbrRoutes {
         {
             header.opcode = DrsOpcode::MemData;
         }
-        HbrRoute::Port(vcs, message)
+        HbrRoute::Port(vcs, message, (vcs, vppb))
+    }
+
+    /// Whether a request is answered.
+    pub fn has_answer(&self, request: &Message) -> bool {
+        self.answer(MessageForm::Hbr, request).is_some()
     }
 
     /// The answer to a request that reaches nothing; `None`: it has none.

@@ -20,13 +20,14 @@ use scalepool_arbiter::{ALLOCATOR_NAMES, ARBITER_NAMES, AllocatorKind, RoundRobi
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::module::{HBR_CLASSES, HBR_SIGNALS};
 use scalepool_fabric::cxl_switch::{
-    Bindings, HBR_PRESETS, HBR_STAGES, HbrPreset, HbrRoutes, HbrSwitch, HbrSwitchConfig, HbrSwitchResult, Undelivered,
-    VppbBinding,
+    Bindings, HBR_PRESETS, HBR_STAGES, HbrPreset, HbrRoutes, HbrSwitch, HbrSwitchConfig, HbrSwitchResult,
+    ManagerCommand, ManagerEvent, TimedCommand, Undelivered, VppbBinding,
 };
-use scalepool_kernel::Clock;
+use scalepool_kernel::{Clock, Time};
 use scalepool_nodes::PlacedViolation;
 use scalepool_protocols::cxl::message::{Class, MessageForm};
 use scalepool_trace::{Hub, PlaceKind};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 /// The kind.
@@ -51,6 +52,10 @@ metrics! {
         NOT_BOUND = "not bound" ["messages"] Sum, "requests to a vPPB that is not bound (fabric CMR-5)";
         UNKNOWN_LD = "unknown LD-ID" ["messages"] Sum, "answers with an LD-ID that is not bound, which are dropped (fabric MLD-5)";
         OTHER_CLASS = "other classes" ["messages"] Sum, "messages of classes that the port has not negotiated, which are dropped (fabric ERR-4)";
+        BOUND = "vPPBs bound" ["commands"] Sum, "commands that bound a vPPB while the system ran";
+        UNBOUND = "vPPBs unbound" ["commands"] Sum, "commands that unbound a vPPB";
+        REFUSED = "commands refused" ["commands"] Sum, "commands of the fabric manager that could not be done and changed nothing (fabric BND-7)";
+        FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away (fabric BND-6)";
         FULL = "switch queue full" ["cycles"] Sum, "cycles in which a message at a port found its queue full";
     }
 }
@@ -79,6 +84,19 @@ config! {
 }
 
 config! {
+    /// A command of the fabric manager.
+    pub struct HbrCommand {
+        at: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "when it is given";
+        command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind"]), "what is done to the vPPB (fabric BND-4)";
+        vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB";
+        vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0";
+        option: String = "managed" [Unit::Of("-")] in FieldRange::Words(&["wait", "managed", "surprise"]), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
+        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to";
+        ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole";
+    }
+}
+
+config! {
     /// A switch. Numbers without another source are of the model (basis: model).
     pub struct CxlSwitch {
         preset: String = "cxl_switch" [Unit::Of("-")] in FieldRange::Words(PRESET_NAMES), "latencies of the stages, in all 90, 60 or 140 ns from port to port (fabric §5, none is measured); what stands in `pipeline` overrides it";
@@ -87,6 +105,8 @@ config! {
         ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 256), "downstream ports";
         vppbs: usize = "32" [Unit::Of("vPPBs")] in FieldRange::Int(1, 255), "vPPBs of downstream ports in each virtual hierarchy";
         bindings: Vec<(HbrBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrBinding::fields), "what is bound before the hosts start; every hierarchy needs one (fabric VCS-1)";
+        commands: Vec<(HbrCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommand::fields), "what the fabric manager does to bindings while the system runs; a command that cannot be done changes nothing (fabric BND-7)";
+        drain_limit: u64 = "100 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that an unbind waits for open requests before what is left of them is flushed (fabric BND-6)";
         queue: usize = "64" [Unit::Of("messages")] in FieldRange::Int(1, 1 << 16), "messages that wait for one output, of each input and class";
         output_queue: usize = "256" [Unit::Of("messages")] in FieldRange::Int(1, 1 << 16), "messages of each class that an output holds, those in the stages behind the grant included";
         width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that a port moves in a cycle, each way";
@@ -95,6 +115,12 @@ config! {
         arbiter: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ARBITER_NAMES), "which class an output takes (fabric §6.2); not given = round-robin";
         poison_on_decode_error: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "poison the data of reads that no decoder holds (fabric §2.1)";
     }
+}
+
+/// A time in cycles, rounded up.
+fn cycles(clock: Clock, fs: u64) -> u64 {
+    let (num, den) = clock.period();
+    (u128::from(fs) * u128::from(den)).div_ceil(u128::from(num)) as u64
 }
 
 impl CxlSwitch {
@@ -108,6 +134,32 @@ impl CxlSwitch {
         (bindings, wrong)
     }
 
+    /// What is bound, and for vPPBs that are not what the first command binds them to.
+    fn bound_ever(&self) -> Vec<VppbBinding> {
+        let mut all: Vec<VppbBinding> = self.bound().0.list().collect();
+        for (HbrCommand { command, vcs, vppb, port, ld, .. }, _) in &self.commands {
+            let is_known = all.iter().any(|one| (one.vcs, one.vppb) == (*vcs, *vppb));
+            if command == "bind" && !is_known && *vcs < self.hosts && *vppb < self.vppbs && *port < self.ports {
+                all.push(VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld });
+            }
+        }
+        all.sort_by_key(|one| (one.vcs, one.vppb));
+        all
+    }
+
+    /// Commands with their cycles.
+    fn timed(&self, clock: Clock) -> Vec<TimedCommand> {
+        let timed = |(given, _): &(HbrCommand, TextPlace)| {
+            let HbrCommand { at, command, vcs, vppb, option, port, ld } = given;
+            let command = match command.as_str() {
+                "bind" => ManagerCommand::Bind(VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld }),
+                _ => ManagerCommand::Unbind { vppb: (*vcs, *vppb), surprise: option == "surprise" },
+            };
+            TimedCommand { at_cycle: clock.first_at_or_after(Time::from_fs(*at)), command }
+        };
+        self.commands.iter().map(timed).collect()
+    }
+
     /// Latencies of the stages \[fs\].
     fn stages_fs(&self) -> [u64; HBR_STAGES.len()] {
         let Some(preset) = HbrPreset::by_name(&self.preset) else { unreachable!("a word of the range") };
@@ -118,9 +170,7 @@ impl CxlSwitch {
 
     /// Latency in front of the grant and from it on \[cycles\].
     fn stages_cycles(&self, clock: Clock) -> [u64; 2] {
-        let (num, den) = clock.period();
-        let cycles = |fs: u64| (u128::from(fs) * u128::from(den)).div_ceil(u128::from(num)) as u64;
-        let [ingress, decode, crossbar, egress] = self.stages_fs().map(cycles);
+        let [ingress, decode, crossbar, egress] = self.stages_fs().map(|fs| cycles(clock, fs));
         [ingress + decode, crossbar + egress]
     }
 
@@ -145,8 +195,9 @@ impl Component for CxlSwitch {
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
-        let (bindings, mut wrong) = self.bound();
-        let has = |vcs: usize| bindings.list().any(|binding| binding.vcs == vcs);
+        let (_, mut wrong) = self.bound();
+        let ever = self.bound_ever();
+        let has = |vcs: usize| ever.iter().any(|binding| binding.vcs == vcs);
         if let Some(vcs) = (0..self.hosts).find(|vcs| wrong.is_empty() && !has(*vcs)) {
             wrong.push(format!("found none of VCS {vcs}, expected one at least for every upstream port (fabric VCS-1)"));
         }
@@ -154,9 +205,8 @@ impl Component for CxlSwitch {
     }
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let (bindings, _) = self.bound();
         let mut found = Vec::new();
-        for VppbBinding { vcs, vppb, port, ld } in bindings.list() {
+        for VppbBinding { vcs, vppb, port, ld } in self.bound_ever() {
             let (path, count) = (&ports[self.hosts + port].path, ports[self.hosts + port].peer.logical_devices);
             let text = match (ld, count) {
                 (None, None) => continue,
@@ -178,8 +228,8 @@ impl Component for CxlSwitch {
         "which passes requests on to memories"
     }
 
-    fn hierarchies(&self) -> Option<(usize, Bindings)> {
-        Some((self.hosts, self.bound().0))
+    fn hierarchies(&self) -> Option<(usize, Vec<VppbBinding>)> {
+        Some((self.hosts, self.bound_ever()))
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
@@ -196,7 +246,7 @@ impl Component for CxlSwitch {
     }
 
     fn own_wait_fs(&self, clock: Clock) -> u64 {
-        clock.periods_fs(self.stages_cycles(clock).iter().sum())
+        clock.periods_fs(self.stages_cycles(clock).iter().sum()).max(self.drain_limit)
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
@@ -213,10 +263,13 @@ impl Component for CxlSwitch {
         let config = HbrSwitchConfig {
             routes: HbrRoutes {
                 bindings: self.bound().0,
+                stopped: BTreeSet::new(),
                 decoders: site.map.bridges.clone(),
                 forms: site.ports.iter().map(form).collect(),
                 poison_on_decode_error: self.poison_on_decode_error,
             },
+            commands: self.timed(site.clock),
+            drain_cycles: cycles(site.clock, self.drain_limit),
             stages_cycles: self.stages_cycles(site.clock),
             queue: self.queue,
             output_queue: self.output_queue,
@@ -250,6 +303,8 @@ fn measured(place: &str, result: &HbrSwitchResult) -> ComponentMeasured {
     let own: u64 = result.ports.iter().flat_map(|port| port.own).sum();
     let switched = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
+    let ended = |is_it: fn(&ManagerEvent) -> bool| result.events.iter().filter(|(_, event)| is_it(event)).count() as u64;
+    let flushed = result.events.iter().map(|(_, event)| if let ManagerEvent::Unbound(_, n) = event { *n } else { 0 }).sum();
     let counts: Vec<MetricValue> = vec![
         (&REQS, switched(0)),
         (&RWDS, switched(1)),
@@ -260,6 +315,10 @@ fn measured(place: &str, result: &HbrSwitchResult) -> ComponentMeasured {
         (&NOT_BOUND, undelivered(Undelivered::NotBound)),
         (&UNKNOWN_LD, undelivered(Undelivered::UnknownLd)),
         (&OTHER_CLASS, undelivered(Undelivered::Class)),
+        (&BOUND, ended(|event| matches!(event, ManagerEvent::Bound(_)))),
+        (&UNBOUND, ended(|event| matches!(event, ManagerEvent::Unbound(..)))),
+        (&REFUSED, ended(|event| matches!(event, ManagerEvent::Refused(..)))),
+        (&FLUSHED, flushed),
         (&FULL, result.full_cycles),
     ];
     let broken = result.broken.iter();

@@ -1,0 +1,6 @@
+//! CXL switches with hierarchy based routing: decoders of several levels, routes, and systems with a switch.
+
+mod decoders;
+mod manager;
+mod routes;
+mod systems;

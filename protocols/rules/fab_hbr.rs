@@ -28,7 +28,11 @@ pub static RULES: &[Rule] = &[
         "a request to logical device n carries LD-ID n below the switch, its answer goes to the hierarchy of that; above the switch the LD-ID is 0",
     ),
     choice("FAB-MLD-05", "fabric §1.3", "an answer with an LD-ID that is not bound is dropped and counted"),
-    rule("FAB-CMR-01", "fabric §1.6", "a request goes by decoder and target list to a vPPB, and by its binding to a port"),
+    rule(
+        "FAB-CMR-01",
+        "fabric §1.6",
+        "a request goes by decoder and target list to a vPPB, and by its binding to a port",
+    ),
     rule("FAB-CMR-02", "fabric §1.6", "an answer goes by port and LD-ID; tags are opaque"),
     choice(
         "FAB-CMR-04",
@@ -46,11 +50,27 @@ pub static RULES: &[Rule] = &[
     rule("FAB-HDM-11", "fabric §2.4", "the position of a device counts the innermost way highest"),
     rule("FAB-HDM-12", "fabric §2.4", "below a root of 3 ways a bridge has the granularity of the root"),
     choice("FAB-HDM-13", "fabric §2.4", "the chunk of a device below a root of 3 ways follows from both remainders"),
-    rule("FAB-TGT-01", "fabric §2.2", "a bridge selects its target by the address bits from that of its granularity on"),
-    rule("FAB-TGT-02", "fabric §2.2", "the root selects among 1, 2, 3, 4, 6, 8, 12 or 16 targets by bits and a remainder of 3"),
-    rule("FAB-TGT-03", "fabric §2.2", "XOR arithmetic takes each bit of the target as the parity of mapped address bits"),
+    rule(
+        "FAB-TGT-01",
+        "fabric §2.2",
+        "a bridge selects its target by the address bits from that of its granularity on",
+    ),
+    rule(
+        "FAB-TGT-02",
+        "fabric §2.2",
+        "the root selects among 1, 2, 3, 4, 6, 8, 12 or 16 targets by bits and a remainder of 3",
+    ),
+    rule(
+        "FAB-TGT-03",
+        "fabric §2.2",
+        "XOR arithmetic takes each bit of the target as the parity of mapped address bits",
+    ),
     rule("FAB-TGT-04", "fabric §2.2", "remainders and XOR arithmetic are the root's alone"),
-    rule("FAB-DPA-01", "fabric §2.3", "with 1, 2, 4, 8 or 16 ways the device takes the interleave bits out of the offset"),
+    rule(
+        "FAB-DPA-01",
+        "fabric §2.3",
+        "with 1, 2, 4, 8 or 16 ways the device takes the interleave bits out of the offset",
+    ),
     rule("FAB-DPA-02", "fabric §2.3", "with 3, 6 or 12 ways the device divides the chunk of the offset by 3"),
     rule("FAB-DPA-04", "fabric §2.3 §2.5", "device address and position have one address"),
 ];

@@ -489,7 +489,10 @@ mod tests {
         assert!(resolved.contains(&("c.rule".to_owned(), "last".to_owned())), "{resolved:?}");
         assert_eq!(outer("rule = \"any\"").1, "f.toml:1:8: c.rule: found `any`, expected first, last");
         let (tables, wrong, resolved) = outer("several = [{ size = \"1 MiB\" }, {}]");
-        assert_eq!((tables.several.iter().map(|(inner, _)| inner.size).collect::<Vec<_>>(), wrong), (vec![1 << 20, 32768], String::new()));
+        assert_eq!(
+            (tables.several.iter().map(|(inner, _)| inner.size).collect::<Vec<_>>(), wrong),
+            (vec![1 << 20, 32768], String::new())
+        );
         assert!(resolved.contains(&("c.several[0].size".to_owned(), "1048576".to_owned())), "{resolved:?}");
         assert_eq!(
             outer("several = [{ size = 2 }, 3, { sise = 4 }]").1,

@@ -312,8 +312,12 @@ impl<'a> Index<'a> {
     /// The windows whose targets a component reaches, in the order of their bases; each as it is dealt to ports and vPPBs, or
     /// why it cannot be.
     fn reaches(&self, component: usize) -> Vec<Result<Reach<'a>, (usize, String)>> {
-        let behind: BTreeMap<MemoryTarget, (usize, Reached)> =
-            behind(self.system, component).into_iter().enumerate().rev().map(|(n, one)| (one.target, (n, one))).collect();
+        let behind: BTreeMap<MemoryTarget, (usize, Reached)> = behind(self.system, component)
+            .into_iter()
+            .enumerate()
+            .rev()
+            .map(|(n, one)| (one.target, (n, one)))
+            .collect();
         let near: BTreeSet<usize> = behind.keys().filter_map(|n| self.windows.get(n)).flatten().copied().collect();
         let reached = near.into_iter().filter_map(|n| {
             let mapped = &self.system.memory_map[n];
@@ -348,7 +352,8 @@ impl<'a> Index<'a> {
         let mut decoders = BridgeDecoders::default();
         for Reach { mapped, interleave, ways } in self.reaches(asking).into_iter().flatten() {
             // The ways of one group of the root, in the order of the decoder's target list.
-            let targets = ways.iter().filter(|(_, one)| one.port == port).filter_map(|(_, one)| one.vppb).collect::<Vec<_>>();
+            let targets =
+                ways.iter().filter(|(_, one)| one.port == port).filter_map(|(_, one)| one.vppb).collect::<Vec<_>>();
             if targets.is_empty() {
                 continue;
             }
@@ -449,9 +454,8 @@ pub fn views(system: &System) -> Vec<MapView> {
         // What a decoder refuses was found when the system was judged.
         let bridges = bridges(system, index.as_ref(), n).into_iter().map(Result::unwrap_or_default).collect();
         let Some(index) = &index else { return MapView { bridges, ..MapView::default() } };
-        let of_target = |logical| {
-            index.decoders.get(&MemoryTarget { component: n, logical }).cloned().unwrap_or_default()
-        };
+        let of_target =
+            |logical| index.decoders.get(&MemoryTarget { component: n, logical }).cloned().unwrap_or_default();
         let Offer { memory_bytes, logical_devices, .. } = config.offer();
         let own = || match logical_devices {
             None => vec![of_target(None)],

@@ -2,7 +2,8 @@
 //!
 //! Modelled: bind and unbind at stated times. An unbind first stops new requests to the vPPB, which are answered as unmapped;
 //! then it waits until the open ones are answered, up to a limit; then it takes the binding away, and what the switch still
-//! holds of it is flushed. A surprise removal does not wait. A command that cannot be done changes nothing. Left out: the
+//! holds of it is flushed. A surprise removal does not wait. Answers that come later are dropped; what they come from
+//! is not bound again before, since nothing would tell them from answers to its next host. A command that cannot be done changes nothing. Left out: the
 //! mailbox of the manager, link down and hot-plug as the host sees them.
 //!
 //! A walk through one unbind: at its time the vPPB is stopped; each answer that leaves lowers the count of its open requests;
@@ -43,6 +44,14 @@ pub enum CommandError {
     /// Invalid input.
     #[error(transparent)]
     Binding(#[from] BindingError),
+    /// Busy: answers to the host before are still due.
+    #[error("found port {port} with {due} answers due to the host before, expected none (fabric BND-6)")]
+    Late {
+        /// The port.
+        port: usize,
+        /// How many.
+        due: u64,
+    },
     /// Busy: an unbind of the vPPB, or of the port, has not ended.
     #[error("found an unbind of vPPB {1} of VCS {0} under way, expected none (fabric BND-7)", .vppb.0, .vppb.1)]
     Busy {
@@ -81,6 +90,8 @@ pub struct Manager {
     draining: BTreeMap<Vppb, u64>,
     /// Requests that have been passed on and not answered.
     open: BTreeMap<Vppb, u64>,
+    /// Answers that will come of what is not bound any more, by port and LD-ID.
+    late: BTreeMap<(usize, u8), u64>,
 }
 
 impl Manager {
@@ -107,13 +118,27 @@ impl Manager {
         }
     }
 
+    /// An answer that is due of what is not bound any more has come, or was flushed with its request.
+    pub fn late(&mut self, port: usize, ld_id: u8) {
+        if let Some(due) = self.late.get_mut(&(port, ld_id)) {
+            *due -= 1;
+            if *due == 0 {
+                self.late.remove(&(port, ld_id));
+            }
+        }
+    }
+
     /// The next thing to do at a cycle; bindings and stopped vPPBs have changed then.
     pub fn due(&mut self, cycle: u64, bindings: &mut Bindings, stopped: &mut BTreeSet<Vppb>) -> Option<Due> {
         if let Some(vppb) = self.drained().chain(self.overdue(cycle)).min() {
             self.draining.remove(&vppb);
             stopped.remove(&vppb);
-            self.open.remove(&vppb);
-            return bindings.unbind(vppb.0, vppb.1).ok().map(Due::Flush);
+            let open = self.open.remove(&vppb).unwrap_or(0);
+            let binding = bindings.unbind(vppb.0, vppb.1).ok()?;
+            if open > 0 {
+                self.late.insert((binding.port, binding.ld.unwrap_or(0)), open);
+            }
+            return Some(Due::Flush(binding));
         }
         let TimedCommand { command, .. } = *self.commands.front().filter(|first| first.at_cycle <= cycle)?;
         self.commands.pop_front();
@@ -126,6 +151,10 @@ impl Manager {
                 });
                 if let Some(&vppb) = busy {
                     return refused(CommandError::Busy { vppb });
+                }
+                let late = self.late.get(&(binding.port, binding.ld.unwrap_or(0)));
+                if let Some(&due) = late {
+                    return refused(CommandError::Late { port: binding.port, due });
                 }
                 match bindings.bind(binding) {
                     Ok(()) => Some(Due::Event(ManagerEvent::Bound(binding))),
@@ -209,8 +238,14 @@ mod tests {
         let mut manager = Manager::new(vec![bind, unbind(10, true)], 100);
         manager.asked((0, 1));
         assert_eq!(all(&mut manager, 10, &mut bindings, &mut stopped), [Due::Flush(OWN)]);
-        let bound = Due::Event(ManagerEvent::Bound(VppbBinding { vppb: 0, ..OWN }));
-        assert_eq!(all(&mut manager, 12, &mut bindings, &mut stopped), [bound]);
+        // An answer is still due, and may not come to the next host.
+        let again = VppbBinding { vppb: 0, ..OWN };
+        let late = ManagerEvent::Refused(ManagerCommand::Bind(again), CommandError::Late { port: 2, due: 1 });
+        assert_eq!(all(&mut manager, 12, &mut bindings, &mut stopped), [Due::Event(late)]);
+        manager.late(2, 3);
+        manager.commands.push_back(TimedCommand { at_cycle: 13, command: ManagerCommand::Bind(again) });
+        let bound = Due::Event(ManagerEvent::Bound(again));
+        assert_eq!(all(&mut manager, 13, &mut bindings, &mut stopped), [bound]);
     }
 
     #[test]
@@ -220,16 +255,14 @@ mod tests {
         let at = |at_cycle, command| TimedCommand { at_cycle, command };
         let bind = ManagerCommand::Bind(VppbBinding { vppb: 2, ..OWN });
         let other = ManagerCommand::Unbind { vppb: (0, 2), surprise: false };
-        let mut manager = Manager::new(vec![at(1, bind), at(1, other), unbind(2, false), unbind(3, true), at(4, bind)], 9);
+        let mut manager =
+            Manager::new(vec![at(1, bind), at(1, other), unbind(2, false), unbind(3, true), at(4, bind)], 9);
         manager.asked((0, 1));
         let in_use = BindingError::PortInUse { port: 2, ld: Some(3), vcs: 0, vppb: 1 };
         let refused = |command, error| Due::Event(ManagerEvent::Refused(command, error));
         assert_eq!(
             all(&mut manager, 1, &mut bindings, &mut stopped),
-            [
-                refused(bind, in_use.into()),
-                refused(other, BindingError::NotBound { vcs: 0, vppb: 2 }.into())
-            ]
+            [refused(bind, in_use.into()), refused(other, BindingError::NotBound { vcs: 0, vppb: 2 }.into())]
         );
         let busy = CommandError::Busy { vppb: (0, 1) };
         assert_eq!(

@@ -181,7 +181,13 @@ impl HbrSwitch {
     }
 
     /// Says of the first message of a class at an input or an output that it waits, and when it does no more.
-    fn hold(&mut self, (port, side, class): (usize, usize, usize), wait: Option<Wait>, of: TransactionHandle, at: Stamp) {
+    fn hold(
+        &mut self,
+        (port, side, class): (usize, usize, usize),
+        wait: Option<Wait>,
+        of: TransactionHandle,
+        at: Stamp,
+    ) {
         let held = &mut self.ports[port].is_held[side][class];
         if *held == wait.is_some() {
             return;
@@ -303,10 +309,20 @@ impl HbrSwitch {
             *self.mine.undelivered.entry(*why).or_default() += 1;
         }
         let ld_id = message.route().ld_id;
+        if let (HbrRoute::Dropped(Undelivered::UnknownLd), Some(dsp)) =
+            (route, port.checked_sub(self.config.routes.hosts()))
+        {
+            self.manager.late(dsp, ld_id);
+        }
         let found = match route {
             HbrRoute::Dropped(Undelivered::Class) => {
                 let expected = if port < self.config.routes.hosts() { "M2S Req or RwD" } else { "S2M NDR or DRS" };
-                ("FAB-ERR-04", message.class().name().to_owned(), expected, "a class that the port has not negotiated is dropped")
+                (
+                    "FAB-ERR-04",
+                    message.class().name().to_owned(),
+                    expected,
+                    "a class that the port has not negotiated is dropped",
+                )
             }
             _ if port < self.config.routes.hosts() && ld_id != 0 => {
                 ("FAB-MLD-02", format!("LD-ID {ld_id}"), "LD-ID 0", "there are no logical devices above the switch")
@@ -339,6 +355,7 @@ impl HbrSwitch {
                             };
                             self.mine.ports[from].ended[class] += 1;
                         }
+                        self.manager.late(binding.port, binding.ld.unwrap_or(0));
                         let named = TransactionNaming::By(*handle);
                         self.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("port_gone"));
                     }

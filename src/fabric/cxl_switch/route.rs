@@ -7,9 +7,7 @@
 use super::binding::Bindings;
 use super::manager::Vppb;
 use scalepool_memory::bridge::BridgeDecoders;
-use scalepool_protocols::cxl::cxl256::code::{
-    DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode,
-};
+use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::cxl::message::{Data, Message, MessageForm, PeerRoute, S2mDrs, S2mNdr};
 use std::collections::BTreeSet;
 
@@ -107,10 +105,9 @@ impl HbrRoutes {
     fn answer(&self, form: MessageForm, request: &Message) -> Option<Message> {
         let (tag, is_read) = match request {
             Message::M2sReq(header) => match header.opcode {
-                M2sReqOpcode::MemRd
-                | M2sReqOpcode::MemRdData
-                | M2sReqOpcode::MemRdTEE
-                | M2sReqOpcode::MemRdDataTEE => (header.tag, true),
+                M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData | M2sReqOpcode::MemRdTEE | M2sReqOpcode::MemRdDataTEE => {
+                    (header.tag, true)
+                }
                 M2sReqOpcode::MemSpecRd
                 | M2sReqOpcode::MemSpecRdTEE
                 | M2sReqOpcode::MemRdFwd

@@ -196,10 +196,7 @@ impl Host {
             next: config.accesses.next(),
             issued: 0,
             tried: None,
-            mine: HostResult {
-                errors: config.timeout_cycles.map(|_| HostErrors::default()),
-                ..HostResult::default()
-            },
+            mine: HostResult { errors: config.timeout_cycles.map(|_| HostErrors::default()), ..HostResult::default() },
             given_up: BTreeSet::new(),
             unknown: BTreeSet::new(),
             unsure: BTreeSet::new(),
@@ -289,9 +286,8 @@ impl Host {
     /// Ends the requests whose time is over; the cycle in which the next one's is.
     fn time_out(&mut self, cx: &mut Cx, at: Stamp) -> Option<u64> {
         let timeout = self.config.timeout_cycles?;
-        let over = |(tag, request): (u16, &OpenAccess<Asked>)| {
-            (request.note.since_cycle + timeout <= at.cycle).then_some(tag)
-        };
+        let over =
+            |(tag, request): (u16, &OpenAccess<Asked>)| (request.note.since_cycle + timeout <= at.cycle).then_some(tag);
         let tags: Vec<u16> = self.agent.open().filter_map(over).collect();
         for tag in tags {
             let Some(OpenAccess { write, note, .. }) = self.agent.give_up(tag) else { continue };

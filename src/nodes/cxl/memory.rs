@@ -362,14 +362,19 @@ mod tests {
         let logical = || LogicalDevice { store: Store::new(Background::Zero), decoders: None };
         let mut device = Server::new(vec![logical(), logical()], 1 << 30, 0, MessageForm::Hbr);
         let on = |ld_id: u8, message: Message| message.on_route(PeerRoute { ld_id, ..PeerRoute::default() });
-        let line = |ld_id: u8| M2sReq { opcode: M2sReqOpcode::MemRd, address: 0x40, tag: 5, ld_id, ..M2sReq::default() };
+        let line =
+            |ld_id: u8| M2sReq { opcode: M2sReqOpcode::MemRd, address: 0x40, tag: 5, ld_id, ..M2sReq::default() };
         for (ld_id, opcode, first) in
             [(0, DrsOpcode::MemData, 0), (1, DrsOpcode::MemData, 7), (2, DrsOpcode::MemDataNXM, 0xff)]
         {
             if ld_id > 0 {
-                assert!(matches!(device.serve(&on(ld_id, write(0x40))), Some(Message::S2mNdr(ndr)) if ndr.ld_id == ld_id));
+                assert!(
+                    matches!(device.serve(&on(ld_id, write(0x40))), Some(Message::S2mNdr(ndr)) if ndr.ld_id == ld_id)
+                );
             }
-            let Some(Message::S2mDrs(drs, data)) = device.serve(&Message::M2sReq(line(ld_id))) else { panic!("{ld_id}") };
+            let Some(Message::S2mDrs(drs, data)) = device.serve(&Message::M2sReq(line(ld_id))) else {
+                panic!("{ld_id}")
+            };
             assert_eq!((drs.opcode, drs.ld_id, drs.tag, data.line[0]), (opcode, ld_id, 5, first));
         }
         let banks = [0, 1].map(|ld_id| device.request(&Message::M2sReq(line(ld_id))).address);

@@ -199,7 +199,8 @@ impl Component for CxlSwitch {
         let ever = self.bound_ever();
         let has = |vcs: usize| ever.iter().any(|binding| binding.vcs == vcs);
         if let Some(vcs) = (0..self.hosts).find(|vcs| wrong.is_empty() && !has(*vcs)) {
-            wrong.push(format!("found none of VCS {vcs}, expected one at least for every upstream port (fabric VCS-1)"));
+            wrong
+                .push(format!("found none of VCS {vcs}, expected one at least for every upstream port (fabric VCS-1)"));
         }
         wrong.into_iter().map(|text| ("bindings", text)).collect()
     }
@@ -213,7 +214,9 @@ impl Component for CxlSwitch {
                 (Some(ld), Some(count)) if ld < count => continue,
                 (Some(ld), Some(count)) => format!("found LD {ld} at {path}, expected 0 to {}", count - 1),
                 (Some(ld), None) => {
-                    format!("found LD {ld} at {path}, expected none: the device there has no logical devices (fabric BND-7)")
+                    format!(
+                        "found LD {ld} at {path}, expected none: the device there has no logical devices (fabric BND-7)"
+                    )
                 }
                 (None, Some(count)) => {
                     format!("found no LD at {path}, expected one of 0 to {}: the device there is shared", count - 1)
@@ -253,7 +256,11 @@ impl Component for CxlSwitch {
         let name = site.path.to_owned();
         let form = |port: &SitePort| port.link.cxl().0;
         // All links of a form that one of the ports has spell what passes alike.
-        let shown = if site.ports.iter().any(|port| form(port) == MessageForm::Hbr) { MessageForm::Hbr } else { form(&site.ports[0]) };
+        let shown = if site.ports.iter().any(|port| form(port) == MessageForm::Hbr) {
+            MessageForm::Hbr
+        } else {
+            form(&site.ports[0])
+        };
         let tap = hub.tap(&name, PlaceKind::Messages(scalepool_nodes::cxl::transaction_layouts(shown)));
         let links: Vec<_> = site
             .ports
@@ -303,8 +310,10 @@ fn measured(place: &str, result: &HbrSwitchResult) -> ComponentMeasured {
     let own: u64 = result.ports.iter().flat_map(|port| port.own).sum();
     let switched = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
     let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
-    let ended = |is_it: fn(&ManagerEvent) -> bool| result.events.iter().filter(|(_, event)| is_it(event)).count() as u64;
-    let flushed = result.events.iter().map(|(_, event)| if let ManagerEvent::Unbound(_, n) = event { *n } else { 0 }).sum();
+    let ended =
+        |is_it: fn(&ManagerEvent) -> bool| result.events.iter().filter(|(_, event)| is_it(event)).count() as u64;
+    let flushed =
+        result.events.iter().map(|(_, event)| if let ManagerEvent::Unbound(_, n) = event { *n } else { 0 }).sum();
     let counts: Vec<MetricValue> = vec![
         (&REQS, switched(0)),
         (&RWDS, switched(1)),
@@ -324,7 +333,9 @@ fn measured(place: &str, result: &HbrSwitchResult) -> ComponentMeasured {
     let broken = result.broken.iter();
     ComponentMeasured {
         counts,
-        broken: broken.map(|violation| PlacedViolation { place: place.to_owned(), violation: violation.clone() }).collect(),
+        broken: broken
+            .map(|violation| PlacedViolation { place: place.to_owned(), violation: violation.clone() })
+            .collect(),
         ..ComponentMeasured::default()
     }
 }

@@ -48,7 +48,9 @@ fn all() -> impl Iterator<Item = Levels> {
 
 /// Those that registers can hold: a set of up to 16 ways with a code, bridges of up to 16 KiB.
 fn sound() -> impl Iterator<Item = Levels> {
-    all().filter(|one| WAYS.contains(&(one.root * one.below)) && (one.below == 1 || one.bridge_g() < GRANULARITIES.len()))
+    all().filter(|one| {
+        WAYS.contains(&(one.root * one.below)) && (one.below == 1 || one.bridge_g() < GRANULARITIES.len())
+    })
 }
 
 fn window(levels: Levels, base: u64) -> Window {
@@ -216,9 +218,8 @@ fn fab_hdm_06_p() {
 /// A position that is taken from the offset is another one where the base is no multiple of three steps.
 #[test]
 fn fab_hdm_06_n() {
-    let differs = |base: u64| {
-        (0..3).any(|chunk| found(one_level(3, Root::Modulo), base, base + chunk * 256).0 != chunk % 3)
-    };
+    let differs =
+        |base: u64| (0..3).any(|chunk| found(one_level(3, Root::Modulo), base, base + chunk * 256).0 != chunk % 3);
     assert_eq!([12 * GIB, 4 * GIB].map(differs), [false, true]);
 }
 

@@ -37,7 +37,8 @@ fn sound(text: &str, set: &[&str], hosts: usize, accesses: u64) -> ScenarioRepor
     assert_eq!(report.violations, [], "{set:?}");
     let host = |name: &str| (0..hosts).map(|n| count(&report, &format!("host[{n}]"), name)).sum::<u64>();
     assert_eq!(host("line accesses"), hosts as u64 * accesses, "{set:?}");
-    let switched = ["M2S Req", "M2S RwD", "S2M NDR", "S2M DRS"].map(|class| count(&report, "switch", &format!("switched {class}")));
+    let switched = ["M2S Req", "M2S RwD", "S2M NDR", "S2M DRS"]
+        .map(|class| count(&report, "switch", &format!("switched {class}")));
     let [reads, writes] = [host("reads"), host("writes")];
     assert_eq!(switched, [reads, writes, writes, reads], "{set:?}");
     for name in ["not decoded", "not bound", "unknown LD-ID", "other classes", "switch answers"] {
@@ -61,7 +62,12 @@ fn two_hosts_share_a_device_over_every_kind_of_link() {
 #[test]
 fn bits_are_wrong_on_every_link() {
     for (mode, ber) in [("cxl-256b", "3e-5"), ("cxl-68b", "1e-5")] {
-        let set = [&format!("link.mode={mode}"), &format!("link.ber={ber}"), "host.accesses=800", "host_link.fault=drop:40,up:noise:50"];
+        let set = [
+            &format!("link.mode={mode}"),
+            &format!("link.ber={ber}"),
+            "host.accesses=800",
+            "host_link.fault=drop:40,up:noise:50",
+        ];
         sound(POOLED, &set, 2, 800);
     }
 }
@@ -119,7 +125,8 @@ fn transactions_go_through_the_switch() {
     let report = scenario::run(&ScenarioRequest { outputs, ..request(POOLED, &set, 1) }, &mut |_| ()).expect("it runs");
     assert_eq!(report.violations, []);
     let text = std::fs::read_to_string(trace).expect("a trace");
-    let records: Vec<serde_json::Value> = text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let records: Vec<serde_json::Value> =
+        text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let (mut place_of, mut served, mut passed, mut waits) = (BTreeMap::new(), 0, 0, BTreeSet::new());
     for record in &records {
         let (place, kind) = (record["where"].as_str().expect("a place"), record["kind"].as_str().expect("a kind"));
@@ -177,9 +184,8 @@ fn levels(root: usize, below: usize, granularity: &str, arithmetic: &str) -> Str
     let memories = root * below;
     let bindings: Vec<String> = (0..below).map(|n| format!("{{ vcs = 0, vppb = {n}, port = {n} }}")).collect();
     // Target n lies behind port n modulo the ports of the root.
-    let between: Vec<String> = (0..memories)
-        .map(|n| format!("[\"switch[{}].dsp[{}]\", \"memory[{n}].cxl\"]", n % root, n / root))
-        .collect();
+    let between: Vec<String> =
+        (0..memories).map(|n| format!("[\"switch[{}].dsp[{}]\", \"memory[{n}].cxl\"]", n % root, n / root)).collect();
     let (bindings, between) = (bindings.join(", "), between.join(", "));
     let size = memories;
     format!(
@@ -229,8 +235,14 @@ fn refused(text: &str) -> String {
 fn fab_vcs_01_n() {
     let text = POOLED.replace(", { vcs = 1, vppb = 0, port = 0, ld = 1 }", "");
     let found = refused(&text);
-    assert!(found.contains("found none of VCS 1, expected one at least for every upstream port (fabric VCS-1)"), "{found}");
-    let twice = POOLED.replace("[\"host[i].cxl\", \"switch.usp[i]\"]", "[[\"host[0].cxl\", \"switch.usp[0]\"], [\"host[1].cxl\", \"switch.usp[0]\"]]");
+    assert!(
+        found.contains("found none of VCS 1, expected one at least for every upstream port (fabric VCS-1)"),
+        "{found}"
+    );
+    let twice = POOLED.replace(
+        "[\"host[i].cxl\", \"switch.usp[i]\"]",
+        "[[\"host[0].cxl\", \"switch.usp[0]\"], [\"host[1].cxl\", \"switch.usp[0]\"]]",
+    );
     let found = refused(&twice);
     assert!(found.contains("found a second link at `switch.usp[0]`"), "{found}");
 }
@@ -238,29 +250,53 @@ fn fab_vcs_01_n() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let cases = [
-        (POOLED.replace("port = 0, ld = 1", "port = 0, ld = 2"), "vPPB 0 of VCS 1: found LD 2 at switch.dsp[0], expected 0 to 1"),
-        (POOLED.replace("port = 0, ld = 1", "port = 0, ld = 0"), "found port 0, LD 0, which is bound to vPPB 0 of VCS 0"),
+        (
+            POOLED.replace("port = 0, ld = 1", "port = 0, ld = 2"),
+            "vPPB 0 of VCS 1: found LD 2 at switch.dsp[0], expected 0 to 1",
+        ),
+        (
+            POOLED.replace("port = 0, ld = 1", "port = 0, ld = 0"),
+            "found port 0, LD 0, which is bound to vPPB 0 of VCS 0",
+        ),
         (POOLED.replace("port = 0, ld = 1", "port = 3, ld = 1"), "found port 3, expected 0 to 0"),
         (POOLED.replace("hosts = 2\n", "hosts = 2\nvppbs = 0\n"), "found 0, expected 1 to 255"),
-        (two_devices().replace("port = 1 }", "port = 1, ld = 0 }"), "the device there has no logical devices (fabric BND-7)"),
-        (POOLED.replace("\"16 GiB\"", "\"16 MiB\""), "the memory of VCS 0: found base 0x0 and size 0x800000, expected multiples of 256 MiB"),
-        (POOLED.replace("kind = \"cxl-256b\"", "kind = \"cxl-256b-pbr\""), "found a link of kind `cxl-256b-pbr` at `switch.usp[0]`"),
+        (
+            two_devices().replace("port = 1 }", "port = 1, ld = 0 }"),
+            "the device there has no logical devices (fabric BND-7)",
+        ),
+        (
+            POOLED.replace("\"16 GiB\"", "\"16 MiB\""),
+            "the memory of VCS 0: found base 0x0 and size 0x800000, expected multiples of 256 MiB",
+        ),
+        (
+            POOLED.replace("kind = \"cxl-256b\"", "kind = \"cxl-256b-pbr\""),
+            "found a link of kind `cxl-256b-pbr` at `switch.usp[0]`",
+        ),
         (
             POOLED.replace("port = 0, ld = 0 }, { vcs = 1", "port = 0, ld = 0 }, { vcs = 0"),
             "found vPPB 0 of VCS 0, which is bound to port 0, expected a free one",
         ),
         (
-            POOLED.replace("bindings = [", "ports = 1\nbindings = [{ vcs = 0, vppb = 1, port = 0, ld = 2 }, ").replace("logical_devices = 2 ", "logical_devices = 4 "),
+            POOLED
+                .replace("bindings = [", "ports = 1\nbindings = [{ vcs = 0, vppb = 1, port = 0, ld = 2 }, ")
+                .replace("logical_devices = 2 ", "logical_devices = 4 "),
             "found several memories bound to VCS 0, expected a [memory_map]",
         ),
         (levels(2, 2, "16 KiB", "modulo"), "found 4 targets, 16384 bytes each in turn, over 2 ports"),
         (
-            levels(2, 2, "256", "modulo").replace("[\"memory[i]\"]", "[\"memory[0]\", \"memory[2]\", \"memory[1]\", \"memory[3]\"]"),
+            levels(2, 2, "256", "modulo")
+                .replace("[\"memory[i]\"]", "[\"memory[0]\", \"memory[2]\", \"memory[1]\", \"memory[3]\"]"),
             "found 4 targets over 2 ports in another order",
         ),
-        (POOL_16.replace("\"pool.ld[0]\", ", "\"pool\", "), "found `pool`, which has 16 logical devices, expected one of them, as `pool.ld[0]`"),
+        (
+            POOL_16.replace("\"pool.ld[0]\", ", "\"pool\", "),
+            "found `pool`, which has 16 logical devices, expected one of them, as `pool.ld[0]`",
+        ),
         (POOL_16.replace("pool.ld[15]", "pool.ld[16]"), "found the index 16 of `pool.ld`, expected 0 to 15"),
-        (POOL_16.replace("\"memory[0]\", \"memory[1]\"]", "\"memory[0].ld[0]\", \"memory[1]\"]"), "expected `memory[0]`: it has no logical devices"),
+        (
+            POOL_16.replace("\"memory[0]\", \"memory[1]\"]", "\"memory[0].ld[0]\", \"memory[1]\"]"),
+            "expected `memory[0]`: it has no logical devices",
+        ),
     ];
     for (text, expected) in cases {
         let found = refused(&text);

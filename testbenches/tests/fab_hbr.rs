@@ -2,5 +2,6 @@
 
 mod decoders;
 mod manager;
+mod module;
 mod routes;
 mod systems;

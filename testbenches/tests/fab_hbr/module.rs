@@ -99,12 +99,12 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, HbrSwitchResult) {
             let (to_switch, from_switch) = if is_device { (&UP[..], &DOWN[..]) } else { (&DOWN[..], &UP[..]) };
             let (mut tx, mut rx, mut switch_rx, mut switch_tx) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             for class in to_switch {
-                let (out, end) = p.channel::<Message>(&format!("p{port}.to.{}", class.index()), 8, 1)?;
+                let (out, end) = p.channel::<Message>(&format!("p{port}.to_switch.c{}", class.index()), 8, 1)?;
                 tx.push((*class, out));
                 switch_rx.push((*class, end));
             }
             for class in from_switch {
-                let (out, end) = p.channel::<Numbered>(&format!("p{port}.from.{}", class.index()), 8, 1)?;
+                let (out, end) = p.channel::<Numbered>(&format!("p{port}.from_switch.c{}", class.index()), 8, 1)?;
                 switch_tx.push((*class, out));
                 rx.push((*class, end));
             }

@@ -28,7 +28,7 @@ pub fn on_threads(text: &str, set: &[&str], threads: usize) -> ScenarioReport {
 /// A count of a component.
 pub fn count(report: &ScenarioReport, path: &str, name: &str) -> u64 {
     let json = report.json();
-    json["components"][path][name].as_u64().unwrap_or_else(|| panic!("{path} has no `{name}`: {json:#}"))
+    json["components"][path][name].as_u64().unwrap_or_else(|| panic!("{path} has no `{name}`: {json:?}"))
 }
 
 /// A run without findings in which every host has done all its accesses, and the switch has passed on what they asked.
@@ -121,7 +121,7 @@ fn transactions_go_through_the_switch() {
     let folder = tempfile::tempdir().expect("a folder");
     let [trace, wave] = ["t.jsonl", "t.vcd"].map(|name| folder.path().join(name));
     let outputs = Outputs { trace: Some(trace.clone()), vcd: Some(wave.clone()), ..Outputs::default() };
-    let set = ["host.accesses=300", "link.rate_gtps=8", "switch.queue=2", "component.switch.output_queue=2"];
+    let set = ["host.accesses=300", "link.device.buffers=2", "switch.queue=2", "component.switch.output_queue=2"];
     let report = scenario::run(&ScenarioRequest { outputs, ..request(POOLED, &set, 1) }, &mut |_| ()).expect("it runs");
     assert_eq!(report.violations, []);
     let text = std::fs::read_to_string(trace).expect("a trace");

@@ -389,7 +389,7 @@ fn a_part_brings_its_windows() {
         .memory_map
         .iter()
         .map(|w| {
-            let targets = w.targets.iter().map(|&n| system.components[n].path.as_str()).collect();
+            let targets = w.targets.iter().map(|target| system.components[target.component].path.as_str()).collect();
             (w.name.as_str(), w.window.base, targets)
         })
         .collect();

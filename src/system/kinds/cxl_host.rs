@@ -41,7 +41,7 @@ metrics! {
         WRITES = "writes" ["requests"] Sum, "lines written to memory";
         NOT_DECODED = "reads not decoded" ["requests"] Sum, "reads of addresses that nothing decodes, of a host with a time-out";
         TIMED_OUT = "requests timed out" ["requests"] Sum, "requests whose answer has not come in time, of a host with a time-out";
-        LATE = "late answers" ["messages"] Sum, "answers to requests that had timed out, which are dropped";
+        LATE = "late answers" ["answers"] Sum, "answers to requests that had timed out, which are dropped";
         STALLS = "host stall cycles" ["cycles"] Sum, "cycles of the host in which an access was due and could not begin";
     }
 }

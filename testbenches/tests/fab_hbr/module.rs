@@ -10,9 +10,7 @@ use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
-use scalepool_protocols::cxl::message::{
-    Class, Data, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, S2mDrs, S2mNdr,
-};
+use scalepool_protocols::cxl::message::{Class, Data, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, S2mDrs, S2mNdr};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
@@ -88,7 +86,8 @@ fn bench(hosts: usize) -> Bench {
 /// What came at every port, and what the switch has counted, after a thousand cycles.
 fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, HbrSwitchResult) {
     let Bench { hosts, sends, closed, commands, queue, stages_cycles } = bench;
-    let (result, seen): (Arc<Mutex<HbrSwitchResult>>, Vec<Seen>) = (Arc::default(), sends.iter().map(|_| Seen::default()).collect());
+    let (result, seen): (Arc<Mutex<HbrSwitchResult>>, Vec<Seen>) =
+        (Arc::default(), sends.iter().map(|_| Seen::default()).collect());
     let (shared, of_ports) = (result.clone(), seen.clone());
     let mut sim = Simulation::new(1);
     sim.partition(move |p| {
@@ -124,9 +123,7 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, HbrSwitchResult) {
             bindings.bind(VppbBinding { vcs: n, vppb: 0, port: n, ld: None }).expect("it is free");
         });
         let mut decoders = BridgeDecoders::default();
-        decoders
-            .commit(BridgeDecoder { base: 0, size: GIB, granularity: 256, targets: vec![0] })
-            .expect("it is legal");
+        decoders.commit(BridgeDecoder { base: 0, size: GIB, granularity: 256, targets: vec![0] }).expect("it is legal");
         let config = HbrSwitchConfig {
             routes: HbrRoutes {
                 bindings,
@@ -180,7 +177,8 @@ fn write(tag: u16) -> Message {
 /// Messages of each class that came in went out or ended, but for those that are still there.
 fn left(result: &HbrSwitchResult) -> [u64; 4] {
     std::array::from_fn(|class| {
-        let sum = |of: &dyn Fn(&scalepool::fabric::cxl_switch::PortCounts) -> u64| result.ports.iter().map(of).sum::<u64>();
+        let sum =
+            |of: &dyn Fn(&scalepool::fabric::cxl_switch::PortCounts) -> u64| result.ports.iter().map(of).sum::<u64>();
         let gone = sum(&|port| port.sent[class] - port.own[class]) + sum(&|port| port.ended[class]);
         sum(&|port| port.received[class]) - gone
     })

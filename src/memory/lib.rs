@@ -11,6 +11,7 @@
 #![warn(missing_docs)]
 
 pub mod backend;
+pub mod bridge;
 pub mod cache;
 pub mod decoder;
 pub mod dram;

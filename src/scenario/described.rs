@@ -55,7 +55,7 @@ pub fn key_of(short: &Short) -> SettingKey {
         }
         FieldRange::Switch => ON_OFF,
         FieldRange::Text(what) | FieldRange::Texts(what) => SettingRange::List(what),
-        FieldRange::Table(_) => SettingRange::List("fields"),
+        FieldRange::Table(_) | FieldRange::Tables(_) => SettingRange::List("fields"),
     };
     SettingKey {
         name: kept(short.name.clone()),

@@ -170,7 +170,10 @@ fn work(roles: impl Iterator<Item = PortRole>) -> u64 {
     const ITSELF: u64 = 4;
     const PORT: u64 = 6;
     const SWITCH_PORT: u64 = 9;
-    let is_of_switch = |role| matches!(role, PortRole::Switch | PortRole::Router);
+    let is_of_switch = |role| {
+        use PortRole::{Router, Switch, SwitchDownstream, SwitchUpstream};
+        matches!(role, Switch | Router | SwitchUpstream | SwitchDownstream)
+    };
     let ports: Vec<u64> = roles.map(|role| if is_of_switch(role) { SWITCH_PORT } else { PORT }).collect();
     ITSELF + ports.iter().sum::<u64>()
 }

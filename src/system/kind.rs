@@ -19,6 +19,7 @@ use super::outside;
 use super::problem::{Problems, TextPlace};
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_coherence::clocked::switch::SwitchTable;
+use scalepool_fabric::cxl_switch::VppbBinding;
 use scalepool_fabric::nvlink_switch::NvlSwitchResult;
 use scalepool_fabric::vc_router::VcPortEnds;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
@@ -44,6 +45,7 @@ use std::sync::{Arc, Mutex};
 pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
+    kinds::cxl_switch::KIND,
     kinds::cxl_root::KIND,
     kinds::cxl_io_device::KIND,
     kinds::cxl_coherent::home::KIND,
@@ -85,6 +87,10 @@ pub enum PortRole {
     Host,
     /// The one that answers: the downstream side of CXL.
     Device,
+    /// A port of a CXL switch toward a host: the downstream side of CXL, with a channel for each class.
+    SwitchUpstream,
+    /// A port of a CXL switch toward a device: the upstream side of CXL, with a channel for each class.
+    SwitchDownstream,
     /// A home that asks for its own lines: the upstream side of CXL.mem without coherence, with a channel for each class.
     HomeMemory,
     /// An accelerator or a GPU.
@@ -125,6 +131,8 @@ impl PortRole {
         match self {
             PortRole::Host => "host",
             PortRole::Device => "device",
+            PortRole::SwitchUpstream => "upstream port of a switch",
+            PortRole::SwitchDownstream => "downstream port of a switch",
             PortRole::HomeMemory => "home without memory",
             PortRole::Node => "node",
             PortRole::Switch => "switch",
@@ -137,6 +145,13 @@ impl PortRole {
             PortRole::Coherent(CoherenceProtocol::HdmD, CxlSide::Host) => "host of HDM-D",
             PortRole::Coherent(CoherenceProtocol::HdmD, CxlSide::Device) => "device with HDM-D",
         }
+    }
+}
+
+impl PortRole {
+    /// Whether its component takes the messages of each class by themselves, where no lines are kept coherent.
+    pub fn takes_classes(self) -> bool {
+        matches!(self, PortRole::HomeMemory | PortRole::SwitchUpstream | PortRole::SwitchDownstream)
     }
 }
 
@@ -156,8 +171,10 @@ pub struct PortDecl {
 /// What a component tells those at the other ends of its links.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Bytes of memory behind the port that have system addresses.
+    /// Bytes of memory behind the port that have system addresses; of a multi-logical device those of one logical device.
     pub memory_bytes: Option<u64>,
+    /// Logical devices, of a multi-logical device.
+    pub logical_devices: Option<u8>,
     /// It copies writes to groups and reduces reads of them.
     pub multicast: bool,
     /// What a port of CXL.io brings into training.
@@ -525,6 +542,11 @@ pub trait Component: Send + Any {
     /// Whether it asks for memory by system addresses, so that windows of the memory map lead from it.
     fn uses_memory_map(&self) -> bool {
         false
+    }
+
+    /// Of a switch with virtual hierarchies: how many upstream ports it has, which are its first ones, and for each vPPB what is bound to it, now or first of all.
+    fn hierarchies(&self) -> Option<(usize, Vec<VppbBinding>)> {
+        None
     }
 
     /// Addresses that its settings ask for and that lie in none of the windows that it reaches: name of the field and text.

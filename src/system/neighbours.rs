@@ -5,6 +5,7 @@
 
 use super::design::System;
 use super::kind::{DomainMember, Offer, PortRole, SitePort};
+use super::memory_map::only_target;
 
 /// A component among its neighbours.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
             path: port.path.clone(),
             number: port.link as u32,
             link: link.config.facts(),
-            peer: offers[peer],
+            peer: offer_at(system, &offers, (peer, peer_port)),
             peer_clock: system.clocks[system.components[peer].clock].1,
             peer_member: members[peer],
             peer_port,
@@ -43,6 +44,14 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
         ports: component.ports.iter().map(site_port).collect(),
     })
     .collect()
+}
+
+/// What is offered at a port; a switch passes on what is bound there, if that is one memory.
+fn offer_at(system: &System, offers: &[Offer], (component, port): (usize, usize)) -> Offer {
+    match only_target(system, component, port) {
+        Some(target) => Offer { memory_bytes: offers[target.component].memory_bytes, ..offers[component] },
+        None => offers[component],
+    }
 }
 
 /// The fabric of each component, and its place in it.

@@ -8,6 +8,7 @@ mod cxlio_endpoint;
 mod descriptions;
 mod determinism;
 mod ends;
+mod fab_hbr;
 mod kernel;
 mod mem;
 mod memory_backend;

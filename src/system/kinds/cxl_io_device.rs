@@ -19,7 +19,7 @@ use scalepool_kernel::Clock;
 use scalepool_memory::backend::MemoryTiming;
 use scalepool_memory::store::{Background, Store};
 use scalepool_nodes::PlacedViolation;
-use scalepool_nodes::cxl::memory::{DeviceConfig, MemoryDevice, MemoryResult};
+use scalepool_nodes::cxl::memory::{DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::function::{Function, FunctionResult};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
@@ -165,8 +165,8 @@ impl Component for IoDevice {
                 let store = Store::new(BACKGROUND);
                 let place = mem_name.clone();
                 let config = DeviceConfig {
-                    store,
-                    decoders: None,
+                    logical: vec![LogicalDevice { store, decoders: None }],
+                    logical_bytes: 0,
                     timing: MemoryTiming { in_flight: MEM_QUEUE, ..MemoryTiming::fixed(latency_cycles) },
                     port,
                     form: mem_form,

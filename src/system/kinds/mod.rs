@@ -9,6 +9,7 @@ pub mod cxl_io_device;
 pub mod cxl_links;
 pub mod cxl_memory;
 pub mod cxl_root;
+pub mod cxl_switch;
 pub mod fabric_crossbar;
 pub mod fabric_link;
 pub mod fabric_node;

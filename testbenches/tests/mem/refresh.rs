@@ -91,7 +91,7 @@ fn mem_ref_03_p() {
             let bank = |c: &DramCommand| 4 * c.place.group + c.place.bank;
             assert!(bank(pair[1]) == bank(pair[0]) + 1 || bank(pair[1]) == 0, "{key}, {n}");
         }
-        assert_eq!(run.clocks(Op::RefreshAll), [], "{key}");
+        assert_eq!(run.clocks(Op::RefreshAll), [0_u64; 0], "{key}");
     }
 }
 

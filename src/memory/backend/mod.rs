@@ -114,7 +114,7 @@ pub trait MemoryBackend<H> {
 }
 
 /// What stands behind the latency of a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Media {
     /// Nothing: any number of requests goes on at once.
     #[default]
@@ -122,11 +122,11 @@ pub enum Media {
     /// Banks.
     Banks(BanksConfig),
     /// DRAM or HBM with its commands.
-    Dram(DramMedia),
+    Dram(Box<DramMedia>),
 }
 
 /// How a memory keeps time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryTiming {
     /// Request to answer, without the time in a bank \[cycles\].
     pub latency_cycles: u64,
@@ -149,7 +149,7 @@ impl MemoryTiming {
         match self.media {
             Media::Fixed => Box::new(Fixed::new(&self)),
             Media::Banks(banks) => Box::new(Banks::new(&self, banks)),
-            Media::Dram(dram) => Box::new(Dram::new(&self, dram)),
+            Media::Dram(ref dram) => Box::new(Dram::new(&self, **dram)),
         }
     }
 }

@@ -412,7 +412,9 @@ impl DramChannel {
 
     /// Takes in what is visible by now.
     fn arrive(&mut self) {
-        while let Some(request) = self.arriving.pop_front_if(|request| request.visible <= self.now) {
+        while self.arriving.front().is_some_and(|request| request.visible <= self.now)
+            && let Some(request) = self.arriving.pop_front()
+        {
             let bank = request.place.bank_of_scope(&self.preset.organisation) as usize;
             let of_line = |entry: &Entry| entry.request.line == request.line;
             let shares_line = self.reads.iter().chain(&self.writes).any(of_line);

@@ -183,6 +183,6 @@ impl DramMapping {
             return (group, bank);
         }
         let DramOrganisation { bank_groups, banks, .. } = self.organisation;
-        (group ^ row % bank_groups, bank ^ row / bank_groups % banks)
+        (group ^ (row % bank_groups), bank ^ (row / bank_groups % banks))
     }
 }

@@ -1,6 +1,5 @@
 //! Random and regular traffic through whole memories, judged by the monitor and by formulas.
 
-use super::channel::DramCounts;
 use super::controller::{DramPagePolicy, DramRefresh};
 use super::preset::{self, DramPreset};
 use super::*;
@@ -36,7 +35,6 @@ fn request(line: u64, access: MemoryAccess) -> MemoryRequest {
 struct Run {
     /// By request: when it was taken and when it was done \[fs\].
     times: Vec<(u64, u64)>,
-    counts: DramCounts,
     commands: Vec<DramCommand>,
     end_fs: u64,
 }
@@ -79,7 +77,7 @@ fn run(config: &DramConfig, requests: impl Iterator<Item = (u64, MemoryRequest)>
         times[token as usize].1 = done;
     }
     let end_fs = times.iter().map(|(_, done)| *done).max().unwrap_or(0);
-    Run { times, counts: memory.counts(), commands, end_fs }
+    Run { times, commands, end_fs }
 }
 
 fn judge(config: &DramConfig, run: &Run) -> Vec<DramFinding> {

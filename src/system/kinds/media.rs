@@ -143,7 +143,7 @@ pub fn timing(
     let behind = match media.dram() {
         Some(dram) => {
             let checked = DramMedia::new(dram, clock.period(), keeps_commands);
-            backend::Media::Dram(checked.map_err(|(field, text)| format!("media.{field}: {text}"))?)
+            backend::Media::Dram(Box::new(checked.map_err(|(field, text)| format!("media.{field}: {text}"))?))
         }
         None if media.kind == "banks" => backend::Media::Banks(banks()),
         None => backend::Media::Fixed,

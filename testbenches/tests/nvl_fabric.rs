@@ -8,5 +8,6 @@ mod link_group;
 mod modes;
 mod pod;
 mod reduction;
+mod relay;
 mod switch;
 mod tables;

@@ -34,22 +34,6 @@ const RSP: usize = 2;
 /// Flit clocks that the channels in front and behind take of the hop latency.
 const CHANNEL_CYCLES: u64 = 2;
 
-/// Deliberate mistakes, for tests of the rules.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum SwitchMutant {
-    /// None.
-    #[default]
-    None,
-    /// Priorities never move.
-    Unfair,
-    /// A copy of a multicast write is missing.
-    LosesCopy,
-    /// One is sent twice.
-    DoublesCopy,
-    /// Answers overtake each other.
-    SwapsAnswers,
-}
-
 /// How a switch is built.
 pub struct CrossbarConfig {
     /// Name, for reports.
@@ -66,8 +50,6 @@ pub struct CrossbarConfig {
     pub groups: Groups,
     /// Which inputs send to which outputs.
     pub allocator: &'static AllocatorKind,
-    /// Its mistake.
-    pub mutant: SwitchMutant,
 }
 
 /// What a switch leaves behind for the report.
@@ -318,18 +300,12 @@ impl Crossbar {
         } else {
             message
         };
-        let mut set = set.to_vec();
-        match self.config.mutant {
-            SwitchMutant::LosesCopy if !reduces => drop(set.pop()),
-            SwitchMutant::DoublesCopy if !reduces => set.extend(set.first().copied()),
-            _ => (),
-        }
         let message = Rc::new(message);
         self.stored[input][channel] += flits(&message);
         // The request itself ends here, and the copies begin.
         self.mine.copies += set.len() as u64;
         self.mine.received -= 1;
-        for output in set {
+        for &output in set {
             self.put(cycle, input, output, channel, message.clone(), None);
         }
     }
@@ -424,9 +400,7 @@ impl Crossbar {
                 self.send(cx, cycle, input, output);
                 self.count_lost(input, output, &requests);
             }
-            if self.config.mutant != SwitchMutant::Unfair {
-                self.allocator.update(&requests, &matching);
-            }
+            self.allocator.update(&requests, &matching);
         }
         (self.requests, self.matching) = (requests, matching);
     }
@@ -454,8 +428,7 @@ impl Crossbar {
         let Some(channel) = ready.next() else { return };
         self.turn[output] = (channel + 1) % VCS;
         let at = self.at(input, output, channel);
-        let swaps = self.config.mutant == SwitchMutant::SwapsAnswers && channel == RSP && self.queues[at].len() > 1;
-        let Some(entry) = self.queues[at].remove(usize::from(swaps)) else { return };
+        let Some(entry) = self.queues[at].pop_front() else { return };
         if self.queues[at].is_empty() {
             self.waiting[input][channel].remove(output);
         }

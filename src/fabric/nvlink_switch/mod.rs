@@ -23,6 +23,6 @@ pub mod preset;
 pub mod reduction;
 pub mod routing;
 
-pub use crossbar::{Crossbar, CrossbarConfig, CrossbarPortEnds, NvlSwitchResult, SwitchMutant};
+pub use crossbar::{Crossbar, CrossbarConfig, CrossbarPortEnds, NvlSwitchResult};
 pub use preset::{PRESETS, SwitchPreset};
 pub use routing::{Groups, NvlRoutes, NvlTarget, RemapEntry, RemapTable, RoutingError};

@@ -12,7 +12,7 @@
 //! ends when it is sent. What the target does for it is its child, as is what members do for a reduction.
 
 use super::ledger::{NvlLedger, NvlPeer};
-use super::link_group::{BLOCK_BYTES, LinkGroup, TAGS, global, local, target};
+use super::link_group::{LinkGroup, TAGS, global, local, target};
 use super::memory::GpuMemory;
 use super::program::{GpuProgram, GpuRequest, GpuStep};
 use crate::PlacedViolation;
@@ -35,24 +35,6 @@ const LAYOUTS: &[&LayoutDef] = &[NvlHeader::DEF, Ae::DEF];
 /// What a GPU shows in a wave.
 pub const SHOWS: PlaceKind = PlaceKind::Messages(LAYOUTS);
 
-/// Deliberate mistakes of a GPU, for tests of the rules.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum GpuMutant {
-    /// None.
-    #[default]
-    None,
-    /// Posted writes are answered.
-    AnswersPosted,
-    /// Writes with answer are not answered.
-    KeepsAnswers,
-    /// A FLUSH is answered at once, and posted writes to every other block take effect late.
-    FlushPasses,
-    /// Messages go over the links in turn, whatever their block.
-    LinksInTurn,
-    /// Answers wait behind requests, which are not served while own requests are open.
-    BlocksAnswers,
-}
-
 /// How a GPU is built.
 pub struct GpuConfig {
     /// Its number, which is its requester identifier.
@@ -69,8 +51,6 @@ pub struct GpuConfig {
     pub group: u16,
     /// What it runs.
     pub program: Box<dyn GpuProgram>,
-    /// Its mistake.
-    pub mutant: GpuMutant,
 }
 
 /// What a GPU leaves behind for the report.
@@ -115,7 +95,7 @@ struct OpenAsk {
     group: Option<u64>,
 }
 
-/// An answer with the transaction that it ends, 0 for none.
+/// An answer with the transaction that it ends.
 struct Answer {
     message: NvlMessage,
     id: u64,
@@ -159,9 +139,6 @@ pub struct Gpu {
     /// Links whose first answer is due and has no room, as the trace says.
     full: Vec<bool>,
     flushes: Vec<Flush>,
-    /// Posted requests that a mutant delays.
-    late: VecDeque<(u64, usize, NvlMessage)>,
-    turn: usize,
     tap: Tap,
     mine: GpuResult,
     result: Arc<Mutex<GpuResult>>,
@@ -170,8 +147,6 @@ pub struct Gpu {
 
 /// Error code of a refused operation (`bridge` §4.3, status 2), in `size` of RSP_ERROR.
 const REFUSED: u8 = 2;
-/// Cycles by which a mutant delays posted writes.
-const LATE_CYCLES: u64 = 4000;
 
 /// A request as its requester and its target know it in traces.
 fn handle(fabric: u32, request: &NvlMessage, target: u16) -> TransactionHandle {
@@ -220,8 +195,6 @@ impl Gpu {
             answers: links.iter().map(|_| MemoryTiming::fixed(config.memory_cycles).build()).collect(),
             full: vec![false; links.len()],
             flushes: Vec::new(),
-            late: VecDeque::new(),
-            turn: 0,
             tap,
             mine: GpuResult::default(),
             result,
@@ -333,16 +306,11 @@ impl Gpu {
         }
         cx.progress();
         self.config.program.arrived(message.rid, address, &message.data, &mut self.memory);
-        if self.config.mutant == GpuMutant::AnswersPosted {
-            self.answer((at, 0), link, &message, Op::RSP_DONE, Vec::new(), 0);
-        }
     }
 
     /// Answers a request, for which transaction `id` was begun.
     fn answer(&mut self, (at, id): (Stamp, u64), link: usize, to: &NvlMessage, op: Op, data: Vec<u8>, size: u8) {
-        if id != 0 {
-            self.tap.wait(at, id, Wait::Media, 0);
-        }
+        self.tap.wait(at, id, Wait::Media, 0);
         let message = NvlMessage { tag: to.tag, rid: to.rid, data, size, ..NvlMessage::new(op, &self.codec) };
         // A latency without limits always has room.
         let _ = self.answers[link].push(at.cycle, &MemoryRequest::NONE, Answer { message, id });
@@ -361,10 +329,7 @@ impl Gpu {
             }
             Op::WRITE_NONPOSTED => {
                 self.memory.write(address, &message.data, message.be);
-                match self.config.mutant {
-                    GpuMutant::KeepsAnswers => self.tap.record(at, RecordKind::End, id, 0, || Body::None),
-                    _ => self.answer(served, link, &message, Op::RSP_DONE, Vec::new(), 0),
-                }
+                self.answer(served, link, &message, Op::RSP_DONE, Vec::new(), 0);
             }
             Op::ATOMIC_RETURN => {
                 match self.memory.atomic(address, message.attr, message.be.unwrap_or(0), &message.data) {
@@ -382,10 +347,9 @@ impl Gpu {
     }
 
     fn answer_flushes(&mut self, at: Stamp) {
-        let passes = self.config.mutant == GpuMutant::FlushPasses;
         for flush in std::mem::take(&mut self.flushes) {
             let Flush { link, count, message, id } = &flush;
-            if passes || self.link_group.has(message.rid, *link, *count) {
+            if self.link_group.has(message.rid, *link, *count) {
                 self.answer((at, *id), *link, message, Op::RSP_DONE, Vec::new(), 0);
             } else {
                 self.flushes.push(flush);
@@ -396,31 +360,19 @@ impl Gpu {
     fn receive(&mut self, cx: &mut Cx, at: Stamp) {
         let before = self.mine.answers + self.mine.served.values().sum::<u64>();
         for link in 0..self.links.len() {
-            let blocked = self.config.mutant == GpuMutant::BlocksAnswers && self.links[link].rx[0].is_due(cx);
-            while !blocked && let Some(message) = self.links[link].rx[2].pop(cx) {
+            while let Some(message) = self.links[link].rx[2].pop(cx) {
                 self.mine.received_flits += flits(&message);
                 self.take_answer(cx, at, link, message);
             }
             while let Some(message) = self.links[link].rx[1].pop(cx) {
                 self.mine.ledger.receive((NvlPeer::of_requester(message.rid), link, 1), &message);
-                let even = (local(message.address) / BLOCK_BYTES).is_multiple_of(2);
-                match self.config.mutant {
-                    GpuMutant::FlushPasses if even => self.late.push_back((at.cycle + LATE_CYCLES, link, message)),
-                    _ => self.take_posted(cx, at, link, message),
-                }
+                self.take_posted(cx, at, link, message);
             }
-            let waits = self.config.mutant == GpuMutant::BlocksAnswers && !self.open.is_empty();
-            while !waits
-                && self.answers[link].in_flight() < self.config.answer_queue
+            while self.answers[link].in_flight() < self.config.answer_queue
                 && let Some(message) = self.links[link].rx[0].pop(cx)
             {
                 self.mine.ledger.receive((NvlPeer::of_requester(message.rid), link, 0), &message);
                 self.take_request(at, link, message);
-            }
-        }
-        while self.late.front().is_some_and(|(due, ..)| *due <= at.cycle) {
-            if let Some((_, link, message)) = self.late.pop_front() {
-                self.take_posted(cx, at, link, message);
             }
         }
         self.answer_flushes(at);
@@ -435,11 +387,7 @@ impl Gpu {
     fn issue(&mut self, cx: &Cx, at: Stamp, ask: GpuRequest) {
         let id = self.tap.new_id();
         *self.mine.sent.entry(ask.op.0).or_default() += 1;
-        let mut link = self.link_group.link_of(ask.address);
-        if self.config.mutant == GpuMutant::LinksInTurn {
-            link = self.turn % self.links.len();
-            self.turn += 1;
-        }
+        let link = self.link_group.link_of(ask.address);
         let size = (ask.read_bytes / 16).saturating_sub(1) as u8;
         let message = NvlMessage {
             rid: self.config.id,
@@ -536,15 +484,13 @@ impl Gpu {
                 && let Some(answer) = self.answers[link].pop(at.cycle)
             {
                 self.full[link] = false;
-                if answer.id != 0 {
-                    self.tap.record(at, RecordKind::End, answer.id, 0, || Body::None);
-                }
+                self.tap.record(at, RecordKind::End, answer.id, 0, || Body::None);
                 self.enter(link, 2, &answer.message);
                 self.mine.flits += flits(&answer.message);
                 // There was room.
                 let _ = self.links[link].tx[2].push(cx, answer.message);
             }
-            let first = self.answers[link].first().filter(|first| first.id != 0 && !self.full[link]);
+            let first = self.answers[link].first().filter(|_| !self.full[link]);
             if let Some(first) = first.filter(|_| self.answers[link].is_ready(at.cycle)) {
                 self.full[link] = true;
                 self.tap.wait(at, first.id, Wait::Link, 0);
@@ -583,8 +529,7 @@ impl Module for Gpu {
             return Next::Busy;
         }
         let answers = self.answers.iter().filter_map(|queue| queue.ready_at()).filter(|&ready| ready > at.cycle);
-        let late = self.late.front().map(|(due, ..)| *due);
-        match answers.chain(late).chain(self.until).min() {
+        match answers.chain(self.until).min() {
             Some(due) => Next::At(cx.in_cycles(due.saturating_sub(at.cycle).max(1))),
             None => Next::Idle,
         }

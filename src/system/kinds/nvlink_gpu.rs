@@ -18,7 +18,7 @@ use scalepool_fabric::nvlink_switch::reduction::NumberType;
 use scalepool_kernel::{Clock, Rng};
 use scalepool_memory::limit;
 use scalepool_nodes::nvlink::collective::{Algorithm, AllReduce, Vectors};
-use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuMutant, GpuResult, LinkEnds};
+use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds};
 use scalepool_nodes::nvlink::link_group::BLOCK_BYTES;
 use scalepool_nodes::nvlink::litmus::Litmus;
 use scalepool_nodes::nvlink::program::GpuProgram;
@@ -185,63 +185,6 @@ impl NvGpu {
         };
         (Box::new(Traffic::new(traffic, Rng::for_name(site.seed, &format!("{}.traffic", site.path)))), None)
     }
-
-    /// Puts it together, with a mistake for tests of the rules.
-    ///
-    /// # Errors
-    /// Links that lead to the wrong GPUs.
-    pub fn elaborate_with(self, site: &Site<'_>, hub: &mut Hub, mutant: GpuMutant) -> Result<ComponentNode, NodeError> {
-        let (own, nodes) = (site.member.own, site.member.nodes);
-        let is_switched = site.ports.iter().all(|port| port.peer_role == PortRole::Switch);
-        if !is_switched && (nodes != 2 || site.ports.iter().any(|port| port.peer_role == PortRole::Switch)) {
-            let text = format!(
-                "found {nodes} GPUs that links join, expected all links of a GPU at one other GPU, or all at switches"
-            );
-            return Err(NodeError::Joined { path: site.path.to_owned(), text });
-        }
-        let Carried::Nvlink { flit_clock, link_mbps } = site.one_kind_of_link()? else {
-            unreachable!("a port takes the links that it declares")
-        };
-        let (program, vector_bytes) = self.work(site);
-        let members = self.collective.members(nodes);
-        let config = GpuConfig {
-            id: own,
-            fabric: site.member.fabric,
-            memory_cycles: self.memory_cycles,
-            outstanding: self.outstanding,
-            answer_queue: ANSWER_QUEUE,
-            group: if is_switched { members } else { 0 },
-            program,
-            mutant,
-        };
-        let is_throttled = self.traffic.load > 0.0 && self.algorithm().is_none();
-        let figures = Figures {
-            flit_clock,
-            vector: vector_bytes.map(|bytes| Vector { bytes, members, wire_mbps: link_mbps * self.links as u64 }),
-            load: is_throttled.then_some(self.traffic.load),
-        };
-        let name = format!("{}.core", site.path);
-        let tap = hub.tap(&name, gpu::SHOWS);
-        let result: Arc<Mutex<GpuResult>> = Arc::default();
-        let (shared, seen, ledger) = (result.clone(), result.clone(), NodeLedger::Nvlink(result));
-        Ok(ComponentNode {
-            place: Box::new(move |p, clock, plugs| {
-                let (of_ports, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(ComponentPlug::nvlink).unzip();
-                let flit = clocks.first().copied().unwrap_or(clock);
-                p.module(&name, flit, |bind| {
-                    let ends = of_ports.into_iter().map(|plug| LinkEnds {
-                        tx: plug.tx.map(|end| bind.attach(end)),
-                        rx: plug.rx.map(|end| bind.attach(end)),
-                    });
-                    let ends = ends.collect();
-                    Gpu::new(config, ends, tap, shared)
-                })
-            }),
-            measure: Box::new(move || figures.of(&super::published(&seen))),
-            digest: Vec::new(),
-            ledger: Some(ledger),
-        })
-    }
 }
 
 impl Component for NvGpu {
@@ -318,7 +261,55 @@ impl Component for NvGpu {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        self.elaborate_with(site, hub, GpuMutant::None)
+        let (own, nodes) = (site.member.own, site.member.nodes);
+        let is_switched = site.ports.iter().all(|port| port.peer_role == PortRole::Switch);
+        if !is_switched && (nodes != 2 || site.ports.iter().any(|port| port.peer_role == PortRole::Switch)) {
+            let text = format!(
+                "found {nodes} GPUs that links join, expected all links of a GPU at one other GPU, or all at switches"
+            );
+            return Err(NodeError::Joined { path: site.path.to_owned(), text });
+        }
+        let Carried::Nvlink { flit_clock, link_mbps } = site.one_kind_of_link()? else {
+            unreachable!("a port takes the links that it declares")
+        };
+        let (program, vector_bytes) = self.work(site);
+        let members = self.collective.members(nodes);
+        let config = GpuConfig {
+            id: own,
+            fabric: site.member.fabric,
+            memory_cycles: self.memory_cycles,
+            outstanding: self.outstanding,
+            answer_queue: ANSWER_QUEUE,
+            group: if is_switched { members } else { 0 },
+            program,
+        };
+        let is_throttled = self.traffic.load > 0.0 && self.algorithm().is_none();
+        let figures = Figures {
+            flit_clock,
+            vector: vector_bytes.map(|bytes| Vector { bytes, members, wire_mbps: link_mbps * self.links as u64 }),
+            load: is_throttled.then_some(self.traffic.load),
+        };
+        let name = format!("{}.core", site.path);
+        let tap = hub.tap(&name, gpu::SHOWS);
+        let result: Arc<Mutex<GpuResult>> = Arc::default();
+        let (shared, seen, ledger) = (result.clone(), result.clone(), NodeLedger::Nvlink(result));
+        Ok(ComponentNode {
+            place: Box::new(move |p, clock, plugs| {
+                let (of_ports, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(ComponentPlug::nvlink).unzip();
+                let flit = clocks.first().copied().unwrap_or(clock);
+                p.module(&name, flit, |bind| {
+                    let ends = of_ports.into_iter().map(|plug| LinkEnds {
+                        tx: plug.tx.map(|end| bind.attach(end)),
+                        rx: plug.rx.map(|end| bind.attach(end)),
+                    });
+                    let ends = ends.collect();
+                    Gpu::new(config, ends, tap, shared)
+                })
+            }),
+            measure: Box::new(move || figures.of(&super::published(&seen))),
+            digest: Vec::new(),
+            ledger: Some(ledger),
+        })
     }
 }
 

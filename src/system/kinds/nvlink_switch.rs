@@ -18,7 +18,7 @@ use scalepool_arbiter::{ALLOCATOR_NAMES, AllocatorKind, Separable};
 use scalepool_fabric::nvlink_switch::routing::MAX_REPLICA_SETS;
 use scalepool_fabric::nvlink_switch::{
     Crossbar, CrossbarConfig, CrossbarPortEnds, Groups, NvlRoutes, NvlSwitchResult, NvlTarget, PRESETS, RemapEntry,
-    RemapTable, SwitchMutant, SwitchPreset,
+    RemapTable, SwitchPreset,
 };
 use scalepool_kernel::Clock;
 use scalepool_nodes::PlacedViolation;
@@ -79,21 +79,11 @@ fn links_of_gpus(ports: &[SitePort]) -> BTreeMap<u16, Vec<usize>> {
     all
 }
 
-/// Mistakes for tests of the rules.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Mistakes {
-    /// Of the crossbar.
-    pub crossbar: SwitchMutant,
-    /// The last GPU is missing in the remap tables.
-    pub no_entry: bool,
-}
-
 impl NvSwitch {
     /// The remap table: each GPU's memory, and the group behind them.
-    fn remap_table(nodes: u16, no_entry: bool) -> RemapTable {
+    fn remap_table(nodes: u16) -> RemapTable {
         let mut table = RemapTable::default();
-        let gpus = if no_entry { nodes - 1 } else { nodes };
-        let endpoints = (0..gpus).map(|gpu| (gpu, NvlTarget::Endpoint(gpu)));
+        let endpoints = (0..nodes).map(|gpu| (gpu, NvlTarget::Endpoint(gpu)));
         for (select, target) in endpoints.chain([(nodes, NvlTarget::Group(0))]) {
             table.set(select, RemapEntry::whole(target)).unwrap_or_else(|e| unreachable!("a whole window: {e}"));
         }
@@ -123,11 +113,15 @@ impl NvSwitch {
         groups
     }
 
-    /// Puts it together, with mistakes for tests of the rules.
+    /// Puts it together around the crossbar that `change` makes of its own.
     ///
     /// # Errors
     /// Links of different rates.
-    pub fn elaborate_with(self, site: &Site<'_>, mistakes: Mistakes) -> Result<ComponentNode, NodeError> {
+    pub fn elaborate_as(
+        self,
+        site: &Site<'_>,
+        change: impl FnOnce(&mut CrossbarConfig),
+    ) -> Result<ComponentNode, NodeError> {
         let Carried::Nvlink { flit_clock, .. } = site.one_kind_of_link()? else {
             unreachable!("a port takes the links that it declares")
         };
@@ -136,9 +130,9 @@ impl NvSwitch {
             routes.add(port.peer_member.own, n);
         }
         let ends = site.ports.iter().map(|port| (usize::from(port.peer_member.own), port.peer_port)).collect();
-        let remap = Arc::new(Self::remap_table(site.member.nodes, mistakes.no_entry));
+        let remap = Arc::new(Self::remap_table(site.member.nodes));
         let (num, den) = flit_clock.period();
-        let config = CrossbarConfig {
+        let mut config = CrossbarConfig {
             name: site.path.to_owned(),
             hop_cycles: (u128::from(self.hop) * u128::from(den)).div_ceil(u128::from(num)) as u64,
             store_flits: self.store_flits,
@@ -146,8 +140,8 @@ impl NvSwitch {
             groups: self.groups(&routes, site.member.nodes),
             routes,
             allocator: self.allocator(),
-            mutant: mistakes.crossbar,
         };
+        change(&mut config);
         let result: Arc<Mutex<NvlSwitchResult>> = Arc::default();
         let (seen, ledger) = (result.clone(), NodeLedger::NvlinkSwitch(result.clone(), ends));
         let path = site.path.to_owned();
@@ -211,7 +205,7 @@ impl Component for NvSwitch {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
-        self.elaborate_with(site, Mistakes::default())
+        self.elaborate_as(site, |_| ())
     }
 }
 

@@ -1,9 +1,8 @@
 //! Every message that goes into a pod comes out once, unchanged, in the order of its source, destination, link and channel,
 //! while every port holds back what it receives now and then. The scenario compares both ends of every way
-//! (`scalepool::nodes::nvlink::ledger`); the mutants show that it would see what is wrong.
+//! (`scalepool::nodes::nvlink::ledger`); wrong switches show that it would see what is wrong.
 
 use super::common::*;
-use scalepool::fabric::nvlink_switch::SwitchMutant;
 use scalepool::scenario::report::ScenarioReport;
 
 /// Small buffers and stores, which fill at once where nothing is taken.
@@ -91,15 +90,15 @@ fn pair_under_back_pressure() {
 fn sim_e2e_04_n() {
     let mix = ["traffic.mix=mix", "traffic.requests=60", "traffic.region_bytes=2048"];
     for stall in ["link.stall=0", "link.stall=40"] {
-        let swaps = Mutants { switch: SwitchMutant::SwapsAnswers, ..Mutants::default() };
+        let swaps = Wrong { switch: Some(SwitchFault::SwapsAnswers), gpu: None };
         let report = pod_with(swaps, &[mix[0], mix[1], mix[2], stall]);
         assert_eq!(rules(&report), ["SIM-E2E-04"]);
-        for switch in [SwitchMutant::LosesCopy, SwitchMutant::DoublesCopy] {
-            let report = pod_with(Mutants { switch, ..Mutants::default() }, &["pod.work=switch", stall]);
+        for switch in [SwitchFault::LosesCopy, SwitchFault::DoublesCopy] {
+            let report = pod_with(Wrong { switch: Some(switch), gpu: None }, &["pod.work=switch", stall]);
             let rules = rules(&report);
             assert!(rules.contains(&"NVL-SWI-03"), "{switch:?}: {rules:?}");
             // What is missing keeps the run from its end, and then nothing is compared.
-            assert_eq!(rules.contains(&"SIM-E2E-04"), switch == SwitchMutant::DoublesCopy, "{rules:?}");
+            assert_eq!(rules.contains(&"SIM-E2E-04"), switch == SwitchFault::DoublesCopy, "{rules:?}");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! NVL-TLR, NVL-T11, NVL-T12: answers, order and credits between two GPUs.
 
 use super::common::*;
-use scalepool::nodes::nvlink::gpu::GpuMutant;
 
 /// Small enough for every run of the suite, large enough for all operations.
 const MIX: [&str; 2] = ["traffic.requests=150", "traffic.region_bytes=2048"];
@@ -23,9 +22,9 @@ fn nvl_tlr_01_p() {
 
 #[test]
 fn nvl_tlr_01_n() {
-    let extra = pair_with(GpuMutant::AnswersPosted, &mix(&[]));
+    let extra = pair_with(GpuFault::AnswersPosted, &mix(&[]));
     assert!(rules(&extra).contains(&"NVL-TLR-01"), "{:?}", rules(&extra));
-    let missing = pair_with(GpuMutant::KeepsAnswers, &mix(&[]));
+    let missing = pair_with(GpuFault::KeepsAnswers, &mix(&[]));
     assert_eq!(rules(&missing), ["SIM-E2E-03"]);
     let text = &missing.violations[0].violation.text;
     assert!(text.contains("requests without answer"), "{text}");
@@ -42,7 +41,7 @@ fn nvl_tlr_02_p() {
 
 #[test]
 fn nvl_tlr_02_n() {
-    let report = pair_with(GpuMutant::FlushPasses, &LITMUS);
+    let report = pair_with(GpuFault::FlushPasses, &LITMUS);
     assert!(rules(&report).contains(&"NVL-TLR-02"), "{:?}", rules(&report));
 }
 
@@ -58,7 +57,7 @@ fn nvl_tlr_03_p() {
 #[test]
 fn nvl_tlr_03_n() {
     for set in [&LITMUS[..], &MIX[..]] {
-        let report = pair_with(GpuMutant::LinksInTurn, set);
+        let report = pair_with(GpuFault::LinksInTurn, set);
         assert!(rules(&report).contains(&"NVL-TLR-03"), "{:?}", rules(&report));
     }
 }
@@ -70,7 +69,7 @@ fn t11_smallest_credits() {
     let small = ["link.headers=1", "link.data_flits=16", "link.count=1"];
     let report = run_pair(&mix(&small));
     assert!(report.credit_stalls > 0);
-    let blocked = pair_with(GpuMutant::BlocksAnswers, &mix(&small));
+    let blocked = pair_with(GpuFault::BlocksAnswers, &mix(&small));
     assert!(rules(&blocked).contains(&"SIM-E2E-03"), "{:?}", rules(&blocked));
 }
 

@@ -1,12 +1,11 @@
 //! NVL-SWI, NVL-T13, NVL-T14: the switch between GPUs.
 
 use super::common::*;
-use scalepool::fabric::nvlink_switch::SwitchMutant;
 
 const HOT: [&str; 3] = ["pod.work=hot-spot", "traffic.requests=100", "traffic.verify=off"];
 
-fn broken_switch(switch: SwitchMutant) -> Mutants {
-    Mutants { switch, ..Mutants::default() }
+fn broken_switch(switch: SwitchFault) -> Wrong {
+    Wrong { switch: Some(switch), gpu: None }
 }
 
 /// All want one output: nobody loses more than the N - 1 grants of a round.
@@ -19,7 +18,7 @@ fn nvl_swi_01_p() {
 
 #[test]
 fn nvl_swi_01_n() {
-    let report = pod_with(broken_switch(SwitchMutant::Unfair), &HOT);
+    let report = pod_with(broken_switch(SwitchFault::Unfair), &HOT);
     assert_eq!(rules(&report), ["NVL-SWI-01"]);
 }
 
@@ -48,8 +47,7 @@ fn nvl_swi_02_p() {
 
 #[test]
 fn nvl_swi_02_n() {
-    let mutants = Mutants { no_entry: true, ..Mutants::default() };
-    let report = pod_with(mutants, &["traffic.requests=70"]);
+    let report = pod_with(broken_switch(SwitchFault::NoEntry), &["traffic.requests=70"]);
     // Ten of the writes of each of the seven others, and the first FLUSH of each.
     assert_eq!(count(&report, "switch misses"), 7 * 10 + 7);
     assert_eq!(rules(&report), ["SIM-E2E-03"], "a FLUSH that was dropped is never answered");
@@ -73,9 +71,9 @@ fn nvl_swi_03_p() {
 
 #[test]
 fn nvl_swi_03_n() {
-    for mutant in [SwitchMutant::LosesCopy, SwitchMutant::DoublesCopy] {
-        let report = pod_with(broken_switch(mutant), &SUM);
-        assert!(rules(&report).contains(&"NVL-SWI-03"), "{mutant:?}: {:?}", rules(&report));
+    for fault in [SwitchFault::LosesCopy, SwitchFault::DoublesCopy] {
+        let report = pod_with(broken_switch(fault), &SUM);
+        assert!(rules(&report).contains(&"NVL-SWI-03"), "{fault:?}: {:?}", rules(&report));
     }
 }
 

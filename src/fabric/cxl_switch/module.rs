@@ -378,10 +378,9 @@ impl HbrSwitch {
             if !self.ports[port].signals.is_on() {
                 return;
             }
-            for class in 0..CLASSES {
+            for (class, &(signal, _)) in HBR_SIGNALS.iter().enumerate() {
                 let queued = self.crossbar.queued_at(port, class);
                 if std::mem::replace(&mut self.ports[port].shown[class], queued) != queued {
-                    let (signal, _) = HBR_SIGNALS[class];
                     let body = || Body::Value { signal, value: queued as u64 };
                     self.ports[port].signals.record(at, RecordKind::Mark, 0, 0, body);
                 }

@@ -79,7 +79,7 @@ pub struct HbrSwitchResult {
     pub ports: Vec<PortCounts>,
     /// What reached nothing, by reason.
     pub undelivered: BTreeMap<Undelivered, u64>,
-    /// Cycles in which a message at a port found its queue full.
+    /// Cycles for which the first message of a class waited at a port because its queue was full, of waits that are over.
     pub full_cycles: u64,
     /// What the manager's commands came to, with the time \[fs\].
     pub events: Vec<(u64, ManagerEvent)>,
@@ -107,6 +107,9 @@ struct Port {
     posted: u64,
     /// The first message of a class waits, as the trace says: at the input, and at the output.
     is_held: [[bool; CLASSES]; 2],
+    /// Since when it waits at the input for room, by class. A count of evaluations would depend on how often the module is
+    /// looked at.
+    full_since_cycle: [Option<u64>; CLASSES],
     /// What the signals show.
     shown: [usize; CLASSES],
     signals: Tap,
@@ -165,6 +168,7 @@ impl HbrSwitch {
             sending: Pace::default(),
             posted: 0,
             is_held: [[false; CLASSES]; 2],
+            full_since_cycle: [None; CLASSES],
             shown: [0; CLASSES],
             signals,
         };
@@ -193,6 +197,10 @@ impl HbrSwitch {
             return;
         }
         *held = wait.is_some();
+        if side == 0 {
+            let since = std::mem::replace(&mut self.ports[port].full_since_cycle[class], wait.map(|_| at.cycle));
+            self.mine.full_cycles += since.map_or(0, |since| at.cycle - since);
+        }
         let body = || wait.map_or(Body::Mark(WAIT_OVER), |wait| Body::Wait { wait, holder: 0 });
         self.tap.named(TransactionNaming::By(of), at, RecordKind::Mark, 0, 0, body);
     }
@@ -254,7 +262,6 @@ impl HbrSwitch {
                     && let Some(queue) = class_place(sent.class())
                     && !self.crossbar.has_room(*input, *to, queue)
                 {
-                    self.mine.full_cycles += 1;
                     if let Some(held) = class_place(class) {
                         self.hold((port, 0, held), Some(Wait::Room), handle, at);
                     }

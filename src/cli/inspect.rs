@@ -18,8 +18,9 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Decode the flits in a VCD or FST file of any simulator, check the protocol rules and print the transactions; or judge a
-/// trace of DRAM commands.
+/// Decode the flits in a VCD or FST file of any simulator and check the protocol rules.
+///
+/// The transactions are printed as they pass. With --dram it judges a trace of DRAM commands instead.
 ///
 /// Exit 0: no rule is broken, 1: a rule is broken, 2: the wave, the map or the trace cannot be used.
 #[derive(Debug, Args)]

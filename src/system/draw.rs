@@ -53,10 +53,17 @@ pub fn svg(system: &System) -> String {
             text,
             "<line x1=\"{from}\" y1=\"{y0}\" x2=\"{to}\" y2=\"{y1}\" stroke=\"#555\" stroke-width=\"2\"/>"
         );
-        // Beside the end that lies left, where lines have not crossed yet.
-        let (x, y) = if x0 <= x1 { (from, y0) } else { (to, y1) };
+        // Beside the end with fewer links, of two alike the left one: there labels do not lie over one another.
+        let counts = link.ports.map(|(component, _)| system.components[component].ports.len());
+        let is_first = if counts[0] == counts[1] { x0 <= x1 } else { counts[0] < counts[1] };
+        let ((x, y), lies_left) = if is_first { ((from, y0), x0 <= x1) } else { ((to, y1), x0 > x1) };
+        let (x, anchor) = if lies_left { (x + 6, "start") } else { (x - 6, "end") };
         let label = escaped(&format!("{} ({})", link.path, link.kind.name));
-        let _ = writeln!(text, "<text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#333\">{label}</text>", x + 6, y - 4);
+        let _ = writeln!(
+            text,
+            "<text x=\"{x}\" y=\"{}\" font-size=\"11\" fill=\"#333\" text-anchor=\"{anchor}\">{label}</text>",
+            y - 4
+        );
     }
     for (component, (x, y)) in system.components.iter().zip(places) {
         let dashed = if component.external.is_some() { " stroke-dasharray=\"6 4\"" } else { "" };

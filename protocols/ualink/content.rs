@@ -1,15 +1,15 @@
-//! What flits carry, without their bytes.
+//! The content of UALink flits without their bytes.
 //!
-//! Modelled: every decision of the packers (which field stands in which Control half, which halves hold data, where a TL flit
-//! begins and ends in DL flits), and the transactions themselves, which move from the sender to the receiver with all their
-//! data. Left out: bytes, so also CRC, reserved bits, and whatever can be wrong with them. A link at which nobody looks and
-//! which has no faults carries its flits so: the same transactions, times, credits and counts as with bytes.
+//! Modelled: every decision of the packers (which field is in which Control half, which halves hold data, and where a TL
+//! flit begins and ends in DL flits), and the transactions themselves, which move from sender to receiver with all their
+//! data. Left out: bytes, and therefore CRC, reserved bits and errors in either. A link without observers and without
+//! faults transfers its flits in this form: transactions, times, credits and counts are the same as with bytes.
 //!
-//! A walk: [`TlPacker::pack_content`](super::pack::TlPacker::pack_content) makes a TL flit. Its transactions go with their
-//! Control half; halves of data that follow later are only counted. [`ContentPacker`](super::segment::ContentPacker) finds
-//! the DL flit in which the last sector of each TL flit travels, which carries it.
-//! [`TlUnpacker::begin`](super::unpack::TlUnpacker::begin) takes its transactions, and hands each on when its last half has
-//! come.
+//! A walk through one TL flit: [`TlPacker::pack_content`](super::pack::TlPacker::pack_content) builds the TL flit. Its
+//! transactions travel with their Control half; the halves of data that follow later are only counted.
+//! [`ContentPacker`](super::segment::ContentPacker) finds the DL flit in which the last sector of the TL flit travels;
+//! that DL flit carries the TL flit. [`TlUnpacker::begin`](super::unpack::TlUnpacker::begin) takes the transactions and
+//! delivers each one when its last half has arrived.
 
 use super::code::HalfType;
 use super::field::TlFc;

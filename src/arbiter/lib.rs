@@ -1,35 +1,37 @@
-//! Arbiters and allocators: who gets a resource in this slot, and who is next.
+//! Arbiters and allocators, which decide which requester gets a resource in a slot.
 //!
-//! Modelled: decisions, grant by grant, bit-exact to what a piece of hardware with the same registers does. Left out:
-//! time; one call is one slot, and a module of the kernel gives it a place and a latency.
+//! Modelled: the decisions, grant by grant, bit-exact with hardware that has the same registers. Left out: time. One call
+//! stands for one slot; the kernel module that owns an arbiter gives it a clock and a latency.
 //!
-//! | piece | chooses | a requester that keeps asking is served |
+//! | arbiter or allocator | choice | service of a requester that keeps requesting |
 //! | --- | --- | --- |
-//! | [`RoundRobin`] | the first at or behind a pointer | within N - 1 grants to others |
-//! | [`Matrix`] | the one whose last grant is longest ago | within N - 1 grants to others |
-//! | [`WeightedRoundRobin`] | the one that is owed most | w of every W grants, evenly spread, when all ask |
-//! | [`DeficitRoundRobin`] | in turn, while a byte budget lasts | with an error of a quantum and a packet at most |
-//! | [`AgeBased`] | the oldest | when all that is older is served |
-//! | [`StrictPriority`] | the lowest number; overdue ones first | in the last of G slots; without guard never, maybe |
-//! | [`Separable`] | one for each input and output, in two stages | always, while requests stand until served |
-//! | [`Islip`] | the same, in iterations | always, while requests stand until served |
+//! | [`RoundRobin`] | the first requester at or after a pointer | within N - 1 grants to others |
+//! | [`Matrix`] | the least recently granted requester | within N - 1 grants to others |
+//! | [`WeightedRoundRobin`] | the requester that is furthest behind its share | w of every W grants, evenly spread, if all request |
+//! | [`DeficitRoundRobin`] | the requesters in turn, each while its byte budget lasts | its share of bytes, to within one quantum and one packet |
+//! | [`AgeBased`] | the oldest request | once all older requests have been served |
+//! | [`StrictPriority`] | the lowest number; overdue requesters first | in slot G of its wait; without a guard possibly never |
+//! | [`Separable`] | pairs of an input and an output, in two stages | always, if requests persist until served |
+//! | [`Islip`] | pairs of an input and an output, in iterations | always, if requests persist until served |
 //!
 //! # A walk through one slot
 //!
-//! 1. The owner gathers who asks: one bit a requester ([`Requests`]), or a value for each where the choice needs one.
-//! 2. `arbitrate` names the winner, or pairs inputs with outputs ([`Matching`]). It changes nothing, so it may be asked
-//!    twice, or in vain.
-//! 3. If the grant was used, and only then, `update` moves the priority. A grant that found no room downstream leaves the
-//!    winner where it is, so it is the winner of the next slot too.
+//! 1. The owner collects the requests: one bit per requester ([`Requests`]), or one value per requester where the choice
+//!    depends on a value.
+//! 2. `arbitrate` names the winner, or pairs inputs with outputs ([`Matching`]). The call changes no state, so the owner
+//!    may repeat it or ignore its result.
+//! 3. Only if the grant was used, the owner calls `update`, which advances the priority. If a grant found no room
+//!    downstream, the priority stays as it is, and the same requester wins the next slot too.
 //!
-//! Descriptions choose by name ([`ARBITERS`], [`ALLOCATORS`]).
+//! System descriptions select an arbiter or an allocator by name ([`ARBITERS`], [`ALLOCATORS`]).
 //!
 //! # Invariants
 //!
-//! Whoever is granted has asked; while someone asks, someone is granted (an allocator: at least one pair); the same calls
-//! give the same grants. All that choose one are exhaustively compared with plain references for up to 5 requesters, the
-//! allocators for up to 3 x 3, and all of them by random walks at 64, 65, 128, 129 and 1,024
-//! (`testbenches/tests/arbiters.rs`). Sources: `fabric` §6.1 and §6.2; names and sizes are our own choice (§6.2, \[D\]).
+//! Only a requester is granted. While anyone requests, someone is granted (by an allocator: at least one pair). The same
+//! sequence of calls gives the same grants. The arbiters are compared exhaustively with plain reference models for up to
+//! 5 requesters, and the allocators for up to 3 x 3; all of them are also compared in random walks at 64, 65, 128, 129
+//! and 1,024 requesters (`testbenches/tests/arbiters.rs`). Sources: `fabric` §6.1 and §6.2; names and sizes are our own
+//! choice (§6.2, \[D\]).
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

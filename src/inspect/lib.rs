@@ -1,19 +1,20 @@
-//! Waves of any simulator, read back: flits out of signals, with the rules that they break.
+//! Reading waveforms of any simulator: flits are decoded from signals, and the rules that they break are reported.
 //!
-//! Modelled: interfaces with clock, reset, valid, ready and data as a [`Map`] names them; the flits of each are one stream
-//! ([`scalepool_forms::flit`]) with all checks of its decoder. Where the map names both directions of a link, the watcher of an
-//! end ([`scalepool_link::watch`]) judges them instead: numbers, acknowledgements, replays, credits, the content of each flit
-//! once. Detail: every sampled unit, byte for byte, with the time of its last beat. Left out: protocols below flits, what
-//! came before the wave begins.
+//! Modelled: interfaces with clock, reset, valid, ready and data signals, as a [`Map`] names them. The flits of each
+//! interface form one stream ([`scalepool_forms::flit`]) that its decoder checks completely. Where the map names both
+//! directions of a link, the watcher of a link end ([`scalepool_link::watch`]) judges them instead: sequence numbers,
+//! acknowledgements, replays, credits, and the content of each flit once. Detail: every sampled unit, byte for byte, with
+//! the time of its last beat. Left out: protocols below the flit level, and everything before the start of the waveform.
 //!
-//! Invariants: the same wave and map give the same answer; a wave that cannot be sampled is an error that names the signal,
-//! never a guess. A value `x` or `z` where one is needed is a finding of its own (`SIM-WAV-01`), and so is a unit that is
-//! cut short (`SIM-WAV-02`).
+//! Invariants: the same waveform and map give the same result. A waveform that cannot be sampled is an error that names
+//! the signal; nothing is guessed. A value `x` or `z` where a known value is needed is a finding of its own
+//! (`SIM-WAV-01`), and so is a unit that is cut short (`SIM-WAV-02`).
 //!
-//! A walk through one edge: `sample::beats` finds the edge of the clock, looks at reset, valid and ready beside it and takes
-//! the data; `stream` adds beats up to a unit and completes what the map says is not there. Behind the last edge `link` shows
-//! the units of both directions to a watcher, in the order of time, and `stream` hands each to the decoder of its stream.
-//! A decoder may answer later (UALink), so answers meet their units in order.
+//! A walk through one edge: `sample::beats` finds the clock edge, samples reset, valid and ready at the edge, and takes
+//! the data. `stream` collects beats into a unit and fills in the parts that, according to the map, have no signals.
+//! After the last edge, `link` passes the units of both directions to a watcher in order of time, and `stream` passes
+//! each unit to the decoder of its stream. A decoder may deliver its result later than the unit that it belongs to
+//! (UALink), so results are matched to units in order.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

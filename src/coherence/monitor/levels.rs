@@ -1,13 +1,15 @@
-//! Levels of a hierarchy: who is home of a line for whom, and what every level asks of those directly below it (`coherence`
-//! §3.4, §3.7).
+//! Levels of a coherence hierarchy: which agent is the home of a line for which others, and the rules that each level
+//! imposes on the agents directly below it (`coherence` §3.4, §3.7).
 //!
-//! Modelled: any number of levels, one home each. The root owns the memory; a home in the middle, as a host or bridge with
-//! caching devices, holds lines of the level above and gives copies of them to those below. Detail: each level is judged on its
-//! own. A clean copy has the value that its own home gives, whatever stands further up: below a bridge whose copy is M it is
-//! that of the bridge, and memory is older (V2). Each home tracks who is directly below it (V4). Nobody holds more than the
-//! home above him: shared below is at least shared above, owned below is owned above.
+//! Modelled: any number of levels with one home each. The root owns the memory. A home in the middle, such as a host or a
+//! bridge with caching devices, holds lines of the level above and grants copies of them to the agents below. Detail:
+//! each level is judged separately. A clean copy has the value that its own home grants, whatever the levels above hold:
+//! below a bridge whose copy is M, it is the value of the bridge, and memory is stale (V2). Each home tracks the holders
+//! directly below it (V4). No agent holds a stronger state than its home: a line that is shared below is at least shared
+//! above, and a line that is owned below is owned above.
 //!
-//! So a copy at any depth is known to the root, step by step, and taking a line from a level takes it from all below.
+//! Therefore the root accounts for a copy at any depth, level by level, and invalidating a line at one level invalidates
+//! it at all levels below.
 
 use super::{CopyView, View, misled};
 use crate::content::LineContent;

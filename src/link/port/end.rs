@@ -1,4 +1,4 @@
-//! Link ends as ports and pairs drive them: what every end has, and what the port of a CXL link needs beyond that.
+//! The interfaces of a link end: the one that every protocol implements, and the additions for the port of a CXL link.
 
 use crate::event::{LinkEvent, Severity};
 use crate::fault::WireUnit;

@@ -1,10 +1,10 @@
-//! What every port has around its link end, whatever the protocol: hooks and faults of the wire, events that count, signals,
-//! the account of the line, the end of a run whose link cannot work.
+//! The logic that every port has around its link end in every protocol: hooks, wire faults, event collection, signals,
+//! the accounting of line time, and the end of a run whose link cannot work.
 //!
-//! A walk through one flit clock, whose steps the port around it takes: [`Frame::begins`] tells the hooks the time and the end whether anybody looks;
-//! [`Frame::arrives`] hands a unit to the end and keeps what is broken; [`Frame::transmit`] asks the end for a unit and
-//! [`Frame::leaves`] puts it on the wire; [`Frame::judge`] gives up where nothing gets through; [`Frame::show`] shows what has
-//! changed.
+//! A walk through one flit clock, in the steps that the surrounding port takes: [`Frame::begins`] gives the time to the
+//! hooks and tells the end whether an observer is attached. [`Frame::arrives`] passes a unit to the end and keeps the
+//! rules that it breaks. [`Frame::transmit`] requests a unit from the end, and [`Frame::leaves`] puts it on the wire.
+//! [`Frame::judge`] ends the run if nothing gets through. [`Frame::show`] records the signals that have changed.
 
 use super::end::LinkEnd;
 use super::wire::{Arriving, WayOut};

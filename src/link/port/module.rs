@@ -1,22 +1,23 @@
-//! A CXL link end as a module of the kernel, in whatever mode.
+//! A CXL link end of any mode as a module of the kernel.
 //!
-//! Modelled: one unit a flit clock, the faulty wire behind the transmitter, training that takes both ends down. Detail:
-//! the latency of pipelines and lanes is the latency of the kernel link between two ports. Left out: what units and
-//! items mean; agents exchange items, messages or TLPs, with a port and know no flit. A link with CXL.io and CXL.cachemem
-//! has an agent for each.
+//! Modelled: one unit per flit clock, wire faults behind the transmitter, and link training, which takes both ends down.
+//! Detail: the latency of pipelines and lanes is the latency of the kernel link between two ports. Left out: the meaning
+//! of units and items. Agents exchange items (messages or TLPs) with a port and have no knowledge of flits. A link with
+//! CXL.io and CXL.cachemem has one agent for each.
 //!
-//! Training takes both ends down, one telling the other: an end is up again when its time is over and the peer's own
-//! word has come, so nothing of before is taken for something of afterwards.
+//! When one end starts training, it tells the other, which trains too. An end returns to Up once its retrain timer has
+//! expired and the peer's Train message has arrived, so no unit from before the training is mistaken for a unit from
+//! after it.
 //!
-//! A walk through one flit clock: training ends if its time is over; what is due on the wire is received, events are
-//! recorded; received items go to their agents as far as the channels have room, which frees their buffers; items of the
-//! agents move into the end; one unit is sent.
+//! A walk through one flit clock: training ends if its timer has expired. Units that are due on the wire are received,
+//! and their events are recorded. Received items go to their agents as far as the channels have room, which frees the
+//! receive buffers. Items of the agents move into the end. One unit is sent.
 //!
-//! Timers of CXL.io never rest. So an end may be told that its agents have nothing more to ask; then its port tells the
-//! other one beside the wire, and both go to sleep when the link is at rest.
+//! The timers of CXL.io never stop by themselves. Therefore an end may be told that its agents will issue no more
+//! requests; its port then informs the peer port out of band, and both sleep once the link is at rest.
 //!
-//! A link whose units can be used by halves has two edges a unit: the wire hands a unit over when its even half is there,
-//! the odd half follows one edge later; units leave at every second edge.
+//! A link whose units can be used by halves has two clock edges per unit: the wire delivers a unit when its even half has
+//! arrived, the odd half follows one edge later, and units leave at every second edge.
 
 use super::agent::PortAgent;
 use super::end::{CxlEnd, Reports};

@@ -1,8 +1,8 @@
-//! A core with a thread of a litmus program.
+//! A core that runs one thread of a litmus program.
 //!
-//! A walk through one cycle: stores that the agent has made are done; of the accesses that may go, each whose delay is over is
-//! tried, and asked for where the agent cannot do it now; when all are done the core has ended its part, and looks from time
-//! to time whether all others have.
+//! A walk through one cycle: stores that the agent has performed are marked as done. Each access whose predecessors are
+//! done and whose delay is over is tried; if the agent cannot perform it now, the core requests the line. When all
+//! accesses are done, the core has finished this phase of the run and polls until all other cores have finished it too.
 
 use super::runs::{Begun, CorePlan, LitmusRuns, Preparation, RunPart, next_look};
 use crate::agent::{AgentOutput, Effect};

@@ -1,8 +1,9 @@
-//! What the cores of a litmus program share: the part that is under way, the draw of the run, the outcomes so far.
+//! The state that the cores of a litmus program share: the current phase, the random choices of the current run, the
+//! outcomes so far.
 //!
-//! All cores of a program are in one partition of the kernel and on one clock. The order of their evaluation in one cycle
-//! changes nothing: a part ends for all at a cycle of a raster behind the one in which the last core has ended it, and
-//! cores look for its end only at the cycles of the raster.
+//! All cores of a program are in one partition of the kernel and on one clock. The order in which they are evaluated in
+//! one cycle changes no result: cores check for the end of a phase only at every 16th cycle, and the next phase starts
+//! for all cores at the first such cycle after the last core has finished the phase before.
 
 use crate::content::LineAddr;
 use crate::thread::ThreadProgram;

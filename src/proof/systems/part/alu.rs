@@ -1,14 +1,16 @@
-//! Atomics: an agent reads a line, computes a new value from it and stores that (`bridge` §4.4).
+//! Atomics: an agent reads a line, computes a new value from it and stores that value (`bridge` §4.4).
 //!
-//! CXL.cache and CXL.mem have no atomics, so the agent makes one of a load and a store: a bridge, a core above a cache, the
-//! device that owns the memory. Modelled: the time between the two, in which everybody else may act. Detail: one result an
-//! agent, which knows by its token whether the value that it was computed from is still the last store. Left out: kinds of
-//! operations, elements of a line, the answer to who asked.
+//! CXL.cache and CXL.mem have no atomics, so the agent builds one from a load and a store. The agent may be a bridge, a
+//! core above a cache, or the device that owns the memory. Modelled: the time between the load and the store, in which
+//! every other agent may act. Detail: one pending result per agent; its token tells whether the result was computed from
+//! the last store. Left out: the kinds of operation, the elements of a line, and the response to the requester of the
+//! atomic.
 //!
-//! A walk: [`Operation::Compute`] reads the copy, which is owned; the result is of age [`Age::Based`]. A store of another makes it
-//! [`Age::Outdated`]. But ownership has to go before anybody else can store, and with it the result goes ([`Alu::keep`]) and the
-//! atomic begins again. [`Operation::StoreResult`] stores it. An atomic that does not hold its line
-//! ([`AtomicHold::Unheld`]) reads any copy and stores whenever it owns the line: the store of another agent gets lost (COH-INV-15).
+//! A walk through one atomic: [`Operation::Compute`] reads the copy, which is owned, and the result has the age
+//! [`Age::Based`]. A store of another agent would make the age [`Age::Outdated`]. However, the other agent can store only
+//! after this agent has lost ownership; the result is dropped with the ownership ([`Alu::keep`]), and the atomic starts
+//! again. [`Operation::StoreResult`] stores the result. An atomic that does not hold its line ([`AtomicHold::Unheld`])
+//! reads any copy and stores whenever the agent owns the line, so the store of another agent is lost (COH-INV-15).
 
 use super::Operation;
 use crate::systems::menu::AtomicHold;

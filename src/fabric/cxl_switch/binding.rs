@@ -1,9 +1,11 @@
-//! vPPBs and what they are bound to (`fabric` §1.2, §1.3).
+//! Bindings of vPPBs to downstream ports and logical devices (`fabric` §1.2, §1.3).
 //!
-//! Modelled: for each VCS its vPPBs of downstream ports, counted from 0; a binding to a whole port, behind which is a device with
-//! one logical device, or to one logical device behind a port. A walk through one binding: VCS, vPPB and port have to
-//! exist, the vPPB has to be free, and so has the port, or the logical device of a port that is shared already. Left
-//! out: the background of a bind command; the vPPB of the upstream port itself, which is number 0 of `fabric` VCS-7.
+//! Modelled: for each VCS, the vPPBs of its downstream ports, counted from 0. A vPPB is bound either to a whole port,
+//! behind which is a device with one logical device, or to one logical device behind a port. Left out: the background
+//! execution of a bind command; the vPPB of the upstream port itself, which is number 0 in `fabric` VCS-7.
+//!
+//! A walk through one binding: VCS, vPPB and port have to exist. The vPPB has to be free, and so has the port, or the
+//! logical device if the port is already shared.
 
 use std::collections::BTreeMap;
 

@@ -1,13 +1,14 @@
-//! A crossbar with virtual output queues: a queue for each input, output and class, and one for each output and class behind
-//! the grant.
+//! A crossbar with virtual output queues (VOQ): one queue per input, output and class, and one output queue per output
+//! and class behind the grant.
 //!
-//! Modelled: an allocator that pairs inputs with outputs, an arbiter at each output that picks the class, ports and crossbar
-//! that move so many bytes a cycle, an output queue in front of a pipeline of so many cycles. Detail: an item is granted as a
-//! whole; input and output are then busy for its bytes. Left out: what an item is.
+//! Modelled: an allocator that pairs inputs with outputs, an arbiter at each output that selects the class, ports and a
+//! crossbar that move a set number of bytes per cycle, and an output queue in front of a pipeline of a set number of
+//! cycles. Detail: an item is granted as a whole; its input and its output are then busy for the cycles that its bytes
+//! take. Left out: the meaning of an item.
 //!
-//! A walk through one cycle: an input asks for every output for which an item of some class is ready and finds room; the
-//! allocator pairs them; the arbiter of each output picks a class; the item moves to the output queue. This is repeated until
-//! nobody may be granted any more in this cycle.
+//! A walk through one cycle: an input requests every output for which an item of any class is ready and has room at the
+//! output. The allocator pairs inputs with outputs. The arbiter of each paired output selects a class, and the item moves
+//! to the output queue. These steps repeat until no further grant is possible in this cycle.
 
 use scalepool_arbiter::{Allocator, AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Matching, Requests};
 use std::collections::VecDeque;

@@ -1,13 +1,16 @@
-//! What the fabric manager does to bindings while the switch runs (`fabric` §1.2).
+//! The fabric manager's changes to bindings while the switch runs (`fabric` §1.2).
 //!
-//! Modelled: bind and unbind at stated times. An unbind first stops new requests to the vPPB, which are answered as unmapped;
-//! then it waits until the open ones are answered, up to a limit; then it takes the binding away, and what the switch still
-//! holds of it is flushed. A surprise removal does not wait. Answers that come later are dropped; what they come from
-//! is not bound again before, since nothing would tell them from answers to its next host. A command that cannot be done changes nothing. Left out: the
-//! mailbox of the manager, link down and hot-plug as the host sees them.
+//! Modelled: bind and unbind commands at given times. An unbind first stops new requests to the vPPB, which the switch
+//! answers as unmapped. It then waits, up to a time limit, until all outstanding requests have been answered. Finally it
+//! removes the binding, and the messages of the vPPB that are still in the switch are flushed. A surprise removal does
+//! not wait. Responses that arrive after the removal are dropped. Their port or logical device is not bound again before
+//! the last of them has arrived, because nothing would distinguish them from responses to the next host. A command that
+//! cannot be executed changes nothing. Left out: the mailbox of the manager; link down and hot-plug as the host sees
+//! them.
 //!
-//! A walk through one unbind: at its time the vPPB is stopped; each answer that leaves lowers the count of its open requests;
-//! with the last one, or at the limit, the command ends with an event.
+//! A walk through one unbind: at the time of the command the vPPB is stopped. Each response that leaves the switch
+//! decrements the count of outstanding requests of the vPPB. When the count reaches zero, or at the time limit, the
+//! command completes with an event.
 
 use super::binding::{BindingError, Bindings, VppbBinding};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -1,12 +1,14 @@
 //! The switch as a module of the kernel.
 //!
-//! Modelled: see [the module text](super). Detail: a port takes as many messages of its link as its width allows in a cycle; a
-//! message of 16 bytes, or of 80 with its line, is busy for that; the crossbar moves `speedup` times as much. What the switch
-//! answers by itself enters the crossbar at an input of its own. Left out: see there.
+//! Modelled: see [the module text](super). Detail: a port accepts as many messages of its link in a cycle as its width
+//! allows; a message occupies the port for 16 bytes, or for 80 bytes with a cache line; the crossbar moves `speedup`
+//! times as much. Messages that the switch generates itself enter the crossbar at an input of their own. Left out: see
+//! [the module text](super).
 //!
-//! A walk through one cycle: the crossbar grants what is ready; what has passed the stages behind the grant leaves as far as the
-//! channels of the link ends have room; each port takes messages, looks up where they go, and queues them to be ready behind
-//! the stages in front. Latencies are rounded up to cycles, and the last of them is that of the channel to the link end.
+//! A walk through one cycle: the crossbar grants the messages that are ready. Messages that have passed the stages after
+//! the grant leave as far as the channels of the link ends have room. Each port accepts messages, looks up their route,
+//! and queues them; they become ready after the stages before the grant. Latencies are rounded up to whole cycles, and
+//! the last cycle is that of the channel to the link end.
 
 use super::crossbar::{Pace, VoqConfig, VoqCrossbar};
 use super::manager::{Due, Manager, ManagerEvent, TimedCommand, Vppb};

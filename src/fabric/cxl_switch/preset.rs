@@ -1,4 +1,4 @@
-//! Stages of the pipeline and their latencies (`fabric` §5).
+//! Pipeline stages and their latencies (`fabric` §5).
 
 /// Names of the stages, in the order in which a message passes them.
 pub const HBR_STAGES: [&str; 4] = ["ingress", "decode", "crossbar", "egress"];

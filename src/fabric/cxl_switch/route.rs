@@ -1,8 +1,9 @@
-//! A message to its output, without time (`fabric` §1.6).
+//! Routing: the output port of a message, without time (`fabric` §1.6).
 //!
-//! A walk through one request: the decoders of its VCS name a vPPB, the binding of that a port and a logical device, whose LD-ID the
-//! request gets. Where no decoder is hit, or the vPPB is not bound, the switch answers: a write is dropped and completed, a
-//! read gets ones (`fabric` CMR-4, CMR-5). An answer has port and LD-ID, which name vPPB and VCS; its LD-ID is cleared.
+//! A walk through one request: the decoders of its VCS select a vPPB; the binding of the vPPB gives a port and a logical
+//! device, whose LD-ID is written into the request. Where no decoder matches, or the vPPB is not bound, the switch
+//! answers the request: a write is dropped and completed, and a read returns all ones (`fabric` CMR-4, CMR-5). A response
+//! carries an LD-ID; its port and LD-ID identify vPPB and VCS, and its LD-ID is cleared.
 
 use super::binding::Bindings;
 use super::manager::Vppb;

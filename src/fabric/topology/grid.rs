@@ -1,14 +1,15 @@
-//! Meshes and tori: routers at the points of a grid, one node each.
+//! Meshes and tori: routers at the points of a grid, with one node each.
 //!
-//! Modelled: channels to both neighbours in each dimension, in a torus around the end as well; dimension order, the lowest
-//! first. In a ring a packet takes the shorter way, and either one where both are as long. Each ring has a dateline between
-//! its last router and its first: a packet that will cross it uses the upper half of the virtual channels in this ring, and one
-//! that will not the lower half. No way is longer than half a ring, so the lower half is never used across the dateline and the
-//! upper half never opposite to it, and the channels of a ring do not wait for each other in a circle (`fabric` §6.4 crosses
-//! over at the dateline instead, which leaves the lower half busier).
+//! Modelled: channels to both neighbours in each dimension, in a torus also the wrap-around channel; dimension-order
+//! routing, lowest dimension first. In a ring a packet takes the shorter direction, or either one if both are equally
+//! long. Each ring has a dateline between its last router and its first. A packet that will cross the dateline uses the
+//! upper half of the virtual channels in this ring, and a packet that will not cross it uses the lower half. No path is
+//! longer than half a ring, so the lower half is never used across the dateline and the upper half is never used on the
+//! opposite side of the ring. The channels of a ring therefore have no cyclic dependency (in `fabric` §6.4 a packet
+//! changes halves at the dateline instead, which leaves the lower half busier).
 //!
-//! Ports of a router: of each dimension that up (to the next coordinate) and that down, where there is a neighbour; the node
-//! behind them.
+//! Ports of a router: for each dimension the port up (to the next coordinate) and the port down, where there is a
+//! neighbour; then the port of the node.
 
 use super::{PortPeer, RouteChoice, VcClass};
 use std::fmt;

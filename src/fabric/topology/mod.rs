@@ -1,24 +1,24 @@
-//! Topologies: which routers there are, which of their ports are joined, and the way of a packet from one to the next.
+//! Topologies: the routers, the connections between their ports, and the path of a packet from one router to the next.
 //!
-//! Modelled: k-ary meshes and tori of one to three dimensions, K-ary N-trees and dragonflies, from a few numbers
-//! ([`Topology::parse`]), with routing that is free of deadlock on its own ([`Topology::route`]). Left out: adaptive routing,
-//! routing over a random intermediate node.
+//! Modelled: k-ary meshes and tori of one to three dimensions, K-ary N-trees and dragonflies, built from a few numbers
+//! ([`Topology::parse`]), with routing that is free of deadlock by itself ([`Topology::route`]). Left out: adaptive
+//! routing, and routing through a random intermediate node.
 //!
 //! | shape | routers, nodes | routing | classes of virtual channels |
 //! | --- | --- | --- | --- |
 //! | `mesh:8x8` | one node at each router | dimension order | one |
-//! | `torus:8x8`, `torus:4x4x4` | the same, rings in each dimension | dimension order, the shorter way round | two, by the dateline |
+//! | `torus:8x8`, `torus:4x4x4` | the same, with rings in each dimension | dimension order, in the shorter direction | two, by the dateline |
 //! | `fat-tree:4x3` | K^N nodes, N levels of K^(N-1) routers | up by any port to a common ancestor, then down | one |
 //! | `dragonfly:2,4,2` | (p, a, h): groups of a routers, p nodes and h global channels each, a h + 1 groups | local, global, local | two of local channels |
 //!
-//! A walk through one packet: at each router [`Topology::route`] tells the ports that lead on to the destination, of which
-//! the router takes one at random, and for each of them the virtual channels that it may use. Ports of a router are numbered
-//! without gaps, so a router at the edge of a mesh has fewer of them.
+//! A walk through one packet: at each router [`Topology::route`] returns the ports that lead towards the destination, and
+//! for each of them the virtual channels that the packet may use. The router selects one of the ports at random. Ports of
+//! a router are numbered without gaps, so a router at the edge of a mesh has fewer ports.
 //!
 //! # Invariants
 //!
-//! Each port leads to a node or to a port of another router that leads back; every destination is reached from every router
-//! over as many channels as the shape's minimal way has. Sources: `fabric` §6.3 to §6.5.
+//! Each port leads to a node, or to a port of another router that leads back. Every destination is reached from every
+//! router in the minimal number of channels that the shape allows. Sources: `fabric` §6.3 to §6.5.
 
 mod dragonfly;
 mod fat_tree;

@@ -1,8 +1,10 @@
-//! The allocators of [`scalepool_arbiter`], for routers: at most 64 inputs and outputs, of which few ask.
+//! The allocators of [`scalepool_arbiter`] in a faster form for routers: at most 64 inputs and outputs, few of which
+//! request in a slot.
 //!
 //! Modelled: the same decisions as the allocators of the same names, grant by grant
-//! (`testbenches/tests/router/allocation.rs` compares them). Detail: the work follows the requests and not the ports, and a
-//! single requester takes no more than a look at its pointer. All pairs of a slot are used.
+//! (`testbenches/tests/router/allocation.rs` compares them). Detail: the work is proportional to the number of requests,
+//! not to the number of ports; a single request is granted after one look at the pointer of its input. Every pair of a
+//! slot counts as used, so its pointers always move.
 
 use scalepool_arbiter::{AllocatorKind, ArbiterError, Islip, Separable};
 

@@ -1,8 +1,8 @@
-//! Flits, and what travels on a channel in a cycle.
+//! Flits, and the content of a channel in one cycle.
 //!
-//! Modelled: a channel carries at most one flit and one credit a cycle in each direction ([`ChannelBeat`]). Both leave a router
-//! together, though a flit still has to cross the switch when the credit of the same grant is on its way: a beat says by how many
-//! cycles its flit is behind it.
+//! Modelled: a channel carries at most one flit and one credit per cycle in each direction ([`ChannelBeat`]). Flit and
+//! credit of the same grant leave a router in one beat, although the flit still has to cross the switch when the credit
+//! is already on its way. The beat therefore states by how many cycles its flit arrives later than the beat.
 
 use scalepool_kernel::{Binder, Cx, LinkIn, LinkInEnd, LinkOut, LinkOutEnd};
 use std::sync::{Arc, Mutex, PoisonError};

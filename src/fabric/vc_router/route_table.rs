@@ -1,4 +1,4 @@
-//! The ways from one router to all nodes: what its topology says, once, so that a look takes no division.
+//! The routes from one router to all nodes, computed once from the topology, so that a lookup needs no division.
 
 use super::super::topology::{PortPeer, RouteChoice, Topology};
 

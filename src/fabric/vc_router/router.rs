@@ -1,15 +1,15 @@
-//! The router: one module, whose state lies in flat arrays by virtual channel of an input or of an output.
+//! The router: one kernel module that keeps its state in flat arrays, indexed by input or output virtual channel.
 //!
-//! Virtual channel v of port p is number p V + v of V virtual channels a port, on the input side and on the output side alike;
-//! sets of them are words of 64 bits. An evaluation is one cycle:
+//! With V virtual channels per port, virtual channel v of port p has the index p V + v, on the input side and on the
+//! output side alike. A set of virtual channels is a 64-bit word. One evaluation is one cycle:
 //!
-//! 1. Beats that are due bring credits and flits. A head at the front of a buffer finds its way.
-//! 2. Packets that have a way and no output virtual channel ask for all free ones of their class; the allocator of virtual channels pairs
-//!    them.
-//! 3. Packets that had an output virtual channel before this cycle, a flit and a credit ask for the switch: of an input
-//!    and an output the first virtual channel in turn. The allocator of the switch pairs inputs with outputs; each pair moves a
-//!    flit, takes a credit and gives one back.
-//! 4. What leaves at each port goes out as one beat.
+//! 1. Beats that are due deliver credits and flits. The route of a head flit at the front of a buffer is computed.
+//! 2. Each packet that has a route but no output virtual channel requests all free output virtual channels of its class.
+//!    The virtual channel allocator pairs requests with output virtual channels.
+//! 3. Packets that had an output virtual channel before this cycle, a flit and a credit request the switch. If several
+//!    virtual channels of one input request the same output, a round-robin choice selects one of them. The switch
+//!    allocator pairs inputs with outputs; each pair moves a flit, consumes a credit downstream and returns one upstream.
+//! 4. The flit and the credit that leave at a port are sent as one beat.
 
 use super::allocation::{RouterAllocator, bits, first_around};
 use super::flit::{ChannelBeat, NO_VC, VcFlit, VcPort};

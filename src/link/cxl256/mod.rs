@@ -18,9 +18,9 @@
 //! sequence number handshake, a flit of a replay, the flit that follows a Viral, new payload of the client, a NOP. The
 //! flit header carries the Nak, the Ack or the sequence number that is due.
 //!
-//! A flit that vanishes or is duplicated without any other trace is detected by its sequence number. Detection takes an
-//! explicit sequence number, see [`LinkConfig::doubt_implied`]; it delays payload with an implied number by one flit, and
-//! costs one flit in four on a busy link.
+//! A flit that vanishes or is duplicated without any other trace is detected by its sequence number, which takes an
+//! explicit one, see [`LinkConfig::doubt_implied`]. The price is a delay of one flit for payload with an implied number,
+//! which is one in four flits on a busy link.
 
 pub mod cachemem;
 pub mod client;

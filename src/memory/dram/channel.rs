@@ -1,17 +1,19 @@
 //! One channel: its queues and its scheduler (`memory §4`).
 //!
-//! Modelled: a queue of reads and one of writes; of the commands that timing allows, column commands before row commands, then
-//! the oldest request; at most 16 column commands an activate while another row of the bank waits; a request older than the age
-//! limit is served before all others; writes drain in batches; reads of queued writes are answered from the queue; rows close
-//! by policy; refreshes. Left out: a data path, which a store is.
+//! Modelled: a read queue and a write queue. Among the commands that timing allows, column commands precede row commands,
+//! and then the oldest request wins. At most 16 column commands are issued per activate while another row of the bank is
+//! requested. A request older than the age limit is served before all others. Writes drain in batches, reads of queued
+//! writes are answered from the write queue, rows are closed by the page policy, and refreshes are sent. Left out: the
+//! data itself, which a store holds.
 //!
-//! A walk through one clock at which something happens: requests whose front latency is over enter the queues; refreshes
-//! become due; reads or writes are chosen; each request of that queue names its next command (a precharge if another row is
-//! open, an activate, a read or write) and the earliest clock of it; the first of them goes, by class and age where clocks are
-//! equal. Clocks at which nothing can go are skipped.
+//! A walk through one clock at which something happens: requests whose front latency is over enter the queues. Refreshes
+//! become due. The scheduler chooses between reads and writes. Each request of the chosen queue names its next command (a
+//! precharge if another row is open, an activate, a read or a write) and the earliest clock of that command. The command
+//! with the earliest clock is issued; where clocks are equal, class and then age decide. Clocks at which no command can
+//! be issued are skipped.
 //!
-//! Invariants: a request of a line never passes an older one of that line; the halves of a line that takes two bursts are
-//! served from one activate.
+//! Invariants: a request for a line never overtakes an older request for the same line; the two bursts of a line that
+//! takes two are served from one activate.
 
 use super::command::{DramCommand, DramOperation, DramPlace};
 use super::preset::DramPreset;

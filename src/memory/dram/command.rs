@@ -1,4 +1,4 @@
-//! Commands of a channel and the places that they name.
+//! DRAM commands of a channel and the addresses (channel, rank, group, bank, row, column) that they carry.
 
 use super::preset::DramOrganisation;
 use std::fmt::{self, Display};

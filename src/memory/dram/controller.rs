@@ -1,12 +1,13 @@
-//! All channels of a memory behind one address space.
+//! The memory controller: all channels of a memory behind one address space.
 //!
-//! Modelled: requests cut into bursts that lie in one row each, a latency before and one behind the channels, the order of
-//! requests to one line. Left out: the path between the controller and its owner.
+//! Modelled: splitting requests into bursts that lie in one row each, a front latency before the channels and a back
+//! latency after them, and the order of requests to one line. Left out: the path between the controller and its owner.
 //!
-//! A walk through one request: the bursts of each of its lines are placed by the mapping; those that follow each other in one
-//! row are one request of a channel. It is done when the last of them is, and not before older requests that share a line.
+//! A walk through one request: the mapping places the bursts of each line. Bursts that follow each other in one row
+//! become one request of a channel. The request is done when its last part is done, and not before older requests that
+//! share a line with it.
 //!
-//! Time at this interface is in femtoseconds: an owner has a clock of its own.
+//! Time at this interface is in femtoseconds, because an owner has a clock of its own.
 
 use super::channel::{DramAccess, DramChannel, DramCounts, DramLineRequest, DramScheduling};
 use super::command::DramCommand;

@@ -1,10 +1,11 @@
 //! Address mapping: from a byte address to channel, rank, bank, row and column, and back (`memory §5`).
 //!
-//! Modelled: five orders of fields, mixed radix, so no size has to be a power of two; an interleave that splits the columns of
-//! a row in a low and a high part; an optional XOR of bank group and bank with the low bits of the row.
+//! Modelled: five orders of the fields in mixed radix, so no size has to be a power of two; an interleave that splits the
+//! columns of a row into a low and a high part; an optional XOR of bank group and bank with the low bits of the row.
 //!
-//! A walk through one address: divided by the bytes of a burst; each field from the least significant one on takes the
-//! remainder of a division by its size; what is left over is beyond the memory.
+//! A walk through one address: the address is divided by the bytes of a burst. Each field, from the least significant one
+//! on, takes the remainder of a division by its size. A quotient that is left over after the last field means that the
+//! address lies beyond the memory.
 
 use super::command::DramPlace;
 use super::preset::DramOrganisation;

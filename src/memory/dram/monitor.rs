@@ -1,12 +1,14 @@
-//! Judges the commands of a memory by the table of spacing rules (`memory §3`) and the invariants of `memory §10`.
+//! A monitor that checks the commands of a memory against the table of spacing rules (`memory §3`) and the invariants of
+//! `memory §10`.
 //!
-//! Modelled: every row of the table as data, an earlier set of commands, a later one, which coordinates they share, and the
-//! clocks between them; the window of four; row states; the data bus; refreshes in any window of intervals. Left out: requests,
-//! which a trace of commands does not show. It shares the presets with the scheduler and nothing else, so it judges traces of
-//! others as well.
+//! Modelled: every row of the table as data (a set of earlier commands, a set of later commands, the coordinates that
+//! they share, and the clocks between them); the four-activate window; row states; the data bus; and the number of
+//! refreshes in every window of refresh intervals. Left out: requests, which a command trace does not show. The monitor
+//! shares only the presets with the scheduler, so it also judges traces of other simulators.
 //!
-//! A walk through one command: each row whose later set has it looks up the last command of the earlier set at the same (or at
-//! another) place, and names itself if fewer clocks have passed; then the states of rows, the data bus and refreshes.
+//! A walk through one command: each row of the table whose later set contains the command looks up the last command of
+//! the earlier set at the same place (or at another one, as the row says), and reports a finding if fewer clocks have
+//! passed. The monitor then checks row states, the data bus and refreshes.
 
 use super::command::{DramCommand, DramOperation};
 use super::preset::{DramPreset, DramStandard};

@@ -1,11 +1,11 @@
 //! Presets: organisation and timing of typical devices, one column of the tables in `memory §2` each.
 //!
-//! The rows below stand in the order of the sheet, ten columns each, so that they can be compared with it cell by cell. Sources
-//! and contradictions of each row are in `memory §2.3` and `§8`; a cell of a preset wins over the general formula
-//! (`MEM-PRE-08`). A preset is a typical device, not a part of any vendor.
+//! The rows below are in the order of the sheet, with ten columns each, so that they can be compared with the sheet cell
+//! by cell. Sources and contradictions of each row are in `memory §2.3` and `§8`; a cell of a preset takes precedence
+//! over the general formula (`MEM-PRE-08`). A preset describes a typical device, not a part of any vendor.
 //!
-//! A time that is quoted in nanoseconds becomes clocks by [`clocks`]: rounded up in exact arithmetic. Times become
-//! femtoseconds once, from a whole number of clocks ([`DramPreset::fs`]), so nothing drifts.
+//! A time that is quoted in nanoseconds is converted to clocks by [`clocks`], rounded up in exact arithmetic. Times are
+//! converted to femtoseconds once, from a whole number of clocks ([`DramPreset::fs`]), so no rounding error accumulates.
 
 /// Which standard a device follows, where rules differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

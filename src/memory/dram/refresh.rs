@@ -1,10 +1,11 @@
 //! Refreshes that a rank or pseudo-channel owes (`memory §4`).
 //!
-//! Modelled: one refresh becomes due in each interval; up to four are postponed while requests wait, then one is forced.
-//! Refreshes of single banks go round in the order of banks. Left out: refreshes ahead of their time.
+//! Modelled: one refresh becomes due in each interval. Up to four are postponed while requests wait; a fifth forces a
+//! refresh. Per-bank refreshes rotate through the banks in order. Left out: refreshes ahead of their time.
 //!
-//! A walk through one interval: a refresh becomes due; while a request for the scope waits it is owed; with a fifth one owed
-//! no row of the scope (or bank) is opened and no burst moved until its banks are closed and it has been sent.
+//! A walk through one interval: a refresh becomes due, and is postponed while a request for the scope waits. Once a fifth
+//! refresh is owed, no row of the scope (or of the bank to be refreshed) is opened and no burst is transferred until the
+//! banks are closed and the refresh has been sent.
 
 use super::preset::{DramPreset, DramStandard};
 

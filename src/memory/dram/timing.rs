@@ -1,12 +1,15 @@
-//! When a command may go: the earliest clock of every kind of command, kept for each bank, group, stack, scope and bus.
+//! Command timing: the earliest clock of every kind of command, kept for each bank, group, stack, scope and bus. A scope
+//! is a rank or a pseudo-channel.
 //!
-//! Modelled: all rows of `memory §3`. Each command that is issued pushes the earliest clocks of later ones back; what may come
-//! when is then the maximum of a few numbers. The other formulation, command against command, is [`monitor`](super::monitor).
+//! Modelled: all rows of `memory §3`. Each issued command moves the earliest clocks of later commands back. The earliest
+//! clock of a command is then the maximum of a few numbers. The other formulation, command against command, is
+//! [`monitor`](super::monitor).
 //!
-//! A walk through one activate: it may go when its bank, its group, its scope, the window of four and the row bus allow it;
-//! then reads of that bank wait for tRCD, its precharge for tRAS, its next activate for tRC, others of its group for tRRD_L.
+//! A walk through one activate: it may be issued when its bank, its group, its scope, the four-activate window and the
+//! row bus allow it. Afterwards reads of that bank wait for tRCD, its precharge for tRAS, its next activate for tRC, and
+//! activates of other banks of its group for tRRD_L.
 //!
-//! Invariant: earliest clocks only grow.
+//! Invariant: earliest clocks never decrease.
 
 use super::command::{DramOperation, DramPlace};
 use super::preset::{DramPreset, DramStandard};

@@ -1,12 +1,12 @@
-//! Command traces as text, as DRAM simulators write and read them: one line a command.
+//! Command traces as text in the form that DRAM simulators read and write: one line per command.
 //!
-//! `time command channel rank bank-group bank row column`, with blanks or commas between the fields. Time is a whole number of
-//! clocks of the command clock, or a decimal number with one of the units `fs`, `ps`, `ns`, `us`, which is rounded to the
-//! nearest clock. Fields that a command has not may be `-` or left out at the end of a line. `#` begins a comment. For HBM the
-//! rank is the pseudo-channel, and bank groups count through the stacks.
+//! `time command channel rank bank-group bank row column`, with blanks or commas between the fields. The time is a whole
+//! number of clocks of the command clock, or a decimal number with one of the units `fs`, `ps`, `ns`, `us`, which is
+//! rounded to the nearest clock. Fields that a command does not have may be `-`, or may be omitted at the end of a line.
+//! `#` begins a comment. For HBM the rank is the pseudo-channel, and bank groups are numbered through the stacks.
 //!
-//! A walk through one line: the comment is cut off, the rest cut into fields, the command looked up by its name or by a
-//! spelling of others, the numbers read as decimal or, after `0x`, as hexadecimal numbers.
+//! A walk through one line: the comment is removed and the rest split into fields. The command is looked up by its name
+//! or by a spelling of another simulator. Numbers are read as decimal, or as hexadecimal after `0x`.
 
 use super::command::{DramCommand, DramOperation, DramPlace};
 use super::preset::DramPreset;

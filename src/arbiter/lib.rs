@@ -69,19 +69,20 @@ pub const ARBITERS: &[ArbiterKind] = &[RoundRobin::KIND, Matrix::KIND, WeightedR
 /// All allocators that a description can choose.
 pub const ALLOCATORS: &[AllocatorKind] = &[Separable::OUTPUT_FIRST, Separable::INPUT_FIRST, Islip::KIND];
 
-/// One resource, many who want it, no more to know than who asks.
+/// An arbiter of one resource among many requesters, which decides by the request bits alone.
 pub trait Arbiter: Debug + Send + CloneArbiter {
     /// Number of requesters.
     fn requesters(&self) -> usize;
 
-    /// Who gets the slot; `None` when nobody asks. Requests of requesters that there are not do not count.
+    /// The requester that is granted the slot; `None` if there is no request. Requests beyond the number of requesters
+    /// are ignored.
     fn arbitrate(&self, requests: &Requests) -> Option<usize>;
 
     /// The grant that [`Arbiter::arbitrate`] gave for these requests was used.
     fn update(&mut self, requests: &Requests, granted: usize);
 }
 
-/// A copy of an arbiter of any kind; whatever can be cloned has it.
+/// Cloning of a boxed arbiter of any kind; implemented for every arbiter that is `Clone`.
 pub trait CloneArbiter {
     /// The copy.
     fn boxed(&self) -> Box<dyn Arbiter>;
@@ -99,7 +100,7 @@ impl Clone for Box<dyn Arbiter> {
     }
 }
 
-/// Inputs and outputs, each of which takes part in one pair of a slot at most.
+/// An allocator that pairs inputs with outputs; each input and each output is in at most one pair per slot.
 pub trait Allocator: Debug + Send {
     /// Number of inputs.
     fn inputs(&self) -> usize;
@@ -107,39 +108,39 @@ pub trait Allocator: Debug + Send {
     /// Number of outputs.
     fn outputs(&self) -> usize;
 
-    /// Matches inputs to outputs. `requests[i]` holds the outputs that input i asks for; inputs that are left out at the end
-    /// ask for none, and those that there are not do not count.
+    /// Matches inputs to outputs. `requests[i]` holds the outputs that input i requests. Inputs beyond the end of
+    /// `requests` request none; entries beyond the number of inputs are ignored.
     fn arbitrate(&self, requests: &[Requests], matching: &mut Matching);
 
-    /// The pairs that stand in the matching were used; [`Allocator::arbitrate`] of this allocator made it for these
-    /// requests, and nothing but [`Matching::drop_pair`] has changed it since.
+    /// Records that the pairs in the matching were used. The matching must come from [`Allocator::arbitrate`] of this
+    /// allocator for the same requests; only [`Matching::drop_pair`] may have changed it since.
     ///
     /// # Panics
-    /// The matching is of another allocator with other sizes.
+    /// The matching was made by an allocator of other sizes.
     fn update(&mut self, requests: &[Requests], used: &Matching);
 }
 
-/// Why a piece cannot be built.
+/// Why an arbiter or an allocator cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ArbiterError {
-    /// A number of requesters that does not fit.
+    /// The number of requesters is out of range.
     #[error("arbiter: found {found} requesters, expected 1 to {MAX_REQUESTERS}")]
     Requesters {
-        /// What was given.
+        /// The value that was given.
         found: usize,
     },
     /// A requester with a quantum of 0 bytes would never be served.
     #[error("deficit round robin: found a quantum of 0 bytes for requester {requester}, expected 1 or more")]
     Quantum {
-        /// Whose it is.
+        /// The requester that has the quantum of 0.
         requester: usize,
     },
-    /// A guard that cannot be kept: all other requesters may be overdue too.
+    /// A starvation guard that is too short to be guaranteed, because all other requesters may be overdue too.
     #[error("strict priority: found a guard of {found} slots, expected at least {least}, one for each requester")]
     Guard {
-        /// What was given.
+        /// The value that was given.
         found: u32,
-        /// Smallest one that can be kept.
+        /// The shortest guard that can be guaranteed.
         least: u32,
     },
     /// An allocator without iterations matches nothing.
@@ -148,18 +149,18 @@ pub enum ArbiterError {
     /// No arbiter has this name.
     #[error("found the arbiter `{found}`, expected one of {}", ARBITER_NAMES.join(", "))]
     UnknownArbiter {
-        /// What was given.
+        /// The value that was given.
         found: String,
     },
     /// No allocator has this name.
     #[error("found the allocator `{found}`, expected one of {}", ALLOCATOR_NAMES.join(", "))]
     UnknownAllocator {
-        /// What was given.
+        /// The value that was given.
         found: String,
     },
 }
 
-/// A number of requesters, checked.
+/// Checks a number of requesters.
 fn sized(requesters: usize) -> Result<usize, ArbiterError> {
     match requesters {
         1..=MAX_REQUESTERS => Ok(requesters),

@@ -35,10 +35,10 @@ pub use wave::is_fst;
 use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp};
 use std::path::Path;
 
-/// A wave or a map that cannot be used.
+/// Why a waveform or a map cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InspectError {
-    /// The map.
+    /// The map cannot be used.
     #[error("{path}: {text}")]
     Map {
         /// The file.
@@ -46,7 +46,7 @@ pub enum InspectError {
         /// What is wrong with it.
         text: String,
     },
-    /// The wave.
+    /// The waveform cannot be used.
     #[error("{path}: cannot be read as a wave: {text}")]
     Wave {
         /// The file.
@@ -54,7 +54,7 @@ pub enum InspectError {
         /// What is wrong with it.
         text: String,
     },
-    /// A signal of the map in the wave.
+    /// A signal that the map names cannot be used in the waveform.
     #[error("{map}: interface `{interface}`, key `{key}`: {text}")]
     Signal {
         /// File of the map.
@@ -73,28 +73,28 @@ pub enum InspectError {
 pub struct InterfaceCount {
     /// Name of the interface.
     pub name: String,
-    /// Edges of its clock, those in reset left out.
+    /// Edges of its clock outside reset.
     pub edges: u64,
     /// Whole units.
     pub units: u64,
     /// Broken rules.
     pub violations: u64,
-    /// Beats of a unit that the end of the wave cuts off.
+    /// Beats of an incomplete unit at the end of the waveform.
     pub left_over_beats: usize,
 }
 
-/// What is in a wave.
+/// The result of reading a waveform.
 #[derive(Debug, Clone)]
 pub struct Inspection {
-    /// In order of time, at one time in order of the map.
+    /// Units in order of time; at equal times in order of the map.
     pub seen: Vec<SeenUnit>,
-    /// By interface, in order of the map.
+    /// Counts of each interface, in order of the map.
     pub counts: Vec<InterfaceCount>,
-    /// The map.
+    /// The map cannot be used.
     pub map: Map,
 }
 
-/// Reads a wave.
+/// Reads a waveform and judges it.
 ///
 /// # Errors
 /// See [`InspectError`].
@@ -125,7 +125,8 @@ pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, Insp
     Ok(Inspection { seen, counts, map })
 }
 
-/// What the watchers of the map say of each interface. Where two of them see one, that of the end that sends there.
+/// The findings of the map's watchers for each interface. Where two watchers see one interface, the findings are those
+/// of the watcher of the sending end.
 fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Vec<Option<Judged>>, InspectError> {
     let mut judged = vec![None; streams.len()];
     let mut heard = judged.clone();
@@ -157,7 +158,7 @@ fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Vec<O
 }
 
 impl Inspection {
-    /// The same as records of a trace: a flit each unit, a violation each broken rule.
+    /// The inspection as trace records: one flit record per unit, one violation record per broken rule.
     pub fn records(&self) -> Hub {
         let mut hub = Hub::new(true);
         let named = |i: &map::Interface| {

@@ -48,19 +48,19 @@ pub use wait::Wait;
 
 use std::io;
 
-/// Why a trace or a wave cannot be begun.
+/// Why a trace or a waveform cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Nothing would be written.
+    /// The filter is invalid, or it would let nothing be written.
     #[error(transparent)]
     Filter(#[from] filter::FilterError),
-    /// A place cannot be shown.
+    /// A place cannot be shown as signals.
     #[error(transparent)]
     Place(#[from] signals::PlaceError),
     /// The output cannot be written.
     #[error("trace output cannot be written")]
     Io(#[from] io::Error),
-    /// A file beside it cannot be written.
+    /// A companion file cannot be written.
     #[error(transparent)]
     File(#[from] output::FileError),
 }
@@ -78,7 +78,7 @@ pub struct TraceHeader {
 
 /// Takes records in order and writes them down.
 pub trait Sink {
-    /// Takes the next record; times never fall.
+    /// Takes the next record; times never decrease.
     ///
     /// # Errors
     /// The output cannot be written, or the record does not fit its place.
@@ -90,7 +90,7 @@ pub trait Sink {
     /// The output cannot be written.
     fn finish(&mut self) -> io::Result<()>;
 
-    /// What is worth seeing in it, of a wave.
+    /// The signals of a waveform that a viewer should show first; `None` for other outputs.
     fn highlights(&self) -> Option<&Highlights> {
         None
     }

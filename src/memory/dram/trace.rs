@@ -12,7 +12,7 @@ use super::command::{DramCommand, DramOperation, DramPlace};
 use super::preset::DramPreset;
 use std::fmt::Write;
 
-/// Spellings of other simulators, besides the names of [`DramOperation::name`]; lower case.
+/// Command names of other simulators, in addition to [`DramOperation::name`]; lower case.
 const SPELLINGS: &[(&str, DramOperation)] = &[
     ("activate", DramOperation::Act),
     ("precharge", DramOperation::Pre),
@@ -29,7 +29,7 @@ const SPELLINGS: &[(&str, DramOperation)] = &[
     ("refresh_bank", DramOperation::RefreshBank),
 ];
 
-/// The header of a trace: what it is, and the names of its fields.
+/// The header of a trace: the kind of file and the names of the fields.
 pub fn header(preset: &DramPreset) -> String {
     let DramPreset { key, timing, .. } = preset;
     format!(
@@ -53,7 +53,7 @@ pub fn line(command: &DramCommand) -> String {
     text
 }
 
-/// Reads a line; nothing where it holds no command.
+/// Reads a line; returns `None` if it holds no command.
 ///
 /// # Errors
 /// What was found and what was expected.
@@ -104,7 +104,7 @@ fn whole(name: &str, field: Option<&str>) -> Result<u32, String> {
     number.map_err(|_| format!("found the {name} `{field}`, expected a number of up to 32 bits"))
 }
 
-/// A time as clocks.
+/// Converts a time to clocks.
 fn clock(text: &str, preset: &DramPreset) -> Result<u64, String> {
     let expected = || format!("found the time `{text}`, expected clocks, or a number with fs, ps, ns or us");
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -118,7 +118,7 @@ fn clock(text: &str, preset: &DramPreset) -> Result<u64, String> {
         _ => return Err(expected()),
     };
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    // Digits below a femtosecond say nothing here.
+    // Digits below a femtosecond are ignored.
     let part: String = part.chars().chain("000000000".chars()).take(digits).collect();
     let all = [whole, &part].concat();
     let is_number = !whole.is_empty() && all.len() <= 19 && all.bytes().all(|b| b.is_ascii_digit());

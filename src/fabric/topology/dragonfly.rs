@@ -40,12 +40,12 @@ impl Dragonfly {
         self.p.saturating_add(self.a - 1).saturating_add(self.h)
     }
 
-    /// Port of a router to another one of its group, by their numbers in it.
+    /// The port of router `from` that leads to router `to` of the same group; both are numbered within the group.
     fn local(&self, from: usize, to: usize) -> usize {
         self.p + if to < from { to } else { to - 1 }
     }
 
-    /// The global channel of a group that leads to another one.
+    /// The global channel of group `from` that leads to group `to`.
     fn global(from: usize, to: usize) -> usize {
         if to < from { to } else { to - 1 }
     }

@@ -37,12 +37,12 @@ impl FatTree {
         self.per_level().saturating_mul(self.n)
     }
 
-    /// Level and place.
+    /// Level and place of a router.
     fn split(&self, router: usize) -> (usize, usize) {
         (router / self.per_level(), router % self.per_level())
     }
 
-    /// What digit d of a place counts; digit 0 is the highest.
+    /// Weight of a digit of a place; digit 0 is the most significant.
     fn weight(&self, digit: usize) -> usize {
         self.power(self.n - 2 - digit)
     }

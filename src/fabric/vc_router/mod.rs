@@ -34,5 +34,6 @@ pub use flit::{ChannelBeat, VcFlit, VcPort, VcPortEnds};
 pub use route_table::RouteTable;
 pub use router::{VcRouter, VcRouterConfig, VcRouterResult};
 
-/// Most virtual channels of all ports of a router together: a word of request lines.
+/// Maximum number of virtual channels of all ports of a router together, because the request lines form one 64-bit
+/// word.
 pub const MOST_LINES: usize = 64;

@@ -8,7 +8,7 @@ use scalepool_trace::output::{self, FileError, PartFile};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Run a system at several loads and print offered and accepted rate, mean, p50 and p99 of latency, and occupancy by class as CSV.
+/// Run a system at several loads and print rates, latencies and occupancy by class as CSV.
 #[derive(Debug, Args)]
 pub(super) struct CurveArgs {
     /// Name of a scenario, as `list scenarios` shows it, or the file of a system description, FILE.toml.

@@ -18,25 +18,20 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Decode the flits in a VCD or FST file of any simulator, check the protocol rules and print the transactions; or judge a
-/// trace of DRAM commands.
+/// Decode the flits in a VCD or FST file of any simulator and check the protocol rules.
+///
+/// The transactions are printed as they pass. With --dram it judges a trace of DRAM commands instead.
 ///
 /// Exit 0: no rule is broken, 1: a rule is broken, 2: the wave, the map or the trace cannot be used.
 #[derive(Debug, Args)]
 #[command(after_help = MAP_HELP)]
 pub(super) struct Inspect {
     /// Wave file, VCD or FST.
-    #[arg(required_unless_present = "dram", default_value = "", hide_default_value = true)]
-    wave: PathBuf,
+    #[arg(required_unless_present = "dram")]
+    wave: Option<PathBuf>,
     /// Map from signals to interfaces; see below.
-    #[arg(
-        long,
-        value_name = "MAP.toml",
-        required_unless_present = "dram",
-        default_value = "",
-        hide_default_value = true
-    )]
-    map: PathBuf,
+    #[arg(long, value_name = "MAP.toml", required_unless_present = "dram")]
+    map: Option<PathBuf>,
     #[command(flatten)]
     dram: DramArgs,
     /// Write the flits and violations as a trace of JSON lines, which `diff` reads.
@@ -106,10 +101,10 @@ impl Inspect {
             return self.dram.judge(trace, self.json, out);
         }
         let traces: Vec<&Path> = self.trace.as_deref().into_iter().collect();
-        output::check_apart(&traces, &[], &[&self.wave, &self.map])?;
+        output::check_apart(&traces, &[], &[self.wave(), self.map()])?;
         let (mut part, file) = self.trace.as_deref().map(PartFile::create).transpose()?.unzip();
         let keep = |part: &mut Option<PartFile>| part.as_mut().map_or(Ok(()), PartFile::keep);
-        if is_fst(&self.wave) {
+        if is_fst(self.wave()) {
             let status = self.run_apart(part.as_ref().map_or(Path::new(""), PartFile::written_at))?;
             if !matches!(status, Status::Refused) {
                 keep(&mut part)?;
@@ -121,13 +116,23 @@ impl Inspect {
         self.print_all(&inspection, out)
     }
 
+    /// The wave, which is given where no trace of DRAM commands is.
+    fn wave(&self) -> &Path {
+        self.wave.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// The map, likewise.
+    fn map(&self) -> &Path {
+        self.map.as_deref().unwrap_or(Path::new(""))
+    }
+
     /// Reads map and wave and writes the trace.
     fn inspection(&self, trace: Option<File>) -> anyhow::Result<Inspection> {
-        let map_path = self.map.display().to_string();
+        let map_path = self.map().display().to_string();
         // An error of the system alone would be taken for one of stdout.
-        let text = read_text(&self.map, MAP_BYTES).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
+        let text = read_text(self.map(), MAP_BYTES).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
         let map = Map::read(&text, &map_path)?;
-        let inspection = beside_stdout(|| inspect(&self.wave, map, &map_path))??;
+        let inspection = beside_stdout(|| inspect(self.wave(), map, &map_path))??;
         if let (Some(file), Some(path)) = (trace, &self.trace) {
             write_trace(file, &inspection).map_err(FileError::of(path))?;
         }
@@ -173,7 +178,7 @@ impl Inspect {
             Some(_) => Status::Refused,
             None => bail!(
                 "{}: found a damaged FST at which its reader broke down, expected a whole one",
-                self.wave.display()
+                self.wave().display()
             ),
         };
         io::stderr().write_all(&ended.stderr)?;

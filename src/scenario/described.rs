@@ -6,7 +6,7 @@
 use super::drive::{Built, Ended};
 use super::report::{FabricFigures, PlacedViolation, ReportPart, ScenarioReport, Spread};
 use super::settings::{ON_OFF, SettingKey, SettingRange};
-use super::{RunError, Scenario, ScenarioRequest};
+use super::{MODE, RunError, Scenario, ScenarioRequest};
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::content::LineAddr;
@@ -94,8 +94,11 @@ pub fn about(builtin: &Builtin) -> &'static str {
     kept(parse(builtin).title().1)
 }
 
-/// The shape of each scenario, in their order.
-static SHAPES: LazyLock<Vec<String>> = LazyLock::new(|| builtin::ALL.iter().map(|one| resolved(one).shape()).collect());
+/// The shapes of the scenarios whose links may be of another kind. A fabric takes long to resolve, and is none of them.
+static SHAPES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let has_mode = |one: &&Builtin| parse(one).shorts().iter().any(|short| short.name == MODE);
+    builtin::ALL.iter().filter(has_mode).map(|one| resolved(one).shape()).collect()
+});
 
 /// Reads the description of a scenario.
 pub fn told(builtin: &'static Builtin) -> ScenarioKeys {

@@ -11,13 +11,11 @@ use super::{Modes, RunError, ScenarioRequest, builtin, described};
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::thread::ThreadProgram;
-use scalepool_kernel::{RunOptions, SimError};
+use scalepool_kernel::{RunOptions, SimError, shared};
 use scalepool_protocols::wire::Violation;
 use scalepool_system::build::{Run, amended};
 use scalepool_system::description::Description;
 use scalepool_system::measured::Ending;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Runs of a simulation.
 pub const RUNS_OF_A_SIMULATION: u64 = 1000;
@@ -64,28 +62,12 @@ pub fn amended_litmus(
     amend: Amend<'_>,
 ) -> Result<Vec<LitmusSimulation>, RunError> {
     let description = described::description(request, builtin(request)?)?;
-    let count = runs.div_ceil(RUNS_OF_A_SIMULATION);
-    let (next, done) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        loop {
-            let n = next.fetch_add(1, Ordering::Relaxed);
-            if n >= count {
-                return;
-            }
-            let runs = RUNS_OF_A_SIMULATION.min(runs - n * RUNS_OF_A_SIMULATION);
-            let seed = request.seed.wrapping_add(n);
-            let ended = simulate(&description, request.modes, program, (runs, seed), amend);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((n, ended));
-        }
-    };
-    std::thread::scope(|scope| {
-        let threads = request.threads.clamp(1, usize::try_from(count).unwrap_or(usize::MAX).max(1));
-        (1..threads).for_each(|_| drop(scope.spawn(work)));
-        work();
+    let parts: Vec<u64> = (0..runs.div_ceil(RUNS_OF_A_SIMULATION)).collect();
+    let ended = shared(&parts, request.threads, |n| {
+        let runs = RUNS_OF_A_SIMULATION.min(runs - n * RUNS_OF_A_SIMULATION);
+        simulate(&description, request.modes, program, (runs, request.seed.wrapping_add(*n)), amend)
     });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(n, _)| *n);
-    done.into_iter().map(|(_, ended)| ended).collect()
+    ended.into_iter().collect()
 }
 
 fn simulate(

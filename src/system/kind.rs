@@ -544,7 +544,8 @@ pub trait Component: Send + Any {
         false
     }
 
-    /// Of a switch with virtual hierarchies: how many upstream ports it has, which are its first ones, and for each vPPB what is bound to it, now or first of all.
+    /// Of a switch with virtual hierarchies: how many upstream ports it has, which are its first ones, and for each vPPB what
+    /// is bound to it, now or first of all.
     fn hierarchies(&self) -> Option<(usize, Vec<VppbBinding>)> {
         None
     }

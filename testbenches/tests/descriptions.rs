@@ -427,9 +427,13 @@ fn mistakes_of_generators_are_named_with_their_places() {
         (
             "kind = \"pod\"",
             "kind = \"pot\"",
-            "f.toml:25:8: generator.pod.kind: found the kind of generator `pot`, expected one of pod, nvlink.pod; the nearest is `pod`",
+            "f.toml:25:8: generator.pod.kind: found the kind of generator `pot`, expected one of pod, nvlink.pod, topology; the nearest is `pod`",
         ),
-        ("kind = \"pod\"", "", "f.toml:24:12: generator.pod.kind: found no kind, expected one of pod, nvlink.pod"),
+        (
+            "kind = \"pod\"",
+            "",
+            "f.toml:24:12: generator.pod.kind: found no kind, expected one of pod, nvlink.pod, topology",
+        ),
         ("nodes = \"accel\"", "", "f.toml:24:12: generator.pod.nodes: found no name, expected the name of a component"),
         (
             "nodes = \"accel\"",

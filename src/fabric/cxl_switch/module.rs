@@ -81,7 +81,8 @@ pub struct HbrSwitchResult {
     pub ports: Vec<PortCounts>,
     /// Number of undelivered messages by reason.
     pub undelivered: BTreeMap<Undelivered, u64>,
-    /// Cycles in which a message at a port found its queue full.
+    /// Cycles for which the first message of a class waited at a port because its queue was full; waits that have not
+    /// ended are not included.
     pub full_cycles: u64,
     /// Completions of the manager's commands, with their times \[fs\].
     pub events: Vec<(u64, ManagerEvent)>,
@@ -109,6 +110,9 @@ struct Port {
     posted: u64,
     /// Whether the trace shows the first message of a class as waiting: at the input, and at the output.
     is_held: [[bool; CLASSES]; 2],
+    /// By class, the cycle since which the first message waits at the input for room. Counting evaluations instead would
+    /// depend on how often the module is evaluated.
+    full_since_cycle: [Option<u64>; CLASSES],
     /// Values last shown by the signals.
     shown: [usize; CLASSES],
     signals: Tap,
@@ -167,6 +171,7 @@ impl HbrSwitch {
             sending: Pace::default(),
             posted: 0,
             is_held: [[false; CLASSES]; 2],
+            full_since_cycle: [None; CLASSES],
             shown: [0; CLASSES],
             signals,
         };
@@ -195,6 +200,10 @@ impl HbrSwitch {
             return;
         }
         *held = wait.is_some();
+        if side == 0 {
+            let since = std::mem::replace(&mut self.ports[port].full_since_cycle[class], wait.map(|_| at.cycle));
+            self.mine.full_cycles += since.map_or(0, |since| at.cycle - since);
+        }
         let body = || wait.map_or(Body::Mark(WAIT_OVER), |wait| Body::Wait { wait, holder: 0 });
         self.tap.named(TransactionNaming::By(of), at, RecordKind::Mark, 0, 0, body);
     }
@@ -257,7 +266,6 @@ impl HbrSwitch {
                     && let Some(queue) = class_place(sent.class())
                     && !self.crossbar.has_room(*input, *to, queue)
                 {
-                    self.mine.full_cycles += 1;
                     if let Some(held) = class_place(class) {
                         self.hold((port, 0, held), Some(Wait::Room), handle, at);
                     }
@@ -381,10 +389,9 @@ impl HbrSwitch {
             if !self.ports[port].signals.is_on() {
                 return;
             }
-            for class in 0..CLASSES {
+            for (class, &(signal, _)) in HBR_SIGNALS.iter().enumerate() {
                 let queued = self.crossbar.queued_at(port, class);
                 if std::mem::replace(&mut self.ports[port].shown[class], queued) != queued {
-                    let (signal, _) = HBR_SIGNALS[class];
                     let body = || Body::Value { signal, value: queued as u64 };
                     self.ports[port].signals.record(at, RecordKind::Mark, 0, 0, body);
                 }

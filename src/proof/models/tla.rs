@@ -11,8 +11,11 @@ const TEXT: &str = include_str!("../../../testbenches/models/cxl_cache_memory.tl
 /// Names of operations in a line of the menu.
 const NAMES_PER_LINE: usize = 7;
 
+/// Whether a configuration has an option.
+type OptionIs = fn(&CoherenceConfig) -> bool;
+
 /// Options with their definitions.
-const OPTIONS: &[(&str, fn(&CoherenceConfig) -> bool)] = &[
+const OPTIONS: &[(&str, OptionIs)] = &[
     ("CleanEvictPulls", |c| c.clean_evict == CleanEvictAnswer::Pull),
     ("DropS", |c| c.silent_drop_s),
     ("DropE", |c| c.silent_drop_e),

@@ -56,7 +56,7 @@ metrics! {
         UNBOUND = "vPPBs unbound" ["commands"] Sum, "commands that unbound a vPPB";
         REFUSED = "commands refused" ["commands"] Sum, "commands of the fabric manager that could not be done and changed nothing (fabric BND-7)";
         FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away (fabric BND-6)";
-        FULL = "switch queue full" ["cycles"] Sum, "cycles in which a message at a port found its queue full";
+        FULL = "switch queue full" ["cycles"] Sum, "cycles for which the first message of a class waited at a port because its queue was full";
     }
 }
 

@@ -94,6 +94,9 @@ impl Asker {
     }
 }
 
+/// What becomes of a unit.
+pub type ChangedUnit = fn(Cxl68Unit) -> Cxl68Unit;
+
 /// The agents and their link.
 pub struct Rig {
     /// The link.
@@ -111,7 +114,7 @@ pub struct Rig {
     /// What is wrong with the agents.
     pub fault: Option<AgentFault>,
     /// What the host or the device makes of a unit that its end sends.
-    pub says: Option<(Dir, fn(Cxl68Unit) -> Cxl68Unit)>,
+    pub says: Option<(Dir, ChangedUnit)>,
     /// Reads that ended, poisoned or not, by line.
     pub reads: Vec<(u64, LineBytes, bool)>,
     device_space: Asker,

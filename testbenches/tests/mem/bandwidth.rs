@@ -160,7 +160,7 @@ fn mem_bwd_01_n() {
 
 /// W11: reads and writes in batches of 16, over all groups of DDR5-4800B.
 fn mixed(config: &DramConfig) -> Run {
-    let access = |n: u64| if n / 16 % 2 == 0 { MemoryAccess::Read } else { MemoryAccess::Write };
+    let access = |n: u64| if (n / 16).is_multiple_of(2) { MemoryAccess::Read } else { MemoryAccess::Write };
     run(config, (0..LINES).map(|n| (0, line(n, access(n)))))
 }
 

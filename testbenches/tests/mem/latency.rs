@@ -107,7 +107,7 @@ fn mem_mon_05_p() {
     for preset in PRESETS {
         let mut numbers = Numbers(11);
         let lines: Vec<u64> = (0..1500).map(|_| numbers.below(24)).collect();
-        let access = |n: u64| if n % 3 == 0 { MemoryAccess::Write } else { MemoryAccess::Read };
+        let access = |n: u64| if n.is_multiple_of(3) { MemoryAccess::Write } else { MemoryAccess::Read };
         let requests: Vec<_> = lines.iter().map(|n| (0, line(*n, access(numbers.below(6))))).collect();
         let run = run(&one_channel(preset), requests);
         assert_eq!(swapped(&lines, &run.times), None, "{}", preset.key);

@@ -202,8 +202,11 @@ rule_tests! { obeys, breaks:
     mem_tim_37_p mem_tim_37_n "MEM-TIM-37"
 }
 
+/// A preset, and commands with their clocks.
+type WorkedTrace = (&'static str, Vec<(u64, Op, DramPlace)>);
+
 /// The worked examples W1 to W8 of the sheet: preset, and commands with the clock that is printed for each.
-fn worked() -> Vec<(&'static str, Vec<(u64, Op, DramPlace)>)> {
+fn worked() -> Vec<WorkedTrace> {
     let bank = |group, bank| DramPlace { group, bank, ..A };
     let (x, y, z) = (bank(0, 0), bank(1, 0), bank(0, 1));
     let groups = |clock: u64, op| (0..5).map(move |n| (clock + 8 * u64::from(n), op, bank(n, 0)));

@@ -1,15 +1,15 @@
-//! What flits carry, without their bytes.
+//! The content of UALink flits without their bytes.
 //!
-//! Modelled: every decision of the packers (which field stands in which Control half, which halves hold data, where a TL flit
-//! begins and ends in DL flits), and the transactions themselves, which move from the sender to the receiver with all their
-//! data. Left out: bytes, so also CRC, reserved bits, and whatever can be wrong with them. A link at which nobody looks and
-//! which has no faults carries its flits so: the same transactions, times, credits and counts as with bytes.
+//! Modelled: every decision of the packers (which field is in which Control half, which halves hold data, and where a TL
+//! flit begins and ends in DL flits), and the transactions themselves, which move from sender to receiver with all their
+//! data. Left out: bytes, and therefore CRC, reserved bits and errors in either. A link without observers and without
+//! faults transfers its flits in this form: transactions, times, credits and counts are the same as with bytes.
 //!
-//! A walk: [`TlPacker::pack_content`](super::pack::TlPacker::pack_content) makes a TL flit. Its transactions go with their
-//! Control half; halves of data that follow later are only counted. [`ContentPacker`](super::segment::ContentPacker) finds
-//! the DL flit in which the last sector of each TL flit travels, which carries it.
-//! [`TlUnpacker::begin`](super::unpack::TlUnpacker::begin) takes its transactions, and hands each on when its last half has
-//! come.
+//! A walk through one TL flit: [`TlPacker::pack_content`](super::pack::TlPacker::pack_content) builds the TL flit. Its
+//! transactions travel with their Control half; the halves of data that follow later are only counted.
+//! [`ContentPacker`](super::segment::ContentPacker) finds the DL flit in which the last sector of the TL flit travels;
+//! that DL flit carries the TL flit. [`TlUnpacker::begin`](super::unpack::TlUnpacker::begin) takes the transactions and
+//! delivers each one when its last half has arrived.
 
 use super::code::HalfType;
 use super::field::TlFc;
@@ -20,19 +20,20 @@ use super::unpack::Transfer;
 /// A TL flit without its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TlContent {
-    /// Both halves are data or byte enables that are owed: so many such TL flits in a row, at least one.
+    /// A run of consecutive TL flits (at least one) in which both halves hold data or byte enables of earlier Control
+    /// halves.
     Data(u8),
-    /// Any other.
+    /// Any other TL flit.
     Other(Box<TlHalves>),
 }
 
 impl TlContent {
-    /// A Control half without fields, and nothing behind it.
+    /// A TL flit with an empty Control half and an empty upper half.
     pub fn empty() -> TlContent {
         TlContent::Other(Box::new(TlHalves { control: Some(TlControl::default()), upper: TlUpper::Nothing }))
     }
 
-    /// TL flits that it stands for.
+    /// Number of TL flits that this content represents.
     pub fn count(&self) -> u64 {
         match self {
             TlContent::Data(flits) => (*flits).into(),
@@ -44,7 +45,8 @@ impl TlContent {
 /// Both halves of a TL flit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TlHalves {
-    /// The Control half, which is the lower one; `None`: the lower half is owed.
+    /// The Control half, which is the lower half; `None` if the lower half holds data or byte enables of an earlier
+    /// Control half.
     pub control: Option<TlControl>,
     /// The upper half.
     pub upper: TlUpper,
@@ -53,22 +55,22 @@ pub struct TlHalves {
 /// A Control half.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TlControl {
-    /// Credits that it returns.
+    /// Credits that the Control half returns.
     pub credits: Option<TlFc>,
-    /// Requests and responses in their order, each with all of its data, as it is when it has come; first the places that are
-    /// taken. Beside the transactions themselves a Control half takes no memory of its own.
+    /// Requests and responses in order, each complete with all of its data, as after the arrival of its last half.
+    /// Occupied entries come first. A Control half allocates no memory besides the transactions themselves.
     pub transfers: [Option<Box<Transfer>>; HALF_SECTORS],
 }
 
 /// The upper half of a TL flit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum TlUpper {
-    /// Nothing is owed to it.
+    /// The upper half is empty.
     #[default]
     Nothing,
-    /// Data or byte enables that are owed.
+    /// Data or byte enables of an earlier Control half.
     Owed,
-    /// Authentication tags, which stand in their transactions.
+    /// Authentication tags, which are stored in their transactions.
     Tags,
     /// A message.
     Message(MessageHalf),
@@ -79,17 +81,18 @@ pub enum TlUpper {
 pub struct DlContent {
     /// DL message DWords, in order of their segments.
     pub words: Vec<u32>,
-    /// TL flits whose last sector it carries, in order; first the places that are taken.
+    /// TL flits whose last sector this payload carries, in order. Occupied entries come first.
     pub tl_flits: [Option<TlContent>; MOST_WHOLE],
-    /// Places that are taken.
+    /// Number of occupied entries.
     taken: u8,
 }
 
-/// Most TL flits whose last sector a payload carries: all that begin in it and one from before.
+/// Maximum number of TL flits whose last sector a payload carries: all TL flits that begin in the payload, and one that
+/// began in an earlier payload.
 const MOST_WHOLE: usize = MOST_STARTS + 1;
 
 impl DlContent {
-    /// Adds a TL flit that is whole now.
+    /// Adds a TL flit whose last sector is in this payload.
     pub(super) fn add(&mut self, flit: TlContent) {
         let taken = usize::from(self.taken);
         let last = taken.checked_sub(1).and_then(|last| self.tl_flits[last].as_mut());
@@ -103,7 +106,7 @@ impl DlContent {
 }
 
 impl Transfer {
-    /// As it is at the receiver: beats that are known to be wrong have been replaced.
+    /// The content as the receiver sees it: beats that are known to be wrong have been replaced.
     pub(super) fn as_received(mut self: Box<Self>) -> Box<Self> {
         if self.poisoned != 0 {
             let (poisoned, poison) = (self.poisoned, MessageHalf::new(HalfType::Poison).to_half());

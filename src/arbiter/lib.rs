@@ -1,35 +1,37 @@
-//! Arbiters and allocators: who gets a resource in this slot, and who is next.
+//! Arbiters and allocators, which decide which requester gets a resource in a slot.
 //!
-//! Modelled: decisions, grant by grant, bit-exact to what a piece of hardware with the same registers does. Left out:
-//! time; one call is one slot, and a module of the kernel gives it a place and a latency.
+//! Modelled: the decisions, grant by grant, bit-exact with hardware that has the same registers. Left out: time. One call
+//! stands for one slot; the kernel module that owns an arbiter gives it a clock and a latency.
 //!
-//! | piece | chooses | a requester that keeps asking is served |
+//! | arbiter or allocator | choice | service of a requester that keeps requesting |
 //! | --- | --- | --- |
-//! | [`RoundRobin`] | the first at or behind a pointer | within N - 1 grants to others |
-//! | [`Matrix`] | the one whose last grant is longest ago | within N - 1 grants to others |
-//! | [`WeightedRoundRobin`] | the one that is owed most | w of every W grants, evenly spread, when all ask |
-//! | [`DeficitRoundRobin`] | in turn, while a byte budget lasts | with an error of a quantum and a packet at most |
-//! | [`AgeBased`] | the oldest | when all that is older is served |
-//! | [`StrictPriority`] | the lowest number; overdue ones first | in the last of G slots; without guard never, maybe |
-//! | [`Separable`] | one for each input and output, in two stages | always, while requests stand until served |
-//! | [`Islip`] | the same, in iterations | always, while requests stand until served |
+//! | [`RoundRobin`] | the first requester at or after a pointer | within N - 1 grants to others |
+//! | [`Matrix`] | the least recently granted requester | within N - 1 grants to others |
+//! | [`WeightedRoundRobin`] | the requester that is furthest behind its share | w of every W grants, evenly spread, if all request |
+//! | [`DeficitRoundRobin`] | the requesters in turn, each while its byte budget lasts | its share of bytes, to within one quantum and one packet |
+//! | [`AgeBased`] | the oldest request | once all older requests have been served |
+//! | [`StrictPriority`] | the lowest number; overdue requesters first | in slot G of its wait; without a guard possibly never |
+//! | [`Separable`] | pairs of an input and an output, in two stages | always, if requests persist until served |
+//! | [`Islip`] | pairs of an input and an output, in iterations | always, if requests persist until served |
 //!
 //! # A walk through one slot
 //!
-//! 1. The owner gathers who asks: one bit a requester ([`Requests`]), or a value for each where the choice needs one.
-//! 2. `arbitrate` names the winner, or pairs inputs with outputs ([`Matching`]). It changes nothing, so it may be asked
-//!    twice, or in vain.
-//! 3. If the grant was used, and only then, `update` moves the priority. A grant that found no room downstream leaves the
-//!    winner where it is, so it is the winner of the next slot too.
+//! 1. The owner collects the requests: one bit per requester ([`Requests`]), or one value per requester where the choice
+//!    depends on a value.
+//! 2. `arbitrate` names the winner, or pairs inputs with outputs ([`Matching`]). The call changes no state, so the owner
+//!    may repeat it or ignore its result.
+//! 3. Only if the grant was used, the owner calls `update`, which advances the priority. If a grant found no room
+//!    downstream, the priority stays as it is, and the same requester wins the next slot too.
 //!
-//! Descriptions choose by name ([`ARBITERS`], [`ALLOCATORS`]).
+//! System descriptions select an arbiter or an allocator by name ([`ARBITERS`], [`ALLOCATORS`]).
 //!
 //! # Invariants
 //!
-//! Whoever is granted has asked; while someone asks, someone is granted (an allocator: at least one pair); the same calls
-//! give the same grants. All that choose one are exhaustively compared with plain references for up to 5 requesters, the
-//! allocators for up to 3 x 3, and all of them by random walks at 64, 65, 128, 129 and 1,024
-//! (`testbenches/tests/arbiters.rs`). Sources: `fabric` §6.1 and §6.2; names and sizes are our own choice (§6.2, \[D\]).
+//! Only a requester is granted. While anyone requests, someone is granted (by an allocator: at least one pair). The same
+//! sequence of calls gives the same grants. The arbiters are compared exhaustively with plain reference models for up to
+//! 5 requesters, and the allocators for up to 3 x 3; all of them are also compared in random walks at 64, 65, 128, 129
+//! and 1,024 requesters (`testbenches/tests/arbiters.rs`). Sources: `fabric` §6.1 and §6.2; names and sizes are our own
+//! choice (§6.2, \[D\]).
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -67,19 +69,20 @@ pub const ARBITERS: &[ArbiterKind] = &[RoundRobin::KIND, Matrix::KIND, WeightedR
 /// All allocators that a description can choose.
 pub const ALLOCATORS: &[AllocatorKind] = &[Separable::OUTPUT_FIRST, Separable::INPUT_FIRST, Islip::KIND];
 
-/// One resource, many who want it, no more to know than who asks.
+/// An arbiter of one resource among many requesters, which decides by the request bits alone.
 pub trait Arbiter: Debug + Send + CloneArbiter {
     /// Number of requesters.
     fn requesters(&self) -> usize;
 
-    /// Who gets the slot; `None` when nobody asks. Requests of requesters that there are not do not count.
+    /// The requester that is granted the slot; `None` if there is no request. Requests beyond the number of requesters
+    /// are ignored.
     fn arbitrate(&self, requests: &Requests) -> Option<usize>;
 
     /// The grant that [`Arbiter::arbitrate`] gave for these requests was used.
     fn update(&mut self, requests: &Requests, granted: usize);
 }
 
-/// A copy of an arbiter of any kind; whatever can be cloned has it.
+/// Cloning of a boxed arbiter of any kind; implemented for every arbiter that is `Clone`.
 pub trait CloneArbiter {
     /// The copy.
     fn boxed(&self) -> Box<dyn Arbiter>;
@@ -97,7 +100,7 @@ impl Clone for Box<dyn Arbiter> {
     }
 }
 
-/// Inputs and outputs, each of which takes part in one pair of a slot at most.
+/// An allocator that pairs inputs with outputs; each input and each output is in at most one pair per slot.
 pub trait Allocator: Debug + Send {
     /// Number of inputs.
     fn inputs(&self) -> usize;
@@ -105,39 +108,39 @@ pub trait Allocator: Debug + Send {
     /// Number of outputs.
     fn outputs(&self) -> usize;
 
-    /// Matches inputs to outputs. `requests[i]` holds the outputs that input i asks for; inputs that are left out at the end
-    /// ask for none, and those that there are not do not count.
+    /// Matches inputs to outputs. `requests[i]` holds the outputs that input i requests. Inputs beyond the end of
+    /// `requests` request none; entries beyond the number of inputs are ignored.
     fn arbitrate(&self, requests: &[Requests], matching: &mut Matching);
 
-    /// The pairs that stand in the matching were used; [`Allocator::arbitrate`] of this allocator made it for these
-    /// requests, and nothing but [`Matching::drop_pair`] has changed it since.
+    /// Records that the pairs in the matching were used. The matching must come from [`Allocator::arbitrate`] of this
+    /// allocator for the same requests; only [`Matching::drop_pair`] may have changed it since.
     ///
     /// # Panics
-    /// The matching is of another allocator with other sizes.
+    /// The matching was made by an allocator of other sizes.
     fn update(&mut self, requests: &[Requests], used: &Matching);
 }
 
-/// Why a piece cannot be built.
+/// Why an arbiter or an allocator cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ArbiterError {
-    /// A number of requesters that does not fit.
+    /// The number of requesters is out of range.
     #[error("arbiter: found {found} requesters, expected 1 to {MAX_REQUESTERS}")]
     Requesters {
-        /// What was given.
+        /// The value that was given.
         found: usize,
     },
     /// A requester with a quantum of 0 bytes would never be served.
     #[error("deficit round robin: found a quantum of 0 bytes for requester {requester}, expected 1 or more")]
     Quantum {
-        /// Whose it is.
+        /// The requester that has the quantum of 0.
         requester: usize,
     },
-    /// A guard that cannot be kept: all other requesters may be overdue too.
+    /// A starvation guard that is too short to be guaranteed, because all other requesters may be overdue too.
     #[error("strict priority: found a guard of {found} slots, expected at least {least}, one for each requester")]
     Guard {
-        /// What was given.
+        /// The value that was given.
         found: u32,
-        /// Smallest one that can be kept.
+        /// The shortest guard that can be guaranteed.
         least: u32,
     },
     /// An allocator without iterations matches nothing.
@@ -146,18 +149,18 @@ pub enum ArbiterError {
     /// No arbiter has this name.
     #[error("found the arbiter `{found}`, expected one of {}", ARBITER_NAMES.join(", "))]
     UnknownArbiter {
-        /// What was given.
+        /// The value that was given.
         found: String,
     },
     /// No allocator has this name.
     #[error("found the allocator `{found}`, expected one of {}", ALLOCATOR_NAMES.join(", "))]
     UnknownAllocator {
-        /// What was given.
+        /// The value that was given.
         found: String,
     },
 }
 
-/// A number of requesters, checked.
+/// Checks a number of requesters.
 fn sized(requesters: usize) -> Result<usize, ArbiterError> {
     match requesters {
         1..=MAX_REQUESTERS => Ok(requesters),

@@ -1,13 +1,14 @@
-//! Endpoints of CXL.io: who asks and who answers over TLPs.
+//! Endpoints of CXL.io: requesters and completers that exchange TLPs.
 //!
-//! Modelled: [`tlp`], a TLP the same in every mode, and its bytes in each; [`requester`], tags and completions;
-//! [`completer`], configuration space ([`config_space`]) and memory behind BARs; [`pm`], the power management messages of
-//! CXL. Detail: every field of a header, every bit of the registers that a host needs to bring a Type 3 device up. Left
-//! out: error reporting registers, interrupts, MLD addressing, ordering rules between kinds of TLP.
+//! Modelled: [`tlp`], a TLP in a form common to all modes, and its bytes in each mode; [`requester`], with tags and
+//! completions; [`completer`], with configuration space ([`config_space`]) and the memory behind BARs; [`pm`], the power
+//! management messages of CXL. Detail: every field of a header, and every register bit that a host needs to bring up a
+//! Type 3 device. Left out: error reporting registers, interrupts, MLD addressing, and ordering rules between kinds of
+//! TLP.
 //!
-//! Invariants: nothing here has a clock; whoever owns a part passes the time in. A TLP that breaks a rule is an
-//! [`event::EndpointEvent`] and changes no other transaction. Every tag that was given out comes back by a completion
-//! or by the time-out.
+//! Invariants: nothing in this crate has a clock; the owner of a requester or completer passes the time to it. A TLP that
+//! breaks a rule produces an [`event::EndpointEvent`] and changes no other transaction. Every allocated tag is freed by a
+//! completion or by the completion time-out.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

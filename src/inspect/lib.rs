@@ -1,19 +1,20 @@
-//! Waves of any simulator, read back: flits out of signals, with the rules that they break.
+//! Reading waveforms of any simulator: flits are decoded from signals, and the rules that they break are reported.
 //!
-//! Modelled: interfaces with clock, reset, valid, ready and data as a [`Map`] names them; the flits of each are one stream
-//! ([`scalepool_forms::flit`]) with all checks of its decoder. Where the map names both directions of a link, the watcher of an
-//! end ([`scalepool_link::watch`]) judges them instead: numbers, acknowledgements, replays, credits, the content of each flit
-//! once. Detail: every sampled unit, byte for byte, with the time of its last beat. Left out: protocols below flits, what
-//! came before the wave begins.
+//! Modelled: interfaces with clock, reset, valid, ready and data signals, as a [`Map`] names them. The flits of each
+//! interface form one stream ([`scalepool_forms::flit`]) that its decoder checks completely. Where the map names both
+//! directions of a link, the watcher of a link end ([`scalepool_link::watch`]) judges them instead: sequence numbers,
+//! acknowledgements, replays, credits, and the content of each flit once. Detail: every sampled unit, byte for byte, with
+//! the time of its last beat. Left out: protocols below the flit level, and everything before the start of the waveform.
 //!
-//! Invariants: the same wave and map give the same answer; a wave that cannot be sampled is an error that names the signal,
-//! never a guess. A value `x` or `z` where one is needed is a finding of its own (`SIM-WAV-01`), and so is a unit that is
-//! cut short (`SIM-WAV-02`).
+//! Invariants: the same waveform and map give the same result. A waveform that cannot be sampled is an error that names
+//! the signal; nothing is guessed. A value `x` or `z` where a known value is needed is a finding of its own
+//! (`SIM-WAV-01`), and so is a unit that is cut short (`SIM-WAV-02`).
 //!
-//! A walk through one edge: `sample::beats` finds the edge of the clock, looks at reset, valid and ready beside it and takes
-//! the data; `stream` adds beats up to a unit and completes what the map says is not there. Behind the last edge `link` shows
-//! the units of both directions to a watcher, in the order of time, and `stream` hands each to the decoder of its stream.
-//! A decoder may answer later (UALink), so answers meet their units in order.
+//! A walk through one edge: `sample::beats` finds the clock edge, samples reset, valid and ready at the edge, and takes
+//! the data. `stream` collects beats into a unit and fills in the parts that, according to the map, have no signals.
+//! After the last edge, `link` passes the units of both directions to a watcher in order of time, and `stream` passes
+//! each unit to the decoder of its stream. A decoder may deliver its result later than the unit that it belongs to
+//! (UALink), so results are matched to units in order.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -34,10 +35,10 @@ pub use wave::is_fst;
 use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp};
 use std::path::Path;
 
-/// A wave or a map that cannot be used.
+/// Why a waveform or a map cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InspectError {
-    /// The map.
+    /// The map cannot be used.
     #[error("{path}: {text}")]
     Map {
         /// The file.
@@ -45,7 +46,7 @@ pub enum InspectError {
         /// What is wrong with it.
         text: String,
     },
-    /// The wave.
+    /// The waveform cannot be used.
     #[error("{path}: cannot be read as a wave: {text}")]
     Wave {
         /// The file.
@@ -53,7 +54,7 @@ pub enum InspectError {
         /// What is wrong with it.
         text: String,
     },
-    /// A signal of the map in the wave.
+    /// A signal that the map names cannot be used in the waveform.
     #[error("{map}: interface `{interface}`, key `{key}`: {text}")]
     Signal {
         /// File of the map.
@@ -72,28 +73,28 @@ pub enum InspectError {
 pub struct InterfaceCount {
     /// Name of the interface.
     pub name: String,
-    /// Edges of its clock, those in reset left out.
+    /// Edges of its clock outside reset.
     pub edges: u64,
     /// Whole units.
     pub units: u64,
     /// Broken rules.
     pub violations: u64,
-    /// Beats of a unit that the end of the wave cuts off.
+    /// Beats of an incomplete unit at the end of the waveform.
     pub left_over_beats: usize,
 }
 
-/// What is in a wave.
+/// The result of reading a waveform.
 #[derive(Debug, Clone)]
 pub struct Inspection {
-    /// In order of time, at one time in order of the map.
+    /// Units in order of time; at equal times in order of the map.
     pub seen: Vec<SeenUnit>,
-    /// By interface, in order of the map.
+    /// Counts of each interface, in order of the map.
     pub counts: Vec<InterfaceCount>,
-    /// The map.
+    /// The map cannot be used.
     pub map: Map,
 }
 
-/// Reads a wave.
+/// Reads a waveform and judges it.
 ///
 /// # Errors
 /// See [`InspectError`].
@@ -124,7 +125,8 @@ pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, Insp
     Ok(Inspection { seen, counts, map })
 }
 
-/// What the watchers of the map say of each interface. Where two of them see one, that of the end that sends there.
+/// The findings of the map's watchers for each interface. Where two watchers see one interface, the findings are those
+/// of the watcher of the sending end.
 fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Vec<Option<Judged>>, InspectError> {
     let mut judged = vec![None; streams.len()];
     let mut heard = judged.clone();
@@ -156,7 +158,7 @@ fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Vec<O
 }
 
 impl Inspection {
-    /// The same as records of a trace: a flit each unit, a violation each broken rule.
+    /// The inspection as trace records: one flit record per unit, one violation record per broken rule.
     pub fn records(&self) -> Hub {
         let mut hub = Hub::new(true);
         let named = |i: &map::Interface| {

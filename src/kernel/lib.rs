@@ -2,12 +2,12 @@
 //!
 //! *Modelled*: integer time in femtoseconds, any number of clocks with fractional periods, modules that run at edges of
 //! their clock, channels and wires between them with a latency of at least one edge, links of physical latency between
-//! partitions that run on threads of their own, seeded random numbers, and a check whether a run ended well. *Detail*:
+//! partitions that run on threads of their own, seeded random numbers, and a check that a run ended cleanly. *Detail*:
 //! one evaluation of a module stands for everything that the module does at an edge. *Left out*: zero-delay paths,
 //! combinational loops, processes that suspend in the middle of their code, and any knowledge of a protocol.
 //!
-//! Every transfer from one module to another takes at least one clock edge. So no evaluation has to be repeated within an
-//! instant, the order of evaluation cannot matter, and an idle module costs nothing.
+//! Every transfer from one module to another takes at least one clock edge. Therefore no evaluation has to be repeated
+//! within an instant, the order of evaluation does not matter, and an idle module costs nothing.
 //!
 //! # A walk through one cycle
 //!
@@ -25,9 +25,9 @@
 //!    Neither sees what the other did at this instant, so their order does not matter.
 //! 3. Each module returns when it wants to run again: [`Next::Busy`] schedules it for the next edge, [`Next::At`] sets its
 //!    timer, and with [`Next::Idle`] it runs when something arrives.
-//! 4. A window is at most as long as the latency of the shortest link between partitions. When it is over, items for other
-//!    partitions are handed over, the observer is called, and the next window starts at the earliest instant at which
-//!    anything can happen in any partition.
+//! 4. Partitions run independently for one window of time, which is at most as long as the latency of the shortest link
+//!    between partitions. At the end of the window, items for other partitions are handed over, the observer is called,
+//!    and the next window starts at the earliest instant at which anything can happen in any partition.
 //!
 //! # Invariants
 //!
@@ -42,7 +42,7 @@
 //! ```
 //! use scalepool_kernel::*;
 //!
-//! /// Sends the numbers 0, 1, 2, .. as fast as there is room.
+//! /// Sends the numbers 0, 1, 2, .. whenever the channel has room.
 //! struct Source {
 //!     tx: Out<u32>,
 //!     next: u32,
@@ -57,7 +57,7 @@
 //!     }
 //! }
 //!
-//! /// Takes one item an edge; every item is a transaction done.
+//! /// Takes one item per edge; each item counts as one completed transaction.
 //! struct Sink {
 //!     rx: In<u32>,
 //!     sum: u32,

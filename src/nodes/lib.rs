@@ -19,7 +19,7 @@ pub mod ualink;
 
 use scalepool_protocols::wire::Violation;
 
-/// A broken rule, and the place where it was seen.
+/// A broken rule, and the module that detected it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedViolation {
     /// Name of the module that saw it.

@@ -1,18 +1,20 @@
-//! Probes, transaction traces, waves and the comparison of traces: everything that watches a simulation.
+//! Probes, transaction traces, waveforms and the comparison of traces: everything that observes a simulation.
 //!
-//! Modelled: nothing. Modules hold a [`Tap`] and describe what happens in [`Record`]s; sinks write them down as JSON
-//! lines ([`jsonl`]), as a log ([`log`]) or as a waveform ([`vcd`], with GTKWave files by [`gtkw`]); [`diff`] compares two traces, [`explain`] makes trees of transactions of one. Detail: an
-//! observed flit is written byte for byte, a message with every field. Left out: the clock of each module as a signal,
-//! the 64 bytes of a data transfer in a wave (they are in the raw flits and in JSON lines).
+//! Modelled: no hardware. Modules hold a [`Tap`] and describe events in [`Record`]s; sinks write the records as JSON
+//! lines ([`jsonl`]), as a log ([`log`]) or as a waveform ([`vcd`], with GTKWave files by [`gtkw`]). [`diff`] compares
+//! two traces, and [`explain`] builds the transaction trees of one trace. Detail: an observed flit is written byte for
+//! byte, a message with every field. Left out: the clock of each module as a signal, and the 64 bytes of a data transfer
+//! in a waveform (they are in the raw flits and in JSON lines).
 //!
-//! Invariants: observers only, a simulation runs the same with taps on or off, ids included; times are plain
-//! femtoseconds, no type of the kernel appears here; output is the same to the byte however records were created,
-//! because they are ordered by (time, ordinal of the place, own sequence); no date, path or host name is written.
+//! Invariants: the crate only observes; a simulation runs identically, ids included, with taps on or off. Times are plain
+//! femtoseconds, and no type of the kernel appears here. Output is reproducible to the byte in whatever order records
+//! were created, because they are sorted by (time, ordinal of the place, sequence number within the place). No date, path
+//! or host name is written.
 //!
-//! A walk through one cycle: a module sees a flit and calls [`Tap::record`]; with taps off that is one test of a
-//! switch. With taps on, the record goes to the buffer of its tap, behind a lock that nobody else wants. Between two
-//! steps, with all partitions at the same time, the simulation calls [`Hub::drain_into`]: the buffers are taken, sorted,
-//! joined to trees of transactions ([`handles`]) and shown to every sink.
+//! A walk through one cycle: a module sees a flit and calls [`Tap::record`]. With taps off, the call tests one flag and
+//! returns. With taps on, the record goes into the buffer of the tap, under an uncontended lock. Between two steps, when
+//! all partitions are at the same time, the simulation calls [`Hub::drain_into`], which empties the buffers, sorts the
+//! records, links them into transaction trees ([`handles`]) and passes them to every sink.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -46,19 +48,19 @@ pub use wait::Wait;
 
 use std::io;
 
-/// Why a trace or a wave cannot be begun.
+/// Why a trace or a waveform cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Nothing would be written.
+    /// The filter is invalid, or it would let nothing be written.
     #[error(transparent)]
     Filter(#[from] filter::FilterError),
-    /// A place cannot be shown.
+    /// A place cannot be shown as signals.
     #[error(transparent)]
     Place(#[from] signals::PlaceError),
     /// The output cannot be written.
     #[error("trace output cannot be written")]
     Io(#[from] io::Error),
-    /// A file beside it cannot be written.
+    /// A companion file cannot be written.
     #[error(transparent)]
     File(#[from] output::FileError),
 }
@@ -76,7 +78,7 @@ pub struct TraceHeader {
 
 /// Takes records in order and writes them down.
 pub trait Sink {
-    /// Takes the next record; times never fall.
+    /// Takes the next record; times never decrease.
     ///
     /// # Errors
     /// The output cannot be written, or the record does not fit its place.
@@ -88,7 +90,7 @@ pub trait Sink {
     /// The output cannot be written.
     fn finish(&mut self) -> io::Result<()>;
 
-    /// What is worth seeing in it, of a wave.
+    /// The signals of a waveform that a viewer should show first; `None` for other outputs.
     fn highlights(&self) -> Option<&Highlights> {
         None
     }

@@ -1,13 +1,15 @@
-//! Levels of a hierarchy: who is home of a line for whom, and what every level asks of those directly below it (`coherence`
-//! §3.4, §3.7).
+//! Levels of a coherence hierarchy: which agent is the home of a line for which others, and the rules that each level
+//! imposes on the agents directly below it (`coherence` §3.4, §3.7).
 //!
-//! Modelled: any number of levels, one home each. The root owns the memory; a home in the middle, as a host or bridge with
-//! caching devices, holds lines of the level above and gives copies of them to those below. Detail: each level is judged on its
-//! own. A clean copy has the value that its own home gives, whatever stands further up: below a bridge whose copy is M it is
-//! that of the bridge, and memory is older (V2). Each home tracks who is directly below it (V4). Nobody holds more than the
-//! home above him: shared below is at least shared above, owned below is owned above.
+//! Modelled: any number of levels with one home each. The root owns the memory. A home in the middle, such as a host or a
+//! bridge with caching devices, holds lines of the level above and grants copies of them to the agents below. Detail:
+//! each level is judged separately. A clean copy has the value that its own home grants, whatever the levels above hold:
+//! below a bridge whose copy is M, it is the value of the bridge, and memory is stale (V2). Each home tracks the holders
+//! directly below it (V4). No agent holds a stronger state than its home: a line that is shared below is at least shared
+//! above, and a line that is owned below is owned above.
 //!
-//! So a copy at any depth is known to the root, step by step, and taking a line from a level takes it from all below.
+//! Therefore the root accounts for a copy at any depth, level by level, and invalidating a line at one level invalidates
+//! it at all levels below.
 
 use super::{CopyView, View, misled};
 use crate::content::LineContent;
@@ -15,24 +17,24 @@ use crate::event::CoherenceEvent;
 use crate::ids::{AgentPort, IdSet};
 use crate::mem::tables::Copy4;
 
-/// A home with those directly below it.
+/// A home and the agents directly below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LevelView<D> {
     /// The home, an index into the system's names.
     pub home: usize,
-    /// Who is directly below it.
+    /// The agents directly below the home.
     pub agents: IdSet,
-    /// Those of them that it takes for holders, grants under way included.
+    /// The agents that the home tracks as holders, in-flight grants included.
     pub tracked: IdSet,
-    /// What it holds of the line itself; the root owns all lines.
+    /// The state of the line at the home itself; the root owns all lines.
     pub holds: Copy4,
-    /// The value of which copies below are made; `None`: it has none.
+    /// The value that the home grants to the agents below; `None` if it has none.
     pub value: Option<D>,
-    /// Values under way between it and those below that will count when they arrive.
+    /// Values in flight between the home and the agents below that take effect when they arrive.
     pub in_flight: Vec<D>,
 }
 
-/// The same, of a hierarchy or of a system with one level.
+/// A level of a hierarchy, or the only level of a system.
 pub(super) struct Level<'a, D> {
     home: Option<usize>,
     agents: Option<&'a IdSet>,
@@ -47,7 +49,8 @@ impl<D: LineContent> Level<'_, D> {
         self.agents.is_none_or(|agents| agents.has(agent as AgentPort))
     }
 
-    /// V2 of a clean copy: it has the value of its home, or one that makes the home's equal when it arrives.
+    /// Checks V2 of a clean copy: the copy has the value of its home, or a value in flight makes the home's value equal
+    /// when it arrives.
     pub fn check_value(&self, view: &View<D>, copy: &CopyView<D>, events: &mut Vec<CoherenceEvent>) {
         if !self.is_here(copy.agent) || self.value == Some(&copy.value) || self.in_flight.contains(&copy.value) {
             return;
@@ -63,7 +66,7 @@ impl<D: LineContent> Level<'_, D> {
         events.push(CoherenceEvent::new(rule, view.line, at(copy), found, expected));
     }
 
-    /// V4, and that nobody holds more than the home.
+    /// Checks V4, and that no agent holds a stronger state than the home.
     pub fn check_holders(&self, view: &View<D>, events: &mut Vec<CoherenceEvent>) {
         for copy in view.copies.iter().filter(|copy| self.is_here(copy.agent)) {
             if !self.tracked.has(copy.agent as AgentPort) {

@@ -1,16 +1,19 @@
-//! vPPBs and what they are bound to (`fabric` §1.2, §1.3).
+//! Bindings of vPPBs to downstream ports and logical devices (`fabric` §1.2, §1.3).
 //!
-//! Modelled: for each VCS its vPPBs of downstream ports, counted from 0; a binding to a whole port, behind which is a device with
-//! one logical device, or to one logical device behind a port. A walk through one binding: VCS, vPPB and port have to
-//! exist, the vPPB has to be free, and so has the port, or the logical device of a port that is shared already. Left
-//! out: the background of a bind command; the vPPB of the upstream port itself, which is number 0 of `fabric` VCS-7.
+//! Modelled: for each VCS, the vPPBs of its downstream ports, counted from 0. A vPPB is bound either to a whole port,
+//! behind which is a device with one logical device, or to one logical device behind a port. Left out: the background
+//! execution of a bind command; the vPPB of the upstream port itself, which is number 0 in `fabric` VCS-7.
+//!
+//! A walk through one binding: VCS, vPPB and port have to exist. The vPPB has to be free, and so has the port, or the
+//! logical device if the port is already shared.
 
 use std::collections::BTreeMap;
 
-/// Logical devices of a device, and upstream ports that one port can serve (`fabric` VCS-2, MLD-1).
+/// Maximum number of logical devices of a device, and of upstream ports that one downstream port can serve (`fabric`
+/// VCS-2, MLD-1).
 pub const LOGICAL_DEVICES: usize = 16;
 
-/// A vPPB and what it is bound to.
+/// A vPPB with the port or logical device that it is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VppbBinding {
     /// The virtual hierarchy, which is the number of its upstream port.
@@ -19,54 +22,54 @@ pub struct VppbBinding {
     pub vppb: usize,
     /// The downstream port.
     pub port: usize,
-    /// The logical device; `None`: the whole port.
+    /// The logical device; `None` for the whole port.
     pub ld: Option<u8>,
 }
 
 /// Why a binding is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BindingError {
-    /// No such VCS.
+    /// The VCS does not exist.
     #[error("found VCS {found}, expected 0 to {last}")]
     Vcs {
-        /// What was given.
+        /// The number that was given.
         found: usize,
-        /// The last one.
+        /// The highest valid number.
         last: usize,
     },
-    /// No such vPPB.
+    /// The vPPB does not exist.
     #[error("found vPPB {found}, expected 0 to {last}")]
     Vppb {
-        /// What was given.
+        /// The number that was given.
         found: usize,
-        /// The last one.
+        /// The highest valid number.
         last: usize,
     },
-    /// No such port.
+    /// The port does not exist.
     #[error("found port {found}, expected 0 to {last}")]
     Port {
-        /// What was given.
+        /// The number that was given.
         found: usize,
-        /// The last one.
+        /// The highest valid number.
         last: usize,
     },
-    /// No such logical device.
+    /// The logical device does not exist.
     #[error("found LD {found}, expected 0 to 15 (fabric MLD-1)")]
     Ld {
-        /// What was given.
+        /// The number that was given.
         found: u8,
     },
-    /// The vPPB is bound.
+    /// The vPPB is already bound.
     #[error("found vPPB {vppb} of VCS {vcs}, which is bound to port {port}, expected a free one (fabric BND-7)")]
     VppbInUse {
         /// Its VCS.
         vcs: usize,
         /// The vPPB.
         vppb: usize,
-        /// What it is bound to.
+        /// The port that it is bound to.
         port: usize,
     },
-    /// The port, or the logical device, is bound.
+    /// The port, or the logical device, is already bound.
     #[error(
         "found port {port}{}, which is bound to vPPB {vppb} of VCS {vcs}, expected a free one (fabric VCS-2, BND-7)",
         .ld.map_or(String::new(), |ld| format!(", LD {ld}"))
@@ -76,9 +79,9 @@ pub enum BindingError {
         port: usize,
         /// The logical device.
         ld: Option<u8>,
-        /// VCS that has it.
+        /// VCS of the existing binding.
         vcs: usize,
-        /// vPPB that has it.
+        /// vPPB of the existing binding.
         vppb: usize,
     },
     /// The vPPB is not bound.
@@ -102,7 +105,8 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// Of so many virtual hierarchies with so many vPPBs each, and so many downstream ports; nothing is bound.
+    /// Makes the bindings of a switch with `vcss` virtual hierarchies of `vppbs` vPPBs each, and `ports` downstream
+    /// ports. No vPPB is bound.
     pub fn new(vcss: usize, vppbs: usize, ports: usize) -> Bindings {
         Bindings { sizes: [vcss, vppbs, ports], ..Bindings::default() }
     }
@@ -110,7 +114,7 @@ impl Bindings {
     /// Binds a vPPB.
     ///
     /// # Errors
-    /// Something does not exist or is in use; nothing has changed then.
+    /// A part of the binding does not exist or is in use; the bindings are then unchanged.
     pub fn bind(&mut self, binding: VppbBinding) -> Result<(), BindingError> {
         let VppbBinding { vcs, vppb, port, ld } = binding;
         self.exists(vcs, vppb)?;
@@ -123,7 +127,7 @@ impl Bindings {
         if let Some((port, _)) = self.down.get(&(vcs, vppb)) {
             return Err(BindingError::VppbInUse { vcs, vppb, port: *port });
         }
-        // A port is bound as a whole or by its logical devices.
+        // A port is bound either as a whole or by its logical devices.
         let others = self.up.range((port, None)..=(port, Some(u8::MAX)));
         let mut taken = others.filter(|((_, other), _)| ld.is_none() || other.is_none() || *other == ld);
         if let Some((&(port, ld), &(vcs, vppb))) = taken.next() {
@@ -134,10 +138,10 @@ impl Bindings {
         Ok(())
     }
 
-    /// Takes the binding of a vPPB away: what it was.
+    /// Removes the binding of a vPPB and returns it.
     ///
     /// # Errors
-    /// It does not exist or is not bound.
+    /// The vPPB does not exist or is not bound.
     pub fn unbind(&mut self, vcs: usize, vppb: usize) -> Result<VppbBinding, BindingError> {
         self.exists(vcs, vppb)?;
         let (port, ld) = self.down.remove(&(vcs, vppb)).ok_or(BindingError::NotBound { vcs, vppb })?;
@@ -156,18 +160,18 @@ impl Bindings {
         Ok(())
     }
 
-    /// All of them, by VCS and vPPB.
+    /// All bindings, ordered by VCS and vPPB.
     pub fn list(&self) -> impl Iterator<Item = VppbBinding> {
         self.down.iter().map(|(&(vcs, vppb), &(port, ld))| VppbBinding { vcs, vppb, port, ld })
     }
 
-    /// Port and logical device of a vPPB; `None`: it is not bound.
+    /// Port and logical device of a vPPB; `None` if it is not bound.
     pub fn down(&self, vcs: usize, vppb: usize) -> Option<(usize, Option<u8>)> {
         self.down.get(&(vcs, vppb)).copied()
     }
 
-    /// VCS and vPPB of what comes from a port with an LD-ID; `None`: that is not bound. A port that is bound as a whole has
-    /// LD-ID 0 alone.
+    /// VCS and vPPB of a message that arrives at a downstream port with an LD-ID; `None` if that pair is not bound. A
+    /// port that is bound as a whole has only LD-ID 0.
     pub fn up(&self, port: usize, ld_id: u8) -> Option<(usize, usize)> {
         let whole = self.up.get(&(port, None)).filter(|_| ld_id == 0);
         whole.or_else(|| self.up.get(&(port, Some(ld_id)))).copied()

@@ -1,61 +1,62 @@
-//! A crossbar with virtual output queues: a queue for each input, output and class, and one for each output and class behind
-//! the grant.
+//! A crossbar with virtual output queues (VOQ): one queue per input, output and class, and one output queue per output
+//! and class behind the grant.
 //!
-//! Modelled: an allocator that pairs inputs with outputs, an arbiter at each output that picks the class, ports and crossbar
-//! that move so many bytes a cycle, an output queue in front of a pipeline of so many cycles. Detail: an item is granted as a
-//! whole; input and output are then busy for its bytes. Left out: what an item is.
+//! Modelled: an allocator that pairs inputs with outputs, an arbiter at each output that selects the class, ports and a
+//! crossbar that move a set number of bytes per cycle, and an output queue in front of a pipeline of a set number of
+//! cycles. Detail: an item is granted as a whole; its input and its output are then busy for the cycles that its bytes
+//! take. Left out: the meaning of an item.
 //!
-//! A walk through one cycle: an input asks for every output for which an item of some class is ready and finds room; the
-//! allocator pairs them; the arbiter of each output picks a class; the item moves to the output queue. This is repeated until
-//! nobody may be granted any more in this cycle.
+//! A walk through one cycle: an input requests every output for which an item of any class is ready and has room at the
+//! output. The allocator pairs inputs with outputs. The arbiter of each paired output selects a class, and the item moves
+//! to the output queue. These steps repeat until no further grant is possible in this cycle.
 
 use scalepool_arbiter::{Allocator, AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Matching, Requests};
 use std::collections::VecDeque;
 
-/// How a crossbar is built.
+/// Configuration of a crossbar.
 #[derive(Clone, Copy)]
 pub struct VoqConfig {
-    /// Inputs.
+    /// Number of inputs.
     pub inputs: usize,
-    /// Outputs.
+    /// Number of outputs.
     pub outputs: usize,
-    /// Classes that don't hold one another up.
+    /// Number of classes that do not block one another.
     pub classes: usize,
-    /// Items that a queue of an input, output and class takes.
+    /// Depth of the queue of an input, output and class \[items\].
     pub queue: usize,
-    /// Items that a queue of an output and class takes.
+    /// Depth of the output queue of an output and class \[items\].
     pub output_queue: usize,
-    /// Bytes that an input, and an output, of the crossbar moves in a cycle.
+    /// Bytes that each input and each output of the crossbar moves per cycle.
     pub bytes_per_cycle: u64,
     /// Cycles from a grant until the item can leave.
     pub behind_cycles: u64,
-    /// Which inputs send to which outputs.
+    /// Allocator that pairs inputs with outputs.
     pub allocator: &'static AllocatorKind,
-    /// Which class an output takes.
+    /// Arbiter that selects the class at an output.
     pub arbiter: &'static ArbiterKind,
 }
 
-/// What moves so many bytes a cycle.
+/// The occupancy of a resource that moves a set number of bytes per cycle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pace {
-    /// Bytes moved since the start, had it never rested.
+    /// End of the current transfer, in byte times since the start (cycle times bytes per cycle).
     busy_until: u64,
 }
 
 impl Pace {
-    /// Whether it can begin something in a cycle.
+    /// Whether the resource can start a transfer in a cycle.
     pub fn is_free(self, cycle: u64, bytes_per_cycle: u64) -> bool {
         self.busy_until < (cycle + 1) * bytes_per_cycle
     }
 
-    /// It moves so many bytes from a cycle on.
+    /// Occupies the resource for a number of bytes from a cycle on.
     pub fn take(&mut self, cycle: u64, bytes_per_cycle: u64, bytes: u64) {
         self.busy_until = self.busy_until.max(cycle * bytes_per_cycle) + bytes;
     }
 }
 
 struct Waiting<T> {
-    /// First cycle in which it may be granted.
+    /// First cycle in which the item may be granted.
     ready: u64,
     bytes: u64,
     item: T,
@@ -66,7 +67,7 @@ pub struct VoqCrossbar<T> {
     config: VoqConfig,
     /// By input, output, class.
     queues: Vec<VecDeque<Waiting<T>>>,
-    /// Outputs with something in a queue, by input.
+    /// Outputs with an item in any queue, by input.
     waiting: Vec<Requests>,
     /// Items in the queues of an input and an output.
     held: Vec<u32>,
@@ -86,7 +87,7 @@ impl<T> VoqCrossbar<T> {
     /// An empty crossbar.
     ///
     /// # Errors
-    /// A number of inputs, outputs or classes that allocator or arbiter cannot have.
+    /// The allocator or the arbiter does not support the number of inputs, outputs or classes.
     pub fn new(config: VoqConfig) -> Result<VoqCrossbar<T>, ArbiterError> {
         let VoqConfig { inputs, outputs, classes, allocator, arbiter, .. } = config;
         let weights = vec![1; classes];
@@ -111,7 +112,7 @@ impl<T> VoqCrossbar<T> {
         (input * self.config.outputs + output) * self.config.classes + class
     }
 
-    /// Whether a queue takes one more item.
+    /// Whether a queue has room for one more item.
     pub fn has_room(&self, input: usize, output: usize, class: usize) -> bool {
         self.queues[self.queue_at(input, output, class)].len() < self.config.queue
     }
@@ -125,7 +126,7 @@ impl<T> VoqCrossbar<T> {
         self.queued += 1;
     }
 
-    /// Items that have come and not left.
+    /// Number of items in the crossbar and its queues.
     pub fn queued(&self) -> usize {
         self.queued
     }
@@ -144,7 +145,7 @@ impl<T> VoqCrossbar<T> {
         })
     }
 
-    /// Grants what may be granted in a cycle; how many items that is.
+    /// Makes all grants of a cycle; returns the number of items granted.
     pub fn step(&mut self, cycle: u64) -> usize {
         let (rate, mut granted) = (self.config.bytes_per_cycle, 0);
         loop {
@@ -178,7 +179,7 @@ impl<T> VoqCrossbar<T> {
         }
     }
 
-    /// Moves an item of a pair to the output; `false`: there is none.
+    /// Moves an item of an input-output pair to the output queue; returns `false` if no class is eligible.
     fn grant(&mut self, input: usize, output: usize, cycle: u64) -> bool {
         let classes: Requests = self.eligible(input, output, cycle).collect();
         let Some(class) = self.arbiters[output].arbitrate(&classes) else { return false };
@@ -197,7 +198,7 @@ impl<T> VoqCrossbar<T> {
         true
     }
 
-    /// Takes items away wherever they are.
+    /// Removes matching items from all queues.
     pub fn remove(&mut self, is_removed: impl Fn(&T) -> bool) -> Vec<T> {
         let mut removed = Vec::new();
         for (n, queue) in self.queues.iter_mut().enumerate() {
@@ -220,21 +221,21 @@ impl<T> VoqCrossbar<T> {
         removed
     }
 
-    /// The first item of an output and class, if it can leave in a cycle.
+    /// The first item of an output and class, if it can leave in this cycle.
     pub fn leaving(&self, output: usize, class: usize, cycle: u64) -> Option<&T> {
         let front = self.behind[output * self.config.classes + class].front();
         front.filter(|(due, _)| *due <= cycle).map(|(_, item)| item)
     }
 
-    /// Takes the first item of an output and class.
+    /// Removes the first item of an output and class.
     pub fn leave(&mut self, output: usize, class: usize) -> Option<T> {
         let (_, item) = self.behind[output * self.config.classes + class].pop_front()?;
         self.queued -= 1;
         Some(item)
     }
 
-    /// The first cycle behind this one in which an item can be granted, or can leave, by time alone: what waits for room
-    /// waits for the pop that makes it.
+    /// The first later cycle in which an item can be granted, or can leave, by the passing of time alone. An item that
+    /// waits for room is woken by the pop that makes room.
     pub fn next_cycle(&self, cycle: u64) -> Option<u64> {
         if self.queued == 0 {
             return None;

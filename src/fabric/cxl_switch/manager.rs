@@ -1,40 +1,43 @@
-//! What the fabric manager does to bindings while the switch runs (`fabric` §1.2).
+//! The fabric manager's changes to bindings while the switch runs (`fabric` §1.2).
 //!
-//! Modelled: bind and unbind at stated times. An unbind first stops new requests to the vPPB, which are answered as unmapped;
-//! then it waits until the open ones are answered, up to a limit; then it takes the binding away, and what the switch still
-//! holds of it is flushed. A surprise removal does not wait. Answers that come later are dropped; what they come from
-//! is not bound again before, since nothing would tell them from answers to its next host. A command that cannot be done changes nothing. Left out: the
-//! mailbox of the manager, link down and hot-plug as the host sees them.
+//! Modelled: bind and unbind commands at given times. An unbind first stops new requests to the vPPB, which the switch
+//! answers as unmapped. It then waits, up to a time limit, until all outstanding requests have been answered. Finally it
+//! removes the binding, and the messages of the vPPB that are still in the switch are flushed. A surprise removal does
+//! not wait. Responses that arrive after the removal are dropped. Their port or logical device is not bound again before
+//! the last of them has arrived, because nothing would distinguish them from responses to the next host. A command that
+//! cannot be executed changes nothing. Left out: the mailbox of the manager; link down and hot-plug as the host sees
+//! them.
 //!
-//! A walk through one unbind: at its time the vPPB is stopped; each answer that leaves lowers the count of its open requests;
-//! with the last one, or at the limit, the command ends with an event.
+//! A walk through one unbind: at the time of the command the vPPB is stopped. Each response that leaves the switch
+//! decrements the count of outstanding requests of the vPPB. When the count reaches zero, or at the time limit, the
+//! command completes with an event.
 
 use super::binding::{BindingError, Bindings, VppbBinding};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A vPPB: VCS and number.
+/// A vPPB, identified by VCS and number.
 pub type Vppb = (usize, usize);
 
 /// A command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ManagerCommand {
-    /// 5201h.
+    /// Bind vPPB, opcode 5201h.
     Bind(VppbBinding),
-    /// 5202h.
+    /// Unbind vPPB, opcode 5202h.
     Unbind {
         /// The vPPB.
         vppb: Vppb,
-        /// Option 2: open requests are lost. Options 0 and 1 wait for them.
+        /// Option 2: outstanding requests are lost. Options 0 and 1 wait for their responses.
         surprise: bool,
     },
 }
 
-/// A command with its time.
+/// A command with its time of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimedCommand {
-    /// Cycle of the switch.
+    /// Cycle of the switch in which the command starts.
     pub at_cycle: u64,
-    /// What is to be done.
+    /// The command.
     pub command: ManagerCommand,
 }
 
@@ -44,81 +47,82 @@ pub enum CommandError {
     /// Invalid input.
     #[error(transparent)]
     Binding(#[from] BindingError),
-    /// Busy: answers to the host before are still due.
+    /// Busy: responses to the previous host are still outstanding.
     #[error("found port {port} with {due} answers due to the host before, expected none (fabric BND-6)")]
     Late {
         /// The port.
         port: usize,
-        /// How many.
+        /// Number of outstanding responses.
         due: u64,
     },
     /// Busy: an unbind of the vPPB, or of the port, has not ended.
     #[error("found an unbind of vPPB {1} of VCS {0} under way, expected none (fabric BND-7)", .vppb.0, .vppb.1)]
     Busy {
-        /// What is being unbound.
+        /// The vPPB that is being unbound.
         vppb: Vppb,
     },
 }
 
-/// How a command has ended.
+/// The completion of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ManagerEvent {
     /// A vPPB is bound.
     Bound(VppbBinding),
-    /// A vPPB is not bound any more, and so many messages of it were flushed.
+    /// A vPPB has been unbound; the number counts the messages of the vPPB that were flushed.
     Unbound(VppbBinding, u64),
-    /// Nothing has changed.
+    /// The command was refused and changed nothing.
     Refused(ManagerCommand, CommandError),
 }
 
-/// What is due of the manager.
+/// The next action of the manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// A command has ended.
     Event(ManagerEvent),
-    /// What the switch holds of a vPPB, whose binding is gone, has to be flushed.
+    /// The binding of a vPPB has been removed, and the messages of the vPPB in the switch have to be flushed.
     Flush(VppbBinding),
 }
 
-/// Commands and what they have begun.
+/// Pending commands, and the unbinds in progress.
 #[derive(Debug, Clone, Default)]
 pub struct Manager {
     commands: VecDeque<TimedCommand>,
-    /// Limit of a drain \[cycles\].
+    /// Time limit of a drain \[cycles\].
     limit_cycles: u64,
-    /// vPPBs that are being unbound, with the cycle of their limit.
+    /// vPPBs that are being unbound, with the cycle of their time limit.
     draining: BTreeMap<Vppb, u64>,
-    /// Requests that have been passed on and not answered.
+    /// Number of forwarded requests without a response, by vPPB.
     open: BTreeMap<Vppb, u64>,
-    /// Answers that will come of what is not bound any more, by port and LD-ID.
+    /// Number of outstanding responses from ports and logical devices that have been unbound, by port and LD-ID.
     late: BTreeMap<(usize, u8), u64>,
 }
 
 impl Manager {
-    /// Commands in the order of their times, or of the list where these are equal.
+    /// Makes a manager. Commands run in order of time, and in order of the list at equal times.
     pub fn new(mut commands: Vec<TimedCommand>, limit_cycles: u64) -> Manager {
         commands.sort_by_key(|timed| timed.at_cycle);
         Manager { commands: commands.into(), limit_cycles, ..Manager::default() }
     }
 
-    /// Whether it has anything to do, now or later.
+    /// Whether any command is pending or in progress.
     pub fn is_active(&self) -> bool {
         !self.commands.is_empty() || !self.draining.is_empty()
     }
 
-    /// A request of a vPPB was passed on that will be answered.
+    /// Notes that a request of a vPPB, which will be answered, has been forwarded.
     pub fn asked(&mut self, vppb: Vppb) {
         *self.open.entry(vppb).or_default() += 1;
     }
 
-    /// An answer of a vPPB has left.
+    /// Notes that a response of a vPPB has left the switch.
     pub fn answered(&mut self, vppb: Vppb) {
         if let Some(open) = self.open.get_mut(&vppb) {
             *open = open.saturating_sub(1);
         }
     }
 
-    /// An answer that is due of what is not bound any more has come, or was flushed with its request.
+    /// Notes that an outstanding response from an unbound port or logical device has arrived, or was flushed with its
+    /// request.
     pub fn late(&mut self, port: usize, ld_id: u8) {
         if let Some(due) = self.late.get_mut(&(port, ld_id)) {
             *due -= 1;
@@ -128,7 +132,7 @@ impl Manager {
         }
     }
 
-    /// The next thing to do at a cycle; bindings and stopped vPPBs have changed then.
+    /// The next action at a cycle; the call has already updated `bindings` and `stopped`.
     pub fn due(&mut self, cycle: u64, bindings: &mut Bindings, stopped: &mut BTreeSet<Vppb>) -> Option<Due> {
         if let Some(vppb) = self.drained().chain(self.overdue(cycle)).min() {
             self.draining.remove(&vppb);
@@ -166,7 +170,7 @@ impl Manager {
             }
             ManagerCommand::Unbind { vppb, surprise } => {
                 if bindings.down(vppb.0, vppb.1).is_none() {
-                    // It says what is wrong, and changes nothing.
+                    // The unbind fails, names the problem and changes nothing.
                     return bindings.unbind(vppb.0, vppb.1).err().and_then(|error| refused(error.into()));
                 }
                 stopped.insert(vppb);
@@ -182,12 +186,12 @@ impl Manager {
         self.draining.keys().copied().filter(|vppb| self.open.get(vppb).is_none_or(|open| *open == 0))
     }
 
-    /// vPPBs whose limit has come.
+    /// vPPBs whose time limit has expired.
     fn overdue(&self, cycle: u64) -> impl Iterator<Item = Vppb> + '_ {
         self.draining.iter().filter(move |(_, limit)| **limit <= cycle).map(|(vppb, _)| *vppb)
     }
 
-    /// The next cycle in which something is due, 0 if it is now.
+    /// The next cycle in which an action is due; 0 if one is due now.
     pub fn next_cycle(&self) -> Option<u64> {
         let command = self.commands.front().map(|first| first.at_cycle);
         let drained = self.drained().next().map(|_| 0);

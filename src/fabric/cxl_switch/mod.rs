@@ -1,32 +1,33 @@
 //! The CXL switch with hierarchy based routing (HBR), for CXL.mem (`fabric` §1).
 //!
-//! Modelled: virtual hierarchies (VCS), each an upstream port with its virtual bridges (vPPB) and its HDM decoders; bindings of
-//! vPPBs to downstream ports or to logical devices of one; requests routed by decoder, vPPB and binding, answers by port
-//! and LD-ID; what nothing decodes is answered by the switch; a crossbar with a queue for each input, output and message
-//! class; pipeline stages with names. Detail: whole messages; what a stage does inside takes its latency. Left out:
-//! CXL.cache and back-invalidates, CXL.io, the flits of a message one by one (link ends have put them together, so
-//! nothing is cut through inside a message).
+//! Modelled: virtual hierarchies (VCS), each an upstream port with its virtual bridges (vPPB) and its HDM decoders;
+//! bindings of vPPBs to downstream ports or to logical devices behind them; requests routed by decoder, vPPB and binding,
+//! responses by port and LD-ID; a request that no decoder claims is answered by the switch; a crossbar with a queue for
+//! each input, output and message class; named pipeline stages. Detail: whole messages; a pipeline stage is modelled as
+//! its latency. Left out: CXL.cache and back-invalidates, CXL.io, and the individual flits of a message (the link ends
+//! have already assembled the message, so there is no cut-through inside a message).
 //!
-//! | file | what |
+//! | file | content |
 //! | --- | --- |
-//! | [`preset`] | stages and their latencies |
-//! | [`binding`] | vPPBs and what they are bound to |
-//! | [`route`] | a message to its output, without time |
+//! | [`preset`] | pipeline stages and their latencies |
+//! | [`binding`] | the bindings of vPPBs |
+//! | [`route`] | the output of a message, without time |
 //! | [`manager`] | commands that change bindings while the switch runs |
 //! | [`crossbar`] | queues, allocation, room at the outputs |
-//! | [`module`] | the module |
+//! | [`module`] | the kernel module |
 //!
-//! A walk through one read: M2S Req of host 1 comes out of the link end at `usp[1]`. The decoders of VCS 1 name a vPPB, its
-//! binding a downstream port and, behind a multi-logical device (MLD), a logical device, whose LD-ID the request gets. Behind
-//! the stages in front it waits in the queue of (`usp[1]`, that port, M2S Req) for a grant, passes the stages behind and leaves
-//! through the link end of the port. The answer has the LD-ID of the device; port and LD-ID name the vPPB and its VCS, the
-//! LD-ID is cleared, and the answer leaves at `usp[1]`. Tags pass as they are: the switch has no table of them.
+//! A walk through one read: an M2S Req of host 1 comes out of the link end at `usp[1]`. The decoders of VCS 1 select a
+//! vPPB. The binding of the vPPB selects a downstream port and, behind a multi-logical device (MLD), a logical device,
+//! whose LD-ID is written into the request. After the stages before the grant the request waits in the queue of
+//! (`usp[1]`, that port, M2S Req) for a grant, passes the stages after the grant and leaves through the link end of the
+//! port. The response carries the LD-ID of the device. Port and LD-ID identify the vPPB and its VCS, the LD-ID is
+//! cleared, and the response leaves at `usp[1]`. Tags pass unchanged: the switch keeps no table of tags.
 //!
 //! # Invariants
 //!
-//! What comes in goes out once, or is answered, or is dropped and counted; messages of one input, output and class
-//! keep their order; a class without room holds up no other class, so requests never block responses; nothing passes from
-//! one VCS to another.
+//! Every message that enters leaves once, or is answered, or is dropped and counted. Messages of one input, output and
+//! class keep their order. A class without room blocks no other class, so requests never block responses. No message
+//! passes from one VCS to another.
 
 pub mod binding;
 pub mod crossbar;

@@ -1,12 +1,14 @@
 //! The switch as a module of the kernel.
 //!
-//! Modelled: see [the module text](super). Detail: a port takes as many messages of its link as its width allows in a cycle; a
-//! message of 16 bytes, or of 80 with its line, is busy for that; the crossbar moves `speedup` times as much. What the switch
-//! answers by itself enters the crossbar at an input of its own. Left out: see there.
+//! Modelled: see [the module text](super). Detail: a port accepts as many messages of its link in a cycle as its width
+//! allows; a message occupies the port for 16 bytes, or for 80 bytes with a cache line; the crossbar moves `speedup`
+//! times as much. Messages that the switch generates itself enter the crossbar at an input of their own. Left out: see
+//! [the module text](super).
 //!
-//! A walk through one cycle: the crossbar grants what is ready; what has passed the stages behind the grant leaves as far as the
-//! channels of the link ends have room; each port takes messages, looks up where they go, and queues them to be ready behind
-//! the stages in front. Latencies are rounded up to cycles, and the last of them is that of the channel to the link end.
+//! A walk through one cycle: the crossbar grants the messages that are ready. Messages that have passed the stages after
+//! the grant leave as far as the channels of the link ends have room. Each port accepts messages, looks up their route,
+//! and queues them; they become ready after the stages before the grant. Latencies are rounded up to whole cycles, and
+//! the last cycle is that of the channel to the link end.
 
 use super::crossbar::{Pace, VoqConfig, VoqCrossbar};
 use super::manager::{Due, Manager, ManagerEvent, TimedCommand, Vppb};
@@ -23,11 +25,11 @@ use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, Transacti
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Classes that the switch passes on, in the order of counts.
+/// Message classes that the switch forwards, in the order of the counters.
 pub const HBR_CLASSES: [Class; 4] = [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
 const CLASSES: usize = HBR_CLASSES.len();
 
-/// Signals of a port in waves: messages in the queues of each class, and those that wait for room.
+/// Signals of a port in waveforms: the messages in the queues of each class, and the messages that wait for room.
 pub const HBR_SIGNALS: &[(&str, u32)] =
     &[("m2s_req_queued", 16), ("m2s_rwd_queued", 16), ("s2m_ndr_queued", 16), ("s2m_drs_queued", 16)];
 
@@ -35,53 +37,54 @@ pub const HBR_SIGNALS: &[(&str, u32)] =
 const HEADER_BYTES: u64 = 16;
 const DATA_BYTES: u64 = 80;
 
-/// How a switch is built.
+/// Configuration of a switch.
 pub struct HbrSwitchConfig {
-    /// Its hierarchies.
+    /// Virtual hierarchies, bindings and decoders.
     pub routes: HbrRoutes,
-    /// What the fabric manager does while it runs.
+    /// Commands of the fabric manager during the run.
     pub commands: Vec<TimedCommand>,
-    /// Time that an unbind waits for open requests \[cycles\].
+    /// Time limit for which an unbind waits for outstanding requests \[cycles\].
     pub drain_cycles: u64,
-    /// Latency of the stages in front of a grant, and from it on \[cycles\].
+    /// Latency of the stages before the grant, and of those after it \[cycles\].
     pub stages_cycles: [u64; 2],
-    /// Messages that a queue of an input, output and class takes.
+    /// Depth of the queue of an input, output and class \[messages\].
     pub queue: usize,
-    /// Messages that a queue of an output and class takes.
+    /// Depth of the output queue of an output and class \[messages\].
     pub output_queue: usize,
-    /// Bytes that a port moves in a cycle.
+    /// Bytes that a port moves per cycle.
     pub width_bytes: u64,
-    /// Bytes that the crossbar moves for each of them.
+    /// Bytes that the crossbar moves for each byte of a port.
     pub speedup: u64,
-    /// Which inputs send to which outputs.
+    /// Allocator that pairs inputs with outputs.
     pub allocator: &'static AllocatorKind,
-    /// Which class an output takes.
+    /// Arbiter that selects the class at an output.
     pub arbiter: &'static ArbiterKind,
 }
 
 /// Messages of a port by class, in the order of [`HBR_CLASSES`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PortCounts {
-    /// That came in.
+    /// Messages received.
     pub received: [u64; CLASSES],
-    /// That went out.
+    /// Messages sent.
     pub sent: [u64; CLASSES],
-    /// That came in and end here.
+    /// Messages received that end in the switch.
     pub ended: [u64; CLASSES],
-    /// Of what went out, answers of the switch.
+    /// Messages sent that the switch generated itself.
     pub own: [u64; CLASSES],
 }
 
-/// What a switch leaves behind for the report.
+/// The result of a switch for the report.
 #[derive(Debug, Clone, Default)]
 pub struct HbrSwitchResult {
-    /// By port, upstream ones first.
+    /// Counters by port, upstream ports first.
     pub ports: Vec<PortCounts>,
-    /// What reached nothing, by reason.
+    /// Number of undelivered messages by reason.
     pub undelivered: BTreeMap<Undelivered, u64>,
-    /// Cycles for which the first message of a class waited at a port because its queue was full, of waits that are over.
+    /// Cycles for which the first message of a class waited at a port because its queue was full; waits that have not
+    /// ended are not included.
     pub full_cycles: u64,
-    /// What the manager's commands came to, with the time \[fs\].
+    /// Completions of the manager's commands, with their times \[fs\].
     pub events: Vec<(u64, ManagerEvent)>,
     /// Broken rules.
     pub broken: Vec<Violation>,
@@ -90,32 +93,32 @@ pub struct HbrSwitchResult {
 /// A message in the switch.
 struct Passing {
     message: Message,
-    /// How its transaction is known where it leaves.
+    /// Handle of the transaction at the output port, for traces.
     handle: TransactionHandle,
-    /// The vPPB that it passes; `None`: the switch made it.
+    /// The vPPB that the message passes; `None` if the switch generated the message.
     of: Option<Vppb>,
 }
 
 /// A port of the switch.
 struct Port {
     link: NodeLink,
-    /// Place of each class among the channels to the link.
+    /// Index of the channel to the link for each class.
     tx: [Option<usize>; CLASSES],
     taking: Pace,
     sending: Pace,
-    /// Messages sent, which number them.
+    /// Count of messages sent, from which messages get their numbers.
     posted: u64,
-    /// The first message of a class waits, as the trace says: at the input, and at the output.
+    /// Whether the trace shows the first message of a class as waiting: at the input, and at the output.
     is_held: [[bool; CLASSES]; 2],
-    /// Since when it waits at the input for room, by class. A count of evaluations would depend on how often the module is
-    /// looked at.
+    /// By class, the cycle since which the first message waits at the input for room. Counting evaluations instead would
+    /// depend on how often the module is evaluated.
     full_since_cycle: [Option<u64>; CLASSES],
-    /// What the signals show.
+    /// Values last shown by the signals.
     shown: [usize; CLASSES],
     signals: Tap,
 }
 
-/// The module.
+/// The kernel module of a switch.
 pub struct HbrSwitch {
     config: HbrSwitchConfig,
     ports: Vec<Port>,
@@ -136,11 +139,11 @@ fn bytes(message: &Message) -> u64 {
 }
 
 impl HbrSwitch {
-    /// A switch with the links and the signals of its ports, upstream ones first; what it has counted is in `shared` when the
-    /// run is looked at.
+    /// Makes a switch with the links and the signals of its ports, upstream ports first. Counters appear in `shared`
+    /// when the results are published.
     ///
     /// # Errors
-    /// More ports than an allocator can have.
+    /// The switch has more ports than the allocator supports.
     pub fn new(
         config: HbrSwitchConfig,
         links: Vec<(NodeLink, Tap)>,
@@ -149,14 +152,14 @@ impl HbrSwitch {
     ) -> Result<HbrSwitch, ArbiterError> {
         let count = links.len();
         let crossbar = VoqCrossbar::new(VoqConfig {
-            // The last one is that of the answers of the switch.
+            // The last input is for messages that the switch generates.
             inputs: count + 1,
             outputs: count,
             classes: CLASSES,
             queue: config.queue,
             output_queue: config.output_queue,
             bytes_per_cycle: config.width_bytes * config.speedup,
-            // The channel to the link end takes one more.
+            // The channel to the link end takes one more cycle.
             behind_cycles: config.stages_cycles[1].saturating_sub(1),
             allocator: config.allocator,
             arbiter: config.arbiter,
@@ -178,13 +181,13 @@ impl HbrSwitch {
         Ok(HbrSwitch { config, ports, crossbar, manager, tap, busy_since: None, mine, shared })
     }
 
-    /// How a message is known on the link of a port.
+    /// Transaction handle of a message on the link of a port.
     fn handle(&self, port: usize, message: &Message) -> TransactionHandle {
         let link = &self.ports[port].link;
         tree::part(link.link, link.form, message).1
     }
 
-    /// Says of the first message of a class at an input or an output that it waits, and when it does no more.
+    /// Records in the trace that the first message of a class starts or stops waiting at an input or an output.
     fn hold(
         &mut self,
         (port, side, class): (usize, usize, usize),
@@ -205,7 +208,8 @@ impl HbrSwitch {
         self.tap.named(TransactionNaming::By(of), at, RecordKind::Mark, 0, 0, body);
     }
 
-    /// Gives the link ends what has passed; whether a port could send more in this cycle had it the width.
+    /// Sends messages that have passed the pipeline to the link ends. Returns whether a port was limited by its width
+    /// in this cycle.
     fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         let (width, mut is_slow) = (self.config.width_bytes, false);
         for port in 0..self.ports.len() {
@@ -241,7 +245,7 @@ impl HbrSwitch {
         is_slow
     }
 
-    /// Takes messages of a port; whether it could take more in this cycle had it the width.
+    /// Receives messages of a port. Returns whether the port was limited by its width in this cycle.
     fn take(&mut self, port: usize, cx: &mut Cx, at: Stamp) -> bool {
         let (width, mut is_slow) = (self.config.width_bytes, false);
         for place in 0..self.ports[port].link.rx.len() {
@@ -283,7 +287,7 @@ impl HbrSwitch {
         is_slow
     }
 
-    /// Shows a message that was taken, and queues what leaves for it: input, output, message, vPPB.
+    /// Records a received message and queues the message that leaves in its place: input, output, message, vPPB.
     fn queue(
         &mut self,
         (port, message, handle): (usize, &Message, TransactionHandle),
@@ -310,7 +314,7 @@ impl HbrSwitch {
         }
     }
 
-    /// Counts what reaches nothing and reports what breaks a rule.
+    /// Counts an undelivered message, and reports a message that breaks a rule.
     fn judge(&mut self, port: usize, message: &Message, route: &HbrRoute, at: Stamp) {
         if let HbrRoute::Answered(why, _) | HbrRoute::Dropped(why) = route {
             *self.mine.undelivered.entry(*why).or_default() += 1;
@@ -343,7 +347,7 @@ impl HbrSwitch {
         self.mine.broken.push(violation);
     }
 
-    /// Does what is due of the fabric manager.
+    /// Executes the due actions of the fabric manager.
     fn manage(&mut self, at: Stamp) {
         while self.manager.is_active() {
             let HbrRoutes { bindings, stopped, .. } = &mut self.config.routes;
@@ -353,7 +357,7 @@ impl HbrSwitch {
                 Due::Flush(binding) => {
                     let gone = self.crossbar.remove(|passing| passing.of == Some((binding.vcs, binding.vppb)));
                     for Passing { message, handle, .. } in &gone {
-                        // What is flushed came in at a port and ends here.
+                        // A flushed message was received at a port and ends in the switch.
                         if let Some(class) = class_place(message.class()) {
                             let from = if HBR_CLASSES[class].dir() == Dir::Down {
                                 binding.vcs
@@ -379,7 +383,7 @@ impl HbrSwitch {
         }
     }
 
-    /// Shows how many messages wait.
+    /// Records the number of waiting messages.
     fn show(&mut self, at: Stamp) {
         for port in 0..self.ports.len() {
             if !self.ports[port].signals.is_on() {
@@ -396,7 +400,7 @@ impl HbrSwitch {
     }
 }
 
-/// A message as traces show it.
+/// The trace form of a message.
 fn shown(message: &Message, form: MessageForm) -> Body {
     let data = message.data().map(|data| data.line.to_vec());
     message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })

@@ -1,4 +1,4 @@
-//! Stages of the pipeline and their latencies (`fabric` §5).
+//! Pipeline stages and their latencies (`fabric` §5).
 
 /// Names of the stages, in the order in which a message passes them.
 pub const HBR_STAGES: [&str; 4] = ["ingress", "decode", "crossbar", "egress"];
@@ -8,16 +8,16 @@ pub const HBR_STAGES: [&str; 4] = ["ingress", "decode", "crossbar", "egress"];
 pub struct HbrPreset {
     /// Name in descriptions.
     pub name: &'static str,
-    /// Latency of each stage \[fs\], in the order of [`HBR_STAGES`]. The sheet has their sum alone, port to port; how it is spread
-    /// over the stages is of the model.
+    /// Latency of each stage \[fs\], in the order of [`HBR_STAGES`]. The sheet gives only the sum, port to port; the
+    /// split over the stages is a choice of the model.
     pub stages_fs: [u64; 4],
-    /// The line of `fabric` §5 that it rests on.
+    /// The line of `fabric` §5 that the figure is based on.
     pub anchor: &'static str,
 }
 
 const NS: u64 = 1_000_000;
 
-/// All of them. None is measured.
+/// All presets. None of them is measured.
 pub static HBR_PRESETS: [HbrPreset; 3] = [
     HbrPreset {
         name: "cxl_switch",
@@ -37,12 +37,12 @@ pub static HBR_PRESETS: [HbrPreset; 3] = [
 ];
 
 impl HbrPreset {
-    /// The preset of a name.
+    /// Finds the preset of a name.
     pub fn by_name(name: &str) -> Option<&'static HbrPreset> {
         HBR_PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// Port to port, without the time of the message itself \[fs\].
+    /// Port-to-port latency without the transfer time of the message itself \[fs\].
     pub fn total_fs(&self) -> u64 {
         self.stages_fs.iter().sum()
     }

@@ -1,8 +1,9 @@
-//! A message to its output, without time (`fabric` §1.6).
+//! Routing: the output port of a message, without time (`fabric` §1.6).
 //!
-//! A walk through one request: the decoders of its VCS name a vPPB, the binding of that a port and a logical device, whose LD-ID the
-//! request gets. Where no decoder is hit, or the vPPB is not bound, the switch answers: a write is dropped and completed, a
-//! read gets ones (`fabric` CMR-4, CMR-5). An answer has port and LD-ID, which name vPPB and VCS; its LD-ID is cleared.
+//! A walk through one request: the decoders of its VCS select a vPPB; the binding of the vPPB gives a port and a logical
+//! device, whose LD-ID is written into the request. Where no decoder matches, or the vPPB is not bound, the switch
+//! answers the request: a write is dropped and completed, and a read returns all ones (`fabric` CMR-4, CMR-5). A response
+//! carries an LD-ID; its port and LD-ID identify vPPB and VCS, and its LD-ID is cleared.
 
 use super::binding::Bindings;
 use super::manager::Vppb;
@@ -14,49 +15,50 @@ use std::collections::BTreeSet;
 /// Why a message does not reach a device or a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Undelivered {
-    /// No decoder holds its address.
+    /// No decoder claims the address.
     NotDecoded,
-    /// Its decoder leads to a vPPB that is not bound.
+    /// The decoder selects a vPPB that is not bound.
     NotBound,
-    /// It has an LD-ID that is not bound (`fabric` MLD-5).
+    /// The LD-ID is not bound (`fabric` MLD-5).
     UnknownLd,
-    /// Its class is not of CXL.mem without back-invalidates, or does not go this way (`fabric` ERR-4).
+    /// The class does not belong to CXL.mem without back-invalidates, or must not travel in this direction (`fabric`
+    /// ERR-4).
     Class,
 }
 
-/// Where a message goes.
+/// The route of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HbrRoute {
-    /// To a port, as this, over this vPPB.
+    /// To a port, in this form, over this vPPB.
     Port(usize, Message, Vppb),
-    /// Nowhere; the switch answers with this where it came, if it has to have an answer.
+    /// Undelivered; the switch returns this response to the source, if the request requires one.
     Answered(Undelivered, Option<Message>),
-    /// Nowhere.
+    /// Undelivered, without a response.
     Dropped(Undelivered),
 }
 
-/// What the switch knows of its hierarchies. Ports are counted from the upstream ones on, then the downstream ones.
+/// Routing state of the switch. Ports are numbered from 0, first the upstream ports, then the downstream ports.
 #[derive(Debug, Clone)]
 pub struct HbrRoutes {
     /// Bindings.
     pub bindings: Bindings,
-    /// vPPBs that are being unbound: they take no requests any more.
+    /// vPPBs that are being unbound and accept no new requests.
     pub stopped: BTreeSet<Vppb>,
     /// Decoders of each VCS; their targets are vPPBs.
     pub decoders: Vec<BridgeDecoders>,
-    /// How the link of each port spells messages.
+    /// Message form of the link of each port.
     pub forms: Vec<MessageForm>,
-    /// Data of a read that nothing decodes is poisoned (`fabric` §2.1, 4h).
+    /// Whether the data of a read that no decoder claims are poisoned (`fabric` §2.1, 4h).
     pub poison_on_decode_error: bool,
 }
 
 impl HbrRoutes {
-    /// Upstream ports.
+    /// Number of upstream ports.
     pub fn hosts(&self) -> usize {
         self.decoders.len()
     }
 
-    /// Where a message that came in at a port goes.
+    /// The route of a message that was received at a port.
     pub fn route(&self, from: usize, message: &Message) -> HbrRoute {
         let hosts = self.hosts();
         match message {
@@ -87,7 +89,7 @@ impl HbrRoutes {
             return HbrRoute::Dropped(Undelivered::UnknownLd);
         };
         let mut message = message.on_route(PeerRoute::default());
-        // Toward a 68B link the ones are all that says it (`fabric` CMR-4).
+        // On a 68B link the all-ones data are the only indication (`fabric` CMR-4).
         if let (Message::S2mDrs(header, _), MessageForm::Cxl68) = (&mut message, self.forms[vcs])
             && header.opcode == DrsOpcode::MemDataNXM
         {
@@ -96,12 +98,12 @@ impl HbrRoutes {
         HbrRoute::Port(vcs, message, (vcs, vppb))
     }
 
-    /// Whether a request is answered.
+    /// Whether a request requires a response.
     pub fn has_answer(&self, request: &Message) -> bool {
         self.answer(MessageForm::Hbr, request).is_some()
     }
 
-    /// The answer to a request that reaches nothing; `None`: it has none.
+    /// The response to an undelivered request; `None` if it has none.
     fn answer(&self, form: MessageForm, request: &Message) -> Option<Message> {
         let (tag, is_read) = match request {
             Message::M2sReq(header) => match header.opcode {
@@ -116,7 +118,7 @@ impl HbrRoutes {
             },
             Message::M2sRwd(header, _) => match header.opcode {
                 M2sRwdOpcode::MemRdFill | M2sRwdOpcode::MemRdFillTEE => (header.tag, true),
-                // It is about a snoop, and no device can have sent one.
+                // BIConflict refers to a back-invalidate snoop, and no device can have sent one.
                 M2sRwdOpcode::BIConflict => return None,
                 _ => (header.tag, false),
             },

@@ -1,12 +1,13 @@
-//! Dragonflies: groups whose routers are all joined, and one channel between any two groups.
+//! Dragonflies: groups whose routers are fully connected, and one global channel between any two groups.
 //!
-//! Modelled: (p, a, h): a group has a routers, each with p nodes and h global channels; there are a h + 1 groups, the most
-//! that the channels reach. Global channel q of a group, which is channel q mod h of its router q / h, leads to group q, or q + 1 from the
-//! own group on. A packet takes a channel in its group, a global one, and a channel in the group of its destination,
-//! each where needed. Local channels have two classes: the lower half in front of a global channel, the upper half behind it
-//! (`fabric` §6.5); global channels use all.
+//! Modelled: (p, a, h): a group has a routers, each with p nodes and h global channels. There are a h + 1 groups, the
+//! most that the global channels can connect. Global channel q of a group is channel q mod h of the group's router q / h.
+//! It leads to group q, or to group q + 1 if q is not below the number of its own group. A packet takes a local channel
+//! in its group, a global channel, and a local channel in the group of its destination, each only where needed. Local
+//! channels have two classes of virtual channels: the lower half before a global channel, the upper half after it
+//! (`fabric` §6.5). Global channels use all virtual channels.
 //!
-//! Ports of a router: p nodes, a - 1 local ones in the order of routers, h global ones.
+//! Ports of a router: p nodes, a - 1 local channels in the order of routers, h global channels.
 
 use super::{PortPeer, RouteChoice, VcClass};
 use std::fmt;
@@ -39,12 +40,12 @@ impl Dragonfly {
         self.p.saturating_add(self.a - 1).saturating_add(self.h)
     }
 
-    /// Port of a router to another one of its group, by their numbers in it.
+    /// The port of router `from` that leads to router `to` of the same group; both are numbered within the group.
     fn local(&self, from: usize, to: usize) -> usize {
         self.p + if to < from { to } else { to - 1 }
     }
 
-    /// The global channel of a group that leads to another one.
+    /// The global channel of group `from` that leads to group `to`.
     fn global(from: usize, to: usize) -> usize {
         if to < from { to } else { to - 1 }
     }

@@ -1,8 +1,9 @@
 //! K-ary N-trees: K^N nodes under N levels of K^(N-1) routers.
 //!
-//! Modelled: level 0 is the top, level N-1 has the nodes. A router of level l and place w (a number of N-1 digits to the base
-//! K) has its port down j at the router of level l+1 whose digit l is j, and the other digits are the same. A packet goes
-//! up by any port until the destination is below, then down by the digits of the destination (`fabric` §6.3).
+//! Modelled: level 0 is the top, and the nodes are attached to level N-1. A router is identified by its level l and its
+//! place w, a number of N-1 digits in base K. Down port j of a router leads to the router of level l+1 whose digit l is j
+//! and whose other digits are the same. A packet goes up by any port until the destination is below, then down by the
+//! digits of the destination (`fabric` §6.3).
 //!
 //! Ports of a router: K down, then, below the top, K up.
 
@@ -36,12 +37,12 @@ impl FatTree {
         self.per_level().saturating_mul(self.n)
     }
 
-    /// Level and place.
+    /// Level and place of a router.
     fn split(&self, router: usize) -> (usize, usize) {
         (router / self.per_level(), router % self.per_level())
     }
 
-    /// What digit d of a place counts; digit 0 is the highest.
+    /// Weight of a digit of a place; digit 0 is the most significant.
     fn weight(&self, digit: usize) -> usize {
         self.power(self.n - 2 - digit)
     }

@@ -1,14 +1,15 @@
-//! Meshes and tori: routers at the points of a grid, one node each.
+//! Meshes and tori: routers at the points of a grid, with one node each.
 //!
-//! Modelled: channels to both neighbours in each dimension, in a torus around the end as well; dimension order, the lowest
-//! first. In a ring a packet takes the shorter way, and either one where both are as long. Each ring has a dateline between
-//! its last router and its first: a packet that will cross it uses the upper half of the virtual channels in this ring, and one
-//! that will not the lower half. No way is longer than half a ring, so the lower half is never used across the dateline and the
-//! upper half never opposite to it, and the channels of a ring do not wait for each other in a circle (`fabric` §6.4 crosses
-//! over at the dateline instead, which leaves the lower half busier).
+//! Modelled: channels to both neighbours in each dimension, in a torus also the wrap-around channel; dimension-order
+//! routing, lowest dimension first. In a ring a packet takes the shorter direction, or either one if both are equally
+//! long. Each ring has a dateline between its last router and its first. A packet that will cross the dateline uses the
+//! upper half of the virtual channels in this ring, and a packet that will not cross it uses the lower half. No path is
+//! longer than half a ring, so the lower half is never used across the dateline and the upper half is never used on the
+//! opposite side of the ring. The channels of a ring therefore have no cyclic dependency (in `fabric` §6.4 a packet
+//! changes halves at the dateline instead, which leaves the lower half busier).
 //!
-//! Ports of a router: of each dimension that up (to the next coordinate) and that down, where there is a neighbour; the node
-//! behind them.
+//! Ports of a router: for each dimension the port up (to the next coordinate) and the port down, where there is a
+//! neighbour; then the port of the node.
 
 use super::{PortPeer, RouteChoice, VcClass};
 use std::fmt;
@@ -36,7 +37,7 @@ impl Grid {
         self.sizes.iter().fold(1, |all, &k| all.saturating_mul(k))
     }
 
-    /// Step of a dimension in numbers of routers, and the coordinate there.
+    /// Difference of router numbers between neighbours in a dimension, and the router's coordinate in that dimension.
     fn coordinate(&self, router: usize, dimension: usize) -> (usize, usize) {
         let step: usize = self.sizes[..dimension].iter().product();
         (step, router / step % self.sizes[dimension])
@@ -87,7 +88,7 @@ impl Grid {
                 return RouteChoice::one(port(if to > at { Side::Up } else { Side::Down }), VcClass::All);
             }
             let up = (to + k - at) % k;
-            // The dateline is in front where the coordinate has to jump.
+            // The packet will cross the dateline where the destination lies on the far side of the wrap-around.
             let class = |side| match (side, to > at) {
                 (Side::Up, true) | (Side::Down, false) => VcClass::Lower,
                 (Side::Up, false) | (Side::Down, true) => VcClass::Upper,
@@ -103,21 +104,22 @@ impl Grid {
         RouteChoice::one(self.ports(router) - 1, VcClass::All)
     }
 
-    /// The port on which a packet from a port goes on in its ring.
+    /// The port on which a packet that entered at `port` continues in its ring.
     pub(super) fn straight(&self, router: usize, port: usize) -> Option<usize> {
         let (dimension, side) = self.directions(router).nth(port).filter(|_| self.wraps)?;
         let onward = if side == Side::Up { Side::Down } else { Side::Up };
         Some(self.port(router, dimension, onward))
     }
 
-    /// Classes that packets to a node can have on a channel of a ring: of each router behind it from which they would come this way.
+    /// Classes that packets to a node can have on a channel of a ring, collected over all upstream routers of the ring
+    /// whose packets use this channel.
     pub(super) fn classes_on(&self, router: usize, port: usize, node: usize) -> Vec<VcClass> {
         let mut found = Vec::new();
         let (mut from, mut out) = (router, port);
         loop {
             let Some((_, class)) = self.route(from, node).ways().find(|(way, _)| *way == out) else { break };
             found.push(class);
-            // One router back against the direction of the channel.
+            // Step one router upstream.
             let Some(back) = self.straight(from, out) else { break };
             let PortPeer::Router(before, to_here) = self.peer(from, back) else { break };
             (from, out) = (before, to_here);
@@ -127,7 +129,7 @@ impl Grid {
         found
     }
 
-    /// A third dimension stands beside the first two.
+    /// Where a router is drawn. Planes of a third dimension are drawn side by side.
     pub(super) fn place(&self, router: usize) -> (usize, usize) {
         let at = |dimension: usize| if dimension < self.sizes.len() { self.coordinate(router, dimension).1 } else { 0 };
         (at(0) + at(2) * (self.sizes[0] + 1), at(1))

@@ -1,24 +1,24 @@
-//! Topologies: which routers there are, which of their ports are joined, and the way of a packet from one to the next.
+//! Topologies: the routers, the connections between their ports, and the path of a packet from one router to the next.
 //!
-//! Modelled: k-ary meshes and tori of one to three dimensions, K-ary N-trees and dragonflies, from a few numbers
-//! ([`Topology::parse`]), with routing that is free of deadlock on its own ([`Topology::route`]). Left out: adaptive routing,
-//! routing over a random intermediate node.
+//! Modelled: k-ary meshes and tori of one to three dimensions, K-ary N-trees and dragonflies, built from a few numbers
+//! ([`Topology::parse`]), with routing that is free of deadlock by itself ([`Topology::route`]). Left out: adaptive
+//! routing, and routing through a random intermediate node.
 //!
 //! | shape | routers, nodes | routing | classes of virtual channels |
 //! | --- | --- | --- | --- |
 //! | `mesh:8x8` | one node at each router | dimension order | one |
-//! | `torus:8x8`, `torus:4x4x4` | the same, rings in each dimension | dimension order, the shorter way round | two, by the dateline |
+//! | `torus:8x8`, `torus:4x4x4` | the same, with rings in each dimension | dimension order, in the shorter direction | two, by the dateline |
 //! | `fat-tree:4x3` | K^N nodes, N levels of K^(N-1) routers | up by any port to a common ancestor, then down | one |
 //! | `dragonfly:2,4,2` | (p, a, h): groups of a routers, p nodes and h global channels each, a h + 1 groups | local, global, local | two of local channels |
 //!
-//! A walk through one packet: at each router [`Topology::route`] tells the ports that lead on to the destination, of which
-//! the router takes one at random, and for each of them the virtual channels that it may use. Ports of a router are numbered
-//! without gaps, so a router at the edge of a mesh has fewer of them.
+//! A walk through one packet: at each router [`Topology::route`] returns the ports that lead towards the destination, and
+//! for each of them the virtual channels that the packet may use. The router selects one of the ports at random. Ports of
+//! a router are numbered without gaps, so a router at the edge of a mesh has fewer ports.
 //!
 //! # Invariants
 //!
-//! Each port leads to a node or to a port of another router that leads back; every destination is reached from every router
-//! over as many channels as the shape's minimal way has. Sources: `fabric` §6.3 to §6.5.
+//! Each port leads to a node, or to a port of another router that leads back. Every destination is reached from every
+//! router in the minimal number of channels that the shape allows. Sources: `fabric` §6.3 to §6.5.
 
 mod dragonfly;
 mod fat_tree;
@@ -30,19 +30,19 @@ use grid::Grid;
 use std::fmt;
 use thiserror::Error;
 
-/// Most routers and most nodes of a topology: as many components as a description may have.
+/// Maximum number of routers, and of nodes, of a topology: the maximum number of components in a system description.
 pub const MOST_ROUTERS: usize = 1 << 15;
 
-/// What is at the other end of a port of a router.
+/// The component at the other end of a router port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortPeer {
     /// A node.
     Node(usize),
-    /// A router, and its port that leads back.
+    /// A router, and the port of that router that leads back.
     Router(usize, usize),
 }
 
-/// Virtual channels that a packet may use on a channel.
+/// The set of virtual channels that a packet may use on a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum VcClass {
     /// All of them.
@@ -54,8 +54,8 @@ pub enum VcClass {
 }
 
 impl VcClass {
-    /// The virtual channels of this class, of so many (1 to 64): bit v stands for channel v. With a single one both halves are that
-    /// one, which the check for deadlock then judges.
+    /// Bit mask of the virtual channels of this class out of `vcs` (1 to 64): bit v stands for virtual channel v. With
+    /// a single virtual channel both halves are that one; the deadlock check then judges the result.
     pub fn mask(self, vcs: usize) -> u64 {
         let below = |n: usize| if n >= 64 { u64::MAX } else { (1u64 << n) - 1 };
         match self {
@@ -66,7 +66,7 @@ impl VcClass {
     }
 }
 
-/// Ports that lead on to a destination: `count` of them from `first` on, each as good as the others.
+/// Ports that lead towards a destination: `count` consecutive ports from `first` on, all equally good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteChoice {
     /// The first port.
@@ -78,19 +78,19 @@ pub struct RouteChoice {
 }
 
 impl RouteChoice {
-    /// The only way.
+    /// A choice of one port.
     fn one(port: usize, class: VcClass) -> RouteChoice {
         RouteChoice { first: port as u8, count: 1, classes: [class, class] }
     }
 
-    /// Its ports with their classes.
+    /// The ports of the choice with their virtual channel classes.
     pub fn ways(self) -> impl Iterator<Item = (usize, VcClass)> {
         (0..usize::from(self.count)).map(move |n| (usize::from(self.first) + n, self.classes[n.min(1)]))
     }
 }
 
-/// What routers of a topology are set to where a description says nothing: the published simulations of each topology
-/// (our own choice, `fabric` §7 row 8).
+/// Default router settings of a topology, for settings that a system description omits. The values follow published
+/// simulations of each topology (our own choice, `fabric` §7 row 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouterDefaults {
     /// Virtual channels of each channel.
@@ -101,9 +101,9 @@ pub struct RouterDefaults {
     pub allocator: &'static str,
     /// Cycles from the arrival of a credit to its use.
     pub credit_delay_cycles: u64,
-    /// Cycles that a router takes to find the way.
+    /// Cycles of route computation.
     pub routing_delay_cycles: u64,
-    /// Cycles that a flit is on a channel between routers.
+    /// Latency of a channel between routers \[cycles\].
     pub channel_latency_cycles: u64,
 }
 
@@ -119,33 +119,33 @@ enum Shape {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topology(Shape);
 
-/// Why a text is no topology.
+/// Why a topology cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TopologyError {
-    /// Not the name of a shape, or not its numbers.
+    /// The name of the shape is unknown, or its numbers are malformed.
     #[error("found `{found}`, expected {EXPECTED}")]
     Form {
-        /// What was given.
+        /// The value that was given.
         found: String,
     },
-    /// A number that does not fit.
+    /// A number is out of range.
     #[error("found `{found}`, expected {expected}")]
     Size {
-        /// What was given.
+        /// The value that was given.
         found: String,
-        /// What fits.
+        /// The values that are allowed.
         expected: String,
     },
 }
 
-/// Forms of topologies.
+/// The notation of topologies, for error messages.
 pub const EXPECTED: &str = "mesh:8x8, torus:8x8, torus:4x4x4, fat-tree:4x3 (K x N, a K-ary N-tree), dragonfly:2,4,2 (p, a, h), or others of their forms";
 
 impl Topology {
-    /// Reads one, such as `mesh:8x8`.
+    /// Parses a topology, such as `mesh:8x8`.
     ///
     /// # Errors
-    /// Another form, or numbers that make no topology of 2 to [`MOST_ROUTERS`] routers and nodes.
+    /// The notation is not known, or the numbers do not give a topology of 2 to [`MOST_ROUTERS`] routers and nodes.
     pub fn parse(text: &str) -> Result<Topology, TopologyError> {
         let form = || TopologyError::Form { found: text.to_owned() };
         let size = |expected: String| TopologyError::Size { found: text.to_owned(), expected };
@@ -159,7 +159,8 @@ impl Topology {
         let shape = match (shape, &numbers[..]) {
             ("mesh", [_] | [_, _] | [_, _, _]) => Shape::Mesh(Grid::new(numbers, false)),
             ("torus", [_] | [_, _] | [_, _, _]) => {
-                // Two routers with a channel for each way between them would be no ring but two channels side by side.
+                // With two routers, both directions of a ring would lead to the same neighbour, so the ring would be
+                // two parallel channels.
                 if numbers.iter().any(|&k| k < 3) {
                     return Err(size("3 or more routers in each ring".to_owned()));
                 }
@@ -213,7 +214,7 @@ impl Topology {
         }
     }
 
-    /// What is at a port of a router.
+    /// The component at the other end of a port of a router.
     pub fn peer(&self, router: usize, port: usize) -> PortPeer {
         match &self.0 {
             Shape::Mesh(grid) | Shape::Torus(grid) => grid.peer(router, port),
@@ -222,7 +223,7 @@ impl Topology {
         }
     }
 
-    /// Ports of a router that lead on to a node.
+    /// The ports of a router that lead towards a node.
     pub fn route(&self, router: usize, node: usize) -> RouteChoice {
         match &self.0 {
             Shape::Mesh(grid) | Shape::Torus(grid) => grid.route(router, node),
@@ -231,8 +232,8 @@ impl Topology {
         }
     }
 
-    /// The port on which a packet that came at a port goes on without a change of its class of virtual channels, whatever
-    /// [`Topology::route`] says of that: the other side of a ring.
+    /// The port on the other side of a ring, on which a packet that entered at `port` continues with the same class of
+    /// virtual channels, even if [`Topology::route`] returns another class.
     pub fn straight(&self, router: usize, port: usize) -> Option<usize> {
         match &self.0 {
             Shape::Torus(grid) => grid.straight(router, port),
@@ -240,8 +241,8 @@ impl Topology {
         }
     }
 
-    /// Classes that packets to a node can have on the channel at a port of a router, whatever their source; none: they do not
-    /// take it.
+    /// Classes that packets to a node, from any source, can have on the channel at a port of a router. The list is
+    /// empty if no packet to that node takes the channel.
     pub fn classes_on(&self, router: usize, port: usize, node: usize) -> Vec<VcClass> {
         match &self.0 {
             Shape::Torus(grid) => grid.classes_on(router, port, node),
@@ -249,7 +250,7 @@ impl Topology {
         }
     }
 
-    /// What its routers are set to where a description says nothing.
+    /// The default router settings of this topology.
     pub fn defaults(&self) -> RouterDefaults {
         let of_grids = RouterDefaults {
             vcs: 4,
@@ -261,7 +262,7 @@ impl Topology {
         };
         match &self.0 {
             Shape::Mesh(_) | Shape::Dragonfly(_) => of_grids,
-            // A ring is folded so that no channel is longer than the others, and each passes one router.
+            // A ring is laid out folded, so that all channels are equally long and each passes over one router.
             Shape::Torus(_) => RouterDefaults { channel_latency_cycles: 2, ..of_grids },
             Shape::FatTree(_) => RouterDefaults {
                 buffer_flits: 16,

@@ -1,12 +1,14 @@
-//! The allocators of [`scalepool_arbiter`], for routers: at most 64 inputs and outputs, of which few ask.
+//! The allocators of [`scalepool_arbiter`] in a faster form for routers: at most 64 inputs and outputs, few of which
+//! request in a slot.
 //!
 //! Modelled: the same decisions as the allocators of the same names, grant by grant
-//! (`testbenches/tests/router/allocation.rs` compares them). Detail: the work follows the requests and not the ports, and a
-//! single requester takes no more than a look at its pointer. All pairs of a slot are used.
+//! (`testbenches/tests/router/allocation.rs` compares them). Detail: the work is proportional to the number of requests,
+//! not to the number of ports; a single request is granted after one look at the pointer of its input. Every pair of a
+//! slot counts as used, so its pointers always move.
 
 use scalepool_arbiter::{AllocatorKind, ArbiterError, Islip, Separable};
 
-/// The rule of an allocator.
+/// The algorithm of an allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Islip,
@@ -20,17 +22,17 @@ pub struct RouterAllocator {
     rule: Rule,
     inputs: u32,
     outputs: u32,
-    /// Of each input: the output that it asks first.
+    /// For each input, the output with the highest priority.
     accept: Vec<u8>,
-    /// Of each output: the input that it asks first.
+    /// For each output, the input with the highest priority.
     grant: Vec<u8>,
-    /// Of each output: inputs that ask. Zero between slots.
+    /// For each output, the inputs that request it. Zero between slots.
     asking: Vec<u64>,
-    /// Of each input: outputs that picked it. Zero between slots.
+    /// For each input, the outputs that selected it. Zero between slots.
     picked_by: Vec<u64>,
 }
 
-/// The bits of a word, lowest first.
+/// The numbers of the set bits of a word, lowest first.
 #[inline]
 pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -43,7 +45,7 @@ pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The first bit of a word that is not 0 at a place or behind it, around the end.
+/// The first set bit of a word at or after bit `place`, with wrap-around. The word must not be 0.
 #[inline]
 pub(super) fn first_around(word: u64, place: u8) -> usize {
     let behind = word & (u64::MAX << place);
@@ -57,10 +59,11 @@ fn one_past(number: usize, of: u32) -> u8 {
 }
 
 impl RouterAllocator {
-    /// An allocator by the name of its kind, of 1 to 64 inputs and outputs, with all pointers at 0.
+    /// Makes the allocator of a name for 1 to 64 inputs and outputs, with all pointers at 0.
     ///
     /// # Errors
-    /// [`ArbiterError::UnknownAllocator`]; [`ArbiterError::Requesters`] where there are none or more than 64.
+    /// [`ArbiterError::UnknownAllocator`]; [`ArbiterError::Requesters`] if there are no inputs or outputs, or more than
+    /// 64.
     pub fn by_name(name: &str, inputs: usize, outputs: usize) -> Result<RouterAllocator, ArbiterError> {
         let rule = match AllocatorKind::by_name(name)?.name {
             name if name == Islip::KIND.name => Rule::Islip,
@@ -83,8 +86,8 @@ impl RouterAllocator {
         })
     }
 
-    /// Pairs inputs with outputs, and moves the pointers of the pairs. Inputs in `asking` ask for the outputs in `requests` at their
-    /// places, at least one each; the pairs replace what is in `pairs`.
+    /// Pairs inputs with outputs, and advances the pointers of the pairs. Bit i of `asking` is set if input i requests
+    /// the outputs in `requests[i]`, of which there is at least one. The result replaces the content of `pairs`.
     pub fn allocate(&mut self, asking: u64, requests: &[u64], pairs: &mut Vec<(u8, u8)>) {
         pairs.clear();
         if asking & asking.wrapping_sub(1) == 0 {
@@ -119,7 +122,8 @@ impl RouterAllocator {
         }
     }
 
-    /// iSLIP with one iteration, and separable allocation where outputs pick first: with round robin they are the same pairs.
+    /// iSLIP with one iteration, and output-first separable allocation; with round-robin arbiters both give the same
+    /// pairs.
     fn outputs_pick(&mut self, asking: u64, requests: &[u64], pairs: &mut Vec<(u8, u8)>) {
         let (mut asked, mut picked) = (0, 0);
         for input in bits(asking) {

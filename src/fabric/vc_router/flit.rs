@@ -1,8 +1,8 @@
-//! Flits, and what travels on a channel in a cycle.
+//! Flits, and the content of a channel in one cycle.
 //!
-//! Modelled: a channel carries at most one flit and one credit a cycle in each direction ([`ChannelBeat`]). Both leave a router
-//! together, though a flit still has to cross the switch when the credit of the same grant is on its way: a beat says by how many
-//! cycles its flit is behind it.
+//! Modelled: a channel carries at most one flit and one credit per cycle in each direction ([`ChannelBeat`]). Flit and
+//! credit of the same grant leave a router in one beat, although the flit still has to cross the switch when the credit
+//! is already on its way. The beat therefore states by how many cycles its flit arrives later than the beat.
 
 use scalepool_kernel::{Binder, Cx, LinkIn, LinkInEnd, LinkOut, LinkOutEnd};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,26 +13,26 @@ pub const NO_VC: u8 = u8::MAX;
 /// A flit of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VcFlit {
-    /// Cycle in which its packet was made.
+    /// Cycle in which the packet was created.
     pub created_cycle: u64,
-    /// Id of its packet in traces, another one for each.
+    /// Id of the packet in traces, unique per packet.
     pub packet: u64,
-    /// Node that sends it.
+    /// Source node.
     pub source: u16,
-    /// Node that it is for.
+    /// Destination node.
     pub target: u16,
-    /// Virtual channel that it is on.
+    /// Virtual channel that the flit is on.
     pub vc: u8,
-    /// Routers that it has passed.
+    /// Number of routers that the flit has passed.
     pub hops: u8,
-    /// First flit of its packet.
+    /// Whether this is the first flit of its packet.
     pub is_head: bool,
-    /// Last flit of its packet.
+    /// Whether this is the last flit of its packet.
     pub is_tail: bool,
 }
 
 impl VcFlit {
-    /// No flit, in a beat with a credit alone.
+    /// No flit, for a beat that carries only a credit.
     pub const NONE: VcFlit = VcFlit {
         created_cycle: 0,
         packet: 0,
@@ -45,34 +45,34 @@ impl VcFlit {
     };
 }
 
-/// What leaves an end of a channel in one cycle.
+/// The transfer of one end of a channel in one cycle: a flit, a credit or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelBeat {
-    /// The flit; of none the virtual channel is [`NO_VC`].
+    /// The flit; its virtual channel is [`NO_VC`] if there is none.
     pub flit: VcFlit,
-    /// Virtual channel whose buffer has a place more; [`NO_VC`]: there is no credit.
+    /// Virtual channel to which a credit is returned; [`NO_VC`] if there is no credit.
     pub credit_vc: u8,
-    /// Cycles by which the flit comes later than the beat.
+    /// Cycles by which the flit arrives later than the beat.
     pub flit_behind_cycles: u8,
 }
 
 impl ChannelBeat {
-    /// Nothing.
+    /// Neither a flit nor a credit.
     pub const NONE: ChannelBeat = ChannelBeat { flit: VcFlit::NONE, credit_vc: NO_VC, flit_behind_cycles: 0 };
 }
 
 /// The ends of a port before a module owns them.
 pub struct VcPortEnds {
-    /// Towards the other end.
+    /// Transmit side.
     pub tx: LinkOutEnd<ChannelBeat>,
-    /// From there.
+    /// Receive side.
     pub rx: LinkInEnd<ChannelBeat>,
-    /// Where the number of flits that were sent is left.
+    /// Number of flits sent, for the report.
     pub sent: Arc<Mutex<u64>>,
 }
 
 impl VcPortEnds {
-    /// Makes a module their owner.
+    /// Attaches the ends to a module.
     pub fn attach(self, bind: &mut Binder<'_>) -> VcPort {
         VcPort { tx: bind.attach(self.tx), rx: bind.attach(self.rx), flits: 0, sent: self.sent }
     }
@@ -87,20 +87,20 @@ pub struct VcPort {
 }
 
 impl VcPort {
-    /// Sends what there is in this cycle.
+    /// Sends the beat of this cycle.
     #[inline]
     pub fn push(&mut self, cx: &mut Cx<'_>, beat: ChannelBeat) {
         self.flits += u64::from(beat.flit.vc != NO_VC);
         self.tx.push(cx, beat);
     }
 
-    /// Takes the next beat that is due.
+    /// Receives the next beat that is due.
     #[inline]
     pub fn pop(&mut self, cx: &mut Cx<'_>) -> Option<ChannelBeat> {
         self.rx.pop(cx)
     }
 
-    /// Leaves the number of flits that were sent.
+    /// Publishes the number of flits sent.
     pub fn publish(&self) {
         *self.sent.lock().unwrap_or_else(PoisonError::into_inner) = self.flits;
     }

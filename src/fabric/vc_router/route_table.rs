@@ -1,12 +1,12 @@
-//! The ways from one router to all nodes: what its topology says, once, so that a look takes no division.
+//! The routes from one router to all nodes, computed once from the topology, so that a lookup needs no division.
 
 use super::super::topology::{PortPeer, RouteChoice, Topology};
 
-/// The ways from a router.
+/// The routes from one router.
 #[derive(Debug, Clone)]
 pub struct RouteTable {
     choices: Vec<RouteChoice>,
-    /// By port where a packet came: the port on which it keeps its class; [`NO_PORT`]: there is none.
+    /// By input port, the output port on which a packet keeps its virtual channel class; [`NO_PORT`] if there is none.
     straight: Vec<u8>,
     /// Virtual channels of each class, by [`VcClass`](super::super::topology::VcClass).
     masks: [u64; 3],
@@ -15,11 +15,11 @@ pub struct RouteTable {
 /// No port.
 const NO_PORT: u8 = u8::MAX;
 
-/// A way through a router: the port and virtual channels where a packet comes in, those where it leaves.
+/// A path through a router: the port and virtual channels on which a packet enters, and those on which it leaves.
 pub type WayThrough = ((usize, u64), (usize, u64));
 
 impl RouteTable {
-    /// Of a router of a topology whose channels have so many virtual channels.
+    /// Makes the table of a router of a topology whose channels have `vcs` virtual channels.
     pub fn new(topology: &Topology, router: usize, vcs: usize) -> RouteTable {
         use super::super::topology::VcClass::{All, Lower, Upper};
         RouteTable {
@@ -31,13 +31,14 @@ impl RouteTable {
         }
     }
 
-    /// The ways to a node.
+    /// The routes to a node.
     #[inline]
     pub fn to(&self, node: u16) -> RouteChoice {
         self.choices[usize::from(node)]
     }
 
-    /// Virtual channels of a way, by its place among those of a choice, for a packet that came on a virtual channel of a port.
+    /// Virtual channels that a packet may use on one port of a choice, given the port and virtual channel on which it
+    /// entered. `way` is the index of the port in the choice.
     #[inline]
     pub fn vcs(&self, choice: RouteChoice, way: usize, (port, vc): (u8, usize)) -> u64 {
         if usize::from(self.straight[usize::from(port)]) == usize::from(choice.first) + way {
@@ -48,8 +49,8 @@ impl RouteTable {
     }
 }
 
-/// All ways on which packets can pass a router: for each port the packets that the router or node there may send on it, whatever
-/// their source, and where they go on to.
+/// All paths on which packets can pass a router: for each input port, the packets that the router or node at its other
+/// end may send, from any source, and the output ports on which they continue.
 pub fn ways_through(topology: &Topology, router: usize, vcs: usize) -> Vec<WayThrough> {
     let mut ways = Vec::new();
     let onward = |node: usize| topology.route(router, node).ways();
@@ -70,7 +71,7 @@ pub fn ways_through(topology: &Topology, router: usize, vcs: usize) -> Vec<WayTh
                 }
             }
         }
-        // A port leads on to few others, whatever the number of nodes.
+        // The packets of a port continue on few other ports, however many nodes there are.
         ways.sort_unstable();
         ways.dedup();
     }

@@ -1,15 +1,15 @@
-//! The router: one module, whose state lies in flat arrays by virtual channel of an input or of an output.
+//! The router: one kernel module that keeps its state in flat arrays, indexed by input or output virtual channel.
 //!
-//! Virtual channel v of port p is number p V + v of V virtual channels a port, on the input side and on the output side alike;
-//! sets of them are words of 64 bits. An evaluation is one cycle:
+//! With V virtual channels per port, virtual channel v of port p has the index p V + v, on the input side and on the
+//! output side alike. A set of virtual channels is a 64-bit word. One evaluation is one cycle:
 //!
-//! 1. Beats that are due bring credits and flits. A head at the front of a buffer finds its way.
-//! 2. Packets that have a way and no output virtual channel ask for all free ones of their class; the allocator of virtual channels pairs
-//!    them.
-//! 3. Packets that had an output virtual channel before this cycle, a flit and a credit ask for the switch: of an input
-//!    and an output the first virtual channel in turn. The allocator of the switch pairs inputs with outputs; each pair moves a
-//!    flit, takes a credit and gives one back.
-//! 4. What leaves at each port goes out as one beat.
+//! 1. Beats that are due deliver credits and flits. The route of a head flit at the front of a buffer is computed.
+//! 2. Each packet that has a route but no output virtual channel requests all free output virtual channels of its class.
+//!    The virtual channel allocator pairs requests with output virtual channels.
+//! 3. Packets that had an output virtual channel before this cycle, a flit and a credit request the switch. If several
+//!    virtual channels of one input request the same output, a round-robin choice selects one of them. The switch
+//!    allocator pairs inputs with outputs; each pair moves a flit, consumes a credit downstream and returns one upstream.
+//! 4. The flit and the credit that leave at a port are sent as one beat.
 
 use super::allocation::{RouterAllocator, bits, first_around};
 use super::flit::{ChannelBeat, NO_VC, VcFlit, VcPort};
@@ -19,12 +19,12 @@ use scalepool_kernel::{Cx, Module, Next, Pending, Rng, Time};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a router is made of.
+/// Configuration of a router.
 #[derive(Debug, Clone)]
 pub struct VcRouterConfig {
     /// Virtual channels of each port.
     pub vcs: usize,
-    /// Flits that the buffer of a virtual channel holds, here and in whatever its outputs lead to.
+    /// Depth of the buffer of a virtual channel \[flits\], in this router and in the routers and nodes downstream.
     pub buffer_flits: u32,
     /// Name of both allocators.
     pub allocator: String,
@@ -32,39 +32,39 @@ pub struct VcRouterConfig {
     pub credit_delay_cycles: u64,
     /// Cycles of route computation.
     pub routing_delay_cycles: u64,
-    /// The ways.
+    /// The routes.
     pub table: RouteTable,
 }
 
-/// What a router has counted.
+/// Counters of a router.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VcRouterResult {
     /// Flits that crossed the switch.
     pub flits: u64,
-    /// Cycles that packets waited for an output virtual channel.
+    /// Cycles for which packets waited for an output virtual channel.
     pub vc_wait_cycles: u64,
-    /// Cycles that flits at the front of their buffers waited for a credit or the switch.
+    /// Cycles for which flits at the front of their buffers waited for a credit or for the switch.
     pub switch_wait_cycles: u64,
     /// Cycles that flits spent in buffers before they left, by virtual channel.
     pub buffered_cycles: Vec<u64>,
-    /// A flit came for which there was no room: where.
+    /// The place at which a flit arrived for which the buffer had no room.
     pub overflow: Option<String>,
 }
 
-/// The buffer of a virtual channel, and where its packet is.
+/// The buffer of an input virtual channel, and the state of its packet.
 #[derive(Debug, Clone, Copy, Default)]
 struct InputVc {
     head: u32,
     len: u32,
-    /// First cycle in which its packet may ask for what it needs next.
+    /// First cycle in which the packet may make its next request.
     ready_cycle: u64,
-    /// Output virtual channels that its packet may have.
+    /// Output virtual channels that the packet may use.
     wanted: u64,
-    /// Output virtual channel that its packet has.
+    /// Output virtual channel that the packet holds.
     out: u8,
 }
 
-/// The module.
+/// The kernel module of a router.
 pub struct VcRouter {
     ports: Vec<VcPort>,
     vcs: usize,
@@ -73,38 +73,38 @@ pub struct VcRouter {
     routing_delay: u64,
     table: RouteTable,
     rng: Rng,
-    /// Buffers, one after the other; with each flit the cycle in which it came.
+    /// Buffers of all virtual channels in sequence; each flit with the cycle of its arrival.
     flits: Box<[(u64, VcFlit)]>,
     inputs: Box<[InputVc]>,
-    /// Port of each virtual channel.
+    /// Port of each virtual channel index.
     port_of: Box<[u8]>,
-    /// Input virtual channels whose packet has a way and no output virtual channel.
+    /// Input virtual channels whose packet has a route but no output virtual channel.
     waiting: u64,
     /// Input virtual channels whose packet has an output virtual channel.
     active: u64,
     /// Input virtual channels with a flit.
     filled: u64,
-    /// Output virtual channels that no packet has.
+    /// Output virtual channels that no packet holds.
     free: u64,
     /// Output virtual channels with a credit.
     credited: u64,
     credits: Box<[u32]>,
-    /// Credits that have come and may not be used yet: cycle, output virtual channel.
+    /// Credits that have arrived but must not be used yet: cycle of first use, output virtual channel.
     late_credits: VecDeque<(u64, u8)>,
     vc_allocator: RouterAllocator,
     switch_allocator: RouterAllocator,
-    /// Requests of this cycle: of virtual channels, of ports.
+    /// Requests of this cycle, per input virtual channel and per input port.
     vc_requests: Box<[u64]>,
     switch_requests: Box<[u64]>,
-    /// Virtual channel that asks for a pair of ports.
+    /// For each pair of input and output port, the virtual channel that requests it.
     candidates: Box<[u8]>,
-    /// Virtual channel that is first in turn, of each input.
+    /// Round-robin pointer over the virtual channels of each input port.
     turn: Box<[u8]>,
     pairs: Vec<(u8, u8)>,
     beats: Box<[ChannelBeat]>,
     counted: VcRouterResult,
     result: Arc<Mutex<VcRouterResult>>,
-    /// When a flit came last.
+    /// Time of the last arrival of a flit.
     last_arrival: Time,
 }
 
@@ -112,7 +112,7 @@ impl VcRouter {
     /// A router with empty buffers and all credits.
     ///
     /// # Errors
-    /// No such allocator, or more than 64 virtual channels of all ports together.
+    /// The allocator is unknown, or all ports together have more than 64 virtual channels.
     pub fn new(
         config: VcRouterConfig,
         ports: Vec<VcPort>,
@@ -156,7 +156,7 @@ impl VcRouter {
         })
     }
 
-    /// A head at the front of a buffer: takes its way, at random where several are as good.
+    /// Computes the route of a head flit at the front of a buffer; selects at random among equally good ports.
     #[inline]
     fn find_way(&mut self, line: usize, ready_cycle: u64) {
         let input = self.inputs[line];
@@ -177,7 +177,7 @@ impl VcRouter {
         self.credited |= 1 << line;
     }
 
-    /// Takes what is due.
+    /// Receives the credits and flits that are due.
     fn receive(&mut self, cx: &mut Cx<'_>, cycle: u64) {
         while let Some(&(due, line)) = self.late_credits.front()
             && due <= cycle
@@ -228,7 +228,7 @@ impl VcRouter {
         }
     }
 
-    /// Gives output virtual channels; `true`: there is more to do in the next cycle.
+    /// Allocates output virtual channels; returns `true` if there is work in the next cycle.
     fn allocate_vcs(&mut self, cycle: u64, wake: &mut u64) -> bool {
         let mut asking = 0u64;
         for line in bits(self.waiting) {
@@ -250,11 +250,12 @@ impl VcRouter {
             self.active |= 1 << line;
             self.free &= !(1 << out);
         }
-        // Who has one asks for the switch in the next cycle, and who has none asks again.
+        // A packet that got an output virtual channel requests the switch in the next cycle; any other requests again.
         asking != 0
     }
 
-    /// Gives the switch to those that were active before; `true`: there is more to do in the next cycle.
+    /// Allocates the switch among the input virtual channels that were active before this cycle. The first result is
+    /// `true` if there is work in the next cycle; the second is the set of ports that moved a flit.
     fn allocate_switch(&mut self, cycle: u64, active: u64, wake: &mut u64) -> (bool, u64) {
         let mut asking = 0u64;
         let count = self.ports.len();
@@ -274,7 +275,8 @@ impl VcRouter {
                 self.switch_requests[from] = 0;
             }
             if self.switch_requests[from] >> to & 1 == 1 {
-                // The one that is first in turn stands for both.
+                // Of two virtual channels that request the same pair of ports, the first in round-robin order is the
+                // candidate.
                 let other = usize::from(self.candidates[pair]) - from * self.vcs;
                 if first_around(1 << own | 1 << other, self.turn[from]) == other {
                     continue;
@@ -328,7 +330,7 @@ impl VcRouter {
         flit.vc = (out - to * self.vcs) as u8;
         flit.hops = flit.hops.saturating_add(1);
         self.beats[to].flit = flit;
-        // It crosses the switch in the next cycle.
+        // The flit crosses the switch in the next cycle.
         self.beats[to].flit_behind_cycles = 1;
         self.beats[from].credit_vc = own;
     }

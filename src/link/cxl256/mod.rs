@@ -1,22 +1,26 @@
 //! The CXL 256B link layer: standard, latency-optimised and PBR flits (`cxl-256b` sections 1.4 to 1.6, 6, 7.3 and 9).
 //!
-//! Two layers. A [`Cxl256End`] is one side of the link: it numbers, keeps, repeats and checks flits and knows nothing
-//! of what they hold. Its [`Client`] fills payload flits and takes those that came well: [`Cachemem`] is CXL.cache and
-//! CXL.mem; CXL.io and an ARB/MUX in front of both are others.
+//! The link layer has two sublayers. A [`Cxl256End`] is one side of the link: it numbers, stores, replays and checks
+//! flits without knowing their content. Its [`Client`] fills payload flits and receives the payload flits that passed the
+//! checks. [`Cachemem`] is the client for CXL.cache and CXL.mem; CXL.io, and an ARB/MUX in front of both, are further
+//! clients.
 //!
-//! Modelled below: handshake of sequence numbers, numbers stated and implied, Ack, standard and selective Nak, retry buffer,
-//! replay timer and count, FEC and CRC on the receive path, even halves that are used before the odd ones have come, flits
-//! spoilt on purpose, fresh DLLPs in NOPs and repeated CXL.io flits. Modelled above: packing, INIT.Param, credits in the CRD
-//! field, Empty flits, viral, Poison. Detail: one flit a flit clock in each direction; half a flit for even halves. Left
-//! out: IDE content, electrical retraining (its effect and duration are inputs).
+//! Modelled in the lower sublayer: the sequence number handshake, explicit and implied sequence numbers, Ack, standard
+//! and selective Nak, retry buffer, replay timer and replay count, FEC and CRC on the receive path, even flit halves that
+//! are used before the odd halves have arrived, injected flit errors, new DLLPs in NOP flits and repeated CXL.io flits.
+//! Modelled in the upper sublayer: packing, INIT.Param, credits in the CRD field, Empty flits, viral, Poison. Detail: one
+//! flit per flit clock in each direction, or half a flit where even halves are used early. Left out: IDE content and
+//! electrical retraining (its effect and duration are inputs).
 //!
-//! A walk through one flit clock: [`Cxl256End::receive`] repairs and checks the flit; a bad one may ask for a replay, a
-//! good one moves the peer's acknowledgements on, and if its number is due and sure the client takes it.
-//! [`Cxl256End::transmit`] then sends, in this order: NOPs while numbers are being agreed, flits of a replay, what
-//! follows a Viral, new payload of the client, a NOP; the header carries the Nak, Ack or number that is due.
+//! A walk through one flit clock: [`Cxl256End::receive`] corrects and checks the flit. A bad flit may cause a replay
+//! request. A good flit delivers the peer's acknowledgements, and the client takes its payload if its sequence number is
+//! the expected one and is certain. [`Cxl256End::transmit`] then sends the first of these that is due: a NOP during the
+//! sequence number handshake, a flit of a replay, the flit that follows a Viral, new payload of the client, a NOP. The
+//! flit header carries the Nak, the Ack or the sequence number that is due.
 //!
-//! Flits that vanish or come twice without a trace are found by their numbers, which takes a stated one: see
-//! [`LinkConfig::doubt_implied`]. It costs one flit for payload with an implied number, one in four on a busy link.
+//! A flit that vanishes or is duplicated without any other trace is detected by its sequence number, which takes an
+//! explicit one, see [`LinkConfig::doubt_implied`]. The price is a delay of one flit for payload with an implied number,
+//! which is one in four flits on a busy link.
 
 pub mod cachemem;
 pub mod client;

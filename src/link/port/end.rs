@@ -1,4 +1,4 @@
-//! Link ends as ports and pairs drive them: what every end has, and what the port of a CXL link needs beyond that.
+//! The interfaces of a link end: the one that every protocol implements, and the additions for the port of a CXL link.
 
 use crate::event::{LinkEvent, Severity};
 use crate::fault::WireUnit;
@@ -7,57 +7,58 @@ use crate::line_time::LineTimeParts;
 use scalepool_forms::FormError;
 use scalepool_protocols::wire::Violation;
 
-/// A link end, whatever its protocol. Times are flit clocks of the caller.
+/// A link end of any protocol. Times are flit clocks of the caller.
 pub trait LinkEnd: Send + 'static {
-    /// What travels.
+    /// The wire unit of the protocol.
     type Unit: WireUnit + Send + 'static;
 
     /// Signals in waves, with their widths in bits.
     const SIGNALS: &'static [(&'static str, u32)];
 
-    /// Whether broken rules stand with the units that arrive, in waves and traces; else they stand with the signals.
+    /// Whether waveforms and traces show broken rules at the received units; if not, they show them at the signals.
     const FINDINGS_WITH_UNITS: bool = false;
 
-    /// Whether it fills every place of the wire, so that the wire is never empty, see [`LinkEnd::fill`].
+    /// Whether the end sends a unit in every unit slot of the wire, see [`LinkEnd::fill`].
     const FILLS: bool = false;
 
-    /// Most broken rules of the peer that its port keeps one by one.
+    /// Maximum number of broken rules of the peer that the port keeps individually.
     const MOST_FINDINGS: usize = usize::MAX;
 
     /// Name of its flits in [`scalepool_protocols::registry::PROTOCOLS`].
     fn protocol(&self) -> &'static str;
 
-    /// The unit of these bytes.
+    /// Builds a unit from its bytes.
     ///
     /// # Errors
-    /// There are too many or too few.
+    /// The number of bytes is wrong.
     fn unit(&self, bytes: &[u8]) -> Result<Self::Unit, FormError>;
 
-    /// Takes the even half of a unit; the bytes of the odd half are not there yet.
+    /// Receives the even half of a unit; the bytes of the odd half have not arrived yet.
     fn receive_even(&mut self, unit: &Self::Unit, now_flits: u64) {
         let _ = (unit, now_flits);
     }
 
-    /// Takes a unit off the wire; if its even half was taken before, the rest of it.
+    /// Receives a unit from the wire; only its odd half if the even half was received before.
     fn receive(&mut self, unit: &Self::Unit, now_flits: u64);
 
-    /// The same with a unit that nobody else needs.
+    /// Receives a unit by value.
     fn take_in(&mut self, unit: Self::Unit, now_flits: u64) {
         self.receive(&unit, now_flits);
     }
 
-    /// Keeps payload from now on, for [`LinkEnd::take_payload`].
+    /// Starts keeping payload for [`LinkEnd::take_payload`].
     fn keep_payload(&mut self) {}
 
-    /// Shows the payload taken since the last call, with its number, where a receiver may take it later than it arrives.
+    /// Passes the payload accepted since the last call, with its sequence number, to `each`. Only protocols whose
+    /// receiver may accept payload later than it arrives do so.
     fn take_payload(&mut self, each: &mut dyn FnMut(u16, &[u8])) {
         let _ = each;
     }
 
-    /// The unit of this flit clock; `None`: nothing that anybody would miss.
+    /// The unit to send in this flit clock; `None` if only an idle unit would be sent, which the model leaves out.
     fn transmit(&mut self, now_flits: u64) -> Option<Self::Unit>;
 
-    /// The same where every place of the wire is filled, also with what nobody would miss.
+    /// The unit to send in this flit clock where every slot of the wire is filled, idle units included.
     fn fill(&mut self, now_flits: u64) -> Option<Self::Unit> {
         self.transmit(now_flits)
     }
@@ -65,47 +66,49 @@ pub trait LinkEnd: Send + 'static {
     /// What the flit clock of the last [`LinkEnd::transmit`] was used for.
     fn uses(&self) -> LineTimeParts;
 
-    /// Trainings, replays and requests for them in a row, without one good unit of payload or an answer between them.
+    /// Number of consecutive trainings, replays and requests for either, without one good payload unit or a response
+    /// between them.
     fn fruitless(&self) -> u32;
 
-    /// The layer below is down, whoever asked for it. A link that knows no training is never told.
+    /// Signals that the physical layer is down, whichever end requested it. Never called on a link without training.
     fn phy_down(&mut self) {}
 
-    /// The layer below is up again.
+    /// Signals that the physical layer is up again.
     fn phy_up(&mut self) {}
 
-    /// Whether it asks the physical layer to train; the request is taken.
+    /// Whether the end requests training from the physical layer; the call clears the request.
     fn take_retrain_request(&mut self) -> bool {
         false
     }
 
-    /// Takes hooks; those of before are gone.
+    /// Installs hooks, which replace the previous ones.
     fn attach_hooks(&mut self, hooks: &Hooks);
 
-    /// Its hooks; those of the wire are asked by the port, in front of the faulty wire and behind it.
+    /// The installed hooks. The port calls the hooks of the wire itself, before and after the faulty wire.
     fn hooks(&self) -> &Hooks;
 
     /// Events since the last call.
     fn take_events(&mut self) -> Vec<LinkEvent>;
 
-    /// Whether the link repairs what an event says, and a fault input explains it. `damaged`: one changed the unit that has
-    /// just come.
+    /// Whether an event reports an error that an injected fault explains and that the link repairs. `damaged`: an
+    /// injected fault changed the unit that has just arrived.
     fn is_repaired(&self, event: &LinkEvent, damaged: bool) -> bool {
         damaged && matches!(event.severity, Severity::Corrected | Severity::Retrain)
     }
 
-    /// Whether what it carries has numbers, so that units which vanish or come twice are seen and repaired.
+    /// Whether units have sequence numbers, so that lost and duplicated units are detected and repaired.
     fn is_numbered(&self) -> bool {
         false
     }
 
-    /// The rule that stopped the link.
+    /// Id of the rule that stopped the link.
     fn halted(&self) -> Option<&'static str>;
 
-    /// Nothing waits, everything sent is acknowledged.
+    /// Whether nothing waits and everything sent has been acknowledged.
     fn is_quiet(&self) -> bool;
 
-    /// Nothing of its agents waits, is under way or stays here: what it still does is for the link itself.
+    /// Whether no item of the agents waits, is in flight or is stored at this end; further activity serves only the
+    /// link itself.
     fn is_done(&self) -> bool {
         false
     }
@@ -113,18 +116,19 @@ pub trait LinkEnd: Send + 'static {
     /// Values of [`LinkEnd::SIGNALS`], in that order.
     fn values(&self) -> Vec<u64>;
 
-    /// What is open, for a person to read.
+    /// Description of the outstanding work, for error messages.
     fn open_work(&self) -> String;
 }
 
 /// A link end as the [`LinkEndPort`](super::LinkEndPort) of a CXL link drives it.
 pub trait CxlEnd: LinkEnd {
-    /// Number of the next unit that it expects, told to the peer beside the wire, where [`LinkEnd::is_done`] needs it.
+    /// Sequence number of the next unit that the end expects. The peer receives it out of band where
+    /// [`LinkEnd::is_done`] depends on it.
     fn expects(&self) -> u8 {
         0
     }
 
-    /// What the peer expects, as it was when the unit left that comes now.
+    /// Takes the sequence number that the peer expected when it sent the unit that arrives now.
     fn peer_expects(&mut self, number: u8) {
         let _ = number;
     }
@@ -132,19 +136,19 @@ pub trait CxlEnd: LinkEnd {
     /// Holds back or releases the credits of its buffers (a fault input).
     fn hold_credits(&mut self, hold: bool);
 
-    /// The next flit clock in which it has something to do if nothing arrives; `None`: never.
+    /// The next flit clock in which the end has work if nothing arrives; `None` = never.
     fn wakes_at(&self, now_flits: u64) -> Option<u64>;
 
-    /// A unit vanished, or came twice, in front of the one that is handed over next. Nobody sees that on a wire: it decides
-    /// nothing, and only keeps the checks of a unit against those before it from blaming the peer.
+    /// Signals that a unit vanished or was duplicated before the one that is received next. A real receiver cannot see
+    /// that, so it changes no decision; it only keeps checks against earlier units from blaming the peer.
     fn hidden_fault(&mut self) {}
 
-    /// Its agents have nothing more to ask and everything is answered.
+    /// Whether the agents will issue no more requests and every request has been answered.
     fn is_over(&self) -> bool {
         false
     }
 
-    /// The peer's end is over.
+    /// Signals that the agents of the peer's end have finished.
     fn peer_is_over(&mut self) {}
 }
 
@@ -156,18 +160,18 @@ pub trait Carries<T>: LinkEnd {
     /// Queues an item.
     ///
     /// # Errors
-    /// It must not travel on this link; the rule that it would break.
+    /// The item must not travel on this link; the error names the rule that it would break.
     fn send(&mut self, item: T) -> Result<(), Violation>;
 
     /// Takes the next received item out of its buffer.
     fn take(&mut self) -> Option<T>;
 }
 
-/// A link end that can say what it has done.
+/// A link end that reports its results.
 pub trait Reports: LinkEnd {
-    /// What the report of a run needs of it: figures and what is open, no flits.
+    /// The data that the report of a run needs: figures and outstanding work, no flits.
     type Report: Clone + Send + 'static;
 
-    /// The state of this instant.
+    /// The report at this instant.
     fn report(&self) -> Self::Report;
 }

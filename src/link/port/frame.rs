@@ -1,10 +1,10 @@
-//! What every port has around its link end, whatever the protocol: hooks and faults of the wire, events that count, signals,
-//! the account of the line, the end of a run whose link cannot work.
+//! The logic that every port has around its link end in every protocol: hooks, wire faults, event collection, signals,
+//! the accounting of line time, and the end of a run whose link cannot work.
 //!
-//! A walk through one flit clock, whose steps the port around it takes: [`Frame::begins`] tells the hooks the time and the end whether anybody looks;
-//! [`Frame::arrives`] hands a unit to the end and keeps what is broken; [`Frame::transmit`] asks the end for a unit and
-//! [`Frame::leaves`] puts it on the wire; [`Frame::judge`] gives up where nothing gets through; [`Frame::show`] shows what has
-//! changed.
+//! A walk through one flit clock, in the steps that the surrounding port takes: [`Frame::begins`] gives the time to the
+//! hooks and tells the end whether an observer is attached. [`Frame::arrives`] passes a unit to the end and keeps the
+//! rules that it breaks. [`Frame::transmit`] requests a unit from the end, and [`Frame::leaves`] puts it on the wire.
+//! [`Frame::judge`] ends the run if nothing gets through. [`Frame::show`] records the signals that have changed.
 
 use super::end::LinkEnd;
 use super::wire::{Arriving, WayOut};
@@ -17,17 +17,17 @@ use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a port leaves behind for the report of the run.
+/// The result of a port for the report of the run.
 #[derive(Debug, Clone)]
 pub struct PortResult<R> {
-    /// What the end said when the run was looked at; `None` before.
+    /// The report of the end when the results were last published; `None` before the first time.
     pub end: Option<R>,
-    /// Broken rules of the peer, without what a fault input made and the link repaired.
+    /// Rules that the peer broke, except those that an injected fault caused and the link repaired.
     pub violations: Vec<LinkEvent>,
-    /// Units that the fault inputs of its transmitter changed; where units have numbers also those that vanished or came
-    /// twice.
+    /// Units that the injected faults of the transmitter changed; where units have sequence numbers, also the units
+    /// that vanished or were duplicated.
     pub damaged: u64,
-    /// Where the time of what it sends has gone, without what it left idle.
+    /// Use of the transmit line time, idle time excluded.
     pub time: LineTime,
 }
 
@@ -37,13 +37,14 @@ impl<R> Default for PortResult<R> {
     }
 }
 
-/// Rule of a link that cannot work.
+/// Id of the rule for a link that cannot work.
 pub const GIVE_UP_RULE: &str = "SIM-LNK-01";
 
-/// Rules of links that have given up by themselves: RETRY_ABORT (`cxl-68b` §7.3), replays without progress (`nvlink` §6.3).
+/// Ids of the rules of links that have given up by their own protocol: RETRY_ABORT (`cxl-68b` §7.3), replays without
+/// progress (`nvlink` §6.3).
 const LINK_FAILURES: [&str; 2] = ["CXL68-LRS-06", "NVL-RPL-05"];
 
-/// What a port says of a link that cannot work.
+/// The violation that a port reports for a link that cannot work.
 fn given_up(tries: u32, ber: f64) -> Violation {
     let found = format!("{tries} trainings or replays in a row");
     let text = format!(
@@ -52,23 +53,23 @@ fn given_up(tries: u32, ber: f64) -> Violation {
     Violation::at_byte(GIVE_UP_RULE, 0, found, "one good payload unit", text)
 }
 
-/// What a frame is made of.
+/// The parts of a frame.
 pub struct FrameConfig<E> {
     /// The link end.
     pub end: E,
-    /// Faults of its transmitter.
+    /// Injected faults of the transmitter.
     pub wire: FaultyWire,
-    /// Direction of what it receives, in traces.
+    /// Direction of received units, as traces show it.
     pub dir: &'static str,
-    /// Trainings and replays in vain after which the run ends, see [`LinkEnd::fruitless`].
+    /// Number of trainings and replays without progress after which the run ends, see [`LinkEnd::fruitless`].
     pub give_up: u32,
-    /// Received units.
+    /// Trace tap of received units.
     pub flits: Tap,
-    /// Signals of the link layer.
+    /// Trace tap of the signals of the link layer.
     pub signals: Tap,
 }
 
-/// A link end with what every port has around it.
+/// A link end with the logic that every port has around it.
 pub struct Frame<E: LinkEnd, R> {
     /// The link end.
     pub end: E,
@@ -79,18 +80,18 @@ pub struct Frame<E: LinkEnd, R> {
     shown: Vec<Option<u64>>,
     time: LineTime,
     unit_bits: u64,
-    /// See [`FrameConfig::give_up`]; `None`: it has been said.
+    /// See [`FrameConfig::give_up`]; `None` once the violation has been reported.
     give_up: Option<u32>,
-    /// Of [`LinkEnd::fruitless`], what was counted when its work was last done.
+    /// The value of [`LinkEnd::fruitless`] when the agents last had no work waiting.
     tries_at_rest: u32,
-    /// Since when the link has failed or trains.
+    /// Time since which the link has failed or is training.
     pub down_since: Option<Time>,
     busy_since: Option<Time>,
     result: Arc<Mutex<PortResult<R>>>,
 }
 
 impl<E: LinkEnd, R> Frame<E, R> {
-    /// A frame; broken rules are in `result` as they are seen, the rest when it is published.
+    /// Makes a frame. Broken rules appear in `result` as they are detected, the other fields when the frame publishes.
     pub fn new(config: FrameConfig<E>, result: Arc<Mutex<PortResult<R>>>) -> Frame<E, R> {
         let unit_bits = LinkProtocol::named(config.end.protocol()).map_or(0, |p| 8 * p.unit_bytes() as u64);
         Frame {
@@ -110,7 +111,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
         }
     }
 
-    /// A flit clock begins.
+    /// Starts a flit clock.
     pub fn begins(&mut self, now_flits: u64, at: Stamp) {
         if self.flits.is_on() {
             self.end.keep_payload();
@@ -118,13 +119,13 @@ impl<E: LinkEnd, R> Frame<E, R> {
         self.end.hooks().instant(now_flits, at.t_fs);
     }
 
-    /// Shows bytes that have come.
+    /// Records bytes that have arrived.
     pub fn came(&mut self, at: Stamp, bytes: impl FnOnce() -> Vec<u8>) {
         let (protocol, dir) = (self.end.protocol(), self.dir);
         self.flits.record(at, RecordKind::Flit, 0, 0, || Body::Flit { protocol, dir, bytes: bytes() });
     }
 
-    /// All of a unit is there.
+    /// Takes a unit that has arrived completely.
     pub fn arrives(&mut self, unit: &E::Unit, damaged: bool, now_flits: u64, at: Stamp) {
         self.shows(unit, at);
         self.end.receive(unit, now_flits);
@@ -132,7 +133,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
         self.report(damaged, at);
     }
 
-    /// The same with a unit that nobody else needs.
+    /// Takes a unit that has arrived completely, by value.
     pub fn takes_in(&mut self, unit: E::Unit, damaged: bool, now_flits: u64, at: Stamp) {
         self.shows(&unit, at);
         self.end.take_in(unit, now_flits);
@@ -146,7 +147,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
         }
     }
 
-    /// Shows the payload that the end has taken.
+    /// Records the payload that the end has accepted.
     pub fn taken(&mut self, at: Stamp) {
         let flits = &mut self.flits;
         self.end.take_payload(&mut |number, bytes| {
@@ -154,7 +155,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
         });
     }
 
-    /// Keeps the events of the end, without those that the link repairs.
+    /// Keeps the events of the end, except those that the link repairs.
     #[inline]
     pub fn report(&mut self, damaged: bool, at: Stamp) {
         let events = self.end.take_events();
@@ -185,37 +186,39 @@ impl<E: LinkEnd, R> Frame<E, R> {
         }
     }
 
-    /// A broken rule that is seen above the link end, in what came over it or in what an agent sends.
+    /// Keeps a rule violation that was detected above the link end, in a received item or in an item that an agent
+    /// sends.
     pub fn broken(&mut self, violation: Violation, at: Stamp) {
         self.record(&violation, at);
         self.count(LinkEvent { severity: Severity::Protocol, unit: 0, violation });
     }
 
-    /// An item of an agent that cannot be sent. Agents of this model send legal items only; what one did wrong is not hidden.
+    /// Keeps the violation of an agent's item that cannot be sent. Agents of this model send legal items only; an
+    /// illegal one is reported as an error of the agent.
     pub fn refused(&self, violation: Violation) {
         self.count(LinkEvent { severity: Severity::Protocol, unit: 0, violation });
     }
 
-    /// Adds units to the account of the line.
+    /// Adds units to the accounting of line time.
     pub fn account(&mut self, units: u64, uses: &LineTimeParts) {
         self.time.add(units * self.unit_bits, uses);
     }
 
-    /// Asks the end for the unit of this flit clock, which is in the account then.
+    /// Requests the unit of this flit clock from the end, and adds it to the accounting of line time.
     pub fn transmit(&mut self, now_flits: u64) -> Option<E::Unit> {
         let unit = self.end.transmit(now_flits);
         self.account(1, &self.end.uses());
         unit
     }
 
-    /// A unit leaves; `push` takes what travels of it.
+    /// Sends a unit; `push` receives the units that remain after hooks and faults.
     #[inline]
     pub fn leaves(&mut self, unit: E::Unit, push: impl FnMut(Arriving<E::Unit>)) {
         self.way_out.send(self.end.hooks(), self.end.protocol(), unit, push);
     }
 
-    /// Ends the run where the link cannot work. `rests`: nothing of the agents waits; what a link repairs then carries nothing,
-    /// so it is no try in vain.
+    /// Ends the run if the link cannot work. `rests` is true if no work of the agents waits; a repair of the idle link
+    /// then carries no payload, and does not count as a try without progress.
     pub fn judge(&mut self, cx: &mut Cx, rests: bool, at: Stamp) {
         let tries = self.end.fruitless();
         let at_rest = if rests { tries } else { self.tries_at_rest.min(tries) };
@@ -235,7 +238,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
         }
     }
 
-    /// Shows the signals that have changed.
+    /// Records the signals that have changed.
     pub fn show(&mut self, at: Stamp) {
         if !self.signals.is_on() {
             return;
@@ -247,15 +250,15 @@ impl<E: LinkEnd, R> Frame<E, R> {
         }
     }
 
-    /// Whether work is open at the end of a flit clock.
+    /// Notes whether work is outstanding at the end of a flit clock.
     pub fn is_busy(&mut self, busy: bool, now: Time) {
         self.busy_since = if busy { self.busy_since.or(Some(now)) } else { None };
     }
 
-    /// What is open where nothing happens any more.
+    /// Checks for outstanding work when no further event is scheduled.
     ///
     /// # Errors
-    /// Work that is not done, or a link that has stopped.
+    /// Work is outstanding, or the link has stopped.
     pub fn idle_ok(&self, busy: bool) -> Result<(), Pending> {
         let since = self.down_since.or(self.busy_since).unwrap_or(Time::ZERO);
         match self.end.halted() {
@@ -265,7 +268,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
         }
     }
 
-    /// Leaves its figures in its result.
+    /// Writes the figures of the frame to the shared result.
     pub fn publish(&self, report: R) {
         let mut result = self.result();
         result.end = Some(report);

@@ -1,9 +1,10 @@
-//! A link end with its place in a simulation.
+//! Ports: a link end together with its place in a simulation.
 //!
-//! Modelled: what every port has around its end ([`Frame`]), the channels of agents behind it, and the port of a CXL link as a
-//! module of the kernel ([`LinkEndPort`]). The ports of [UALink](super::ualink::tl::port) and
-//! [NVLink](super::nvlink::port) stand over the same frame, each with what its protocol alone does: code words and the
-//! peer's wait for an answer, packets whose flits travel as one. Left out: what units and items mean.
+//! Modelled: the logic that every port has around its link end ([`Frame`]), the channels to the agents behind the port,
+//! and the port of a CXL link as a module of the kernel ([`LinkEndPort`]). The ports of [UALink](super::ualink::tl::port)
+//! and [NVLink](super::nvlink::port) use the same frame and add what only their protocol does: UALink adds code words and
+//! waits for the peer's answer, NVLink transfers the flits of a packet as one unit. Left out: the meaning of units and
+//! items.
 
 mod agent;
 mod end;

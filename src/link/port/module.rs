@@ -1,22 +1,23 @@
-//! A CXL link end as a module of the kernel, in whatever mode.
+//! A CXL link end of any mode as a module of the kernel.
 //!
-//! Modelled: one unit a flit clock, the faulty wire behind the transmitter, training that takes both ends down. Detail:
-//! the latency of pipelines and lanes is the latency of the kernel link between two ports. Left out: what units and
-//! items mean; agents exchange items, messages or TLPs, with a port and know no flit. A link with CXL.io and CXL.cachemem
-//! has an agent for each.
+//! Modelled: one unit per flit clock, wire faults behind the transmitter, and link training, which takes both ends down.
+//! Detail: the latency of pipelines and lanes is the latency of the kernel link between two ports. Left out: the meaning
+//! of units and items. Agents exchange items (messages or TLPs) with a port and have no knowledge of flits. A link with
+//! CXL.io and CXL.cachemem has one agent for each.
 //!
-//! Training takes both ends down, one telling the other: an end is up again when its time is over and the peer's own
-//! word has come, so nothing of before is taken for something of afterwards.
+//! When one end starts training, it tells the other, which trains too. An end returns to Up once its retrain timer has
+//! expired and the peer's Train message has arrived, so no unit from before the training is mistaken for a unit from
+//! after it.
 //!
-//! A walk through one flit clock: training ends if its time is over; what is due on the wire is received, events are
-//! recorded; received items go to their agents as far as the channels have room, which frees their buffers; items of the
-//! agents move into the end; one unit is sent.
+//! A walk through one flit clock: training ends if its timer has expired. Units that are due on the wire are received,
+//! and their events are recorded. Received items go to their agents as far as the channels have room, which frees the
+//! receive buffers. Items of the agents move into the end. One unit is sent.
 //!
-//! Timers of CXL.io never rest. So an end may be told that its agents have nothing more to ask; then its port tells the
-//! other one beside the wire, and both go to sleep when the link is at rest.
+//! The timers of CXL.io never stop by themselves. Therefore an end may be told that its agents will issue no more
+//! requests; its port then informs the peer port out of band, and both sleep once the link is at rest.
 //!
-//! A link whose units can be used by halves has two edges a unit: the wire hands a unit over when its even half is there,
-//! the odd half follows one edge later; units leave at every second edge.
+//! A link whose units can be used by halves has two clock edges per unit: the wire delivers a unit when its even half has
+//! arrived, the odd half follows one edge later, and units leave at every second edge.
 
 use super::agent::PortAgent;
 use super::end::{CxlEnd, Reports};
@@ -29,72 +30,73 @@ use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next, Pending, Time};
 use scalepool_trace::{Stamp, Tap};
 use std::sync::{Arc, Mutex};
 
-/// What travels between two ports.
+/// An item that travels between two ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WireItem<U> {
     /// A unit.
     Unit {
-        /// As it arrives.
+        /// The unit as it arrives.
         arriving: Arriving<U>,
-        /// What its sender expects next, see [`CxlEnd::expects`].
+        /// The sequence number that the sender expects next, see [`CxlEnd::expects`].
         expects: u8,
     },
-    /// The sender trains the link; what comes behind belongs to the link as it is afterwards.
+    /// The sender starts training. Units behind this item belong to the link after the training.
     Train,
-    /// The sender's end is over; nothing that travels on a link.
+    /// The agents of the sender's end have finished. This item is out of band and does not exist on a real link.
     Over,
 }
 
 /// Channel ends, wire ends and taps of a port.
 pub struct Ports<E: CxlEnd> {
-    /// Channels of its agents.
+    /// Channels of the agents.
     pub agents: Vec<Box<dyn PortAgent<E>>>,
-    /// To the peer.
+    /// Wire to the peer.
     pub wire_out: LinkOut<WireItem<E::Unit>>,
-    /// From the peer.
+    /// Wire from the peer.
     pub wire_in: LinkIn<WireItem<E::Unit>>,
-    /// Received units.
+    /// Trace tap of received units.
     pub flits: Tap,
-    /// Signals of the link layer.
+    /// Trace tap of the signals of the link layer.
     pub signals: Tap,
 }
 
-/// Inputs of a port besides its channels.
+/// Configuration of a port.
 pub struct PortConfig<E> {
     /// The link end.
     pub end: E,
-    /// Faults of its transmitter.
+    /// Injected faults of the transmitter.
     pub wire: FaultyWire,
-    /// Direction of what it receives, in traces.
+    /// Direction of received units, as traces show it.
     pub dir: &'static str,
-    /// Time that training takes \[fs\].
+    /// Duration of training \[fs\].
     pub retrain_fs: u64,
-    /// Flit clocks from the start for which credits are held back, 0 for none.
+    /// Number of flit clocks from the start during which credits are held back; 0 = none.
     pub hold_credits_flits: u64,
-    /// Units are used by halves: the port has two edges a flit clock.
+    /// Units are used by halves: the port has two clock edges per flit clock.
     pub halves: bool,
-    /// Trainings and replays in vain after which the run ends, see [`LinkEnd::fruitless`](super::LinkEnd::fruitless).
+    /// Number of trainings and replays without progress after which the run ends, see
+    /// [`LinkEnd::fruitless`](super::LinkEnd::fruitless).
     pub give_up: u32,
 }
 
-/// How far training is.
+/// State of link training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Training {
     /// The link is up.
     Over,
-    /// This end trains; the peer has not told that it does too.
+    /// This end is training; the peer's Train message has not arrived.
     Alone,
-    /// Both ends train.
+    /// Both ends are training.
     Both,
 }
 
-/// A unit as it came; where units are used by halves, the even half has been taken and the odd one is there at an edge.
+/// A unit whose even half has been taken; its odd half arrives at the edge `whole_at`.
 struct Half<U> {
     arriving: Arriving<U>,
     whole_at: u64,
 }
 
-/// A link end with its place in a simulation.
+/// A CXL link end as a module of the kernel.
 pub struct LinkEndPort<E: CxlEnd + Reports> {
     frame: Frame<E, E::Report>,
     agents: Vec<Box<dyn PortAgent<E>>>,
@@ -102,19 +104,20 @@ pub struct LinkEndPort<E: CxlEnd + Reports> {
     wire_in: LinkIn<WireItem<E::Unit>>,
     retrain_fs: u64,
     training: Training,
-    /// When the time of the last training is over.
+    /// Time at which the retrain timer of the last training expires.
     trained_at: Time,
     told_over: bool,
     hold_until_flits: u64,
-    /// Edges a flit clock.
+    /// Clock edges per flit clock.
     edges: u64,
     half: Option<Half<E::Unit>>,
-    /// The first flit clock that is not in the account.
+    /// The first flit clock that is not yet in the accounting of line time.
     accounted: u64,
 }
 
 impl<E: CxlEnd + Reports> LinkEndPort<E> {
-    /// A port; its end is in `result` when the run is looked at, broken rules as they are seen.
+    /// Makes a port. Broken rules appear in `result` as they are detected, the report of the end when the port
+    /// publishes.
     pub fn new(config: PortConfig<E>, ports: Ports<E>, result: Arc<Mutex<PortResult<E::Report>>>) -> LinkEndPort<E> {
         let PortConfig { end, wire, dir, retrain_fs, hold_credits_flits, halves, give_up } = config;
         let Ports { agents, wire_out, wire_in, flits, signals } = ports;
@@ -134,13 +137,13 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         }
     }
 
-    /// Goes down and tells the peer.
+    /// Takes the end down, starts the retrain timer and tells the peer.
     fn train(&mut self, cx: &mut Cx, peer: bool) {
         self.frame.end.phy_down();
         self.wire_out.push(cx, WireItem::Train);
         self.training = if peer { Training::Both } else { Training::Alone };
         self.trained_at = cx.now().plus_fs(self.retrain_fs);
-        // Trainings in vain are counted while something waits here, so this has an end.
+        // Trainings without progress are counted while work waits at this end, so the number of trainings is bounded.
         if !self.frame.end.is_done() {
             cx.waits_until(self.trained_at);
         }
@@ -148,7 +151,8 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         self.frame.down_since = Some(cx.now());
     }
 
-    /// The peer trains: as an answer to our word, or of itself, also directly behind a training that it has finished.
+    /// Handles the peer's Train message: a reply to the Train message of this end, or a training that the peer started
+    /// itself, possibly directly after one that it has finished.
     fn peer_trains(&mut self, cx: &mut Cx) {
         match self.training {
             Training::Alone => self.training = Training::Both,
@@ -194,7 +198,8 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         }
     }
 
-    /// Units never overlap, but one that came twice is right behind itself.
+    /// Completes a half unit before the next item. Units never overlap, but a duplicate follows its original
+    /// immediately.
     fn rest_of_half(&mut self, at: Stamp) {
         if let Some(half) = self.half.take() {
             self.unit(&half.arriving, at);
@@ -213,7 +218,7 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         self.half = Some(Half { arriving, whole_at: at.cycle + 1 });
     }
 
-    /// All of a unit is there.
+    /// Takes a unit that has arrived completely.
     fn unit(&mut self, arriving: &Arriving<E::Unit>, at: Stamp) {
         if arriving.behind_hidden {
             self.frame.end.hidden_fault();
@@ -279,15 +284,16 @@ impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
         let busy = !self.frame.end.is_quiet();
         self.frame.is_busy(busy, cx.now());
         let half_at = self.half.as_ref().map(|half| half.whole_at);
-        // Items that came between two flit clocks, or stay behind what has left in this flit, are fetched at the next one.
+        // Items that arrived between two flit clocks, or that still wait behind those sent in this flit, are fetched at
+        // the next flit clock.
         let is_due = self.agents.iter().any(|agent| agent.is_due(cx));
         let is_training = self.training != Training::Over;
-        // While the link trains nothing leaves the end, so what it had no room for stays where it is.
+        // While the link trains no unit leaves the end, so items that had no room stay in their channels.
         let has_room = !(is_training && is_flit_edge);
         let fetch_at = (is_due && has_room).then(|| self.next_flit(at.cycle));
         let own = half_at.into_iter().chain(fetch_at).min();
         if is_training {
-            // Without the peer's word there is nothing to do until it arrives, and that wakes the module.
+            // Until the peer's Train message arrives there is nothing to do, and its arrival wakes the module.
             let over = (self.trained_at > cx.now()).then_some(self.trained_at);
             let own = own.map(|cycle| cx.in_cycles(cycle - at.cycle));
             return own.into_iter().chain(over).min().map_or(Next::Idle, Next::At);

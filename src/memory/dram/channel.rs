@@ -1,17 +1,19 @@
 //! One channel: its queues and its scheduler (`memory §4`).
 //!
-//! Modelled: a queue of reads and one of writes; of the commands that timing allows, column commands before row commands, then
-//! the oldest request; at most 16 column commands an activate while another row of the bank waits; a request older than the age
-//! limit is served before all others; writes drain in batches; reads of queued writes are answered from the queue; rows close
-//! by policy; refreshes. Left out: a data path, which a store is.
+//! Modelled: a read queue and a write queue. Among the commands that timing allows, column commands precede row commands,
+//! and then the oldest request wins. At most 16 column commands are issued per activate while another row of the bank is
+//! requested. A request older than the age limit is served before all others. Writes drain in batches, reads of queued
+//! writes are answered from the write queue, rows are closed by the page policy, and refreshes are sent. Left out: the
+//! data itself, which a store holds.
 //!
-//! A walk through one clock at which something happens: requests whose front latency is over enter the queues; refreshes
-//! become due; reads or writes are chosen; each request of that queue names its next command (a precharge if another row is
-//! open, an activate, a read or write) and the earliest clock of it; the first of them goes, by class and age where clocks are
-//! equal. Clocks at which nothing can go are skipped.
+//! A walk through one clock at which something happens: requests whose front latency is over enter the queues. Refreshes
+//! become due. The scheduler chooses between reads and writes. Each request of the chosen queue names its next command (a
+//! precharge if another row is open, an activate, a read or a write) and the earliest clock of that command. The command
+//! with the earliest clock is issued; where clocks are equal, class and then age decide. Clocks at which no command can
+//! be issued are skipped.
 //!
-//! Invariants: a request of a line never passes an older one of that line; the halves of a line that takes two bursts are
-//! served from one activate.
+//! Invariants: a request for a line never overtakes an older request for the same line; the two bursts of a line that
+//! takes two are served from one activate.
 
 use super::command::{DramCommand, DramOperation, DramPlace};
 use super::preset::DramPreset;
@@ -35,29 +37,29 @@ impl DramPagePolicy {
     /// Names, in the order of the declaration.
     pub const NAMES: &'static [&'static str] = &["open", "closed", "adaptive"];
 
-    /// The one of a name.
+    /// Finds the page policy of a name.
     pub fn find(name: &str) -> Option<DramPagePolicy> {
         let all = [DramPagePolicy::Open, DramPagePolicy::Closed, DramPagePolicy::Adaptive];
         DramPagePolicy::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, policy)| policy)
     }
 }
 
-/// Numbers of the scheduler; the defaults are those of `memory §4`.
+/// Parameters of the scheduler; the defaults are those of `memory §4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DramScheduling {
-    /// Reads that a channel queues.
+    /// Entries of the read queue of a channel.
     pub reads: usize,
-    /// Writes that a channel queues.
+    /// Entries of the write queue of a channel.
     pub writes: usize,
-    /// Queued writes at which they drain \[percent of `writes`\].
+    /// Fill level of the write queue at which draining starts \[percent of `writes`\].
     pub drain_high_percent: u32,
-    /// Queued writes at which they stop to drain \[percent of `writes`\].
+    /// Fill level of the write queue at which draining stops \[percent of `writes`\].
     pub drain_low_percent: u32,
-    /// Writes of a batch, where so many are queued.
+    /// Minimum number of writes per batch, if so many are queued.
     pub batch: usize,
-    /// Column commands an activate while another row of the bank waits.
+    /// Maximum number of column commands per activate while another row of the bank is requested.
     pub hit_cap: u32,
-    /// Age from which the oldest request is served alone \[clocks\].
+    /// Age from which the oldest request is served before all others \[clocks\].
     pub age_limit_clocks: u64,
     /// Time without a request after which a row is closed, with [`DramPagePolicy::Open`] \[clocks\].
     pub idle_close_clocks: u64,
@@ -81,7 +83,7 @@ impl Default for DramScheduling {
     }
 }
 
-/// What a channel has done.
+/// Counters of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DramCounts {
     /// Requests that found their row open.
@@ -98,14 +100,14 @@ pub struct DramCounts {
     pub read_bursts: u64,
     /// Bursts written.
     pub write_bursts: u64,
-    /// Turns of the data bus between reads and writes.
+    /// Turnarounds of the data bus between reads and writes.
     pub turnarounds: u64,
     /// Clock at which the last data ended.
     pub last_data: u64,
 }
 
 impl DramCounts {
-    /// Adds those of another channel.
+    /// Adds the counters of another channel.
     pub fn add(&mut self, other: &DramCounts) {
         self.hits += other.hits;
         self.misses += other.misses;
@@ -119,7 +121,7 @@ impl DramCounts {
     }
 }
 
-/// What a request does to its line.
+/// Kind of access to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DramAccess {
     /// Reads it.
@@ -128,24 +130,24 @@ pub enum DramAccess {
     Write,
     /// Writes some bytes by masked writes.
     MaskedWrite,
-    /// Writes some bytes: reads it first, then writes all of it, as error correction asks for.
+    /// Writes some bytes: reads the line first, then writes all of it, as error correction requires.
     ReadThenWrite,
 }
 
 /// A request for bursts that lie in one row.
 #[derive(Debug, Clone, Copy)]
 pub struct DramLineRequest {
-    /// What comes back when it is done.
+    /// Token that is returned when the request is done.
     pub token: u64,
     /// Place of its first burst.
     pub place: DramPlace,
-    /// Bursts from there on.
+    /// Number of bursts from there on.
     pub bursts: u32,
-    /// Number of its line.
+    /// Number of the line.
     pub line: u64,
-    /// What it does.
+    /// Kind of access.
     pub access: DramAccess,
-    /// Clock at which the channel sees it.
+    /// Clock at which the request enters the channel.
     pub visible: u64,
 }
 
@@ -156,21 +158,21 @@ struct Entry {
     /// Order of arrival in the channel.
     age: u64,
     bank: usize,
-    /// Bursts that it still has to read.
+    /// Bursts that are still to be read.
     reads_left: u32,
-    /// Bursts that it still has to write.
+    /// Bursts that are still to be written.
     writes_left: u32,
-    /// Clock before which it cannot write, as its read is not there.
+    /// Clock before which the entry must not write, because its read data have not arrived.
     not_before: u64,
-    /// When it came, the queues held another request of its line.
+    /// Whether the queues held another request for the same line when this one arrived.
     shares_line: bool,
-    /// A burst has gone and others have not.
+    /// Whether some bursts have been issued and others have not.
     has_begun: bool,
-    /// It has been counted as hit, miss or conflict.
+    /// Whether the request has been counted as hit, miss or conflict.
     was_counted: bool,
-    /// A row was opened for it.
+    /// Whether a row was opened for this request.
     has_opened: bool,
-    /// A row was closed for it.
+    /// Whether a row was closed for this request.
     has_closed: bool,
 }
 
@@ -198,7 +200,7 @@ impl Entry {
         self.request.place.rank as usize
     }
 
-    /// The next column command.
+    /// The next column command of the request.
     fn column(&self) -> DramOperation {
         match self.request.access {
             _ if self.reads_left > 0 => DramOperation::Read,
@@ -207,42 +209,43 @@ impl Entry {
         }
     }
 
-    /// Where it goes.
+    /// The place of the next column command.
     fn next_place(&self) -> DramPlace {
         let left = if self.reads_left > 0 { self.reads_left } else { self.writes_left };
         let place = self.request.place;
         DramPlace { column: place.column + self.request.bursts - left, ..place }
     }
 
-    /// Bursts that it still has to move.
+    /// Bursts that are still to be transferred.
     fn total_left(&self) -> u32 {
         self.reads_left + self.writes_left
     }
 
-    /// Column commands that it still needs from its row before another row may follow.
+    /// Column commands that the request still needs from its row before another row may be opened.
     fn bursts_left(&self) -> u32 {
         if self.reads_left > 0 { self.reads_left } else { self.writes_left }
     }
 }
 
-/// What the bank of an entry has to know of all entries.
+/// Demand for one bank, over all queue entries.
 #[derive(Debug, Clone, Copy, Default)]
 struct Demand {
-    /// Age of the oldest request that hits the open row, of those that are served.
+    /// Age of the oldest request that hits the open row, among the requests that are being served.
     oldest_hit: Option<u64>,
-    /// A request that is served wants another row.
+    /// A request that is being served needs another row.
     other_row: bool,
-    /// Any request wants the bank.
+    /// Any request needs the bank.
     any: bool,
-    /// A line is half done.
+    /// A request has been started and not finished.
     has_begun: bool,
 }
 
-/// What is served.
+/// The queue that is being served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Reads,
-    /// Writes; how many have gone, and how many have to before a read may end it.
+    /// Writes: `done` is the number of writes issued, `least` the number that must be issued before a read may end the
+    /// batch.
     Writes {
         done: usize,
         least: usize,
@@ -250,17 +253,17 @@ enum Mode {
     },
 }
 
-/// A command that could go.
+/// A command that could be issued.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
-    /// Earliest clock, class and age: the least one goes.
+    /// Earliest clock, class and age: the candidate with the smallest key is issued.
     key: (u64, u8, u64),
     operation: DramOperation,
     place: DramPlace,
     cause: Cause,
 }
 
-/// For whom it goes.
+/// The reason for a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
     Request { is_write: bool, index: usize },
@@ -268,7 +271,7 @@ enum Cause {
     Idle,
 }
 
-/// Classes of commands, first ones first.
+/// Priority classes of commands, the lowest number first.
 mod class {
     pub const FORCED: u8 = 0;
     pub const OVERDUE: u8 = 1;
@@ -298,13 +301,13 @@ pub struct DramChannel {
     /// By scope and bank: column commands since the activate, and the clock of the last command that used the row.
     uses: Vec<(u32, u64)>,
     banks: usize,
-    /// By scope and bank, made anew for each choice.
+    /// By scope and bank, recomputed for each choice.
     demand: Vec<Demand>,
     last_was_write: Option<bool>,
     counts: DramCounts,
-    /// Requests that are done, with the clock at which their data end, or at which the queue answers them.
+    /// Finished requests, with the clock at which their data end, or at which the queue answers them.
     pub(super) done: Vec<(u64, u64)>,
-    /// Commands since they were taken, if they are kept.
+    /// Commands since the last call of [`DramChannel::take_commands`], if commands are kept.
     commands: Option<Vec<DramCommand>>,
 }
 
@@ -343,7 +346,7 @@ impl DramChannel {
         }
     }
 
-    /// Places in the queue of such requests.
+    /// Free entries in the read queue or in the write queue.
     pub fn room(&self, is_write: bool) -> usize {
         let (most, held) = if is_write {
             (self.scheduling.writes, self.writes.len() + self.arriving_writes)
@@ -353,29 +356,29 @@ impl DramChannel {
         most.saturating_sub(held)
     }
 
-    /// Requests that it holds.
+    /// Number of requests in the channel.
     pub fn queued(&self) -> usize {
         self.reads.len() + self.writes.len() + self.arriving.len()
     }
 
-    /// Takes a request, which is visible no earlier than those before it.
+    /// Accepts a request, which must not become visible earlier than the requests before it.
     pub fn push(&mut self, request: DramLineRequest) {
         self.arriving_writes += usize::from(request.access != DramAccess::Read);
         self.next = self.next.min(request.visible);
         self.arriving.push_back(request);
     }
 
-    /// What it has done.
+    /// The counters of the channel.
     pub fn counts(&self) -> DramCounts {
         self.counts
     }
 
-    /// Commands since the last time, if they are kept.
+    /// Commands since the last call, if commands are kept.
     pub fn take_commands(&mut self) -> Vec<DramCommand> {
         self.commands.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Does everything up to a clock and at it.
+    /// Advances the channel up to and including a clock.
     pub fn advance(&mut self, to: u64) {
         while self.next <= to {
             self.arrive();
@@ -393,12 +396,12 @@ impl DramChannel {
         }
     }
 
-    /// The clock at which something may happen next, if it was advanced to its present.
+    /// The clock at which something may happen next, provided that the channel has been advanced to the present clock.
     pub fn next_event(&self) -> u64 {
         self.next
     }
 
-    /// The first clock after now at which what can be chosen changes by itself.
+    /// The first clock after the present one at which the set of possible commands changes without a new request.
     fn horizon(&self) -> u64 {
         let arrival = self.arriving.front().map(|request| request.visible);
         let refresh = self.refreshes.iter().flatten().map(RefreshDebt::next_due).min();
@@ -410,7 +413,7 @@ impl DramChannel {
         self.reads.first().into_iter().chain(self.writes.first()).min_by_key(|entry| entry.age)
     }
 
-    /// Takes in what is visible by now.
+    /// Moves requests that have become visible into the queues.
     fn arrive(&mut self) {
         while self.arriving.front().is_some_and(|request| request.visible <= self.now)
             && let Some(request) = self.arriving.pop_front()
@@ -436,8 +439,8 @@ impl DramChannel {
         }
     }
 
-    /// Whether the last queued write to these bursts, or one before it that it adds to, has all their bytes. A part of them is
-    /// merged with what is read.
+    /// Whether the last queued write to these bursts, or an earlier one that it extends, covers all their bytes. A
+    /// partial write is merged with the data that are read.
     fn is_queued_whole(&self, line: u64, place: DramPlace) -> bool {
         self.writes.iter().any(|entry| {
             entry.request.line == line && entry.request.place == place && entry.request.access == DramAccess::Write
@@ -448,11 +451,11 @@ impl DramChannel {
         self.scheduling.writes * percent as usize / 100
     }
 
-    /// Reads or writes.
+    /// Chooses between reads and writes.
     fn choose_mode(&mut self) {
         let (high, low) =
             (self.limit(self.scheduling.drain_high_percent), self.limit(self.scheduling.drain_low_percent));
-        // A write behind a read of its line has to let that go first.
+        // A write that waits for an older read of the same line does not count, because the read goes first.
         let queued = self.writes.iter().filter(|entry| !self.is_behind(entry, true)).count();
         if let Mode::Writes { done, least, to_low } = self.mode {
             let waits = !self.reads.is_empty();
@@ -472,18 +475,19 @@ impl DramChannel {
         }
     }
 
-    /// The request that has to be served alone.
+    /// Age of the request that has to be served before all others.
     fn overdue(&self) -> Option<u64> {
         let oldest = self.oldest()?;
         (self.now > oldest.request.visible + self.scheduling.age_limit_clocks).then_some(oldest.age)
     }
 
-    /// Whether an entry is served now.
+    /// Whether an entry is being served.
     fn is_served(&self, entry: &Entry, is_write: bool, overdue: Option<u64>) -> bool {
         entry.has_begun || overdue == Some(entry.age) || is_write == matches!(self.mode, Mode::Writes { .. })
     }
 
-    /// Whether an older request of the same line has not gone yet. A read does not wait for a write: its bytes are merged.
+    /// Whether an older request for the same line has not been issued yet. A read does not wait for a write, because
+    /// the bytes of the write are merged.
     fn is_behind(&self, entry: &Entry, is_write: bool) -> bool {
         if !entry.shares_line {
             return false;
@@ -492,7 +496,7 @@ impl DramChannel {
         self.reads.iter().any(is_older) || is_write && self.writes.iter().any(is_older)
     }
 
-    /// All that is queued: whether it writes, its number in its queue, and it.
+    /// All queue entries: whether the entry is a write, its index in its queue, and the entry.
     fn entries(&self) -> impl Iterator<Item = (bool, usize, &Entry)> {
         let reads = self.reads.iter().enumerate().map(|(n, entry)| (false, n, entry));
         reads.chain(self.writes.iter().enumerate().map(|(n, entry)| (true, n, entry)))
@@ -520,7 +524,7 @@ impl DramChannel {
         self.demand = demand;
     }
 
-    /// The command that goes next, if nothing new comes.
+    /// The command that is issued next, provided that no new request arrives.
     fn choose(&mut self) -> Option<Candidate> {
         let overdue = self.overdue();
         self.gather_demand(overdue);
@@ -545,7 +549,8 @@ impl DramChannel {
         best
     }
 
-    /// Whether a command may go before one of an overdue request: it delays that not at all, or nothing may delay it.
+    /// Whether a command may be issued before the command of an overdue request: either it does not delay that command,
+    /// or it must not be delayed itself.
     fn leaves_alone(&self, candidate: &Candidate, overdue: &Candidate) -> bool {
         let begun = &self.demand[self.slot(candidate.place.rank as usize, self.bank_of(&candidate.place))];
         if candidate.key.1 == class::FORCED || begun.has_begun {
@@ -569,7 +574,7 @@ impl DramChannel {
         Candidate { key: (clock, class, age), operation, place, cause }
     }
 
-    /// Whether a refresh holds a bank back.
+    /// Whether a forced refresh blocks new requests to a bank.
     fn is_held(&self, scope: usize, bank: usize) -> bool {
         self.refreshes[scope].as_ref().is_some_and(|debt| {
             debt.is_forced()
@@ -666,7 +671,7 @@ impl DramChannel {
         }
     }
 
-    /// Precharges of rows that nobody wants any more.
+    /// Precharges of rows that no request needs any more.
     fn of_idle_rows(&self, scope: usize, offer: &mut impl FnMut(Candidate)) {
         if self.scheduling.policy != DramPagePolicy::Open {
             return;
@@ -709,7 +714,7 @@ impl DramChannel {
         }
     }
 
-    /// What a command does for the request that it goes for.
+    /// Updates the request for which a command was issued.
     fn serve(&mut self, operation: DramOperation, is_write: bool, index: usize, clock: u64) {
         let entries = if is_write { &mut self.writes } else { &mut self.reads };
         let entry = &mut entries[index];
@@ -736,7 +741,7 @@ impl DramChannel {
                     entry.writes_left -= 1;
                     self.counts.write_bursts += 1;
                 }
-                // A read before a write may lose its row; the halves of each stay together.
+                // The row may be closed between the read and the write of a request; the bursts of each stay together.
                 let half_done = entry.reads_left % entry.request.bursts + entry.writes_left % entry.request.bursts;
                 entry.has_begun = half_done != 0;
                 self.counts.last_data = self.counts.last_data.max(end);

@@ -1,9 +1,9 @@
-//! Commands of a channel and the places that they name.
+//! DRAM commands of a channel and the addresses (channel, rank, group, bank, row, column) that they carry.
 
 use super::preset::DramOrganisation;
 use std::fmt::{self, Display};
 
-/// What a command does. RDA and WRA are a read or a write that precharges its bank by itself.
+/// Operation of a command. RDA and WRA are a read and a write with auto-precharge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DramOperation {
     /// Opens a row.
@@ -12,7 +12,7 @@ pub enum DramOperation {
     Pre,
     /// Closes the rows of all banks of a rank or pseudo-channel.
     PreAll,
-    /// Reads a burst.
+    /// Whether the operation reads a burst.
     Read,
     /// Reads a burst and closes the row.
     ReadPre,
@@ -26,7 +26,7 @@ pub enum DramOperation {
     MaskedWritePre,
     /// Refreshes all banks of a rank or pseudo-channel.
     RefreshAll,
-    /// Refreshes one bank, or those that the device refreshes together with it.
+    /// Refreshes one bank, together with the banks that the device refreshes at the same time.
     RefreshBank,
 }
 
@@ -35,11 +35,11 @@ use DramOperation::{
 };
 
 impl DramOperation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [DramOperation; 11] =
         [Act, Pre, PreAll, Read, ReadPre, Write, WritePre, MaskedWrite, MaskedWritePre, RefreshAll, RefreshBank];
 
-    /// As traces spell it.
+    /// The name in traces.
     pub const fn name(self) -> &'static str {
         match self {
             Act => "ACT",
@@ -56,27 +56,27 @@ impl DramOperation {
         }
     }
 
-    /// Reads a burst.
+    /// Whether the operation reads a burst.
     pub const fn is_read(self) -> bool {
         matches!(self, Read | ReadPre)
     }
 
-    /// Writes a burst or a part of it.
+    /// Whether the operation writes a burst or a part of one.
     pub const fn is_write(self) -> bool {
         matches!(self, Write | WritePre | MaskedWrite | MaskedWritePre)
     }
 
-    /// Moves data.
+    /// Whether the operation is a column command, that is, transfers data.
     pub const fn is_column(self) -> bool {
         self.is_read() || self.is_write()
     }
 
-    /// Closes its row by itself.
+    /// Whether the operation precharges its bank automatically.
     pub const fn precharges(self) -> bool {
         matches!(self, ReadPre | WritePre | MaskedWritePre)
     }
 
-    /// The same with its row closed afterwards.
+    /// The same operation with auto-precharge.
     pub const fn with_precharge(self) -> DramOperation {
         match self {
             Read => ReadPre,
@@ -86,7 +86,7 @@ impl DramOperation {
         }
     }
 
-    /// Names a bank, and not a whole rank.
+    /// Whether the operation names a bank rather than a whole rank.
     pub const fn has_bank(self) -> bool {
         !matches!(self, PreAll | RefreshAll)
     }
@@ -98,7 +98,7 @@ impl Display for DramOperation {
     }
 }
 
-/// Where a command goes, or where a burst lies.
+/// The address of a command or of a burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct DramPlace {
     /// Channel.
@@ -107,11 +107,11 @@ pub struct DramPlace {
     pub rank: u32,
     /// Bank group, counted through the stacks of HBM: stack * groups of a stack + group.
     pub group: u32,
-    /// Bank of the group.
+    /// Bank in the group.
     pub bank: u32,
     /// Row.
     pub row: u32,
-    /// Burst of the row.
+    /// Burst in the row.
     pub column: u32,
 }
 
@@ -122,13 +122,13 @@ impl DramPlace {
     }
 }
 
-/// A command at its time.
+/// A command with its time of issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DramCommand {
     /// Clock edge of its first cycle.
     pub clock: u64,
-    /// What it does.
+    /// The operation.
     pub operation: DramOperation,
-    /// Where; the row of an activate, row and column of a read or a write, else 0.
+    /// The address. An activate has a row, a read or a write has row and column; unused fields are 0.
     pub place: DramPlace,
 }

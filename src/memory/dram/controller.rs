@@ -1,12 +1,13 @@
-//! All channels of a memory behind one address space.
+//! The memory controller: all channels of a memory behind one address space.
 //!
-//! Modelled: requests cut into bursts that lie in one row each, a latency before and one behind the channels, the order of
-//! requests to one line. Left out: the path between the controller and its owner.
+//! Modelled: splitting requests into bursts that lie in one row each, a front latency before the channels and a back
+//! latency after them, and the order of requests to one line. Left out: the path between the controller and its owner.
 //!
-//! A walk through one request: the bursts of each of its lines are placed by the mapping; those that follow each other in one
-//! row are one request of a channel. It is done when the last of them is, and not before older requests that share a line.
+//! A walk through one request: the mapping places the bursts of each line. Bursts that follow each other in one row
+//! become one request of a channel. The request is done when its last part is done, and not before older requests that
+//! share a line with it.
 //!
-//! Time at this interface is in femtoseconds: an owner has a clock of its own.
+//! Time at this interface is in femtoseconds, because an owner has a clock of its own.
 
 use super::channel::{DramAccess, DramChannel, DramCounts, DramLineRequest, DramScheduling};
 use super::command::DramCommand;
@@ -19,33 +20,34 @@ use std::collections::{BTreeMap, VecDeque};
 pub use super::channel::DramPagePolicy;
 pub use super::refresh::DramRefresh;
 
-/// How a memory is built.
+/// Configuration of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DramConfig {
     /// Device; its organisation says how many channels and ranks there are.
     pub preset: DramPreset,
     /// Order of the fields of an address.
     pub map: DramMap,
-    /// Bytes in a row before the next channel follows, with [`DramMap::Sp1`].
+    /// Contiguous bytes before the next channel follows, with [`DramMap::Sp1`].
     pub interleave_bytes: u32,
-    /// Bank group and bank are XORed with the low bits of the row.
+    /// Whether bank group and bank are XORed with the low bits of the row.
     pub row_xor: bool,
-    /// Refreshes that it sends.
+    /// Refresh mode.
     pub refresh: DramRefresh,
-    /// Numbers of the scheduler.
+    /// Parameters of the scheduler.
     pub scheduling: DramScheduling,
-    /// Latency before a request is seen by its channel \[fs\].
+    /// Latency from acceptance of a request until its channel sees it \[fs\].
     pub front_fs: u64,
-    /// Latency from the last data to the answer \[fs\].
+    /// Latency from the last data to the response \[fs\].
     pub back_fs: u64,
-    /// A write of a part of a line reads the line first, as error correction asks for.
+    /// Whether a write of part of a line reads the line first, as error correction requires.
     pub reads_before_partial_writes: bool,
-    /// Keep commands, for a trace or a monitor.
+    /// Whether commands are kept for a trace or a monitor.
     pub keep_commands: bool,
 }
 
 impl DramConfig {
-    /// The defaults of `memory §4` and `§5`: an interleave of 256 bytes, 10 ns in front and 10 ns behind.
+    /// The defaults of `memory §4` and `§5`: an interleave of 256 bytes, a front latency of 10 ns and a back latency of
+    /// 10 ns.
     pub fn new(preset: &DramPreset) -> DramConfig {
         DramConfig {
             preset: *preset,
@@ -61,7 +63,7 @@ impl DramConfig {
         }
     }
 
-    /// What is wrong with it: field and text.
+    /// Problems of the configuration: field and text.
     pub fn check(&self) -> Vec<(&'static str, String)> {
         let mut found = self.preset.check();
         if let Err(text) = self.mapping() {
@@ -83,7 +85,7 @@ impl DramConfig {
         found
     }
 
-    /// Its mapping.
+    /// The address mapping of the configuration.
     ///
     /// # Errors
     /// See [`DramMapping::new`].
@@ -95,15 +97,15 @@ impl DramConfig {
 /// A request that has not been handed back.
 #[derive(Debug, Clone)]
 struct OpenRequest {
-    /// Parts in channels that are not done.
+    /// Number of parts in channels that are not done.
     parts: u32,
-    /// When it is done \[fs\], of the parts that are.
+    /// Latest end of the finished parts \[fs\].
     done_fs: u64,
     first_line: u64,
     lines: u64,
 }
 
-/// Lines whose last end is kept before those that are past are dropped.
+/// Number of line end times that are kept before those in the past are dropped.
 const ENDED_LINES: usize = 256;
 
 /// The memory.
@@ -113,9 +115,9 @@ pub struct DramController {
     mapping: DramMapping,
     channels: Vec<DramChannel>,
     open: BTreeMap<u64, OpenRequest>,
-    /// Requests that are open, by line, in the order in which they were taken.
+    /// Outstanding requests by line, in the order in which they were accepted.
     by_line: BTreeMap<u64, VecDeque<u64>>,
-    /// When the last request of a line was done, where that may still lie ahead \[fs\].
+    /// End of the last request of a line, where it may still lie in the future \[fs\].
     ended_by_line: BTreeMap<u64, u64>,
     next_token: u64,
     finished: Vec<(u64, u64)>,
@@ -125,7 +127,7 @@ impl DramController {
     /// A memory at rest.
     ///
     /// # Errors
-    /// The first of [`DramConfig::check`].
+    /// The first problem of [`DramConfig::check`].
     pub fn new(config: &DramConfig) -> Result<DramController, (&'static str, String)> {
         if let Some(first) = config.check().into_iter().next() {
             return Err(first);
@@ -134,7 +136,7 @@ impl DramController {
         Ok(DramController::of(config, mapping))
     }
 
-    /// That of a configuration that was checked, with its mapping.
+    /// Makes a memory from a configuration that has been checked, and its mapping.
     pub(crate) fn of(config: &DramConfig, mapping: DramMapping) -> DramController {
         let channel = |number| {
             let DramConfig { scheduling, refresh, keep_commands, .. } = *config;
@@ -152,12 +154,13 @@ impl DramController {
         }
     }
 
-    /// How it is built.
+    /// The configuration.
     pub fn config(&self) -> &DramConfig {
         &self.config
     }
 
-    /// Parts of a request: places with the number of bursts and the line. Nothing beyond the end of the memory.
+    /// Parts of a request: places with the number of bursts and the line. Bytes beyond the end of the memory are
+    /// skipped.
     fn parts(&self, request: &MemoryRequest) -> Vec<(super::DramPlace, u32, u64)> {
         let burst = u64::from(self.config.preset.organisation.burst_bytes);
         let mut parts: Vec<(super::DramPlace, u32, u64)> = Vec::new();
@@ -174,19 +177,19 @@ impl DramController {
         parts
     }
 
-    /// Whether it takes a request at this time, if it was advanced to it.
+    /// Whether the memory accepts a request now, provided that it has been advanced to the present time.
     pub fn has_room(&self, request: &MemoryRequest) -> bool {
         let is_write = request.access != MemoryAccess::Read;
         let mut needed = BTreeMap::<u32, usize>::new();
         self.parts(request).iter().for_each(|(place, ..)| *needed.entry(place.channel).or_default() += 1);
         needed.into_iter().all(|(channel, parts)| {
             let channel = &self.channels[channel as usize];
-            // More parts than a queue has places go into an empty one.
+            // A request with more parts than the queue has entries is accepted by an empty channel.
             channel.room(is_write) >= parts || channel.queued() == 0
         })
     }
 
-    /// Takes a request at a time \[fs\] to which it was advanced; the token by which it comes back.
+    /// Accepts a request at a time \[fs\] to which the memory has been advanced, and returns the token of the request.
     pub fn push(&mut self, now_fs: u64, request: &MemoryRequest) -> u64 {
         let token = self.next_token;
         self.next_token += 1;
@@ -207,7 +210,7 @@ impl DramController {
         for line in lines(request) {
             self.by_line.entry(line).or_default().push_back(token);
         }
-        // What touches no memory takes both latencies alone.
+        // A request that touches no memory takes the front and the back latency only.
         let done_fs = visible.saturating_mul(tck).saturating_add(self.config.back_fs);
         let open = OpenRequest { parts: parts.len() as u32, done_fs, first_line, lines: count };
         self.open.insert(token, open);
@@ -221,7 +224,8 @@ impl DramController {
         token
     }
 
-    /// Does everything up to a time \[fs\]; what has ended is in [`take_finished`](DramController::take_finished).
+    /// Advances the memory to a time \[fs\]; [`take_finished`](DramController::take_finished) returns the finished
+    /// requests.
     pub fn advance(&mut self, now_fs: u64) {
         let tck = self.config.preset.timing.tck_fs;
         for n in 0..self.channels.len() {
@@ -239,7 +243,7 @@ impl DramController {
         }
     }
 
-    /// Ends a request whose parts are done, and those that waited for it, in order of each line.
+    /// Ends a request whose parts are done, and then the requests that waited for it, in the order of each line.
     fn end(&mut self, token: u64) {
         let mut ending = vec![token];
         while let Some(token) = ending.pop() {
@@ -265,7 +269,7 @@ impl DramController {
         }
     }
 
-    /// Requests that have ended since the last time: tokens and times \[fs\], which may lie ahead.
+    /// Requests that have ended since the last call: tokens and end times \[fs\], which may lie in the future.
     pub fn take_finished(&mut self) -> Vec<(u64, u64)> {
         std::mem::take(&mut self.finished)
     }
@@ -277,14 +281,14 @@ impl DramController {
         busy.map(DramChannel::next_event).min().map(|clock| clock.saturating_mul(tck))
     }
 
-    /// What all channels have done.
+    /// The sum of the counters of all channels.
     pub fn counts(&self) -> DramCounts {
         let mut counts = DramCounts::default();
         self.channels.iter().for_each(|channel| counts.add(&channel.counts()));
         counts
     }
 
-    /// Commands since the last time, channel by channel, if they are kept.
+    /// Commands since the last call, channel by channel, if commands are kept.
     pub fn take_commands(&mut self) -> Vec<DramCommand> {
         self.channels.iter_mut().flat_map(DramChannel::take_commands).collect()
     }
@@ -297,7 +301,7 @@ fn lines(request: &MemoryRequest) -> std::ops::Range<u64> {
     if request.bytes == 0 { first..first } else { first..end }
 }
 
-/// Whether a burst follows those from a place on, in the same row.
+/// Whether a burst directly follows `bursts` bursts from a first place on, in the same row.
 fn follows(first: &super::DramPlace, bursts: u32, next: &super::DramPlace) -> bool {
     *next == super::DramPlace { column: first.column + bursts, ..*first }
 }

@@ -1,15 +1,16 @@
 //! Address mapping: from a byte address to channel, rank, bank, row and column, and back (`memory §5`).
 //!
-//! Modelled: five orders of fields, mixed radix, so no size has to be a power of two; an interleave that splits the columns of
-//! a row in a low and a high part; an optional XOR of bank group and bank with the low bits of the row.
+//! Modelled: five orders of the fields in mixed radix, so no size has to be a power of two; an interleave that splits the
+//! columns of a row into a low and a high part; an optional XOR of bank group and bank with the low bits of the row.
 //!
-//! A walk through one address: divided by the bytes of a burst; each field from the least significant one on takes the
-//! remainder of a division by its size; what is left over is beyond the memory.
+//! A walk through one address: the address is divided by the bytes of a burst. Each field, from the least significant one
+//! on, takes the remainder of a division by its size. A quotient that is left over after the last field means that the
+//! address lies beyond the memory.
 
 use super::command::DramPlace;
 use super::preset::DramOrganisation;
 
-/// A part of an address.
+/// A field of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Channel,
@@ -22,7 +23,7 @@ enum Part {
     Column,
     /// Column modulo the bursts of an interleave.
     ColumnLow,
-    /// Column divided by them.
+    /// Column divided by the bursts of an interleave.
     ColumnHigh,
 }
 
@@ -31,7 +32,8 @@ use Part::{Bank, Channel, Column, ColumnHigh, ColumnLow, Group, PseudoChannel, R
 /// An order of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DramMap {
-    /// Streams rotate channels, then pseudo-channels, then bank groups, an interleave at a time. The default.
+    /// A sequential stream rotates through channels, then pseudo-channels, then bank groups, one interleave at a time.
+    /// The default.
     Sp1,
     /// Channel lowest, then columns, banks, row.
     RoBaRaCoCh,
@@ -39,24 +41,24 @@ pub enum DramMap {
     RoRaBaCoCh,
     /// Banks right above the channel, columns above them.
     RoCoRaBaCh,
-    /// Channel highest: a stream stays in one channel.
+    /// Channel highest: a sequential stream stays in one channel.
     ChRaBaRoCo,
 }
 
 impl DramMap {
-    /// All of them.
+    /// All orders.
     pub const ALL: [DramMap; 5] =
         [DramMap::Sp1, DramMap::RoBaRaCoCh, DramMap::RoRaBaCoCh, DramMap::RoCoRaBaCh, DramMap::ChRaBaRoCo];
 
-    /// Names of all, in the same order.
+    /// Names of all orders, in the same sequence.
     pub const NAMES: &'static [&'static str] = &["sp1", "robaracoch", "rorabacoch", "rocorabach", "chrabaroco"];
 
-    /// The one of a name.
+    /// Finds the order of a name.
     pub fn find(name: &str) -> Option<DramMap> {
         DramMap::NAMES.iter().zip(DramMap::ALL).find(|(known, _)| **known == name).map(|(_, map)| map)
     }
 
-    /// Its fields from the least significant one on: the rows of the sheet, read from the right.
+    /// The fields from the least significant one on: the rows of the sheet, read from the right.
     fn parts(self) -> &'static [Part] {
         match self {
             DramMap::Sp1 => &[ColumnLow, Channel, PseudoChannel, Group, ColumnHigh, Bank, Stack, Rank, Row],
@@ -68,7 +70,7 @@ impl DramMap {
     }
 }
 
-/// A mapping of one memory.
+/// The address mapping of one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DramMapping {
     map: DramMap,
@@ -78,11 +80,12 @@ pub struct DramMapping {
 }
 
 impl DramMapping {
-    /// A mapping; `interleave_bytes` is what stays in a row before the next channel follows, with [`DramMap::Sp1`].
+    /// Makes a mapping; `interleave_bytes` is the number of contiguous bytes before the next channel follows, with
+    /// [`DramMap::Sp1`].
     ///
     /// # Errors
-    /// What is wrong: an interleave that does not divide a row or is no multiple of a burst; a XOR with sizes that are no
-    /// powers of two.
+    /// An interleave that does not divide a row or is not a multiple of a burst; an XOR with sizes that are not powers
+    /// of two.
     pub fn new(
         map: DramMap,
         organisation: &DramOrganisation,
@@ -124,7 +127,7 @@ impl DramMapping {
         }
     }
 
-    /// Where the burst at an address lies; `None`: beyond the memory.
+    /// The place of the burst at an address; `None` beyond the memory.
     pub fn place(&self, address: u64) -> Option<DramPlace> {
         let o = &self.organisation;
         let mut rest = address / u64::from(o.burst_bytes);
@@ -177,7 +180,8 @@ impl DramMapping {
         bursts * u64::from(o.burst_bytes)
     }
 
-    /// Group and bank XORed with the lowest bits of the row, those of the group first; its own inverse.
+    /// Group and bank XORed with the lowest bits of the row, the bits of the group first. The operation is its own
+    /// inverse.
     fn hashed(&self, group: u32, bank: u32, row: u32) -> (u32, u32) {
         if !self.row_xor {
             return (group, bank);

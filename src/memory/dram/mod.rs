@@ -1,20 +1,21 @@
-//! DRAM and HBM at the level of commands.
+//! DRAM and HBM at command level.
 //!
-//! Modelled: channels with their command and data buses, pseudo-channels, ranks, stacks, bank groups, banks and rows; every
-//! spacing rule between two commands (`memory §3`); a scheduler that serves the first ready request with caps on starvation,
-//! a write queue that drains in batches, page policies, refresh of all banks or of one (`memory §4`); address mapping as a
-//! parameter (`memory §5`). Presets are public figures (`memory §2`). Left out: bytes, which stand in a
-//! [`Store`](crate::store::Store); power-down and self-refresh; training; voltage and temperature, but for refresh when hot.
+//! Modelled: channels with their command and data buses, pseudo-channels, ranks, stacks, bank groups, banks and rows;
+//! every spacing rule between two commands (`memory §3`); a first-ready scheduler with starvation limits, a write queue
+//! that drains in batches, page policies, all-bank and per-bank refresh (`memory §4`); address mapping as a parameter
+//! (`memory §5`). Presets are public figures (`memory §2`). Left out: the bytes, which a [`Store`](crate::store::Store)
+//! holds; power-down and self-refresh; training; voltage and temperature, except that refresh is more frequent when hot.
 //!
-//! A walk through one read: [`controller`] takes the line, finds its place by [`mapping`], and gives it to the [`channel`] of
-//! that place, which sees it after the front latency. The channel picks commands by age and by what [`timing`] allows: an
-//! activate of its row, then a read; the data end CL + BL after the read, and the answer is there after the back latency.
+//! A walk through one read: [`controller`] receives the line, finds its place by [`mapping`], and passes it to the
+//! [`channel`] of that place, which sees it after the front latency. The channel chooses commands by age and by what
+//! [`timing`] allows: an activate of the row, then a read. The data end CL + BL after the read, and the response is
+//! available after the back latency.
 //!
-//! Every command can be kept as a [`command::DramCommand`], written as text ([`trace`]), and judged by [`monitor`], which was
-//! written from the table of rules and shares nothing with [`timing`] but the presets.
+//! Every command can be kept as a [`command::DramCommand`], written as text ([`trace`]), and judged by [`monitor`], which
+//! was written from the table of rules and shares nothing with [`timing`] but the presets.
 //!
-//! Time is counted in whole clocks of the command clock, tCK. Invariant: the same requests at the same times give the same
-//! commands, however often the owner looks in between.
+//! Time is counted in whole clocks of the command clock, tCK. Invariant: the same requests at the same times give the
+//! same commands, however often the owner advances the model in between.
 
 pub mod channel;
 pub mod command;

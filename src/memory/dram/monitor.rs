@@ -1,12 +1,14 @@
-//! Judges the commands of a memory by the table of spacing rules (`memory §3`) and the invariants of `memory §10`.
+//! A monitor that checks the commands of a memory against the table of spacing rules (`memory §3`) and the invariants of
+//! `memory §10`.
 //!
-//! Modelled: every row of the table as data, an earlier set of commands, a later one, which coordinates they share, and the
-//! clocks between them; the window of four; row states; the data bus; refreshes in any window of intervals. Left out: requests,
-//! which a trace of commands does not show. It shares the presets with the scheduler and nothing else, so it judges traces of
-//! others as well.
+//! Modelled: every row of the table as data (a set of earlier commands, a set of later commands, the coordinates that
+//! they share, and the clocks between them); the four-activate window; row states; the data bus; and the number of
+//! refreshes in every window of refresh intervals. Left out: requests, which a command trace does not show. The monitor
+//! shares only the presets with the scheduler, so it also judges traces of other simulators.
 //!
-//! A walk through one command: each row whose later set has it looks up the last command of the earlier set at the same (or at
-//! another) place, and names itself if fewer clocks have passed; then the states of rows, the data bus and refreshes.
+//! A walk through one command: each row of the table whose later set contains the command looks up the last command of
+//! the earlier set at the same place (or at another one, as the row says), and reports a finding if fewer clocks have
+//! passed. The monitor then checks row states, the data bus and refreshes.
 
 use super::command::{DramCommand, DramOperation};
 use super::preset::{DramPreset, DramStandard};
@@ -36,7 +38,7 @@ impl Display for DramFinding {
     }
 }
 
-/// What the coordinates of two commands have in common.
+/// The coordinates that two commands share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shared {
     SameScope,
@@ -57,7 +59,7 @@ struct Row {
     later: &'static [DramOperation],
     shared: Shared,
     clocks: u32,
-    /// The row binds the last earlier command (1) or the fourth last one (4).
+    /// The row constrains the distance to the last earlier command (1) or to the fourth last one (4).
     back: usize,
 }
 
@@ -135,30 +137,31 @@ fn table(preset: &DramPreset) -> Vec<Row> {
     rows
 }
 
-/// Where the commands of a row are told apart: rank, and group or bank, or neither.
+/// Key by which a row distinguishes places: rank, and group or bank, or neither.
 type Key = (u32, u32, u32);
 
 /// The last commands of the earlier set of a row, by place.
 type Seen = BTreeMap<Key, VecDeque<u64>>;
 
-/// What is known of a bank.
+/// The monitor's state of a bank.
 #[derive(Debug, Clone, Copy, Default)]
 struct BankView {
     open: Option<u32>,
-    /// Half intervals for which refreshes have come.
+    /// Number of half intervals that refreshes have covered.
     refreshed: u64,
-    /// Least value of (clock - intervals of refreshes up to then), which says how late later ones may be.
+    /// Minimum of (clock - intervals covered by refreshes up to that clock), which limits how late later refreshes may
+    /// be.
     ahead: i128,
 }
 
-/// What is known of a channel.
+/// The monitor's state of a channel.
 #[derive(Debug, Clone)]
 struct ChannelView {
     /// Clock of the last command.
     last: u64,
-    /// For each row of the table.
+    /// Earlier commands, for each row of the table.
     seen: Vec<Seen>,
-    /// For each command bus, when it is free and what it carried.
+    /// For each command bus, the clock at which it is free and the last operation that it carried.
     buses: [Option<(u64, DramOperation)>; 2],
     /// By scope of the data bus: end of the last burst.
     data: BTreeMap<u32, u64>,
@@ -170,7 +173,7 @@ struct ChannelView {
 pub struct DramMonitor {
     preset: DramPreset,
     rows: Vec<Row>,
-    /// Whether refreshes have to come.
+    /// Whether missing refreshes break a rule.
     wants_refresh: bool,
     channels: BTreeMap<u32, ChannelView>,
     last: Option<DramCommand>,
@@ -182,7 +185,7 @@ pub struct DramMonitor {
 const LATE_INTERVALS: u64 = 5;
 
 impl DramMonitor {
-    /// A monitor for a device; `wants_refresh`: refreshes that do not come break a rule.
+    /// Makes a monitor for a device. With `wants_refresh`, missing refreshes break a rule.
     pub fn new(preset: &DramPreset, wants_refresh: bool) -> DramMonitor {
         DramMonitor {
             preset: *preset,
@@ -205,7 +208,7 @@ impl DramMonitor {
         self.channels.get(&channel).map(|channel| channel.last)
     }
 
-    /// Rules broken since the last time.
+    /// Findings since the last call.
     pub fn take_findings(&mut self) -> Vec<DramFinding> {
         std::mem::take(&mut self.findings)
     }
@@ -214,7 +217,7 @@ impl DramMonitor {
         self.findings.push(DramFinding { rule, command: *command, found, expected });
     }
 
-    /// What is wrong with a place of a trace, in its own words; such a command cannot be judged.
+    /// Describes an address of a trace that the device does not have; a command with such an address cannot be judged.
     pub fn misplaced(&self, command: &DramCommand) -> Option<String> {
         let (o, place) = (&self.preset.organisation, &command.place);
         let limits = [
@@ -232,7 +235,7 @@ impl DramMonitor {
         })
     }
 
-    /// Judges the next command of a channel; clocks of one channel do not go back.
+    /// Judges the next command of a channel; the clocks of one channel must not decrease.
     pub fn judge(&mut self, command: &DramCommand) {
         let rows = self.rows.len();
         let new = || ChannelView {
@@ -283,7 +286,7 @@ impl DramMonitor {
         channel.buses[bus] = Some((command.clock + u64::from(clocks), command.operation));
     }
 
-    /// Places of a command in a row: a refresh of several banks, or of a rank, stands at each of them.
+    /// Keys of a command in a row of the table: a refresh of several banks, or of a rank, has one key for each.
     fn keys(&self, shared: Shared, command: &DramCommand) -> Vec<Key> {
         let (o, place) = (&self.preset.organisation, &command.place);
         match shared {
@@ -413,7 +416,7 @@ impl DramMonitor {
         }
     }
 
-    /// Half intervals that a refresh pays for: that of single banks of DDR5 belongs to the fine granularity.
+    /// Number of half intervals that a refresh covers: a per-bank refresh of DDR5 belongs to the fine granularity.
     fn halves(&self, operation: DramOperation) -> u64 {
         if operation == RefreshBank && self.preset.standard == DramStandard::Ddr5 { 1 } else { 2 }
     }

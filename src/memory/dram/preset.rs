@@ -1,26 +1,26 @@
 //! Presets: organisation and timing of typical devices, one column of the tables in `memory §2` each.
 //!
-//! The rows below stand in the order of the sheet, ten columns each, so that they can be compared with it cell by cell. Sources
-//! and contradictions of each row are in `memory §2.3` and `§8`; a cell of a preset wins over the general formula
-//! (`MEM-PRE-08`). A preset is a typical device, not a part of any vendor.
+//! The rows below are in the order of the sheet, with ten columns each, so that they can be compared with the sheet cell
+//! by cell. Sources and contradictions of each row are in `memory §2.3` and `§8`; a cell of a preset takes precedence
+//! over the general formula (`MEM-PRE-08`). A preset describes a typical device, not a part of any vendor.
 //!
-//! A time that is quoted in nanoseconds becomes clocks by [`clocks`]: rounded up in exact arithmetic. Times become
-//! femtoseconds once, from a whole number of clocks ([`DramPreset::fs`]), so nothing drifts.
+//! A time that is quoted in nanoseconds is converted to clocks by [`clocks`], rounded up in exact arithmetic. Times are
+//! converted to femtoseconds once, from a whole number of clocks ([`DramPreset::fs`]), so no rounding error accumulates.
 
-/// Which standard a device follows, where rules differ.
+/// The standard that a device follows, where rules differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DramStandard {
-    /// DDR4: no refresh of single banks.
+    /// DDR4: no per-bank refresh.
     Ddr4,
-    /// DDR5: refresh of one bank number in all groups; masked writes read their code word first.
+    /// DDR5: a per-bank refresh covers one bank number in all groups; masked writes read their code word first.
     Ddr5,
-    /// LPDDR5 and LPDDR5X in bank-group mode: refresh of the banks b and b + 8.
+    /// LPDDR5 and LPDDR5X in bank-group mode: a per-bank refresh covers the banks b and b + 8.
     Lpddr5,
     /// HBM2E, HBM3, HBM3E: row and column bus, pseudo-channels, stacks.
     Hbm,
 }
 
-/// How a device and the unit that ships are built (`memory §2.1`).
+/// Organisation of a device and of the unit that ships (`memory §2.1`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DramOrganisation {
     /// Channels of the shipped unit, each with its own command bus.
@@ -29,7 +29,7 @@ pub struct DramOrganisation {
     pub pseudo_channels: u32,
     /// Ranks of a channel.
     pub ranks: u32,
-    /// Groups of dies of a tall stack; 1 where there are none.
+    /// Stack ids, that is, groups of dies of a tall HBM stack; 1 where there are none.
     pub stacks: u32,
     /// Bank groups of a rank, or of a stack of a pseudo-channel.
     pub bank_groups: u32,
@@ -151,11 +151,11 @@ pub struct DramPreset {
     pub key: &'static str,
     /// Standard that decides where rules differ.
     pub standard: DramStandard,
-    /// How it is built.
+    /// Organisation.
     pub organisation: DramOrganisation,
-    /// Its timing.
+    /// Timing.
     pub timing: DramTiming,
-    /// Where its figures come from.
+    /// Source of the figures.
     pub source: &'static str,
 }
 
@@ -349,19 +349,19 @@ pub static KEYS: &[&str] = &[
     "hbm3e_9600_12h",
 ];
 
-/// The preset of a name.
+/// Finds the preset of a name.
 pub fn find(key: &str) -> Option<&'static DramPreset> {
     PRESETS.iter().find(|preset| preset.key == key)
 }
 
-/// Clocks that cover a time: the larger of a minimum and the time at so many transfers a second, rounded up in exact
+/// Clocks that cover a time: the larger of a minimum and the time at the given transfer rate, rounded up in exact
 /// arithmetic (`memory §1.2`). One clock is two transfers.
 pub fn clocks(least: u32, ps: u32, rate_mts: u32) -> u32 {
     let clocks = (u64::from(ps) * u64::from(rate_mts)).div_ceil(2_000_000);
     least.max(u32::try_from(clocks).unwrap_or(u32::MAX))
 }
 
-/// Clocks in a longest interval: rounded down (`memory §1.2`).
+/// Clocks of a maximum interval, rounded down (`memory §1.2`).
 pub fn interval_clocks(ps: u32, tck_fs: u64) -> u32 {
     u32::try_from(u64::from(ps) * 1000 / tck_fs).unwrap_or(u32::MAX)
 }
@@ -374,7 +374,7 @@ pub fn hbm_read_to_write(timing: &DramTiming, tck_ps: i64) -> i64 {
 }
 
 impl DramPreset {
-    /// Time of so many clocks \[fs\].
+    /// Duration of a number of clocks \[fs\].
     pub fn fs(&self, clocks: u64) -> u64 {
         clocks.saturating_mul(self.timing.tck_fs)
     }
@@ -394,18 +394,19 @@ impl DramPreset {
         self.timing.rp + self.closed_clocks()
     }
 
-    /// Whether it can refresh single banks.
+    /// Whether the device has per-bank refresh.
     pub fn has_bank_refresh(&self) -> bool {
         self.timing.rfc_bank != 0
     }
 
-    /// Whether row and column commands have a bus each.
+    /// Whether row and column commands have separate buses.
     pub fn has_two_command_buses(&self) -> bool {
         self.standard == DramStandard::Hbm
     }
 
-    /// Refreshes of single banks in [`refi`](DramTiming::refi): each bank once, but pairs of LPDDR5, and twice the four bank
-    /// numbers of DDR5, whose refresh of single banks belongs to the fine granularity (`memory §4`).
+    /// Number of per-bank refreshes in one [`refi`](DramTiming::refi). Each bank is refreshed once; LPDDR5 refreshes
+    /// banks in pairs; DDR5 refreshes its four bank numbers twice, because its per-bank refresh belongs to the fine
+    /// granularity (`memory §4`).
     pub fn bank_refreshes_in_refi(&self) -> u32 {
         match self.standard {
             DramStandard::Ddr4 | DramStandard::Hbm => self.organisation.banks_of_scope(),
@@ -419,7 +420,7 @@ impl DramPreset {
         DramPreset { timing: DramTiming { refi: self.timing.refi / 2, ..self.timing }, ..*self }
     }
 
-    /// Judges a preset that somebody made; the fields and what is wrong with them.
+    /// Checks a user-defined preset; returns the wrong fields and their problems.
     pub fn check(&self) -> Vec<(&'static str, String)> {
         let DramPreset { organisation: o, timing: t, .. } = self;
         let mut found = Vec::new();

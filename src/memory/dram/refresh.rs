@@ -1,22 +1,23 @@
 //! Refreshes that a rank or pseudo-channel owes (`memory §4`).
 //!
-//! Modelled: one refresh becomes due in each interval; up to four are postponed while requests wait, then one is forced.
-//! Refreshes of single banks go round in the order of banks. Left out: refreshes ahead of their time.
+//! Modelled: one refresh becomes due in each interval. Up to four are postponed while requests wait; a fifth forces a
+//! refresh. Per-bank refreshes rotate through the banks in order. Left out: refreshes ahead of their time.
 //!
-//! A walk through one interval: a refresh becomes due; while a request for the scope waits it is owed; with a fifth one owed
-//! no row of the scope (or bank) is opened and no burst moved until its banks are closed and it has been sent.
+//! A walk through one interval: a refresh becomes due, and is postponed while a request for the scope waits. Once a fifth
+//! refresh is owed, no row of the scope (or of the bank to be refreshed) is opened and no burst is transferred until the
+//! banks are closed and the refresh has been sent.
 
 use super::preset::{DramPreset, DramStandard};
 
-/// Which refreshes a memory sends.
+/// Refresh mode of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DramRefresh {
-    /// Of all banks of a scope at once.
+    /// All-bank refresh of a scope.
     #[default]
     All,
-    /// Of one bank after the other.
+    /// Per-bank refresh, one bank after the other.
     PerBank,
-    /// None: for measurements alone.
+    /// No refresh; for measurements only.
     Off,
 }
 
@@ -24,7 +25,7 @@ impl DramRefresh {
     /// Names, in the order of the declaration.
     pub const NAMES: &'static [&'static str] = &["all", "per_bank", "none"];
 
-    /// The one of a name.
+    /// Finds the refresh mode of a name.
     pub fn find(name: &str) -> Option<DramRefresh> {
         let all = [DramRefresh::All, DramRefresh::PerBank, DramRefresh::Off];
         DramRefresh::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, refresh)| refresh)
@@ -34,19 +35,19 @@ impl DramRefresh {
 /// Refreshes that may be owed while requests wait.
 pub(super) const POSTPONED: u32 = 4;
 
-/// What a scope owes.
+/// The refreshes that a scope owes.
 #[derive(Debug, Clone)]
 pub(super) struct RefreshDebt {
     interval: u64,
     next_due: u64,
     owed: u32,
-    /// Banks in the order of their refreshes, by number in the scope; empty for refreshes of all.
+    /// Banks in the order of their refreshes, by number in the scope; empty for all-bank refresh.
     order: Vec<u32>,
     next_bank: usize,
 }
 
 impl RefreshDebt {
-    /// That of scope `scope` of `scopes`; `None`: it sends no refresh.
+    /// The refresh state of scope number `scope` of `scopes`; `None` if the memory sends no refresh.
     pub(super) fn new(preset: &DramPreset, refresh: DramRefresh, scope: u32, scopes: u32) -> Option<RefreshDebt> {
         let o = &preset.organisation;
         let (per_refi, order): (u32, Vec<u32>) = match refresh {
@@ -66,12 +67,12 @@ impl RefreshDebt {
         Some(RefreshDebt { interval, next_due: interval + offset, owed: 0, order, next_bank: 0 })
     }
 
-    /// The clock at which the next one becomes due.
+    /// The clock at which the next refresh becomes due.
     pub(super) fn next_due(&self) -> u64 {
         self.next_due
     }
 
-    /// Makes due what is due at a clock.
+    /// Adds the refreshes that have become due by a clock.
     pub(super) fn advance(&mut self, clock: u64) {
         while self.next_due <= clock {
             self.owed += 1;
@@ -79,22 +80,22 @@ impl RefreshDebt {
         }
     }
 
-    /// Whether one is owed.
+    /// Whether a refresh is owed.
     pub(super) fn is_owed(&self) -> bool {
         self.owed > 0
     }
 
-    /// Whether one has to go before anything else of its scope or bank.
+    /// Whether a refresh has to be sent before any further request to its scope or bank.
     pub(super) fn is_forced(&self) -> bool {
         self.owed > POSTPONED
     }
 
-    /// The bank that is next; `None`: all at once.
+    /// The bank to refresh next; `None` for an all-bank refresh.
     pub(super) fn bank(&self) -> Option<u32> {
         self.order.get(self.next_bank).copied()
     }
 
-    /// One was sent.
+    /// Notes that a refresh has been sent.
     pub(super) fn sent(&mut self) {
         self.owed = self.owed.saturating_sub(1);
         self.next_bank = (self.next_bank + 1) % self.order.len().max(1);

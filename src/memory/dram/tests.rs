@@ -1,4 +1,4 @@
-//! Random and regular traffic through whole memories, judged by the monitor and by formulas.
+//! Random and regular traffic through complete memories, judged by the monitor and by formulas.
 
 use super::controller::{DramPagePolicy, DramRefresh};
 use super::preset::{self, DramPreset};

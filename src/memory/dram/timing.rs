@@ -1,18 +1,21 @@
-//! When a command may go: the earliest clock of every kind of command, kept for each bank, group, stack, scope and bus.
+//! Command timing: the earliest clock of every kind of command, kept for each bank, group, stack, scope and bus. A scope
+//! is a rank or a pseudo-channel.
 //!
-//! Modelled: all rows of `memory §3`. Each command that is issued pushes the earliest clocks of later ones back; what may come
-//! when is then the maximum of a few numbers. The other formulation, command against command, is [`monitor`](super::monitor).
+//! Modelled: all rows of `memory §3`. Each issued command moves the earliest clocks of later commands back. The earliest
+//! clock of a command is then the maximum of a few numbers. The other formulation, command against command, is
+//! [`monitor`](super::monitor).
 //!
-//! A walk through one activate: it may go when its bank, its group, its scope, the window of four and the row bus allow it;
-//! then reads of that bank wait for tRCD, its precharge for tRAS, its next activate for tRC, others of its group for tRRD_L.
+//! A walk through one activate: it may be issued when its bank, its group, its scope, the four-activate window and the
+//! row bus allow it. Afterwards reads of that bank wait for tRCD, its precharge for tRAS, its next activate for tRC, and
+//! activates of other banks of its group for tRRD_L.
 //!
-//! Invariant: earliest clocks only grow.
+//! Invariant: earliest clocks never decrease.
 
 use super::command::{DramOperation, DramPlace};
 use super::preset::{DramPreset, DramStandard};
 use std::collections::VecDeque;
 
-/// Raises a clock.
+/// Raises an earliest clock to at least `clock`.
 fn raise(earliest: &mut u64, clock: u64) {
     *earliest = (*earliest).max(clock);
 }
@@ -50,7 +53,7 @@ struct Scope {
     groups: Vec<Group>,
     /// Earliest read of each stack.
     stack_reads: Vec<u64>,
-    /// The last four activates, and refreshes of single banks where they count.
+    /// Clocks of the last four activates; per-bank refreshes count where the standard says so.
     window: VecDeque<u64>,
 }
 
@@ -137,7 +140,7 @@ impl DramTimingState {
         }
     }
 
-    /// Banks that a refresh of single banks covers.
+    /// Banks that a per-bank refresh covers.
     pub fn covered(&self, place: &DramPlace) -> impl Iterator<Item = usize> + use<> {
         let (preset, named) = (self.preset, (place.group, place.bank));
         let banks = preset.organisation.banks;
@@ -146,7 +149,7 @@ impl DramTimingState {
             .map(|n| n as usize)
     }
 
-    /// Notes that a command goes at a clock, which is not before its earliest one.
+    /// Notes that a command is issued at a clock, which must not be before its earliest clock.
     pub fn issue(&mut self, operation: DramOperation, place: &DramPlace, clock: u64) {
         let after = |clocks: u32| clock + u64::from(clocks);
         let t = self.preset.timing;
@@ -287,7 +290,7 @@ impl DramTimingState {
         }
     }
 
-    /// The place of a bank, for commands that name no row.
+    /// The address of a bank, for commands that name no row.
     pub fn bank_place(&self, channel: u32, scope: usize, bank: usize) -> DramPlace {
         let (group, bank) = self.named(bank);
         DramPlace { channel, rank: scope as u32, group, bank, row: 0, column: 0 }
@@ -301,8 +304,8 @@ fn close(bank: &mut Bank, precharged: u64) {
     raise(&mut bank.refresh, precharged);
 }
 
-/// Whether a refresh of single banks that names one bank covers another one of the same scope (`memory §4`). Both are given
-/// as group and bank of the group.
+/// Whether a per-bank refresh that names one bank also covers another bank of the same scope (`memory §4`). Both banks
+/// are given as (group, bank in the group).
 fn refresh_covers(preset: &DramPreset, named: (u32, u32), other: (u32, u32)) -> bool {
     match preset.standard {
         // One bank number in all groups.

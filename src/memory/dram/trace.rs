@@ -1,18 +1,18 @@
-//! Command traces as text, as DRAM simulators write and read them: one line a command.
+//! Command traces as text in the form that DRAM simulators read and write: one line per command.
 //!
-//! `time command channel rank bank-group bank row column`, with blanks or commas between the fields. Time is a whole number of
-//! clocks of the command clock, or a decimal number with one of the units `fs`, `ps`, `ns`, `us`, which is rounded to the
-//! nearest clock. Fields that a command has not may be `-` or left out at the end of a line. `#` begins a comment. For HBM the
-//! rank is the pseudo-channel, and bank groups count through the stacks.
+//! `time command channel rank bank-group bank row column`, with blanks or commas between the fields. The time is a whole
+//! number of clocks of the command clock, or a decimal number with one of the units `fs`, `ps`, `ns`, `us`, which is
+//! rounded to the nearest clock. Fields that a command does not have may be `-`, or may be omitted at the end of a line.
+//! `#` begins a comment. For HBM the rank is the pseudo-channel, and bank groups are numbered through the stacks.
 //!
-//! A walk through one line: the comment is cut off, the rest cut into fields, the command looked up by its name or by a
-//! spelling of others, the numbers read as decimal or, after `0x`, as hexadecimal numbers.
+//! A walk through one line: the comment is removed and the rest split into fields. The command is looked up by its name
+//! or by a spelling of another simulator. Numbers are read as decimal, or as hexadecimal after `0x`.
 
 use super::command::{DramCommand, DramOperation, DramPlace};
 use super::preset::DramPreset;
 use std::fmt::Write;
 
-/// Spellings of other simulators, besides the names of [`DramOperation::name`]; lower case.
+/// Command names of other simulators, in addition to [`DramOperation::name`]; lower case.
 const SPELLINGS: &[(&str, DramOperation)] = &[
     ("activate", DramOperation::Act),
     ("precharge", DramOperation::Pre),
@@ -29,7 +29,7 @@ const SPELLINGS: &[(&str, DramOperation)] = &[
     ("refresh_bank", DramOperation::RefreshBank),
 ];
 
-/// The header of a trace: what it is, and the names of its fields.
+/// The header of a trace: the kind of file and the names of the fields.
 pub fn header(preset: &DramPreset) -> String {
     let DramPreset { key, timing, .. } = preset;
     format!(
@@ -53,7 +53,7 @@ pub fn line(command: &DramCommand) -> String {
     text
 }
 
-/// Reads a line; nothing where it holds no command.
+/// Reads a line; returns `None` if it holds no command.
 ///
 /// # Errors
 /// What was found and what was expected.
@@ -104,7 +104,7 @@ fn whole(name: &str, field: Option<&str>) -> Result<u32, String> {
     number.map_err(|_| format!("found the {name} `{field}`, expected a number of up to 32 bits"))
 }
 
-/// A time as clocks.
+/// Converts a time to clocks.
 fn clock(text: &str, preset: &DramPreset) -> Result<u64, String> {
     let expected = || format!("found the time `{text}`, expected clocks, or a number with fs, ps, ns or us");
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -118,7 +118,7 @@ fn clock(text: &str, preset: &DramPreset) -> Result<u64, String> {
         _ => return Err(expected()),
     };
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    // Digits below a femtosecond say nothing here.
+    // Digits below a femtosecond are ignored.
     let part: String = part.chars().chain("000000000".chars()).take(digits).collect();
     let all = [whole, &part].concat();
     let is_number = !whole.is_empty() && all.len() <= 19 && all.bytes().all(|b| b.is_ascii_digit());

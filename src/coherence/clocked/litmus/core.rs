@@ -1,8 +1,8 @@
-//! A core with a thread of a litmus program.
+//! A core that runs one thread of a litmus program.
 //!
-//! A walk through one cycle: stores that the agent has made are done; of the accesses that may go, each whose delay is over is
-//! tried, and asked for where the agent cannot do it now; when all are done the core has ended its part, and looks from time
-//! to time whether all others have.
+//! A walk through one cycle: stores that the agent has performed are marked as done. Each access whose predecessors are
+//! done and whose delay is over is tried; if the agent cannot perform it now, the core requests the line. When all
+//! accesses are done, the core has finished this phase of the run and polls until all other cores have finished it too.
 
 use super::runs::{Begun, CorePlan, LitmusRuns, Preparation, RunPart, next_look};
 use crate::agent::{AgentOutput, Effect};
@@ -12,30 +12,30 @@ use crate::config::CoherenceConfig;
 use crate::content::{CacheLine, LineAddr};
 use crate::thread::{AccessSet, ThreadAccess};
 
-/// The core.
+/// The litmus core.
 #[derive(Debug)]
 pub struct LitmusCore {
     runs: LitmusRuns,
     core: usize,
     now: Begun,
-    /// Own work in the part is done.
+    /// Whether the work of this core in the current phase is done.
     has_ended: bool,
-    /// Preparations or last loads done.
+    /// Number of preparations or final loads done.
     steps: usize,
-    /// Accesses done.
+    /// Accesses that are done.
     done: AccessSet,
-    /// Stores that the agent makes.
+    /// Stores that have been handed to the agent.
     given: AccessSet,
-    /// What each access has loaded.
+    /// Value that each access has loaded.
     loaded: Vec<u8>,
-    /// Cycle in which each access goes, from when it may.
+    /// Cycle in which each access issues; set when its predecessors are done.
     goes_at: Vec<Option<u64>>,
-    /// Bytes read at the end.
+    /// Bytes read in the last phase.
     read: Vec<u8>,
 }
 
 impl LitmusCore {
-    /// One more core of these runs.
+    /// Makes one more core of these runs.
     pub fn new(runs: &LitmusRuns) -> Self {
         let plan = CorePlan::default();
         let (places, held) = (Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ impl LitmusCore {
         }
     }
 
-    /// A part begins.
+    /// Starts a phase.
     fn begin(&mut self, begun: Begun) {
         (self.has_ended, self.steps) = (false, 0);
         if begun.part == RunPart::Run {
@@ -74,7 +74,8 @@ impl LitmusCore {
         self.done >> access & 1 == 1
     }
 
-    /// The value of a location in a line; also the byte of a value.
+    /// Converts the byte of a location in a line to its value in the program, and back: values are relative to the byte
+    /// that the location held at the start of the run.
     fn shifted(&self, location: u64, byte: u8) -> u8 {
         byte ^ self.now.held[location as usize] ^ self.runs.program().initial[location as usize]
     }
@@ -83,8 +84,8 @@ impl LitmusCore {
         self.shifted(access.line, line.bytes[self.now.places[access.line as usize].byte])
     }
 
-    /// What an access stores, of which `own` is loaded if it loads too. The exploration of the program has refused values that
-    /// are no byte.
+    /// The value that an access stores. `own` is the value that the access itself has loaded, if it is a
+    /// read-modify-write. The exploration of the program has refused values that do not fit a byte.
     fn stored(&self, n: usize, access: &ThreadAccess, own: u8) -> u8 {
         let loaded = |other| if other == n { own } else { self.loaded[other] };
         access.store.as_ref().map_or(0, |term| term.value(&loaded) as u8)
@@ -96,7 +97,7 @@ impl LitmusCore {
         (CacheLine::of([self.shifted(access.line, value); 64]), 1 << byte)
     }
 
-    /// What has ended since the last cycle.
+    /// Takes in the stores and requests that have ended since the last cycle.
     fn hear(&mut self, thread: &[ThreadAccess], effects: &[Effect<CacheLine>]) {
         let given = |core: &Self, line: LineAddr| {
             (0..thread.len()).find(|n| core.given >> n & 1 == 1 && core.line(&thread[*n]) == line)
@@ -108,7 +109,7 @@ impl LitmusCore {
                 (self.done, self.given) = (self.done | 1 << n, self.given & !(1 << n));
             }
         }
-        // A request that has ended without the store: it is asked for again.
+        // A request has ended without the store, so the core requests the line again.
         for effect in effects {
             if let Effect::Done(line) = effect
                 && let Some(n) = given(self, *line)
@@ -118,7 +119,7 @@ impl LitmusCore {
         }
     }
 
-    /// Tries an access; whether it is done.
+    /// Tries an access; returns whether it is done.
     fn try_access<A: Caching>(
         &mut self,
         (n, access): (usize, &ThreadAccess),
@@ -166,7 +167,7 @@ impl LitmusCore {
         false
     }
 
-    /// A cycle of the thread: the next one in which there is something to do; `None`: it has ended.
+    /// Runs a cycle of the thread. Returns the next cycle in which there is work; `None` if the thread has ended.
     fn run_thread<A: Caching>(
         &mut self,
         thread: &[ThreadAccess],
@@ -208,13 +209,13 @@ impl LitmusCore {
         let is_over = self.done.count_ones() as usize == thread.len() && self.now.plan.evicts.is_none();
         match (is_over, has_done) {
             (true, _) => None,
-            // What was done may let another access go.
+            // An access that was done may allow another access to issue.
             (false, true) => Some(cycle + 1),
             (false, false) => Some(next.min(next_look(cycle))),
         }
     }
 
-    /// The lines of a part, one behind the other; `false`: not yet done.
+    /// Loads or evicts the lines of a phase in sequence; returns `false` if some are not yet done.
     fn walk<A: Caching>(
         &mut self,
         todo: &[(LineAddr, Preparation)],

@@ -1,15 +1,18 @@
-//! A litmus program on clocked cores: run many times, one run behind the other, from random beginnings.
+//! A litmus program on clocked cores, run many times in sequence from random initial states.
 //!
-//! Modelled: a core with a thread of the program in front of each caching agent; any access whose predecessors are done may
-//! go, after a random delay; a load takes the value of an own earlier store that is not done. Random in each run: which
-//! core has which thread, where the locations lie (also in one line), which cores hold which lines at the start, when each core
-//! begins, when each access goes, and evictions while the program runs. Left out: instructions, pipelines.
+//! Modelled: in front of each caching agent, a core that runs one thread of the program. Any access whose predecessors
+//! are done may issue after a random delay. A load takes the value of an earlier store of its own core that is not yet
+//! done (store forwarding). Random in each run: which core runs which thread, the addresses of the locations (several may
+//! share a line), which cores hold which lines at the start, when each core starts, when each access issues, and
+//! evictions while the program runs. Left out: instructions, pipelines.
 //!
-//! [`runs`]: what the cores of a system share, the draw of each run and the outcomes. [`core`](mod@core): one core.
+//! [`runs`]: the state that the cores of a system share, the random choices of each run, and the outcomes.
+//! [`core`](mod@core): one core.
 //!
-//! A walk through one run, in three parts that each begin when all cores have ended the one before: cores load and evict lines
-//! so that copies are where the draw wants them; the threads run; one core loads every location. Values loaded and these
-//! last ones are the outcome. The bytes stay as they are: what a run stores is the difference from them.
+//! A walk through one run, in three phases, each of which starts when all cores have finished the phase before: (1) cores
+//! load and evict lines, so that copies are where the random choices place them; (2) the threads run; (3) one core loads
+//! every location. The outcome consists of the values that the threads loaded and of the values of the third phase. The
+//! bytes in memory are not cleared between runs: each run stores values relative to the bytes that it finds.
 
 pub mod core;
 pub mod runs;

@@ -1,8 +1,9 @@
-//! What the cores of a litmus program share: the part that is under way, the draw of the run, the outcomes so far.
+//! The state that the cores of a litmus program share: the current phase, the random choices of the current run, the
+//! outcomes so far.
 //!
-//! All cores of a program are in one partition of the kernel and on one clock. The order of their evaluation in one cycle
-//! changes nothing: a part ends for all at a cycle of a raster behind the one in which the last core has ended it, and
-//! cores look for its end only at the cycles of the raster.
+//! All cores of a program are in one partition of the kernel and on one clock. The order in which they are evaluated in
+//! one cycle changes no result: cores check for the end of a phase only at every 16th cycle, and the next phase starts
+//! for all cores at the first such cycle after the last core has finished the phase before.
 
 use crate::content::LineAddr;
 use crate::thread::ThreadProgram;
@@ -10,16 +11,17 @@ use scalepool_kernel::Rng;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Cycles between two looks at whether a part has ended.
+/// Cycles between two checks for the end of a phase.
 const RASTER_CYCLES: u64 = 16;
 
-/// Lines of which each run takes some.
+/// Number of lines from which each run draws its locations.
 const POOL_LINES: u64 = 16;
 
 /// Bytes of a line.
 const LINE_BYTES: u64 = 64;
 
-/// Most cycles of a beginning or a delay, one of them in each run: from all at once to longer than a way over links and back.
+/// Upper bounds of start delays and access delays \[cycles\]; each run draws one bound for either. They range from all
+/// at once to longer than a round trip over links.
 const SPREADS_CYCLES: [u64; 6] = [1, 4, 16, 64, 256, 1024];
 
 /// A byte of a line.
@@ -34,46 +36,46 @@ pub struct BytePlace {
 /// What a core does to a line before a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preparation {
-    /// Loads it.
+    /// Loads the line.
     Load,
-    /// Gives it up, if it holds it and nothing is open on it.
+    /// Evicts the line, if the core's agent holds it and no transaction is outstanding on it.
     Evict,
 }
 
-/// What the draw of a run says of one core.
+/// The random choices of a run for one core.
 #[derive(Debug, Clone, Default)]
 pub struct CorePlan {
-    /// Its thread.
+    /// The thread that the core runs.
     pub thread: Option<usize>,
-    /// Before the run.
+    /// Actions on lines before the run.
     pub preparations: Vec<(LineAddr, Preparation)>,
-    /// Cycles until it begins.
+    /// Delay before the core starts \[cycles\].
     pub skew_cycles: u64,
-    /// Cycles of each access, from when it may go to when it goes.
+    /// Delay of each access, from when its predecessors are done until it issues \[cycles\].
     pub delays_cycles: Vec<u64>,
-    /// Accesses in the order in which they are tried in one cycle.
+    /// Order in which accesses are tried within one cycle.
     pub order: Vec<usize>,
-    /// A line that it gives up while the program runs, so many cycles behind its begin.
+    /// A line that the core evicts while the program runs, and the delay after the core's start \[cycles\].
     pub evicts: Option<(u64, LineAddr)>,
 }
 
-/// Parts of a run.
+/// Phases of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunPart {
-    /// Copies get to where they shall be.
+    /// Cores load and evict lines, so that copies are where the random choices place them.
     Prepare,
     /// The threads run.
     Run,
-    /// A core loads the last values.
+    /// One core loads the final values.
     Read,
-    /// All runs are over.
+    /// All runs have ended.
     Over,
 }
 
 /// How often an outcome was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeenRuns {
-    /// Runs.
+    /// Number of runs with this outcome.
     pub runs: u64,
     /// The first of them, counted from 0.
     pub first: u64,
@@ -87,21 +89,21 @@ struct State {
     rng: Rng,
     runs: u64,
     cores: usize,
-    /// The run under way.
+    /// Number of the current run.
     run: u64,
     part: RunPart,
-    /// Parts that have begun so far.
+    /// Number of phases started so far.
     parts: u64,
-    /// Cycle in which the part begins.
+    /// Cycle in which the current phase starts.
     starts_at: u64,
-    /// Cores that have not ended it.
+    /// Number of cores that have not finished the current phase.
     running: usize,
     places: Vec<BytePlace>,
     plans: Vec<CorePlan>,
     reader: usize,
-    /// What each byte held when it was last read.
+    /// Value of each byte when it was last read.
     held: BTreeMap<BytePlace, u8>,
-    /// By thread.
+    /// Values loaded, by thread.
     loaded: Vec<Vec<u8>>,
     outcomes: BTreeMap<LoadedAndLast, SeenRuns>,
 }
@@ -113,22 +115,22 @@ pub struct LitmusRuns {
     state: Arc<Mutex<State>>,
 }
 
-/// What a core has to know of the part that is under way.
+/// The data of the current phase for one core.
 #[derive(Debug)]
 pub(super) struct Begun {
     pub parts: u64,
     pub part: RunPart,
     pub starts_at: u64,
-    /// The core is the one that reads.
+    /// Whether this core loads the final values.
     pub reads: bool,
     pub plan: CorePlan,
     pub places: Vec<BytePlace>,
-    /// What each location held at the start of the run.
+    /// Byte that each location held at the start of the run.
     pub held: Vec<u8>,
 }
 
 impl LitmusRuns {
-    /// So many runs of a program, with random numbers of this seed.
+    /// Prepares a number of runs of a program, with the given random seed.
     pub fn new(program: ThreadProgram, runs: u64, seed: u64) -> Self {
         let state = State {
             rng: Rng::for_name(seed, "litmus"),
@@ -158,7 +160,7 @@ impl LitmusRuns {
         &self.program
     }
 
-    /// One core more, when the system is built; its number.
+    /// Registers one more core while the system is built; returns its number.
     pub(super) fn join(&self) -> usize {
         let mut state = self.state();
         state.cores += 1;
@@ -173,18 +175,18 @@ impl LitmusRuns {
         self.state().outcomes.clone()
     }
 
-    /// Number of the run under way, from 0; as many as there are runs when all are over.
+    /// Number of the current run, from 0; equal to the number of runs when all have ended.
     pub fn run(&self) -> u64 {
         self.state().run
     }
 
-    /// Whether all of them are over.
+    /// Whether all runs have ended.
     pub fn are_over(&self) -> bool {
         let state = self.state();
         state.run >= state.runs
     }
 
-    /// The part under way, if a core that knows `parts` of them does not know it.
+    /// The current phase, if it has started since the core saw phase number `parts`.
     pub(super) fn begun(&self, core: usize, parts: u64) -> Option<Begun> {
         let state = self.state();
         (state.parts != parts).then(|| Begun {
@@ -198,12 +200,12 @@ impl LitmusRuns {
         })
     }
 
-    /// A core has ended its thread with these values.
+    /// Notes that a thread has ended with these loaded values.
     pub(super) fn loaded(&self, thread: usize, values: Vec<u8>) {
         self.state().loaded[thread] = values;
     }
 
-    /// The reading core has read what each location holds: the run has its outcome.
+    /// Takes the final bytes of all locations, which completes the outcome of the run.
     pub(super) fn read(&self, bytes: &[u8]) {
         let mut state = self.state();
         let State { places, held, .. } = &mut *state;
@@ -216,7 +218,7 @@ impl LitmusRuns {
         state.outcomes.entry((loaded, last)).or_insert(SeenRuns { runs: 0, first }).runs += 1;
     }
 
-    /// A core has ended the part under way in this cycle.
+    /// Notes that a core has finished the current phase in this cycle.
     pub(super) fn ends(&self, cycle: u64) {
         let mut state = self.state();
         state.running = state.running.saturating_sub(1);
@@ -226,13 +228,13 @@ impl LitmusRuns {
     }
 }
 
-/// The next cycle of the raster.
+/// The next cycle in which cores check for the end of a phase.
 pub(super) fn next_look(cycle: u64) -> u64 {
     (cycle / RASTER_CYCLES + 1) * RASTER_CYCLES
 }
 
 impl State {
-    /// The next part begins.
+    /// Starts the next phase.
     fn next(&mut self, cycle: u64, program: &ThreadProgram) {
         self.part = match self.part {
             RunPart::Prepare => RunPart::Run,
@@ -252,7 +254,7 @@ impl State {
         (self.parts, self.starts_at, self.running) = (self.parts + 1, next_look(cycle), self.cores);
     }
 
-    /// A run with everything that is random in it.
+    /// Draws all random choices of a run.
     fn draw(&mut self, program: &ThreadProgram) {
         (self.part, self.parts, self.running) = (RunPart::Prepare, self.parts.max(1), self.cores);
         let rng = &mut self.rng;

@@ -220,8 +220,9 @@ impl Wheel {
     }
 }
 
-/// The modules of a slot that is being emptied, word by word. A function that is called for each module is not put in line: an
-/// evaluation of the ring in `make bench` takes 30 instructions more (64 items, callgrind).
+/// The modules of a slot that is being emptied, word by word. With this, in place of a function that is called for each module,
+/// and with wake words of their own for the first modules, an evaluation of the ring in `make bench` takes 172 instructions
+/// instead of 205 (64 items, callgrind).
 pub(super) struct Taken<'a> {
     wheel: &'a Wheel,
     slot: usize,

@@ -220,7 +220,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
         (
             "MOV [x],$1",
             "CMPXCHG [x],EAX",
-            "line 4, column 2: found `CMPXCHG [x],EAX`, expected MOV [x],$n, MOV [x],REG, MOV REG,[x], MOV REG,$n or MFENCE",
+            "line 4, column 2: found `CMPXCHG [x],EAX`, expected MOV [x],$n, MOV [x],REG, MOV REG,[x], MOV REG,$n, XCHG [x],REG, LOCK XADD [x],REG, LOCK INC [x] or MFENCE",
         ),
         ("MOV [x],$1", "MOV [x],$300", "line 4, column 11: found `300`, expected a number from 0 to 255"),
         ("MOV EAX,[y]", "MOV EAX,[EBX]", "line 5, column 11: found `EBX`, expected a location"),

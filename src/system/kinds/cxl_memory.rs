@@ -94,7 +94,7 @@ impl Component for CxlMemory {
         let name = format!("{}.mem", site.path);
         let (form, port_ids) = site.ports[0].link.cxl();
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
-        let timing = timing(self.latency_cycles, self.queue, self.media.as_ref(), site.clock, false)
+        let timing = timing(self.latency_cycles, self.queue, self.media.as_ref(), site.clock)
             .map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?;
         let logical = |n: usize| LogicalDevice {
             store: Store::new(BACKGROUND),

@@ -121,7 +121,7 @@ impl CxlMedia {
     }
 }
 
-/// When a memory with these settings answers, on this clock. `keeps_commands`: the commands of DRAM are kept.
+/// When a memory with these settings answers, on this clock.
 ///
 /// # Errors
 /// What is wrong with the settings, see [`CxlMedia::check`].
@@ -130,7 +130,6 @@ pub fn timing(
     in_flight: usize,
     media: Option<&CxlMedia>,
     clock: Clock,
-    keeps_commands: bool,
 ) -> Result<MemoryTiming, String> {
     let fixed = MemoryTiming { in_flight, ..MemoryTiming::fixed(latency_cycles) };
     let Some(media) = media else { return Ok(fixed) };
@@ -142,7 +141,7 @@ pub fn timing(
     };
     let behind = match media.dram() {
         Some(dram) => {
-            let checked = DramMedia::new(dram, clock.period(), keeps_commands);
+            let checked = DramMedia::new(dram, clock.period(), false);
             backend::Media::Dram(Box::new(checked.map_err(|(field, text)| format!("media.{field}: {text}"))?))
         }
         None if media.kind == "banks" => backend::Media::Banks(banks()),

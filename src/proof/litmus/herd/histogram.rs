@@ -5,7 +5,7 @@
 //! file names it and counted; an outcome that is not in the set is printed with the run in which it came first.
 
 use super::parse::HerdError;
-use super::{HerdTest, Named, Quantifier};
+use super::{HerdTest, Named, Quantifier, observation};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -140,24 +140,12 @@ impl HerdHistogram {
 
     /// Whether the runs are as the file says.
     fn is_validated(&self) -> bool {
-        match (self.test.quantifier, self.witnesses()) {
-            (Quantifier::Exists, (positive, _)) => positive > 0,
-            (Quantifier::NotExists, (positive, _)) => positive == 0,
-            (Quantifier::ForAll, (_, negative)) => negative == 0,
-        }
+        self.test.quantifier.is_met(self.witnesses())
     }
 
     /// What the file claims is not so: none but `exists` is a question.
     pub fn is_refuted(&self) -> bool {
         self.test.quantifier != Quantifier::Exists && !self.is_validated()
-    }
-
-    fn observation(&self) -> &'static str {
-        match self.witnesses() {
-            (0, _) => "Never",
-            (_, 0) => "Always",
-            _ => "Sometimes",
-        }
     }
 
     /// The form of litmus7, and what was reached of the allowed outcomes. `*` stands at outcomes in which the condition holds.
@@ -175,7 +163,7 @@ impl HerdHistogram {
         let (verdict, is) = if self.is_validated() { ("Ok", "is") } else { ("No", "is NOT") };
         writeln!(out, "{verdict}\n\nWitnesses\nPositive: {positive}, Negative: {negative}")?;
         writeln!(out, "Condition {} {} {is} validated", test.quantifier.name(), test.text)?;
-        writeln!(out, "Observation {} {} {positive} {negative}", test.name, self.observation())?;
+        writeln!(out, "Observation {} {} {positive} {negative}", test.name, observation(self.witnesses()))?;
         writeln!(out, "Reached {} of {} allowed outcomes", self.reached(), self.allowed.len())?;
         self.outside().try_for_each(|(outcome, SeenOutcome { runs, seed, run })| {
             let (outcome, plural) = (test.shown(outcome), if *runs == 1 { "run" } else { "runs" });
@@ -203,7 +191,7 @@ impl HerdHistogram {
             "ok": self.is_validated(),
             "positive": positive,
             "negative": negative,
-            "observation": self.observation(),
+            "observation": observation(self.witnesses()),
             "reached": self.reached(),
             "allowed": self.allowed.len(),
         })

@@ -66,6 +66,15 @@ pub enum Quantifier {
     ForAll,
 }
 
+/// How often a condition holds, as herd says it.
+fn observation(witnesses: (u64, u64)) -> &'static str {
+    match witnesses {
+        (0, _) => "Never",
+        (_, 0) => "Always",
+        _ => "Sometimes",
+    }
+}
+
 impl Quantifier {
     /// What herd calls it.
     pub(super) fn claim(self) -> &'static str {
@@ -73,6 +82,15 @@ impl Quantifier {
             Quantifier::Exists => "Allowed",
             Quantifier::NotExists => "Forbidden",
             Quantifier::ForAll => "Required",
+        }
+    }
+
+    /// Whether the claim is so where the condition holds in some and not in others, counted as outcomes or as runs.
+    pub(super) fn is_met(self, (positive, negative): (u64, u64)) -> bool {
+        match self {
+            Quantifier::Exists => positive > 0,
+            Quantifier::NotExists => positive == 0,
+            Quantifier::ForAll => negative == 0,
         }
     }
 

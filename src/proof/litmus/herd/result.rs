@@ -2,7 +2,7 @@
 
 use super::histogram::OutcomeSet;
 use super::parse::HerdError;
-use super::{HerdTest, Named, Quantifier};
+use super::{HerdTest, Named, Quantifier, observation};
 use crate::explore::{Counterexample, ExplorationReport};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -53,18 +53,14 @@ impl HerdResult {
     }
 
     /// Outcomes in which the condition holds, and in which it does not.
-    pub fn witnesses(&self) -> (usize, usize) {
+    pub fn witnesses(&self) -> (u64, u64) {
         let positive = self.outcomes.iter().filter(|outcome| self.test.condition.holds(outcome)).count();
-        (positive, self.outcomes.len() - positive)
+        (positive as u64, (self.outcomes.len() - positive) as u64)
     }
 
     /// Whether the outcomes are as the file says.
     pub fn is_ok(&self) -> bool {
-        match (self.test.quantifier, self.witnesses()) {
-            (Quantifier::Exists, (positive, _)) => positive > 0,
-            (Quantifier::NotExists, (positive, _)) => positive == 0,
-            (Quantifier::ForAll, (_, negative)) => negative == 0,
-        }
+        self.test.quantifier.is_met(self.witnesses())
     }
 
     /// The limit of states ended the search, not a broken rule.
@@ -75,14 +71,6 @@ impl HerdResult {
     /// What the file claims does not hold: none but `exists` is a question.
     pub fn is_refuted(&self) -> bool {
         self.test.quantifier != Quantifier::Exists && !self.is_ok()
-    }
-
-    fn observation(&self) -> &'static str {
-        match self.witnesses() {
-            (0, _) => "Never",
-            (_, 0) => "Always",
-            _ => "Sometimes",
-        }
     }
 
     /// Herd's form.
@@ -97,7 +85,7 @@ impl HerdResult {
         let verdict = if self.is_ok() { "Ok" } else { "No" };
         writeln!(out, "{verdict}\nWitnesses\nPositive: {positive} Negative: {negative}")?;
         writeln!(out, "Condition {} {}", test.quantifier.name(), test.text)?;
-        writeln!(out, "Observation {} {} {positive} {negative}", test.name, self.observation())?;
+        writeln!(out, "Observation {} {} {positive} {negative}", test.name, observation(self.witnesses()))?;
         writeln!(out, "Explored {} states, {} transitions", self.states, self.transitions)?;
         match &self.violation {
             Some(violation) => write!(out, "{}\n{}", violation.event, violation.chart().text()),
@@ -124,7 +112,7 @@ impl HerdResult {
             "ok": self.is_ok(),
             "positive": positive,
             "negative": negative,
-            "observation": self.observation(),
+            "observation": observation(self.witnesses()),
             "states": self.states,
             "transitions": self.transitions,
             "complete": self.complete,

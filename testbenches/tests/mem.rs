@@ -1,19 +1,8 @@
 //! Conformance of DRAM and HBM: the rules of `memory`, each obeyed and broken.
 
-/// `rule_tests! { obeys, breaks: name_p name_n "RULE" .. }`: two tests a row.
-macro_rules! rule_tests {
-    ($obeys:path, $breaks:path: $($p:ident $n:ident $rule:literal)*) => {$(
-        #[test]
-        fn $p() {
-            $obeys($rule);
-        }
-
-        #[test]
-        fn $n() {
-            $breaks($rule);
-        }
-    )*};
-}
+#[macro_use]
+#[path = "coh/rows.rs"]
+mod rows;
 
 mod bandwidth;
 mod latency;

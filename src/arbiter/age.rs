@@ -1,7 +1,7 @@
 //! Age-based: the oldest first (`fabric` §6.2).
 //!
-//! State: a round-robin pointer, which decides among equals. Bound: a request is served when all that is older, and at
-//! most N - 1 of the same age, is; how much of the resource one requester gets has no bound.
+//! State: a round-robin pointer, which decides among requests of the same age. Bound: a request is served once all older
+//! requests and at most N - 1 requests of the same age have been served. The share of one requester has no bound.
 
 use super::{Arbiter, ArbiterError, Requests, RoundRobin};
 
@@ -20,8 +20,8 @@ impl AgeBased {
         Ok(AgeBased { ties: RoundRobin::new(requesters)? })
     }
 
-    /// Who gets the slot. `born[i]` is when the request of requester i began, in a unit of the caller, `None` for no
-    /// request; requesters that are left out at the end do not ask.
+    /// The requester that gets the slot. `born[i]` is the time at which the request of requester i began, in any unit, or
+    /// `None` for no request; requesters beyond the end of the slice do not request.
     pub fn arbitrate(&self, born: &[Option<u64>]) -> Option<usize> {
         let born = &born[..born.len().min(self.ties.requesters())];
         let oldest = born.iter().flatten().min()?;
@@ -29,7 +29,7 @@ impl AgeBased {
         self.ties.arbitrate(&equals.map(|(i, _)| i).collect())
     }
 
-    /// The grant was used.
+    /// The grant to `granted` was used, so the pointer moves past it.
     pub fn update(&mut self, granted: usize) {
         self.ties.update(&Requests::NONE, granted);
     }

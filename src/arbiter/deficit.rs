@@ -1,13 +1,13 @@
 //! Deficit round robin: packets of different sizes, a byte budget for each requester (`fabric` §6.2).
 //!
-//! State: whose turn it is, whether it has its quantum of this turn, and what is left of the budgets. In its turn a
-//! requester earns its quantum and sends while the packet in front fits its budget; then the next one has its turn. One
-//! with nothing to send loses its budget.
+//! State: the requester whose turn it is, whether it has received its quantum of this turn, and the remaining budgets. In its
+//! turn a requester receives its quantum and sends while the packet at the head of its queue fits its budget. Then the turn
+//! passes to the next requester. A requester with nothing to send loses its budget.
 //!
-//! Bounds: what is left of a budget is less than the longest packet when the turn ends, so over any turns in which a
-//! requester always had something to send, what it sent differs from turns times quantum by less than the longest packet,
-//! and in the middle of a turn by one quantum more. One that keeps asking with a packet of s bytes and a quantum of q has
-//! it sent in its ceil(s / q)-th turn at the latest.
+//! Bounds: at the end of a turn the remaining budget is smaller than the longest packet. So over any number of turns in which
+//! a requester always had something to send, the bytes that it sent differ from turns times quantum by less than the longest
+//! packet, and in the middle of a turn by one quantum more. A packet of s bytes with a quantum of q bytes is sent in the
+//! ceil(s / q)-th turn of its requester at the latest.
 
 use super::{ArbiterError, sized};
 
@@ -17,12 +17,12 @@ pub struct DeficitRoundRobin {
     quanta_bytes: Vec<u32>,
     deficits_bytes: Vec<u64>,
     turn: usize,
-    /// The one whose turn it is has its quantum.
+    /// The requester whose turn it is has received its quantum.
     earned: bool,
 }
 
 impl DeficitRoundRobin {
-    /// An arbiter with one quantum a requester, in bytes; requester 0 has the first turn.
+    /// An arbiter with one quantum for each requester, in bytes; requester 0 has the first turn.
     ///
     /// # Errors
     /// [`ArbiterError::Requesters`], [`ArbiterError::Quantum`].
@@ -35,18 +35,18 @@ impl DeficitRoundRobin {
         Ok(DeficitRoundRobin { quanta_bytes, deficits_bytes: vec![0; requesters], turn: 0, earned: false })
     }
 
-    /// What is left of each budget, in bytes.
+    /// The remaining budget of each requester, in bytes.
     pub fn deficits_bytes(&self) -> &[u64] {
         &self.deficits_bytes
     }
 
-    /// Who sends its packet. `heads_bytes[i]` is the size of the packet in front of requester i, `None` for nothing;
-    /// requesters that are left out at the end have nothing.
+    /// The requester that may send. `heads_bytes[i]` is the size of the packet at the head of the queue of requester i, or
+    /// `None` if the queue is empty; requesters beyond the end of the slice have empty queues.
     pub fn arbitrate(&self, heads_bytes: &[Option<u32>]) -> Option<usize> {
         self.clone().find(heads_bytes)
     }
 
-    /// The packet of `granted`, as [`DeficitRoundRobin::arbitrate`] gave it for these heads, was sent.
+    /// The packet of `granted` was sent; `granted` is what [`DeficitRoundRobin::arbitrate`] returned for the same heads.
     pub fn update(&mut self, heads_bytes: &[Option<u32>], granted: usize) {
         let mut later = self.clone();
         if later.find(heads_bytes) == Some(granted) {
@@ -55,10 +55,10 @@ impl DeficitRoundRobin {
         }
     }
 
-    /// Passes turns until a packet fits, and names its requester.
+    /// Lets turns pass until a packet fits, and returns its requester.
     fn find(&mut self, heads_bytes: &[Option<u32>]) -> Option<usize> {
         let heads = &heads_bytes[..heads_bytes.len().min(self.quanta_bytes.len())];
-        // Quanta that each still has to earn, this turn's included; nobody sends in the rounds before the least of them.
+        // Whole rounds before the packet of a requester fits its budget. Nothing is sent in the rounds before the smallest.
         let missing = |i: usize, size: u32| {
             let quanta = u64::from(size).saturating_sub(self.deficits_bytes[i]).div_ceil(self.quanta_bytes[i].into());
             quanta.saturating_sub(1)

@@ -1,16 +1,16 @@
 //! Matrix arbiter: least recently granted first (`fabric` §6.2).
 //!
-//! State in hardware: one bit a pair, "i goes before j". The winner is the one that goes before all others that ask; then
-//! all others go before it. The bits always describe an order, so there is one winner, and what stands here is the place of
-//! each requester in that order: a number each instead of a bit a pair. Bound: a requester that keeps asking is served
-//! within N - 1 grants to others, as each of them falls behind it.
+//! State in hardware: one bit for each pair, "i goes before j". The winner is the requester that goes before all others that
+//! request; after its grant all others go before it. The bits always describe an order, so there is exactly one winner. The
+//! model keeps the place of each requester in that order instead of the bits. Bound: a requester that keeps requesting is
+//! served within N - 1 grants to others, because each of them falls behind it.
 
 use super::{Arbiter, ArbiterError, ArbiterKind, Requests, sized};
 
 /// The arbiter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Matrix {
-    /// Place of each requester, 0 for the one that goes before all others.
+    /// Place of each requester in the order; the requester at place 0 goes before all others.
     places: Vec<u16>,
 }
 
@@ -18,7 +18,7 @@ impl Matrix {
     /// What descriptions call it.
     pub const KIND: ArbiterKind = ArbiterKind {
         name: "matrix",
-        about: "the one whose last grant is longest ago",
+        about: "the least recently granted requester",
         make: |weights| Ok(Box::new(Matrix::new(weights.len())?)),
     };
 

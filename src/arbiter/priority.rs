@@ -1,19 +1,19 @@
 //! Strict priority, lowest number first, with a guard against starvation (`fabric` §6.2).
 //!
-//! State: for each requester, how many grants went to others since it asks. Without a guard a low one may wait for ever.
-//! With a guard of G slots, one that has lost G - N + 1 of them is overdue; overdue ones go first, the longest wait of
-//! them before the others.
+//! State: for each requester, the number of grants to others since its request began. Without a guard a requester of low
+//! priority may wait for ever. With a guard of G slots a requester that has lost G - N + 1 slots is overdue. Overdue
+//! requesters go before all others, and among them the one that has waited longest.
 //!
-//! Bound with a guard: one that keeps asking has the last of G slots at the latest, that is it loses G - 1 at most: when it
-//! becomes overdue, each of the N - 2 others that may be overdue longer goes before it once. G is at least N. The one of
-//! priority 0 loses only to overdue ones.
+//! Bound with a guard: a requester that keeps requesting is granted within G slots, so it loses at most G - 1: when it becomes
+//! overdue, each of the N - 2 others that may have been overdue longer goes before it once. G is at least N. Requester 0 loses
+//! only to overdue requesters.
 
 use super::{Arbiter, ArbiterError, ArbiterKind, Requests, sized};
 
 /// The arbiter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StrictPriority {
-    /// Lost slots from which on a requester is overdue.
+    /// Number of lost slots at which a requester becomes overdue.
     overdue_at: Option<u32>,
     lost: Vec<u32>,
 }
@@ -22,7 +22,7 @@ impl StrictPriority {
     /// What descriptions call it.
     pub const KIND: ArbiterKind = ArbiterKind {
         name: "strict-priority",
-        about: "the lowest number, whoever starves",
+        about: "the requester with the lowest number; the others may starve",
         make: |weights| Ok(Box::new(StrictPriority::new(weights.len(), None)?)),
     };
 
@@ -39,7 +39,7 @@ impl StrictPriority {
         Ok(StrictPriority { overdue_at, lost: vec![0; requesters] })
     }
 
-    /// Slots that each has lost since it asks; 0 without a guard.
+    /// Slots that each requester has lost since its request began; 0 without a guard.
     pub fn lost_slots(&self) -> &[u32] {
         &self.lost
     }

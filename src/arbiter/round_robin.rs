@@ -1,7 +1,7 @@
 //! Round robin: a pointer that moves one past the winner (`fabric` §6.2).
 //!
-//! State: the pointer. Bound: a requester that keeps asking is served within N - 1 grants to others, as each of them
-//! moves the pointer past the one it served.
+//! State: the pointer. Bound: a requester that keeps requesting is served within N - 1 grants to others, because each grant
+//! moves the pointer past the requester that got it.
 
 use super::{Arbiter, ArbiterError, ArbiterKind, Requests, sized};
 
@@ -16,7 +16,7 @@ impl RoundRobin {
     /// What descriptions call it.
     pub const KIND: ArbiterKind = ArbiterKind {
         name: "round-robin",
-        about: "the first at or behind a pointer, which moves one past the winner",
+        about: "the first requester at or after a pointer, which moves one past the winner",
         make: |weights| Ok(Box::new(RoundRobin::new(weights.len())?)),
     };
 

@@ -1,14 +1,16 @@
-//! Smooth weighted round robin: the one that is owed most is next (`fabric` §6.2).
+//! Smooth weighted round robin: the requester that is furthest behind its share is next (`fabric` §6.2).
 //!
-//! State: for each requester what it is owed, in grants times the sum of weights, so it is an integer. In a slot each that
-//! asks earns its weight, the one with the most wins (the lower number of equals) and pays the weights of all that asked.
-//! One that does not ask neither earns nor pays; alone it pays what it earns. So the debts always sum to 0.
+//! State: a balance for each requester, the grants that it is owed times the sum of weights, which is an integer. In a slot
+//! every requester that requests adds its weight to its balance. The largest balance wins (of equal ones the lower number)
+//! and pays the weights of all that requested. The balance of a requester that does not request stays as it is, so the
+//! balances always sum to 0.
 //!
-//! Bounds, N requesters, W the sum of weights: when all ask, a requester of weight w gets exactly w of any W grants in a
-//! row from the beginning on, and is never a whole grant ahead of its share nor more than N - 1 behind. Whoever asks when, no debt
-//! leaves -W to (N - 1) W, so one that keeps asking with weight w is served within N W / w grants to others (tried in every
-//! state of up to 3 requesters with weights 1 to 3 and of some sets of 4 and 5). One of weight 0 gets only slots that no
-//! other wants. The ARB/MUX of a CXL link shares its wire so (`cxl-68b` §8.2).
+//! Bounds, N requesters, W the sum of weights: while all request, a requester of weight w gets exactly w of any W consecutive
+//! grants, counted from the start, and is never a whole grant ahead of its share nor more than N - 1 behind. Whatever the
+//! requests, each balance stays within -W to (N - 1) W, so a requester of weight w that keeps requesting is served within
+//! N W / w grants to others (tried in every state of up to 3 requesters with weights 1 to 3, and of some sets of 4 and 5). A
+//! requester of weight 0 gets only slots in which no other requests. The ARB/MUX of a CXL link shares its wire this way
+//! (`cxl-68b` §8.2).
 
 use super::{Arbiter, ArbiterError, ArbiterKind, Requests, sized};
 
@@ -23,11 +25,11 @@ impl WeightedRoundRobin {
     /// What descriptions call it.
     pub const KIND: ArbiterKind = ArbiterKind {
         name: "weighted-round-robin",
-        about: "the one that is owed most by its weight",
+        about: "the requester that is furthest behind the share of its weight",
         make: |weights| Ok(Box::new(WeightedRoundRobin::new(weights)?)),
     };
 
-    /// An arbiter with one weight a requester, 0 to 65535; nobody is owed anything.
+    /// An arbiter with one weight for each requester, 0 to 65535; all balances are 0.
     ///
     /// # Errors
     /// [`ArbiterError::Requesters`].
@@ -36,12 +38,12 @@ impl WeightedRoundRobin {
         Ok(WeightedRoundRobin { weights: weights.to_vec(), owed: vec![0; weights.len()] })
     }
 
-    /// The weights.
+    /// The weight of each requester.
     pub fn weights(&self) -> &[u16] {
         &self.weights
     }
 
-    /// What each is owed, in grants times the sum of weights of those that asked.
+    /// The balance of each requester: grants that it is owed times the sum of weights of the requesters that took part.
     pub fn owed(&self) -> &[i64] {
         &self.owed
     }
@@ -58,7 +60,8 @@ impl Arbiter for WeightedRoundRobin {
 
     fn arbitrate(&self, requests: &Requests) -> Option<usize> {
         let asking = requests.below(self.weights.len());
-        // Of equals `max_by_key` takes the last, so the numbers go down; a weight never loses against none.
+        // `max_by_key` takes the last of equal balances, so numbers are compared in reverse. A requester of weight 0 loses
+        // to every requester with a weight.
         asking.max_by_key(|&i| (self.weights[i] > 0, self.with_this_slot(i), std::cmp::Reverse(i)))
     }
 

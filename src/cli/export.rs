@@ -42,8 +42,8 @@ enum Format {
     Plan(Out),
     /// Murphi: a protocol as a model for checkers of that family, such as rumur, in the scope of an exploration.
     Murphi(MurphiOf),
-    /// TLA+: a home of CXL.cache with its memory over CXL.mem, as a module and a configuration for TLC; of this text the syntax
-    /// alone is tested, no checker has run it.
+    /// TLA+: a home of CXL.cache with its memory over CXL.mem, as a module and a configuration for TLC. Its syntax is
+    /// tested; no model checker has run it.
     Tla(TlaOf),
 }
 

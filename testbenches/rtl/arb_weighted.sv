@@ -1,4 +1,4 @@
-// Smooth weighted round robin: grants the one that is owed most (fabric §6.2, share w of every W grants).
+// Smooth weighted round robin: grants the requester that is furthest behind its share (fabric §6.2: w of every W grants).
 //
 // In a cycle each that asks earns its weight; the one with the most is granted, the lower number of equals, and pays the
 // weights of all that asked. One that does not ask neither earns nor pays. The grant is combinational and one-hot; what

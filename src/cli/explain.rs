@@ -4,24 +4,33 @@ use super::diff::open;
 use super::table::Table;
 use super::{Status, counted, print_json, report};
 use clap::Args;
-use scalepool_trace::explain::{Sums, Trees, ns};
+use scalepool_trace::explain::{Sums, TraceTransaction, Trees, ns};
+use scalepool_trace::hops::{Hop, Hops};
 use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Show where transactions spent their time, by place and kind, or the tree of one transaction.
+/// Show where transactions spent their time: by place and kind, hop by hop, or one transaction with its tree.
 ///
-/// Each `begin` record of the trace begins a transaction; `list waits` shows what a transaction can wait for. Exit 0: every
-/// parent is in the trace, 1: a parent is missing, because the trace is limited to some places or to a part of the time,
-/// 2: the file cannot be used.
+/// Each `begin` record of the trace begins a transaction; `list waits` shows what a transaction can wait for. A table of hops
+/// counts every instant of a transaction once: for the deepest transaction of its tree that goes on then, as service or as a
+/// wait, so the hops sum to its time. Exit 0: every parent is in the trace, 1: a parent is missing, because the trace is limited
+/// to some places or to a part of the time, 2: the file cannot be used.
 #[derive(Debug, Args)]
 pub(super) struct Explain {
     /// Trace that `run --trace` wrote, JSON lines.
     trace: PathBuf,
-    /// Show the transaction with this id and every transaction that it caused, with times, places and waits.
-    #[arg(long, value_name = "N")]
-    id: Option<u64>,
-    /// Print JSON: the tree as one object, or a list of objects, one for each place and kind.
+    /// Show the transaction with this id, every transaction that it caused, and its hops.
+    #[arg(long, value_name = "ID", group = "what")]
+    txn: Option<u64>,
+    /// Show the N transactions that took longest among those that no other transaction caused.
+    #[arg(long, value_name = "N", group = "what")]
+    slowest: Option<usize>,
+    /// Show the hops of all transactions together that have ended and that no other transaction caused.
+    #[arg(long, group = "what")]
+    aggregate: bool,
+    /// Print JSON: an object for a tree and for hops, a list of objects for transactions and for places and kinds.
     #[arg(long)]
     json: bool,
 }
@@ -29,20 +38,16 @@ pub(super) struct Explain {
 impl Explain {
     pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let trees = Trees::read(open(&self.trace)?)?;
-        match (self.id, self.json) {
-            (Some(id), true) => print_json(out, &trees.tree_json(id)?)?,
-            (Some(id), false) => {
-                let parent = trees.get(id)?.parent;
-                if parent != 0 {
-                    writeln!(out, "caused by id {parent}")?;
-                }
-                out.write_all(trees.tree(id)?.as_bytes())?;
-            }
-            (None, true) => {
+        match (self.txn, self.slowest, self.aggregate) {
+            (Some(id), ..) => one(&trees, id, self.json, out)?,
+            (None, Some(count), _) => slowest(&trees, count, self.json, out)?,
+            (None, None, true) if self.json => print_json(out, &hops_json(&Hops::of_all(&trees)))?,
+            (None, None, true) => print_hops(&Hops::of_all(&trees), out)?,
+            (None, None, false) if self.json => {
                 let rows = trees.sums().into_iter().map(|(of, sums)| to_json(of, &sums));
                 print_json(out, &rows.collect::<Value>())?;
             }
-            (None, false) => print(&trees, out)?,
+            (None, None, false) => print(&trees, out)?,
         }
         if let Some(first) = trees.broken().first() {
             report(format_args!(
@@ -52,6 +57,98 @@ impl Explain {
         }
         Ok(Status::of(trees.broken()))
     }
+}
+
+/// The tree of a transaction and its hops.
+fn one(trees: &Trees, id: u64, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    let hops = Hops::of(trees, id)?;
+    if json {
+        let mut tree = trees.tree_json(id)?;
+        tree["hops"] = hops_json(&hops)["hops"].take();
+        return Ok(print_json(out, &tree)?);
+    }
+    let parent = trees.get(id)?.parent;
+    if parent != 0 {
+        writeln!(out, "caused by id {parent}")?;
+    }
+    out.write_all(trees.tree(id)?.as_bytes())?;
+    writeln!(out)?;
+    Ok(print_hops(&hops, out)?)
+}
+
+/// The slowest transactions, of equal ones those with the lower ids.
+fn slowest(trees: &Trees, count: usize, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    let mut roots: Vec<(u64, &TraceTransaction)> = trees.ended_roots().collect();
+    roots.sort_by_key(|(id, root)| (Reverse(root.time_fs()), *id));
+    roots.truncate(count);
+    let mut table = Table::new(["id", "where", "transaction", "from ns", "ns", "longest part"]);
+    let mut rows = Vec::new();
+    for (id, root) in roots {
+        let hops = Hops::of(trees, id)?;
+        let (place, what, wait, fs) = hops.longest().unwrap_or_default();
+        if json {
+            rows.push(json!({
+                "id": id,
+                "where": root.place,
+                "what": root.what,
+                "address": root.address,
+                "begin_fs": root.begin_fs,
+                "time_fs": root.time_fs(),
+                "longest": {"where": place, "what": what, "wait": wait, "time_fs": fs as u64},
+            }));
+            continue;
+        }
+        table.row([
+            id.to_string(),
+            root.place.clone(),
+            format!("{} {}", root.what, root.address).trim_end().to_owned(),
+            ns(root.begin_fs),
+            ns(root.time_fs()),
+            format!("{} of {what} at {place}, {} ns", wait.unwrap_or("service"), ns(fs as u64)),
+        ]);
+    }
+    match json {
+        true => print_json(out, &rows.into())?,
+        false => table.print(out)?,
+    }
+    Ok(())
+}
+
+/// A row for each hop, and their sum.
+fn print_hops(hops: &Hops, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut table = Table::new(["hop", "transaction", "count", "service ns", "wait ns", "share %", "waits: ns"]);
+    let share = |fs: u128| format!("{:.1}", 100.0 * fs as f64 / hops.total_fs.max(1) as f64);
+    let time = |fs: u128| ns(fs as u64);
+    for (&(place, what), hop) in &hops.hops {
+        let waits: Vec<String> = hop.waits_fs.iter().map(|(wait, fs)| format!("{wait} {}", time(*fs))).collect();
+        table.row([
+            place.to_owned(),
+            what.to_owned(),
+            hop.count.to_string(),
+            time(hop.service_fs),
+            time(hop.waited_fs()),
+            share(hop.service_fs + hop.waited_fs()),
+            waits.join("; "),
+        ]);
+    }
+    let waited = hops.hops.values().map(Hop::waited_fs).sum::<u128>();
+    let service = time(hops.total_fs - waited);
+    table.row(["all".into(), String::new(), String::new(), service, time(waited), share(hops.total_fs), String::new()]);
+    table.print(out)
+}
+
+fn hops_json(hops: &Hops) -> Value {
+    let rows = hops.hops.iter().map(|(&(place, what), hop)| {
+        let waits = hop.waits_fs.iter().map(|(wait, fs)| ((*wait).to_owned(), Value::from(*fs as u64)));
+        json!({
+            "where": place,
+            "what": what,
+            "count": hop.count,
+            "service_fs": hop.service_fs as u64,
+            "waits_fs": waits.collect::<serde_json::Map<_, _>>(),
+        })
+    });
+    json!({"total_fs": hops.total_fs as u64, "hops": rows.collect::<Value>()})
 }
 
 fn print(trees: &Trees, out: &mut dyn Write) -> std::io::Result<()> {

@@ -1,7 +1,8 @@
 //! `scalepool export`: derived artefacts.
 
 use super::{Status, explore};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use clap_complete::{Generator, Shell};
 use scalepool_export::{File, plan::Extras};
 use scalepool_link::{cxl68, cxl256};
 use scalepool_proof::models::{self, ModelRequest};
@@ -45,6 +46,10 @@ enum Format {
     /// TLA+: a home of CXL.cache with its memory over CXL.mem, as a module and a configuration for TLC. Its syntax is
     /// tested; no model checker has run it.
     Tla(TlaOf),
+    /// Shell completion: one file each for bash, elvish, fish, PowerShell and zsh.
+    Completion(Out),
+    /// Man pages: one for the program and one for each subcommand.
+    Man(Out),
 }
 
 /// What is filled in.
@@ -152,6 +157,31 @@ impl BenchOf {
     }
 }
 
+/// A completion file for each shell, under the name by which the shell looks for it.
+fn completion() -> anyhow::Result<Vec<File>> {
+    let file = |shell: &Shell| {
+        let (mut command, mut text) = (crate::command(), Vec::new());
+        let name = command.get_name().to_owned();
+        clap_complete::generate(*shell, &mut command, &name, &mut text);
+        Ok(File { name: shell.file_name(&name), text: String::from_utf8(text)? })
+    };
+    Shell::value_variants().iter().map(file).collect()
+}
+
+/// The page of a command and those of its subcommands, `scalepool-flit-decode.1` for `scalepool flit decode`.
+fn man(command: clap::Command, files: &mut Vec<File>) -> anyhow::Result<()> {
+    let mut text = Vec::new();
+    // A built command knows the names of those above it.
+    let page = clap_mangen::Man::new(command.clone());
+    page.render(&mut text)?;
+    files.push(File { name: page.get_filename(), text: String::from_utf8(text)? });
+    let below = command.get_subcommands().filter(|below| below.get_name() != "help");
+    for below in below {
+        man(below.clone(), files)?;
+    }
+    Ok(())
+}
+
 /// Coverage points, vector sets and runs for the plan.
 fn extras() -> Extras {
     // Of a coverage that has met nothing, every point is a hole.
@@ -197,6 +227,12 @@ impl Export {
             Format::Plan(to) => (to.out, scalepool_export::plan::files(&extras())),
             Format::Murphi(of) => return of.run(out),
             Format::Tla(of) => (of.to.out.clone(), of.files()?),
+            Format::Completion(to) => (to.out, completion()?),
+            Format::Man(to) => {
+                let mut files = Vec::new();
+                man(crate::command(), &mut files)?;
+                (to.out, files)
+            }
         };
         for name in scalepool_export::write(&folder, &files)? {
             writeln!(out, "{}", folder.join(name).display())?;

@@ -31,7 +31,7 @@ mod litmus;
 mod run;
 mod table;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use scalepool_trace::output::end_by_signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -108,6 +108,13 @@ impl Status {
     fn of<T>(findings: &[T]) -> Status {
         if findings.is_empty() { Status::Good } else { Status::Finding }
     }
+}
+
+/// The whole command line, for what is generated from it.
+fn command() -> clap::Command {
+    let mut command = Cli::command();
+    command.build();
+    command
 }
 
 /// Exit status of wrong usage and of input that cannot be read.

@@ -33,7 +33,7 @@ pub enum ExplainError {
         field: &'static str,
     },
     /// There is no such transaction.
-    #[error("--id: found {found}, expected the id of one of the {known} transactions that begin in {file}")]
+    #[error("--txn: found {found}, expected the id of one of the {known} transactions that begin in {file}")]
     NoId {
         /// The file.
         file: String,
@@ -78,6 +78,13 @@ pub struct TraceTransaction {
     pub waits: Vec<Waited>,
     /// Those that it caused, in the order of their beginning.
     pub children: Vec<u64>,
+}
+
+impl TraceTransaction {
+    /// How long it took \[fs\]; 0 if it has not ended.
+    pub fn time_fs(&self) -> u64 {
+        self.end_fs.map_or(0, |end_fs| end_fs.saturating_sub(self.begin_fs))
+    }
 }
 
 /// All transactions of a trace.
@@ -200,6 +207,16 @@ impl Trees {
     /// All transactions, by id.
     pub fn all(&self) -> &BTreeMap<u64, TraceTransaction> {
         &self.all
+    }
+
+    /// Transactions that nothing caused and that have ended, by id.
+    pub fn ended_roots(&self) -> impl Iterator<Item = (u64, &TraceTransaction)> {
+        self.all.iter().filter(|(_, t)| t.parent == 0 && t.end_fs.is_some()).map(|(&id, t)| (id, t))
+    }
+
+    /// Time of the last record \[fs\].
+    pub fn last_fs(&self) -> u64 {
+        self.last_fs
     }
 
     /// The transaction of an id.
@@ -349,7 +366,7 @@ host: read 0x40 (id 1), 0 to 4.000001 ns: 4.000001 ns
         ];
         assert_eq!(trees.broken(), expected);
         let error = trees.tree(4).expect_err("no such id").to_string();
-        assert_eq!(error, "--id: found 4, expected the id of one of the 1 transactions that begin in t.jsonl");
+        assert_eq!(error, "--txn: found 4, expected the id of one of the 1 transactions that begin in t.jsonl");
         let error = read(&[r#"{"t_fs":0,"where":"a","kind":"end"}"#]).expect_err("no id").to_string();
         assert_eq!(error, "t.jsonl:2: found a record without `id`, expected one that every record of a trace has");
     }

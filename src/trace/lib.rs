@@ -27,6 +27,7 @@ pub mod fst;
 pub mod gtkw;
 pub mod handles;
 pub mod highlights;
+pub mod hops;
 pub mod hub;
 mod instants;
 pub mod jsonl;

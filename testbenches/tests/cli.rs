@@ -121,8 +121,10 @@ fn explain_for_people() {
     let texts = [
         stdout(&["list", "waits"]),
         stdout(&["explain", &trace]),
-        stdout(&["explain", &trace, "--id", "9"]),
-        stdout(&["explain", &trace, "--id", "10"]),
+        stdout(&["explain", &trace, "--txn", "9"]),
+        stdout(&["explain", &trace, "--txn", "10"]),
+        stdout(&["explain", &trace, "--slowest", "3"]),
+        stdout(&["explain", &trace, "--aggregate"]),
     ];
     insta::assert_snapshot!(texts.join("\n"));
     std::fs::remove_dir_all(folder).unwrap();
@@ -135,9 +137,21 @@ fn explain_for_machines() {
     let rows = json(&["explain", &trace, "--json"]);
     let device = rows.as_array().unwrap().iter().find(|row| row["where"] == "device.mem").unwrap();
     assert_eq!(device["waits"]["wait_media"]["count"], device["count"]);
-    let tree = json(&["explain", &trace, "--json", "--id", "9"]);
+    let tree = json(&["explain", &trace, "--json", "--txn", "9"]);
     let request = &tree["children"][0];
     assert_eq!((&request["parent"], &request["children"][0]["where"]), (&tree["id"], &Value::from("device.mem")));
+    let fs = |value: &Value| value.as_u64().unwrap();
+    let sum = |hops: &Value| {
+        let rows = hops.as_array().unwrap().iter();
+        rows.map(|hop| fs(&hop["service_fs"]) + hop["waits_fs"].as_object().unwrap().values().map(fs).sum::<u64>())
+            .sum::<u64>()
+    };
+    assert_eq!(sum(&tree["hops"]), fs(&tree["end_fs"]) - fs(&tree["begin_fs"]));
+    let slowest = json(&["explain", &trace, "--json", "--slowest", "24"]);
+    let times: Vec<u64> = slowest.as_array().unwrap().iter().map(|root| fs(&root["time_fs"])).collect();
+    assert!(times.len() == 24 && times.is_sorted_by(|a, b| a >= b), "{times:?}");
+    let all = json(&["explain", &trace, "--json", "--aggregate"]);
+    assert_eq!((sum(&all["hops"]), fs(&all["total_fs"])), (times.iter().sum(), times.iter().sum()));
     let waits = json(&["list", "waits", "--json"]);
     assert!(waits.as_array().unwrap().iter().any(|w| w["wait"] == "wait_media"));
     std::fs::remove_dir_all(folder).unwrap();
@@ -146,9 +160,9 @@ fn explain_for_machines() {
 #[test]
 fn explain_says_what_is_wrong() {
     let (folder, trace) = short_trace("explain_wrong");
-    let (status, _, err) = seen(run(&["explain", &trace, "--id", "3000000"]));
+    let (status, _, err) = seen(run(&["explain", &trace, "--txn", "3000000"]));
     assert_eq!(status, 2);
-    assert!(err.contains("--id: found 3000000, expected the id of one of the"), "{err}");
+    assert!(err.contains("--txn: found 3000000, expected the id of one of the"), "{err}");
     let (status, _, err) = seen(run(&["explain", "Cargo.toml"]));
     assert_eq!(status, 2);
     assert!(err.contains("Cargo.toml:1:") && err.contains("expected a JSON object"), "{err}");
@@ -162,6 +176,24 @@ fn explain_says_what_is_wrong() {
     let (status, out, err) = seen(run(&["explain", &part]));
     assert_eq!(status, 1);
     assert!(out.contains("device.mem") && err.contains("2 records without a place in a tree"), "{out}{err}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Every subcommand has a page, and every shell a file that knows the subcommands.
+#[test]
+fn man_pages_and_completion_follow_the_command_line() {
+    let folder = folder("man");
+    let written = |format: &str| stdout(&["export", format, "--out", &folder.display().to_string()]);
+    let pages = written("man");
+    for page in ["scalepool.1", "scalepool-explain.1", "scalepool-flit-decode.1", "scalepool-export-man.1"] {
+        assert!(pages.lines().any(|line| line.ends_with(page)), "{page}: {pages}");
+    }
+    let explain = std::fs::read_to_string(folder.join("scalepool-explain.1")).unwrap();
+    assert!(explain.contains("slowest") && explain.starts_with(".ie"), "{explain}");
+    for line in written("completion").lines() {
+        let text = std::fs::read_to_string(line).unwrap();
+        assert!(["explain", "slowest", "litmus"].iter().all(|word| text.contains(word)), "{line}");
+    }
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -45,6 +45,10 @@ pub(super) struct Run {
     /// Write a message sequence chart with times, as a picture (.svg) or text (.txt); for coherent scenarios only.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
+    /// Write the commands of each memory with a DRAM preset into this folder, one file each, as `inspect --dram` and DRAM
+    /// simulators read them.
+    #[arg(long, value_name = "DIR")]
+    dram: Option<PathBuf>,
     /// Show only the cache line of this address in the chart.
     #[arg(long, value_name = "ADDRESS", requires = "chart", value_parser = address)]
     chart_line: Option<u64>,
@@ -101,6 +105,7 @@ impl Run {
                 fst: self.fst,
                 trace: self.trace,
                 chart: self.chart,
+                dram: self.dram,
                 chart_line: self.chart_line,
                 scopes: self.wave_scope,
                 from_fs: self.wave_from,

@@ -12,6 +12,7 @@ use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::content::LineAddr;
 use scalepool_kernel::SimError;
 use scalepool_link::line_time::LineTime;
+use scalepool_memory::dram::{DramCommand, DramPreset, trace};
 use scalepool_protocols::wire::Violation;
 use scalepool_system::build::{Figures, Run, assemble};
 use scalepool_system::builtin::{self, Builtin};
@@ -26,6 +27,7 @@ use scalepool_system::metric::{self, Totals};
 use scalepool_system::problem::Problems;
 use scalepool_trace::filter::WatchedPlaces;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A file of a description, and no name of a scenario.
@@ -194,10 +196,15 @@ fn build_watched(request: &ScenarioRequest, system: System, watched: WatchedPlac
     let (name, warnings) = (system.name.clone(), system.warnings.lines());
     let chart = request.outputs.chart.is_some().then(|| extent(request));
     let (seed, stimulus) = (request.seed, request.stimulus.clone());
-    let assembly = assemble(system, Run { seed, stimulus, chart, litmus: None, watched })?;
+    let keeps_dram_commands = request.outputs.dram.is_some();
+    let assembly = assemble(system, Run { seed, stimulus, chart, litmus: None, watched, keeps_dram_commands })?;
     let (chart, drawn) = (assembly.chart.clone(), assembly.chart);
     let (num, den) = assembly.figures.reference.period();
-    let figures = assembly.figures;
+    let figures = Rc::new(assembly.figures);
+    if keeps_dram_commands && dram_traces(&figures).is_empty() {
+        return Err(RunError::NoDram { found: request.scenario.clone() });
+    }
+    let with_dram = figures.clone();
     let (ber, stall_limit_fs) = (figures.ber, figures.settle_fs);
     Ok(Built {
         sim: assembly.sim,
@@ -218,7 +225,18 @@ fn build_watched(request: &ScenarioRequest, system: System, watched: WatchedPlac
             Ok(report)
         }),
         chart: chart.map(|chart| Box::new(move || open(&chart).chart()) as Box<dyn Fn() -> Chart>),
+        dram: Box::new(move || dram_traces(&with_dram)),
     })
+}
+
+/// Commands of the memories that keep them, as the text of a trace, by path.
+fn dram_traces(figures: &Figures) -> Vec<(String, String)> {
+    let kept = figures.components().into_iter().filter_map(|(path, measured)| Some((path, measured.dram_commands?)));
+    let text = |(path, (preset, commands)): (&str, (DramPreset, Vec<DramCommand>))| {
+        let lines = commands.iter().map(trace::line);
+        (path.to_owned(), std::iter::once(trace::header(&preset)).chain(lines).collect())
+    };
+    kept.map(text).collect()
 }
 
 /// What a chart shall show.

@@ -6,7 +6,7 @@
 //! A walk through one run: the scenario is built; the outputs are opened, so a path that cannot be written is an error
 //! before anything is simulated; records leave after every window; when the run is over the files get their names.
 
-use super::observe::{Observer, OutputError, Outputs};
+use super::observe::{self, Observer, OutputError, Outputs};
 use super::report::ScenarioReport;
 use super::{RunError, ScenarioRequest};
 use scalepool_coherence::chart::Chart;
@@ -42,6 +42,8 @@ pub struct Built {
     pub(super) report: MakeReport,
     /// Draws what was sent so far, if that was asked for.
     pub(super) chart: Option<Box<dyn Fn() -> Chart>>,
+    /// Commands of memories with DRAM as text, by the path of the memory, if they are kept.
+    pub(super) dram: Box<dyn Fn() -> Vec<(String, String)>>,
 }
 
 impl Built {
@@ -87,6 +89,7 @@ pub struct Live {
     ports: Vec<SimPort>,
     report: MakeReport,
     chart: Option<Box<dyn Fn() -> Chart>>,
+    dram: Box<dyn Fn() -> Vec<(String, String)>>,
     /// How far it has been told to run.
     cycle: u64,
     begun: bool,
@@ -114,7 +117,7 @@ impl Live {
             shuffle: request.modes.shuffle,
             evaluate_idle: request.modes.evaluate_idle,
         };
-        let Built { sim, mut hub, ber, clock_fs, ports, report, chart, .. } = built;
+        let Built { sim, mut hub, ber, clock_fs, ports, report, chart, dram, .. } = built;
         let first = Observer::open(&request.outputs, &request.inputs(), &header, &hub)?;
         hub.switch(first.is_open());
         Ok(Live {
@@ -128,6 +131,7 @@ impl Live {
             ports,
             report,
             chart,
+            dram,
             cycle: 0,
             begun: false,
             over: false,
@@ -251,6 +255,11 @@ impl Live {
     pub fn end_outputs(&mut self) -> Result<(), RunError> {
         if let (Some(chart), Some(Some(first))) = (&self.chart, self.observers.first_mut()) {
             first.draw(&chart())?;
+        }
+        if let Some(folder) = self.request.outputs.dram.take() {
+            // Memories show their commands when the run is looked at; what else it says is for `report`.
+            drop(self.running.report());
+            observe::write_dram(&folder, &(self.dram)())?;
         }
         (0..self.observers.len()).try_for_each(|n| self.end_observer(ObserverId(n)))
     }

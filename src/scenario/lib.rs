@@ -161,8 +161,16 @@ pub enum RunError {
         /// Those that have charts.
         expected: String,
     },
+    /// No memory has DRAM commands.
+    #[error(
+        "--dram: found no memory with a DRAM preset in `{found}`, expected one, such as media = {{ preset = \"ddr5_4800b\" }}"
+    )]
+    NoDram {
+        /// The scenario.
+        found: String,
+    },
     /// Traces or waves of several modes would be written over one another.
-    #[error("{MODE}: found a trace or a wave of several modes, expected one mode")]
+    #[error("{MODE}: found a trace, a wave or DRAM commands of several modes, expected one mode")]
     OutputOfModes,
     /// No such port.
     #[error("port `{found}`: expected one of: {expected}")]
@@ -237,7 +245,7 @@ pub fn split(request: &ScenarioRequest) -> Result<Vec<ScenarioRequest>, RunError
     match scenarios.len() {
         0 => return Err(refused("").into()),
         1 => (),
-        _ if request.outputs.files() => return Err(RunError::OutputOfModes),
+        _ if request.outputs.files() || request.outputs.dram.is_some() => return Err(RunError::OutputOfModes),
         _ => (),
     }
     let has = |s: &Scenario, text: &str| s.key(text.split('=').next().unwrap_or_default().trim()).is_some();

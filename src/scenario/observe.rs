@@ -28,6 +28,8 @@ pub struct Outputs {
     pub trace: Option<PathBuf>,
     /// Message sequence chart: a picture (`.svg`) or text (`.txt` or no ending).
     pub chart: Option<PathBuf>,
+    /// Folder for the commands of each memory with a DRAM preset.
+    pub dram: Option<PathBuf>,
     /// Byte address of the only line that the chart shows.
     pub chart_line: Option<u64>,
     /// Globs of places; none means all.
@@ -70,7 +72,7 @@ impl Outputs {
             self.vcd.iter().filter(|path| !is_special(path)).map(|path| gtkw::codes_of(path)).collect();
         let files = self.waves().chain(&self.trace).chain(&self.chart).chain(&saves).map(PathBuf::as_path);
         let files: Vec<&Path> = files.chain(others.iter().copied()).collect();
-        let folders: Vec<&Path> = codes.iter().map(PathBuf::as_path).collect();
+        let folders: Vec<&Path> = codes.iter().chain(&self.dram).map(PathBuf::as_path).collect();
         Ok(output::check_apart(&files, &folders, inputs)?)
     }
 
@@ -123,6 +125,18 @@ fn check_used(outputs: &Outputs) -> Result<(), OutputError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Writes traces of DRAM commands into a folder, which is made: `FOLDER/PATH.txt` for each memory.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(super) fn write_dram(folder: &Path, traces: &[(String, String)]) -> Result<(), OutputError> {
+    std::fs::create_dir_all(folder).map_err(FileError::of(folder))?;
+    for (path, text) in traces {
+        PartFile::write(&folder.join(format!("{path}.txt")), text.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// The open outputs of a run.

@@ -56,6 +56,8 @@ pub struct Run {
     pub watched: WatchedPlaces,
     /// A litmus program that the cores of coherent agents run in the place of their own stimulus.
     pub litmus: Option<LitmusRuns>,
+    /// Memories with DRAM keep all their commands.
+    pub keeps_dram_commands: bool,
 }
 
 /// Gives the figures of a system, whenever the run is looked at.
@@ -316,7 +318,7 @@ pub fn assemble(system: System, run: Run) -> Result<Assembly, AssemblyError> {
 /// A stimulus that cannot be used.
 pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -> Result<Assembly, AssemblyError> {
     let canonical = system.canonical();
-    let Run { seed, stimulus, chart, litmus, watched } = run;
+    let Run { seed, stimulus, chart, litmus, watched, keeps_dram_commands } = run;
     let dealt = dealt(&system, stimulus.as_ref())?;
     let Domains { seats, of_component, chart } = domains(&system, chart, amend)?;
     if let Some(runs) = &litmus {
@@ -381,6 +383,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             stimulus,
             dealt: dealt.clone(),
             litmus: litmus.as_ref(),
+            keeps_dram_commands,
             folder: component.folder.clone(),
             shared: &shared,
         };

@@ -323,6 +323,8 @@ pub struct Site<'a> {
     pub dealt: Option<DealtTrace>,
     /// The litmus program that its cores run in the place of their own stimulus.
     pub litmus: Option<&'a LitmusRuns>,
+    /// If it is a memory with DRAM, it keeps all its commands.
+    pub keeps_dram_commands: bool,
     /// Folder to which paths of the description are relative.
     pub folder: PathBuf,
     /// What components of a run have in common.

@@ -6,6 +6,7 @@
 use super::metric::MetricValue;
 use scalepool_kernel::{Clock, RunReport, SimError, Stop, Time};
 use scalepool_link::line_time::LineTime;
+use scalepool_memory::dram::{DramCommand, DramPreset};
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::latencies::Latencies;
 
@@ -73,6 +74,8 @@ pub struct ComponentMeasured {
     pub traffic: Option<NodeTraffic>,
     /// The same of nodes without a protocol.
     pub packets: Option<PacketTraffic>,
+    /// Commands of its DRAM, if the run keeps them, with the device that they are for; those of one channel in order.
+    pub dram_commands: Option<(DramPreset, Vec<DramCommand>)>,
     /// Cycles that flits or messages spent in its buffers, by class.
     pub buffered: Vec<(&'static str, u64)>,
     /// Coverage points that all components of a system share: group, and which rows were met.

@@ -308,7 +308,7 @@ fn bad_input_is_refused() {
         (run(&["--set", "link.mode"]), "expected key=value"),
         (run(&["--set", "link.mode=512b"]), "link.mode: found `512b`, expected cxl-68b, cxl-256b"),
         (run(&["--set", "link.mode="]), "link.mode: found ``"),
-        (run(&["--set", "link.mode=68b,256b"]), "found a trace or a wave of several modes"),
+        (run(&["--set", "link.mode=68b,256b"]), "found a trace, a wave or DRAM commands of several modes"),
         (run(&["--set", "link.mode=256b", "--set", "link.max_num_retry=3"]), "`link.max_num_retry`: no such key"),
         (run(&["--set", "link.mode=256b", "--set", "link.fault=flip:1:2048"]), "flip:1:2048"),
         (run(&["--set", "link.mode=256b-pbr", "--set", "link.host_pid=4096"]), "expected 0 to 4095"),
@@ -432,4 +432,32 @@ fn spread_of_few_and_many() {
     assert_eq!(Spread::of(vec![7]), Spread { min: 7, mean: 7.0, p50: 7, p99: 7, max: 7 });
     let s = Spread::of((1..=100).rev().collect());
     assert_eq!(s, Spread { min: 1, mean: 50.5, p50: 50, p99: 99, max: 100 });
+}
+
+/// Commands of a memory with a preset: the same for any number of threads, judged clean by the monitor of their device, and not
+/// by that of another one. A memory behind a plain latency has none.
+#[test]
+fn dram_commands_are_written_and_keep_the_timing_of_their_device() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("testbenches/systems/host_and_memory.toml");
+    let system = system.display().to_string();
+    let preset = ["--set", "component.memory.media.preset=ddr5_4800b", "--set", "host.accesses=500"];
+    let written = |to: &str, threads: &str| {
+        let args = [&["run", &system, "--dram", to, "--threads", threads][..], &preset].concat();
+        let (status, out, err) = scalepool(dir.path(), &args);
+        assert_eq!(status, 0, "{out}{err}");
+        fs::read_to_string(dir.path().join(to).join("memory.txt")).expect("the run wrote it")
+    };
+    let text = written("one", "1");
+    assert_eq!(text, written("two", "2"));
+    let of = |operation: &str| text.lines().filter(|line| line.split(' ').nth(1) == Some(operation)).count();
+    assert_eq!((of("RD") + of("WR"), of("ACT")), (500, of("PRE")), "{text}");
+    let judged = |preset: &str| scalepool(dir.path(), &["inspect", "--dram", "one/memory.txt", "--preset", preset]);
+    let (status, out, _) = judged("ddr5_4800b");
+    assert!(status == 0 && out.contains("0 violations"), "{out}");
+    let (status, out, _) = judged("ddr5_6400b");
+    assert!(status == 1 && out.contains("MEM-TIM-"), "{out}");
+    let (status, _, err) = scalepool(dir.path(), &["run", "cxl68-expander", "--dram", "none"]);
+    assert!(status == 2 && err.contains("found no memory with a DRAM preset in `cxl68-expander`"), "{err}");
+    assert!(!dir.path().join("none").exists());
 }

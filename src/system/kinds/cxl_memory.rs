@@ -94,7 +94,7 @@ impl Component for CxlMemory {
         let name = format!("{}.mem", site.path);
         let (form, port_ids) = site.ports[0].link.cxl();
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
-        let timing = timing(self.latency_cycles, self.queue, self.media.as_ref(), site.clock)
+        let timing = timing(self.latency_cycles, self.queue, self.media.as_ref(), site)
             .map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?;
         let logical = |n: usize| LogicalDevice {
             store: Store::new(BACKGROUND),
@@ -111,12 +111,13 @@ impl Component for CxlMemory {
         };
         let result = Arc::<Mutex<MemoryResult>>::default();
         let left = result.clone();
+        let kept = self.media.as_ref().filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset);
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let Some((tx, rx)) = plugs.into_iter().map(ComponentPlug::cxl).next() else { return Ok(()) };
                 p.module(&name, clock, |bind| MemoryDevice::new(config, bind.attach(rx), bind.attach(tx), tap, result))
             }),
-            measure: Box::new(move || media::measured(super::published(&left))),
+            measure: Box::new(move || media::measured(super::published(&left), kept)),
             digest: Vec::new(),
             ledger: None,
         })

@@ -4,7 +4,7 @@
 //! choose mapping, scheduler, refresh and queues (`memory §4`, `§5`).
 
 use crate::field::{FieldRange, config};
-use crate::kind::ConfigFinding;
+use crate::kind::{ConfigFinding, Site};
 use crate::measured::ComponentMeasured;
 use crate::metric::{MetricValue, metrics};
 use crate::quantity::Unit;
@@ -90,6 +90,11 @@ impl CxlMedia {
         })
     }
 
+    /// Organisation and timing of the DRAM, if it is that.
+    pub fn preset(&self) -> Option<DramPreset> {
+        self.dram().map(|dram| dram.preset)
+    }
+
     /// What is wrong with it in front of a memory of so many bytes.
     pub fn check(&self, size: u64) -> Vec<ConfigFinding> {
         let Some(dram) = self.dram() else { return Vec::new() };
@@ -121,7 +126,7 @@ impl CxlMedia {
     }
 }
 
-/// When a memory with these settings answers, on this clock.
+/// When a memory with these settings answers, on the clock of the site.
 ///
 /// # Errors
 /// What is wrong with the settings, see [`CxlMedia::check`].
@@ -129,8 +134,9 @@ pub fn timing(
     latency_cycles: u64,
     in_flight: usize,
     media: Option<&CxlMedia>,
-    clock: Clock,
+    site: &Site<'_>,
 ) -> Result<MemoryTiming, String> {
+    let clock = site.clock;
     let fixed = MemoryTiming { in_flight, ..MemoryTiming::fixed(latency_cycles) };
     let Some(media) = media else { return Ok(fixed) };
     let banks = || BanksConfig {
@@ -141,7 +147,7 @@ pub fn timing(
     };
     let behind = match media.dram() {
         Some(dram) => {
-            let checked = DramMedia::new(dram, clock.period(), false);
+            let checked = DramMedia::new(dram, clock.period(), site.keeps_dram_commands);
             backend::Media::Dram(Box::new(checked.map_err(|(field, text)| format!("media.{field}: {text}"))?))
         }
         None if media.kind == "banks" => backend::Media::Banks(banks()),
@@ -150,10 +156,11 @@ pub fn timing(
     Ok(MemoryTiming { interval_cycles: cycles(media.interval, clock), media: behind, ..fixed })
 }
 
-/// Figures of a memory.
-pub fn measured(result: MemoryResult) -> ComponentMeasured {
+/// Figures of a memory; of one with this preset all commands.
+pub fn measured(result: MemoryResult, kept: Option<DramPreset>) -> ComponentMeasured {
     let counts = result.dram.as_ref().map(dram_counts).unwrap_or_default();
-    ComponentMeasured { counts, broken: result.broken, ..ComponentMeasured::default() }
+    let dram_commands = kept.map(|preset| (preset, result.commands));
+    ComponentMeasured { counts, broken: result.broken, dram_commands, ..ComponentMeasured::default() }
 }
 
 fn dram_counts(figures: &DramFigures) -> Vec<MetricValue> {

@@ -5,8 +5,8 @@ use scalepool::coherence::cache::route::{Below, CacheRoutes, Flits, Hdm, Hierarc
 use scalepool::coherence::clocked::switch::SwitchTable;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::ids::AgentPort;
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::{ExplorationReport, Limits, search};
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::composite::Composite;
 use scalepool::proof::systems::menu::Menu;
 use scalepool::proof::systems::part::{
@@ -176,7 +176,7 @@ fn rules_that_are_off_are_found_in_a_system_of_both() {
         (CoherenceMutant::SharersNotSnooped, "RdOwn,RdShared,MemRdA", "COH-"),
         (CoherenceMutant::HolderSkipped, "RdOwn,MemRdS,MemRdA,MemWr", "COH-"),
     ] {
-        let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+        let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
         let report = explored(peers(&config, ops), false);
         let violation = report.violation.unwrap_or_else(|| panic!("{mutant:?} lives: {} states", report.states));
         assert!(violation.event.rule.starts_with(family), "{mutant:?}: {}", violation.event);
@@ -257,7 +257,7 @@ fn rules_that_are_off_are_found_over_two_levels() {
         (ConflictRowSwapped, "COH-BIC-04", "COH-INV-04"),
     ] {
         for (orders, rule) in [(true, said), (false, harm)] {
-            let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+            let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
             let description = SystemDescription { orders, ..levels(&config, &[2], 1, ops) };
             let found = explored(description, false).violation.map(|violation| violation.event.rule);
             assert_eq!(found, Some(rule), "{mutant:?}, monitors of steps: {orders}");

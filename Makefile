@@ -47,7 +47,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 		echo "$$summary" | grep -E '^(retries|errors|violations)'; \
 	done; done
 	cargo test --profile $(PROFILE) -p scalepool-testbenches --test link --test system --test codec -- --nocapture soak \
-		in_all_states large_pods mutated_files nothing_wrong_is_delivered
+		in_all_states large_pods mutated_files nothing_wrong_is_delivered router::
 	SCALEPOOL_SOAK=10 cargo test --profile $(PROFILE) -p scalepool-testbenches --test coherence -- --nocapture stress drops
 	bash testbenches/setup/build.sh dist
 	bash testbenches/setup/profiles.sh $(SCALEPOOL) "$(TARGET)/dist/scalepool"
@@ -56,6 +56,8 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 	python3 -B testbenches/models/compare.py --program $(SCALEPOOL) --full
 	python3 -B testbenches/litmus/compare.py --program $(SCALEPOOL) --cases 5000
 	python3 -B testbenches/litmus/herd.py --program $(SCALEPOOL) --full --random 200
+	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 100000 --protocol cxl-cache
+	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 10000 --noise 1e-6
 	$(SCALEPOOL) explore cxl-cache-2-core --agents 4 --no-liveness --reduce --threads 2 --memory 8192
 	bash testbenches/setup/mutants.sh
 

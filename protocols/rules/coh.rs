@@ -348,4 +348,11 @@ pub static RULES: &[Rule] = &[
         false,
         "V14: when all is idle, the home holds the value of the last store unless an M copy exists",
     ),
+    row("COH-INV-15", "bridge §4.4", false, "no store of another comes between the read and the write of an atomic"),
+    row(
+        "COH-INV-16",
+        "coherence §3.4",
+        false,
+        "what is held below a level of a hierarchy is held by that level too, an owned line as an owned one",
+    ),
 ];

@@ -9,6 +9,8 @@ pub mod coh_system;
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
+pub mod fab_hbr;
+pub mod mem;
 pub mod nvl;
 pub mod sim;
 pub mod ual;
@@ -37,6 +39,8 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         coh::RULES,
         coh_mem::RULES,
         coh_system::RULES,
+        fab_hbr::RULES,
+        mem::RULES,
         sim::RULES,
     ]
     .into_iter()

@@ -313,15 +313,19 @@ impl Writer {
     /// # Errors
     /// A part of the field does not fit.
     pub fn put(&mut self, field: &ControlField) -> Result<bool, crate::wire::FieldError> {
-        Ok(self.put_bits(field.sectors(), field.to_bits()?))
+        let (sectors, bits) = (field.sectors(), field.to_bits()?);
+        let fits = self.take(sectors);
+        if fits {
+            self.write(self.next - sectors, sectors, bits);
+        }
+        Ok(fits)
     }
 
-    /// The same with the bits of a field of so many sectors.
-    pub fn put_bits(&mut self, sectors: usize, bits: u128) -> bool {
+    /// Takes the place of a field of so many sectors and writes nothing; `false` when there is no room.
+    pub fn take(&mut self, sectors: usize) -> bool {
         let at = self.next.next_multiple_of(sectors);
         let fits = at + sectors <= self.end;
         if fits {
-            self.write(at, sectors, bits);
             self.next = at + sectors;
         }
         fits

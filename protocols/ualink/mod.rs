@@ -16,6 +16,7 @@
 pub mod code;
 pub mod compress;
 pub mod config;
+pub mod content;
 pub mod control;
 pub mod crc;
 pub mod field;

@@ -8,7 +8,9 @@
 //! half closes it, so fields never overtake each other. Credits have a place at the end of every Control half. A message
 //! goes into the upper half of the first TL flit whose upper half holds no tags.
 
+use super::code::HalfType;
 use super::config::UalConfig;
+use super::content::{TlContent, TlControl, TlHalves, TlUpper};
 use super::control::{ControlField, Writer};
 use super::field::TlFc;
 use super::half::{HALF_BYTES, HALF_SECTORS, Half, MessageHalf, TAGS, TlFlit};
@@ -60,12 +62,25 @@ const fn presence(there: bool) -> &'static str {
     if there { "byte enables" } else { "no byte enables" }
 }
 
-/// A transfer whose field has gone, with data or byte enables to send: they stay where they are until they go.
+/// Data or byte enables of a transfer whose field has gone.
 #[derive(Debug, Clone)]
 struct Sending {
-    transfer: Box<Transfer>,
+    /// The transfer, whose data stay where they are until they go; `None`: it has gone whole, without bytes.
+    transfer: Option<Box<Transfer>>,
+    /// Halves of data.
+    data: u8,
+    /// Halves of data and byte enables.
+    halves: u8,
     /// Halves that have gone.
-    gone: usize,
+    gone: u8,
+}
+
+impl Sending {
+    fn of(transfer: &Transfer) -> Sending {
+        // A transaction has at most 4 beats.
+        let data = transfer.data.len() as u8;
+        Sending { transfer: None, data, halves: data + u8::from(transfer.enables.is_some()), gone: 0 }
+    }
 }
 
 /// Sectors of the last TL flit by what they hold; the rest is empty.
@@ -83,8 +98,8 @@ pub struct Filled {
 #[derive(Debug, Clone)]
 pub struct TlPacker {
     config: UalConfig,
-    /// Transfers with the bits of their fields.
-    waiting: VecDeque<(Box<Transfer>, u128)>,
+    /// Transfers whose field has not gone.
+    waiting: VecDeque<Box<Transfer>>,
     sending: VecDeque<Sending>,
     /// Halves that they have to send.
     owed: usize,
@@ -113,7 +128,7 @@ impl TlPacker {
     /// It cannot be sent; nothing is added.
     pub fn push(&mut self, transfer: impl Into<Box<Transfer>>) -> Result<(), PackError> {
         let transfer = transfer.into();
-        let bits = transfer.field.to_bits()?;
+        transfer.field.to_bits()?;
         let (owed, layout) = (transfer.field.owed(&self.config), transfer.field.def().name);
         let (found, expected) = (transfer.data.len(), 2 * owed.beats);
         if !transfer.field.is_transaction() {
@@ -128,8 +143,13 @@ impl TlPacker {
         if u32::from(transfer.poisoned) >> owed.beats != 0 {
             return Err(PackError::Poison { layout, found: transfer.poisoned, beats: owed.beats });
         }
-        self.waiting.push_back((transfer, bits));
+        self.push_judged(transfer);
         Ok(())
+    }
+
+    /// The same with one of which [`TlPacker::push`] would say nothing.
+    pub fn push_judged(&mut self, transfer: Box<Transfer>) {
+        self.waiting.push_back(transfer);
     }
 
     /// Sets the credits that the next Control half returns. Gives back those that were set before and not sent yet.
@@ -198,71 +218,157 @@ impl TlPacker {
         Some(flit)
     }
 
-    /// The next data half, or nothing.
-    fn put_due(&mut self, flit: &mut TlFlit, n: usize) {
-        let Some(Sending { transfer, gone }) = self.sending.front_mut() else { return };
-        match (transfer.data.get(*gone), &transfer.enables) {
-            (Some(_), _) if transfer.poisoned >> (*gone / 2) & 1 == 1 => {
-                flit.halves[n] = MessageHalf::new(super::code::HalfType::Poison).to_half();
-                flit.message[n] = true;
-                self.filled.data += HALF_SECTORS;
+    /// The same TL flit without its bytes. A packer makes all its TL flits with bytes, or all without.
+    pub fn pack_content(&mut self) -> Option<TlContent> {
+        self.filled = Filled::default();
+        if self.is_idle() {
+            return None;
+        }
+        if self.owed >= 2 && self.messages.is_empty() {
+            // Most TL flits. Half by half this takes 60 instructions more.
+            return Some(self.data_content());
+        }
+        let control = if self.owed <= 1 {
+            Some(self.control_content(self.owed == 1))
+        } else {
+            self.next_due();
+            None
+        };
+        let has_tags = self.config.authentication && control.as_ref().is_some_and(|c| c.transfers[0].is_some());
+        let upper = if has_tags {
+            self.filled.fields += HALF_SECTORS;
+            TlUpper::Tags
+        } else if let Some(message) = self.messages.pop_front() {
+            self.filled.control += HALF_SECTORS;
+            TlUpper::Message(message)
+        } else if self.next_due().is_some() {
+            TlUpper::Owed
+        } else {
+            TlUpper::Nothing
+        };
+        Some(match (control, upper) {
+            (None, TlUpper::Owed) => TlContent::Data(1),
+            (control, upper) => TlContent::Other(Box::new(TlHalves { control, upper })),
+        })
+    }
+
+    /// Counts two halves that are owed.
+    fn data_content(&mut self) -> TlContent {
+        match self.sending.front_mut() {
+            Some(sending) if sending.gone + 2 <= sending.data => {
+                sending.gone += 2;
+                self.owed -= 2;
+                self.filled.data += 2 * HALF_SECTORS;
             }
-            (Some(half), _) => {
-                flit.halves[n] = half;
-                self.filled.data += HALF_SECTORS;
-            }
-            (None, enables) => {
-                flit.halves[n] = enables.as_deref().copied().unwrap_or_default();
-                self.filled.fields += HALF_SECTORS;
+            _ => {
+                self.next_due();
+                self.next_due();
             }
         }
-        *gone += 1;
-        self.owed -= 1;
-        if *gone == halves(transfer) {
+        TlContent::Data(1)
+    }
+
+    /// Counts the next half that is owed; where it stands, if there is one.
+    fn next_due(&mut self) -> Option<(u8, Option<&Transfer>)> {
+        if self.sending.front()?.gone == self.sending.front()?.halves {
             self.sending.pop_front();
         }
+        let sending = self.sending.front_mut()?;
+        let n = sending.gone;
+        sending.gone += 1;
+        self.owed -= 1;
+        if n < sending.data {
+            self.filled.data += HALF_SECTORS;
+        } else {
+            self.filled.fields += HALF_SECTORS;
+        }
+        Some((n, sending.transfer.as_deref()))
+    }
+
+    /// The next data half, or nothing.
+    fn put_due(&mut self, flit: &mut TlFlit, at: usize) {
+        let Some((n, Some(transfer))) = self.next_due() else { return };
+        let (half, is_message) = match transfer.data.get(n.into()) {
+            Some(_) if transfer.poisoned >> (n / 2) & 1 == 1 => (MessageHalf::new(HalfType::Poison).to_half(), true),
+            Some(half) => (half, false),
+            None => (transfer.enables.as_deref().copied().unwrap_or_default(), false),
+        };
+        (flit.halves[at], flit.message[at]) = (half, is_message);
+    }
+
+    /// Most transactions of a Control half, whose upper half has tags for so many, or is owed.
+    const fn most(&self, swap: bool) -> usize {
+        match (self.config.authentication, swap) {
+            (true, true) => 0,
+            (true, false) => TAGS,
+            (false, _) => usize::MAX,
+        }
+    }
+
+    /// Takes the credits that are to be returned, if they have room.
+    fn take_credits(&mut self, writer: &mut Writer) -> Option<TlFc> {
+        let credits = self.credits.take()?;
+        if writer.put_last(&credits) == Ok(true) {
+            self.filled.control += ControlField::FlowControl(credits).sectors();
+            return Some(credits);
+        }
+        self.credits = Some(credits);
+        None
+    }
+
+    /// The next transfer that waits, if its field has room.
+    fn take_next(&mut self, writer: &mut Writer, put: fn(&mut Writer, &ControlField) -> bool) -> Option<Box<Transfer>> {
+        if !put(writer, &self.waiting.front()?.field) {
+            return None;
+        }
+        let transfer = self.waiting.pop_front()?;
+        self.filled.fields += transfer.field.sectors();
+        Some(transfer)
+    }
+
+    /// Adds what follows the field of a transfer to what is owed; whether there is anything.
+    fn owe(&mut self, sending: Sending) -> bool {
+        let owes = sending.halves > 0;
+        if owes {
+            self.owed += usize::from(sending.halves);
+            self.sending.push_back(sending);
+        }
+        owes
     }
 
     /// A Control half, and the tags that follow it.
     fn control(&mut self, swap: bool) -> (Half, Option<Half>) {
         let mut writer = Writer::default();
-        if let Some(credits) = self.credits.take() {
-            match writer.put_last(&credits) {
-                Ok(true) => self.filled.control += ControlField::FlowControl(credits).sectors(),
-                _ => self.credits = Some(credits),
-            }
-        }
-        let most = match (self.config.authentication, swap) {
-            (true, true) => 0,
-            (true, false) => TAGS,
-            (false, _) => usize::MAX,
-        };
+        self.take_credits(&mut writer);
+        let most = self.most(swap);
         // The tags of the Control half, lowest field first.
         let (mut count, mut tags) = (0, [0; HALF_BYTES]);
         while count < most
-            && let Some((transfer, bits)) = self.waiting.front()
-            && writer.put_bits(transfer.field.sectors(), *bits)
-            && let Some((transfer, _)) = self.waiting.pop_front()
+            && let Some(transfer) = self.take_next(&mut writer, |writer, field| writer.put(field) == Ok(true))
         {
             if let Some(place) = tags.chunks_exact_mut(8).nth(count) {
                 place.copy_from_slice(&transfer.auth_tag.to_le_bytes());
             }
             count += 1;
-            self.filled.fields += transfer.field.sectors();
-            let owed = halves(&transfer);
-            if owed > 0 {
-                self.owed += owed;
-                self.sending.push_back(Sending { transfer, gone: 0 });
-            }
+            let sending = Sending::of(&transfer);
+            self.owe(Sending { transfer: Some(transfer), ..sending });
         }
         let follow = self.config.authentication && count > 0;
         (writer.half(), follow.then_some(tags))
     }
-}
 
-/// Halves that follow the field of a transfer.
-fn halves(transfer: &Transfer) -> usize {
-    transfer.data.len() + usize::from(transfer.enables.is_some())
+    /// The same Control half without its bytes.
+    fn control_content(&mut self, swap: bool) -> TlControl {
+        let mut writer = Writer::default();
+        let mut control = TlControl { credits: self.take_credits(&mut writer), ..TlControl::default() };
+        for place in control.transfers.iter_mut().take(self.most(swap)) {
+            let next = self.take_next(&mut writer, |writer, field| writer.take(field.sectors()));
+            let Some(transfer) = next else { break };
+            self.owe(Sending::of(&transfer));
+            *place = Some(transfer.as_received());
+        }
+        control
+    }
 }
 
 /// A transfer of a field and its data.

@@ -8,6 +8,7 @@
 //! before; then a TL flit that is there begins (TL Flit\[0\]), or zeros fill the first half; then a second one begins
 //! (TL Flit\[1\]), or zeros fill the rest. If the first half is full before anything begins, the first to begin is \[0\].
 
+use super::content::{DlContent, TlContent};
 use super::flit::{Payload, SECTOR_BYTES, SECTORS, SEGMENTS, sector_byte, segment_header_byte};
 use super::half::{TL_SECTORS, TlFlit};
 use super::header::SegmentHeader;
@@ -27,73 +28,187 @@ pub enum SegmentPlace {
 }
 
 /// Where DL messages and TL flits come from.
-pub trait SegmentSource {
+pub trait SegmentSource<F = TlFlit> {
     /// The DL message DWord for a segment.
     fn message(&mut self, segment: usize) -> Option<u32>;
 
     /// The TL flit that can begin at this moment of a segment.
-    fn tl_flit(&mut self, segment: usize, place: SegmentPlace) -> Option<TlFlit>;
+    fn tl_flit(&mut self, segment: usize, place: SegmentPlace) -> Option<F>;
+}
+
+/// Where what is packed goes.
+trait PayloadSink<F> {
+    /// A DL message takes a sector.
+    fn word(&mut self, sector: usize, word: u32);
+
+    /// Message indicators of a TL flit.
+    fn indicators(flit: &F) -> u8;
+
+    /// `count` sectors of a TL flit, from its sector `first` on, take those from `sector` on.
+    fn sectors(&mut self, sector: usize, flit: &F, first: usize, count: usize);
+
+    /// The last sector of a TL flit has gone.
+    fn whole(&mut self, flit: F);
+
+    /// The header of a segment that is not 0.
+    fn header(&mut self, segment: usize, header: &SegmentHeader);
+}
+
+/// The TL flit that is being sent.
+#[derive(Debug, Clone)]
+struct Sending<F> {
+    /// It; `None` when all of it has gone.
+    flit: Option<F>,
+    /// Its sectors that have not gone.
+    left: usize,
+}
+
+impl<F> Default for Sending<F> {
+    fn default() -> Self {
+        Sending { flit: None, left: 0 }
+    }
+}
+
+impl<F> Sending<F> {
+    /// Begins a TL flit behind one that has gone.
+    fn begin(&mut self, flit: F) {
+        (self.flit, self.left) = (Some(flit), TL_SECTORS);
+    }
+
+    /// Hands on as many sectors as fit between two places; the next free one.
+    fn put(&mut self, sink: &mut impl PayloadSink<F>, at: usize, end: usize) -> usize {
+        let Some(flit) = &self.flit else { return at };
+        let count = self.left.min(end - at);
+        sink.sectors(at, flit, TL_SECTORS - self.left, count);
+        self.left -= count;
+        if self.left == 0 {
+            self.flit.take().into_iter().for_each(|flit| sink.whole(flit));
+        }
+        at + count
+    }
+}
+
+/// Fills a payload; `sending` is the TL flit that an earlier one has begun, then that which a later one goes on with.
+fn pack<F, S: PayloadSink<F>>(sending: &mut Sending<F>, source: &mut dyn SegmentSource<F>, sink: &mut S) {
+    for (segment, (first, half, end)) in BOUNDS.into_iter().enumerate() {
+        let mut header = SegmentHeader::default();
+        let mut at = first;
+        if let Some(word) = source.message(segment) {
+            sink.word(at, word);
+            header.alt = true;
+            at += 1;
+        }
+        at = sending.put(sink, at, end);
+        let full = at >= half;
+        for place in [SegmentPlace::First, SegmentPlace::Second] {
+            if at >= end || sending.left > 0 {
+                break;
+            }
+            let Some(flit) = source.tl_flit(segment, place) else {
+                at = at.max(half);
+                continue;
+            };
+            if place == SegmentPlace::First || full && !header.start0 {
+                (header.start0, header.message0) = (true, S::indicators(&flit));
+            } else {
+                (header.start1, header.message1) = (true, S::indicators(&flit));
+            }
+            sending.begin(flit);
+            at = sending.put(sink, at, end);
+        }
+        if header.alt || header.start0 || header.start1 {
+            sink.header(segment, &header);
+        }
+    }
+}
+
+impl PayloadSink<TlFlit> for Payload {
+    fn word(&mut self, sector: usize, word: u32) {
+        self.sectors[sector] = word.to_le_bytes();
+    }
+
+    fn indicators(flit: &TlFlit) -> u8 {
+        flit.indicators()
+    }
+
+    fn sectors(&mut self, sector: usize, flit: &TlFlit, first: usize, count: usize) {
+        let bytes = &flit.halves.as_flattened()[SECTOR_BYTES * first..][..SECTOR_BYTES * count];
+        self.sectors[sector..sector + count].as_flattened_mut().copy_from_slice(bytes);
+    }
+
+    fn whole(&mut self, _: TlFlit) {}
+
+    fn header(&mut self, segment: usize, header: &SegmentHeader) {
+        // Indicators have two bits and everything else has one.
+        self.headers[segment] = header.to_bits().map_or(0, |bits| bits as u8);
+    }
 }
 
 /// Cuts TL flits into DL flits; keeps the rest of one between them.
 #[derive(Debug, Clone, Default)]
 pub struct Packer {
-    /// The TL flit that is being sent.
-    flit: TlFlit,
-    /// Its sectors that have not gone.
-    left: usize,
+    sending: Sending<TlFlit>,
 }
 
 impl Packer {
     /// Sectors that are left of the TL flit before, 0 to 15.
     pub fn carry(&self) -> usize {
-        self.left
+        self.sending.left
     }
 
     /// The payload of the next payload flit.
     pub fn pack(&mut self, source: &mut dyn SegmentSource) -> Payload {
         let mut payload = Payload::ZERO;
-        for (segment, (first, half, end)) in BOUNDS.into_iter().enumerate() {
-            let mut header = SegmentHeader::default();
-            let mut at = first;
-            if let Some(word) = source.message(segment) {
-                payload.sectors[at] = word.to_le_bytes();
-                header.alt = true;
-                at += 1;
-            }
-            at = self.put(&mut payload, at, end);
-            let full = at >= half;
-            for place in [SegmentPlace::First, SegmentPlace::Second] {
-                if at >= end || self.left > 0 {
-                    break;
-                }
-                let Some(flit) = source.tl_flit(segment, place) else {
-                    at = at.max(half);
-                    continue;
-                };
-                if place == SegmentPlace::First || full && !header.start0 {
-                    (header.start0, header.message0) = (true, flit.indicators());
-                } else {
-                    (header.start1, header.message1) = (true, flit.indicators());
-                }
-                (self.flit, self.left) = (flit, TL_SECTORS);
-                at = self.put(&mut payload, at, end);
-            }
-            if header.alt || header.start0 || header.start1 {
-                // Indicators have two bits and everything else has one.
-                payload.headers[segment] = header.to_bits().map_or(0, |bits| bits as u8);
-            }
-        }
+        pack(&mut self.sending, source, &mut payload);
         payload
     }
+}
 
-    /// Writes what is left of the open TL flit; the next free sector.
-    fn put(&mut self, payload: &mut Payload, at: usize, end: usize) -> usize {
-        let count = self.left.min(end - at);
-        let sectors = &self.flit.halves.as_flattened()[SECTOR_BYTES * (TL_SECTORS - self.left)..];
-        payload.sectors[at..at + count].as_flattened_mut().copy_from_slice(&sectors[..SECTOR_BYTES * count]);
-        self.left -= count;
-        at + count
+/// What is packed without bytes, and whether any header of a segment is not 0.
+#[derive(Debug, Default)]
+struct ContentSink {
+    /// `None`: nothing yet, so an empty flit takes no memory.
+    content: Option<Box<DlContent>>,
+    begins: bool,
+}
+
+impl PayloadSink<TlContent> for ContentSink {
+    fn word(&mut self, _: usize, word: u32) {
+        self.content.get_or_insert_default().words.push(word);
+    }
+
+    fn indicators(_: &TlContent) -> u8 {
+        0
+    }
+
+    fn sectors(&mut self, _: usize, _: &TlContent, _: usize, _: usize) {}
+
+    fn whole(&mut self, flit: TlContent) {
+        self.content.get_or_insert_default().add(flit);
+    }
+
+    fn header(&mut self, _: usize, _: &SegmentHeader) {
+        self.begins = true;
+    }
+}
+
+/// The same for flits without bytes.
+#[derive(Debug, Clone, Default)]
+pub struct ContentPacker {
+    sending: Sending<TlContent>,
+}
+
+impl ContentPacker {
+    /// Sectors that are left of the TL flit before, 0 to 15.
+    pub fn carry(&self) -> usize {
+        self.sending.left
+    }
+
+    /// What the next payload flit carries, and whether anything begins in it: a message or a TL flit.
+    pub fn pack(&mut self, source: &mut dyn SegmentSource<TlContent>) -> (Option<Box<DlContent>>, bool) {
+        let mut sink = ContentSink::default();
+        pack(&mut self.sending, source, &mut sink);
+        (sink.content, sink.begins)
     }
 }
 
@@ -137,7 +252,7 @@ impl Piece {
 }
 
 /// Most TL flits that begin in a payload: two a segment.
-const MOST_STARTS: usize = 2 * SEGMENTS;
+pub const MOST_STARTS: usize = 2 * SEGMENTS;
 
 /// What a payload holds.
 #[derive(Debug, Clone, Default)]

@@ -190,6 +190,26 @@ impl TlUnpacker {
         Some(whole.transfer)
     }
 
+    /// Begins a request or response that comes with all its data, without bytes; halves follow as it owes them.
+    pub fn begin(&mut self, transfer: Box<Transfer>) {
+        let owed = transfer.field.owed(&self.config);
+        self.owed += owed.halves();
+        self.open.push_back(Open { transfer, data: 2 * owed.beats, left: owed.halves() });
+    }
+
+    /// So many halves that were owed have come, of transactions that were begun by [`TlUnpacker::begin`].
+    pub fn take_owed(&mut self, halves: usize) {
+        let mut come = halves.min(self.owed);
+        self.owed -= come;
+        while come > 0 {
+            self.pass_whole();
+            let Some(open) = self.open.get_mut(self.whole) else { break };
+            let taken = come.min(open.left);
+            open.left -= taken;
+            come -= taken;
+        }
+    }
+
     /// Finds the first one that is owed something.
     fn pass_whole(&mut self) {
         while self.open.get(self.whole).is_some_and(|open| open.left == 0) {

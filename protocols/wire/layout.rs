@@ -173,7 +173,7 @@ impl Screen {
         let (mut n, mut count) = (0, 0);
         while n < fields.len() {
             reserved |= if fields[n].reserved { fields[n].max_raw() << fields[n].lsb } else { 0 };
-            count += fields[n].codes.is_some() as usize;
+            count += (coded[n].max != 0) as usize;
             n += 1;
         }
         let valid = if is_valid_bit(&fields[0]) { fields[0].max_raw() << fields[0].lsb } else { 0 };
@@ -189,8 +189,13 @@ impl Screen {
     /// Whether no reserved bit is set and every code that counts has a name.
     #[inline]
     fn passes(&self, message: u128) -> bool {
-        let is_named = |set: &CodeSet| set.named >> ((message >> set.lsb) as u64 & set.max & 63) & 1 == 1;
-        message & self.reserved == 0 && (self.is_empty(message) || self.coded.iter().all(is_named))
+        message & self.reserved == 0 && (self.is_empty(message) || self.is_named(message))
+    }
+
+    /// Whether every code has a name.
+    #[inline]
+    fn is_named(&self, message: u128) -> bool {
+        self.coded.iter().all(|set| set.named >> ((message >> set.lsb) as u64 & set.max & 63) & 1 == 1)
     }
 }
 
@@ -203,7 +208,7 @@ const fn is_valid_bit(field: &FieldDef) -> bool {
     n == valid.len() && n == name.len()
 }
 
-/// Named codes of the fields that have some, in front.
+/// Named codes of the fields with numbers that have no name, in front; behind them stand sets of `max` 0.
 #[doc(hidden)]
 pub const fn code_sets<const N: usize>(fields: &[FieldDef; N]) -> [CodeSet; N] {
     let mut sets = [CodeSet { lsb: 0, max: 0, named: 0 }; N];
@@ -217,8 +222,11 @@ pub const fn code_sets<const N: usize>(fields: &[FieldDef; N]) -> [CodeSet; N] {
                 named |= if table.codes[c].value < 64 { 1 << table.codes[c].value } else { 0 };
                 c += 1;
             }
-            sets[count] = CodeSet { lsb: fields[n].lsb, max: fields[n].max_raw() as u64, named };
-            count += 1;
+            // A field whose every number has a name breaks nothing.
+            if fields[n].width > 6 || named != u64::MAX >> (64 - (1 << fields[n].width)) {
+                sets[count] = CodeSet { lsb: fields[n].lsb, max: fields[n].max_raw() as u64, named };
+                count += 1;
+            }
         }
         n += 1;
     }
@@ -305,6 +313,22 @@ impl LayoutDef {
         {
             check(message, found);
         }
+    }
+
+    /// Reserved bits.
+    pub const fn reserved(&self) -> u128 {
+        self.screen.reserved
+    }
+
+    /// Whether [`LayoutDef::check`] finds nothing in a valid message without a reserved bit.
+    #[inline]
+    pub fn codes_are_sound(&self, message: u128) -> bool {
+        let finds_nothing = |check: CrossCheck| {
+            let mut found = Vec::new();
+            check(message, &mut found);
+            found.is_empty()
+        };
+        self.screen.is_named(message) && self.cross_check.is_none_or(finds_nothing)
     }
 
     /// Names the fields that break something.

@@ -84,8 +84,8 @@ impl Check {
     }
 }
 
-fn targets<'s>(system: &'s System, window: &MappedWindow) -> Vec<&'s str> {
-    window.targets.iter().map(|&target| system.components[target].path.as_str()).collect()
+fn targets(system: &System, window: &MappedWindow) -> Vec<String> {
+    window.targets.iter().map(|target| target.name(&system.components[target.component].path)).collect()
 }
 
 /// A window as a line: its name, its addresses, where they lead.

@@ -180,6 +180,9 @@ impl Kind {
                 FieldRange::Table(inner) => {
                     rows.extend(inner().into_iter().map(|inner| (format!("{}.{}", field.name, inner.name), inner)));
                 }
+                FieldRange::Tables(inner) => {
+                    rows.extend(inner().into_iter().map(|inner| (format!("{}[].{}", field.name, inner.name), inner)));
+                }
                 _ => rows.push((field.name.to_owned(), *field)),
             }
         }

@@ -4,7 +4,7 @@ use super::{Status, explore};
 use clap::{Args, Subcommand};
 use scalepool_export::{File, plan::Extras};
 use scalepool_link::{cxl68, cxl256};
-use scalepool_proof::murphi::{self, MurphiRequest};
+use scalepool_proof::models::{self, ModelRequest};
 use scalepool_proof::{docs, flows};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry;
@@ -42,12 +42,14 @@ enum Format {
     Plan(Out),
     /// Murphi: a protocol as a model for checkers of that family, such as rumur, in the scope of an exploration.
     Murphi(MurphiOf),
+    /// TLA+: a home of CXL.cache with its memory over CXL.mem, as a module and a configuration for TLC; of this text the syntax
+    /// alone is tested, no checker has run it.
+    Tla(TlaOf),
 }
 
+/// What is filled in.
 #[derive(Debug, Args)]
-struct MurphiOf {
-    /// Name of an exploration: cxl-cache-2, cxl-cache-3, hdm-db-2, hdm-db-3 or hdm-d.
-    name: String,
+struct ScopeOf {
     /// How many caching devices or hosts.
     #[arg(long, value_name = "N")]
     agents: Option<u16>,
@@ -57,6 +59,38 @@ struct MurphiOf {
     /// Set an option, as `explore` does. May be repeated.
     #[arg(long, value_name = "OPTION=VALUE")]
     set: Vec<String>,
+}
+
+impl ScopeOf {
+    fn request(self) -> anyhow::Result<ModelRequest> {
+        Ok(ModelRequest { agents: self.agents, ops: self.ops, config: explore::options(&self.set)?, mutant: None })
+    }
+}
+
+#[derive(Debug, Args)]
+struct TlaOf {
+    /// Name of an exploration: cxl-cache-2-memory.
+    name: String,
+    #[command(flatten)]
+    scope: ScopeOf,
+    #[command(flatten)]
+    to: Out,
+}
+
+impl TlaOf {
+    fn files(self) -> anyhow::Result<Vec<File>> {
+        let files = models::find(&self.name)?.tla(&self.scope.request()?)?;
+        Ok(files.into_iter().map(|(name, text)| File { name, text }).collect())
+    }
+}
+
+#[derive(Debug, Args)]
+struct MurphiOf {
+    /// Name of an exploration: cxl-cache-2, cxl-cache-2-core, cxl-cache-2-memory, cxl-cache-3, hdm-db-2, hdm-db-3,
+    /// hdm-db-two-levels or hdm-d.
+    name: String,
+    #[command(flatten)]
+    scope: ScopeOf,
     /// Break this rule of the model.
     #[arg(long, value_name = "RULE")]
     mutant: Option<String>,
@@ -67,9 +101,8 @@ struct MurphiOf {
 
 impl MurphiOf {
     fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
-        let config = explore::options(&self.set)?;
-        let request = MurphiRequest { agents: self.agents, ops: self.ops, config, mutant: self.mutant };
-        let text = murphi::find(&self.name)?.text(&request)?;
+        let request = ModelRequest { mutant: self.mutant, ..self.scope.request()? };
+        let text = models::find(&self.name)?.murphi(&request)?;
         match &self.out {
             Some(path) => {
                 PartFile::write(path, text.as_bytes())?;
@@ -163,6 +196,7 @@ impl Export {
             Format::Bench(of) => (of.to.out.clone(), of.files()?),
             Format::Plan(to) => (to.out, scalepool_export::plan::files(&extras())),
             Format::Murphi(of) => return of.run(out),
+            Format::Tla(of) => (of.to.out.clone(), of.files()?),
         };
         for name in scalepool_export::write(&folder, &files)? {
             writeln!(out, "{}", folder.join(name).display())?;

@@ -1,5 +1,6 @@
 //! `scalepool inspect`: flits out of a wave of any simulator.
 
+use super::inspect_dram::DramArgs;
 use super::{Status, counted, print_json, report};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -17,17 +18,27 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Decode the flits in a VCD or FST file of any simulator, check the protocol rules and print the transactions.
+/// Decode the flits in a VCD or FST file of any simulator, check the protocol rules and print the transactions; or judge a
+/// trace of DRAM commands.
 ///
-/// Exit 0: no rule is broken, 1: a rule is broken, 2: the wave or the map cannot be used.
+/// Exit 0: no rule is broken, 1: a rule is broken, 2: the wave, the map or the trace cannot be used.
 #[derive(Debug, Args)]
 #[command(after_help = MAP_HELP)]
 pub(super) struct Inspect {
     /// Wave file, VCD or FST.
+    #[arg(required_unless_present = "dram", default_value = "", hide_default_value = true)]
     wave: PathBuf,
     /// Map from signals to interfaces; see below.
-    #[arg(long, value_name = "MAP.toml")]
+    #[arg(
+        long,
+        value_name = "MAP.toml",
+        required_unless_present = "dram",
+        default_value = "",
+        hide_default_value = true
+    )]
     map: PathBuf,
+    #[command(flatten)]
+    dram: DramArgs,
     /// Write the flits and violations as a trace of JSON lines, which `diff` reads.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -90,6 +101,9 @@ impl Inspect {
             let open = |_| File::options().write(true).open(&given).map_err(FileError::of(Path::new(&given)));
             let trace = self.trace.as_ref().map(open).transpose()?;
             return self.print_all(&self.inspection(trace)?, out);
+        }
+        if let Some(trace) = &self.dram.dram {
+            return self.dram.judge(trace, self.json, out);
         }
         let traces: Vec<&Path> = self.trace.as_deref().into_iter().collect();
         output::check_apart(&traces, &[], &[&self.wave, &self.map])?;

@@ -14,6 +14,7 @@
 
 mod batch;
 mod check;
+mod curve;
 mod decode;
 mod describe;
 mod diff;
@@ -24,6 +25,7 @@ mod export;
 mod flit;
 mod golden;
 mod inspect;
+mod inspect_dram;
 mod list;
 mod litmus;
 mod run;
@@ -58,6 +60,7 @@ enum Command {
     Flit(flit::Flit),
     Run(run::Run),
     Check(check::Check),
+    Curve(curve::CurveArgs),
     Diff(diff::DiffArgs),
     Explain(explain::Explain),
     Inspect(inspect::Inspect),
@@ -77,6 +80,7 @@ impl Command {
             Command::Flit(c) => c.run(out),
             Command::Run(c) => c.run(out),
             Command::Check(c) => c.run(out),
+            Command::Curve(c) => c.run(out),
             Command::Diff(c) => c.run(out),
             Command::Explain(c) => c.run(out),
             Command::Inspect(c) => c.run(out),

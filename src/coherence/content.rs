@@ -2,7 +2,8 @@
 //!
 //! Agents are generic over [`LineContent`], so the code that is clocked is the code that is explored. A token says only
 //! how old a value is, which is all that the invariants ask: a store makes a new value and ages every other one of the
-//! line, so the number of values, and with it the number of states, stays finite.
+//! line, so the number of values, and with it the number of states, stays finite. What is computed from a value, as an
+//! atomic does, knows whether that value is still the last one, so that two atomics of one value are seen as a lost one.
 //!
 //! A value carries its poison: whoever has the bytes knows whether they are bad, and no agent can hand one on without the
 //! other (`fabric` §1.8, `memory` §6.3). Only a store or write of the whole line takes poison away.
@@ -134,6 +135,11 @@ pub enum Age {
     New,
     /// Error data.
     Ones,
+    /// Computed from the value of the last store and not yet in coherence order, as the result of an atomic.
+    Based,
+    /// Computed from a value that another store has made old since, and not yet in coherence order: with it in place, that
+    /// store is lost.
+    Outdated,
 }
 
 /// The value of a line in an exploration.
@@ -159,16 +165,27 @@ impl LineToken {
         Self { line: line.0 as u8, age, poison: false }
     }
 
-    /// A store to `line` has happened somewhere: this value is no longer the newest.
+    /// A value that is computed from this one.
+    #[must_use]
+    pub fn computed(self) -> Self {
+        let age = if self.age == Age::Current { Age::Based } else { Age::Outdated };
+        Self { age, ..self }
+    }
+
+    /// A store to `line` has happened somewhere: this value is no longer the newest, or it is based on one that is not.
     pub fn grow_old(&mut self, line: LineAddr) {
-        if u64::from(self.line) == line.0 && self.age == Age::Current {
-            self.age = Age::Stale;
+        if u64::from(self.line) == line.0 {
+            self.age = match self.age {
+                Age::Current => Age::Stale,
+                Age::Based => Age::Outdated,
+                age => age,
+            };
         }
     }
 
     /// The place of this value in coherence order is known: it is the last one now.
     pub fn settle(&mut self) {
-        if self.age == Age::New {
+        if matches!(self.age, Age::New | Age::Based | Age::Outdated) {
             self.age = Age::Current;
         }
     }
@@ -183,12 +200,15 @@ impl LineContent for LineToken {
         Self { line: u8::MAX, age: Age::Ones, poison: false }
     }
 
-    /// Every byte is its age: 0 stale, 1 the last store, 2 a store that has no place yet, ff error data.
+    /// Every byte is its age: 0 stale, 1 the last store, 2 a store that has no place yet, 3 one that is computed from the last
+    /// store, 4 one that is computed from an old value, ff error data.
     fn bytes(&self) -> [u8; LINE_BYTES] {
         let byte = match self.age {
             Age::Stale => 0,
             Age::Current => 1,
             Age::New => 2,
+            Age::Based => 3,
+            Age::Outdated => 4,
             Age::Ones => 0xff,
         };
         [byte; LINE_BYTES]
@@ -211,7 +231,8 @@ impl LineContent for LineToken {
             _ => {
                 self.age = match (self.age, other.age) {
                     (a, b) if a == b => a,
-                    (Age::Current, Age::New) | (Age::New, Age::Current) => Age::New,
+                    (Age::Current, new @ (Age::New | Age::Based | Age::Outdated)) => new,
+                    (Age::New, Age::Current) => Age::New,
                     _ => Age::Stale,
                 }
             }
@@ -222,6 +243,24 @@ impl LineContent for LineToken {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A result knows whether what it was computed from is still the last store, wherever it is, until it has its place.
+    #[test]
+    fn a_result_grows_old_with_the_value_it_is_based_on() {
+        let line = LineAddr(0);
+        let value = |age| LineToken::of(line, age);
+        let mut result = value(Age::Current).computed();
+        assert_eq!((result.age, value(Age::Stale).computed().age), (Age::Based, Age::Outdated));
+        result.grow_old(LineAddr(1));
+        assert_eq!(result.age, Age::Based, "a store to another line");
+        let mut first = result;
+        first.settle();
+        result.grow_old(line);
+        assert_eq!((first.age, result.age), (Age::Current, Age::Outdated), "two results of one value");
+        let mut memory = value(Age::Current);
+        memory.merge(&result, 1);
+        assert_eq!(memory.age, Age::Outdated, "a part of a line");
+    }
 
     #[test]
     fn a_part_keeps_poison_or_brings_it_and_a_whole_line_replaces_it() {

@@ -12,6 +12,7 @@
 //! * [`ids`]: ports and sets of ports. [`lines`]: what an agent stores for each line, in a search and in a simulation.
 //! * [`order`]: which messages may pass which. [`monitor`]: the invariants V1 to V14. [`chart`]: message sequence charts.
 //! * [`clocked`]: agents as modules of the kernel. [`passive`]: what the messages of links alone tell.
+//! * [`thread`]: programs of cores, for litmus tests.
 //!
 //! Invariants: an agent never panics on a message; a wrong message changes nothing and is reported; equal inputs give
 //! equal outputs.
@@ -42,3 +43,4 @@ pub mod order;
 pub mod passing;
 pub mod passive;
 pub mod rules;
+pub mod thread;

@@ -1,9 +1,14 @@
 //! Fabrics: what stands between links.
 //!
-//! Modelled: the [UALink switch](ualink_switch) and the switch of the [NVLink model](nvlink_switch). The pieces that decide
-//! who is next stand below the links, in [`scalepool_arbiter`]. Left out: topologies of several hops, the switches of other protocols.
+//! Modelled: the [CXL switch](cxl_switch) with hierarchy based routing, the [UALink switch](ualink_switch) and the switch of
+//! the [NVLink model](nvlink_switch); a [router](vc_router) as textbooks have it, which knows no protocol, and
+//! [topologies](topology) of many of them. The pieces that decide who is next stand below the links, in
+//! [`scalepool_arbiter`]. Left out: switches of CXL with port based routing.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod cxl_switch;
 pub mod nvlink_switch;
+pub mod topology;
 pub mod ualink_switch;
+pub mod vc_router;

@@ -33,6 +33,8 @@ pub enum FieldRange {
     Texts(&'static str),
     /// A table with these fields.
     Table(fn() -> Vec<&'static Field>),
+    /// An array of tables with these fields.
+    Tables(fn() -> Vec<&'static Field>),
 }
 
 impl Display for FieldRange {
@@ -51,6 +53,10 @@ impl Display for FieldRange {
             FieldRange::Table(fields) => {
                 let names: Vec<&str> = fields().iter().map(|field| field.name).collect();
                 write!(f, "a table with {}", names.join(", "))
+            }
+            FieldRange::Tables(fields) => {
+                let names: Vec<&str> = fields().iter().map(|field| field.name).collect();
+                write!(f, "list of tables with {}", names.join(", "))
             }
         }
     }
@@ -407,6 +413,32 @@ impl ReadField for Vec<(String, TextPlace)> {
     }
 }
 
+/// Tables, each with its place.
+impl<C: Config> ReadField for Vec<(C, TextPlace)> {
+    fn taken(reader: &mut TableReader<'_>, field: &'static Field) -> Self {
+        let (path, mut list) = (reader.path(field), Vec::new());
+        let items = match reader.table.get(field.name).cloned() {
+            None => Vec::new(),
+            Some(DocumentItem { value: Value::List(items), .. }) => items,
+            Some(item) => {
+                reader.refuse(field, &item, &field.expected());
+                Vec::new()
+            }
+        };
+        for item in &items {
+            match &item.value {
+                Value::Table(table) => {
+                    let path = format!("{path}[{}]", list.len());
+                    let own = read(table, item.place, &path, &[], reader.problems, reader.resolved);
+                    list.push((own, item.place));
+                }
+                _ => reader.refuse(field, item, &format!("a table in the {}", field.expected())),
+            }
+        }
+        list
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -432,6 +464,7 @@ mod tests {
             faults: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("faults"), "faults";
             inner: Inner = "" [Unit::Of("-")] in FieldRange::Table(Inner::fields), "the table inside";
             spare: Option<Inner> = "" [Unit::Of("-")] in FieldRange::Table(Inner::fields), "a table that may be left out";
+            several: Vec<(Inner, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(Inner::fields), "tables";
         }
     }
 
@@ -455,6 +488,18 @@ mod tests {
         assert_eq!((given.rule.as_deref(), wrong.as_str()), (Some("last"), ""));
         assert!(resolved.contains(&("c.rule".to_owned(), "last".to_owned())), "{resolved:?}");
         assert_eq!(outer("rule = \"any\"").1, "f.toml:1:8: c.rule: found `any`, expected first, last");
+        let (tables, wrong, resolved) = outer("several = [{ size = \"1 MiB\" }, {}]");
+        assert_eq!(
+            (tables.several.iter().map(|(inner, _)| inner.size).collect::<Vec<_>>(), wrong),
+            (vec![1 << 20, 32768], String::new())
+        );
+        assert!(resolved.contains(&("c.several[0].size".to_owned(), "1048576".to_owned())), "{resolved:?}");
+        assert_eq!(
+            outer("several = [{ size = 2 }, 3, { sise = 4 }]").1,
+            "f.toml:1:26: c.several: found 3, expected a table in the list of tables with size\n\
+             f.toml:1:31: c.several[1].sise: found the key `sise`, expected one of size; the nearest is `size`"
+        );
+        assert_eq!(outer("several = 3").1, "f.toml:1:11: c.several: found 3, expected list of tables with size");
         assert_eq!(outer("spare = {}").0.spare, Some(Inner { size: 32768 }));
         let text = "depth = 64\ndelay = \"1 us\"\nfast = false\nber = 1e-3\nfaults = [\"a\", \"b\"]\ninner = { size = \"1 MiB\" }\norder = \"relaxed\"";
         let (all, wrong, _) = outer(text);
@@ -479,7 +524,7 @@ mod tests {
             "f.toml:6:9: c.order: found `any`, expected strict, relaxed",
             "f.toml:7:10: c.faults: found 3, expected list of faults",
             "f.toml:8:9: c.inner: found 4, expected a table with size",
-            "f.toml:9:1: c.depht: found the key `depht`, expected one of depth, delay, rate, ber, fast, order, rule, faults, inner, spare, kind; the nearest is `depth`",
+            "f.toml:9:1: c.depht: found the key `depht`, expected one of depth, delay, rate, ber, fast, order, rule, faults, inner, spare, several, kind; the nearest is `depth`",
         ];
         assert_eq!(wrong, lines.join("\n"));
         assert_eq!(all.depth, 4, "reading goes on with the default");

@@ -31,14 +31,20 @@ struct Slot<T> {
     item: Cell<Option<T>>,
 }
 
+/// Nothing is in the channel, so nothing is due at any edge.
+const NOTHING_DUE: u64 = u64::MAX;
+
 /// What every push and pop touches comes first and fits into one line of a cache.
 #[repr(C, align(64))]
 struct Channel<T> {
+    /// When the first item is due, as in its slot: readers ask for it more often than anything else.
+    first_due: Cell<u64>,
     /// A power of two of them, at least `depth`.
     slots: Box<[Slot<T>]>,
     /// The slots in use are a ring of `mask + 1`. It starts small and grows with what is under way, so that a deep
     /// channel with little in it stays in the cache.
     mask: Cell<u32>,
+    /// Below `mask + 1`.
     head: Cell<u32>,
     len: Cell<u32>,
     depth: u32,
@@ -54,6 +60,12 @@ struct Channel<T> {
 }
 
 impl<T> Channel<T> {
+    /// The first item's.
+    #[inline]
+    fn first(&self) -> &Slot<T> {
+        &self.slots[self.head.get() as usize]
+    }
+
     #[inline]
     fn slot(&self, ahead: u32) -> &Slot<T> {
         &self.slots[(self.head.get().wrapping_add(ahead) & self.mask.get()) as usize]
@@ -63,7 +75,6 @@ impl<T> Channel<T> {
     #[cold]
     fn grow(&self) {
         let old = self.mask.get() as usize + 1;
-        self.head.set(self.head.get() & self.mask.get());
         for wrapped in 0..self.head.get() as usize {
             let (from, to) = (&self.slots[wrapped], &self.slots[old + wrapped]);
             to.due.set(from.due.get());
@@ -77,9 +88,16 @@ impl<T> Channel<T> {
         if self.popped_at.get() == now { self.popped.get() } else { 0 }
     }
 
+    /// Items and pops of this instant together take at most `depth` slots, so nothing wraps here.
     #[inline]
     fn free(&self, now: Time) -> u32 {
-        self.depth - self.len.get() - self.popped_now(now)
+        self.depth.wrapping_sub(self.len.get()).wrapping_sub(self.popped_now(now))
+    }
+
+    /// Whether there is no room. Most often the pops of the last instant that had some do not matter, whenever it was.
+    #[inline]
+    fn is_full(&self, now: Time) -> bool {
+        self.len.get().wrapping_add(self.popped.get()) >= self.depth && self.free(now) == 0
     }
 
     /// Wakes the writer as soon as there is more room than now.
@@ -123,7 +141,7 @@ impl<T> Queue for Channel<T> {
         self.reader.get().known()
     }
     fn left(&self) -> Option<(usize, u64)> {
-        (self.len.get() > 0).then(|| (self.len.get() as usize, self.slot(0).due.get()))
+        (self.len.get() > 0).then(|| (self.len.get() as usize, self.first().due.get()))
     }
 }
 
@@ -143,6 +161,7 @@ pub(super) fn channel<T: 'static>(
     let slot = |_| Slot { due: Cell::new(0), item: Cell::new(None) };
     let slots: Box<[Slot<T>]> = (0..depth.next_power_of_two()).map(slot).collect();
     let channel = Rc::new(Channel {
+        first_due: Cell::new(NOTHING_DUE),
         mask: Cell::new(slots.len().min(FIRST_RING) as u32 - 1),
         slots,
         head: Cell::new(0),
@@ -198,17 +217,23 @@ impl<T> Out<T> {
     #[inline]
     pub fn push(&mut self, cx: &mut Cx, item: T) -> Result<(), Full<T>> {
         let channel = &*self.0;
-        if channel.free(cx.now) == 0 {
+        if channel.is_full(cx.now) {
             channel.wait_for_room(cx);
             return Err(Full(item));
         }
-        if channel.len.get() > channel.mask.get() {
+        let len = channel.len.get();
+        if len > channel.mask.get() {
             channel.grow();
         }
-        let slot = channel.slot(channel.len.get());
+        let due = channel.wake_reader(cx);
+        let slot = channel.slot(len);
         slot.item.set(Some(item));
-        slot.due.set(channel.wake_reader(cx));
-        channel.len.set(channel.len.get() + 1);
+        slot.due.set(due);
+        if len == 0 {
+            channel.first_due.set(due);
+        }
+        // At most `depth`, which is a number of 32 bits.
+        channel.len.set(len.wrapping_add(1));
         Ok(())
     }
 
@@ -250,11 +275,18 @@ impl<T> In<T> {
             return None;
         }
         let channel = &*self.channel;
-        let item = if self.seen.is_some() { self.seen.take() } else { channel.slot(0).item.take() };
-        let left = channel.len.get() - 1;
+        let item = if self.seen.is_some() { self.seen.take() } else { channel.first().item.take() };
+        // Something was due, so there is at least one item.
+        let left = channel.len.get().wrapping_sub(1);
         channel.len.set(left);
-        channel.head.set(if left == 0 { 0 } else { channel.head.get().wrapping_add(1) });
-        channel.popped.set(channel.popped_now(cx.now) + 1);
+        if left == 0 {
+            channel.head.set(0);
+            channel.first_due.set(NOTHING_DUE);
+        } else {
+            channel.head.set(channel.head.get().wrapping_add(1) & channel.mask.get());
+            channel.first_due.set(channel.first().due.get());
+        }
+        channel.popped.set(channel.popped_now(cx.now).wrapping_add(1));
         channel.popped_at.set(cx.now);
         if channel.writer_waits.get() {
             channel.wake_writer(cx);
@@ -266,7 +298,7 @@ impl<T> In<T> {
     #[inline]
     pub fn peek(&mut self, cx: &Cx) -> Option<&T> {
         if self.seen.is_none() && self.is_due(cx) {
-            self.seen = self.channel.slot(0).item.take();
+            self.seen = self.channel.first().item.take();
         }
         self.seen.as_ref()
     }
@@ -274,6 +306,6 @@ impl<T> In<T> {
     /// Whether an item is due.
     #[inline]
     pub fn is_due(&self, cx: &Cx) -> bool {
-        self.channel.len.get() > 0 && self.channel.slot(0).due.get() <= cx.cycle
+        self.channel.first_due.get() <= cx.cycle
     }
 }

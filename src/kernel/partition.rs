@@ -321,7 +321,7 @@ impl Partition {
                     let asleep = batch.len();
                     let entry = |module| (cycle, Place { domain: domain as u32, module });
                     wheel.start(cycle);
-                    wheel.take(cycle, |module| batch.push(entry(module)));
+                    wheel.take(cycle).each(|module| batch.push(entry(module)));
                     reasons += batch.len() - asleep;
                     if self.evaluate_idle {
                         batch.truncate(asleep);
@@ -403,17 +403,24 @@ fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Tim
     let mut evaluations = 0;
     core.now.set(now);
     domain.wheel.start(cycle);
-    domain.wheel.take(cycle, |module| {
-        evaluations += 1;
-        cx.place.module = module;
-        let next = modules[module as usize].eval(&mut cx);
-        sleep(&cx, next);
-    });
+    let mut taken = domain.wheel.take(cycle);
+    let mut word = Some((0, taken.first()));
+    while let Some((first, mut bits)) = word {
+        while bits != 0 {
+            let module = first + bits.trailing_zeros();
+            bits &= bits - 1;
+            evaluations += 1;
+            cx.place.module = module;
+            let next = modules[module as usize].eval(&mut cx);
+            sleep(&cx, next);
+        }
+        word = taken.next_word();
+    }
     evaluations
 }
 
 /// Does what the module that just ran asked for.
-#[inline]
+#[inline(always)]
 fn sleep(cx: &Cx, next: Next) {
     let (domain, module) = (cx.domain, cx.place.module);
     domain.wheel.clear_timer(module);

@@ -2,8 +2,9 @@
 //!
 //! Modelled: the two halves of one decode. The root selects the target of an address, by modulo or XOR arithmetic
 //! (`fabric` §2.2); the device takes the base of the window and the bits of the interleave out and adds the device address
-//! at which its share of the window begins (`fabric` §2.3). Left out: registers and their commit, skips between decoders,
-//! several levels of decoders, UIO.
+//! at which its share of the window begins (`fabric` §2.3). Between them a switch may select again
+//! ([`bridge`](crate::bridge)): the root then has fewer ways than the window. Left out: registers and their commit, skips
+//! between decoders, UIO.
 //!
 //! A walk through one address: [`Interleave::way`] names the target by the chunk of the whole address; the host sends the
 //! request there with the address as it is; [`Decoders::device_address`] finds the window that holds it and gives the byte
@@ -50,6 +51,8 @@ impl Arithmetic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interleave {
     ways: u64,
+    /// Ways of the root; what is left of the ways is selected below it, by plain bits.
+    root_ways: u64,
     /// The granularity is 2 to the power of this.
     shift: u32,
     arithmetic: Arithmetic,
@@ -59,12 +62,38 @@ impl Interleave {
     /// So many targets with so many bytes in a row each; `None`: not in [`WAYS`] or [`GRANULARITIES`].
     pub fn new(ways: usize, granularity_bytes: u64, arithmetic: Arithmetic) -> Option<Interleave> {
         let is_known = WAYS.contains(&ways) && GRANULARITIES.contains(&granularity_bytes);
-        is_known.then(|| Interleave { ways: ways as u64, shift: granularity_bytes.trailing_zeros(), arithmetic })
+        let (ways, shift) = (ways as u64, granularity_bytes.trailing_zeros());
+        is_known.then_some(Interleave { ways, root_ways: ways, shift, arithmetic })
+    }
+
+    /// The same targets, of which the root selects among so many groups alone and decoders below it within a group; `None`: the
+    /// ways are not those of the root times a power of two (`fabric` HDM-9), or decoders below would need more than
+    /// [`BRIDGE_WAYS`](crate::bridge::BRIDGE_WAYS) or a larger granularity than there is.
+    ///
+    /// Target n is in group n modulo `root_ways`.
+    pub fn over_root(self, root_ways: usize) -> Option<Interleave> {
+        let root_ways = root_ways as u64;
+        let is_root = WAYS.iter().any(|ways| *ways as u64 == root_ways) && self.ways.is_multiple_of(root_ways);
+        let split = is_root.then_some(Interleave { root_ways, ..self })?;
+        let (below, granularity) = split.below();
+        (below == 1 || crate::bridge::BRIDGE_WAYS.contains(&below) && GRANULARITIES.contains(&granularity))
+            .then_some(split)
     }
 
     /// Number of targets.
     pub fn ways(&self) -> u64 {
         self.ways
+    }
+
+    /// Number of targets, or of groups of them, that the root tells apart.
+    pub fn root_ways(&self) -> u64 {
+        self.root_ways
+    }
+
+    /// Ways and granularity of the decoders below the root: the granularity of the root times its ways, or a third of them
+    /// where they have a factor of three (`fabric` HDM-8, HDM-12).
+    pub fn below(&self) -> (u64, u64) {
+        (self.ways / self.root_ways, 1 << (self.shift + self.root_ways.trailing_zeros()))
     }
 
     /// Bytes in a row at one target.
@@ -83,14 +112,16 @@ impl Interleave {
     /// target 0 only if the base is a multiple of the ways' chunks (`fabric` HDM-6).
     pub fn way(&self, address: u64) -> usize {
         // 2^bits ways are told apart by bits, three times as many by a remainder above them.
-        let bits = self.ways.trailing_zeros();
+        let bits = self.root_ways.trailing_zeros();
         let chunk = address >> self.shift;
         let low = match self.arithmetic {
             Arithmetic::Modulo => chunk & ((1 << bits) - 1),
             Arithmetic::Xor => (0..bits).map(|bit| self.parity(bit, address) << bit).sum(),
         };
-        let threes = if self.ways.is_multiple_of(3) { (chunk >> bits) % 3 } else { 0 };
-        (low + (threes << bits)) as usize
+        let threes = if self.root_ways.is_multiple_of(3) { (chunk >> bits) % 3 } else { 0 };
+        let (below, granularity) = self.below();
+        let inner = (address / granularity) & (below - 1);
+        (low + (threes << bits) + inner * self.root_ways) as usize
     }
 
     fn parity(&self, bit: u32, address: u64) -> u64 {
@@ -175,8 +206,19 @@ impl Decoders {
 pub struct WindowRoute {
     /// The window.
     pub window: Window,
-    /// For each way the port that leads to its target, and where the share of the window begins in that.
-    pub ways: Vec<(usize, u64)>,
+    /// For each way how its target is reached.
+    pub ways: Vec<WayRoute>,
+}
+
+/// A way of a window as one who asks sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WayRoute {
+    /// The port that leads to its target.
+    pub port: usize,
+    /// The target, a number among all that are reached.
+    pub target: usize,
+    /// Where the share of the window begins in that.
+    pub device_base: u64,
 }
 
 /// Where an address leads.
@@ -184,7 +226,9 @@ pub struct WindowRoute {
 pub struct Destination {
     /// Port of the one who asks.
     pub port: usize,
-    /// Address in the device there.
+    /// The memory there, a number among all that are reached: behind a switch a port leads to several.
+    pub target: usize,
+    /// Address in that.
     pub device_address: u64,
 }
 
@@ -209,8 +253,14 @@ impl WindowRoutes {
     pub fn destination(&self, address: u64) -> Option<Destination> {
         let above = self.list.partition_point(|route| route.window.base <= address);
         let WindowRoute { window, ways } = self.list[..above].last().filter(|route| route.window.holds(address))?;
-        let (port, base) = ways[window.interleave.way(address)];
-        Some(Destination { port, device_address: base + window.interleave.share_offset(address - window.base) })
+        let WayRoute { port, target, device_base } = ways[window.interleave.way(address)];
+        let device_address = device_base + window.interleave.share_offset(address - window.base);
+        Some(Destination { port, target, device_address })
+    }
+
+    /// Number of memories that the windows lead to.
+    pub fn targets(&self) -> usize {
+        self.list.iter().flat_map(|route| &route.ways).map(|way| way.target + 1).max().unwrap_or(0)
     }
 
     /// Ranges of addresses that can be used, (first, first behind), windows side by side joined to one.
@@ -258,8 +308,11 @@ mod tests {
 
     #[test]
     fn routes_lead_to_ports_and_not_into_holes() {
-        let route =
-            |base, ways: &[(usize, u64)]| WindowRoute { window: window(base, 1 << 30, ways.len()), ways: ways.into() };
+        let way = |&(port, device_base): &(usize, u64)| WayRoute { port, target: port, device_base };
+        let route = |base, ways: &[(usize, u64)]| WindowRoute {
+            window: window(base, 1 << 30, ways.len()),
+            ways: ways.iter().map(way).collect(),
+        };
         let routes = WindowRoutes::new(vec![
             route(1 << 30, &[(1, 64)]),
             route(2 << 30, &[(0, 0), (2, 128)]),
@@ -271,6 +324,7 @@ mod tests {
             (to(1 << 30), to((2 << 30) + 64), to((2 << 30) + 256)),
             (Some((1, 64)), Some((0, 64)), Some((2, 128)))
         );
+        assert_eq!(routes.targets(), 4);
         assert_eq!(routes.spans(), [(1 << 30, 3 << 30), (4 << 30, 5 << 30)]);
     }
 }

@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod cxl;
+pub mod fabric;
 pub mod io;
 pub mod latencies;
 pub mod nvlink;

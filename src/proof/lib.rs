@@ -9,7 +9,7 @@
 //!   monitors, and checks that every wait ends.
 //! * [`stress`]: long random runs. [`litmus`]: all outcomes of small programs.
 //! * [`flows`]: every flow of the protocol as a chart. [`docs`]: the tables of the agents as a page.
-//! * [`murphi`]: the protocols as models for other checkers.
+//! * [`models`]: the protocols as models for other checkers.
 //! * [`replay`]: the steps to a broken rule as a trace, as waves and as a script.
 //!
 //! One step of a search takes a state from the queue. Each of its moves (a delivery that the ordering rules allow, or an
@@ -22,7 +22,7 @@ pub mod docs;
 pub mod explore;
 pub mod flows;
 pub mod litmus;
-pub mod murphi;
+pub mod models;
 pub mod mutant;
 pub mod net;
 pub mod replay;

@@ -19,9 +19,12 @@ use scalepool_system::description::{Description, Short};
 use scalepool_system::design::System;
 use scalepool_system::field::FieldRange;
 use scalepool_system::kind::ExternalComponent;
-use scalepool_system::measured::{ComponentMeasured, CoverageRows, Ending, LinkMeasured, NodeTraffic, Offered};
+use scalepool_system::measured::{
+    ComponentMeasured, CoverageRows, Ending, LinkMeasured, NodeTraffic, Offered, PacketTraffic,
+};
 use scalepool_system::metric::{self, Totals};
 use scalepool_system::problem::Problems;
+use scalepool_trace::filter::WatchedPlaces;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -52,7 +55,7 @@ pub fn key_of(short: &Short) -> SettingKey {
         }
         FieldRange::Switch => ON_OFF,
         FieldRange::Text(what) | FieldRange::Texts(what) => SettingRange::List(what),
-        FieldRange::Table(_) => SettingRange::List("fields"),
+        FieldRange::Table(_) | FieldRange::Tables(_) => SettingRange::List("fields"),
     };
     SettingKey {
         name: kept(short.name.clone()),
@@ -165,21 +168,30 @@ pub fn system(request: &ScenarioRequest, builtin: Option<&'static Builtin>) -> R
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn build(request: &ScenarioRequest, builtin: Option<&'static Builtin>) -> Result<Built, RunError> {
-    build_system(request, system(request, builtin)?)
+pub fn build(
+    request: &ScenarioRequest,
+    builtin: Option<&'static Builtin>,
+    watched: WatchedPlaces,
+) -> Result<Built, RunError> {
+    build_watched(request, system(request, builtin)?, watched)
 }
 
-/// Builds a system.
+/// Builds a system that runs to its end with the outputs of the request.
 ///
 /// # Errors
 /// A stimulus that cannot be used, or links that lead to the wrong components.
 pub fn build_system(request: &ScenarioRequest, system: System) -> Result<Built, RunError> {
+    build_watched(request, system, request.outputs.watched())
+}
+
+fn build_watched(request: &ScenarioRequest, system: System, watched: WatchedPlaces) -> Result<Built, RunError> {
     if request.outputs.chart.is_some() && !system.is_coherent() {
         return Err(RunError::no_chart(request));
     }
     let (name, warnings) = (system.name.clone(), system.warnings.lines());
     let chart = request.outputs.chart.is_some().then(|| extent(request));
-    let assembly = assemble(system, Run { seed: request.seed, stimulus: request.stimulus.clone(), chart })?;
+    let (seed, stimulus) = (request.seed, request.stimulus.clone());
+    let assembly = assemble(system, Run { seed, stimulus, chart, litmus: None, watched })?;
     let (chart, drawn) = (assembly.chart.clone(), assembly.chart);
     let (num, den) = assembly.figures.reference.period();
     let figures = assembly.figures;
@@ -310,13 +322,16 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
     coverage.extend(shared_rows(rows));
     let latency =
         |of: fn((u64, u64)) -> u64| Spread::of(of_components().flat_map(|c| c.latencies.iter().map(of)).collect());
+    let cycles = (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64;
+    let mut buffered = Vec::new();
+    of_components().for_each(|component| add(&mut buffered, component.buffered.iter().copied()));
     let repaired = ending.well && is_whole;
     let sum = |of: fn(&LinkMeasured) -> u64| of_links().map(of).sum::<u64>();
     Ok(ScenarioReport {
         remarks: Vec::new(),
         scenario: name.to_owned(),
         seed: request.seed,
-        cycles: (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64,
+        cycles,
         time_fs,
         flits,
         messages,
@@ -328,7 +343,9 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),
         where_time_goes,
-        fabric: fabric(&components, active_fs * den / num.max(1)),
+        fabric: packets(&components, ending.clocks((num, den)))
+            .or_else(|| fabric(&components, active_fs * den / num.max(1))),
+        occupancy: buffered.into_iter().map(|(class, spent)| (class, spent as f64 / cycles.max(1) as f64)).collect(),
         counts: totals.counts().map(|(metric, n)| (metric.name.to_owned(), n)).collect(),
         coverage,
         components: components.iter().map(|(path, measured)| part_of_component(path, measured)).collect(),
@@ -350,6 +367,29 @@ fn fabric(components: &[(&str, ComponentMeasured)], cycles: u64) -> Option<Fabri
             Offered::Flits(flits) => per_cycle(flits),
         }),
         accepted_flits_per_node_cycle: mean(&|node| per_cycle(node.accepted_flits)),
+    })
+}
+
+/// Figures of nodes without a protocol, in their window of time; `cycles` edges of the reference clock were run.
+fn packets(components: &[(&str, ComponentMeasured)], cycles: u64) -> Option<FabricFigures> {
+    let all = components.iter().filter_map(|(_, component)| component.packets);
+    let PacketTraffic { nodes, from_cycle, cycles: window, offered_flits, accepted_flits, packets, hops } = all
+        .reduce(|sum, one| PacketTraffic {
+            nodes: sum.nodes + one.nodes,
+            from_cycle: sum.from_cycle.min(one.from_cycle),
+            cycles: sum.cycles.max(one.cycles),
+            offered_flits: sum.offered_flits + one.offered_flits,
+            accepted_flits: sum.accepted_flits + one.accepted_flits,
+            packets: sum.packets + one.packets,
+            hops: sum.hops + one.hops,
+        })?;
+    // A run that was cut short has had less time.
+    let node_cycles = nodes * window.min(cycles.saturating_sub(from_cycle));
+    let share = |n: u64, of: u64| if of == 0 { 0.0 } else { n as f64 / of as f64 };
+    Some(FabricFigures {
+        hops_mean: share(hops, packets),
+        offered_flits_per_node_cycle: share(offered_flits, node_cycles),
+        accepted_flits_per_node_cycle: share(accepted_flits, node_cycles),
     })
 }
 

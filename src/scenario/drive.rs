@@ -12,6 +12,7 @@ use super::{RunError, ScenarioRequest};
 use scalepool_coherence::chart::Chart;
 use scalepool_kernel::{RunOptions, RunReport, Running, SimError, Simulation, Stop, Time};
 use scalepool_link::sim_port::SimPort;
+use scalepool_trace::filter::WatchedPlaces;
 use scalepool_trace::{Hub, TraceHeader};
 use sha2::{Digest, Sha256};
 
@@ -98,7 +99,8 @@ impl Live {
     /// # Errors
     /// Anything that keeps it from running.
     pub fn new(request: &ScenarioRequest) -> Result<Live, RunError> {
-        let (request, built) = super::build(request)?;
+        // Whoever steps through a run may attach hooks and outputs at any time.
+        let (request, built) = super::build(request, WatchedPlaces::All)?;
         Live::of(built, &request)
     }
 

@@ -7,8 +7,10 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod curve;
 pub mod described;
 pub mod drive;
+pub mod litmus;
 pub mod observe;
 pub mod report;
 pub mod settings;
@@ -21,6 +23,7 @@ use scalepool_system::build::AssemblyError;
 use scalepool_system::builtin::Builtin;
 use scalepool_system::design::System;
 use scalepool_system::problem::Problems;
+use scalepool_trace::filter::WatchedPlaces;
 use settings::{SettingError, SettingKey, SettingRange};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, OnceLock};
@@ -255,18 +258,18 @@ pub fn split(request: &ScenarioRequest) -> Result<Vec<ScenarioRequest>, RunError
 /// # Errors
 /// Anything that keeps it from running. A run that goes wrong gives a report with violations.
 pub fn run(request: &ScenarioRequest, on_window: &mut dyn FnMut(Time)) -> Result<ScenarioReport, RunError> {
-    let (request, built) = build(request)?;
+    let (request, built) = build(request, request.outputs.watched())?;
     built.run(&request, on_window)
 }
 
-/// Builds a scenario, to be run step by step: [`drive::Live`]. With it the request as its one mode has it.
+/// Builds a scenario at whose flits somebody looks in these places. With it the request as its one mode has it.
 ///
 /// # Errors
 /// Anything that keeps it from running.
-fn build(request: &ScenarioRequest) -> Result<(ScenarioRequest, Built), RunError> {
+fn build(request: &ScenarioRequest, watched: WatchedPlaces) -> Result<(ScenarioRequest, Built), RunError> {
     let requests = split(request)?;
     let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
-    let built = described::build(request, builtin(request)?)?;
+    let built = described::build(request, builtin(request)?, watched)?;
     Ok((request.clone(), built))
 }
 

@@ -6,7 +6,7 @@
 //! file, so it is written as it is, and nothing beside it.
 
 use scalepool_coherence::chart::Chart;
-use scalepool_trace::filter::FilterError;
+use scalepool_trace::filter::{FilterError, Glob, WatchedPlaces};
 use scalepool_trace::fst::FstSink;
 use scalepool_trace::jsonl::JsonlSink;
 use scalepool_trace::log::{LogSink, LogTo};
@@ -44,6 +44,16 @@ impl Outputs {
     /// Whether files are written.
     pub fn files(&self) -> bool {
         self.waves().next().is_some() || self.trace.is_some()
+    }
+
+    /// Places at whose flits a run with them looks.
+    pub fn watched(&self) -> WatchedPlaces {
+        match self.files() {
+            _ if self.log.is_some() => WatchedPlaces::All,
+            true if self.scopes.is_empty() => WatchedPlaces::All,
+            true => WatchedPlaces::Matching(self.scopes.iter().map(|scope| Glob::new(scope)).collect()),
+            false => WatchedPlaces::Matching(Vec::new()),
+        }
     }
 
     /// Refuses outputs that would be written over one another or over what the run reads: with the files of GTKWave beside

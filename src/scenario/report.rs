@@ -52,7 +52,8 @@ pub struct Timing {
 /// What a fabric adds to a report.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FabricFigures {
-    /// Links from source to destination, arithmetic mean.
+    /// Links from source to destination, arithmetic mean; of fabrics without a protocol routers passed, those at the source and the
+    /// destination counted.
     pub hops_mean: f64,
     /// Flits that a node wanted to send, a cycle of the reference clock.
     pub offered_flits_per_node_cycle: f64,
@@ -112,6 +113,8 @@ pub struct ScenarioReport {
     pub where_time_goes: Vec<(String, LineTime)>,
     /// Figures of a fabric, if there is one.
     pub fabric: Option<FabricFigures>,
+    /// Mean number of flits in buffers by class, of fabrics of routers.
+    pub occupancy: Vec<(String, f64)>,
     /// Further counts of the scenario, by group.
     pub counts: Vec<(String, u64)>,
     /// Coverage points: group, rows met, rows in all.
@@ -193,6 +196,10 @@ impl ScenarioReport {
             for (key, value) in fabric.pairs() {
                 map.insert(key.into(), json!((value * 1e6).round() / 1e6));
             }
+        }
+        if !self.occupancy.is_empty() {
+            let means = self.occupancy.iter().map(|(class, mean)| (class.clone(), json!((mean * 1e6).round() / 1e6)));
+            map.insert("occupancy".into(), Value::Object(means.collect()));
         }
         map.insert("flits_by_direction".into(), counts(&self.flits));
         map.insert("messages_by_class".into(), counts(&self.messages));

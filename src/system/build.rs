@@ -1,6 +1,6 @@
 //! A system to a simulation: wires first, then a partition for each component with its link ends.
 
-use super::coherence::{Domains, domains};
+use super::coherence::{Domains, domains, joined};
 use super::design::System;
 use super::kind::{
     Carried, Clocks, ComponentNode, ExternalComponent, LinkEndSite, LinkSite, NodeError, NodeLedger, PortRole, Shared,
@@ -8,6 +8,7 @@ use super::kind::{
 };
 use super::measured::{ComponentMeasured, Ending, LinkMeasured, Measure, MeasureLink};
 use super::{memory_map, neighbours, outside};
+use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
@@ -17,8 +18,10 @@ use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::nvlink::ledger;
 use scalepool_nodes::ualink::ledger::conservation;
+use scalepool_protocols::wire::Violation;
 use scalepool_trace::Hub;
-use std::collections::BTreeMap;
+use scalepool_trace::filter::WatchedPlaces;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -49,6 +52,10 @@ pub struct Run {
     pub stimulus: Option<PathBuf>,
     /// What a chart of coherent messages shows; `None`: there is none.
     pub chart: Option<Extent>,
+    /// Where somebody may look at flits while it runs.
+    pub watched: WatchedPlaces,
+    /// A litmus program that the cores of coherent agents run in the place of their own stimulus.
+    pub litmus: Option<LitmusRuns>,
 }
 
 /// Gives the figures of a system, whenever the run is looked at.
@@ -104,11 +111,13 @@ impl Fabric {
             return Vec::new();
         }
         let (mut ualink, mut nvlink, mut of_switches) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut packets: Vec<[u64; 2]> = Vec::new();
         for ledger in &self.ledgers {
             match ledger {
                 // These grow with a run, so they are looked at where they are.
                 NodeLedger::Ualink(ledger) => ualink.push(ledger.lock().unwrap_or_else(PoisonError::into_inner)),
                 NodeLedger::Nvlink(result) => nvlink.push(locked(result)),
+                NodeLedger::Packets(result) => packets.push(locked(result).sums),
                 NodeLedger::NvlinkSwitch(result, ends) => {
                     of_switches.extend(ends.iter().copied().zip(locked(result).own))
                 }
@@ -121,6 +130,12 @@ impl Fabric {
         broken.extend(
             found.into_iter().take(MOST_FOUND).map(|violation| PlacedViolation { place: "fabric".into(), violation }),
         );
+        let [made, taken] = [0, 1].map(|n| packets.iter().fold(0u64, |sum, sums| sum.wrapping_add(sums[n])));
+        if ending.at_rest && made != taken {
+            let text = "packets were lost, doubled or changed: the sums over those made and those taken differ";
+            let violation = Violation::at_byte("SIM-E2E-03", 0, format!("{taken:#x}"), format!("{made:#x}"), text);
+            broken.push(PlacedViolation { place: "fabric".into(), violation });
+        }
         if ending.at_rest {
             let ledgers: Vec<_> = nvlink.iter().map(|node| &node.ledger).collect();
             broken.extend(ledger::compare(&ledgers, |gpu, link, channel| {
@@ -155,7 +170,11 @@ fn work(roles: impl Iterator<Item = PortRole>) -> u64 {
     const ITSELF: u64 = 4;
     const PORT: u64 = 6;
     const SWITCH_PORT: u64 = 9;
-    let ports: Vec<u64> = roles.map(|role| if role == PortRole::Switch { SWITCH_PORT } else { PORT }).collect();
+    let is_of_switch = |role| {
+        use PortRole::{Router, Switch, SwitchDownstream, SwitchUpstream};
+        matches!(role, Switch | Router | SwitchUpstream | SwitchDownstream)
+    };
+    let ports: Vec<u64> = roles.map(|role| if is_of_switch(role) { SWITCH_PORT } else { PORT }).collect();
     ITSELF + ports.iter().sum::<u64>()
 }
 
@@ -222,6 +241,41 @@ pub enum AssemblyError {
         /// Of another.
         other: u64,
     },
+    /// A litmus program that the cores cannot run.
+    #[error("a litmus program: found {found}, expected {expected}")]
+    Litmus {
+        /// What was found.
+        found: String,
+        /// What would do.
+        expected: String,
+    },
+}
+
+/// Whether the cores of a system can run a litmus program: all of its lines have one home, and its cores one clock.
+///
+/// # Errors
+/// What keeps them from it.
+fn fits(system: &System, runs: &LitmusRuns) -> Result<(), AssemblyError> {
+    let refused = |found: String, expected: String| Err(AssemblyError::Litmus { found, expected });
+    let homes = joined(system)?;
+    let [home] = homes.as_slice() else {
+        return refused(format!("{} homes of lines", homes.len()), "a system with one".to_owned());
+    };
+    let acting = |n: usize| &system.components[n];
+    let cores: Vec<usize> = home.holders.iter().map(|(component, ..)| *component).collect();
+    let cores: Vec<usize> = cores.into_iter().chain(home.home.acts.then_some(home.component)).collect();
+    let threads = runs.program().threads.len();
+    if cores.len() < threads {
+        return refused(format!("{} cores", cores.len()), format!("{threads}, one for each thread"));
+    }
+    if let Some(path) = cores.iter().map(|n| acting(*n)).find(|c| c.external.is_some()).map(|c| &c.path) {
+        return refused(format!("{path} outside"), "all cores inside".to_owned());
+    }
+    let clocks: BTreeSet<usize> = cores.iter().map(|n| acting(*n).clock).collect();
+    if clocks.len() > 1 {
+        return refused(format!("cores on {} clocks", clocks.len()), "one clock for all cores".to_owned());
+    }
+    Ok(())
 }
 
 /// The trace that all who share a stimulus get their accesses from.
@@ -262,9 +316,12 @@ pub fn assemble(system: System, run: Run) -> Result<Assembly, AssemblyError> {
 /// A stimulus that cannot be used.
 pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -> Result<Assembly, AssemblyError> {
     let canonical = system.canonical();
-    let Run { seed, stimulus, chart } = run;
+    let Run { seed, stimulus, chart, litmus, watched } = run;
     let dealt = dealt(&system, stimulus.as_ref())?;
     let Domains { seats, of_component, chart } = domains(&system, chart, amend)?;
+    if let Some(runs) = &litmus {
+        fits(&system, runs)?;
+    }
     let mut neighbours = neighbours::of(&system);
     for ((component, port), seat) in seats {
         neighbours[component].ports[port].seat = Some(seat);
@@ -295,7 +352,9 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         let roles: [PortRole; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
         let members = link.ports.map(|(component, _)| neighbours[component].member);
         let offers = link.ports.map(|(component, _)| components[component].config.offer());
-        let site = LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external };
+        let is_watched = external.iter().any(Option::is_some) || ports.iter().any(|port| watched.contains(port));
+        let site =
+            LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external, is_watched };
         let directions = link.config.directions(roles);
         let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));
@@ -321,6 +380,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             ports: &site_ports,
             stimulus,
             dealt: dealt.clone(),
+            litmus: litmus.as_ref(),
             folder: component.folder.clone(),
             shared: &shared,
         };

@@ -259,7 +259,8 @@ impl Description {
 
     /// Whether there is a field with one value at a path.
     pub(super) fn is_value(&self, path: &str) -> bool {
-        self.field_of(path).is_some_and(|(field, _)| !matches!(field.range, FieldRange::Table(_)))
+        self.field_of(path)
+            .is_some_and(|(field, _)| !matches!(field.range, FieldRange::Table(_) | FieldRange::Tables(_)))
     }
 
     /// The field at a path, and its value in the description.

@@ -2,6 +2,8 @@
 //!
 //! Components stand in columns by their distance from those that ask, so that requests run from left to right.
 
+mod grid;
+
 use super::design::System;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,6 +18,9 @@ const TOP: usize = 56;
 
 /// The drawing.
 pub fn svg(system: &System) -> String {
+    if system.components.iter().any(|component| component.config.drawn_at().is_some()) {
+        return grid::svg(system);
+    }
     let columns = columns(system);
     let mut filled: BTreeMap<usize, usize> = BTreeMap::new();
     let places: Vec<(usize, usize)> = columns

@@ -1,13 +1,14 @@
 //! Generators: components and links from a few numbers.
 //!
 //! Modelled: `[generator.NAME]` with a kind of the registry [`GENERATORS`]. A generator writes into the description what a
-//! user would write by hand: counts, lengths of arrays of ports, and which ports a link joins. Left out: topologies whose
-//! switches are joined to each other.
+//! user would write by hand: counts, lengths of arrays of ports, and which ports a link joins. A topology of
+//! routers is one of [`scalepool_fabric::topology`].
 //!
 //! A walk through one: its table is read; the components and the link that it names are looked up; what it sets must not be
 //! there yet; then it is there, and the description is resolved as if the user had written it.
 
 mod nvlink_pod;
+mod topology;
 
 use super::document::{self, DocumentItem, Table, Value};
 use super::field::{self, Config, Field, FieldRange, config, unknown};
@@ -36,6 +37,7 @@ pub static GENERATORS: &[GeneratorKind] = &[
         generate: pod,
     },
     nvlink_pod::KIND,
+    topology::KIND,
 ];
 
 /// Keys of a generator's table that every kind has.

@@ -17,8 +17,11 @@ use super::memory_map::{MapView, Span};
 use super::metric::{self, Metric, Metrics};
 use super::outside;
 use super::problem::{Problems, TextPlace};
+use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_coherence::clocked::switch::SwitchTable;
+use scalepool_fabric::cxl_switch::VppbBinding;
 use scalepool_fabric::nvlink_switch::NvlSwitchResult;
+use scalepool_fabric::vc_router::VcPortEnds;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_link::io_ends::IoItem;
 use scalepool_link::sim_port::SimPort;
@@ -26,6 +29,7 @@ use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
+use scalepool_nodes::fabric::traffic_node::TrafficNodeResult;
 use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::nvlink::gpu::GpuResult;
 use scalepool_nodes::ualink::ledger::UalLedger;
@@ -41,6 +45,7 @@ use std::sync::{Arc, Mutex};
 pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
+    kinds::cxl_switch::KIND,
     kinds::cxl_root::KIND,
     kinds::cxl_io_device::KIND,
     kinds::cxl_coherent::home::KIND,
@@ -57,6 +62,10 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::ualink_switch::KIND,
     kinds::nvlink_gpu::KIND,
     kinds::nvlink_switch::KIND,
+    kinds::fabric_node::KIND,
+    kinds::fabric_router::KIND,
+    kinds::fabric_crossbar::KIND,
+    kinds::fabric_queue::KIND,
 ];
 
 /// All kinds of links.
@@ -68,6 +77,7 @@ pub static LINKS: &[LinkKind] = &[
     kinds::cxl_links::CXL_IO,
     kinds::ualink_link::KIND,
     kinds::nvlink_link::KIND,
+    kinds::fabric_link::KIND,
 ];
 
 /// Which side of a link a port can be.
@@ -77,12 +87,20 @@ pub enum PortRole {
     Host,
     /// The one that answers: the downstream side of CXL.
     Device,
+    /// A port of a CXL switch toward a host: the downstream side of CXL, with a channel for each class.
+    SwitchUpstream,
+    /// A port of a CXL switch toward a device: the upstream side of CXL, with a channel for each class.
+    SwitchDownstream,
     /// A home that asks for its own lines: the upstream side of CXL.mem without coherence, with a channel for each class.
     HomeMemory,
     /// An accelerator or a GPU.
     Node,
     /// A switch.
     Switch,
+    /// A node of a fabric without a protocol.
+    Terminal,
+    /// A router of such a fabric.
+    Router,
     /// One that keeps lines coherent.
     Coherent(CoherenceProtocol, CxlSide),
 }
@@ -113,9 +131,13 @@ impl PortRole {
         match self {
             PortRole::Host => "host",
             PortRole::Device => "device",
+            PortRole::SwitchUpstream => "upstream port of a switch",
+            PortRole::SwitchDownstream => "downstream port of a switch",
             PortRole::HomeMemory => "home without memory",
             PortRole::Node => "node",
             PortRole::Switch => "switch",
+            PortRole::Terminal => "node of a fabric",
+            PortRole::Router => "router",
             PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Host) => "host of CXL.cache",
             PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Device) => "device of CXL.cache",
             PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host) => "host of HDM-DB",
@@ -123,6 +145,13 @@ impl PortRole {
             PortRole::Coherent(CoherenceProtocol::HdmD, CxlSide::Host) => "host of HDM-D",
             PortRole::Coherent(CoherenceProtocol::HdmD, CxlSide::Device) => "device with HDM-D",
         }
+    }
+}
+
+impl PortRole {
+    /// Whether its component takes the messages of each class by themselves, where no lines are kept coherent.
+    pub fn takes_classes(self) -> bool {
+        matches!(self, PortRole::HomeMemory | PortRole::SwitchUpstream | PortRole::SwitchDownstream)
     }
 }
 
@@ -142,8 +171,10 @@ pub struct PortDecl {
 /// What a component tells those at the other ends of its links.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Bytes of memory behind the port that have system addresses.
+    /// Bytes of memory behind the port that have system addresses; of a multi-logical device those of one logical device.
     pub memory_bytes: Option<u64>,
+    /// Logical devices, of a multi-logical device.
+    pub logical_devices: Option<u8>,
     /// It copies writes to groups and reduces reads of them.
     pub multicast: bool,
     /// What a port of CXL.io brings into training.
@@ -193,6 +224,13 @@ pub enum Carried {
         /// Nominal rate in one direction \[MB/s\].
         link_mbps: u64,
     },
+    /// Flits of no protocol.
+    Flits {
+        /// Clock of flits.
+        clock: Clock,
+        /// Virtual channels.
+        vcs: usize,
+    },
 }
 
 /// What a link tells the components at its ends.
@@ -210,7 +248,7 @@ impl LinkFacts {
         match self.carried {
             Carried::Cxl { .. } | Carried::CxlIo { .. } => None,
             Carried::Ualink { code_word_fs: (num, den), .. } => Clock::new(num, den, 0).ok(),
-            Carried::Nvlink { flit_clock, .. } => Some(flit_clock),
+            Carried::Nvlink { flit_clock: clock, .. } | Carried::Flits { clock, .. } => Some(clock),
         }
     }
 
@@ -283,6 +321,8 @@ pub struct Site<'a> {
     pub stimulus: Option<PathBuf>,
     /// The trace of which it gets a share, if the command line names one.
     pub dealt: Option<DealtTrace>,
+    /// The litmus program that its cores run in the place of their own stimulus.
+    pub litmus: Option<&'a LitmusRuns>,
     /// Folder to which paths of the description are relative.
     pub folder: PathBuf,
     /// What components of a run have in common.
@@ -343,6 +383,8 @@ pub enum ComponentPlug {
     Ualink(Box<ualink::wiring::Socket>, ClockId),
     /// Channels of packets, and the clock of flits.
     Nvlink(nvlink::wiring::NvlPlug, ClockId),
+    /// Flits and credits of no protocol, on the component's own clock.
+    Flits(VcPortEnds),
 }
 
 /// The inner side of a port with CXL.io: to the link, from the link.
@@ -390,6 +432,14 @@ impl ComponentPlug {
     pub fn nvlink(self) -> (nvlink::wiring::NvlPlug, ClockId) {
         match self {
             ComponentPlug::Nvlink(plug, clock) => (plug, clock),
+            _ => unreachable!("a port takes the links that it declares"),
+        }
+    }
+
+    /// Flits and credits, of a port that takes channels without a protocol alone.
+    pub fn flits(self) -> VcPortEnds {
+        match self {
+            ComponentPlug::Flits(ends) => ends,
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
@@ -442,6 +492,8 @@ pub enum NodeLedger {
     Nvlink(Arc<Mutex<GpuResult>>),
     /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
     NvlinkSwitch(Arc<Mutex<NvlSwitchResult>>, Vec<(usize, usize)>),
+    /// Of a node without a protocol.
+    Packets(Arc<Mutex<TrafficNodeResult>>),
 }
 
 /// Why a component cannot be made of a sound description.
@@ -456,7 +508,7 @@ pub enum NodeError {
     /// A cache.
     #[error(transparent)]
     Cache(#[from] scalepool_memory::cache::CacheConfigError),
-    /// Links that lead to the wrong nodes.
+    /// Links that lead to the wrong nodes, or settings that do not go together.
     #[error("{path}: {text}")]
     Joined {
         /// The component.
@@ -490,6 +542,11 @@ pub trait Component: Send + Any {
     /// Whether it asks for memory by system addresses, so that windows of the memory map lead from it.
     fn uses_memory_map(&self) -> bool {
         false
+    }
+
+    /// Of a switch with virtual hierarchies: how many upstream ports it has, which are its first ones, and for each vPPB what is bound to it, now or first of all.
+    fn hierarchies(&self) -> Option<(usize, Vec<VppbBinding>)> {
+        None
     }
 
     /// Addresses that its settings ask for and that lie in none of the windows that it reaches: name of the field and text.
@@ -541,6 +598,11 @@ pub trait Component: Send + Any {
     fn own_wait_fs(&self, clock: Clock) -> u64 {
         let _ = clock;
         0
+    }
+
+    /// Column and row in a drawing, of a component whose place is more than its distance from those that ask.
+    fn drawn_at(&self) -> Option<(usize, usize)> {
+        None
     }
 
     /// Whether it asks for anything, so that the rate of its ports is what goodput is judged against.
@@ -686,6 +748,8 @@ pub struct LinkSite<'a> {
     pub offers: [Offer; 2],
     /// How a caller stands there, if one does.
     pub external: [Option<ExternalComponent>; 2],
+    /// Somebody may look at the bytes of its flits.
+    pub is_watched: bool,
 }
 
 /// A link with its configuration.

@@ -71,6 +71,10 @@ pub struct ComponentMeasured {
     pub to_fs: Option<u64>,
     /// What a node of a fabric has offered and taken.
     pub traffic: Option<NodeTraffic>,
+    /// The same of nodes without a protocol.
+    pub packets: Option<PacketTraffic>,
+    /// Cycles that flits or messages spent in its buffers, by class.
+    pub buffered: Vec<(&'static str, u64)>,
     /// Coverage points that all components of a system share: group, and which rows were met.
     pub rows: Vec<CoverageRows>,
     /// Links from source to destination over this switch, arithmetic mean; `None`: it is no switch.
@@ -84,6 +88,25 @@ pub struct NodeTraffic {
     pub offered: Offered,
     /// Flits received.
     pub accepted_flits: u64,
+}
+
+/// What nodes without a protocol have measured in a window of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PacketTraffic {
+    /// Nodes that it is the sum of.
+    pub nodes: u64,
+    /// First cycle of the window.
+    pub from_cycle: u64,
+    /// Cycles of the window.
+    pub cycles: u64,
+    /// Flits that were made in it.
+    pub offered_flits: u64,
+    /// Flits that came in it.
+    pub accepted_flits: u64,
+    /// Packets that were made in it and have come.
+    pub packets: u64,
+    /// Routers that these have passed.
+    pub hops: u64,
 }
 
 /// Flits that a node wanted to send.

@@ -1,9 +1,11 @@
 //! The memory map: which system (host physical) addresses lead to which memory.
 //!
 //! Modelled: windows with one target or several, dealt by the interleave arithmetic of the root (`fabric` §2.2); the decoders of
-//! a device follow from the windows that lead to it, the routes of a host from its links. Without any window each memory
-//! begins at address 0 for the one host at its port. Left out: decoders of bridges and switches, skips, memory that is
-//! addressed by the number of its owner (UALink, NVLink) or whose lines are numbered (coherent homes).
+//! a device follow from the windows that lead to it, the routes of a host from its links, the decoders of a switch from both:
+//! a host tells as many groups of targets apart as it has ports to them, its switches tell the targets of a group apart
+//! (`fabric` §2.4). Without any window each memory begins at address 0 for the one host at its port, or for the one to which a
+//! switch has bound it. Left out: several switches on the way, skips, memory that is addressed by the number of its owner
+//! (UALink, NVLink) or whose lines are numbered (coherent homes).
 //!
 //! A walk through one window: its table is read and judged alone; its targets are looked up, each has to have memory enough for
 //! all windows that lead to it; windows are compared with one another; when links are joined, one component that asks has to
@@ -12,14 +14,15 @@
 use super::design::System;
 use super::document::Value;
 use super::field::{FieldRange, config};
-use super::kind::{Component, ConfigFinding};
+use super::kind::{Component, ConfigFinding, Offer};
 use super::neighbours::Neighbourhood;
 use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
 use super::resolve::OwnTable;
+use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool_memory::decoder::{
-    ADDRESS_END, Arithmetic, DEVICE_DECODERS, Decoders, GRANULARITIES, Interleave, WAYS, WINDOW_STEP_BYTES, Window,
-    WindowRoute, WindowRoutes,
+    ADDRESS_END, Arithmetic, DEVICE_DECODERS, Decoders, GRANULARITIES, Interleave, WAYS, WINDOW_STEP_BYTES, WayRoute,
+    Window, WindowRoute, WindowRoutes,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,9 +40,25 @@ config! {
     pub struct WindowConfig {
         base: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, ADDRESS_END - 1), "first address of the window, a multiple of 256 MiB (fabric §2.1); it has to be given";
         size: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(1, ADDRESS_END), "size of the window, a multiple of 256 MiB for each target (fabric HDM-9); it has to be given";
-        targets: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("components with memory, 1, 2, 3, 4, 6, 8, 12 or 16; `memory[i]` = all of an array"), "components to which the addresses of the window lead, in the order in which chunks are dealt to them (fabric HDM-9)";
+        targets: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("components with memory, 1, 2, 3, 4, 6, 8, 12 or 16; `memory[i]` = all of an array, `memory.ld[0]` = a logical device of one"), "components to which the addresses of the window lead, in the order in which chunks are dealt to them (fabric HDM-9)";
         granularity: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&GRANULARITIES), "bytes in a row at one target (fabric §2.1)";
         arithmetic: String = "modulo" [Unit::Of("-")] in FieldRange::Words(ARITHMETICS), "how the target follows from the address: from address bits, or from their parities with published maps, shifted to the granularity (fabric §2.2)";
+    }
+}
+
+/// A memory to which addresses can lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MemoryTarget {
+    /// Place in the list of components.
+    pub component: usize,
+    /// The logical device, of a multi-logical device.
+    pub logical: Option<u8>,
+}
+
+impl MemoryTarget {
+    /// Its name, `memory[0]` or `memory.ld[1]`; `path` is that of its component.
+    pub fn name(self, path: &str) -> String {
+        self.logical.map_or(path.to_owned(), |ld| format!("{path}.ld[{ld}]"))
     }
 }
 
@@ -50,8 +69,8 @@ pub struct MappedWindow {
     pub name: String,
     /// Its addresses and its interleave.
     pub window: Window,
-    /// Its targets, by way: places in the list of components.
-    pub targets: Vec<usize>,
+    /// Its targets, by way.
+    pub targets: Vec<MemoryTarget>,
 }
 
 /// Addresses that can be used: the first, and the first behind them.
@@ -63,7 +82,7 @@ pub(super) struct OpenWindow {
     own: OwnTable,
     config: WindowConfig,
     /// Targets that were found, each with its place.
-    targets: Vec<(usize, TextPlace)>,
+    targets: Vec<(MemoryTarget, TextPlace)>,
     /// All targets were found.
     is_whole: bool,
 }
@@ -74,7 +93,7 @@ impl OpenWindow {
         name: &str,
         own: OwnTable,
         config: WindowConfig,
-        targets: Vec<(usize, TextPlace)>,
+        targets: Vec<(MemoryTarget, TextPlace)>,
         is_whole: bool,
     ) -> OpenWindow {
         OpenWindow { name: name.to_owned(), own, config, targets, is_whole }
@@ -165,8 +184,14 @@ pub(super) fn judged<'a>(
 fn judge_targets<'a>(window: &OpenWindow, target: &impl Fn(usize) -> Target<'a>, problems: &mut Problems) {
     let key = window.own.key("targets");
     let mut known = BTreeSet::new();
-    for &(component, place) in &window.targets {
-        let (path, kind, config) = target(component);
+    for &(named, place) in &window.targets {
+        let (path, kind, config) = target(named.component);
+        if let (Some(count), None) = (config.offer().logical_devices, named.logical) {
+            let text = format!(
+                "found `{path}`, which has {count} logical devices, expected one of them, as `{path}.ld[0]`, or all: `{path}.ld[i]`"
+            );
+            problems.add(place, &key, text);
+        }
         if config.offer().memory_bytes.is_none() {
             let reason = config.why_no_window();
             let text = format!(
@@ -174,8 +199,9 @@ fn judge_targets<'a>(window: &OpenWindow, target: &impl Fn(usize) -> Target<'a>,
             );
             problems.add(place, &key, text);
         }
-        if !known.insert(component) {
-            problems.add(place, &key, format!("found `{path}` twice, expected each target once (fabric HDM-2)"));
+        if !known.insert(named) {
+            let name = named.name(path);
+            problems.add(place, &key, format!("found `{name}` twice, expected each target once (fabric HDM-2)"));
         }
     }
     let ways = window.targets.len();
@@ -206,12 +232,13 @@ fn judge_overlaps(open: &[OpenWindow], problems: &mut Problems) {
 
 /// Every memory is large enough for its shares of all windows, and has a decoder for each.
 fn judge_memories<'a>(open: &[OpenWindow], target: &impl Fn(usize) -> Target<'a>, problems: &mut Problems) {
-    let mut taken: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
+    let mut taken: BTreeMap<MemoryTarget, (usize, u64)> = BTreeMap::new();
     for (window, mapped) in open.iter().filter_map(|window| Some((window, window.mapped()?))) {
-        for &(component, place) in &window.targets {
-            let (path, _, config) = target(component);
+        for &(named, place) in &window.targets {
+            let (path, _, config) = target(named.component);
             let Some(bytes) = config.offer().memory_bytes else { continue };
-            let (count, all) = taken.entry(component).or_default();
+            let path = named.name(path);
+            let (count, all) = taken.entry(named).or_default();
             *count += 1;
             let own = mapped.window.share();
             *all = all.saturating_add(own);
@@ -246,49 +273,155 @@ pub(super) fn warnings(open: &[OpenWindow], problems: &mut Problems) {
     }
 }
 
+/// A memory that a component reaches.
+#[derive(Debug, Clone, Copy)]
+struct Reached {
+    target: MemoryTarget,
+    /// Port of the one who asks.
+    port: usize,
+    /// The vPPB of the switch at that port.
+    vppb: Option<usize>,
+}
+
+/// A window that a component reaches as a whole.
+struct Reach<'a> {
+    mapped: &'a MappedWindow,
+    /// Its interleave, with the ways of the root.
+    interleave: Interleave,
+    /// By way: place in the list of what the component reaches, and that.
+    ways: Vec<(usize, Reached)>,
+}
+
 /// Windows and decoders of a system, as routes are made of them.
 struct Index<'a> {
     system: &'a System,
-    decoders: BTreeMap<usize, Decoders>,
+    decoders: BTreeMap<MemoryTarget, Decoders>,
     /// Windows by their first target.
-    windows: BTreeMap<usize, Vec<usize>>,
+    windows: BTreeMap<MemoryTarget, Vec<usize>>,
 }
 
 impl<'a> Index<'a> {
     fn of(system: &'a System) -> Index<'a> {
-        let mut windows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut windows: BTreeMap<MemoryTarget, Vec<usize>> = BTreeMap::new();
         for (n, mapped) in system.memory_map.iter().enumerate() {
             windows.entry(mapped.targets[0]).or_default().push(n);
         }
         Index { system, decoders: decoders(system), windows }
     }
 
-    /// The windows that a component reaches over its links.
-    fn routes(&self, component: usize) -> WindowRoutes {
-        let behind: BTreeMap<usize, usize> = behind(self.system, component).rev().collect();
-        let way = |target: &usize, base: u64| {
-            let own = self.decoders.get(target)?.list().iter().find(|decoder| decoder.window.base == base)?;
-            Some((*behind.get(target)?, own.device_base))
-        };
-        // Windows are in the order of their bases.
+    /// The windows whose targets a component reaches, in the order of their bases; each as it is dealt to ports and vPPBs, or
+    /// why it cannot be.
+    fn reaches(&self, component: usize) -> Vec<Result<Reach<'a>, (usize, String)>> {
+        let behind: BTreeMap<MemoryTarget, (usize, Reached)> = behind(self.system, component)
+            .into_iter()
+            .enumerate()
+            .rev()
+            .map(|(n, one)| (one.target, (n, one)))
+            .collect();
         let near: BTreeSet<usize> = behind.keys().filter_map(|n| self.windows.get(n)).flatten().copied().collect();
         let reached = near.into_iter().filter_map(|n| {
-            let MappedWindow { window, targets, .. } = &self.system.memory_map[n];
-            let ways = targets.iter().map(|target| way(target, window.base)).collect::<Option<Vec<_>>>()?;
-            Some(WindowRoute { window: *window, ways })
+            let mapped = &self.system.memory_map[n];
+            let ways = mapped.targets.iter().map(|target| behind.get(target).copied()).collect::<Option<Vec<_>>>()?;
+            let interleave = split(mapped, &ways).map_err(|text| (n, text));
+            Some(interleave.map(|interleave| Reach { mapped, interleave, ways }))
         });
-        WindowRoutes::new(reached.collect())
+        reached.collect()
+    }
+
+    /// The windows that a component reaches over its links.
+    fn routes(&self, component: usize) -> WindowRoutes {
+        let route = |Reach { mapped, interleave, ways }: Reach<'_>| {
+            let base = mapped.window.base;
+            let way = |&(n, reached): &(usize, Reached)| {
+                let all = self.decoders.get(&reached.target)?.list();
+                let own = all.iter().find(|decoder| decoder.window.base == base)?;
+                Some(WayRoute { port: reached.port, target: n, device_base: own.device_base })
+            };
+            let ways = ways.iter().map(way).collect::<Option<Vec<_>>>()?;
+            Some(WindowRoute { window: Window { interleave, ..mapped.window }, ways })
+        };
+        WindowRoutes::new(self.reaches(component).into_iter().flatten().filter_map(route).collect())
+    }
+
+    /// The decoders of a virtual hierarchy of a switch.
+    ///
+    /// # Errors
+    /// What a commit refuses.
+    fn bridge(&self, switch: usize, vcs: usize) -> Result<BridgeDecoders, String> {
+        let (asking, port) = self.system.far(switch, vcs);
+        let mut decoders = BridgeDecoders::default();
+        for Reach { mapped, interleave, ways } in self.reaches(asking).into_iter().flatten() {
+            // The ways of one group of the root, in the order of the decoder's target list.
+            let targets =
+                ways.iter().filter(|(_, one)| one.port == port).filter_map(|(_, one)| one.vppb).collect::<Vec<_>>();
+            if targets.is_empty() {
+                continue;
+            }
+            let Window { base, size, .. } = mapped.window;
+            let (_, granularity) = interleave.below();
+            // A single way has no bits to select by.
+            let granularity = if targets.len() == 1 { interleave.granularity() } else { granularity };
+            let decoder = BridgeDecoder { base, size, granularity, targets };
+            decoders.commit(decoder).map_err(|error| format!("`{}`: {error}", mapped.name))?;
+        }
+        Ok(decoders)
     }
 }
 
-/// The components that a component reaches, each with the port that leads there.
-fn behind(system: &System, component: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> {
-    (0..system.components[component].ports.len()).map(move |port| (system.far(component, port).0, port))
+/// How the ways of a window are dealt: the root tells as many groups apart as there are ports, decoders below it the rest.
+fn split(mapped: &MappedWindow, ways: &[(usize, Reached)]) -> Result<Interleave, String> {
+    let port = |n: usize| ways[n].1.port;
+    let groups = (0..ways.len()).map(port).collect::<BTreeSet<_>>().len();
+    if groups == ways.len() {
+        return Ok(mapped.window.interleave);
+    }
+    let interleave = mapped.window.interleave.over_root(groups).ok_or_else(|| {
+        let (ways, granularity) = (ways.len(), mapped.window.interleave.granularity());
+        format!(
+            "found {ways} targets, {granularity} bytes each in turn, over {groups} ports, expected for each port 1, 2, 4 or 8 of them that a switch deals 256 to 16384 bytes to (fabric HDM-8, HDM-9)"
+        )
+    })?;
+    let is_turned = (0..groups).map(port).collect::<BTreeSet<_>>().len() == groups;
+    match (0..ways.len()).find(|&n| port(n) != port(n % groups)) {
+        None if is_turned => Ok(interleave),
+        _ => Err(format!(
+            "found {} targets over {groups} ports in another order, expected the first {groups} behind one port each and the others in the same order of ports (fabric HDM-11)",
+            ways.len()
+        )),
+    }
 }
 
-/// The decoders of all components to which windows lead.
-fn decoders(system: &System) -> BTreeMap<usize, Decoders> {
-    let mut decoders: BTreeMap<usize, Decoders> = BTreeMap::new();
+/// The memories that a component reaches, in the order of its ports and of the vPPBs of switches there.
+fn behind(system: &System, component: usize) -> Vec<Reached> {
+    let ports = 0..system.components[component].ports.len();
+    let of_port = |port: usize| {
+        let (far, far_port) = system.far(component, port);
+        let Some((hosts, bindings)) = system.components[far].config.hierarchies() else {
+            return vec![Reached { target: MemoryTarget { component: far, logical: None }, port, vppb: None }];
+        };
+        let own = bindings.into_iter().filter(|binding| binding.vcs == far_port && far_port < hosts);
+        let reached = own.map(|binding| {
+            let (memory, _) = system.far(far, hosts + binding.port);
+            let target = MemoryTarget { component: memory, logical: binding.ld };
+            Reached { target, port, vppb: Some(binding.vppb) }
+        });
+        reached.collect()
+    };
+    ports.flat_map(of_port).collect()
+}
+
+/// The one memory that a virtual hierarchy of a switch leads to; `None`: it leads to another number of them.
+pub(super) fn only_target(system: &System, switch: usize, vcs: usize) -> Option<MemoryTarget> {
+    let (hosts, bindings) = system.components[switch].config.hierarchies()?;
+    let mut own = bindings.into_iter().filter(|binding| binding.vcs == vcs && vcs < hosts);
+    let only = own.next().filter(|_| own.next().is_none())?;
+    let (component, _) = system.far(switch, hosts + only.port);
+    Some(MemoryTarget { component, logical: only.ld })
+}
+
+/// The decoders of all memories to which windows lead.
+fn decoders(system: &System) -> BTreeMap<MemoryTarget, Decoders> {
+    let mut decoders: BTreeMap<MemoryTarget, Decoders> = BTreeMap::new();
     for MappedWindow { window, targets, .. } in &system.memory_map {
         targets.iter().for_each(|target| decoders.entry(*target).or_default().push(*window));
     }
@@ -300,25 +433,70 @@ fn decoders(system: &System) -> BTreeMap<usize, Decoders> {
 pub struct MapView {
     /// Windows that it reaches, if it asks by system addresses.
     pub routes: Option<WindowRoutes>,
-    /// Windows that lead to it, if it is a memory.
-    pub decoders: Option<Decoders>,
+    /// Windows that lead to it, if it is a memory, by logical device.
+    decoders: Option<Vec<Decoders>>,
+    /// Decoders of each virtual hierarchy, if it is a switch; their targets are vPPBs.
+    pub bridges: Vec<BridgeDecoders>,
+}
+
+impl MapView {
+    /// Windows that lead to a logical device, or to the memory if it has none; `None`: there is no map.
+    pub fn decoders(&self, logical: usize) -> Option<Decoders> {
+        self.decoders.as_ref().map(|all| all.get(logical).cloned().unwrap_or_default())
+    }
 }
 
 /// Of all components of a system, in their order.
 pub fn views(system: &System) -> Vec<MapView> {
-    if system.memory_map.is_empty() {
-        return vec![MapView::default(); system.components.len()];
-    }
-    let index = Index::of(system);
+    let index = (!system.memory_map.is_empty()).then(|| Index::of(system));
     let view = |n: usize| {
         let config = &system.components[n].config;
-        let own = || index.decoders.get(&n).cloned().unwrap_or_default();
+        // What a decoder refuses was found when the system was judged.
+        let bridges = bridges(system, index.as_ref(), n).into_iter().map(Result::unwrap_or_default).collect();
+        let Some(index) = &index else { return MapView { bridges, ..MapView::default() } };
+        let of_target =
+            |logical| index.decoders.get(&MemoryTarget { component: n, logical }).cloned().unwrap_or_default();
+        let Offer { memory_bytes, logical_devices, .. } = config.offer();
+        let own = || match logical_devices {
+            None => vec![of_target(None)],
+            Some(count) => (0..count).map(|ld| of_target(Some(ld))).collect(),
+        };
         MapView {
             routes: config.uses_memory_map().then(|| index.routes(n)),
-            decoders: config.offer().memory_bytes.is_some().then(own),
+            decoders: memory_bytes.is_some().then(own),
+            bridges,
         }
     };
     (0..system.components.len()).map(view).collect()
+}
+
+/// The decoders of each virtual hierarchy of a component, none if it is no switch with any; or why there are none.
+fn bridges(system: &System, index: Option<&Index<'_>>, component: usize) -> Vec<Result<BridgeDecoders, String>> {
+    let hosts = system.components[component].config.hierarchies().map_or(0, |(hosts, _)| hosts);
+    let of_vcs = |vcs: usize| match index {
+        Some(index) => index.bridge(component, vcs),
+        None => alone(system, component, vcs),
+    };
+    (0..hosts).map(of_vcs).collect()
+}
+
+/// Without a memory map the one memory of a hierarchy begins at address 0.
+fn alone(system: &System, switch: usize, vcs: usize) -> Result<BridgeDecoders, String> {
+    let vppb = system.components[switch].config.hierarchies().and_then(|(_, bindings)| {
+        let mut own = bindings.into_iter().filter(|binding| binding.vcs == vcs);
+        own.next().map(|binding| binding.vppb)
+    });
+    let size = only_target(system, switch, vcs)
+        .and_then(|target| system.components[target.component].config.offer().memory_bytes);
+    let (Some(vppb), Some(size)) = (vppb, size) else {
+        return Err(format!(
+            "found several memories bound to VCS {vcs}, expected a [memory_map] that says which addresses lead to which of them"
+        ));
+    };
+    let mut decoders = BridgeDecoders::default();
+    let decoder = BridgeDecoder { base: 0, size, granularity: GRANULARITIES[0], targets: vec![vppb] };
+    decoders.commit(decoder).map_err(|error| format!("the memory of VCS {vcs}: {error}"))?;
+    Ok(decoders)
 }
 
 /// Judges the windows with the links of a system: all targets of a window are reached by one who asks, and who asks stays in
@@ -335,10 +513,23 @@ pub(super) fn joined(
     let reached: BTreeSet<u64> = routes().flat_map(WindowRoutes::list).map(|route| route.window.base).collect();
     let asking = (0..system.components.len()).filter(|&n| system.components[n].config.uses_memory_map());
     // Of those that ask for a target the first is named.
-    let from: BTreeMap<usize, usize> =
-        asking.rev().flat_map(|n| behind(system, n).map(move |(target, _)| (target, n))).collect();
-    for (mapped, window) in system.memory_map.iter().zip(open) {
-        if !reached.contains(&mapped.window.base) {
+    let from: BTreeMap<MemoryTarget, usize> =
+        asking.rev().flat_map(|n| behind(system, n).into_iter().map(move |one| (one.target, n))).collect();
+    let index = (!system.memory_map.is_empty()).then(|| Index::of(system));
+    let mut refused: BTreeMap<usize, String> = BTreeMap::new();
+    if let Some(index) = &index {
+        let asking = (0..system.components.len()).filter(|&n| system.components[n].config.uses_memory_map());
+        refused.extend(asking.flat_map(|n| index.reaches(n)).filter_map(Result::err));
+    }
+    for (component, own) in tables.iter().enumerate() {
+        for text in bridges(system, index.as_ref(), component).into_iter().filter_map(Result::err) {
+            own.judge(vec![("bindings", text)], problems);
+        }
+    }
+    for (n, (mapped, window)) in system.memory_map.iter().zip(open).enumerate() {
+        if let Some(text) = refused.remove(&n) {
+            window.own.judge(vec![("targets", text)], problems);
+        } else if !reached.contains(&mapped.window.base) {
             unreached(system, window, &from, problems);
         }
     }
@@ -355,11 +546,11 @@ pub(super) fn joined(
 
 /// Says who reaches the targets of a window that nobody reaches as a whole. `from` has one who asks for each component that is
 /// reached.
-fn unreached(system: &System, window: &OpenWindow, from: &BTreeMap<usize, usize>, problems: &mut Problems) {
+fn unreached(system: &System, window: &OpenWindow, from: &BTreeMap<MemoryTarget, usize>, problems: &mut Problems) {
     let path = |component: usize| system.components[component].path.as_str();
-    let reached = |target: usize| {
+    let reached = |target: MemoryTarget| {
         let asking = from.get(&target).map_or("nowhere".to_owned(), |&asking| format!("`{}`", path(asking)));
-        format!("`{}` from {asking}", path(target))
+        format!("`{}` from {asking}", target.name(path(target.component)))
     };
     let reached: Vec<String> = window.targets.iter().map(|(target, _)| reached(*target)).collect();
     let text = format!(

@@ -5,6 +5,7 @@
 
 use super::design::System;
 use super::kind::{DomainMember, Offer, PortRole, SitePort};
+use super::memory_map::only_target;
 
 /// A component among its neighbours.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
             path: port.path.clone(),
             number: port.link as u32,
             link: link.config.facts(),
-            peer: offers[peer],
+            peer: offer_at(system, &offers, (peer, peer_port)),
             peer_clock: system.clocks[system.components[peer].clock].1,
             peer_member: members[peer],
             peer_port,
@@ -45,6 +46,14 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
     .collect()
 }
 
+/// What is offered at a port; a switch passes on what is bound there, if that is one memory.
+fn offer_at(system: &System, offers: &[Offer], (component, port): (usize, usize)) -> Offer {
+    match only_target(system, component, port) {
+        Some(target) => Offer { memory_bytes: offers[target.component].memory_bytes, ..offers[component] },
+        None => offers[component],
+    }
+}
+
 /// The fabric of each component, and its place in it.
 fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
     let mut root: Vec<usize> = (0..system.components.len()).collect();
@@ -56,7 +65,8 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
         n
     }
     let role = |n: usize| system.components[n].ports.first().map(|port| port.decl.role);
-    let is_joined = |n: usize| matches!(role(n), Some(PortRole::Node | PortRole::Switch));
+    let is_node = |n: usize| matches!(role(n), Some(PortRole::Node | PortRole::Terminal));
+    let is_joined = |n: usize| is_node(n) || matches!(role(n), Some(PortRole::Switch | PortRole::Router));
     for link in &system.links {
         let [a, b] = link.ports.map(|(component, _)| component);
         if is_joined(a) && is_joined(b) {
@@ -67,7 +77,7 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
     let mut counts = vec![0u16; root.len()];
     let mut all = vec![DomainMember::default(); root.len()];
     let tops: Vec<usize> = (0..root.len()).map(|n| top(&mut root, n)).collect();
-    for n in (0..root.len()).filter(|&n| role(n) == Some(PortRole::Node)) {
+    for n in (0..root.len()).filter(|&n| is_node(n)) {
         all[n].own = counts[tops[n]];
         counts[tops[n]] = counts[tops[n]].saturating_add(1);
     }

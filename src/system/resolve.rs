@@ -12,7 +12,7 @@ use super::design::{ComponentInstance, JoinedPort, LinkInstance, System};
 use super::document::{DocumentItem, Table, Value};
 use super::field::{self, FieldRange, config, unknown};
 use super::kind::{COMPONENTS, ConfigFinding, CxlSide, ExternalComponent, LINKS, PortDecl, PortRole, UnitsInFlight};
-use super::memory_map::{self, MappedWindow, OpenWindow, WindowConfig};
+use super::memory_map::{self, MappedWindow, MemoryTarget, OpenWindow, WindowConfig};
 use super::neighbours::{self, Neighbourhood};
 use super::part::{self, PartArray, Whole};
 use super::problem::{Problems, TextPlace};
@@ -517,13 +517,14 @@ impl<'a> Resolver<'a> {
             let config: WindowConfig = field::read(table, place, &path, &[], &mut self.problems, &mut self.resolved);
             let own = OwnTable { table: table.clone(), place, path };
             let (key, sound) = (own.key("targets"), self.problems.list.len());
-            let targets: Vec<(usize, TextPlace)> = config
+            let targets: Vec<(MemoryTarget, TextPlace)> = config
                 .targets
                 .iter()
-                .flat_map(|(text, at)| self.targets(text, *at, &key).map(|target| (target, *at)))
+                .flat_map(|(text, at)| self.targets(text, *at, &key).into_iter().map(|target| (target, *at)))
                 .collect();
             // However the targets were written, who they are decides.
-            let paths: Vec<&str> = targets.iter().map(|(n, _)| self.components[*n].instance.path.as_str()).collect();
+            let named = |target: MemoryTarget| target.name(&self.components[target.component].instance.path);
+            let paths: Vec<String> = targets.iter().map(|(target, _)| named(*target)).collect();
             if let Some((_, text)) = self.resolved.iter_mut().rfind(|(path, _)| *path == key) {
                 *text = paths.join(",");
             }
@@ -538,22 +539,49 @@ impl<'a> Resolver<'a> {
         (open, mapped)
     }
 
-    /// The components that a target of a window names: one, or all of an array.
-    fn targets(&mut self, text: &str, at: TextPlace, key: &str) -> std::ops::Range<usize> {
-        let Some(target) = Indexed::parse(text) else {
+    /// The memories that a target of a window names: one, or all of an array.
+    fn targets(&mut self, text: &str, at: TextPlace, key: &str) -> Vec<MemoryTarget> {
+        let Some(mut target) = Indexed::parse(text) else {
             self.problems.add(at, key, format!("found `{text}`, expected a component such as `memory[0]`"));
-            return 0..0;
+            return Vec::new();
         };
-        let Some(Array { first, count }) = self.array(&target.name, at, key) else { return 0..0 };
+        // `memory.ld[0]` is a logical device of a component, unless a component of a part has that name.
+        let of_device = PortRef::parse(text).filter(|port| port.port.name == "ld");
+        let logical = of_device.filter(|_| !self.arrays.contains_key(&target.name)).map(|port| {
+            target = port.component;
+            port.port
+        });
+        let Some(Array { first, count }) = self.array(&target.name, at, key) else { return Vec::new() };
         let mut extents = Vec::new();
         if !self.extent(&target, count, &target.name, at, key, &mut extents) {
-            return 0..0;
+            return Vec::new();
         }
-        match target.index {
-            None => first..first + 1,
-            Some(Index::Number(n)) => first + n..first + n + 1,
-            Some(Index::Variable(_)) => first..first + count.unwrap_or(0),
+        let chosen = |index: &Option<Index>, count: Option<usize>| match index {
+            None => 0..1,
+            Some(Index::Number(n)) => *n..*n + 1,
+            Some(Index::Variable(_)) => 0..count.unwrap_or(0),
+        };
+        let mut targets = Vec::new();
+        for n in chosen(&target.index, count) {
+            let component = first + n;
+            let Some(logical) = &logical else {
+                targets.push(MemoryTarget { component, logical: None });
+                continue;
+            };
+            let instance = &self.components[component].instance;
+            let (count, who) = (instance.config.offer().logical_devices, format!("{}.ld", instance.path));
+            if count.is_none() {
+                let text = format!("found `{text}`, expected `{}`: it has no logical devices", instance.path);
+                self.problems.add(at, key, text);
+                return Vec::new();
+            }
+            if !self.extent(logical, count.map(usize::from), &who, at, key, &mut extents) {
+                return Vec::new();
+            }
+            let all = chosen(&logical.index, count.map(usize::from));
+            targets.extend(all.map(|ld| MemoryTarget { component, logical: Some(ld as u8) }));
         }
+        targets
     }
 
     /// Folder to which the paths of a component are relative: that of the description it stands in.
@@ -769,9 +797,14 @@ impl<'a> Resolver<'a> {
         if !self.extent(&port.component, array.count, &who, at, key, extents) {
             return false;
         }
-        let ports = &self.components[array.first].ports;
+        // Elements of an array may differ in their ports; an index variable goes through those of the first.
+        let element = match port.component.index {
+            Some(Index::Number(n)) => array.first + n,
+            _ => array.first,
+        };
+        let ports = &self.components[element].ports;
         let Some(OpenPort { decl, .. }) = ports.iter().find(|open| open.decl.name == port.port.name) else {
-            let kind = self.components[array.first].instance.kind.name;
+            let kind = self.components[element].instance.kind.name;
             let mut names: Vec<&str> = ports.iter().map(|open| open.decl.name).collect();
             names.dedup();
             let text = format!("{} (`{who}` is a {kind})", unknown("port", names.into_iter()).of(&port.port.name));
@@ -935,11 +968,14 @@ impl<'a> Resolver<'a> {
                 self.problems.add(at, key, text);
                 return None;
             }
-            [PortRole::Host | PortRole::HomeMemory, PortRole::Device]
-            | [PortRole::Node, PortRole::Node | PortRole::Switch] => ends,
-            [PortRole::Device, PortRole::Host | PortRole::HomeMemory] | [PortRole::Switch, PortRole::Node] => {
-                [ends[1], ends[0]]
-            }
+            [PortRole::Host | PortRole::HomeMemory | PortRole::SwitchDownstream, PortRole::Device]
+            | [PortRole::Host, PortRole::SwitchUpstream]
+            | [PortRole::Node, PortRole::Node | PortRole::Switch]
+            | [PortRole::Terminal | PortRole::Router, PortRole::Router] => ends,
+            [PortRole::Device, PortRole::Host | PortRole::HomeMemory | PortRole::SwitchDownstream]
+            | [PortRole::SwitchUpstream, PortRole::Host]
+            | [PortRole::Switch, PortRole::Node]
+            | [PortRole::Router, PortRole::Terminal] => [ends[1], ends[0]],
             [PortRole::Coherent(a, CxlSide::Host), PortRole::Coherent(b, CxlSide::Device)] if a == b => ends,
             [PortRole::Coherent(a, CxlSide::Device), PortRole::Coherent(b, CxlSide::Host)] if a == b => {
                 [ends[1], ends[0]]
@@ -947,8 +983,13 @@ impl<'a> Resolver<'a> {
             roles => {
                 let ([a, b], [role, other]) = (&names, roles.map(PortRole::name));
                 let expected = match roles {
+                    [PortRole::Terminal, _] | [_, PortRole::Terminal] => "a router at one end",
                     [PortRole::Switch, _] => "a node at one end: switches are not joined to each other",
                     [PortRole::Coherent(..), _] | [_, PortRole::Coherent(..)] => "both sides of one protocol",
+                    [PortRole::SwitchUpstream, _] | [_, PortRole::SwitchUpstream] => "a host above the upstream port",
+                    [PortRole::SwitchDownstream, _] | [_, PortRole::SwitchDownstream] => {
+                        "a device below the downstream port"
+                    }
                     [PortRole::HomeMemory, _] | [_, PortRole::HomeMemory] => "a home and a device with memory",
                     _ => "a host and a device",
                 };

@@ -116,6 +116,7 @@ fn property(field: &Field) -> Value {
         FieldRange::Text(_) => json!({"type": "string"}),
         FieldRange::Texts(_) => json!({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}),
         FieldRange::Table(fields) => table(fields(), Map::new()),
+        FieldRange::Tables(fields) => json!({"type": "array", "items": table(fields(), Map::new())}),
     };
     value["description"] = json!(text);
     value

@@ -45,6 +45,26 @@ fn whole(pattern: &[u8], text: &[u8]) -> bool {
     pattern[p..].iter().all(|&c| c == b'*')
 }
 
+/// Places of a run at which somebody may look.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum WatchedPlaces {
+    /// Any: nobody knows yet.
+    #[default]
+    All,
+    /// Those that match one of the globs.
+    Matching(Vec<Glob>),
+}
+
+impl WatchedPlaces {
+    /// Whether somebody may look at a place.
+    pub fn contains(&self, path: &str) -> bool {
+        match self {
+            WatchedPlaces::All => true,
+            WatchedPlaces::Matching(globs) => globs.iter().any(|glob| glob.matches(path)),
+        }
+    }
+}
+
 /// Where a time stands to a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {

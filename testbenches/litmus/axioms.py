@@ -38,6 +38,12 @@ each at the point where it takes effect. The contract's sentences become these e
 * "Is known from the forwarding on": a load takes effect, forwarded or not, at a point of its own. A dependency through a
   forwarded load therefore begins at that point, and not where the store that it read takes effect; with `forwarded` the
   order goes on to what that store's value depended on.
+* "A read-modify-write takes effect at one point": it is a load and a store, two events that `rmw` joins. Atomicity, the axiom
+  that all published models have: no store of its location stands in co between the store that its load read and its own.
+  On x86 it is a fence besides (every access before it is before it, and it before every access behind it). The contract's
+  own choice, where Armv8 is weaker: what is ordered behind its load is ordered behind its store too, so that nothing of its
+  thread comes between, and a later load does not take its value early. An order in which its load stands right before its
+  store then always exists, since nothing else holds the load back.
 * "No out-of-thin-air": each data dependency is an edge, and rfe and `forwarded` carry it on, so a value that would need
   itself closes a cycle. An accepted candidate can always be computed.
 
@@ -63,9 +69,9 @@ class Refused(ValueError):
 
 
 # An access. `at`: its place among its thread's accesses; `address`, `data`, `control`: numbers of the loads it depends on;
-# `value`: of a store, a term: a number, ("load", event), ("eor", term, term) or ("add", term, number); `index`: the term of
-# the index register, which has to be 0.
-Event = namedtuple("Event", "number thread at kind location acquire release address data control value index")
+# `value`: of a store, a term: a number, ("load", event), ("eor", term, term) or ("add", term, term); `index`: the term of
+# the index register, which has to be 0. `rmw`: of the two events of a read-modify-write, the number of the other one.
+Event = namedtuple("Event", "number thread at kind location acquire release address data control value index rmw", defaults=[None])
 # `fences`: of each thread, (kind, accesses before it). `registers`: of each thread, the terms at its end.
 Test = namedtuple("Test", "name arch doc protocol orders locations events fences registers named quantifier condition text")
 
@@ -91,6 +97,7 @@ SC = {"sc": lambda t, a, b: True}
 TSO = {
     "tso": lambda t, a, b: not (a.kind == "W" and b.kind == "R"),
     "tso fence": full,
+    "tso locked": lambda t, a, b: a.rmw is not None or b.rmw is not None,
 }
 ARM = {
     "same location, then a store": lambda t, a, b: a.location == b.location and b.kind == "W",
@@ -106,10 +113,12 @@ ARM = {
     "data": lambda t, a, b: a.number in b.data,
     "control": lambda t, a, b: a.number in b.control and b.kind == "W",
     "address, then a store": lambda t, a, b: b.kind == "W" and feeds_address_between(t, a, b),
+    "update in one": lambda t, a, b: a.kind == "W" and a.rmw is not None and any(
+        rule(t, t.events[a.rmw], b) for name, rule in ARM.items() if name != "update in one"),
 }
 RULES = {"SC": SC, "TSO": TSO, "ARM": ARM}
 # What is not of a pair: the parts of the two axioms.
-PARTS = ("internal", "rfe", "co", "fr", "forwarded")
+PARTS = ("internal", "rfe", "co", "fr", "forwarded", "atomicity")
 # Edges that the contract does not have; a check adds them.
 WRONG = {
     "tso store to load": ("TSO", lambda t, a, b: True),
@@ -126,6 +135,7 @@ WRONG = {
 OWN = {
     "acquire of an own store": "lisa/SB+arm-rfi-acquire+arm-full.litmus",
     "two loads of a location": "lisa/LB+arm-full+arm-fri-rfi-data.litmus",
+    "update in one": "lisa/SB+arm-rmw-acquires.litmus",
 }
 # A sentence of the contract that the communication edges repeat: co holds two stores of a thread, and fr a load and a store.
 REPEATED = ("same location, then a store",)
@@ -144,7 +154,8 @@ def preserved(test, mistake):
         for b in test.events:
             if a.thread == b.thread and a.at < b.at and any(rule(test, a, b) for rule in rules):
                 edges.append((a.number, b.number))
-    return edges
+    # The store of a read-modify-write is computed from its load, or comes behind it all the same.
+    return edges + [(e.number, e.rmw) for e in test.events if e.kind == "R" and e.rmw is not None]
 
 
 # ------------------------------------------------------------------------------------------------------------- the axioms
@@ -167,6 +178,13 @@ def from_read(co, source, load):
     """fr of a load: the edge to the store behind its source; co leads on."""
     later = co[co.index(source) + 1:] if source is not None else co
     return [(load, later[0])] if later else []
+
+
+def is_atomic(test, rf, co):
+    """No store comes between the source of a read-modify-write and its own store."""
+    place = {store: i for i, store in enumerate(co)}
+    return all(place[test.events[load].rmw] == (0 if source is None else place[source] + 1)
+               for load, source in rf.items() if test.events[load].rmw is not None)
 
 
 def of_location(test, location, internal):
@@ -213,7 +231,11 @@ def communication(test, rf, co, mistake):
 
 def executions(test, mistake=""):
     """All accepted candidates, as (rf, {location: co})."""
-    choices = [(place, list(of_location(test, place, mistake != "without internal"))) for place in test.locations]
+    def pairs_of(place):
+        pairs = of_location(test, place, mistake != "without internal")
+        return [(rf, co) for rf, co in pairs if mistake == "without atomicity" or is_atomic(test, rf, co)]
+
+    choices = [(place, pairs_of(place)) for place in test.locations]
 
     def choose(reach, rf, co, left):
         if not left:
@@ -240,7 +262,7 @@ def computed(test, rf, term):
         return test.locations[place] if source is None else computed(test, rf, test.events[source].value)
     if word == "eor":
         return computed(test, rf, first) ^ computed(test, rf, term[2])
-    return computed(test, rf, first) + term[2]
+    return computed(test, rf, first) + computed(test, rf, term[2])
 
 
 def outcomes(test, mistake=""):
@@ -330,6 +352,10 @@ FORMS = {
         ("load", rf"MOV\s+(?P<to>\w+)\s*,\s*\[(?P<at>{NAME})\]"),
         ("set", rf"MOV\s+(?P<to>\w+)\s*,\s*\$(?P<number>{NUMBER})"),
         ("full", r"MFENCE"),
+        ("swap", rf"XCHG\s+\[(?P<at>{NAME})\]\s*,\s*(?P<from>\w+)"),
+        ("swap", rf"XCHG\s+(?P<from>\w+)\s*,\s*\[(?P<at>{NAME})\]"),
+        ("fetch", rf"LOCK\s+XADD\s+\[(?P<at>{NAME})\]\s*,\s*(?P<from>\w+)"),
+        ("fetch", rf"LOCK\s+INC\s+\[(?P<at>{NAME})\]"),
     ],
     "AArch64": [
         ("set", rf"MOV\s+(?P<to>\w+)\s*,\s*#(?P<number>{NUMBER})"),
@@ -339,6 +365,8 @@ FORMS = {
         ("store", r"STR\s+(?P<from>\w+)\s*,\s*\[\s*(?P<pointer>X\d+)\s*,\s*(?P<index>W\d+)\s*,\s*SXTW\s*\]"),
         ("eor", r"EOR\s+(?P<to>\w+)\s*,\s*(?P<from>\w+)\s*,\s*(?P<other>\w+)"),
         ("add", rf"ADD\s+(?P<to>\w+)\s*,\s*(?P<from>\w+)\s*,\s*#(?P<number>{NUMBER})"),
+        ("swap", r"SWP(?P<how>A|L|AL|)\s+(?P<from>\w+)\s*,\s*(?P<to>\w+)\s*,\s*\[\s*(?P<pointer>X\d+)\s*\]"),
+        ("fetch", r"LDADD(?P<how>A|L|AL|)\s+(?P<from>\w+)\s*,\s*(?P<to>\w+)\s*,\s*\[\s*(?P<pointer>X\d+)\s*\]"),
         ("full", r"DMB\s+SY"),
         ("ld", r"DMB\s+LD"),
         ("st", r"DMB\s+ST"),
@@ -348,6 +376,9 @@ FORMS = {
         ("load", rf"r\[(?P<how>|acquire)\]\s+(?P<to>r\d+)\s+(?P<at>{NAME})"),
         ("store", rf"w\[(?P<how>|release)\]\s+(?P<at>{NAME})\s+(?P<number>{NUMBER})"),
         ("store", rf"w\[(?P<how>|release)\]\s+(?P<at>{NAME})\s+(?P<from>r\d+)"),
+        ("swap", rf"rmw\[(?P<how>|acquire|release|acquire,release)\]\s+(?P<to>r\d+)\s+\(mov\s+(?P<number>{NUMBER})\)\s+(?P<at>{NAME})"),
+        ("swap", rf"rmw\[(?P<how>|acquire|release|acquire,release)\]\s+(?P<to>r\d+)\s+\(mov\s+(?P<from>r\d+)\)\s+(?P<at>{NAME})"),
+        ("fetch", rf"rmw\[(?P<how>|acquire|release|acquire,release)\]\s+(?P<to>r\d+)\s+\(add\s+(?P=to)\s+(?P<number>{NUMBER})\)\s+(?P<at>{NAME})"),
         ("full", r"f\[full\]"),
         ("ld", r"f\[ld\]"),
         ("st", r"f\[st\]"),
@@ -378,7 +409,7 @@ def instruction(thread, cell, where, first):
         other, more = thread.used(thread.name(part("other"), where), where)
         # The same term twice is 0 whatever it is; the dependency stays.
         term, loads = 0 if term == other else ("eor", term, other), loads | more
-    if kind in ("load", "store"):
+    if kind in ("load", "store", "swap", "fetch"):
         place = part("at")
         if place is None:
             place = thread.pointers.get(thread.name(part("pointer"), where))
@@ -390,15 +421,28 @@ def instruction(thread, cell, where, first):
         if part("index"):
             index, address = thread.used(thread.name(part("index"), where), where)
         number = first + len(thread.events)
-        thread.events.append(Event(
-            number, thread.number, len(thread.events), "R" if kind == "load" else "W", place,
-            part("how") in ("LDAR", "acquire"), part("how") in ("STLR", "release"), address,
-            loads if kind == "store" else frozenset(), thread.control, term if kind == "store" else None, index))
-        if len(thread.events) > 8:
+        if kind in ("swap", "fetch"):
+            how, at = part("how") or "", len(thread.events)
+            if kind == "fetch":
+                # LOCK INC names no register: it adds 1.
+                term = ("add", ("load", number), term if part("from") or part("number") else 1)
+            acquire, release = "acquire" in how or how in ("A", "AL"), "release" in how or how in ("L", "AL")
+            thread.events.append(Event(number, thread.number, at, "R", place, acquire, False, frozenset(), frozenset(),
+                                       thread.control, None, 0, number + 1))
+            thread.events.append(Event(number + 1, thread.number, at + 1, "W", place, False, release, frozenset(), loads,
+                                       thread.control, term, 0, number))
+        else:
+            thread.events.append(Event(
+                number, thread.number, len(thread.events), "R" if kind == "load" else "W", place,
+                part("how") in ("LDAR", "acquire"), part("how") in ("STLR", "release"), address,
+                loads if kind == "store" else frozenset(), thread.control, term if kind == "store" else None, index))
+        if sum(e.kind == "R" or e.rmw is None for e in thread.events) > 8:
             raise Refused(f"{where}: more than 8 accesses in a thread")
         term, loads = ("load", number), frozenset((number,))
-    if kind != "store":
-        thread.set(thread.name(part("to"), where), term, loads)
+    # XCHG and XADD give the old value to the register that they store from; LOCK INC to none.
+    to = part("to") or (part("from") if kind in ("swap", "fetch") else None)
+    if kind != "store" and to:
+        thread.set(thread.name(to, where), term, loads)
     return None
 
 

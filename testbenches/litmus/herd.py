@@ -31,8 +31,8 @@ LARGE = frozenset("""
     aarch64/IRIW aarch64/IRIW+addr+po aarch64/IRIW+addrs aarch64/IRIW+dmb.sys aarch64/IRIW+poaps aarch64/ISA2
     aarch64/ISA2+dmb.sy+addr+addr aarch64/ISA2+dmb.sy+data+addr aarch64/ISA2+popl+poap+poap lisa/ISA2+tso+arm-data+tso
     aarch64/ISA2+dmb.sy+po+addr aarch64/LB+addr-pos aarch64/LB+data-rfi-datas aarch64/RWC aarch64/RWC+addr+po
-    aarch64/WRC aarch64/WRC+po+addr lisa/RWC+arm+arm-acquire+tso lisa/WRC+arm+tso+arm x86/RWC+mfence+po
-    lisa/IRIW+arm+tso+arm+tso lisa/IRIW+tso+arm+tso+tso x86/3.SB x86/IRIW+mfences x86/W+RWC x86/n1
+    aarch64/SB+po-swp-pos aarch64/SB+po-swpal-pos aarch64/WRC aarch64/WRC+po+addr lisa/RWC+arm+arm-acquire+tso lisa/WRC+arm+tso+arm x86/RWC+mfence+po
+    lisa/IRIW+arm+tso+arm+tso lisa/IRIW+tso+arm+tso+tso x86/3.SB x86/IRIW+mfences x86/iwp2.8.a x86/W+RWC x86/n1
 """.split())
 KEYS = ("test", "arch", "protocol", "outcomes", "condition", "quantifier", "ok", "positive", "negative", "observation", "states",
         "transitions", "complete", "violations")
@@ -66,8 +66,11 @@ class Column:
         self.rows.append(fences[self.dialect][0] if full else self.numbers.choice(fences[self.dialect]))
 
     def access(self, place, value, kind):
-        """A load (R), or a store (W) of `value` or of something that was loaded; `?` leaves it open."""
+        """A load (R), or a store (W) of `value` or of something that was loaded; `?` leaves it open, also to a read-modify-write."""
         chance = self.numbers.random
+        if kind == "?" and chance() < 0.15:
+            self.update(place, value, chance() < 0.5)
+            return
         load = kind == "R" or (kind == "?" and chance() < 0.5)
         getattr(self, {"X86": "x86", "AArch64": "arm", "LISA": "lisa"}[self.dialect])(place, load, value, chance)
 
@@ -80,6 +83,30 @@ class Column:
         self.rows.append(form.format(register))
         if register not in self.loaded:
             self.loaded.append(register)
+
+    def update(self, place, value, adds):
+        """An exchange or an addition at one point."""
+        numbers, register = self.numbers, self.fresh()
+        if self.dialect == "X86":
+            if adds and numbers.random() < 0.3:
+                self.rows.append(f"LOCK INC [{place}]")
+                return
+            form = "LOCK XADD [{}],{}" if adds else numbers.choice(("XCHG [{}],{}", "XCHG {1},[{0}]"))
+            self.rows += [f"MOV {register},${value}", form.format(place, register)]
+        elif self.dialect == "AArch64":
+            if self.loaded and numbers.random() < 0.4:
+                source = self.seen()
+            else:
+                source = self.fresh()
+                self.rows.append(f"MOV {source},#{value}")
+            name = ("LDADD" if adds else "SWP") + numbers.choice(("", "A", "L", "AL"))
+            self.rows.append(f"{name} {source},{register},[X{20 + self.places.index(place)}]")
+        else:
+            source = self.seen() if self.loaded and numbers.random() < 0.4 else value
+            what = f"(add {register} {value})" if adds else f"(mov {source})"
+            how = numbers.choice(("", "acquire", "release", "acquire,release"))
+            self.rows.append(f"rmw[{how}] {register} {what} {place}")
+        self.loaded.append(register)
 
     def x86(self, place, load, value, chance):
         if load:

@@ -1,18 +1,28 @@
 -- CXL.cache: device caches and a host with home agent and memory (sheet coherence 2.1 to 2.8).
 --
--- Modelled: one line; every request of 2.2 but CacheFlushed, stores, stores that wait for ownership, silent drops of S; a home
--- that blocks: one transaction a line. Detail: messages, all delivered in any order but a snoop, which pushes the GOs before it
--- (O1). A device has one request open (O11a), and knows which: answers depend on it. A value is known by whether it is the last
--- store in coherence order. Stores write a part of the line, as do WrInv and WOWrInv; the other writes are whole.
+-- Two systems. With MEMORY_BEHIND 0 the memory is the home's own, read and written in the step that needs it. With 1 it is a
+-- device with HDM-H behind a port of the home (3.2), and the home is a composite: a home of CXL.cache, and a requester of
+-- CXL.mem that asks by MemRd (MetaField NoOp) and MemWr (Meta0, Invalid), both without a snoop.
+--
+-- Modelled: one line; every request of 2.2 but CacheFlushed, stores, stores that wait for ownership, silent drops of S; with
+-- CORE reads and writes of the host's core, a requester with the rules of a device (2.8); a home that blocks: one transaction
+-- a line. Detail: messages, all delivered in any order but a snoop, which pushes the GOs before it (O1). A device has one
+-- request open (O11a), and knows which: answers depend on it. A value is known by whether it is the last store in coherence
+-- order. Stores write a part of the line, as do WrInv, WOWrInv and the core; the other writes are whole.
 --
 -- Choices of the sheet: bold answers of 2.3; RdAny is granted E where nobody else holds the line; the home makes memory current
 -- before a GO, so no GO-M; a device that gets ownership without bytes gives it up and sends RdOwn; CleanEvict is answered
--- GO_WritePull_Drop, unless CLEAN_EVICT_PULLS.
+-- GO_WritePull_Drop, unless CLEAN_EVICT_PULLS. The core reads as RdShared does and keeps nothing.
+--
+-- Choices of the home with memory behind a port: behind the last snoop answer it fetches the line if the request needs bytes
+-- that no holder has given, and stores what a holder gave back unless the request writes the line anyhow; then it answers. What
+-- a pull brought or the core wrote is stored before the transaction ends, and so before GO-I of WrInv and ExtCmp. The line is
+-- in its hand until then. It remembers for so long that a holder kept a copy, so this is part of a state.
 --
 -- Two rules of the sheet have no constant here: a home that starts a second transaction on a line (O5), since one is all that
 -- this home has, and a device that keeps a snoop until its granted data is in (2.4), which no state shows.
 --
--- Left out: errors, poison, the host's core, queues at the home, filters of limited size, several lines.
+-- Left out: errors, poison, queues at the home, filters of limited size, several lines.
 
 const
   DEVICES: 2;
@@ -36,7 +46,10 @@ const
   DirtyDropped: 15;           -- 2.1: M is dropped silently
   CopyKeptUnderSnpInv: 16;    -- 2.3: S stays under SnpInv
   WriteEndsBeforeData: 17;    -- O13: the home ends WrInv before its data is in
+  StoreNotAwaited: 18;        -- 3.2: the home releases a line whose MemWr has no Cmp; needs MEMORY_BEHIND
   MUTANT: NoMutant;
+
+  MEMORY_BEHIND: 0; -- 1: the memory is behind a port
 
   -- Choices of the sheet: 1 or 0.
   CLEAN_EVICT_PULLS: 0;     -- 2.2: CleanEvict of the owner is answered GO_WritePull
@@ -46,12 +59,14 @@ const
   RDCURR: 1; RDOWN: 1; RDSHARED: 1; RDANY: 1; RDOWNNODATA: 1; ITOMWR: 1; WRCUR: 1; CLFLUSH: 1;
   CLEANEVICT: 1; DIRTYEVICT: 1; CLEANEVICTNODATA: 1; WOWRINV: 1; WOWRINVF: 1; WRINV: 1;
   STORE: 1; WAITING: 1;
+  CORE: 0; -- reads and writes of the host's core
 
 type
   Dev: scalarset(DEVICES);
   Op: enum {
     NoOp, RdCurr, RdOwn, RdShared, RdAny, RdOwnNoData, ItoMWr, WrCur, CLFlush, CleanEvict, DirtyEvict, CleanEvictNoData,
-    WOWrInv, WOWrInvF, WrInv };
+    WOWrInv, WOWrInvF, WrInv,
+    CoreRead, CoreWrite };
   -- Stable states; reads: asked, data without GO, GO without data (with a store that waits), data to use once, data owed to
   -- the home; upgrade with and without S copy; flush; evicts, named by the copy; CleanEvictNoData likewise; writes.
   At: enum {
@@ -65,6 +80,9 @@ type
   Snp: enum { NoSnp, SnpData, SnpInv, SnpCur };
   D2hRsp: enum { NoRsp, RspIHitI, RspIHitSE, RspSHitSE, RspVHitV, RspSFwdM, RspIFwdM, RspVFwdV };
   Holding: enum { Nothing, Shares, Owns };
+  -- Where the home's transaction is: snoop answers are missing; memory behind the port has been asked for the line; it has been
+  -- sent what a holder gave back; it has been sent what a write or an evict brought, and the transaction ends with its Cmp.
+  Stage: enum { Snooping, Fetching, Storing, Ending };
 
 var
   dev: array [Dev] of record at: At; op: Op; copy: Value; store: boolean; end;
@@ -74,18 +92,24 @@ var
   -- The home: its memory and directory, the transaction that collects snoop answers, and the pull whose data is missing.
   memory: Value;
   holding: array [Dev] of Holding;
-  request: Op; requester: Dev;
+  request: Op; requester: Dev;   -- no requester: the host's core
   asked: array [Dev] of boolean;
   late: array [Dev] of D2hRsp;   -- an answer whose data is missing
   early: array [Dev] of Value;   -- data before its answer
   pull: array [Dev] of Op;
   counts: array [Dev] of boolean; -- of a pull: a write, or an evict of the true owner
   owing: array [Dev] of H2dRsp;  -- of a broken rule
+  -- Memory behind a port: where the transaction is, the line in the home's hand while it is open, what is under way.
+  stage: Stage;
+  hand: Value;
+  kept: boolean; -- a holder that was snooped for it has kept a copy
+  m2s: record req: boolean; rwd: Value; end;
+  s2m: record ndr: boolean; drs: Value; end;
 
 -- A store or write gets its place in coherence order: every other value is old. A part of a line over an old value stays old.
 procedure age(var v: Value); begin if v = Current then v := Stale; end; end;
 procedure all_age(); begin
-  age(memory);
+  age(memory); age(hand); age(m2s.rwd); age(s2m.drs);
   for d: Dev do age(dev[d].copy); age(d2h[d].data); age(h2d[d].data); age(early[d]); end;
 end;
 procedure write(var v: Value; part: boolean);
@@ -173,8 +197,15 @@ procedure nobody_holds(); begin for d: Dev do holding[d] := Nothing; end; end;
 
 procedure owned_by(d: Dev); begin nobody_holds(); holding[d] := Owns; end;
 
+-- The line as the home has it: in its memory, or in its hand.
+function line(): Value; begin if MEMORY_BEHIND = 1 then return hand; else return memory; end; end;
+
+procedure keep(v: Value); begin if MEMORY_BEHIND = 1 then hand := v; else memory := v; end; end;
+
+procedure release(); begin request := NoOp; undefine requester; stage := Snooping; hand := None; kept := false; end;
+
 procedure send_read(d: Dev; go: H2dRsp); begin
-  h2d[d].data := memory;
+  h2d[d].data := line();
   if MUTANT = SnoopBetweenDataAndGo then owing[d] := go; else h2d[d].rsp := go; end;
 end;
 
@@ -187,53 +218,128 @@ procedure untrack(d: Dev); begin
   if MUTANT = StaleEvictClearsOwner then for g: Dev do if holding[g] = Owns then holding[g] := Nothing; end; end; end;
 end;
 
--- All snoops are answered: the requester gets what it asked for.
-procedure answer(d: Dev; op: Op);
-var is_owner: boolean;
+-- The pull ends: its bytes are where they belong.
+procedure end_pull(d: Dev); begin
+  if pull[d] = WrInv & MUTANT != WriteEndsBeforeData then h2d[d].rsp := GO_I;
+  elsif pull[d] = WOWrInv | pull[d] = WOWrInvF then h2d[d].rsp := ExtCmp;
+  end;
+  pull[d] := NoOp; counts[d] := false;
+  if request = NoOp then release(); end;
+end;
+
+-- What is in hand goes to the memory behind the port, if there is one.
+procedure store(next: Stage); begin
+  if MEMORY_BEHIND = 1 then
+    if m2s.rwd != None then error "two writes of a line at once"; end;
+    m2s.rwd := hand; stage := next;
+  end;
+end;
+
+-- Whether the transaction goes on without a Cmp.
+function is_stored(): boolean; begin return MEMORY_BEHIND = 0 | MUTANT = StoreNotAwaited; end;
+
+-- All snoops are answered, and the line is here if it is needed: the requester gets what it asked for.
+procedure answer();
+var op: Op; d: Dev; v: Value; is_owner: boolean;
 begin
-  request := NoOp; undefine requester;
-  switch op
-  case RdCurr: h2d[d].data := memory;
-  case RdShared: holding[d] := Shares; send_read(d, GO_S);
-  case RdAny:
-    holding[d] := Nothing;
-    if exists g: Dev do holding[g] != Nothing end then holding[d] := Shares; send_read(d, GO_S);
-    else owned_by(d); send_read(d, GO_E);
+  op := request;
+  if op = CoreRead then
+    if line() != Current then error "V2: the host's core reads an old value"; end;
+    release();
+  elsif op = CoreWrite then
+    nobody_holds();
+    v := line(); write(v, true); keep(v);
+    store(Ending);
+    if is_stored() then release(); end;
+  else
+    d := requester;
+    switch op
+    case RdCurr: h2d[d].data := line();
+    case RdShared: holding[d] := Shares; send_read(d, GO_S);
+    case RdAny:
+      holding[d] := Nothing;
+      if exists g: Dev do holding[g] != Nothing end then holding[d] := Shares; send_read(d, GO_S);
+      else owned_by(d); send_read(d, GO_E);
+      end;
+    case RdOwn: owned_by(d); send_read(d, GO_E);
+    case RdOwnNoData: owned_by(d); h2d[d].rsp := GO_E;
+    case CLFlush: nobody_holds(); h2d[d].rsp := GO_I;
+    case ItoMWr: nobody_holds(); send_pull(d, GO_WritePull, op, true);
+    case WrCur: nobody_holds(); send_pull(d, GO_WritePull, op, true);
+    case WrInv: nobody_holds(); send_pull(d, WritePull, op, true);
+    case WOWrInv: nobody_holds(); send_pull(d, Fast_GO_WritePull, op, true);
+    case WOWrInvF: nobody_holds(); send_pull(d, Fast_GO_WritePull, op, true);
+    case CleanEvictNoData: untrack(d); h2d[d].rsp := GO_I;
+    else -- O12: an evicting device is out of the directory when its GO leaves.
+      is_owner := holding[d] = Owns;
+      untrack(d);
+      if op = CleanEvict & !(is_owner & CLEAN_EVICT_PULLS = 1) then h2d[d].rsp := GO_WritePull_Drop;
+      else send_pull(d, GO_WritePull, op, is_owner);
+      end;
     end;
-  case RdOwn: owned_by(d); send_read(d, GO_E);
-  case RdOwnNoData: owned_by(d); h2d[d].rsp := GO_E;
-  case CLFlush: nobody_holds(); h2d[d].rsp := GO_I;
-  case ItoMWr: nobody_holds(); send_pull(d, GO_WritePull, op, true);
-  case WrCur: nobody_holds(); send_pull(d, GO_WritePull, op, true);
-  case WrInv: nobody_holds(); send_pull(d, WritePull, op, true);
-  case WOWrInv: nobody_holds(); send_pull(d, Fast_GO_WritePull, op, true);
-  case WOWrInvF: nobody_holds(); send_pull(d, Fast_GO_WritePull, op, true);
-  case CleanEvictNoData: untrack(d); h2d[d].rsp := GO_I;
-  else -- O12: an evicting device is out of the directory when its GO leaves.
-    is_owner := holding[d] = Owns;
-    untrack(d);
-    if op = CleanEvict & !(is_owner & CLEAN_EVICT_PULLS = 1) then h2d[d].rsp := GO_WritePull_Drop;
-    else send_pull(d, GO_WritePull, op, is_owner);
-    end;
+    -- A pull keeps the line it is to be merged with.
+    v := hand;
+    release();
+    if pull[d] != NoOp then hand := v; end;
+  end;
+end;
+
+function needs_line(op: Op): boolean; begin
+  return op = RdCurr | op = RdShared | op = RdAny | op = RdOwn | op = CoreRead | op = CoreWrite | is_part(op);
+end;
+
+function will_write(op: Op): boolean; begin
+  return op = ItoMWr | op = WrCur | op = WrInv | op = WOWrInv | op = WOWrInvF | op = CoreWrite;
+end;
+
+-- Behind the last snoop answer. What a holder gave back is not stored if the request writes the line anyhow.
+procedure serve(); begin
+  if hand != None & !will_write(request) then
+    store(Storing);
+    if is_stored() then answer(); end;
+  elsif MEMORY_BEHIND = 1 & hand = None & needs_line(request) then stage := Fetching; m2s.req := true;
+  else answer();
   end;
 end;
 
 -- What a Fwd answer brought. RspVFwdV is for the requester only.
 procedure forwarded(r: D2hRsp; v: Value); begin
-  if r = RspVFwdV & MUTANT != CurrentDataCleansOwner then h2d[requester].data := v; else memory := v; end;
+  if r != RspVFwdV | MUTANT = CurrentDataCleansOwner then keep(v);
+  else h2d[requester].data := v;
+  end;
 end;
 
 -- `passed`: the requester has its data, which did not come from memory.
-procedure progress(passed: boolean);
-var op: Op; d: Dev;
+procedure progress(passed: boolean); begin
+  if request != NoOp & stage = Snooping & !exists g: Dev do asked[g] | late[g] != NoRsp end then
+    if passed then release(); else serve(); end;
+  end;
+end;
+
+-- Whether the home may begin a transaction.
+function is_free(): boolean; begin
+  return request = NoOp & (forall g: Dev do pull[g] = NoOp end | MUTANT = SnoopDuringPull);
+end;
+
+-- Asks the holders; the requester itself is none.
+procedure snoop(of_core: boolean);
+var snp: Snp; waits: boolean;
 begin
-  if request != NoOp & !exists g: Dev do asked[g] | late[g] != NoRsp end then
-    if passed then request := NoOp; undefine requester;
-    else
-      op := request; d := requester;
-      answer(d, op);
+  switch request
+  case RdCurr: snp := SnpCur;
+  case CoreRead: snp := SnpData;
+  case RdShared: snp := SnpData;
+  case RdAny: snp := SnpData;
+  else if is_evict(request) then snp := NoSnp; else snp := SnpInv; end;
+  end;
+  waits := false;
+  for g: Dev do
+    if (of_core | g != requester)
+      & (holding[g] = Owns & snp != NoSnp | holding[g] = Shares & snp = SnpInv & MUTANT != SharersNotSnooped) then
+      asked[g] := true; h2d[g].snp := snp; waits := true;
     end;
   end;
+  if !waits | MUTANT = GoBeforeAnswers then serve(); end;
 end;
 
 startstate begin
@@ -245,6 +351,33 @@ startstate begin
     pull[d] := NoOp; counts[d] := false; owing[d] := NoGo;
   end;
   memory := Current; request := NoOp; undefine requester;
+  stage := Snooping; hand := None; kept := false; m2s.req := false; m2s.rwd := None; s2m.ndr := false; s2m.drs := None;
+end;
+
+-- The host's core.
+rule "core reads" CORE = 1 & is_free() ==> begin request := CoreRead; snoop(true); end;
+rule "core writes" CORE = 1 & is_free() ==> begin request := CoreWrite; snoop(true); end;
+
+-- The memory behind the port, a device with HDM-H: one answer to each message.
+rule "M2S Req" m2s.req ==> begin m2s.req := false; s2m.drs := memory; end;
+rule "M2S RwD" m2s.rwd != None ==> begin memory := m2s.rwd; m2s.rwd := None; s2m.ndr := true; end;
+
+rule "S2M DRS" s2m.drs != None ==> begin
+  if stage != Fetching then error "data that nobody asked for"; end;
+  hand := s2m.drs; s2m.drs := None;
+  answer();
+end;
+
+rule "S2M NDR" s2m.ndr ==> begin
+  s2m.ndr := false;
+  switch stage
+  case Storing: answer();
+  case Ending:
+    if request = CoreWrite then release();
+    else for d: Dev do if pull[d] != NoOp then end_pull(d); end; end;
+    end;
+  else if MUTANT != StoreNotAwaited then error "a Cmp that nobody waits for"; end;
+  end;
 end;
 
 ruleset d: Dev do
@@ -400,25 +533,9 @@ ruleset d: Dev do
   end;
 
   -- The home takes a request when nothing is open on the line.
-  rule "D2H Req"
-    d2h[d].req != NoOp & request = NoOp & (forall g: Dev do pull[g] = NoOp end | MUTANT = SnoopDuringPull)
-  ==>
-  var op: Op; snp: Snp; waits: boolean;
-  begin
-    op := d2h[d].req; d2h[d].req := NoOp;
-    switch op
-    case RdCurr: snp := SnpCur;
-    case RdShared: snp := SnpData;
-    case RdAny: snp := SnpData;
-    else if is_evict(op) then snp := NoSnp; else snp := SnpInv; end;
-    end;
-    waits := false;
-    for g: Dev do
-      if g != d & (holding[g] = Owns & snp != NoSnp | holding[g] = Shares & snp = SnpInv & MUTANT != SharersNotSnooped) then
-        asked[g] := true; h2d[g].snp := snp; waits := true;
-      end;
-    end;
-    if waits & MUTANT != GoBeforeAnswers then request := op; requester := d; else answer(d, op); end;
+  rule "D2H Req" d2h[d].req != NoOp & is_free() ==> begin
+    request := d2h[d].req; requester := d; d2h[d].req := NoOp;
+    snoop(false);
   end;
 
   rule "a waiting evict is forgotten"
@@ -437,6 +554,7 @@ ruleset d: Dev do
     if !asked[d] then error "an answer to no snoop"; end;
     r := d2h[d].rsp; d2h[d].rsp := NoRsp;
     asked[d] := false;
+    kept := kept | r != RspIHitI & r != RspIHitSE & r != RspIFwdM;
     switch r
     case RspVHitV: -- as it was
     case RspVFwdV: if MUTANT = CurrentDataCleansOwner then holding[d] := Shares; end;
@@ -458,17 +576,19 @@ ruleset d: Dev do
     v := d2h[d].data; bogus := d2h[d].bogus;
     d2h[d].data := None; d2h[d].bogus := false;
     if pull[d] != NoOp then
-      op := pull[d]; pull[d] := NoOp;
+      op := pull[d];
       if is_evict(op) then
         if bogus = counts[d] then error "2.7: Bogus on the data of the holder, or none on that of another device"; end;
-        if op = DirtyEvict & !bogus | MUTANT = BogusWritten & bogus then memory := v; end;
-      else
-        write(memory, is_part(op));
-        if op = WrInv & MUTANT != WriteEndsBeforeData then h2d[d].rsp := GO_I;
-        elsif op = WOWrInv | op = WOWrInvF then h2d[d].rsp := ExtCmp;
+        if op = DirtyEvict & !bogus | MUTANT = BogusWritten & bogus then
+          keep(v); store(Ending);
+          if is_stored() then end_pull(d); end;
+        else end_pull(d);
         end;
+      else
+        v := line(); write(v, is_part(op)); keep(v);
+        store(Ending);
+        if is_stored() then end_pull(d); end;
       end;
-      counts[d] := false;
     else
       if bogus then error "V7: Bogus on the data of a snoop"; end;
       if late[d] != NoRsp then
@@ -482,6 +602,9 @@ ruleset d: Dev do
   end;
 end;
 
+-- Memory has the last store, or the home that is about to write it there.
+function is_kept(): boolean; begin return memory = Current | hand = Current | m2s.rwd = Current; end;
+
 invariant "V1 one writer, and then nobody else"
   forall g: Dev do forall d: Dev do g = d | !(may_store(dev[g].at) & may_load(dev[d].at)) end end;
 invariant "V2 every copy has the last store"
@@ -489,10 +612,10 @@ invariant "V2 every copy has the last store"
 invariant "V2 a clean copy is the memory's, or what makes it so is under way"
   forall d: Dev do
     may_load(dev[d].at) & !is_dirty(dev[d].at)
-    -> memory = Current | exists g: Dev do d2h[g].data = Current & !d2h[g].bogus | early[g] = Current end
+    -> is_kept() | exists g: Dev do d2h[g].data = Current & !d2h[g].bogus | early[g] = Current end
   end;
 invariant "V3 the last store is not lost"
-  memory = Current | exists d: Dev do
+  is_kept() | exists d: Dev do
     is_dirty(dev[d].at) & dev[d].copy = Current | d2h[d].data = Current & !d2h[d].bogus | early[d] = Current
   end;
 invariant "V4 the directory covers every copy, also of an evict until its GO"

@@ -59,6 +59,17 @@ pub fn target(hpa: u64, ways: u64, g: usize, root: Root) -> u64 {
     }
 }
 
+/// The target of an address at a switch or a host bridge: plain bits from that of its granularity, 256 << g bytes, on.
+pub fn bridge_way(hpa: u64, ways: u64, g: usize) -> u64 {
+    match ways {
+        1 => 0,
+        2 => bits(hpa, 8 + g, 8 + g),
+        4 => bits(hpa, 9 + g, 8 + g),
+        8 => bits(hpa, 10 + g, 8 + g),
+        other => panic!("{other} ways are none of a bridge"),
+    }
+}
+
 /// The byte of a device's share, from the offset in the window, as the registers say it.
 pub fn share_offset(off: u64, ways: u64, g: usize) -> u64 {
     let (iw, ig) = (iw(ways), g as u32);

@@ -50,15 +50,17 @@ pcie() {
 }
 
 # Outcomes of litmus programs, against an exploration written from the sheet by another hand; and those of .litmus files, against
-# axioms, by another hand too.
+# axioms, by another hand too: all orders of messages, and runs on clocked cores over links.
 litmus() {
     python3 -B testbenches/litmus/compare.py --program "$target/debug/scalepool" --cases 150
     python3 -B testbenches/litmus/herd.py --program "$target/debug/scalepool" --random 4
+    python3 -B testbenches/litmus/runs.py --program "$target/debug/scalepool" --runs 40
 }
 
-# The coherence protocols in another checker, whose models state the rules of the sheet a second time.
+# The coherence protocols in another checker, whose models state the rules of the sheet a second time; and the syntax of TLA+.
 models() {
     python3 -B testbenches/models/compare.py --program "$target/debug/scalepool"
+    .venv/bin/python3 -B testbenches/models/tla_syntax.py --program "$target/debug/scalepool"
 }
 
 oracle() {

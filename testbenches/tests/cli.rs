@@ -1110,7 +1110,11 @@ fn a_murphi_model_says_what_it_does_not_have() {
     for (args, expected) in [
         (
             &["cxl-cache"][..],
-            "found the model \"cxl-cache\", expected one of cxl-cache-2, cxl-cache-3, hdm-db-2, hdm-db-3, hdm-d",
+            "found the model \"cxl-cache\", expected one of cxl-cache-2, cxl-cache-2-core, cxl-cache-2-memory, cxl-cache-3, hdm-db-2, hdm-db-3, hdm-db-two-levels, hdm-d",
+        ),
+        (
+            &["cxl-cache-2", "--mutant", "StoreNotAwaited"],
+            "cxl-cache-2: found the mutant \"StoreNotAwaited\", expected one of SnoopPassesGo, ",
         ),
         (&["hdm-db-2", "--agents", "0"], "hdm-db-2: found 0 agents, expected 1 to 16"),
         (&["hdm-db-2", "--agents", "17"], "hdm-db-2: found 17 agents, expected 1 to 16"),
@@ -1133,6 +1137,38 @@ fn a_murphi_model_says_what_it_does_not_have() {
     ] {
         let (status, out, err) = seen(run(&[&["export", "murphi"], args].concat()));
         assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.contains(expected), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn a_text_in_tla_is_a_module_with_its_definitions_filled_in_and_a_configuration() {
+    let folder = folder("export_tla");
+    let to = folder.to_str().unwrap();
+    let written = stdout(&["export", "tla", "cxl-cache-2-memory", "--out", to]);
+    let files = ["CxlCacheMemory.cfg", "CxlCacheMemory.tla"].map(|name| folder.join(name));
+    assert_eq!(written.lines().collect::<Vec<_>>(), files.each_ref().map(|file| file.to_str().unwrap()));
+    let committed = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testbenches/models/cxl_cache_memory.tla");
+    let committed = std::fs::read_to_string(committed).unwrap();
+    assert_eq!(std::fs::read_to_string(&files[1]).unwrap(), committed);
+    stdout(&["export", "tla", "cxl-cache-2-memory", "--agents", "3", "--out", to]);
+    let three = committed.replace("\nDevices == 1..2\n", "\nDevices == 1..3\n");
+    assert!(three != committed && std::fs::read_to_string(&files[1]).unwrap() == three);
+    std::fs::remove_dir_all(&folder).unwrap();
+    for (args, expected) in [
+        (&["hdm-d"][..], "found the model \"hdm-d\", expected one of cxl-cache-2-memory"),
+        (&["cxl-cache-2-memory", "--agents", "17"], "cxl-cache-2-memory: found 17 agents, expected 1 to 16"),
+        (
+            &["cxl-cache-2-memory", "--ops", "MemRdA"],
+            "cxl-cache-2-memory: found the operation \"MemRdA\", expected one of",
+        ),
+        (
+            &["cxl-cache-2-memory", "--set", "grant_dirty=true"],
+            "cxl-cache-2-memory: found the option grant_dirty, expected one of",
+        ),
+    ] {
+        let (status, out, err) = seen(run(&[&["export", "tla", "--out", to], args].concat()));
+        assert_eq!((status, out.as_str(), folder.exists()), (2, "", false), "{args:?}");
         assert!(err.contains(expected), "{args:?}: {err}");
     }
 }
@@ -1255,6 +1291,50 @@ fn litmus_prints_outcomes_and_refuses_bad_files() {
         assert!(err.contains(place), "{name}: {err}");
     }
     assert_eq!(seen(run(&["litmus", "no-such-file.toml"])).0, 2);
+}
+
+/// The histogram of runs; a set that lacks what they see; arguments that do not go together.
+#[test]
+fn litmus_runs_a_program_on_clocked_cores() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let adds = "X86 adds\n{ x=0; }\n P0 | P1 ;\n LOCK INC [x] | LOCK INC [x] ;\n~exists (x=1)\n";
+    let adds = file("adds.litmus", adds);
+    let printed = stdout(&["litmus", &adds, "--runs", "50"]);
+    let expected = "Test adds Forbidden\nHistogram (1 states)\n50    :>[x]=2;\nOk\n\nWitnesses\nPositive: 0, Negative: 50\n\
+                    Condition ~exists (x=1) is validated\nObservation adds Never 0 50\nReached 1 of 1 allowed outcomes\n";
+    assert_eq!(printed, expected);
+
+    let log = file("log.txt", "Test adds Forbidden\nStates 1\n[x]=1;\nOk\n");
+    let (status, out, _) = seen(run(&["litmus", &adds, "--runs", "50", "--seed", "7", "--allowed", &log]));
+    assert_eq!(status, 1);
+    assert!(
+        out.ends_with(
+            "\nReached 0 of 1 allowed outcomes\nNot allowed: [x]=2; 50 runs, the first with --seed 7 --runs 1\n"
+        ),
+        "{out}"
+    );
+    let (status, out, _) =
+        seen(run(&["litmus", &adds, "--json", "--runs", "2", "--allowed", &log, "--system", "hdm-db-share"]));
+    let form: Value = serde_json::from_str(&out).unwrap();
+    let first = json!([{"outcome": {"x": 2}, "runs": 2, "allowed": false, "first": {"seed": 1, "run": 1}}]);
+    assert_eq!((status, &form["histogram"], &form["violations"]), (1, &first, &json!([])));
+
+    let case =
+        file("case.toml", "kind = \"cxl-cache\"\nstart = \"MI\"\nprograms = [[\"DirtyEvict\"], [\"RdShared\"]]\n");
+    for (args, text) in [
+        (&["litmus", &case, "--runs", "1"][..], "found a case in TOML"),
+        (&["litmus", &adds, "--seed", "1"], "--runs"),
+        (&["litmus", &adds, "--runs", "1", "--system", "cxl68-expander"], "found 0 homes of lines"),
+        (&["litmus", &adds, "--runs", "1", "--allowed", &case], "line 1, column 1: found no outcomes"),
+    ] {
+        let (status, _, err) = seen(run(args));
+        assert!(status == 2 && err.contains(text), "{args:?}: {status} {err}");
+    }
 }
 
 /// A clean exploration, one with an option that gives a guarantee up, and what can be had of its counterexample.

@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod rows;
+mod atomics;
 mod bias_rules;
 mod c14;
 mod cache_bench;
@@ -11,7 +12,9 @@ mod cache_orders;
 mod cache_requests;
 mod cache_snoops;
 mod catalogue;
+mod clocked_litmus;
 mod composite;
+mod consequences;
 mod flows;
 mod hdm_h_pair;
 mod herd;

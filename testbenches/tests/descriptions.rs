@@ -7,7 +7,7 @@ use scalepool::system::bench::{BenchSource, bench};
 use scalepool::system::build::{Run, assemble};
 use scalepool::system::builtin;
 use scalepool::system::description::Description;
-use scalepool::system::design::System;
+use scalepool::system::design::{ComponentInstance, System};
 use scalepool::system::kind::{COMPONENTS, ComponentKind, LINKS, LinkKind};
 use scalepool::system::metric::Metric;
 use scalepool::system::schema::schema;
@@ -126,7 +126,13 @@ fn built_in_descriptions_are_sound_and_fit_on_a_screen() {
             assert!(!key.doc.is_empty() && !key.unit.is_empty(), "{}", key.name);
         }
         // What it prints to start from runs as a file.
-        let short = ["host.accesses=20", "core.accesses=20", "traffic.operations=20", "traffic.requests=20"];
+        let short = [
+            "traffic.packets=20",
+            "host.accesses=20",
+            "core.accesses=20",
+            "traffic.operations=20",
+            "traffic.requests=20",
+        ];
         let is_key = |set: &&str| scenario.keys().iter().any(|key| set.split('=').next() == Some(key.name));
         let report = run(text, &short.into_iter().filter(is_key).collect::<Vec<_>>()).expect("it runs");
         assert_eq!(report.violations, []);
@@ -747,7 +753,9 @@ fn every_component_can_stand_outside() {
         let name = builtin.file.trim_end_matches(".toml");
         let description = Description::parse(builtin.file, PathBuf::new(), builtin.text).expect("a sound description");
         let system = description.resolve().expect("a sound system");
-        let paths: Vec<&str> = system.components.iter().map(|c| c.path.as_str()).collect();
+        // Those without a protocol have no flits for a caller.
+        let offers = |c: &&ComponentInstance| c.kind.external.contains(&"flits");
+        let paths: Vec<&str> = system.components.iter().filter(offers).map(|c| c.path.as_str()).collect();
         kinds.extend(system.components.iter().map(|c| c.kind.name));
         for outside in paths.chunks(1).chain([&paths[..]]) {
             let set = outside.iter().map(|path| format!("component.{path}.external=flits")).collect();

@@ -48,7 +48,8 @@ fn run(text: &str, memory: &str, set: &[&str]) -> ScenarioReport {
 }
 
 fn with(text: &str, memory: &str) -> String {
-    text.replace("size = \"1 GiB\"", &format!("size = \"1 GiB\"\n{memory}"))
+    let size = if memory.contains("size =") { "" } else { "size = \"1 GiB\"\n" };
+    text.replace("size = \"1 GiB\"\n", &format!("{size}{memory}\n"))
 }
 
 /// Everything was read, and rightly, in so much time for each access.
@@ -108,6 +109,39 @@ fn what_is_answered_out_of_order_is_right_on_every_link() {
     }
 }
 
+/// Presets of each standard.
+const PRESETS: &[&str] = &["ddr4_3200aa", "ddr5_4800b", "lpddr5_6400", "hbm3_6400"];
+
+#[test]
+fn dram_answers_behind_a_link_and_its_commands_break_no_rule() {
+    for preset in PRESETS {
+        let media = format!("media = {{ preset = \"{preset}\" }}");
+        let text = PAIR.replace("\"reads\"", "\"mix\"").replace("1200", "1200, region_lines = 4000");
+        let report = run(&text, &media, &[]);
+        // The monitor judges each command, the host each line that it reads.
+        assert_eq!(report.violations, [], "{preset}");
+        let json = report.json();
+        let count = |name: &str| json["counts"][name].as_u64().unwrap_or_else(|| panic!("{preset}: no {name}"));
+        assert_eq!(count("line accesses"), ACCESSES, "{preset}");
+        let lines = count("row hits") + count("row misses") + count("row conflicts");
+        assert_eq!(count("media bytes"), 64 * lines, "{preset}");
+        assert!(lines + count("forwarded reads") >= ACCESSES && count("media bandwidth") > 0, "{preset}: {lines}");
+    }
+}
+
+#[test]
+fn a_read_of_dram_alone_takes_the_controller_and_the_arithmetic_of_its_preset() {
+    // Accesses one after the other: with the memory's latency alone, and with DDR4 behind it.
+    let with = |media: &str| {
+        let text = PAIR.replace("accesses = 1200", "accesses = 1");
+        let report = run(&text, media, &["component.host.outstanding=1"]);
+        report.json()["latency_fs"]["max"].as_u64().expect("a latency")
+    };
+    // Front and back 20 ns, a closed bank 30 ns; each clock is at an edge of the others but for one of the device.
+    let more = with("media = { preset = \"ddr4_3200aa\" }\nlatency_cycles = 160") - with("latency_cycles = 160");
+    assert!((50 * NS..=51 * NS + NS / 2).contains(&more), "found {more} fs");
+}
+
 #[test]
 fn both_ends_of_every_range_alone_and_together() {
     let banks = "media = { kind = \"banks\" }";
@@ -154,6 +188,27 @@ fn mistakes_have_their_places() {
         ("media = { busy = \"3 KiB\" }", "a number with one of the units fs, ps, ns, us, ms or s"),
         ("media = { interleave = 65 }", "component.memory.media.interleave: found 65, expected 64, 128, 256"),
         ("media = { queue = 0 }", "component.memory.media.queue: found 0, expected 1 to 65536 [requests]"),
+        (
+            "media = { preset = \"ddr5_4800\" }",
+            "component.memory.media.preset: found `ddr5_4800`, expected ddr4_3200aa, ddr5_4800b",
+        ),
+        (
+            "media = { preset = \"hbm3_6400\", ranks = 2 }",
+            "component.memory.media: ranks: found 2, expected 1: HBM has no gap between ranks",
+        ),
+        (
+            "media = { preset = \"ddr4_3200aa\", refresh = \"per_bank\" }",
+            "refresh: found per_bank, expected all or none: ddr4_3200aa has no refresh of banks",
+        ),
+        (
+            "media = { preset = \"hbm3_6400\", map_bytes = 2048 }",
+            "found an interleave of 2048 bytes, expected a multiple of 32",
+        ),
+        ("media = { preset = \"hbm3_6400\", kind = \"banks\" }", "found kind = \"banks\" with a preset"),
+        (
+            "media = { preset = \"lpddr5_6400\", channels = 1 }\nsize = \"4 GiB\"",
+            "component.memory.size: found 4294967296 bytes, expected at most 2147483648",
+        ),
         (
             "media = \"banks\"",
             "f.toml:14:9: component.memory.media: found `banks`, expected a table with kind, interval",

@@ -5,6 +5,7 @@ use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
 use scalepool::system::description::Description;
 use scalepool::system::design::System;
+use scalepool::system::memory_map::MappedWindow;
 use scalepool_oracle::hdm::{self, Root};
 use std::path::{Path, PathBuf};
 
@@ -353,9 +354,10 @@ fn the_map_is_part_of_the_identity_in_one_spelling() {
     }
     assert!(!canonical(&text, &[]).contains("stimulus.base"), "a field without a value is not there");
     let system = system(&text, &["memory_map.spread.size=8 GiB"]);
-    let names: Vec<(&str, u64, &[usize])> =
-        system.memory_map.iter().map(|w| (w.name.as_str(), w.window.size, w.targets.as_slice())).collect();
-    assert_eq!(names, [("spread", 8 << 30, &[1, 2][..]), ("near", 8 << 30, &[1])]);
+    let targets = |window: &MappedWindow| window.targets.iter().map(|target| target.component).collect::<Vec<_>>();
+    let names: Vec<(&str, u64, Vec<usize>)> =
+        system.memory_map.iter().map(|w| (w.name.as_str(), w.window.size, targets(w))).collect();
+    assert_eq!(names, [("spread", 8 << 30, vec![1, 2]), ("near", 8 << 30, vec![1])]);
 }
 
 #[test]
@@ -387,7 +389,7 @@ fn a_part_brings_its_windows() {
         .memory_map
         .iter()
         .map(|w| {
-            let targets = w.targets.iter().map(|&n| system.components[n].path.as_str()).collect();
+            let targets = w.targets.iter().map(|target| system.components[target.component].path.as_str()).collect();
             (w.name.as_str(), w.window.base, targets)
         })
         .collect();

@@ -2,16 +2,20 @@
 #![forbid(unsafe_code)]
 
 mod arbiters;
+mod bits;
 mod channels;
 mod cxlio_endpoint;
 mod descriptions;
 mod determinism;
 mod ends;
+mod fab_hbr;
 mod kernel;
+mod mem;
 mod memory_backend;
 mod memory_map;
 mod messages;
 mod nvl_fabric;
+mod router;
 mod rules_off;
 mod stimulus;
 mod ual_fabric;

@@ -52,9 +52,21 @@ pub const ALMP: u16 = 0xcccc;
 /// ID of CXL.io.
 pub const IO: u16 = 0xffff;
 
+/// [`PIDS`] by their code.
+static BY_CODE: [Option<Pid>; 256] = {
+    let mut by_code = [None; 256];
+    let mut n = 0;
+    while n < PIDS.len() {
+        by_code[PIDS[n].code as usize] = Some(PIDS[n]);
+        n += 1;
+    }
+    by_code
+};
+
 /// The row of an 8-bit code, `None` for a reserved one.
+#[inline]
 pub fn lookup(code: u8) -> Option<Pid> {
-    PIDS.into_iter().find(|p| p.code == code)
+    BY_CODE[usize::from(code)]
 }
 
 /// Protocols that negotiation enabled. IDs of the physical layer and of ARB/MUX are never unexpected.
@@ -140,6 +152,7 @@ pub struct PidAction {
 ///
 /// The sheet's table lists `invalid` beside `valid+unexpected` under "unexpected"; a pair of two equal unexpected IDs
 /// is the other row of that log. Two valid IDs that differ are a mismatch whether or not they are expected.
+#[inline]
 pub fn receive(id: u16, enabled: Enabled) -> PidAction {
     let [lo, hi] = id.to_le_bytes();
     // Nearly every ID is one code twice, which is looked up once.
@@ -148,6 +161,12 @@ pub fn receive(id: u16, enabled: Enabled) -> PidAction {
     {
         return PidAction { accept: Some(pid), log: None };
     }
+    receive_other(lo, hi, enabled)
+}
+
+/// An ID that is not one expected code twice.
+#[cold]
+fn receive_other(lo: u8, hi: u8, enabled: Enabled) -> PidAction {
     let drop = |log| PidAction { accept: None, log: Some(log) };
     match (lookup(lo), lookup(hi)) {
         (Some(a), Some(b)) if a != b => drop(PidLog::UncorrectableMismatch),

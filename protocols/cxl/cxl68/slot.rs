@@ -19,6 +19,10 @@ pub struct Cxl68SlotPlace {
     pub width: u8,
     /// Where the DevLoad (bits 29:28) of a split NDR stands.
     pub devload_lsb: Option<u8>,
+    /// The valid bit, as a mask of the slot; `valid` and `message` are made of `lsb` and `width`.
+    valid: u128,
+    /// Mask of the bits of the message that stand at `lsb`, moved down to bit 0.
+    message: u128,
 }
 
 const fn mask(bits: u8) -> u128 {
@@ -34,7 +38,7 @@ impl Cxl68SlotPlace {
     /// The message at this place.
     #[inline]
     pub const fn extract(&self, slot: u128) -> u128 {
-        let head = slot >> self.lsb & mask(self.width);
+        let head = slot >> self.lsb & self.message;
         match self.devload_lsb {
             None => head,
             Some(tail) => head | (slot >> tail & mask(DEVLOAD_BITS)) << NDR_HEAD_BITS,
@@ -63,7 +67,7 @@ impl Cxl68SlotPlace {
     /// Whether the valid bit at this place is set.
     #[inline]
     pub const fn is_valid(&self, slot: u128) -> bool {
-        slot >> self.lsb & 1 == 1
+        slot & self.valid != 0
     }
 }
 
@@ -95,6 +99,8 @@ pub struct SlotFormat {
     pub class_set: u16,
     /// Valid bits of its places.
     pub valid_bits: u128,
+    /// Reserved bits of the messages at its places.
+    pub reserved_in_messages: u128,
 }
 
 impl SlotFormat {
@@ -111,6 +117,17 @@ impl SlotFormat {
             SlotContent::Messages(places) => places,
             _ => &[],
         }
+    }
+
+    /// Places of messages that data follows.
+    pub(super) const fn data_headers(&self) -> usize {
+        let places = self.places();
+        let (mut n, mut headers) = (0, 0);
+        while n < places.len() {
+            headers += places[n].class.has_data() as usize;
+            n += 1;
+        }
+        headers
     }
 
     /// Whether it belongs to slot 0.
@@ -135,33 +152,41 @@ impl SlotFormat {
     }
 }
 
+const fn place(class: Class, lsb: u8, width: u8, devload_lsb: Option<u8>) -> Cxl68SlotPlace {
+    Cxl68SlotPlace { class, lsb, width, devload_lsb, valid: 1 << lsb, message: mask(width) }
+}
+
 const fn at(class: Class, lsb: u8) -> Cxl68SlotPlace {
-    Cxl68SlotPlace { class, lsb, width: class.def().bits as u8, devload_lsb: None }
+    place(class, lsb, class.def().bits as u8, None)
 }
 
 /// An NDR whose DevLoad stands elsewhere.
 const fn split(lsb: u8, devload_lsb: u8) -> Cxl68SlotPlace {
-    Cxl68SlotPlace { class: Class::S2mNdr, lsb, width: NDR_HEAD_BITS, devload_lsb: Some(devload_lsb) }
+    place(Class::S2mNdr, lsb, NDR_HEAD_BITS, Some(devload_lsb))
 }
 
 /// An NDR of 1.1, without DevLoad.
 const fn short(lsb: u8) -> Cxl68SlotPlace {
-    Cxl68SlotPlace { class: Class::S2mNdr, lsb, width: NDR_HEAD_BITS, devload_lsb: None }
+    place(Class::S2mNdr, lsb, NDR_HEAD_BITS, None)
 }
 
 const fn row(dir: Dir, name: &'static str, code: u8, mdh: bool, places: &'static [Cxl68SlotPlace]) -> SlotFormat {
-    let (mut class_set, mut valid_bits, mut i) = (0, 0, 0);
+    let (mut class_set, mut valid_bits, mut reserved_in_messages, mut i) = (0, 0, 0, 0);
     while i < places.len() {
+        let reserved = places[i].class.def().reserved();
+        assert!(reserved & !places[i].message == 0, "slot format: a reserved bit of a message stands apart");
         class_set |= 1 << places[i].class.index();
-        valid_bits |= 1 << places[i].lsb;
+        valid_bits |= places[i].valid;
+        reserved_in_messages |= reserved << places[i].lsb;
         i += 1;
     }
-    SlotFormat { name, code, dir, mdh, content: SlotContent::Messages(places), class_set, valid_bits }
+    let content = SlotContent::Messages(places);
+    SlotFormat { name, code, dir, mdh, content, class_set, valid_bits, reserved_in_messages }
 }
 
 /// A format without messages.
 const fn plain(dir: Dir, name: &'static str, code: u8, content: SlotContent) -> SlotFormat {
-    SlotFormat { name, code, dir, mdh: false, content, class_set: 0, valid_bits: 0 }
+    SlotFormat { name, code, dir, mdh: false, content, class_set: 0, valid_bits: 0, reserved_in_messages: 0 }
 }
 
 use Class::{D2hData, D2hReq, D2hRsp, H2dData, H2dReq, H2dRsp, M2sReq, M2sRwd, S2mDrs, S2mNdr};

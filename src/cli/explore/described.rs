@@ -6,7 +6,6 @@
 
 use anyhow::{anyhow, bail};
 use scalepool_coherence::bias::host::BiasHost;
-use scalepool_coherence::cache::device::DeviceCache;
 use scalepool_coherence::clocked::switch::SwitchTable;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::AgentPort;
@@ -189,7 +188,7 @@ impl Found {
                 self.ports.extend((0..kinds.len()).map(|p| ((component, p), (peer, p as AgentPort))));
                 return (peer, port as AgentPort);
             }
-            Some(CoherenceProtocol::Cache) => CacheDevicePart(DeviceCache::new()).into(),
+            Some(CoherenceProtocol::Cache) => CacheDevicePart::default().into(),
             Some(CoherenceProtocol::HdmD) => HdmDHostPart(BiasHost::new(0)).into(),
             _ => MemHostPart::new(number).into(),
         };

@@ -12,7 +12,7 @@ use clap::Args;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_forms::input::read_text;
 use scalepool_proof::explore::named::{self, ExplorationScope, MOST_AGENTS};
-use scalepool_proof::explore::{Counterexample, ExplorationReport, Explored, Limits};
+use scalepool_proof::explore::{Counterexample, ExplorationReport, Explored, Limits, memory_limit};
 use scalepool_proof::flows::FlowError;
 use scalepool_proof::litmus::{LitmusResult, parse};
 use scalepool_proof::replay;
@@ -63,7 +63,7 @@ pub(super) struct Explore {
     /// Stop after this many states.
     #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
     states: usize,
-    /// Stop when the program takes more memory than this many MiB, where the system tells how much that is (Linux).
+    /// Stop when the program takes more memory than this many MiB; refused where the system does not tell (it does on Linux).
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 30))]
     memory: Option<u64>,
     /// Leave out deliveries that commute with one that is tried: fewer transitions, the same states. Liveness is checked without.
@@ -124,13 +124,15 @@ impl Explore {
             return follow(&case, path, out);
         }
         self.outputs().check_apart(&self.script.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &self.inputs())?;
+        let bytes = self.memory.map(|mib| (mib << 20) as usize);
+        let memory_bytes = bytes.map(memory_limit).transpose().map_err(|e| anyhow!("--memory: {e}"))?;
         let begun = Instant::now();
         let limits = Limits {
             states: self.states,
             symmetry: !self.no_symmetry,
             liveness: !self.no_liveness,
             reduction: self.reduce,
-            memory_bytes: self.memory.map(|mib| (mib << 20) as usize),
+            memory_bytes,
             threads: self.threads.into(),
         };
         let found = case.start.search(limits, &mut progress(self.states));

@@ -92,6 +92,13 @@ pub trait Caching {
         out: &mut AgentOutput<CacheLine>,
     ) -> LineRequestOutcome;
 
+    /// Asks for ownership of a line with its bytes, for a read-modify-write that the core makes itself, if nothing is open on
+    /// it. An agent whose requests carry stores asks without one.
+    fn ask_to_own(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<CacheLine>) {
+        let part = CoreOperation::Store { bytes: CacheLine::initial(line), enables: 1 };
+        self.ask(config, line, &part, out);
+    }
+
     /// Gives a line back, if nothing is open on it. `false`: not now.
     fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool;
 

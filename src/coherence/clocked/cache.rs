@@ -72,6 +72,14 @@ impl Caching for DeviceCache<CacheLine> {
         }
     }
 
+    fn ask_to_own(&mut self, _: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<CacheLine>) {
+        match self.at(line) {
+            CacheLineState::I => self.issue(D2hReqOpcode::RdOwn, line, None, out),
+            CacheLineState::S => self.issue(D2hReqOpcode::RdOwnNoData, line, None, out),
+            _ => false,
+        };
+    }
+
     fn evict(&mut self, _: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool {
         let op = match self.at(line) {
             CacheLineState::M => D2hReqOpcode::DirtyEvict,

@@ -6,7 +6,8 @@
 //!
 //! * [`node`]: an agent with its links and its core. [`waiting`]: which class may wait for which (`coherence` §3.6).
 //! * [`linked`]: a link as a node uses it. [`switch`]: links that share one on their way. [`tree`]: transactions in traces.
-//! * [`core`](mod@core): what issues operations to a caching agent. [`peer`]: a direct peer;
+//! * [`core`](mod@core): what issues operations to a caching agent. [`litmus`]: cores that run a program many times.
+//!   [`peer`]: a direct peer;
 //!   [`uio`]: one that reaches a device by CXL.io.
 
 pub mod accessor;
@@ -15,6 +16,7 @@ pub mod cache;
 pub mod core;
 pub mod coverage;
 pub mod linked;
+pub mod litmus;
 pub mod mem;
 pub mod node;
 pub mod peer;

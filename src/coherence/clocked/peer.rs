@@ -76,6 +76,10 @@ impl Caching for MemPeer<CacheLine> {
         self.through(line, out, |agent, out| agent.ask(config, line, act, out))
     }
 
+    fn ask_to_own(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<CacheLine>) {
+        self.through(line, out, |agent, out| agent.ask_to_own(config, line, out));
+    }
+
     fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<CacheLine>) -> bool {
         self.through(line, out, |agent, out| agent.evict(config, line, out))
     }

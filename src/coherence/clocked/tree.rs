@@ -61,6 +61,10 @@ pub fn part(link: u32, form: MessageForm, message: &Message) -> (TransactionPart
         (_, message::MessageIdentifier::Cqid) => (message.class().role().into(), RequestIdentifier::Cqid, cache),
         // The UQID of a home names the device.
         (_, message::MessageIdentifier::Uqid) => (message.class().role().into(), RequestIdentifier::Uqid, 0),
+        // Hosts that share a device with logical devices use the same tags (`fabric` MLD-2).
+        (_, message::MessageIdentifier::Tag) if form != MessageForm::Pbr => {
+            (message.class().role().into(), RequestIdentifier::CxlTag, u32::from(route.ld_id))
+        }
         (_, message::MessageIdentifier::Tag) => (message.class().role().into(), RequestIdentifier::CxlTag, host),
         (_, message::MessageIdentifier::BiTag) => (message.class().role().into(), RequestIdentifier::BiTag, host),
     };

@@ -177,6 +177,7 @@ impl Watcher {
                 in_flight: self.in_flight.iter().chain(&home.kept).chain(early).copied().collect(),
                 copies,
                 tracked,
+                levels: Vec::new(),
             };
             self.checks += 1;
             check_copies(&view, &mut events);

@@ -195,6 +195,17 @@ impl<N> HdmHHost<N> {
         Ok((open, data))
     }
 
+    /// Gives a request up that nobody will answer: what it was. Its tag rests as after an answer, so a late answer
+    /// belongs to no request.
+    pub fn give_up(&mut self, tag: u16) -> Option<OpenAccess<N>> {
+        let place = self.open.partition_point(|(open, _)| *open < tag);
+        self.open.get(place).filter(|(open, _)| *open == tag)?;
+        let (_, open) = self.open.remove(place)?;
+        self.returned.push_back(tag);
+        self.release(&open);
+        Some(open)
+    }
+
     fn begin(&mut self, tag: u16, access: OpenAccess<N>) {
         let place = self.open.partition_point(|(open, _)| *open < tag);
         self.open.insert(place, (tag, access));

@@ -65,6 +65,22 @@ impl<D: LineContent> HdmHome<D> {
         &self.host
     }
 
+    /// The same host with its devices renamed: port p becomes `to[p]`. For the symmetry reduction of a search.
+    pub fn rename(&mut self, to: &[AgentPort]) {
+        self.home.rename(to);
+        for waiting in &mut self.waiting {
+            waiting.port = to.get(usize::from(waiting.port)).copied().unwrap_or(waiting.port);
+        }
+    }
+
+    /// What the host knows of one device, without its port: two ports with equal answers are the same to it. Flags of the home,
+    /// then of each request that waits for its line, and the data that came early.
+    pub fn signature(&self, port: AgentPort) -> (Vec<u64>, Vec<Option<&D>>) {
+        let (mut flags, early) = self.home.signature(port);
+        flags.extend(self.waiting.iter().map(|waiting| u64::from(waiting.port == port)));
+        (flags, early)
+    }
+
     /// How many devices it has.
     pub fn devices(&self) -> AgentPort {
         self.devices

@@ -1,11 +1,11 @@
-//! V1 to V4: copies and values, with their poison.
+//! V1 to V4: copies and values, with their poison. What goes by the home of a copy is judged level by level
+//! ([`super::LevelView`]).
 
 use super::{View, misled};
 use crate::content::LineContent;
 use crate::event::CoherenceEvent;
-use crate::ids::AgentPort;
 
-/// V1 single writer, V2 value, V3 no lost write, V4 tracking.
+/// V1 single writer, V2 value, V3 no lost write, V4 tracking, and that no copy is more than what the level above holds.
 pub fn check_copies<D: LineContent>(view: &View<D>, events: &mut Vec<CoherenceEvent>) {
     let usable = || view.copies.iter().filter(|c| c.usable);
     // Ownership without bytes cannot be loaded from, and is ownership all the same.
@@ -22,12 +22,8 @@ pub fn check_copies<D: LineContent>(view: &View<D>, events: &mut Vec<CoherenceEv
         } else if copy.value != view.newest {
             let (found, expected) = (format!("{:?}", copy.value), format!("the last store, {:?}", view.newest));
             events.push(CoherenceEvent::new("COH-INV-02", view.line, at(), found, expected));
-        } else if !copy.dirty && copy.value != view.home && !view.in_flight.contains(&copy.value) {
-            // A forwarded line that is still under way makes the home's value equal when it arrives.
-            let found = format!("a clean copy while the home holds {:?}", view.home);
-            let (rule, expected) =
-                misled(&view.home, &copy.value).unwrap_or(("COH-INV-02", "a clean copy with the value of the home"));
-            events.push(CoherenceEvent::new(rule, view.line, at(), found, expected));
+        } else if !copy.dirty {
+            view.levels().for_each(|level| level.check_value(view, copy, events));
         }
     }
     let kept = view.home == view.newest
@@ -47,16 +43,5 @@ pub fn check_copies<D: LineContent>(view: &View<D>, events: &mut Vec<CoherenceEv
         };
         events.push(event);
     }
-    for copy in &view.copies {
-        if !view.tracked.has(copy.agent as AgentPort) {
-            let at = format!("agent {}", copy.agent);
-            events.push(CoherenceEvent::new(
-                "COH-INV-04",
-                view.line,
-                at,
-                "a copy that the home does not track",
-                "tracking of every holder",
-            ));
-        }
-    }
+    view.levels().for_each(|level| level.check_holders(view, events));
 }

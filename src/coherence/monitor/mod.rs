@@ -4,6 +4,7 @@
 //! that V5 to V8 sum up, is in the watches: each sees one agent before and after a step, with what the agent sent, and
 //! names the rule that the step breaks.
 
+mod atomic;
 mod bias;
 mod copies;
 mod credits;
@@ -12,9 +13,11 @@ mod device;
 mod home;
 mod invariant;
 mod issue;
+mod levels;
 mod mem_host;
 mod poison;
 
+pub use atomic::lost_atomic;
 pub use bias::{check_bias, check_bias_device, check_bias_host};
 pub use copies::check_copies;
 pub use credits::CreditWatch;
@@ -23,6 +26,7 @@ pub use device::{DeviceStep, DeviceWatch};
 pub use home::HomeWatch;
 pub use invariant::{invariant_of, name_invariants, overtaken};
 pub use issue::IssueWatch;
+pub use levels::LevelView;
 pub use mem_host::MemHostWatch;
 pub use poison::{PoisonedLines, misled};
 
@@ -59,4 +63,7 @@ pub struct View<D> {
     pub in_flight: Vec<D>,
     /// Agents that the directory takes for holders, grants under way included.
     pub tracked: IdSet,
+    /// The levels of a hierarchy, the root first. Empty where all copies are those of the one home: then `home`, `in_flight`
+    /// and `tracked` are what that level is judged by.
+    pub levels: Vec<LevelView<D>>,
 }

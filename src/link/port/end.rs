@@ -41,6 +41,11 @@ pub trait LinkEnd: Send + 'static {
     /// Takes a unit off the wire; if its even half was taken before, the rest of it.
     fn receive(&mut self, unit: &Self::Unit, now_flits: u64);
 
+    /// The same with a unit that nobody else needs.
+    fn take_in(&mut self, unit: Self::Unit, now_flits: u64) {
+        self.receive(&unit, now_flits);
+    }
+
     /// Keeps payload from now on, for [`LinkEnd::take_payload`].
     fn keep_payload(&mut self) {}
 

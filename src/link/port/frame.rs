@@ -126,12 +126,24 @@ impl<E: LinkEnd, R> Frame<E, R> {
 
     /// All of a unit is there.
     pub fn arrives(&mut self, unit: &E::Unit, damaged: bool, now_flits: u64, at: Stamp) {
-        if !unit.bytes().is_empty() {
-            self.came(at, || unit.bytes().to_vec());
-        }
+        self.shows(unit, at);
         self.end.receive(unit, now_flits);
         self.taken(at);
         self.report(damaged, at);
+    }
+
+    /// The same with a unit that nobody else needs.
+    pub fn takes_in(&mut self, unit: E::Unit, damaged: bool, now_flits: u64, at: Stamp) {
+        self.shows(&unit, at);
+        self.end.take_in(unit, now_flits);
+        self.taken(at);
+        self.report(damaged, at);
+    }
+
+    fn shows(&mut self, unit: &E::Unit, at: Stamp) {
+        if !unit.bytes().is_empty() {
+            self.came(at, || unit.bytes().to_vec());
+        }
     }
 
     /// Shows the payload that the end has taken.

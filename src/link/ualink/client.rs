@@ -3,6 +3,7 @@
 use crate::event::LinkEvent;
 use crate::hook::Hooks;
 use crate::line_time::{LineTimeParts, Use};
+use scalepool_protocols::ualink::content::TlContent;
 use scalepool_protocols::ualink::half::TlFlit;
 
 /// How full a client is, for waves and for what is open.
@@ -23,6 +24,13 @@ pub trait Client {
     /// The next TL flit; `None`: nothing to send at this place.
     fn transmit(&mut self, now_flits: u64) -> Option<TlFlit>;
 
+    /// The same TL flit without its bytes, if the end has none, see [`EndConfig::has_bytes`](super::EndConfig::has_bytes). One
+    /// that has bytes alone has nothing to send there.
+    fn transmit_content(&mut self, now_flits: u64) -> Option<TlContent> {
+        let _ = now_flits;
+        None
+    }
+
     /// What the place was used for for which [`Client::transmit`] was asked last. A client that keeps no account sends payload.
     fn uses(&self) -> LineTimeParts {
         LineTimeParts::all(Use::Payload)
@@ -30,6 +38,11 @@ pub trait Client {
 
     /// Takes a TL flit: each once, in order.
     fn receive(&mut self, flit: &TlFlit, now_flits: u64);
+
+    /// Takes TL flits without their bytes.
+    fn receive_content(&mut self, flits: TlContent, now_flits: u64) {
+        let _ = (flits, now_flits);
+    }
 
     /// The link has left Up: what was on its way is lost, the next one begins anew.
     fn link_down(&mut self);

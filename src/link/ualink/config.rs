@@ -26,6 +26,10 @@ pub struct EndConfig {
     pub uart_buffer_dwords: u16,
     /// The end asks for its channels to go online by itself when the link comes up.
     pub opens_channels: bool,
+    /// Flits have bytes; else they carry what is in them as it is, see
+    /// [`content`](scalepool_protocols::ualink::content): for a link without faults at whose bytes nobody looks. Both ends of
+    /// a link have the same.
+    pub has_bytes: bool,
 }
 
 impl EndConfig {
@@ -41,6 +45,7 @@ impl EndConfig {
             port_number: Some(0),
             uart_buffer_dwords: 128,
             opens_channels: true,
+            has_bytes: true,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::client::Client;
 use super::config::EndConfig;
+use super::form::{FlitPacker, KeptFlit, PackedPayload};
 use super::messages::{DlMessages, MIN_RATE, NOMINAL_RATE, TL_CHANNEL};
 use super::replay::{Head, Replay, Says, UalFlitOutcome, UalSentFlit};
 use super::state::{Arrived, Fault, LinkState, Sends, State};
@@ -10,10 +11,12 @@ use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use crate::line_time::{LineTimeParts, Stream, Use};
 use scalepool_forms::FormError;
 use scalepool_protocols::ualink::code::FlitOp;
+use scalepool_protocols::ualink::content::{DlContent, TlContent};
 use scalepool_protocols::ualink::flit::{DlFlit, Payload, SECTORS, map};
 use scalepool_protocols::ualink::half::{SECTOR_BITS, TL_SECTORS, TlFlit};
 use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, UalHeader};
-use scalepool_protocols::ualink::segment::{Packer, SegmentPlace, SegmentSource, Segmented, Unpacker};
+use scalepool_protocols::ualink::segment::{SegmentPlace, SegmentSource, Segmented, Unpacker};
+use scalepool_protocols::ualink::sequence;
 use scalepool_protocols::wire::Violation;
 use std::sync::Arc;
 
@@ -22,6 +25,8 @@ use std::sync::Arc;
 pub enum OnLine {
     /// A DL flit. While it is not acknowledged its sender keeps it for replay, and both have the same bytes.
     Flit(Arc<DlFlit>),
+    /// A DL flit without bytes, see [`EndConfig::has_bytes`]: what its header says, and what it carries if it has payload.
+    Content(Head, Option<Box<DlContent>>),
     /// Idle in place of a flit.
     Idle,
     /// Remote fault ordered sets in place of a flit.
@@ -47,10 +52,11 @@ impl OnLine {
         }
     }
 
-    /// The unit that stands for it.
+    /// The unit that stands for it; empty for a flit without bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
             OnLine::Flit(flit) => flit.0.to_vec(),
+            OnLine::Content(..) => Vec::new(),
             OnLine::Idle => vec![0],
             OnLine::RemoteFault => vec![1],
         }
@@ -84,8 +90,8 @@ pub struct UalEnd<C> {
     config: EndConfig,
     state: LinkState,
     /// Keeps flits as they went for the first time.
-    replay: Replay<Arc<DlFlit>>,
-    packer: Packer,
+    replay: Replay<KeptFlit>,
+    packer: FlitPacker,
     unpacker: Unpacker,
     /// The last payload, taken apart; its room is used again.
     cut: Segmented,
@@ -122,6 +128,15 @@ const TL_BITS: u32 = SECTOR_BITS * TL_SECTORS as u32;
 /// Flit header, segment headers and CRC of a DL flit (`ualink` §2).
 const FRAMING_BITS: u32 = 8 * 12;
 
+/// What arrives in one flit time.
+enum Arrival<'a> {
+    Flit(&'a DlFlit),
+    /// A flit without bytes.
+    Content(Head, Option<Box<DlContent>>),
+    /// Control flits in place of a flit.
+    Control,
+}
+
 /// Where the packer finds what to send.
 struct Feed<'a, C> {
     client: &'a mut C,
@@ -142,8 +157,9 @@ struct Feed<'a, C> {
     hooks: &'a Hooks,
 }
 
-impl<C: Client> SegmentSource for Feed<'_, C> {
-    fn message(&mut self, _segment: usize) -> Option<u32> {
+impl<C: Client> Feed<'_, C> {
+    /// The next DL message.
+    fn word(&mut self) -> Option<u32> {
         if self.is_silent {
             return None;
         }
@@ -154,23 +170,52 @@ impl<C: Client> SegmentSource for Feed<'_, C> {
         word
     }
 
-    fn tl_flit(&mut self, _segment: usize, _place: SegmentPlace) -> Option<TlFlit> {
+    /// The next TL flit, in the form in which `transmit` gives it.
+    fn next<F>(&mut self, transmit: fn(&mut C, u64) -> Option<F>) -> Option<F> {
         if !self.messages.channels().may_send(TL_CHANNEL) || *self.allowance < TL_FLIT {
             self.empty = Use::Control;
             return None;
         }
-        let Some(flit) = self.client.transmit(self.now_flits) else {
+        let Some(flit) = transmit(self.client, self.now_flits) else {
             self.empty = self.client.uses().empty();
             return None;
         };
         self.taken += 1;
         *self.allowance -= TL_FLIT;
+        Some(flit)
+    }
+
+    /// It begins in this flit.
+    fn begins(&mut self) {
+        self.begun += 1;
+        self.tl_uses.push(TL_BITS, &self.client.uses());
+    }
+}
+
+impl<C: Client> SegmentSource for Feed<'_, C> {
+    fn message(&mut self, _segment: usize) -> Option<u32> {
+        self.word()
+    }
+
+    fn tl_flit(&mut self, _segment: usize, _place: SegmentPlace) -> Option<TlFlit> {
+        let flit = self.next(C::transmit)?;
         let flit = match self.hooks.watches(HookPoint::PackerIn, Direction::Tx) {
             true => hooks_tl_flit(self.hooks, (HookPoint::PackerIn, Direction::Tx), flit)?,
             false => flit,
         };
-        self.begun += 1;
-        self.tl_uses.push(TL_BITS, &self.client.uses());
+        self.begins();
+        Some(flit)
+    }
+}
+
+impl<C: Client> SegmentSource<TlContent> for Feed<'_, C> {
+    fn message(&mut self, _segment: usize) -> Option<u32> {
+        self.word()
+    }
+
+    fn tl_flit(&mut self, _segment: usize, _place: SegmentPlace) -> Option<TlContent> {
+        let flit = self.next(C::transmit_content)?;
+        self.begins();
         Some(flit)
     }
 }
@@ -183,7 +228,7 @@ impl<C: Client> UalEnd<C> {
             messages: DlMessages::new(&config),
             state: LinkState::new(config.replay.replay_limit_flits),
             replay: Replay::new(config.replay),
-            packer: Packer::default(),
+            packer: FlitPacker::new(config.has_bytes),
             unpacker: Unpacker::default(),
             cut: Segmented::default(),
             contain: false,
@@ -234,7 +279,7 @@ impl<C: Client> UalEnd<C> {
     }
 
     /// Replay machine.
-    pub fn replay(&self) -> &Replay<Arc<DlFlit>> {
+    pub fn replay(&self) -> &Replay<KeptFlit> {
         &self.replay
     }
 
@@ -310,7 +355,7 @@ impl<C: Client> UalEnd<C> {
         self.event(Severity::Retrain, why());
         self.stats.downs += 1;
         self.replay = Replay::new(self.config.replay);
-        (self.packer, self.unpacker) = (Packer::default(), Unpacker::default());
+        (self.packer, self.unpacker) = (FlitPacker::new(self.config.has_bytes), Unpacker::default());
         self.tl_uses.clear();
         self.contain = false;
         self.messages.link_down();
@@ -340,8 +385,10 @@ impl<C: Client> UalEnd<C> {
         let [own, peer] = messages.rates_50khz().map(|rate| u32::from(rate.max(MIN_RATE)));
         // What a flit time did not use is lost, but for the part of a TL flit: the clock above waits for nobody.
         *allowance = *allowance % TL_FLIT + own.min(peer);
+        // A peer that has acknowledged payload is up: without faults it takes whatever comes, and nothing goes again.
+        let has_heard = self.replay.last_acknowledged() != sequence::LAST;
         let mut tl_sent = 0;
-        let (mut parts, tl_uses) = (None, &mut self.tl_uses);
+        let (mut parts, mut fresh, tl_uses) = (None, None, &mut self.tl_uses);
         let UalSentFlit { head, payload, again } = self.replay.transmit(|| {
             if !fresh_allowed {
                 return None;
@@ -361,32 +408,39 @@ impl<C: Client> UalEnd<C> {
                 allowance,
                 hooks,
             };
-            let payload = packer.pack(&mut feed);
+            let (payload, begins) = packer.pack(&mut feed);
             tl_sent = feed.taken;
             let mut uses = LineTimeParts::all(feed.empty);
-            if !idle || payload.headers != Payload::ZERO.headers {
+            if !idle || begins {
                 uses = uses.with(Use::Headers, FRAMING_BITS).with(Use::Control, SECTOR_BITS * feed.words as u32);
                 let sectors = carried + TL_SECTORS * feed.begun - packer.carry();
                 debug_assert!(sectors + feed.words <= SECTORS, "they are in one payload");
                 feed.tl_uses.take(SECTOR_BITS * sectors as u32, &mut uses);
             }
             parts = Some(uses);
-            if idle && payload.headers == Payload::ZERO.headers {
+            if idle && !begins {
                 return None;
             }
-            let mut payload = payload;
-            for point in [HookPoint::PackerOut, HookPoint::ReplayIn] {
-                if hooks.watches(point, Direction::Tx) {
-                    match hooks_payload(hooks, (point, Direction::Tx), payload) {
-                        Some(passed) => payload = passed,
-                        None if point == HookPoint::PackerOut => return None,
-                        None => (),
+            match payload {
+                PackedPayload::Content(content) => {
+                    fresh = Some(content.unwrap_or_default());
+                    Some(KeptFlit::Content(None))
+                }
+                PackedPayload::Bytes(mut payload) => {
+                    for point in [HookPoint::PackerOut, HookPoint::ReplayIn] {
+                        if hooks.watches(point, Direction::Tx) {
+                            match hooks_payload(hooks, (point, Direction::Tx), payload) {
+                                Some(passed) => payload = passed,
+                                None if point == HookPoint::PackerOut => return None,
+                                None => (),
+                            }
+                        }
                     }
+                    let mut flit = Arc::new(DlFlit::ZERO);
+                    Arc::make_mut(&mut flit).set_payload(&payload);
+                    Some(KeptFlit::Bytes(flit))
                 }
             }
-            let mut flit = Arc::new(DlFlit::ZERO);
-            Arc::make_mut(&mut flit).set_payload(&payload);
-            Some(flit)
         });
         self.stats.tl_sent += tl_sent;
         let waits = !self.client.is_quiet();
@@ -402,14 +456,25 @@ impl<C: Client> UalEnd<C> {
             debug_assert!(bits.is_ok(), "numbers have nine bits");
             bits.unwrap_or(0)
         };
-        let mut flit = match payload {
-            Some(kept) if !again => {
+        // What is spoilt on purpose has bytes: nobody takes what it carries.
+        let has_bytes = self.config.has_bytes || self.contain;
+        let mut sent = match payload {
+            Some(KeptFlit::Bytes(kept)) if !again => {
                 // Nobody else has it yet, so it is sealed where it is kept: no flit is copied.
                 let flit = Arc::make_mut(kept);
                 flit.set_header_bits(bits(&head));
                 flit.seal(codec);
-                kept.clone()
+                OnLine::Flit(kept.clone())
             }
+            Some(KeptFlit::Content(kept)) if !has_bytes => {
+                if !again && !has_heard {
+                    kept.clone_from(&fresh);
+                }
+                let content = if again { kept.clone() } else { fresh };
+                debug_assert!(content.is_some(), "without faults only what the peer took before it was up goes again");
+                OnLine::Content(Head { payload: content.is_some(), ..head }, content)
+            }
+            None if !has_bytes => OnLine::Content(head, None),
             kept => {
                 let payload = kept
                     .and_then(|kept| hooks_payload(&self.hooks, (HookPoint::ReplayOut, Direction::Tx), kept.payload()));
@@ -421,7 +486,7 @@ impl<C: Client> UalEnd<C> {
                     flit.set_payload(&payload);
                 }
                 flit.seal(codec);
-                Arc::new(flit)
+                OnLine::Flit(Arc::new(flit))
             }
         };
         self.follow_repair(now_flits);
@@ -429,7 +494,9 @@ impl<C: Client> UalEnd<C> {
         let before = self.state();
         self.state.sent();
         if std::mem::take(&mut self.contain) {
-            Arc::make_mut(&mut flit).poison(&self.config.codec);
+            if let OnLine::Flit(flit) = &mut sent {
+                Arc::make_mut(flit).poison(&self.config.codec);
+            }
             self.state.leave_up();
             let text = "an error inside this end is contained: the last flit is spoiled and the link leaves Up";
             self.follow(before, || finding("UAL-CRC-04", "an error", "no error", text));
@@ -439,17 +506,34 @@ impl<C: Client> UalEnd<C> {
             let text = "no flit was acknowledged for too long; the link leaves Up";
             self.follow(before, || finding("UAL-TXS-07", limit, "an Ack", text));
         }
-        OnLine::Flit(flit)
+        sent
     }
 
     // ---- receiver ------------------------------------------------------------------------------------------------
 
     /// Takes what arrived in a flit time.
     pub fn receive(&mut self, arrived: &OnLine, now_flits: u64) {
+        match arrived {
+            OnLine::Flit(flit) => self.arrived(Arrival::Flit(flit), now_flits),
+            OnLine::Content(head, content) => self.arrived(Arrival::Content(*head, content.clone()), now_flits),
+            OnLine::Idle | OnLine::RemoteFault => self.arrived(Arrival::Control, now_flits),
+        }
+    }
+
+    /// The same with what nobody else needs.
+    pub fn take_in(&mut self, arrived: OnLine, now_flits: u64) {
+        match arrived {
+            OnLine::Content(head, content) => self.arrived(Arrival::Content(head, content), now_flits),
+            other => self.receive(&other, now_flits),
+        }
+    }
+
+    fn arrived(&mut self, arrived: Arrival<'_>, now_flits: u64) {
         let before = self.state();
-        let flit = match arrived {
-            OnLine::Flit(flit) => flit,
-            OnLine::Idle | OnLine::RemoteFault => {
+        let has_payload = match &arrived {
+            Arrival::Flit(flit) => flit.header().payload(),
+            Arrival::Content(head, _) => head.payload,
+            Arrival::Control => {
                 self.spoilt = false;
                 self.state.received(Arrived::Control);
                 let text = "control flits come in place of DL flits; the link leaves Up";
@@ -463,13 +547,65 @@ impl<C: Client> UalEnd<C> {
         }
         self.messages.flit_received(self.replay.is_waiting());
         if before >= State::Nop {
-            self.flit(flit, now_flits);
-        } else if flit.header().payload() && !std::mem::replace(&mut self.early, true) {
+            match arrived {
+                Arrival::Flit(flit) => self.flit(flit, now_flits),
+                Arrival::Content(head, content) => self.content(head, content, now_flits),
+                Arrival::Control => (),
+            }
+        } else if has_payload && !std::mem::replace(&mut self.early, true) {
             let text = "payload is received while the link is down, and dropped";
             self.event(Severity::Corrected, finding("UAL-LNK-03", "payload", "control flits or NOP", text));
         }
         self.received += 1;
         self.state.received(Arrived::Flit);
+    }
+
+    /// A flit without bytes: nothing of it can be wrong.
+    fn content(&mut self, head: Head, content: Option<Box<DlContent>>, now_flits: u64) {
+        if self.is_early(head.payload) {
+            return;
+        }
+        if self.follow_head(Some(head), now_flits) != UalFlitOutcome::Payload {
+            return;
+        }
+        let DlContent { words, tl_flits, .. } = *content.unwrap_or_default();
+        for word in words {
+            self.messages.receive(word, now_flits);
+        }
+        for flit in tl_flits.into_iter().map_while(|flit| flit) {
+            let count = flit.count();
+            if self.messages.channels().is_online(TL_CHANNEL) {
+                self.stats.tl_received += count;
+                self.client.receive_content(flit, now_flits);
+            } else {
+                self.stats.tl_discarded += count;
+            }
+        }
+    }
+
+    /// The peer may be up before this end is. Its payload is not acknowledged, so it comes again.
+    fn is_early(&mut self, payload: bool) -> bool {
+        let is_early = payload && self.state() != State::Up;
+        if is_early && !std::mem::replace(&mut self.early, true) {
+            let text = "payload is received before the link is up, and dropped";
+            self.event(Severity::Corrected, finding("UAL-LNK-06", "payload", "NOP", text));
+        }
+        is_early
+    }
+
+    /// What the replay machine makes of a head; `None`: the flit is bad.
+    fn follow_head(&mut self, head: Option<Head>, now_flits: u64) -> UalFlitOutcome {
+        let is_bad = head.is_none();
+        let received = self.replay.receive(head);
+        self.unused = if received.taken == UalFlitOutcome::Dropped { self.unused + 1 } else { 0 };
+        if is_bad {
+            self.repaired_at = Some(now_flits);
+        }
+        self.follow_repair(now_flits);
+        if let Some((severity, violation)) = received.found {
+            self.event(severity, violation);
+        }
+        received.taken
     }
 
     fn flit(&mut self, flit: &DlFlit, now_flits: u64) {
@@ -496,27 +632,12 @@ impl<C: Client> UalEnd<C> {
                 Violation::at_byte("UAL-FLH-03", map::FH.start, header.op().0, "0 to 3, and 1 with payload", text);
             self.event(Severity::Protocol, found);
             None
-        } else if header.payload() && self.state() != State::Up {
-            // The peer may be up before this end is. Its payload is not acknowledged, so it comes again.
-            if !std::mem::replace(&mut self.early, true) {
-                let text = "payload is received before the link is up, and dropped";
-                self.event(Severity::Corrected, finding("UAL-LNK-06", "payload", "NOP", text));
-            }
+        } else if self.is_early(header.payload()) {
             return;
         } else {
             Some(head(&header))
         };
-        let is_bad = head.is_none();
-        let received = self.replay.receive(head);
-        self.unused = if received.taken == UalFlitOutcome::Dropped { self.unused + 1 } else { 0 };
-        if is_bad {
-            self.repaired_at = Some(now_flits);
-        }
-        self.follow_repair(now_flits);
-        if let Some((severity, violation)) = received.found {
-            self.event(severity, violation);
-        }
-        match received.taken {
+        match self.follow_head(head, now_flits) {
             UalFlitOutcome::Payload => self.payload(flit, now_flits),
             UalFlitOutcome::Nop if flit.payload() != Payload::ZERO => {
                 let found = Violation::at_byte("UAL-SEG-12", 0, "not 0", "0", "a NOP carries sectors of a TL flit");

@@ -12,19 +12,19 @@ use scalepool_forms::FormError;
 use scalepool_kernel::Rng;
 use std::sync::Arc;
 
-/// Control flits have no bytes on a wire of the model: they stand in the place of a flit.
+/// Control flits have no bytes on a wire of the model: they stand in the place of a flit. A flit may go without them.
 impl WireUnit for OnLine {
     fn bytes(&self) -> &[u8] {
         match self {
             OnLine::Flit(flit) => flit.bytes(),
-            OnLine::Idle | OnLine::RemoteFault => &[],
+            OnLine::Content(..) | OnLine::Idle | OnLine::RemoteFault => &[],
         }
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
             OnLine::Flit(flit) => Arc::make_mut(flit).bytes_mut(),
-            OnLine::Idle | OnLine::RemoteFault => &mut [],
+            OnLine::Content(..) | OnLine::Idle | OnLine::RemoteFault => &mut [],
         }
     }
 
@@ -78,6 +78,13 @@ impl<C: Client + Send + 'static> LinkEnd for UalEnd<C> {
             && is_up
         {
             taken.push((number, flit.clone()));
+        }
+    }
+
+    fn take_in(&mut self, unit: OnLine, now_flits: u64) {
+        match unit {
+            OnLine::Content(..) => UalEnd::take_in(self, unit, now_flits),
+            unit => LinkEnd::receive(self, &unit, now_flits),
         }
     }
 

@@ -15,6 +15,7 @@ pub mod client;
 pub mod config;
 pub mod end;
 pub mod external;
+mod form;
 pub mod line;
 mod link_end;
 pub mod messages;
@@ -31,5 +32,6 @@ pub mod wiring;
 
 pub use config::EndConfig;
 pub use end::{CONTROL_BYTES, OnLine, Stats, UalEnd};
+pub use form::KeptFlit;
 pub use monitor::{Monitor, MonitorConfig};
 pub use pair::Pair;

@@ -234,6 +234,7 @@ impl Monitor {
 
     /// Something has come to the end in a flit time. Whether it is a flit that the end takes for its stream.
     pub fn received(&mut self, arrived: &OnLine) -> bool {
+        debug_assert!(!matches!(arrived, OnLine::Content(..)), "an end that is watched has bytes");
         self.control = if matches!(arrived, OnLine::Flit(_)) { 0 } else { self.control.saturating_add(1) };
         if self.control > 0 {
             self.spoilt = false;
@@ -248,7 +249,7 @@ impl Monitor {
                 taken
             }
             // Control flits that end the link are followed by the end's own.
-            (OnLine::Idle | OnLine::RemoteFault, Some(session)) => {
+            (OnLine::Content(..) | OnLine::Idle | OnLine::RemoteFault, Some(session)) => {
                 if session.up && self.control == CONTROL_ENDS {
                     let text = "control flits in place of flits: the link leaves Up";
                     self.hears(Severity::Retrain, "UAL-LNK-05", "4 control flits", "DL flits", text);
@@ -332,7 +333,7 @@ impl Monitor {
                 self.up = Some(session);
                 taken
             }
-            OnLine::Idle | OnLine::RemoteFault => {
+            OnLine::Content(..) | OnLine::Idle | OnLine::RemoteFault => {
                 self.early &= self.up.take().is_none();
                 false
             }

@@ -2,21 +2,23 @@
 //!
 //! Modelled: the time and the room of an access, behind one trait. Left out: bytes. They stand in a [`Store`](crate::store::Store),
 //! with their byte enables and poison, and an owner applies a request to it when the backend takes the request: so accesses
-//! take effect in order of arrival, whatever the order in which they end. Two backends are here: a [fixed latency](fixed) and
-//! [`banks`] that are busy for a time. DRAM and HBM fit the same trait: banks, rows, refresh and ECC decide when a request
-//! is ready, a full read or write queue is [`room_at`](MemoryBackend::room_at) of that request, and what a request has to say
-//! for that (address, bytes, read, write or a write that has to read first) is a [`MemoryRequest`].
+//! take effect in order of arrival, whatever the order in which they end. Three backends are here: a [fixed latency](fixed),
+//! [`banks`] that are busy for a time, and [`dram`] with its commands. What a request has to say for that (address, bytes,
+//! read, write or a write that has to read first) is a [`MemoryRequest`].
 //!
 //! Time is counted in cycles of the owner's clock; a backend with a clock of its own rounds up to them.
 //!
-//! A walk through one cycle: the owner takes what is ready with [`pop`](MemoryBackend::pop) as far as it can send it; it asks
-//! for the room of the first request at its port and hands it over with [`push`](MemoryBackend::push), or leaves it where it
-//! is; it sleeps until [`ready_at`](MemoryBackend::ready_at) or until there is room.
+//! A walk through one cycle: the owner lets the memory [`advance`](MemoryBackend::advance) to it; it takes what is ready with
+//! [`pop`](MemoryBackend::pop) as far as it can send it; it asks for the room of the first request at its port and hands it
+//! over with [`push`](MemoryBackend::push), or leaves it where it is; it sleeps until
+//! [`wake_at`](MemoryBackend::wake_at) or until there is room.
 
 pub mod banks;
+pub mod dram;
 pub mod fixed;
 
 pub use banks::{Banks, BanksConfig};
+pub use dram::{Dram, DramMedia, DramView};
 pub use fixed::Fixed;
 
 /// What a request does.
@@ -51,6 +53,12 @@ impl MemoryRequest {
 /// Every request that is taken comes out once. Handles come out in the order of the cycles at which they are ready, and those of
 /// one cycle in the order in which they were taken; requests that have a line in common keep the order in which they were taken.
 pub trait MemoryBackend<H> {
+    /// Does what is due up to a cycle and in it; an owner calls it first whenever it runs. A memory that decides when it takes
+    /// a request how long that lasts has nothing to do.
+    fn advance(&mut self, cycle: u64) {
+        let _ = cycle;
+    }
+
     /// The cycle, `cycle` or a later one, from which it takes such a request if none is taken before; to be asked again then.
     /// `None`: not before a handle has been popped.
     fn room_at(&self, cycle: u64, request: &MemoryRequest) -> Option<u64>;
@@ -61,11 +69,22 @@ pub trait MemoryBackend<H> {
     /// The handle, where there is no room in this cycle; nothing has changed.
     fn push(&mut self, cycle: u64, request: &MemoryRequest, handle: H) -> Result<(), H>;
 
-    /// The handle that comes out next, ready or not.
+    /// The handle that comes out next of those whose end is known, ready or not.
     fn first(&self) -> Option<&H>;
+
+    /// A handle that has not come out, whether its end is known or not; the oldest of those whose end is not.
+    fn oldest(&self) -> Option<&H> {
+        self.first()
+    }
 
     /// The cycle at which [`first`](MemoryBackend::first) is ready; one that has passed stands until the handle is popped.
     fn ready_at(&self) -> Option<u64>;
+
+    /// The first cycle after this one at which the owner has to run if nothing is pushed: for a handle that is ready then, or
+    /// for what the memory does by itself.
+    fn wake_at(&self, cycle: u64) -> Option<u64> {
+        self.ready_at().filter(|ready| *ready > cycle)
+    }
 
     /// Takes the next handle, if it is ready.
     fn pop(&mut self, cycle: u64) -> Option<H>;
@@ -73,7 +92,12 @@ pub trait MemoryBackend<H> {
     /// Requests that were taken and not popped.
     fn in_flight(&self) -> usize;
 
-    /// Whether there is none.
+    /// What it shows of its DRAM, if that is what it is.
+    fn dram(&self) -> Option<DramView<'_>> {
+        None
+    }
+
+    /// Whether there is none, and nothing else to do.
     fn is_idle(&self) -> bool {
         self.in_flight() == 0
     }
@@ -90,17 +114,19 @@ pub trait MemoryBackend<H> {
 }
 
 /// What stands behind the latency of a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Media {
     /// Nothing: any number of requests goes on at once.
     #[default]
     Fixed,
     /// Banks.
     Banks(BanksConfig),
+    /// DRAM or HBM with its commands.
+    Dram(Box<DramMedia>),
 }
 
 /// How a memory keeps time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryTiming {
     /// Request to answer, without the time in a bank \[cycles\].
     pub latency_cycles: u64,
@@ -123,6 +149,7 @@ impl MemoryTiming {
         match self.media {
             Media::Fixed => Box::new(Fixed::new(&self)),
             Media::Banks(banks) => Box::new(Banks::new(&self, banks)),
+            Media::Dram(ref dram) => Box::new(Dram::new(&self, **dram)),
         }
     }
 }

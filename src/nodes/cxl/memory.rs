@@ -1,10 +1,10 @@
 //! The expander: a CXL Type 3 device with host-managed memory (HDM-H).
 //!
 //! Modelled: requests served in order of arrival, at most one a cycle, and answered when the memory behind them is done, which
-//! may be out of order where lines differ: a fixed latency, or banks (see [`backend`](scalepool_memory::backend)). What is
+//! may be out of order where lines differ: a fixed latency, banks, or DRAM (see [`backend`](scalepool_memory::backend)). What is
 //! answered is the business of the device of the coherence engine ([`HdmH`]), the one that the chapter 14 tests judge, over a store with real bytes, byte
 //! enables and poison; a message that is in no row of its table breaks that row's rule and gets no answer. HDM decoders make
-//! device addresses of system addresses. Left out: DRAM banks and refresh, stored meta values, DevLoad other than light load.
+//! device addresses of system addresses. Left out: stored meta values, DevLoad other than light load.
 //!
 //! A walk through one cycle: answers whose time has come leave as far as the channel has room; one request is taken if the
 //! memory has room for it, and applied to the store at once, so requests to one line take effect in order of arrival.
@@ -18,9 +18,11 @@ use scalepool_coherence::mem::HdmH;
 use scalepool_coherence::mem::backing::Backing;
 use scalepool_coherence::message::from_link;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use scalepool_memory::backend::{MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
+use scalepool_memory::backend::{DramView, MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_memory::decoder::Decoders;
-use scalepool_memory::store::Store;
+use scalepool_memory::dram::channel::DramCounts;
+use scalepool_memory::dram::{DramCommand, DramFinding};
+use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{ALL_BYTES, LINE_BYTES};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::PeerRoute;
@@ -32,10 +34,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the device is built.
 pub struct DeviceConfig {
-    /// Backing store, by device addresses.
-    pub store: Store,
-    /// Windows of the memory map that lead to it; `None`: system addresses are device addresses.
-    pub decoders: Option<Decoders>,
+    /// Its logical devices, by LD-ID; a device without any has one.
+    pub logical: Vec<LogicalDevice>,
+    /// Bytes of each; they follow one another in the memory behind.
+    pub logical_bytes: u64,
     /// When requests are answered, in cycles of its clock.
     pub timing: MemoryTiming,
     /// Its port, where the link routes by ports; else 0.
@@ -48,11 +50,16 @@ pub struct DeviceConfig {
     pub place: String,
 }
 
-/// A store of bytes behind HDM decoders as the memory of the agent.
-struct Bytes {
-    store: Store,
-    decoders: Option<Decoders>,
+/// A logical device: bytes of its own, at addresses of its own.
+pub struct LogicalDevice {
+    /// Backing store, by device addresses.
+    pub store: Store,
+    /// Windows of the memory map that lead to it; `None`: system addresses are device addresses.
+    pub decoders: Option<Decoders>,
 }
+
+/// A store of bytes behind HDM decoders as the memory of the agent.
+type Bytes = LogicalDevice;
 
 impl Bytes {
     /// The address in the device; `None`: no decoder is hit.
@@ -83,7 +90,9 @@ impl Backing<CacheLine> for Bytes {
 
 /// What the device answers, without time.
 struct Server {
-    agent: HdmH<CacheLine, Bytes>,
+    /// By LD-ID, and behind them one without memory: what has another LD-ID reaches nothing.
+    agents: Vec<HdmH<CacheLine, Bytes>>,
+    logical_bytes: u64,
     /// Choices of the agent.
     choices: CoherenceConfig,
     step: AgentOutput<CacheLine>,
@@ -92,23 +101,35 @@ struct Server {
 }
 
 impl Server {
-    fn new(memory: Bytes, port: u16, form: MessageForm) -> Server {
-        let (agent, choices, step) = (HdmH::over(memory), CoherenceConfig::default(), AgentOutput::default());
-        Server { agent, choices, step, port, form }
+    fn new(logical: Vec<LogicalDevice>, logical_bytes: u64, port: u16, form: MessageForm) -> Server {
+        let nothing = Bytes { store: Store::new(Background::Zero), decoders: Some(Decoders::default()) };
+        let agents = logical.into_iter().chain([nothing]).map(HdmH::over).collect();
+        let (choices, step) = (CoherenceConfig::default(), AgentOutput::default());
+        Server { agents, logical_bytes, choices, step, port, form }
+    }
+
+    /// The place of a logical device. A device with one does not look at the LD-ID.
+    fn place(&self, ld_id: u8) -> usize {
+        let nothing = self.agents.len() - 1;
+        if nothing == 1 { 0 } else { usize::from(ld_id).min(nothing) }
     }
 
     /// What a request asks of the memory; nothing where there is none.
     fn request(&self, message: &Message) -> MemoryRequest {
-        let (address, access) = match message {
-            Message::M2sReq(header) => (header.address, MemoryAccess::Read),
+        let (ld_id, address, access) = match message {
+            Message::M2sReq(header) => (header.ld_id, header.address, MemoryAccess::Read),
             Message::M2sRwd(header, data) => {
                 let is_whole = data.byte_enables.is_none_or(|enables| enables == ALL_BYTES);
-                (header.address, if is_whole { MemoryAccess::Write } else { MemoryAccess::Modify })
+                (header.ld_id, header.address, if is_whole { MemoryAccess::Write } else { MemoryAccess::Modify })
             }
             _ => return MemoryRequest::NONE,
         };
-        let address = self.agent.backing().device_address(LineAddr::of_address(address));
-        address.map_or(MemoryRequest::NONE, |address| MemoryRequest { address, bytes: LINE_BYTES, access })
+        let place = self.place(ld_id);
+        let address = self.agents[place].backing().device_address(LineAddr::of_address(address));
+        address.map_or(MemoryRequest::NONE, |address| {
+            let address = address.wrapping_add(self.logical_bytes.wrapping_mul(place as u64));
+            MemoryRequest { address, bytes: LINE_BYTES, access }
+        })
     }
 
     /// The answer to a request, after its effect on the store; `None` where there is none: a hint, a request that breaks a rule,
@@ -123,7 +144,8 @@ impl Server {
         if dpid != self.port {
             return None;
         }
-        self.agent.serve(&self.choices, from_link(message), &mut self.step);
+        let place = self.place(ld_id);
+        self.agents[place].serve(&self.choices, from_link(message), &mut self.step);
         let route = PeerRoute { ld_id, dpid: spid, ..PeerRoute::default() };
         let mut answer = self.step.sends.first().map(|(_, answer)| answer.to_link(route));
         // A device of a 68B link has no other word for data that is not there: all ones say it (`fabric` CMR-4).
@@ -144,6 +166,28 @@ struct Answer {
     message: Message,
 }
 
+/// What a device leaves behind.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryResult {
+    /// Rules that requests broke, or commands of its DRAM.
+    pub broken: Vec<PlacedViolation>,
+    /// Figures of its DRAM, if it has that.
+    pub dram: Option<DramFigures>,
+    /// Commands of its DRAM, if they are kept; those of one channel in order.
+    pub commands: Vec<DramCommand>,
+}
+
+/// Figures of the DRAM of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DramFigures {
+    /// What its channels have done.
+    pub counts: DramCounts,
+    /// Bytes that went over its data buses.
+    pub bytes: u64,
+    /// Time at which the last data ended \[fs\].
+    pub last_data_fs: u64,
+}
+
 /// The device.
 pub struct MemoryDevice {
     server: Server,
@@ -158,22 +202,25 @@ pub struct MemoryDevice {
     tx: Out<Message>,
     tap: Tap,
     broken: Vec<PlacedViolation>,
-    result: Arc<Mutex<Vec<PlacedViolation>>>,
+    /// Rules broken by commands that stand in `broken`.
+    findings: usize,
+    result: Arc<Mutex<MemoryResult>>,
 }
 
 impl MemoryDevice {
-    /// A device with its channel ends; `result` is filled with the rules that requests broke, when the run is looked at.
+    /// A device with its channel ends; `result` is filled when the run is looked at.
     pub fn new(
         config: DeviceConfig,
         rx: In<Message>,
         tx: Out<Message>,
         tap: Tap,
-        result: Arc<Mutex<Vec<PlacedViolation>>>,
+        result: Arc<Mutex<MemoryResult>>,
     ) -> MemoryDevice {
-        let DeviceConfig { store, decoders, timing, port, form, link, place } = config;
-        let server = Server::new(Bytes { store, decoders }, port, form);
+        let DeviceConfig { logical, logical_bytes, timing, port, form, link, place } = config;
+        let server = Server::new(logical, logical_bytes, port, form);
         let (memory, is_held, is_full) = (timing.build(), false, false);
-        MemoryDevice { server, memory, link, place, is_held, is_full, rx, tx, tap, broken: Vec::new(), result }
+        let (broken, findings) = (Vec::new(), 0);
+        MemoryDevice { server, memory, link, place, is_held, is_full, rx, tx, tap, broken, findings, result }
     }
 
     /// The cycle from which the memory takes the first request at the port, if there is one.
@@ -185,8 +232,9 @@ impl MemoryDevice {
     /// A request as its host knows it.
     fn handle(&self, request: &Message) -> Option<TransactionHandle> {
         let (host, device, tag) = match request {
-            Message::M2sReq(header) => (header.spid, header.dpid, header.tag),
-            Message::M2sRwd(header, _) => (header.spid, header.dpid, header.tag),
+            // A link has port identifiers or LD-IDs.
+            Message::M2sReq(header) => (header.spid, header.dpid | u16::from(header.ld_id), header.tag),
+            Message::M2sRwd(header, _) => (header.spid, header.dpid | u16::from(header.ld_id), header.tag),
             _ => return None,
         };
         Some(cxl_tag(self.link, host, device, tag))
@@ -222,11 +270,37 @@ impl MemoryDevice {
         }
         answer
     }
+
+    /// Lets the memory do what is due; the rules that its commands break are kept.
+    fn advance(&mut self, at: Stamp) {
+        self.memory.advance(at.cycle);
+        let Some(DramView { findings, .. }) = self.memory.dram() else { return };
+        let new = &findings[self.findings..];
+        self.findings = findings.len();
+        for placed in new.iter().map(|finding| violation(finding, &self.place)) {
+            self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(placed.violation.clone()));
+            self.broken.push(placed);
+        }
+    }
+}
+
+/// A rule that a command of the memory at a place broke.
+fn violation(finding: &DramFinding, place: &str) -> PlacedViolation {
+    let DramFinding { rule, command, found, expected } = finding;
+    let violation = Violation {
+        rule,
+        at: At::Byte(0),
+        found: format!("{found}, channel {}", command.place.channel),
+        expected: expected.clone(),
+        text: scalepool_protocols::rules::find(rule).map_or_else(String::new, |rule| rule.text.to_owned()),
+    };
+    PlacedViolation { place: place.to_owned(), violation }
 }
 
 impl Module for MemoryDevice {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.advance(at);
         while self.memory.is_ready(at.cycle)
             && self.tx.has_room(cx, 1)
             && let Some(Answer { transaction, message, .. }) = self.memory.pop(at.cycle)
@@ -259,8 +333,8 @@ impl Module for MemoryDevice {
         }
         self.show_queue(cx, at);
         // One that is ready and has no room is woken for by the consumer's pop.
-        let ready = self.memory.ready_at().filter(|ready| *ready > at.cycle);
-        match ready.into_iter().chain(self.takes_at(cx)).min() {
+        let wake = self.memory.wake_at(at.cycle);
+        match wake.into_iter().chain(self.takes_at(cx)).min() {
             Some(next) if next <= at.cycle => Next::Busy,
             Some(next) => Next::At(cx.in_cycles(next - at.cycle)),
             None => Next::Idle,
@@ -268,14 +342,20 @@ impl Module for MemoryDevice {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.memory.first() {
-            Some(first) => Err(Pending::new(format!("{} answers to send", self.memory.in_flight()), first.since)),
+        match self.memory.oldest() {
+            Some(oldest) => Err(Pending::new(format!("{} answers to send", self.memory.in_flight()), oldest.since)),
             None => Ok(()),
         }
     }
 
     fn publish(&self) {
-        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&self.broken);
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.broken.clone_from(&self.broken);
+        if let Some(DramView { counts, bytes, last_data_fs, trace, .. }) = self.memory.dram() {
+            result.dram = Some(DramFigures { counts, bytes, last_data_fs });
+            let known = result.commands.len();
+            result.commands.extend_from_slice(&trace[known..]);
+        }
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
@@ -287,7 +367,6 @@ impl Module for MemoryDevice {
 mod tests {
     use super::*;
     use scalepool_memory::decoder::{Arithmetic, Interleave, Window};
-    use scalepool_memory::store::Background;
     use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
     use scalepool_protocols::cxl::message::{Data, M2sReq, M2sRwd};
 
@@ -299,7 +378,7 @@ mod tests {
         let mut decoders = Decoders::default();
         decoders.push(Window { base: BASE, size: 512 << 20, interleave });
         let store = Store::new(Background::Zero);
-        Server::new(Bytes { store, decoders: Some(decoders) }, 0, form)
+        Server::new(vec![LogicalDevice { store, decoders: Some(decoders) }], 512 << 20, 0, form)
     }
 
     fn write(address: u64) -> Message {
@@ -318,7 +397,7 @@ mod tests {
     fn a_line_is_kept_at_its_device_address() {
         let mut device = device(MessageForm::Cxl68);
         assert!(matches!(device.serve(&write(BASE + 0x200)), Some(Message::S2mNdr(_))));
-        assert_eq!(device.agent.backing().store.read_line(0x100).data, [7; 64]);
+        assert_eq!(device.agents[0].backing().store.read_line(0x100).data, [7; 64]);
         assert_eq!(read(&mut device, BASE + 0x200), (DrsOpcode::MemData, [7; 64]));
     }
 
@@ -335,6 +414,30 @@ mod tests {
             assert_eq!(device.request(&Message::M2sRwd(header, data)), line(access));
         }
         assert_eq!(device.request(&write(0)), MemoryRequest::NONE, "a hole");
+    }
+
+    #[test]
+    fn logical_devices_have_bytes_and_addresses_of_their_own() {
+        let logical = || LogicalDevice { store: Store::new(Background::Zero), decoders: None };
+        let mut device = Server::new(vec![logical(), logical()], 1 << 30, 0, MessageForm::Hbr);
+        let on = |ld_id: u8, message: Message| message.on_route(PeerRoute { ld_id, ..PeerRoute::default() });
+        let line =
+            |ld_id: u8| M2sReq { opcode: M2sReqOpcode::MemRd, address: 0x40, tag: 5, ld_id, ..M2sReq::default() };
+        for (ld_id, opcode, first) in
+            [(0, DrsOpcode::MemData, 0), (1, DrsOpcode::MemData, 7), (2, DrsOpcode::MemDataNXM, 0xff)]
+        {
+            if ld_id > 0 {
+                assert!(
+                    matches!(device.serve(&on(ld_id, write(0x40))), Some(Message::S2mNdr(ndr)) if ndr.ld_id == ld_id)
+                );
+            }
+            let Some(Message::S2mDrs(drs, data)) = device.serve(&Message::M2sReq(line(ld_id))) else {
+                panic!("{ld_id}")
+            };
+            assert_eq!((drs.opcode, drs.ld_id, drs.tag, data.line[0]), (opcode, ld_id, 5, first));
+        }
+        let banks = [0, 1].map(|ld_id| device.request(&Message::M2sReq(line(ld_id))).address);
+        assert_eq!(banks, [0x40, (1 << 30) + 0x40], "they follow one another in the memory behind");
     }
 
     #[test]

@@ -11,12 +11,14 @@ pub mod fingerprint;
 mod graph;
 pub mod killers;
 pub mod liveness;
+mod memory;
 pub mod named;
 pub mod options;
 pub mod search;
 pub mod system;
 mod visited;
 
+pub use memory::memory_limit;
 pub use named::{Explored, NAMED, NamedExploration};
 pub use search::{Counterexample, ExplorationReport, Limits, REPEATS, endless_event, search, search_with};
 pub use system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, delivery};

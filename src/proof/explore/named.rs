@@ -10,7 +10,7 @@ use crate::stress::StressProtocol;
 use crate::systems::bias::{self, Setup as BiasSetup};
 use crate::systems::cache::{self, ALL_REQUESTS, HINTED_REQUESTS, Setup as CacheSetup};
 use crate::systems::mem::{self, Setup as MemSetup};
-use crate::systems::menu::Menu;
+use crate::systems::menu::{AtomicHold, Menu};
 use scalepool_coherence::chart::Chart;
 use scalepool_coherence::config::{CoherenceConfig, OutOfRange};
 use scalepool_coherence::ids::{AgentPort, IdSet};
@@ -73,12 +73,18 @@ fn found(option: &str, value: impl Display, expected: impl Into<String>) -> OutO
     OutOfRange { found: format!("{option} {value}"), expected: expected.into() }
 }
 
-/// Refuses operations that no agent of a system has. `has`: requests of CXL.cache, of hosts, of the device's own cache, of the core.
-fn check_menu(menu: &Menu, has: [bool; 4]) -> Result<(), OutOfRange> {
+/// Refuses operations that no agent of a system has. `has`: requests of CXL.cache, of hosts, of the device's own cache, of the core,
+/// atomics.
+fn check_menu(menu: &Menu, has: [bool; 5]) -> Result<(), OutOfRange> {
     let of_hosts = !menu.requests.is_empty() || !menu.write_backs.is_empty() || menu.drops;
-    let is_asked = [!menu.cache.is_empty(), of_hosts, !menu.device.is_empty(), menu.core];
-    let names =
-        ["requests of CXL.cache", "operations of hosts of CXL.mem", "operations of the device's own cache", "Core"];
+    let is_asked = [!menu.cache.is_empty(), of_hosts, !menu.device.is_empty(), menu.core, menu.atomics.is_some()];
+    let names = [
+        "requests of CXL.cache",
+        "operations of hosts of CXL.mem",
+        "operations of the device's own cache",
+        "Core",
+        "atomics",
+    ];
     let parts = || names.into_iter().zip(has).zip(is_asked);
     match parts().find(|((_, has), is_asked)| *is_asked && !has) {
         None => Ok(()),
@@ -120,16 +126,16 @@ impl NamedSystem {
         match (scope.menu.clone(), &mut self) {
             (None, _) => {}
             (Some(menu), Self::Cache(setup)) => {
-                check_menu(&menu, [true, false, false, true])?;
-                (setup.menu, setup.core) = (menu.cache, menu.core);
+                check_menu(&menu, [true, false, false, true, true])?;
+                (setup.menu, setup.core, setup.atomics) = (menu.cache, menu.core, menu.atomics);
             }
             (Some(menu), Self::HdmDb(setup)) => {
-                check_menu(&menu, [false, true, true, false])?;
+                check_menu(&menu, [false, true, true, false, true])?;
                 (setup.requests, setup.write_backs) = (menu.requests, menu.write_backs);
-                (setup.drops, setup.device) = (menu.drops, menu.device);
+                (setup.drops, setup.device, setup.atomics) = (menu.drops, menu.device, menu.atomics);
             }
             (Some(menu), Self::HdmD(setup)) => {
-                check_menu(&menu, [true, true, false, false])?;
+                check_menu(&menu, [true, true, false, false, false])?;
                 (setup.device, setup.host) = (menu.cache, menu.requests);
                 (setup.write_backs, setup.drops) = (menu.write_backs, menu.drops);
             }
@@ -248,6 +254,15 @@ pub static NAMED: &[NamedExploration] = &[
         },
     },
     NamedExploration {
+        name: "cxl-cache-2-atomics",
+        doc: "as cxl-cache-2, with atomics of the devices, which load and store with time between",
+        options: CACHE_DROPS,
+        system: |config| {
+            let atomics = Some(AtomicHold::Held);
+            NamedSystem::Cache(CacheSetup { atomics, ..CacheSetup::free(config, 2, ALL_REQUESTS) })
+        },
+    },
+    NamedExploration {
         name: "cxl-cache-3",
         doc: "three caching devices: reads, ItoMWr, evicts, silent drops, waiting stores",
         options: CACHE_DROPS,
@@ -303,6 +318,15 @@ pub static NAMED: &[NamedExploration] = &[
         doc: "two hosts and the device's own cache",
         options: HDM_DB_OWN,
         system: |config| NamedSystem::HdmDb(MemSetup { device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
+    },
+    NamedExploration {
+        name: "hdm-db-2-atomics",
+        doc: "as hdm-db-device, with atomics of the hosts and of the device, which load and store with time between",
+        options: HDM_DB_OWN,
+        system: |config| {
+            let (device, atomics) = (OWN_CACHE.to_vec(), Some(AtomicHold::Held));
+            NamedSystem::HdmDb(MemSetup { device, atomics, ..MemSetup::core(config, 2) })
+        },
     },
     NamedExploration {
         name: "hdm-db-memory",

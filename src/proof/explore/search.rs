@@ -7,6 +7,7 @@
 use super::expand::{Expander, Expansion, Leads, NewState, Waiting};
 use super::graph::Graph;
 use super::liveness::{self, Endless, Lasso};
+use super::memory::resident_bytes;
 use super::system::{AgentWait, ChartStep, ExploredSystem};
 use super::visited::Visited;
 use crate::flows::name;
@@ -29,7 +30,8 @@ pub struct Limits {
     /// Whether to leave out deliveries that commute, where liveness is not looked for: fewer moves, the same states. A way to a fault
     /// is looked for again without.
     pub reduction: bool,
-    /// Most memory that the program may take, where the system tells what it takes; with more the search gives up \[bytes\].
+    /// Most memory that the program may take, a limit that [`memory_limit`](super::memory_limit) has let through; with more the
+    /// search gives up \[bytes\].
     pub memory_bytes: Option<usize>,
     /// Threads that try the moves. The report does not depend on it.
     pub threads: usize,
@@ -429,13 +431,6 @@ fn run<S: ExploredSystem>(
         report.violation = lasso.map(|lasso| endless(start, &lasso, &origins));
     }
     report
-}
-
-/// Memory that the program has, where the system tells (Linux) \[bytes\].
-fn resident_bytes() -> Option<usize> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<usize>().ok()?.checked_mul(1024)
 }
 
 /// By name.

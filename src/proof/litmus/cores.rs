@@ -14,7 +14,7 @@
 //! store ends when its agent has made it. When all programs are over, the values loaded and the last ones of the lines are
 //! the outcome.
 
-use super::program::{AccessSet, Freedom, LitmusProgram, ProgramAccess};
+use super::program::{Freedom, LitmusProgram};
 use super::shapes::LitmusShape;
 use crate::explore::system::SentMessage;
 use crate::explore::{AgentWait, Awaited, ChartStep, Explored, ExploredSystem, Fairness, delivery};
@@ -34,6 +34,7 @@ use scalepool_coherence::mem::host::HostAccess;
 use scalepool_coherence::message::shown;
 use scalepool_coherence::message::{Dir, Msg};
 use scalepool_coherence::monitor::View;
+use scalepool_coherence::thread::{AccessSet, ThreadAccess};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -157,19 +158,19 @@ impl<R: Rig + Clone> Cores<R> {
         if self.mirrored { self.cores.len() - 1 - core } else { core }
     }
 
-    fn thread(&self, core: usize) -> &[ProgramAccess] {
+    fn thread(&self, core: usize) -> &[ThreadAccess] {
         &self.setup.program.threads[self.program(core)]
     }
 
     /// Accesses of a core whose predecessors are done, and that are not done themselves.
-    fn ready(&self, core: usize) -> impl Iterator<Item = (usize, &ProgramAccess)> {
+    fn ready(&self, core: usize) -> impl Iterator<Item = (usize, &ThreadAccess)> {
         let own = &self.cores[core];
-        let is_ready = |(n, access): &(usize, &ProgramAccess)| !own.is_done(*n) && access.behind & !own.done == 0;
+        let is_ready = |(n, access): &(usize, &ThreadAccess)| !own.is_done(*n) && access.behind & !own.done == 0;
         self.thread(core).iter().enumerate().filter(is_ready)
     }
 
     /// The store of its own core from which a load takes its value, since that is not done.
-    fn forwards(&self, core: usize, access: &ProgramAccess) -> Option<usize> {
+    fn forwards(&self, core: usize, access: &ThreadAccess) -> Option<usize> {
         access.forwards.filter(|store| !self.cores[core].is_done(*store))
     }
 
@@ -187,7 +188,12 @@ impl<R: Rig + Clone> Cores<R> {
 
     /// What a store writes; `None`: it is no store, or the value is no byte.
     fn stored(&self, core: usize, access: usize) -> Option<u8> {
-        let loaded = |n: usize| self.cores[core].loaded[n];
+        self.stored_from(core, access, None)
+    }
+
+    /// The same where a read-modify-write loads `old`.
+    fn stored_from(&self, core: usize, access: usize, old: Option<u8>) -> Option<u8> {
+        let loaded = |n: usize| old.filter(|_| n == access).unwrap_or(self.cores[core].loaded[n]);
         u8::try_from(self.thread(core)[access].store.as_ref()?.value(&loaded)).ok()
     }
 
@@ -234,6 +240,13 @@ impl<R: Rig + Clone> Cores<R> {
             self.rig.ask(config, core, at, need, out);
             return text_of(told, format_args!("asks for {name}"));
         }
+        if own.is_rmw {
+            if self.update(core, access, out) {
+                return text_of(told, format_args!("loads and stores {name}"));
+            }
+            self.rig.ask(config, core, at, Need::Update, out);
+            return text_of(told, format_args!("asks for {name} to load and store"));
+        }
         let Some(stored) = self.stored(core, access) else { return String::new() };
         let bytes = bytes_of(self.raw(own.line, stored));
         if self.rig.store(config, core, at, &bytes, out) {
@@ -243,6 +256,20 @@ impl<R: Rig + Clone> Cores<R> {
             self.cores[core].given |= 1 << access;
         }
         text_of(told, format_args!("asks for {name} to store {stored}"))
+    }
+
+    /// A read-modify-write at one point, if its line is owned. It is done when the agent says that it has stored.
+    fn update(&mut self, core: usize, access: usize, out: &mut AgentOutput<CacheLine>) -> bool {
+        let setup = Arc::clone(&self.setup);
+        let line = setup.program.threads[self.program(core)][access].line;
+        let Some(old) = self.rig.load(&setup.config, core, LineAddr(line), out) else { return false };
+        self.cores[core].loaded[access] = self.raw(line, old.bytes[0]);
+        let bytes = self.stored(core, access).map(|stored| bytes_of(self.raw(line, stored)));
+        let is_made = bytes.is_some_and(|bytes| self.rig.store(&setup.config, core, LineAddr(line), &bytes, out));
+        if !is_made {
+            self.cores[core].loaded[access] = 0;
+        }
+        is_made
     }
 
     /// Whether an access of a core can go, or ask for what it needs, tried on a copy of the agents.
@@ -258,6 +285,20 @@ impl<R: Rig + Clone> Cores<R> {
             let need = if value { Need::Value } else { Need::Copy };
             return !value && rig.load(config, core, at, out).is_some()
                 || rig.ask(config, core, at, need, out) != StressRequestOutcome::No;
+        }
+        if own.is_rmw {
+            if value {
+                return false;
+            }
+            if let Some(old) = rig.load(config, core, at, out) {
+                // What is no byte is not stored: the program does not end.
+                let old = self.raw(own.line, old.bytes[0]);
+                let Some(stored) = self.stored_from(core, access, Some(old)) else { return false };
+                if rig.store(config, core, at, &bytes_of(self.raw(own.line, stored)), out) {
+                    return true;
+                }
+            }
+            return rig.ask(config, core, at, Need::Update, out) != StressRequestOutcome::No;
         }
         let Some(stored) = self.stored(core, access).filter(|_| !value && !self.cores[core].is_given(access)) else {
             return false;
@@ -305,7 +346,8 @@ impl<R: Rig + Clone> Cores<R> {
         match effect {
             Effect::Stored(line) => {
                 if let Some((access, _)) = self.wanted(core, line) {
-                    self.does(core, access, 0);
+                    // Of a read-modify-write it is known what it has loaded; a store has loaded 0.
+                    self.does(core, access, self.cores[core].loaded[access]);
                 }
             }
             Effect::Used { line, value, .. } => self.loaded(core, line, value),
@@ -320,11 +362,15 @@ impl<R: Rig + Clone> Cores<R> {
                             self.loaded(core, line, value);
                         }
                     }
-                    HostAccess::Store | HostAccess::StorePart => {
-                        if let Some((_, bytes)) = self.wanted(core, line) {
+                    HostAccess::Store | HostAccess::StorePart => match self.wanted(core, line) {
+                        Some((access, _)) if self.thread(core)[access].is_rmw => {
+                            self.update(core, access, out);
+                        }
+                        Some((_, bytes)) => {
                             self.rig.store(&setup.config, core, line, &bytes, out);
                         }
-                    }
+                        None => {}
+                    },
                     HostAccess::Nothing => {}
                 }
             }
@@ -437,7 +483,8 @@ impl<R: Rig + Clone> Cores<R> {
     /// What a core has done on its way to a later state, in words.
     fn did(&self, core: usize, after: &Core) -> Vec<String> {
         let new = (0..self.thread(core).len()).filter(|n| after.is_done(*n) && !self.cores[core].is_done(*n));
-        let text = |n: usize| match self.stored(core, n) {
+        let text = |n: usize| match self.stored_from(core, n, Some(after.loaded[n])) {
+            Some(value) if self.thread(core)[n].is_rmw => format!("loads {} and stores {value}", after.loaded[n]),
             Some(value) => format!("stores {value}"),
             None => format!("loads {}", after.loaded[n]),
         };
@@ -453,15 +500,15 @@ impl<R: Rig + Clone> Cores<R> {
     fn seen(&self) -> (Vec<u8>, Vec<u8>) {
         let zero = CacheLine::initial(LineAddr(0));
         let last = (0..self.setup.lines).map(|line| {
-            let (copies, in_flight) = (Vec::new(), Vec::new());
+            let (copies, in_flight, levels) = (Vec::new(), Vec::new(), Vec::new());
             let line = LineAddr(line);
-            let mut view = View { line, newest: zero, home: zero, copies, in_flight, tracked: IdSet::EMPTY };
+            let mut view = View { line, newest: zero, home: zero, copies, in_flight, tracked: IdSet::EMPTY, levels };
             self.rig.view(&self.setup.config, line, &mut view);
             self.raw(line.0, view.copies.iter().find(|c| c.dirty).map_or(view.home, |c| c.value).bytes[0])
         });
         let loads = |program: usize| {
             let core = self.program(program);
-            let of_loads = self.thread(core).iter().zip(&self.cores[core].loaded).filter(|(a, _)| a.store.is_none());
+            let of_loads = self.thread(core).iter().zip(&self.cores[core].loaded).filter(|(a, _)| a.loads());
             of_loads.map(|(_, value)| *value)
         };
         let mut last: Vec<u8> = last.collect();

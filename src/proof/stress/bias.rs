@@ -141,8 +141,8 @@ impl Rig for BiasRig {
         let op = match (need, self.device.own(line).0) {
             (Need::Copy, Copy4::I) => Op::RdShared,
             (Need::Value, Copy4::I) => Op::RdCurr,
-            (Need::Ownership(_), Copy4::I) => Op::RdOwn,
-            (Need::Ownership(_), Copy4::S) => Op::RdOwnNoData,
+            (Need::Ownership(_) | Need::Update, Copy4::I) => Op::RdOwn,
+            (Need::Ownership(_) | Need::Update, Copy4::S) => Op::RdOwnNoData,
             _ => return StressRequestOutcome::No,
         };
         if !self.device.can_issue(line, op) {

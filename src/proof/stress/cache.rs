@@ -123,6 +123,8 @@ impl Rig for CacheRig {
             (Need::Value, CacheLineState::I) => (Op::RdCurr, None),
             (Need::Ownership(bytes), CacheLineState::I) => (Op::RdOwn, Some(*bytes)),
             (Need::Ownership(bytes), CacheLineState::S) => (Op::RdOwnNoData, Some(*bytes)),
+            (Need::Update, CacheLineState::I) => (Op::RdOwn, None),
+            (Need::Update, CacheLineState::S) => (Op::RdOwnNoData, None),
             _ => return StressRequestOutcome::No,
         };
         match device.issue(op, line, bytes, out) {

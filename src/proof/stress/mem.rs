@@ -40,7 +40,8 @@ pub(super) fn ask_host(
         Need::Value if state == Copy4::I => (HostReq::RD_ONCE, HostAccess::Nothing),
         // The store can be made without bytes only if it writes all of them.
         Need::Ownership(b) if b.enables == WHOLE_LINE && state < Copy4::E => (HostReq::INV, HostAccess::Store),
-        Need::Ownership(_) if state == Copy4::S => (HostReq::INV, HostAccess::Nothing),
+        Need::Ownership(_) | Need::Update if state == Copy4::S => (HostReq::INV, HostAccess::Nothing),
+        Need::Update if state == Copy4::I => (HostReq::RD_ANY, HostAccess::StorePart),
         Need::Ownership(b) if state == Copy4::I => (HostReq::RD_ANY, HostAccess::store(b.enables)),
         _ => return StressRequestOutcome::No,
     };
@@ -209,7 +210,7 @@ impl Rig for MemRig {
         let op = match need {
             Need::Copy => DeviceOp::ReadShared,
             Need::Value => DeviceOp::ReadOnce,
-            Need::Ownership(_) => DeviceOp::ReadOwn,
+            Need::Ownership(_) | Need::Update => DeviceOp::ReadOwn,
         };
         if !self.dcoh.can_issue(config, line, op) {
             return StressRequestOutcome::No;

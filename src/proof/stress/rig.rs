@@ -40,6 +40,8 @@ pub enum Need<'a> {
     Value,
     /// Ownership for a store.
     Ownership(&'a WriteBytes<CacheLine>),
+    /// Ownership with the bytes, for a read-modify-write that the core makes itself.
+    Update,
 }
 
 /// What came of it.

@@ -98,6 +98,7 @@ impl<R: Rig> Tester<R> {
                 copies: Vec::new(),
                 in_flight: Vec::new(),
                 tracked: IdSet::EMPTY,
+                levels: Vec::new(),
             },
             out: AgentOutput::default(),
             events: Vec::new(),

@@ -1,11 +1,10 @@
 //! Device caches and a home over CXL.cache.
 
 use super::composite::Composite;
-use super::menu::{Menu, ProgramOperation};
+use super::menu::{AtomicHold, Menu, ProgramOperation};
 use super::part::{CacheDevicePart, CacheHomePart, Member, MemoryPart};
 use super::setup::{AgentDescription, SystemDescription};
 use scalepool_coherence::agent::AgentPort;
-use scalepool_coherence::cache::device::DeviceCache;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::IdSet;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
@@ -25,6 +24,8 @@ pub struct Setup {
     pub waiting_stores: bool,
     /// The host's core reads and writes too.
     pub core: bool,
+    /// Atomics of the devices; `None`: there are none.
+    pub atomics: Option<AtomicHold>,
     /// The home's memory is behind a port of CXL.mem.
     pub memory_behind: bool,
     /// Programs, one a device; empty when free. They run on line 0.
@@ -45,6 +46,7 @@ impl Setup {
             menu: menu.to_vec(),
             waiting_stores: true,
             core: false,
+            atomics: None,
             memory_behind: false,
             programs: Vec::new(),
             orders: true,
@@ -86,8 +88,8 @@ pub const HINTED_REQUESTS: &[Op] = &[
 
 /// The home, agent 0, the devices, and the memory if the home has none of its own.
 pub fn system(setup: Setup) -> Composite {
-    let Setup { config, devices, lines, menu, waiting_stores, core, memory_behind, programs, orders, poisoners } =
-        setup;
+    let Setup { config, devices, lines, menu, waiting_stores, core, atomics, memory_behind, .. } = setup;
+    let (programs, orders, poisoners) = (setup.programs, setup.orders, setup.poisoners);
     let runs_programs = !programs.is_empty();
     let mut programs = programs.into_iter();
     let home = if memory_behind { CacheHomePart::without_memory(devices) } else { CacheHomePart::new(devices) };
@@ -101,7 +103,7 @@ pub fn system(setup: Setup) -> Composite {
     let memory = memory_behind.then(|| plain("memory", MemoryPart::default().into()));
     let device = |n: AgentPort| AgentDescription {
         name: format!("device {n}"),
-        member: CacheDevicePart(DeviceCache::new()).into(),
+        member: CacheDevicePart::default().into(),
         config: config.clone(),
         program: programs.next().unwrap_or_default(),
         poisons: poisoners.has(n),
@@ -113,7 +115,7 @@ pub fn system(setup: Setup) -> Composite {
         agents,
         links: (0..devices).map(|n| [(0, n), (usize::from(n) + 1, 0)]).chain(behind).collect(),
         lines: vec![0; lines as usize],
-        menu: Menu { cache: menu, waiting_stores, core, ..Menu::default() },
+        menu: Menu { cache: menu, waiting_stores, core, atomics, ..Menu::default() },
         programs: runs_programs,
         orders,
     })
@@ -122,10 +124,10 @@ pub fn system(setup: Setup) -> Composite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explore::system::{orbits, reachable};
+    use crate::explore::system::{ExploredSystem, orbits, reachable};
     use crate::systems::symmetry::renamed;
     use scalepool_coherence::cache::state::CacheLineState;
-    use scalepool_coherence::config::{ErrorAnswer, ErrorRange};
+    use scalepool_coherence::config::{ErrorAnswer, ErrorRange, OwnMemory};
 
     fn drops() -> CoherenceConfig {
         CoherenceConfig { silent_drop_e: true, ..CoherenceConfig::default() }
@@ -142,6 +144,10 @@ mod tests {
         let range = ErrorRange { first: 0, last: 63, answer: ErrorAnswer::GoError };
         let refusing = CoherenceConfig { error_ranges: vec![range], ..CoherenceConfig::default() };
         let start = system(Setup::free(refusing, 2, ALL_REQUESTS)).start_at(&[CacheLineState::I, CacheLineState::E]);
+        let own_memory = vec![OwnMemory { device: 0, first: 0, last: 63 }];
+        let differing = CoherenceConfig { own_memory, ..CoherenceConfig::default() };
+        assert!(!system(Setup::free(differing, 2, ALL_REQUESTS)).has_symmetry(), "the line is memory of one device");
+        assert!(start.has_symmetry());
         orbits(&reachable(&start), 2, |s, order| renamed(s, 0, order, &mut []));
         let menu = [Op::RdShared, Op::RdOwn, Op::DirtyEvict];
         let three = reachable(&system(Setup { waiting_stores: false, ..Setup::free(drops(), 3, &menu) }));

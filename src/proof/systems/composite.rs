@@ -25,7 +25,7 @@ use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::mem::tables::Copy4;
 use scalepool_coherence::message::{Dir, Msg, shown};
-use scalepool_coherence::monitor::{PoisonedLines, View, name_invariants, overtaken};
+use scalepool_coherence::monitor::{LevelView, PoisonedLines, View, lost_atomic, name_invariants, overtaken};
 use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -66,6 +66,8 @@ struct StepLog<'a> {
     sent: Option<&'a mut Vec<SentMessage>>,
     /// A write got its place in coherence order, which changes the values of all agents.
     has_stored: bool,
+    /// The stores of the step write a part of their line: what an atomic has computed.
+    stores_part: bool,
 }
 
 /// A move. Agents, links and the places of messages are numbers from 0.
@@ -234,57 +236,91 @@ impl Composite {
     pub fn view(&self, line: LineAddr) -> View<LineToken> {
         let home = self.home_of(line);
         let owner = self.agents[home].owner().expect("the home of a line owns lines");
-        let site = |agent| self.setup.site(agent);
         let below = self.setup.below(home);
         let around = || below.iter().map(|(_, holder)| holder.agent).chain([home]);
-        // The home knows its own copy.
-        let mut tracked = IdSet::one(home as AgentPort);
-        for level in std::iter::once(home).chain(below.iter().map(|(_, holder)| holder.agent)) {
-            let holders = self.setup.holders(level);
-            let known = self.agents[level].tracked(line);
-            // What a level tracks that is not tracked itself is known to nobody above it.
-            let is_known = tracked.has(level as AgentPort) || level == home;
-            known
-                .iter()
-                .filter(|_| is_known)
-                .for_each(|port| tracked.insert(holders[usize::from(port)].agent as AgentPort));
-            for (port, holder) in (0..).zip(holders) {
-                // O12: tracking ends when the final GO of an evict is sent, the copy when it arrives.
-                let evicting = self.agents[holder.agent].cache().and_then(|cache| cache.entry(line));
-                if let Some(entry) = evicting.filter(|entry| entry.at.is_evicting()) {
-                    let ends = |m: &Msg<LineToken>| {
-                        matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go()
-                    };
-                    if self.coming(level, port).any(ends) {
-                        tracked.insert(holder.agent as AgentPort);
-                    }
-                }
+        let counted = self.counted(home);
+        let messages = self.net.iter().filter(|(_, m)| counted(m));
+        let under_way = messages.filter_map(|(_, m)| m.data().copied()).filter(|value| of_line(value, line));
+        // A write that the home answers with an error is aborted, and its data may be dropped (§2.2). It is not lost.
+        let is_aborted = matches!(*self.agents[home], Member::CacheHome(_)) && self.is_absent(home, line);
+        let aborted = is_aborted.then(|| self.newest(line));
+        let kept = around().flat_map(|agent| self.agents[agent].part().kept(self.site(agent), line));
+        let copies = around().filter_map(|agent| self.agents[agent].part().copy(self.site(agent), line));
+        let mut between = around().filter(|&agent| agent != home && !self.setup.holders(agent).is_empty()).peekable();
+        let levels = match between.peek() {
+            None => Vec::new(),
+            Some(_) => std::iter::once(home).chain(between).map(|level| self.level(home, level, line)).collect(),
+        };
+        View {
+            line,
+            newest: self.newest(line),
+            home: owner.memory(self, self.site(home), line),
+            copies: copies.collect(),
+            in_flight: under_way.chain(kept).chain(aborted).collect(),
+            // The home knows its own copy.
+            tracked: self.tracked(home, line).with(home as AgentPort),
+            levels,
+        }
+    }
+
+    /// One level below the root `root`: that of the home `home`, which may be the root itself.
+    fn level(&self, root: usize, home: usize, line: LineAddr) -> LevelView<LineToken> {
+        let (part, site, holders) = (self.agents[home].part(), self.site(home), self.setup.holders(home));
+        let counted = self.counted(root);
+        let links =
+            holders.iter().flat_map(|holder| &holder.way).flat_map(|&(link, dir)| [(link, dir), (link, back(dir))]);
+        let messages = links.flat_map(|(link, dir)| self.net.of(link, dir)).filter(|m| counted(m));
+        let under_way = messages.filter_map(|m| m.data().copied()).filter(|value| of_line(value, line));
+        let of_holder = |holder: &Holder| self.agents[holder.agent].part().kept(self.site(holder.agent), line);
+        let kept = holders.iter().flat_map(of_holder).chain(part.kept(site, line));
+        let agents: IdSet = holders.iter().map(|holder| holder.agent as AgentPort).collect();
+        let tracked = self.tracked(home, line);
+        let in_flight = under_way.chain(kept).collect();
+        match self.agents[home].owner().filter(|_| home == root) {
+            // The root has a copy of its own, which it knows.
+            Some(owner) => LevelView {
+                home,
+                agents: agents.with(home as AgentPort),
+                tracked: tracked.with(home as AgentPort),
+                holds: Copy4::M,
+                value: Some(owner.memory(self, site, line)),
+                in_flight,
+            },
+            None => {
+                let (holds, value) = part.between(line);
+                LevelView { home, agents, tracked, holds, value, in_flight }
             }
         }
-        let dirty_answers = self.config(home).mem.cmp_m;
-        let counts = |m: &Msg<LineToken>| match m {
+    }
+
+    /// Whether the data of a message will count when it arrives, in the system of a root.
+    fn counted(&self, root: usize) -> impl Fn(&Msg<LineToken>) -> bool + Copy + use<> {
+        let dirty_answers = self.config(root).mem.cmp_m;
+        move |m| match m {
             Msg::D2hData { bogus, .. } => !bogus,
             Msg::H2dData { .. } => true,
             Msg::M2sRwd { opcode, .. } => *opcode != M2sRwdOpcode::BIConflict,
             Msg::S2mDrs { .. } => dirty_answers,
             _ => false,
-        };
-        let of_line = |value: &LineToken| u64::from(value.line) == line.0;
-        let under_way =
-            self.net.iter().filter(|(_, m)| counts(m)).filter_map(|(_, m)| m.data().copied()).filter(of_line);
-        // A write that the home answers with an error is aborted, and its data may be dropped (§2.2). It is not lost.
-        let is_aborted = matches!(*self.agents[home], Member::CacheHome(_)) && self.is_absent(home, line);
-        let aborted = is_aborted.then(|| self.newest(line));
-        let kept = around().flat_map(|agent| self.agents[agent].part().kept(site(agent), line));
-        let copies = around().filter_map(|agent| self.agents[agent].part().copy(site(agent), line));
-        View {
-            line,
-            newest: self.newest(line),
-            home: owner.memory(self, site(home), line),
-            copies: copies.collect(),
-            in_flight: under_way.chain(kept).chain(aborted).collect(),
-            tracked,
         }
+    }
+
+    /// Whom a home takes for holders, of those directly below it.
+    fn tracked(&self, home: usize, line: LineAddr) -> IdSet {
+        let (holders, known) = (self.setup.holders(home), self.agents[home].tracked(line));
+        let mut tracked: IdSet = known.iter().map(|port| holders[usize::from(port)].agent as AgentPort).collect();
+        for (port, holder) in (0..).zip(holders) {
+            // O12: tracking ends when the final GO of an evict is sent, the copy when it arrives.
+            let evicting = self.agents[holder.agent].cache().and_then(|cache| cache.entry(line));
+            if let Some(entry) = evicting.filter(|entry| entry.at.is_evicting()) {
+                let ends =
+                    |m: &Msg<LineToken>| matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go();
+                if self.coming(home, port).any(ends) {
+                    tracked.insert(holder.agent as AgentPort);
+                }
+            }
+        }
+        tracked
     }
 
     /// Whose step a move is, and what it does. The message is still where it was.
@@ -328,10 +364,15 @@ impl Composite {
             out.events.append(&mut found);
         }
         let stored = out.effects.iter().any(|effect| matches!(effect, Effect::Stored(_)));
+        log.stores_part = matches!(deed, Deed::Began(Operation::StoreResult { .. }));
         self.settle(agent, write, &mut out, log, events);
+        log.stores_part = false;
         if !setup.runs_programs {
             while self.agents[agent].part_mut().follow_up(site, &mut out) {
                 self.settle(agent, write, &mut out, log, events);
+            }
+            if setup.menu.atomics.is_some() {
+                self.agents[agent].part_mut().gives_up(site);
             }
             self.agents[agent].part_mut().check_after(site, events);
             return (agent, Vec::new());
@@ -386,7 +427,8 @@ impl Composite {
                 Effect::Refused(line) => self.agents[agent].part_mut().refused(line),
                 Effect::Done(line) => self.agents[agent].part_mut().done(line),
                 Effect::Stored(_) => {
-                    let enables = self.agents[agent].part().store_enables(site, effect.line());
+                    let own = || self.agents[agent].part().store_enables(site, effect.line());
+                    let enables = if log.stores_part { 1 } else { own() };
                     self.place_store(agent, &effect, (site.poisons(), enables), out);
                 }
                 Effect::Written(_) => self.place_store(agent, &effect, write, out),
@@ -416,6 +458,7 @@ impl Composite {
         let sent = out.sends.iter().rev().find_map(|(_, m)| m.data()).copied();
         let placed = self.agents[agent].part().placed(effect).or(sent);
         out.events.extend(self.poisoned.stored(line, poison, enables, placed.as_ref()));
+        out.events.extend(placed.and_then(|value| lost_atomic(line, self.name(agent), &value)));
         let mut old = |value: &mut LineToken| value.grow_old(line);
         for part in self.agents.iter_mut().map(|agent| agent.part_mut()) {
             part.visit(&mut old);
@@ -527,7 +570,7 @@ impl ExploredSystem for Composite {
 
     fn describe(&self, mv: CompositeMove) -> ChartStep {
         let mut sent = Vec::new();
-        let mut log = StepLog { sent: Some(&mut sent), has_stored: false };
+        let mut log = StepLog { sent: Some(&mut sent), ..StepLog::default() };
         let did = self.clone().perform(mv, &mut log, &mut Vec::new()).1.into_iter().map(str::to_owned).collect();
         match (mv, self.deed(mv)) {
             (CompositeMove::Deliver { link, dir, .. }, (to, Deed::Took(_, msg), _)) => {
@@ -588,6 +631,10 @@ impl ExploredSystem for Composite {
     fn has_symmetry(&self) -> bool {
         self.setup.alike().next().is_some()
     }
+}
+
+fn of_line(value: &LineToken, line: LineAddr) -> bool {
+    u64::from(value.line) == line.0
 }
 
 impl Composite {

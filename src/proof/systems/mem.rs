@@ -1,7 +1,7 @@
 //! Hosts and one device with HDM-DB.
 
 use super::composite::Composite;
-use super::menu::{Menu, ProgramOperation};
+use super::menu::{AtomicHold, Menu, ProgramOperation};
 use super::part::{CacheDevicePart, HdmCacheHome, HdmDbDevicePart, MemHostPart, Member, MemoryPart};
 use super::setup::{AgentDescription, SystemDescription};
 use scalepool_coherence::config::CoherenceConfig;
@@ -36,6 +36,8 @@ pub struct Setup {
     pub device: Vec<DeviceOp>,
     /// Operations of the device on a block of lines, and its enable.
     pub blocks: Vec<(DeviceOp, u8)>,
+    /// Atomics of the hosts and, where it has operations of its own, the device; `None`: there are none.
+    pub atomics: Option<AtomicHold>,
     /// Programs, one a host, on line 0; empty when the hosts are free.
     pub programs: Vec<Vec<ProgramOperation>>,
     /// Hosts that are direct peers.
@@ -61,6 +63,7 @@ impl Setup {
             drops: true,
             device: vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict],
             blocks: Vec::new(),
+            atomics: None,
             programs: Vec::new(),
             peers: IdSet::EMPTY,
             orders: true,
@@ -166,6 +169,7 @@ pub fn system(setup: Setup) -> Composite {
             device,
             blocks,
             peers: setup.peers,
+            atomics: setup.atomics,
             ..Menu::default()
         },
         programs: runs_programs,
@@ -222,6 +226,8 @@ mod tests {
             orbits(&reachable(&system(setup)), 2, |s, order| renamed(s, 2, order, &mut []));
         }
         let setup = Setup { requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED], ..Setup::core(config(), 3) };
+        // Those below a host in the middle.
+        orbits(&reachable(&two_levels(config(), 2)), 2, |s, order| renamed(s, 1, order, &mut []));
         let three = reachable(&system(setup));
         let left = orbits(&three, 3, |s, order| renamed(s, 3, order, &mut []));
         println!("three hosts: {} states, {left} without names", three.len());

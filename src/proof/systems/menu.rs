@@ -34,6 +34,15 @@ impl ProgramOperation {
     }
 }
 
+/// How an atomic keeps others from storing between its load and its store (`bridge` §4.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtomicHold {
+    /// It begins with an owned copy, and begins again when ownership is lost before its store.
+    Held,
+    /// Not at all, as towards a memory without an owner, where a bridge refuses atomics: it loads any copy.
+    Unheld,
+}
+
 /// What free agents may do. Each kind of agent reads its own lists.
 #[derive(Debug, Clone, Default)]
 pub struct Menu {
@@ -59,6 +68,8 @@ pub struct Menu {
     pub blocks: Vec<(DeviceOp, u8)>,
     /// Hosts that are direct peers, by their port at the device.
     pub peers: IdSet,
+    /// Atomics of caching devices, hosts and the device with HDM-DB; `None`: there are none.
+    pub atomics: Option<AtomicHold>,
 }
 
 /// The stable state in which a holder starts.
@@ -104,6 +115,9 @@ const OWN: &[(&str, DeviceOp)] = &[
     ("UioWrite", DeviceOp::UioWrite),
 ];
 
+/// Atomics of whoever has a copy.
+const ATOMICS: &[(&str, AtomicHold)] = &[("Atomic", AtomicHold::Held), ("UnheldAtomic", AtomicHold::Unheld)];
+
 /// An operation that nobody begins.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("found the operation {found:?}, expected one of {expected}")]
@@ -119,8 +133,8 @@ pub const USUAL: &str = "RdShared,RdOwn,CleanEvict,DirtyEvict,MemRdA,MemRdS,MemW
 
 impl Menu {
     /// What `--ops` names, separated by commas: requests of CXL.cache, requests of hosts over CXL.mem with MemWr and Drop,
-    /// operations of the own cache of a device with HDM-DB, and `Core`, reads and writes of the core of a home. Stores to a copy
-    /// that allows them are always there.
+    /// operations of the own cache of a device with HDM-DB, `Core`, reads and writes of the core of a home, and `Atomic` or
+    /// `UnheldAtomic`, atomics of whoever has a copy. Stores to a copy that allows them are always there.
     ///
     /// # Errors
     /// A name that is none.
@@ -130,6 +144,11 @@ impl Menu {
             let cache = ALL_REQUESTS.iter().find(|opcode| opcode.name() == Some(name));
             let request = REQUESTS.iter().find(|(known, _)| *known == name);
             let own = OWN.iter().find(|(known, _)| *known == name);
+            let atomic = ATOMICS.iter().find(|(known, _)| *known == name);
+            if let Some((_, hold)) = atomic {
+                menu.atomics = Some(*hold);
+                continue;
+            }
             match (name, cache, request, own) {
                 (_, Some(&opcode), ..) => menu.cache.push(opcode),
                 (_, _, Some(&(_, request)), _) => menu.requests.push(request),
@@ -140,7 +159,8 @@ impl Menu {
                 _ => {
                     let cache = ALL_REQUESTS.iter().filter_map(|opcode| opcode.name());
                     let known = cache.chain(REQUESTS.iter().map(|(name, _)| *name)).chain(["MemWr", "Drop"]);
-                    let known: Vec<&str> = known.chain(OWN.iter().map(|(name, _)| *name)).chain(["Core"]).collect();
+                    let known = known.chain(OWN.iter().map(|(name, _)| *name)).chain(["Core"]);
+                    let known: Vec<&str> = known.chain(ATOMICS.iter().map(|(name, _)| *name)).collect();
                     return Err(UnknownOperation { found: name.to_owned(), expected: known.join(", ") });
                 }
             }
@@ -159,6 +179,7 @@ mod tests {
         assert_eq!((usual.cache.len(), usual.requests.len(), usual.write_backs.len()), (4, 3, 1));
         let more = Menu::of_names("UioRead, Core,Drop").expect("blanks are skipped");
         assert!(more.device == [DeviceOp::UioRead] && more.core && more.drops && more.cache.is_empty());
+        assert_eq!(Menu::of_names("UnheldAtomic").map(|menu| menu.atomics), Ok(Some(AtomicHold::Unheld)));
         let error = Menu::of_names("RdOwn,MemRd").expect_err("MemRd says nothing of what is kept").to_string();
         assert!(error.starts_with("found the operation \"MemRd\"") && error.contains("MemRdA"), "{error}");
     }

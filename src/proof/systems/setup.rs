@@ -244,8 +244,8 @@ impl Setup {
         }
     }
 
-    /// Whether the holders of a home are alike: of one kind, with one configuration, behind ways of one shape, with no program,
-    /// no poison and no direct peer anywhere. A device asks all holders at once and numbers its snoops host by host, so no order of hosts is in
+    /// Whether the holders of a home, at any level, are alike: of one kind, with one configuration, behind ways of one shape, with no program,
+    /// no poison, no direct peer anywhere and no line that is memory of one of them. A device asks all holders at once and numbers its snoops host by host, so no order of hosts is in
     /// what it does; with the rule off that leaves out the first holder there is one.
     fn has_like_holders(&self, members: &[Member], home: usize) -> bool {
         let like = |a: &Holder, b: &Holder| {
@@ -255,11 +255,12 @@ impl Setup {
                 && members[a.agent].part().ports() == 1
         };
         let holders = &self.holders[home];
-        members[home].is_home()
+        members[home].has_level()
             && !self.runs_programs
             && self.poisoners.is_empty()
             && self.configs[home].rules != CoherenceMutant::HolderSkipped.rules()
             && self.menu.peers.is_empty()
+            && self.configs[home].own_memory.is_empty()
             && holders.len() > 1
             && holders.iter().all(|holder| like(holder, &holders[0]))
     }

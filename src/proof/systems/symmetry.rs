@@ -4,7 +4,8 @@
 //! messages, and the home learns the new numbers.
 //!
 //! Sorting is exact: two holders between which it makes no difference are equal in all that any part of the system knows of them, so
-//! that exchanging them changes nothing. Holders of different homes have no line in common and are sorted on their own.
+//! that exchanging them changes nothing. Holders of different homes have no line in common, or stand at different levels of one
+//! hierarchy, where nobody but their own home knows them; they are sorted on their own.
 
 use super::composite::{Composite, CompositeMove};
 use super::part::Member;
@@ -41,7 +42,7 @@ fn compared(system: &Composite, home: usize, a: usize, b: usize) -> Ordering {
         let mut differing = both.map(|(a, b)| messages(a).cmp(messages(b))).filter(|order| order.is_ne());
         differing.next().unwrap_or(Ordering::Equal)
     };
-    let signature = |n: usize| system.agents[home].owner().map(|owner| owner.signature(n as AgentPort));
+    let signature = |n: usize| system.agents[home].signature(n as AgentPort);
     nameless(&system.agents[holders[a].agent])
         .cmp(&nameless(&system.agents[holders[b].agent]))
         .then_with(by_messages)
@@ -80,9 +81,7 @@ pub(super) fn renamed(mut system: Composite, home: usize, order: &[usize], moves
             ports[own.0] = Some(new as AgentPort);
         }
     }
-    if let Some(owner) = system.agents[home].owner_mut() {
-        owner.renamed(&to);
-    }
+    system.agents[home].renamed(&to);
     system.net = system.net.renamed(&links, |msg, link| {
         if let Some(port) = ports[link] {
             *msg = on_port(*msg, port);

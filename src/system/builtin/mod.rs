@@ -16,11 +16,13 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 16] = [
+pub static ALL: [Builtin; 21] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
     builtin!("cxl-pbr-pair.toml"),
+    builtin!("pooled-pair.toml"),
+    builtin!("pool-16.toml"),
     builtin!("cxlio-enumerate.toml"),
     builtin!("ualink-pair.toml"),
     builtin!("ualink-pod.toml"),
@@ -33,4 +35,7 @@ pub static ALL: [Builtin; 16] = [
     builtin!("hdm-db-fabric.toml"),
     builtin!("snoop-filter-thrash.toml"),
     builtin!("bias-flip.toml"),
+    builtin!("fabric-vc-router.toml"),
+    builtin!("fabric-crossbar.toml"),
+    builtin!("queue-md1.toml"),
 ];

@@ -11,6 +11,8 @@ pub enum Reach {
     OtherPorts,
     /// Everywhere else but for these ways, from one port of the component to another, by their places.
     OtherPortsBut(BTreeSet<(usize, usize)>),
+    /// On these ways alone, from one port of the component to another, by their places.
+    Ways(BTreeSet<(usize, usize)>),
     /// Everywhere.
     AnyPort,
 }
@@ -22,6 +24,7 @@ impl Reach {
             Reach::SamePort => from == to,
             Reach::OtherPorts => from != to,
             Reach::OtherPortsBut(denied) => from != to && !denied.contains(&(from, to)),
+            Reach::Ways(ways) => ways.contains(&(from, to)),
             Reach::AnyPort => true,
         }
     }

@@ -8,13 +8,13 @@ use crate::kind::{
 };
 use crate::measured::ComponentMeasured;
 use crate::memory_map::{Span, shown};
-use crate::metric::metrics;
+use crate::metric::{MetricValue, metrics};
 use crate::quantity::Unit;
-use scalepool_kernel::Clock;
+use scalepool_kernel::{Clock, Time};
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::cache::{Cache, CacheConfig};
 use scalepool_memory::decoder::ADDRESS_END;
-use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
+use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostErrors, HostPorts, HostResult, LineSource};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::stimulus::{self, LineAccess, LineRegion, Mix, ParameterError, StimulusAccess, StimulusOp};
 use scalepool_trace::{Hub, PlaceKind};
@@ -39,6 +39,9 @@ metrics! {
         HITS = "cache hits" ["accesses"] Sum, "accesses that the cache of the host answered";
         READS = "reads" ["requests"] Sum, "lines read from memory";
         WRITES = "writes" ["requests"] Sum, "lines written to memory";
+        NOT_DECODED = "reads not decoded" ["requests"] Sum, "reads of addresses that nothing decodes, of a host with a time-out";
+        TIMED_OUT = "requests timed out" ["requests"] Sum, "requests whose answer has not come in time, of a host with a time-out";
+        LATE = "late answers" ["answers"] Sum, "answers to requests that had timed out, which are dropped";
         STALLS = "host stall cycles" ["cycles"] Sum, "cycles of the host in which an access was due and could not begin";
     }
 }
@@ -68,6 +71,7 @@ config! {
     /// A host. Numbers without another source are of the model (basis: model).
     pub struct CxlHost {
         ports: Option<usize> = "" [Unit::Of("ports")] in FieldRange::Int(1, 16), "root ports `cxl[n]`, which lead where the windows of the memory map say; not given = the one port `cxl`";
+        timeout: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time after which a request without an answer ends with an error that is counted, as at a root port with isolation (fabric ISO-1); reads that nothing decodes end so too; not given = both are findings, and a request without an answer stalls the run";
         outstanding: usize = "64" [Unit::Of("misses")] in FieldRange::Int(1, 32768), "cache misses that can be outstanding";
         cache: HostCache = "" [Unit::Of("-")] in FieldRange::Table(HostCache::fields), "cache in front of the accesses of a trace; generated ones go past it, to load the link";
         stimulus: HostStimulus = "" [Unit::Of("-")] in FieldRange::Table(HostStimulus::fields), "what the host does";
@@ -141,6 +145,10 @@ impl Component for CxlHost {
         true
     }
 
+    fn own_wait_fs(&self, _: Clock) -> u64 {
+        self.timeout.unwrap_or(0)
+    }
+
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let name = format!("{}.core", site.path);
         let (form, _) = site.ports[0].link.cxl();
@@ -163,6 +171,7 @@ impl Component for CxlHost {
             ports: ids.map(|([own, device], link)| HostPorts { own, device, link }).collect(),
             routes: site.map.routes.clone(),
             form,
+            timeout_cycles: self.timeout.map(|fs| site.clock.first_at_or_after(Time::from_fs(fs)).max(1)),
         };
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
         let result: Arc<Mutex<HostResult>> = Arc::default();
@@ -186,14 +195,14 @@ impl Component for CxlHost {
 }
 
 fn measured(host: &HostResult) -> ComponentMeasured {
+    let mut counts: Vec<MetricValue> =
+        vec![(&ACCESSES, host.accesses), (&HITS, host.hits), (&READS, host.misses), (&WRITES, host.writes)];
+    if let Some(HostErrors { not_decoded, timed_out, late }) = host.errors {
+        counts.extend([(&NOT_DECODED, not_decoded), (&TIMED_OUT, timed_out), (&LATE, late)]);
+    }
+    counts.push((&STALLS, host.stall_cycles));
     ComponentMeasured {
-        counts: vec![
-            (&ACCESSES, host.accesses),
-            (&HITS, host.hits),
-            (&READS, host.misses),
-            (&WRITES, host.writes),
-            (&STALLS, host.stall_cycles),
-        ],
+        counts,
         bytes: host.bytes,
         latencies: host.latencies.clone(),
         broken: host.broken.clone(),

@@ -19,7 +19,7 @@ use scalepool_kernel::Clock;
 use scalepool_memory::backend::MemoryTiming;
 use scalepool_memory::store::{Background, Store};
 use scalepool_nodes::PlacedViolation;
-use scalepool_nodes::cxl::memory::{DeviceConfig, MemoryDevice};
+use scalepool_nodes::cxl::memory::{DeviceConfig, LogicalDevice, MemoryDevice, MemoryResult};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::function::{Function, FunctionResult};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
@@ -138,7 +138,7 @@ impl Component for IoDevice {
         let result: Arc<Mutex<FunctionResult>> = Arc::default();
         let (shared, place) = (result.clone(), name.clone());
         let (latency_cycles, link) = (self.latency_cycles, port.number);
-        let of_memory: Arc<Mutex<Vec<PlacedViolation>>> = Arc::default();
+        let of_memory: Arc<Mutex<MemoryResult>> = Arc::default();
         let broken = of_memory.clone();
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
@@ -165,8 +165,8 @@ impl Component for IoDevice {
                 let store = Store::new(BACKGROUND);
                 let place = mem_name.clone();
                 let config = DeviceConfig {
-                    store,
-                    decoders: None,
+                    logical: vec![LogicalDevice { store, decoders: None }],
+                    logical_bytes: 0,
                     timing: MemoryTiming { in_flight: MEM_QUEUE, ..MemoryTiming::fixed(latency_cycles) },
                     port,
                     form: mem_form,
@@ -177,7 +177,7 @@ impl Component for IoDevice {
                     MemoryDevice::new(config, bind.attach(rx), bind.attach(tx), tap, of_memory)
                 })
             }),
-            measure: Box::new(move || measured(&place, &super::published(&result), super::published(&broken))),
+            measure: Box::new(move || measured(&place, &super::published(&result), super::published(&broken).broken)),
             digest: Vec::new(),
             ledger: None,
         })

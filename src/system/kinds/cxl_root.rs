@@ -238,6 +238,7 @@ impl Component for CxlRoot {
             }],
             routes: None,
             form: mem_form,
+            timeout_cycles: None,
         };
         let (result, mem_result): (Arc<Mutex<RootResult>>, Arc<Mutex<HostResult>>) = Default::default();
         let (shared, mem_shared, place) = (result.clone(), mem_result.clone(), name.clone());

@@ -18,6 +18,7 @@ use scalepool_link::port::PortResult;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::EndConfig;
 use scalepool_link::ualink::line::{INTERLEAVES, LaneRate, UalLine, UalWidth};
+use scalepool_link::ualink::replay::ReplayConfig;
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::ualink::tl::port::UalReport;
 use scalepool_link::ualink::tl::{TlConfig, TlCreditCounts};
@@ -83,6 +84,7 @@ config! {
         pool_commands: u16 = "256" [Unit::Of("transactions")] in FieldRange::Int(0, 4096), "receive buffers in the pool of each class";
         pool_data: u16 = "1024" [Unit::Of("beats")] in FieldRange::Int(0, 16384), "data buffers in the pool of each class";
         vc_commands: u16 = "8" [Unit::Of("transactions")] in FieldRange::Int(0, 4096), "receive buffers of each class and virtual channel";
+        bits: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["watched", "always"]), "when its flits have bytes: watched (if left out) = where somebody looks at them or a fault may hit them, else transactions, times, credits and counts alone are modelled, with the same results; always = in any run";
         vc_data: u16 = "32" [Unit::Of("beats")] in FieldRange::Int(0, 16384), "data buffers of each class and virtual channel";
     }
 }
@@ -143,6 +145,16 @@ impl UaLink {
         let line = self.line();
         let (num, den) = line.code_word_fs();
         accelerators * self.pipeline + self.propagation + line.interleave_delay_fs() + num.div_ceil(den)
+    }
+
+    /// Whether its flits need bytes: somebody may look at them, or something may happen to them, or to the link, whose repair
+    /// sends them again. A way of a quarter of the watchdog is far below what makes an end leave Up (`ualink` §7).
+    fn has_bytes(&self, site: &LinkSite<'_>) -> bool {
+        let (num, den) = self.line().code_word_fs();
+        let watchdog_fs = u128::from(ReplayConfig::default().watchdog_flits) * u128::from(num) / u128::from(den);
+        let is_faulty = self.ber > 0.0 || !self.fault.is_empty() || self.outage > 0;
+        let is_long = u128::from(self.way_fs(site.roles)) > watchdog_fs / 4;
+        site.is_watched || is_faulty || is_long || self.bits.as_deref() == Some("always")
     }
 
     fn faults(&self) -> ([Vec<Fault>; 2], Vec<ConfigFinding>) {
@@ -236,8 +248,11 @@ impl Link for UaLink {
             }
         };
         let (mut sites, mut results) = (Vec::new(), Vec::new());
+        let has_bytes = self.has_bytes(site);
         for (n, wires) in ends.into_iter().enumerate() {
-            let (mut socket, port, result) = Socket::new(site.ports[n], of_end(n), ["up", "down"][n], kind, wires);
+            let (end, tl) = of_end(n);
+            let of_end = (EndConfig { has_bytes, ..end }, tl);
+            let (mut socket, port, result) = Socket::new(site.ports[n], of_end, ["up", "down"][n], kind, wires);
             let port =
                 SimPort { feed: (site.external[n] == Some(ExternalComponent::Flits)).then(Feed::default), ..port };
             socket.faults = std::mem::take(&mut faults[n]);

@@ -1,18 +1,20 @@
 //! Whole units: slots to 68 bytes, and a stream of units back to roles, messages and data.
 //!
 //! The streams are the packer's: all five classes of a direction wait all the time, so flits are full, data rolls over and
-//! all-data flits occur. `+crc` rows compute or judge the CRC. Their peer is the least that a codec built on the `crc`
+//! all-data flits occur. `+crc` rows compute or judge the CRC, `+checks` rows hold every flit against the rules, of which it
+//! breaks none. Their peer is the least that a codec built on the `crc`
 //! crate has to do: for encoding, the bytes of the unit and the crate's CRC; for decoding, the crate's CRC alone.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
 
 use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
-use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
-use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Data, Unpacker};
+use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidAction};
+use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68Message, Data, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, payload_of};
 use scalepool_protocols::wire::Wire;
 
@@ -26,21 +28,31 @@ const UNITS: usize = 256;
 /// Credits of every class before each flit, and messages that wait: more than a flit can take.
 const PLENTY: usize = 8;
 
+/// Random bits that are a legal message.
+fn legal(class: Class, numbers: &mut Numbers) -> u128 {
+    loop {
+        // Bit 0 is `valid`, and bit 28 of an M2S Req, address bit 5, does not travel.
+        let mut bits = numbers.next() & ((1 << class.def().bits) - 1) & !class.def().reserved() | 1;
+        bits &= !(u128::from(class == Class::M2sReq) << 28);
+        // Opcode 0 is MemData; MemDataNXM is not sent.
+        bits &= !(u128::from(class == Class::S2mDrs) * 0b1110);
+        if class.def().codes_are_sound(bits) {
+            return bits;
+        }
+    }
+}
+
 /// A stream of the packer, as slots, and the messages in it.
 fn stream(dir: Dir) -> (Vec<[u128; 4]>, Vec<Cxl68Message>) {
     let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| class.dir() == dir).collect();
     let mut numbers = Numbers(dir as u64);
-    // Every opcode may be sent: the bits are random.
+    // Every opcode may be sent: the bits are random as far as they are legal.
     let mut packer = Packer::new(dir, Cxl68Config { send_nxm: true, ..Cxl68Config::default() });
     let mut sent = Vec::new();
     let slots = (0..UNITS).map(|_| {
         for &class in &classes {
             while packer.waiting(class) < PLENTY {
-                // Bit 0 is `valid`, and bit 28 of an M2S Req, address bit 5, does not travel.
-                let mut bits = numbers.next() & ((1 << class.def().bits) - 1) | 1;
-                bits &= !(u128::from(class == Class::M2sReq) << 28);
-                // Opcode 0 is MemData; MemDataNXM is not sent.
-                bits &= !(u128::from(class == Class::S2mDrs) * 0b1110);
+                let bits = legal(class, &mut numbers);
                 let bytes = std::array::from_fn(|_| (numbers.next() & 0xff) as u8);
                 let data = class.has_data().then_some(Data::line(bytes));
                 let message = Cxl68Message { class, bits, data };
@@ -116,21 +128,23 @@ pub fn measure(effort: Effort, table: &mut Table) {
         let [encode, encode_crc, encode_crate, memcpy] = race(effort, UNITS, encoders);
 
         let new = || Unpacker::new(dir, Cxl68Config::default().revision, Enabled::ALL);
-        let decoders: [Variant; 3] = [
+        // A reader writes what it finds to one place.
+        let read = |decode: &dyn Fn(&mut Unpacker, &Cxl68Unit, PidAction, &mut Cxl68DecodedUnit)| {
+            let (mut unpacker, mut decoded) = (new(), Cxl68DecodedUnit::nothing(dir));
+            for unit in black_box(&units) {
+                decode(&mut unpacker, unit, pid::receive(unit.pid(), Enabled::ALL), black_box(&mut decoded));
+                black_box(unpacker.delivered());
+            }
+        };
+        let config = Cxl68Config::default();
+        let decoders: [Variant; 4] = [
+            Box::new(|| read(&|unpacker, unit, pid, decoded| unpacker.read_judged(unit, pid, Some(true), decoded))),
+            Box::new(|| read(&|unpacker, unit, pid, decoded| unpacker.read_into(unit, pid, decoded))),
             Box::new(|| {
-                let mut unpacker = new();
-                for unit in black_box(&units) {
-                    let action = pid::receive(unit.pid(), Enabled::ALL);
-                    black_box(&unpacker.read_judged(unit, action, Some(true)));
-                    black_box(unpacker.delivered());
-                }
-            }),
-            Box::new(|| {
-                let mut unpacker = new();
-                for unit in black_box(&units) {
-                    black_box(&unpacker.read(unit));
-                    black_box(unpacker.delivered());
-                }
+                read(&|unpacker, unit, pid, decoded| {
+                    unpacker.read_into(unit, pid, decoded);
+                    assert!(check::violations(decoded, &config).is_empty());
+                });
             }),
             Box::new(|| {
                 for unit in black_box(&units) {
@@ -138,7 +152,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
                 }
             }),
         ];
-        let [decode, decode_crc, judge_crate] = race(effort, UNITS, decoders);
+        let [decode, decode_crc, decode_checks, judge_crate] = race(effort, UNITS, decoders);
 
         let name = dir.name();
         let bytes_and_crate = ("bytes + crc crate", encode_crate);
@@ -148,6 +162,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
             ("encode flit +crc", encode_crc, Some(bytes_and_crate)),
             ("decode flit", decode, None),
             ("decode flit +crc", decode_crc, Some(crate_alone)),
+            ("decode flit +crc +checks", decode_checks, Some(crate_alone)),
         ] {
             let memcpy = Some(memcpy);
             table.row(Row { what: format!("{what}, {name}"), unit: "M flit/s", ours, peer, aim: None, memcpy });

@@ -665,6 +665,7 @@ fn judged(copies: &[(bool, bool, Age)], home: Age) -> Vec<&'static str> {
         copies: copies.collect(),
         in_flight: Vec::new(),
         tracked: IdSet::of_bits(u64::MAX),
+        levels: Vec::new(),
     };
     let mut events: Vec<CoherenceEvent> = Vec::new();
     check_copies(&view, &mut events);
@@ -686,7 +687,8 @@ fn coh_inv_01_n() {
     let owner = |agent| CopyView { agent, usable: false, writable: true, dirty: false, value: LineToken::ones() };
     let sharer = CopyView { agent: 1, usable: true, writable: false, dirty: false, value: newest };
     for copies in [vec![owner(0), sharer], vec![owner(0), owner(1)]] {
-        let view = View { line: LINE, newest, home, copies, in_flight: Vec::new(), tracked: IdSet::of_bits(u64::MAX) };
+        let (in_flight, tracked, levels) = (Vec::new(), IdSet::of_bits(u64::MAX), Vec::new());
+        let view = View { line: LINE, newest, home, copies, in_flight, tracked, levels };
         let mut events: Vec<CoherenceEvent> = Vec::new();
         check_copies(&view, &mut events);
         assert_eq!(events.iter().map(|e| e.rule).collect::<Vec<_>>(), ["COH-INV-01"]);

@@ -235,6 +235,7 @@ pub fn untracked(at: CacheLineState) -> Vec<&'static str> {
         copies: vec![copy],
         in_flight: Vec::new(),
         tracked: IdSet::of_bits(0),
+        levels: Vec::new(),
     };
     let mut events = Vec::new();
     check_copies(&view, &mut events);

@@ -109,7 +109,7 @@ fn scenario_coh_t05() {
     for (mutant, rule) in cache {
         told(mutant, rule, cache_names(mutant, rule));
     }
-    let of = |mutant| CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
+    let of = |mutant: CoherenceMutant| CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
     let two_hosts = [
         (AckPassesCmp, "COH-BIC-03"),
         (FilledWithoutData, "COH-MEM-47"),

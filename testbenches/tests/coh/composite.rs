@@ -1,10 +1,12 @@
 //! Systems of agents from a description: what is refused, switches and direct peers, renaming.
 
-use scalepool::coherence::cache::device::DeviceCache;
 use scalepool::coherence::cache::route::{Below, CacheRoutes, Flits, Hdm, Hierarchy};
 use scalepool::coherence::clocked::switch::SwitchTable;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::ids::AgentPort;
+use scalepool::coherence::content::{Age, LineAddr, LineToken};
+use scalepool::coherence::ids::{AgentPort, IdSet};
+use scalepool::coherence::mem::tables::Copy4;
+use scalepool::coherence::monitor::{CopyView, LevelView, View, check_copies};
 use scalepool::proof::explore::{ExplorationReport, Limits, search};
 use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::composite::Composite;
@@ -22,7 +24,7 @@ fn agent(name: &str, member: impl Into<Member>) -> AgentDescription {
 }
 
 fn cache(name: &str) -> AgentDescription {
-    agent(name, CacheDevicePart(DeviceCache::new()))
+    agent(name, CacheDevicePart::default())
 }
 
 /// One line, at agent 0.
@@ -222,6 +224,78 @@ fn two_levels_keep_one_writer_and_lose_nothing() {
         let report = clean(levels(&config, hosts, plain, ops), false);
         println!("{hosts:?} and {plain}: {} states, {} transitions", report.states, report.transitions);
     }
+}
+
+/// Atomics of a device below a host, and of another host, of one line of a third one's memory.
+#[test]
+fn two_levels_lose_no_atomic_of_who_holds_the_line() {
+    let config = CoherenceConfig::default();
+    let ops = "RdOwn,DirtyEvict,MemRdA,MemWr,Drop";
+    clean(levels(&config, &[1], 1, &format!("{ops},Atomic")), false);
+    let lost = explored(levels(&config, &[1], 1, &format!("{ops},UnheldAtomic")), false).violation;
+    assert_eq!(lost.map(|violation| violation.event.rule), Some("COH-INV-15"));
+}
+
+/// Devices below a host are told apart by nothing, and a search need not either.
+#[test]
+fn devices_below_a_host_are_alike() {
+    let ops = "RdOwn,RdShared,DirtyEvict,MemRdA,MemWr";
+    let description = || levels(&CoherenceConfig::default(), &[2], 1, ops);
+    let (renamed, all) = (clean(description(), true), clean(description(), false));
+    assert!(!renamed.by_name && all.by_name);
+    assert!(renamed.states * 2 >= all.states && renamed.states * 4 < all.states * 3, "{renamed:?} of {}", all.states);
+    assert_eq!(renamed.depth, all.depth);
+}
+
+/// Every state of two levels: whatever a device holds, its host holds.
+#[test]
+fn coh_inv_16_p() {
+    clean(
+        levels(&CoherenceConfig::default(), &[1], 1, "RdOwn,RdShared,DirtyEvict,CleanEvict,MemRdA,MemWr,Drop"),
+        false,
+    );
+}
+
+/// Two devices share a line of their host, and the host has given it up, or shares it with others while a device owns it.
+#[test]
+fn coh_inv_16_n() {
+    let line = LineAddr(0);
+    let value = LineToken::of(line, Age::Current);
+    let rules = |owns: bool, holds: Copy4| {
+        let copies: Vec<_> = [2, 3]
+            .map(|agent| CopyView {
+                agent,
+                usable: !owns || agent == 2,
+                writable: owns && agent == 2,
+                dirty: false,
+                value,
+            })
+            .into();
+        let level = |home: usize, agents: IdSet, holds| LevelView {
+            home,
+            tracked: agents.clone(),
+            agents,
+            holds,
+            value: Some(value),
+            in_flight: Vec::new(),
+        };
+        let view = View {
+            line,
+            newest: value,
+            home: value,
+            copies,
+            in_flight: Vec::new(),
+            tracked: IdSet::EMPTY,
+            levels: vec![level(0, IdSet::one(1), Copy4::M), level(1, IdSet::of_bits(0b1100), holds)],
+        };
+        let mut events = Vec::new();
+        check_copies(&view, &mut events);
+        events.into_iter().map(|event| (event.rule, event.at)).collect::<Vec<_>>()
+    };
+    let at = |agents: &[usize]| agents.iter().map(|n| ("COH-INV-16", format!("agent {n}"))).collect::<Vec<_>>();
+    assert_eq!((rules(false, Copy4::S), rules(true, Copy4::E)), (at(&[]), at(&[])));
+    assert_eq!(rules(false, Copy4::I), at(&[2, 3]));
+    assert_eq!(rules(true, Copy4::S), at(&[2]));
 }
 
 /// Rules that are off are found over two levels: by the monitor of the rule, and with the monitors of steps off by the harm to

@@ -113,6 +113,46 @@ fn a_core_loads_from_its_own_store() {
     }
 }
 
+/// A read-modify-write is one point: no increment is lost, of two exchanges one sees the other; on x86 it is a fence, on a weak
+/// core with acquire and release between what precedes and what follows.
+#[test]
+fn read_modify_writes_by_hand() {
+    for protocol in ["cxl-cache", "hdm-db", "hdm-d"] {
+        for order in ["SC", "TSO", "ARM"] {
+            let orders = format!("{order},{order}");
+            let adds = " rmw[] r0 (add r0 1) x | rmw[] r0 (add r0 3) x ;";
+            let found = outcomes(&lisa(protocol, &orders, adds, "0:r0; 1:r0; x;"));
+            assert_eq!(found, [vec![0, 1, 4], vec![3, 0, 4]].into(), "{protocol} {order}");
+            let swaps = " rmw[] r0 (mov 1) x | rmw[] r0 (mov 2) x ;";
+            let found = outcomes(&lisa(protocol, &orders, swaps, "0:r0; 1:r0; x;"));
+            assert_eq!(found, [vec![0, 1, 2], vec![2, 0, 1]].into(), "{protocol} {order}");
+        }
+    }
+    let sb = |first: &str, order: &str| {
+        let rows = format!(" rmw[{first}] r1 (mov 1) x | rmw[{first}] r1 (mov 1) y ;\n r[] r0 y | r[] r0 x ;");
+        outcomes(&lisa("cxl-cache", &format!("{order},{order}"), &rows, "0:r0; 1:r0;")).contains(&vec![0, 0])
+    };
+    assert!(!sb("", "TSO") && sb("", "ARM") && sb("release", "ARM") && !sb("acquire", "ARM"));
+    let x86 = "X86 t\n{ x=3; 0:EAX=1; 1:EBX=5; }\n P0 | P1 ;\n LOCK XADD [x],EAX | XCHG EBX,[x] ;\nlocations [0:EAX; 1:EBX; x;]\nexists (true)\n";
+    assert_eq!(outcomes(x86), [vec![3, 4, 5], vec![5, 3, 6]].into());
+    let arm = "AArch64 t\n{ x=3; 0:X1=x; 1:X1=x; 0:X2=1; 1:X2=5; }\n P0 | P1 ;\n LDADDAL W2,W0,[X1] | SWPA W2,W0,[X1] ;\nlocations [0:X0; 1:X0; x;]\nexists (true)\n";
+    assert_eq!(outcomes(arm), [vec![3, 4, 5], vec![5, 3, 6]].into());
+    for (row, found) in [
+        ("LOCK MOV [x],EAX", "line 4, column 2: found `LOCK MOV [x],EAX`"),
+        ("XCHG EAX,EBX", "line 4, column 2: found `XCHG EAX,EBX`"),
+        ("LOCK XADD x,EAX", "line 4, column 2: found `LOCK XADD x,EAX`"),
+        ("XCHG [x],$1", "line 4, column 11: found `$1`"),
+    ] {
+        let text = format!("X86 t\n{{ x=0; }}\n P0 | P1 ;\n {row} | ;\nexists (true)\n");
+        let error = parse(&text).expect_err("refused").to_string();
+        assert!(error.starts_with(found), "{error}");
+    }
+    for row in ["rmw[full] r0 (mov 1) x", "rmw[] r0 (add r1 1) x", "rmw[] r0 (mov 1 x", "rmw[] r0 x", "rmw[] r0"] {
+        let error = parse(&lisa("cxl-cache", "SC,SC", &format!(" {row} | ;"), "x;")).expect_err("refused").to_string();
+        assert!(error.starts_with("line 6, column 2: found `rmw["), "{error}");
+    }
+}
+
 /// A rule of the agents that is off shows in what a program sees.
 #[test]
 fn a_rule_that_is_off_shows_an_outcome_that_is_not_allowed() {

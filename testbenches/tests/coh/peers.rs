@@ -90,7 +90,8 @@ fn view_of(peer: &MemPeer<CacheLine>) -> View<CacheLine> {
     let by_cache = peer.cache.entry(X).and_then(|e| e.data.as_ref()).map(|d| d.data);
     let copy = |value| CopyView { agent: 1, usable: true, writable: true, dirty: true, value };
     let copies = by_mem.into_iter().chain(by_cache).map(copy).collect();
-    View { line: X, newest: bytes(5), home: bytes(1), copies, in_flight: Vec::new(), tracked: IdSet::of_bits(2) }
+    let (in_flight, tracked, levels) = (Vec::new(), IdSet::of_bits(2), Vec::new());
+    View { line: X, newest: bytes(5), home: bytes(1), copies, in_flight, tracked, levels }
 }
 
 /// What the monitors say of a peer.
@@ -283,6 +284,7 @@ fn coh_mho_03_n() {
         copies,
         in_flight: Vec::new(),
         tracked: IdSet::of_bits(5),
+        levels: Vec::new(),
     };
     let mut events = Vec::new();
     check_copies(&view, &mut events);

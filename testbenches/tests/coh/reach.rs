@@ -110,12 +110,12 @@ fn what_an_exploration_does_not_have_is_refused() {
         (
             "cxl-cache-2",
             menu("MemWr"),
-            "found --ops with operations of hosts of CXL.mem, expected requests of CXL.cache, Core",
+            "found --ops with operations of hosts of CXL.mem, expected requests of CXL.cache, Core, atomics",
         ),
         (
             "hdm-db-2",
             menu("RdOwn"),
-            "found --ops with requests of CXL.cache, expected operations of hosts of CXL.mem, operations of the device's own cache",
+            "found --ops with requests of CXL.cache, expected operations of hosts of CXL.mem, operations of the device's own cache, atomics",
         ),
         (
             "hdm-d",

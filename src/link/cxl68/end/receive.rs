@@ -78,7 +78,8 @@ impl Cxl68End {
 
     /// In NORMAL the stream is in step: the rollover count tells data from control.
     fn receive_normal(&mut self, unit: &Cxl68Unit, action: PidAction) {
-        let decoded = self.unpacker.read_as(unit, action);
+        let mut decoded = Cxl68DecodedUnit::nothing(self.config.dir.opposite());
+        self.unpacker.read_into(unit, action, &mut decoded);
         self.coverage.record(&decoded);
         if decoded.crc_ok == Some(false) {
             self.bad_flit();

@@ -58,6 +58,7 @@ use crate::line_time::LineTimeParts;
 use credit::{UalCreditPool, UalReceiveBuffers};
 use scalepool_protocols::ualink::code::{RdWr, Status};
 use scalepool_protocols::ualink::compress::Compressor;
+use scalepool_protocols::ualink::content::TlContent;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlRsp;
 use scalepool_protocols::ualink::half::TlFlit;
@@ -216,16 +217,26 @@ fn isolate() -> Transfer {
     Transfer::new(ControlField::Response(rsp))
 }
 
-impl Client for Tl {
-    fn transmit(&mut self, now_flits: u64) -> Option<TlFlit> {
+impl Tl {
+    fn next<F>(&mut self, now_flits: u64, pack: fn(&mut TlPacker) -> Option<F>, empty: fn() -> F) -> Option<F> {
         self.dropping = false;
         if self.rests_at == Some(now_flits) {
             return None;
         }
-        let flit = self.next_flit(now_flits);
+        let flit = self.next_flit(now_flits, pack, empty);
         // A hook is asked for each place whether it holds credits back.
         self.rests_at = (flit.is_none() && self.stock.due().is_zero()).then_some(now_flits);
         flit
+    }
+}
+
+impl Client for Tl {
+    fn transmit(&mut self, now_flits: u64) -> Option<TlFlit> {
+        self.next(now_flits, TlPacker::pack, TlFlit::default)
+    }
+
+    fn transmit_content(&mut self, now_flits: u64) -> Option<TlContent> {
+        self.next(now_flits, TlPacker::pack_content, TlContent::empty)
     }
 
     fn uses(&self) -> LineTimeParts {
@@ -236,6 +247,15 @@ impl Client for Tl {
         self.rests_at = None;
         self.take_flit(flit);
         self.units += 1;
+    }
+
+    fn receive_content(&mut self, flits: TlContent, _now_flits: u64) {
+        self.rests_at = None;
+        self.units += flits.count();
+        match flits {
+            TlContent::Data(flits) => self.take_owed(flits),
+            TlContent::Other(halves) => self.take_halves(*halves),
+        }
     }
 
     fn link_down(&mut self) {

@@ -182,7 +182,7 @@ impl LinkPort {
             came = true;
             self.answer |= waits;
             if !self.frame.end.hooks().looks_at_wire(Direction::Rx) {
-                self.frame.arrives(&item, false, at.cycle, at);
+                self.frame.takes_in(item, false, at.cycle, at);
                 continue;
             }
             for (item, _) in on_wire(self.frame.end.hooks(), Direction::Rx, self.frame.end.protocol(), item) {
@@ -212,7 +212,7 @@ impl LinkPort {
             self.answer = false;
             if let Some(item) = self.frame.transmit(at.cycle) {
                 let waits = !self.frame.end.is_quiet();
-                self.flits += u64::from(matches!(item, OnLine::Flit(_)));
+                self.flits += u64::from(matches!(item, OnLine::Flit(_) | OnLine::Content(..)));
                 let out = &mut self.wire_out;
                 self.frame.leaves(item, |arriving| out.push(cx, UalWireItem { item: arriving.unit, waits }));
             }

@@ -4,28 +4,97 @@ use super::credit::{TARGETS, TlClass, returned};
 use super::transfer::{expanded, held};
 use super::{CATCH, Tl};
 use scalepool_protocols::ualink::code::HalfType;
-use scalepool_protocols::ualink::control::{Control, ControlField};
+use scalepool_protocols::ualink::content::{TlControl, TlHalves, TlUpper};
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::TlFc;
-use scalepool_protocols::ualink::half::{HALF_BYTES, TlFlit};
+use scalepool_protocols::ualink::half::{HALF_BYTES, MessageHalf, TlFlit};
 use scalepool_protocols::ualink::unpack::{HalfRole, Transfer};
 use scalepool_protocols::wire::{Violation, Wire};
 
 /// Which of the two catch levels is our own.
 const OWN: usize = 1;
 
+/// What the fields of a Control half have done so far.
+#[derive(Debug, Default)]
+struct Charged {
+    /// Transactions by class.
+    transactions: [u16; 2],
+    /// Kinds and targets of credits, a bit each.
+    credits: u32,
+}
+
 impl Tl {
     /// Takes a TL flit.
     pub(super) fn take_flit(&mut self, flit: &TlFlit) {
         if self.unpacker.take_data(flit) {
-            self.catch[OWN] = self.catch[OWN].map(|level| level.saturating_sub(1));
-            while let Some(transfer) = self.unpacker.next_whole() {
-                self.arrived(transfer);
-            }
+            self.catch_drains();
+            self.whole_arrive();
             return;
         }
         let mut read = self.unpacker.read(flit);
         read.violations.drain(..).for_each(|violation| self.event(violation));
-        let fields = read.control.as_ref().map_or([0; 2], |control| self.take_control(control));
+        let fields = read.control.as_ref().map_or([0; 2], |control| {
+            let mut seen = Charged::default();
+            control.fields.iter().for_each(|placed| self.charge(&placed.field, 4 * placed.sector, &mut seen));
+            seen.transactions
+        });
+        self.catch(fields);
+        for (n, role) in read.roles.iter().enumerate() {
+            if let HalfRole::Message(message) = role {
+                self.message(message, n * HALF_BYTES);
+            }
+        }
+        read.delivered.drain(..).for_each(|transfer| self.arrived(transfer));
+        self.unpacker.reuse(read);
+    }
+
+    /// So many TL flits whose halves are all owed, without bytes.
+    pub(super) fn take_owed(&mut self, flits: u8) {
+        for _ in 0..flits {
+            self.unpacker.take_owed(2);
+            self.catch_drains();
+        }
+        self.whole_arrive();
+    }
+
+    /// Any other TL flit without bytes.
+    pub(super) fn take_halves(&mut self, halves: TlHalves) {
+        let TlHalves { control, upper } = halves;
+        let mut seen = Charged::default();
+        match control {
+            Some(TlControl { credits, transfers }) => {
+                // Credits stand in the last sector.
+                let fields = transfers.iter().flatten().map(|transfer| transfer.field);
+                for field in fields.chain(credits.map(ControlField::FlowControl)) {
+                    self.charge(&field, 0, &mut seen);
+                }
+                transfers.into_iter().flatten().for_each(|transfer| self.unpacker.begin(transfer));
+            }
+            None => self.unpacker.take_owed(1),
+        }
+        self.catch(seen.transactions);
+        match upper {
+            TlUpper::Owed => self.unpacker.take_owed(1),
+            TlUpper::Message(message) => self.message(&message, HALF_BYTES),
+            TlUpper::Nothing | TlUpper::Tags => (),
+        }
+        self.whole_arrive();
+    }
+
+    /// What was owed the last half is whole.
+    fn whole_arrive(&mut self) {
+        while let Some(transfer) = self.unpacker.next_whole() {
+            self.arrived(transfer);
+        }
+    }
+
+    /// A TL flit without fields lets the catch buffer drain.
+    fn catch_drains(&mut self) {
+        self.catch[OWN] = self.catch[OWN].map(|level| level.saturating_sub(1));
+    }
+
+    /// So many fields of each class come into the catch buffer, and it drains.
+    fn catch(&mut self, fields: [u16; 2]) {
         for class in TlClass::ALL {
             let index = class.index();
             let level = self.catch[OWN][index] + fields[index];
@@ -36,21 +105,20 @@ impl Tl {
             }
             self.catch[OWN][index] = level.min(CATCH[index]).saturating_sub(1);
         }
-        for (n, role) in read.roles.iter().enumerate() {
-            let HalfRole::Message(message) = role else { continue };
-            if message.kind == HalfType::InitialCreditsDone {
-                if self.purse.is_open() {
-                    let text = "message 0x01 ends the initial credits a second time";
-                    let at = n * HALF_BYTES;
-                    self.event(Violation::at_byte("UAL-CRD-05", at, "message 0x01 again", "once", text));
-                } else {
-                    let found = self.purse.open(message.payload[0] & 1 == 1);
-                    found.into_iter().for_each(|violation| self.event(violation));
-                }
-            }
+    }
+
+    /// A message half at a byte of the TL flit.
+    fn message(&mut self, message: &MessageHalf, at: usize) {
+        if message.kind != HalfType::InitialCreditsDone {
+            return;
         }
-        read.delivered.drain(..).for_each(|transfer| self.arrived(transfer));
-        self.unpacker.reuse(read);
+        if self.purse.is_open() {
+            let text = "message 0x01 ends the initial credits a second time";
+            self.event(Violation::at_byte("UAL-CRD-05", at, "message 0x01 again", "once", text));
+        } else {
+            let found = self.purse.open(message.payload[0] & 1 == 1);
+            found.into_iter().for_each(|violation| self.event(violation));
+        }
     }
 
     /// A transaction is whole.
@@ -67,37 +135,30 @@ impl Tl {
         }
     }
 
-    /// Credits and charges of a Control half; transactions by class.
-    fn take_control(&mut self, control: &Control) -> [u16; 2] {
-        let mut transactions = [0; 2];
-        // Kinds and targets, a bit each.
-        let mut seen = 0u32;
-        for placed in &control.fields {
-            let at = 4 * placed.sector;
-            let mut found = Vec::new();
-            if let ControlField::FlowControl(fc) = &placed.field {
-                let bits = self.hooks.credits((fc.to_bits().unwrap_or(0) as u32).to_le_bytes());
-                let fc = &TlFc::from_bits(u32::from_le_bytes(bits).into());
-                for (kind, target, n) in returned(fc) {
-                    let bit = 1 << (kind as usize * TARGETS + target.index());
-                    if seen & bit != 0 {
-                        let text = format!("{} credits of {target:?} stand twice in one Control half", kind.name());
-                        found.push(Violation::at_byte("UAL-CRD-04", at, "two fields", "one field", text));
-                    }
-                    seen |= bit;
-                    found.extend(self.purse.receive(kind, target, n));
+    /// Credits or charge of a field of a Control half, at a byte of it.
+    fn charge(&mut self, field: &ControlField, at: usize, seen: &mut Charged) {
+        let mut found = Vec::new();
+        if let ControlField::FlowControl(fc) = field {
+            let bits = self.hooks.credits((fc.to_bits().unwrap_or(0) as u32).to_le_bytes());
+            let fc = &TlFc::from_bits(u32::from_le_bytes(bits).into());
+            for (kind, target, n) in returned(fc) {
+                let bit = 1 << (kind as usize * TARGETS + target.index());
+                if seen.credits & bit != 0 {
+                    let text = format!("{} credits of {target:?} stand twice in one Control half", kind.name());
+                    found.push(Violation::at_byte("UAL-CRD-04", at, "two fields", "one field", text));
                 }
-            } else if let Some(held) = held(&placed.field, &self.config.codec, self.epoch) {
-                transactions[held.class.index()] += 1;
-                if !self.purse.is_open() {
-                    let text = "a transaction is received before all initial credits";
-                    let layout = placed.field.def().name;
-                    found.push(Violation::at_byte("UAL-CRD-05", at, layout, "credits, then message 0x01", text));
-                }
-                found.extend(self.stock.accept(held.class, held.target, held.beats));
+                seen.credits |= bit;
+                found.extend(self.purse.receive(kind, target, n));
             }
-            found.into_iter().for_each(|violation| self.event(violation));
+        } else if let Some(held) = held(field, &self.config.codec, self.epoch) {
+            seen.transactions[held.class.index()] += 1;
+            if !self.purse.is_open() {
+                let text = "a transaction is received before all initial credits";
+                let layout = field.def().name;
+                found.push(Violation::at_byte("UAL-CRD-05", at, layout, "credits, then message 0x01", text));
+            }
+            found.extend(self.stock.accept(held.class, held.target, held.beats));
         }
-        transactions
+        found.into_iter().for_each(|violation| self.event(violation));
     }
 }

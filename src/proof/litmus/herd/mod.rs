@@ -4,27 +4,31 @@
 //! line `Orders=`, so that a TSO host and weak devices stand in one program); fences, acquire and release, address, data and
 //! control dependencies; 2 to 4 threads, 1 to 4 lines. Detail: a thread is a list of accesses, each behind some earlier ones
 //! (`thread`); the agents and their messages are those of the other explorations, in every order, from no copies at all,
-//! from copies of one line at every core, and from copies of all lines. Left out: read-modify-write, branches that are taken or not, evicts while the
-//! programs run. Own choice where architectures differ \[D\]: two loads of a line keep their order, and an acquire load does not
-//! take the value of an own store early.
+//! from copies of one line at every core, and from copies of all lines. Left out: pairs of exclusive accesses (LDXR, STXR), branches that are
+//! taken or not, evicts while the programs run. Own choice where architectures differ \[D\]: two loads of a line keep their order, an
+//! acquire load does not take the value of an own store early, and a read-modify-write takes effect at one point, in a line that its
+//! core owns (`bridge` §3.2, atomic), so that nothing of its thread comes between its load and its store.
 //!
 //! A file: [`parse`] makes a [`HerdTest`] of it, [`HerdTest::explore`] runs its program ([`super::cores`]) and gives the outcomes,
-//! [`HerdResult`] prints them in herd's form.
+//! [`HerdResult`] prints them in herd's form. Clocked cores run its [`HerdTest::threads`]; [`HerdHistogram`] counts what they saw.
 
 mod condition;
+mod histogram;
 mod parse;
 mod result;
 mod thread;
 
+pub use histogram::{HerdHistogram, OutcomeSet, SeenOutcome};
 pub use parse::{HerdError, is_herd, parse};
 pub use result::HerdResult;
 
 use super::cores;
-use super::program::{Freedom, LitmusProgram, Term};
+use super::program::{Freedom, LitmusProgram};
 use crate::explore::{ExplorationReport, Limits};
 use crate::stress::StressProtocol;
 use condition::Condition;
 use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::thread::{Term, ThreadProgram};
 
 /// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +67,15 @@ pub enum Quantifier {
 }
 
 impl Quantifier {
+    /// What herd calls it.
+    pub(super) fn claim(self) -> &'static str {
+        match self {
+            Quantifier::Exists => "Allowed",
+            Quantifier::NotExists => "Forbidden",
+            Quantifier::ForAll => "Required",
+        }
+    }
+
     /// As files have it.
     pub fn name(self) -> &'static str {
         match self {
@@ -119,6 +132,11 @@ impl HerdTest {
             StressProtocol::HdmDb(_) => "hdm-db",
             StressProtocol::HdmD => "hdm-d",
         }
+    }
+
+    /// What clocked cores run.
+    pub fn threads(&self) -> ThreadProgram {
+        ThreadProgram { threads: self.program.threads.clone(), initial: self.program.initial.clone() }
     }
 
     /// Explores at most so many states, over agents with these choices; `progress` sees the counts now and then.

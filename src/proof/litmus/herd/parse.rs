@@ -9,8 +9,9 @@
 use super::condition::Condition;
 use super::thread::{Access, Fence, Order, Register, Thread};
 use super::{Dialect, HerdTest, Named, Quantifier};
-use crate::litmus::program::{AccessSet, Freedom, LitmusProgram, MOST_ACCESSES, Term};
+use crate::litmus::program::{Freedom, LitmusProgram};
 use crate::stress::StressProtocol;
+use scalepool_coherence::thread::{AccessSet, MOST_ACCESSES, Term};
 use std::collections::BTreeMap;
 
 /// A file that cannot be read.
@@ -160,9 +161,9 @@ fn register(dialect: Dialect, word: &str) -> Option<String> {
 
 /// The instructions of a dialect, as an error names them.
 const FORMS: [&str; 3] = [
-    "MOV [x],$n, MOV [x],REG, MOV REG,[x], MOV REG,$n or MFENCE",
-    "MOV, LDR, STR, LDAR, STLR, EOR, ADD, DMB SY, DMB LD, DMB ST, CBZ or CBNZ with registers Wn and Xn",
-    "r[] rN x, r[acquire] rN x, w[] x N, w[release] x N, f[full], f[ld] or f[st]",
+    "MOV [x],$n, MOV [x],REG, MOV REG,[x], MOV REG,$n, XCHG [x],REG, LOCK XADD [x],REG, LOCK INC [x] or MFENCE",
+    "MOV, LDR, STR, LDAR, STLR, SWP, LDADD (both also with A, L or AL), EOR, ADD, DMB SY, DMB LD, DMB ST, CBZ or CBNZ with registers Wn and Xn",
+    "r[] rN x, r[acquire] rN x, w[] x N, w[release] x N, rmw[] rN (mov N) x, rmw[] rN (add rN N) x, f[full], f[ld] or f[st]",
 ];
 
 /// Names of locations in the order in which they come.
@@ -431,6 +432,17 @@ impl<'a> Instruction<'a, '_> {
         let operands = if self.dialect == Dialect::Lisa { words(rest) } else { operands(rest) };
         match (self.dialect, mnemonic, operands.as_slice()) {
             (Dialect::X86, "MOV", &[to, from]) => self.x86(to, from)?,
+            (Dialect::X86, "XCHG", &[a, b]) => {
+                let (at, register) = match (memory(a), memory(b)) {
+                    (Some(at), None) => (at, b),
+                    (None, Some(at)) => (at, a),
+                    _ => return self.unknown(),
+                };
+                let operand = self.number_in(register)?;
+                let access = plain(self.location(at)?);
+                self.update(Some(register), access, Update::Swap, operand)?;
+            }
+            (Dialect::X86, "LOCK", _) => self.locked(rest)?,
             (Dialect::AArch64, "MOV", &[to, from]) if from.text().starts_with('#') => {
                 let number = value(from.part(1, from.to - from.from))?;
                 self.set(to, Term::Number(number), 0)?;
@@ -444,6 +456,13 @@ impl<'a> Instruction<'a, '_> {
                 let (term, data) = self.number_in(from)?;
                 self.push(Access { release: mnemonic == "STLR", address, data, store: Some(term), ..plain(line) })?;
             }
+            (Dialect::AArch64, _, &[from, to, at]) if update_of(mnemonic).is_some() => {
+                let Some((update, ordered)) = update_of(mnemonic) else { return self.unknown() };
+                let (line, _) = self.address(at, false)?;
+                let (acquire, release) = (ordered.contains('A'), ordered.contains('L'));
+                let operand = self.number_in(from)?;
+                self.update(Some(to), Access { acquire, release, ..plain(line) }, update, operand)?;
+            }
             (Dialect::AArch64, "EOR", &[to, a, b]) => {
                 let ((a, of_a), (b, of_b)) = (self.number_in(a)?, self.number_in(b)?);
                 // The same term twice is 0 whatever it is; the dependency stays.
@@ -455,7 +474,7 @@ impl<'a> Instruction<'a, '_> {
                 let more = value(more.part(1, more.to - more.from))?;
                 let term = match term {
                     Term::Number(number) => Term::Number(number.wrapping_add(more)),
-                    term => Term::Add(Box::new(term), more),
+                    term => Term::Add(Box::new(term), Box::new(Term::Number(more))),
                 };
                 self.set(to, term, loads)?;
             }
@@ -476,18 +495,73 @@ impl<'a> Instruction<'a, '_> {
                 };
                 self.push(Access { release: mnemonic == "w[release]", data, store: Some(term), ..plain(line) })?;
             }
+            (Dialect::Lisa, _, &[to, .., at]) if mnemonic.starts_with("rmw[") => {
+                let access = plain(self.location(at)?);
+                let (acquire, release) = match mnemonic {
+                    "rmw[]" => (false, false),
+                    "rmw[acquire]" => (true, false),
+                    "rmw[release]" => (false, true),
+                    "rmw[acquire,release]" => (true, true),
+                    _ => return self.unknown(),
+                };
+                // What stands in brackets: the operation and what it takes.
+                let (update, last) = match operands[1..operands.len() - 1] {
+                    [op, last] if op.text() == "(mov" => (Update::Swap, last),
+                    [op, own, last] if op.text() == "(add" && own.text() == to.text() => (Update::Add, last),
+                    _ => return self.unknown(),
+                };
+                let Some(length) = last.text().strip_suffix(')').map(str::len) else { return self.unknown() };
+                let last = last.part(0, length).trimmed();
+                let operand = match register(self.dialect, last.text()) {
+                    Some(_) => self.number_in(last)?,
+                    None => (Term::Number(value(last)?), 0),
+                };
+                self.update(Some(to), Access { acquire, release, ..access }, update, operand)?;
+            }
             _ => return self.unknown(),
         }
         Ok(None)
     }
 
+    /// What stands behind LOCK.
+    fn locked(&mut self, rest: Piece<'a>) -> Read<()> {
+        let (mnemonic, rest) = rest.word();
+        match (mnemonic.text(), operands(rest).as_slice()) {
+            ("INC", &[at]) => {
+                let Some(at) = memory(at) else { return self.unknown() };
+                let access = plain(self.location(at)?);
+                self.update(None, access, Update::Add, (Term::Number(1), 0))
+            }
+            ("XADD", &[at, register]) => {
+                let Some(at) = memory(at) else { return self.unknown() };
+                let operand = self.number_in(register)?;
+                let access = plain(self.location(at)?);
+                self.update(Some(register), access, Update::Add, operand)
+            }
+            _ => self.unknown(),
+        }
+    }
+
+    /// A read-modify-write; `to` gets the old value.
+    fn update(
+        &mut self,
+        to: Option<Piece<'a>>,
+        access: Access,
+        update: Update,
+        (operand, data): (Term, AccessSet),
+    ) -> Read<()> {
+        let own = Term::Load(self.thread.accesses.len());
+        let term = match update {
+            Update::Swap => operand,
+            Update::Add => Term::Add(Box::new(own.clone()), Box::new(operand)),
+        };
+        let number = self.push(Access { store: Some(term), is_rmw: true, data, ..access })?;
+        to.map_or(Ok(()), |to| self.set(to, own, 1 << number))
+    }
+
     /// A move of X86: which of the operands is memory says whether it loads or stores.
     fn x86(&mut self, to: Piece<'a>, from: Piece<'a>) -> Read<()> {
         let immediate = |piece: Piece<'a>| piece.text().starts_with('$').then(|| piece.part(1, piece.to - piece.from));
-        let memory = |piece: Piece<'a>| {
-            let inside = piece.text().strip_prefix('[')?.strip_suffix(']')?.len();
-            Some(piece.part(1, 1 + inside).trimmed())
-        };
         match (memory(to), memory(from), immediate(from)) {
             (Some(at), None, number) => {
                 let line = self.location(at)?;
@@ -583,9 +657,31 @@ impl<'a> Instruction<'a, '_> {
     }
 }
 
+/// What a read-modify-write makes of the old value and its operand.
+#[derive(Debug, Clone, Copy)]
+enum Update {
+    /// The operand.
+    Swap,
+    /// The sum.
+    Add,
+}
+
+/// The update of an AArch64 mnemonic, and the letters of its order.
+fn update_of(mnemonic: &str) -> Option<(Update, &str)> {
+    let known = [("SWP", Update::Swap), ("LDADD", Update::Add)].into_iter();
+    let mut found = known.filter_map(|(name, update)| Some((update, mnemonic.strip_prefix(name)?)));
+    found.find(|(_, ordered)| ["", "A", "L", "AL"].contains(ordered))
+}
+
+/// What stands in `[ ]`.
+fn memory(piece: Piece<'_>) -> Option<Piece<'_>> {
+    let inside = piece.text().strip_prefix('[')?.strip_suffix(']')?.len();
+    Some(piece.part(1, 1 + inside).trimmed())
+}
+
 /// A load of a line without anything else.
 fn plain(line: usize) -> Access {
-    Access { line, store: None, acquire: false, release: false, address: 0, data: 0, control: 0 }
+    Access { line, store: None, is_rmw: false, acquire: false, release: false, address: 0, data: 0, control: 0 }
 }
 
 /// Operands between commas that are in no brackets.

@@ -1,9 +1,10 @@
 //! What the exploration of a `.litmus` file found, in herd's form and as JSON.
 
+use super::histogram::OutcomeSet;
 use super::parse::HerdError;
 use super::{HerdTest, Named, Quantifier};
 use crate::explore::{Counterexample, ExplorationReport};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -46,6 +47,11 @@ impl HerdResult {
         })
     }
 
+    /// The outcomes as a set to hold runs against.
+    pub fn allowed(&self) -> OutcomeSet {
+        self.outcomes.iter().cloned().collect()
+    }
+
     /// Outcomes in which the condition holds, and in which it does not.
     pub fn witnesses(&self) -> (usize, usize) {
         let positive = self.outcomes.iter().filter(|outcome| self.test.condition.holds(outcome)).count();
@@ -85,19 +91,8 @@ impl HerdResult {
     /// Those of `out`.
     pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         let test = &self.test;
-        let claim = match test.quantifier {
-            Quantifier::Exists => "Allowed",
-            Quantifier::NotExists => "Forbidden",
-            Quantifier::ForAll => "Required",
-        };
-        writeln!(out, "Test {} {claim}\nStates {}", test.name, self.outcomes.len())?;
-        for outcome in &self.outcomes {
-            let words = test.named.iter().zip(outcome).map(|(named, value)| match named {
-                Named::Register { .. } => format!("{}={value};", named.key()),
-                Named::Line { name, .. } => format!("[{name}]={value};"),
-            });
-            writeln!(out, "{}", words.collect::<Vec<_>>().join(" "))?;
-        }
+        writeln!(out, "Test {} {}\nStates {}", test.name, test.quantifier.claim(), self.outcomes.len())?;
+        self.outcomes.iter().try_for_each(|outcome| writeln!(out, "{}", test.shown(outcome)))?;
         let (positive, negative) = self.witnesses();
         let verdict = if self.is_ok() { "Ok" } else { "No" };
         writeln!(out, "{verdict}\nWitnesses\nPositive: {positive} Negative: {negative}")?;
@@ -113,10 +108,7 @@ impl HerdResult {
     /// The JSON form.
     pub fn to_json(&self) -> Value {
         let test = &self.test;
-        let outcome = |outcome: &Vec<u32>| {
-            let values = test.named.iter().zip(outcome).map(|(named, value)| (named.key(), json!(value)));
-            Value::Object(values.collect::<Map<String, Value>>())
-        };
+        let outcome = |outcome: &Vec<u32>| Value::Object(test.object(outcome));
         let violations = self.violation.iter().map(|v| {
             let e = &v.event;
             json!({"rule": e.rule, "at": e.at, "found": e.found, "expected": e.expected})
@@ -150,7 +142,7 @@ fn read(name: &str) -> Option<(Vec<u8>, Vec<u8>)> {
 
 impl HerdTest {
     /// The values of what an outcome names.
-    fn outcome(&self, loaded: &[u8], last: &[u8]) -> Vec<u32> {
+    pub(super) fn outcome(&self, loaded: &[u8], last: &[u8]) -> Vec<u32> {
         // Loads are numbered thread by thread, without the stores between them.
         let mut rest = loaded.iter().copied();
         let values: Vec<Vec<u8>> = self
@@ -158,7 +150,7 @@ impl HerdTest {
             .threads
             .iter()
             .map(|thread| {
-                thread.iter().map(|access| if access.store.is_none() { rest.next().unwrap_or(0) } else { 0 }).collect()
+                thread.iter().map(|access| if access.loads() { rest.next().unwrap_or(0) } else { 0 }).collect()
             })
             .collect();
         let value = |named: &Named| match named {

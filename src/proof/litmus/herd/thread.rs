@@ -4,7 +4,7 @@
 //! Detail: the rules of [`is_behind`], one a line, are those of the page that the axiomatic checker in `testbenches/litmus/` was
 //! written from too. Left out: instructions, which `parse` reads.
 
-use crate::litmus::program::{AccessSet, ProgramAccess, Term};
+use scalepool_coherence::thread::{AccessSet, Term, ThreadAccess};
 use std::collections::BTreeMap;
 
 /// How a thread orders its accesses.
@@ -39,6 +39,8 @@ pub(super) struct Access {
     pub line: usize,
     /// What is stored; `None`: it loads.
     pub store: Option<Term>,
+    /// It stores and loads at one point.
+    pub is_rmw: bool,
     pub acquire: bool,
     pub release: bool,
     /// Loads of its address, of its value, and of branches before it.
@@ -84,16 +86,18 @@ impl Thread {
     fn is_behind(&self, a: usize, b: usize) -> bool {
         let (first, second) = (&self.accesses[a], &self.accesses[b]);
         let (a_stores, b_stores) = (first.store.is_some(), second.store.is_some());
+        let a_loads = !a_stores || first.is_rmw;
         let depends = |set: AccessSet| set >> a & 1 == 1;
         let full = self.is_between(Fence::Full, a, b);
         match self.order {
             Order::Sc => true,
-            Order::Tso => !a_stores || b_stores || full,
+            // A read-modify-write is a fence by both.
+            Order::Tso => a_loads || b_stores || full,
             Order::Arm => {
                 full
                     // Of one line; a load may take the value of a store early, but for an acquire load.
-                    || first.line == second.line && (b_stores || !a_stores || second.acquire)
-                    || !a_stores && self.is_between(Fence::Load, a, b)
+                    || first.line == second.line && (b_stores || a_loads || second.acquire)
+                    || a_loads && self.is_between(Fence::Load, a, b)
                     || a_stores && b_stores && self.is_between(Fence::Store, a, b)
                     || first.acquire
                     || second.release
@@ -108,14 +112,15 @@ impl Thread {
     }
 
     /// The accesses with their orders.
-    pub fn program(&self) -> Vec<ProgramAccess> {
+    pub fn program(&self) -> Vec<ThreadAccess> {
         let of = |b: usize| {
             let access = &self.accesses[b];
             let behind = (0..b).filter(|a| self.is_behind(*a, b)).fold(0, |set: AccessSet, a| set | 1 << a);
             let own = (0..b).rev().find(|a| self.accesses[*a].line == access.line && self.accesses[*a].store.is_some());
-            ProgramAccess {
+            ThreadAccess {
                 line: access.line as u64,
                 store: access.store.clone(),
+                is_rmw: access.is_rmw,
                 behind,
                 forwards: own.filter(|_| access.store.is_none()),
                 known: access.data | access.address,

@@ -1,5 +1,6 @@
 //! A caching device of CXL.cache.
 
+use super::alu::Alu;
 use super::{Deed, Did, Operation, Part, Place};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
@@ -15,9 +16,9 @@ use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::{CopyView, DeviceStep, DeviceWatch, misled};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
-/// The agent.
+/// The agent, and what its core has computed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct CacheDevicePart(pub DeviceCache<LineToken>);
+pub struct CacheDevicePart(pub DeviceCache<LineToken>, Alu);
 
 /// What a store writes: a part of the line.
 fn stored(site: Site<'_>, line: LineAddr) -> WriteBytes<LineToken> {
@@ -62,6 +63,14 @@ impl Part for CacheDevicePart {
             Deed::Began(Operation::Drop { line }) => {
                 self.0.drop_copy(site.config(), line);
             }
+            Deed::Began(Operation::Compute { line }) => {
+                self.1.begin(site, line, self.0.load(site.config(), line).copied());
+            }
+            Deed::Began(Operation::StoreResult { line }) => {
+                if let Some(data) = self.1.end(line) {
+                    self.0.store(line, &WriteBytes { data, enables: 1 }, out);
+                }
+            }
             Deed::Began(_) => {}
         }
     }
@@ -83,7 +92,9 @@ impl Part for CacheDevicePart {
                     out.push(Operation::Request { line, opcode, store: true });
                 }
             }
-            if self.0.at(line).may_store() {
+            let stores = self.0.at(line).may_store();
+            out.extend(self.1.operation(site, line, self.0.may_load(site.config(), line), stores));
+            if stores && !self.1.is_at(line) {
                 out.push(Operation::Store { line });
             }
             if self.0.can_drop(site.config(), line) {
@@ -141,11 +152,15 @@ impl Part for CacheDevicePart {
         let step = match *deed {
             Deed::Took(_, msg) => DeviceStep::Took(msg),
             Deed::Began(Operation::Request { line, opcode, .. }) => DeviceStep::Issued(opcode, line),
-            Deed::Began(Operation::Store { line }) => DeviceStep::Stored(line),
+            Deed::Began(Operation::Store { line } | Operation::StoreResult { line }) => DeviceStep::Stored(line),
             Deed::Began(Operation::Drop { line }) => DeviceStep::Dropped(line),
             Deed::Began(_) => return,
         };
         DeviceWatch { before: &before.0, out, after: &self.0 }.check(site.config(), &step, events);
+    }
+
+    fn gives_up(&mut self, site: Site<'_>) {
+        self.1.keep(site, |line| self.0.at(line).may_store());
     }
 
     fn store_enables(&self, _: Site<'_>, _: LineAddr) -> u64 {
@@ -157,8 +172,9 @@ impl Part for CacheDevicePart {
     }
 
     fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
-        if matches!(effect, Effect::Stored(_)) {
+        if let Effect::Stored(line) = effect {
             self.0.visit(settle);
+            self.1.stored(*line);
         }
     }
 
@@ -174,6 +190,7 @@ impl Part for CacheDevicePart {
 
     fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.0.visit(f);
+        self.1.visit(f);
     }
 
     fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {

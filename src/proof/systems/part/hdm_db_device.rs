@@ -1,5 +1,6 @@
 //! A device with HDM-DB: its memory, its own cache, its snoop filter.
 
+use super::alu::Alu;
 use super::{Deed, Operation, Owner, Part, Place, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
@@ -26,12 +27,15 @@ pub struct HdmDbDevicePart {
     /// Lines with a UIO read under way, and those of them that were stored to since it began.
     reading: IdSet,
     moved: IdSet,
+    /// What has been computed from the own cache.
+    alu: Alu,
 }
 
 impl HdmDbDevicePart {
     /// A device for so many hosts, with empty filter and cache.
     pub fn new(config: &CoherenceConfig, hosts: AgentPort) -> Self {
-        Self { agent: Dcoh::new(config, hosts), hosts, reading: IdSet::EMPTY, moved: IdSet::EMPTY }
+        let (reading, moved) = (IdSet::EMPTY, IdSet::EMPTY);
+        Self { agent: Dcoh::new(config, hosts), hosts, reading, moved, alu: Alu::default() }
     }
 
     /// The same with its memory behind the port that follows those of the hosts.
@@ -80,6 +84,14 @@ impl Part for HdmDbDevicePart {
             Deed::Began(Operation::Block { op, enable }) => {
                 self.agent.issue_block(config, LineAddr(enable.into()), op, out);
             }
+            Deed::Began(Operation::Compute { line }) => {
+                self.alu.begin(site, line, self.agent.own(line).map(|(_, value)| value));
+            }
+            Deed::Began(Operation::StoreResult { line }) => {
+                if let Some(value) = self.alu.end(line) {
+                    self.agent.store(line, &value, 1, out);
+                }
+            }
             Deed::Began(_) => {}
         }
     }
@@ -92,7 +104,12 @@ impl Part for HdmDbDevicePart {
         for &line in site.lines() {
             let own = menu.device.iter().filter(|op| self.agent.can_issue(config, line, **op));
             out.extend(own.map(|&op| Operation::Own { line, op }));
-            if !menu.device.is_empty() && self.agent.can_store(line) {
+            if menu.device.is_empty() {
+                continue;
+            }
+            let stores = self.agent.can_store(line);
+            out.extend(self.alu.operation(site, line, self.agent.own(line).is_some(), stores));
+            if stores && !self.alu.is_at(line) {
                 out.push(Operation::Store { line });
             }
         }
@@ -126,6 +143,10 @@ impl Part for HdmDbDevicePart {
         DcohWatch { before, out, after, peers }.check(site.config(), &step, events);
     }
 
+    fn gives_up(&mut self, site: Site<'_>) {
+        self.alu.keep(site, |line| self.agent.can_store(line));
+    }
+
     /// Only a peer's write over UIO comes to memory as a new one, and it is one of a part.
     fn write_of(&self, site: Site<'_>, _: &Deed) -> (bool, u64) {
         (site.poisons(), 1)
@@ -138,8 +159,11 @@ impl Part for HdmDbDevicePart {
         }
     }
 
-    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
+    fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(settle);
+        if let Effect::Stored(line) = effect {
+            self.alu.stored(*line);
+        }
     }
 
     fn used(
@@ -172,6 +196,7 @@ impl Part for HdmDbDevicePart {
 
     fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(f);
+        self.alu.visit(f);
     }
 
     fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {

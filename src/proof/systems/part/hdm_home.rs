@@ -1,6 +1,6 @@
 //! A host whose caching devices hold lines of a device's HDM-DB: a level between.
 
-use super::{Deed, Operation, Part, Place};
+use super::{Deed, Operation, Part, Place, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
 use crate::systems::setup::Site;
@@ -26,6 +26,17 @@ impl HdmCacheHome {
     /// The agent.
     pub(in crate::systems) fn agent(&self) -> &HdmHome<LineToken> {
         &self.0
+    }
+}
+
+impl HdmCacheHome {
+    pub(super) fn signature(&self, port: AgentPort) -> Signature {
+        let (flags, early) = self.0.signature(port);
+        (flags, Vec::new(), early.into_iter().map(Option::<&LineToken>::copied).collect())
+    }
+
+    pub(super) fn renamed(&mut self, to: &[AgentPort]) {
+        self.0.rename(to);
     }
 }
 
@@ -91,12 +102,17 @@ impl Part for HdmCacheHome {
         Some(CopyView { agent: site.agent, usable, writable, dirty, value })
     }
 
-    /// Data that waits for its answer, and the copy from which clean ones below were made.
+    fn between(&self, line: LineAddr) -> (Copy4, Option<LineToken>) {
+        let (copy, memory) = (self.0.host().copy(line), &self.0.home().memory);
+        let own = memory.holds(line).then(|| memory.read(line));
+        (copy.state, own.or(copy.data))
+    }
+
+    /// Data that waits for its answer.
     fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
         let open = self.0.home().open().iter().flat_map(|t| t.values());
-        let own = Some(self.0.home().memory.read(line)).filter(|_| self.0.home().memory.holds(line));
         let arrived = self.0.host().arrived(line).filter(|_| site.config().mem.cmp_m);
-        open.chain(arrived).copied().chain(own).collect()
+        open.chain(arrived).copied().collect()
     }
 
     fn waits(&self, site: Site<'_>, _: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {

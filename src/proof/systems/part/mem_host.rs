@@ -1,5 +1,6 @@
 //! A host of HDM-DB, or a device that is a direct peer, with a core that may wait for its accesses.
 
+use super::alu::Alu;
 use super::{Deed, Did, Operation, Part, Place};
 use crate::explore::{Awaited, Fairness};
 use crate::systems::composite::Composite;
@@ -27,12 +28,15 @@ pub struct MemHostPart {
     unused: IdSet,
     /// Lines with a load that waits to be made.
     loading: IdSet,
+    /// What the core has computed.
+    alu: Alu,
 }
 
 impl MemHostPart {
     /// A host without copies; `id` names it in events.
     pub fn new(id: AgentPort) -> Self {
-        Self { agent: MemHost::new(id), wanting: IdSet::EMPTY, unused: IdSet::EMPTY, loading: IdSet::EMPTY }
+        let (wanting, unused, loading) = (IdSet::EMPTY, IdSet::EMPTY, IdSet::EMPTY);
+        Self { agent: MemHost::new(id), wanting, unused, loading, alu: Alu::default() }
     }
 
     /// The access that waits.
@@ -92,6 +96,14 @@ impl Part for MemHostPart {
             Deed::Began(Operation::Store { line }) => self.access(site, line, true, out),
             Deed::Began(Operation::Load { line }) => self.access(site, line, false, out),
             Deed::Began(Operation::Drop { line }) => self.agent.drop_clean(line),
+            Deed::Began(Operation::Compute { line }) => {
+                self.alu.begin(site, line, self.agent.load(site.config(), line, out));
+            }
+            Deed::Began(Operation::StoreResult { line }) => {
+                if let Some(data) = self.alu.end(line) {
+                    self.agent.store(site.config(), line, data, 1, out);
+                }
+            }
             Deed::Began(_) => {}
         }
     }
@@ -110,14 +122,20 @@ impl Part for MemHostPart {
                 } else if agent.can_issue(line, request) {
                     let waits = self.want(line);
                     let wants = if request.asks_ownership() { menu.wants.as_slice() } else { &[HostAccess::Nothing] };
+                    // A core makes one access to a line at a time.
+                    let is_free = |w: &HostAccess| *w == HostAccess::Nothing || !self.alu.is_at(line);
                     let open = wants.iter().filter(|w| waits == HostAccess::Nothing || **w == waits);
+                    let open = open.filter(|w| is_free(w));
                     out.extend(open.map(|&want| Operation::Read { line, request, want }));
                 }
             }
             if agent.can_write_back(line) {
                 out.extend(menu.write_backs.iter().map(|&kept| Operation::WriteBack { line, kept }));
             }
-            if menu.stores && agent.can_store(line, true) {
+            let (loads, stores) = (agent.can_load(line), agent.can_store(line, false));
+            let atomic = self.alu.operation(site, line, loads, stores);
+            out.extend(atomic.filter(|_| self.want(line) == HostAccess::Nothing));
+            if menu.stores && agent.can_store(line, true) && !self.alu.is_at(line) {
                 out.push(Operation::Store { line });
             }
             if self.want(line) == HostAccess::Load && agent.can_load(line) {
@@ -173,6 +191,10 @@ impl Part for MemHostPart {
         events[first..].iter_mut().for_each(|event| event.at = site.name().to_owned());
     }
 
+    fn gives_up(&mut self, site: Site<'_>) {
+        self.alu.keep(site, |line| self.agent.can_store(line, false));
+    }
+
     /// A grant that was taken away before its access: V10.
     fn check_after(&mut self, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
         for &line in site.lines() {
@@ -191,8 +213,11 @@ impl Part for MemHostPart {
         self.agent.copy(effect.line()).data
     }
 
-    fn settle(&mut self, _: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
+    fn settle(&mut self, effect: &Effect<LineToken>, settle: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(settle);
+        if let Effect::Stored(line) = effect {
+            self.alu.stored(*line);
+        }
     }
 
     /// The access that waits is not made.
@@ -210,6 +235,7 @@ impl Part for MemHostPart {
 
     fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken)) {
         self.agent.visit(f);
+        self.alu.visit(f);
     }
 
     fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {

@@ -3,6 +3,7 @@
 //! A kind says what its agent may begin, what a step of it has to keep (`Part::check_step`), and what it shows of a line: its
 //! copy, values that it keeps, and, of a home, memory and tracking. A new kind is a file here and a line in `members!`.
 
+mod alu;
 mod cache_device;
 mod cache_home;
 mod hdm_d_device;
@@ -89,6 +90,13 @@ pub enum Operation {
     },
     /// A choice of a home.
     Choose(u8),
+    /// An atomic: the value of a copy is read and a new one computed from it, and later it is stored.
+    Compute {
+        line: LineAddr,
+    },
+    StoreResult {
+        line: LineAddr,
+    },
     /// The core of a home reads or writes.
     CoreRead {
         line: LineAddr,
@@ -110,6 +118,8 @@ impl Operation {
             | Operation::Store { line }
             | Operation::Drop { line }
             | Operation::Own { line, .. }
+            | Operation::Compute { line }
+            | Operation::StoreResult { line }
             | Operation::CoreRead { line }
             | Operation::CoreWrite { line } => Some(line),
             Operation::Block { .. } | Operation::Choose(_) => None,
@@ -138,6 +148,8 @@ impl Operation {
             Operation::Own { op, .. } => format!("{op:?}"),
             Operation::Block { op, .. } => format!("{op:?} of a block"),
             Operation::Choose(_) => "sends the GO".into(),
+            Operation::Compute { .. } => "Atomic loads".into(),
+            Operation::StoreResult { .. } => "Atomic stores".into(),
             Operation::CoreRead { .. } => "core reads".into(),
             Operation::CoreWrite { .. } => "core writes".into(),
         }
@@ -234,6 +246,9 @@ pub(super) trait Part {
     {
     }
 
+    /// What its core gives up behind a step.
+    fn gives_up(&mut self, _site: Site<'_>) {}
+
     /// What a free agent breaks behind its step and all that followed from it.
     fn check_after(&mut self, _site: Site<'_>, _events: &mut Vec<CoherenceEvent>) {}
 
@@ -281,6 +296,11 @@ pub(super) trait Part {
     /// Its copy of a line, usable or not.
     fn copy(&self, _site: Site<'_>, _line: LineAddr) -> Option<CopyView<LineToken>> {
         None
+    }
+
+    /// Of a home that is no root: what it holds of a line of the level above, and the value of which it gives copies below.
+    fn between(&self, _line: LineAddr) -> (Copy4, Option<LineToken>) {
+        (Copy4::I, None)
     }
 
     /// Values of a line that it keeps and that will count when they arrive.
@@ -476,6 +496,27 @@ impl Member {
         match self {
             Member::HdmCacheHome(home) => home.agent().home().holders(line).all(),
             _ => self.owner().map_or(IdSet::EMPTY, |owner| owner.tracked(line)),
+        }
+    }
+
+    /// Whether it is the home of others: it owns lines, or it holds lines of the level above for those below.
+    pub(super) fn has_level(&self) -> bool {
+        self.is_home() || matches!(self, Member::HdmCacheHome(_))
+    }
+
+    /// Of a home, what it knows of one port, without its number.
+    pub(super) fn signature(&self, port: AgentPort) -> Option<Signature> {
+        match self {
+            Member::HdmCacheHome(home) => Some(home.signature(port)),
+            _ => self.owner().map(|owner| owner.signature(port)),
+        }
+    }
+
+    /// Of a home: port p becomes `to[p]`.
+    pub(super) fn renamed(&mut self, to: &[AgentPort]) {
+        match self {
+            Member::HdmCacheHome(home) => home.renamed(to),
+            _ => self.owner_mut().into_iter().for_each(|owner| owner.renamed(to)),
         }
     }
 

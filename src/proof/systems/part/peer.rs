@@ -103,6 +103,11 @@ impl Part for DirectPeer {
         }
     }
 
+    fn gives_up(&mut self, site: Site<'_>) {
+        self.cache.gives_up(site);
+        self.mem.gives_up(site);
+    }
+
     fn check_after(&mut self, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
         self.mem.check_after(site.through(MEM), events);
     }

@@ -4,7 +4,6 @@ use super::figures::{Figures, figures, waits};
 use crate::coherence::{AgentEnd, Seat, recorded};
 use crate::kind::{ComponentNode, ComponentPlug, Site, SitePort};
 use scalepool_coherence::agent::Agent;
-use scalepool_coherence::clocked::accessor::Accessor;
 use scalepool_coherence::clocked::core::Core;
 use scalepool_coherence::clocked::node::{self, AgentWatch, NodeConfig, NodeResult, Reduction};
 use scalepool_coherence::clocked::waiting::WaitTable;
@@ -45,6 +44,9 @@ pub(super) struct Described<A, C> {
     pub tap: Tap,
 }
 
+/// A core that loads and stores, by whatever program.
+pub(super) type AnyCore<A> = Box<dyn Core<A> + Send>;
+
 /// The watch of an agent in one domain.
 pub(super) fn one_watch<A: Watched + 'static>(seats: &[Seat]) -> Option<Box<dyn AgentWatch<A>>> {
     seats[0].domain.watch()
@@ -62,9 +64,9 @@ pub(super) struct Ready {
     ports: usize,
 }
 
-impl<A: Watched + 'static> Described<A, Accessor> {
+impl<A: Watched + 'static> Described<A, AnyCore<A>> {
     /// An agent with a core: followed in the domain of its first port, with the wait table that every holder has.
-    pub fn with_core(name: String, agent: A, core: Accessor, tap: Tap) -> Self {
+    pub fn with_core(name: String, agent: A, core: AnyCore<A>, tap: Tap) -> Self {
         let (reductions, waits) = (Vec::new(), WaitTable::default());
         Described { name, agent, core, reductions, waits, watch: one_watch, tap }
     }

@@ -98,8 +98,9 @@ impl Component for CacheDevice {
         let (name, port) = (format!("{}.cache", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
         let seat = port.seat();
-        let program = self.core.program(site, &name, seat, Some(seat.holders.start));
-        let device = Described::with_core(name, DeviceCache::new(), self.core.accessor(program), tap);
+        let program = || self.core.program(site, &name, seat, Some(seat.holders.start));
+        let core = self.core.core(site, program, |core| core);
+        let device = Described::with_core(name, DeviceCache::new(), core, tap);
         Ok(agents(vec![device.holder(site.ports, false)], site, self.core.poison_every > 0))
     }
 }
@@ -131,11 +132,12 @@ impl Component for CachePeer {
         let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.peer_layouts()));
         let seat = port.seat();
         let holder = seat.holders.start;
-        let program = divided(self.core.program(site, &name, seat, Some(holder)));
+        let program = || divided(self.core.program(site, &name, seat, Some(holder)));
+        let core = self.core.core(site, program, |core| core);
         let device = Described {
             waits: WaitTable::peer(),
             watch: both_watches,
-            ..Described::with_core(name, MemPeer::new(holder as AgentPort), self.core.accessor(program), tap)
+            ..Described::with_core(name, MemPeer::new(holder as AgentPort), core, tap)
         };
         Ok(agents(vec![device.holder(site.ports, false)], site, self.core.poison_every > 0))
     }

@@ -80,8 +80,9 @@ impl Component for HdmDDevice {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, port) = (format!("{}.bias", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
-        let program = self.core.program(site, &name, port.seat(), None);
-        let device = Described::with_core(name, BiasDevice::new(), self.core.accessor(program), tap);
+        let program = || self.core.program(site, &name, port.seat(), None);
+        let core = self.core.core(site, program, |core| core);
+        let device = Described::with_core(name, BiasDevice::new(), core, tap);
         Ok(agents(vec![device.home(site.ports, false)], site, self.core.poison_every > 0))
     }
 }
@@ -111,8 +112,9 @@ impl Component for HdmDHost {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let (name, port) = (format!("{}.mem", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
-        let program = self.core.program(site, &name, port.seat(), Some(0));
-        let host = Described::with_core(name, BiasHost::new(0), self.core.accessor(program), tap);
+        let program = || self.core.program(site, &name, port.seat(), Some(0));
+        let core = self.core.core(site, program, |core| core);
+        let host = Described::with_core(name, BiasHost::new(0), core, tap);
         Ok(agents(vec![host.holder(site.ports, true)], site, self.core.poison_every > 0))
     }
 }

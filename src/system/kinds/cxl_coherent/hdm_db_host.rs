@@ -94,10 +94,11 @@ impl Holder {
             let (name, seat) = (name(site.path, n), port.seat());
             let tap = hub.tap(&name, PlaceKind::Messages(port.link.cxl().0.layouts()));
             let holder = seat.holders.start;
-            let mut core = self.core.accessor(self.core.program(site, &name, seat, Some(holder)));
-            if let Some(steps) = self.steps() {
-                core = core.heeding(steps);
-            }
+            let program = || self.core.program(site, &name, seat, Some(holder));
+            let core = self.core.core(site, program, |core| match self.steps() {
+                Some(steps) => core.heeding(steps),
+                None => core,
+            });
             let agent = Described {
                 waits: waits.clone(),
                 ..Described::with_core(name, MemHost::new(holder as AgentPort), core, tap)

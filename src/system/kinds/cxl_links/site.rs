@@ -2,7 +2,7 @@
 //! caller drives.
 
 use super::{Classes, CxlLink, Reported};
-use crate::kind::{BuiltLink, Clocks, ComponentPlug, ExternalComponent, LinkEndSite, LinkSite, PortRole};
+use crate::kind::{BuiltLink, Clocks, ComponentPlug, ExternalComponent, LinkEndSite, LinkSite};
 use crate::kinds::{broken as broken_at, published};
 use crate::measured::{Ending, LinkMeasured};
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
@@ -125,9 +125,8 @@ pub(super) fn build<E: Reported>(
     let end = |n: usize, mut end: E, faults, wire_out, wire_in| {
         let feed = (site.external[n] == Some(ExternalComponent::Flits)).then(Feed::default);
         // A caller takes and gives the messages of each class by themselves, as those who keep lines coherent do.
-        let by_class = is_coherent
-            || site.roles[n] == PortRole::HomeMemory
-            || site.external[n] == Some(ExternalComponent::Messages);
+        let by_class =
+            is_coherent || site.roles[n].takes_classes() || site.external[n] == Some(ExternalComponent::Messages);
         let port = SimPort { feed, ..SimPort::new(site.ports[n], end.protocol(), unit_bytes) };
         end.attach_hooks(&port.hooks);
         End {

@@ -1,0 +1,76 @@
+//! Rules of CXL switches with hierarchy based routing and of HDM decoders (`fabric` §1, §2).
+
+use super::Rule;
+
+const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: false, text }
+}
+
+/// A rule that the sheet marks as our own choice.
+const fn choice(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: true, text }
+}
+
+/// The rows.
+pub static RULES: &[Rule] = &[
+    rule("FAB-VCS-01", "fabric §1.1", "a virtual hierarchy has one upstream port and at least one downstream port"),
+    rule(
+        "FAB-VCS-02",
+        "fabric §1.1",
+        "a downstream port belongs to one virtual hierarchy, or by its logical devices to at most 16",
+    ),
+    rule("FAB-VCS-03", "fabric §1.1", "nothing is routed between virtual hierarchies"),
+    rule("FAB-BND-07", "fabric §1.2", "a binding that is refused changes nothing"),
+    rule("FAB-MLD-01", "fabric §1.3", "a device has up to 16 logical devices, with LD-ID 0 to 15"),
+    rule(
+        "FAB-MLD-02",
+        "fabric §1.3",
+        "a request to logical device n carries LD-ID n below the switch, its answer goes to the hierarchy of that; above the switch the LD-ID is 0",
+    ),
+    choice("FAB-MLD-05", "fabric §1.3", "an answer with an LD-ID that is not bound is dropped and counted"),
+    rule(
+        "FAB-CMR-01",
+        "fabric §1.6",
+        "a request goes by decoder and target list to a vPPB, and by its binding to a port",
+    ),
+    rule("FAB-CMR-02", "fabric §1.6", "an answer goes by port and LD-ID; tags are opaque"),
+    choice(
+        "FAB-CMR-04",
+        "fabric §1.6",
+        "where no decoder is hit a write is dropped and completed and a read gets ones, as MemDataNXM with 256B flits",
+    ),
+    choice("FAB-CMR-05", "fabric §1.6", "a request whose target is not bound is answered as one that nothing decodes"),
+    choice("FAB-ERR-04", "fabric §1.8", "a message of a class that was not negotiated is dropped and counted"),
+    rule("FAB-HDM-01", "fabric §2.1", "a decoder is hit by Base <= HPA < Base + Size; one of size 0 never"),
+    choice("FAB-HDM-04", "fabric §2.1", "overlapping decoders and numbers of ways without a code are refused"),
+    rule("FAB-HDM-05", "fabric §2.3", "XOR arithmetic permutes targets and leaves device addresses as they are"),
+    choice("FAB-HDM-06", "fabric §2.3", "the remainder at the root is that of the whole address, not of the offset"),
+    rule("FAB-HDM-07", "fabric §2.3", "a decoder with 8 ways uses all 8 targets of its list"),
+    rule("FAB-HDM-08", "fabric §2.4", "decoders of different levels use different, adjacent address bits"),
+    rule("FAB-HDM-11", "fabric §2.4", "the position of a device counts the innermost way highest"),
+    rule("FAB-HDM-12", "fabric §2.4", "below a root of 3 ways a bridge has the granularity of the root"),
+    choice("FAB-HDM-13", "fabric §2.4", "the chunk of a device below a root of 3 ways follows from both remainders"),
+    rule(
+        "FAB-TGT-01",
+        "fabric §2.2",
+        "a bridge selects its target by the address bits from that of its granularity on",
+    ),
+    rule(
+        "FAB-TGT-02",
+        "fabric §2.2",
+        "the root selects among 1, 2, 3, 4, 6, 8, 12 or 16 targets by bits and a remainder of 3",
+    ),
+    rule(
+        "FAB-TGT-03",
+        "fabric §2.2",
+        "XOR arithmetic takes each bit of the target as the parity of mapped address bits",
+    ),
+    rule("FAB-TGT-04", "fabric §2.2", "remainders and XOR arithmetic are the root's alone"),
+    rule(
+        "FAB-DPA-01",
+        "fabric §2.3",
+        "with 1, 2, 4, 8 or 16 ways the device takes the interleave bits out of the offset",
+    ),
+    rule("FAB-DPA-02", "fabric §2.3", "with 3, 6 or 12 ways the device divides the chunk of the offset by 3"),
+    rule("FAB-DPA-04", "fabric §2.3 §2.5", "device address and position have one address"),
+];

@@ -1,0 +1,340 @@
+//! A crossbar with virtual output queues: a queue for each input, output and class, and one for each output and class behind
+//! the grant.
+//!
+//! Modelled: an allocator that pairs inputs with outputs, an arbiter at each output that picks the class, ports and crossbar
+//! that move so many bytes a cycle, an output queue in front of a pipeline of so many cycles. Detail: an item is granted as a
+//! whole; input and output are then busy for its bytes. Left out: what an item is.
+//!
+//! A walk through one cycle: an input asks for every output for which an item of some class is ready and finds room; the
+//! allocator pairs them; the arbiter of each output picks a class; the item moves to the output queue. This is repeated until
+//! nobody may be granted any more in this cycle.
+
+use scalepool_arbiter::{Allocator, AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Matching, Requests};
+use std::collections::VecDeque;
+
+/// How a crossbar is built.
+#[derive(Clone, Copy)]
+pub struct VoqConfig {
+    /// Inputs.
+    pub inputs: usize,
+    /// Outputs.
+    pub outputs: usize,
+    /// Classes that don't hold one another up.
+    pub classes: usize,
+    /// Items that a queue of an input, output and class takes.
+    pub queue: usize,
+    /// Items that a queue of an output and class takes.
+    pub output_queue: usize,
+    /// Bytes that an input, and an output, of the crossbar moves in a cycle.
+    pub bytes_per_cycle: u64,
+    /// Cycles from a grant until the item can leave.
+    pub behind_cycles: u64,
+    /// Which inputs send to which outputs.
+    pub allocator: &'static AllocatorKind,
+    /// Which class an output takes.
+    pub arbiter: &'static ArbiterKind,
+}
+
+/// What moves so many bytes a cycle.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pace {
+    /// Bytes moved since the start, had it never rested.
+    busy_until: u64,
+}
+
+impl Pace {
+    /// Whether it can begin something in a cycle.
+    pub fn is_free(self, cycle: u64, bytes_per_cycle: u64) -> bool {
+        self.busy_until < (cycle + 1) * bytes_per_cycle
+    }
+
+    /// It moves so many bytes from a cycle on.
+    pub fn take(&mut self, cycle: u64, bytes_per_cycle: u64, bytes: u64) {
+        self.busy_until = self.busy_until.max(cycle * bytes_per_cycle) + bytes;
+    }
+}
+
+struct Waiting<T> {
+    /// First cycle in which it may be granted.
+    ready: u64,
+    bytes: u64,
+    item: T,
+}
+
+/// The crossbar.
+pub struct VoqCrossbar<T> {
+    config: VoqConfig,
+    /// By input, output, class.
+    queues: Vec<VecDeque<Waiting<T>>>,
+    /// Outputs with something in a queue, by input.
+    waiting: Vec<Requests>,
+    /// Items in the queues of an input and an output.
+    held: Vec<u32>,
+    /// By output, class: when an item can leave, and the item.
+    behind: Vec<VecDeque<(u64, T)>>,
+    inputs: Vec<Pace>,
+    outputs: Vec<Pace>,
+    allocator: Box<dyn Allocator>,
+    arbiters: Vec<Box<dyn Arbiter>>,
+    requests: Vec<Requests>,
+    matching: Matching,
+    pairs: Vec<(usize, usize)>,
+    queued: usize,
+}
+
+impl<T> VoqCrossbar<T> {
+    /// An empty crossbar.
+    ///
+    /// # Errors
+    /// A number of inputs, outputs or classes that allocator or arbiter cannot have.
+    pub fn new(config: VoqConfig) -> Result<VoqCrossbar<T>, ArbiterError> {
+        let VoqConfig { inputs, outputs, classes, allocator, arbiter, .. } = config;
+        let weights = vec![1; classes];
+        Ok(VoqCrossbar {
+            queues: (0..inputs * outputs * classes).map(|_| VecDeque::new()).collect(),
+            waiting: vec![Requests::NONE; inputs],
+            held: vec![0; inputs * outputs],
+            behind: (0..outputs * classes).map(|_| VecDeque::new()).collect(),
+            inputs: vec![Pace::default(); inputs],
+            outputs: vec![Pace::default(); outputs],
+            allocator: (allocator.make)(inputs, outputs)?,
+            arbiters: (0..outputs).map(|_| (arbiter.make)(&weights)).collect::<Result<_, _>>()?,
+            requests: vec![Requests::NONE; inputs],
+            matching: Matching::new(),
+            pairs: Vec::new(),
+            queued: 0,
+            config,
+        })
+    }
+
+    fn queue_at(&self, input: usize, output: usize, class: usize) -> usize {
+        (input * self.config.outputs + output) * self.config.classes + class
+    }
+
+    /// Whether a queue takes one more item.
+    pub fn has_room(&self, input: usize, output: usize, class: usize) -> bool {
+        self.queues[self.queue_at(input, output, class)].len() < self.config.queue
+    }
+
+    /// Queues an item that may be granted from cycle `ready` on; its queue has to have room.
+    pub fn push(&mut self, (input, output, class): (usize, usize, usize), ready: u64, bytes: u64, item: T) {
+        let at = self.queue_at(input, output, class);
+        self.queues[at].push_back(Waiting { ready, bytes, item });
+        self.waiting[input].insert(output);
+        self.held[input * self.config.outputs + output] += 1;
+        self.queued += 1;
+    }
+
+    /// Items that have come and not left.
+    pub fn queued(&self) -> usize {
+        self.queued
+    }
+
+    /// Items of a class in the queues of an input.
+    pub fn queued_at(&self, input: usize, class: usize) -> usize {
+        (0..self.config.outputs).map(|output| self.queues[self.queue_at(input, output, class)].len()).sum()
+    }
+
+    /// Classes of an input that may go to an output in a cycle.
+    fn eligible(&self, input: usize, output: usize, cycle: u64) -> impl Iterator<Item = usize> + '_ {
+        let (first, behind) = (self.queue_at(input, output, 0), output * self.config.classes);
+        (0..self.config.classes).filter(move |class| {
+            let is_ready = self.queues[first + class].front().is_some_and(|front| front.ready <= cycle);
+            is_ready && self.behind[behind + class].len() < self.config.output_queue
+        })
+    }
+
+    /// Grants what may be granted in a cycle; how many items that is.
+    pub fn step(&mut self, cycle: u64) -> usize {
+        let (rate, mut granted) = (self.config.bytes_per_cycle, 0);
+        loop {
+            let mut is_asked = false;
+            for input in 0..self.config.inputs {
+                self.requests[input].clear();
+                if self.waiting[input].is_empty() || !self.inputs[input].is_free(cycle, rate) {
+                    continue;
+                }
+                let mut asks = Requests::NONE;
+                for output in self.waiting[input].iter() {
+                    if self.outputs[output].is_free(cycle, rate) && self.eligible(input, output, cycle).next().is_some()
+                    {
+                        asks.insert(output);
+                        is_asked = true;
+                    }
+                }
+                self.requests[input] = asks;
+            }
+            if !is_asked {
+                return granted;
+            }
+            self.allocator.arbitrate(&self.requests, &mut self.matching);
+            self.pairs.clear();
+            self.pairs.extend(self.matching.iter());
+            self.allocator.update(&self.requests, &self.matching);
+            for n in 0..self.pairs.len() {
+                let (input, output) = self.pairs[n];
+                granted += usize::from(self.grant(input, output, cycle));
+            }
+        }
+    }
+
+    /// Moves an item of a pair to the output; `false`: there is none.
+    fn grant(&mut self, input: usize, output: usize, cycle: u64) -> bool {
+        let classes: Requests = self.eligible(input, output, cycle).collect();
+        let Some(class) = self.arbiters[output].arbitrate(&classes) else { return false };
+        self.arbiters[output].update(&classes, class);
+        let at = self.queue_at(input, output, class);
+        let Some(Waiting { bytes, item, .. }) = self.queues[at].pop_front() else { return false };
+        let rate = self.config.bytes_per_cycle;
+        self.inputs[input].take(cycle, rate, bytes);
+        self.outputs[output].take(cycle, rate, bytes);
+        let held = &mut self.held[input * self.config.outputs + output];
+        *held -= 1;
+        if *held == 0 {
+            self.waiting[input].remove(output);
+        }
+        self.behind[output * self.config.classes + class].push_back((cycle + self.config.behind_cycles, item));
+        true
+    }
+
+    /// Takes items away wherever they are.
+    pub fn remove(&mut self, is_removed: impl Fn(&T) -> bool) -> Vec<T> {
+        let mut removed = Vec::new();
+        for (n, queue) in self.queues.iter_mut().enumerate() {
+            let before = removed.len();
+            let (gone, kept) = std::mem::take(queue).into_iter().partition(|waiting| is_removed(&waiting.item));
+            *queue = kept;
+            removed.extend(VecDeque::into_iter(gone).map(|waiting| waiting.item));
+            let pair = n / self.config.classes;
+            self.held[pair] -= (removed.len() - before) as u32;
+            if self.held[pair] == 0 {
+                self.waiting[pair / self.config.outputs].remove(pair % self.config.outputs);
+            }
+        }
+        for queue in &mut self.behind {
+            let (gone, kept) = std::mem::take(queue).into_iter().partition(|(_, item)| is_removed(item));
+            *queue = kept;
+            removed.extend(VecDeque::into_iter(gone).map(|(_, item)| item));
+        }
+        self.queued -= removed.len();
+        removed
+    }
+
+    /// The first item of an output and class, if it can leave in a cycle.
+    pub fn leaving(&self, output: usize, class: usize, cycle: u64) -> Option<&T> {
+        let front = self.behind[output * self.config.classes + class].front();
+        front.filter(|(due, _)| *due <= cycle).map(|(_, item)| item)
+    }
+
+    /// Takes the first item of an output and class.
+    pub fn leave(&mut self, output: usize, class: usize) -> Option<T> {
+        let (_, item) = self.behind[output * self.config.classes + class].pop_front()?;
+        self.queued -= 1;
+        Some(item)
+    }
+
+    /// The first cycle behind this one in which an item can be granted, or can leave, by time alone: what waits for room
+    /// waits for the pop that makes it.
+    pub fn next_cycle(&self, cycle: u64) -> Option<u64> {
+        if self.queued == 0 {
+            return None;
+        }
+        let mut next: Option<u64> = None;
+        let mut at = |time: u64| next = Some(next.map_or(time, |next| next.min(time)).max(cycle + 1));
+        for input in 0..self.config.inputs {
+            for output in self.waiting[input].iter() {
+                let (first, behind) = (self.queue_at(input, output, 0), output * self.config.classes);
+                for class in 0..self.config.classes {
+                    if let Some(front) = self.queues[first + class].front()
+                        && self.behind[behind + class].len() < self.config.output_queue
+                    {
+                        at(front.ready);
+                    }
+                }
+            }
+        }
+        for (due, _) in self.behind.iter().filter_map(VecDeque::front).filter(|(due, _)| *due > cycle) {
+            at(*due);
+        }
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scalepool_arbiter::{RoundRobin, Separable};
+
+    fn crossbar(ports: usize, bytes_per_cycle: u64, output_queue: usize) -> VoqCrossbar<u32> {
+        VoqCrossbar::new(VoqConfig {
+            inputs: ports,
+            outputs: ports,
+            classes: 2,
+            queue: 4,
+            output_queue,
+            bytes_per_cycle,
+            behind_cycles: 3,
+            allocator: &Separable::OUTPUT_FIRST,
+            arbiter: &RoundRobin::KIND,
+        })
+        .expect("sizes that an allocator has")
+    }
+
+    /// Items that leave an output and class in a cycle.
+    fn left(crossbar: &mut VoqCrossbar<u32>, output: usize, class: usize, cycle: u64) -> Vec<u32> {
+        let mut all = Vec::new();
+        while crossbar.leaving(output, class, cycle).is_some() {
+            all.extend(crossbar.leave(output, class));
+        }
+        all
+    }
+
+    #[test]
+    fn an_item_waits_until_it_is_ready_and_then_for_the_stages_behind() {
+        let mut crossbar = crossbar(2, 64, 8);
+        crossbar.push((0, 1, 0), 5, 16, 7);
+        assert_eq!((crossbar.step(4), crossbar.next_cycle(4)), (0, Some(5)));
+        assert_eq!((crossbar.step(5), crossbar.next_cycle(5)), (1, Some(8)));
+        assert_eq!((crossbar.leaving(1, 0, 7), crossbar.leaving(1, 0, 8)), (None, Some(&7)));
+        assert_eq!(left(&mut crossbar, 1, 0, 8), [7]);
+        assert_eq!((crossbar.queued(), crossbar.next_cycle(8)), (0, None));
+    }
+
+    #[test]
+    fn a_full_output_holds_up_its_class_alone() {
+        let mut crossbar = crossbar(2, 1 << 20, 1);
+        for n in 0..3 {
+            crossbar.push((0, 1, 0), 0, 16, n);
+            crossbar.push((0, 1, 1), 0, 16, 10 + n);
+            crossbar.push((1, 0, 0), 0, 16, 20 + n);
+        }
+        // Class 0 of output 1 is never taken away; everything else goes on.
+        let mut seen = [Vec::new(), Vec::new()];
+        for cycle in 0..20 {
+            crossbar.step(cycle);
+            seen[0].extend(left(&mut crossbar, 1, 1, cycle));
+            seen[1].extend(left(&mut crossbar, 0, 0, cycle));
+        }
+        assert_eq!(seen, [[10, 11, 12], [20, 21, 22]]);
+        assert_eq!((crossbar.queued(), crossbar.queued_at(0, 0), crossbar.next_cycle(20)), (3, 2, None));
+        assert!(crossbar.has_room(0, 1, 1) && crossbar.has_room(0, 1, 0));
+    }
+
+    #[test]
+    fn ports_move_no_more_bytes_than_they_can() {
+        let mut crossbar = crossbar(3, 64, 64);
+        for cycle in 0..40 {
+            for input in 0..2 {
+                for class in 0..2 {
+                    while crossbar.has_room(input, 2, class) {
+                        crossbar.push((input, 2, class), 0, 80, 0);
+                    }
+                }
+            }
+            crossbar.step(cycle);
+        }
+        let left: usize = (0..2).map(|class| left(&mut crossbar, 2, class, 100).len()).sum();
+        // 80 bytes each, 64 a cycle; the last one has begun.
+        assert_eq!(left, 40 * 64 / 80);
+    }
+}

@@ -1,0 +1,759 @@
+//! One channel: its queues and its scheduler (`memory §4`).
+//!
+//! Modelled: a queue of reads and one of writes; of the commands that timing allows, column commands before row commands, then
+//! the oldest request; at most 16 column commands an activate while another row of the bank waits; a request older than the age
+//! limit is served before all others; writes drain in batches; reads of queued writes are answered from the queue; rows close
+//! by policy; refreshes. Left out: a data path, which a store is.
+//!
+//! A walk through one clock at which something happens: requests whose front latency is over enter the queues; refreshes
+//! become due; reads or writes are chosen; each request of that queue names its next command (a precharge if another row is
+//! open, an activate, a read or write) and the earliest clock of it; the first of them goes, by class and age where clocks are
+//! equal. Clocks at which nothing can go are skipped.
+//!
+//! Invariants: a request of a line never passes an older one of that line; the halves of a line that takes two bursts are
+//! served from one activate.
+
+use super::command::{DramCommand, DramOperation, DramPlace};
+use super::preset::DramPreset;
+use super::refresh::{DramRefresh, RefreshDebt};
+use super::timing::DramTimingState;
+use std::collections::VecDeque;
+
+/// When rows are closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DramPagePolicy {
+    /// After [`DramScheduling::idle_close_clocks`] without a request for the bank.
+    #[default]
+    Open,
+    /// With the last burst of each line.
+    Closed,
+    /// With a burst after which no queued request hits the row.
+    Adaptive,
+}
+
+impl DramPagePolicy {
+    /// Names, in the order of the declaration.
+    pub const NAMES: &'static [&'static str] = &["open", "closed", "adaptive"];
+
+    /// The one of a name.
+    pub fn find(name: &str) -> Option<DramPagePolicy> {
+        let all = [DramPagePolicy::Open, DramPagePolicy::Closed, DramPagePolicy::Adaptive];
+        DramPagePolicy::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, policy)| policy)
+    }
+}
+
+/// Numbers of the scheduler; the defaults are those of `memory §4`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DramScheduling {
+    /// Reads that a channel queues.
+    pub reads: usize,
+    /// Writes that a channel queues.
+    pub writes: usize,
+    /// Queued writes at which they drain \[percent of `writes`\].
+    pub drain_high_percent: u32,
+    /// Queued writes at which they stop to drain \[percent of `writes`\].
+    pub drain_low_percent: u32,
+    /// Writes of a batch, where so many are queued.
+    pub batch: usize,
+    /// Column commands an activate while another row of the bank waits.
+    pub hit_cap: u32,
+    /// Age from which the oldest request is served alone \[clocks\].
+    pub age_limit_clocks: u64,
+    /// Time without a request after which a row is closed, with [`DramPagePolicy::Open`] \[clocks\].
+    pub idle_close_clocks: u64,
+    /// When rows are closed.
+    pub policy: DramPagePolicy,
+}
+
+impl Default for DramScheduling {
+    fn default() -> DramScheduling {
+        DramScheduling {
+            reads: 64,
+            writes: 64,
+            drain_high_percent: 75,
+            drain_low_percent: 25,
+            batch: 16,
+            hit_cap: 16,
+            age_limit_clocks: 2000,
+            idle_close_clocks: 200,
+            policy: DramPagePolicy::Open,
+        }
+    }
+}
+
+/// What a channel has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DramCounts {
+    /// Requests that found their row open.
+    pub hits: u64,
+    /// Requests for which a closed bank was opened.
+    pub misses: u64,
+    /// Requests for which another row was closed first.
+    pub conflicts: u64,
+    /// Reads answered from the write queue.
+    pub forwarded: u64,
+    /// Refreshes, of all banks or of one.
+    pub refreshes: u64,
+    /// Bursts read.
+    pub read_bursts: u64,
+    /// Bursts written.
+    pub write_bursts: u64,
+    /// Turns of the data bus between reads and writes.
+    pub turnarounds: u64,
+    /// Clock at which the last data ended.
+    pub last_data: u64,
+}
+
+impl DramCounts {
+    /// Adds those of another channel.
+    pub fn add(&mut self, other: &DramCounts) {
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.conflicts += other.conflicts;
+        self.forwarded += other.forwarded;
+        self.refreshes += other.refreshes;
+        self.read_bursts += other.read_bursts;
+        self.write_bursts += other.write_bursts;
+        self.turnarounds += other.turnarounds;
+        self.last_data = self.last_data.max(other.last_data);
+    }
+}
+
+/// What a request does to its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DramAccess {
+    /// Reads it.
+    Read,
+    /// Writes all of it.
+    Write,
+    /// Writes some bytes by masked writes.
+    MaskedWrite,
+    /// Writes some bytes: reads it first, then writes all of it, as error correction asks for.
+    ReadThenWrite,
+}
+
+/// A request for bursts that lie in one row.
+#[derive(Debug, Clone, Copy)]
+pub struct DramLineRequest {
+    /// What comes back when it is done.
+    pub token: u64,
+    /// Place of its first burst.
+    pub place: DramPlace,
+    /// Bursts from there on.
+    pub bursts: u32,
+    /// Number of its line.
+    pub line: u64,
+    /// What it does.
+    pub access: DramAccess,
+    /// Clock at which the channel sees it.
+    pub visible: u64,
+}
+
+/// A request in a queue.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    request: DramLineRequest,
+    /// Order of arrival in the channel.
+    age: u64,
+    bank: usize,
+    /// Bursts that it still has to read.
+    reads_left: u32,
+    /// Bursts that it still has to write.
+    writes_left: u32,
+    /// Clock before which it cannot write, as its read is not there.
+    not_before: u64,
+    /// When it came, the queues held another request of its line.
+    shares_line: bool,
+    /// A burst has gone and others have not.
+    has_begun: bool,
+    /// It has been counted as hit, miss or conflict.
+    was_counted: bool,
+    /// A row was opened for it.
+    has_opened: bool,
+    /// A row was closed for it.
+    has_closed: bool,
+}
+
+impl Entry {
+    fn new(request: DramLineRequest, age: u64, bank: usize, shares_line: bool) -> Entry {
+        let DramLineRequest { access, bursts, .. } = request;
+        let reads = matches!(access, DramAccess::Read | DramAccess::ReadThenWrite);
+        let writes = access != DramAccess::Read;
+        Entry {
+            request,
+            age,
+            bank,
+            reads_left: if reads { bursts } else { 0 },
+            writes_left: if writes { bursts } else { 0 },
+            not_before: 0,
+            shares_line,
+            has_begun: false,
+            was_counted: false,
+            has_opened: false,
+            has_closed: false,
+        }
+    }
+
+    fn scope(&self) -> usize {
+        self.request.place.rank as usize
+    }
+
+    /// The next column command.
+    fn column(&self) -> DramOperation {
+        match self.request.access {
+            _ if self.reads_left > 0 => DramOperation::Read,
+            DramAccess::MaskedWrite => DramOperation::MaskedWrite,
+            _ => DramOperation::Write,
+        }
+    }
+
+    /// Where it goes.
+    fn next_place(&self) -> DramPlace {
+        let left = if self.reads_left > 0 { self.reads_left } else { self.writes_left };
+        let place = self.request.place;
+        DramPlace { column: place.column + self.request.bursts - left, ..place }
+    }
+
+    /// Bursts that it still has to move.
+    fn total_left(&self) -> u32 {
+        self.reads_left + self.writes_left
+    }
+
+    /// Column commands that it still needs from its row before another row may follow.
+    fn bursts_left(&self) -> u32 {
+        if self.reads_left > 0 { self.reads_left } else { self.writes_left }
+    }
+}
+
+/// What the bank of an entry has to know of all entries.
+#[derive(Debug, Clone, Copy, Default)]
+struct Demand {
+    /// Age of the oldest request that hits the open row, of those that are served.
+    oldest_hit: Option<u64>,
+    /// A request that is served wants another row.
+    other_row: bool,
+    /// Any request wants the bank.
+    any: bool,
+    /// A line is half done.
+    has_begun: bool,
+}
+
+/// What is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Reads,
+    /// Writes; how many have gone, and how many have to before a read may end it.
+    Writes {
+        done: usize,
+        least: usize,
+        to_low: bool,
+    },
+}
+
+/// A command that could go.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    /// Earliest clock, class and age: the least one goes.
+    key: (u64, u8, u64),
+    operation: DramOperation,
+    place: DramPlace,
+    cause: Cause,
+}
+
+/// For whom it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Request { is_write: bool, index: usize },
+    Refresh,
+    Idle,
+}
+
+/// Classes of commands, first ones first.
+mod class {
+    pub const FORCED: u8 = 0;
+    pub const OVERDUE: u8 = 1;
+    pub const COLUMN: u8 = 2;
+    pub const ROW: u8 = 3;
+    pub const REFRESH: u8 = 4;
+    pub const IDLE: u8 = 5;
+}
+
+/// A channel.
+#[derive(Debug, Clone)]
+pub struct DramChannel {
+    number: u32,
+    preset: DramPreset,
+    scheduling: DramScheduling,
+    timing: DramTimingState,
+    now: u64,
+    /// The next clock at which something may happen.
+    next: u64,
+    arriving: VecDeque<DramLineRequest>,
+    arriving_writes: usize,
+    reads: Vec<Entry>,
+    writes: Vec<Entry>,
+    next_age: u64,
+    mode: Mode,
+    refreshes: Vec<Option<RefreshDebt>>,
+    /// By scope and bank: column commands since the activate, and the clock of the last command that used the row.
+    uses: Vec<(u32, u64)>,
+    banks: usize,
+    /// By scope and bank, made anew for each choice.
+    demand: Vec<Demand>,
+    last_was_write: Option<bool>,
+    counts: DramCounts,
+    /// Requests that are done, with the clock at which their data end, or at which the queue answers them.
+    pub(super) done: Vec<(u64, u64)>,
+    /// Commands since they were taken, if they are kept.
+    commands: Option<Vec<DramCommand>>,
+}
+
+impl DramChannel {
+    /// A channel at rest.
+    pub fn new(
+        number: u32,
+        preset: &DramPreset,
+        scheduling: DramScheduling,
+        refresh: DramRefresh,
+        keep: bool,
+    ) -> DramChannel {
+        let scopes = preset.organisation.scopes();
+        let banks = preset.organisation.banks_of_scope() as usize;
+        DramChannel {
+            number,
+            preset: *preset,
+            scheduling,
+            timing: DramTimingState::new(preset),
+            now: 0,
+            next: 0,
+            arriving: VecDeque::new(),
+            arriving_writes: 0,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            next_age: 0,
+            mode: Mode::Reads,
+            refreshes: (0..scopes).map(|scope| RefreshDebt::new(preset, refresh, scope, scopes)).collect(),
+            uses: vec![(0, 0); banks * scopes as usize],
+            banks,
+            demand: vec![Demand::default(); banks * scopes as usize],
+            last_was_write: None,
+            counts: DramCounts::default(),
+            done: Vec::new(),
+            commands: keep.then(Vec::new),
+        }
+    }
+
+    /// Places in the queue of such requests.
+    pub fn room(&self, is_write: bool) -> usize {
+        let (most, held) = if is_write {
+            (self.scheduling.writes, self.writes.len() + self.arriving_writes)
+        } else {
+            (self.scheduling.reads, self.reads.len() + self.arriving.len() - self.arriving_writes)
+        };
+        most.saturating_sub(held)
+    }
+
+    /// Requests that it holds.
+    pub fn queued(&self) -> usize {
+        self.reads.len() + self.writes.len() + self.arriving.len()
+    }
+
+    /// Takes a request, which is visible no earlier than those before it.
+    pub fn push(&mut self, request: DramLineRequest) {
+        self.arriving_writes += usize::from(request.access != DramAccess::Read);
+        self.next = self.next.min(request.visible);
+        self.arriving.push_back(request);
+    }
+
+    /// What it has done.
+    pub fn counts(&self) -> DramCounts {
+        self.counts
+    }
+
+    /// Commands since the last time, if they are kept.
+    pub fn take_commands(&mut self) -> Vec<DramCommand> {
+        self.commands.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Does everything up to a clock and at it.
+    pub fn advance(&mut self, to: u64) {
+        while self.next <= to {
+            self.arrive();
+            self.refreshes.iter_mut().flatten().for_each(|debt| debt.advance(self.now));
+            self.choose_mode();
+            let horizon = self.horizon();
+            match self.choose() {
+                Some(candidate) if candidate.key.0 <= to && candidate.key.0 < horizon => {
+                    self.now = candidate.key.0;
+                    self.issue(&candidate);
+                }
+                _ if horizon <= to => self.now = horizon,
+                candidate => self.next = candidate.map_or(horizon, |candidate| candidate.key.0.min(horizon)),
+            }
+        }
+    }
+
+    /// The clock at which something may happen next, if it was advanced to its present.
+    pub fn next_event(&self) -> u64 {
+        self.next
+    }
+
+    /// The first clock after now at which what can be chosen changes by itself.
+    fn horizon(&self) -> u64 {
+        let arrival = self.arriving.front().map(|request| request.visible);
+        let refresh = self.refreshes.iter().flatten().map(RefreshDebt::next_due).min();
+        let oldest = self.oldest().map(|entry| entry.request.visible + self.scheduling.age_limit_clocks + 1);
+        [arrival, refresh, oldest].into_iter().flatten().filter(|clock| *clock > self.now).min().unwrap_or(u64::MAX)
+    }
+
+    fn oldest(&self) -> Option<&Entry> {
+        self.reads.first().into_iter().chain(self.writes.first()).min_by_key(|entry| entry.age)
+    }
+
+    /// Takes in what is visible by now.
+    fn arrive(&mut self) {
+        while self.arriving.front().is_some_and(|request| request.visible <= self.now)
+            && let Some(request) = self.arriving.pop_front()
+        {
+            let bank = request.place.bank_of_scope(&self.preset.organisation) as usize;
+            let of_line = |entry: &Entry| entry.request.line == request.line;
+            let shares_line = self.reads.iter().chain(&self.writes).any(of_line);
+            let entry = Entry::new(request, self.next_age, bank, shares_line);
+            self.next_age += 1;
+            if request.access == DramAccess::Read {
+                if self.is_queued_whole(request.line, request.place) {
+                    self.counts.forwarded += 1;
+                    self.done.push((request.token, self.now));
+                } else {
+                    self.reads.push(entry);
+                }
+            } else {
+                self.arriving_writes -= 1;
+                // A write is answered when it is queued.
+                self.done.push((request.token, self.now));
+                self.writes.push(entry);
+            }
+        }
+    }
+
+    /// Whether the last queued write to these bursts, or one before it that it adds to, has all their bytes. A part of them is
+    /// merged with what is read.
+    fn is_queued_whole(&self, line: u64, place: DramPlace) -> bool {
+        self.writes.iter().any(|entry| {
+            entry.request.line == line && entry.request.place == place && entry.request.access == DramAccess::Write
+        })
+    }
+
+    fn limit(&self, percent: u32) -> usize {
+        self.scheduling.writes * percent as usize / 100
+    }
+
+    /// Reads or writes.
+    fn choose_mode(&mut self) {
+        let (high, low) =
+            (self.limit(self.scheduling.drain_high_percent), self.limit(self.scheduling.drain_low_percent));
+        // A write behind a read of its line has to let that go first.
+        let queued = self.writes.iter().filter(|entry| !self.is_behind(entry, true)).count();
+        if let Mode::Writes { done, least, to_low } = self.mode {
+            let waits = !self.reads.is_empty();
+            let is_over = if to_low { queued <= low && done >= least } else { waits && done >= least };
+            if queued == 0 || is_over {
+                self.mode = Mode::Reads;
+            }
+        }
+        if self.mode == Mode::Reads {
+            let batch = self.scheduling.batch;
+            if queued >= high.max(1) {
+                self.mode = Mode::Writes { done: 0, least: batch.min(queued), to_low: true };
+            } else if self.reads.is_empty() && queued > 0 {
+                let least = if queued >= batch { batch } else { 0 };
+                self.mode = Mode::Writes { done: 0, least, to_low: false };
+            }
+        }
+    }
+
+    /// The request that has to be served alone.
+    fn overdue(&self) -> Option<u64> {
+        let oldest = self.oldest()?;
+        (self.now > oldest.request.visible + self.scheduling.age_limit_clocks).then_some(oldest.age)
+    }
+
+    /// Whether an entry is served now.
+    fn is_served(&self, entry: &Entry, is_write: bool, overdue: Option<u64>) -> bool {
+        entry.has_begun || overdue == Some(entry.age) || is_write == matches!(self.mode, Mode::Writes { .. })
+    }
+
+    /// Whether an older request of the same line has not gone yet. A read does not wait for a write: its bytes are merged.
+    fn is_behind(&self, entry: &Entry, is_write: bool) -> bool {
+        if !entry.shares_line {
+            return false;
+        }
+        let is_older = |other: &Entry| other.age < entry.age && other.request.line == entry.request.line;
+        self.reads.iter().any(is_older) || is_write && self.writes.iter().any(is_older)
+    }
+
+    /// All that is queued: whether it writes, its number in its queue, and it.
+    fn entries(&self) -> impl Iterator<Item = (bool, usize, &Entry)> {
+        let reads = self.reads.iter().enumerate().map(|(n, entry)| (false, n, entry));
+        reads.chain(self.writes.iter().enumerate().map(|(n, entry)| (true, n, entry)))
+    }
+
+    fn slot(&self, scope: usize, bank: usize) -> usize {
+        scope * self.banks + bank
+    }
+
+    fn gather_demand(&mut self, overdue: Option<u64>) {
+        let mut demand = std::mem::take(&mut self.demand);
+        demand.fill(Demand::default());
+        for (is_write, _, entry) in self.entries() {
+            let bank = &mut demand[self.slot(entry.scope(), entry.bank)];
+            bank.any = true;
+            bank.has_begun |= entry.has_begun;
+            if self.is_served(entry, is_write, overdue) && !self.is_behind(entry, is_write) {
+                if self.timing.open_row(entry.scope(), entry.bank) == Some(entry.request.place.row) {
+                    bank.oldest_hit = Some(bank.oldest_hit.map_or(entry.age, |age| age.min(entry.age)));
+                } else {
+                    bank.other_row = true;
+                }
+            }
+        }
+        self.demand = demand;
+    }
+
+    /// The command that goes next, if nothing new comes.
+    fn choose(&mut self) -> Option<Candidate> {
+        let overdue = self.overdue();
+        self.gather_demand(overdue);
+        let oldest = self.entries().find(|(.., entry)| overdue == Some(entry.age));
+        let first = oldest.and_then(|(is_write, n, entry)| self.of_request(entry, is_write, n, overdue));
+        let mut best = first;
+        let mut offer = |candidate: Candidate| {
+            let is_better = best.is_none_or(|best| candidate.key < best.key);
+            if is_better && first.is_none_or(|first| self.leaves_alone(&candidate, &first)) {
+                best = Some(candidate);
+            }
+        };
+        for (is_write, index, entry) in self.entries() {
+            if overdue != Some(entry.age) && self.is_served(entry, is_write, overdue) {
+                self.of_request(entry, is_write, index, overdue).into_iter().for_each(&mut offer);
+            }
+        }
+        for scope in 0..self.refreshes.len() {
+            self.of_refresh(scope).into_iter().for_each(&mut offer);
+            self.of_idle_rows(scope, &mut offer);
+        }
+        best
+    }
+
+    /// Whether a command may go before one of an overdue request: it delays that not at all, or nothing may delay it.
+    fn leaves_alone(&self, candidate: &Candidate, overdue: &Candidate) -> bool {
+        let begun = &self.demand[self.slot(candidate.place.rank as usize, self.bank_of(&candidate.place))];
+        if candidate.key.1 == class::FORCED || begun.has_begun {
+            return true;
+        }
+        let (own, other) = (&candidate.place, &overdue.place);
+        if (own.rank, own.group, own.bank) == (other.rank, other.group, other.bank) {
+            return false;
+        }
+        let mut then = self.timing.clone();
+        then.issue(candidate.operation, own, candidate.key.0);
+        then.earliest(overdue.operation, other) <= overdue.key.0
+    }
+
+    fn bank_of(&self, place: &DramPlace) -> usize {
+        place.bank_of_scope(&self.preset.organisation) as usize
+    }
+
+    fn candidate(&self, operation: DramOperation, place: DramPlace, class: u8, age: u64, cause: Cause) -> Candidate {
+        let clock = self.timing.earliest(operation, &place).max(self.now);
+        Candidate { key: (clock, class, age), operation, place, cause }
+    }
+
+    /// Whether a refresh holds a bank back.
+    fn is_held(&self, scope: usize, bank: usize) -> bool {
+        self.refreshes[scope].as_ref().is_some_and(|debt| {
+            debt.is_forced()
+                && debt.bank().is_none_or(|named| {
+                    let place = self.timing.bank_place(self.number, scope, named as usize);
+                    self.timing.covered(&place).any(|covered| covered == bank)
+                })
+        })
+    }
+
+    /// The next command of a request.
+    fn of_request(&self, entry: &Entry, is_write: bool, index: usize, overdue: Option<u64>) -> Option<Candidate> {
+        let (scope, bank) = (entry.scope(), entry.bank);
+        let demand = self.demand[self.slot(scope, bank)];
+        if !entry.has_begun && (self.is_held(scope, bank) || self.is_behind(entry, is_write)) {
+            return None;
+        }
+        let cause = Cause::Request { is_write, index };
+        let is_overdue = overdue == Some(entry.age);
+        let class = |class| if is_overdue { class::OVERDUE } else { class };
+        let used = self.uses[self.slot(scope, bank)].0;
+        let is_capped = |bursts: u32| demand.other_row && used + bursts > self.scheduling.hit_cap;
+        match self.timing.open_row(scope, bank) {
+            Some(row) if row == entry.request.place.row => {
+                if !entry.has_begun && !is_overdue && is_capped(entry.bursts_left()) {
+                    return None;
+                }
+                let mut operation = entry.column();
+                if entry.total_left() == 1 && self.closes_with(entry) {
+                    operation = operation.with_precharge();
+                }
+                let mut candidate =
+                    self.candidate(operation, entry.next_place(), class(class::COLUMN), entry.age, cause);
+                if entry.reads_left == 0 {
+                    candidate.key.0 = candidate.key.0.max(entry.not_before);
+                }
+                Some(candidate)
+            }
+            Some(_) => {
+                let waits = demand.oldest_hit.is_some_and(|age| age < entry.age) && !is_capped(entry.bursts_left());
+                if demand.has_begun || waits {
+                    return None;
+                }
+                Some(self.candidate(DramOperation::Pre, entry.request.place, class(class::ROW), entry.age, cause))
+            }
+            None => Some(self.candidate(DramOperation::Act, entry.request.place, class(class::ROW), entry.age, cause)),
+        }
+    }
+
+    /// Whether the policy closes the row with the last burst of an entry.
+    fn closes_with(&self, entry: &Entry) -> bool {
+        match self.scheduling.policy {
+            DramPagePolicy::Open => false,
+            DramPagePolicy::Closed => true,
+            DramPagePolicy::Adaptive => {
+                let hits = |other: &Entry| {
+                    other.age != entry.age
+                        && other.scope() == entry.scope()
+                        && other.bank == entry.bank
+                        && other.request.place.row == entry.request.place.row
+                };
+                !self.reads.iter().chain(&self.writes).any(hits)
+            }
+        }
+    }
+
+    /// The next command of a refresh that is owed.
+    fn of_refresh(&self, scope: usize) -> Option<Candidate> {
+        let debt = self.refreshes[scope].as_ref().filter(|debt| debt.is_owed())?;
+        let of_scope = &self.demand[self.slot(scope, 0)..self.slot(scope + 1, 0)];
+        let class = if debt.is_forced() { class::FORCED } else { class::REFRESH };
+        let offer = |operation, place| Some(self.candidate(operation, place, class, 0, Cause::Refresh));
+        match debt.bank() {
+            None => {
+                let place = self.timing.bank_place(self.number, scope, 0);
+                if of_scope.iter().any(|bank| bank.has_begun || bank.any && !debt.is_forced()) {
+                    return None;
+                }
+                let is_open = self.timing.any_open(scope);
+                offer(if is_open { DramOperation::PreAll } else { DramOperation::RefreshAll }, place)
+            }
+            Some(named) => {
+                let place = self.timing.bank_place(self.number, scope, named as usize);
+                let mut covered = self.timing.covered(&place);
+                if covered.any(|n| of_scope[n].has_begun || of_scope[n].any && !debt.is_forced()) {
+                    return None;
+                }
+                let open = self.timing.covered(&place).find(|n| self.timing.open_row(scope, *n).is_some());
+                match open {
+                    Some(open) => offer(DramOperation::Pre, self.timing.bank_place(self.number, scope, open)),
+                    None => offer(DramOperation::RefreshBank, place),
+                }
+            }
+        }
+    }
+
+    /// Precharges of rows that nobody wants any more.
+    fn of_idle_rows(&self, scope: usize, offer: &mut impl FnMut(Candidate)) {
+        if self.scheduling.policy != DramPagePolicy::Open {
+            return;
+        }
+        for bank in 0..self.banks {
+            if self.timing.open_row(scope, bank).is_some() && !self.demand[self.slot(scope, bank)].any {
+                let place = self.timing.bank_place(self.number, scope, bank);
+                let mut candidate = self.candidate(DramOperation::Pre, place, class::IDLE, 0, Cause::Idle);
+                let last_use = self.uses[self.slot(scope, bank)].1;
+                candidate.key.0 = candidate.key.0.max(last_use + self.scheduling.idle_close_clocks);
+                offer(candidate);
+            }
+        }
+    }
+
+    fn issue(&mut self, candidate: &Candidate) {
+        let Candidate { operation, place, cause, .. } = *candidate;
+        let (scope, clock) = (place.rank as usize, self.now);
+        let slot = self.slot(scope, place.bank_of_scope(&self.preset.organisation) as usize);
+        self.timing.issue(operation, &place, clock);
+        if let Some(commands) = &mut self.commands {
+            let shown = match operation {
+                DramOperation::Act => DramPlace { column: 0, ..place },
+                _ if operation.is_column() => place,
+                _ => DramPlace { row: 0, column: 0, ..place },
+            };
+            commands.push(DramCommand { clock, operation, place: shown });
+        }
+        match operation {
+            DramOperation::Act => self.uses[slot] = (0, clock),
+            _ if operation.is_column() => self.uses[slot] = (self.uses[slot].0 + 1, clock),
+            _ => {}
+        }
+        if matches!(operation, DramOperation::RefreshAll | DramOperation::RefreshBank) {
+            self.counts.refreshes += 1;
+            self.refreshes[scope].iter_mut().for_each(RefreshDebt::sent);
+        }
+        if let Cause::Request { is_write, index } = cause {
+            self.serve(operation, is_write, index, clock);
+        }
+    }
+
+    /// What a command does for the request that it goes for.
+    fn serve(&mut self, operation: DramOperation, is_write: bool, index: usize, clock: u64) {
+        let entries = if is_write { &mut self.writes } else { &mut self.reads };
+        let entry = &mut entries[index];
+        match operation {
+            DramOperation::Pre => entry.has_closed = true,
+            DramOperation::Act => entry.has_opened = true,
+            _ => {
+                let t = &self.preset.timing;
+                let latency = if operation.is_read() { t.cl } else { t.cwl };
+                let end = clock + u64::from(latency + t.bl);
+                if !entry.was_counted {
+                    match (entry.has_closed, entry.has_opened) {
+                        (true, _) => self.counts.conflicts += 1,
+                        (false, true) => self.counts.misses += 1,
+                        (false, false) => self.counts.hits += 1,
+                    }
+                    entry.was_counted = true;
+                }
+                if operation.is_read() {
+                    entry.reads_left -= 1;
+                    entry.not_before = end;
+                    self.counts.read_bursts += 1;
+                } else {
+                    entry.writes_left -= 1;
+                    self.counts.write_bursts += 1;
+                }
+                // A read before a write may lose its row; the halves of each stay together.
+                let half_done = entry.reads_left % entry.request.bursts + entry.writes_left % entry.request.bursts;
+                entry.has_begun = half_done != 0;
+                self.counts.last_data = self.counts.last_data.max(end);
+                let turns = self.last_was_write.replace(operation.is_write());
+                self.counts.turnarounds += u64::from(turns.is_some_and(|was| was != operation.is_write()));
+                let entry = *entry;
+                if entry.total_left() == 0 {
+                    entries.remove(index);
+                    if is_write {
+                        if let Mode::Writes { done, .. } = &mut self.mode {
+                            *done += 1;
+                        }
+                    } else {
+                        self.done.push((entry.request.token, end));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A litmus program on the cores of a system, over its links, many times.
+//!
+//! Modelled: simulations one behind the other, of [`RUNS_OF_A_SIMULATION`] runs each, so that a run can be repeated without all
+//! those before it; simulation n has the seed of the first one plus n. Left out: what the outcomes mean, which is the caller's.
+//!
+//! A walk through one simulation: the description is resolved and built with cores that run the program; it runs to its end;
+//! outcomes and broken rules are taken over in the order of the simulations, on however many threads they ran.
+
+use super::report::PlacedViolation;
+use super::{Modes, RunError, ScenarioRequest, builtin, described};
+use scalepool_coherence::clocked::litmus::LitmusRuns;
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::thread::ThreadProgram;
+use scalepool_kernel::{RunOptions, SimError};
+use scalepool_protocols::wire::Violation;
+use scalepool_system::build::{Run, amended};
+use scalepool_system::description::Description;
+use scalepool_system::measured::Ending;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Runs of a simulation.
+pub const RUNS_OF_A_SIMULATION: u64 = 1000;
+
+/// Values loaded, thread by thread, and the last value of each location.
+pub type LitmusValues = (Vec<u8>, Vec<u8>);
+
+/// What one simulation has seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LitmusSimulation {
+    /// Its seed.
+    pub seed: u64,
+    /// Outcomes: how many runs had it, and the first of them, from 1.
+    pub outcomes: Vec<(LitmusValues, u64, u64)>,
+    /// Broken rules.
+    pub violations: Vec<PlacedViolation>,
+    /// Its end \[fs\].
+    pub time_fs: u64,
+}
+
+/// Makes other choices of coherent agents, which no description can make.
+pub type Amend<'a> = &'a (dyn Fn(&mut CoherenceConfig) + Sync);
+
+/// So many runs of a program on the system of a request, on the threads of the request.
+///
+/// # Errors
+/// A description that is wrong or whose cores cannot run the program.
+pub fn litmus(
+    request: &ScenarioRequest,
+    program: &ThreadProgram,
+    runs: u64,
+) -> Result<Vec<LitmusSimulation>, RunError> {
+    amended_litmus(request, program, runs, &|_| ())
+}
+
+/// The same with agents of other choices.
+///
+/// # Errors
+/// Those of [`litmus`].
+pub fn amended_litmus(
+    request: &ScenarioRequest,
+    program: &ThreadProgram,
+    runs: u64,
+    amend: Amend<'_>,
+) -> Result<Vec<LitmusSimulation>, RunError> {
+    let description = described::description(request, builtin(request)?)?;
+    let count = runs.div_ceil(RUNS_OF_A_SIMULATION);
+    let (next, done) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            if n >= count {
+                return;
+            }
+            let runs = RUNS_OF_A_SIMULATION.min(runs - n * RUNS_OF_A_SIMULATION);
+            let seed = request.seed.wrapping_add(n);
+            let ended = simulate(&description, request.modes, program, (runs, seed), amend);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((n, ended));
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = request.threads.clamp(1, usize::try_from(count).unwrap_or(usize::MAX).max(1));
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(n, _)| *n);
+    done.into_iter().map(|(_, ended)| ended).collect()
+}
+
+fn simulate(
+    description: &Description,
+    modes: Modes,
+    program: &ThreadProgram,
+    (runs, seed): (u64, u64),
+    amend: Amend<'_>,
+) -> Result<LitmusSimulation, RunError> {
+    let system = description.resolve()?;
+    let shared = LitmusRuns::new(program.clone(), runs, seed);
+    let assembly = amended(system, Run { seed, litmus: Some(shared.clone()), ..Run::default() }, amend)?;
+    let figures = assembly.figures;
+    let options = RunOptions {
+        stall_limit_fs: Some(figures.settle_fs),
+        shuffle: modes.shuffle,
+        evaluate_idle: modes.evaluate_idle,
+        ..RunOptions::default()
+    };
+    let ended = assembly.sim.run(&options, |_| ());
+    if let Err(SimError::Build(e)) = ended {
+        return Err(RunError::Build(SimError::Build(e)));
+    }
+    let ending = Ending::of(&ended);
+    let (components, links) = (figures.components(), figures.links(&ending));
+    let mut violations: Vec<PlacedViolation> =
+        links.iter().flat_map(|(.., link)| link.broken.iter().cloned()).collect();
+    violations.extend(components.iter().flat_map(|(_, component)| component.broken.iter().cloned()));
+    let has_stopped = components.iter().any(|(_, component)| component.has_stopped);
+    if let (Err(e), false) = (&ended, has_stopped) {
+        let violation = Violation::at_byte("SIM-E2E-03", 0, "open work", "none", e.to_string());
+        violations.push(PlacedViolation { place: "simulation".into(), violation });
+    }
+    let outcomes = shared.outcomes().into_iter().map(|(values, seen)| (values, seen.runs, seen.first + 1));
+    Ok(LitmusSimulation { seed, outcomes: outcomes.collect(), violations, time_fs: ending.at.as_fs() })
+}

@@ -1,0 +1,180 @@
+//! `fabric.node`: a node that sends and takes packets of no protocol, see [`scalepool_nodes::fabric::traffic_node`].
+//!
+//! Modelled: one node with one port. A walk: the mean number of measured packets and the load give the time that is measured, so
+//! runs at all loads measure about as many packets.
+
+use crate::channels::ChannelWait;
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, NodeLedger,
+    PortDecl, PortRole, Site, SitePort, component,
+};
+use crate::measured::{ComponentMeasured, PacketTraffic};
+use crate::metric::metrics;
+use crate::quantity::Unit;
+use scalepool_fabric::topology::Topology;
+use scalepool_fabric::vc_router::MOST_LINES;
+use scalepool_kernel::Clock;
+use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::fabric::pattern::{PATTERN_NAMES, TrafficPattern, permutation};
+use scalepool_nodes::fabric::traffic_node::{self, TrafficNode, TrafficNodeConfig, TrafficNodeResult};
+use scalepool_protocols::wire::Violation;
+use scalepool_trace::Hub;
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "fabric.node",
+    about: "source and sink of packets of no protocol; its port is `port`",
+    fields: FabricNode::fields,
+    read: component::<FabricNode>,
+    external: &[],
+    metrics: &[METRICS],
+};
+
+metrics! {
+    /// What a node counts.
+    static METRICS {
+        MADE = "packets made" ["packets"] Sum, "packets that nodes have made and sent";
+        TAKEN = "packets taken" ["packets"] Sum, "packets that have come";
+        MEASURED = "packets measured" ["packets"] Sum, "packets behind the figures of latency";
+        QUEUED = "most packets queued" ["packets"] Largest, "the longest queue of a node";
+    }
+}
+
+config! {
+    /// What a node sends. Numbers are of the model (basis: model).
+    pub struct FabricTraffic {
+        pattern: String = "uniform" [Unit::Of("-")] in FieldRange::Words(PATTERN_NAMES), "where packets go: any node, the node itself too (uniform); node 0 more often (hot-spot); one node for each, at random (permutation), row and column exchanged (transpose), counted from the other end (complement) or the next one (neighbour)";
+        load: f64 = "0.1" [Unit::Of("flits per cycle")] in FieldRange::Real(0.0, 1.0), "flits that each node makes a cycle, as packets that come at random (Bernoulli)";
+        packet_flits: u32 = "1" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "flits of each packet";
+        packets: u64 = "1000" [Unit::Of("packets")] in FieldRange::Int(1, 1 << 24), "packets of each node that are measured, on average";
+        warm_up: u64 = "3000" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "time before packets are measured";
+        hot_percent: u8 = "10" [Unit::Of("percent")] in FieldRange::Int(0, 100), "packets that hot-spot sends to node 0; the others go to any";
+    }
+}
+
+config! {
+    /// A node.
+    pub struct FabricNode {
+        topology: String = "mesh:2x1" [Unit::Of("-")] in FieldRange::Text("a topology"), "topology that it is part of; a generator sets it";
+        vcs: Option<usize> = "" [Unit::Of("virtual channels")] in FieldRange::Int(1, MOST_LINES as u64), "virtual channels of its channel; not given = those of a router of the topology";
+        buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel at its router; not given = those of the topology";
+        traffic: FabricTraffic = "" [Unit::Of("-")] in FieldRange::Table(FabricTraffic::fields), "packets that it sends";
+    }
+}
+
+impl FabricTraffic {
+    /// Cycles in which a node makes as many packets as are measured, on average.
+    fn measured_cycles(&self) -> u64 {
+        // Products and quotients are rounded the same way on every machine. Without load there is nothing to wait for.
+        if self.load <= 0.0 {
+            0
+        } else {
+            (self.packets as f64 * f64::from(self.packet_flits) / self.load).ceil() as u64
+        }
+    }
+}
+
+impl FabricNode {
+    fn vcs(&self) -> Option<(usize, u32)> {
+        let defaults = Topology::parse(&self.topology).ok()?.defaults();
+        Some((self.vcs.unwrap_or(defaults.vcs), self.buffer_flits.unwrap_or(defaults.buffer_flits)))
+    }
+
+    fn pattern(&self, member: DomainMember, shared: impl FnOnce() -> Arc<Vec<u16>>) -> Result<TrafficPattern, String> {
+        let FabricTraffic { pattern, hot_percent, .. } = &self.traffic;
+        TrafficPattern::of(pattern, member.own, member.nodes, *hot_percent, shared)
+    }
+}
+
+impl Component for FabricNode {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![PortDecl { name: "port", len: None, links: &["fabric"], role: PortRole::Terminal }]
+    }
+
+    fn check(&self) -> Vec<ConfigFinding> {
+        Topology::parse(&self.topology).err().map(|error| ("topology", error.to_string())).into_iter().collect()
+    }
+
+    fn check_joined(&self, clock: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let of_channel = self.vcs().and_then(|(vcs, _)| super::fabric_router::mismatch(ports, vcs, clock));
+        let pattern = self.pattern(member, Arc::default).err().map(|text| ("traffic.pattern", text));
+        of_channel.into_iter().chain(pattern).collect()
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        // Whatever comes is taken.
+        Some(Vec::new())
+    }
+
+    /// Gaps between packets that are 64 times as long as the mean are rarer than one in 10^27.
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        let gap = f64::from(self.traffic.packet_flits) / self.traffic.load.max(1e-12);
+        clock.periods_fs(self.traffic.warm_up.saturating_add((64.0 * gap) as u64))
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let refused = |text: String| NodeError::Joined { path: site.path.to_owned(), text };
+        let shared = || site.shared.get("permutation", || permutation(site.seed, site.member.nodes));
+        let pattern = self.pattern(site.member, shared).map_err(refused)?;
+        let (vcs, buffer_flits) = self.vcs().ok_or_else(|| refused("found no topology".to_owned()))?;
+        let window = (self.traffic.warm_up, self.traffic.measured_cycles());
+        let config = TrafficNodeConfig {
+            node: site.member.own,
+            nodes: site.member.nodes,
+            pattern,
+            load: self.traffic.load,
+            packet_flits: self.traffic.packet_flits,
+            warm_up_cycles: window.0,
+            measured_cycles: window.1,
+            vcs,
+            buffer_flits,
+        };
+        let result: Arc<Mutex<TrafficNodeResult>> = Arc::default();
+        let (seen, name, path) = (result.clone(), format!("{}.traffic", site.path), site.path.to_owned());
+        let tap = hub.tap(&name, traffic_node::SHOWS);
+        let ledger = NodeLedger::Packets(result.clone());
+        Ok(ComponentNode {
+            place: Box::new(move |p, clock, plugs| {
+                p.module(&name, clock, |bind| {
+                    let mut ports = plugs.into_iter().map(ComponentPlug::flits);
+                    let Some(port) = ports.next() else { unreachable!("a node has one port") };
+                    let (port, rng) = (port.attach(bind), bind.rng());
+                    TrafficNode::new(config, port, rng, tap, result)
+                })
+            }),
+            measure: Box::new(move || measured(&path, &super::published(&seen), window)),
+            digest: Vec::new(),
+            ledger: Some(ledger),
+        })
+    }
+}
+
+fn measured(path: &str, result: &TrafficNodeResult, (from_cycle, cycles): (u64, u64)) -> ComponentMeasured {
+    let astray = result.astray.iter().map(|found| PlacedViolation {
+        place: path.to_owned(),
+        violation: Violation::at_byte("SIM-E2E-03", 0, found, "packets for this node", "a packet went astray"),
+    });
+    let measured = result.latencies.iter().count() as u64;
+    ComponentMeasured {
+        counts: vec![
+            (&MADE, result.made),
+            (&TAKEN, result.taken),
+            (&MEASURED, measured),
+            (&QUEUED, result.most_queued),
+        ],
+        latencies: result.latencies.clone(),
+        broken: astray.collect(),
+        packets: Some(PacketTraffic {
+            nodes: 1,
+            from_cycle,
+            cycles,
+            offered_flits: result.offered_flits,
+            accepted_flits: result.accepted_flits,
+            packets: measured,
+            hops: result.hops,
+        }),
+        ..ComponentMeasured::default()
+    }
+}

@@ -1,0 +1,193 @@
+//! `fabric.router`: a router with virtual channels, see [`scalepool_fabric::vc_router`].
+//!
+//! Modelled: one router of a topology; which one, and of which, a generator says. What a description leaves out is as the
+//! topology has it. A walk: the topology gives the table of ways, and tells the check for deadlock which of them lead from
+//! which virtual channel of a port to which of another one.
+
+use crate::channels::{ChannelWait, Reach};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, PortDecl,
+    PortRole, Site, SitePort, component,
+};
+use crate::kinds::fabric_link::VC_NAMES;
+use crate::measured::ComponentMeasured;
+use crate::metric::metrics;
+use crate::quantity::Unit;
+use scalepool_arbiter::ALLOCATOR_NAMES;
+use scalepool_fabric::topology::{RouterDefaults, Topology};
+use scalepool_fabric::vc_router::route_table::ways_through;
+use scalepool_fabric::vc_router::{MOST_LINES, RouteTable, VcRouter, VcRouterConfig, VcRouterResult};
+use scalepool_kernel::Clock;
+use scalepool_nodes::PlacedViolation;
+use scalepool_protocols::wire::Violation;
+use scalepool_trace::Hub;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "fabric.router",
+    about: "input-queued router with virtual channels, of no protocol; its ports are `port[n]`",
+    fields: FabricRouter::fields,
+    read: component::<FabricRouter>,
+    external: &[],
+    metrics: &[METRICS],
+};
+
+metrics! {
+    /// What a router counts.
+    static METRICS {
+        ROUTERS = "routers" ["routers"] Sum, "routers";
+        FLITS = "flits switched" ["flits"] Sum, "flits that crossed the switch: flit-hops";
+        VC_WAITS = "waits for a virtual channel" ["cycles"] Sum, "cycles that packets waited for an output virtual channel";
+        SWITCH_WAITS = "waits for the switch" ["cycles"] Sum, "cycles that flits waited for a credit or the switch";
+    }
+}
+
+config! {
+    /// A router. Numbers are of the model (basis: model); those that are not given are those of the topology.
+    pub struct FabricRouter {
+        topology: String = "mesh:2x1" [Unit::Of("-")] in FieldRange::Text("a topology"), "topology that it is part of; a generator sets it";
+        position: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 1 << 15), "its number in the topology; a generator sets it";
+        ports: usize = "2" [Unit::Of("ports")] in FieldRange::Int(1, 64), "its ports; a generator sets it";
+        vcs: Option<usize> = "" [Unit::Of("virtual channels")] in FieldRange::Int(1, MOST_LINES as u64), "virtual channels of each port; not given = 4";
+        buffer_flits: Option<u32> = "" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "buffer of each virtual channel; not given = 8, in a fat tree 16";
+        allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "allocator of virtual channels and of the switch; not given = islip, in a fat tree separable-input-first";
+        credit_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "from the arrival of a credit to its use; not given = 0, in a fat tree 2";
+        routing_delay: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(0, 1024), "stages of route computation; not given = 1, in a fat tree 0";
+    }
+}
+
+impl FabricRouter {
+    fn topology(&self) -> Result<Topology, String> {
+        Topology::parse(&self.topology).map_err(|error| error.to_string())
+    }
+
+    fn vcs(&self, defaults: &RouterDefaults) -> usize {
+        self.vcs.unwrap_or(defaults.vcs)
+    }
+}
+
+/// A channel whose ends differ in what they know of it.
+pub(super) fn mismatch(ports: &[SitePort], vcs: usize, clock: Clock) -> Option<ConfigFinding> {
+    ports.iter().find_map(|port| match port.link.carried {
+        Carried::Flits { vcs: found, .. } if found != vcs => {
+            let text = format!("found {vcs} virtual channels at {}, expected {found} as the channel has", port.path);
+            Some(("vcs", text))
+        }
+        Carried::Flits { clock: of_link, .. } if of_link.period() != clock.period() => {
+            let text =
+                format!("found another clock than that of the channel at {}, expected its cycle time", port.path);
+            Some(("clock", text))
+        }
+        _ => None,
+    })
+}
+
+impl Component for FabricRouter {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![PortDecl { name: "port", len: Some(self.ports), links: &["fabric"], role: PortRole::Router }]
+    }
+
+    fn check(&self) -> Vec<ConfigFinding> {
+        let topology = match self.topology() {
+            Ok(topology) => topology,
+            Err(text) => return vec![("topology", text)],
+        };
+        let mut found = Vec::new();
+        if self.position >= topology.routers() {
+            let last = topology.routers() - 1;
+            found.push(("position", format!("found {}, expected 0 to {last}", self.position)));
+        } else if self.ports != topology.ports(self.position) {
+            let expected = topology.ports(self.position);
+            found.push(("ports", format!("found {}, expected {expected} as in {topology}", self.ports)));
+        }
+        let vcs = self.vcs(&topology.defaults());
+        if self.ports * vcs > MOST_LINES {
+            let text = format!(
+                "found {} ports with {vcs} virtual channels each, expected at most {MOST_LINES} in all",
+                self.ports
+            );
+            found.push(("vcs", text));
+        }
+        found
+    }
+
+    fn check_joined(&self, clock: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let Ok(topology) = self.topology() else { return Vec::new() };
+        mismatch(ports, self.vcs(&topology.defaults()), clock).into_iter().collect()
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        let topology = self.topology().ok()?;
+        let vcs = self.vcs(&topology.defaults());
+        // By pair of virtual channels, as links name them: from which port to which.
+        let mut pairs: BTreeMap<(usize, usize), BTreeSet<(usize, usize)>> = BTreeMap::new();
+        for ((from, incoming), (to, outgoing)) in ways_through(&topology, self.position, vcs) {
+            for (a, b) in (0..vcs).flat_map(|a| (0..vcs).map(move |b| (a, b))) {
+                if incoming >> a & outgoing >> b & 1 == 1 {
+                    pairs.entry((a, b)).or_default().insert((from, to));
+                }
+            }
+        }
+        let waits = pairs.into_iter().map(|((a, b), ways)| ChannelWait {
+            incoming: VC_NAMES[a],
+            outgoing: VC_NAMES[b],
+            reach: Reach::Ways(ways),
+            queue: None,
+            why: "passes packets on",
+        });
+        Some(waits.collect())
+    }
+
+    fn drawn_at(&self) -> Option<(usize, usize)> {
+        self.topology().ok().map(|topology| topology.place(self.position))
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let topology = self.topology().map_err(|text| NodeError::Joined { path: site.path.to_owned(), text })?;
+        let defaults = topology.defaults();
+        let vcs = self.vcs(&defaults);
+        let config = VcRouterConfig {
+            vcs,
+            buffer_flits: self.buffer_flits.unwrap_or(defaults.buffer_flits),
+            allocator: self.allocator.clone().unwrap_or_else(|| defaults.allocator.to_owned()),
+            credit_delay_cycles: self.credit_delay.unwrap_or(defaults.credit_delay_cycles),
+            routing_delay_cycles: self.routing_delay.unwrap_or(defaults.routing_delay_cycles),
+            table: RouteTable::new(&topology, self.position, vcs),
+        };
+        let result: Arc<Mutex<VcRouterResult>> = Arc::default();
+        let (seen, name, path) = (result.clone(), format!("{}.router", site.path), site.path.to_owned());
+        Ok(ComponentNode {
+            place: Box::new(move |p, clock, plugs| {
+                p.module(&name, clock, |bind| {
+                    let ports = plugs.into_iter().map(|plug| ComponentPlug::flits(plug).attach(bind)).collect();
+                    let rng = bind.rng();
+                    VcRouter::new(config, ports, rng, result).unwrap_or_else(|e| unreachable!("checked: {e}"))
+                })
+            }),
+            measure: Box::new(move || measured(&path, &super::published(&seen))),
+            digest: Vec::new(),
+            ledger: None,
+        })
+    }
+}
+
+fn measured(path: &str, result: &VcRouterResult) -> ComponentMeasured {
+    let overflow = result.overflow.iter().map(|place| PlacedViolation {
+        place: path.to_owned(),
+        violation: Violation::at_byte("SIM-E2E-03", 0, place, "room for the flit", "a flit was sent without a credit"),
+    });
+    ComponentMeasured {
+        counts: vec![
+            (&ROUTERS, 1),
+            (&FLITS, result.flits),
+            (&VC_WAITS, result.vc_wait_cycles),
+            (&SWITCH_WAITS, result.switch_wait_cycles),
+        ],
+        broken: overflow.collect(),
+        buffered: VC_NAMES.iter().copied().zip(result.buffered_cycles.iter().copied()).collect(),
+        ..ComponentMeasured::default()
+    }
+}

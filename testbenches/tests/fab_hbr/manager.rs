@@ -1,0 +1,86 @@
+//! Bindings that change while a system runs (`fabric` §1.2).
+
+use super::systems::{count, run};
+use scalepool::scenario::report::ScenarioReport;
+
+/// `pooled-pair` with commands, and hosts whose requests may end with an error.
+fn with(commands: &str, set: &[&str]) -> ScenarioReport {
+    let text = super::systems::POOLED
+        .replace("preset = \"cxl_switch\"", &format!("commands = [{commands}]\npreset = \"cxl_switch\""))
+        .replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ntimeout = \"5 us\"");
+    run(&text, set).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const SET: &[&str] = &["host.accesses=3000"];
+
+/// Messages that came in went out, ended here, or are still there: nothing is left at the end.
+fn ends(report: &ScenarioReport) -> [u64; 3] {
+    ["reads not decoded", "requests timed out", "late answers"].map(|name| count(report, "host[1]", name))
+}
+
+#[test]
+fn a_managed_removal_loses_nothing_that_was_open() {
+    let report = with("{ at = \"10 us\", command = \"unbind\", vcs = 1, vppb = 0 }", SET);
+    assert_eq!(report.violations, []);
+    let [not_decoded, timed_out, late] = ends(&report);
+    assert!(not_decoded > 100, "what comes later reaches nothing: {not_decoded}");
+    assert_eq!((timed_out, late), (0, 0));
+    assert_eq!(count(&report, "switch", "vPPBs unbound"), 1);
+    assert_eq!(count(&report, "switch", "messages flushed"), 0);
+    assert!(count(&report, "switch", "not bound") >= not_decoded);
+    // The other host does not notice.
+    assert_eq!(count(&report, "host[0]", "reads not decoded"), 0);
+}
+
+/// Open requests are flushed or lose their answers, and end at the host by its time-out.
+#[test]
+fn a_surprise_removal_ends_every_open_request_once() {
+    for at in ["3 us", "10 us", "10003 ns"] {
+        let command = format!("{{ at = \"{at}\", command = \"unbind\", vcs = 1, option = \"surprise\" }}");
+        let report = with(&command, SET);
+        assert_eq!(report.violations, [], "{at}");
+        let [not_decoded, timed_out, _] = ends(&report);
+        assert!(timed_out > 0 && not_decoded > 100, "{at}: {timed_out} timed out, {not_decoded} not decoded");
+        let lost = count(&report, "switch", "messages flushed") + count(&report, "switch", "unknown LD-ID");
+        assert_eq!(timed_out, lost, "{at}: each is flushed in the switch, or its answer comes to a port that is gone");
+        let host = |name| count(&report, "host[0]", name);
+        assert_eq!((host("requests timed out"), host("reads not decoded")), (0, 0), "{at}");
+    }
+}
+
+/// A drain that is shorter than the latency of the device ends at its limit.
+#[test]
+fn a_drain_ends_at_its_limit() {
+    for (limit, is_flushed) in [("100 us", false), ("10 ns", true)] {
+        let text = format!("component.switch.drain_limit={limit}");
+        let set = [SET, &[text.as_str()]].concat();
+        let report = with("{ at = \"10 us\", command = \"unbind\", vcs = 1 }", &set);
+        assert_eq!(report.violations, [], "{limit}");
+        assert_eq!(ends(&report)[1] > 0, is_flushed, "{limit}");
+    }
+}
+
+/// A logical device goes from one host to the other, and what was written there stays.
+#[test]
+fn a_device_is_bound_again() {
+    let commands = "{ at = \"10 us\", command = \"unbind\", vcs = 1 }, \
+                    { at = \"10001 ns\", command = \"bind\", vcs = 1, ld = 1 }, \
+                    { at = \"30 us\", command = \"bind\", vcs = 1, ld = 1 }";
+    let report = with(commands, &["host.accesses=20000", "host.pattern=reads"]);
+    assert_eq!(report.violations, []);
+    assert_eq!(count(&report, "switch", "vPPBs bound"), 1);
+    assert_eq!(count(&report, "switch", "commands refused"), 1, "the unbind had not ended");
+    let [not_decoded, ..] = ends(&report);
+    let reads = count(&report, "host[1]", "reads");
+    assert!(0 < not_decoded && not_decoded + 1000 < reads, "{not_decoded} of {reads} reads reached nothing");
+}
+
+/// The same commands give the same report, whatever the threads.
+#[test]
+fn removals_are_the_same_on_any_number_of_threads() {
+    let text = super::systems::POOLED
+        .replace("preset = \"cxl_switch\"", "commands = [{ at = \"5 us\", vcs = 1, option = \"surprise\" }]")
+        .replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ntimeout = \"5 us\"");
+    let [one, two] = [1, 2].map(|threads| super::systems::on_threads(&text, &["host.accesses=1500"], threads).json());
+    assert_eq!(one, two);
+}

@@ -1,0 +1,321 @@
+//! The switch as a module, with messages and without flits: latencies, classes that don't hold one another up, commands.
+
+use scalepool::arbiter::{RoundRobin, Separable};
+use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
+use scalepool::fabric::cxl_switch::{
+    Bindings, HbrRoutes, HbrSwitch, HbrSwitchConfig, HbrSwitchResult, ManagerCommand, ManagerEvent, TimedCommand,
+    Undelivered, VppbBinding,
+};
+use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
+use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
+use scalepool::trace::Tap;
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
+use scalepool_protocols::cxl::message::{Class, Data, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, S2mDrs, S2mNdr};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex};
+
+const GIB: u64 = 1 << 30;
+/// Latency of a device \[cycles\].
+const DEVICE_CYCLES: u64 = 20;
+const DOWN: [Class; 3] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
+const UP: [Class; 2] = [Class::S2mNdr, Class::S2mDrs];
+
+/// Messages that came, each with its cycle.
+type Seen = Arc<Mutex<Vec<(u64, Message)>>>;
+
+/// What stands at a port: it sends what it is told to, and answers what it gets if it is a device.
+struct End {
+    sends: VecDeque<(u64, Message)>,
+    tx: Vec<(Class, Out<Message>)>,
+    rx: Vec<(Class, In<Numbered>)>,
+    is_device: bool,
+    /// Classes that it never takes.
+    closed: Vec<Class>,
+    seen: Seen,
+}
+
+impl Module for End {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let cycle = cx.cycle();
+        for (class, rx) in self.rx.iter_mut().filter(|(class, _)| !self.closed.contains(class)) {
+            while let Some((_, message)) = rx.pop(cx) {
+                assert_eq!(message.class(), *class);
+                self.seen.lock().expect("no panic").push((cycle, message));
+                let ld_id = message.route().ld_id;
+                let answer = match message {
+                    Message::M2sReq(m) if self.is_device => {
+                        Message::S2mDrs(S2mDrs { tag: m.tag, ld_id, ..S2mDrs::default() }, Data::line([3; 64]))
+                    }
+                    Message::M2sRwd(m, _) if self.is_device => {
+                        Message::S2mNdr(S2mNdr { tag: m.tag, ld_id, ..S2mNdr::default() })
+                    }
+                    _ => continue,
+                };
+                self.sends.push_back((cycle + DEVICE_CYCLES, answer));
+            }
+        }
+        for (class, tx) in &mut self.tx {
+            let is_next = |(at, message): &(u64, Message)| *at <= cycle && message.class() == *class;
+            while let Some(place) = self.sends.iter().position(is_next) {
+                if tx.push(cx, self.sends[place].1).is_err() {
+                    break;
+                }
+                self.sends.remove(place);
+            }
+        }
+        Next::Busy
+    }
+}
+
+/// A run: what is sent at each port, what devices don't take, and the settings of the switch.
+struct Bench {
+    hosts: usize,
+    sends: Vec<Vec<(u64, Message)>>,
+    closed: Vec<Class>,
+    commands: Vec<TimedCommand>,
+    queue: usize,
+    stages_cycles: [u64; 2],
+}
+
+/// Hosts that have a device each, at address 0, and none beside it.
+fn bench(hosts: usize) -> Bench {
+    let sends = vec![Vec::new(); 2 * hosts];
+    Bench { hosts, sends, closed: Vec::new(), commands: Vec::new(), queue: 8, stages_cycles: [5, 7] }
+}
+
+/// What came at every port, and what the switch has counted, after a thousand cycles.
+fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, HbrSwitchResult) {
+    let Bench { hosts, sends, closed, commands, queue, stages_cycles } = bench;
+    let (result, seen): (Arc<Mutex<HbrSwitchResult>>, Vec<Seen>) =
+        (Arc::default(), sends.iter().map(|_| Seen::default()).collect());
+    let (shared, of_ports) = (result.clone(), seen.clone());
+    let mut sim = Simulation::new(1);
+    sim.partition(move |p| {
+        let clock = p.clock("clock", Clock::with_period_fs(1_000_000)?)?;
+        let mut links = Vec::new();
+        for (port, (sends, seen)) in sends.into_iter().zip(of_ports).enumerate() {
+            let is_device = port >= hosts;
+            let (to_switch, from_switch) = if is_device { (&UP[..], &DOWN[..]) } else { (&DOWN[..], &UP[..]) };
+            let (mut tx, mut rx, mut switch_rx, mut switch_tx) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            for class in to_switch {
+                let (out, end) = p.channel::<Message>(&format!("p{port}.to_switch.c{}", class.index()), 8, 1)?;
+                tx.push((*class, out));
+                switch_rx.push((*class, end));
+            }
+            for class in from_switch {
+                let (out, end) = p.channel::<Numbered>(&format!("p{port}.from_switch.c{}", class.index()), 8, 1)?;
+                switch_tx.push((*class, out));
+                rx.push((*class, end));
+            }
+            let closed = if is_device { closed.clone() } else { Vec::new() };
+            p.module(&format!("p{port}"), clock, |bind| End {
+                sends: sends.into(),
+                tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+                rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+                is_device,
+                closed,
+                seen,
+            })?;
+            links.push((switch_rx, switch_tx));
+        }
+        let mut bindings = Bindings::new(hosts, 4, hosts);
+        (0..hosts).for_each(|n| {
+            bindings.bind(VppbBinding { vcs: n, vppb: 0, port: n, ld: None }).expect("it is free");
+        });
+        let mut decoders = BridgeDecoders::default();
+        decoders.commit(BridgeDecoder { base: 0, size: GIB, granularity: 256, targets: vec![0] }).expect("it is legal");
+        let config = HbrSwitchConfig {
+            routes: HbrRoutes {
+                bindings,
+                stopped: BTreeSet::new(),
+                decoders: vec![decoders; hosts],
+                forms: vec![MessageForm::Hbr; 2 * hosts],
+                poison_on_decode_error: false,
+            },
+            commands,
+            drain_cycles: 100,
+            stages_cycles,
+            queue,
+            output_queue: queue,
+            width_bytes: 128,
+            speedup: 1,
+            allocator: &Separable::OUTPUT_FIRST,
+            arbiter: &RoundRobin::KIND,
+        };
+        p.module("switch", clock, |bind| {
+            let links = links.into_iter().enumerate().map(|(n, (rx, tx))| {
+                let link = NodeLink {
+                    rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+                    tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+                    routes: Vec::new(),
+                    form: MessageForm::Hbr,
+                    number: 0,
+                    link: n as u32,
+                };
+                (link, Tap::off())
+            });
+            let links = links.collect();
+            HbrSwitch::new(config, links, Tap::off(), shared).expect("few ports")
+        })
+    });
+    let limit = Some(Time::from_fs(1_000_000_000));
+    let options = RunOptions { limit, open_at_limit_allowed: true, ..RunOptions::default() };
+    sim.run(&options, |_| ()).expect("it runs");
+    let seen = seen.iter().map(|seen| seen.lock().expect("no panic").clone()).collect();
+    let result = result.lock().expect("no panic").clone();
+    (seen, result)
+}
+
+fn read(tag: u16, address: u64) -> Message {
+    Message::M2sReq(M2sReq { opcode: M2sReqOpcode::MemRd, address, tag, ..M2sReq::default() })
+}
+
+fn write(tag: u16) -> Message {
+    Message::M2sRwd(M2sRwd { opcode: M2sRwdOpcode::MemWr, tag, ..M2sRwd::default() }, Data::line([1; 64]))
+}
+
+/// Messages of each class that came in went out or ended, but for those that are still there.
+fn left(result: &HbrSwitchResult) -> [u64; 4] {
+    std::array::from_fn(|class| {
+        let sum =
+            |of: &dyn Fn(&scalepool::fabric::cxl_switch::PortCounts) -> u64| result.ports.iter().map(of).sum::<u64>();
+        let gone = sum(&|port| port.sent[class] - port.own[class]) + sum(&|port| port.ended[class]);
+        sum(&|port| port.received[class]) - gone
+    })
+}
+
+/// From the cycle in which the switch can take a message to that in which the link end has it, the stages and no more.
+#[test]
+fn a_message_takes_the_sum_of_the_stages() {
+    for stages_cycles in [[1, 1], [5, 7], [45, 45]] {
+        let mut one = bench(1);
+        one.stages_cycles = stages_cycles;
+        one.sends[0].push((10, read(3, 0)));
+        let (seen, result) = run(one);
+        let sum: u64 = stages_cycles.iter().sum();
+        // The channel to the switch takes a cycle.
+        let at_device = 11 + sum;
+        assert_eq!(seen[1].iter().map(|(cycle, _)| *cycle).collect::<Vec<_>>(), [at_device]);
+        assert_eq!(seen[0].iter().map(|(cycle, _)| *cycle).collect::<Vec<_>>(), [at_device + DEVICE_CYCLES + 1 + sum]);
+        assert_eq!(left(&result), [0; 4]);
+    }
+}
+
+/// The device takes no reads: writes go on, and so do all answers.
+#[test]
+fn a_class_without_room_holds_up_no_other() {
+    let mut blocked = bench(2);
+    blocked.closed = vec![Class::M2sReq];
+    blocked.queue = 2;
+    for n in 0..60 {
+        blocked.sends[0].push((10, read(n, 0)));
+        blocked.sends[0].push((10, write(100 + n)));
+    }
+    let (seen, result) = run(blocked);
+    let tags: Vec<u16> = seen[0].iter().map(|(_, message)| message.identifier().1).collect();
+    assert_eq!(tags, (100..160).collect::<Vec<_>>(), "in order, and all of them");
+    assert!(result.full_cycles > 0);
+    let [reads, rest @ ..] = left(&result);
+    assert!(reads > 0 && rest == [0; 3], "{reads} reads are held");
+}
+
+/// The device takes nothing, and its own answers come through.
+#[test]
+fn requests_never_block_answers() {
+    let mut blocked = bench(1);
+    (blocked.closed, blocked.queue) = (vec![Class::M2sReq, Class::M2sRwd], 1);
+    for n in 0..40 {
+        blocked.sends[0].extend([(5, read(n, 0)), (5, write(n))]);
+        let answer = Message::S2mNdr(S2mNdr { tag: n, ..S2mNdr::default() });
+        blocked.sends[1].push((100, answer));
+    }
+    let (seen, _) = run(blocked);
+    assert_eq!(seen[0].len(), 40);
+}
+
+#[test]
+fn the_switch_answers_what_reaches_nothing() {
+    let mut hole = bench(2);
+    hole.sends[1].push((10, read(7, 5 * GIB)));
+    let (seen, result) = run(hole);
+    assert!(matches!(&seen[1][..], [(_, Message::S2mDrs(drs, data))] if drs.tag == 7 && data.line == [0xff; 64]));
+    assert_eq!(result.undelivered.get(&Undelivered::NotDecoded), Some(&1));
+    assert_eq!((result.ports[1].own, left(&result)), ([0, 0, 0, 1], [0; 4]));
+}
+
+/// Messages that the port has not negotiated are dropped and reported, and so is an LD-ID above the switch.
+#[test]
+fn what_breaks_a_rule_is_reported() {
+    let mut wrong = bench(1);
+    let above = M2sReq { opcode: M2sReqOpcode::MemRd, ld_id: 2, ..M2sReq::default() };
+    wrong.sends[0].extend([(5, Message::M2sBirsp(M2sBirsp::default())), (9, Message::M2sReq(above))]);
+    let (seen, result) = run(wrong);
+    let rules: Vec<_> = result.broken.iter().map(|violation| violation.rule).collect();
+    assert_eq!(rules, ["FAB-ERR-04", "FAB-MLD-02"]);
+    assert_eq!(seen[1].len(), 1, "the request goes on");
+    assert_eq!(seen[1][0].1.route().ld_id, 0, "as what it is below the switch");
+}
+
+fn unbind(at_cycle: u64, surprise: bool) -> TimedCommand {
+    TimedCommand { at_cycle, command: ManagerCommand::Unbind { vppb: (0, 0), surprise } }
+}
+
+/// Reads of a host, one each cycle, and what they end with: an answer of the device, one of the switch, or none.
+fn ends(commands: Vec<TimedCommand>) -> ([usize; 3], HbrSwitchResult, usize) {
+    let mut two = bench(2);
+    two.commands = commands;
+    for n in 0..200 {
+        two.sends[0].push((10 + u64::from(n), read(n, 0)));
+        two.sends[1].push((10 + u64::from(n), read(n, 0)));
+    }
+    let (seen, result) = run(two);
+    let lines = |host: usize, byte: u8| {
+        let is_it = |message: &Message| message.data().is_some_and(|data| data.line[0] == byte);
+        seen[host].iter().filter(|(_, message)| is_it(message)).count()
+    };
+    let [good, unmapped] = [lines(0, 3), lines(0, 0xff)];
+    ([good, unmapped, 200 - good - unmapped], result, lines(1, 3))
+}
+
+#[test]
+fn a_drain_answers_what_was_open() {
+    let ([good, unmapped, lost], result, other) = ends(vec![unbind(100, false)]);
+    assert!(good > 50 && unmapped > 50, "{good} {unmapped}");
+    assert_eq!((lost, other, left(&result)), (0, 200, [0; 4]));
+    let binding = VppbBinding { vcs: 0, vppb: 0, port: 0, ld: None };
+    let [(_, event)] = result.events[..] else { panic!("{:?}", result.events) };
+    assert_eq!(event, ManagerEvent::Unbound(binding, 0));
+}
+
+#[test]
+fn a_surprise_loses_what_was_open_and_nothing_else() {
+    let ([good, unmapped, lost], result, other) = ends(vec![unbind(100, true)]);
+    assert!(good > 20 && unmapped > 50 && lost > 20, "{good} {unmapped} {lost}");
+    assert_eq!((other, left(&result)), (200, [0; 4]));
+    let [(_, ManagerEvent::Unbound(_, flushed))] = result.events[..] else { panic!("{:?}", result.events) };
+    let late = result.undelivered.get(&Undelivered::UnknownLd).copied().unwrap_or(0);
+    assert!(flushed > 0 && late > 0);
+    assert_eq!(flushed + late, lost as u64, "each is flushed, or its answer comes too late");
+}
+
+/// While answers are due the port is not bound again; then it is, and what follows is answered by the device.
+#[test]
+fn a_port_is_bound_again_when_no_answer_is_due() {
+    let bind = |at_cycle| TimedCommand {
+        at_cycle,
+        command: ManagerCommand::Bind(VppbBinding { vcs: 0, vppb: 0, port: 0, ld: None }),
+    };
+    let ([good, _, lost], result, other) = ends(vec![unbind(60, true), bind(61), bind(160)]);
+    let names: Vec<_> = result
+        .events
+        .iter()
+        .map(|(_, event)| match event {
+            ManagerEvent::Bound(_) => "bound",
+            ManagerEvent::Unbound(..) => "unbound",
+            ManagerEvent::Refused(..) => "refused",
+        })
+        .collect();
+    assert_eq!(names, ["unbound", "refused", "bound"]);
+    assert!(good > 50 && lost > 0, "{good} {lost}");
+    assert_eq!((other, left(&result)), (200, [0; 4]));
+}

@@ -1,0 +1,150 @@
+//! Topologies beside counting and search in breadth.
+
+use scalepool::fabric::topology::{PortPeer, Topology};
+use std::collections::VecDeque;
+
+fn topology(text: &str) -> Topology {
+    Topology::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+const ALL: [&str; 10] = [
+    "mesh:8x8",
+    "mesh:3x1",
+    "mesh:2x3x4",
+    "torus:8x8",
+    "torus:4x4x4",
+    "torus:5",
+    "torus:3x5",
+    "fat-tree:4x3",
+    "fat-tree:2x6",
+    "dragonfly:2,4,2",
+];
+
+/// Routers from each router to all others, those at both ends counted, by search in breadth.
+fn distances(net: &Topology, from: usize) -> Vec<usize> {
+    let mut passed = vec![0; net.routers()];
+    passed[from] = 1;
+    let mut queue = VecDeque::from([from]);
+    while let Some(router) = queue.pop_front() {
+        for port in 0..net.ports(router) {
+            if let PortPeer::Router(next, _) = net.peer(router, port)
+                && passed[next] == 0
+            {
+                passed[next] = passed[router] + 1;
+                queue.push_back(next);
+            }
+        }
+    }
+    passed
+}
+
+/// The router of each node.
+fn routers_of_nodes(net: &Topology) -> Vec<usize> {
+    let mut of = vec![usize::MAX; net.nodes()];
+    for (router, port) in (0..net.routers()).flat_map(|r| (0..net.ports(r)).map(move |p| (r, p))) {
+        if let PortPeer::Node(node) = net.peer(router, port) {
+            assert_eq!(of[node], usize::MAX, "{net}: node {node} is at two ports");
+            of[node] = router;
+        }
+    }
+    assert!(of.iter().all(|router| *router != usize::MAX), "{net}: a node is at no port");
+    of
+}
+
+/// Routers passed on the way to a node, whichever of the ways is taken; all are as long.
+fn passed(net: &Topology, mut router: usize, node: usize, last: bool) -> usize {
+    let mut count = 1;
+    loop {
+        let ways: Vec<_> = net.route(router, node).ways().collect();
+        let (port, _) = ways[if last { ways.len() - 1 } else { 0 }];
+        match net.peer(router, port) {
+            PortPeer::Node(found) => {
+                assert_eq!(found, node, "{net}");
+                return count;
+            }
+            PortPeer::Router(next, _) => router = next,
+        }
+        count += 1;
+        assert!(count <= net.routers(), "{net}: the way to {node} does not end");
+    }
+}
+
+#[test]
+fn every_port_leads_to_one_that_leads_back() {
+    for net in ALL.map(topology) {
+        for (router, port) in (0..net.routers()).flat_map(|r| (0..net.ports(r)).map(move |p| (r, p))) {
+            if let PortPeer::Router(peer, back) = net.peer(router, port) {
+                assert_ne!(peer, router, "{net}");
+                assert_eq!(net.peer(peer, back), PortPeer::Router(router, port), "{net}: router {router} port {port}");
+            }
+        }
+        routers_of_nodes(&net);
+    }
+}
+
+#[test]
+fn every_node_is_reached_on_a_shortest_way() {
+    for net in ALL.map(topology) {
+        let of = routers_of_nodes(&net);
+        let is_dragonfly = net.to_string().starts_with("dragonfly");
+        for from in of.iter().copied() {
+            let shortest = distances(&net, from);
+            for (node, router) in of.iter().enumerate() {
+                let found = passed(&net, from, node, false);
+                assert_eq!(found, passed(&net, from, node, true), "{net}");
+                // Two global channels can be shorter than local, global, local.
+                let fits =
+                    if is_dragonfly { (shortest[*router]..=4).contains(&found) } else { found == shortest[*router] };
+                assert!(fits, "{net}: {found} from {from} to {node}, {} are enough", shortest[*router]);
+            }
+        }
+    }
+}
+
+#[test]
+fn mean_hops_are_those_of_the_sheet() {
+    // fabric 6.3 and 6.5, routers passed with the node itself as a destination.
+    let means = [
+        ("mesh:8x8", 6.25),
+        ("mesh:4x4", 3.5),
+        ("torus:8x8", 5.0),
+        ("torus:4x4x4", 4.0),
+        ("torus:5x5", 3.4),
+        ("fat-tree:4x3", 4.375),
+        ("fat-tree:8x2", 2.75),
+        ("fat-tree:2x6", 9.0625),
+        ("dragonfly:2,4,2", 3.3056),
+    ];
+    for (text, mean) in means {
+        let net = topology(text);
+        let of = routers_of_nodes(&net);
+        let pairs = of.iter().flat_map(|&from| (0..net.nodes()).map(move |node| (from, node)));
+        let sum: usize = pairs.map(|(from, node)| passed(&net, from, node, false)).sum();
+        let found = sum as f64 / (net.nodes() * net.nodes()) as f64;
+        assert!((found - mean).abs() < 5e-5, "{text}: {found}");
+    }
+    let counts = |text| (topology(text).nodes(), topology(text).routers());
+    assert_eq!((counts("fat-tree:4x3"), counts("dragonfly:2,4,2")), ((64, 48), (72, 36)));
+}
+
+#[test]
+fn what_is_no_topology_is_refused() {
+    for (text, expected) in [
+        ("mesh", "found `mesh`, expected mesh:8x8"),
+        ("mesh:8,8", "expected mesh:8x8"),
+        ("mesh:0x4", "numbers of 1 to"),
+        ("mesh:1x1", "2 to 32768 routers and nodes, and not 1"),
+        ("mesh:2x2x2x2", "expected mesh:8x8"),
+        ("torus:2x4", "3 or more routers in each ring"),
+        ("fat-tree:1x3", "2 to 32 ports down"),
+        ("fat-tree:4x1", "2 to 32 ports down"),
+        ("dragonfly:2x4x2", "expected mesh:8x8"),
+        ("dragonfly:60,4,4", "at most 64 ports, and not 67"),
+        ("mesh:30000x30000", "2 to 32768 routers"),
+        ("fat-tree:32x15", "2 to 32768 routers"),
+        ("ring:8", "expected mesh:8x8"),
+    ] {
+        let error = Topology::parse(text).expect_err(text).to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}

@@ -7,8 +7,8 @@ use super::clocked::waiting::WaitTable;
 use super::content::{LineAddr, LineContent};
 use super::ids::AgentPort;
 use super::mem::options::MemConfig;
-use super::mutant::CoherenceMutant;
 use super::names::BI_TAGS;
+use super::rules::SheetRules;
 use serde::{Deserialize, Serialize};
 
 /// What a device does with SnpData on a line in M (`coherence` §2.3, all three legal).
@@ -149,9 +149,9 @@ pub struct CoherenceConfig {
     /// Which class waits for which in a clocked node (§3.6).
     #[serde(skip)]
     pub waits: WaitTable,
-    /// One rule that is off; tests only.
+    /// The decisions that are no choice.
     #[serde(skip)]
-    pub mutant: Option<CoherenceMutant>,
+    pub rules: &'static SheetRules,
 }
 
 impl Default for CoherenceConfig {
@@ -175,7 +175,7 @@ impl Default for CoherenceConfig {
             error_ranges: Vec::new(),
             own_memory: Vec::new(),
             waits: WaitTable::default(),
-            mutant: None,
+            rules: Default::default(),
         }
     }
 }
@@ -228,13 +228,14 @@ impl CoherenceConfig {
     }
 
     /// Whether this rule is off.
-    pub fn has(&self, mutant: CoherenceMutant) -> bool {
-        self.mutant == Some(mutant)
+    pub fn lacks(&self, rule: &str) -> bool {
+        self.rules.name == rule
     }
 
-    /// A value on its way, which keeps its poison unless this rule is off.
-    pub fn passed<D: LineContent>(&self, mutant: CoherenceMutant, value: D) -> D {
-        if self.has(mutant) { value.poisoned(false) } else { value }
+    /// A value on its way, with the poison that a row of [`CoherenceConfig::rules`] leaves it.
+    pub fn passed<D: LineContent>(&self, row: fn(bool) -> bool, value: D) -> D {
+        let poison = row(value.is_poisoned());
+        value.poisoned(poison)
     }
 
     /// Whether a line is memory of this caching device.

@@ -23,6 +23,7 @@ pub mod explore;
 pub mod flows;
 pub mod litmus;
 pub mod models;
+pub mod mutant;
 pub mod net;
 pub mod replay;
 mod shared;

@@ -17,7 +17,6 @@ use crate::config::CoherenceConfig;
 use crate::content::{LineAddr, LineContent};
 use crate::event::CoherenceEvent;
 use crate::message::Msg;
-use crate::mutant::CoherenceMutant;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
 /// The interface towards the own host.
@@ -105,7 +104,7 @@ impl<D: LineContent> Agent<D> for MemPeer<D> {
         out.events.append(&mut own.events);
         out.effects.append(&mut own.effects);
         let Some(line) = elsewhere else { return };
-        if config.has(CoherenceMutant::InterfaceForgotten) {
+        if config.lacks("InterfaceForgotten") {
             self.mem.preset(line, Copy4::I, D::ones());
             self.cache.preset(line, CacheLineState::I, D::ones());
         }

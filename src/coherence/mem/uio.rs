@@ -6,7 +6,6 @@
 use crate::config::CoherenceConfig;
 use crate::content::LineAddr;
 use crate::event::CoherenceEvent;
-use crate::mutant::CoherenceMutant;
 use thiserror::Error;
 
 /// Bytes of a line.
@@ -76,7 +75,7 @@ pub fn decode(config: &CoherenceConfig, decoders: &[UioDecoder], address: u64, b
     };
     let end = match (abort, hit) {
         (None, _) => last,
-        (Some(_), Some(d)) if config.has(CoherenceMutant::PartOfUio) => last.min(d.last),
+        (Some(_), Some(d)) if config.lacks("PartOfUio") => last.min(d.last),
         _ => return UioDecodedAccess { lines: Vec::new(), abort },
     };
     UioDecodedAccess { lines: (address / LINE_BYTES..=end / LINE_BYTES).map(LineAddr).collect(), abort }

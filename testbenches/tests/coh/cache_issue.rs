@@ -19,7 +19,7 @@ fn explored_with(config: CoherenceConfig, menu: &[Op]) -> ExplorationReport {
 }
 
 fn breaking(mutant: CoherenceMutant) -> CoherenceConfig {
-    CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() }
+    CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() }
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn coh_ord_02_n() {
 /// Every order rule that is broken within so many moves when one rule is off.
 fn order_rules(mutant: CoherenceMutant, devices: u16, moves_made: usize) -> Vec<&'static str> {
     use scalepool::proof::explore::{ExploredSystem, fingerprint::fingerprint};
-    let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
     let mut found = std::collections::BTreeSet::new();
     let start = cache_system(Setup::free(config, devices, &[Op::RdShared, Op::RdOwn, Op::DirtyEvict]));
     let start = start.start_at(&[CacheLineState::M]);
@@ -381,7 +381,7 @@ fn coh_evt_05_n() {
     // The mutant that clears the owner all the same loses the M copy's tracking.
     cache_names(CoherenceMutant::StaleEvictClearsOwner, "COH-EVT-05");
     let mut home = HomeBench::new(Some(1), 0);
-    home.config.mutant = Some(CoherenceMutant::StaleEvictClearsOwner);
+    home.config.rules = CoherenceMutant::StaleEvictClearsOwner.rules();
     home.request(0, Op::CleanEvictNoData);
     assert_eq!(home.holders(), (None, 0));
     assert_eq!(untracked(CacheLineState::M), ["COH-INV-04"]);
@@ -622,7 +622,7 @@ fn coh_bic_03_p() {
 
 #[test]
 fn coh_bic_03_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::AckPassesCmp), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::AckPassesCmp.rules(), ..CoherenceConfig::default() };
     assert!(passes(&config, Dir::Up, ndr(NdrOpcode::CmpE, 4), ndr(NdrOpcode::BIConflictAck, 4)));
     names(&mem_system(MemSetup::core(config, 2)), "COH-BIC-03");
 }
@@ -644,7 +644,7 @@ fn coh_bia_11_p() {
 
 #[test]
 fn coh_bia_11_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ReqPassesFwd), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::ReqPassesFwd.rules(), ..CoherenceConfig::default() };
     assert!(passes(&config, Dir::Down, m2s(M2sReqOpcode::MemRdFwd, 0), m2s(M2sReqOpcode::MemRd, 0)));
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-11");
 }
@@ -797,7 +797,7 @@ fn coh_inv_14_p() {
 fn coh_inv_14_n() {
     use scalepool::proof::explore::ExploredSystem;
     // Dropped: nothing is open, and the last store is nowhere.
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::DirtyDropped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::DirtyDropped.rules(), ..CoherenceConfig::default() };
     let mut system = cache_system(Setup::free(config, 1, ALL_REQUESTS)).start_at(&[CacheLineState::M]);
     let mut moves = Vec::new();
     system.moves(&mut moves);

@@ -15,7 +15,7 @@ use scalepool::coherence::mem::uio::{Abort, UioDecoder, decode};
 use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::{CopyView, View, check_copies};
-use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue,
@@ -23,7 +23,7 @@ use scalepool_protocols::cxl::cxl256::code::{
 };
 
 fn breaking(mutant: CoherenceMutant) -> CoherenceConfig {
-    CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() }
+    CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() }
 }
 
 fn snoop(opcode: H2dReqOpcode) -> M {

@@ -30,5 +30,5 @@ pub fn must_stay_behind<D: LineContent>(
     later: &Msg<D>,
     earlier: &Msg<D>,
 ) -> Option<&'static str> {
-    order_of(later, earlier).filter(|rule| config.rules.orders.contains(rule))
+    order_of(later, earlier).filter(|rule| config.rules.keeps_order(rule))
 }

@@ -1,7 +1,7 @@
 //! Rules that are off in clocked runs: the watcher and the switches see it. Agents that are joined in a wrong way are refused.
 
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::rules::SheetRules;
+use scalepool::coherence::rules::RuleSet;
 use scalepool::kernel::RunOptions;
 use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::system::build::{Run, amended};
@@ -39,7 +39,7 @@ fn broken(name: &str, set: &[&str], amend: &dyn Fn(&mut CoherenceConfig)) -> BTr
 }
 
 /// The sheet, or what is left of it.
-fn rules_of(mutant: Option<CoherenceMutant>) -> &'static SheetRules {
+fn rules_of(mutant: Option<CoherenceMutant>) -> RuleSet {
     mutant.map(CoherenceMutant::rules).unwrap_or_default()
 }
 

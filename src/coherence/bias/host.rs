@@ -125,7 +125,7 @@ impl<D: LineContent> BiasHost<D> {
         let txn = Txn { line, opcode, cqid, uqid, stage: Stage::WritingBack(kept) };
         if state == Copy4::M {
             self.mem.write_back(line, kept, out);
-            if config.rules.fwd_awaits_write {
+            if config.rules.forward_awaits_write() {
                 self.insert(txn);
                 return;
             }

@@ -18,6 +18,7 @@ use crate::content::{LineAddr, LineContent, WHOLE_LINE};
 use crate::event::CoherenceEvent;
 use crate::message::Msg;
 use crate::names::{self, CQIDS};
+use crate::rules::PoisonStep;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, H2dReqOpcode, H2dRspOpcode};
 
 /// Bytes to write.
@@ -133,7 +134,7 @@ impl<D: LineContent> DeviceCache<D> {
 
     /// Whether the core may load a line now.
     pub fn may_load(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        (config.rules.may_load)(self.at(line))
+        config.rules.may_load(self.at(line))
     }
 
     /// The value of a line that may be loaded.
@@ -157,7 +158,7 @@ impl<D: LineContent> DeviceCache<D> {
 
     /// Whether a clean copy may be dropped without a message.
     pub fn can_drop(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        (config.rules.drops)(config, self.at(line))
+        config.rules.drops(config, self.at(line))
     }
 
     /// Drops a clean copy without a message. `false`: not allowed.
@@ -233,7 +234,7 @@ impl<D: LineContent> DeviceCache<D> {
     /// The replies to a snoop that the configuration allows, the one it asks for first.
     fn replies(&self, config: &CoherenceConfig, line: LineAddr, snoop: Snoop) -> Vec<Reply> {
         let at = self.at(line);
-        let all = (config.rules.snoop_row)(at, snoop).replies;
+        let all = config.rules.snoop_row(at, snoop).replies;
         let preferred = match (snoop, at) {
             (Snoop::Data, CacheLineState::M) => match config.snp_data_on_m {
                 SnpDataOnM::Shared => 0,
@@ -282,7 +283,7 @@ impl<D: LineContent> DeviceCache<D> {
         };
         let at = self.at(line);
         let Some(reply) = self.replies(config, line, snoop).get(usize::from(way)).copied() else {
-            let row = (config.rules.snoop_row)(at, snoop);
+            let row = config.rules.snoop_row(at, snoop);
             return event(
                 out,
                 row.rule,
@@ -297,7 +298,7 @@ impl<D: LineContent> DeviceCache<D> {
         match (reply.forward, &entry.data) {
             (Forward::Now, Some(copy)) => {
                 let data = copy.data.clone();
-                let data = config.passed(config.rules.sent_poison, data);
+                let data = config.passed(PoisonStep::Sent, data);
                 out.send(LINK, Msg::D2hData { uqid, bogus: false, data, enables: WHOLE_LINE });
             }
             (Forward::Owed, _) => entry.owed = uqid,
@@ -309,7 +310,7 @@ impl<D: LineContent> DeviceCache<D> {
                 self.lines.remove(i);
             }
             // Bytes of an invalid copy mean nothing: equal states look equal.
-            next if (config.rules.loses_bytes)(next) => entry.data = None,
+            next if config.rules.loses_bytes(next) => entry.data = None,
             _ => {}
         }
     }
@@ -412,7 +413,7 @@ impl<D: LineContent> DeviceCache<D> {
         let line = self.lines[i].0;
         let entry = &mut self.lines[i].1;
         let arrived = data.map(|data| {
-            let data = config.passed(config.rules.filled_poison, data);
+            let data = config.passed(PoisonStep::Filled, data);
             WriteBytes { data, enables: WHOLE_LINE }
         });
         let was = entry.at;
@@ -450,7 +451,7 @@ impl<D: LineContent> DeviceCache<D> {
                     out.effects.push(Effect::Stored(line));
                 }
                 if let Some(copy) = &entry.data {
-                    let data = config.passed(config.rules.sent_poison, copy.data.clone());
+                    let data = config.passed(PoisonStep::Sent, copy.data.clone());
                     out.send(LINK, Msg::D2hData { uqid: owed, bogus: false, data, enables: WHOLE_LINE });
                 }
                 self.close(i, out);
@@ -458,17 +459,17 @@ impl<D: LineContent> DeviceCache<D> {
             CacheDeviceAction::NoBytes => self.without_bytes(config, i, out),
             CacheDeviceAction::End => self.close(i, out),
             CacheDeviceAction::SendCopy => {
-                let bogus = (config.rules.bogus)(was);
+                let bogus = config.rules.is_bogus(was);
                 // A copy that was snooped away is sent all the same: the pull waits for 64 bytes.
                 if let Some(copy) = entry.data.take() {
-                    let data = config.passed(config.rules.sent_poison, copy.data);
+                    let data = config.passed(PoisonStep::Sent, copy.data);
                     out.send(LINK, Msg::D2hData { uqid, bogus, data, enables: WHOLE_LINE });
                 }
                 self.close(i, out);
             }
             CacheDeviceAction::SendWrite => {
                 if let Some(b) = entry.data.take() {
-                    let data = config.passed(config.rules.sent_poison, b.data);
+                    let data = config.passed(PoisonStep::Sent, b.data);
                     out.send(LINK, Msg::D2hData { uqid, bogus: false, data, enables: b.enables });
                 }
                 let weak = [D2hReqOpcode::WOWrInv, D2hReqOpcode::WOWrInvF].contains(&entry.op);
@@ -487,9 +488,11 @@ impl<D: LineContent> DeviceCache<D> {
         let line = self.lines[i].0;
         let entry = &mut self.lines[i].1;
         let whole = entry.store.as_ref().is_some_and(|s| s.enables == WHOLE_LINE);
-        if entry.data.is_some() || config.without_bytes == WithoutBytes::Write && whole {
+        if entry.data.is_none() && config.without_bytes == WithoutBytes::Write && whole {
             // With a store of the whole line the bytes that stood here do not matter.
-            entry.data = entry.data.take().or(entry.store.clone());
+            entry.data = entry.store.clone();
+        }
+        if entry.data.is_some() {
             entry.at = CacheLineState::E;
             return self.close(i, out);
         }
@@ -517,9 +520,10 @@ impl<D: LineContent> DeviceCache<D> {
 }
 
 impl<D: LineContent> Agent<D> for DeviceCache<D> {
+    /// A device never keeps anything waiting (`coherence` §2.6 O7).
     fn accepts(&self, config: &CoherenceConfig, _port: AgentPort, msg: &Msg<D>) -> Accept {
         let Msg::H2dReq { line, .. } = msg else { return Accept::Take };
-        if (config.rules.snoop_waits)(self.at(*line)) { Accept::Wait } else { Accept::Take }
+        if config.rules.snoop_waits(self.at(*line)) { Accept::Wait } else { Accept::Take }
     }
 
     fn ways(&self, config: &CoherenceConfig, _port: AgentPort, msg: &Msg<D>) -> u8 {

@@ -26,6 +26,7 @@ use crate::ids::IdSet;
 use crate::lines::LineMap;
 use crate::message::Msg;
 use crate::names;
+use crate::rules::PoisonStep;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode, DrsOpcode};
 
 /// Devices below one home: CacheID has 4 bits, and the home names the port in 4 bits of the UQID (`coherence` §1, §2.9).
@@ -88,10 +89,10 @@ pub enum Phase {
         /// The transaction ends with it; otherwise the answer follows.
         ends: bool,
     },
-    /// Without the rule against it: the answer went out before the snoop answers came.
-    Absorbing,
-    /// Without the rule against it: the data of a read went out, its GO did not.
-    Owing(HostAnswer),
+    /// The requester has its answer, snoop answers are missing: never with an answer that awaits them.
+    Answered,
+    /// The data of a read has left, and its GO leaves in a step of its own.
+    GoFollows(HostAnswer),
 }
 
 /// What is done for the requester.
@@ -285,7 +286,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
     }
 
     fn busy(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        self.open.iter().any(|t| t.line == line && (config.rules.blocks)(t.phase))
+        self.open.iter().any(|t| t.line == line && config.rules.blocks(t.phase))
     }
 
     /// The snoop filter has a place for a line that `op` makes tracked.
@@ -358,7 +359,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         }
         let holders = self.holders(line);
         let snooped = task.snooped();
-        let (snoop, mut targets) = (snooped.snoop(), (config.rules.snooped)(snooped, &holders));
+        let (snoop, mut targets) = (snooped.snoop(), config.rules.snooped(snooped, &holders));
         targets.remove(port);
         let transaction = HomeTransaction {
             slot,
@@ -384,10 +385,10 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         self.open.sort_by_key(|t| t.slot);
         if targets.is_empty() {
             self.ready(config, slot, out);
-        } else if config.lacks("GoBeforeAnswers") {
+        } else if !config.rules.answer_awaits_snoops() {
             self.answer(config, slot, out);
-            if let Some(t) = self.open.iter_mut().find(|t| t.slot == slot) {
-                t.phase = Phase::Absorbing;
+            if let Some(i) = self.slot(slot) {
+                self.open[i].phase = Phase::Answered;
             }
         }
     }
@@ -471,12 +472,9 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         let t = &self.open[i];
         if let (&Task::Request { op, cqid }, Phase::Pulling { .. } | Phase::Storing { ends: true }) = (&t.task, t.phase)
         {
-            let last = match (op, t.refused) {
-                (Op::WrInv, _) if config.lacks("WriteEndsBeforeData") => None,
-                (Op::WrInv, None) => Some(HostAnswer::GoI),
-                (Op::WrInv, Some(ErrorAnswer::GoInvalid | ErrorAnswer::GoError)) => Some(HostAnswer::GoErr),
-                (Op::WOWrInv | Op::WOWrInvF, _) => Some(HostAnswer::ExtCmp),
-                _ => None,
+            let last = match (config.rules.write_answers(op).behind_data, t.refused) {
+                (Some(HostAnswer::GoI), Some(ErrorAnswer::GoInvalid | ErrorAnswer::GoError)) => Some(HostAnswer::GoErr),
+                (last, _) => last,
             };
             if let Some((opcode, state)) = last.map(HostAnswer::code) {
                 out.send(t.port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
@@ -515,7 +513,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
                     // What the requester itself is tracked for is gone: it asks from I.
                     self.change(line, |h| h.forget(port));
                     let alone = !t.kept && self.holders(line) == Holders::default();
-                    let dirty = (config.rules.grants_dirty)(t.dirty, alone);
+                    let dirty = config.rules.grants_dirty(t.dirty, alone);
                     let go = match op {
                         Op::RdShared => HostAnswer::GoS,
                         Op::RdAny if dirty => HostAnswer::GoM,
@@ -538,24 +536,9 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
                     self.change(line, |h| *h = Holders::default());
                     send(HostAnswer::GoI, cqid);
                 }
-                Op::ItoMWr | Op::WrCur => {
+                Op::ItoMWr | Op::WrCur | Op::WrInv | Op::WOWrInv | Op::WOWrInvF => {
                     self.change(line, |h| *h = Holders::default());
-                    send(HostAnswer::GoPull, cqid);
-                    self.open[i].phase = Phase::Pulling { expected: true };
-                    return;
-                }
-                Op::WrInv => {
-                    self.change(line, |h| *h = Holders::default());
-                    send(HostAnswer::Pull, cqid);
-                    if config.lacks("WriteEndsBeforeData") {
-                        send(HostAnswer::GoI, cqid);
-                    }
-                    self.open[i].phase = Phase::Pulling { expected: true };
-                    return;
-                }
-                Op::WOWrInv | Op::WOWrInvF => {
-                    self.change(line, |h| *h = Holders::default());
-                    send(HostAnswer::FastGoPull, cqid);
+                    config.rules.write_answers(op).at_pull.iter().for_each(|answer| send(*answer, cqid));
                     self.open[i].phase = Phase::Pulling { expected: true };
                     return;
                 }
@@ -584,20 +567,19 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             let rsp = Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid };
             let data = Msg::H2dData { cqid, go_err: false, data };
             out.send(port, data);
-            if config.lacks("SnoopBetweenDataAndGo") {
-                self.open[i].phase = Phase::Owing(go);
+            if !config.rules.go_leaves_with_data() {
+                self.open[i].phase = Phase::GoFollows(go);
                 return;
             }
             out.send(port, rsp);
         }
-        if config.lacks("GoBeforeAnswers") && !t.answers.is_empty() {
-            return;
+        if t.answers.is_empty() {
+            self.finish(config, slot, out);
         }
-        self.finish(config, slot, out);
     }
 
     fn untrack(&mut self, config: &CoherenceConfig, line: LineAddr, port: AgentPort) {
-        self.change(line, |h| (config.rules.evicted)(h, port));
+        self.change(line, |h| config.rules.evicted(h, port));
     }
 
     /// The line cannot be served: every request is answered with an error, nothing is read or written (§2.2).
@@ -738,7 +720,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         match self.may_start(config, op, line) {
             Some(slot) => self.start(config, slot, port, line, Task::Request { op, cqid }, out),
             None => {
-                if config.lacks("EvictUntracksAll") {
+                if !config.rules.tracks_waiting(op) {
                     self.change(line, |h| h.forget(port));
                 }
                 self.queue.push(Waiting { port, op, line, cqid });
@@ -762,7 +744,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         };
         let t = &mut self.open[i];
         let line = t.line;
-        let (Some(reading), Some(snoop)) = ((config.rules.reading)(rsp), t.task.snooped().snoop()) else {
+        let (Some(reading), Some(snoop)) = (config.rules.reading(rsp), t.task.snooped().snoop()) else {
             return event(out, "COH-OPC-01", Some(line), format!("D2H Rsp code {}", rsp.0), "a listed answer");
         };
         if !reading.to.contains(&snoop) {
@@ -810,7 +792,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         let t = &mut self.open[i];
         let line = t.line;
         t.data.remove(port);
-        let written = (config.rules.reading)(rsp).is_some_and(|r| r.written);
+        let written = config.rules.reading(rsp).is_some_and(|r| r.written);
         let takes_dirty = matches!(t.task, Task::Request { op: Op::RdOwn | Op::RdAny, .. });
         if written && config.grant_dirty && takes_dirty && rsp == D2hRspOpcode::RspIFwdM {
             (t.passed, t.dirty) = (Some(data), true);
@@ -830,8 +812,8 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         let slot = t.slot;
         match t.phase {
             Phase::Snooping => self.ready(config, slot, out),
-            Phase::Absorbing => self.close(slot, out),
-            Phase::Pulling { .. } | Phase::Fetching | Phase::Storing { .. } | Phase::Owing(_) => {}
+            Phase::Answered => self.close(slot, out),
+            Phase::Pulling { .. } | Phase::Fetching | Phase::Storing { .. } | Phase::GoFollows(_) => {}
         }
     }
 
@@ -892,8 +874,8 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             // GO_ERR_WritePull: the data is taken and forgotten.
         } else if evict {
             // Clean: memory has it, and unmodified data is not written.
-            if (config.rules.evict_written)(expected, bogus, op) {
-                self.memory.write(line, &config.passed(config.rules.stored_poison, data), WHOLE_LINE);
+            if config.rules.is_evict_written(expected, bogus, op) {
+                self.memory.write(line, &config.passed(PoisonStep::Stored, data), WHOLE_LINE);
             }
             match (expected, bogus) {
                 (true, false) | (false, true) => {}
@@ -917,9 +899,13 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             let found = format!("Bogus on {}", op.name().unwrap_or("?"));
             event(out, "COH-BOG-02", Some(line), found, "Bogus on evicts only");
         } else {
-            self.memory.write(line, &config.passed(config.rules.stored_poison, data), enables);
-            if config.lacks("PartClearsPoison") && enables != WHOLE_LINE {
-                self.memory.write(line, &self.memory.read(line).poisoned(false), WHOLE_LINE);
+            self.memory.write(line, &config.passed(PoisonStep::Stored, data), enables);
+            if enables != WHOLE_LINE {
+                let merged = self.memory.read(line);
+                let poison = config.rules.poisoned_behind_part(merged.is_poisoned());
+                if poison != merged.is_poisoned() {
+                    self.memory.write(line, &merged.poisoned(poison), WHOLE_LINE);
+                }
             }
             out.effects.push(Effect::Written(line));
         }
@@ -949,8 +935,7 @@ impl<D: LineContent, B: Backing<D>> Agent<D> for HomeAgent<D, B> {
             && !self.has_room(config, *opcode, *line)
             && self.queue.is_empty()
             && self.open.iter().all(|t| t.task != Task::Recall);
-        let untracks =
-            config.lacks("EvictUntracksAll") && [Op::DirtyEvict, Op::CleanEvict, Op::CleanEvictNoData].contains(opcode);
+        let untracks = !config.rules.tracks_waiting(*opcode);
         if free || recalls || untracks || self.queue.len() < config.home_queue_requests {
             Accept::Take
         } else {
@@ -975,16 +960,16 @@ impl<D: LineContent, B: Backing<D>> Agent<D> for HomeAgent<D, B> {
     }
 
     fn choices(&self, _config: &CoherenceConfig) -> u8 {
-        self.open.iter().filter(|t| matches!(t.phase, Phase::Owing(_))).count() as u8
+        self.open.iter().filter(|t| matches!(t.phase, Phase::GoFollows(_))).count() as u8
     }
 
-    /// Without the rule against it: the GO that was held back leaves.
+    /// The GO of a read whose data has left.
     fn choose(&mut self, config: &CoherenceConfig, choice: u8, out: &mut AgentOutput<D>) {
         let owing: Vec<(u8, AgentPort, HostAnswer, u16)> = self
             .open
             .iter()
             .filter_map(|t| match (t.phase, &t.task) {
-                (Phase::Owing(go), Task::Request { cqid, .. }) => Some((t.slot, t.port, go, *cqid)),
+                (Phase::GoFollows(go), Task::Request { cqid, .. }) => Some((t.slot, t.port, go, *cqid)),
                 _ => None,
             })
             .collect();

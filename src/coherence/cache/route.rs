@@ -190,7 +190,7 @@ impl CacheRoutes {
         };
         let below = self.devices.get(port)?;
         let own = below.cache_id == Some(id);
-        if !(config.rules.passes_down)(own) {
+        if !config.rules.passes_down(own) {
             self.discarded[port] += 1;
             return None;
         }

@@ -26,7 +26,7 @@ use crate::event::CoherenceEvent;
 use crate::ids::{IdSet, MOST_PORTS};
 use crate::message::Msg;
 use crate::names::{self, BI_TAGS};
-use crate::rules::{AskedFor, M2sKind};
+use crate::rules::{AskedFor, M2sKind, PoisonStep};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
@@ -223,7 +223,7 @@ impl<D: LineContent> Dcoh<D> {
 
     /// Whether requests to a line have to wait.
     pub fn is_busy(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        let released = |answered: bool| (config.rules.block_released)(config.mem.block_release, answered);
+        let released = |answered: bool| config.rules.releases_line(config.mem.block_release, answered);
         let waits = |t: &Tracker| t.waits & t.bit(line) != 0 && !(t.count > 1 && released(false));
         if self.trackers.iter().any(waits) || self.memory.is_busy(line) {
             return true;
@@ -364,7 +364,7 @@ impl<D: LineContent> Dcoh<D> {
 
     /// The hosts that a snoop of this kind must ask.
     fn asked(&self, config: &CoherenceConfig, line: LineAddr, asked: &AskedFor) -> IdSet {
-        (config.rules.asked)(&self.filter.get(line).unwrap_or(Holders::NONE), asked)
+        config.rules.asked(&self.filter.get(line).unwrap_or(Holders::NONE), asked)
     }
 
     /// The entry that leaves for a new line; `None` while all of them are busy.
@@ -398,7 +398,7 @@ impl<D: LineContent> Dcoh<D> {
         if let Some(victim) = open.victim {
             let holders = self.filter.get(victim).unwrap_or(Holders::NONE).all();
             self.back_invalidate(&holders, BisnpOpcode::BISnpInv, victim, 1, out);
-            if config.lacks("EntryLeavesEarly") {
+            if !config.rules.entry_awaits_hosts() {
                 self.filter.remove(victim);
                 self.filter.put(open.line, Holders::NONE);
                 self.complete(config, &open, out);
@@ -717,7 +717,7 @@ impl<D: LineContent> Dcoh<D> {
         if unowned {
             self.own_under(config, line, SnpType::SnpInv);
         }
-        let data = config.passed(config.rules.stored_poison, data);
+        let data = config.passed(PoisonStep::Stored, data);
         if enables == WHOLE_LINE || self.memory.has(line) {
             self.memory.write(line, &data, enables);
             if unowned {
@@ -944,13 +944,13 @@ impl<D: LineContent> Agent<D> for Dcoh<D> {
             Msg::M2sReq { line, opcode, meta_field, meta, .. } => {
                 let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
                 let no_place = needs && !self.filter.has_room(line) && self.victim(config, line).is_none();
-                let busy = (config.rules.m2s_waits)(M2sKind::Req) && self.is_busy(config, line);
+                let busy = config.rules.m2s_waits(M2sKind::Req) && self.is_busy(config, line);
                 wait(busy || no_place || !self.can_begin(config))
             }
             Msg::M2sRwd { line, opcode, .. } => {
                 let is_conflict = opcode == M2sRwdOpcode::BIConflict;
                 let kind = if is_conflict { M2sKind::Conflict } else { M2sKind::Rwd };
-                wait((config.rules.m2s_waits)(kind) && self.is_busy(config, line))
+                wait(config.rules.m2s_waits(kind) && self.is_busy(config, line))
             }
             _ => Accept::Take,
         }

@@ -20,6 +20,7 @@ use crate::event::CoherenceEvent;
 use crate::lines::{LineMap, OfLine};
 use crate::message::Msg;
 use crate::names::{self, BI_TAGS, TAGS};
+use crate::rules::PoisonStep;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
@@ -442,7 +443,7 @@ impl<D: LineContent> MemHost<D> {
 
     /// Gives a dirty copy up without a message, where the rules let it. Returns whether it did.
     pub fn drop_dirty(&mut self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        let drops = (config.rules.host_drops)(Copy4::M) && self.can_write_back(line);
+        let drops = config.rules.drops_dirty() && self.can_write_back(line);
         if drops {
             self.lines.remove(line);
         }
@@ -457,7 +458,7 @@ impl<D: LineContent> MemHost<D> {
     /// A load from the cache.
     pub fn load(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) -> Option<D> {
         let entry = self.get(line).filter(|l| l.can_load())?;
-        let value = config.passed(config.rules.loaded_poison, entry.data.clone()?);
+        let value = config.passed(PoisonStep::Loaded, entry.data.clone()?);
         self.access_made(config, line, HostAccess::Load, out);
         Some(value)
     }
@@ -485,7 +486,7 @@ impl<D: LineContent> MemHost<D> {
             Some(old) => {
                 let was = old.is_poisoned();
                 old.merge(&data, enables);
-                let poison = (config.rules.poison_behind_store)(was, old.is_poisoned());
+                let poison = config.rules.poisoned_behind_store(was, old.is_poisoned());
                 if poison != old.is_poisoned() {
                     *old = old.clone().poisoned(poison);
                 }
@@ -643,7 +644,7 @@ impl<D: LineContent> MemHost<D> {
         let entry = &mut self.lines[at];
         let Some(open) = &entry.open else { return };
         let Some(granted) = open.granted else { return };
-        if (config.rules.fill_waits)(open.req.has_data(), open.data.is_some()) {
+        if config.rules.fill_waits(open.req.has_data(), open.data.is_some()) {
             return;
         }
         let Some(open) = entry.open.take() else { return };
@@ -660,7 +661,7 @@ impl<D: LineContent> MemHost<D> {
             Some(state) => {
                 entry.state = state;
                 if let Some(data) = open.data {
-                    entry.data = Some(config.passed(config.rules.filled_poison, data));
+                    entry.data = Some(config.passed(PoisonStep::Filled, data));
                 }
             }
             None => {
@@ -676,9 +677,9 @@ impl<D: LineContent> MemHost<D> {
                 HostAccess::Store => matches!(entry.state, Copy4::E | Copy4::M),
                 HostAccess::StorePart => matches!(entry.state, Copy4::E | Copy4::M) && entry.can_load(),
             };
-            entry.due = if served { (config.rules.due_access)(open.want) } else { HostAccess::Nothing };
+            entry.due = if served { config.rules.due_access(open.want) } else { HostAccess::Nothing };
         }
-        let reads = (config.rules.asks_bytes)(open.want, config.without_bytes);
+        let reads = config.rules.asks_bytes(open.want, config.without_bytes);
         entry.lacking = (cached == Some(Copy4::E) && entry.data.is_none() && reads).then_some(open.want);
         out.effects.push(Effect::Done(line));
         self.answer_after_fill(config, at, out);
@@ -724,11 +725,11 @@ impl<D: LineContent> MemHost<D> {
     fn answer(&mut self, config: &CoherenceConfig, at: usize, out: &mut AgentOutput<D>) {
         let Some(snoop) = self.lines[at].snoop else { return };
         let Some(row) = Self::answer_row(config, &self.lines[at], &snoop) else { return };
-        if (config.rules.writes_back)(row) {
+        if config.rules.writes_back(row) {
             self.send_write(at, row.left, out);
-            if config.rules.birsp_awaits_write {
+            if config.rules.answer_awaits_write() {
                 self.lines[at].snoop = Some(Snoop { stage: Stage::WriteBack { answer: row.answer }, ..snoop });
-                if snoop.opcode.is_block() && config.lacks("BlockAnswerEarly") {
+                if snoop.opcode.is_block() && !config.rules.block_awaits_lines() {
                     self.resolve(config, at, row.answer, out);
                 }
                 return;
@@ -736,7 +737,7 @@ impl<D: LineContent> MemHost<D> {
         } else {
             let entry = &mut self.lines[at];
             entry.state = row.left;
-            if !(config.rules.keeps_bytes)(row.left, entry.open.is_some()) {
+            if !config.rules.keeps_bytes(row.left, entry.open.is_some()) {
                 entry.data = None;
             }
         }
@@ -760,8 +761,7 @@ impl<D: LineContent> MemHost<D> {
         for l in self.lines.open().filter(|l| same(&l.snoop)) {
             match l.snoop.map(|s| s.stage) {
                 Some(Stage::Resolved { answer }) => answers.push((l.line, answer)),
-                // The whole answer leaves although a line still waits.
-                _ if config.lacks("BlockAnswerEarly") => {}
+                _ if !config.rules.block_awaits_lines() => {}
                 _ => return,
             }
         }
@@ -791,7 +791,7 @@ impl<D: LineContent> MemHost<D> {
         found: &str,
         out: &mut AgentOutput<D>,
     ) -> Option<MemHostAction> {
-        let row = (config.rules.host_row)(self.lines[at].phase(), input);
+        let row = config.rules.host_row(self.lines[at].phase(), input);
         if row.act.is_none() {
             let line = self.lines[at].line;
             let expected = format!("no {input:?} in {:?}", row.phase);
@@ -909,8 +909,9 @@ impl<D: LineContent> MemHost<D> {
     fn take_drs(&mut self, config: &CoherenceConfig, opcode: DrsOpcode, tag: u16, data: D, out: &mut AgentOutput<D>) {
         let found = format!("DRS {} for tag {tag}", opcode.name().unwrap_or("reserved"));
         let Some(at) = self.lines.first_open(|l| l.open.as_ref().is_some_and(|o| o.tag == tag)) else {
-            let stray = config.rules.stray_data.map(|rule| self.event(rule, None, found, "the tag of an open read"));
-            out.events.extend(stray);
+            if config.rules.data_needs_read() {
+                out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open read"));
+            }
             return;
         };
         let line = self.lines[at].line;
@@ -981,7 +982,7 @@ impl<D: LineContent> MemHost<D> {
             }
             match stage {
                 Stage::Conflict { tag, granted: false } => {
-                    if (config.rules.disputes)(disputed) {
+                    if config.rules.disputes(disputed) {
                         out.send(0, conflict(line, tag));
                     }
                     disputed = true;

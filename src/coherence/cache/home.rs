@@ -89,9 +89,11 @@ pub enum Phase {
         /// The transaction ends with it; otherwise the answer follows.
         ends: bool,
     },
-    /// The requester has its answer, snoop answers are missing: never with an answer that awaits them.
+    /// The requester has its answer, snoop answers are missing: not where an answer awaits them
+    /// ([`answer_awaits_snoops`](crate::rules::CacheRules::answer_awaits_snoops)).
     Answered,
-    /// The data of a read has left, and its GO leaves in a step of its own.
+    /// The data of a read has left, and its GO leaves in a step of its own: where they do not leave together
+    /// ([`go_leaves_with_data`](crate::rules::CacheRules::go_leaves_with_data)).
     GoFollows(HostAnswer),
 }
 
@@ -720,7 +722,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         match self.may_start(config, op, line) {
             Some(slot) => self.start(config, slot, port, line, Task::Request { op, cqid }, out),
             None => {
-                if !config.rules.tracks_waiting(op) {
+                if !config.rules.tracks_waiting() {
                     self.change(line, |h| h.forget(port));
                 }
                 self.queue.push(Waiting { port, op, line, cqid });
@@ -873,7 +875,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         if t.refused.is_some() {
             // GO_ERR_WritePull: the data is taken and forgotten.
         } else if evict {
-            // Clean: memory has it, and unmodified data is not written.
+            // Of a clean one, memory has the bytes.
             if config.rules.is_evict_written(expected, bogus, op) {
                 self.memory.write(line, &config.passed(PoisonStep::Stored, data), WHOLE_LINE);
             }
@@ -935,8 +937,10 @@ impl<D: LineContent, B: Backing<D>> Agent<D> for HomeAgent<D, B> {
             && !self.has_room(config, *opcode, *line)
             && self.queue.is_empty()
             && self.open.iter().all(|t| t.task != Task::Recall);
-        let untracks = !config.rules.tracks_waiting(*opcode);
-        if free || recalls || untracks || self.queue.len() < config.home_queue_requests {
+        // An evict of a device that is not tracked while it waits needs no place.
+        let untracked =
+            !config.rules.tracks_waiting() && [Op::DirtyEvict, Op::CleanEvict, Op::CleanEvictNoData].contains(opcode);
+        if free || recalls || untracked || self.queue.len() < config.home_queue_requests {
             Accept::Take
         } else {
             Accept::Wait

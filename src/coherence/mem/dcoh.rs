@@ -364,7 +364,7 @@ impl<D: LineContent> Dcoh<D> {
 
     /// The hosts that a snoop of this kind must ask.
     fn asked(&self, config: &CoherenceConfig, line: LineAddr, asked: &AskedFor) -> IdSet {
-        config.rules.asked(&self.filter.get(line).unwrap_or(Holders::NONE), asked)
+        config.rules.asked(self.filter.get(line).unwrap_or(Holders::NONE), asked)
     }
 
     /// The entry that leaves for a new line; `None` while all of them are busy.

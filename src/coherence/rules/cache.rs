@@ -90,8 +90,8 @@ pub trait CacheRules {
         holders.forget(device);
     }
 
-    /// Whether a device is tracked while its request waits for a busy line: until the last GO of an evict (§2.6 O12).
-    fn tracks_waiting(&self, _op: D2hReqOpcode) -> bool {
+    /// Whether a device is tracked while its request waits for a busy line, as an evict does until its last GO (§2.6 O12).
+    fn tracks_waiting(&self) -> bool {
         true
     }
 

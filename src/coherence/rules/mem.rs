@@ -37,10 +37,10 @@ pub struct AskedFor {
 pub trait MemRules {
     /// The holders of a line that are asked: all others for ownership, the owner for a copy, whatever the load is (§3.2, §3.7,
     /// §3.8).
-    fn asked(&self, holders: &Holders, asked: &AskedFor) -> IdSet {
+    fn asked(&self, holders: Holders, asked: &AskedFor) -> IdSet {
         let others = match asked.requester {
-            Some(host) => holders.clone().without(host),
-            None => holders.clone(),
+            Some(host) => holders.without(host),
+            None => holders,
         };
         match (asked.snp, others) {
             (SnpType::SnpInv, any) => any.all(),

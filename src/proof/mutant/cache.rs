@@ -11,8 +11,6 @@ use scalepool_coherence::ids::IdSet;
 use scalepool_coherence::rules::{CacheRules, Sheet};
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, D2hRspOpcode};
 
-const EVICTS: [D2hReqOpcode; 3] = [D2hReqOpcode::DirtyEvict, D2hReqOpcode::CleanEvict, D2hReqOpcode::CleanEvictNoData];
-
 impl CacheRules for CoherenceMutant {
     fn may_load(&self, at: CacheLineState) -> bool {
         Sheet.may_load(at) || *self == Self::UseAfterEvict && at.is_evicting()
@@ -100,8 +98,8 @@ impl CacheRules for CoherenceMutant {
         }
     }
 
-    fn tracks_waiting(&self, op: D2hReqOpcode) -> bool {
-        !(*self == Self::EvictUntracksAll && EVICTS.contains(&op))
+    fn tracks_waiting(&self) -> bool {
+        *self != Self::EvictUntracksAll
     }
 
     fn is_evict_written(&self, owned: bool, bogus: bool, op: D2hReqOpcode) -> bool {

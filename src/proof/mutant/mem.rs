@@ -11,7 +11,7 @@ use scalepool_coherence::rules::{AskedFor, M2sKind, MemRules, Sheet};
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, SnpType};
 
 impl MemRules for CoherenceMutant {
-    fn asked(&self, holders: &Holders, asked: &AskedFor) -> IdSet {
+    fn asked(&self, holders: Holders, asked: &AskedFor) -> IdSet {
         let mut all = Sheet.asked(holders, asked);
         let for_host = |snp| asked.requester.is_some() && asked.snp == snp;
         match self {

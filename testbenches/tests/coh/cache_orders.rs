@@ -1,6 +1,7 @@
 //! Order, stale evicts, the home, and the invariants (`coherence` §2.5 to §2.9, §4).
 
 use super::cache_bench::*;
+use super::cache_issue::explored_with;
 use super::cache_snoops::untracked;
 use super::litmus::outcomes;
 use super::names::{cache_names, device_breaks, names, takes_and};
@@ -8,6 +9,7 @@ use scalepool::coherence::event::CoherenceEvent;
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::message::Dir;
 use scalepool::coherence::monitor::{CopyView, DeviceStep, View, check_copies, name_invariants};
+use scalepool::coherence::rules::{BiasRules, CacheRules, MemRules, PoisonRules, RuleSet, SheetRules};
 use scalepool::proof::net::Net;
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
@@ -208,6 +210,34 @@ fn coh_ord_06_p() {
     let mut bench = Bench::issued(CacheLineState::I, Op::RdOwn);
     bench.answer(HostAnswer::GoE);
     assert_eq!(rules(&bench.snoop(Snoop::Inv, 0)), [""; 0]);
+}
+
+/// The sheet, but the home sends the GO of a read in a step of its own behind the data.
+struct GoApart;
+
+impl PoisonRules for GoApart {}
+impl MemRules for GoApart {}
+impl BiasRules for GoApart {}
+impl CacheRules for GoApart {
+    fn go_leaves_with_data(&self) -> bool {
+        false
+    }
+}
+impl SheetRules for GoApart {
+    fn deviation(&self) -> Option<&'static str> {
+        Some("GoApart")
+    }
+}
+
+/// A home that keeps the line until its GO has left breaks nothing, in any order; it is the release of the line that
+/// `SnoopBetweenDataAndGo` gets wrong.
+#[test]
+fn a_go_may_leave_behind_the_data_of_its_read() {
+    let rules = RuleSet::new(&GoApart);
+    let report = explored_with(CoherenceConfig { rules, ..CoherenceConfig::default() }, &[Op::RdOwn, Op::RdShared]);
+    assert!(report.complete && report.violation.is_none(), "{:?}", report.violation);
+    let together = explored_with(CoherenceConfig::default(), &[Op::RdOwn, Op::RdShared]);
+    assert!(report.states > together.states, "{} and {} states", report.states, together.states);
 }
 
 #[test]

@@ -944,8 +944,8 @@ impl<D: LineContent> Agent<D> for Dcoh<D> {
             Msg::M2sReq { line, opcode, meta_field, meta, .. } => {
                 let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
                 let no_place = needs && !self.filter.has_room(line) && self.victim(config, line).is_none();
-                let busy = config.rules.m2s_waits(M2sKind::Req) && self.is_busy(config, line);
-                wait(busy || no_place || !self.can_begin(config))
+                let held = self.is_busy(config, line) || no_place || !self.can_begin(config);
+                wait(held && config.rules.m2s_waits(M2sKind::Req))
             }
             Msg::M2sRwd { line, opcode, .. } => {
                 let is_conflict = opcode == M2sRwdOpcode::BIConflict;

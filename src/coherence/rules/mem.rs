@@ -54,7 +54,7 @@ pub trait MemRules {
         true
     }
 
-    /// Whether a message waits while its line is busy: a request does, a write and BIConflict never do (§3.4, §3.5).
+    /// Whether a message waits, as for a busy line: a request does, a write and BIConflict never do (§3.4, §3.5).
     fn m2s_waits(&self, kind: M2sKind) -> bool {
         kind == M2sKind::Req
     }

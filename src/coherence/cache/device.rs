@@ -1,7 +1,7 @@
 //! A device cache.
 //!
 //! One line is one small state machine ([`CacheLineState`]); the cache is the list of its lines that are not in I.
-//! Requests go through [`requests`], snoops through [`snoops`], answers through [`answers`]. One request a line is open
+//! Requests go through [`requests`], snoops through [`snoops`](super::snoops), answers through [`answers`]. One request a line is open
 //! at a time (`coherence` §2.6 O11a).
 //!
 //! One miss: [`DeviceCache::issue`] takes the next CQID and sends RdOwn; GO and data arrive in any order, each a row of

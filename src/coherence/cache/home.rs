@@ -2,7 +2,7 @@
 //!
 //! One request: it is taken when no transaction is open on its line and one is free ([`HomeAgent::accepts`]; otherwise
 //! it waits in its channel or in the bounded queue). The snoops of its row ([`requests`]) go out; each answer updates
-//! the directory and, with data, the memory ([`snoops::READINGS`]). With the last one the requester is answered. A read
+//! the directory and, with data, the memory ([`READINGS`](super::snoops::READINGS)). With the last one the requester is answered. A read
 //! ends there; a write or an evict has been pulled and ends when its data is in.
 //!
 //! A memory of its own reads and writes in the step that asks. One behind a port ([`Backing::port`]) takes two stages more, of which each

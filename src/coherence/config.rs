@@ -7,8 +7,8 @@ use super::clocked::waiting::WaitTable;
 use super::content::{LineAddr, LineContent};
 use super::ids::AgentPort;
 use super::mem::options::MemConfig;
-use super::mutant::CoherenceMutant;
 use super::names::BI_TAGS;
+use super::rules::{PoisonStep, RuleSet};
 use serde::{Deserialize, Serialize};
 
 /// What a device does with SnpData on a line in M (`coherence` §2.3, all three legal).
@@ -149,9 +149,9 @@ pub struct CoherenceConfig {
     /// Which class waits for which in a clocked node (§3.6).
     #[serde(skip)]
     pub waits: WaitTable,
-    /// One rule that is off; tests only.
+    /// The decisions that are no choice. No file sets them.
     #[serde(skip)]
-    pub mutant: Option<CoherenceMutant>,
+    pub rules: RuleSet,
 }
 
 impl Default for CoherenceConfig {
@@ -175,7 +175,7 @@ impl Default for CoherenceConfig {
             error_ranges: Vec::new(),
             own_memory: Vec::new(),
             waits: WaitTable::default(),
-            mutant: None,
+            rules: RuleSet::default(),
         }
     }
 }
@@ -227,14 +227,11 @@ impl CoherenceConfig {
         }
     }
 
-    /// Whether this rule is off.
-    pub fn has(&self, mutant: CoherenceMutant) -> bool {
-        self.mutant == Some(mutant)
-    }
-
-    /// A value on its way, which keeps its poison unless this rule is off.
-    pub fn passed<D: LineContent>(&self, mutant: CoherenceMutant, value: D) -> D {
-        if self.has(mutant) { value.poisoned(false) } else { value }
+    /// A value that is handed on, with the poison that the rules leave it.
+    pub fn passed<D: LineContent>(&self, step: PoisonStep, value: D) -> D {
+        let before = value.is_poisoned();
+        let behind = self.rules.stays_poisoned(step, before);
+        if behind == before { value } else { value.poisoned(behind) }
     }
 
     /// Whether a line is memory of this caching device.

@@ -8,7 +8,7 @@
 //!
 //! * Agents: [`cache`] (CXL.cache), [`mem`] (HDM-DB and HDM-H), [`bias`] (HDM-D). Each transition is a row of a table; a
 //!   message that no row allows is reported as an [`event::CoherenceEvent`].
-//! * [`config::CoherenceConfig`]: every choice that the fact sheet leaves open.
+//! * [`config::CoherenceConfig`]: every choice that the fact sheet leaves open. [`rules`]: what it leaves no choice in.
 //! * [`ids`]: ports and sets of ports. [`lines`]: what an agent stores for each line, in a search and in a simulation.
 //! * [`order`]: which messages may pass which. [`monitor`]: the invariants V1 to V14. [`chart`]: message sequence charts.
 //! * [`clocked`]: agents as modules of the kernel. [`passive`]: what the messages of links alone tell.
@@ -38,9 +38,9 @@ pub mod lines;
 pub mod mem;
 pub mod message;
 pub mod monitor;
-pub mod mutant;
 pub mod names;
 pub mod order;
 pub mod passing;
 pub mod passive;
+pub mod rules;
 pub mod thread;

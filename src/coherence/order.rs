@@ -3,7 +3,6 @@
 use crate::config::CoherenceConfig;
 use crate::content::LineContent;
 use crate::message::Msg;
-use crate::mutant::CoherenceMutant;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, NdrOpcode};
 
 /// The rule by which `later` stays behind `earlier` of the same link and direction; `None` when it may pass.
@@ -25,11 +24,11 @@ pub fn order_of<D: LineContent>(later: &Msg<D>, earlier: &Msg<D>) -> Option<&'st
     }
 }
 
-/// [`order_of`] as far as no mutant lifts it.
+/// [`order_of`] as far as the rules of the configuration have it.
 pub fn must_stay_behind<D: LineContent>(
     config: &CoherenceConfig,
     later: &Msg<D>,
     earlier: &Msg<D>,
 ) -> Option<&'static str> {
-    order_of(later, earlier).filter(|rule| config.mutant.and_then(CoherenceMutant::lifts) != Some(*rule))
+    order_of(later, earlier).filter(|rule| config.rules.keeps_order(rule))
 }

@@ -10,6 +10,7 @@
 //! * [`stress`]: long random runs. [`litmus`]: all outcomes of small programs.
 //! * [`flows`]: every flow of the protocol as a chart. [`docs`]: the tables of the agents as a page.
 //! * [`models`]: the protocols as models for other checkers.
+//! * [`mutant`]: rules of the sheet that are off, one at a time, so that each is seen to be needed.
 //! * [`replay`]: the steps to a broken rule as a trace, as waves and as a script.
 //!
 //! One step of a search takes a state from the queue. Each of its moves (a delivery that the ordering rules allow, or an
@@ -23,6 +24,7 @@ pub mod explore;
 pub mod flows;
 pub mod litmus;
 pub mod models;
+pub mod mutant;
 pub mod net;
 pub mod replay;
 mod shared;

@@ -1,8 +1,9 @@
 //! Rules that are off in clocked runs: the watcher and the switches see it. Agents that are joined in a wrong way are refused.
 
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::coherence::rules::RuleSet;
 use scalepool::kernel::RunOptions;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::system::build::{Run, amended};
 use scalepool::system::builtin;
 use scalepool::system::description::Description;
@@ -37,9 +38,14 @@ fn broken(name: &str, set: &[&str], amend: &dyn Fn(&mut CoherenceConfig)) -> BTr
     violations(name, set, amend).iter().map(|violation| violation.rule).collect()
 }
 
+/// The sheet, or what is left of it.
+fn rules_of(mutant: Option<CoherenceMutant>) -> RuleSet {
+    mutant.map(CoherenceMutant::rules).unwrap_or_default()
+}
+
 /// The same with one rule off.
 fn without(name: &str, set: &[&str], mutant: Option<CoherenceMutant>) -> BTreeSet<&'static str> {
-    broken(name, set, &|config| config.mutant = mutant)
+    broken(name, set, &|config| config.rules = rules_of(mutant))
 }
 
 fn is_seen(rules: &BTreeSet<&'static str>) -> bool {
@@ -63,7 +69,7 @@ fn a_holder_above_64_that_is_not_asked_is_seen() {
         [format!("{core}.pattern=migratory"), format!("{core}.lines=6")]
     });
     let set: Vec<&str> = alone.into_iter().chain(two.iter().flatten().map(String::as_str)).collect();
-    let found = |mutant| violations("hdm-db-fabric", &set, &|config| config.mutant = mutant);
+    let found = |mutant| violations("hdm-db-fabric", &set, &|config| config.rules = rules_of(mutant));
     assert_eq!(found(None), []);
     let found = found(Some(CoherenceMutant::HolderSkipped));
     let is_named = |v: &Violation| ["host[70].mem[0]: ", "host[76].mem[0]: "].iter().any(|at| v.text.starts_with(at));

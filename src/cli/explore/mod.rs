@@ -29,9 +29,9 @@ use std::time::Instant;
 #[cfg(debug_assertions)]
 use crate::table::Table;
 #[cfg(debug_assertions)]
-use scalepool_coherence::mutant::CoherenceMutant;
-#[cfg(debug_assertions)]
 use scalepool_proof::explore::killers;
+#[cfg(debug_assertions)]
+use scalepool_proof::mutant::CoherenceMutant;
 
 /// Explore a coherence protocol exhaustively and show a shortest counterexample if a rule is broken.
 ///
@@ -232,7 +232,7 @@ impl Explore {
     fn turn_off(&self, config: &mut CoherenceConfig) {
         #[cfg(debug_assertions)]
         {
-            config.mutant = self.mutant;
+            config.rules = self.mutant.map(CoherenceMutant::rules).unwrap_or_default();
         }
         #[cfg(not(debug_assertions))]
         let _ = config;

@@ -16,8 +16,8 @@ use crate::event::CoherenceEvent;
 use crate::mem::dcoh::answer_outside;
 use crate::mem::tables::{Copy4, DirectoryRecord, HdmRegion, ReqRow, check_req, is_read, req_rows, rwd};
 use crate::message::Msg;
-use crate::mutant::CoherenceMutant;
 use crate::names::{self, CQIDS};
+use crate::rules::PoisonStep;
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, GoState, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField,
     MetaValue, NdrOpcode, SnpType,
@@ -147,7 +147,7 @@ impl<D: LineContent> BiasDevice<D> {
             return;
         };
         let inside = row.served == Served::Inside;
-        let local = config.has(CoherenceMutant::LocalUseInHostBias) || self.bias(line) == Bias::Device;
+        let local = config.rules.uses_alone(self.bias(line));
         if inside || (local && row.served != Served::Cache) {
             self.serve_inside(line, opcode, data, out);
             return;
@@ -226,9 +226,7 @@ impl<D: LineContent> BiasDevice<D> {
 
     /// The own copy under a host's access; under SnpData it keeps at most `most`.
     fn snoop_own(&mut self, config: &CoherenceConfig, line: LineAddr, snp: SnpType, most: Copy4) {
-        if config.has(CoherenceMutant::BackFlipUnsnooped) {
-            return;
-        }
+        let snp = config.rules.own_snoop(snp);
         let keeps = most != Copy4::I;
         let cell = self.cell(line);
         if cell.state == Copy4::M
@@ -261,7 +259,7 @@ impl<D: LineContent> BiasDevice<D> {
             out.events.push(event("COH-IDS-03", Some(line), found, "the CQID of an open request"));
             return;
         };
-        let row = tables::find(pending.opcode);
+        let row = config.rules.bias_row(pending.opcode);
         let grant =
             row.filter(|r| r.served == Served::Forward(opcode)).and_then(|r| r.grants.iter().find(|g| g.0 == meta));
         let Some(&(_, state, flips)) = grant else {
@@ -270,7 +268,7 @@ impl<D: LineContent> BiasDevice<D> {
             cell.pending = Some(pending);
             return;
         };
-        if flips || (config.has(CoherenceMutant::FlushFlips) && pending.opcode == D2hReqOpcode::CLFlush) {
+        if flips {
             cell.bias = Bias::Device;
         }
         match pending.opcode {
@@ -405,7 +403,7 @@ impl<D: LineContent> BiasDevice<D> {
             self.snoop_own(config, line, snp, Copy4::I);
         }
         let cell = self.cell(line);
-        cell.memory.merge(&config.passed(CoherenceMutant::MemoryCleansPoison, data), enables);
+        cell.memory.merge(&config.passed(PoisonStep::Stored, data), enables);
         if snp == SnpType::SnpInv {
             out.effects.push(Effect::Written(line));
         } else if meta != MetaValue::Invalid {
@@ -491,11 +489,7 @@ pub fn enables_of(opcode: D2hReqOpcode) -> Option<u64> {
 impl<D: LineContent> Agent<D> for BiasDevice<D> {
     fn accepts(&self, config: &CoherenceConfig, _: AgentPort, msg: &Msg<D>) -> Accept {
         match msg {
-            Msg::M2sReq { opcode, line, .. }
-                if config.has(CoherenceMutant::ReqWaitsForOwnRequest)
-                    && self.is_pending(*line)
-                    && !matches!(*opcode, M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd) =>
-            {
+            Msg::M2sReq { opcode, line, .. } if config.rules.awaits_own_request(*opcode) && self.is_pending(*line) => {
                 Accept::Wait
             }
             _ => Accept::Take,

@@ -14,7 +14,6 @@ use crate::mem::options::Keep;
 use crate::mem::tables::Copy4;
 use crate::mem::{HostAccess, MemHost};
 use crate::message::Msg;
-use crate::mutant::CoherenceMutant;
 use crate::names::{self, UQIDS};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
@@ -126,14 +125,11 @@ impl<D: LineContent> BiasHost<D> {
         let txn = Txn { line, opcode, cqid, uqid, stage: Stage::WritingBack(kept) };
         if state == Copy4::M {
             self.mem.write_back(line, kept, out);
-            if config.has(CoherenceMutant::FwdBeforeWriteDone) {
-                self.go_on(txn, out);
+            if config.rules.forward_awaits_write() {
+                self.insert(txn);
                 return;
             }
-            self.insert(txn);
-            return;
-        }
-        if kept < state {
+        } else if kept < state {
             self.mem.degrade(line, kept);
         }
         self.go_on(txn, out);

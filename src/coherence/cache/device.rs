@@ -1,7 +1,7 @@
 //! A device cache.
 //!
 //! One line is one small state machine ([`CacheLineState`]); the cache is the list of its lines that are not in I.
-//! Requests go through [`requests`], snoops through [`snoops`], answers through [`answers`]. One request a line is open
+//! Requests go through [`requests`], snoops through [`snoops`](super::snoops), answers through [`answers`]. One request a line is open
 //! at a time (`coherence` §2.6 O11a).
 //!
 //! One miss: [`DeviceCache::issue`] takes the next CQID and sends RdOwn; GO and data arrive in any order, each a row of
@@ -10,16 +10,16 @@
 
 use super::answers::{self, CacheDeviceAction, Got};
 use super::requests::{self, CacheRequestKind};
-use super::snoops::{self, Forward, Reply};
+use super::snoops::{Forward, Reply};
 use super::state::{CacheLineState, HostAnswer, Snoop};
 use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::{CoherenceConfig, SnpCurOnClean, SnpCurOnM, SnpDataOnM, WithoutBytes};
 use crate::content::{LineAddr, LineContent, WHOLE_LINE};
 use crate::event::CoherenceEvent;
 use crate::message::Msg;
-use crate::mutant::CoherenceMutant;
 use crate::names::{self, CQIDS};
-use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, D2hRspOpcode, H2dReqOpcode, H2dRspOpcode};
+use crate::rules::PoisonStep;
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, H2dReqOpcode, H2dRspOpcode};
 
 /// Bytes to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,8 +134,7 @@ impl<D: LineContent> DeviceCache<D> {
 
     /// Whether the core may load a line now.
     pub fn may_load(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        let at = self.at(line);
-        at.may_load() || config.has(CoherenceMutant::UseAfterEvict) && at.is_evicting()
+        config.rules.may_load(self.at(line))
     }
 
     /// The value of a line that may be loaded.
@@ -159,12 +158,7 @@ impl<D: LineContent> DeviceCache<D> {
 
     /// Whether a clean copy may be dropped without a message.
     pub fn can_drop(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        match self.at(line) {
-            CacheLineState::S => config.silent_drop_s,
-            CacheLineState::E => config.silent_drop_e,
-            CacheLineState::M => config.has(CoherenceMutant::DirtyDropped),
-            _ => false,
-        }
+        config.rules.drops(config, self.at(line))
     }
 
     /// Drops a clean copy without a message. `false`: not allowed.
@@ -240,7 +234,7 @@ impl<D: LineContent> DeviceCache<D> {
     /// The replies to a snoop that the configuration allows, the one it asks for first.
     fn replies(&self, config: &CoherenceConfig, line: LineAddr, snoop: Snoop) -> Vec<Reply> {
         let at = self.at(line);
-        let all = snoops::row_of(at, snoop).replies;
+        let all = config.rules.snoop_row(at, snoop).replies;
         let preferred = match (snoop, at) {
             (Snoop::Data, CacheLineState::M) => match config.snp_data_on_m {
                 SnpDataOnM::Shared => 0,
@@ -288,8 +282,8 @@ impl<D: LineContent> DeviceCache<D> {
             );
         };
         let at = self.at(line);
-        let Some(mut reply) = self.replies(config, line, snoop).get(usize::from(way)).copied() else {
-            let row = snoops::row_of(at, snoop);
+        let Some(reply) = self.replies(config, line, snoop).get(usize::from(way)).copied() else {
+            let row = config.rules.snoop_row(at, snoop);
             return event(
                 out,
                 row.rule,
@@ -298,22 +292,13 @@ impl<D: LineContent> DeviceCache<D> {
                 &format!("no snoop, because {}", row.never),
             );
         };
-        if config.has(CoherenceMutant::GrantedAnswersAsInvalid) && at.is_granted() {
-            reply = Reply { rsp: D2hRspOpcode::RspIHitI, next: at, forward: Forward::No };
-        }
-        if config.has(CoherenceMutant::CopyKeptUnderSnpInv)
-            && reply.next == CacheLineState::I
-            && at == CacheLineState::S
-        {
-            reply.next = CacheLineState::S;
-        }
         out.send(LINK, Msg::D2hRsp { opcode: reply.rsp, uqid });
         let Some(i) = self.find(line).ok() else { return };
         let entry = &mut self.lines[i].1;
         match (reply.forward, &entry.data) {
             (Forward::Now, Some(copy)) => {
                 let data = copy.data.clone();
-                let data = config.passed(CoherenceMutant::PoisonLeftBehind, data);
+                let data = config.passed(PoisonStep::Sent, data);
                 out.send(LINK, Msg::D2hData { uqid, bogus: false, data, enables: WHOLE_LINE });
             }
             (Forward::Owed, _) => entry.owed = uqid,
@@ -325,8 +310,7 @@ impl<D: LineContent> DeviceCache<D> {
                 self.lines.remove(i);
             }
             // Bytes of an invalid copy mean nothing: equal states look equal.
-            CacheLineState::UpI if config.has(CoherenceMutant::OldBytesKept) => {}
-            CacheLineState::UpI | CacheLineState::NdI => entry.data = None,
+            next if config.rules.loses_bytes(next) => entry.data = None,
             _ => {}
         }
     }
@@ -429,8 +413,7 @@ impl<D: LineContent> DeviceCache<D> {
         let line = self.lines[i].0;
         let entry = &mut self.lines[i].1;
         let arrived = data.map(|data| {
-            let poison = data.is_poisoned() || config.has(CoherenceMutant::FillPoisons);
-            let data = config.passed(CoherenceMutant::FillCleansPoison, data.poisoned(poison));
+            let data = config.passed(PoisonStep::Filled, data);
             WriteBytes { data, enables: WHOLE_LINE }
         });
         let was = entry.at;
@@ -468,7 +451,7 @@ impl<D: LineContent> DeviceCache<D> {
                     out.effects.push(Effect::Stored(line));
                 }
                 if let Some(copy) = &entry.data {
-                    let data = config.passed(CoherenceMutant::PoisonLeftBehind, copy.data.clone());
+                    let data = config.passed(PoisonStep::Sent, copy.data.clone());
                     out.send(LINK, Msg::D2hData { uqid: owed, bogus: false, data, enables: WHOLE_LINE });
                 }
                 self.close(i, out);
@@ -476,18 +459,17 @@ impl<D: LineContent> DeviceCache<D> {
             CacheDeviceAction::NoBytes => self.without_bytes(config, i, out),
             CacheDeviceAction::End => self.close(i, out),
             CacheDeviceAction::SendCopy => {
-                let bogus = matches!(was, CacheLineState::EvS | CacheLineState::EvI)
-                    && !config.has(CoherenceMutant::BogusNotSet);
+                let bogus = config.rules.is_bogus(was);
                 // A copy that was snooped away is sent all the same: the pull waits for 64 bytes.
                 if let Some(copy) = entry.data.take() {
-                    let data = config.passed(CoherenceMutant::PoisonLeftBehind, copy.data);
+                    let data = config.passed(PoisonStep::Sent, copy.data);
                     out.send(LINK, Msg::D2hData { uqid, bogus, data, enables: WHOLE_LINE });
                 }
                 self.close(i, out);
             }
             CacheDeviceAction::SendWrite => {
                 if let Some(b) = entry.data.take() {
-                    let data = config.passed(CoherenceMutant::PoisonLeftBehind, b.data);
+                    let data = config.passed(PoisonStep::Sent, b.data);
                     out.send(LINK, Msg::D2hData { uqid, bogus: false, data, enables: b.enables });
                 }
                 let weak = [D2hReqOpcode::WOWrInv, D2hReqOpcode::WOWrInvF].contains(&entry.op);
@@ -506,13 +488,11 @@ impl<D: LineContent> DeviceCache<D> {
         let line = self.lines[i].0;
         let entry = &mut self.lines[i].1;
         let whole = entry.store.as_ref().is_some_and(|s| s.enables == WHOLE_LINE);
-        if config.has(CoherenceMutant::OldBytesKept) && entry.data.is_some()
-            || config.without_bytes == WithoutBytes::Write && whole
-        {
+        if entry.data.is_none() && config.without_bytes == WithoutBytes::Write && whole {
             // With a store of the whole line the bytes that stood here do not matter.
-            if whole && !config.has(CoherenceMutant::OldBytesKept) {
-                entry.data = entry.store.clone();
-            }
+            entry.data = entry.store.clone();
+        }
+        if entry.data.is_some() {
             entry.at = CacheLineState::E;
             return self.close(i, out);
         }
@@ -540,13 +520,10 @@ impl<D: LineContent> DeviceCache<D> {
 }
 
 impl<D: LineContent> Agent<D> for DeviceCache<D> {
-    /// A device never keeps anything waiting; only a mutant does.
+    /// A device never keeps anything waiting (`coherence` §2.6 O7).
     fn accepts(&self, config: &CoherenceConfig, _port: AgentPort, msg: &Msg<D>) -> Accept {
         let Msg::H2dReq { line, .. } = msg else { return Accept::Take };
-        let at = self.at(*line);
-        let held = config.has(CoherenceMutant::SnoopWaitsForRequest) && !at.is_stable()
-            || config.has(CoherenceMutant::GrantedHoldsSnoop) && at.is_granted();
-        if held { Accept::Wait } else { Accept::Take }
+        if config.rules.snoop_waits(self.at(*line)) { Accept::Wait } else { Accept::Take }
     }
 
     fn ways(&self, config: &CoherenceConfig, _port: AgentPort, msg: &Msg<D>) -> u8 {

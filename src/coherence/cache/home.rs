@@ -2,7 +2,7 @@
 //!
 //! One request: it is taken when no transaction is open on its line and one is free ([`HomeAgent::accepts`]; otherwise
 //! it waits in its channel or in the bounded queue). The snoops of its row ([`requests`]) go out; each answer updates
-//! the directory and, with data, the memory ([`snoops::READINGS`]). With the last one the requester is answered. A read
+//! the directory and, with data, the memory ([`READINGS`](super::snoops::READINGS)). With the last one the requester is answered. A read
 //! ends there; a write or an evict has been pulled and ends when its data is in.
 //!
 //! A memory of its own reads and writes in the step that asks. One behind a port ([`Backing::port`]) takes two stages more, of which each
@@ -16,7 +16,7 @@
 use super::backing::{Backing, read_of, write_of};
 use super::device::WriteBytes;
 use super::requests::{self, Snooped};
-use super::snoops::{self, Left};
+use super::snoops::Left;
 use super::state::{HostAnswer, Snoop};
 use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::{CleanEvictAnswer, CoherenceConfig, ErrorAnswer};
@@ -25,8 +25,8 @@ use crate::event::CoherenceEvent;
 use crate::ids::IdSet;
 use crate::lines::LineMap;
 use crate::message::Msg;
-use crate::mutant::CoherenceMutant;
 use crate::names;
+use crate::rules::PoisonStep;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode, DrsOpcode};
 
 /// Devices below one home: CacheID has 4 bits, and the home names the port in 4 bits of the UQID (`coherence` §1, §2.9).
@@ -63,7 +63,8 @@ impl Holders {
         self.owner.map_or(IdSet::EMPTY, IdSet::one)
     }
 
-    fn forget(&mut self, port: AgentPort) {
+    /// What is left when a device holds nothing.
+    pub fn forget(&mut self, port: AgentPort) {
         self.sharers.remove(port);
         if self.owner == Some(port) {
             self.owner = None;
@@ -88,10 +89,12 @@ pub enum Phase {
         /// The transaction ends with it; otherwise the answer follows.
         ends: bool,
     },
-    /// Mutants only: the answer went out before the snoop answers came.
-    Absorbing,
-    /// Mutants only: the data of a read went out, its GO did not.
-    Owing(HostAnswer),
+    /// The requester has its answer, snoop answers are missing: not where an answer awaits them
+    /// ([`answer_awaits_snoops`](crate::rules::CacheRules::answer_awaits_snoops)).
+    Answered,
+    /// The data of a read has left, and its GO leaves in a step of its own: where they do not leave together
+    /// ([`go_leaves_with_data`](crate::rules::CacheRules::go_leaves_with_data)).
+    GoFollows(HostAnswer),
 }
 
 /// What is done for the requester.
@@ -285,16 +288,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
     }
 
     fn busy(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        !config.has(CoherenceMutant::HomeDoesNotBlock)
-            && self.open.iter().any(|t| {
-                t.line == line
-                    && match t.phase {
-                        Phase::Snooping | Phase::Fetching => true,
-                        Phase::Storing { .. } => !config.has(CoherenceMutant::StoreNotAwaited),
-                        Phase::Pulling { .. } => !config.has(CoherenceMutant::SnoopDuringPull),
-                        Phase::Absorbing | Phase::Owing(_) => false,
-                    }
-            })
+        self.open.iter().any(|t| t.line == line && config.rules.blocks(t.phase))
     }
 
     /// The snoop filter has a place for a line that `op` makes tracked.
@@ -366,14 +360,8 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             return self.refuse(slot, port, line, *op, *cqid, error, out);
         }
         let holders = self.holders(line);
-        let (snoop, mut targets) = match task.snooped() {
-            Snooped::Nobody => (None, IdSet::EMPTY),
-            Snooped::Owner(snoop) => (Some(snoop), holders.owner()),
-            Snooped::Everybody(snoop) => (Some(snoop), holders.all()),
-        };
-        if config.has(CoherenceMutant::SharersNotSnooped) && snoop.is_some() {
-            targets = holders.owner();
-        }
+        let snooped = task.snooped();
+        let (snoop, mut targets) = (snooped.snoop(), config.rules.snooped(snooped, &holders));
         targets.remove(port);
         let transaction = HomeTransaction {
             slot,
@@ -399,10 +387,10 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         self.open.sort_by_key(|t| t.slot);
         if targets.is_empty() {
             self.ready(config, slot, out);
-        } else if config.has(CoherenceMutant::GoBeforeAnswers) {
+        } else if !config.rules.answer_awaits_snoops() {
             self.answer(config, slot, out);
-            if let Some(t) = self.open.iter_mut().find(|t| t.slot == slot) {
-                t.phase = Phase::Absorbing;
+            if let Some(i) = self.slot(slot) {
+                self.open[i].phase = Phase::Answered;
             }
         }
     }
@@ -486,12 +474,9 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         let t = &self.open[i];
         if let (&Task::Request { op, cqid }, Phase::Pulling { .. } | Phase::Storing { ends: true }) = (&t.task, t.phase)
         {
-            let last = match (op, t.refused) {
-                (Op::WrInv, _) if config.has(CoherenceMutant::WriteEndsBeforeData) => None,
-                (Op::WrInv, None) => Some(HostAnswer::GoI),
-                (Op::WrInv, Some(ErrorAnswer::GoInvalid | ErrorAnswer::GoError)) => Some(HostAnswer::GoErr),
-                (Op::WOWrInv | Op::WOWrInvF, _) => Some(HostAnswer::ExtCmp),
-                _ => None,
+            let last = match (config.rules.write_answers(op).behind_data, t.refused) {
+                (Some(HostAnswer::GoI), Some(ErrorAnswer::GoInvalid | ErrorAnswer::GoError)) => Some(HostAnswer::GoErr),
+                (last, _) => last,
             };
             if let Some((opcode, state)) = last.map(HostAnswer::code) {
                 out.send(t.port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
@@ -530,7 +515,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
                     // What the requester itself is tracked for is gone: it asks from I.
                     self.change(line, |h| h.forget(port));
                     let alone = !t.kept && self.holders(line) == Holders::default();
-                    let dirty = t.dirty || alone && config.has(CoherenceMutant::CleanGrantedDirty);
+                    let dirty = config.rules.grants_dirty(t.dirty, alone);
                     let go = match op {
                         Op::RdShared => HostAnswer::GoS,
                         Op::RdAny if dirty => HostAnswer::GoM,
@@ -553,24 +538,9 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
                     self.change(line, |h| *h = Holders::default());
                     send(HostAnswer::GoI, cqid);
                 }
-                Op::ItoMWr | Op::WrCur => {
+                Op::ItoMWr | Op::WrCur | Op::WrInv | Op::WOWrInv | Op::WOWrInvF => {
                     self.change(line, |h| *h = Holders::default());
-                    send(HostAnswer::GoPull, cqid);
-                    self.open[i].phase = Phase::Pulling { expected: true };
-                    return;
-                }
-                Op::WrInv => {
-                    self.change(line, |h| *h = Holders::default());
-                    send(HostAnswer::Pull, cqid);
-                    if config.has(CoherenceMutant::WriteEndsBeforeData) {
-                        send(HostAnswer::GoI, cqid);
-                    }
-                    self.open[i].phase = Phase::Pulling { expected: true };
-                    return;
-                }
-                Op::WOWrInv | Op::WOWrInvF => {
-                    self.change(line, |h| *h = Holders::default());
-                    send(HostAnswer::FastGoPull, cqid);
+                    config.rules.write_answers(op).at_pull.iter().for_each(|answer| send(*answer, cqid));
                     self.open[i].phase = Phase::Pulling { expected: true };
                     return;
                 }
@@ -599,26 +569,19 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             let rsp = Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid };
             let data = Msg::H2dData { cqid, go_err: false, data };
             out.send(port, data);
-            if config.has(CoherenceMutant::SnoopBetweenDataAndGo) {
-                self.open[i].phase = Phase::Owing(go);
+            if !config.rules.go_leaves_with_data() {
+                self.open[i].phase = Phase::GoFollows(go);
                 return;
             }
             out.send(port, rsp);
         }
-        if config.has(CoherenceMutant::GoBeforeAnswers) && !t.answers.is_empty() {
-            return;
+        if t.answers.is_empty() {
+            self.finish(config, slot, out);
         }
-        self.finish(config, slot, out);
     }
 
     fn untrack(&mut self, config: &CoherenceConfig, line: LineAddr, port: AgentPort) {
-        let clears_all = config.has(CoherenceMutant::StaleEvictClearsOwner);
-        self.change(line, |h| {
-            h.forget(port);
-            if clears_all {
-                h.owner = None;
-            }
-        });
+        self.change(line, |h| config.rules.evicted(h, port));
     }
 
     /// The line cannot be served: every request is answered with an error, nothing is read or written (§2.2).
@@ -759,7 +722,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         match self.may_start(config, op, line) {
             Some(slot) => self.start(config, slot, port, line, Task::Request { op, cqid }, out),
             None => {
-                if config.has(CoherenceMutant::EvictUntracksAll) {
+                if !config.rules.tracks_waiting() {
                     self.change(line, |h| h.forget(port));
                 }
                 self.queue.push(Waiting { port, op, line, cqid });
@@ -783,7 +746,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         };
         let t = &mut self.open[i];
         let line = t.line;
-        let (Some(reading), Some(snoop)) = (snoops::reading(rsp), t.task.snooped().snoop()) else {
+        let (Some(reading), Some(snoop)) = (config.rules.reading(rsp), t.task.snooped().snoop()) else {
             return event(out, "COH-OPC-01", Some(line), format!("D2H Rsp code {}", rsp.0), "a listed answer");
         };
         if !reading.to.contains(&snoop) {
@@ -812,11 +775,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             let found = format!("data with {}", rsp.name().unwrap_or("?"));
             event(out, "COH-SNP-13", Some(line), found, "data with a Fwd answer only");
         }
-        let left = if config.has(CoherenceMutant::CurrentDataCleansOwner) && rsp == D2hRspOpcode::RspVFwdV {
-            Left::Shared
-        } else {
-            reading.left
-        };
+        let left = reading.left;
         let t = &mut self.open[i];
         t.kept |= left != Left::Nothing;
         self.change(line, |h| match left {
@@ -835,11 +794,11 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         let t = &mut self.open[i];
         let line = t.line;
         t.data.remove(port);
-        let written = snoops::reading(rsp).is_some_and(|r| r.written);
+        let written = config.rules.reading(rsp).is_some_and(|r| r.written);
         let takes_dirty = matches!(t.task, Task::Request { op: Op::RdOwn | Op::RdAny, .. });
         if written && config.grant_dirty && takes_dirty && rsp == D2hRspOpcode::RspIFwdM {
             (t.passed, t.dirty) = (Some(data), true);
-        } else if written || config.has(CoherenceMutant::CurrentDataCleansOwner) {
+        } else if written {
             self.memory.write(line, &data, WHOLE_LINE);
         } else {
             t.passed = Some(data);
@@ -855,8 +814,8 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         let slot = t.slot;
         match t.phase {
             Phase::Snooping => self.ready(config, slot, out),
-            Phase::Absorbing => self.close(slot, out),
-            Phase::Pulling { .. } | Phase::Fetching | Phase::Storing { .. } | Phase::Owing(_) => {}
+            Phase::Answered => self.close(slot, out),
+            Phase::Pulling { .. } | Phase::Fetching | Phase::Storing { .. } | Phase::GoFollows(_) => {}
         }
     }
 
@@ -916,16 +875,12 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
         if t.refused.is_some() {
             // GO_ERR_WritePull: the data is taken and forgotten.
         } else if evict {
+            // Of a clean one, memory has the bytes.
+            if config.rules.is_evict_written(expected, bogus, op) {
+                self.memory.write(line, &config.passed(PoisonStep::Stored, data), WHOLE_LINE);
+            }
             match (expected, bogus) {
-                (true, false) if op == Op::DirtyEvict => {
-                    self.memory.write(line, &config.passed(CoherenceMutant::MemoryCleansPoison, data), WHOLE_LINE);
-                }
-                // Clean: memory has it, and unmodified data is not written.
-                (true, false) => {}
-                (false, true) if config.has(CoherenceMutant::BogusWritten) => {
-                    self.memory.write(line, &data, WHOLE_LINE)
-                }
-                (false, true) => {}
+                (true, false) | (false, true) => {}
                 (true, true) => {
                     event(
                         out,
@@ -946,9 +901,13 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
             let found = format!("Bogus on {}", op.name().unwrap_or("?"));
             event(out, "COH-BOG-02", Some(line), found, "Bogus on evicts only");
         } else {
-            self.memory.write(line, &config.passed(CoherenceMutant::MemoryCleansPoison, data), enables);
-            if config.has(CoherenceMutant::PartClearsPoison) && enables != WHOLE_LINE {
-                self.memory.write(line, &self.memory.read(line).poisoned(false), WHOLE_LINE);
+            self.memory.write(line, &config.passed(PoisonStep::Stored, data), enables);
+            if enables != WHOLE_LINE {
+                let merged = self.memory.read(line);
+                let poison = config.rules.poisoned_behind_part(merged.is_poisoned());
+                if poison != merged.is_poisoned() {
+                    self.memory.write(line, &merged.poisoned(poison), WHOLE_LINE);
+                }
             }
             out.effects.push(Effect::Written(line));
         }
@@ -978,9 +937,10 @@ impl<D: LineContent, B: Backing<D>> Agent<D> for HomeAgent<D, B> {
             && !self.has_room(config, *opcode, *line)
             && self.queue.is_empty()
             && self.open.iter().all(|t| t.task != Task::Recall);
-        let untracks = config.has(CoherenceMutant::EvictUntracksAll)
-            && [Op::DirtyEvict, Op::CleanEvict, Op::CleanEvictNoData].contains(opcode);
-        if free || recalls || untracks || self.queue.len() < config.home_queue_requests {
+        // An evict of a device that is not tracked while it waits needs no place.
+        let untracked =
+            !config.rules.tracks_waiting() && [Op::DirtyEvict, Op::CleanEvict, Op::CleanEvictNoData].contains(opcode);
+        if free || recalls || untracked || self.queue.len() < config.home_queue_requests {
             Accept::Take
         } else {
             Accept::Wait
@@ -1004,16 +964,16 @@ impl<D: LineContent, B: Backing<D>> Agent<D> for HomeAgent<D, B> {
     }
 
     fn choices(&self, _config: &CoherenceConfig) -> u8 {
-        self.open.iter().filter(|t| matches!(t.phase, Phase::Owing(_))).count() as u8
+        self.open.iter().filter(|t| matches!(t.phase, Phase::GoFollows(_))).count() as u8
     }
 
-    /// Mutants only: the GO that was held back leaves.
+    /// The GO of a read whose data has left.
     fn choose(&mut self, config: &CoherenceConfig, choice: u8, out: &mut AgentOutput<D>) {
         let owing: Vec<(u8, AgentPort, HostAnswer, u16)> = self
             .open
             .iter()
             .filter_map(|t| match (t.phase, &t.task) {
-                (Phase::Owing(go), Task::Request { cqid, .. }) => Some((t.slot, t.port, go, *cqid)),
+                (Phase::GoFollows(go), Task::Request { cqid, .. }) => Some((t.slot, t.port, go, *cqid)),
                 _ => None,
             })
             .collect();

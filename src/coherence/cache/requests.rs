@@ -103,6 +103,27 @@ pub fn request(op: Op) -> Option<&'static CacheRequestRow> {
     REQUESTS.iter().find(|r| r.op == op)
 }
 
+/// What a write is answered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteAnswers {
+    /// When its data is pulled.
+    pub at_pull: &'static [HostAnswer],
+    /// When its data is in.
+    pub behind_data: Option<HostAnswer>,
+}
+
+/// How a write is answered (§2.2): with one GO and pull, or with a pull and a last answer behind the data. Nothing for what is no
+/// write.
+pub fn write_answers(op: Op) -> WriteAnswers {
+    let (at_pull, behind_data): (&[HostAnswer], _) = match op {
+        Op::ItoMWr | Op::WrCur => (&[HostAnswer::GoPull], None),
+        Op::WrInv => (&[HostAnswer::Pull], Some(HostAnswer::GoI)),
+        Op::WOWrInv | Op::WOWrInvF => (&[HostAnswer::FastGoPull], Some(HostAnswer::ExtCmp)),
+        _ => (&[], None),
+    };
+    WriteAnswers { at_pull, behind_data }
+}
+
 /// Whether a device has asked for ownership that it has not given up, behind `op`: a store of a program that lost it asks
 /// again. `asked`: whether it had before.
 pub fn owns(op: Op, asked: bool) -> bool {

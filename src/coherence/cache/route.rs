@@ -10,7 +10,6 @@
 
 use crate::config::CoherenceConfig;
 use crate::event::CoherenceEvent;
-use crate::mutant::CoherenceMutant;
 use scalepool_protocols::cxl::message::Message;
 use thiserror::Error;
 
@@ -191,7 +190,7 @@ impl CacheRoutes {
         };
         let below = self.devices.get(port)?;
         let own = below.cache_id == Some(id);
-        if !own && !config.has(CoherenceMutant::ForeignCacheId) {
+        if !config.rules.passes_down(own) {
             self.discarded[port] += 1;
             return None;
         }

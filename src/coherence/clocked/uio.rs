@@ -79,12 +79,12 @@ impl UioPeer {
     }
 
     /// Decodes the next access, if its time has come.
-    fn begin(&mut self, config: &CoherenceConfig, cycle: u64) {
+    fn begin(&mut self, cycle: u64) {
         if self.open.is_some() || cycle < self.begins_at {
             return;
         }
         let Some(access) = self.todo.next() else { return };
-        let decoded = decode(config, &self.decoders, access.address, access.bytes);
+        let decoded = decode(&self.decoders, access.address, access.bytes);
         self.begun += 1;
         let name = if access.write.is_some() { "uio_write" } else { "uio_read" };
         self.told.push(Told::Begins { access: self.begun, name, address: access.address });
@@ -127,7 +127,7 @@ impl Core<Dcoh<CacheLine>> for UioPeer {
                 self.open = None;
             }
         }
-        self.begin(config, cycle);
+        self.begin(cycle);
         if let Some(open) = &mut self.open {
             let next = open.lines.front().copied().filter(|_| !open.given);
             if let Some(line) = next {

@@ -18,7 +18,6 @@ use super::dcoh_memory::{DcohMemory, FetchedLine, WaitingPart};
 use super::filter::{Holders, SnoopFilter};
 use super::host::block_lines;
 use super::load;
-use super::options::BlockRelease;
 use super::tables::{self, Copy4, HdmRegion};
 use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
@@ -26,8 +25,8 @@ use crate::content::{LineAddr, LineContent, WHOLE_LINE};
 use crate::event::CoherenceEvent;
 use crate::ids::{IdSet, MOST_PORTS};
 use crate::message::Msg;
-use crate::mutant::CoherenceMutant;
 use crate::names::{self, BI_TAGS};
+use crate::rules::{AskedFor, M2sKind, PoisonStep};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
@@ -224,13 +223,12 @@ impl<D: LineContent> Dcoh<D> {
 
     /// Whether requests to a line have to wait.
     pub fn is_busy(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        let released = |t: &Tracker| t.count > 1 && config.has(CoherenceMutant::BlockLineReleased);
-        let waits = |t: &Tracker| t.waits & t.bit(line) != 0 && !released(t);
+        let released = |answered: bool| config.rules.releases_line(config.mem.block_release, answered);
+        let waits = |t: &Tracker| t.waits & t.bit(line) != 0 && !(t.count > 1 && released(false));
         if self.trackers.iter().any(waits) || self.memory.is_busy(line) {
             return true;
         }
-        let early = config.mem.block_release == BlockRelease::Early || config.has(CoherenceMutant::BlockLineReleased);
-        self.open.iter().any(|o| o.victim == Some(line) || (o.covers(line) && !(o.count > 1 && early)))
+        self.open.iter().any(|o| o.victim == Some(line) || (o.covers(line) && !(o.count > 1 && released(true))))
     }
 
     /// Whether the device may start an operation on a line now.
@@ -365,17 +363,8 @@ impl<D: LineContent> Dcoh<D> {
     }
 
     /// The hosts that a snoop of this kind must ask.
-    fn asked(&self, line: LineAddr, snp: SnpType, requester: Option<AgentPort>) -> IdSet {
-        let holders = self.filter.get(line).unwrap_or(Holders::NONE);
-        let others = match requester {
-            Some(host) => holders.without(host),
-            None => holders,
-        };
-        match (snp, others) {
-            (SnpType::SnpInv, any) => any.all(),
-            (SnpType::SnpData | SnpType::SnpCur, Holders::Owner(owner)) => IdSet::one(owner),
-            _ => IdSet::EMPTY,
-        }
+    fn asked(&self, config: &CoherenceConfig, line: LineAddr, asked: &AskedFor) -> IdSet {
+        config.rules.asked(self.filter.get(line).unwrap_or(Holders::NONE), asked)
     }
 
     /// The entry that leaves for a new line; `None` while all of them are busy.
@@ -409,7 +398,7 @@ impl<D: LineContent> Dcoh<D> {
         if let Some(victim) = open.victim {
             let holders = self.filter.get(victim).unwrap_or(Holders::NONE).all();
             self.back_invalidate(&holders, BisnpOpcode::BISnpInv, victim, 1, out);
-            if config.has(CoherenceMutant::EntryLeavesEarly) {
+            if !config.rules.entry_awaits_hosts() {
                 self.filter.remove(victim);
                 self.filter.put(open.line, Holders::NONE);
                 self.complete(config, &open, out);
@@ -417,27 +406,14 @@ impl<D: LineContent> Dcoh<D> {
             }
         }
         let snp = Self::snp_of(&open.cause);
-        let (requester, is_host) = match open.cause {
-            Cause::Host { host, .. } => (Some(host), true),
-            Cause::Device(_) => (None, false),
+        let (requester, uio_write) = match open.cause {
+            Cause::Host { host, .. } => (Some(host), false),
+            Cause::Device(op) => (None, op == DeviceOp::UioWrite),
         };
+        let asked_for = AskedFor { snp, requester, uio_write, load: self.load(config) };
         let lines = (0..u64::from(open.count)).map(|i| LineAddr(open.line.0 + i));
         let mut asked = IdSet::EMPTY;
-        lines.for_each(|line| asked.add_all(&self.asked(line, snp, requester)));
-        if let Some(first) = asked.first().filter(|_| is_host) {
-            if config.has(CoherenceMutant::HolderSkipped) && snp == SnpType::SnpInv {
-                // All but one are asked.
-                asked.remove(first);
-            }
-            if config.has(CoherenceMutant::OwnerNotAsked) && snp == SnpType::SnpData {
-                asked = IdSet::EMPTY;
-            }
-        }
-        let skipped = config.has(CoherenceMutant::LoadSkipsSnoops) && self.load(config) != DevLoad(0)
-            || config.has(CoherenceMutant::UioSkipsHolders) && open.cause == Cause::Device(DeviceOp::UioWrite);
-        if skipped {
-            asked = IdSet::EMPTY;
-        }
+        lines.for_each(|line| asked.add_all(&self.asked(config, line, &asked_for)));
         let opcode = match snp {
             SnpType::SnpInv => BisnpOpcode::BISnpInv,
             SnpType::SnpData => BisnpOpcode::BISnpData,
@@ -741,7 +717,7 @@ impl<D: LineContent> Dcoh<D> {
         if unowned {
             self.own_under(config, line, SnpType::SnpInv);
         }
-        let data = config.passed(CoherenceMutant::MemoryCleansPoison, data);
+        let data = config.passed(PoisonStep::Stored, data);
         if enables == WHOLE_LINE || self.memory.has(line) {
             self.memory.write(line, &data, enables);
             if unowned {
@@ -966,18 +942,15 @@ impl<D: LineContent> Agent<D> for Dcoh<D> {
         match *msg {
             Msg::M2sReq { opcode: M2sReqOpcode::MemSpecRd, .. } => Accept::Take,
             Msg::M2sReq { line, opcode, meta_field, meta, .. } => {
-                if config.has(CoherenceMutant::ReqServedUnderBisnp) {
-                    return Accept::Take;
-                }
                 let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
                 let no_place = needs && !self.filter.has_room(line) && self.victim(config, line).is_none();
-                wait(self.is_busy(config, line) || no_place || !self.can_begin(config))
+                let held = self.is_busy(config, line) || no_place || !self.can_begin(config);
+                wait(held && config.rules.m2s_waits(M2sKind::Req))
             }
             Msg::M2sRwd { line, opcode, .. } => {
-                let conflict = config.has(CoherenceMutant::ConflictOnReq) || config.has(CoherenceMutant::AckWithheld);
                 let is_conflict = opcode == M2sRwdOpcode::BIConflict;
-                let held = if is_conflict { conflict } else { config.has(CoherenceMutant::BisnpBlocksRwd) };
-                wait(held && self.is_busy(config, line))
+                let kind = if is_conflict { M2sKind::Conflict } else { M2sKind::Rwd };
+                wait(config.rules.m2s_waits(kind) && self.is_busy(config, line))
             }
             _ => Accept::Take,
         }

@@ -10,17 +10,17 @@
 //! ends, one access is made, and only then the host answers. Without a completion the device had served the snoop first:
 //! the host answers from what it has, and its request goes on.
 
-use super::host_rows::{self, MemHostAction, MemHostInput, Phase};
+use super::host_rows::{MemHostAction, MemHostInput, Phase};
 use super::options::{BlockAnswer, Keep};
 use super::tables::{self, AnswerRow, Copy4, HdmRegion};
 use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
-use crate::config::{CoherenceConfig, WithoutBytes};
+use crate::config::CoherenceConfig;
 use crate::content::{LineAddr, LineContent, WHOLE_LINE};
 use crate::event::CoherenceEvent;
 use crate::lines::{LineMap, OfLine};
 use crate::message::Msg;
-use crate::mutant::CoherenceMutant;
 use crate::names::{self, BI_TAGS, TAGS};
+use crate::rules::PoisonStep;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
@@ -441,9 +441,9 @@ impl<D: LineContent> MemHost<D> {
         self.degrade(line, Copy4::I);
     }
 
-    /// Gives a dirty copy up without a message, where the rule against it is off. Returns whether it did.
+    /// Gives a dirty copy up without a message, where the rules let it. Returns whether it did.
     pub fn drop_dirty(&mut self, config: &CoherenceConfig, line: LineAddr) -> bool {
-        let drops = config.has(CoherenceMutant::DirtyDropped) && self.can_write_back(line);
+        let drops = config.rules.drops_dirty() && self.can_write_back(line);
         if drops {
             self.lines.remove(line);
         }
@@ -458,7 +458,7 @@ impl<D: LineContent> MemHost<D> {
     /// A load from the cache.
     pub fn load(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) -> Option<D> {
         let entry = self.get(line).filter(|l| l.can_load())?;
-        let value = config.passed(CoherenceMutant::LoadHidesPoison, entry.data.clone()?);
+        let value = config.passed(PoisonStep::Loaded, entry.data.clone()?);
         self.access_made(config, line, HostAccess::Load, out);
         Some(value)
     }
@@ -486,8 +486,9 @@ impl<D: LineContent> MemHost<D> {
             Some(old) => {
                 let was = old.is_poisoned();
                 old.merge(&data, enables);
-                if was && config.has(CoherenceMutant::WholeKeepsPoison) {
-                    *old = old.clone().poisoned(true);
+                let poison = config.rules.poisoned_behind_store(was, old.is_poisoned());
+                if poison != old.is_poisoned() {
+                    *old = old.clone().poisoned(poison);
                 }
             }
             none => *none = Some(data),
@@ -643,8 +644,7 @@ impl<D: LineContent> MemHost<D> {
         let entry = &mut self.lines[at];
         let Some(open) = &entry.open else { return };
         let Some(granted) = open.granted else { return };
-        let waits = open.req.has_data() && open.data.is_none();
-        if waits && !config.has(CoherenceMutant::FilledWithoutData) {
+        if config.rules.fill_waits(open.req.has_data(), open.data.is_some()) {
             return;
         }
         let Some(open) = entry.open.take() else { return };
@@ -661,7 +661,7 @@ impl<D: LineContent> MemHost<D> {
             Some(state) => {
                 entry.state = state;
                 if let Some(data) = open.data {
-                    entry.data = Some(config.passed(CoherenceMutant::FillCleansPoison, data));
+                    entry.data = Some(config.passed(PoisonStep::Filled, data));
                 }
             }
             None => {
@@ -670,23 +670,16 @@ impl<D: LineContent> MemHost<D> {
                 }
             }
         }
-        if cached.is_some() && config.mem.one_access && !config.has(CoherenceMutant::GrantNotUsed) {
+        if cached.is_some() && config.mem.one_access {
             let served = match open.want {
                 HostAccess::Nothing => false,
                 HostAccess::Load => entry.can_load(),
                 HostAccess::Store => matches!(entry.state, Copy4::E | Copy4::M),
                 HostAccess::StorePart => matches!(entry.state, Copy4::E | Copy4::M) && entry.can_load(),
             };
-            entry.due = if served { open.want } else { HostAccess::Nothing };
+            entry.due = if served { config.rules.due_access(open.want) } else { HostAccess::Nothing };
         }
-        let reads = match open.want {
-            HostAccess::Store => false,
-            HostAccess::Load | HostAccess::StorePart => {
-                config.without_bytes == WithoutBytes::Read || !config.has(CoherenceMutant::BytesNotAsked)
-            }
-            // A store of the whole line may come yet.
-            HostAccess::Nothing => config.without_bytes == WithoutBytes::Read,
-        };
+        let reads = config.rules.asks_bytes(open.want, config.without_bytes);
         entry.lacking = (cached == Some(Copy4::E) && entry.data.is_none() && reads).then_some(open.want);
         out.effects.push(Effect::Done(line));
         self.answer_after_fill(config, at, out);
@@ -732,11 +725,11 @@ impl<D: LineContent> MemHost<D> {
     fn answer(&mut self, config: &CoherenceConfig, at: usize, out: &mut AgentOutput<D>) {
         let Some(snoop) = self.lines[at].snoop else { return };
         let Some(row) = Self::answer_row(config, &self.lines[at], &snoop) else { return };
-        if row.write_back && !config.has(CoherenceMutant::DirtyHostNotWritten) {
+        if config.rules.writes_back(row) {
             self.send_write(at, row.left, out);
-            if !config.has(CoherenceMutant::AnswerBeforeWriteDone) {
+            if config.rules.answer_awaits_write() {
                 self.lines[at].snoop = Some(Snoop { stage: Stage::WriteBack { answer: row.answer }, ..snoop });
-                if snoop.opcode.is_block() && config.has(CoherenceMutant::BlockAnswerEarly) {
+                if snoop.opcode.is_block() && !config.rules.block_awaits_lines() {
                     self.resolve(config, at, row.answer, out);
                 }
                 return;
@@ -744,8 +737,7 @@ impl<D: LineContent> MemHost<D> {
         } else {
             let entry = &mut self.lines[at];
             entry.state = row.left;
-            let keeps_old = config.has(CoherenceMutant::HostOldBytes) && entry.open.is_some();
-            if row.left == Copy4::I && !keeps_old {
+            if !config.rules.keeps_bytes(row.left, entry.open.is_some()) {
                 entry.data = None;
             }
         }
@@ -769,8 +761,7 @@ impl<D: LineContent> MemHost<D> {
         for l in self.lines.open().filter(|l| same(&l.snoop)) {
             match l.snoop.map(|s| s.stage) {
                 Some(Stage::Resolved { answer }) => answers.push((l.line, answer)),
-                // The whole answer leaves although a line still waits.
-                _ if config.has(CoherenceMutant::BlockAnswerEarly) => {}
+                _ if !config.rules.block_awaits_lines() => {}
                 _ => return,
             }
         }
@@ -792,8 +783,15 @@ impl<D: LineContent> MemHost<D> {
     }
 
     /// One event on one line, through the table.
-    fn step(&mut self, at: usize, input: MemHostInput, found: &str, out: &mut AgentOutput<D>) -> Option<MemHostAction> {
-        let row = host_rows::find(self.lines[at].phase(), input);
+    fn step(
+        &mut self,
+        config: &CoherenceConfig,
+        at: usize,
+        input: MemHostInput,
+        found: &str,
+        out: &mut AgentOutput<D>,
+    ) -> Option<MemHostAction> {
+        let row = config.rules.host_row(self.lines[at].phase(), input);
         if row.act.is_none() {
             let line = self.lines[at].line;
             let expected = format!("no {input:?} in {:?}", row.phase);
@@ -809,8 +807,8 @@ impl<D: LineContent> MemHost<D> {
                 out.events.push(self.event("COH-BIC-02", None, found, "an Ack for an open BIConflict"));
                 return;
             };
-            let Some(act) = self.step(at, MemHostInput::Ack, &found, out) else { return };
-            if act == MemHostAction::AnswerFilled && !config.has(CoherenceMutant::ConflictRowSwapped) {
+            let Some(act) = self.step(config, at, MemHostInput::Ack, &found, out) else { return };
+            if act == MemHostAction::AnswerFilled {
                 if let Some(snoop) = &mut self.lines[at].snoop {
                     snoop.stage = Stage::AwaitFill;
                 }
@@ -839,7 +837,7 @@ impl<D: LineContent> MemHost<D> {
                 out.events.push(self.event(rule, Some(line), found, "Cmp for a write"));
                 return;
             }
-            match self.step(at, MemHostInput::WriteCmp, &found, out) {
+            match self.step(config, at, MemHostInput::WriteCmp, &found, out) {
                 Some(MemHostAction::Retire) => {
                     self.lines[at].write = None;
                     out.effects.push(Effect::Done(line));
@@ -855,7 +853,7 @@ impl<D: LineContent> MemHost<D> {
                         self.resolve(config, at, answer, out);
                     }
                 }
-                // The answer left without waiting, by a mutant.
+                // The answer has left without waiting.
                 _ => self.lines[at].write = None,
             }
             return;
@@ -883,7 +881,7 @@ impl<D: LineContent> MemHost<D> {
         if opcode == NdrOpcode::Cmp && req.asks_ownership() {
             out.effects.push(Effect::Refused(line));
         }
-        match self.step(at, MemHostInput::Cmp, &found, out) {
+        match self.step(config, at, MemHostInput::Cmp, &found, out) {
             Some(MemHostAction::Retire) => {
                 self.lines[at].open = None;
                 out.effects.push(Effect::Done(line));
@@ -911,10 +909,9 @@ impl<D: LineContent> MemHost<D> {
     fn take_drs(&mut self, config: &CoherenceConfig, opcode: DrsOpcode, tag: u16, data: D, out: &mut AgentOutput<D>) {
         let found = format!("DRS {} for tag {tag}", opcode.name().unwrap_or("reserved"));
         let Some(at) = self.lines.first_open(|l| l.open.as_ref().is_some_and(|o| o.tag == tag)) else {
-            if config.has(CoherenceMutant::FilledWithoutData) {
-                return;
+            if config.rules.data_needs_read() {
+                out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open read"));
             }
-            out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open read"));
             return;
         };
         let line = self.lines[at].line;
@@ -923,7 +920,7 @@ impl<D: LineContent> MemHost<D> {
             out.events.push(self.event("COH-MEM-47", Some(line), found, "one line for a read, none for the others"));
             return;
         }
-        if self.step(at, MemHostInput::Data, &found, out).is_none() {
+        if self.step(config, at, MemHostInput::Data, &found, out).is_none() {
             return;
         }
         if opcode == DrsOpcode::MemDataNXM {
@@ -962,7 +959,7 @@ impl<D: LineContent> MemHost<D> {
         let lines = (0..count).map(|i| LineAddr(first.0 + i));
         for line in lines.clone() {
             let at = self.slot(line);
-            let act = self.step(at, MemHostInput::Snoop, "a second BISnp", out);
+            let act = self.step(config, at, MemHostInput::Snoop, "a second BISnp", out);
             let Some(act) = act else { continue };
             let stage = match act {
                 MemHostAction::Dispute => {
@@ -985,7 +982,7 @@ impl<D: LineContent> MemHost<D> {
             }
             match stage {
                 Stage::Conflict { tag, granted: false } => {
-                    if !(disputed && config.has(CoherenceMutant::OneConflictForBlock)) {
+                    if config.rules.disputes(disputed) {
                         out.send(0, conflict(line, tag));
                     }
                     disputed = true;

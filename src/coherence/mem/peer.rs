@@ -17,7 +17,6 @@ use crate::config::CoherenceConfig;
 use crate::content::{LineAddr, LineContent};
 use crate::event::CoherenceEvent;
 use crate::message::Msg;
-use crate::mutant::CoherenceMutant;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
 /// The interface towards the own host.
@@ -81,6 +80,33 @@ fn held<D: LineContent>(peer: &MemPeer<D>, line: LineAddr) -> (CacheLineState, C
     (peer.cache.at(line), peer.mem.copy(line).state)
 }
 
+/// What a snoop of one interface must leave as it is: a line that came through the other one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherInterface {
+    line: LineAddr,
+    held: (CacheLineState, Copy4),
+}
+
+impl OtherInterface {
+    /// What a message at a port must leave; `None`: it is no snoop, or one of a line of its own interface.
+    pub fn before<D: LineContent>(peer: &MemPeer<D>, port: AgentPort, msg: &Msg<D>) -> Option<Self> {
+        let line = match *msg {
+            Msg::H2dReq { line, .. } | Msg::S2mBisnp { line, .. } => line,
+            _ => return None,
+        };
+        peer.interface(line).filter(|own| *own != port).map(|_| Self { line, held: held(peer, line) })
+    }
+
+    /// COH-P2P-02, if the line is no longer held as it was.
+    pub fn check<D: LineContent>(&self, peer: &MemPeer<D>) -> Option<CoherenceEvent> {
+        let now = held(peer, self.line);
+        (now != self.held).then(|| {
+            let found = format!("{now:?} after a snoop of the other interface");
+            CoherenceEvent::new("COH-P2P-02", self.line, "peer", found, format!("{:?}", self.held))
+        })
+    }
+}
+
 impl<D: LineContent> Agent<D> for MemPeer<D> {
     fn accepts(&self, config: &CoherenceConfig, port: AgentPort, msg: &Msg<D>) -> Accept {
         match port {
@@ -90,12 +116,7 @@ impl<D: LineContent> Agent<D> for MemPeer<D> {
     }
 
     fn take(&mut self, config: &CoherenceConfig, port: AgentPort, msg: Msg<D>, way: u8, out: &mut AgentOutput<D>) {
-        let snooped = match msg {
-            Msg::H2dReq { line, .. } | Msg::S2mBisnp { line, .. } => Some(line),
-            _ => None,
-        };
-        let elsewhere = snooped.filter(|line| self.interface(*line).is_some_and(|own| own != port));
-        let before = elsewhere.map(|line| held(self, line));
+        let other = OtherInterface::before(self, port, &msg);
         let mut own = AgentOutput::default();
         match port {
             MEM => self.mem.take(config, 0, msg, way, &mut own),
@@ -104,16 +125,7 @@ impl<D: LineContent> Agent<D> for MemPeer<D> {
         out.sends.extend(own.sends.into_iter().map(|(_, msg)| (port, msg)));
         out.events.append(&mut own.events);
         out.effects.append(&mut own.effects);
-        let Some(line) = elsewhere else { return };
-        if config.has(CoherenceMutant::InterfaceForgotten) {
-            self.mem.preset(line, Copy4::I, D::ones());
-            self.cache.preset(line, CacheLineState::I, D::ones());
-        }
-        if before != Some(held(self, line)) {
-            let found = format!("{:?} after a snoop of the other interface", held(self, line));
-            let expected = format!("{before:?}");
-            out.events.push(CoherenceEvent::new("COH-P2P-02", line, "peer", found, expected));
-        }
+        out.events.extend(other.and_then(|other| other.check(self)));
     }
 
     fn is_idle(&self) -> bool {

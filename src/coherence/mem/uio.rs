@@ -3,10 +3,8 @@
 //! Modelled: the decoders of a device and the refusal of whatever one of them does not cover. Detail: addresses of the
 //! system; an access that passes becomes one [`DeviceOp`](super::DeviceOp) a line. Left out: packets of CXL.io.
 
-use crate::config::CoherenceConfig;
 use crate::content::LineAddr;
 use crate::event::CoherenceEvent;
-use crate::mutant::CoherenceMutant;
 use thiserror::Error;
 
 /// Bytes of a line.
@@ -62,7 +60,7 @@ pub struct UioDecodedAccess {
 }
 
 /// Decodes an access of 1 byte or more.
-pub fn decode(config: &CoherenceConfig, decoders: &[UioDecoder], address: u64, bytes: u64) -> UioDecodedAccess {
+pub fn decode(decoders: &[UioDecoder], address: u64, bytes: u64) -> UioDecodedAccess {
     let last = address.saturating_add(bytes.saturating_sub(1));
     let hit = decoders.iter().find(|d| (d.first..=d.last).contains(&address));
     let abort = match hit {
@@ -74,12 +72,11 @@ pub fn decode(config: &CoherenceConfig, decoders: &[UioDecoder], address: u64, b
         Some(d) if !d.uio => Some(Abort::NotAllowed { address }),
         Some(_) => None,
     };
-    let end = match (abort, hit) {
-        (None, _) => last,
-        (Some(_), Some(d)) if config.has(CoherenceMutant::PartOfUio) => last.min(d.last),
-        _ => return UioDecodedAccess { lines: Vec::new(), abort },
+    let lines = match abort {
+        None => (address / LINE_BYTES..=last / LINE_BYTES).map(LineAddr).collect(),
+        Some(_) => Vec::new(),
     };
-    UioDecodedAccess { lines: (address / LINE_BYTES..=end / LINE_BYTES).map(LineAddr).collect(), abort }
+    UioDecodedAccess { lines, abort }
 }
 
 impl UioDecodedAccess {

@@ -34,7 +34,9 @@ fn owes_answer<D>(t: &HomeTransaction<D>) -> bool {
         Phase::Pulling { .. } | Phase::Storing { ends: true } => {
             matches!(t.task, Task::Request { op: Op::WrInv | Op::WOWrInv | Op::WOWrInvF, .. })
         }
-        Phase::Snooping | Phase::Fetching | Phase::Storing { ends: false } | Phase::Absorbing | Phase::Owing(_) => true,
+        Phase::Snooping | Phase::Fetching | Phase::Storing { ends: false } | Phase::Answered | Phase::GoFollows(_) => {
+            true
+        }
     }
 }
 
@@ -122,8 +124,9 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
         let started = answered || self.after.open().iter().any(is_new);
         if of_line(self.after) > of_line(self.before).max(1) || started && of_line(self.before) > 0 {
             say("COH-HOM-01", line, format!("{name} started beside an open transaction"), "one transaction per line");
-            let pulling =
-                |t: &HomeTransaction<D>| t.line == line && matches!(t.phase, Phase::Pulling { .. } | Phase::Owing(_));
+            let pulling = |t: &HomeTransaction<D>| {
+                t.line == line && matches!(t.phase, Phase::Pulling { .. } | Phase::GoFollows(_))
+            };
             if self.before.open().iter().any(pulling) {
                 let found = format!("{name} started before the data of a pull, or a GO, had arrived");
                 say(
@@ -213,7 +216,7 @@ impl<D: LineContent, B: Backing<D>> HomeWatch<'_, D, B> {
         }
         if rsp == Some(Rsp::RspVFwdV) {
             say("COH-SNP-14", t.line, "memory written with the data of RspVFwdV".into(), "data to the requester only");
-        } else if t.phase == Phase::Absorbing {
+        } else if t.phase == Phase::Answered {
             say(
                 "COH-HOM-03",
                 t.line,

@@ -8,9 +8,9 @@
 //! find them.
 
 use super::named::{NamedExploration, find};
+use crate::mutant::CoherenceMutant::{self, *};
 use scalepool_coherence::config::{CleanEvictAnswer, CoherenceConfig, WithoutBytes};
 use scalepool_coherence::mem::options::BlockAnswer;
-use scalepool_coherence::mutant::CoherenceMutant::{self, *};
 
 /// What finds a rule that is off.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Killer {
 impl Killer {
     /// The exploration and its configuration, the rule off.
     pub fn case(&self) -> Option<(&'static NamedExploration, CoherenceConfig)> {
-        let mut config = CoherenceConfig { mutant: Some(self.mutant), ..CoherenceConfig::default() };
+        let mut config = CoherenceConfig { rules: self.mutant.rules(), ..CoherenceConfig::default() };
         (self.options)(&mut config);
         Some((find(self.exploration?)?, config))
     }

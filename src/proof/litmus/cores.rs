@@ -325,7 +325,7 @@ impl<R: Rig + Clone> Cores<R> {
                 }
             }
         }
-        if setup.config.mutant.is_none() {
+        if setup.config.rules.is_sheet() {
             events.append(&mut out.events);
         }
         out.events.clear();
@@ -598,7 +598,7 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
     /// Requests, and stores that an agent has. A core may evict what it has asked for before it uses it, so that its program
     /// need not end; that it can is asked of quiescence.
     fn waits(&self, out: &mut Vec<AgentWait>) {
-        if self.setup.config.mutant.is_some() {
+        if !self.setup.config.rules.is_sheet() {
             return;
         }
         for core in 0..self.cores.len() {
@@ -617,7 +617,7 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
 
     /// Every program is over.
     fn is_quiescent(&self) -> bool {
-        self.is_idle() && (self.setup.config.mutant.is_some() || self.is_over())
+        self.is_idle() && (!self.setup.config.rules.is_sheet() || self.is_over())
     }
 
     fn apply(&mut self, mv: LitmusMove, events: &mut Vec<CoherenceEvent>) -> Option<usize> {
@@ -680,7 +680,7 @@ impl<R: Rig + Clone + Eq + Hash + Send + Sync> ExploredSystem for Cores<R> {
 
     /// With a rule off nobody asks whether the agents are.
     fn is_idle(&self) -> bool {
-        self.setup.config.mutant.is_some() || self.net.is_empty() && self.rig.is_idle()
+        !self.setup.config.rules.is_sheet() || self.net.is_empty() && self.rig.is_idle()
     }
 
     fn outcome(&self) -> String {

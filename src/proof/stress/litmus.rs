@@ -91,7 +91,7 @@ pub fn play(stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, B
 }
 
 fn drive<R: Rig>(rig: R, stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, Box<StressFailure>> {
-    let is_legal = stress.config.mutant.is_none();
+    let is_legal = stress.config.rules.is_sheet();
     let mut tester = Tester::new(rig, &Stress { watch: is_legal, passive: is_legal, ..stress.clone() });
     tester.dice.evicts_only = true;
     once(&mut tester, programs).map_err(|event| Box::new(tester.failure(stress.seed, event)))

@@ -9,11 +9,11 @@
 
 use super::menu::{Menu, ProgramOperation};
 use super::part::Member;
+use crate::mutant::CoherenceMutant;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{Age, LineAddr, LineContent, LineToken};
 use scalepool_coherence::ids::{AgentPort, IdSet};
 use scalepool_coherence::message::Dir;
-use scalepool_coherence::mutant::CoherenceMutant;
 
 /// Most lines of a system: what a search knows of a line's poison is a bit of 32.
 pub const MOST_LINES: usize = 32;
@@ -258,7 +258,7 @@ impl Setup {
         members[home].has_level()
             && !self.runs_programs
             && self.poisoners.is_empty()
-            && !self.configs[home].has(CoherenceMutant::HolderSkipped)
+            && self.configs[home].rules != CoherenceMutant::HolderSkipped.rules()
             && self.menu.peers.is_empty()
             && self.configs[home].own_memory.is_empty()
             && holders.len() > 1

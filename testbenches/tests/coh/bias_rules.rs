@@ -11,7 +11,7 @@ use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BisnpOpcode, D2hReqOpcode, D2hRspOpcode, GoState, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode,
@@ -26,7 +26,7 @@ fn coh_bia_01_p() {
 
 #[test]
 fn coh_bia_01_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::LocalUseInHostBias), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::LocalUseInHostBias.rules(), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-01");
 }
 
@@ -130,7 +130,7 @@ fn coh_bia_12_p() {
 
 #[test]
 fn coh_bia_12_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::FwdBeforeWriteDone), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::FwdBeforeWriteDone.rules(), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-12");
 }
 
@@ -145,7 +145,7 @@ fn coh_bia_13_p() {
 
 #[test]
 fn coh_bia_13_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::BackFlipUnsnooped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::BackFlipUnsnooped.rules(), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-13");
 }
 
@@ -158,7 +158,7 @@ fn coh_bia_14_p() {
 #[test]
 fn coh_bia_14_n() {
     let mut config = with(MemConfig { flush_keeps_shared: true, ..MemConfig::default() });
-    config.mutant = Some(CoherenceMutant::FlushFlips);
+    config.rules = CoherenceMutant::FlushFlips.rules();
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-14");
 }
 
@@ -173,7 +173,8 @@ fn coh_bia_15_p() {
 
 #[test]
 fn coh_bia_15_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ReqWaitsForOwnRequest), ..CoherenceConfig::default() };
+    let config =
+        CoherenceConfig { rules: CoherenceMutant::ReqWaitsForOwnRequest.rules(), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-15");
 }
 

@@ -9,8 +9,8 @@ pub use scalepool::coherence::config::{CleanEvictAnswer, CoherenceConfig, Withou
 pub use scalepool::coherence::content::{Age, CacheLine, LineAddr, LineContent, LineToken, WHOLE_LINE};
 pub use scalepool::coherence::ids::IdSet;
 pub use scalepool::coherence::message::Msg;
-pub use scalepool::coherence::mutant::CoherenceMutant;
 pub use scalepool::proof::explore::{Counterexample, ExplorationReport, Limits, search};
+pub use scalepool::proof::mutant::CoherenceMutant;
 pub use scalepool::proof::systems::cache::{ALL_REQUESTS, HINTED_REQUESTS, Setup, system as cache_system};
 pub use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode as Op, D2hRspOpcode as Rsp, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode,
@@ -198,7 +198,7 @@ pub fn clean(report: ExplorationReport) -> ExplorationReport {
 /// The way to the first fault when one rule is off.
 pub fn counterexample(mutant: CoherenceMutant, devices: u16, orders: bool) -> Option<Counterexample> {
     let config =
-        CoherenceConfig { mutant: Some(mutant), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
+        CoherenceConfig { rules: mutant.rules(), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
     let mut setup = Setup::free(config, devices, ALL_REQUESTS);
     setup.orders = orders;
     search(&cache_system(setup), Limits { states: 400_000, symmetry: true, ..Limits::default() }).violation

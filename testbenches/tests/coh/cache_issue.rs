@@ -11,7 +11,7 @@ use scalepool::coherence::monitor::IssueWatch;
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode};
 
 /// All requests of a menu by two devices: the first broken rule.
-fn explored_with(config: CoherenceConfig, menu: &[Op]) -> ExplorationReport {
+pub fn explored_with(config: CoherenceConfig, menu: &[Op]) -> ExplorationReport {
     search(
         &cache_system(Setup::free(config, 2, menu)),
         Limits { states: 2_000_000, symmetry: true, ..Limits::default() },
@@ -19,7 +19,7 @@ fn explored_with(config: CoherenceConfig, menu: &[Op]) -> ExplorationReport {
 }
 
 fn breaking(mutant: CoherenceMutant) -> CoherenceConfig {
-    CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() }
+    CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() }
 }
 
 #[test]

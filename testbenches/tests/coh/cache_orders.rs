@@ -1,6 +1,7 @@
 //! Order, stale evicts, the home, and the invariants (`coherence` §2.5 to §2.9, §4).
 
 use super::cache_bench::*;
+use super::cache_issue::explored_with;
 use super::cache_snoops::untracked;
 use super::litmus::outcomes;
 use super::names::{cache_names, device_breaks, names, takes_and};
@@ -8,6 +9,7 @@ use scalepool::coherence::event::CoherenceEvent;
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::message::Dir;
 use scalepool::coherence::monitor::{CopyView, DeviceStep, View, check_copies, name_invariants};
+use scalepool::coherence::rules::{BiasRules, CacheRules, MemRules, PoisonRules, RuleSet, SheetRules};
 use scalepool::proof::net::Net;
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
@@ -124,7 +126,7 @@ fn coh_ord_02_n() {
 /// Every order rule that is broken within so many moves when one rule is off.
 fn order_rules(mutant: CoherenceMutant, devices: u16, moves_made: usize) -> Vec<&'static str> {
     use scalepool::proof::explore::{ExploredSystem, fingerprint::fingerprint};
-    let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
     let mut found = std::collections::BTreeSet::new();
     let start = cache_system(Setup::free(config, devices, &[Op::RdShared, Op::RdOwn, Op::DirtyEvict]));
     let start = start.start_at(&[CacheLineState::M]);
@@ -208,6 +210,34 @@ fn coh_ord_06_p() {
     let mut bench = Bench::issued(CacheLineState::I, Op::RdOwn);
     bench.answer(HostAnswer::GoE);
     assert_eq!(rules(&bench.snoop(Snoop::Inv, 0)), [""; 0]);
+}
+
+/// The sheet, but the home sends the GO of a read in a step of its own behind the data.
+struct GoApart;
+
+impl PoisonRules for GoApart {}
+impl MemRules for GoApart {}
+impl BiasRules for GoApart {}
+impl CacheRules for GoApart {
+    fn go_leaves_with_data(&self) -> bool {
+        false
+    }
+}
+impl SheetRules for GoApart {
+    fn deviation(&self) -> Option<&'static str> {
+        Some("GoApart")
+    }
+}
+
+/// A home that keeps the line until its GO has left breaks nothing, in any order; it is the release of the line that
+/// `SnoopBetweenDataAndGo` gets wrong.
+#[test]
+fn a_go_may_leave_behind_the_data_of_its_read() {
+    let rules = RuleSet::new(&GoApart);
+    let report = explored_with(CoherenceConfig { rules, ..CoherenceConfig::default() }, &[Op::RdOwn, Op::RdShared]);
+    assert!(report.complete && report.violation.is_none(), "{:?}", report.violation);
+    let together = explored_with(CoherenceConfig::default(), &[Op::RdOwn, Op::RdShared]);
+    assert!(report.states > together.states, "{} and {} states", report.states, together.states);
 }
 
 #[test]
@@ -381,7 +411,7 @@ fn coh_evt_05_n() {
     // The mutant that clears the owner all the same loses the M copy's tracking.
     cache_names(CoherenceMutant::StaleEvictClearsOwner, "COH-EVT-05");
     let mut home = HomeBench::new(Some(1), 0);
-    home.config.mutant = Some(CoherenceMutant::StaleEvictClearsOwner);
+    home.config.rules = CoherenceMutant::StaleEvictClearsOwner.rules();
     home.request(0, Op::CleanEvictNoData);
     assert_eq!(home.holders(), (None, 0));
     assert_eq!(untracked(CacheLineState::M), ["COH-INV-04"]);
@@ -622,7 +652,7 @@ fn coh_bic_03_p() {
 
 #[test]
 fn coh_bic_03_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::AckPassesCmp), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::AckPassesCmp.rules(), ..CoherenceConfig::default() };
     assert!(passes(&config, Dir::Up, ndr(NdrOpcode::CmpE, 4), ndr(NdrOpcode::BIConflictAck, 4)));
     names(&mem_system(MemSetup::core(config, 2)), "COH-BIC-03");
 }
@@ -644,7 +674,7 @@ fn coh_bia_11_p() {
 
 #[test]
 fn coh_bia_11_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ReqPassesFwd), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::ReqPassesFwd.rules(), ..CoherenceConfig::default() };
     assert!(passes(&config, Dir::Down, m2s(M2sReqOpcode::MemRdFwd, 0), m2s(M2sReqOpcode::MemRd, 0)));
     names(&bias_system(BiasSetup::everything(config)), "COH-BIA-11");
 }
@@ -797,7 +827,7 @@ fn coh_inv_14_p() {
 fn coh_inv_14_n() {
     use scalepool::proof::explore::ExploredSystem;
     // Dropped: nothing is open, and the last store is nowhere.
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::DirtyDropped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::DirtyDropped.rules(), ..CoherenceConfig::default() };
     let mut system = cache_system(Setup::free(config, 1, ALL_REQUESTS)).start_at(&[CacheLineState::M]);
     let mut moves = Vec::new();
     system.moves(&mut moves);

@@ -20,8 +20,8 @@ use scalepool::coherence::mem::host::{HostAccess, HostReq, MemHost};
 use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
 use scalepool::coherence::mem::tables::{self, Copy4, HdmRegion};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::{ExplorationReport, ExploredSystem, Limits, search};
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::stress::{Stress, StressProtocol};
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool::proof::systems::cache::{Setup, system as cache_system};
@@ -109,7 +109,7 @@ fn scenario_coh_t05() {
     for (mutant, rule) in cache {
         told(mutant, rule, cache_names(mutant, rule));
     }
-    let of = |mutant| CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+    let of = |mutant: CoherenceMutant| CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
     let two_hosts = [
         (AckPassesCmp, "COH-BIC-03"),
         (FilledWithoutData, "COH-MEM-47"),

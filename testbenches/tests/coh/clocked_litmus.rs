@@ -3,8 +3,8 @@
 //! All shapes in all orders over all protocols, against axioms: `testbenches/litmus/runs.py`.
 
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::litmus::herd::{HerdHistogram, HerdTest, OutcomeSet, SeenOutcome, parse};
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::scenario::litmus::{LitmusSimulation, amended_litmus, litmus};
 use scalepool::scenario::{Modes, ScenarioRequest};
 
@@ -76,7 +76,7 @@ fn an_outcome_outside_the_set_is_found_and_its_seed_repeats_it() {
     {
         // The watcher would end the run at the first step that breaks a rule.
         let request = request(scenario, &["watch=off"], 5);
-        let amend = |config: &mut CoherenceConfig| config.mutant = Some(mutant);
+        let amend = |config: &mut CoherenceConfig| config.rules = mutant.rules();
         let ended = amended_litmus(&request, &strict.threads(), 300, &amend).expect("they may run");
         assert!(histogram(&strict, allowed.clone(), &ended).outside().next().is_some(), "{mutant:?}");
     }

@@ -7,8 +7,8 @@ use scalepool::coherence::content::{Age, LineAddr, LineToken};
 use scalepool::coherence::ids::{AgentPort, IdSet};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::monitor::{CopyView, LevelView, View, check_copies};
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::{ExplorationReport, Limits, search};
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::composite::Composite;
 use scalepool::proof::systems::menu::Menu;
 use scalepool::proof::systems::part::{
@@ -178,7 +178,7 @@ fn rules_that_are_off_are_found_in_a_system_of_both() {
         (CoherenceMutant::SharersNotSnooped, "RdOwn,RdShared,MemRdA", "COH-"),
         (CoherenceMutant::HolderSkipped, "RdOwn,MemRdS,MemRdA,MemWr", "COH-"),
     ] {
-        let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+        let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
         let report = explored(peers(&config, ops), false);
         let violation = report.violation.unwrap_or_else(|| panic!("{mutant:?} lives: {} states", report.states));
         assert!(violation.event.rule.starts_with(family), "{mutant:?}: {}", violation.event);
@@ -331,7 +331,7 @@ fn rules_that_are_off_are_found_over_two_levels() {
         (ConflictRowSwapped, "COH-BIC-04", "COH-INV-04"),
     ] {
         for (orders, rule) in [(true, said), (false, harm)] {
-            let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+            let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
             let description = SystemDescription { orders, ..levels(&config, &[2], 1, ops) };
             let found = explored(description, false).violation.map(|violation| violation.event.rule);
             assert_eq!(found, Some(rule), "{mutant:?}, monitors of steps: {orders}");

@@ -6,10 +6,10 @@
 //! `GrantedHoldsSnoop` does nothing else: the data that its device waits for is on its way whenever the grant is, and a snoop does
 //! not stop it. Only the monitor of O7 sees it.
 
-use scalepool::coherence::mutant::CoherenceMutant::{self, *};
 use scalepool::proof::explore::killers::{self, KILLERS};
 use scalepool::proof::explore::named::{NamedSystem, find};
 use scalepool::proof::explore::{Explored, Limits};
+use scalepool::proof::mutant::CoherenceMutant::{self, *};
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias};
 use scalepool::proof::systems::cache::{Setup as CacheSetup, system as cache};
 use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem};

@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::litmus::herd::{HerdResult, is_herd, parse};
+use scalepool::proof::mutant::CoherenceMutant;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -161,7 +161,7 @@ fn a_rule_that_is_off_shows_an_outcome_that_is_not_allowed() {
         [("cxl-cache", CoherenceMutant::SharersNotSnooped), ("hdm-db", CoherenceMutant::HolderSkipped)]
     {
         let test = parse(&lisa(protocol, "SC,SC", rows, "1:r0; 1:r1;")).expect("a file");
-        let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+        let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
         let found = test.explore(config, 1_000_000, &mut |_| ()).expect("bytes").to_json();
         let stale = serde_json::json!({"1:r0": 1, "1:r1": 0});
         assert!(found["outcomes"].as_array().expect("an array").contains(&stale), "{mutant:?}: {found}");

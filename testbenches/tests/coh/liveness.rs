@@ -2,12 +2,12 @@
 
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
 use scalepool::coherence::event::CoherenceEvent;
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::{
     AgentWait, Awaited, ChartStep, Counterexample, ExplorationReport, ExploredSystem, Fairness, Limits, named, search,
 };
 use scalepool::proof::flows::{FlowError, play};
 use scalepool::proof::litmus::parse;
+use scalepool::proof::mutant::CoherenceMutant;
 
 /// Two agents that want to store to one line. Who holds it gives it up when asked, and asks again at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -157,14 +157,14 @@ fn a_load_without_bytes_is_found() {
     let mut case = parse(text).expect("a case");
     let served = case.explore().expect("it is explored");
     assert!(served.violation.is_none() && served.outcomes.iter().all(|o| o.letters != "IE"), "{:?}", served.outcomes);
-    case.config.mutant = Some(CoherenceMutant::BytesNotAsked);
+    case.config.rules = CoherenceMutant::BytesNotAsked.rules();
     // A program has nothing else to do: no way leads to an end.
     let violation = case.explore().expect("it is explored").violation.expect("a program that is stuck");
     assert_eq!((violation.event.rule, violation.repeats), ("COH-INV-09", Some(violation.steps.len())));
     assert!(violation.chart().text().contains("--- nothing more happens ---"));
     // A free host may store, write back and ask again, without bytes as before: the load waits all the time.
-    let mutant = Some(CoherenceMutant::BytesNotAsked);
-    let config = CoherenceConfig { mutant, without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
+    let rules = CoherenceMutant::BytesNotAsked.rules();
+    let config = CoherenceConfig { rules, without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
     let start = named::find("hdm-db-2-loads").expect("an exploration").start(config);
     let violation = broken(start.search(Limits::default(), &mut |_| ()));
     assert_eq!(violation.event.rule, "COH-INV-10", "{}", violation.chart().text());

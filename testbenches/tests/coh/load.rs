@@ -11,7 +11,7 @@ use scalepool::coherence::mem::load::{DevLoadParts, Share, Steps, Throttle, of_d
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostReq};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool::proof::systems::menu::ProgramOperation;
 use scalepool::scenario::report::ScenarioReport;
@@ -129,14 +129,14 @@ fn coh_qos_04_p() {
 #[test]
 fn coh_qos_04_n() {
     let mem = MemConfig { throughput_reduction: 2, ..MemConfig::default() };
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::LoadSkipsSnoops), ..with(mem) };
+    let config = CoherenceConfig { rules: CoherenceMutant::LoadSkipsSnoops.rules(), ..with(mem) };
     let setup = Setup::core(config, 2);
     names(&mem_system(setup.clone()), "COH-QOS-04");
     let start = mem_system(Setup { orders: false, ..setup });
     let found = explore("LoadSkipsSnoops", &start).violation.expect("it is found");
     assert!(["COH-INV-01", "COH-INV-02", "COH-INV-04"].contains(&found.event.rule), "{}", found.event);
     // Not loaded, the same device is right: coherence depends on the load.
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::LoadSkipsSnoops), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::LoadSkipsSnoops.rules(), ..CoherenceConfig::default() };
     clean("light", &mem_system(Setup::core(config, 2)));
 }
 

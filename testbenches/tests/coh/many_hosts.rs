@@ -16,7 +16,7 @@ use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{Dcoh, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir, Msg};
 use scalepool::coherence::monitor::{DcohStep, DcohWatch};
-use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::stress::{Stress, StressProtocol};
 use scalepool::system::coherence::{HOME_PID, MOST_FABRIC_HOLDERS, holder_pid};
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, M2sReqOpcode, MetaValue, SnpType};
@@ -108,7 +108,7 @@ fn the_monitor_of_a_device_names_hosts_above_64() {
     let own = m2s(M2sReqOpcode::MemInv, Some(MetaValue::Any), SnpType::SnpInv);
     let config = CoherenceConfig::default();
     assert_eq!(takes_and(&config, &device(&config), (399, own), |_, _| ()), <[&str; 0]>::default());
-    let skips = CoherenceConfig { mutant: Some(CoherenceMutant::HolderSkipped), ..config.clone() };
+    let skips = CoherenceConfig { rules: CoherenceMutant::HolderSkipped.rules(), ..config.clone() };
     let (before, mut after, mut out) = (device(&skips), device(&skips), AgentOutput::default());
     after.take(&skips, 399, own, 0, &mut out);
     let (step, mut events) = (DcohStep::Took(399, own), Vec::new());
@@ -134,7 +134,7 @@ fn stress_of_many_hosts() {
     assert!(sum.operations >= 9_000);
     // A holder that is not asked is seen, whoever it is.
     let mut stress = Stress::new(StressProtocol::HdmDb(130), 1, 60_000);
-    stress.config.mutant = Some(CoherenceMutant::HolderSkipped);
+    stress.config.rules = CoherenceMutant::HolderSkipped.rules();
     let failure = stress.run().expect_err("a holder is not asked");
     assert!(failure.event.rule.starts_with("COH-INV-"), "{failure}");
 }

@@ -11,7 +11,7 @@ use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode, M2sRwdOpcode, NdrOpcode, SnpType};
 
@@ -43,7 +43,7 @@ fn coh_bic_01_n() {
     let answers =
         |_: &mut MemHost<CacheLine>, out: &mut AgentOutput<CacheLine>| out.send(0, birsp(BirspOpcode::BIRspI, 0));
     assert_eq!(takes_and(&config, &host, snoop, answers), ["COH-BIC-01"]);
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ConflictOnReq), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::ConflictOnReq.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-BIC-01");
 }
 
@@ -58,7 +58,7 @@ fn coh_bic_02_p() {
 
 #[test]
 fn coh_bic_02_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::AckWithheld), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::AckWithheld.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-BIC-02");
     let mut host = host(Copy4::S);
     let config = CoherenceConfig::default();
@@ -97,7 +97,7 @@ fn coh_bic_04_p() {
 
 #[test]
 fn coh_bic_04_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ConflictRowSwapped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::ConflictRowSwapped.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-BIC-04");
 }
 
@@ -198,7 +198,7 @@ fn coh_bic_08_n() {
     give(&mut writing, &config, 0, snoop.1);
     let cmp = (0, ndr(NdrOpcode::Cmp, TAG));
     assert_eq!(takes_and(&config, &writing, cmp, |_, out| out.sends.clear()), ["COH-BIC-08"]);
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::BisnpBlocksRwd.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-BIC-08");
 }
 
@@ -240,7 +240,7 @@ fn coh_bic_10_p() {
 #[test]
 fn coh_bic_10_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
-    config.mutant = Some(CoherenceMutant::OneConflictForBlock);
+    config.rules = CoherenceMutant::OneConflictForBlock.rules();
     names(&mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BIC-10");
 }
 
@@ -269,6 +269,6 @@ fn coh_bic_12_p() {
 
 #[test]
 fn coh_bic_12_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::GrantNotUsed), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::GrantNotUsed.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-BIC-12");
 }

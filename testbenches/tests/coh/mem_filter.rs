@@ -11,7 +11,7 @@ use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
 use scalepool::coherence::mem::tables::{self, Copy4};
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
@@ -24,7 +24,7 @@ fn coh_sfi_01_p() {
 
 #[test]
 fn coh_sfi_01_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::EntryLeavesEarly), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::EntryLeavesEarly.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::one_entry(config)), "COH-SFI-01");
 }
 
@@ -35,7 +35,8 @@ fn coh_sfi_05_p() {
 
 #[test]
 fn coh_sfi_05_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::AnswerBeforeWriteDone), ..CoherenceConfig::default() };
+    let config =
+        CoherenceConfig { rules: CoherenceMutant::AnswerBeforeWriteDone.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-SFI-05");
 }
 
@@ -53,9 +54,9 @@ fn coh_sfi_06_p() {
 
 #[test]
 fn coh_sfi_06_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::BisnpBlocksRwd.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-SFI-06");
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ReqServedUnderBisnp), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::ReqServedUnderBisnp.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-SFI-06");
 }
 
@@ -87,7 +88,7 @@ fn coh_sfi_07_p() {
 
 #[test]
 fn coh_sfi_07_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::EntryLeavesEarly), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::EntryLeavesEarly.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::one_entry(config)), "COH-SFI-07");
 }
 
@@ -142,7 +143,7 @@ fn coh_sfi_10_p() {
 #[test]
 fn coh_sfi_10_n() {
     let config = CoherenceConfig {
-        mutant: Some(CoherenceMutant::HostOldBytes),
+        rules: CoherenceMutant::HostOldBytes.rules(),
         without_bytes: WithoutBytes::Write,
         ..CoherenceConfig::default()
     };
@@ -254,7 +255,7 @@ fn coh_blk_04_p() {
 #[test]
 fn coh_blk_04_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Whole, ..MemConfig::default() });
-    config.mutant = Some(CoherenceMutant::BlockAnswerEarly);
+    config.rules = CoherenceMutant::BlockAnswerEarly.rules();
     names(&mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-04");
 }
 
@@ -267,7 +268,7 @@ fn coh_blk_05_p() {
 #[test]
 fn coh_blk_05_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
-    config.mutant = Some(CoherenceMutant::BlockLineReleased);
+    config.rules = CoherenceMutant::BlockLineReleased.rules();
     names(&mem_system(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-05");
 }
 
@@ -285,7 +286,7 @@ fn coh_mho_01_p() {
 
 #[test]
 fn coh_mho_01_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::HolderSkipped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::HolderSkipped.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-MHO-01");
 }
 
@@ -308,6 +309,6 @@ fn coh_mho_02_n() {
     let read = m2s(M2sReqOpcode::MemRd, Some(MetaValue::Shared), SnpType::SnpData);
     let found = takes_and(&config, &dcoh, (0, read), |_, out| out.send(1, bisnp(BisnpOpcode::BISnpData, X)));
     assert_eq!(found, ["COH-MHO-02"]);
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::OwnerNotAsked), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::OwnerNotAsked.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-MHO-02");
 }

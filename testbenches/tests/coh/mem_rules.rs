@@ -12,7 +12,7 @@ use scalepool::coherence::mem::tables::{Copy4, REQ_ROWS};
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostAccess, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::MemHostWatch;
-use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::bias::{Setup as BiasSetup, system as bias_system};
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
@@ -70,7 +70,7 @@ fn coh_mem_02_p() {
 #[test]
 fn coh_mem_02_n() {
     // HDM-D: the own cache is left out.
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::BackFlipUnsnooped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::BackFlipUnsnooped.rules(), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-MEM-02");
     // HDM-DB: a copy that is kept under each SnpType.
     let config = CoherenceConfig::default();
@@ -187,7 +187,8 @@ fn coh_mem_44_p() {
 
 #[test]
 fn coh_mem_44_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::AnswerBeforeWriteDone), ..CoherenceConfig::default() };
+    let config =
+        CoherenceConfig { rules: CoherenceMutant::AnswerBeforeWriteDone.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-MEM-44");
 }
 
@@ -233,7 +234,7 @@ fn coh_mem_46_n() {
     let mut host = host(Copy4::I);
     issue(&mut host, HostReq::RD_ANY, HostAccess::Nothing);
     assert_eq!(rules(&give(&mut host, &config, 0, ndr(NdrOpcode::CmpM, TAG))), ["COH-MEM-46"]);
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::HolderSkipped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::HolderSkipped.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-MEM-46");
 }
 
@@ -324,10 +325,10 @@ fn coh_inv_10_p() {
 
 #[test]
 fn coh_inv_10_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::GrantNotUsed), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::GrantNotUsed.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::core(config, 2)), "COH-INV-10");
-    let (mutant, without_bytes) = (Some(CoherenceMutant::BytesNotAsked), WithoutBytes::Write);
-    let config = CoherenceConfig { mutant, without_bytes, ..CoherenceConfig::default() };
+    let (rules, without_bytes) = (CoherenceMutant::BytesNotAsked.rules(), WithoutBytes::Write);
+    let config = CoherenceConfig { rules, without_bytes, ..CoherenceConfig::default() };
     let found = explore("a load without bytes", &mem_system(Setup::waiting_accesses(config, 2)));
     assert_eq!(found.violation.map(|v| v.event.rule), Some("COH-INV-10"));
 }
@@ -339,7 +340,7 @@ fn coh_inv_12_p() {
 
 #[test]
 fn coh_inv_12_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::EntryLeavesEarly), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::EntryLeavesEarly.rules(), ..CoherenceConfig::default() };
     names(&mem_system(Setup::one_entry(config)), "COH-INV-12");
 }
 
@@ -350,6 +351,6 @@ fn coh_inv_13_p() {
 
 #[test]
 fn coh_inv_13_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::LocalUseInHostBias), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::LocalUseInHostBias.rules(), ..CoherenceConfig::default() };
     names(&bias_system(BiasSetup::everything(config)), "COH-INV-13");
 }

@@ -10,8 +10,8 @@ use scalepool::coherence::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::{Dcoh, DeviceOp};
 use scalepool::coherence::message::Msg;
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::{ExplorationReport, Limits, search};
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::cache::{ALL_REQUESTS, HINTED_REQUESTS, Setup, system};
 use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
 use scalepool::scenario::{self, ScenarioRequest};
@@ -89,7 +89,7 @@ fn poison_stays_with_the_line_in_memory() {
     for (mutant, rule) in
         [(CoherenceMutant::MemoryCleansPoison, "COH-PSN-01"), (CoherenceMutant::PartClearsPoison, "COH-PSN-03")]
     {
-        let config = CoherenceConfig { mutant: Some(mutant), ..config() };
+        let config = CoherenceConfig { rules: mutant.rules(), ..config() };
         let setup = Setup { poisoners: poisoners.clone(), core: true, ..behind(config, 2, ALL_REQUESTS) };
         assert_eq!(explored(setup).violation.map(|v| v.event.rule), Some(rule), "{mutant:?}");
     }
@@ -123,7 +123,7 @@ fn rules_that_are_off_are_found() {
     ] {
         for (orders, rule) in [(true, said), (false, harm)] {
             let config =
-                CoherenceConfig { mutant: Some(mutant), ..super::reviewed::configured("clean_evict = 'pull'") };
+                CoherenceConfig { rules: mutant.rules(), ..super::reviewed::configured("clean_evict = 'pull'") };
             let report = explored(Setup { orders, ..behind(config, 2, ALL_REQUESTS) });
             let found = report.violation.map(|violation| violation.event.rule);
             assert_eq!(found, Some(rule), "{mutant:?}, monitors of steps: {orders}");
@@ -206,7 +206,7 @@ fn rules_of_the_device_that_are_off_are_found() {
         (ConflictRowSwapped, "COH-BIC-04", "COH-INV-04"),
     ] {
         for (orders, rule) in [(true, said), (false, harm)] {
-            let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+            let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
             let found = mem_explored(MemSetup { orders, ..device_behind(config) }).violation;
             let found = found.map(|violation| violation.event.rule);
             assert_eq!(found, Some(rule), "{mutant:?}, monitors of steps: {orders}");

@@ -2,10 +2,10 @@
 
 use super::cache_bench::{Op, counterexample};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::killers::{KILLERS, Killer, SHAPE_KILLERS};
 use scalepool::proof::explore::{ChartStep, Limits, search};
 use scalepool::proof::flows::{FlowError, play};
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::replay;
 use scalepool::proof::systems::cache::{ALL_REQUESTS, Setup, system as cache_system};
 use scalepool::trace::jsonl::JsonlSink;
@@ -82,7 +82,7 @@ fn a_counterexample_is_a_chart() {
 /// The way to the fault as trace and wave, with a message at each step, and followed again to the same end.
 #[test]
 fn a_counterexample_is_a_trace_and_a_wave_and_can_be_followed_again() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::SharersNotSnooped), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::SharersNotSnooped.rules(), ..CoherenceConfig::default() };
     let start = cache_system(Setup { orders: false, ..Setup::free(config, 2, ALL_REQUESTS) });
     let violation = search(&start, Limits::default()).violation.expect("a counterexample");
 
@@ -121,8 +121,8 @@ fn a_counterexample_is_a_trace_and_a_wave_and_can_be_followed_again() {
 /// record. Neither a search nor a random run goes round in the home.
 #[test]
 fn a_victim_that_nobody_asks_leaves_once() {
-    let mutant = Some(CoherenceMutant::SharersNotSnooped);
-    let config = CoherenceConfig { mutant, home_filter_lines: 1, silent_drop_s: false, ..CoherenceConfig::default() };
+    let rules = CoherenceMutant::SharersNotSnooped.rules();
+    let config = CoherenceConfig { rules, home_filter_lines: 1, silent_drop_s: false, ..CoherenceConfig::default() };
     for queue in [0, 8] {
         let config = CoherenceConfig { home_queue_requests: queue, ..config.clone() };
         let menu = [Op::RdShared, Op::RdOwn];

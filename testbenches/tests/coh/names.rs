@@ -12,9 +12,9 @@ use scalepool::coherence::event::CoherenceEvent;
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::{Dcoh, MemHost};
 use scalepool::coherence::monitor::{DcohStep, DcohWatch, DeviceStep, DeviceWatch, HomeWatch, MemHostWatch};
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::{ChartStep, ExploredSystem};
 use scalepool::proof::litmus;
+use scalepool::proof::mutant::CoherenceMutant;
 use std::collections::{BTreeSet, HashSet};
 
 /// States after which a search for a rule gives up.
@@ -87,7 +87,7 @@ fn way<S: ExploredSystem>(
 /// The same for two devices of CXL.cache with one rule off and every request.
 pub fn cache_names(mutant: CoherenceMutant, rule: &str) -> Counterexample {
     let config =
-        CoherenceConfig { mutant: Some(mutant), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
+        CoherenceConfig { rules: mutant.rules(), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
     names(&cache_system(Setup::free(config, 2, ALL_REQUESTS)), rule)
 }
 

@@ -5,8 +5,8 @@ use super::stress::soak;
 use scalepool::coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool::coherence::mem::tables::HdmRegion;
 use scalepool::coherence::message::{Msg, shown};
-use scalepool::coherence::mutant::CoherenceMutant::{self, *};
 use scalepool::coherence::passive::{PassiveConfig, PassiveMonitor};
+use scalepool::proof::mutant::CoherenceMutant::{self, *};
 use scalepool::proof::stress::{
     Stress,
     StressProtocol::{self, *},
@@ -78,7 +78,7 @@ fn sees_the_mutants_whose_harm_links_show() {
         let runs = (0..8).flat_map(|seed| [false, true].map(|hub_acts| (seed, hub_acts)));
         let mut named = runs.filter_map(|(seed, hub_acts)| {
             let mut stress = Stress { hub_acts, watch: false, ..Stress::new(protocol, seed, 4_000) };
-            stress.config.mutant = Some(mutant);
+            stress.config.rules = mutant.rules();
             let event = stress.run().err()?.event;
             event.at.starts_with("passive monitor").then_some(event.rule)
         });

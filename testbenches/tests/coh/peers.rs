@@ -3,19 +3,19 @@
 use super::mem_bench::*;
 use super::mem_explore::{clean, explore};
 use super::names::names;
-use scalepool::coherence::agent::{Agent, AgentOutput};
+use scalepool::coherence::agent::{Agent, AgentOutput, AgentPort};
 use scalepool::coherence::cache::state::CacheLineState;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
+use scalepool::coherence::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
 use scalepool::coherence::ids::IdSet;
 use scalepool::coherence::mem::boundary::Inside;
-use scalepool::coherence::mem::peer::{CACHE, MEM, MemPeer};
+use scalepool::coherence::mem::peer::{CACHE, MEM, MemPeer, OtherInterface};
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::uio::{Abort, UioDecoder, decode};
+use scalepool::coherence::mem::uio::{Abort, LINE_BYTES, UioDecodedAccess, UioDecoder, decode};
 use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::{CopyView, View, check_copies};
-use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue,
@@ -23,7 +23,7 @@ use scalepool_protocols::cxl::cxl256::code::{
 };
 
 fn breaking(mutant: CoherenceMutant) -> CoherenceConfig {
-    CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() }
+    CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() }
 }
 
 fn snoop(opcode: H2dReqOpcode) -> M {
@@ -125,15 +125,24 @@ fn coh_p2p_02_p() {
     assert!(owner_by_cache().ask_host(D2hReqOpcode::DirtyEvict, X, None, &mut AgentOutput::default()));
 }
 
+/// InterfaceForgotten: a wrong peer around the right one, which gives up what it got through the other interface.
+fn take_forgetting(peer: &mut MemPeer<CacheLine>, port: AgentPort, msg: M) -> AgentOutput<CacheLine> {
+    let other = OtherInterface::before(peer, port, &msg).expect("a line of the other interface");
+    let mut out = give(peer, &CoherenceConfig::default(), port, msg);
+    peer.mem.preset(X, Copy4::I, CacheLine::ones());
+    peer.cache.preset(X, CacheLineState::I, CacheLine::ones());
+    out.events.extend(other.check(peer));
+    out
+}
+
 #[test]
 fn coh_p2p_02_n() {
-    let config = breaking(CoherenceMutant::InterfaceForgotten);
     let cases = [
         (owner_by_mem(), CACHE, snoop(H2dReqOpcode::SnpInv)),
         (owner_by_cache(), MEM, bisnp(BisnpOpcode::BISnpInv, X)),
     ];
     for (mut peer, port, msg) in cases {
-        let out = give(&mut peer, &config, port, msg);
+        let out = take_forgetting(&mut peer, port, msg);
         assert_eq!(rules(&out), ["COH-P2P-02"]);
         // Its dirty copy was the only place of the newest value.
         assert_eq!((monitored(&peer), peer.interface(X)), (vec!["COH-INV-03"], None));
@@ -186,8 +195,7 @@ const DECODERS: [UioDecoder; 2] = [
 
 #[test]
 fn coh_uio_02_p() {
-    let config = CoherenceConfig::default();
-    let of = |address, bytes| decode(&config, &DECODERS, address, bytes);
+    let of = |address, bytes| decode(&DECODERS, address, bytes);
     assert_eq!(of(0x1040, 64).lines, [LineAddr(0x41)]);
     assert_eq!(of(0x1000, 256).lines, [0x40, 0x41, 0x42, 0x43].map(LineAddr));
     assert_eq!(of(0x1fff, 1).lines, [LineAddr(0x7f)]);
@@ -201,11 +209,22 @@ fn coh_uio_02_p() {
     }
 }
 
+/// PartOfUio: wrong decoders around the right ones, which refuse an access and let the part through that one of them covers.
+fn decode_part(decoders: &[UioDecoder], address: u64, bytes: u64) -> UioDecodedAccess {
+    let mut decoded = decode(decoders, address, bytes);
+    let hit = decoders.iter().find(|d| (d.first..=d.last).contains(&address));
+    if let (Some(_), Some(hit)) = (decoded.abort, hit) {
+        let last = hit.last.min(address + bytes - 1);
+        decoded.lines = (address / LINE_BYTES..=last / LINE_BYTES).map(LineAddr).collect();
+    }
+    decoded
+}
+
 #[test]
 fn coh_uio_02_n() {
-    let config = breaking(CoherenceMutant::PartOfUio);
+    let config = CoherenceConfig::default();
     // The first line is in the decoder, the second is not: the device writes the first, and says that it refused.
-    let decoded = decode(&config, &DECODERS, 0x1fc0, 128);
+    let decoded = decode_part(&DECODERS, 0x1fc0, 128);
     let mut dcoh = device(&config, 2, Holders::NONE);
     for &line in &decoded.lines {
         dcoh.uio_write(&config, line, bytes(4), WHOLE_LINE, &mut AgentOutput::default());

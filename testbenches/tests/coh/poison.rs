@@ -21,10 +21,10 @@ use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{DeviceOp, HdmH, Holders, HostAccess, HostReq};
 use scalepool::coherence::message::from_link;
 use scalepool::coherence::message::{Class, Msg};
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::killers;
 use scalepool::proof::explore::{Limits, named};
 use scalepool::proof::litmus::parse;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::stress::{Stress, StressProtocol};
 use scalepool::proof::systems::cache::{ALL_REQUESTS, Setup as CacheSetup, system as cache_system};
 use scalepool::proof::systems::mem::{Setup as MemSetup, system as mem_system};
@@ -76,7 +76,7 @@ fn coh_psn_01_n() {
         ("hdm-db-2-poison", CoherenceMutant::MemoryCleansPoison),
         ("hdm-d-poison", CoherenceMutant::MemoryCleansPoison),
     ] {
-        let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+        let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
         let found = named::find(name).expect("a name").start(config).search(Limits::default(), &mut |_| ());
         assert_eq!(found.violation.map(|v| v.event.rule), Some("COH-PSN-01"), "{name} {mutant:?}");
     }
@@ -273,11 +273,11 @@ fn coh_psn_05_p() {
 fn coh_psn_05_n() {
     assert_eq!(killers::of(CoherenceMutant::LoadHidesPoison).map(|k| k.rule), Some("COH-PSN-05"));
     let mut case = parse(LOADS_OVER_HDM_DB).expect("a case");
-    case.config.mutant = Some(CoherenceMutant::LoadHidesPoison);
+    case.config.rules = CoherenceMutant::LoadHidesPoison.rules();
     let violation = case.explore().expect("a legal case").violation.expect("a broken rule");
     assert_eq!(violation.event.rule, "COH-PSN-05", "{}", violation.event);
     let mut stress = Stress::new(StressProtocol::HdmDb(2), 1, 20_000);
-    stress.config.mutant = Some(CoherenceMutant::LoadHidesPoison);
+    stress.config.rules = CoherenceMutant::LoadHidesPoison.rules();
     let failure = stress.run().expect_err("a broken rule");
     assert_eq!(failure.event.rule, "COH-PSN-05", "{failure}");
 }

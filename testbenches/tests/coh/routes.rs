@@ -9,7 +9,7 @@ use scalepool::coherence::content::CacheLine;
 use scalepool::coherence::event::CoherenceEvent;
 use scalepool::coherence::ids::AgentPort;
 use scalepool::coherence::message::from_link;
-use scalepool::coherence::mutant::CoherenceMutant;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::cxl::message::PeerRoute;
 use std::collections::VecDeque;
@@ -124,7 +124,7 @@ fn coh_cid_02_p() {
 
 #[test]
 fn coh_cid_02_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::ForeignCacheId), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::ForeignCacheId.rules(), ..CoherenceConfig::default() };
     let mut tree = Tree::new(&devices(3), config);
     tree.routes.set_entry(1, Some(2));
     tree.issue(1, Op::RdShared);

@@ -6,8 +6,8 @@
 use super::mem_explore::with;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::mem::options::MemConfig;
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::litmus::shapes::SHAPES;
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::stress::litmus::explore;
 use scalepool::proof::stress::{Stress, StressCounts, StressProtocol};
 
@@ -66,7 +66,7 @@ fn equal_seeds_give_equal_runs() {
 #[test]
 fn a_failure_names_its_seed_and_the_last_messages() {
     let mut stress = Stress::new(StressProtocol::Cache(3), 5, 100_000);
-    stress.config.mutant = Some(CoherenceMutant::SharersNotSnooped);
+    stress.config.rules = CoherenceMutant::SharersNotSnooped.rules();
     let failure = *stress.run().expect_err("a rule is off");
     assert_eq!(failure.seed, 5);
     assert!(failure.event.rule.starts_with("COH-INV-"), "{failure}");
@@ -113,7 +113,7 @@ fn stress_kills_mutants() {
     for (protocol, mutant) in all {
         let killer = (0..20).find_map(|seed| {
             let mut stress = Stress::new(protocol, seed, 10_000);
-            stress.config.mutant = Some(mutant);
+            stress.config.rules = mutant.rules();
             stress.run().err()
         });
         let failure = killer.unwrap_or_else(|| panic!("{mutant:?} lives"));
@@ -158,7 +158,7 @@ const PAIRS: &[(StressProtocol, CoherenceMutant, &[&str])] = &[
 #[test]
 fn a_missing_rule_shows_the_forbidden_outcome() {
     for &(protocol, mutant, shapes) in PAIRS {
-        let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+        let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
         for name in shapes {
             let shape = SHAPES.iter().find(|s| s.name == *name).expect("a shape");
             let seen = explore(shape, protocol, &config, 1_500);

@@ -1,8 +1,8 @@
 //! Threads of an exploration: the report is the same with any number of them.
 
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::proof::explore::{ExplorationReport, Limits, named};
+use scalepool::proof::mutant::CoherenceMutant;
 
 fn report(name: &str, config: &CoherenceConfig, limits: Limits) -> ExplorationReport {
     named::find(name).expect("an exploration").start(config.clone()).search(limits, &mut |_| ())
@@ -35,7 +35,7 @@ fn counts_do_not_depend_on_threads() {
 #[test]
 fn a_fault_does_not_depend_on_threads() {
     for mutant in [CoherenceMutant::SharersNotSnooped, CoherenceMutant::SnoopPassesGo] {
-        let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+        let config = CoherenceConfig { rules: mutant.rules(), ..CoherenceConfig::default() };
         let limits = Limits { symmetry: true, ..Limits::default() };
         let report = same_with_any_threads("cxl-cache-2", &config, limits);
         assert!(report.violation.is_some(), "{mutant:?}");

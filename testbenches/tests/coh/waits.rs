@@ -13,8 +13,8 @@ use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{CacheLine, LineAddr};
 use scalepool::coherence::mem::{DeviceOp, Holders, HostAccess, HostReq, MemHost};
 use scalepool::coherence::message::{Class, Dir, Msg, ORDER, waiting_rule};
-use scalepool::coherence::mutant::CoherenceMutant;
 use scalepool::kernel::{self, Clock, Cx, Module, Next, RunOptions, Simulation, Time};
+use scalepool::proof::mutant::CoherenceMutant;
 use scalepool::proof::systems::mem::{Setup, system as mem_system};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{
@@ -285,7 +285,7 @@ fn coh_dlk_15_p() {
 
 #[test]
 fn coh_dlk_15_n() {
-    let config = CoherenceConfig { mutant: Some(CoherenceMutant::BisnpBlocksRwd), ..CoherenceConfig::default() };
+    let config = CoherenceConfig { rules: CoherenceMutant::BisnpBlocksRwd.rules(), ..CoherenceConfig::default() };
     let mut dcoh = device(&config, 2, Holders::Owner(0));
     dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut AgentOutput::default());
     let rwd = write(M2sRwdOpcode::MemWr, Some(MetaValue::Invalid), SnpType::NoOp, 9);

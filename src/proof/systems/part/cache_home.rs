@@ -307,7 +307,7 @@ impl CacheHomePart {
         if snoops > 0 && open().any(|t| matches!(t.phase, Phase::Pulling { .. }) && t.port == port) {
             say("COH-ORD-03", "a snoop beside an open pull", "one of them at a time");
         }
-        if snoops == 0 || matches!(open().find(|t| t.answers.has(port)), Some(t) if t.phase == Phase::Absorbing) {
+        if snoops == 0 || matches!(open().find(|t| t.answers.has(port)), Some(t) if t.phase == Phase::Answered) {
             return;
         }
         let lane = system.coming(site.agent, port);
@@ -328,7 +328,7 @@ impl CacheHomePart {
         if self.open_on(line).count() > 1 {
             say("COH-ORD-05", "two transactions on a line", "one transaction per line");
         }
-        if self.open_on(line).any(|t| t.phase == Phase::Absorbing) {
+        if self.open_on(line).any(|t| t.phase == Phase::Answered) {
             say("COH-ORD-08", "an answer before all snoop answers", "all answers before the GO");
         }
     }

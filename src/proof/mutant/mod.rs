@@ -1,9 +1,44 @@
-//! Deliberate faults of our own engine: each turns one ordering or blocking rule of the sheet off. The exploration has to
-//! find every one of them. They cannot be set from a file, and no scenario uses them.
+//! Deliberate faults of the engine: rules of the sheet that are off, one at a time. An exploration has to find each of them. They
+//! cannot be set from a file, and no scenario uses them.
+//!
+//! Modelled: each fault as decisions that differ from the sheet's ([`CoherenceMutant`] implements
+//! [`SheetRules`], a file for each group of them). Detail: agents ask the [`RuleSet`] of their configuration and know
+//! nothing of faults. Left out: [`CoherenceMutant::InterfaceForgotten`] and [`CoherenceMutant::PartOfUio`] are of parts that no
+//! exploration has and that decide nothing by these rules; their tests put a wrong part around the right one.
+//!
+//! A walk: [`CoherenceMutant::rules`] goes into a configuration. A home that has a request for a busy line asks what blocks it;
+//! [`CoherenceMutant::HomeDoesNotBlock`] says nothing does, and a search finds what comes of it.
 
-/// One rule that is off, named after what goes wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CoherenceMutant {
+mod bias;
+mod cache;
+mod mem;
+mod poison;
+
+use scalepool_coherence::rules::{RuleSet, SheetRules};
+
+/// Declares the faults once: the type, and the values that rules are borrowed from.
+macro_rules! mutants {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// One rule that is off, named after what goes wrong.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum CoherenceMutant {
+            $($(#[$doc])* $name,)*
+        }
+
+        static ALL: &[CoherenceMutant] = &[$(CoherenceMutant::$name),*];
+
+        impl CoherenceMutant {
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(CoherenceMutant::$name => stringify!($name),)*
+                }
+            }
+        }
+    };
+}
+
+mutants! {
     // CXL.cache
     /// O1: a snoop overtakes a GO.
     SnoopPassesGo,
@@ -124,13 +159,41 @@ pub enum CoherenceMutant {
 }
 
 impl CoherenceMutant {
-    /// The order of messages that the mutant lifts, by its rule.
-    pub fn lifts(self) -> Option<&'static str> {
-        match self {
-            CoherenceMutant::SnoopPassesGo => Some("COH-ORD-01"),
-            CoherenceMutant::AckPassesCmp => Some("COH-BIC-03"),
-            CoherenceMutant::ReqPassesFwd => Some("COH-BIA-11"),
+    /// The rules of the agents where this one is off.
+    pub fn rules(self) -> RuleSet {
+        RuleSet::new(&ALL[self as usize])
+    }
+}
+
+impl SheetRules for CoherenceMutant {
+    fn deviation(&self) -> Option<&'static str> {
+        Some(self.name())
+    }
+
+    fn keeps_order(&self, rule: &'static str) -> bool {
+        let lifted = match self {
+            Self::SnoopPassesGo => Some("COH-ORD-01"),
+            Self::AckPassesCmp => Some("COH-BIC-03"),
+            Self::ReqPassesFwd => Some("COH-BIA-11"),
             _ => None,
+        };
+        lifted != Some(rule)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, CoherenceMutant};
+    use scalepool_coherence::rules::RuleSet;
+
+    #[test]
+    fn each_has_rules_of_its_own() {
+        for (i, mutant) in ALL.iter().enumerate() {
+            assert_eq!(*mutant as usize, i);
+            assert!(mutant.rules() == mutant.rules() && !mutant.rules().is_sheet());
+            assert_eq!(format!("{:?}", mutant.rules()), format!("{mutant:?}"));
+            assert!(ALL.iter().all(|other| (other.rules() == mutant.rules()) == (other == mutant)));
         }
+        assert!(RuleSet::default().is_sheet() && RuleSet::default() != CoherenceMutant::BogusNotSet.rules());
     }
 }

@@ -12,6 +12,7 @@
 pub mod check;
 pub mod code;
 pub mod config;
+pub mod content;
 pub mod control;
 pub mod credit;
 pub mod header;

@@ -17,6 +17,7 @@ pub mod credit;
 pub mod end;
 pub mod fault;
 pub mod fill;
+pub mod form;
 pub mod monitor;
 pub mod pair;
 pub mod port;
@@ -27,6 +28,7 @@ pub use super::event::{self, LinkEvent, Severity};
 pub use credit::{CreditBook, CreditTurns};
 pub use end::{Cxl68End, EndConfig, Stats};
 pub use fill::phy_fill;
+pub use form::Flit68;
 pub use monitor::{Known, Monitor, MonitorConfig};
 pub use pair::Pair;
 

@@ -37,6 +37,23 @@ const FAULTS: &str =
 pub const NAMES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
 
 config! {
+    /// When flits of CXL.cachemem have bytes.
+    pub struct FlitBits {
+        bits: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["watched", "always"]), "when its flits have bytes: watched (if left out) = where somebody looks at them or a fault may hit them, else messages, times, credits and counts alone are modelled, with the same results; always = in any run";
+    }
+}
+
+impl FlitBits {
+    /// Whether flits need bytes: somebody may look at them, something may happen to them, or they may have to be sent again
+    /// because the way to the peer is longer than `longest_way_fs`.
+    fn has_bytes(&self, line: &CxlLine, site: &LinkSite<'_>, longest_way_fs: u128) -> bool {
+        let is_faulty = line.ber > 0.0 || !line.fault.is_empty();
+        let is_long = u128::from(line.way_fs()) > longest_way_fs;
+        site.is_watched || is_faulty || is_long || self.bits.as_deref() == Some("always")
+    }
+}
+
+config! {
     /// What links of every flit mode have.
     pub struct CxlLine {
         width: u8 = "16" [Unit::Of("lanes")] in FieldRange::OneOf(&[1, 2, 4, 8, 16]), "lanes (cxl-68b §1.3)";

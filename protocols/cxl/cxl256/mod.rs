@@ -13,6 +13,7 @@ pub mod almp;
 pub mod check;
 pub mod code;
 pub mod config;
+pub mod content;
 pub mod control;
 pub mod crd;
 pub mod flit;

@@ -29,6 +29,7 @@ pub mod coverage;
 pub mod credit;
 pub mod end;
 pub mod fault;
+pub mod form;
 pub mod monitor;
 pub mod pair;
 pub mod port;

@@ -27,8 +27,11 @@ fn has_key(scenario: &scenario::Scenario, name: &str) -> bool {
 
 /// Scenarios whose links can go without bytes, each with the settings of a short run.
 fn scenarios() -> Vec<(&'static str, Vec<&'static str>)> {
-    const SHORT: [(&str, &str); 3] =
-        [("host.accesses", "host.accesses=300"), ("core.accesses", "core.accesses=80"), ("uio.accesses", "uio.accesses=20")];
+    const SHORT: [(&str, &str); 3] = [
+        ("host.accesses", "host.accesses=300"),
+        ("core.accesses", "core.accesses=80"),
+        ("uio.accesses", "uio.accesses=20"),
+    ];
     let of_links = SCENARIOS.iter().filter(|scenario| has_key(scenario, "link.bits"));
     let short = |scenario| SHORT.iter().filter(move |(key, _)| has_key(scenario, key)).map(|(_, set)| *set);
     of_links.map(|scenario| (scenario.name, short(scenario).collect())).collect()
@@ -36,7 +39,8 @@ fn scenarios() -> Vec<(&'static str, Vec<&'static str>)> {
 
 /// That a run reports the same with bytes in any case and with bytes where somebody looks.
 fn is_the_same(name: &str, seed: u64, set: &[&str]) {
-    let [always, watched] = ["link.bits=always", "link.bits=watched"].map(|bits| report(name, seed, &[set, &[bits]].concat()));
+    let [always, watched] =
+        ["link.bits=always", "link.bits=watched"].map(|bits| report(name, seed, &[set, &[bits]].concat()));
     assert_eq!(watched, always, "{name} {set:?}, seed {seed}");
 }
 
@@ -72,7 +76,9 @@ fn reports_are_the_same_with_every_choice_of_a_cxl_link() {
         &["link.timeout_flits=40"],
         &["link.tx_pipeline_fs=0", "link.rx_pipeline_fs=0", "link.propagation_fs=0"],
     ];
-    for (mode, expander) in MODES.into_iter().zip(["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander", "cxl-pbr-pair"]) {
+    for (mode, expander) in
+        MODES.into_iter().zip(["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander", "cxl-pbr-pair"])
+    {
         for pattern in ["host.pattern=mix", "host.pattern=reads", "host.pattern=writes"] {
             for set in choices {
                 is_the_same(expander, 6, &[&["host.accesses=150", pattern], *set].concat());
@@ -80,7 +86,8 @@ fn reports_are_the_same_with_every_choice_of_a_cxl_link() {
         }
         let setting = format!("link.mode={mode}");
         // 68B flits have no back-invalidate snoops.
-        let of_cores = ["cxl-cache-pair", "bias-flip", "hdm-db-share"].into_iter().take(if mode == "cxl-68b" { 2 } else { 3 });
+        let of_cores =
+            ["cxl-cache-pair", "bias-flip", "hdm-db-share"].into_iter().take(if mode == "cxl-68b" { 2 } else { 3 });
         for name in of_cores {
             for set in [&["link.buffers=1"][..], &["core.poison_every=3"], &["core.outstanding=16"]] {
                 is_the_same(name, 7, &[&["core.accesses=60", &setting], set].concat());
@@ -126,7 +133,10 @@ fn transaction_traces_are_the_same_with_bytes_and_without() {
     for (name, scope) in agents {
         let set = short(name);
         let watched = trace_of(name, scope, &set);
-        assert!(watched.iter().filter(|line| line.contains("\"kind\":\"end\"")).count() > 20, "{name}: transactions are there");
+        assert!(
+            watched.iter().filter(|line| line.contains("\"kind\":\"end\"")).count() > 20,
+            "{name}: transactions are there"
+        );
         assert!(!watched.iter().any(|line| line.contains("\"kind\":\"flit\"")), "{name}: no flit is looked at");
         assert_eq!(watched, trace_of(name, scope, &[&set[..], &["link.bits=always"]].concat()), "{name}");
     }
@@ -167,7 +177,8 @@ fn faults_are_seen_and_repaired_as_with_bytes() {
     let runs = pod.map(|fault| ("ualink-pod", fault, "traffic.operations=60")).into_iter();
     let expander = ["link.ber=1e-5", "link.fault=flip:30:100,drop:34", "link.fault=up:dup:40,vanish:50"];
     let of_cxl = |fault| {
-        ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander"].map(move |name| (name, fault, "host.accesses=300"))
+        ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander"]
+            .map(move |name| (name, fault, "host.accesses=300"))
     };
     for (name, fault, size) in runs.chain(expander.into_iter().flat_map(of_cxl)) {
         let set = [fault, size];

@@ -69,12 +69,7 @@ pub fn content(
 
 /// Whether a flit without bytes breaks no rule for sure. Control slots and configurations that judge codes otherwise are left
 /// to the walk.
-fn content_is_sound(
-    flit: &Content256,
-    read: &ContentRead256,
-    (mode, dir): (Mode, Dir),
-    config: &Cxl256Config,
-) -> bool {
+fn content_is_sound(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode, Dir), config: &Cxl256Config) -> bool {
     let header = &flit.header;
     if header.dllp_type && header.flit_type != FlitType::Io || header.names_zero() {
         return false;

@@ -10,6 +10,7 @@
 //! [`ContentReader256::read`] takes the messages and delivers each one when its last slot has arrived.
 //! [`check::content`](super::check::content) asks of the flit what [`check::flit`](super::check::flit) asks of its bytes.
 
+use super::Class;
 use super::code::FlitType;
 use super::crd::Crd;
 use super::flit::SLOTS;
@@ -18,7 +19,6 @@ use super::mode::Mode;
 use super::packer::SlotFill;
 use super::slot::{SlotFormat, SlotKind};
 use super::stream::{ClassCounts, Cxl256Message, EVEN_SLOTS, FIRST_SLOT_OF_LAST_GROUP, LINE_SLOTS, trailer};
-use super::Class;
 use std::collections::VecDeque;
 
 /// A message in a flit.
@@ -291,7 +291,6 @@ impl ContentReader256 {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::super::check;
@@ -351,9 +350,10 @@ mod tests {
             let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| class.dir() == dir).collect();
             for _ in 0..1500 {
                 for _ in 0..numbers.below(6) {
-                    let message = numbers.message(mode, classes[numbers.below(classes.len() as u64) as usize]);
+                    let class = classes[numbers.below(classes.len() as u64) as usize];
+                    let message = numbers.message(mode, class);
                     assert_eq!(admit(mode, dir, &config, &message), Ok(()));
-                    packers.each_mut().map(|packer| packer.push(message).expect("admitted"));
+                    packers.iter_mut().for_each(|packer| packer.push(message).expect("admitted"));
                 }
                 let mut left = [[0; Class::COUNT].map(|_: u16| numbers.below(4) as u16); 2];
                 left[1] = left[0];
@@ -364,7 +364,9 @@ mod tests {
                 assert_eq!(packers[0].owed_slots(), packers[1].owed_slots());
                 let (slots, content) = match (packed, content) {
                     (None, None) => continue,
-                    (Some(slots), Some(content)) => (slots, Content256::cachemem(Body256::Slots(content), Crd::default())),
+                    (Some(slots), Some(content)) => {
+                        (slots, Content256::cachemem(Body256::Slots(content), Crd::default()))
+                    }
                     other => panic!("{other:?}"),
                 };
                 let mut content = content;
@@ -392,6 +394,9 @@ mod tests {
                 }
             }
         }
-        assert!(delivered > 5000 && early > 100 && broken > 1000, "{delivered} delivered, {early} early, {broken} broken");
+        assert!(
+            delivered > 5000 && early > 100 && broken > 1000,
+            "{delivered} delivered, {early} early, {broken} broken"
+        );
     }
 }

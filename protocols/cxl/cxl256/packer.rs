@@ -18,6 +18,7 @@ use super::stream::{ClassCounts, Cxl256Message, LINE_SLOTS, trailer};
 use super::{Class, Routing};
 use crate::cxl::Dir;
 use crate::cxl::filled::Filled;
+use crate::cxl::served_last;
 use std::collections::VecDeque;
 
 /// A message that must not be sent.
@@ -323,16 +324,27 @@ impl Packer {
             room[class.index()] = self.room(n, *class, taken, credits);
         }
         // Only classes with room and formats with a place for them are tried: a flit takes 1,450 instructions instead of 12,300.
-        self.turn.iter().filter(|class| room[class.index()] > 0).find_map(|&class| {
-            let has_place = |format: &&SlotFormat| format.class_set >> class.index() & 1 == 1;
-            let plans = slot::formats(self.mode, n).iter().filter(has_place).filter_map(|format| {
+        let formats = slot::formats(self.mode, n);
+        for class in self.turn.iter().filter(|class| room[class.index()] > 0) {
+            let mut best: Option<(&'static SlotFormat, u8)> = None;
+            for format in formats.iter().filter(|format| format.class_set >> class.index() & 1 == 1) {
                 let plan = self.plan(n, format, taken, &room, barred);
-                let serves = (0..).zip(format.places()).any(|(k, p)| plan >> k & 1 == 1 && p.class == class);
-                serves.then_some((format, plan))
-            });
-            // The first of equal formats stays: the order of the sheet decides.
-            plans.reduce(|best, next| if next.1.count_ones() > best.1.count_ones() { next } else { best })
-        })
+                let serves = (0..).zip(format.places).any(|(k, p)| plan >> k & 1 == 1 && p.class == *class);
+                // The first of equal formats stays: the order of the sheet decides.
+                if !serves || best.is_some_and(|(_, best)| plan.count_ones() <= best.count_ones()) {
+                    continue;
+                }
+                best = Some((format, plan));
+                // None can hold more than all that wait, mostly one.
+                if plan.count_ones() as usize == self.queued {
+                    break;
+                }
+            }
+            if best.is_some() {
+                return best;
+            }
+        }
+        None
     }
 
     /// How many more messages of a class may stand in slot `n`: by queue, credit and the windows of 128 bytes.
@@ -436,8 +448,7 @@ impl Packer {
             with_data.clear();
             self.with_data = with_data;
         }
-        // Served classes go to the end of the turn, in the order they had.
-        self.turn.sort_by_key(|c| served >> c.index() & 1);
+        served_last(&mut self.turn, |class| served >> class.index() & 1 == 1);
     }
 
     /// Lines in header order; the trailer of an RwD or D2H data message behind its own line, the one that all DRS of a

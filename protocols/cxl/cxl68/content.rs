@@ -176,8 +176,12 @@ mod tests {
                 let mut bits = (0..4).fold(0, |bits, _| bits << 31 | u128::from(self.below(1 << 31))) | 1;
                 bits &= (1 << class.def().bits) - 1;
                 bits = match class {
-                    Class::D2hData => D2hData { chunk_valid: size == Size::UpperHalf, ..D2hData::from_bits(bits) }.to_bits(),
-                    Class::H2dData => H2dData { chunk_valid: size == Size::UpperHalf, ..H2dData::from_bits(bits) }.to_bits(),
+                    Class::D2hData => {
+                        D2hData { chunk_valid: size == Size::UpperHalf, ..D2hData::from_bits(bits) }.to_bits()
+                    }
+                    Class::H2dData => {
+                        H2dData { chunk_valid: size == Size::UpperHalf, ..H2dData::from_bits(bits) }.to_bits()
+                    }
                     _ => Ok(bits),
                 }
                 .expect("read from bits");
@@ -206,12 +210,12 @@ mod tests {
             // A receiver that refuses what the sender may do.
             let strict = Cxl68Config { mdh: false, ..config };
             let mut packers = [Packer::new(dir, config), Packer::new(dir, config)];
-            let (mut unpacker, mut reader) =
-                (Unpacker::new(dir, revision, Enabled::ALL), ContentReader::default());
+            let (mut unpacker, mut reader) = (Unpacker::new(dir, revision, Enabled::ALL), ContentReader::default());
             let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| class.dir() == dir).collect();
             for _ in 0..4000 {
                 for _ in 0..numbers.below(4) {
-                    let message = numbers.message(classes[numbers.below(classes.len() as u64) as usize]);
+                    let class = classes[numbers.below(classes.len() as u64) as usize];
+                    let message = numbers.message(class);
                     let taken = packers.each_mut().map(|packer| packer.push(message));
                     assert_eq!(taken[0], taken[1]);
                 }

@@ -16,6 +16,7 @@ use super::message::{Class, D2hData, H2dData, S2mDrs};
 use super::slot::{self, Cxl68SlotPlace, SlotContent, SlotFormat};
 use super::stream::{Cxl68Message, Data, Size};
 use crate::cxl::filled::Filled;
+use crate::cxl::served_last;
 use crate::wire::Wire;
 use std::collections::VecDeque;
 
@@ -315,7 +316,9 @@ impl Packer {
     fn next_chunk<S: Slots>(&mut self, n: usize, slots: &mut S) {
         let Some(owed) = self.owed.front_mut() else { return };
         *(if owed.next < owed.of_data { &mut self.filled.data } else { &mut self.filled.trailers }) += u128::BITS;
-        if S::HAS_BYTES && let Some(data) = self.owed_data.front() {
+        if S::HAS_BYTES
+            && let Some(data) = self.owed_data.front()
+        {
             slots.put_chunk(n, data, owed.next);
         }
         owed.next += 1;
@@ -337,18 +340,28 @@ impl Packer {
         if self.queued == 0 {
             return None;
         }
-        self.turn.iter().filter(|&&class| self.may_send(class, 0, taken, credits)).find_map(|&class| {
+        let formats = slot::formats(self.config.revision, self.dir, n);
+        for class in self.turn.iter().filter(|class| self.may_send(**class, 0, taken, credits)) {
+            let mut best: Option<(&'static SlotFormat, u8)> = None;
             // Most formats have no place for the class: of the seven of a header slot two have one for an S2M NDR.
-            let has_place = |format: &&SlotFormat| format.class_set >> class.index() & 1 == 1;
-            let formats = slot::formats(self.config.revision, self.dir, n).iter().filter(has_place);
-            let fits = formats.filter_map(|format| {
-                let places = self.plan(n, format, taken, credits, max_all_data);
-                let serves = (0..).zip(format.places()).any(|(k, p)| places >> k & 1 == 1 && p.class == class);
-                serves.then_some((format, places))
-            });
-            // The first of equal formats stays: the order of the sheet decides.
-            fits.reduce(|best, next| if next.1.count_ones() > best.1.count_ones() { next } else { best })
-        })
+            for format in formats.iter().filter(|format| format.class_set >> class.index() & 1 == 1) {
+                let plan = self.plan(n, format, taken, credits, max_all_data);
+                let serves = (0..).zip(format.places()).any(|(k, p)| plan >> k & 1 == 1 && p.class == *class);
+                // The first of equal formats stays: the order of the sheet decides.
+                if !serves || best.is_some_and(|(_, best)| plan.count_ones() <= best.count_ones()) {
+                    continue;
+                }
+                best = Some((format, plan));
+                // None can hold more than all that wait, mostly one.
+                if plan.count_ones() as usize == self.queued {
+                    break;
+                }
+            }
+            if best.is_some() {
+                return best;
+            }
+        }
+        None
     }
 
     /// Whether one more message of a class may go, `more` of it being chosen for the same slot already.
@@ -431,7 +444,6 @@ impl Packer {
                 }
             }
         }
-        // Served classes go to the end of the turn, in the order they had.
-        self.turn.sort_by_key(|c| served >> c.index() & 1);
+        served_last(&mut self.turn, |class| served >> class.index() & 1 == 1);
     }
 }

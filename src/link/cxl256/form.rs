@@ -263,13 +263,7 @@ impl Flit256 for Cxl256Flit {
 }
 
 #[cold]
-fn watched(
-    mut flit: Cxl256Flit,
-    hooks: &Hooks,
-    point: HookPoint,
-    way: Direction,
-    mode: Mode,
-) -> Option<Cxl256Flit> {
+fn watched(mut flit: Cxl256Flit, hooks: &Hooks, point: HookPoint, way: Direction, mode: Mode) -> Option<Cxl256Flit> {
     (hooks.pass(point, way, mode.protocol(), &mut flit.0) == Passed::On).then_some(flit)
 }
 

@@ -14,8 +14,8 @@
 //! by side do not even out, it is also dropped if a bad flit was counted since the last stated number, and a flit with an
 //! implied number that is the same bit for bit as the one before it is taken for its copy.
 
-use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
 use super::form::Flit256;
+use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::number::{self, NumberPlace, is_payload};

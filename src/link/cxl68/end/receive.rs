@@ -26,7 +26,6 @@ impl<U: Flit68> Cxl68End<U> {
         }
         self.events.push(LinkEvent { severity, unit: self.received, violation });
     }
-
 }
 
 impl Cxl68End {
@@ -169,7 +168,6 @@ impl Cxl68End {
             self.bad_flit();
         }
     }
-
 }
 
 impl Cxl68End<Content68> {

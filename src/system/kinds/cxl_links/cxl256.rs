@@ -1,7 +1,8 @@
 //! Links with 256B flits in their three modes.
 
 use super::{
-    Attach, Classes, CxlLine, CxlLink, Figures, FlitBits, Reported, classes, is_coherent, messages, site, unit_bytes_per_s,
+    Attach, Classes, CxlLine, CxlLink, Figures, FlitBits, Reported, classes, is_coherent, messages, site,
+    unit_bytes_per_s,
 };
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{

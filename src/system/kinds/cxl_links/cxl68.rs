@@ -1,7 +1,8 @@
 //! Links with 68B flits.
 
 use super::{
-    Attach, Classes, CxlLine, CxlLink, Figures, FlitBits, Reported, classes, is_coherent, messages, site, unit_bytes_per_s,
+    Attach, Classes, CxlLine, CxlLink, Figures, FlitBits, Reported, classes, is_coherent, messages, site,
+    unit_bytes_per_s,
 };
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -86,9 +87,8 @@ impl Cxl68Link {
         end: fn(EndConfig) -> Result<Cxl68End<U>, Cxl68ConfigError>,
     ) -> Result<BuiltLink, BuildError> {
         let is_coherent = is_coherent(site);
-        let end = |dir| {
-            end(self.config(dir, is_coherent)).unwrap_or_else(|error| unreachable!("it was checked: {error}"))
-        };
+        let end =
+            |dir| end(self.config(dir, is_coherent)).unwrap_or_else(|error| unreachable!("it was checked: {error}"));
         let link = CxlLink {
             host: end(Dir::Down),
             device: end(Dir::Up),

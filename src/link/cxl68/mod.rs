@@ -11,6 +11,8 @@
 //! flit starts the local retry state machine. Then [`Cxl68End::transmit`] sends one unit, the first that there is of:
 //! the rest of a sequence of all-data flits, a framed RETRY.Ack or RETRY.Req sequence, INIT.Param or filler while the
 //! link comes up, a replayed flit, a new flit.
+//!
+//! Flits travel as bytes, or as their content without bytes ([`form`]): one end is of one form.
 
 pub mod coverage;
 pub mod credit;

@@ -122,7 +122,7 @@ impl Cxl256Link {
         wrong
     }
 
-    /// The longest way without bytes: far below what makes an end send flits again because their Acks take too long.
+    /// The longest way without bytes \[fs\], far below what makes the replay timer run out.
     fn longest_way_fs(&self) -> u128 {
         let (num, den) = self.unit_time_fs();
         let flits = self.timeout_flits.saturating_sub(ACK_FLITS) / 4;
@@ -130,7 +130,9 @@ impl Cxl256Link {
     }
 
     fn build(&self, mode: Mode, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
-        if self.bits.has_bytes(&self.line, site, self.longest_way_fs()) {
+        // On a longer way Acks may come so late that flits go again.
+        let is_long = u128::from(self.line.way_fs()) > self.longest_way_fs();
+        if self.bits.has_bytes(&self.line, site) || is_long {
             self.built(mode, sim, site, Cxl256End::cachemem)
         } else {
             self.built(mode, sim, site, Cxl256End::cachemem_without_bytes)

@@ -132,18 +132,13 @@ impl Link for Cxl68Link {
     }
 
     fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
-        let (num, den) = self.line_rate().unit_time_fs();
-        let longest_way_fs = LONGEST_WAY_WITHOUT_BYTES_FLITS * u128::from(num) / u128::from(den);
-        if self.bits.has_bytes(&self.line, site, longest_way_fs) {
+        if self.bits.has_bytes(&self.line, site) {
             self.built(sim, site, Cxl68End::new)
         } else {
             self.built(sim, site, Cxl68End::without_bytes)
         }
     }
 }
-
-/// Flit times up to which a way goes without bytes: on a wire, a flit of content takes three times the memory of its bytes.
-const LONGEST_WAY_WITHOUT_BYTES_FLITS: u128 = 4096;
 
 impl<U: Flit68> Reported for Cxl68End<U> {
     fn plug(

@@ -44,12 +44,10 @@ config! {
 }
 
 impl FlitBits {
-    /// Whether flits need bytes: somebody may look at them, something may happen to them, or they may have to be sent again
-    /// because the way to the peer is longer than `longest_way_fs`.
-    fn has_bytes(&self, line: &CxlLine, site: &LinkSite<'_>, longest_way_fs: u128) -> bool {
+    /// Whether flits need bytes: somebody may look at them, or something may happen to them.
+    fn has_bytes(&self, line: &CxlLine, site: &LinkSite<'_>) -> bool {
         let is_faulty = line.ber > 0.0 || !line.fault.is_empty();
-        let is_long = u128::from(line.way_fs()) > longest_way_fs;
-        site.is_watched || is_faulty || is_long || self.bits.as_deref() == Some("always")
+        site.is_watched || is_faulty || self.bits.as_deref() == Some("always")
     }
 }
 

@@ -35,3 +35,30 @@ impl Dir {
         }
     }
 }
+
+/// Moves the classes that were served to the end of their turn; each part keeps its order.
+fn served_last<C: Copy>(turn: &mut [C], is_served: impl Fn(C) -> bool) {
+    let mut kept = 0;
+    for n in 0..turn.len() {
+        if !is_served(turn[n]) {
+            // One behind those that were served, which move on by one.
+            if kept < n {
+                turn[kept..=n].rotate_right(1);
+            }
+            kept += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn those_that_were_served_go_behind_the_others_in_their_order() {
+        for served in 0..1u32 << 6 {
+            let (mut turn, mut sorted) = ([3, 0, 5, 1, 4, 2], [3, 0, 5, 1, 4, 2]);
+            super::served_last(&mut turn, |n| served >> n & 1 == 1);
+            sorted.sort_by_key(|n| served >> n & 1);
+            assert_eq!(turn, sorted, "{served:#b}");
+        }
+    }
+}

@@ -386,6 +386,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             keeps_dram_commands,
             folder: component.folder.clone(),
             shared: &shared,
+            is_recorded: !watched.is_nowhere(),
         };
         let denied = component.config.denied();
         let ComponentNode { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;

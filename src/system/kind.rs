@@ -329,6 +329,8 @@ pub struct Site<'a> {
     pub folder: PathBuf,
     /// What components of a run have in common.
     pub shared: &'a Shared,
+    /// A trace or a wave may be written, whose head has a hash of the stimulus.
+    pub is_recorded: bool,
 }
 
 /// Things that several components of a run need and that are made once, by names that say all that they are made of.

@@ -56,6 +56,11 @@ pub enum WatchedPlaces {
 }
 
 impl WatchedPlaces {
+    /// Whether nobody looks at any.
+    pub fn is_nowhere(&self) -> bool {
+        matches!(self, WatchedPlaces::Matching(globs) if globs.is_empty())
+    }
+
     /// Whether somebody may look at a place.
     pub fn contains(&self, path: &str) -> bool {
         match self {

@@ -8,13 +8,15 @@
 use super::almp::{self, Almp, L0p};
 use super::code::{self, FlitType, H2dRspOpcode, ReplayCommand, VlsmState};
 use super::config::Cxl256Config;
+use super::content::{Body256, Content256, ContentRead256, Placed256};
 use super::control::{ControlKind, Poison};
-use super::flit::{self, SLOTS, body_byte, crc_parts, fec_bytes, slot_byte};
+use super::flit::{self, Cxl256Flit, Cxl256Received, SLOTS, body_byte, crc_parts, fec_bytes, slot_byte};
 use super::header::MAX_SEQ;
 use super::mode::Mode;
 use super::slot::{Cxl256SlotPlace, SlotFormat, SlotKind};
 use super::stream::{ClassCounts, Cxl256DecodedFlit, Cxl256FlitKind, Cxl256SlotRole};
 use super::{Class, Routing};
+use crate::cxl::Dir;
 use crate::cxl::cxlio::dllp::Dllp;
 use crate::cxl::cxlio::{self, stream::FoundPiece};
 pub use crate::wire::Findings;
@@ -48,6 +50,164 @@ pub fn flit(decoded: &Cxl256DecodedFlit, config: &Cxl256Config) -> Findings {
         Cxl256FlitKind::Protocol | Cxl256FlitKind::Control => slots(decoded, config, &mut found),
     }
     found
+}
+
+/// The violations of [`flit`] for a flit without bytes, as it was read.
+///
+/// A flit that breaks nothing is known by counts; what is broken is named by the same walk, over a flit that is spelled for it.
+pub fn content(
+    flit: &Content256,
+    read: &ContentRead256,
+    (mode, dir): (Mode, Dir),
+    config: &Cxl256Config,
+) -> Vec<Violation> {
+    if content_is_sound(flit, read, (mode, dir), config) {
+        return Vec::new();
+    }
+    self::flit(&spelled(flit, read, (mode, dir)), config).violations
+}
+
+/// Whether a flit without bytes breaks no rule for sure. Control slots and configurations that judge codes otherwise are left
+/// to the walk.
+fn content_is_sound(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode, Dir), config: &Cxl256Config) -> bool {
+    let header = &flit.header;
+    if header.dllp_type && header.flit_type != FlitType::Io || header.names_zero() {
+        return false;
+    }
+    let slots = match &flit.body {
+        Body256::Nothing => return true,
+        Body256::Control(_) => return false,
+        Body256::Slots(_) if read.is_empty => return true,
+        Body256::Slots(slots) => slots,
+    };
+    if flit.crd.marks_empty() || read.active > MAX_ACTIVE || read.active_in_two > MAX_ACTIVE_IN_TWO {
+        return false;
+    }
+    if slots.messages.is_empty() {
+        return true;
+    }
+    let knows_codes = config.withdrawn_codes && !config.fast_go;
+    let mut in_group = [PerClass::default(); GROUPS.len()];
+    let mut in_shared_slot = PerClass::default();
+    // Classes of the free places of the H or HS slot of a group.
+    let (mut free, mut free_in) = (0u16, GROUPS.len());
+    for of_slot in slots.messages.chunk_by(|a, b| a.slot == b.slot) {
+        let [first, ..] = of_slot else { continue };
+        let (n, format) = (usize::from(first.slot), first.format);
+        let group = n / GROUPS[0].end;
+        let (mut used, mut of_classes) = (0u8, PerClass::default());
+        for Placed256 { place, message, .. } in of_slot {
+            let (class, def) = (message.class, message.class.def(format.routing));
+            let is_known = message.bits & def.reserved() == 0 && def.codes_are_sound(message.bits);
+            if !is_known || class.dir() != dir || free_in == group && free >> class.index() & 1 == 1 {
+                return false;
+            }
+            used |= 1 << place;
+            of_classes.0 += PerClass::one(class);
+        }
+        in_group[group].0 += of_classes.0;
+        if n == SHARED_LOPT_SLOT {
+            in_shared_slot = of_classes;
+        }
+        if format.kind != SlotKind::G {
+            let places = format.places.iter().enumerate();
+            free = places.filter(|(k, _)| used >> k & 1 == 0).fold(0, |free, (_, p)| free | 1 << p.class.index());
+            free_in = group;
+        }
+        if format.has_data() {
+            let is_crowded = format.kind != SlotKind::G && usize::from(read.owed_slots[n]) > MAX_OWED_IN_SHORT_SLOT;
+            let behind = read.owed_slots.get(n + 1).copied().unwrap_or(0);
+            if used & 1 == 0 || of_slot.len() > 1 && !config.mdh || is_crowded || usize::from(behind) > MAX_OWED {
+                return false;
+            }
+        }
+    }
+    let [a, b, c, d] = in_group;
+    let before = PerClass::of(&read.last_group);
+    let last = if mode.is_lopt() { in_shared_slot.0 + c.0 + d.0 } else { c.0 + d.0 };
+    knows_codes && [before.0 + a.0, a.0 + b.0, b.0 + c.0, last].into_iter().all(|window| PerClass(window).may_stand())
+}
+
+/// Messages of each class in a part of a flit, a byte a class.
+#[derive(Debug, Clone, Copy, Default)]
+struct PerClass(u128);
+
+impl PerClass {
+    /// Highest bit of each number. No part of a flit holds so many messages.
+    const GUARDS: u128 = PerClass::most().0;
+    /// Most messages of each class in 128 bytes below its guard: the guard goes when more are taken away.
+    const MOST: u128 = PerClass::most().1;
+
+    const fn most() -> (u128, u128) {
+        let (mut guards, mut most, mut n) = (0, 0, 0);
+        while n < Class::ALL.len() {
+            guards |= 0x80 << (8 * n);
+            most |= (0x80 | Class::ALL[n].max_per_window() as u128) << (8 * n);
+            n += 1;
+        }
+        (guards, most)
+    }
+
+    const fn one(class: Class) -> u128 {
+        1 << (8 * class.index())
+    }
+
+    fn of(counts: &ClassCounts) -> PerClass {
+        let mut bytes = [0; 16];
+        bytes[..counts.len()].copy_from_slice(counts);
+        PerClass(u128::from_le_bytes(bytes))
+    }
+
+    fn may_stand(self) -> bool {
+        (PerClass::MOST - self.0) & PerClass::GUARDS == PerClass::GUARDS
+    }
+}
+
+/// The bytes of a flit as far as they are known, taken apart as it was read. Data is 0, and nothing asks for it.
+fn spelled(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode, Dir)) -> Cxl256DecodedFlit {
+    let mut unit = Cxl256Flit::ZERO;
+    let mut slots = [0; SLOTS];
+    match &flit.body {
+        Body256::Nothing => (),
+        Body256::Control(slot) => slots[0] = *slot,
+        Body256::Slots(content) => {
+            for Placed256 { slot, place, format, message } in &content.messages {
+                let slot = &mut slots[usize::from(*slot)];
+                *slot = format.places[usize::from(*place)].insert(*slot | u128::from(format.code), message.bits);
+            }
+        }
+    }
+    slots.iter().enumerate().for_each(|(n, slot)| unit.set_slot(mode, n, *slot));
+    let fits = unit.set_header(&flit.header).and(unit.set_crd(&flit.crd));
+    debug_assert!(fits.is_ok(), "header and credits are of their widths");
+    let is_control = matches!(flit.body, Body256::Control(_));
+    let roles = core::array::from_fn(|n| match n {
+        _ if matches!(flit.body, Body256::Nothing) || is_control && n > 0 => Cxl256SlotRole::Unused,
+        _ if is_control => Cxl256SlotRole::Control(super::control::kind(slots[n])),
+        _ if read.data >> n & 1 == 1 => Cxl256SlotRole::Data,
+        _ if read.trailers >> n & 1 == 1 => Cxl256SlotRole::Trailer,
+        _ => super::slot::format(mode, n, super::slot::code(slots[n]))
+            .map_or(Cxl256SlotRole::Reserved, Cxl256SlotRole::Format),
+    });
+    Cxl256DecodedFlit {
+        unit,
+        received: Cxl256Received::good(unit),
+        mode,
+        dir,
+        header: flit.header,
+        kind: match flit.body {
+            Body256::Nothing => Cxl256FlitKind::Nop,
+            Body256::Control(_) => Cxl256FlitKind::Control,
+            Body256::Slots(_) if read.is_empty => Cxl256FlitKind::Empty,
+            Body256::Slots(_) => Cxl256FlitKind::Protocol,
+        },
+        roles,
+        owed_slots: read.owed_slots.map(usize::from),
+        open_messages: read.open_messages.map(usize::from),
+        active: read.active,
+        active_in_two: read.active_in_two,
+        last_group: read.last_group,
+    }
 }
 
 /// FEC and CRC; `false` when nothing behind them counts.

@@ -7,12 +7,13 @@
 //!
 //! A walk through one flit: [`flit::Cxl256Flit::receive`] repairs and checks it; [`header`] says what it carries;
 //! [`stream::Unpacker`] knows which slots are owed to data and reads the others by [`slot`]; [`Class`] gives the layout of
-//! a message in [`message`] or [`pbr`]; [`check`] names broken rules.
+//! a message in [`message`] or [`pbr`]; [`check`] names broken rules. [`packer`] goes the other way. [`content`] is a flit without its bytes.
 
 pub mod almp;
 pub mod check;
 pub mod code;
 pub mod config;
+pub mod content;
 pub mod control;
 pub mod crd;
 pub mod flit;

@@ -18,6 +18,7 @@ use super::stream::{ClassCounts, Cxl256Message, LINE_SLOTS, trailer};
 use super::{Class, Routing};
 use crate::cxl::Dir;
 use crate::cxl::filled::Filled;
+use crate::cxl::served_last;
 use std::collections::VecDeque;
 
 /// A message that must not be sent.
@@ -108,6 +109,35 @@ struct Taken {
 /// Slots of a flit without header, credits, CRC and FEC; empty slots are 0.
 pub type Slots = [u128; SLOTS];
 
+/// What the packer fills: slots with their bits, or a list of what stands in them (see [`super::content`]).
+pub trait SlotFill: Default {
+    /// A slot gets a format.
+    fn begin(&mut self, slot: usize, format: &'static SlotFormat);
+
+    /// Puts a message at the n-th place of a slot that has begun.
+    fn put(&mut self, slot: usize, format: &'static SlotFormat, n: usize, message: Cxl256Message);
+
+    /// Puts data or a trailer in a slot.
+    fn put_owed(&mut self, slot: usize, bits: u128);
+}
+
+impl SlotFill for Slots {
+    #[inline]
+    fn begin(&mut self, slot: usize, format: &'static SlotFormat) {
+        self[slot] = format.code.into();
+    }
+
+    #[inline]
+    fn put(&mut self, slot: usize, format: &'static SlotFormat, n: usize, message: Cxl256Message) {
+        self[slot] = format.places[n].insert(self[slot], message.bits);
+    }
+
+    #[inline]
+    fn put_owed(&mut self, slot: usize, bits: u128) {
+        self[slot] = bits;
+    }
+}
+
 /// Bits of the code of a slot (`cxl-256b` §3).
 const CODE_BITS: u32 = 4;
 /// Slots of a group: A to C have four, D has the last three (`cxl-256b` §5.3).
@@ -140,6 +170,8 @@ pub struct Packer {
     last_group: ClassCounts,
     /// Classes that may be sent, the one served longest ago first.
     turn: Vec<Class>,
+    /// Data messages of the slot that is filled.
+    with_data: Vec<Cxl256Message>,
 }
 
 impl Packer {
@@ -158,6 +190,7 @@ impl Packer {
             last_active: 0,
             last_group: [0; Class::COUNT],
             turn: Class::ALL.into_iter().filter(may_go).collect(),
+            with_data: Vec::new(),
         }
     }
 
@@ -226,17 +259,22 @@ impl Packer {
     /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by [`Class::index`]);
     /// `None`: nothing waits that may go.
     pub fn pack(&mut self, credits: &mut [u16; Class::COUNT]) -> Option<Slots> {
+        self.pack_slots(credits)
+    }
+
+    /// [`Packer::pack`] to slots of any form: what is packed where is the same.
+    pub fn pack_slots<S: SlotFill>(&mut self, credits: &mut [u16; Class::COUNT]) -> Option<S> {
         self.filled = Filled::default();
         if self.is_empty() {
             return None;
         }
-        let mut slots = [0; SLOTS];
+        let mut slots = S::default();
         let carried = self.open_messages();
         let mut taken = Taken { carried, ..Taken::default() };
         let mut used = false;
         // Classes of which an H or HS slot of the group has a free place (`cxl-256b` §5.3), by bit.
         let mut barred: u16 = 0;
-        for (n, slot) in slots.iter_mut().enumerate() {
+        for n in 0..SLOTS {
             if self.is_empty() {
                 break;
             }
@@ -245,14 +283,14 @@ impl Packer {
             }
             let is_g = self.mode.slot_kind(n) == SlotKind::G;
             if is_g && let Some(owed) = self.next_owed() {
-                *slot = owed;
+                slots.put_owed(n, owed);
                 used = true;
             } else if let Some((format, plan)) = self.choose(n, &taken, credits, barred) {
-                *slot = self.fill(n, format, plan, &mut taken, credits);
+                self.fill((n, &mut slots), format, plan, &mut taken, credits);
                 used = true;
                 if !is_g {
-                    let free = format.places().filter(|p| !p.is_valid(*slot));
-                    barred = free.fold(barred, |barred, place| barred | 1 << place.class.index());
+                    let free = format.places().enumerate().filter(|(k, _)| plan >> k & 1 == 0);
+                    barred = free.fold(barred, |barred, (_, place)| barred | 1 << place.class.index());
                 }
             }
         }
@@ -286,16 +324,27 @@ impl Packer {
             room[class.index()] = self.room(n, *class, taken, credits);
         }
         // Only classes with room and formats with a place for them are tried: a flit takes 1,450 instructions instead of 12,300.
-        self.turn.iter().filter(|class| room[class.index()] > 0).find_map(|&class| {
-            let has_place = |format: &&SlotFormat| format.class_set >> class.index() & 1 == 1;
-            let plans = slot::formats(self.mode, n).iter().filter(has_place).filter_map(|format| {
+        let formats = slot::formats(self.mode, n);
+        for class in self.turn.iter().filter(|class| room[class.index()] > 0) {
+            let mut best: Option<(&'static SlotFormat, u8)> = None;
+            for format in formats.iter().filter(|format| format.class_set >> class.index() & 1 == 1) {
                 let plan = self.plan(n, format, taken, &room, barred);
-                let serves = (0..).zip(format.places()).any(|(k, p)| plan >> k & 1 == 1 && p.class == class);
-                serves.then_some((format, plan))
-            });
-            // The first of equal formats stays: the order of the sheet decides.
-            plans.reduce(|best, next| if next.1.count_ones() > best.1.count_ones() { next } else { best })
-        })
+                let serves = (0..).zip(format.places).any(|(k, p)| plan >> k & 1 == 1 && p.class == *class);
+                // The first of equal formats stays: the order of the sheet decides.
+                if !serves || best.is_some_and(|(_, best)| plan.count_ones() <= best.count_ones()) {
+                    continue;
+                }
+                best = Some((format, plan));
+                // None can hold more than all that wait, mostly one.
+                if plan.count_ones() as usize == self.queued {
+                    break;
+                }
+            }
+            if best.is_some() {
+                return best;
+            }
+        }
+        None
     }
 
     /// How many more messages of a class may stand in slot `n`: by queue, credit and the windows of 128 bytes.
@@ -369,16 +418,15 @@ impl Packer {
     /// Moves the planned messages into a slot and their data and trailers to what is owed.
     fn fill(
         &mut self,
-        n: usize,
+        (n, slots): (usize, &mut impl SlotFill),
         format: &'static SlotFormat,
         plan: u8,
         taken: &mut Taken,
         credits: &mut [u16; Class::COUNT],
-    ) -> u128 {
-        let mut bits = u128::from(format.code);
+    ) {
+        slots.begin(n, format);
         self.filled.messages += CODE_BITS;
-        let mut served = [false; Class::COUNT];
-        let mut with_data = Vec::new();
+        let mut served = 0u16;
         for (k, place) in format.places().enumerate().filter(|(k, _)| plan >> k & 1 == 1) {
             let i = place.class.index();
             let Some(message) = self.queues[i].pop_front() else { continue };
@@ -386,16 +434,21 @@ impl Packer {
             debug_assert!(place.fits(message.bits), "place {k} was planned for it");
             credits[i] = credits[i].saturating_sub(1);
             taken.counts[n][i] += 1;
-            served[i] = true;
+            served |= 1 << i;
             self.filled.messages += place.kept;
-            bits = place.insert(bits, message.bits);
-            with_data.extend(message.data.is_some().then_some(message));
+            slots.put(n, format, k, message);
+            if message.data.is_some() {
+                self.with_data.push(message);
+            }
         }
-        taken.begun += with_data.len();
-        self.owe(format.routing, &with_data);
-        // Served classes go to the end of the turn, in the order they had.
-        self.turn.sort_by_key(|c| served[c.index()]);
-        bits
+        if !self.with_data.is_empty() {
+            taken.begun += self.with_data.len();
+            let mut with_data = std::mem::take(&mut self.with_data);
+            self.owe(format.routing, &with_data);
+            with_data.clear();
+            self.with_data = with_data;
+        }
+        served_last(&mut self.turn, |class| served >> class.index() & 1 == 1);
     }
 
     /// Lines in header order; the trailer of an RwD or D2H data message behind its own line, the one that all DRS of a

@@ -479,6 +479,6 @@ impl Unpacker {
 }
 
 /// Slots of which all bytes stand in the even half of a latency-optimised flit (`cxl-256b` §1.5).
-const EVEN_SLOTS: usize = 7;
+pub(super) const EVEN_SLOTS: usize = 7;
 /// Slots 12 to 14 are the last group of a flit (`cxl-256b` §5.3).
-const FIRST_SLOT_OF_LAST_GROUP: usize = 12;
+pub(super) const FIRST_SLOT_OF_LAST_GROUP: usize = 12;

@@ -7,10 +7,12 @@
 use super::Dir;
 use super::code::VlsmState;
 use super::config::Cxl68Config;
+use super::content::{ContentSlots, Placed68};
 use super::control::{Almp, Control};
 use super::header::FlitHeader;
 use super::message::Class;
-use super::slot::SlotFormat;
+use super::pid;
+use super::slot::{self, SlotFormat};
 use super::stream::{Cxl68DecodedUnit, Cxl68SlotRole, Cxl68UnitKind};
 use super::unit::{Cxl68Unit, map};
 use crate::wire::{Violation, Wire};
@@ -45,6 +47,75 @@ pub fn violations(decoded: &Cxl68DecodedUnit, config: &Cxl68Config) -> Vec<Viola
     found.violations
 }
 
+/// [`violations`] of a protocol flit without bytes; `chunk_slots`: slots that hold owed chunks, bit n for slot n.
+///
+/// What is broken is named by the same walk, over slots that are spelled for it.
+pub fn content(
+    (dir, header, messages): (Dir, &FlitHeader, &ContentSlots),
+    chunk_slots: u8,
+    rollover_after: usize,
+    config: &Cxl68Config,
+) -> Vec<Violation> {
+    if rollover_after <= MAX_ROLLOVER && content_is_sound(dir, header, messages, config) {
+        return Vec::new();
+    }
+    let mut slots = [header.to_bits().unwrap_or(0), 0, 0, 0];
+    for Placed68 { slot, place, message } in messages.iter() {
+        let slot = &mut slots[usize::from(*slot)];
+        *slot = place.insert(*slot, message.bits);
+    }
+    let roles = core::array::from_fn(|n| match slot::format(config.revision, dir, n, header.slot(n)) {
+        _ if chunk_slots >> n & 1 == 1 => Cxl68SlotRole::Data,
+        Some(format) => Cxl68SlotRole::Format(format),
+        None => Cxl68SlotRole::Reserved(header.slot(n)),
+    });
+    let decoded = Cxl68DecodedUnit {
+        unit: Cxl68Unit::from_slots(pid::CACHEMEM, &slots),
+        pid: pid::receive(pid::CACHEMEM, pid::Enabled::ALL),
+        kind: Cxl68UnitKind::Protocol(*header),
+        roles,
+        rollover_after,
+        crc_ok: Some(true),
+        ..Cxl68DecodedUnit::nothing(dir)
+    };
+    violations(&decoded, config)
+}
+
+/// [`is_sound`] of a flit whose messages are known.
+fn content_is_sound(dir: Dir, header: &FlitHeader, messages: &ContentSlots, config: &Cxl68Config) -> bool {
+    let (mut all, mut here, mut with_data) = (PerClass::default(), PerClass::default(), false);
+    let mut messages = messages.iter().peekable();
+    while let Some(Placed68 { slot, message, .. }) = messages.next() {
+        let def = message.class.def();
+        if message.bits & def.reserved() != 0 || !def.codes_are_sound(message.bits) {
+            return false;
+        }
+        here.0 += PerClass::ONE[message.class.index()];
+        if messages.peek().is_some_and(|next| next.slot == *slot) {
+            continue;
+        }
+        let n = usize::from(*slot);
+        let Some(format) = slot::format(config.revision, dir, n, header.slot(n)) else { return false };
+        if !may_stand(&here, format, header, with_data, config) {
+            return false;
+        }
+        with_data |= here.data_headers() > 0;
+        all.0 += std::mem::take(&mut here).0 & PerClass::NUMBERS;
+    }
+    all.fit(header)
+}
+
+/// Whether data headers may stand in a slot, behind those of the slots before.
+#[inline]
+fn may_stand(here: &PerClass, format: &SlotFormat, header: &FlitHeader, with_data: bool, config: &Cxl68Config) -> bool {
+    match here.data_headers() {
+        0 => !format.mdh,
+        _ if with_data => false,
+        1 => !format.mdh,
+        _ => format.mdh && config.mdh && header.sz && !header.be,
+    }
+}
+
 /// Whether a flit with slots, or one of data alone, breaks no rule. A unit of another kind is left to the walk.
 fn is_sound(decoded: &Cxl68DecodedUnit, config: &Cxl68Config) -> bool {
     if decoded.pid.log.is_some() || decoded.crc_ok == Some(false) {
@@ -68,22 +139,13 @@ fn is_sound(decoded: &Cxl68DecodedUnit, config: &Cxl68Config) -> bool {
             continue;
         }
         let Some(here) = sound_messages(format, slot) else { return false };
-        let may_stand = match here.data_headers() {
-            0 => !format.mdh,
-            _ if with_data => false,
-            1 => !format.mdh,
-            _ => format.mdh && config.mdh && header.sz && !header.be,
-        };
-        if !may_stand {
+        if !may_stand(&here, format, header, with_data, config) {
             return false;
         }
         with_data |= here.data_headers() > 0;
         all.0 += here.0 & PerClass::NUMBERS;
     }
-    all.are_within_limits()
-        && (header.sz || !all.any_of(PerClass::WHOLE_LINES))
-        && (!header.be || !all.any_of(PerClass::ALL_BYTES))
-        && decoded.rollover_after <= MAX_ROLLOVER
+    all.fit(header) && decoded.rollover_after <= MAX_ROLLOVER
 }
 
 /// The messages of a slot, `None` if one of them breaks a rule by itself. A reserved bit of an empty place counts as one of a
@@ -159,6 +221,13 @@ impl PerClass {
 
     fn are_within_limits(&self) -> bool {
         (PerClass::MOST - self.0) & PerClass::GUARDS == PerClass::GUARDS
+    }
+
+    /// Whether the messages of a flit are no more than it may have, and their data as its header says.
+    fn fit(&self, header: &FlitHeader) -> bool {
+        self.are_within_limits()
+            && (header.sz || !self.any_of(PerClass::WHOLE_LINES))
+            && (!header.be || !self.any_of(PerClass::ALL_BYTES))
     }
 
     fn any_of(&self, classes: u64) -> bool {

@@ -296,14 +296,23 @@ impl Control {
         }
     }
 
+    /// RETRY.Idle, with SubType 0.
+    pub fn retry_idle() -> Control {
+        Control::RetryIdle(Retry::default())
+    }
+
+    /// RETRY.Frame, with SubType 3.
+    pub fn retry_frame() -> Control {
+        Control::RetryFrame(Retry { sub_type: 3, ..Retry::default() })
+    }
+
     /// The kind of a name with all fields at their default, `None` for an unknown name.
     pub fn by_name(name: &str) -> Option<Control> {
-        let retry = |sub_type| Retry { sub_type, ..Retry::default() };
         let ide = |sub_type| Ide { sub_type, ..Ide::default() };
         Some(match name {
             "LLCRD.Acknowledge" => Control::LlcrdAcknowledge(Llcrd::default()),
-            "RETRY.Idle" => Control::RetryIdle(retry(0)),
-            "RETRY.Frame" => Control::RetryFrame(retry(3)),
+            "RETRY.Idle" => Control::retry_idle(),
+            "RETRY.Frame" => Control::retry_frame(),
             "RETRY.Req" => Control::RetryReq(RetryReq::default()),
             "RETRY.Ack" => Control::RetryAck(RetryAck::default()),
             "IDE.Idle" => Control::IdeIdle(ide(0)),

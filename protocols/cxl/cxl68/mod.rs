@@ -7,11 +7,12 @@
 //! A walk through one flit: [`mod@unit`] splits 68 bytes into protocol ID, payload and CRC; [`pid`] says who it is for;
 //! [`stream::Unpacker`] knows from its rollover count whether it is an all-data flit, else reads [`header`] or
 //! [`control`]; [`slot`] finds the messages; the same reader joins headers and data chunks to whole messages;
-//! [`check`] names broken rules. [`packer`] goes the other way.
+//! [`check`] names broken rules. [`packer`] goes the other way. [`content`] is a flit without its bytes.
 
 pub mod check;
 pub mod code;
 pub mod config;
+pub mod content;
 pub mod control;
 pub mod credit;
 pub mod header;

@@ -13,21 +13,48 @@ use super::code::DrsOpcode;
 use super::config::{Cxl68Config, Revision};
 use super::header::FlitHeader;
 use super::message::{Class, D2hData, H2dData, S2mDrs};
-use super::slot::{self, SlotContent, SlotFormat};
-use super::stream::{Cxl68Message, Size};
+use super::slot::{self, Cxl68SlotPlace, SlotContent, SlotFormat};
+use super::stream::{Cxl68Message, Data, Size};
 use crate::cxl::filled::Filled;
+use crate::cxl::served_last;
 use crate::wire::Wire;
 use std::collections::VecDeque;
 
 /// A flit without credits, acknowledgement and CRC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Packed {
+pub enum Packed<S = [u128; 4]> {
     /// Nothing waits.
     Nothing,
     /// Header (Type, BE, Sz and slot codes are set) and slots; bits 31:0 of slot 0 are free for the header.
-    Protocol(FlitHeader, [u128; 4]),
+    Protocol(FlitHeader, S),
     /// Four data chunks.
-    AllData([u128; 4]),
+    AllData(S),
+}
+
+/// What the packer fills: slots with their bits, or a list of what stands in them (see [`super::content`]).
+pub trait Slots: Default {
+    /// Whether it takes the bytes of data.
+    const HAS_BYTES: bool;
+
+    /// Puts a message at a place of a slot.
+    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: Cxl68Message);
+
+    /// Puts the n-th chunk of a message's data in a slot, if it takes bytes.
+    fn put_chunk(&mut self, slot: usize, data: &Data, n: usize);
+}
+
+impl Slots for [u128; 4] {
+    const HAS_BYTES: bool = true;
+
+    #[inline]
+    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: Cxl68Message) {
+        self[slot] = place.insert(self[slot], message.bits);
+    }
+
+    #[inline]
+    fn put_chunk(&mut self, slot: usize, data: &Data, n: usize) {
+        self[slot] = data.chunk(n);
+    }
 }
 
 /// A message that must not be sent in 68B mode.
@@ -140,11 +167,15 @@ struct Taken {
     be: bool,
 }
 
-/// A chunk that is owed.
+/// Data of which chunks are owed.
 #[derive(Debug, Clone, Copy)]
-struct Chunk {
-    bits: u128,
-    is_data: bool,
+struct Owed {
+    /// Its chunks.
+    chunks: usize,
+    /// Those of them that are data; a last one is byte enables.
+    of_data: usize,
+    /// The chunk that goes next.
+    next: usize,
 }
 
 /// Packs the messages of one direction.
@@ -157,7 +188,11 @@ pub struct Packer {
     queued: usize,
     /// Messages of each class in the flit that was packed last.
     packed: [u8; 10],
-    chunks: VecDeque<Chunk>,
+    owed: VecDeque<Owed>,
+    /// The data itself, where slots take its bytes.
+    owed_data: VecDeque<Data>,
+    /// Chunks owed of all of them.
+    chunks: usize,
     filled: Filled,
     /// Classes of this direction, the one served longest ago first.
     turn: Vec<Class>,
@@ -172,7 +207,9 @@ impl Packer {
             queues: Default::default(),
             queued: 0,
             packed: [0; 10],
-            chunks: VecDeque::new(),
+            owed: VecDeque::new(),
+            owed_data: VecDeque::new(),
+            chunks: 0,
             filled: Filled::default(),
             turn: Class::ALL.into_iter().filter(|c| c.dir() == dir).collect(),
         }
@@ -208,7 +245,7 @@ impl Packer {
     /// Whether nothing waits and no chunk is owed.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.chunks.is_empty() && self.queued == 0
+        self.chunks == 0 && self.queued == 0
     }
 
     /// Messages in the flit that was packed last, by [`Class::index`].
@@ -226,37 +263,46 @@ impl Packer {
     /// Chunks owed.
     #[inline]
     pub fn rollover(&self) -> usize {
-        self.chunks.len()
+        self.chunks
     }
 
     /// Whether the next flit must be all data.
     #[inline]
     pub fn in_data_run(&self) -> bool {
-        self.chunks.len() > 3
+        self.chunks > 3
     }
 
     /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by class index).
     ///
     /// `max_all_data` bounds the all-data flits that may follow (`cxl-68b` §7.1: a run that cannot finish is not begun).
     pub fn pack(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed {
+        self.pack_slots(credits, max_all_data)
+    }
+
+    /// [`Packer::pack`] to slots of any form: what is packed where is the same.
+    pub fn pack_slots<S: Slots>(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed<S> {
         self.filled = Filled::default();
         self.packed = [0; 10];
+        if self.is_empty() {
+            return Packed::Nothing;
+        }
+        let mut slots = S::default();
         if self.in_data_run() {
-            return Packed::AllData(core::array::from_fn(|_| self.next_chunk()));
+            (0..4).for_each(|n| self.next_chunk(n, &mut slots));
+            return Packed::AllData(slots);
         }
         let mut header = FlitHeader::from_bits(0);
-        let mut slots = [0; 4];
         let mut taken = Taken::default();
         let mut used = false;
-        for (n, slot) in slots.iter_mut().enumerate() {
+        for n in 0..4 {
             if self.is_empty() {
                 break;
             }
-            if n > 0 && !self.chunks.is_empty() {
-                *slot = self.next_chunk();
+            if n > 0 && self.chunks > 0 {
+                self.next_chunk(n, &mut slots);
                 used = true;
             } else if let Some((format, plan)) = self.choose(n, &taken, credits, max_all_data) {
-                *slot = self.fill(format, plan, &mut taken, credits);
+                self.fill((n, &mut slots), format, plan, &mut taken, credits);
                 header.set_slot(n, format.code);
                 used = true;
             }
@@ -266,10 +312,21 @@ impl Packer {
         if used { Packed::Protocol(header, slots) } else { Packed::Nothing }
     }
 
-    fn next_chunk(&mut self) -> u128 {
-        let Some(chunk) = self.chunks.pop_front() else { return 0 };
-        *(if chunk.is_data { &mut self.filled.data } else { &mut self.filled.trailers }) += u128::BITS;
-        chunk.bits
+    /// Puts the next chunk that is owed in a slot.
+    fn next_chunk<S: Slots>(&mut self, n: usize, slots: &mut S) {
+        let Some(owed) = self.owed.front_mut() else { return };
+        *(if owed.next < owed.of_data { &mut self.filled.data } else { &mut self.filled.trailers }) += u128::BITS;
+        if S::HAS_BYTES
+            && let Some(data) = self.owed_data.front()
+        {
+            slots.put_chunk(n, data, owed.next);
+        }
+        owed.next += 1;
+        self.chunks -= 1;
+        if owed.next == owed.chunks {
+            self.owed.pop_front();
+            self.owed_data.pop_front();
+        }
     }
 
     /// The format for a slot and the places it uses, bit n for place n.
@@ -283,18 +340,28 @@ impl Packer {
         if self.queued == 0 {
             return None;
         }
-        self.turn.iter().filter(|&&class| self.may_send(class, 0, taken, credits)).find_map(|&class| {
+        let formats = slot::formats(self.config.revision, self.dir, n);
+        for class in self.turn.iter().filter(|class| self.may_send(**class, 0, taken, credits)) {
+            let mut best: Option<(&'static SlotFormat, u8)> = None;
             // Most formats have no place for the class: of the seven of a header slot two have one for an S2M NDR.
-            let has_place = |format: &&SlotFormat| format.class_set >> class.index() & 1 == 1;
-            let formats = slot::formats(self.config.revision, self.dir, n).iter().filter(has_place);
-            let fits = formats.filter_map(|format| {
-                let places = self.plan(n, format, taken, credits, max_all_data);
-                let serves = (0..).zip(format.places()).any(|(k, p)| places >> k & 1 == 1 && p.class == class);
-                serves.then_some((format, places))
-            });
-            // The first of equal formats stays: the order of the sheet decides.
-            fits.reduce(|best, next| if next.1.count_ones() > best.1.count_ones() { next } else { best })
-        })
+            for format in formats.iter().filter(|format| format.class_set >> class.index() & 1 == 1) {
+                let plan = self.plan(n, format, taken, credits, max_all_data);
+                let serves = (0..).zip(format.places()).any(|(k, p)| plan >> k & 1 == 1 && p.class == *class);
+                // The first of equal formats stays: the order of the sheet decides.
+                if !serves || best.is_some_and(|(_, best)| plan.count_ones() <= best.count_ones()) {
+                    continue;
+                }
+                best = Some((format, plan));
+                // None can hold more than all that wait, mostly one.
+                if plan.count_ones() as usize == self.queued {
+                    break;
+                }
+            }
+            if best.is_some() {
+                return best;
+            }
+        }
+        None
     }
 
     /// Whether one more message of a class may go, `more` of it being chosen for the same slot already.
@@ -312,7 +379,7 @@ impl Packer {
             return 0;
         }
         let mut per_class = [0u8; 10];
-        let (mut plan, mut headers, mut chunks) = (0, 0, self.chunks.len());
+        let (mut plan, mut headers, mut chunks) = (0, 0, self.chunks);
         for (k, place) in places.iter().enumerate() {
             let more = &mut per_class[place.class.index()];
             if !self.may_send(place.class, *more, taken, credits) {
@@ -339,38 +406,44 @@ impl Packer {
     }
 
     /// Moves the planned messages into a slot.
-    fn fill(&mut self, format: &SlotFormat, plan: u8, taken: &mut Taken, credits: &mut [u16; 10]) -> u128 {
-        let mut slot = 0;
-        let mut served = [false; 10];
+    fn fill<S: Slots>(
+        &mut self,
+        (n, slots): (usize, &mut S),
+        format: &SlotFormat,
+        plan: u8,
+        taken: &mut Taken,
+        credits: &mut [u16; 10],
+    ) {
+        let mut served = 0u16;
         for (k, place) in format.places().iter().enumerate() {
             let i = place.class.index();
             if plan >> k & 1 == 0 {
                 continue;
             }
-            let Some(message) = self.queues[i].pop_front() else { continue };
+            let Some(mut message) = self.queues[i].pop_front() else { continue };
             self.queued -= 1;
             credits[i] -= 1;
             taken.per_class[i] += 1;
-            served[i] = true;
+            served |= 1 << i;
             self.filled.messages += place.class.def().bits;
-            let mut bits = message.bits;
             if place.class == Class::M2sReq && !self.config.send_address_bit_5 {
-                bits &= !ADDRESS_BIT_5;
+                message.bits &= !ADDRESS_BIT_5;
             }
             if self.config.revision == Revision::V1_1 {
-                bits &= !place.class.reserved_in_1_1();
+                message.bits &= !place.class.reserved_in_1_1();
             }
-            slot = place.insert(slot, bits);
-            if let Some(data) = message.data {
+            slots.put(n, place, message);
+            if let Some(data) = &message.data {
                 taken.header = true;
                 taken.sz = data.size == Size::Line;
                 taken.be = data.byte_enables.is_some();
-                let is_data = |k: usize| k < data.size.chunks();
-                self.chunks.extend((0..data.chunks()).map(|k| Chunk { bits: data.chunk(k), is_data: is_data(k) }));
+                self.chunks += data.chunks();
+                self.owed.push_back(Owed { chunks: data.chunks(), of_data: data.size.chunks(), next: 0 });
+                if S::HAS_BYTES {
+                    self.owed_data.push_back(*data);
+                }
             }
         }
-        // Served classes go to the end of the turn, in the order they had.
-        self.turn.sort_by_key(|c| served[c.index()]);
-        slot
+        served_last(&mut self.turn, |class| served >> class.index() & 1 == 1);
     }
 }

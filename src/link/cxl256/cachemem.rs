@@ -11,17 +11,17 @@ use super::client::{Client, FlitPart, Urgent};
 use super::config::CachememConfig;
 use super::coverage::Cxl256Coverage;
 use super::credit::CreditBook;
-use super::end::put_header;
+use super::form::Flit256;
 use crate::event::{LinkEvent, Severity, finding};
 use crate::hook::{Direction, HookPoint, Hooks};
 use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::cxl::cxl256::code::FlitType;
+use scalepool_protocols::cxl::cxl256::content::{Body256, Content256};
 use scalepool_protocols::cxl::cxl256::control::{self, InitParam};
 use scalepool_protocols::cxl::cxl256::crd::Crd;
 use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, Cxl256Received, SLOTS};
-use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::packer::{Cxl256Refused, Packer};
-use scalepool_protocols::cxl::cxl256::stream::{Cxl256Message, Cxl256SlotRole, Unpacker};
+use scalepool_protocols::cxl::cxl256::stream::{Cxl256Message, Cxl256SlotRole};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, check, slot};
 use scalepool_protocols::wire::{FieldError, Violation, Wire};
 use std::collections::VecDeque;
@@ -43,10 +43,10 @@ pub struct CachememStats {
 
 /// The link layer of CXL.cache and CXL.mem.
 #[derive(Debug, Clone)]
-pub struct Cachemem {
+pub struct Cachemem<F: Flit256 = Cxl256Flit> {
     config: CachememConfig,
     packer: Packer,
-    unpacker: Unpacker,
+    reader: F::Reader,
     coverage: Cxl256Coverage,
     credits: CreditBook,
     init_sent: bool,
@@ -72,9 +72,38 @@ pub struct Cachemem {
 impl Cachemem {
     /// A link layer that has sent and received nothing.
     pub fn new(config: CachememConfig) -> Cachemem {
+        Cachemem::of_form(config)
+    }
+
+    /// Declares local viral with a vector of logical devices (0: all): the flit that is about to go is spoilt and Viral goes
+    /// before it.
+    pub fn set_viral(&mut self, logical_devices: u16) {
+        self.viral = Some(logical_devices);
+    }
+
+    /// Poisons a data message whose header has gone and whose data has not: 0 is the one that is going, then those behind
+    /// it, up to 7. `false`: there is none.
+    pub fn poison(&mut self, message: u8) -> bool {
+        let open = message <= MAX_POISON && usize::from(message) < self.packer.open_messages();
+        if open {
+            self.poison.push_back(message);
+        }
+        open
+    }
+}
+
+impl Cachemem<Content256> {
+    /// The same layer without bytes. It tells neither viral, which needs a spoilt CRC, nor poison of data that is going.
+    pub fn without_bytes(config: CachememConfig) -> Cachemem<Content256> {
+        Cachemem::of_form(config)
+    }
+}
+
+impl<F: Flit256> Cachemem<F> {
+    fn of_form(config: CachememConfig) -> Cachemem<F> {
         Cachemem {
             packer: Packer::new(config.mode, config.dir, config.codec),
-            unpacker: Unpacker::new(config.mode, config.dir.opposite()),
+            reader: F::reader(config.mode, config.dir.opposite()),
             coverage: Cxl256Coverage::new(config.mode),
             credits: CreditBook::new(config.sends, config.buffers),
             init_sent: false,
@@ -167,25 +196,9 @@ impl Cachemem {
         self.credits_held = hold;
     }
 
-    /// Declares local viral with a vector of logical devices (0: all): the flit that is about to go is spoilt and Viral goes
-    /// before it.
-    pub fn set_viral(&mut self, logical_devices: u16) {
-        self.viral = Some(logical_devices);
-    }
-
     /// The vector of logical devices when the peer has declared viral.
     pub fn peer_viral(&self) -> Option<u16> {
         self.peer_viral
-    }
-
-    /// Poisons a data message whose header has gone and whose data has not: 0 is the one that is going, then those behind
-    /// it, up to 7. `false`: there is none.
-    pub fn poison(&mut self, message: u8) -> bool {
-        let open = message <= MAX_POISON && usize::from(message) < self.packer.open_messages();
-        if open {
-            self.poison.push_back(message);
-        }
-        open
     }
 
     // ---- what can be seen ----------------------------------------------------------------------------------------
@@ -212,7 +225,7 @@ impl Cachemem {
 
     /// Data slots that the receiver still waits for.
     pub fn owed_slots(&self) -> usize {
-        self.unpacker.owed_slots()
+        F::owed_slots(&self.reader)
     }
 
     /// The rule that stopped the link layer.
@@ -244,48 +257,49 @@ impl Cachemem {
         messages.chain(control::KINDS.iter().map(|k| k.def)).any(|def| def.rule == violation.rule)
     }
 
-    fn flit(&mut self, flit: &Cxl256Flit) {
+    fn flit(&mut self, flit: &F) {
         if flit.header().flit_type != FlitType::Cachemem {
             self.stats.passed_over += 1;
             return;
         }
-        if self.hooks.watches(HookPoint::PackerIn, Direction::Rx) {
-            self.hooks.pass(HookPoint::PackerIn, Direction::Rx, self.config.mode.protocol(), &mut flit.0.clone());
-        }
-        // FEC and CRC have been judged below, where the flit got its number; asking both again took 1,100 instructions.
-        let decoded = self.unpacker.read_judged(flit, Cxl256Received::good(*flit));
-        self.coverage.record(&decoded);
-        for violation in check::flit(&decoded, &self.config.codec).violations {
+        flit.taken_by(self);
+    }
+
+    /// Tells the rules that a flit breaks.
+    fn judged(&mut self, violations: Vec<Violation>) {
+        for violation in violations {
             if !self.is_of_reserved_bits(&violation) {
                 self.event(Severity::Protocol, violation);
             }
         }
-        for (n, role) in decoded.roles.iter().enumerate() {
-            if let Cxl256SlotRole::Control(Some(kind)) = role {
-                self.control(kind, flit.slot(self.config.mode, n));
-            }
+    }
+
+    /// A message before INIT.Param: it stops the link layer.
+    fn too_early(&mut self) {
+        let found = finding("CXL256-CTL-05", "a message", "INIT.Param", "a message received before INIT.Param");
+        self.event(Severity::Uncorrectable, found);
+    }
+
+    /// A message has come.
+    fn spends_credit(&mut self, class: Class) {
+        if !self.credits.arrived(class) {
+            let text = "a message received although its sender has no credit";
+            let found = finding("CXL256-CRD-06", self.name(class), "a class with credits", text);
+            self.event(Severity::Protocol, found);
         }
-        if !self.init_received && decoded.messages().next().is_some() {
-            let found = finding("CXL256-CTL-05", "a message", "INIT.Param", "a message received before INIT.Param");
-            self.event(Severity::Uncorrectable, found);
-            return;
-        }
-        decoded.messages().for_each(|(_, class, _)| {
-            if !self.credits.arrived(class) {
-                let text = "a message received although its sender has no credit";
-                let found = finding("CXL256-CRD-06", self.name(class), "a class with credits", text);
-                self.event(Severity::Protocol, found);
-            }
-        });
-        let crd = self.hooks.credits((flit.crd().to_bits().unwrap_or(0) as u16).to_le_bytes());
-        for class in self.credits.receive(&Crd::from_bits(u16::from_le_bytes(crd).into())) {
+    }
+
+    /// The credits of a flit with slots, then its messages.
+    fn takes(&mut self, crd: &Crd) {
+        let bits = self.hooks.credits((crd.to_bits().unwrap_or(0) as u16).to_le_bytes());
+        for class in self.credits.receive(&Crd::from_bits(u16::from_le_bytes(bits).into())) {
             let text = "credits received for a channel that this end does not send";
             let found = finding("CXL256-CRD-04", self.name(class), "a channel of this end", text);
             self.event(Severity::Corrected, found);
         }
         let early = std::mem::take(&mut self.early);
         let starved = self.config.starved_refills;
-        for class in self.credits.starved(&flit.crd(), starved, |c| self.packer.waiting(c) > 0) {
+        for class in self.credits.starved(crd, starved, |c| self.packer.waiting(c) > 0) {
             let (found, text) = (
                 format!("no credit for {}", self.name(class)),
                 "one channel gets no credits although the others of its group do",
@@ -293,19 +307,19 @@ impl Cachemem {
             self.event(Severity::Protocol, finding("CXL256-CRD-03", found, "credits in turn", text));
         }
         self.stats.messages_early += early as u64;
-        for n in early..self.unpacker.delivered().len() {
-            let message = self.unpacker.delivered()[n];
+        for n in early..F::delivered(&self.reader).len() {
+            let message = F::delivered(&self.reader)[n];
             self.arrived(message);
         }
     }
 
     /// Messages that the even half of a latency-optimised flit completes; those without data or credit trouble alone, the
     /// others wait for the whole flit and its checks.
-    fn even_half(&mut self, flit: &Cxl256Flit) {
+    fn even_half(&mut self, flit: &F) {
         if !self.init_received {
             return;
         }
-        let messages = self.unpacker.early(flit);
+        let messages = flit.early(&self.reader);
         self.early = messages.len();
         messages.into_iter().for_each(|message| self.arrived(message));
     }
@@ -322,38 +336,11 @@ impl Cachemem {
                 }
                 self.peer_viral = Some(logical_devices);
             }
-            // An index without such a message has been reported with the flit.
-            "Poison" => {
-                self.unpacker.poison(control::Poison::from_bits(slot).message.into());
-            }
             _ => (),
         }
     }
 
     // ---- transmitter ---------------------------------------------------------------------------------------------
-
-    /// A cachemem flit; its header is completed when it goes.
-    fn fill(&self, slots: &[u128; SLOTS], crd: &Crd) -> Cxl256Flit {
-        let mut flit = Cxl256Flit::ZERO;
-        put_header(&mut flit, &FlitHeader { flit_type: FlitType::Cachemem, ..FlitHeader::default() });
-        slots.iter().enumerate().for_each(|(n, &slot)| flit.set_slot(self.config.mode, n, slot));
-        let fits = flit.set_crd(crd);
-        debug_assert!(fits.is_ok(), "codes of a table have five bits");
-        flit
-    }
-
-    /// Viral beside the even half of a flit, which has gone (`cxl-256b` §6), and the flit with what stood in its odd half: slot
-    /// 8 in slot 0, slots 9 to 14 in 1 to 6, then the data that goes on. An H slot holds what an HS slot of the same format
-    /// does, and the slots keep their order and groups.
-    fn viral_in_slot_8(&mut self, leaving: &Cxl256Flit, viral: u128) -> Urgent {
-        let mode = self.config.mode;
-        let mut with_viral: [u128; SLOTS] = std::array::from_fn(|n| if n <= 7 { leaving.slot(mode, n) } else { 0 });
-        with_viral[8] = viral;
-        let mut rest: [u128; SLOTS] = std::array::from_fn(|n| if n <= 6 { leaving.slot(mode, n + 8) } else { 0 });
-        self.packer.pack_owed(&mut rest, 7);
-        let flit = self.fill(&with_viral, &Crd::default());
-        Urgent { flit, follows: Some(self.fill(&rest, &leaving.crd())) }
-    }
 
     /// Parts of the flit that was packed last. What is empty waits for a place, for a credit, or for nothing.
     fn parts(&self) -> LineTimeParts {
@@ -374,16 +361,92 @@ impl Cachemem {
     }
 
     /// A flit with a control slot alone.
-    fn control_flit(&self, slot: Result<u128, FieldError>) -> Cxl256Flit {
+    fn control_flit(&self, slot: Result<u128, FieldError>) -> F {
         debug_assert!(slot.is_ok(), "the fields of a control slot are of its width");
-        let mut slots = [0; SLOTS];
-        slots[0] = slot.unwrap_or(0);
-        self.fill(&slots, &Crd::default())
+        F::control(self.config.mode, slot.unwrap_or(0))
     }
 }
 
-impl Client for Cachemem {
-    fn transmit(&mut self, now_flits: u64) -> Option<Cxl256Flit> {
+impl Cachemem {
+    /// A flit of CXL.cachemem that came well.
+    pub(super) fn read(&mut self, flit: &Cxl256Flit) {
+        if self.hooks.watches(HookPoint::PackerIn, Direction::Rx) {
+            self.hooks.pass(HookPoint::PackerIn, Direction::Rx, self.config.mode.protocol(), &mut flit.0.clone());
+        }
+        // FEC and CRC have been judged below, where the flit got its number; asking both again took 1,100 instructions.
+        let decoded = self.reader.read_judged(flit, Cxl256Received::good(*flit));
+        self.coverage.record(&decoded);
+        self.judged(check::flit(&decoded, &self.config.codec).violations);
+        for (n, role) in decoded.roles.iter().enumerate() {
+            if let Cxl256SlotRole::Control(Some(kind)) = role {
+                let slot = flit.slot(self.config.mode, n);
+                // An index without such a message has been reported with the flit.
+                if kind.name == "Poison" {
+                    self.reader.poison(control::Poison::from_bits(slot).message.into());
+                }
+                self.control(kind, slot);
+            }
+        }
+        if !self.init_received && decoded.messages().next().is_some() {
+            self.too_early();
+            return;
+        }
+        decoded.messages().for_each(|(_, class, _)| self.spends_credit(class));
+        self.takes(&flit.crd());
+    }
+
+    /// Viral beside the even half of a flit, which has gone (`cxl-256b` §6), and the flit with what stood in its odd half: slot
+    /// 8 in slot 0, slots 9 to 14 in 1 to 6, then the data that goes on. An H slot holds what an HS slot of the same format
+    /// does, and the slots keep their order and groups.
+    pub(super) fn viral_in_slot_8(&mut self, leaving: &Cxl256Flit, viral: u128) -> Urgent {
+        let mode = self.config.mode;
+        let mut with_viral: [u128; SLOTS] = std::array::from_fn(|n| if n <= 7 { leaving.slot(mode, n) } else { 0 });
+        with_viral[8] = viral;
+        let mut rest: [u128; SLOTS] = std::array::from_fn(|n| if n <= 6 { leaving.slot(mode, n + 8) } else { 0 });
+        self.packer.pack_owed(&mut rest, 7);
+        let flit = Flit256::cachemem(mode, with_viral, &Crd::default());
+        Urgent { flit, follows: Some(Flit256::cachemem(mode, rest, &leaving.crd())) }
+    }
+
+    /// The flit that tells viral in front of one that was about to go.
+    pub(super) fn viral_before(&mut self, leaving: Option<&Cxl256Flit>, viral: u128) -> Urgent {
+        match leaving.filter(|leaving| self.config.mode.is_lopt() && has_messages(leaving)) {
+            Some(leaving) => self.viral_in_slot_8(leaving, viral),
+            None => Urgent { flit: Flit256::control(self.config.mode, viral), follows: leaving.copied() },
+        }
+    }
+}
+
+impl Cachemem<Content256> {
+    /// A flit of CXL.cachemem without bytes.
+    pub(super) fn read_content(&mut self, flit: &Content256) {
+        let read = self.reader.read(flit);
+        self.coverage.record_content(flit, &read);
+        let way = (self.config.mode, self.config.dir.opposite());
+        self.judged(check::content(flit, &read, way, &self.config.codec));
+        let messages = match &flit.body {
+            Body256::Slots(slots) => &slots.messages[..],
+            Body256::Control(slot) => {
+                if let Some(kind) = control::kind(*slot) {
+                    self.control(kind, *slot);
+                }
+                &[]
+            }
+            Body256::Nothing => &[],
+        };
+        if !self.init_received && !messages.is_empty() {
+            self.too_early();
+            return;
+        }
+        messages.iter().for_each(|placed| self.spends_credit(placed.message.class));
+        self.takes(&flit.crd);
+    }
+}
+
+impl<F: Flit256> Client for Cachemem<F> {
+    type Flit = F;
+
+    fn transmit(&mut self, now_flits: u64) -> Option<F> {
         self.uses = LineTimeParts::all(Use::Idle);
         if self.halted.is_some() {
             return None;
@@ -402,11 +465,11 @@ impl Client for Cachemem {
             return Some(self.control_flit(control::Poison { message, ..control::Poison::default() }.to_bits()));
         }
         self.credits.clock(now_flits);
-        if let Some(slots) = self.packer.pack(&mut self.credits.spend) {
+        if let Some(slots) = self.packer.pack_slots(&mut self.credits.spend) {
             let crd = if self.holds_credits() { Crd::default() } else { self.credits.take() };
             self.stats.sent_protocol += 1;
             self.uses = self.parts();
-            return Some(self.fill(&slots, &crd));
+            return Some(F::cachemem(self.config.mode, slots, &crd));
         }
         let forced = self.credits.forced_at(&self.config.credit_return).is_some_and(|at| at <= now_flits);
         if !forced || self.holds_credits() {
@@ -418,14 +481,14 @@ impl Client for Cachemem {
             self.packer.skip();
         }
         self.stats.sent_credits += 1;
-        Some(self.fill(&[0; SLOTS], &crd))
+        Some(F::cachemem(self.config.mode, F::Slots::default(), &crd))
     }
 
     fn uses(&self) -> LineTimeParts {
         self.uses
     }
 
-    fn receive(&mut self, flit: &Cxl256Flit, part: FlitPart, _now_flits: u64) {
+    fn receive(&mut self, flit: &F, part: FlitPart, _now_flits: u64) {
         if self.halted.is_some() {
             return;
         }
@@ -437,17 +500,12 @@ impl Client for Cachemem {
         }
     }
 
-    fn urgent(&mut self, leaving: Option<&Cxl256Flit>) -> Option<Urgent> {
+    fn urgent(&mut self, leaving: Option<&F>) -> Option<Urgent<F>> {
         let logical_devices = self.viral.filter(|_| self.init_received)?;
         self.viral = None;
         let viral = control::Viral { ld_ids: logical_devices, ..control::Viral::default() }.to_bits();
-        if let Some(leaving) = leaving
-            && self.config.mode.is_lopt()
-            && has_messages(leaving)
-        {
-            return Some(self.viral_in_slot_8(leaving, viral.unwrap_or(0)));
-        }
-        Some(Urgent { flit: self.control_flit(viral), follows: leaving.copied() })
+        debug_assert!(viral.is_ok(), "the fields of a control slot are of its width");
+        Some(F::viral_before(self, leaving, viral.unwrap_or(0)))
     }
 
     fn phy_down(&mut self) {}
@@ -458,7 +516,7 @@ impl Client for Cachemem {
     fn link_reset(&mut self) {
         let (events, stats, received) = (std::mem::take(&mut self.events), self.stats, self.received);
         let (coverage, hooks) = (self.coverage.clone(), self.hooks.clone());
-        *self = Cachemem { events, stats, received, coverage, hooks, ..Cachemem::new(self.config.clone()) };
+        *self = Cachemem { events, stats, received, coverage, hooks, ..Cachemem::of_form(self.config.clone()) };
     }
 
     fn take_retrain_request(&mut self) -> bool {
@@ -471,7 +529,7 @@ impl Client for Cachemem {
             && self.viral.is_none()
             && self.inbox.is_empty()
             && (self.credits.pending() == 0 || self.credits_held)
-            && self.unpacker.owed_slots() == 0
+            && F::owed_slots(&self.reader) == 0
     }
 
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {

@@ -7,6 +7,7 @@
 //! Times are flit clocks of the link, counted from any start; they never go back, and they may jump where nothing was to
 //! be done, see [`Client::wakes_at`].
 
+use super::form::Flit256;
 use crate::event::LinkEvent;
 use crate::hook::Hooks;
 use crate::line_time::{LineTimeParts, Use};
@@ -39,17 +40,20 @@ impl FlitPart {
 
 /// A flit that has to go at once and in front of what was about to go: a Viral (`cxl-256b` §6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Urgent {
+pub struct Urgent<F = Cxl256Flit> {
     /// Takes the place of the flit that leaves in the retry buffer.
-    pub flit: Cxl256Flit,
+    pub flit: F,
     /// Takes the next place: the flit that leaves, or what remains to be sent of it.
-    pub follows: Option<Cxl256Flit>,
+    pub follows: Option<F>,
 }
 
 /// A link layer over a 256B link.
 pub trait Client {
+    /// What its flits are.
+    type Flit: Flit256;
+
     /// The next payload flit, with its Flit Type and body; number, CRC and FEC are added below. `None`: nothing to send.
-    fn transmit(&mut self, now_flits: u64) -> Option<Cxl256Flit>;
+    fn transmit(&mut self, now_flits: u64) -> Option<Self::Flit>;
 
     /// What the place was used for for which [`Client::transmit`] was asked last. A client that keeps no account sends payload.
     fn uses(&self) -> LineTimeParts {
@@ -57,12 +61,12 @@ pub trait Client {
     }
 
     /// Takes payload that came well: each flit once, in the order of the numbers.
-    fn receive(&mut self, flit: &Cxl256Flit, part: FlitPart, now_flits: u64);
+    fn receive(&mut self, flit: &Self::Flit, part: FlitPart, now_flits: u64);
 
     /// A flit that takes the place of `leaving`, the new payload that was about to go (`None`: a NOP was). `leaving` is sent
     /// with a spoilt CRC, or the urgent flit itself if there is none; the replay brings the urgent flit, then what follows.
     /// Of a latency-optimised `leaving` whose even half the urgent flit repeats, the odd half alone is spoilt.
-    fn urgent(&mut self, leaving: Option<&Cxl256Flit>) -> Option<Urgent> {
+    fn urgent(&mut self, leaving: Option<&Self::Flit>) -> Option<Urgent<Self::Flit>> {
         let _ = leaving;
         None
     }

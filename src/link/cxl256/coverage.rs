@@ -5,7 +5,8 @@
 //! replay. An Empty slot, and a flit that a receiver would not use, count nowhere.
 
 use crate::coverage::{self, CoverageGroup, Met};
-use scalepool_protocols::cxl::cxl256::control::KINDS;
+use scalepool_protocols::cxl::cxl256::content::{Body256, Content256, ContentRead256};
+use scalepool_protocols::cxl::cxl256::control::{self, ControlKind, KINDS};
 use scalepool_protocols::cxl::cxl256::slot::{self, SlotKind};
 use scalepool_protocols::cxl::cxl256::stream::{Cxl256DecodedFlit, Cxl256SlotRole};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, crd::Crd};
@@ -78,9 +79,7 @@ impl Cxl256Coverage {
                 Cxl256SlotRole::Format(f) if f.any_valid(bits) => self.slots.hit(slot_key(f.kind, f.code.into())),
                 Cxl256SlotRole::Control(Some(control)) => {
                     self.slots.hit(slot_key(self.mode.slot_kind(n), slot::code(bits).into()));
-                    if let Some(at) = KINDS.iter().position(|k| k.name == control.name) {
-                        self.controls.hit(at);
-                    }
+                    self.control(control);
                 }
                 Cxl256SlotRole::Data => self.slots.hit(slot_key(SlotKind::G, DATA)),
                 Cxl256SlotRole::Trailer => self.slots.hit(slot_key(SlotKind::G, TRAILER)),
@@ -90,14 +89,46 @@ impl Cxl256Coverage {
                 | Cxl256SlotRole::Unused => (),
             }
         }
-        decoded.messages().for_each(|(_, class, bits)| {
-            if let Some(field) = self.opcode_fields[class.index()] {
-                self.opcodes.hit(opcode_key(class, field.extract(bits)));
-            }
-        });
+        decoded.messages().for_each(|(_, class, bits)| self.message(class, bits));
         let crd = decoded.flit().crd().to_bits().unwrap_or(0);
         for (group, field) in Crd::DEF.fields.iter().enumerate() {
             self.credits.hit(credit_key(group, field.extract(crd)));
+        }
+    }
+
+    /// [`Cxl256Coverage::record`] of a flit without bytes, as it was read.
+    pub fn record_content(&mut self, flit: &Content256, read: &ContentRead256) {
+        match &flit.body {
+            Body256::Nothing => (),
+            Body256::Control(bits) => {
+                if let Some(control) = control::kind(*bits) {
+                    self.slots.hit(slot_key(self.mode.slot_kind(0), slot::code(*bits).into()));
+                    self.control(control);
+                }
+            }
+            Body256::Slots(slots) => {
+                for of_slot in slots.messages.chunk_by(|a, b| a.slot == b.slot) {
+                    let format = of_slot[0].format;
+                    self.slots.hit(slot_key(format.kind, format.code.into()));
+                    of_slot.iter().for_each(|placed| self.message(placed.message.class, placed.message.bits));
+                }
+                (0..read.data.count_ones()).for_each(|_| self.slots.hit(slot_key(SlotKind::G, DATA)));
+                (0..read.trailers.count_ones()).for_each(|_| self.slots.hit(slot_key(SlotKind::G, TRAILER)));
+            }
+        }
+        let codes = [flit.crd.request.0, flit.crd.data.0, flit.crd.response.0];
+        (0..).zip(codes).for_each(|(group, code)| self.credits.hit(credit_key(group, code.into())));
+    }
+
+    fn control(&mut self, control: &ControlKind) {
+        if let Some(at) = KINDS.iter().position(|k| k.name == control.name) {
+            self.controls.hit(at);
+        }
+    }
+
+    fn message(&mut self, class: Class, bits: u128) {
+        if let Some(field) = self.opcode_fields[class.index()] {
+            self.opcodes.hit(opcode_key(class, field.extract(bits)));
         }
     }
 

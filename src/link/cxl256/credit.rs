@@ -21,6 +21,8 @@ pub struct CreditBook {
     pub spend: [u16; Class::COUNT],
     /// Buffers of our own that are free and not granted.
     pending: [u16; Class::COUNT],
+    /// Sum of them.
+    pending_in_all: u32,
     /// Credits granted to the peer and not used by it.
     granted: [u16; Class::COUNT],
     /// Channel of each group that is asked first.
@@ -39,6 +41,7 @@ impl CreditBook {
             sends,
             spend,
             pending: buffers,
+            pending_in_all: buffers.iter().map(|&n| u32::from(n)).sum(),
             granted,
             turn: [0; 3],
             waiting_since: None,
@@ -88,11 +91,12 @@ impl CreditBook {
     /// The consumer has taken a message out of its buffer.
     pub fn freed(&mut self, class: Class) {
         self.pending[class.index()] += 1;
+        self.pending_in_all += 1;
     }
 
     /// Credits that wait to be returned, over all classes.
     pub fn pending(&self) -> u32 {
-        self.pending.iter().map(|&n| u32::from(n)).sum()
+        self.pending_in_all
     }
 
     /// Credits granted to the peer and not used by it.
@@ -134,6 +138,7 @@ impl CreditBook {
             let i = group[at].index();
             let given = u16::from(crd.give(group[at], self.pending[i]));
             self.pending[i] -= given;
+            self.pending_in_all -= u32::from(given);
             self.granted[i] += given;
             *turn = (at + 1) % group.len();
         }

@@ -10,15 +10,15 @@
 use super::cachemem::Cachemem;
 use super::client::{Client, FlitPart, Urgent};
 use super::config::{CachememConfig, LinkConfig};
-use super::fault::spoil;
+use super::form::{EvenByte, Flit256};
 use super::receiver::Receiver;
 use super::transmitter::{Heard, Transmitter};
 use crate::event::{LinkEvent, Severity, finding};
-use crate::hook::{Direction, HookPoint, Hooks, Passed};
+use crate::hook::{Direction, HookPoint, Hooks};
 use crate::line_time::{LineTimeParts, Use};
-use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
-use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, DLLP_BYTES, crc_parts, lopt, lopt_io, standard_io};
+use scalepool_protocols::cxl::cxl256::content::Content256;
+use scalepool_protocols::cxl::cxl256::flit::{DLLP_BYTES, lopt};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::number::is_payload;
 use scalepool_protocols::wire::Violation;
@@ -64,12 +64,12 @@ pub struct Stats {
 }
 
 /// Payload of the client, as it was taken.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Payload {
+#[derive(Debug, Clone)]
+pub(super) struct Payload<F> {
     /// Flits in all.
     pub count: u64,
     /// Flits since they were asked for last; `None`: nobody asks.
-    pub kept: Option<Vec<Cxl256Flit>>,
+    pub kept: Option<Vec<F>>,
 }
 
 /// One end of the link.
@@ -78,14 +78,14 @@ pub struct Cxl256End<C: Client> {
     /// What stands above the numbers.
     pub client: C,
     link: LinkConfig,
-    receiver: Receiver,
-    transmitter: Transmitter,
+    receiver: Receiver<C::Flit>,
+    transmitter: Transmitter<C::Flit>,
     /// The even half that the client has, with the number of its flit.
-    early: Option<(u16, Cxl256Flit)>,
+    early: Option<(u16, C::Flit)>,
     /// A fault input took away or doubled what stood before the next flit.
     hidden_fault: bool,
     /// What has to go behind an urgent flit, before anything new.
-    follows: Option<Cxl256Flit>,
+    follows: Option<C::Flit>,
     /// Flit clock since which received payload waits for its Ack.
     ack_waits_since: Option<u64>,
     acks_held: bool,
@@ -98,7 +98,7 @@ pub struct Cxl256End<C: Client> {
     sent_at: Option<u64>,
     received: u64,
     events: Vec<LinkEvent>,
-    pub(super) payload: Payload,
+    pub(super) payload: Payload<C::Flit>,
     pub(super) stats: Stats,
     /// What the flit clock of the last flit was used for.
     pub(super) uses: LineTimeParts,
@@ -111,6 +111,14 @@ impl Cxl256End<Cachemem> {
     /// An end with CXL.cachemem above the numbers. The format is that of `config`.
     pub fn cachemem(link: LinkConfig, config: CachememConfig) -> Cxl256End<Cachemem> {
         Cxl256End::new(LinkConfig { mode: config.mode, ..link }, Cachemem::new(config))
+    }
+}
+
+impl Cxl256End<Cachemem<Content256>> {
+    /// The same end without bytes: no observer can see its flits, no fault may hit them, and the replay timer must not run
+    /// out on the way to the peer and back.
+    pub fn cachemem_without_bytes(link: LinkConfig, config: CachememConfig) -> Cxl256End<Cachemem<Content256>> {
+        Cxl256End::new(LinkConfig { mode: config.mode, ..link }, Cachemem::without_bytes(config))
     }
 }
 
@@ -134,7 +142,7 @@ impl<C: Client> Cxl256End<C> {
             sent_at: None,
             received: 0,
             events: Vec::new(),
-            payload: Payload::default(),
+            payload: Payload { count: 0, kept: None },
             stats: Stats::default(),
             uses: LineTimeParts::default(),
             fruitless: 0,
@@ -155,13 +163,8 @@ impl<C: Client> Cxl256End<C> {
 
     /// Shows a flit to the hooks of a point; `None`: it is gone.
     #[inline]
-    fn hooks_flit(&self, point: HookPoint, way: Direction, flit: Cxl256Flit) -> Option<Cxl256Flit> {
-        if self.hooks.watches(point, way) { self.watched_flit(point, way, flit) } else { Some(flit) }
-    }
-
-    #[cold]
-    fn watched_flit(&self, point: HookPoint, way: Direction, mut flit: Cxl256Flit) -> Option<Cxl256Flit> {
-        (self.hooks.pass(point, way, self.link.mode.protocol(), &mut flit.0) == Passed::On).then_some(flit)
+    fn hooks_flit(&self, point: HookPoint, way: Direction, flit: C::Flit) -> Option<C::Flit> {
+        flit.shown(&self.hooks, point, way, self.link.mode)
     }
 
     /// Hears the peer's acknowledgements or not (a fault input: they are lost).
@@ -243,12 +246,12 @@ impl<C: Client> Cxl256End<C> {
     }
 
     /// Receive side of the sequence numbers.
-    pub fn receiver(&self) -> &Receiver {
+    pub fn receiver(&self) -> &Receiver<C::Flit> {
         &self.receiver
     }
 
     /// Transmit side of the sequence numbers.
-    pub fn transmitter(&self) -> &Transmitter {
+    pub fn transmitter(&self) -> &Transmitter<C::Flit> {
         &self.transmitter
     }
 
@@ -302,22 +305,28 @@ impl<C: Client> Cxl256End<C> {
     /// The even half of a latency-optimised flit has come; [`Cxl256End::receive`] follows with the whole flit. If its
     /// CRC fits and its number says that it is due, the client gets it now (`cxl-256b` §7.3), once however often the
     /// flit comes.
-    pub fn receive_even(&mut self, flit: &Cxl256Flit, now_flits: u64) {
-        if self.down || self.halted.is_some() || !self.link.mode.is_lopt() || !crc_parts(self.link.mode)[0].fits(flit) {
+    pub fn receive_even(&mut self, flit: &C::Flit, now_flits: u64) {
+        let mode = self.link.mode;
+        if self.down || self.halted.is_some() || !mode.is_lopt() || !flit.even_half_fits(mode) {
             return;
         }
         let header = flit.header();
         let due = self.receiver.is_due(&header);
         self.hand_over(now_flits);
         if due && self.early.is_none() {
-            self.early = Some((header.seq, *flit));
+            self.early = Some((header.seq, flit.kept()));
             self.stats.early_halves += 1;
             self.client.receive(flit, FlitPart::Even, now_flits);
         }
     }
 
     /// Takes a whole flit off the wire. Nothing is taken while the physical layer is down.
-    pub fn receive(&mut self, flit: &Cxl256Flit, now_flits: u64) {
+    pub fn receive(&mut self, flit: &C::Flit, now_flits: u64) {
+        self.take_in(flit.clone(), now_flits);
+    }
+
+    /// [`Cxl256End::receive`] by value.
+    pub fn take_in(&mut self, flit: C::Flit, now_flits: u64) {
         if self.down || self.halted.is_some() {
             return;
         }
@@ -331,21 +340,21 @@ impl<C: Client> Cxl256End<C> {
         self.hooks.clock(now_flits);
         if !self.hooks.watches(HookPoint::ReplayIn, Direction::Rx) {
             self.flit(flit, now_flits);
-        } else if let Some(flit) = self.hooks_flit(HookPoint::ReplayIn, Direction::Rx, *flit) {
-            self.flit(&flit, now_flits);
+        } else if let Some(flit) = self.hooks_flit(HookPoint::ReplayIn, Direction::Rx, flit) {
+            self.flit(flit, now_flits);
         }
         self.received += 1;
     }
 
-    fn flit(&mut self, flit: &Cxl256Flit, now_flits: u64) {
-        let received = flit.receive(self.link.mode);
-        if !received.is_good() {
+    fn flit(&mut self, flit: C::Flit, now_flits: u64) {
+        let Ok((flit, is_repaired)) = flit.judged(self.link.mode) else {
             self.stats.bad += 1;
             self.receiver.bad();
             return;
-        }
-        self.stats.repaired += u64::from(received.flit != *flit);
-        let header = received.flit.header();
+        };
+        self.stats.repaired += u64::from(is_repaired);
+        let header = flit.header();
+        let dllp = flit.dllp(self.link.mode);
         if !self.receiver.prior_fits(&header) {
             let text = "the Prior bit does not name the kind of the flit before";
             self.event(Severity::Protocol, finding("CXL256-HDR-02", header.prior, !header.prior, text));
@@ -354,7 +363,7 @@ impl<C: Client> Cxl256End<C> {
             let text = "too few flits in a row carry the Nak";
             self.event(Severity::Protocol, finding("CXL256-RTY-06", naks, "at least 3", text));
         }
-        if self.receiver.good(&received.flit).is_err() {
+        if self.receiver.good(flit).is_err() {
             let found = finding("CXL256-RTY-01", 0, "1 to 1023", "a payload flit has the reserved sequence number");
             self.event(Severity::Protocol, found);
         }
@@ -366,9 +375,7 @@ impl<C: Client> Cxl256End<C> {
             self.acknowledged(&header);
         }
         if carries_dllp(header.flit_type) && !header.dllp_type && !self.transmitter.in_handshake() {
-            let mut bytes = [0; DLLP_BYTES];
-            bytes.copy_from_slice(&received.flit.0[dllp_bytes(self.link.mode)]);
-            self.client.receive_dllp(bytes, now_flits);
+            self.client.receive_dllp(dllp, now_flits);
         }
         self.hand_over(now_flits);
     }
@@ -387,20 +394,20 @@ impl<C: Client> Cxl256End<C> {
             };
             self.stats.delivered += 1;
             if self.hooks.watches(HookPoint::ReplayOut, Direction::Rx) {
-                self.hooks_flit(HookPoint::ReplayOut, Direction::Rx, flit);
+                self.hooks_flit(HookPoint::ReplayOut, Direction::Rx, flit.clone());
             }
             self.payload.count += 1;
-            self.payload.kept.iter_mut().for_each(|kept| kept.push(flit));
+            self.payload.kept.iter_mut().for_each(|kept| kept.push(flit.clone()));
             self.client.receive(&flit, part, now_flits);
         }
     }
 
     /// Whether an even half that was used is that of the flit as it came well in the end; if not, the link stops.
-    fn same_even_half(&mut self, used: &Cxl256Flit, flit: &Cxl256Flit) -> bool {
-        let differs = EVEN_BODY.into_iter().find(|&at| used.0[at] != flit.0[at]);
-        if let Some(at) = differs {
+    fn same_even_half(&mut self, used: &C::Flit, flit: &C::Flit) -> bool {
+        let differs = flit.even_half_differs(used);
+        if let Some(EvenByte { at, found, expected }) = differs {
             let text = format!("byte {at} of an even half has changed in the replay, after the half was used");
-            let (found, expected) = (format!("{:#04x}", flit.0[at]), format!("{:#04x}", used.0[at]));
+            let (found, expected) = (format!("{found:#04x}"), format!("{expected:#04x}"));
             self.event(Severity::Uncorrectable, finding("CXL256-LOP-04", found, expected, &text));
         }
         differs.is_none()
@@ -438,7 +445,7 @@ impl<C: Client> Cxl256End<C> {
     // ---- transmitter ---------------------------------------------------------------------------------------------
 
     /// The flit of this flit clock, later than the last one; to be called only while the physical layer is in L0.
-    pub fn transmit(&mut self, now_flits: u64) -> Cxl256Flit {
+    pub fn transmit(&mut self, now_flits: u64) -> C::Flit {
         self.hooks.clock(now_flits);
         let left_out = self.sent_at.map_or(0, |at| now_flits.saturating_sub(at + 1));
         self.sent_at = Some(now_flits);
@@ -447,36 +454,37 @@ impl<C: Client> Cxl256End<C> {
         self.act_on(heard);
         let nak = self.transmitter.carries_nak(&self.receiver);
         let replayed = self.transmitter.next_replayed(nak);
-        self.stats.replayed += u64::from(replayed.is_some());
+        let is_replayed = replayed.is_some();
+        self.stats.replayed += u64::from(is_replayed);
         let (mut flit, spoilt) = match replayed {
             // A NOP takes the place of one that a hook drops.
             Some(flit) => {
-                (self.hooks_flit(HookPoint::ReplayOut, Direction::Tx, flit).unwrap_or(Cxl256Flit::ZERO), [false; 2])
+                (self.hooks_flit(HookPoint::ReplayOut, Direction::Tx, flit).unwrap_or_else(C::Flit::nop), [false; 2])
             }
             None if self.halted.is_none() && self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
-            None => (Cxl256Flit::ZERO, [false; 2]),
+            None => (C::Flit::nop(), [false; 2]),
         };
-        self.uses = self.uses_of(&flit, replayed.is_some() || spoilt.contains(&true), nak, now_flits);
+        self.uses = self.uses_of(&flit, is_replayed || spoilt.contains(&true), nak, now_flits);
         let header = self.transmitter.header(&flit, &mut self.receiver, &self.link);
         if header.command != ReplayCommand::Explicit {
             self.tells_ack(now_flits);
         }
-        self.put_dllp(&mut flit, replayed.is_some(), now_flits);
+        self.put_dllp(&mut flit, is_replayed, now_flits);
         self.stats.sent_naks +=
             u64::from(header.command == ReplayCommand::NakStandard || header.command == ReplayCommand::NakSelective);
         self.stats.sent += 1 + left_out;
         self.stats.modelled += 1;
-        put_header(&mut flit, &header);
+        flit.put_header(&header);
         flit.seal(self.link.mode);
         if spoilt.contains(&true) {
-            spoil(&mut flit, self.link.mode, spoilt);
+            flit.spoil(self.link.mode, spoilt);
             self.stats.spoilt += 1;
         }
         flit
     }
 
     /// What this flit is for.
-    fn uses_of(&self, flit: &Cxl256Flit, again: bool, nak: bool, now_flits: u64) -> LineTimeParts {
+    fn uses_of(&self, flit: &C::Flit, again: bool, nak: bool, now_flits: u64) -> LineTimeParts {
         if again {
             return LineTimeParts::all(Use::Replay);
         }
@@ -508,7 +516,7 @@ impl<C: Client> Cxl256End<C> {
     }
 
     /// New payload, or a NOP; the halves of which the CRC is to be spoilt.
-    fn new_payload(&mut self, now_flits: u64) -> (Cxl256Flit, [bool; 2]) {
+    fn new_payload(&mut self, now_flits: u64) -> (C::Flit, [bool; 2]) {
         let new = self.follows.take().or_else(|| self.client.transmit(now_flits));
         let new = match new {
             Some(flit) if self.hooks.watches(HookPoint::PackerOut, Direction::Tx) => {
@@ -518,16 +526,20 @@ impl<C: Client> Cxl256End<C> {
         };
         let leaving = new.filter(|f| is_payload(f.header().flit_type));
         let (kept, sent, spoilt) = match (self.client.urgent(leaving.as_ref()), leaving) {
-            (None, None) => return (Cxl256Flit::ZERO, [false; 2]),
+            (None, None) => return (C::Flit::nop(), [false; 2]),
             (None, Some(flit)) => {
-                let flit = self.hooks_flit(HookPoint::ReplayIn, Direction::Tx, flit).unwrap_or(flit);
-                (flit, flit, [false; 2])
+                // One that a hook drops goes all the same: it has its number.
+                let flit = match self.hooks.watches(HookPoint::ReplayIn, Direction::Tx) {
+                    true => self.hooks_flit(HookPoint::ReplayIn, Direction::Tx, flit.clone()).unwrap_or(flit),
+                    false => flit,
+                };
+                (flit.kept(), flit, [false; 2])
             }
             (Some(Urgent { flit, follows }), leaving) => {
                 self.follows = follows;
-                let even_goes_again =
-                    self.link.mode.is_lopt() && leaving.is_some_and(|l| l.0[EVEN_BODY] == flit.0[EVEN_BODY]);
-                (flit, leaving.unwrap_or(flit), [!even_goes_again, true])
+                let repeats = |leaving: &C::Flit| leaving.even_half_differs(&flit).is_none();
+                let even_goes_again = self.link.mode.is_lopt() && leaving.as_ref().is_some_and(repeats);
+                (flit.kept(), leaving.unwrap_or(flit), [!even_goes_again, true])
             }
         };
         self.transmitter.keep(kept);
@@ -536,13 +548,13 @@ impl<C: Client> Cxl256End<C> {
     }
 
     /// Fresh DLLP bytes, where there are some.
-    fn put_dllp(&mut self, flit: &mut Cxl256Flit, replayed: bool, now_flits: u64) {
+    fn put_dllp(&mut self, flit: &mut C::Flit, replayed: bool, now_flits: u64) {
         if !carries_dllp(flit.header().flit_type) || self.transmitter.in_handshake() {
             return;
         }
         let fresh = self.client.dllp(now_flits).or(replayed.then_some([0; DLLP_BYTES]));
         if let Some(bytes) = fresh {
-            flit.0[dllp_bytes(self.link.mode)].copy_from_slice(&bytes);
+            flit.put_dllp(self.link.mode, bytes);
         }
     }
 }
@@ -550,14 +562,4 @@ impl<C: Client> Cxl256End<C> {
 /// Whether flits of a type have a DLLP field.
 fn carries_dllp(flit_type: FlitType) -> bool {
     matches!(flit_type, FlitType::Nop | FlitType::Io)
-}
-
-/// Where the DLLP field stands.
-const fn dllp_bytes(mode: Mode) -> Range<usize> {
-    if mode.is_lopt() { lopt_io::DLLP } else { standard_io::DLLP }
-}
-
-pub(super) fn put_header(flit: &mut Cxl256Flit, header: &FlitHeader) {
-    let fits = flit.set_header(header);
-    debug_assert!(fits.is_ok(), "numbers are below 1024");
 }

@@ -21,6 +21,8 @@
 //! A flit that vanishes or is duplicated without any other trace is detected by its sequence number, which takes an
 //! explicit one, see [`LinkConfig::doubt_implied`]. The price is a delay of one flit for payload with an implied number,
 //! which is one in four flits on a busy link.
+//!
+//! Flits travel as bytes, or as their content without bytes ([`form`]): one end is of one form.
 
 pub mod cachemem;
 pub mod client;
@@ -29,6 +31,7 @@ pub mod coverage;
 pub mod credit;
 pub mod end;
 pub mod fault;
+pub mod form;
 pub mod monitor;
 pub mod pair;
 pub mod port;

@@ -173,7 +173,7 @@ impl Monitor {
         }
         let header = received.flit.header();
         self.judge_header(&header);
-        let zero = self.receivers.each_mut().map(|receiver| receiver.good(&received.flit).is_err());
+        let zero = self.receivers.each_mut().map(|receiver| receiver.good(received.flit).is_err());
         if zero[0] {
             let found = finding("CXL256-RTY-01", 0, "1 to 1023", "sequence number of a payload flit");
             self.hears(Severity::Protocol, found);

@@ -8,7 +8,7 @@
 use super::cachemem::{Cachemem, CachememStats};
 use super::client::Client;
 use super::end::{Cxl256End, Payload, Stats};
-use super::fault::WireFlit;
+use super::form::Flit256;
 use crate::classes::ByClass;
 use crate::coverage::Met;
 use crate::cxlio::{FlitEnd, IoPort as _};
@@ -19,7 +19,6 @@ use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
-use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::number;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
@@ -85,7 +84,7 @@ pub trait Layer: Client + Send + 'static {
     }
 }
 
-impl Layer for Cachemem {
+impl<F: Flit256> Layer for Cachemem<F> {
     const SIGNALS: &'static [Signal] = &signals::<2, 9>([("credits_waiting", 16), ("owed_slots", 6)]);
 
     fn values(&self) -> Vec<u64> {
@@ -142,7 +141,7 @@ impl Layer for FlitEnd {
 ///
 /// # Errors
 /// It must not travel in these flits.
-pub fn send_message(cachemem: &mut Cachemem, message: &Message) -> Result<(), Violation> {
+pub fn send_message<F: Flit256>(cachemem: &mut Cachemem<F>, message: &Message) -> Result<(), Violation> {
     let routing = cachemem.config().mode.routing();
     let rule = message.class().def(routing).rule;
     let refused = |text: &str| finding(rule, "an illegal message", "a legal one", text);
@@ -151,12 +150,12 @@ pub fn send_message(cachemem: &mut Cachemem, message: &Message) -> Result<(), Vi
 }
 
 /// The next received message as an agent spells it.
-pub fn take_message(cachemem: &mut Cachemem) -> Option<Message> {
+pub fn take_message<F: Flit256>(cachemem: &mut Cachemem<F>) -> Option<Message> {
     let routing = cachemem.config().mode.routing();
     cachemem.take().map(|message| Message::from_cxl256(&message, routing))
 }
 
-impl ByClass for Cxl256End<Cachemem> {
+impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {
     fn take_class(&mut self, class: Class) -> Option<Message> {
         let layer = &mut self.client;
         let routing = layer.config().mode.routing();
@@ -168,7 +167,7 @@ impl ByClass for Cxl256End<Cachemem> {
     }
 }
 
-impl Carries<Message> for Cxl256End<Cachemem> {
+impl<F: Flit256> Carries<Message> for Cxl256End<Cachemem<F>> {
     fn has_room(&self, message: &Message) -> bool {
         self.client.waiting(message.class()) < PACKER_DEPTH
     }
@@ -205,7 +204,7 @@ pub struct EndReport {
     pub halted: Option<&'static str>,
 }
 
-impl Reports for Cxl256End<Cachemem> {
+impl<F: Flit256> Reports for Cxl256End<Cachemem<F>> {
     type Report = EndReport;
 
     fn report(&self) -> EndReport {
@@ -225,7 +224,7 @@ impl Reports for Cxl256End<Cachemem> {
 }
 
 impl<C: Layer> LinkEnd for Cxl256End<C> {
-    type Unit = WireFlit;
+    type Unit = <C::Flit as Flit256>::Unit;
 
     const SIGNALS: &'static [Signal] = C::SIGNALS;
 
@@ -235,16 +234,20 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
         self.link().mode.protocol()
     }
 
-    fn unit(&self, bytes: &[u8]) -> Result<WireFlit, FormError> {
-        Ok(WireFlit { mode: self.link().mode, flit: Cxl256Flit::from_bytes(bytes)? })
+    fn unit(&self, bytes: &[u8]) -> Result<Self::Unit, FormError> {
+        C::Flit::unit(self.link().mode, bytes)
     }
 
-    fn receive_even(&mut self, unit: &WireFlit, now_flits: u64) {
-        Cxl256End::receive_even(self, &unit.flit, now_flits);
+    fn receive_even(&mut self, unit: &Self::Unit, now_flits: u64) {
+        Cxl256End::receive_even(self, C::Flit::of_wire(unit), now_flits);
     }
 
-    fn receive(&mut self, unit: &WireFlit, now_flits: u64) {
-        Cxl256End::receive(self, &unit.flit, now_flits);
+    fn receive(&mut self, unit: &Self::Unit, now_flits: u64) {
+        Cxl256End::receive(self, C::Flit::of_wire(unit), now_flits);
+    }
+
+    fn take_in(&mut self, unit: Self::Unit, now_flits: u64) {
+        Cxl256End::take_in(self, C::Flit::off_wire(unit), now_flits);
     }
 
     fn is_numbered(&self) -> bool {
@@ -261,11 +264,11 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
         let first = *count - kept.len() as u64;
         let number = |n| (n % u64::from(number::LAST)) as u16 + 1;
         for (n, flit) in (first..).zip(kept.drain(..)) {
-            each(number(n), &flit.0);
+            each(number(n), flit.bytes());
         }
     }
 
-    fn transmit(&mut self, now_flits: u64) -> Option<WireFlit> {
+    fn transmit(&mut self, now_flits: u64) -> Option<Self::Unit> {
         let is_due = now_flits == 0 || Cxl256End::wakes_at(self, now_flits - 1).is_some_and(|at| at <= now_flits);
         if !is_due {
             self.uses = LineTimeParts::default();
@@ -274,11 +277,11 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
         self.fill(now_flits)
     }
 
-    fn fill(&mut self, now_flits: u64) -> Option<WireFlit> {
+    fn fill(&mut self, now_flits: u64) -> Option<Self::Unit> {
         let lacks_credit = self.client.lacks_credit();
         let flit = Cxl256End::transmit(self, now_flits);
         self.stats.credit_stalls += u64::from(lacks_credit && flit.header().flit_type == FlitType::Nop);
-        Some(WireFlit { mode: self.link().mode, flit })
+        Some(flit.on_wire(self.link().mode))
     }
 
     fn uses(&self) -> LineTimeParts {

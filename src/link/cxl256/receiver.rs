@@ -14,6 +14,7 @@
 //! by side do not even out, it is also dropped if a bad flit was counted since the last stated number, and a flit with an
 //! implied number that is the same bit for bit as the one before it is taken for its copy.
 
+use super::form::Flit256;
 use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
@@ -29,7 +30,7 @@ pub struct NumberZero;
 
 /// Receive side of the sequence numbers.
 #[derive(Debug, Clone)]
-pub struct Receiver {
+pub struct Receiver<F = Cxl256Flit> {
     /// Number of the payload that is due.
     pub expected: u16,
     /// Number of the last payload of the stream as the sender counts; `None`: not known until one is stated.
@@ -52,15 +53,15 @@ pub struct Receiver {
     /// Naks of the peer in a row; `None`: a bad flit may have been one of them.
     peer_naks: Option<u8>,
     /// The good flit directly before.
-    previous: Option<Cxl256Flit>,
+    previous: Option<F>,
     /// A bad flit was counted since the last stated number.
     guessed: bool,
     /// Payload in doubt, with the numbers as counted.
-    in_doubt: VecDeque<(u16, Cxl256Flit)>,
+    in_doubt: VecDeque<(u16, F)>,
     /// Payload ahead of the one flit that is missing, by number.
-    ahead_of_one: BTreeMap<u16, Cxl256Flit>,
+    ahead_of_one: BTreeMap<u16, F>,
     /// Payload that was due and has not been taken by the client.
-    due: VecDeque<(u16, Cxl256Flit)>,
+    due: VecDeque<(u16, F)>,
     /// Payload that had been here.
     pub duplicates: u64,
     /// Payload dropped because one before it is missing, or because its number is not known.
@@ -69,9 +70,9 @@ pub struct Receiver {
     pub doubted: u64,
 }
 
-impl Receiver {
+impl<F: Flit256> Receiver<F> {
     /// One that asks for a single loss alone or never does, and that doubts implied numbers or never does.
-    pub fn new(selective: bool, doubts: bool) -> Receiver {
+    pub fn new(selective: bool, doubts: bool) -> Receiver<F> {
         Receiver {
             expected: 1,
             last: None,
@@ -106,7 +107,7 @@ impl Receiver {
     }
 
     /// Payload that was due with its number, in order, each once.
-    pub fn next_due(&mut self) -> Option<(u16, Cxl256Flit)> {
+    pub fn next_due(&mut self) -> Option<(u16, F)> {
         self.due.pop_front()
     }
 
@@ -193,7 +194,7 @@ impl Receiver {
     ///
     /// # Errors
     /// Payload with number 0.
-    pub fn good(&mut self, flit: &Cxl256Flit) -> Result<(), NumberZero> {
+    pub fn good(&mut self, flit: F) -> Result<(), NumberZero> {
         let header = flit.header();
         let payload = is_payload(header.flit_type);
         let stated = (header.command == ReplayCommand::Explicit).then_some(header.seq);
@@ -202,14 +203,18 @@ impl Receiver {
             return if payload { Err(NumberZero) } else { Ok(()) };
         }
         self.before = Some(payload);
-        if payload && stated.is_none() && self.doubts && self.previous.as_ref() == Some(flit) {
+        if payload
+            && stated.is_none()
+            && self.doubts
+            && self.previous.as_ref().is_some_and(|previous| flit.is_copy_of(previous))
+        {
             self.last = None;
         }
-        self.previous = Some(*flit);
+        self.previous = Some(flit.kept());
         let bad_run = std::mem::take(&mut self.bad_run);
         if payload && self.one_missing && stated == Some(self.expected) {
             // The one flit that was asked for stands beside the stream, whose count goes on behind it.
-            self.accept(self.expected, *flit);
+            self.accept(self.expected, flit);
             return Ok(());
         }
         let lost = bad_run == 1 && header.prior;
@@ -226,7 +231,7 @@ impl Receiver {
         self.last = own;
         match (payload, stated, own) {
             (true, None, Some(number)) if self.doubts => self.doubt(number, flit),
-            (true, _, Some(number)) => self.accept(number, *flit),
+            (true, _, Some(number)) => self.accept(number, flit),
             (true, _, None) => self.ahead += 1,
             (false, Some(number), _) => self.nop_states(number),
             (false, None, _) => (),
@@ -269,12 +274,12 @@ impl Receiver {
     }
 
     /// Payload whose number is implied. More than a window of it cannot be in order.
-    fn doubt(&mut self, number: u16, flit: &Cxl256Flit) {
+    fn doubt(&mut self, number: u16, flit: F) {
         if self.in_doubt.len() >= usize::from(number::WINDOW) {
             self.settle(false);
             self.nak();
         }
-        self.in_doubt.push_back((number, *flit));
+        self.in_doubt.push_back((number, flit));
     }
 
     /// A single bad flit was payload with this number; `None`: the number is not known.
@@ -290,7 +295,7 @@ impl Receiver {
     }
 
     /// Payload with a number that is sure.
-    fn accept(&mut self, number: u16, flit: Cxl256Flit) {
+    fn accept(&mut self, number: u16, flit: F) {
         match number::place(self.expected, number) {
             NumberPlace::Duplicate => self.duplicates += 1,
             NumberPlace::Future if self.one_missing => {

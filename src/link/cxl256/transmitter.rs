@@ -7,6 +7,7 @@
 //! then everything that is kept goes again, in order, before anything new.
 
 use super::config::LinkConfig;
+use super::form::Flit256;
 use super::receiver::Receiver;
 use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
@@ -34,13 +35,13 @@ pub enum Heard {
 
 /// Transmit side of the sequence numbers.
 #[derive(Debug, Clone)]
-pub struct Transmitter {
+pub struct Transmitter<F = Cxl256Flit> {
     /// Number of the next new payload.
     next: u16,
     /// Last number that the peer has acknowledged.
     acked: u16,
     /// Payload behind `acked`, in order.
-    kept: VecDeque<Cxl256Flit>,
+    kept: VecDeque<F>,
     /// Next flit of a replay, counted from the front of `kept`.
     replay: Option<usize>,
     /// The replay is of one flit.
@@ -63,7 +64,7 @@ pub struct Transmitter {
     told: Option<u16>,
 }
 
-impl Default for Transmitter {
+impl<F> Default for Transmitter<F> {
     fn default() -> Self {
         Transmitter {
             next: 1,
@@ -85,7 +86,7 @@ impl Default for Transmitter {
     }
 }
 
-impl Transmitter {
+impl<F: Flit256> Transmitter<F> {
     /// Number of the next new payload.
     pub fn next_number(&self) -> u16 {
         self.next
@@ -140,7 +141,7 @@ impl Transmitter {
     }
 
     /// Whether the flit that goes now carries a Nak. The stated numbers at the start of a replay go first.
-    pub fn carries_nak(&self, receiver: &Receiver) -> bool {
+    pub fn carries_nak(&self, receiver: &Receiver<F>) -> bool {
         receiver.nak_flits > 0 && (receiver.amid_nak() || self.explicit_first == 0)
     }
 
@@ -162,9 +163,9 @@ impl Transmitter {
     }
 
     /// The flit of the replay that goes now. It waits while a Nak goes out.
-    pub fn next_replayed(&mut self, nak: bool) -> Option<Cxl256Flit> {
+    pub fn next_replayed(&mut self, nak: bool) -> Option<F> {
         let at = self.replay.filter(|_| !nak)?;
-        let flit = self.kept.get(at).copied();
+        let flit = self.kept.get(at).cloned();
         self.replay = (!self.single && at + 1 < self.kept.len()).then_some(at + 1);
         if flit.is_some() {
             self.last = number::plus(self.acked, at as u16 + 1);
@@ -173,7 +174,7 @@ impl Transmitter {
     }
 
     /// Keeps new payload.
-    pub fn keep(&mut self, flit: Cxl256Flit) {
+    pub fn keep(&mut self, flit: F) {
         self.kept.push_back(flit);
         self.last = self.next;
         self.next = number::next(self.next);
@@ -232,7 +233,7 @@ impl Transmitter {
     }
 
     /// The header of the flit that goes now, and the clocks of one flit.
-    pub fn header(&mut self, flit: &Cxl256Flit, receiver: &mut Receiver, link: &LinkConfig) -> FlitHeader {
+    pub fn header(&mut self, flit: &F, receiver: &mut Receiver<F>, link: &LinkConfig) -> FlitHeader {
         let flit_type = flit.header().flit_type;
         let command = if self.carries_nak(receiver) {
             receiver.nak_command_sent()

@@ -10,6 +10,7 @@
 use crate::coverage::{self, CoverageGroup, Met};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Revision;
+use scalepool_protocols::cxl::cxl68::content::Content68;
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::credit::CreditField;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
@@ -115,9 +116,7 @@ impl Cxl68Coverage {
                 0
             }
             Cxl68UnitKind::Control(control) => {
-                if let Some(kind) = Control::NAMES.iter().position(|n| *n == control.name()) {
-                    self.controls.hit(kind);
-                }
+                self.control(control);
                 1
             }
             Cxl68UnitKind::AllData => 2,
@@ -127,6 +126,37 @@ impl Cxl68Coverage {
             Cxl68UnitKind::Dropped => return,
         };
         self.rollovers.hit(rollover_key(decoded.rollover_before, next));
+    }
+
+    /// [`Cxl68Coverage::record`] of a unit without bytes; `rollover_before`: chunks owed before it.
+    pub fn record_content(&mut self, dir: Dir, content: &Content68, rollover_before: usize) {
+        let next = match content {
+            Content68::Protocol(header, messages) => {
+                self.header(dir, header);
+                // Slots with owed chunks have code 0, which is that of data.
+                (0..4).for_each(|n| self.slots.hit(slot_key(dir, n, header.slot(n))));
+                messages.iter().for_each(|placed| self.message(placed.message.class, placed.message.bits));
+                0
+            }
+            Content68::Control(control) => {
+                self.control(control);
+                1
+            }
+            Content68::AllData => 2,
+        };
+        self.rollovers.hit(rollover_key(rollover_before, next));
+    }
+
+    fn control(&mut self, control: &Control) {
+        if let Some(kind) = Control::NAMES.iter().position(|n| *n == control.name()) {
+            self.controls.hit(kind);
+        }
+    }
+
+    fn message(&mut self, class: Class, bits: u128) {
+        if let Some(field) = self.opcode_fields[class.index()] {
+            self.opcodes.hit(opcode_key(class, field.extract(bits)));
+        }
     }
 
     fn header(&mut self, dir: Dir, header: &FlitHeader) {
@@ -144,11 +174,7 @@ impl Cxl68Coverage {
                 Cxl68SlotRole::Opaque => (),
             }
         }
-        decoded.messages().for_each(|(_, class, bits)| {
-            if let Some(field) = self.opcode_fields[class.index()] {
-                self.opcodes.hit(opcode_key(class, field.extract(bits)));
-            }
-        });
+        decoded.messages().for_each(|(_, class, bits)| self.message(class, bits));
     }
 
     fn groups(&self) -> [&CoverageGroup; 6] {

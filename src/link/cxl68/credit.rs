@@ -45,6 +45,8 @@ pub struct CreditBook {
     pub spend: [u16; 10],
     /// Buffers of our own that are free and not yet granted.
     pending: [u16; 10],
+    /// Sum of them.
+    pending_in_all: u32,
     /// Credits granted to the peer and not used by it.
     granted: [u16; 10],
     /// Whether CXL.mem goes next, by field.
@@ -63,6 +65,7 @@ impl CreditBook {
             sends,
             spend,
             pending: buffers,
+            pending_in_all: buffers.iter().map(|&n| u32::from(n)).sum(),
             granted,
             mem_next: [false; 3],
             turns: Default::default(),
@@ -94,11 +97,12 @@ impl CreditBook {
     /// The consumer has taken a message out of its buffer.
     pub fn freed(&mut self, class: Class) {
         self.pending[class.index()] += 1;
+        self.pending_in_all += 1;
     }
 
     /// Credits that wait to be returned, over all classes.
     pub fn pending(&self) -> u32 {
-        self.pending.iter().map(|&n| u32::from(n)).sum()
+        self.pending_in_all
     }
 
     /// Credits granted to the peer and not used by it.
@@ -111,6 +115,9 @@ impl CreditBook {
     pub fn take(&mut self) -> ([u8; 3], Option<&'static str>) {
         let mut codes = [0; 3];
         let mut broken = None;
+        if self.pending_in_all == 0 {
+            return (codes, broken);
+        }
         for (n, field) in CreditField::ALL.into_iter().enumerate() {
             let class = |mem| credit::channel(self.dir, field, mem);
             let waits = |mem| class(mem).is_some_and(|c| self.pending[c.index()] > 0);
@@ -124,6 +131,7 @@ impl CreditBook {
             let Some(class) = class(mem) else { continue };
             let (code, count) = credit::encode(mem, self.pending[class.index()]);
             self.pending[class.index()] -= u16::from(count);
+            self.pending_in_all -= u32::from(count);
             self.granted[class.index()] += u16::from(count);
             codes[n] = code;
         }

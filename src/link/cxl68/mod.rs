@@ -11,12 +11,15 @@
 //! flit starts the local retry state machine. Then [`Cxl68End::transmit`] sends one unit, the first that there is of:
 //! the rest of a sequence of all-data flits, a framed RETRY.Ack or RETRY.Req sequence, INIT.Param or filler while the
 //! link comes up, a replayed flit, a new flit.
+//!
+//! Flits travel as bytes, or as their content without bytes ([`form`]): one end is of one form.
 
 pub mod coverage;
 pub mod credit;
 pub mod end;
 pub mod fault;
 pub mod fill;
+pub mod form;
 pub mod monitor;
 pub mod pair;
 pub mod port;
@@ -27,6 +30,7 @@ pub use super::event::{self, LinkEvent, Severity};
 pub use credit::{CreditBook, CreditTurns};
 pub use end::{Cxl68End, EndConfig, Stats};
 pub use fill::phy_fill;
+pub use form::Flit68;
 pub use monitor::{Known, Monitor, MonitorConfig};
 pub use pair::Pair;
 

@@ -2,6 +2,7 @@
 
 use super::end::{Cxl68End, Stats};
 use super::event::{LinkEvent, finding};
+use super::form::Flit68;
 use super::retry::Local;
 use crate::classes::ByClass;
 use crate::coverage::Met;
@@ -10,7 +11,6 @@ use crate::line_time::LineTimeParts;
 use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
-use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
@@ -33,7 +33,7 @@ pub struct EndReport {
     pub halted: Option<&'static str>,
 }
 
-impl Reports for Cxl68End {
+impl<U: Flit68> Reports for Cxl68End<U> {
     type Report = EndReport;
 
     fn report(&self) -> EndReport {
@@ -52,8 +52,8 @@ impl Reports for Cxl68End {
     }
 }
 
-impl LinkEnd for Cxl68End {
-    type Unit = Cxl68Unit;
+impl<U: Flit68> LinkEnd for Cxl68End<U> {
+    type Unit = U;
 
     const SIGNALS: &'static [(&'static str, u32)] = &[
         ("lrsm", 3),
@@ -70,15 +70,15 @@ impl LinkEnd for Cxl68End {
         "cxl-68b"
     }
 
-    fn unit(&self, bytes: &[u8]) -> Result<Cxl68Unit, FormError> {
-        Ok(Cxl68Unit::from_bytes(bytes)?)
+    fn unit(&self, bytes: &[u8]) -> Result<U, FormError> {
+        U::from_bytes(bytes)
     }
 
-    fn receive(&mut self, unit: &Cxl68Unit, now_flits: u64) {
-        Cxl68End::receive(self, unit, now_flits);
+    fn receive(&mut self, unit: &U, now_flits: u64) {
+        U::receive(self, unit, now_flits);
     }
 
-    fn transmit(&mut self, now_flits: u64) -> Option<Cxl68Unit> {
+    fn transmit(&mut self, now_flits: u64) -> Option<U> {
         Cxl68End::transmit(self, now_flits)
     }
 
@@ -152,7 +152,7 @@ impl LinkEnd for Cxl68End {
     }
 }
 
-impl CxlEnd for Cxl68End {
+impl<U: Flit68> CxlEnd for Cxl68End<U> {
     fn expects(&self) -> u8 {
         self.eseq()
     }
@@ -170,7 +170,7 @@ impl CxlEnd for Cxl68End {
     }
 }
 
-impl ByClass for Cxl68End {
+impl<U: Flit68> ByClass for Cxl68End<U> {
     fn take_class(&mut self, class: Class) -> Option<Message> {
         // A snoop stays behind responses that came before it (`coherence` §2.6 O1).
         if class == Class::H2dReq && self.arrived_before(Class68::H2dRsp, Class68::H2dReq) {
@@ -184,7 +184,7 @@ impl ByClass for Cxl68End {
     }
 }
 
-impl Carries<Message> for Cxl68End {
+impl<U: Flit68> Carries<Message> for Cxl68End<U> {
     fn has_room(&self, message: &Message) -> bool {
         message.class().on_cxl68().map_or(0, |class| Cxl68End::waiting(self, class)) < PACKER_DEPTH
     }

@@ -263,9 +263,9 @@ impl Remote {
 
 /// A flit in the retry buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stored {
+pub struct Stored<U = Cxl68Unit> {
     /// As it was sent first, credits and Ak included \[D\].
-    pub unit: Cxl68Unit,
+    pub unit: U,
     /// Chunks owed behind it: more than 3, and the next flit is all data.
     pub rollover_after: usize,
     /// Acknowledgements that it carries.
@@ -274,16 +274,16 @@ pub struct Stored {
 
 /// The link layer retry buffer: index is sequence number (`cxl-68b` §7.1).
 #[derive(Debug, Clone)]
-pub struct RetryBuffer {
-    entries: Vec<Option<Stored>>,
+pub struct RetryBuffer<U = Cxl68Unit> {
+    entries: Vec<Option<Stored<U>>>,
     wr_ptr: u8,
     rd_ptr: u8,
     num_free: u16,
 }
 
-impl RetryBuffer {
+impl<U: Clone> RetryBuffer<U> {
     /// An empty buffer of 22 to 255 entries (LLR-06, checked by the configuration).
-    pub fn new(entries: u16) -> RetryBuffer {
+    pub fn new(entries: u16) -> RetryBuffer<U> {
         RetryBuffer { entries: vec![None; entries.into()], wr_ptr: 0, rd_ptr: 0, num_free: entries }
     }
 
@@ -322,7 +322,7 @@ impl RetryBuffer {
     }
 
     /// Stores a new flit that is being sent. Call with a free entry only.
-    pub fn store(&mut self, flit: Stored) {
+    pub fn store(&mut self, flit: Stored<U>) {
         let at_end = self.rd_ptr == self.wr_ptr;
         self.entries[usize::from(self.wr_ptr)] = Some(flit);
         self.wr_ptr = self.next(self.wr_ptr);
@@ -333,11 +333,11 @@ impl RetryBuffer {
     }
 
     /// The flit at the read pointer; moves on. `None`: nothing to replay.
-    pub fn replay(&mut self) -> Option<Stored> {
+    pub fn replay(&mut self) -> Option<Stored<U>> {
         if !self.replaying() {
             return None;
         }
-        let flit = self.entries[usize::from(self.rd_ptr)];
+        let flit = self.entries[usize::from(self.rd_ptr)].clone();
         self.rd_ptr = self.next(self.rd_ptr);
         flit
     }
@@ -370,7 +370,7 @@ impl RetryBuffer {
     }
 
     /// The entry of a sequence number, if it was ever written.
-    pub fn entry(&self, seq: u8) -> Option<&Stored> {
+    pub fn entry(&self, seq: u8) -> Option<&Stored<U>> {
         self.entries.get(usize::from(seq))?.as_ref()
     }
 

@@ -208,6 +208,8 @@ fn region(flit: &Cxl256Flit, mode: Mode, range: Range<usize>) -> Vec<u8> {
 }
 
 impl Client for FlitEnd {
+    type Flit = Cxl256Flit;
+
     fn transmit(&mut self, now_flits: u64) -> Option<Cxl256Flit> {
         self.tick(now_flits);
         let region = match self.fill() {

@@ -174,7 +174,7 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
 
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         if let Some(half) = self.half.take_if(|half| half.whole_at <= at.cycle) {
-            self.unit(&half.arriving, at);
+            self.unit(half.arriving, at);
         }
         while let Some(item) = self.wire_in.pop(cx) {
             self.rest_of_half(at);
@@ -202,13 +202,13 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
     /// immediately.
     fn rest_of_half(&mut self, at: Stamp) {
         if let Some(half) = self.half.take() {
-            self.unit(&half.arriving, at);
+            self.unit(half.arriving, at);
         }
     }
 
     fn arrival(&mut self, arriving: Arriving<E::Unit>, at: Stamp) {
         if self.edges == 1 {
-            self.unit(&arriving, at);
+            self.unit(arriving, at);
             return;
         }
         self.rest_of_half(at);
@@ -219,11 +219,11 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
     }
 
     /// Takes a unit that has arrived completely.
-    fn unit(&mut self, arriving: &Arriving<E::Unit>, at: Stamp) {
-        if arriving.behind_hidden {
+    fn unit(&mut self, Arriving { unit, damaged, behind_hidden }: Arriving<E::Unit>, at: Stamp) {
+        if behind_hidden {
             self.frame.end.hidden_fault();
         }
-        self.frame.arrives(&arriving.unit, arriving.damaged, at.cycle / self.edges, at);
+        self.frame.takes_in(unit, damaged, at.cycle / self.edges, at);
     }
 
     fn deliver(&mut self, cx: &mut Cx) {

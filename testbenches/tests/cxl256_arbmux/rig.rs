@@ -64,6 +64,8 @@ pub fn payload(flit_type: FlitType, number: u64) -> Cxl256Flit {
 impl Layer for Queue {}
 
 impl Client for Queue {
+    type Flit = Cxl256Flit;
+
     fn transmit(&mut self, _now_flits: u64) -> Option<Cxl256Flit> {
         self.outgoing.pop_front().map(|number| payload(self.flit_type, number))
     }

@@ -70,6 +70,8 @@ impl Io {
 impl Layer for Io {}
 
 impl Client for Io {
+    type Flit = Cxl256Flit;
+
     fn transmit(&mut self, _: u64) -> Option<Cxl256Flit> {
         self.outgoing.pop_front()
     }

@@ -28,6 +28,8 @@ struct Faulty {
 impl Layer for Faulty {}
 
 impl Client for Faulty {
+    type Flit = Cxl256Flit;
+
     fn transmit(&mut self, now_flits: u64) -> Option<Cxl256Flit> {
         if self.slip == Some(Slip::Unspoilt)
             && let Some(urgent) = self.inner.urgent(None)

@@ -448,7 +448,7 @@ impl DerefMut for WrongEnd {
 impl LinkEnd for WrongEnd {
     type Unit = Cxl68Unit;
 
-    const SIGNALS: &'static [(&'static str, u32)] = Cxl68End::SIGNALS;
+    const SIGNALS: &'static [(&'static str, u32)] = <Cxl68End>::SIGNALS;
 
     fn protocol(&self) -> &'static str {
         self.end.protocol()

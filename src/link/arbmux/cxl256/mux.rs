@@ -89,7 +89,7 @@ pub struct ArbMux<I, C> {
     uses: LineTimeParts,
 }
 
-impl<I: Client, C: Client> ArbMux<I, C> {
+impl<I: Client<Flit = Cxl256Flit>, C: Client<Flit = Cxl256Flit>> ArbMux<I, C> {
     /// A port that has just been told that the physical link is up, both vLSMs in Reset.
     pub fn new(config: ArbMuxConfig, io: I, cachemem: C) -> ArbMux<I, C> {
         ArbMux {
@@ -180,14 +180,14 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         self.l0p.has_almp() || self.vlsms.iter().any(Vlsm::has_almp)
     }
 
-    fn client(&self, instance: ArbMuxInstance) -> &dyn Client {
+    fn client(&self, instance: ArbMuxInstance) -> &dyn Client<Flit = Cxl256Flit> {
         match instance {
             ArbMuxInstance::Io => &self.io,
             ArbMuxInstance::Cachemem => &self.cachemem,
         }
     }
 
-    fn client_mut(&mut self, instance: ArbMuxInstance) -> &mut dyn Client {
+    fn client_mut(&mut self, instance: ArbMuxInstance) -> &mut dyn Client<Flit = Cxl256Flit> {
         match instance {
             ArbMuxInstance::Io => &mut self.io,
             ArbMuxInstance::Cachemem => &mut self.cachemem,
@@ -281,7 +281,9 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     }
 }
 
-impl<I: Client, C: Client> Client for ArbMux<I, C> {
+impl<I: Client<Flit = Cxl256Flit>, C: Client<Flit = Cxl256Flit>> Client for ArbMux<I, C> {
+    type Flit = Cxl256Flit;
+
     fn transmit(&mut self, now_flits: u64) -> Option<Cxl256Flit> {
         self.uses = LineTimeParts::all(Use::Idle);
         if !self.up {

@@ -4,8 +4,9 @@ use super::mux::ArbMux;
 use crate::arbmux::state::ArbMuxInstance;
 use crate::cxl256::Cachemem;
 use crate::cxl256::port::{Layer, Signal, signals};
+use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 
-impl<I: Layer> Layer for ArbMux<I, Cachemem> {
+impl<I: Layer<Flit = Cxl256Flit>> Layer for ArbMux<I, Cachemem> {
     const SIGNALS: &'static [Signal] = &signals::<8, 15>([
         ("io_active", 1),
         ("cachemem_active", 1),

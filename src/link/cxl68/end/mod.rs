@@ -9,15 +9,17 @@ mod transmit;
 use super::coverage::Cxl68Coverage;
 use super::credit::CreditBook;
 use super::event::LinkEvent;
+use super::form::Flit68;
 use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigger};
-use crate::hook::{Direction, HookPoint, Hooks, Passed};
+use crate::hook::{Direction, HookPoint, Hooks};
 use crate::line_time::LineTimeParts;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Cxl68ConfigError};
+use scalepool_protocols::cxl::cxl68::content::Content68;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::packer::{Cxl68Refused, Packer};
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
-use scalepool_protocols::cxl::cxl68::stream::{Cxl68Message, Unpacker};
+use scalepool_protocols::cxl::cxl68::stream::Cxl68Message;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use std::collections::VecDeque;
 
@@ -91,8 +93,6 @@ pub struct Stats {
     pub credit_stalls: u64,
 }
 
-/// Name of its units.
-const PROTOCOL: &str = "cxl-68b";
 /// Sequence numbers until the peer's INIT.Param is active: 0 to 9 (`cxl-68b` §6.4).
 const MODULUS_BEFORE_INIT: u16 = 10;
 /// Flits that one Ak acknowledges (`cxl-68b` §1.5).
@@ -111,19 +111,19 @@ struct Init {
     received: bool,
 }
 
-/// One end of the link.
+/// One end of the link; `U`: what its flits are, bytes or content without bytes.
 #[derive(Debug, Clone)]
-pub struct Cxl68End {
+pub struct Cxl68End<U: Flit68 = Cxl68Unit> {
     config: EndConfig,
     packer: Packer,
-    unpacker: Unpacker,
+    reader: U::Reader,
     credits: CreditBook,
-    buffer: RetryBuffer,
+    buffer: RetryBuffer<U>,
     local: LocalRetry,
     remote: Remote,
     init: Init,
     /// Framed sequence that is leaving; the trigger is taken when its last flit is out.
-    sequence: VecDeque<Cxl68Unit>,
+    sequence: VecDeque<U>,
     /// What the Ack sequence that is leaving answers; `None`: a Req sequence.
     answers: Option<Remote>,
     /// Next flit of an all-data run that has begun: replayed from this number, or new.
@@ -167,11 +167,35 @@ impl Cxl68End {
     /// # Errors
     /// A choice outside its range.
     pub fn new(config: EndConfig) -> Result<Cxl68End, Cxl68ConfigError> {
+        Cxl68End::of_form(config)
+    }
+
+    /// Declares local viral: the next flit's CRC is spoiled and the Ack that follows carries Viral with a vector of
+    /// logical devices (0: all).
+    pub fn set_viral(&mut self, logical_devices: u16) {
+        self.viral = Some(logical_devices);
+        self.viral_to_signal = true;
+    }
+}
+
+impl Cxl68End<Content68> {
+    /// The same end without bytes: no observer can see its flits, and no fault may hit them. It cannot tell viral, which
+    /// begins with a wrong CRC.
+    ///
+    /// # Errors
+    /// A choice outside its range.
+    pub fn without_bytes(config: EndConfig) -> Result<Cxl68End<Content68>, Cxl68ConfigError> {
+        Cxl68End::of_form(config)
+    }
+}
+
+impl<U: Flit68> Cxl68End<U> {
+    fn of_form(config: EndConfig) -> Result<Cxl68End<U>, Cxl68ConfigError> {
         config.link.validate()?;
         let (dir, link) = (config.dir, config.link);
         Ok(Cxl68End {
             packer: Packer::new(dir, link),
-            unpacker: Unpacker::new(dir.opposite(), link.revision, config.enabled),
+            reader: U::reader(&config),
             credits: CreditBook::new(dir, link.credit_counter_bits, config.sends, config.buffers),
             buffer: RetryBuffer::new(link.llrb_entries),
             local: LocalRetry::new(),
@@ -268,13 +292,8 @@ impl Cxl68End {
 
     /// Shows a unit to the hooks of a point; `None`: it is gone.
     #[inline]
-    fn hooks_unit(&self, point: HookPoint, way: Direction, unit: Cxl68Unit) -> Option<Cxl68Unit> {
-        if self.hooks.watches(point, way) { self.watched_unit(point, way, unit) } else { Some(unit) }
-    }
-
-    #[cold]
-    fn watched_unit(&self, point: HookPoint, way: Direction, mut unit: Cxl68Unit) -> Option<Cxl68Unit> {
-        (self.hooks.pass(point, way, PROTOCOL, &mut unit.0) == Passed::On).then_some(unit)
+    fn hooks_unit(&self, point: HookPoint, way: Direction, unit: U) -> Option<U> {
+        unit.shown(&self.hooks, point, way)
     }
 
     fn freed(&mut self, message: &Cxl68Message) {
@@ -284,13 +303,6 @@ impl Cxl68End {
     /// Holds back or releases all credits of our buffers (a fault input).
     pub fn hold_credits(&mut self, hold: bool) {
         self.credits_held = hold;
-    }
-
-    /// Declares local viral: the next flit's CRC is spoiled and the Ack that follows carries Viral with a vector of
-    /// logical devices (0: all).
-    pub fn set_viral(&mut self, logical_devices: u16) {
-        self.viral = Some(logical_devices);
-        self.viral_to_signal = true;
     }
 
     /// The vector of logical devices when the peer has declared viral.
@@ -331,7 +343,7 @@ impl Cxl68End {
 
     /// Chunks that the receiver still waits for.
     pub fn rollover(&self) -> usize {
-        self.unpacker.rollover()
+        U::rollover(&self.reader)
     }
 
     // ---- what can be seen ----------------------------------------------------------------------------------------
@@ -362,7 +374,7 @@ impl Cxl68End {
     }
 
     /// Retry buffer.
-    pub fn buffer(&self) -> &RetryBuffer {
+    pub fn buffer(&self) -> &RetryBuffer<U> {
         &self.buffer
     }
 
@@ -405,7 +417,7 @@ impl Cxl68End {
             && self.local.state == Local::Normal
             && self.remote == Remote::Normal
             && (self.credits.pending() == 0 || self.credits_held)
-            && self.unpacker.rollover() == 0
+            && U::rollover(&self.reader) == 0
     }
 
     /// What the flit clock of the last [`Cxl68End::transmit`] was used for.
@@ -434,7 +446,7 @@ impl Cxl68End {
         self.is_up()
             && self.packer.is_empty()
             && self.inbox.is_empty()
-            && self.unpacker.rollover() == 0
+            && U::rollover(&self.reader) == 0
             && self.peer_expects == self.buffer.wr_ptr()
     }
 

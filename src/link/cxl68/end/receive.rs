@@ -5,23 +5,30 @@
 
 use super::{Cxl68End, FLITS_AN_AK, Init};
 use crate::cxl68::event::{LinkEvent, Severity, finding};
+use crate::cxl68::form::Flit68;
 use crate::cxl68::retry::{Local, RemoteTrigger, Trigger};
 use crate::hook::{Direction, HookPoint};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{StaticBitFault, WrapMeaning};
+use scalepool_protocols::cxl::cxl68::content::Content68;
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, RetryAck, RetryReq};
+use scalepool_protocols::cxl::cxl68::header::FlitHeader;
+use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, PidAction, PidKind, PidLog};
 use scalepool_protocols::cxl::cxl68::stream::{Cxl68DecodedUnit, Cxl68UnitKind, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
+use scalepool_protocols::wire::Violation;
 
-impl Cxl68End {
-    pub(super) fn event(&mut self, severity: Severity, violation: scalepool_protocols::wire::Violation) {
+impl<U: Flit68> Cxl68End<U> {
+    pub(super) fn event(&mut self, severity: Severity, violation: Violation) {
         if severity == Severity::Uncorrectable {
             self.halted = Some(violation.rule);
         }
         self.events.push(LinkEvent { severity, unit: self.received, violation });
     }
+}
 
+impl Cxl68End {
     /// Takes a unit off the wire. Messages are read with [`Cxl68End::take`], events with [`Cxl68End::take_events`].
     pub fn receive(&mut self, unit: &Cxl68Unit, now: u64) {
         self.hooks.clock(now);
@@ -79,7 +86,7 @@ impl Cxl68End {
     /// In NORMAL the stream is in step: the rollover count tells data from control.
     fn receive_normal(&mut self, unit: &Cxl68Unit, action: PidAction) {
         let mut decoded = Cxl68DecodedUnit::nothing(self.config.dir.opposite());
-        self.unpacker.read_into(unit, action, &mut decoded);
+        self.reader.read_into(unit, action, &mut decoded);
         self.coverage.record(&decoded);
         if decoded.crc_ok == Some(false) {
             self.bad_flit();
@@ -111,6 +118,37 @@ impl Cxl68End {
         }
     }
 
+    /// Outside NORMAL only framed RETRY sequences count; everything else is discarded, whatever it is.
+    fn receive_in_retry(&mut self, unit: &Cxl68Unit) {
+        if matches!(self.local.state, Local::PhyReinit | Local::Abort) {
+            return;
+        }
+        let slot = unit.slot(0);
+        if !unit.crc_ok() {
+            self.bad_flit();
+            return;
+        }
+        self.in_retry(match Control::from_slot(slot) {
+            control if slot & 1 == 1 && !control.is_retryable() && Control::static_bits_ok(slot) => Some(control),
+            _ => None,
+        });
+    }
+
+    fn protocol(&mut self, decoded: &Cxl68DecodedUnit) {
+        if self.too_early("a protocol flit") {
+            return;
+        }
+        self.judged(check::violations(decoded, &self.config.link));
+        if self.halted.is_some() {
+            return;
+        }
+        if let Cxl68UnitKind::Protocol(header) = &decoded.kind {
+            self.header(header);
+            decoded.messages().for_each(|(slot, class, _)| self.spends_credit(slot, class));
+        }
+        self.deliver();
+    }
+
     fn bad_flit(&mut self) {
         self.stats.crc_errors += 1;
         self.frames = 0;
@@ -130,7 +168,68 @@ impl Cxl68End {
             self.bad_flit();
         }
     }
+}
 
+impl Cxl68End<Content68> {
+    /// Takes a flit without bytes off the wire. Messages are read with [`Cxl68End::take`], events with
+    /// [`Cxl68End::take_events`].
+    pub fn receive_content(&mut self, content: &Content68, now: u64) {
+        self.hooks.clock(now);
+        if self.halted.is_some() {
+            self.received += 1;
+            return;
+        }
+        if self.local.state == Local::Normal {
+            self.receive_normal(content);
+        } else if !matches!(self.local.state, Local::PhyReinit | Local::Abort) {
+            self.in_retry(match content {
+                Content68::Control(control) if !control.is_retryable() => Some(*control),
+                _ => None,
+            });
+        }
+        self.received += 1;
+        self.note_waiting(now);
+    }
+
+    /// In NORMAL the stream is in step.
+    fn receive_normal(&mut self, content: &Content68) {
+        let rollover_before = self.reader.rollover();
+        let chunk_slots = self.reader.read(content);
+        self.coverage.record_content(self.config.dir.opposite(), content, rollover_before);
+        self.clean_flit();
+        match content {
+            Content68::Control(control) if !control.is_retryable() => self.retry_flit(control),
+            Content68::Control(control) => {
+                self.frames = 0;
+                self.retryable();
+                self.control(control);
+            }
+            Content68::Protocol(..) | Content68::AllData => {
+                self.frames = 0;
+                self.retryable();
+                self.protocol(content, chunk_slots);
+            }
+        }
+    }
+
+    fn protocol(&mut self, content: &Content68, chunk_slots: u8) {
+        if self.too_early("a protocol flit") {
+            return;
+        }
+        if let Content68::Protocol(header, messages) = content {
+            let flit = (self.config.dir.opposite(), header, messages);
+            self.judged(check::content(flit, chunk_slots, self.reader.rollover(), &self.config.link));
+            if self.halted.is_some() {
+                return;
+            }
+            self.header(header);
+            messages.iter().for_each(|placed| self.spends_credit(placed.slot.into(), placed.message.class));
+        }
+        self.deliver();
+    }
+}
+
+impl<U: Flit68> Cxl68End<U> {
     fn clean_flit(&mut self) {
         self.init.clean_seen = true;
         if let Some((modulus, left)) = self.peer_modulus_soon {
@@ -228,20 +327,8 @@ impl Cxl68End {
         }
     }
 
-    /// Outside NORMAL only framed RETRY sequences count; everything else is discarded, whatever it is.
-    fn receive_in_retry(&mut self, unit: &Cxl68Unit) {
-        if matches!(self.local.state, Local::PhyReinit | Local::Abort) {
-            return;
-        }
-        let slot = unit.slot(0);
-        if !unit.crc_ok() {
-            self.bad_flit();
-            return;
-        }
-        let retry = match Control::from_slot(slot) {
-            control if slot & 1 == 1 && !control.is_retryable() && Control::static_bits_ok(slot) => Some(control),
-            _ => None,
-        };
+    /// A good flit outside NORMAL; `retry`: the RETRY flit that it is.
+    fn in_retry(&mut self, retry: Option<Control>) {
         if let Some(control) = retry {
             self.init.clean_seen = true;
             self.retry_flit(&control);
@@ -306,11 +393,9 @@ impl Cxl68End {
         }
     }
 
-    fn protocol(&mut self, decoded: &Cxl68DecodedUnit) {
-        if self.too_early("a protocol flit") {
-            return;
-        }
-        for violation in check::violations(decoded, &self.config.link) {
+    /// Tells the rules that a flit with messages or data breaks.
+    fn judged(&mut self, violations: Vec<Violation>) {
+        for violation in violations {
             let severity = match violation.rule {
                 "CXL68-HDR-03" | "CXL68-HDR-04" | "CXL68-PCK-14" => Severity::Uncorrectable,
                 // Reserved bits are ignored; the protocol ID has been judged already.
@@ -319,29 +404,26 @@ impl Cxl68End {
             };
             self.event(severity, violation);
         }
-        if self.halted.is_some() {
-            return;
+    }
+
+    /// Acknowledgement and credits of a header.
+    fn header(&mut self, header: &FlitHeader) {
+        if header.ak {
+            self.acknowledged(FLITS_AN_AK, "CXL68-LLR-09");
         }
-        if let Cxl68UnitKind::Protocol(header) = decoded.kind {
-            if header.ak {
-                self.acknowledged(FLITS_AN_AK, "CXL68-LLR-09");
-            }
-            self.credits.receive(self.hooks.credits([header.rsp_crd, header.req_crd, header.data_crd]));
-            decoded.messages().for_each(|(slot, class, _)| {
-                if !self.credits.arrived(class) {
-                    let text = format!(
-                        "{} received in slot {slot} although the sender has no credit for it",
-                        class.def().name
-                    );
-                    self.event(Severity::Protocol, finding("CXL68-CRD-04", "a message", "no message", &text));
-                }
-            });
+        self.credits.receive(self.hooks.credits([header.rsp_crd, header.req_crd, header.data_crd]));
+    }
+
+    /// A message has come in a slot.
+    fn spends_credit(&mut self, slot: usize, class: Class) {
+        if !self.credits.arrived(class) {
+            let text = format!("{} received in slot {slot} although the sender has no credit for it", class.def().name);
+            self.event(Severity::Protocol, finding("CXL68-CRD-04", "a message", "no message", &text));
         }
-        self.deliver();
     }
 
     fn deliver(&mut self) {
-        for mut message in self.unpacker.delivered().iter().copied() {
+        for mut message in U::delivered(&self.reader).iter().copied() {
             if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
                 self.inbox.push_back(message);
             } else {

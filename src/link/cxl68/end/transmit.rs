@@ -5,17 +5,15 @@
 
 use super::{Cxl68End, FLITS_AN_AK, TIMED_ACKS};
 use crate::cxl68::event::{Severity, finding};
+use crate::cxl68::form::Flit68;
 use crate::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
 use crate::hook::{Direction, HookPoint};
 use crate::line_time::{LineTimeParts, Use};
-use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, ReqCount, WrapMeaning};
+use scalepool_protocols::cxl::cxl68::config::{ReqCount, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::packer::Packed;
-use scalepool_protocols::cxl::cxl68::pid::{self};
-use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
-use scalepool_protocols::wire::Wire;
 
 /// Protocol ID and CRC of a unit (`cxl-68b` §1.2).
 const FRAME_BITS: u32 = 32;
@@ -24,7 +22,7 @@ const HEADER_BITS: u32 = 32;
 /// Frames before a Req or Ack: more than the four all-data flits that could look like one (`cxl-68b` §7.2).
 const FRAMES: usize = 5;
 
-impl Cxl68End {
+impl<U: Flit68> Cxl68End<U> {
     pub(super) fn note_waiting(&mut self, now: u64) {
         let credits = self.credits.pending() > 0 && !self.credits_held;
         if self.num_ack > TIMED_ACKS || credits {
@@ -35,7 +33,7 @@ impl Cxl68End {
     }
 
     /// The unit of this flit clock; `None`: nothing to send, the physical layer fills with NULL.
-    pub fn transmit(&mut self, now: u64) -> Option<Cxl68Unit> {
+    pub fn transmit(&mut self, now: u64) -> Option<U> {
         self.hooks.clock(now);
         self.note_waiting(now);
         self.uses = LineTimeParts::all(Use::Idle);
@@ -57,15 +55,12 @@ impl Cxl68End {
         let mut unit = unit?;
         if self.viral_to_signal && self.stats.sent_retry == retry_flits {
             self.viral_to_signal = false;
-            unit.set_tail(match self.config.link.crc_spoil {
-                CrcSpoil::InvertAll => !unit.tail(),
-                CrcSpoil::InvertLowest => unit.tail() ^ 1,
-            });
+            unit.spoil_crc(self.config.link.crc_spoil);
         }
         Some(unit)
     }
 
-    fn next_unit(&mut self, now: u64) -> Option<Cxl68Unit> {
+    fn next_unit(&mut self, now: u64) -> Option<U> {
         if self.run.is_some() {
             return self.rest_of_run(now);
         }
@@ -105,20 +100,20 @@ impl Cxl68End {
         }
     }
 
-    fn retry_idle(&mut self) -> Cxl68Unit {
+    fn retry_idle(&mut self) -> U {
         self.stats.sent_retry += 1;
         self.uses = LineTimeParts::all(if self.is_up() { Use::Replay } else { Use::Control });
-        control_unit(Control::by_name("RETRY.Idle"))
+        U::control(Control::retry_idle())
     }
 
-    fn init_flit(&self) -> Cxl68Unit {
+    fn init_flit(&self) -> U {
         let entries = self.buffer.modulus();
         let wrap = match self.config.link.wrap_meaning {
             WrapMeaning::HighestNumber => entries - 1,
             WrapMeaning::Modulus => entries,
         };
         let version = self.config.link.revision.init_version();
-        control_unit(Some(Control::InitParam(InitParam { version, wrap: wrap as u8, ..InitParam::default() })))
+        U::control(Control::InitParam(InitParam { version, wrap: wrap as u8, ..InitParam::default() }))
     }
 
     /// Ack first, then Req (LLR-16).
@@ -171,9 +166,8 @@ impl Cxl68End {
     }
 
     fn frame(&mut self, last: Control) {
-        let frame = control_unit(Control::by_name("RETRY.Frame"));
-        self.sequence.extend(std::iter::repeat_n(frame, FRAMES));
-        self.sequence.push_back(control_unit(Some(last)));
+        self.sequence.extend((0..FRAMES).map(|_| U::control(Control::retry_frame())));
+        self.sequence.push_back(U::control(last));
     }
 
     fn end_sequence(&mut self) {
@@ -194,12 +188,12 @@ impl Cxl68End {
     }
 
     /// An all-data run is finished before anything else (LLR-16).
-    fn rest_of_run(&mut self, now: u64) -> Option<Cxl68Unit> {
+    fn rest_of_run(&mut self, now: u64) -> Option<U> {
         let at = self.run?;
         if at == self.buffer.wr_ptr() {
             return self.new_flit(now);
         }
-        let flit = *self.buffer.entry(at)?;
+        let flit = self.buffer.entry(at)?.clone();
         let next = self.buffer.after(at, 1);
         // A Req during the run has moved the read pointer already; the Ack sequence will set it again.
         if self.buffer.rd_ptr() == at {
@@ -211,7 +205,7 @@ impl Cxl68End {
         self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, flit.unit)
     }
 
-    fn replay(&mut self) -> Option<Cxl68Unit> {
+    fn replay(&mut self) -> Option<U> {
         let flit = self.buffer.replay()?;
         self.run = (flit.rollover_after > 3).then_some(self.buffer.rd_ptr());
         self.stats.replayed += 1;
@@ -220,7 +214,7 @@ impl Cxl68End {
     }
 
     /// A new retryable flit, if one is due and may be sent.
-    fn new_flit(&mut self, now: u64) -> Option<Cxl68Unit> {
+    fn new_flit(&mut self, now: u64) -> Option<U> {
         let free = self.buffer.num_free();
         // Unless something goes: the retry buffer is full.
         self.uses = LineTimeParts::all(if self.packer.is_empty() { Use::Idle } else { Use::Replay });
@@ -229,10 +223,10 @@ impl Cxl68End {
         }
         if self.packer.in_data_run() {
             let mut none = [0; 10];
-            let Packed::AllData(slots) = self.packer.pack(&mut none, 0) else { return None };
+            let Packed::AllData(slots) = self.packer.pack_slots(&mut none, 0) else { return None };
             self.stats.sent_all_data += 1;
             self.uses = self.parts(FRAME_BITS);
-            let unit = self.packed(Cxl68Unit::from_slots(pid::CACHEMEM, &slots))?;
+            let unit = self.packed(U::all_data(slots))?;
             return self.store(unit, self.packer.rollover(), 0);
         }
         if self.llcrd_forced(now) && (free > 2 || self.num_ack > 0) {
@@ -247,7 +241,7 @@ impl Cxl68End {
         // all-data flit another one, and each of them needs at least three before it.
         let runs = usize::from(free.saturating_sub(3));
         let waited = !self.packer.is_empty();
-        match self.packer.pack(&mut self.credits.spend, runs) {
+        match self.packer.pack_slots(&mut self.credits.spend, runs) {
             Packed::Protocol(header, slots) => {
                 self.count_messages();
                 self.protocol_flit(header, slots, ak, now)
@@ -282,7 +276,7 @@ impl Cxl68End {
         packed.for_each(|(sum, messages)| *sum += u64::from(*messages));
     }
 
-    fn protocol_flit(&mut self, mut header: FlitHeader, mut slots: [u128; 4], ak: bool, now: u64) -> Option<Cxl68Unit> {
+    fn protocol_flit(&mut self, mut header: FlitHeader, slots: U::Slots, ak: bool, now: u64) -> Option<U> {
         let mut acks = 0;
         if ak {
             header.ak = true;
@@ -292,14 +286,13 @@ impl Cxl68End {
         if self.first_credits_sent {
             [header.rsp_crd, header.req_crd, header.data_crd] = self.take_credits();
         }
-        slots[0] |= header.to_bits().ok()?;
         self.stats.sent_protocol += 1;
         self.uses = self.parts(FRAME_BITS + HEADER_BITS);
         // A flit without either leaves the flush timer running.
         if ak || header.rsp_crd | header.req_crd | header.data_crd != 0 {
             self.restart_timer(now);
         }
-        let unit = self.packed(Cxl68Unit::from_slots(pid::CACHEMEM, &slots))?;
+        let unit = self.packed(U::protocol(&header, slots))?;
         self.store(unit, self.packer.rollover(), acks as u8)
     }
 
@@ -325,7 +318,7 @@ impl Cxl68End {
         first || late || many
     }
 
-    fn llcrd(&mut self, now: u64) -> Option<Cxl68Unit> {
+    fn llcrd(&mut self, now: u64) -> Option<U> {
         let acks = self.num_ack.min(255);
         self.num_ack -= acks;
         let [rsp_crd, req_crd, data_crd] = self.take_credits();
@@ -336,7 +329,7 @@ impl Cxl68End {
         self.stats.sent_llcrd += 1;
         self.uses = LineTimeParts::all(Use::Control);
         self.restart_timer(now);
-        self.store(control_unit(Some(Control::LlcrdAcknowledge(llcrd))), 0, acks as u8)
+        self.store(U::control(Control::LlcrdAcknowledge(llcrd)), 0, acks as u8)
     }
 
     fn restart_timer(&mut self, now: u64) {
@@ -345,20 +338,14 @@ impl Cxl68End {
     }
 
     /// A unit of the packer; `None`: a hook has dropped it.
-    fn packed(&self, unit: Cxl68Unit) -> Option<Cxl68Unit> {
+    fn packed(&self, unit: U) -> Option<U> {
         self.hooks_unit(HookPoint::PackerOut, Direction::Tx, unit)
     }
 
-    fn store(&mut self, unit: Cxl68Unit, rollover_after: usize, acks: u8) -> Option<Cxl68Unit> {
-        let unit = self.hooks_unit(HookPoint::ReplayIn, Direction::Tx, unit).unwrap_or(unit);
-        self.buffer.store(Stored { unit, rollover_after, acks });
+    fn store(&mut self, unit: U, rollover_after: usize, acks: u8) -> Option<U> {
+        let unit = unit.numbered(&self.hooks);
+        self.buffer.store(Stored { unit: unit.kept(), rollover_after, acks });
         self.run = (rollover_after > 3).then(|| self.buffer.wr_ptr());
         Some(unit)
     }
-}
-
-fn control_unit(control: Option<Control>) -> Cxl68Unit {
-    // All fields of our own control flits fit by construction; a zero slot would be a NULL-like protocol flit.
-    let slot = control.and_then(|c| c.to_slot().ok()).unwrap_or(0);
-    Cxl68Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0])
 }

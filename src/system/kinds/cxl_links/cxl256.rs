@@ -1,7 +1,8 @@
 //! Links with 256B flits in their three modes.
 
 use super::{
-    Attach, Classes, CxlLine, CxlLink, Figures, Reported, classes, is_coherent, messages, site, unit_bytes_per_s,
+    Attach, Classes, CxlLine, CxlLink, Figures, FlitBits, Reported, classes, is_coherent, messages, site,
+    unit_bytes_per_s,
 };
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -14,6 +15,7 @@ use scalepool_link::coverage::Met;
 use scalepool_link::cxl256::cachemem::Cachemem;
 use scalepool_link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
 use scalepool_link::cxl256::end::{Cxl256End, Stats};
+use scalepool_link::cxl256::form::Flit256;
 use scalepool_link::cxl256::port::EndReport;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Class;
@@ -64,7 +66,7 @@ pub const CXL_256B_PBR: LinkKind = LinkKind {
 
 config! {
     /// A link with 256B flits. Numbers without another source are of the model (basis: model).
-    pub struct Cxl256Link with { line: CxlLine } {
+    pub struct Cxl256Link with { line: CxlLine, bits: FlitBits } {
         rate: u32 = "64" [Unit::Rate] in FieldRange::OneOf(&[8, 16, 32, 64]), "line rate (cxl-256b §9)";
         retry_entries: u16 = "511" [Unit::Of("flits")] in FieldRange::Int(1, 511), "retry buffer (cxl-256b §9)";
         timeout_flits: u32 = "1500" [Unit::Of("flits")] in FieldRange::Int(1, u32::MAX as u64), "replay timer (cxl-256b §9)";
@@ -120,20 +122,43 @@ impl Cxl256Link {
         wrong
     }
 
+    /// The longest way without bytes \[fs\], far below what makes the replay timer run out.
+    fn longest_way_fs(&self) -> u128 {
+        let (num, den) = self.unit_time_fs();
+        let flits = self.timeout_flits.saturating_sub(ACK_FLITS) / 4;
+        u128::from(flits) * u128::from(num) / u128::from(den)
+    }
+
     fn build(&self, mode: Mode, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
+        // On a longer way Acks may come so late that flits go again.
+        let is_long = u128::from(self.line.way_fs()) > self.longest_way_fs();
+        if self.bits.has_bytes(&self.line, site) || is_long {
+            self.built(mode, sim, site, Cxl256End::cachemem)
+        } else {
+            self.built(mode, sim, site, Cxl256End::cachemem_without_bytes)
+        }
+    }
+
+    fn built<F: Flit256>(
+        &self,
+        mode: Mode,
+        sim: &mut Simulation,
+        site: &LinkSite<'_>,
+        end: fn(LinkConfig, CachememConfig) -> Cxl256End<Cachemem<F>>,
+    ) -> Result<BuiltLink, BuildError> {
         let is_coherent = is_coherent(site);
         let of = if is_coherent { CachememConfig::cachemem } else { CachememConfig::mem };
-        let end = |dir| {
+        let end_of = |dir| {
             let cachemem = CachememConfig {
                 codec: Cxl256Config { mdh: self.line.mdh, ..Cxl256Config::default() },
                 credit_return: CreditReturn { credits: self.flush_credits, waiting_flits: self.flush_flits },
                 ..of(dir, mode, self.line.buffers)
             };
-            Cxl256End::cachemem(self.config(mode), cachemem)
+            end(self.config(mode), cachemem)
         };
         let link = CxlLink {
-            host: end(Dir::Down),
-            device: end(Dir::Up),
+            host: end_of(Dir::Down),
+            device: end_of(Dir::Up),
             line: self.line.clone(),
             unit_bytes: FLIT_BYTES,
             unit_time_fs: self.unit_time_fs(),
@@ -144,6 +169,9 @@ impl Cxl256Link {
         site::build(link, sim, site)
     }
 }
+
+/// Flits between payload and its Ack beside the way there and back, at most: one in four flits carries an Ack (`cxl-256b` §9).
+const ACK_FLITS: u32 = 64;
 
 /// The three modes are one link with one constant.
 macro_rules! modes {
@@ -183,7 +211,7 @@ modes! {
     Pbr: Mode::Pbr, |own| [own.host_pid, own.device_pid];
 }
 
-impl Reported for Cxl256End<Cachemem> {
+impl<F: Flit256> Reported for Cxl256End<Cachemem<F>> {
     fn plug(
         p: &mut PartitionBuilder,
         name: &str,

@@ -1,7 +1,8 @@
 //! Links with 68B flits.
 
 use super::{
-    Attach, Classes, CxlLine, CxlLink, Figures, Reported, classes, is_coherent, messages, site, unit_bytes_per_s,
+    Attach, Classes, CxlLine, CxlLink, Figures, FlitBits, Reported, classes, is_coherent, messages, site,
+    unit_bytes_per_s,
 };
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -11,10 +12,10 @@ use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::coverage::Met;
-use scalepool_link::cxl68::UNDER_WAY_BYTES;
 use scalepool_link::cxl68::end::{Cxl68End, EndConfig};
 use scalepool_link::cxl68::port::EndReport;
 use scalepool_link::cxl68::timing::LineRate;
+use scalepool_link::cxl68::{Flit68, UNDER_WAY_BYTES};
 use scalepool_memory::limit;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Cxl68ConfigError};
@@ -45,7 +46,7 @@ metrics! {
 
 config! {
     /// A link with 68B flits. Numbers without another source are of the model (basis: model).
-    pub struct Cxl68Link with { line: CxlLine } {
+    pub struct Cxl68Link with { line: CxlLine, bits: FlitBits } {
         rate: u32 = "32" [Unit::Rate] in FieldRange::OneOf(&[8, 16, 32]), "line rate (cxl-68b §1.3)";
         sync_headers: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "2-bit sync header every 130 bits (cxl-68b §1.3)";
         skip_ordered_sets: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "one ordered set every 340 data blocks";
@@ -64,7 +65,7 @@ impl Cxl68Link {
         LineRate { rate_gtps: rate, width, sync_headers, skip_ordered_sets }
     }
 
-    fn end(&self, dir: Dir, is_coherent: bool) -> Result<Cxl68End, Cxl68ConfigError> {
+    fn config(&self, dir: Dir, is_coherent: bool) -> EndConfig {
         let config = Cxl68Config {
             mdh: self.line.mdh,
             llrb_entries: self.retry_entries,
@@ -75,7 +76,30 @@ impl Cxl68Link {
             ..Cxl68Config::default()
         };
         let of = if is_coherent { EndConfig::cachemem } else { EndConfig::mem };
-        Cxl68End::new(of(dir, config, self.line.buffers))
+        of(dir, config, self.line.buffers)
+    }
+
+    /// Both ends in the form that [`EndConfig`] is given to `end` for.
+    fn built<U: Flit68>(
+        &self,
+        sim: &mut Simulation,
+        site: &LinkSite<'_>,
+        end: fn(EndConfig) -> Result<Cxl68End<U>, Cxl68ConfigError>,
+    ) -> Result<BuiltLink, BuildError> {
+        let is_coherent = is_coherent(site);
+        let end =
+            |dir| end(self.config(dir, is_coherent)).unwrap_or_else(|error| unreachable!("it was checked: {error}"));
+        let link = CxlLink {
+            host: end(Dir::Down),
+            device: end(Dir::Up),
+            line: self.line.clone(),
+            unit_bytes: UNIT_BYTES,
+            unit_time_fs: self.line_rate().unit_time_fs(),
+            halves: false,
+            form: MessageForm::Cxl68,
+            is_coherent,
+        };
+        site::build(link, sim, site)
     }
 }
 
@@ -87,7 +111,8 @@ impl Link for Cxl68Link {
 
     fn check(&self) -> Vec<ConfigFinding> {
         let (_, mut wrong) = self.line.faults(UNIT_BYTES);
-        wrong.extend(self.end(Dir::Down, true).err().map(|error| ("retry_entries", error.to_string())));
+        let end = Cxl68End::new(self.config(Dir::Down, true));
+        wrong.extend(end.err().map(|error| ("retry_entries", error.to_string())));
         let time = self.line_rate().unit_time_fs();
         let above = limit::above_on_wires(2, self.line.way_fs(), time, UNDER_WAY_BYTES);
         wrong.extend(above.map(|text| ("propagation", text)));
@@ -107,23 +132,15 @@ impl Link for Cxl68Link {
     }
 
     fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
-        let is_coherent = is_coherent(site);
-        let end = |dir| self.end(dir, is_coherent).unwrap_or_else(|error| unreachable!("it was checked: {error}"));
-        let link = CxlLink {
-            host: end(Dir::Down),
-            device: end(Dir::Up),
-            line: self.line.clone(),
-            unit_bytes: UNIT_BYTES,
-            unit_time_fs: self.line_rate().unit_time_fs(),
-            halves: false,
-            form: MessageForm::Cxl68,
-            is_coherent,
-        };
-        site::build(link, sim, site)
+        if self.bits.has_bytes(&self.line, site) {
+            self.built(sim, site, Cxl68End::new)
+        } else {
+            self.built(sim, site, Cxl68End::without_bytes)
+        }
     }
 }
 
-impl Reported for Cxl68End {
+impl<U: Flit68> Reported for Cxl68End<U> {
     fn plug(
         p: &mut PartitionBuilder,
         name: &str,

@@ -37,6 +37,21 @@ const FAULTS: &str =
 pub const NAMES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
 
 config! {
+    /// When flits of CXL.cachemem have bytes.
+    pub struct FlitBits {
+        bits: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["watched", "always"]), "when its flits have bytes: watched (if left out) = where somebody looks at them or a fault may hit them, else messages, times, credits and counts alone are modelled, with the same results; always = in any run";
+    }
+}
+
+impl FlitBits {
+    /// Whether flits need bytes: somebody may look at them, or something may happen to them.
+    fn has_bytes(&self, line: &CxlLine, site: &LinkSite<'_>) -> bool {
+        let is_faulty = line.ber > 0.0 || !line.fault.is_empty();
+        site.is_watched || is_faulty || self.bits.as_deref() == Some("always")
+    }
+}
+
+config! {
     /// What links of every flit mode have.
     pub struct CxlLine {
         width: u8 = "16" [Unit::Of("lanes")] in FieldRange::OneOf(&[1, 2, 4, 8, 16]), "lanes (cxl-68b §1.3)";

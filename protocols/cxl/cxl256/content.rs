@@ -1,0 +1,402 @@
+//! The content of 256B flits without their bytes, in all modes.
+//!
+//! Modelled: flit header, credits, which message stands at which place of which slot, which slots hold data and trailers,
+//! and the messages themselves, which move from sender to receiver with all their data. Left out: bytes, and therefore CRC,
+//! FEC, reserved bits and errors in any of them. A link without observers and without faults transfers its flits in this
+//! form: messages, times, credits, findings and counts are the same as with bytes.
+//!
+//! A walk through one flit: [`Packer::pack_slots`](super::packer::Packer::pack_slots) fills [`SlotContent256`] as it would
+//! fill slots. A message travels with its header; data and trailers that follow are only counted.
+//! [`ContentReader256::read`] takes the messages and delivers each one when its last slot has arrived.
+//! [`check::content`](super::check::content) asks of the flit what [`check::flit`](super::check::flit) asks of its bytes.
+
+use super::Class;
+use super::code::FlitType;
+use super::crd::Crd;
+use super::flit::SLOTS;
+use super::header::FlitHeader;
+use super::mode::Mode;
+use super::packer::SlotFill;
+use super::slot::{SlotFormat, SlotKind};
+use super::stream::{ClassCounts, Cxl256Message, EVEN_SLOTS, FIRST_SLOT_OF_LAST_GROUP, LINE_SLOTS, trailer};
+use std::collections::VecDeque;
+
+/// A message in a flit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed256 {
+    /// Its slot, 0 to 14.
+    pub slot: u8,
+    /// Its place in the slot, counted from 0.
+    pub place: u8,
+    /// Format of the slot.
+    pub format: &'static SlotFormat,
+    /// The message with all of its data, as the receiver has it after the last slot.
+    pub message: Cxl256Message,
+}
+
+/// What stands in the slots of a flit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotContent256 {
+    /// Messages in order of their places. A flit in which none begins takes no memory for them.
+    pub messages: Vec<Placed256>,
+    /// Whether slots 0 to 6 are all 0, data included. A receiver that may use the even half of a latency-optimised flit
+    /// decides by it (`cxl-256b` §7.3).
+    pub even_is_zero: bool,
+}
+
+impl Default for SlotContent256 {
+    fn default() -> Self {
+        SlotContent256 { messages: Vec::new(), even_is_zero: true }
+    }
+}
+
+/// Messages for which a flit with one has room at first; few have more.
+const FIRST_ROOM: usize = 2;
+
+impl SlotFill for SlotContent256 {
+    #[inline]
+    fn begin(&mut self, slot: usize, _: &'static SlotFormat) {
+        // A message follows, and its valid bit is 1.
+        self.even_is_zero &= slot >= EVEN_SLOTS;
+    }
+
+    #[inline]
+    fn put(&mut self, slot: usize, format: &'static SlotFormat, n: usize, message: Cxl256Message) {
+        if self.messages.capacity() == 0 {
+            self.messages.reserve_exact(FIRST_ROOM);
+        }
+        self.messages.push(Placed256 { slot: slot as u8, place: n as u8, format, message });
+    }
+
+    #[inline]
+    fn put_owed(&mut self, slot: usize, bits: u128) {
+        self.even_is_zero &= slot >= EVEN_SLOTS || bits == 0;
+    }
+}
+
+/// A flit without its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content256 {
+    /// Flit header.
+    pub header: FlitHeader,
+    /// Credits of a flit with slots.
+    pub crd: Crd,
+    /// What else is in it.
+    pub body: Body256,
+}
+
+/// What a flit without bytes holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body256 {
+    /// Nothing: a NOP.
+    Nothing,
+    /// Slots.
+    Slots(SlotContent256),
+    /// A control slot alone, in slot 0.
+    Control(u128),
+}
+
+impl Content256 {
+    /// A NOP before it gets its number.
+    pub fn nop() -> Content256 {
+        Content256 { header: FlitHeader::default(), crd: Crd::default(), body: Body256::Nothing }
+    }
+
+    /// A flit of CXL.cachemem before it gets its number.
+    pub fn cachemem(body: Body256, crd: Crd) -> Content256 {
+        let header = FlitHeader { flit_type: FlitType::Cachemem, ..FlitHeader::default() };
+        Content256 { header, crd, body }
+    }
+}
+
+/// What reading has found out about a flit with slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContentRead256 {
+    /// It is an Empty one.
+    pub is_empty: bool,
+    /// Slots with data, bit n for slot n.
+    pub data: u16,
+    /// Slots with trailers.
+    pub trailers: u16,
+    /// Data and trailer slots owed before each slot.
+    pub owed_slots: [u8; SLOTS],
+    /// Data messages that were open before each slot.
+    pub open_messages: [u8; SLOTS],
+    /// Data messages whose data travels in this flit or begins behind it.
+    pub active: usize,
+    /// Those of this flit and the one before, each once.
+    pub active_in_two: usize,
+    /// Messages in slots 12 to 14 of the flit before.
+    pub last_group: ClassCounts,
+}
+
+/// A message of which slots are to come.
+#[derive(Debug, Clone)]
+struct Open {
+    message: Cxl256Message,
+    to_come: u8,
+    has_trailer: bool,
+}
+
+/// Takes the contents of a stream of flits of one direction apart, as [`Unpacker`](super::stream::Unpacker) does bytes.
+#[derive(Debug, Clone)]
+pub struct ContentReader256 {
+    mode: Mode,
+    open: VecDeque<Open>,
+    owed_slots: usize,
+    last_active: usize,
+    last_group: ClassCounts,
+    delivered: Vec<Cxl256Message>,
+}
+
+impl ContentReader256 {
+    /// A stream of which nothing has been read.
+    pub fn new(mode: Mode) -> ContentReader256 {
+        ContentReader256 {
+            mode,
+            open: VecDeque::new(),
+            owed_slots: 0,
+            last_active: 0,
+            last_group: [0; Class::COUNT],
+            delivered: Vec::new(),
+        }
+    }
+
+    /// Data and trailer slots owed now.
+    pub fn owed_slots(&self) -> usize {
+        self.owed_slots
+    }
+
+    /// Messages that the last flit completed, in order.
+    pub fn delivered(&self) -> &[Cxl256Message] {
+        &self.delivered
+    }
+
+    /// Messages that the even half of a latency-optimised flit completes by itself, as
+    /// [`Unpacker::early`](super::stream::Unpacker::early) says.
+    pub fn early(&self, flit: &Content256) -> Vec<Cxl256Message> {
+        match &flit.body {
+            Body256::Slots(slots) if !slots.even_is_zero => {
+                let mut copy = self.clone();
+                copy.delivered.clear();
+                copy.slots(slots, EVEN_SLOTS);
+                copy.delivered
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Reads the next flit of CXL.cachemem.
+    pub fn read(&mut self, flit: &Content256) -> ContentRead256 {
+        self.delivered.clear();
+        let mut read = ContentRead256 {
+            is_empty: false,
+            data: 0,
+            trailers: 0,
+            owed_slots: [self.owed_slots as u8; SLOTS],
+            open_messages: [self.open.len() as u8; SLOTS],
+            active: 0,
+            active_in_two: 0,
+            last_group: self.last_group,
+        };
+        match &flit.body {
+            Body256::Slots(slots) => {
+                read.is_empty = flit.crd.marks_empty() && slots.messages.is_empty() && self.open.is_empty();
+                if !read.is_empty {
+                    self.whole(slots, &mut read);
+                }
+            }
+            // The slots behind it mean nothing.
+            Body256::Control(_) => self.ends(self.open.len(), 0, [0; Class::COUNT], &mut read),
+            Body256::Nothing => (),
+        }
+        read
+    }
+
+    fn whole(&mut self, slots: &SlotContent256, read: &mut ContentRead256) {
+        let carried = self.open.len();
+        let mut begun = 0;
+        let mut group: ClassCounts = [0; Class::COUNT];
+        let mut rest = &slots.messages[..];
+        for n in 0..SLOTS {
+            (read.owed_slots[n], read.open_messages[n]) = (self.owed_slots as u8, self.open.len() as u8);
+            if self.owed_slots > 0 && self.mode.slot_kind(n) == SlotKind::G {
+                *(if self.data() { &mut read.trailers } else { &mut read.data }) |= 1 << n;
+            } else {
+                begun += self.messages(n, &mut rest, (n >= FIRST_SLOT_OF_LAST_GROUP).then_some(&mut group));
+            }
+        }
+        self.ends(carried, begun, group, read);
+    }
+
+    fn ends(&mut self, carried: usize, begun: usize, group: ClassCounts, read: &mut ContentRead256) {
+        (read.active, read.active_in_two) = (carried + begun, self.last_active + begun);
+        (self.last_active, self.last_group) = (read.active, group);
+    }
+
+    /// Reads the first slots alone.
+    fn slots(&mut self, slots: &SlotContent256, count: usize) {
+        let mut rest = &slots.messages[..];
+        for n in 0..count {
+            if self.owed_slots > 0 && self.mode.slot_kind(n) == SlotKind::G {
+                self.data();
+            } else {
+                self.messages(n, &mut rest, None);
+            }
+        }
+    }
+
+    /// Takes the messages of slot `n` off the front; gives the number of data messages that begin.
+    #[inline]
+    fn messages(&mut self, n: usize, rest: &mut &[Placed256], mut counts: Option<&mut ClassCounts>) -> usize {
+        let first = self.open.len();
+        let mut is_shared = false;
+        while let Some((placed, behind)) = rest.split_first().filter(|(placed, _)| usize::from(placed.slot) == n) {
+            *rest = behind;
+            let message = placed.message;
+            if let Some(counts) = &mut counts {
+                counts[message.class.index()] += 1;
+            }
+            if !message.class.has_data() {
+                self.delivered.push(message);
+                continue;
+            }
+            let has_trailer = trailer(message.class, placed.format.routing, message.bits).is_some();
+            let is_drs = message.class == Class::S2mDrs;
+            is_shared |= is_drs && has_trailer;
+            self.open.push_back(Open { message, to_come: LINE_SLOTS as u8, has_trailer: has_trailer && !is_drs });
+        }
+        // The trailer of a DRS slot stands behind the first line, whichever header asked for it.
+        if is_shared {
+            self.open[first].has_trailer = true;
+        }
+        for open in self.open.iter_mut().skip(first) {
+            open.to_come += u8::from(open.has_trailer);
+            self.owed_slots += usize::from(open.to_come);
+        }
+        self.open.len() - first
+    }
+
+    /// Gives a slot to the message that is owed first; whether it is a trailer.
+    #[inline]
+    fn data(&mut self) -> bool {
+        let Some(front) = self.open.front_mut() else { return false };
+        self.owed_slots -= 1;
+        front.to_come -= 1;
+        let is_trailer = front.to_come == 0 && front.has_trailer;
+        if front.to_come == 0 {
+            self.delivered.extend(self.open.pop_front().map(|open| open.message));
+        }
+        is_trailer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check;
+    use super::super::config::Cxl256Config;
+    use super::super::flit::Cxl256Flit;
+    use super::super::packer::{Packer, Slots, admit};
+    use super::super::stream::{Data, Unpacker};
+    use super::*;
+    use crate::cxl::Dir;
+
+    /// A linear congruential sequence (the constants are Knuth's).
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) % n
+        }
+
+        /// A message that a packer takes; one in ten has bits that a receiver finds wrong, and one line in three is 0.
+        fn message(&mut self, mode: Mode, class: Class) -> Cxl256Message {
+            let def = class.def(mode.routing());
+            let legal = self.below(10) > 0;
+            let bits = loop {
+                let mut bits = (0..5).fold(0, |bits, _| bits << 31 | u128::from(self.below(1 << 31))) | 1;
+                bits &= u128::MAX >> (128 - def.bits);
+                // Fields above stay 0 for the most part, so that messages fit short slots.
+                bits &= if self.below(3) > 0 { (1 << 76) - 1 } else { u128::MAX };
+                if !legal || def.codes_are_sound(bits & !def.reserved()) {
+                    break if legal { bits & !def.reserved() } else { bits };
+                }
+            };
+            let announced = trailer(class, mode.routing(), bits);
+            let is_zero = self.below(3) == 0;
+            let data = class.has_data().then(|| Data {
+                line: [0; 64].map(|_: u8| if is_zero { 0 } else { self.below(256) as u8 }),
+                byte_enables: announced.filter(|t| t.byte_enables).map(|_| self.below(1 << 31)),
+                metadata: announced.filter(|t| t.metadata).map(|_| self.below(1 << 31) as u32),
+            });
+            Cxl256Message { class, bits, data }
+        }
+    }
+
+    /// Both forms pack the same at the same time, and a receiver makes the same of them: messages, those of even halves, what is
+    /// owed, findings.
+    #[test]
+    fn content_and_bytes_are_packed_and_read_alike() {
+        let mut numbers = Numbers(256);
+        let (mut delivered, mut early, mut broken) = (0, 0, 0);
+        for (mode, dir) in Mode::ALL.into_iter().flat_map(|mode| Dir::ALL.map(|dir| (mode, dir))) {
+            let config = Cxl256Config::default();
+            // Receivers that refuse what the sender may do.
+            let strict = Cxl256Config { mdh: false, ..config };
+            let later = Cxl256Config { withdrawn_codes: false, ..config };
+            let mut packers = [Packer::new(mode, dir, config), Packer::new(mode, dir, config)];
+            let (mut unpacker, mut reader) = (Unpacker::new(mode, dir), ContentReader256::new(mode));
+            let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| class.dir() == dir).collect();
+            for _ in 0..1500 {
+                for _ in 0..numbers.below(6) {
+                    let class = classes[numbers.below(classes.len() as u64) as usize];
+                    let message = numbers.message(mode, class);
+                    assert_eq!(admit(mode, dir, &config, &message), Ok(()));
+                    packers.iter_mut().for_each(|packer| packer.push(message).expect("admitted"));
+                }
+                let mut left = [[0; Class::COUNT].map(|_: u16| numbers.below(4) as u16); 2];
+                left[1] = left[0];
+                let packed: Option<Slots> = packers[0].pack(&mut left[0]);
+                let content: Option<SlotContent256> = packers[1].pack_slots(&mut left[1]);
+                assert_eq!(left[0], left[1], "credits");
+                assert_eq!(packers[0].filled(), packers[1].filled());
+                assert_eq!(packers[0].owed_slots(), packers[1].owed_slots());
+                let (slots, content) = match (packed, content) {
+                    (None, None) => continue,
+                    (Some(slots), Some(content)) => {
+                        (slots, Content256::cachemem(Body256::Slots(content), Crd::default()))
+                    }
+                    other => panic!("{other:?}"),
+                };
+                let mut content = content;
+                content.header.seq = 1;
+                let mut flit = Cxl256Flit::ZERO;
+                flit.set_header(&content.header).expect("it fits");
+                slots.iter().enumerate().for_each(|(n, slot)| flit.set_slot(mode, n, *slot));
+                flit.seal(mode);
+                if mode.is_lopt() {
+                    assert_eq!(reader.early(&content), unpacker.early(&flit), "{flit:?}");
+                    early += reader.early(&content).len();
+                }
+                let decoded = unpacker.read(&flit);
+                let read = reader.read(&content);
+                assert_eq!(reader.delivered(), unpacker.delivered());
+                assert_eq!(reader.owed_slots(), unpacker.owed_slots());
+                delivered += reader.delivered().len();
+                let Body256::Slots(of_content) = &content.body else { unreachable!("slots were packed") };
+                let placed = of_content.messages.iter().map(|p| (usize::from(p.slot), p.message.class, p.message.bits));
+                assert!(placed.eq(decoded.messages()), "{flit:?}");
+                for config in [config, strict, later] {
+                    let found = check::content(&content, &read, (mode, dir), &config);
+                    assert_eq!(found, check::flit(&decoded, &config).violations, "{flit:?}");
+                    broken += usize::from(!found.is_empty());
+                }
+            }
+        }
+        assert!(
+            delivered > 5000 && early > 100 && broken > 1000,
+            "{delivered} delivered, {early} early, {broken} broken"
+        );
+    }
+}

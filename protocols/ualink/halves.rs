@@ -20,13 +20,26 @@ const WORD_BYTES: u64 = 8;
 /// Words of a half.
 const HALF_WORDS: u64 = HALF_BYTES as u64 / WORD_BYTES;
 
-/// An endless row of halves that can be read again from any position that was given out.
-pub trait HalfSource: Debug + Send + Sync {
-    /// Its number among the sources of a run.
-    fn number(&self) -> u16;
+/// Gives so many halves from a position on.
+type ReadHalves = dyn Fn(u32, usize) -> Vec<Half> + Send + Sync;
 
-    /// So many halves from a position on, which counts halves.
-    fn read(&self, position: u32, count: usize) -> Vec<Half>;
+/// An endless row of halves that can be read again from any position that was given out.
+pub struct HalfSource {
+    number: u16,
+    read: Box<ReadHalves>,
+}
+
+impl HalfSource {
+    /// A source by its number among those of a run. `read` gives so many halves from a position on, which counts halves.
+    pub fn new(number: u16, read: impl Fn(u32, usize) -> Vec<Half> + Send + Sync + 'static) -> HalfSource {
+        HalfSource { number, read: Box::new(read) }
+    }
+}
+
+impl Debug for HalfSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HalfSource").field("number", &self.number).finish_non_exhaustive()
+    }
 }
 
 /// Data halves, two a beat. Those with equal bytes are equal, whatever their form.
@@ -38,7 +51,7 @@ enum Form {
     /// Little-endian words that count up from `first` on.
     Counting { first: u64, count: u8 },
     /// Those of a source from a position on.
-    Drawn { source: Arc<dyn HalfSource>, position: u32, count: u8 },
+    Drawn { source: Arc<HalfSource>, position: u32, count: u8 },
     /// Any others.
     Any(Vec<Half>),
 }
@@ -84,14 +97,14 @@ impl Halves {
     }
 
     /// So many of a source from a position on.
-    pub fn drawn(source: Arc<dyn HalfSource>, position: u32, count: u8) -> Halves {
+    pub fn drawn(source: Arc<HalfSource>, position: u32, count: u8) -> Halves {
         Halves(Form::Drawn { source, position, count })
     }
 
     /// The number of the source that makes them, and the position of the first one; `None`: they have another form.
     pub fn drawn_at(&self) -> Option<(u16, u32)> {
         match &self.0 {
-            Form::Drawn { source, position, .. } => Some((source.number(), *position)),
+            Form::Drawn { source, position, .. } => Some((source.number, *position)),
             _ => None,
         }
     }
@@ -129,7 +142,7 @@ impl Halves {
             Form::Counting { first, count } => {
                 Cow::Owned((0..usize::from(*count)).map(|n| counting(first_word(*first, n))).collect())
             }
-            Form::Drawn { source, position, count } => Cow::Owned(source.read(*position, usize::from(*count))),
+            Form::Drawn { source, position, count } => Cow::Owned((source.read)(*position, usize::from(*count))),
             Form::Any(halves) => Cow::Borrowed(halves),
         }
     }
@@ -216,18 +229,11 @@ impl FromIterator<Half> for Halves {
 mod tests {
     use super::*;
 
-    /// Half `n` is full of its number.
-    #[derive(Debug)]
-    struct Numbered;
-
-    impl HalfSource for Numbered {
-        fn number(&self) -> u16 {
-            9
-        }
-
-        fn read(&self, position: u32, count: usize) -> Vec<Half> {
+    /// Source 9, of which half `n` is full of its number.
+    fn numbered() -> Arc<HalfSource> {
+        Arc::new(HalfSource::new(9, |position, count| {
             (position..).take(count).map(|n| [n as u8; HALF_BYTES]).collect()
-        }
+        }))
     }
 
     /// Halves of each form and the same as bytes are equal, part by part, and stay so when one is added.
@@ -237,8 +243,8 @@ mod tests {
         let forms = [
             Halves::NONE,
             Halves::counting(u64::MAX - 40, 8),
-            Halves::drawn(Arc::new(Numbered), 5, 8),
-            Halves::drawn(Arc::new(Numbered), 0, 1),
+            Halves::drawn(numbered(), 5, 8),
+            Halves::drawn(numbered(), 0, 1),
         ];
         for form in &forms {
             let mut bytes = form.clone();

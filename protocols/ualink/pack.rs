@@ -240,7 +240,7 @@ impl TlPacker {
             TlUpper::Tags
         } else if let Some(message) = self.messages.pop_front() {
             self.filled.control += HALF_SECTORS;
-            TlUpper::Message(message)
+            TlUpper::Message(Box::new(message))
         } else if self.next_due().is_some() {
             TlUpper::Owed
         } else {

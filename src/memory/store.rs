@@ -5,9 +5,7 @@
 //! Poison follows `memory §6.3`: a poisoned write marks the line; a later write of all 64 bytes clears the mark; a
 //! partial write merges its bytes and keeps it.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use super::spread::SpreadMap;
 use super::{ALL_BYTES, LINE_BYTES, LineBytes, line_address, merge_bytes};
 
 /// Lines of a page, the unit of allocation: 256 bytes, the largest write of UALink and NVLink, so that writes that are spread
@@ -56,37 +54,17 @@ struct Page {
     poison: u8,
 }
 
-/// Spreads page numbers over a table: the halves of one product.
-#[derive(Default)]
-struct PageHasher(u64);
-
-impl Hasher for PageHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(self.0 << 8 | u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        let product = u128::from(number) * 0x9e37_79b9_7f4a_7c15;
-        self.0 = (product >> 64) as u64 ^ product as u64;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 /// A sparse memory of 2^64 bytes.
 pub struct Store {
-    /// By number; nothing depends on the order of the table. A tree of some thousand pages takes about 100 instructions
-    /// an access more.
-    pages: HashMap<u64, Box<Page>, BuildHasherDefault<PageHasher>>,
+    /// By number.
+    pages: SpreadMap<Box<Page>>,
     background: Background,
 }
 
 impl Store {
     /// An empty store: every byte reads as `background`.
     pub fn new(background: Background) -> Store {
-        Store { pages: HashMap::default(), background }
+        Store { pages: SpreadMap::default(), background }
     }
 
     /// Reads the line that holds the byte at `address`.

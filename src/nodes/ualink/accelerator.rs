@@ -24,6 +24,7 @@ use crate::PlacedViolation;
 use crate::latencies::Latencies;
 use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
+use scalepool_link::ualink::upli::Ordered;
 use scalepool_memory::backend::{MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
@@ -226,7 +227,7 @@ impl Accelerator {
     ) -> Accelerator {
         let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
         // Numbers of a fabric count from 0, so there is one.
-        let log = logs.of(config.own).cloned().unwrap_or_else(|| Arc::new(DrawLog::new(config.own)));
+        let log = logs.of(config.own).cloned().unwrap_or_else(|| DrawLog::new(config.own));
         Accelerator {
             answers: ports.iter().map(|_| MemoryTiming::fixed(config.latency_cycles).build()).collect(),
             held: vec![false; ports.len()],
@@ -298,12 +299,10 @@ impl Accelerator {
             return self.dummy(port, rsp, at, cx);
         }
         // A compressed answer does not say where it comes from.
-        let named = ControlField::Response(TlRsp { src: open.dst(), ..*rsp });
-        entries(&self.ledger).takes(port, &Transfer::new(named));
+        let named = TlRsp { src: open.dst(), ..*rsp };
+        entries(&self.ledger).came.add(port, Ordered::response(&named));
         let Some((is_finished, wrong)) = self.open.answer(port, rsp.tag, transfer) else { return };
-        for violation in wrong {
-            self.keep(violation);
-        }
+        wrong.into_iter().for_each(|violation| self.keep(violation));
         if rsp.dst != own || rsp.status != Status::OKAY {
             let found = format!("{:?} for accelerator {}", rsp.status, rsp.dst);
             self.broken(
@@ -475,7 +474,7 @@ impl Accelerator {
     fn serves(&mut self, request: &Transfer, at: Stamp) -> u64 {
         let id = self.tap.new_id();
         let named = handle(self.config.fabric, request).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
-        let address = request.address.unwrap_or(0);
+        let address = request.address.get().unwrap_or(0);
         self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "serve", address });
         self.tap.wait(at, id, Wait::Media, 0);
         id

@@ -5,12 +5,13 @@
 
 use super::read::{Read, lines_of};
 use scalepool_memory::LineBytes;
+use scalepool_memory::spread::SpreadSet;
 use scalepool_protocols::ualink::code::RdWr;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The answer to one request, as it comes together.
 #[derive(Debug, Clone)]
@@ -110,7 +111,7 @@ pub struct CompleterWatch {
     regions: BTreeMap<(u16, u64), usize>,
     ports: usize,
     /// Tags in use, by port and source.
-    tags: BTreeSet<u64>,
+    tags: SpreadSet,
 }
 
 impl CompleterWatch {
@@ -146,7 +147,7 @@ impl CompleterWatch {
     }
 }
 
-/// A tag of a source on a port, as one number, which is found with fewer comparisons than three.
+/// A tag of a source on a port, as one number.
 fn tag_of(port: usize, src: u16, tag: u16) -> u64 {
     (port as u64) << 32 | u64::from(src) << 16 | u64::from(tag)
 }

@@ -32,12 +32,12 @@ pub struct Draws {
     rng: Rng,
     /// Halves that were drawn.
     position: u32,
-    log: Arc<DrawLog>,
+    log: DrawLog,
 }
 
 impl Draws {
     /// Nothing has been drawn; what will be can be found in a log that is empty.
-    pub fn new(rng: Rng, log: Arc<DrawLog>) -> Draws {
+    pub fn new(rng: Rng, log: DrawLog) -> Draws {
         Draws { rng, position: 0, log }
     }
 
@@ -47,10 +47,10 @@ impl Draws {
             return Halves::NONE;
         }
         let position = self.position;
-        self.log.mark(position, &self.rng);
+        self.log.marks.mark(position, &self.rng);
         pass(&mut self.rng, count.into());
         self.position += u32::from(count);
-        Halves::drawn(self.log.clone(), position, count)
+        self.log.halves(position, count)
     }
 
     /// One half, as bytes.
@@ -75,26 +75,40 @@ fn pass(rng: &mut Rng, halves: u32) {
     }
 }
 
-/// What an originator has drawn: states of its generator at some positions, ascending.
-#[derive(Debug)]
+/// What an originator has drawn.
+#[derive(Debug, Clone)]
 pub struct DrawLog {
-    originator: u16,
-    marks: Mutex<Vec<(u32, Rng)>>,
+    marks: Arc<Marks>,
+    source: Arc<HalfSource>,
 }
 
 impl DrawLog {
     /// An originator has drawn nothing.
     pub fn new(originator: u16) -> DrawLog {
-        DrawLog { originator, marks: Mutex::default() }
+        let marks: Arc<Marks> = Arc::default();
+        let marked = marks.clone();
+        let source = HalfSource::new(originator, move |position, count| marked.read(position, count));
+        DrawLog { marks, source: Arc::new(source) }
     }
 
-    fn marks(&self) -> MutexGuard<'_, Vec<(u32, Rng)>> {
-        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+    /// So many halves from a position on.
+    fn halves(&self, position: u32, count: u8) -> Halves {
+        Halves::drawn(self.source.clone(), position, count)
+    }
+}
+
+/// States of a generator at some positions, ascending.
+#[derive(Debug, Default)]
+struct Marks(Mutex<Vec<(u32, Rng)>>);
+
+impl Marks {
+    fn open(&self) -> MutexGuard<'_, Vec<(u32, Rng)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its generator stands at a position: what it draws from here on can be found again.
+    /// The generator stands at a position: what it draws from here on can be found again.
     fn mark(&self, position: u32, rng: &Rng) {
-        let mut marks = self.marks();
+        let mut marks = self.open();
         if marks.last().is_none_or(|(last, _)| position - last >= MARK_EVERY) {
             // There may be a thousand originators with a few marks each.
             let room = 1 + marks.len() / 8;
@@ -102,15 +116,9 @@ impl DrawLog {
             marks.push((position, rng.clone()));
         }
     }
-}
-
-impl HalfSource for DrawLog {
-    fn number(&self) -> u16 {
-        self.originator
-    }
 
     fn read(&self, position: u32, count: usize) -> Vec<Half> {
-        let marks = self.marks();
+        let marks = self.open();
         let next = marks.partition_point(|(marked, _)| *marked <= position);
         // The first mark stands at the first half of all.
         let Some((marked, rng)) = next.checked_sub(1).and_then(|at| marks.get(at)) else { return Vec::new() };
@@ -123,22 +131,22 @@ impl HalfSource for DrawLog {
 
 /// What the originators of a fabric have drawn, by their numbers.
 #[derive(Debug)]
-pub struct DrawLogs(Vec<Arc<DrawLog>>);
+pub struct DrawLogs(Vec<DrawLog>);
 
 impl DrawLogs {
     /// So many originators, of which none has drawn anything.
     pub fn new(originators: u16) -> DrawLogs {
-        DrawLogs((0..originators).map(|originator| Arc::new(DrawLog::new(originator))).collect())
+        DrawLogs((0..originators).map(DrawLog::new).collect())
     }
 
     /// What one has drawn; `None`: there is no such originator.
-    pub fn of(&self, originator: u16) -> Option<&Arc<DrawLog>> {
+    pub fn of(&self, originator: u16) -> Option<&DrawLog> {
         self.0.get(usize::from(originator))
     }
 
     /// So many halves from a place on.
     pub fn halves(&self, drawn: Drawn, count: u8) -> Option<Halves> {
-        Some(Halves::drawn(self.of(drawn.originator)?.clone(), drawn.position, count))
+        Some(self.of(drawn.originator)?.halves(drawn.position, count))
     }
 }
 
@@ -148,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_was_drawn_is_drawn_again_at_its_position() {
-        let (mut rng, log) = (Rng::from_seed(7), Arc::new(DrawLog::new(3)));
+        let (mut rng, log) = (Rng::from_seed(7), DrawLog::new(3));
         let mut draws = Draws::new(rng.clone(), log.clone());
         // Byte enables are drawn between data, as bytes.
         let drawn: Vec<_> = (0..200).map(|n| (draws.halves(n % 9), draws.half())).collect();
@@ -162,7 +170,7 @@ mod tests {
             assert_eq!((halves.to_vec(), enables), (expected, next()), "draw {n}");
             assert!(halves.is_empty() || halves.drawn_at().is_some_and(|(originator, _)| originator == 3));
         }
-        let marks = log.marks().len();
+        let marks = log.marks.open().len();
         assert!(marks < 20, "{marks} marks of 1,000 halves");
     }
 }

@@ -72,8 +72,8 @@ pub enum TlUpper {
     Owed,
     /// Authentication tags, which are stored in their transactions.
     Tags,
-    /// A message.
-    Message(MessageHalf),
+    /// A message, of which there are few.
+    Message(Box<MessageHalf>),
 }
 
 /// Payload of a DL flit without its bytes.
@@ -81,10 +81,12 @@ pub enum TlUpper {
 pub struct DlContent {
     /// DL message DWords, in order of their segments.
     pub words: Vec<u32>,
-    /// TL flits whose last sector this payload carries, in order. Occupied entries come first.
-    pub tl_flits: [Option<TlContent>; MOST_WHOLE],
+    /// The TL flits whose last sector this payload carries and that are more than data, in order. Occupied entries come first.
+    others: [Option<Box<TlHalves>>; MOST_WHOLE],
     /// Number of occupied entries.
     taken: u8,
+    /// TL flits of data alone, so many before each of the others, and behind the last of them.
+    data: [u8; MOST_WHOLE + 1],
 }
 
 /// Maximum number of TL flits whose last sector a payload carries: all TL flits that begin in the payload, and one that
@@ -95,13 +97,21 @@ impl DlContent {
     /// Adds a TL flit whose last sector is in this payload.
     pub(super) fn add(&mut self, flit: TlContent) {
         let taken = usize::from(self.taken);
-        let last = taken.checked_sub(1).and_then(|last| self.tl_flits[last].as_mut());
-        if let (Some(TlContent::Data(before)), TlContent::Data(more)) = (last, &flit) {
-            *before += more;
-            return;
+        match flit {
+            TlContent::Data(flits) => self.data[taken] += flits,
+            TlContent::Other(halves) => {
+                self.others[taken] = Some(halves);
+                self.taken += 1;
+            }
         }
-        self.tl_flits[taken] = Some(flit);
-        self.taken += 1;
+    }
+
+    /// The TL flits whose last sector this payload carries, in order.
+    pub fn tl_flits(self) -> impl Iterator<Item = TlContent> {
+        let runs = self.data.into_iter().map(|flits| (flits > 0).then_some(TlContent::Data(flits)));
+        let others = self.others.into_iter().map(|halves| halves.map(TlContent::Other));
+        let both = runs.zip(others.chain([None])).take(usize::from(self.taken) + 1);
+        both.flat_map(|(run, other)| [run, other]).flatten()
     }
 }
 

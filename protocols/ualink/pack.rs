@@ -240,7 +240,7 @@ impl TlPacker {
             TlUpper::Tags
         } else if let Some(message) = self.messages.pop_front() {
             self.filled.control += HALF_SECTORS;
-            TlUpper::Message(message)
+            TlUpper::Message(Box::new(message))
         } else if self.next_due().is_some() {
             TlUpper::Owed
         } else {
@@ -344,13 +344,17 @@ impl TlPacker {
         // The tags of the Control half, lowest field first.
         let (mut count, mut tags) = (0, [0; HALF_BYTES]);
         while count < most
-            && let Some(transfer) = self.take_next(&mut writer, |writer, field| writer.put(field) == Ok(true))
+            && let Some(mut transfer) = self.take_next(&mut writer, |writer, field| writer.put(field) == Ok(true))
         {
             if let Some(place) = tags.chunks_exact_mut(8).nth(count) {
                 place.copy_from_slice(&transfer.auth_tag.to_le_bytes());
             }
             count += 1;
             let sending = Sending::of(&transfer);
+            if transfer.data.drawn_at().is_some() {
+                // Its halves go one by one.
+                transfer.data.keep_bytes();
+            }
             self.owe(Sending { transfer: Some(transfer), ..sending });
         }
         let follow = self.config.authentication && count > 0;

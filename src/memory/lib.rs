@@ -16,6 +16,7 @@ pub mod cache;
 pub mod decoder;
 pub mod dram;
 pub mod limit;
+pub mod spread;
 pub mod store;
 
 /// Bytes of a line: the unit of CXL.mem and CXL.cache transfers.

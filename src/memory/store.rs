@@ -5,10 +5,7 @@
 //! Poison follows `memory §6.3`: a poisoned write marks the line; a later write of all 64 bytes clears the mark; a
 //! partial write merges its bytes and keeps it.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::Arc;
-
+use super::spread::SpreadMap;
 use super::{ALL_BYTES, LINE_BYTES, LineBytes, line_address, merge_bytes};
 
 /// Lines of a page, the unit of allocation: 256 bytes, the largest write of UALink and NVLink, so that writes that are spread
@@ -57,37 +54,17 @@ struct Page {
     poison: u8,
 }
 
-/// Spreads page numbers over a table: the halves of one product.
-#[derive(Default)]
-struct PageHasher(u64);
-
-impl Hasher for PageHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(self.0 << 8 | u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        let product = u128::from(number) * 0x9e37_79b9_7f4a_7c15;
-        self.0 = (product >> 64) as u64 ^ product as u64;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 /// A sparse memory of 2^64 bytes.
 pub struct Store {
-    /// By number; nothing depends on the order of the table. A tree of some thousand pages takes about 100 instructions
-    /// an access more.
-    pages: HashMap<u64, Arc<Page>, BuildHasherDefault<PageHasher>>,
+    /// By number.
+    pages: SpreadMap<Box<Page>>,
     background: Background,
 }
 
 impl Store {
     /// An empty store: every byte reads as `background`.
     pub fn new(background: Background) -> Store {
-        Store { pages: HashMap::default(), background }
+        Store { pages: SpreadMap::default(), background }
     }
 
     /// Reads the line that holds the byte at `address`.
@@ -95,10 +72,11 @@ impl Store {
         line_of(self.pages.get(&page_number(address)).map(|page| &**page), self.background, address)
     }
 
-    /// The page around `address` as it is now; later writes do not change it.
-    pub fn hold(&self, address: u64) -> HeldPage {
-        let number = page_number(address);
-        HeldPage { number, page: self.pages.get(&number).cloned(), background: self.background }
+    /// Whether anything was written near the lines from the one around `address` on, so many of them: to a page of theirs. What
+    /// was not reads as the background.
+    pub fn is_written(&self, address: u64, lines: u64) -> bool {
+        let last = line_address(address).saturating_add(LINE_BYTES * lines.saturating_sub(1));
+        (page_number(address)..=page_number(last)).any(|page| self.pages.contains_key(&page))
     }
 
     /// Writes those bytes of the line around `address` whose bit in `byte_enables` is 1. `poison` is the mark that the
@@ -139,39 +117,10 @@ impl Store {
     fn page_mut(&mut self, address: u64) -> &mut Page {
         let number = page_number(address);
         let background = self.background;
-        let page = self.pages.entry(number).or_insert_with(|| {
+        self.pages.entry(number).or_insert_with(|| {
             let line = |n: usize| background.line(number * PAGE_BYTES + n as u64 * LINE_BYTES);
-            Arc::new(Page { lines: std::array::from_fn(line), poison: 0 })
-        });
-        // One that is held stays as it is.
-        Arc::make_mut(page)
-    }
-}
-
-/// A page of a store as it was at one moment. It has its bytes together with the store until one of them is written, so
-/// it costs next to nothing to keep.
-#[derive(Debug, Clone)]
-pub struct HeldPage {
-    number: u64,
-    page: Option<Arc<Page>>,
-    background: Background,
-}
-
-impl HeldPage {
-    /// Address of its first byte.
-    pub fn address(&self) -> u64 {
-        self.number * PAGE_BYTES
-    }
-
-    /// Whether anything had been written to it.
-    pub fn is_written(&self) -> bool {
-        self.page.is_some()
-    }
-
-    /// The line around `address`; `None`: it is in another page.
-    pub fn read_line(&self, address: u64) -> Option<StoredLine> {
-        let is_here = page_number(address) == self.number;
-        is_here.then(|| line_of(self.page.as_deref(), self.background, address))
+            Box::new(Page { lines: std::array::from_fn(line), poison: 0 })
+        })
     }
 }
 

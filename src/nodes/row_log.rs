@@ -45,8 +45,8 @@ impl<const N: usize> RowLog<N> {
     pub fn add(&mut self, row: [u64; N]) {
         const { assert!(N <= 8, "a byte says which numbers differ") };
         if self.bytes.capacity() - self.bytes.len() < ROW_ROOM {
-            // A quarter more, not twice as much: there may be as many logs as ports.
-            self.bytes.reserve_exact(LEAST_ROOM.max(self.bytes.len() / 4));
+            // An eighth more, not twice as much: there may be as many logs as ports.
+            self.bytes.reserve_exact(LEAST_ROOM.max(self.bytes.len() / 8));
         }
         let first = self.bytes.len();
         self.bytes.push(0);

@@ -16,12 +16,14 @@ use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A transaction inside.
+/// A transaction inside, in 72 bytes.
 #[derive(Debug, Clone)]
 struct QueuedTransfer {
     input: u16,
     output: u16,
     held: TlHeldBuffers,
+    /// The place of the one behind it in its queue.
+    next: u32,
     resting: Resting,
 }
 
@@ -35,11 +37,14 @@ struct Batch {
 /// No place.
 const NOWHERE: u32 = u32::MAX;
 
-/// A place for a transaction that waits, and the place of the one behind it in its queue, or of the next free one.
+/// A place for a transaction that waits.
 #[derive(Debug, Clone)]
-struct WaitingPlace {
-    queued: Option<QueuedTransfer>,
-    next: u32,
+enum WaitingPlace {
+    Taken(QueuedTransfer),
+    /// It is free, and so is the place `next`.
+    Free {
+        next: u32,
+    },
 }
 
 /// Transactions of all queues, side by side at places that are used again. A tree of queues with memory of their own takes about
@@ -55,10 +60,11 @@ struct Waiting {
 impl Waiting {
     fn put(&mut self, queued: QueuedTransfer) -> u32 {
         self.count += 1;
-        let filled = WaitingPlace { queued: Some(queued), next: NOWHERE };
-        let at = self.free;
-        if let Some(place) = self.places.get_mut(at as usize) {
-            self.free = std::mem::replace(place, filled).next;
+        let (at, filled) = (self.free, WaitingPlace::Taken(queued));
+        if let Some(place) = self.places.get_mut(at as usize)
+            && let WaitingPlace::Free { next } = *place
+        {
+            (self.free, *place) = (next, filled);
             return at;
         }
         if self.places.len() == self.places.capacity() {
@@ -69,14 +75,22 @@ impl Waiting {
         self.places.len() as u32 - 1
     }
 
-    /// What waits at a place, and the place of the one behind it.
-    fn take(&mut self, at: u32) -> Option<(QueuedTransfer, u32)> {
-        let place = self.places.get_mut(at as usize)?;
-        let queued = place.queued.take()?;
-        let next = std::mem::replace(&mut place.next, self.free);
-        self.free = at;
-        self.count -= 1;
-        Some((queued, next))
+    /// What waits at a place is followed by what waits at another one.
+    fn follow(&mut self, at: u32, next: u32) {
+        if let Some(WaitingPlace::Taken(queued)) = self.places.get_mut(at as usize) {
+            queued.next = next;
+        }
+    }
+
+    /// What waits at a place.
+    fn take(&mut self, at: u32) -> Option<QueuedTransfer> {
+        let place = self.places.get_mut(at as usize).filter(|place| matches!(place, WaitingPlace::Taken(_)))?;
+        let taken = std::mem::replace(place, WaitingPlace::Free { next: self.free });
+        (self.free, self.count) = (at, self.count - 1);
+        match taken {
+            WaitingPlace::Taken(queued) => Some(queued),
+            WaitingPlace::Free { .. } => None,
+        }
     }
 }
 
@@ -112,7 +126,7 @@ impl Lane {
             Ok(at) => {
                 let queue = &mut self.queues[at];
                 let last = std::mem::replace(&mut queue.last, place);
-                waiting.places[last as usize].next = place;
+                waiting.follow(last, place);
             }
             Err(at) => {
                 self.queues.insert(at, Queue { input, first: place, last: place });
@@ -129,12 +143,12 @@ impl Lane {
         let granted = self.arbiter.arbitrate(&self.asking)?;
         self.arbiter.update(&self.asking, granted);
         let at = self.queues.binary_search_by_key(&granted, |queue| queue.input.into()).ok()?;
-        let (queued, next) = waiting.take(self.queues[at].first)?;
-        if next == NOWHERE {
+        let queued = waiting.take(self.queues[at].first)?;
+        if queued.next == NOWHERE {
             self.queues.remove(at);
             self.asking.remove(granted);
         } else {
-            self.queues[at].first = next;
+            self.queues[at].first = queued.next;
         }
         self.room -= 1;
         Some(queued)
@@ -269,13 +283,19 @@ impl UalSwitchCore {
         match self.routes.route(input, destination(&transfer.field)) {
             Ok(output) => {
                 let due = now + self.latency_cycles;
-                let queued = QueuedTransfer { input, output, held, resting: Resting::of(transfer) };
+                let queued = QueuedTransfer { input, output, held, next: NOWHERE, resting: Resting::of(transfer) };
                 match self.pipeline.back_mut() {
                     Some(last) if last.due == due => last.transfers.push(queued),
                     last => {
-                        // Nothing more comes to it, and a third of its room may be left over.
-                        last.into_iter().for_each(|batch| batch.transfers.shrink_to_fit());
-                        self.pipeline.push_back(Batch { due, transfers: vec![queued] });
+                        let room = last.map_or(1, |batch| {
+                            // Nothing more comes to it, and a third of its room may be left over.
+                            batch.transfers.shrink_to_fit();
+                            batch.transfers.len()
+                        });
+                        // As many as in the cycle before come in this one, about.
+                        let mut transfers = Vec::with_capacity(room);
+                        transfers.push(queued);
+                        self.pipeline.push_back(Batch { due, transfers });
                     }
                 }
                 self.under_way += 1;
@@ -316,7 +336,7 @@ impl UalSwitchCore {
         while let Some(output) = self.active.take_first() {
             // Each class has room of its own, so requests and responses do not see each other.
             for lane in &mut self.outputs[usize::from(output)] {
-                while let Some(QueuedTransfer { input, output, held, resting }) = lane.grant(&mut self.waiting) {
+                while let Some(QueuedTransfer { input, output, held, resting, .. }) = lane.grant(&mut self.waiting) {
                     self.stats.granted[held.class.index()] += 1;
                     leave(Grant { input, output, transfer: resting.transfer(), held });
                 }
@@ -406,5 +426,16 @@ impl Module for CoreModule {
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("inside", self.core.inside() as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hundreds of transactions are inside for each port.
+    #[test]
+    fn a_transaction_inside_takes_little() {
+        assert_eq!((size_of::<QueuedTransfer>(), size_of::<WaitingPlace>()), (72, 72));
     }
 }

@@ -5,7 +5,7 @@
 
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::halves::Halves;
-use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::ualink::unpack::{MaybeAddress, Transfer};
 
 /// A transaction at rest.
 #[derive(Debug, Clone)]
@@ -16,10 +16,10 @@ pub(super) enum Resting {
     Whole(Box<Transfer>),
 }
 
-fn address_of(field: &ControlField) -> Option<u64> {
+fn address_of(field: &ControlField) -> MaybeAddress {
     match field {
-        ControlField::Request(req) => Some(req.address),
-        _ => None,
+        ControlField::Request(req) => req.address.into(),
+        _ => MaybeAddress::NONE,
     }
 }
 

@@ -44,7 +44,7 @@ impl Slice {
                 let Some(port) = self.port(port) else { return };
                 port.busy = true;
                 let class = scalepool_link::ualink::tl::transfer::class_of(&transfer.field);
-                match port.link.tl().send(transfer) {
+                match port.link.tl().relay(transfer) {
                     Ok(()) => port.queued[class.map_or(0, TlClass::index)] += 1,
                     Err(refused) => port.link.refuse(&refused.to_string()),
                 }

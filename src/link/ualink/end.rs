@@ -568,11 +568,11 @@ impl<C: Client> UalEnd<C> {
         if self.follow_head(Some(head), now_flits) != UalFlitOutcome::Payload {
             return;
         }
-        let DlContent { words, tl_flits, .. } = *content.unwrap_or_default();
-        for word in words {
-            self.messages.receive(word, now_flits);
+        let content = content.unwrap_or_default();
+        for word in &content.words {
+            self.messages.receive(*word, now_flits);
         }
-        for flit in tl_flits.into_iter().map_while(|flit| flit) {
+        for flit in content.tl_flits() {
             let count = flit.count();
             if self.messages.channels().is_online(TL_CHANNEL) {
                 self.stats.tl_received += count;

@@ -299,7 +299,7 @@ impl Parts {
         let bits = own.iter().rev().fold(0, |bits, &byte| bits << 8 | u32::from(byte));
         out.field = with_hidden(&transfer.field, bits);
         if let ControlField::Request(req) = &out.field {
-            out.address = Some(req.address);
+            out.address = req.address.into();
         }
         let mut bytes = rest.as_chunks::<HALF_BYTES>().0.iter();
         out.data.change(|data| data.iter_mut().zip(&mut bytes).for_each(|(half, bytes)| *half = *bytes));

@@ -9,6 +9,9 @@
 use super::{MemoryBackend, MemoryRequest, MemoryTiming, Pace};
 use std::collections::VecDeque;
 
+/// Room for so many more handles is made at least.
+const LEAST_ROOM: usize = 8;
+
 /// The backend.
 pub struct Fixed<H> {
     latency_cycles: u64,
@@ -36,6 +39,10 @@ impl<H> MemoryBackend<H> for Fixed<H> {
             return Err(handle);
         }
         self.pace.taken(cycle);
+        if self.waiting.len() == self.waiting.capacity() {
+            // An eighth more, not twice as much: there may be a thousand memories.
+            self.waiting.reserve_exact(LEAST_ROOM.max(self.waiting.len() / 8));
+        }
         self.waiting.push_back((cycle + self.latency_cycles, handle));
         Ok(())
     }

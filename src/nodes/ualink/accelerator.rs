@@ -15,15 +15,16 @@
 
 use super::check::CompleterWatch;
 use super::completer::{Responses, UalDelayedAnswer, answers};
-use super::draws::Draws;
+use super::draws::{DrawLog, DrawLogs, Draws};
 use super::ledger::UalLedger;
 use super::open::{OpenRequests, UalOpenRequest};
-use super::regions::{Expected, Regions};
+use super::regions::Regions;
 use super::traffic::{Generator, UalTrafficOp};
 use crate::PlacedViolation;
 use crate::latencies::Latencies;
 use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
+use scalepool_link::ualink::upli::Ordered;
 use scalepool_memory::backend::{MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
@@ -168,8 +169,8 @@ pub struct Accelerator {
     answers: Vec<Box<dyn MemoryBackend<Due>>>,
     /// Ports whose first answer is due and has no room, as the trace says.
     held: Vec<bool>,
-    /// What the memories of all hold in the regions of each originator, once all that is open is done.
-    expected: Arc<Expected>,
+    /// What the memories of all hold in the regions of this originator, once all that is open is done.
+    expected: Regions,
     next: Option<UalTrafficOp>,
     next_at_cycle: u64,
     /// The next operation, if it is due: its id and what it waits for.
@@ -215,16 +216,18 @@ fn entries(ledger: &Mutex<UalLedger>) -> MutexGuard<'_, UalLedger> {
 
 impl Accelerator {
     /// An accelerator with its ports, at least one; `rng` draws what it writes. What it publishes is in `result`; messages
-    /// are in `ledger` as they pass. `expected` is the same for all accelerators of a fabric.
+    /// are in `ledger` as they pass. `logs` are the same for all accelerators of a fabric, of which each has one.
     pub fn new(
         mut config: AcceleratorConfig,
         ports: Vec<AcceleratorPortEnds>,
         rng: Rng,
         tap: Tap,
-        expected: Arc<Expected>,
+        logs: Arc<DrawLogs>,
         (result, ledger): (Arc<Mutex<AcceleratorResult>>, Arc<Mutex<UalLedger>>),
     ) -> Accelerator {
         let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
+        // Numbers of a fabric count from 0, so there is one.
+        let log = logs.of(config.own).cloned().unwrap_or_else(|| DrawLog::new(config.own));
         Accelerator {
             answers: ports.iter().map(|_| MemoryTiming::fixed(config.latency_cycles).build()).collect(),
             held: vec![false; ports.len()],
@@ -233,14 +236,14 @@ impl Accelerator {
             watch: CompleterWatch::new(config.own, ports.len()),
             config,
             ports,
-            memory: Regions::default(),
-            expected,
+            memory: Regions::new(logs.clone()),
+            expected: Regions::new(logs),
             next,
             next_at_cycle,
             tried: None,
             isolated: false,
             writes: 0,
-            draws: Draws::new(rng),
+            draws: Draws::new(rng, log),
             tap,
             mine: AcceleratorResult::default(),
             result,
@@ -296,12 +299,10 @@ impl Accelerator {
             return self.dummy(port, rsp, at, cx);
         }
         // A compressed answer does not say where it comes from.
-        let named = ControlField::Response(TlRsp { src: open.dst(), ..*rsp });
-        entries(&self.ledger).takes(port, &Transfer::new(named));
+        let named = TlRsp { src: open.dst(), ..*rsp };
+        entries(&self.ledger).came.add(port, Ordered::response(&named));
         let Some((is_finished, wrong)) = self.open.answer(port, rsp.tag, transfer) else { return };
-        for violation in wrong {
-            self.keep(violation);
-        }
+        wrong.into_iter().for_each(|violation| self.keep(violation));
         if rsp.dst != own || rsp.status != Status::OKAY {
             let found = format!("{:?} for accelerator {}", rsp.status, rsp.dst);
             self.broken(
@@ -350,10 +351,15 @@ impl Accelerator {
         cx.progress();
     }
 
-    /// The deadline of the oldest open request.
-    fn deadline(&self) -> Option<Time> {
-        let since = self.config.clock.edge(self.open.oldest()?.since_cycle);
-        Some(since.plus_fs(self.config.timeout_fs))
+    /// The deadline of a request that was sent in a cycle.
+    fn deadline(&self, since_cycle: u64) -> Time {
+        self.config.clock.edge(since_cycle).plus_fs(self.config.timeout_fs)
+    }
+
+    /// Whether a request has had no answer for too long.
+    fn is_late(&mut self, now: Time) -> bool {
+        let may_be = self.open.since_cycle().is_some_and(|since| self.deadline(since) <= now);
+        may_be && self.open.oldest_cycle().is_some_and(|since| self.deadline(since) <= now)
     }
 
     /// The request of an operation.
@@ -375,7 +381,7 @@ impl Accelerator {
             return Transfer::new(ControlField::Request(req));
         }
         req.numbeats = beats - 1;
-        let data = self.draws.halves(2 * usize::from(beats));
+        let data = self.draws.halves(2 * beats);
         if op.cmd.is_atomic() {
             // Operand of 64 bits (`ualink` §12), operation 0.
             req.attr = 1 << 2;
@@ -440,10 +446,9 @@ impl Accelerator {
             return Some(Wait::Link);
         }
         let Some(tag) = self.tags[port].take() else { return Some(Wait::Tag) };
-        let from = self.draws.clone();
         let request = self.request(&op, tag, vchan);
         entries(&self.ledger).sends(port, &request);
-        let expects = self.expected.issue(self.config.own, op.dst, &request, &from);
+        let expects = self.expected.apply(op.dst, &request);
         let id = self.tap.new_id();
         let bits = || request.field.to_bits().unwrap_or(0);
         let named = handle(self.config.fabric, &request).map_or(TransactionNaming::Nowhere, TransactionNaming::As);
@@ -469,7 +474,7 @@ impl Accelerator {
     fn serves(&mut self, request: &Transfer, at: Stamp) -> u64 {
         let id = self.tap.new_id();
         let named = handle(self.config.fabric, request).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
-        let address = request.address.unwrap_or(0);
+        let address = request.address.get().unwrap_or(0);
         self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "serve", address });
         self.tap.wait(at, id, Wait::Media, 0);
         id
@@ -504,18 +509,14 @@ impl Accelerator {
             {
                 self.mine.served += 1;
                 entries(&self.ledger).takes(port, &transfer);
-                if let ControlField::Request(req) = &transfer.field {
-                    self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
-                }
                 let id = self.serves(&transfer, at);
-                let own = self.config.own;
-                let (expected, drawn) = (&self.expected, self.expected.drawn_at(own, &transfer));
-                let read = self.memory.apply(own, &transfer, drawn, |drawn| expected.rng(drawn));
-                let answers = answers(read, &transfer, self.config.responses);
-                if answers.is_empty() {
+                let ControlField::Request(req) = &transfer.field else {
                     self.tap.record(at, RecordKind::End, id, 0, || Body::None);
-                }
-                for answer in answers {
+                    continue;
+                };
+                self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
+                let read = self.memory.apply(self.config.own, &transfer);
+                for answer in answers(read, req, self.config.responses) {
                     // A latency without limits always has room.
                     let _ = self.answers[port].push(at.cycle, &MemoryRequest::NONE, Due { answer, id });
                 }
@@ -532,7 +533,7 @@ impl Module for Accelerator {
                 self.response(port, &transfer, at, cx);
             }
         }
-        if self.deadline().is_some_and(|deadline| deadline <= cx.now()) {
+        if self.is_late(cx.now()) {
             self.mine.is_timed_out = true;
             self.isolate(at, cx);
         }
@@ -549,11 +550,12 @@ impl Module for Accelerator {
         let issue = self.next.map(|_| self.next_at_cycle);
         let due = answer.chain(issue).filter(|&due| due > at.cycle).min();
         let due = due.map(|due| cx.in_cycles(due - at.cycle));
-        due.into_iter().chain(self.deadline()).min().map_or(Next::Idle, Next::At)
+        let deadline = self.open.since_cycle().map(|since| self.deadline(since));
+        due.into_iter().chain(deadline).min().map_or(Next::Idle, Next::At)
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.open.oldest().map(|open| self.config.clock.edge(open.since_cycle)) {
+        match self.open.iter().map(|open| self.config.clock.edge(open.since_cycle)).min() {
             Some(since) => Err(Pending::new(format!("{} requests without answer", self.open.count()), since)),
             None if self.next.is_some() => Err(Pending::new("operations not issued", Time::ZERO)),
             None => Ok(()),

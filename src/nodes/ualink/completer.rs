@@ -4,7 +4,7 @@
 //! Left out: banks, address translation. An atomic adds its operand to a little-endian number of 64 bits and gives back
 //! the old one; which operations there are is up to the vendor, so this one is ours \[D\].
 
-use super::read::Read;
+use super::read::{Read, lines_of};
 use scalepool_memory::store::Store;
 use scalepool_memory::{ALL_BYTES, LineBytes};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
@@ -31,20 +31,6 @@ fn beats(req: &TlReq) -> u64 {
     (req.address % 64 + 4 * (u64::from(req.len) + 1)).div_ceil(64)
 }
 
-/// A beat of a transfer.
-fn beat(data: &Halves, n: usize) -> LineBytes {
-    let mut line = [0; 64];
-    for (k, to) in line.as_chunks_mut().0.iter_mut().enumerate() {
-        *to = data.get(2 * n + k).unwrap_or_default();
-    }
-    line
-}
-
-/// Beats of a transfer.
-pub fn lines(transfer: &Transfer) -> impl Iterator<Item = LineBytes> + '_ {
-    (0..transfer.data.len() / 2).map(|n| beat(&transfer.data, n))
-}
-
 /// Bytes of the beat at an address that a request writes.
 fn enabled(req: &TlReq, enables: Option<&Half>, line_address: u64) -> u64 {
     let bytes_before = |address: u64| address.saturating_sub(line_address).min(64) as u32;
@@ -56,7 +42,7 @@ fn enabled(req: &TlReq, enables: Option<&Half>, line_address: u64) -> u64 {
 
 /// What a request does to a store, and what it reads.
 pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Read {
-    let ControlField::Request(req) = &request.field else { return Vec::new().into() };
+    let ControlField::Request(req) = &request.field else { return Read::nothing() };
     let base = req.address & !63;
     let at = |n: u64| global(owner, base + 64 * n);
     let is_message = req.cmd == ReqCmd::WriteMessage;
@@ -64,18 +50,20 @@ pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Read {
         return Read::of(store, at, beats(req));
     }
     let poison = |n: u64| request.poisoned >> n & 1 == 1;
+    // Zeros where data are missing.
+    let mut data = lines_of(&request.data).chain(std::iter::repeat([0; 64]));
     if !req.cmd.is_atomic() && !is_message {
-        let line = |n: u64| {
+        let line = |(n, line): (u64, LineBytes)| {
             let enabled = enabled(req, request.enables.as_deref(), base + 64 * n);
-            (beat(&request.data, n as usize), enabled, poison(n))
+            (line, enabled, poison(n))
         };
-        store.write_lines(at(0), (0..beats(req)).map(line));
-        return Vec::new().into();
+        store.write_lines(at(0), (0..beats(req)).zip(data).map(line));
+        return Read::nothing();
     }
     let mut read = Vec::new();
     for n in 0..beats(req) {
         if req.cmd.is_atomic() {
-            let data = beat(&request.data, n as usize);
+            let data = data.next().unwrap_or([0; 64]);
             let old = store.read_line(at(n));
             let byte = (req.address % 64) as usize & !7;
             let word = |line: &LineBytes| u64::from_le_bytes(std::array::from_fn(|k| line[byte + k]));
@@ -104,17 +92,17 @@ pub enum Responses {
     Single,
 }
 
-/// An answer that waits for its time, in 24 bytes: there may be hundreds of them at each of a thousand accelerators.
+/// An answer that waits for its time, in 32 bytes: there may be hundreds of them at each of a thousand accelerators.
 #[derive(Debug, Clone)]
 pub struct UalDelayedAnswer {
-    read: Read,
+    /// What it carries; nothing: it answers a write.
+    data: Halves,
+    poisoned: u8,
     dst: u16,
     tag: u16,
     vchan: u8,
     /// The first of its beats that this answer carries.
     first: u8,
-    /// How many it carries; 0: it answers a write.
-    count: u8,
 }
 
 impl UalDelayedAnswer {
@@ -129,32 +117,30 @@ impl UalDelayedAnswer {
     }
 
     /// The answer as it leaves an accelerator.
-    pub fn transfer(&self, own: u16) -> Transfer {
-        let UalDelayedAnswer { dst, tag, vchan, first, count, .. } = *self;
+    pub fn transfer(self, own: u16) -> Transfer {
+        let last = self.is_last();
+        let UalDelayedAnswer { data, poisoned, dst, tag, vchan, first } = self;
         let rsp = TlRsp { dst, src: own, tag, vchan, status: Status::OKAY, ..TlRsp::default() };
-        if count == 0 {
+        if data.is_empty() {
             return Transfer::new(ControlField::Response(TlRsp { rdwr: RdWr::Write, ..rsp }));
         }
-        let rsp = TlRsp { rdwr: RdWr::Read, last: self.is_last(), offset: first, len: count - 1, ..rsp };
-        let mut answer = Transfer::new(ControlField::Response(rsp));
-        for (n, (line, poison)) in self.read.lines(first.into()).take(count.into()).enumerate() {
-            for half in line.as_chunks().0 {
-                answer.data.push(*half, 2 * usize::from(count));
-            }
-            answer.poisoned |= u8::from(poison) << n;
-        }
-        answer
+        // A request reads 256 bytes at most.
+        let len = (data.len() / 2 - 1) as u8;
+        let rsp = TlRsp { rdwr: RdWr::Read, last, offset: first, len, ..rsp };
+        Transfer { data, poisoned, ..Transfer::new(ControlField::Response(rsp)) }
     }
 }
 
 /// The answers to a request that has read this.
-pub fn answers(read: Read, request: &Transfer, responses: Responses) -> Vec<UalDelayedAnswer> {
-    let ControlField::Request(req) = &request.field else { return Vec::new() };
-    // Of a request of at most 256 bytes.
-    let beats = read.beats() as u8;
-    let of = |read, first, count| UalDelayedAnswer { read, dst: req.src, tag: req.tag, vchan: req.vchan, first, count };
-    match responses {
-        Responses::Single if beats > 0 => (0..beats).rev().map(|n| of(read.clone(), n, 1)).collect(),
-        Responses::Single | Responses::Multi => vec![of(read, 0, beats)],
-    }
+pub fn answers(read: Read, req: &TlReq, responses: Responses) -> impl Iterator<Item = UalDelayedAnswer> + use<> {
+    let TlReq { src: dst, tag, vchan, .. } = *req;
+    let count = match responses {
+        Responses::Single => read.beats().max(1),
+        Responses::Multi => 1,
+    };
+    let each = read.beats() / count;
+    (0..count).rev().map(move |n| {
+        let Read { data, poisoned } = read.part(n * each, each);
+        UalDelayedAnswer { data, poisoned, dst, tag, vchan, first: n * each }
+    })
 }

@@ -2,87 +2,151 @@
 //!
 //! Modelled: a generator of numbers for each originator, of 8 bytes each. Left out: what they mean.
 //!
-//! A walk: an originator draws the bytes of a write and says at which position; its state is marked now and then; whoever
-//! has kept the position goes on from the mark before it to the same bytes. A position takes 8 bytes, a state 32.
+//! A walk: an originator draws the halves of a write, which travel as their position; its state is marked now and then;
+//! whoever asks for the bytes goes on from the mark before the position to the same bytes. A position takes 8 bytes, 256
+//! bytes of data 256.
 
 use scalepool_kernel::Rng;
 use scalepool_protocols::ualink::half::{HALF_BYTES, Half};
-use scalepool_protocols::ualink::halves::Halves;
+use scalepool_protocols::ualink::halves::{HalfSource, Halves};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a number.
-const NUMBER_BYTES: usize = 8;
-/// Numbers from one mark to the next, at least: four writes of 256 bytes. To pass over half of them takes 500 instructions.
-const MARK_EVERY: u32 = 128;
+/// Numbers of 8 bytes in a half.
+const HALF_NUMBERS: u32 = HALF_BYTES as u32 / 8;
+/// Halves from one mark to the next, at least: eight writes of 256 bytes. To pass over half of them takes 1,000 instructions,
+/// of which no link without bytes has need.
+const MARK_EVERY: u32 = 64;
 
-/// Where bytes begin that were drawn.
+/// Where halves begin that were drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {
     /// Originator whose generator has drawn them.
     pub originator: u16,
-    /// Numbers that it had drawn before.
+    /// Halves that it had drawn before. With 2^24 operations of 8 halves and byte enables, 32 bits are enough.
     pub position: u32,
 }
 
-/// A generator that counts what it draws.
-#[derive(Debug, Clone)]
+/// A generator with its past.
+#[derive(Debug)]
 pub struct Draws {
     rng: Rng,
-    position: u64,
+    /// Halves that were drawn.
+    position: u32,
+    log: DrawLog,
 }
 
 impl Draws {
-    /// Nothing has been drawn.
-    pub fn new(rng: Rng) -> Draws {
-        Draws { rng, position: 0 }
+    /// Nothing has been drawn; what will be can be found in a log that is empty.
+    pub fn new(rng: Rng, log: DrawLog) -> Draws {
+        Draws { rng, position: 0, log }
     }
 
     /// So many halves.
-    pub fn halves(&mut self, count: usize) -> Halves {
-        let mut halves = Halves::NONE;
-        (0..count).for_each(|_| halves.push(self.half(), count));
-        halves
+    pub fn halves(&mut self, count: u8) -> Halves {
+        if count == 0 {
+            return Halves::NONE;
+        }
+        let position = self.position;
+        self.log.marks.mark(position, &self.rng);
+        pass(&mut self.rng, count.into());
+        self.position += u32::from(count);
+        self.log.halves(position, count)
     }
 
-    /// One half.
+    /// One half, as bytes.
     pub fn half(&mut self) -> Half {
-        self.position += (HALF_BYTES / NUMBER_BYTES) as u64;
-        bytes(&mut self.rng)
+        self.position += 1;
+        half(&mut self.rng)
     }
 }
 
-/// The next bytes of a generator, a whole number of numbers.
-pub fn bytes<const N: usize>(rng: &mut Rng) -> [u8; N] {
-    let mut bytes = [0; N];
+/// The next half of a generator.
+fn half(rng: &mut Rng) -> Half {
+    let mut half = [0; HALF_BYTES];
     // In place of `Rng::fill_bytes`, which may fill a part of a number: a third of the instructions.
-    bytes.as_chunks_mut().0.iter_mut().for_each(|number| *number = rng.next_u64().to_le_bytes());
-    bytes
+    half.as_chunks_mut().0.iter_mut().for_each(|number| *number = rng.next_u64().to_le_bytes());
+    half
+}
+
+/// Passes over so many halves of a generator.
+fn pass(rng: &mut Rng, halves: u32) {
+    for _ in 0..HALF_NUMBERS * halves {
+        rng.next_u64();
+    }
+}
+
+/// What an originator has drawn.
+#[derive(Debug, Clone)]
+pub struct DrawLog {
+    marks: Arc<Marks>,
+    source: Arc<HalfSource>,
+}
+
+impl DrawLog {
+    /// An originator has drawn nothing.
+    pub fn new(originator: u16) -> DrawLog {
+        let marks: Arc<Marks> = Arc::default();
+        let marked = marks.clone();
+        let source = HalfSource::new(originator, move |position, count| marked.read(position, count));
+        DrawLog { marks, source: Arc::new(source) }
+    }
+
+    /// So many halves from a position on.
+    fn halves(&self, position: u32, count: u8) -> Halves {
+        Halves::drawn(self.source.clone(), position, count)
+    }
 }
 
 /// States of a generator at some positions, ascending.
 #[derive(Debug, Default)]
-pub struct Marks(Vec<(u32, Rng)>);
+struct Marks(Mutex<Vec<(u32, Rng)>>);
 
 impl Marks {
-    /// Where a generator stands, and what it draws from here on can be found again; `None`: it is too far on for that.
-    pub fn mark(&mut self, draws: &Draws) -> Option<u32> {
-        let position = u32::try_from(draws.position).ok()?;
-        if self.0.last().is_none_or(|(last, _)| position - last >= MARK_EVERY) {
-            // There may be a thousand originators with a few marks each.
-            self.0.reserve_exact(1 + self.0.len() / 8);
-            self.0.push((position, draws.rng.clone()));
-        }
-        Some(position)
+    fn open(&self) -> MutexGuard<'_, Vec<(u32, Rng)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The generator as it was at a position that was given out.
-    pub fn at(&self, position: u32) -> Option<Rng> {
-        let next = self.0.partition_point(|(marked, _)| *marked <= position);
-        let (marked, rng) = self.0.get(next.checked_sub(1)?)?;
-        let mut rng = rng.clone();
-        for _ in *marked..position {
-            rng.next_u64();
+    /// The generator stands at a position: what it draws from here on can be found again.
+    fn mark(&self, position: u32, rng: &Rng) {
+        let mut marks = self.open();
+        if marks.last().is_none_or(|(last, _)| position - last >= MARK_EVERY) {
+            // There may be a thousand originators with a few marks each.
+            let room = 1 + marks.len() / 8;
+            marks.reserve_exact(room);
+            marks.push((position, rng.clone()));
         }
-        Some(rng)
+    }
+
+    fn read(&self, position: u32, count: usize) -> Vec<Half> {
+        let marks = self.open();
+        let next = marks.partition_point(|(marked, _)| *marked <= position);
+        // The first mark stands at the first half of all.
+        let Some((marked, rng)) = next.checked_sub(1).and_then(|at| marks.get(at)) else { return Vec::new() };
+        let (mut rng, before) = (rng.clone(), position - marked);
+        drop(marks);
+        pass(&mut rng, before);
+        std::iter::repeat_with(|| half(&mut rng)).take(count).collect()
+    }
+}
+
+/// What the originators of a fabric have drawn, by their numbers.
+#[derive(Debug)]
+pub struct DrawLogs(Vec<DrawLog>);
+
+impl DrawLogs {
+    /// So many originators, of which none has drawn anything.
+    pub fn new(originators: u16) -> DrawLogs {
+        DrawLogs((0..originators).map(DrawLog::new).collect())
+    }
+
+    /// What one has drawn; `None`: there is no such originator.
+    pub fn of(&self, originator: u16) -> Option<&DrawLog> {
+        self.0.get(usize::from(originator))
+    }
+
+    /// So many halves from a place on.
+    pub fn halves(&self, drawn: Drawn, count: u8) -> Option<Halves> {
+        Some(self.of(drawn.originator)?.halves(drawn.position, count))
     }
 }
 
@@ -92,13 +156,21 @@ mod tests {
 
     #[test]
     fn what_was_drawn_is_drawn_again_at_its_position() {
-        let mut draws = Draws::new(Rng::from_seed(7));
-        let mut marks = Marks::default();
-        let drawn: Vec<_> = (0..200).map(|n| (marks.mark(&draws).expect("few numbers"), draws.halves(n % 9))).collect();
-        for (position, halves) in drawn {
-            let mut rng = marks.at(position).expect("it was given out");
-            assert!(halves.iter().all(|half| half == bytes(&mut rng)), "position {position}");
+        let (mut rng, log) = (Rng::from_seed(7), DrawLog::new(3));
+        let mut draws = Draws::new(rng.clone(), log.clone());
+        // Byte enables are drawn between data, as bytes.
+        let drawn: Vec<_> = (0..200).map(|n| (draws.halves(n % 9), draws.half())).collect();
+        for (n, (halves, enables)) in drawn.into_iter().enumerate() {
+            let mut next = || {
+                let mut bytes = [0; HALF_BYTES];
+                rng.fill_bytes(&mut bytes);
+                bytes
+            };
+            let expected: Vec<Half> = (0..n % 9).map(|_| next()).collect();
+            assert_eq!((halves.to_vec(), enables), (expected, next()), "draw {n}");
+            assert!(halves.is_empty() || halves.drawn_at().is_some_and(|(originator, _)| originator == 3));
         }
-        assert!(marks.0.len() < 30, "{} marks of 3,200 numbers", marks.0.len());
+        let marks = log.marks.open().len();
+        assert!(marks < 20, "{marks} marks of 1,000 halves");
     }
 }

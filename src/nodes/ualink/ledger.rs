@@ -10,6 +10,7 @@
 use crate::row_log::RowLog;
 use scalepool_kernel::shared;
 use scalepool_link::ualink::upli::{OrderCheck, Ordered, Ordering};
+use scalepool_memory::spread::SpreadMap;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use std::collections::BTreeMap;
@@ -20,9 +21,14 @@ const GROUPS: usize = 4;
 /// Messages that are judged together however few there are in all.
 const AT_ONCE: usize = 1 << 16;
 
+/// Streams of [`Ordered::numbers`]: of responses, and of the requests of each virtual channel, whose number has 2 bits.
+const STREAMS: u64 = 2 + 4;
+/// Beats that a response may begin with.
+const OFFSETS: u64 = 4;
+
 /// Messages with their ports, in the order in which they passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MessageLog(RowLog<7>);
+pub struct MessageLog(RowLog<5>);
 
 impl MessageLog {
     /// One has passed.
@@ -30,7 +36,9 @@ impl MessageLog {
         let [.., region] = self.0.last();
         // A response has no region: that of the row before takes no room.
         let [stream, src, dst, tag, offset, region] = message.numbers(region);
-        self.0.add([port as u64, stream, src, dst, tag, offset, region]);
+        // What next to never differs from the row before is one number.
+        let kind = (port as u64 * OFFSETS + offset) * STREAMS + stream;
+        self.0.add([kind, src, dst, tag, region]);
     }
 
     /// How many have passed.
@@ -40,7 +48,10 @@ impl MessageLog {
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (usize, Ordered)> + '_ {
-        self.0.rows().map(|[port, numbers @ ..]| (port as usize, Ordered::of_numbers(numbers)))
+        self.0.rows().map(|[kind, src, dst, tag, region]| {
+            let (stream, offset, port) = (kind % STREAMS, kind / STREAMS % OFFSETS, kind / STREAMS / OFFSETS);
+            (port as usize, Ordered::of_numbers([stream, src, dst, tag, offset, region]))
+        })
     }
 }
 
@@ -83,9 +94,8 @@ impl UalLedger {
 const SENT: usize = 0;
 const CAME: usize = 1;
 
-/// What one source has sent to one destination over one port, and what has come. One number is
-/// found with fewer comparisons than three.
-type Flows = BTreeMap<u64, [Vec<Ordered>; 2]>;
+/// What one source has sent to one destination over one port, and what has come.
+type Flows = SpreadMap<[Vec<Ordered>; 2]>;
 
 fn flow_of(src: u16, dst: u16, port: usize) -> u64 {
     u64::from(src) << 48 | u64::from(dst) << 32 | port as u64
@@ -132,7 +142,7 @@ fn messages<'a>(ledgers: &'a [&UalLedger]) -> impl Iterator<Item = (usize, usize
 }
 
 fn flows(ledgers: &[&UalLedger], sources: &RangeInclusive<u16>) -> Flows {
-    let mut flows = Flows::new();
+    let mut flows = Flows::default();
     for (n, port, one) in messages(ledgers) {
         let (src, dst) = one.pair();
         if sources.contains(&src) {
@@ -144,6 +154,8 @@ fn flows(ledgers: &[&UalLedger], sources: &RangeInclusive<u16>) -> Flows {
 
 fn judge(flows: Flows, ordering: Ordering, denied: &[(u16, u16)], all: bool) -> Vec<Violation> {
     let mut found = Vec::new();
+    let mut flows: Vec<_> = flows.into_iter().collect();
+    flows.sort_unstable_by_key(|(flow, _)| *flow);
     for (flow, [sent, came]) in flows {
         let (src, dst, port) = ((flow >> 48) as u16, (flow >> 32) as u16, flow as u32);
         let flow = format!("from {src} to {dst} over port {port}");

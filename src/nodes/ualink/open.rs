@@ -2,10 +2,11 @@
 //!
 //! Modelled: a place for each tag of a port. Left out: which tags are free, see [`accelerator`](super::accelerator).
 //!
-//! A walk: a request enters at its port and tag, behind those that were sent before; each response finds it there and adds
-//! its beats; with the last beat it leaves. Requests lie side by side at places that are used again, 32 bytes each, 4 for
-//! their order and 2 for the tag. What a read has to return is not kept where nothing had written it, since its address says
-//! so; that of any other stands in a tree beside them.
+//! A walk: a request enters at its port and tag; each response finds it there and adds its beats; with the last beat it
+//! leaves. The places of neighbouring tags lie side by side, 32 bytes each, and take memory while there is a request at one
+//! of them. What a read has to return is not kept where nothing had written it, since its address says so; that of any
+//! other stands in a tree beside them. Which request is the oldest is searched for when it may be overdue, which is next to
+//! never: until then it is enough to know since when there is none.
 
 use super::check::UalReadAssembly;
 use super::completer::{global, owner};
@@ -86,181 +87,126 @@ impl UalOpenRequest {
 /// Open requests by port and tag. There may be a thousand of them at each of a thousand accelerators, so a tag that is not
 /// used takes little.
 pub struct OpenRequests {
-    /// Place of each tag of a port, counted from 1; 0: there is none.
-    of_port: Vec<Vec<u16>>,
-    /// Places, block by block, which stay where they are: there is never a second copy of all while they grow.
-    #[allow(clippy::vec_box)]
-    blocks: Vec<Box<Block>>,
-    /// Places that have been used.
-    used: usize,
-    /// Those of them without a request.
-    free: Vec<u16>,
-    /// The one that was sent first, and the one that was sent last.
-    oldest: u16,
-    newest: u16,
-    /// What those expect that read what was written, by place.
-    expected: BTreeMap<u16, Read>,
+    /// Tags of each port, so many a block; `None`: there is no request in it.
+    ports: Vec<Vec<Option<Box<Block>>>>,
+    count: usize,
+    /// All of them were sent in this cycle or later.
+    since_cycle: u64,
+    /// What those expect that read what was written, by port and tag.
+    expected: BTreeMap<(usize, u16), Read>,
 }
 
-/// Places that lie side by side.
+/// Places of neighbouring tags.
+#[derive(Default)]
 struct Block {
     open: [Option<UalOpenRequest>; BLOCK],
-    /// The places of those that were sent just before and just after.
-    neighbours: [[u16; 2]; BLOCK],
+    count: usize,
 }
 
-/// No place.
-const NOWHERE: u16 = u16::MAX;
-/// Which neighbour.
-const BEFORE: usize = 0;
-const AFTER: usize = 1;
-
-/// Places of a block.
+/// Tags of a block.
 const BLOCK: usize = 32;
-/// Tags that get room at once.
-const TAGS_AT_ONCE: usize = 64;
 
 impl OpenRequests {
     /// None, at so many ports.
     pub fn new(ports: usize) -> OpenRequests {
         OpenRequests {
-            of_port: (0..ports).map(|_| Vec::new()).collect(),
-            blocks: Vec::new(),
-            used: 0,
-            free: Vec::new(),
-            oldest: NOWHERE,
-            newest: NOWHERE,
+            ports: (0..ports).map(|_| Vec::new()).collect(),
+            count: 0,
+            since_cycle: 0,
             expected: BTreeMap::new(),
         }
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.used - self.free.len()
+        self.count
     }
 
-    fn place(&self, port: usize, tag: u16) -> Option<u16> {
-        self.of_port[port].get(usize::from(tag))?.checked_sub(1)
+    fn at(&mut self, port: usize, tag: u16) -> Option<&mut UalOpenRequest> {
+        let block = self.ports[port].get_mut(usize::from(tag) / BLOCK)?.as_mut()?;
+        block.open[usize::from(tag) % BLOCK].as_mut()
     }
 
-    fn at(&mut self, place: u16) -> &mut Option<UalOpenRequest> {
-        &mut self.blocks[usize::from(place) / BLOCK].open[usize::from(place) % BLOCK]
-    }
-
-    fn neighbours(&mut self, place: u16) -> &mut [u16; 2] {
-        &mut self.blocks[usize::from(place) / BLOCK].neighbours[usize::from(place) % BLOCK]
-    }
-
-    /// Puts a place behind all others.
-    fn link(&mut self, place: u16) {
-        let before = std::mem::replace(&mut self.newest, place);
-        *self.neighbours(place) = [before, NOWHERE];
-        match before {
-            NOWHERE => self.oldest = place,
-            before => self.neighbours(before)[AFTER] = place,
-        }
-    }
-
-    /// Takes a place from between its neighbours.
-    fn unlink(&mut self, place: u16) {
-        let [before, after] = *self.neighbours(place);
-        match before {
-            NOWHERE => self.oldest = after,
-            before => self.neighbours(before)[AFTER] = after,
-        }
-        match after {
-            NOWHERE => self.newest = before,
-            after => self.neighbours(after)[BEFORE] = before,
-        }
-    }
-
-    /// A place without a request. There are 2^15 at most, a tag of a port each.
-    fn free_place(&mut self) -> u16 {
-        if let Some(place) = self.free.pop() {
-            return place;
-        }
-        if self.used.is_multiple_of(BLOCK) {
-            self.blocks.push(Box::new(Block { open: [None; BLOCK], neighbours: [[NOWHERE; 2]; BLOCK] }));
-        }
-        self.used += 1;
-        (self.used - 1) as u16
-    }
-
-    /// Adds one at a port and tag where there is none, and what it is to read.
+    /// Adds one at a port and tag where there is none, and what it is to read. It was not sent before another one.
     pub fn insert(&mut self, port: usize, tag: u16, mut open: UalOpenRequest, expected: Read) {
-        let place = self.free_place();
         open.expects = match expected.beats() {
             0 => Expects::Nothing,
             _ if expected.is_unwritten(open.first_line(), open.beats()) => Expects::Unwritten,
             _ => {
-                self.expected.insert(place, expected);
+                self.expected.insert((port, tag), expected);
                 Expects::Others
             }
         };
-        let of_tag = &mut self.of_port[port];
-        if of_tag.len() <= usize::from(tag) {
-            let tags = (usize::from(tag) + 1).next_multiple_of(TAGS_AT_ONCE);
-            of_tag.reserve_exact(tags - of_tag.len());
-            of_tag.resize(tags, 0);
+        if self.count == 0 {
+            self.since_cycle = open.since_cycle;
         }
-        of_tag[usize::from(tag)] = place + 1;
-        *self.at(place) = Some(open);
-        self.link(place);
+        self.count += 1;
+        let (blocks, at) = (&mut self.ports[port], usize::from(tag) / BLOCK);
+        if blocks.len() <= at {
+            blocks.resize_with(at + 1, || None);
+        }
+        let block = blocks[at].get_or_insert_default();
+        block.open[usize::from(tag) % BLOCK] = Some(open);
+        block.count += 1;
     }
 
     /// The one at a port and tag.
     pub fn get(&self, port: usize, tag: u16) -> Option<&UalOpenRequest> {
-        self.open(self.place(port, tag)?)
+        let block = self.ports[port].get(usize::from(tag) / BLOCK)?.as_ref()?;
+        block.open[usize::from(tag) % BLOCK].as_ref()
     }
 
-    fn open(&self, place: u16) -> Option<&UalOpenRequest> {
-        self.blocks.get(usize::from(place) / BLOCK)?.open[usize::from(place) % BLOCK].as_ref()
+    /// A cycle before which none of them was sent; `None`: there is none.
+    pub fn since_cycle(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.since_cycle)
     }
 
-    /// The one that was sent first.
-    pub fn oldest(&self) -> Option<&UalOpenRequest> {
-        self.open(self.oldest)
+    /// The latest such cycle: that in which the oldest one was sent.
+    pub fn oldest_cycle(&mut self) -> Option<u64> {
+        let oldest = self.iter().map(|open| open.since_cycle).min()?;
+        self.since_cycle = oldest;
+        Some(oldest)
     }
 
     /// A response to the one at a port and tag: whether its answer is finished, and what is wrong.
     pub fn answer(&mut self, port: usize, tag: u16, transfer: &Transfer) -> Option<(bool, Vec<Violation>)> {
-        let place = self.place(port, tag)?;
-        let open = (*self.at(place))?;
+        let open = *self.get(port, tag)?;
         let expected = match open.expects {
             Expects::Nothing => Read::nothing(),
             Expects::Unwritten => Read::unwritten(open.first_line(), open.beats()),
-            Expects::Others => self.expected.get(&place)?.clone(),
+            Expects::Others => self.expected.get(&(port, tag))?.clone(),
         };
         let mut answer = UalReadAssembly::of(expected, open.seen);
         let taken = answer.take(transfer);
-        *self.at(place) = Some(UalOpenRequest { seen: answer.seen(), ..open });
+        self.at(port, tag)?.seen = answer.seen();
         Some(taken)
     }
 
     /// Takes the one at a port and tag out.
     pub fn remove(&mut self, port: usize, tag: u16) -> Option<UalOpenRequest> {
-        let place = self.place(port, tag)?;
-        self.of_port[port][usize::from(tag)] = 0;
-        self.free.push(place);
-        self.unlink(place);
-        let open = self.at(place).take()?;
+        let place = self.ports[port].get_mut(usize::from(tag) / BLOCK)?;
+        let block = place.as_mut()?;
+        let open = block.open[usize::from(tag) % BLOCK].take()?;
+        block.count -= 1;
+        if block.count == 0 {
+            *place = None;
+        }
+        self.count -= 1;
         if open.expects == Expects::Others {
-            self.expected.remove(&place);
+            self.expected.remove(&(port, tag));
         }
         Some(open)
     }
 
-    /// All, in no order.
+    /// All, by port and tag.
     pub fn iter(&self) -> impl Iterator<Item = &UalOpenRequest> {
-        self.blocks.iter().flat_map(|block| block.open.iter().flatten())
+        self.ports.iter().flatten().flatten().flat_map(|block| block.open.iter().flatten())
     }
 
     /// Takes all out, by port and tag.
     pub fn take_all(&mut self) -> Vec<UalOpenRequest> {
-        let mut all = std::mem::replace(self, OpenRequests::new(self.of_port.len()));
-        let places = std::mem::take(&mut all.of_port);
-        let places = places.into_iter().flatten().filter_map(|place| place.checked_sub(1));
-        places.filter_map(|place| all.at(place).take()).collect()
+        let all = std::mem::replace(self, OpenRequests::new(self.ports.len()));
+        all.iter().copied().collect()
     }
 }
 
@@ -294,7 +240,12 @@ mod tests {
                 }
             }
             assert_eq!(requests.count(), model.len());
-            assert_eq!(requests.oldest().map(|open| open.id), model.first().map(|&(.., id)| id));
+            let oldest = model.first().map(|&(.., id)| id - 7);
+            assert!(requests.since_cycle().is_some() == oldest.is_some() && requests.since_cycle() <= oldest);
+            if n % 5 == 0 {
+                assert_eq!(requests.oldest_cycle(), oldest);
+                assert_eq!(requests.since_cycle(), oldest);
+            }
             for &(port, tag, id) in &model {
                 let open = requests.get(port, tag).expect("it is open");
                 assert!((open.id, open.dst(), open.beats(), open.is_read()) == (id, tag, 1, true), "{open:?}");
@@ -303,7 +254,7 @@ mod tests {
         model.sort_unstable();
         let all: Vec<u64> = requests.take_all().iter().map(|open| open.id).collect();
         assert_eq!(all, model.iter().map(|&(.., id)| id).collect::<Vec<_>>(), "by port and tag");
-        assert!(requests.count() == 0 && requests.oldest().is_none());
-        assert_eq!((size_of::<Option<UalOpenRequest>>(), size_of::<Block>()), (32, 36 * BLOCK));
+        assert!(requests.count() == 0 && requests.since_cycle().is_none());
+        assert_eq!((size_of::<Option<UalOpenRequest>>(), size_of::<Block>()), (32, 32 * BLOCK + 8));
     }
 }

@@ -70,7 +70,7 @@ fn flip(transfer: &mut Transfer, bit: usize) {
         match &mut transfer.field {
             ControlField::Request(req) => {
                 *req = TlReq::from_bits(bits);
-                transfer.address = Some(req.address);
+                transfer.address = req.address.into();
             }
             ControlField::Response(rsp) => *rsp = TlRsp::from_bits(bits),
             _ => (),

@@ -1,51 +1,33 @@
 //! What a request reads, as it is when the request takes effect.
 //!
 //! Modelled: beats of 64 bytes, each with its poison. Left out: which request. There may be a thousand of them open at each of
-//! a thousand accelerators, so what is the rule takes least: most lines that are read were never written, and take 16
-//! bytes whatever they hold.
+//! a thousand accelerators, so what is the rule takes least: lines that were never written, and regions that one write has
+//! filled, take no memory for their bytes.
 
-use super::draws::bytes;
-use scalepool_kernel::Rng;
-use scalepool_memory::store::{Background, HeldPage, Store};
+use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{LINE_BYTES, LineBytes};
+use scalepool_protocols::ualink::half::Half;
+use scalepool_protocols::ualink::halves::Halves;
 
 /// Content of memory that nothing has written: each 8 bytes hold their own address, so a wrong line is seen.
 pub const BACKGROUND: Background = Background::OwnAddress;
 
 /// What a request reads.
-#[derive(Debug, Clone)]
-pub struct Read(Source);
-
-#[derive(Debug, Clone)]
-enum Source {
-    /// The request reads nothing.
-    Nothing,
-    /// Lines from an address on that nothing had written.
-    Unwritten { address: u64, beats: u8 },
-    /// Others.
-    Kept(Box<Kept>),
-}
-
-#[derive(Debug, Clone)]
-enum Kept {
-    /// Lines of a page that is held, from its line `first` on.
-    Page { page: HeldPage, first: u8, beats: u8 },
-    /// Lines that were drawn one behind the other, from line `first` on.
-    Drawn { from: Rng, first: u8, beats: u8 },
-    /// Lines that stand nowhere in this form.
-    Lines(Vec<(LineBytes, bool)>),
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// Its data, two halves a beat.
+    pub data: Halves,
+    /// Bit n: beat n is poisoned.
+    pub poisoned: u8,
 }
 
 impl Read {
     /// So many lines of a store, whose addresses are given; they follow each other.
     pub fn of(store: &Store, address: impl Fn(u64) -> u64, beats: u64) -> Read {
-        let page = store.hold(address(0));
-        if beats > 0 && page.read_line(address(beats - 1)).is_some() {
-            let first = (address(0) - page.address()) / LINE_BYTES;
-            return match page.is_written() {
-                true => Read(Source::Kept(Box::new(Kept::Page { page, first: first as u8, beats: beats as u8 }))),
-                false => Read(Source::Unwritten { address: address(0), beats: beats as u8 }),
-            };
+        let first = address(0);
+        let is_run = beats > 0 && address(beats - 1) == first + LINE_BYTES * (beats - 1);
+        if is_run && !store.is_written(first, beats) {
+            return Read::unwritten(first, beats as u8);
         }
         let line = |n| store.read_line(address(n));
         (0..beats).map(|n| (line(n).data, line(n).poison)).collect::<Vec<_>>().into()
@@ -53,85 +35,61 @@ impl Read {
 
     /// Nothing.
     pub fn nothing() -> Read {
-        Read(Source::Nothing)
+        Halves::NONE.into()
     }
 
     /// So many lines from an address on that nothing had written.
     pub fn unwritten(address: u64, beats: u8) -> Read {
-        Read(Source::Unwritten { address, beats })
+        Halves::counting(address, 2 * beats).into()
     }
 
     /// Whether it is just that.
-    pub fn is_unwritten(&self, lines_from: u64, count: u8) -> bool {
-        matches!(self.0, Source::Unwritten { address, beats } if (address, beats) == (lines_from, count))
-    }
-
-    /// So many lines from line `first` on of those that a generator draws next, none of them poisoned.
-    pub fn drawn(from: Rng, first: u8, beats: u8) -> Read {
-        Read(Source::Kept(Box::new(Kept::Drawn { from, first, beats })))
+    pub fn is_unwritten(&self, address: u64, beats: u8) -> bool {
+        self.poisoned == 0 && self.data.counts_from(address) && self.beats() == beats
     }
 
     /// Beats; 0 for what reads nothing.
-    pub fn beats(&self) -> usize {
-        match &self.0 {
-            Source::Nothing => 0,
-            Source::Unwritten { beats, .. } => usize::from(*beats),
-            Source::Kept(kept) => match &**kept {
-                Kept::Page { beats, .. } | Kept::Drawn { beats, .. } => usize::from(*beats),
-                Kept::Lines(lines) => lines.len(),
-            },
-        }
+    pub fn beats(&self) -> u8 {
+        // A request reads 256 bytes at most.
+        (self.data.len() / 2) as u8
     }
 
-    /// A beat with its poison; `None`: there are not so many.
-    pub fn beat(&self, n: usize) -> Option<(LineBytes, bool)> {
-        if n >= self.beats() {
-            return None;
-        }
-        let kept = match &self.0 {
-            Source::Nothing => return None,
-            Source::Unwritten { address, .. } => {
-                return Some((BACKGROUND.line(address + LINE_BYTES * n as u64), false));
-            }
-            Source::Kept(kept) => &**kept,
-        };
-        match kept {
-            Kept::Page { page, first, .. } => {
-                let line = page.read_line(page.address() + LINE_BYTES * (u64::from(*first) + n as u64));
-                line.map(|line| (line.data, line.poison))
-            }
-            Kept::Drawn { from, first, .. } => drawn_lines(from).nth(usize::from(*first) + n).map(|line| (line, false)),
-            Kept::Lines(lines) => lines.get(n).copied(),
-        }
+    /// So many beats from one on.
+    pub fn part(&self, first: u8, beats: u8) -> Read {
+        let poisoned = (u16::from(self.poisoned) >> first & ((1 << beats) - 1)) as u8;
+        Read { data: self.data.part(2 * first, 2 * beats), poisoned }
+    }
+
+    /// The beats from one on, each with its poison.
+    pub fn lines(&self, first: usize) -> impl Iterator<Item = (LineBytes, bool)> + '_ {
+        lines_of(&self.data).enumerate().skip(first).map(|(n, line)| (line, self.poisoned >> n & 1 == 1))
     }
 }
 
-impl Read {
-    /// The beats from one on, each with its poison.
-    pub fn lines(&self, first: usize) -> impl Iterator<Item = (LineBytes, bool)> + '_ {
-        // What is drawn is drawn once for all beats.
-        let mut drawn = match &self.0 {
-            Source::Kept(kept) => match &**kept {
-                Kept::Drawn { from, first: before, .. } => Some(drawn_lines(from).skip(usize::from(*before) + first)),
-                _ => None,
-            },
-            _ => None,
-        };
-        (first..self.beats()).map_while(move |n| match &mut drawn {
-            Some(lines) => lines.next().map(|line| (line, false)),
-            None => self.beat(n),
-        })
+impl From<Halves> for Read {
+    /// Data of which nothing is poisoned.
+    fn from(data: Halves) -> Read {
+        Read { data, poisoned: 0 }
     }
 }
 
 impl From<Vec<(LineBytes, bool)>> for Read {
     fn from(lines: Vec<(LineBytes, bool)>) -> Read {
-        Read(if lines.is_empty() { Source::Nothing } else { Source::Kept(Box::new(Kept::Lines(lines))) })
+        let poisoned = lines.iter().enumerate().fold(0, |all, (n, (_, poison))| all | u8::from(*poison) << n);
+        let halves = |(line, _): &(LineBytes, bool)| -> [Half; 2] {
+            let (halves, _) = line.as_chunks();
+            [halves[0], halves[1]]
+        };
+        Read { data: lines.iter().flat_map(halves).collect(), poisoned }
     }
 }
 
-/// The lines that a generator draws next.
-pub fn drawn_lines(from: &Rng) -> impl Iterator<Item = LineBytes> + use<> {
-    let mut rng = from.clone();
-    std::iter::repeat_with(move || bytes(&mut rng))
+/// Data of so many whole beats, as lines.
+pub fn lines_of(data: &Halves) -> impl Iterator<Item = LineBytes> + use<> {
+    let halves = data.to_vec();
+    (0..halves.len() / 2).map(move |n| {
+        let mut line = [0; LINE_BYTES as usize];
+        line.as_chunks_mut().0.copy_from_slice(&halves[2 * n..2 * n + 2]);
+        line
+    })
 }

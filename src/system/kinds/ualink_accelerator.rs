@@ -26,10 +26,10 @@ use scalepool_nodes::ualink::accelerator::{
     self, Accelerator, AcceleratorConfig, AcceleratorPortEnds, AcceleratorResult,
 };
 use scalepool_nodes::ualink::completer::Responses;
+use scalepool_nodes::ualink::draws::DrawLogs;
 use scalepool_nodes::ualink::guard::Guard;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::port::{self, AcceleratorPort, Tamper};
-use scalepool_nodes::ualink::regions::Expected;
 use scalepool_nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
 use scalepool_nodes::ualink::{Ends, channels};
@@ -352,8 +352,8 @@ impl Component for UalAccelerator {
         let result: Arc<Mutex<AcceleratorResult>> = Arc::default();
         let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
         let entered = ledger.clone();
-        let originators = format!("what originators of UALink fabric {} expect", site.member.fabric);
-        let expected = site.shared.get(&originators, || Expected::new(site.member.nodes.into()));
+        let originators = format!("what originators of UALink fabric {} have drawn", site.member.fabric);
+        let logs = site.shared.get(&originators, || DrawLogs::new(site.member.nodes));
         let from_fs = site.clock.edge(self.traffic.start_cycles).as_fs();
         let (path, offered) = (name.clone(), self.offered(site));
         Ok(ComponentNode {
@@ -373,7 +373,7 @@ impl Component for UalAccelerator {
                         rx: rx.map(|end| bind.attach(end)),
                     });
                     let ports = ports.collect();
-                    Accelerator::new(config, ports, bind.rng(), tap, expected, (shared, entered))
+                    Accelerator::new(config, ports, bind.rng(), tap, logs, (shared, entered))
                 })
             }),
             measure: Box::new(move || {

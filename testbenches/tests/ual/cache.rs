@@ -97,7 +97,7 @@ fn a_sender_and_its_receiver_are_those_of_the_oracle() {
             assert_clean(std::slice::from_ref(&read));
             for transfer in read.delivered {
                 let req = sent.pop_front().expect("it was sent");
-                assert_eq!(transfer.address, Some(req.address));
+                assert_eq!(transfer.address.get(), Some(req.address));
             }
         }
         assert!(compressed > 5000 && loads > 2000, "{compressed} compressed, {loads} loads");
@@ -140,7 +140,7 @@ fn a_receiver_is_that_of_the_oracle_whatever_comes() {
                 });
             }
             let read = receiver.read(&tl(writer.half(), [0; 32]));
-            let found: Vec<Option<u64>> = read.delivered.iter().map(|transfer| transfer.address).collect();
+            let found: Vec<Option<u64>> = read.delivered.iter().map(|transfer| transfer.address.get()).collect();
             assert_eq!(found, expected, "{read:?}");
             let missing = expected.iter().filter(|address| address.is_none()).count();
             let judged = tl_rules(&read).iter().filter(|rule| **rule == "UAL-CAC-01").count();

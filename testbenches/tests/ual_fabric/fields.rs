@@ -17,7 +17,7 @@ fn as_sent(transfer: &Transfer) -> Transfer {
     match &mut plain.field {
         ControlField::Request(req) => {
             req.pool = false;
-            plain.address = Some(req.address);
+            plain.address = req.address.into();
         }
         // A compressed response has no source.
         ControlField::Response(rsp) => (rsp.pool, rsp.src) = (false, 0),

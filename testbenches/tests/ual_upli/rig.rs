@@ -38,7 +38,7 @@ pub fn with_data(field: ControlField) -> Transfer {
     let (mut tag, mut place) = (0, 0);
     match &field {
         ControlField::Request(req) => {
-            transfer.address = Some(req.address);
+            transfer.address = req.address.into();
             (tag, place) = (req.tag, (req.address / 64 % 4) as usize);
         }
         ControlField::Response(rsp) => tag = rsp.tag,

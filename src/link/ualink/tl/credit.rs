@@ -181,8 +181,8 @@ pub struct TlHeldBuffers {
     pub class: TlClass,
     /// Pool or virtual channel.
     pub target: TlCreditTarget,
-    /// Buffers of 64 bytes.
-    pub beats: u16,
+    /// Buffers of 64 bytes, four at most.
+    pub beats: u8,
     /// How often the link had been down.
     pub(super) epoch: u32,
 }
@@ -362,7 +362,7 @@ impl UalReceiveBuffers {
     /// A transaction has left its buffers.
     pub fn release(&mut self, held: &TlHeldBuffers) {
         let data = self.account(TlCreditKind::data(held.class));
-        for (kind, n) in [(TlCreditKind::command(held.class), 1), (data, held.beats)] {
+        for (kind, n) in [(TlCreditKind::command(held.class), 1), (data, held.beats.into())] {
             // A transaction that came without credit gives none back.
             let room = self.buffers.of(kind, held.target)
                 - self.granted.of(kind, held.target)

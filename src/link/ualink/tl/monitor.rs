@@ -114,8 +114,8 @@ impl Books {
                     let layout = placed.field.def().name;
                     broken.push(Violation::at_byte("UAL-CRD-05", 0, layout, "credits, then message 0x01", text));
                 }
-                broken.extend(side.purse.lacks(held.class, held.target, held.beats));
-                side.purse.spend(held.class, held.target, held.beats);
+                broken.extend(side.purse.lacks(held.class, held.target, held.beats.into()));
+                side.purse.spend(held.class, held.target, held.beats.into());
             }
             found.extend(broken.into_iter().map(|v| (at, v)));
         }

@@ -27,7 +27,7 @@ impl Tl {
     /// Takes a TL flit.
     pub(super) fn take_flit(&mut self, flit: &TlFlit) {
         if self.unpacker.take_data(flit) {
-            self.catch_drains();
+            self.catch_drains(1);
             self.whole_arrive();
             return;
         }
@@ -50,10 +50,8 @@ impl Tl {
 
     /// So many TL flits whose halves are all owed, without bytes.
     pub(super) fn take_owed(&mut self, flits: u8) {
-        for _ in 0..flits {
-            self.unpacker.take_owed(2);
-            self.catch_drains();
-        }
+        self.unpacker.take_owed(2 * usize::from(flits));
+        self.catch_drains(flits.into());
         self.whole_arrive();
     }
 
@@ -88,9 +86,9 @@ impl Tl {
         }
     }
 
-    /// A TL flit without fields lets the catch buffer drain.
-    fn catch_drains(&mut self) {
-        self.catch[OWN] = self.catch[OWN].map(|level| level.saturating_sub(1));
+    /// So many TL flits without fields let the catch buffer drain.
+    fn catch_drains(&mut self, flits: u16) {
+        self.catch[OWN] = self.catch[OWN].map(|level| level.saturating_sub(flits));
     }
 
     /// So many fields of each class come into the catch buffer, and it drains.
@@ -137,28 +135,35 @@ impl Tl {
 
     /// Credits or charge of a field of a Control half, at a byte of it.
     fn charge(&mut self, field: &ControlField, at: usize, seen: &mut Charged) {
-        let mut found = Vec::new();
         if let ControlField::FlowControl(fc) = field {
-            let bits = self.hooks.credits((fc.to_bits().unwrap_or(0) as u32).to_le_bytes());
-            let fc = &TlFc::from_bits(u32::from_le_bytes(bits).into());
-            for (kind, target, n) in returned(fc) {
-                let bit = 1 << (kind as usize * TARGETS + target.index());
-                if seen.credits & bit != 0 {
-                    let text = format!("{} credits of {target:?} stand twice in one Control half", kind.name());
-                    found.push(Violation::at_byte("UAL-CRD-04", at, "two fields", "one field", text));
-                }
-                seen.credits |= bit;
-                found.extend(self.purse.receive(kind, target, n));
-            }
+            self.credit(fc, at, seen);
         } else if let Some(held) = held(field, &self.config.codec, self.epoch) {
             seen.transactions[held.class.index()] += 1;
             if !self.purse.is_open() {
                 let text = "a transaction is received before all initial credits";
                 let layout = field.def().name;
-                found.push(Violation::at_byte("UAL-CRD-05", at, layout, "credits, then message 0x01", text));
+                self.event(Violation::at_byte("UAL-CRD-05", at, layout, "credits, then message 0x01", text));
             }
-            found.extend(self.stock.accept(held.class, held.target, held.beats));
+            let found = self.stock.accept(held.class, held.target, held.beats.into());
+            if !found.is_empty() {
+                found.into_iter().for_each(|violation| self.event(violation));
+            }
         }
-        found.into_iter().for_each(|violation| self.event(violation));
+    }
+
+    /// Credits that a field returns, at a byte of its Control half.
+    fn credit(&mut self, fc: &TlFc, at: usize, seen: &mut Charged) {
+        let bits = self.hooks.credits((fc.to_bits().unwrap_or(0) as u32).to_le_bytes());
+        for (kind, target, n) in returned(&TlFc::from_bits(u32::from_le_bytes(bits).into())) {
+            let bit = 1 << (kind as usize * TARGETS + target.index());
+            if seen.credits & bit != 0 {
+                let text = format!("{} credits of {target:?} stand twice in one Control half", kind.name());
+                self.event(Violation::at_byte("UAL-CRD-04", at, "two fields", "one field", text));
+            }
+            seen.credits |= bit;
+            if let Some(violation) = self.purse.receive(kind, target, n) {
+                self.event(violation);
+            }
+        }
     }
 }

@@ -49,6 +49,14 @@ impl Shape {
     }
 }
 
+/// The transactions of each class that are ready, as far as a Control half could take them.
+#[derive(Debug, Clone, Copy)]
+struct Shapes {
+    of: [[Shape; MOST_CAUGHT]; 2],
+    /// Those of each class that the peer's catch buffer takes.
+    caught: [usize; 2],
+}
+
 impl Fill {
     fn with(self, Shape { sectors, brings_data }: Shape) -> Fill {
         Fill {
@@ -58,6 +66,14 @@ impl Fill {
             used: self.used + sectors,
             brings_data: self.brings_data || brings_data,
         }
+    }
+}
+
+impl Shapes {
+    /// So many of each class in a Control half; responses stand behind requests.
+    fn fill(&self, [requests, responses]: [usize; 2]) -> Fill {
+        let fields = self.of[0].iter().take(requests).chain(self.of[1].iter().take(responses));
+        fields.fold(Fill::default(), |fill, shape| fill.with(*shape))
     }
 }
 
@@ -96,6 +112,14 @@ impl Tl {
     pub fn send(&mut self, transfer: impl Into<Box<Transfer>>) -> Result<(), PackError> {
         let transfer = transfer.into();
         transfer.field.to_bits()?;
+        self.relay(transfer)
+    }
+
+    /// The same with one that has come over a link, so that every part of its field fits.
+    ///
+    /// # Errors
+    /// Its data are not those of its field; nothing is added.
+    pub fn relay(&mut self, transfer: Box<Transfer>) -> Result<(), PackError> {
         let Some(class) = class_of(&transfer.field) else { return Err(PackError::Credits) };
         let (owed, layout) = (transfer.field.owed(&self.config.codec), transfer.field.def().name);
         if transfer.data.len() != 2 * owed.beats {
@@ -153,8 +177,14 @@ impl Tl {
     /// Parts of the TL flit that was packed last. What is empty waits for a place, for a credit or the peer's catch buffer, or
     /// for nothing.
     fn parts(&self, blocked: bool, now_flits: u64) -> LineTimeParts {
-        let bits = |sectors: usize| SECTOR_BITS * sectors as u32;
+        const fn bits(sectors: usize) -> u32 {
+            SECTOR_BITS * sectors as u32
+        }
+        const DATA_ALONE: LineTimeParts = LineTimeParts::all(Use::Idle).with(Use::Payload, bits(TL_SECTORS));
         let filled = self.packer.filled();
+        if filled.data == TL_SECTORS {
+            return DATA_ALONE;
+        }
         let named = LineTimeParts::all(Use::Idle)
             .with(Use::Headers, bits(filled.fields))
             .with(Use::Payload, bits(filled.data))
@@ -209,13 +239,14 @@ impl Tl {
         let tags = self.config.codec.authentication.then_some(if swap { 0 } else { TAGS });
         let space = Space { sectors: HALF_SECTORS - usize::from(self.stock.is_urgent()), tags, swap };
         TlClass::ALL.into_iter().for_each(|class| self.prepare(class, now_flits));
-        let counts = self.choose(&space);
-        let blocked = self.waits_for_catch(&space, counts);
+        let shapes = self.shapes();
+        let (counts, fill) = self.choose(&space, &shapes);
+        let blocked = self.waits_for_catch(&space, &shapes, counts);
         self.lead = match self.ready.iter().all(|ready| !ready.is_empty()) {
             true => self.lead + counts[0] as i32 - counts[1] as i32,
             false => 0,
         };
-        if self.fill(counts).end < HALF_SECTORS
+        if fill.end < HALF_SECTORS
             && let Some(credits) = self.credits_due()
         {
             self.set_credits(credits);
@@ -237,38 +268,33 @@ impl Tl {
         (counts.map(|count| count as u16), blocked)
     }
 
-    /// Transactions of each class that are ready and that the peer's catch buffer takes.
-    fn caught(&self) -> [usize; 2] {
-        std::array::from_fn(|n| self.ready[n].len().min(usize::from(CATCH[n].saturating_sub(self.catch[PEER][n]))))
-    }
-
-    /// So many of each class in a Control half; responses stand behind requests.
-    fn fill(&self, [requests, responses]: [usize; 2]) -> Fill {
-        let of = |class: usize, count: usize| self.ready[class].iter().take(count);
-        of(0, requests).chain(of(1, responses)).fold(Fill::default(), |fill, transfer| fill.with(Shape::of(transfer)))
+    /// What those that are ready take. Several ways to fill a Control half are tried, so each is looked at once.
+    fn shapes(&self) -> Shapes {
+        let mut of = [[Shape::default(); MOST_CAUGHT]; 2];
+        for (shapes, ready) in of.iter_mut().zip(&self.ready) {
+            shapes.iter_mut().zip(ready).for_each(|(shape, transfer)| *shape = Shape::of(transfer));
+        }
+        let room = |n: usize| usize::from(CATCH[n].saturating_sub(self.catch[PEER][n]));
+        Shapes { of, caught: std::array::from_fn(|n| self.ready[n].len().min(room(n))) }
     }
 
     /// How many of each class go next: what leaves the fewest places empty; of several, what keeps the classes closest
-    /// together.
-    fn choose(&self, space: &Space) -> [usize; 2] {
-        let caught = self.caught();
+    /// together. With it how they fill the half.
+    fn choose(&self, space: &Space, shapes: &Shapes) -> ([usize; 2], Fill) {
+        let caught = shapes.caught;
         // Each one more leaves less empty, so where all fit there is nothing to choose: at light load that is the rule, and takes
         // a fifth of the instructions.
-        if space.takes(&self.fill(caught)) {
-            return caught;
+        let all = shapes.fill(caught);
+        if space.takes(&all) {
+            return (caught, all);
         }
         let least = [self.lead <= -MOST_LEAD, self.lead >= MOST_LEAD].map(usize::from);
         let least = [least[0].min(caught[0]), least[1].min(caught[1])];
-        // They are tried in up to 45 pairs, so each is looked at once.
-        let mut shapes = [[Shape::default(); MOST_CAUGHT]; 2];
-        for (shapes, ready) in shapes.iter_mut().zip(&self.ready) {
-            shapes.iter_mut().zip(ready).for_each(|(shape, transfer)| *shape = Shape::of(transfer));
-        }
-        let mut best: Option<((usize, u32), [usize; 2])> = None;
+        let mut best: Option<((usize, u32), [usize; 2], Fill)> = None;
         let mut requests = Fill::default();
         for r in 0..=caught[0] {
             if r > 0 {
-                requests = requests.with(shapes[0][r - 1]);
+                requests = requests.with(shapes.of[0][r - 1]);
             }
             let mut fill = requests;
             if !space.takes(&fill) {
@@ -276,27 +302,27 @@ impl Tl {
             }
             for p in 0..=caught[1] {
                 if p > 0 {
-                    fill = fill.with(shapes[1][p - 1]);
+                    fill = fill.with(shapes.of[1][p - 1]);
                 }
                 if !space.takes(&fill) {
                     break;
                 }
                 let rank = (space.empty(&fill), (self.lead + r as i32 - p as i32).unsigned_abs());
-                if r >= least[0] && p >= least[1] && best.is_none_or(|(least, _)| rank < least) {
-                    best = Some((rank, [r, p]));
+                if r >= least[0] && p >= least[1] && best.is_none_or(|(least, ..)| rank < least) {
+                    best = Some((rank, [r, p], fill));
                 }
             }
         }
-        best.map_or([0; 2], |(_, counts)| counts)
+        best.map_or_else(Default::default, |(_, counts, fill)| (counts, fill))
     }
 
     /// Whether the peer's catch buffer keeps one out for which there is a place.
-    fn waits_for_catch(&self, space: &Space, counts: [usize; 2]) -> bool {
-        let caught = self.caught();
+    fn waits_for_catch(&self, space: &Space, shapes: &Shapes, counts: [usize; 2]) -> bool {
+        let caught = shapes.caught;
         (0..counts.len()).any(|n| {
             let mut more = counts;
             more[n] += 1;
-            counts[n] == caught[n] && self.ready[n].len() > caught[n] && space.takes(&self.fill(more))
+            counts[n] == caught[n] && self.ready[n].len() > caught[n] && space.takes(&shapes.fill(more))
         })
     }
 
@@ -335,7 +361,7 @@ impl Tl {
         match &mut transfer.field {
             ControlField::Request(req) => {
                 // Without bytes it arrives with its address, as the receiver's cache would give it.
-                transfer.address = Some(req.address);
+                transfer.address = req.address.into();
                 (req.pool, req.cload, req.cway) = (pool, false, 0);
                 if self.config.compress_requests {
                     let form = self.compressor.request(req);

@@ -37,7 +37,7 @@ pub fn vchan(field: &ControlField) -> u8 {
 /// What a field was paid with; `None` for credits.
 pub(super) fn held(field: &ControlField, codec: &UalConfig, epoch: u32) -> Option<TlHeldBuffers> {
     let (pool, vc) = pool_and_vc(field);
-    let beats = field.owed(codec).beats as u16;
+    let beats = field.owed(codec).beats as u8;
     Some(TlHeldBuffers { class: class_of(field)?, target: TlCreditTarget::of(pool, vc), beats, epoch })
 }
 
@@ -72,7 +72,7 @@ pub(super) fn expanded(mut transfer: Box<Transfer>) -> Option<Box<Transfer>> {
                 numbeats: if cmd.has_data() { req.len } else { 0 },
                 dst: req.dst,
                 src: req.src,
-                address: transfer.address?,
+                address: transfer.address.get()?,
                 metadata: req.metadata,
                 len: 16 * req.len + 15,
                 attr: if cmd == ReqCmd::Read { 0xff } else { 0 },

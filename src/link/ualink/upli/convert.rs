@@ -226,7 +226,7 @@ pub fn request_from_wires(request: &UpliRequest, codec: &UalConfig) -> Result<Tr
         return Err(ConvertError::Block { place: first, beats: owed.beats });
     }
     let mut transfer =
-        Transfer { address: Some(word.address), auth_tag: request.wires.auth_tag, ..Transfer::new(field) };
+        Transfer { address: word.address.into(), auth_tag: request.wires.auth_tag, ..Transfer::new(field) };
     let mut enables = [0; HALF_BYTES];
     for (k, beat) in request.beats.iter().enumerate() {
         halves_of(&beat.data).into_iter().for_each(|half| transfer.data.push(half, 2 * request.beats.len()));

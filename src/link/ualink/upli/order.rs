@@ -4,7 +4,7 @@ use super::config::Ordering;
 use super::monitor::broken;
 use scalepool_protocols::ualink::code::RdWr;
 use scalepool_protocols::ualink::control::ControlField;
-use scalepool_protocols::ualink::field::REGION_BYTES;
+use scalepool_protocols::ualink::field::{REGION_BYTES, TlRsp};
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
@@ -32,10 +32,7 @@ impl Ordered {
     pub fn of(transfer: &Transfer) -> Option<Ordered> {
         Some(match &transfer.field {
             ControlField::Request(req) => Ordered::request(req.src, req.dst, req.tag, req.vchan, req.address),
-            ControlField::Response(rsp) => {
-                let stream = if rsp.rdwr == RdWr::Read { Stream::ReadResponses } else { Stream::WriteResponses };
-                Ordered { stream, src: rsp.src, dst: rsp.dst, tag: rsp.tag, offset: rsp.offset }
-            }
+            ControlField::Response(rsp) => Ordered::response(rsp),
             _ => return None,
         })
     }
@@ -44,6 +41,12 @@ impl Ordered {
     pub fn request(src: u16, dst: u16, tag: u16, vc: u8, address: u64) -> Ordered {
         let stream = Stream::Requests { vc, region: address / REGION_BYTES };
         Ordered { stream, src, dst, tag, offset: 0 }
+    }
+
+    /// Of a response.
+    pub fn response(rsp: &TlRsp) -> Ordered {
+        let stream = if rsp.rdwr == RdWr::Read { Stream::ReadResponses } else { Stream::WriteResponses };
+        Ordered { stream, src: rsp.src, dst: rsp.dst, tag: rsp.tag, offset: rsp.offset }
     }
 
     /// Source and destination.

@@ -169,7 +169,7 @@ pub fn pack_all(config: UalConfig, transfers: &[Transfer]) -> Vec<TlFlit> {
 /// What a receiver has of a transfer: the address comes with requests.
 pub fn received(transfer: &Transfer) -> Transfer {
     let address = match &transfer.field {
-        ControlField::Request(req) => Some(req.address),
+        ControlField::Request(req) => req.address.into(),
         _ => transfer.address,
     };
     Transfer { address, ..transfer.clone() }

@@ -1,8 +1,8 @@
 //! Tables by numbers, such as addresses and tags.
 //!
-//! Modelled: nothing of the hardware. Nothing depends on the order of such a table, so it needs no protection against chosen
-//! keys either: a tree of some thousand pages takes about 100 instructions an access more, the hasher of the library
-//! 60.
+//! Modelled: nothing of the hardware. Left out: an order; whoever reads a whole table sorts what it reads. Nobody chooses
+//! the numbers to do harm, so a product spreads them well enough. A tree of some thousand pages takes about 100 instructions
+//! an access more.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

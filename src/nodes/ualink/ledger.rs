@@ -10,7 +10,6 @@
 use crate::row_log::RowLog;
 use scalepool_kernel::shared;
 use scalepool_link::ualink::upli::{OrderCheck, Ordered, Ordering};
-use scalepool_memory::spread::SpreadMap;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use std::collections::BTreeMap;
@@ -94,8 +93,10 @@ impl UalLedger {
 const SENT: usize = 0;
 const CAME: usize = 1;
 
-/// What one source has sent to one destination over one port, and what has come.
-type Flows = SpreadMap<[Vec<Ordered>; 2]>;
+/// What one source has sent to one destination over one port, and what has come. One number is found with fewer comparisons
+/// than three. A hash table would be found in faster; but it is one piece of memory, for which a run of 256 accelerators
+/// leaves no place: it takes 9 kB an accelerator on top of the peak of the run.
+type Flows = BTreeMap<u64, [Vec<Ordered>; 2]>;
 
 fn flow_of(src: u16, dst: u16, port: usize) -> u64 {
     u64::from(src) << 48 | u64::from(dst) << 32 | port as u64
@@ -142,7 +143,7 @@ fn messages<'a>(ledgers: &'a [&UalLedger]) -> impl Iterator<Item = (usize, usize
 }
 
 fn flows(ledgers: &[&UalLedger], sources: &RangeInclusive<u16>) -> Flows {
-    let mut flows = Flows::default();
+    let mut flows = Flows::new();
     for (n, port, one) in messages(ledgers) {
         let (src, dst) = one.pair();
         if sources.contains(&src) {
@@ -154,8 +155,6 @@ fn flows(ledgers: &[&UalLedger], sources: &RangeInclusive<u16>) -> Flows {
 
 fn judge(flows: Flows, ordering: Ordering, denied: &[(u16, u16)], all: bool) -> Vec<Violation> {
     let mut found = Vec::new();
-    let mut flows: Vec<_> = flows.into_iter().collect();
-    flows.sort_unstable_by_key(|(flow, _)| *flow);
     for (flow, [sent, came]) in flows {
         let (src, dst, port) = ((flow >> 48) as u16, (flow >> 32) as u16, flow as u32);
         let flow = format!("from {src} to {dst} over port {port}");

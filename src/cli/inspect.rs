@@ -86,6 +86,16 @@ hosts: copies, data and order.
   memory = \"hdm-h\"            # optional: what answers CXL.mem, \"hdm-h\" (default), \"hdm-db\", \"hdm-d\"
   all_writers_seen = false    # optional: nobody writes the lines but the agents on these links
 
+A [[transactions]] judges the requests and answers of CXL.mem on the links of one device: tags, answers and data.
+
+  [[transactions]]
+  links = [\"host\"]            # names of [[link]]
+  memory = \"hdm-h\"            # optional, as above
+  all_writers_seen = false    # optional: nobody writes the lines but the hosts on these links, so reads are compared
+  unique_tags = false         # optional: no tag is used again while its request is open
+  answer_ns = 1000            # optional: longest time from a request to its last answer; not checked if left out
+  ends_at_rest = false        # optional: at the end of the wave every request has been answered
+
 testbenches/maps/ has the maps of this repository's benches; testbenches/python/PASSIVE.md explains the keys of a [[link]].";
 
 impl Inspect {

@@ -26,7 +26,7 @@ pub(super) fn judge(
     let mut broken = Vec::new();
     for (_, link, what) in said {
         match what {
-            Said::Reset => monitor = PassiveMonitor::new(map.config(), names()),
+            Said::Reset(_) => monitor = PassiveMonitor::new(map.config(), names()),
             Said::Message(way, unit, message) => {
                 let events = monitor.see(link, &message);
                 broken.extend(events.iter().map(|event| (link, way, unit, event.violation())));

@@ -16,8 +16,8 @@ use scalepool_protocols::cxl::message::Message;
 /// What an end says and hears.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Said {
-    /// The link begins anew.
-    Reset,
+    /// The link begins anew, behind so many units that came to the end and that it sent.
+    Reset([usize; 2]),
     /// A message, behind the unit with this number of the interface of this way.
     Message(Direction, usize, Message),
 }
@@ -48,7 +48,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
         let (way, number, bytes) = match step {
             Step::Reset(before) => {
                 (watch, first) = (EndWatch::new(config).ok(), before);
-                said.push((t_fs, Said::Reset));
+                said.push((t_fs, Said::Reset(before)));
                 continue;
             }
             Step::Unit(way, number, bytes) => (way, number, bytes),

@@ -31,6 +31,14 @@
 //! links = ["host"]              # names of [[link]] whose messages are judged together
 //! memory = "hdm-h"              # what answers CXL.mem: "hdm-h" (default), "hdm-db", "hdm-d"
 //! all_writers_seen = false      # nobody writes the lines but the agents on these links
+//!
+//! [[transactions]]              # optional: the links of one device of CXL.mem
+//! links = ["host"]              # names of [[link]] whose requests and answers are judged
+//! memory = "hdm-h"              # what answers, as above
+//! all_writers_seen = false      # nobody writes the lines but the hosts on these links: reads are compared
+//! unique_tags = false           # no tag is used again while its request is open
+//! answer_ns = 1000              # longest time from a request to its last answer; not judged if left out
+//! ends_at_rest = false          # the wave ends with all requests answered
 //! ```
 //!
 //! A signal is named by its full path or by an end of it that is the path of no other signal, so that scopes that one
@@ -54,6 +62,8 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
 use scalepool_protocols::registry::{self, Protocol};
+use scalepool_transactions::AnswerLimit;
+use scalepool_transactions::cxl_mem::CxlMemConfig;
 use serde::Deserialize;
 
 /// Bits of the longest packet of NVLink (`nvlink` §1).
@@ -74,6 +84,45 @@ pub struct Map {
     /// Links whose messages are judged together.
     #[serde(default)]
     pub coherence: Vec<MappedCoherence>,
+    /// Links whose transactions are judged together.
+    #[serde(default)]
+    pub transactions: Vec<MappedTransactions>,
+}
+
+/// The links of one device of CXL.mem.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MappedTransactions {
+    /// Names of [`MappedLink`]s.
+    pub links: Vec<String>,
+    /// What answers requests of CXL.mem.
+    #[serde(default = "hdm_h")]
+    pub memory: String,
+    /// Nobody writes the lines but the hosts on these links.
+    #[serde(default)]
+    pub all_writers_seen: bool,
+    /// No tag is used again while its request is open.
+    #[serde(default)]
+    pub unique_tags: bool,
+    /// Longest time from a request to its last answer \[ns\].
+    pub answer_ns: Option<u32>,
+    /// All requests are answered at the end of the wave.
+    #[serde(default)]
+    pub ends_at_rest: bool,
+}
+
+impl MappedTransactions {
+    /// What the checker has to know. Its time is in femtoseconds.
+    pub(super) fn config(&self) -> CxlMemConfig {
+        const FS_PER_NS: u64 = 1_000_000;
+        let limit = self.answer_ns.map(|ns| AnswerLimit { time: u64::from(ns) * FS_PER_NS, unit: "fs" });
+        CxlMemConfig {
+            region: region(&self.memory),
+            all_writers_seen: self.all_writers_seen,
+            unique_tags: self.unique_tags,
+            limit,
+        }
+    }
 }
 
 /// The links of one home of CXL.cache, or of one device of CXL.mem with its hosts.
@@ -94,11 +143,15 @@ fn hdm_h() -> String {
     HdmRegion::HdmH.key().into()
 }
 
+/// The kind of a memory, in a checked map.
+fn region(memory: &str) -> HdmRegion {
+    HdmRegion::ALL.into_iter().find(|region| region.key() == memory).unwrap_or(HdmRegion::HdmH)
+}
+
 impl MappedCoherence {
     /// What the monitor has to know.
     pub(super) fn config(&self) -> PassiveConfig {
-        let region = HdmRegion::ALL.into_iter().find(|region| region.key() == self.memory).unwrap_or(HdmRegion::HdmH);
-        PassiveConfig { all_writers_seen: self.all_writers_seen, region }
+        PassiveConfig { all_writers_seen: self.all_writers_seen, region: region(&self.memory) }
     }
 }
 
@@ -240,31 +293,35 @@ impl Map {
                 return refuse(format!("link `{}`, {text}", link.name));
             }
         }
-        for (n, coherence) in map.coherence.iter().enumerate() {
-            if let Err(text) = map.check_coherence(coherence) {
-                return refuse(format!("coherence {n}, key `links`: {text}"));
+        let coherence = map.coherence.iter().map(|table| (&table.links, &table.memory));
+        let transactions = map.transactions.iter().map(|table| (&table.links, &table.memory));
+        let coherence = coherence.enumerate().map(|(n, table)| (format!("coherence {n}"), table));
+        let transactions = transactions.enumerate().map(|(n, table)| (format!("transactions {n}"), table));
+        for (table, (links, memory)) in coherence.chain(transactions) {
+            if let Err(text) = map.check_links(links) {
+                return refuse(format!("{table}, key `links`: {text}"));
             }
             let known = HdmRegion::ALL.map(HdmRegion::key);
-            if !known.contains(&coherence.memory.as_str()) {
-                let (found, known) = (&coherence.memory, known.join("`, `"));
-                return refuse(format!("coherence {n}, key `memory`: found `{found}`, expected one of `{known}`"));
+            if !known.contains(&memory.as_str()) {
+                let known = known.join("`, `");
+                return refuse(format!("{table}, key `memory`: found `{memory}`, expected one of `{known}`"));
             }
         }
         Ok(map)
     }
 
     /// Links that are there, and carry messages of CXL.cachemem.
-    fn check_coherence(&self, coherence: &MappedCoherence) -> Result<(), String> {
-        if coherence.links.is_empty() {
+    fn check_links(&self, links: &[String]) -> Result<(), String> {
+        if links.is_empty() {
             return Err("found none, expected the name of a [[link]] at least".into());
         }
-        for (n, name) in coherence.links.iter().enumerate() {
+        for (n, name) in links.iter().enumerate() {
             let known = || self.link.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ");
             let mut named = self.link.iter().filter(|l| l.name == *name);
             let (Some(link), None) = (named.next(), named.next()) else {
                 return Err(format!("found `{name}`, expected the name of one [[link]]: {}", known()));
             };
-            if coherence.links[..n].contains(name) {
+            if links[..n].contains(name) {
                 return Err(format!("found `{name}` again, expected another link"));
             }
             let protocol = self.watch_config(link)?.protocol;
@@ -320,7 +377,9 @@ impl Map {
         let (selective_nak, reaction_flits) = (link.selective_nak, link.reaction_flits.unwrap_or(REACTION_FLITS));
         let default = WatchConfig::new(protocol, sends.direction());
         let interleave = link.interleave.unwrap_or(default.interleave);
-        let messages = self.coherence.iter().any(|coherence| coherence.links.contains(&link.name));
+        let coherence = self.coherence.iter().map(|table| &table.links);
+        let messages =
+            coherence.chain(self.transactions.iter().map(|table| &table.links)).any(|links| links.contains(&link.name));
         Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, messages, ..default })
     }
 }

@@ -207,6 +207,8 @@ fn txn_ans_01_p() {
 fn txn_ans_01_n() {
     let data = [write(1, 5), drs(1, 5), ndr(Ndr::Cmp, 1)];
     broken(HdmH, &data, "TXN-ANS-01", (UP, 0), ["DRS MemData of 64 B with tag 0x1", "Cmp for MemWr to 0x1000"]);
+    let data = [write(1, 5), ndr(Ndr::Cmp, 1), drs(1, 5)];
+    broken(HdmH, &data, "TXN-ANS-01", (UP, 1), ["DRS MemData of 64 B", "none: MemWr to 0x1000 in flit 0 down had its"]);
     // Half of it has come: the size of the second transfer is wrong.
     let data = [read(1), half(1, 5), drs(1, 5)];
     broken(HdmH, &data, "TXN-ANS-01", (UP, 1), ["DRS MemData of 64 B", "32 B, the other half of MemData for MemRd"]);
@@ -221,6 +223,8 @@ fn txn_ans_02_p() {
 fn txn_ans_02_n() {
     let completed = [read(1), ndr(Ndr::Cmp, 1), drs(1, 5)];
     broken(HdmH, &completed, "TXN-ANS-02", (UP, 0), ["NDR Cmp with tag 0x1", "MemData for MemRd to 0x1000"]);
+    let completed = [read(1), drs(1, 5), ndr(Ndr::Cmp, 1)];
+    broken(HdmH, &completed, "TXN-ANS-02", (UP, 1), ["NDR Cmp with tag 0x1", "none: MemRd to 0x1000"]);
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(super) struct Done {
     pub unit: u64,
     /// Flit of its last answer.
     pub end: u64,
+    /// Whether a completion and data were among its answers.
+    pub had: [bool; 2],
 }
 
 /// A BIConflict without its acknowledgement.
@@ -218,15 +220,16 @@ impl CxlMemTransactions {
         }
     }
 
-    /// An answer to nothing that is open.
-    fn say_spare(&mut self, request: Request, unit: u64, what: &str) {
+    /// An answer to nothing that is open: a completion (0) or data (1).
+    fn say_spare(&mut self, request: Request, unit: u64, kind: usize, what: &str) {
         let at = (request.link, Dir::Up, unit);
         let found = format!("{what} with {}", request.in_words());
         match self.done.get(&request).copied() {
-            Some(Done { name, address, unit, end }) => {
+            Some(Done { name, address, unit, end, had }) => {
                 let (begin, end) = (flit(unit, Dir::Down), flit(end, Dir::Up));
                 let expected = format!("none: {name} to {address:#x} in {begin} had its last answer in {end}");
-                self.say("TXN-TAG-03", at, Some(address), found, expected);
+                let rule = if had[kind] { "TXN-TAG-03" } else { ["TXN-ANS-02", "TXN-ANS-01"][kind] };
+                self.say(rule, at, Some(address), found, expected);
             }
             None => self.say("TXN-TAG-02", at, None, found, "the tag of a request"),
         }
@@ -241,7 +244,7 @@ impl CxlMemTransactions {
         let at = (link, Dir::Up, unit);
         let what = || format!("NDR {}", opcode.name().unwrap_or(RESERVED));
         let found = || format!("{} with {}", what(), request.in_words());
-        let Some(of_tag) = self.open.get_mut(&request) else { return self.say_spare(request, unit, &what()) };
+        let Some(of_tag) = self.open.get_mut(&request) else { return self.say_spare(request, unit, 0, &what()) };
         let allows = of_tag.iter().position(|open| open.completions().has(opcode));
         let owes = || of_tag.iter().position(|open| !open.completions().is_empty());
         let Some(n) = allows.or_else(owes) else {
@@ -294,7 +297,7 @@ impl CxlMemTransactions {
         let (halves, size) = if is_half { (1, "32 B") } else { (HALVES_OF_A_LINE, "64 B") };
         let what = || format!("DRS {} of {size}", opcode.name().unwrap_or(RESERVED));
         let found = || format!("{} with {}", what(), request.in_words());
-        let Some(of_tag) = self.open.get_mut(&request) else { return self.say_spare(request, unit, &what()) };
+        let Some(of_tag) = self.open.get_mut(&request) else { return self.say_spare(request, unit, 1, &what()) };
         let Some(n) = of_tag.iter().position(|open| open.owes_data() && !open.is_unknown()) else {
             let is_again = of_tag.iter().all(|open| open.halves > 0);
             return self.say_unowed(request, at, is_again, "TXN-ANS-01", found());
@@ -354,12 +357,12 @@ impl CxlMemTransactions {
         if !of_tag.get(n).is_some_and(|open| open.owed.is_nothing()) {
             return;
         }
-        let OpenRequest { number, name, address, unit: begin, .. } = of_tag.remove(n);
+        let OpenRequest { number, name, address, unit: begin, is_completed, halves, .. } = of_tag.remove(n);
         if of_tag.is_empty() {
             self.open.remove(&request);
         }
         self.waiting.remove(&number);
-        self.done.insert(request, Done { name, address, unit: begin, end: unit });
+        self.done.insert(request, Done { name, address, unit: begin, end: unit, had: [is_completed, halves > 0] });
     }
 
     fn acknowledgement(&mut self, request: Request, unit: u64) {

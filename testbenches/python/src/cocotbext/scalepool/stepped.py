@@ -48,7 +48,7 @@ class PairedEnd:
     """One end of a `LinkPair`."""
 
     def __init__(self, protocol: str, dir: Dir, **config: int | str | bool) -> None:
-        self.end = LinkEnd(protocol, dir, **config)
+        self.end = LinkEnd(protocol, dir, passive=False, **config)
         self.on_step: list[Callable[[], None]] = []
         self.on_error: list[Callable[[BaseException], None]] = []
         self.events: list[Event] = []

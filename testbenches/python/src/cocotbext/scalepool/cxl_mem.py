@@ -4,6 +4,16 @@ They stand on an active end of a link with credits and retry: a `LinkPartner` be
 without a simulator. The end judges what passes (`transactions="hdm-h"`), so a tag that nobody gave, a doubled answer, an answer of
 the wrong kind or other data than was written is an exception at the flit that brings it, with tag, address and flit.
 
+    >>> import asyncio
+    >>> from cocotbext.scalepool import LinkPair
+    >>> async def main():
+    ...     async with LinkPair("cxl-256b", transactions="hdm-h", all_writers_seen=True) as pair:
+    ...         host, device = CxlMemHost(pair.host, outstanding=8), CxlMemDevice(pair.device, LineMemory(0x10000), latency=20)
+    ...         await host.write(0x1000, bytes(range(256)))
+    ...         return await host.read(0x10FC, 4), device.served
+    >>> asyncio.run(main())
+    (b'\\xfc\\xfd\\xfe\\xff', 5)
+
 Modelled: memory of the kind HDM-H, which the host alone caches. A request is a line of 64 bytes; longer ranges are many requests,
 as many at a time as the host may have outstanding. Left out: caches of the host, snoops, metadata.
 """
@@ -36,7 +46,7 @@ def _family(link: SteppedLink) -> str:
     state = link.end.state()
     family = _FAMILIES.get(state["protocol"])
     if family is None or state["passive"]:
-        found = f"a {'passive' if state['passive'] else 'active'} end of {state['protocol']}"
+        found = f"{'a passive' if state['passive'] else 'an active'} end of {state['protocol']}"
         raise KindError(f"link: found {found}, expected an active end of CXL")
     if state["transactions"] != "hdm-h":
         raise KindError(f"link: found transactions={state['transactions']!r}, expected an end made with transactions=\"hdm-h\"")
@@ -75,12 +85,12 @@ class _Agent:
     def _form(self, layout: str, fields: Mapping[str, int | str], **more: object) -> Form:
         return {"layout": f"{self._layouts}.{layout}", "fields": dict(fields), **more}
 
-    def _fresh(self) -> list[Event]:
-        """Returns the events of transactions that nobody has looked at."""
+    def _fresh(self, by: str = "peer") -> list[Event]:
+        """Returns the transactions that the other end, or this one, has broken since the last call."""
         self.link.collect()
-        fresh = [event for event in self.link.events[self._seen :] if event.violation.rule.startswith("TXN-")]
+        fresh = self.link.events[self._seen :]
         self._seen = len(self.link.events)
-        return fresh
+        return [event for event in fresh if event.by == by and event.violation.rule.startswith("TXN-")]
 
     def _on_step(self) -> None:
         for event in self._fresh():
@@ -98,7 +108,7 @@ class _Agent:
     def _send(self, form: Form) -> None:
         """Queues a message; what is wrong with it is an exception here."""
         self.link.end.send(form)
-        for event in self._fresh():
+        for event in self._fresh("end"):
             raise _error(event)
 
     def _broken(self, event: Event) -> None:
@@ -117,6 +127,11 @@ def _error(event: Event) -> TransactionError:
     address = int(at.removeprefix("line "), 0) if at.startswith("line ") else None
     kind = AnswerTimeoutError if event.violation.rule == _LATE else TransactionError
     return kind(str(event.violation), event.tag, address, event.unit, event.violation)
+
+
+def _number(value: int | str) -> int:
+    """Returns a number of a form: one above 2^53 is spelled in hex."""
+    return value if isinstance(value, int) else int(value, 0)
 
 
 def _check_range(address: int, size: int) -> None:
@@ -163,7 +178,8 @@ class CxlMemHost(_Agent):
         return len(self._open)
 
     async def read(self, address: int, size: int = LINE_BYTES) -> bytes:
-        """Reads bytes from an address on. Raises `PoisonError` if a line is poisoned, and `NoMemoryError` where no memory is."""
+        """Reads bytes from an address on. Raises `PoisonError` if a line is poisoned, and `NoMemoryError` if the device
+        says that no memory is there."""
         _check_range(address, size)
         fields = {"opcode": "MemRd", "meta_field": "NoOp"}
         parts = list(_lines(address, size))
@@ -186,9 +202,15 @@ class CxlMemHost(_Agent):
             if enables == 0:
                 continue
             whole = enables == _WHOLE_LINE
-            fields = {"opcode": "MemWr" if whole else "MemWrPtl", "meta_value": "Any", "poison": int(poison)}
+            fields: dict[str, int | str] = {"opcode": "MemWr" if whole else "MemWrPtl", "meta_value": "Any"}
+            fields["poison"] = int(poison)
             more: Form = {"data": (bytes(first) + part + bytes(LINE_BYTES - end)).hex()}
-            requests.append((line, "m2s_rwd", fields, more if whole else {**more, "be": enables}))
+            if not whole:
+                more["be"] = enables
+                if self._layouts != "cxl68":
+                    # A trailer with the byte enables follows the data.
+                    fields["trp"] = 1
+            requests.append((line, "m2s_rwd", fields, more))
         await self._all(requests)
 
     async def invalidate(self, address: int, size: int = LINE_BYTES) -> None:
@@ -370,11 +392,13 @@ class CxlMemDevice(_Agent):
             common["dpid"] = fields["spid"]
         if opcode in ("MemRd", "MemRdData", "MemRdFill"):
             found = self.memory.read(address)
-            data, poison = found if found is not None else (b"\xff" * LINE_BYTES, False)
-            kind = "MemData" if found is not None else "MemDataNXM"
+            # Where no memory is, the bytes are ones; 68B flits have no code of their own for it, so there they are poisoned.
+            has_code = self._layouts != "cxl68"
+            data, poison = found if found is not None else (b"\xff" * LINE_BYTES, not has_code)
+            kind = "MemDataNXM" if found is None and has_code else "MemData"
             return [self._form("s2m_drs", {**common, "opcode": kind, "poison": int(poison)}, data=data.hex())]
         if opcode in ("MemWr", "MemWrPtl"):
-            enables = int(request.get("be", _WHOLE_LINE)) if opcode == "MemWrPtl" else _WHOLE_LINE
+            enables = _number(request.get("be", _WHOLE_LINE)) if opcode == "MemWrPtl" else _WHOLE_LINE
             self.memory.write(address, bytes.fromhex(request["data"]), enables, bool(fields["poison"]))
         if opcode in ("MemWr", "MemWrPtl", "MemInv", "MemInvNT"):
             return [self._form("s2m_ndr", {**common, "opcode": "Cmp"})]
@@ -385,8 +409,6 @@ class CxlMemDevice(_Agent):
         super()._on_step()
         while self._answers and self._answers[0][0] <= self._clock:
             self.link.end.send(self._answers.popleft()[1])
-            # What a wrong device says is for the host to notice.
-            self._fresh()
 
     def _message(self, form: Form) -> None:
         self.served += 1

@@ -115,7 +115,8 @@ impl MappedTransactions {
     /// What the checker has to know. Its time is in femtoseconds.
     pub(super) fn config(&self) -> CxlMemConfig {
         const FS_PER_NS: u64 = 1_000_000;
-        let limit = self.answer_ns.map(|ns| AnswerLimit { time: u64::from(ns) * FS_PER_NS, unit: "fs" });
+        let limit =
+            self.answer_ns.map(|ns| AnswerLimit { time: u64::from(ns) * FS_PER_NS, unit: "ns", steps: FS_PER_NS });
         CxlMemConfig {
             region: region(&self.memory),
             all_writers_seen: self.all_writers_seen,

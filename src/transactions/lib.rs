@@ -42,8 +42,10 @@ pub struct TransactionFinding {
 /// The longest time that an answer may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswerLimit {
-    /// Time from a request to its last answer, in the caller's unit of time.
+    /// Time from a request to its last answer, in the caller's steps of time.
     pub time: u64,
-    /// That unit of time, for texts: `flit clocks`.
+    /// The unit of time in texts, `flit clocks`.
     pub unit: &'static str,
+    /// Steps in one of these units, at least 1.
+    pub steps: u64,
 }

@@ -352,7 +352,7 @@ fn txn_end_01_n() {
 
 /// A checker with a limit of 100 flit clocks, of which a read has passed at time 1000.
 fn limited() -> CxlMemTransactions {
-    let limit = Some(AnswerLimit { time: 100, unit: "flit clocks" });
+    let limit = Some(AnswerLimit { time: 100, unit: "flit clocks", steps: 1 });
     let mut checker = checker(CxlMemConfig { limit, ..config(HdmH) });
     assert_eq!(checker.clock(1000), []);
     assert_eq!(checker.see(0, 0, &read(1)), []);

@@ -33,7 +33,7 @@ impl Judges {
         let names = || vec!["link".to_owned()];
         let all_writers_seen = config.all_writers_seen;
         let coherence = config.coherence.map(|region| PassiveConfig { all_writers_seen, region });
-        let limit = config.answer_flits.map(|time| AnswerLimit { time, unit: "flit clocks" });
+        let limit = config.answer_flits.map(|time| AnswerLimit { time, unit: "flit clocks", steps: 1 });
         let unique_tags = config.unique_tags;
         let transactions =
             config.transactions.map(|region| CxlMemConfig { region, all_writers_seen, unique_tags, limit });

@@ -109,7 +109,7 @@ impl CxlMemTransactions {
             while let Some((&number, &(waiting, since))) = self.waiting.first_key_value()
                 && now.saturating_sub(since) > limit.time
             {
-                let told = format!("no answer in {} {}", limit.time, limit.unit);
+                let told = format!("no answer in {} {}", limit.time / limit.steps.max(1), limit.unit);
                 self.say_missing("TXN-END-02", number, waiting, &told);
                 self.waiting.remove(&number);
             }

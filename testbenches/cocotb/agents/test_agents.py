@@ -202,7 +202,7 @@ async def a_host_reads_and_writes_a_memory(dut):
     """Calls of both ends of CXL.mem over links with pauses, watched; a wrong memory is an exception of the read."""
     transactions = {"transactions": "hdm-h", "all_writers_seen": True, "answer_flits": 2000}
     for protocol in [protocol for protocol in protocols(dut) if protocol.startswith("cxl")]:
-        for kind in (CxlMemDevice, Forgetful):
+        for kind in (CxlMemDevice, Forgetful) if protocol == protocols(dut)[0] else (CxlMemDevice,):
             draw, place = common.draw(), Place(dut, protocol)
             ends = [place.make(LinkPartner, "host_rx", "host_tx", dir="down", **transactions),
                     place.make(LinkPartner, "device_rx", "device_tx", dir="up", **transactions),
@@ -211,7 +211,7 @@ async def a_host_reads_and_writes_a_memory(dut):
                 end.rx.set_pause_generator(random_pauses(0.3, seed=1))
             await common.start(dut)
             host, device = CxlMemHost(ends[0], outstanding=8), kind(ends[1], latency=10)
-            plain = draw.randbytes(common.size(400)).replace(b"\xff", b"\xfe")
+            plain = draw.randbytes(common.size(200)).replace(b"\xff", b"\xfe")
             await host.write(0x1010, plain)
             assert await host.read(0x1010, len(plain)) == plain, protocol
             assert device.served == 2 * ((0x10 + len(plain) + 63) // 64), device.served

@@ -21,11 +21,18 @@ pub static RULES: &[Rule] = &[
     row("TXN-ANS-02", "coherence §3.2", false, "a completion comes only for a request that is owed one"),
     row("TXN-ANS-03", "coherence §3.2", false, "the opcode of a completion is one that its request allows"),
     row("TXN-ANS-04", "coherence §3.4", false, "the opcode of a BIRsp is one that its BISnp allows"),
+    row("TXN-ANS-05", "ualink §12", false, "Last stands with the beat that ends a read, and with no other"),
     row(
         "TXN-ORD-01",
         "coherence §3.5",
         false,
         "a request whose BIConflict was acknowledged is completed only after the BIRsp to its line",
+    ),
+    row(
+        "TXN-ORD-02",
+        "ualink §12",
+        false,
+        "in strict order the read responses of a source and a destination keep the order of their requests, and so do the write responses",
     ),
     row("TXN-DAT-01", "coherence §3.2", false, "a read brings the bytes that were written or read last"),
     row("TXN-DAT-02", "coherence §3.2", false, "a read of bytes that were written with poison brings poison"),

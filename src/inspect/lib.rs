@@ -166,7 +166,9 @@ fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Vec<O
             streams: places.map(|place| &streams[place]),
             said,
         });
-        let found = transactions::judge(table, &judged_links.collect::<Vec<_>>());
+        // The links of a checked map have one protocol.
+        let Ok(protocol) = map.protocol_of(&table.links) else { continue };
+        let found = transactions::judge(table, protocol, &judged_links.collect::<Vec<_>>());
         keep(found, &links.iter().map(|(_, places, _)| *places).collect::<Vec<_>>());
     }
     Ok(judged)

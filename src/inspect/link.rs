@@ -10,16 +10,15 @@
 use super::stream::{Judged, Stream};
 use scalepool_link::hook::Direction;
 use scalepool_link::protocol::LinkProtocol;
-use scalepool_link::watch::{EndWatch, WatchConfig};
-use scalepool_protocols::cxl::message::Message;
+use scalepool_link::watch::{EndWatch, WatchConfig, WatchedContent};
 
 /// What an end says and hears.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Said {
     /// The link begins anew, behind so many units that came to the end and that it sent.
     Reset([usize; 2]),
     /// A message, behind the unit with this number of the interface of this way.
-    Message(Direction, usize, Message),
+    Message(Direction, usize, WatchedContent),
 }
 
 /// What the watcher of an end makes of its units.

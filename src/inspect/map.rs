@@ -32,11 +32,12 @@
 //! memory = "hdm-h"              # what answers CXL.mem: "hdm-h" (default), "hdm-db", "hdm-d"
 //! all_writers_seen = false      # nobody writes the lines but the agents on these links
 //!
-//! [[transactions]]              # optional: the links of one device of CXL.mem
+//! [[transactions]]              # optional: the links of one device of CXL.mem, or links of UALink
 //! links = ["host"]              # names of [[link]] whose requests and answers are judged
-//! memory = "hdm-h"              # what answers, as above
-//! all_writers_seen = false      # nobody writes the lines but the hosts on these links: reads are compared
-//! unique_tags = false           # no tag is used again while its request is open
+//! memory = "hdm-h"              # CXL.mem: what answers, as above
+//! all_writers_seen = false      # nobody writes the lines but those on these links: reads are compared
+//! unique_tags = false           # CXL.mem: no tag is used again while its request is open
+//! strict = false                # UALink: the links keep strict order
 //! answer_ns = 1000              # longest time from a request to its last answer; not judged if left out
 //! ends_at_rest = false          # the wave ends with all requests answered
 //! ```
@@ -62,8 +63,9 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
 use scalepool_protocols::registry::{self, Protocol};
-use scalepool_transactions::AnswerLimit;
-use scalepool_transactions::cxl_mem::CxlMemConfig;
+use scalepool_transactions::cxl_mem::{CxlMemConfig, CxlMemTransactions};
+use scalepool_transactions::ualink::{UalTransactionConfig, UalTransactions};
+use scalepool_transactions::{AnswerLimit, TransactionChecker};
 use serde::Deserialize;
 
 /// Bits of the longest packet of NVLink (`nvlink` §1).
@@ -89,43 +91,6 @@ pub struct Map {
     pub transactions: Vec<MappedTransactions>,
 }
 
-/// The links of one device of CXL.mem.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MappedTransactions {
-    /// Names of [`MappedLink`]s.
-    pub links: Vec<String>,
-    /// What answers requests of CXL.mem.
-    #[serde(default = "hdm_h")]
-    pub memory: String,
-    /// Nobody writes the lines but the hosts on these links.
-    #[serde(default)]
-    pub all_writers_seen: bool,
-    /// No tag is used again while its request is open.
-    #[serde(default)]
-    pub unique_tags: bool,
-    /// Longest time from a request to its last answer \[ns\].
-    pub answer_ns: Option<u32>,
-    /// All requests are answered at the end of the wave.
-    #[serde(default)]
-    pub ends_at_rest: bool,
-}
-
-impl MappedTransactions {
-    /// What the checker has to know. Its time is in femtoseconds.
-    pub(super) fn config(&self) -> CxlMemConfig {
-        const FS_PER_NS: u64 = 1_000_000;
-        let limit =
-            self.answer_ns.map(|ns| AnswerLimit { time: u64::from(ns) * FS_PER_NS, unit: "ns", steps: FS_PER_NS });
-        CxlMemConfig {
-            region: region(&self.memory),
-            all_writers_seen: self.all_writers_seen,
-            unique_tags: self.unique_tags,
-            limit,
-        }
-    }
-}
-
 /// The links of one home of CXL.cache, or of one device of CXL.mem with its hosts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -144,9 +109,57 @@ fn hdm_h() -> String {
     HdmRegion::HdmH.key().into()
 }
 
+/// The links of one device of CXL.mem, or links of UALink.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MappedTransactions {
+    /// Names of [`MappedLink`]s.
+    pub links: Vec<String>,
+    /// What answers requests of CXL.mem, HDM-H if left out.
+    pub memory: Option<String>,
+    /// Nobody writes the lines but those on these links.
+    #[serde(default)]
+    pub all_writers_seen: bool,
+    /// CXL.mem: no tag is used again while its request is open. Those of UALink never are.
+    #[serde(default)]
+    pub unique_tags: bool,
+    /// UALink: the links keep strict order.
+    #[serde(default)]
+    pub strict: bool,
+    /// Longest time from a request to its last answer \[ns\].
+    pub answer_ns: Option<u32>,
+    /// All requests are answered at the end of the wave.
+    #[serde(default)]
+    pub ends_at_rest: bool,
+}
+
+impl MappedTransactions {
+    /// The checker beside links of a protocol. Its time is in femtoseconds.
+    pub(super) fn checker(&self, protocol: LinkProtocol, names: Vec<String>) -> TransactionChecker {
+        const FS_PER_NS: u64 = 1_000_000;
+        let limit = |ns| AnswerLimit { time: u64::from(ns) * FS_PER_NS, unit: "ns", steps: FS_PER_NS };
+        let MappedTransactions { all_writers_seen, unique_tags, strict, .. } = *self;
+        let limit = self.answer_ns.map(limit);
+        if protocol == LinkProtocol::Ualink {
+            let config = UalTransactionConfig { all_writers_seen, strict, limit };
+            return TransactionChecker::Ualink(Box::new(UalTransactions::new(config, names)));
+        }
+        let region = region(self.memory.as_deref().unwrap_or(HdmRegion::HdmH.key()));
+        let config = CxlMemConfig { region, all_writers_seen, unique_tags, limit };
+        TransactionChecker::CxlMem(Box::new(CxlMemTransactions::new(config, names)))
+    }
+}
+
 /// The kind of a memory, in a checked map.
 fn region(memory: &str) -> HdmRegion {
     HdmRegion::ALL.into_iter().find(|region| region.key() == memory).unwrap_or(HdmRegion::HdmH)
+}
+
+/// A kind of memory that there is.
+fn check_memory(memory: &str) -> Result<(), String> {
+    let known = HdmRegion::ALL.map(HdmRegion::key);
+    let wrong = || format!("key `memory`: found `{memory}`, expected one of `{}`", known.join("`, `"));
+    if known.contains(&memory) { Ok(()) } else { Err(wrong()) }
 }
 
 impl MappedCoherence {
@@ -294,24 +307,63 @@ impl Map {
                 return refuse(format!("link `{}`, {text}", link.name));
             }
         }
-        let coherence = map.coherence.iter().map(|table| (&table.links, &table.memory));
-        let transactions = map.transactions.iter().map(|table| (&table.links, &table.memory));
-        let coherence = coherence.enumerate().map(|(n, table)| (format!("coherence {n}"), table));
-        let transactions = transactions.enumerate().map(|(n, table)| (format!("transactions {n}"), table));
-        for (table, (links, memory)) in coherence.chain(transactions) {
-            if let Err(text) = map.check_links(links) {
-                return refuse(format!("{table}, key `links`: {text}"));
+        for (n, table) in map.coherence.iter().enumerate() {
+            let checked = map.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"));
+            if let Err(text) = checked.and_then(|()| check_memory(&table.memory)) {
+                return refuse(format!("coherence {n}, {text}"));
             }
-            let known = HdmRegion::ALL.map(HdmRegion::key);
-            if !known.contains(&memory.as_str()) {
-                let known = known.join("`, `");
-                return refuse(format!("{table}, key `memory`: found `{memory}`, expected one of `{known}`"));
+        }
+        for (n, table) in map.transactions.iter().enumerate() {
+            if let Err(text) = map.check_transactions(table) {
+                return refuse(format!("transactions {n}, {text}"));
             }
         }
         Ok(map)
     }
 
+    /// Links whose transactions can be judged together.
+    fn check_transactions(&self, table: &MappedTransactions) -> Result<(), String> {
+        self.check_links(&table.links).map_err(|text| format!("key `links`: {text}"))?;
+        if self.protocol_of(&table.links) != Ok(LinkProtocol::Ualink) {
+            self.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"))?;
+            if table.strict {
+                return Err("key `strict`: found true, expected links of ualink".into());
+            }
+            return table.memory.as_ref().map_or(Ok(()), |memory| check_memory(memory));
+        }
+        for name in &table.links {
+            let protocol = self.protocol_of(std::slice::from_ref(name))?;
+            if protocol != LinkProtocol::Ualink {
+                let found = protocol.name();
+                return Err(format!("key `links`: found `{name}`, a link of {found}, expected one of ualink"));
+            }
+        }
+        match (&table.memory, table.unique_tags) {
+            (Some(memory), _) => Err(format!("key `memory`: found `{memory}`, expected links of CXL")),
+            (None, true) => Err("key `unique_tags`: found true, expected links of CXL".into()),
+            (None, false) => Ok(()),
+        }
+    }
+
+    /// Protocol of the first of some links.
+    pub(super) fn protocol_of(&self, links: &[String]) -> Result<LinkProtocol, String> {
+        let link = self.link.iter().find(|link| links.first() == Some(&link.name));
+        Ok(self.watch_config(link.ok_or("found no link")?)?.protocol)
+    }
+
     /// Links that are there, and carry messages of CXL.cachemem.
+    fn check_cxl(&self, links: &[String]) -> Result<(), String> {
+        self.check_links(links)?;
+        for name in links {
+            let protocol = self.protocol_of(std::slice::from_ref(name))?;
+            if !matches!(protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
+                return Err(format!("found `{name}`, a link of {}, expected one of CXL", protocol.name()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Links that are there, each once.
     fn check_links(&self, links: &[String]) -> Result<(), String> {
         if links.is_empty() {
             return Err("found none, expected the name of a [[link]] at least".into());
@@ -319,15 +371,11 @@ impl Map {
         for (n, name) in links.iter().enumerate() {
             let known = || self.link.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ");
             let mut named = self.link.iter().filter(|l| l.name == *name);
-            let (Some(link), None) = (named.next(), named.next()) else {
+            let (Some(_), None) = (named.next(), named.next()) else {
                 return Err(format!("found `{name}`, expected the name of one [[link]]: {}", known()));
             };
             if links[..n].contains(name) {
                 return Err(format!("found `{name}` again, expected another link"));
-            }
-            let protocol = self.watch_config(link)?.protocol;
-            if !matches!(protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
-                return Err(format!("found `{name}`, a link of {}, expected one of CXL", protocol.name()));
             }
         }
         Ok(())

@@ -1,18 +1,19 @@
-//! Links of one device of CXL.mem past the checker that judges their transactions.
+//! Links of one device of CXL.mem, or links of UALink, past the checker that judges their transactions.
 //!
 //! A walk through one message: those of all links are taken in the order of time, as for coherence (`coherence`), each with the
 //! number of the flit that ended it, counted from the last reset as the output counts them. Time goes on with the messages, and at
-//! the end of the wave once more; an answer that is late is said of the last flit of its direction by then. A reset of any link
-//! makes the checker begin anew.
+//! the end of the wave once more; an answer that is late is said of the last flit of its direction by then. A reset of any link, or
+//! the end of one of UALink, makes the checker begin anew.
 
 use super::link::Said;
 use super::map::MappedTransactions;
 use super::stream::Stream;
 use scalepool_link::hook::Direction;
+use scalepool_link::protocol::LinkProtocol;
+use scalepool_link::watch::WatchedContent;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::wire::Violation;
-use scalepool_transactions::TransactionFinding;
-use scalepool_transactions::cxl_mem::CxlMemTransactions;
+use scalepool_transactions::{TransactionChecker, TransactionFinding};
 
 /// A link: its name, what its two directions carry, what was said on it.
 pub(super) struct JudgedLink<'a> {
@@ -31,7 +32,7 @@ impl JudgedLink<'_> {
 /// The checker, and what has to be known to name a unit.
 struct Judge<'a> {
     links: &'a [JudgedLink<'a>],
-    checker: CxlMemTransactions,
+    checker: TransactionChecker,
     /// Units before the last reset, by link and way.
     first: Vec<[usize; 2]>,
     broken: Vec<(usize, Direction, usize, Violation)>,
@@ -62,11 +63,15 @@ impl Judge<'_> {
 }
 
 /// What is wrong, by the link, an index into what was given, its way and the number of the unit.
-pub(super) fn judge(map: &MappedTransactions, links: &[JudgedLink<'_>]) -> Vec<(usize, Direction, usize, Violation)> {
-    let fresh = || CxlMemTransactions::new(map.config(), links.iter().map(|link| link.name.to_owned()).collect());
-    let mut said: Vec<(u64, usize, Said)> = Vec::new();
+pub(super) fn judge(
+    map: &MappedTransactions,
+    protocol: LinkProtocol,
+    links: &[JudgedLink<'_>],
+) -> Vec<(usize, Direction, usize, Violation)> {
+    let fresh = || map.checker(protocol, links.iter().map(|link| link.name.to_owned()).collect());
+    let mut said: Vec<(u64, usize, &Said)> = Vec::new();
     for (link, of) in links.iter().enumerate() {
-        said.extend(of.said.iter().map(|(t_fs, what)| (*t_fs, link, *what)));
+        said.extend(of.said.iter().map(|(t_fs, what)| (*t_fs, link, what)));
     }
     // The sort is stable: what one link says keeps its order.
     said.sort_by_key(|(t_fs, ..)| *t_fs);
@@ -78,11 +83,22 @@ pub(super) fn judge(map: &MappedTransactions, links: &[JudgedLink<'_>]) -> Vec<(
         match what {
             Said::Reset(before) => {
                 judge.checker = fresh();
-                judge.first[link] = before;
+                judge.first[link] = *before;
             }
             Said::Message(way, unit, message) => {
-                let first = judge.first[link][usize::from(way == Direction::Tx)];
-                let found = judge.checker.see(link, unit.saturating_sub(first) as u64, &message);
+                let at = usize::from(*way == Direction::Tx);
+                let number = unit.saturating_sub(judge.first[link][at]) as u64;
+                let found = match message {
+                    WatchedContent::Cxl(message) => judge.checker.see_cxl(link, number, message),
+                    WatchedContent::Ualink(transfer) => {
+                        let dir = links[link].streams[at].dir();
+                        judge.checker.see_ualink(link, dir, number, transfer)
+                    }
+                    WatchedContent::Restart => {
+                        judge.checker = fresh();
+                        Vec::new()
+                    }
+                };
                 judge.keep(found);
             }
         }

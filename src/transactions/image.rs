@@ -17,8 +17,8 @@ pub(crate) const LINE_BYTES: usize = 64;
 /// follow. Basis: model.
 const MOST_WRITES: usize = 64;
 
-/// A line of a logical device: its LD-ID and its address.
-pub(crate) type LineOf = (u8, u64);
+/// A line of a device: its LD-ID or its number, and the address of the line there.
+pub(crate) type LineOf = (u16, u64);
 
 /// Bytes of a line that travel: those that are enabled, and whether they are poisoned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

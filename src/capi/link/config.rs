@@ -55,13 +55,33 @@ pub struct CapiEndConfig {
     pub interleave: u8,
     /// What a passive end judges beside its link: coherence of the messages.
     pub coherence: Option<HdmRegion>,
-    /// What any end judges beside its link: tags, answers and data of the messages.
-    pub transactions: Option<HdmRegion>,
+    /// What any end of CXL and a passive one of UALink judge beside their link: tags, answers and data of the messages.
+    pub transactions: Option<JudgedTransactions>,
     /// Of both.
     pub all_writers_seen: bool,
     /// Of transactions, as the next one.
     pub unique_tags: bool,
+    pub strict: bool,
     pub answer_flits: Option<u64>,
+}
+
+/// Transactions that can be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JudgedTransactions {
+    /// Those of CXL.mem with this kind of memory.
+    CxlMem(HdmRegion),
+    /// Those of UALink.
+    Ualink,
+}
+
+impl JudgedTransactions {
+    /// As the configuration spells it.
+    pub const fn key(self) -> &'static str {
+        match self {
+            JudgedTransactions::CxlMem(region) => region.key(),
+            JudgedTransactions::Ualink => "ualink",
+        }
+    }
 }
 
 /// A number of a key, in a range.
@@ -105,6 +125,7 @@ impl CapiEndConfig {
             transactions: None,
             all_writers_seen: false,
             unique_tags: false,
+            strict: false,
             answer_flits: None,
         };
         // Only what the protocol has a use for is known.
@@ -130,6 +151,9 @@ impl CapiEndConfig {
         if matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
             known.extend(["transactions", "all_writers_seen", "unique_tags", "answer_flits"]);
             known.extend(passive.then_some("coherence"));
+        }
+        if passive && config.protocol == LinkProtocol::Ualink {
+            known.extend(["transactions", "all_writers_seen", "strict", "answer_flits"]);
         }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
         let entries = match config.protocol {
@@ -158,7 +182,13 @@ impl CapiEndConfig {
                 "unique_tags" => config.unique_tags = yes_or_no(value, key)?,
                 "answer_flits" => config.answer_flits = number(value, key, 1, u64::MAX.into())?,
                 "coherence" => config.coherence = Some(region(value, key)?),
-                "transactions" => config.transactions = Some(region(value, key)?),
+                "strict" => config.strict = yes_or_no(value, key)?,
+                "transactions" if config.protocol == LinkProtocol::Ualink => {
+                    let wrong = || FormError::new("config.transactions", forms::shown(value), "`ualink`");
+                    let found = Some(JudgedTransactions::Ualink).filter(|kind| value.as_str() == Some(kind.key()));
+                    config.transactions = Some(found.ok_or_else(wrong)?);
+                }
+                "transactions" => config.transactions = Some(JudgedTransactions::CxlMem(region(value, key)?)),
                 _ => match value.as_str() {
                     Some("mem") => config.mem_alone = true,
                     Some("cachemem") => config.mem_alone = false,
@@ -166,10 +196,15 @@ impl CapiEndConfig {
                 },
             }
         }
-        if config.all_writers_seen && config.coherence.or(config.transactions).is_none() {
+        if config.all_writers_seen && config.coherence.is_none() && config.transactions.is_none() {
             return Err(FormError::new("config.all_writers_seen", "true", "`coherence` or `transactions` beside it"));
         }
-        for (key, is_set) in [("unique_tags", config.unique_tags), ("answer_flits", config.answer_flits.is_some())] {
+        let of_transactions = [
+            ("unique_tags", config.unique_tags),
+            ("strict", config.strict),
+            ("answer_flits", config.answer_flits.is_some()),
+        ];
+        for (key, is_set) in of_transactions {
             if is_set && config.transactions.is_none() {
                 return Err(FormError::new(format!("config.{key}"), "a value", "`transactions` beside it"));
             }
@@ -202,7 +237,7 @@ impl CapiEndConfig {
         };
         let reaction_flits = self.reaction_flits.unwrap_or(default.reaction_flits);
         let (selective_nak, interleave) = (self.selective_nak, self.interleave);
-        let messages = self.coherence.or(self.transactions).is_some();
+        let messages = self.coherence.is_some() || self.transactions.is_some();
         WatchConfig { cxl68: self.cxl68(), known, selective_nak, reaction_flits, interleave, messages, ..default }
     }
 }

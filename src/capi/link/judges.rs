@@ -3,15 +3,16 @@
 //! A passive end shows the messages of both directions as its watcher takes them out of the units. An active end shows what it
 //! queues, with the number of the unit that it sends next, and what its caller takes.
 
-use super::config::CapiEndConfig;
+use super::config::{CapiEndConfig, JudgedTransactions};
 use super::event_json;
 use scalepool::coherence::passive::{PassiveConfig, PassiveMonitor};
 use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::hook::Direction;
+use scalepool::link::watch::WatchedContent;
 use scalepool::transactions::cxl_mem::{CxlMemConfig, CxlMemTransactions};
-use scalepool::transactions::{AnswerLimit, TransactionFinding};
+use scalepool::transactions::ualink::{UalTransactionConfig, UalTransactions};
+use scalepool::transactions::{AnswerLimit, TransactionChecker, TransactionFinding};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Violation;
 use serde_json::Value;
 
@@ -20,7 +21,28 @@ pub struct Judges {
     /// The direction in which the end sends.
     dir: Dir,
     coherence: Option<PassiveMonitor>,
-    transactions: Option<CxlMemTransactions>,
+    transactions: Option<TransactionChecker>,
+    config: CapiEndConfig,
+}
+
+/// Name of the link in texts.
+const LINK: &str = "link";
+
+/// The checker that a configuration asks for, before the first message.
+fn checker(config: &CapiEndConfig) -> Option<TransactionChecker> {
+    let CapiEndConfig { all_writers_seen, unique_tags, strict, .. } = *config;
+    let limit = config.answer_flits.map(|time| AnswerLimit { time, unit: "flit clocks", steps: 1 });
+    let names = vec![LINK.to_owned()];
+    Some(match config.transactions? {
+        JudgedTransactions::CxlMem(region) => {
+            let config = CxlMemConfig { region, all_writers_seen, unique_tags, limit };
+            TransactionChecker::CxlMem(Box::new(CxlMemTransactions::new(config, names)))
+        }
+        JudgedTransactions::Ualink => {
+            let config = UalTransactionConfig { all_writers_seen, strict, limit };
+            TransactionChecker::Ualink(Box::new(UalTransactions::new(config, names)))
+        }
+    })
 }
 
 fn event(way: Direction, unit: u64, violation: Violation) -> Value {
@@ -30,17 +52,13 @@ fn event(way: Direction, unit: u64, violation: Violation) -> Value {
 impl Judges {
     /// Those that a configuration asks for.
     pub fn new(config: &CapiEndConfig) -> Judges {
-        let names = || vec!["link".to_owned()];
         let all_writers_seen = config.all_writers_seen;
         let coherence = config.coherence.map(|region| PassiveConfig { all_writers_seen, region });
-        let limit = config.answer_flits.map(|time| AnswerLimit { time, unit: "flit clocks", steps: 1 });
-        let unique_tags = config.unique_tags;
-        let transactions =
-            config.transactions.map(|region| CxlMemConfig { region, all_writers_seen, unique_tags, limit });
         Judges {
             dir: config.dir,
-            coherence: coherence.map(|config| PassiveMonitor::new(config, names())),
-            transactions: transactions.map(|config| CxlMemTransactions::new(config, names())),
+            coherence: coherence.map(|config| PassiveMonitor::new(config, vec![LINK.to_owned()])),
+            transactions: checker(config),
+            config: config.clone(),
         }
     }
 
@@ -58,12 +76,25 @@ impl Judges {
     }
 
     /// A message passes, in the unit with this number of its direction: the events.
-    pub fn see(&mut self, way: Direction, unit: u64, message: &Message) -> Vec<Value> {
-        let broken = self.coherence.as_mut().map(|monitor| monitor.see(0, message)).unwrap_or_default();
-        let mut events: Vec<Value> = broken.iter().map(|found| event(way, unit, found.violation())).collect();
-        let found = self.transactions.as_mut().map(|transactions| transactions.see(0, unit, message));
-        events.extend(self.events(found));
-        events
+    pub fn see(&mut self, way: Direction, unit: u64, message: &WatchedContent) -> Vec<Value> {
+        let dir = self.dir_of(way);
+        match message {
+            WatchedContent::Cxl(message) => {
+                let broken = self.coherence.as_mut().map(|monitor| monitor.see(0, message)).unwrap_or_default();
+                let mut events: Vec<Value> = broken.iter().map(|found| event(way, unit, found.violation())).collect();
+                let found = self.transactions.as_mut().map(|checker| checker.see_cxl(0, unit, message));
+                events.extend(self.events(found));
+                events
+            }
+            WatchedContent::Ualink(transfer) => {
+                let found = self.transactions.as_mut().map(|checker| checker.see_ualink(0, dir, unit, transfer));
+                self.events(found)
+            }
+            WatchedContent::Restart => {
+                self.transactions = checker(&self.config);
+                Vec::new()
+            }
+        }
     }
 
     /// The flit clock.
@@ -74,7 +105,7 @@ impl Judges {
 
     /// Nothing passes any more.
     pub fn finish(&mut self) -> Vec<Value> {
-        let found = self.transactions.as_mut().map(CxlMemTransactions::finish);
+        let found = self.transactions.as_mut().map(TransactionChecker::finish);
         self.events(found)
     }
 

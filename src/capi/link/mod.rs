@@ -24,13 +24,12 @@ use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK};
 use super::stream::dir_of;
 use super::table::ObjectTable;
 use active::CapiEnd;
-use config::{CapiEndConfig, check_unit};
+use config::{CapiEndConfig, JudgedTransactions, check_unit};
 use judges::Judges;
-use scalepool::coherence::mem::tables::HdmRegion;
 use scalepool::forms::{self, FormError, Object, number, violation};
 use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::hook::{Direction, HookPoint, Hooks, Passed};
-use scalepool::link::watch::{EndWatch, WatchedMessage};
+use scalepool::link::watch::{EndWatch, WatchedContent, WatchedMessage};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::c_char;
@@ -227,7 +226,7 @@ impl Link {
             Direction::Rx => self.units[0].saturating_sub(1),
             Direction::Tx => self.units[1],
         };
-        let events = self.judges.see(way, unit, &message);
+        let events = self.judges.see(way, unit, &WatchedContent::Cxl(message));
         self.keep(events);
     }
 
@@ -238,7 +237,7 @@ impl Link {
             "protocol": self.config.protocol.name(),
             "dir": self.config.dir.name(),
             "passive": self.config.passive,
-            "transactions": self.config.transactions.map(HdmRegion::key),
+            "transactions": self.config.transactions.map(JudgedTransactions::key),
             "flit_clocks": self.now,
             "driven": self.driven[0].len() + self.driven[1].len(),
             "sent": self.sent.len(),
@@ -276,7 +275,9 @@ impl Link {
 ///   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
 /// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 ///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
-///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it.
+///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
+///   passive end of ualink it is `ualink`: tags, beats and data of the requests of both ends
+/// * `strict`: with `transactions` of ualink, true if the link keeps strict order (false)
 /// * `unique_tags`: with `transactions`, true if no tag is used again while its request is open (false)
 /// * `answer_flits`: with `transactions`, highest number of flit clocks from a request to its last answer (no limit)
 /// * `all_writers_seen`: with `coherence` or `transactions`, true if nobody but the two ends writes the lines, so that every
@@ -284,7 +285,7 @@ impl Link {
 /// * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 ///   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 ///
-/// `ualink` has only `reaction_flits` and `interleave`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+/// `ualink` has only `reaction_flits`, `interleave` and the keys of `transactions`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
 /// fault. An end of ualink sends such units until it is up.
 ///
 /// A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -495,7 +496,7 @@ pub unsafe extern "C" fn sp_link_event(
 /// comparisons and mismatches, and
 ///
 /// * `halted`: id of the rule that stopped the link, or null
-/// * `transactions`: kind of the memory whose transactions are judged, or null
+/// * `transactions`: which transactions are judged, as the configuration says, or null
 /// * `up`, `quiet`, `wants_training`: for an active end, whether the link is up (it is not once it has stopped),
 ///   whether nothing is left to be sent or acknowledged, and whether the end requests link training
 /// * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them

@@ -11,14 +11,13 @@ mod requests;
 mod snoops;
 
 use super::image::DataImage;
-use super::{AnswerLimit, TransactionFinding};
+use super::ledger::{Ledger, Place, flit};
+use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
 use requests::{Conflict, Done, OpenRequest, Request};
 use scalepool_coherence::content::LineAddr;
 use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::{Message, MessageIdentifier};
-use scalepool_protocols::rules;
-use scalepool_protocols::wire::{At, Violation};
 use snoops::{OpenSnoop, Snoop, counted};
 use std::collections::BTreeMap;
 
@@ -54,31 +53,12 @@ enum Waiting {
 #[derive(Debug)]
 pub struct CxlMemTransactions {
     config: CxlMemConfig,
-    names: Vec<String>,
-    /// Newest flit of each link, by direction.
-    units: Vec<[u64; 2]>,
-    /// Messages so far.
-    number: u64,
-    now: u64,
+    ledger: Ledger<Waiting>,
     open: BTreeMap<Request, Vec<OpenRequest>>,
     done: BTreeMap<Request, Done>,
     conflicts: BTreeMap<Request, Vec<Conflict>>,
     snoops: BTreeMap<Snoop, Vec<OpenSnoop>>,
-    /// By number: what waits for an answer, with the time at which it passed; late ones have gone from here.
-    waiting: BTreeMap<u64, (Waiting, u64)>,
     image: DataImage,
-    /// Tag of the request that is looked at.
-    concerned: Option<u16>,
-    findings: Vec<TransactionFinding>,
-}
-
-fn place(dir: Dir) -> usize {
-    usize::from(dir == Dir::Up)
-}
-
-/// `flit 12 up`.
-fn flit(unit: u64, dir: Dir) -> String {
-    format!("flit {unit} {}", dir.name())
 }
 
 impl CxlMemTransactions {
@@ -86,53 +66,40 @@ impl CxlMemTransactions {
     pub fn new(config: CxlMemConfig, names: Vec<String>) -> CxlMemTransactions {
         CxlMemTransactions {
             config,
-            units: vec![[0; 2]; names.len()],
-            names,
-            number: 0,
-            now: 0,
+            ledger: Ledger::new(names),
             open: BTreeMap::new(),
             done: BTreeMap::new(),
             conflicts: BTreeMap::new(),
             snoops: BTreeMap::new(),
-            waiting: BTreeMap::new(),
             image: DataImage::default(),
-            concerned: None,
-            findings: Vec::new(),
         }
     }
 
     /// Time goes on, in the unit of [`CxlMemConfig::limit`], which never goes back: what has waited too long. Each request is
     /// told once; its answers may still come.
     pub fn clock(&mut self, now: u64) -> Vec<TransactionFinding> {
-        self.now = now;
+        self.ledger.clock(now);
         if let Some(limit) = self.config.limit {
-            while let Some((&number, &(waiting, since))) = self.waiting.first_key_value()
-                && now.saturating_sub(since) > limit.time
-            {
-                let told = format!("no answer in {} {}", limit.time / limit.steps.max(1), limit.unit);
-                self.say_missing("TXN-END-02", number, waiting, &told);
-                self.waiting.remove(&number);
+            while let Some((number, waiting)) = self.ledger.late(limit) {
+                self.say_missing("TXN-END-02", number, waiting, &limit.exceeded());
             }
         }
-        std::mem::take(&mut self.findings)
+        self.ledger.take()
     }
 
     /// A flit of a link passes, with or without a message; flits of a direction are numbered upwards.
     pub fn unit(&mut self, link: usize, dir: Dir, unit: u64) {
-        if let Some(units) = self.units.get_mut(link) {
-            units[place(dir)] = unit;
-        }
+        self.ledger.unit((link, dir, unit));
     }
 
     /// A message passes the probe of a link, an index into the names, in the flit with this number of its direction. Messages of
     /// all links come in the order of time. What is wrong with it.
     pub fn see(&mut self, link: usize, unit: u64, message: &Message) -> Vec<TransactionFinding> {
-        self.unit(link, message.class().dir(), unit);
-        self.number += 1;
-        self.concerned = match message.identifier() {
+        let tag = match message.identifier() {
             (MessageIdentifier::Tag, tag) => Some(tag),
             _ => None,
         };
+        self.ledger.message((link, message.class().dir(), unit), tag);
         match message {
             Message::M2sReq(request) => self.request(link, unit, request),
             Message::M2sRwd(request, data) => self.write(link, unit, request, data),
@@ -142,15 +109,15 @@ impl CxlMemTransactions {
             Message::M2sBirsp(answer) => self.snoop_answer(link, unit, answer),
             _ => {}
         }
-        std::mem::take(&mut self.findings)
+        self.ledger.take()
     }
 
     /// The run has ended with all at rest: what is still owed. Nothing may pass behind it.
     pub fn finish(&mut self) -> Vec<TransactionFinding> {
-        for (number, (waiting, _)) in std::mem::take(&mut self.waiting) {
-            self.say_missing("TXN-END-01", number, waiting, "no answer at the end of the run");
+        while let Some((number, waiting)) = self.ledger.oldest() {
+            self.say_missing("TXN-END-01", number, waiting, NO_ANSWER_AT_THE_END);
         }
-        std::mem::take(&mut self.findings)
+        self.ledger.take()
     }
 
     /// Requests and snoops that are owed an answer.
@@ -161,28 +128,17 @@ impl CxlMemTransactions {
             + self.snoops.values().map(Vec::len).sum::<usize>()
     }
 
-    fn say(
-        &mut self,
-        rule: &'static str,
-        (link, dir, unit): (usize, Dir, u64),
-        address: Option<u64>,
-        found: String,
-        expected: impl Into<String>,
-    ) {
-        let tag = self.concerned;
-        let name = self.names.get(link).map_or("?", String::as_str);
-        let text = format!("{name}: {}", rules::find(rule).map_or(rule, |rule| rule.text));
-        let at = address.map_or(At::Message, |address| At::Line(LineAddr::of_address(address).address()));
-        let violation = Violation { rule, at, found, expected: expected.into(), text };
-        self.findings.push(TransactionFinding { link, dir, unit, tag, violation });
+    fn say(&mut self, rule: &'static str, at: Place, address: Option<u64>, found: String, expected: impl Into<String>) {
+        let line = address.map(|address| LineAddr::of_address(address).address());
+        self.ledger.say(rule, at, line, found, expected);
     }
 
     /// An answer that does not come; the end that owes it is told by the direction.
     fn say_missing(&mut self, rule: &'static str, number: u64, waiting: Waiting, told: &str) {
-        self.concerned = match waiting {
+        self.ledger.concern(match waiting {
             Waiting::Request(request) | Waiting::Conflict(request) => Some(request.tag),
             Waiting::Snoop(_) => None,
-        };
+        });
         let (link, dir, address, found, expected) = match waiting {
             Waiting::Request(request) => {
                 let of = self.open.get(&request).and_then(|all| all.iter().find(|open| open.number == number));
@@ -206,7 +162,6 @@ impl CxlMemTransactions {
                 (snoop.link, Dir::Down, open.message.address, found, expected)
             }
         };
-        let unit = self.units.get(link).map_or(0, |units| units[place(dir)]);
-        self.say(rule, (link, dir, unit), Some(address), found, expected);
+        self.say(rule, self.ledger.newest(link, dir), Some(address), found, expected);
     }
 }

@@ -1,7 +1,8 @@
 //! Requests of CXL.mem and their answers, and BIConflict with its acknowledgement.
 
-use super::{CxlMemTransactions, Waiting, flit};
+use super::{CxlMemTransactions, Waiting};
 use crate::image::{ImageMismatch, LineBytes, LineOf};
+use crate::ledger::{Place, flit};
 use crate::owed::{self, Completions, Owed};
 use scalepool_coherence::content::WHOLE_LINE;
 use scalepool_protocols::cxl::Dir;
@@ -127,7 +128,7 @@ impl OpenRequest {
 
 impl CxlMemTransactions {
     fn image_line(request: Request, address: u64) -> LineOf {
-        (request.ld_id, address)
+        (request.ld_id.into(), address)
     }
 
     pub(super) fn request(&mut self, link: usize, unit: u64, message: &M2sReq) {
@@ -139,16 +140,16 @@ impl CxlMemTransactions {
             self.say_illegal(link, unit, address, found, rule);
             Owed::Unknown
         });
-        self.begin(request, OpenRequest::new(self.number, name, address, unit, owed));
+        self.begin(request, OpenRequest::new(self.ledger.number(), name, address, unit, owed));
     }
 
     pub(super) fn write(&mut self, link: usize, unit: u64, message: &M2sRwd, data: &Data) {
         let &M2sRwd { opcode, address, tag, ld_id, spid, poison, .. } = message;
         let request = Request { link, port: spid, ld_id, tag };
         if opcode == M2sRwdOpcode::BIConflict {
-            let conflict = Conflict { number: self.number, address, unit };
+            let conflict = Conflict { number: self.ledger.number(), address, unit };
             self.conflicts.entry(request).or_default().push(conflict);
-            self.waiting.insert(self.number, (Waiting::Conflict(request), self.now));
+            self.ledger.wait(Waiting::Conflict(request));
             return;
         }
         let name = opcode.name().unwrap_or(RESERVED);
@@ -164,13 +165,13 @@ impl CxlMemTransactions {
                 if owed == Owed::Unknown {
                     self.image.give_up(Self::image_line(request, address));
                 }
-                return self.begin(request, OpenRequest::new(self.number, name, address, unit, owed));
+                return self.begin(request, OpenRequest::new(self.ledger.number(), name, address, unit, owed));
             }
         };
-        let open = OpenRequest { is_write: true, ..OpenRequest::new(self.number, name, address, unit, owed) };
+        let open = OpenRequest { is_write: true, ..OpenRequest::new(self.ledger.number(), name, address, unit, owed) };
         if self.config.all_writers_seen {
             let bytes = LineBytes { bytes: data.line, enables, poison };
-            self.image.write_begins(Self::image_line(request, address), self.number, bytes);
+            self.image.write_begins(Self::image_line(request, address), self.ledger.number(), bytes);
         }
         self.begin(request, open);
     }
@@ -192,7 +193,7 @@ impl CxlMemTransactions {
             self.image.read_begins(Self::image_line(request, address), number);
         }
         if owed != Owed::Unknown {
-            self.waiting.insert(number, (Waiting::Request(request), self.now));
+            self.ledger.wait(Waiting::Request(request));
         }
         let of_tag = self.open.entry(request).or_default();
         let older = of_tag.first().map(|open| (open.in_words(), open.missing()));
@@ -216,7 +217,7 @@ impl CxlMemTransactions {
     /// A request ends of which nothing is known.
     fn forget(&mut self, request: Request, open: &OpenRequest) {
         if self.config.all_writers_seen {
-            self.image.read_ends(Self::image_line(request, open.address), open.number, self.number, None);
+            self.image.read_ends(Self::image_line(request, open.address), open.number, self.ledger.number(), None);
         }
     }
 
@@ -267,20 +268,13 @@ impl CxlMemTransactions {
             self.say("TXN-ANS-03", at, Some(address), found(), format!("{} for {begin}", allowed.in_words()));
         }
         if is_write && self.config.all_writers_seen {
-            self.image.write_ends(Self::image_line(request, address), number, self.number);
+            self.image.write_ends(Self::image_line(request, address), number, self.ledger.number());
         }
         self.close_if_over(request, n, unit);
     }
 
     /// An answer that none of the requests under its tag is owed: of a kind that has come, or that none of them gets.
-    fn say_unowed(
-        &mut self,
-        request: Request,
-        at: (usize, Dir, u64),
-        is_again: bool,
-        kind: &'static str,
-        found: String,
-    ) {
+    fn say_unowed(&mut self, request: Request, at: Place, is_again: bool, kind: &'static str, found: String) {
         let Some(of_tag) = self.open.get(&request).filter(|all| !all.iter().any(OpenRequest::is_unknown)) else {
             return;
         };
@@ -322,7 +316,7 @@ impl CxlMemTransactions {
             let bytes = LineBytes { bytes: data.line, enables: WHOLE_LINE, poison };
             let is_compared = !is_half && !is_too_much && !has_no_memory && is_alone;
             let line = Self::image_line(request, address);
-            let mismatch = self.image.read_ends(line, number, self.number, is_compared.then_some(&bytes));
+            let mismatch = self.image.read_ends(line, number, self.ledger.number(), is_compared.then_some(&bytes));
             if let Some(mismatch) = mismatch {
                 self.say_mismatch(at, request, address, &begin, &mismatch);
             }
@@ -330,14 +324,7 @@ impl CxlMemTransactions {
         self.close_if_over(request, n, unit);
     }
 
-    fn say_mismatch(
-        &mut self,
-        at: (usize, Dir, u64),
-        request: Request,
-        address: u64,
-        begin: &str,
-        mismatch: &ImageMismatch,
-    ) {
+    fn say_mismatch(&mut self, at: Place, request: Request, address: u64, begin: &str, mismatch: &ImageMismatch) {
         let of = format!("for {begin} with {}", request.in_words());
         match mismatch {
             ImageMismatch::Bytes(byte, value, known) => {
@@ -361,7 +348,7 @@ impl CxlMemTransactions {
         if of_tag.is_empty() {
             self.open.remove(&request);
         }
-        self.waiting.remove(&number);
+        self.ledger.end(number);
         self.done.insert(request, Done { name, address, unit: begin, end: unit, had: [is_completed, halves > 0] });
     }
 
@@ -371,7 +358,7 @@ impl CxlMemTransactions {
             let found = format!("NDR BIConflictAck with {}", request.in_words());
             return self.say("TXN-TAG-02", (request.link, Dir::Up, unit), None, found, "the tag of a BIConflict");
         };
-        self.waiting.remove(&number);
+        self.ledger.end(number);
         self.conflicts.retain(|_, all| !all.is_empty());
         let of_tag = self.open.get_mut(&request).into_iter().flatten();
         for open in of_tag.filter(|open| open.address == address && !open.is_write && !open.completions().is_empty()) {

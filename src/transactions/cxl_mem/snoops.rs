@@ -49,9 +49,9 @@ impl CxlMemTransactions {
         let Some((first, count)) = covered else { return };
         let snoop = Snoop { link, device: spid, host: dpid, bi_id, bi_tag };
         let lines = (first.0..first.0 + count).map(LineAddr).collect();
-        let open = OpenSnoop { number: self.number, message: *message, unit, lines };
+        let open = OpenSnoop { number: self.ledger.number(), message: *message, unit, lines };
         self.snoops.entry(snoop).or_default().push(open);
-        self.waiting.insert(self.number, (Waiting::Snoop(snoop), self.now));
+        self.ledger.wait(Waiting::Snoop(snoop));
     }
 
     pub(super) fn snoop_answer(&mut self, link: usize, unit: u64, message: &M2sBirsp) {
@@ -82,7 +82,7 @@ impl CxlMemTransactions {
         let (asked, number, is_over) = (open.message, open.number, open.lines.is_empty());
         if is_over {
             of_tag.remove(n);
-            self.waiting.remove(&number);
+            self.ledger.end(number);
             self.snoops.retain(|_, all| !all.is_empty());
         }
         for open in self.open.values_mut().flatten() {

@@ -1,10 +1,13 @@
-//! Link ends that judge the transactions of CXL.mem: watchers of both ends of a link with bit errors, and the ends themselves.
+//! Link ends that judge transactions: watchers of both ends of a link with bit errors, and the ends themselves.
 
 use crate::calls::{last_error, open, start};
 use crate::links::{destroy, drive, event, link, sample, state, take};
 use scalepool_capi::link::*;
 use scalepool_capi::status::*;
 use scalepool_capi::stream::{SP_DOWN, SP_UP};
+use scalepool_protocols::ualink::code::{RdWr, ReqCmd};
+use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use serde_json::{Value, json};
 
 const CONFIG: &str = "{\"transactions\":\"hdm-h\",\"all_writers_seen\":true,\"answer_flits\":400}";
@@ -177,6 +180,11 @@ fn keys_of_transactions_are_for_ends_of_cxl() {
     open();
     for (protocol, mode, config) in [
         ("ualink", SP_PASSIVE, "{\"transactions\":\"hdm-h\"}"),
+        ("ualink", SP_ACTIVE, "{\"transactions\":\"ualink\"}"),
+        ("ualink", SP_PASSIVE, "{\"transactions\":\"ualink\",\"unique_tags\":true}"),
+        ("ualink", SP_PASSIVE, "{\"strict\":true}"),
+        ("cxl-68b", SP_PASSIVE, "{\"transactions\":\"ualink\"}"),
+        ("cxl-68b", SP_PASSIVE, "{\"transactions\":\"hdm-h\",\"strict\":true}"),
         ("nvlink", SP_ACTIVE, "{\"transactions\":\"hdm-h\"}"),
         ("cxl-68b", SP_PASSIVE, "{\"transactions\":\"hdm\"}"),
         ("cxl-68b", SP_ACTIVE, "{\"transactions\":1}"),
@@ -187,4 +195,68 @@ fn keys_of_transactions_are_for_ends_of_cxl() {
     ] {
         assert_eq!(link(protocol, SP_UP, config, mode).0, SP_ERR_INPUT, "{protocol} {config}");
     }
+}
+
+/// A TL flit of a field in the lowest sectors and a data half above it.
+fn tl_flit(field: &ControlField, upper: u8) -> Value {
+    let mut lower = [0; 32];
+    lower[..16].copy_from_slice(&field.to_bits().expect("a field in range").to_le_bytes());
+    let hex = |half: [u8; 32]| half.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    json!({"lower": hex(lower), "upper": hex([upper; 32])})
+}
+
+/// An accelerator reads a beat twice; a response comes once, and then with another byte, and once again. The ends send TL flits as they are,
+/// without the credits of a transaction layer, which is another matter.
+#[test]
+fn responses_of_ualink_are_judged_by_watchers() {
+    open();
+    let ends = [SP_DOWN, SP_UP].map(|dir| link("ualink", dir, "", SP_ACTIVE).1);
+    let config = "{\"transactions\":\"ualink\",\"all_writers_seen\":true,\"answer_flits\":1000}";
+    let watchers = [SP_DOWN, SP_UP].map(|dir| link("ualink", dir, config, SP_PASSIVE).1);
+    let request =
+        TlReq { cmd: ReqCmd::Read, tag: 5, address: 0x1000, len: 15, attr: 0xff, src: 1, dst: 2, ..TlReq::default() };
+    let response = TlRsp { tag: 5, rdwr: RdWr::Read, last: true, src: 2, dst: 1, ..TlRsp::default() };
+    let mut found: [Vec<Value>; 2] = Default::default();
+    for clock in 0..1000 {
+        let (asks, answers) = ([200, 300].contains(&clock), [250, 350, 400].iter().position(|at| *at == clock));
+        if asks {
+            assert_eq!(send(ends[0], &tl_flit(&ControlField::Request(request), 0)), SP_OK);
+        }
+        if let Some(n) = answers {
+            // The last half stands in the next TL flit, beside a Control half that says nothing.
+            for flit in [tl_flit(&ControlField::Response(response), 7), json!({"upper": format!("{n:02x}").repeat(32)})]
+            {
+                assert_eq!(send(ends[1], &flit), SP_OK, "{}", last_error());
+            }
+        }
+        let mut sent = [None, None];
+        for n in [0, 1] {
+            assert_eq!(sp_link_step(ends[n], 1), SP_OK, "{}", last_error());
+            sent[n] = sample(ends[n]);
+            while take(ends[n]).is_some() {}
+        }
+        for n in [0, 1] {
+            if let Some(unit) = &sent[n] {
+                drive(watchers[n], SP_TX, unit);
+                drive(ends[1 - n], SP_RX, unit);
+            }
+        }
+        for n in [0, 1] {
+            assert_eq!(sp_link_step(watchers[n], 1), SP_OK);
+            if let Some(unit) = &sent[1 - n] {
+                drive(watchers[n], SP_RX, unit);
+            }
+            let of_transactions = |event: &Value| event["rule"].as_str().is_some_and(|rule| rule.starts_with("TXN"));
+            found[n].extend(std::iter::from_fn(|| event(watchers[n])).filter(of_transactions));
+        }
+    }
+    for (found, port, by) in [(&found[0], "rx", "peer"), (&found[1], "tx", "end")] {
+        let told: Vec<_> = found.iter().map(|event| (event["rule"].as_str(), event["tag"].as_u64())).collect();
+        assert_eq!(told, [(Some("TXN-DAT-01"), Some(5)), (Some("TXN-TAG-03"), Some(5))], "{found:#?}");
+        assert!(found.iter().all(|event| event["port"] == port && event["by"] == by), "{found:#?}");
+        let said = "0x01 in byte 32 of beat 0 for Read of 64 B at 0x1000 of accelerator 2";
+        assert!(found[0]["found"].as_str().is_some_and(|text| text.starts_with(said)), "{found:#?}");
+    }
+    assert_eq!(watchers.map(sp_link_finish), [SP_OK; 2]);
+    destroy(ends.into_iter().chain(watchers));
 }

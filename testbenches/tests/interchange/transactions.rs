@@ -16,6 +16,7 @@ fn transactions_of_systems_are_silent() {
     const MEMORY: &[Ends] = &[["device.cxl", "host.cxl"]];
     const DB: &str = "memory = \"hdm-db\"\n";
     const D: &str = "memory = \"hdm-d\"\n";
+    const PORT: &[Ends] = &[["accel[1].port[0]", "accel[0].port[0]"]];
     const SEEN: &str = "all_writers_seen = true\nunique_tags = true\n";
     for (scenario, protocol, links, keys) in [
         ("hdm-db-share", "cxl-256b", SHARE, DB),
@@ -24,6 +25,8 @@ fn transactions_of_systems_are_silent() {
         ("bias-flip", "cxl-256b-lopt", HOST, D),
         ("cxl68-expander", "cxl-68b", MEMORY, SEEN),
         ("cxl68-expander", "cxl-256b", MEMORY, SEEN),
+        ("ualink-pair", "ualink", PORT, "all_writers_seen = true\nstrict = true\n"),
+        ("ualink-pair relaxed", "ualink", PORT, "all_writers_seen = true\n"),
     ] {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let wave = dir.path().join("w.vcd");
@@ -33,9 +36,13 @@ fn transactions_of_systems_are_silent() {
                 vec!["host.accesses=1000", "host.region_lines=64", "host.cache_bytes=1KiB", mode.as_str()]
             }
             "hdm-db-fabric" => vec!["core.accesses=300"],
+            "ualink-pair" => vec!["traffic.operations=400"],
+            // Each beat by itself, the last one first.
+            "ualink-pair relaxed" => vec!["traffic.operations=400", "link.order=relaxed", "accel.responses=single"],
             _ => vec!["core.accesses=300", mode.as_str()],
         };
-        run(scenario, &set, Outputs { vcd: Some(wave.clone()), ..Outputs::default() });
+        let name = scenario.split(' ').next().unwrap_or_default();
+        run(name, &set, Outputs { vcd: Some(wave.clone()), ..Outputs::default() });
         let text =
             judged(protocol, links, "transactions", &format!("{keys}answer_ns = 1000000\nends_at_rest = true\n"));
         let found = inspect(&wave, Map::read(&text, "m.toml").expect("a map"), "m.toml").expect("a wave");
@@ -137,7 +144,13 @@ fn maps_of_transactions_that_cannot_be_used_say_why() {
     let good = judged("cxl-68b", &[["device.cxl", "host.cxl"]], "transactions", "");
     for (text, expected) in [
         (good.replace("[\"link0\"]", "[]"), "transactions 0, key `links`: found none, expected"),
-        (good.replace("cxl-68b", "ualink"), "found `link0`, a link of ualink, expected one of CXL"),
+        (good.replace("cxl-68b", "nvlink"), "found `link0`, a link of nvlink, expected one of CXL"),
+        (format!("{good}strict = true\n"), "transactions 0, key `strict`: found true, expected links of ualink"),
+        (
+            format!("{}memory = \"hdm-h\"\n", good.replace("cxl-68b", "ualink")),
+            "key `memory`: found `hdm-h`, expected links of CXL",
+        ),
+        (format!("{}unique_tags = true\n", good.replace("cxl-68b", "ualink")), "key `unique_tags`: found true"),
         (format!("{good}memory = \"dram\"\n"), "transactions 0, key `memory`: found `dram`, expected one of"),
         (format!("{good}answer_ns = -1\n"), "answer_ns"),
         (format!("{good}tags = 4\n"), "unknown field `tags`"),

@@ -513,7 +513,9 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 //   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
 // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
-//   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it.
+//   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
+//   passive end of ualink it is `ualink`: tags, beats and data of the requests of both ends
+// * `strict`: with `transactions` of ualink, true if the link keeps strict order (false)
 // * `unique_tags`: with `transactions`, true if no tag is used again while its request is open (false)
 // * `answer_flits`: with `transactions`, highest number of flit clocks from a request to its last answer (no limit)
 // * `all_writers_seen`: with `coherence` or `transactions`, true if nobody but the two ends writes the lines, so that every
@@ -521,7 +523,7 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 //   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 //
-// `ualink` has only `reaction_flits` and `interleave`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+// `ualink` has only `reaction_flits`, `interleave` and the keys of `transactions`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
 // fault. An end of ualink sends such units until it is up.
 //
 // A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -588,7 +590,7 @@ int32_t sp_link_event(uint64_t link,
 // comparisons and mismatches, and
 //
 // * `halted`: id of the rule that stopped the link, or null
-// * `transactions`: kind of the memory whose transactions are judged, or null
+// * `transactions`: which transactions are judged, as the configuration says, or null
 // * `up`, `quiet`, `wants_training`: for an active end, whether the link is up (it is not once it has stopped),
 //   whether nothing is left to be sent or acknowledged, and whether the end requests link training
 // * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them

@@ -257,6 +257,6 @@ fn responses_of_ualink_are_judged_by_watchers() {
         let said = "0x01 in byte 32 of beat 0 for Read of 64 B at 0x1000 of accelerator 2";
         assert!(found[0]["found"].as_str().is_some_and(|text| text.starts_with(said)), "{found:#?}");
     }
-    assert_eq!(watchers.map(sp_link_finish), [SP_OK; 2]);
+    assert_eq!(watchers.map(|watcher| sp_link_finish(watcher)), [SP_OK; 2]);
     destroy(ends.into_iter().chain(watchers));
 }

@@ -90,6 +90,9 @@ pub(super) fn judge(
                 let number = unit.saturating_sub(judge.first[link][at]) as u64;
                 let found = match message {
                     WatchedContent::Cxl(message) => judge.checker.see_cxl(link, number, message),
+                    WatchedContent::SpareData { slot } => {
+                        judge.checker.see_spare_data(link, links[link].streams[at].dir(), number, *slot)
+                    }
                     WatchedContent::Ualink(transfer) => {
                         let dir = links[link].streams[at].dir();
                         judge.checker.see_ualink(link, dir, number, transfer)

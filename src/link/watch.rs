@@ -30,7 +30,7 @@ use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidLog};
-use scalepool_protocols::cxl::cxl68::stream::{self as stream68, Cxl68DecodedUnit, Cxl68UnitKind};
+use scalepool_protocols::cxl::cxl68::stream::{self as stream68, Cxl68DecodedUnit, Cxl68SlotRole, Cxl68UnitKind};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
@@ -93,6 +93,12 @@ impl WatchConfig {
 pub enum WatchedContent {
     /// A message of CXL.cachemem, whole with its data.
     Cxl(Message),
+    /// Bytes that are not 0 in a slot for data (G0) of a 68B flit, where no data is owed: a receiver takes it for empty
+    /// (`cxl-68b` §5.4).
+    SpareData {
+        /// The slot, 1 to 3.
+        slot: u8,
+    },
     /// A request or response of UALink, whole with its data.
     Ualink(Box<Transfer>),
     /// The link of UALink goes down: what was under way is lost.
@@ -298,10 +304,13 @@ impl Judge for Watch68 {
             Direction::Tx => read.is_some() || self.monitor.newest() != sent_before,
         };
         if let Some(unpackers) = self.unpackers.as_mut().filter(|_| in_stream) {
-            unpackers[index(way)].read(unit);
-            let delivered = unpackers[index(way)].delivered();
-            self.messages
-                .extend(delivered.iter().map(|message| (way, WatchedContent::Cxl(Message::from_cxl68(message)))));
+            let decoded = unpackers[index(way)].read(unit);
+            let delivered = unpackers[index(way)].delivered().iter().map(Message::from_cxl68).map(WatchedContent::Cxl);
+            self.messages.extend(delivered.map(|message| (way, message)));
+            if decoded.is_good() {
+                let spare = spare_data(&decoded).map(|slot| WatchedContent::SpareData { slot });
+                self.messages.extend(spare.map(|data| (way, data)));
+            }
         }
         if let Some(decoded) = read {
             for violation in check::unit(&decoded, &self.link).violations {
@@ -322,6 +331,17 @@ impl Judge for Watch68 {
     fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
         std::mem::take(&mut self.messages)
     }
+}
+
+/// Slots for data with bytes in them that are nobody's.
+fn spare_data(decoded: &Cxl68DecodedUnit) -> impl Iterator<Item = u8> {
+    let (kind, unit) = (decoded.kind, decoded.unit);
+    let is_unowed = decoded.roles.map(|role| matches!(role, Cxl68SlotRole::Format(_)));
+    (1..4).filter(move |&slot: &u8| {
+        let n = usize::from(slot);
+        let is_g0 = matches!(kind, Cxl68UnitKind::Protocol(header) if header.slot(n) == 0);
+        is_g0 && is_unowed[n] && unit.slot(n) != 0
+    })
 }
 
 impl Watch68 {

@@ -82,6 +82,14 @@ impl TransactionChecker {
         }
     }
 
+    /// See [`CxlMemTransactions::see_spare_data`]; nothing to others.
+    pub fn see_spare_data(&mut self, link: usize, dir: Dir, unit: u64, slot: u8) -> Vec<TransactionFinding> {
+        match self {
+            TransactionChecker::CxlMem(checker) => checker.see_spare_data(link, dir, unit, slot),
+            TransactionChecker::Ualink(_) => Vec::new(),
+        }
+    }
+
     /// See [`UalTransactions::see`]; transfers of UALink are nothing to others.
     pub fn see_ualink(&mut self, link: usize, dir: Dir, unit: u64, transfer: &Transfer) -> Vec<TransactionFinding> {
         match self {

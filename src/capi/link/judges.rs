@@ -86,6 +86,10 @@ impl Judges {
                 events.extend(self.events(found));
                 events
             }
+            WatchedContent::SpareData { slot } => {
+                let found = self.transactions.as_mut().map(|checker| checker.see_spare_data(0, dir, unit, *slot));
+                self.events(found)
+            }
             WatchedContent::Ualink(transfer) => {
                 let found = self.transactions.as_mut().map(|checker| checker.see_ualink(0, dir, unit, transfer));
                 self.events(found)

@@ -41,6 +41,9 @@ impl CxlMemConfig {
     }
 }
 
+/// Byte enables of half a line, as a 68B link brings it.
+const LOWER_HALF: u64 = 0xffff_ffff;
+
 /// Something that is owed an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waiting {
@@ -59,6 +62,8 @@ pub struct CxlMemTransactions {
     conflicts: BTreeMap<Request, Vec<Conflict>>,
     snoops: BTreeMap<Snoop, Vec<OpenSnoop>>,
     image: DataImage,
+    /// The newest message with data of a link and direction, and its flit.
+    last_data: BTreeMap<(usize, Dir), (String, u64)>,
 }
 
 impl CxlMemTransactions {
@@ -72,6 +77,7 @@ impl CxlMemTransactions {
             conflicts: BTreeMap::new(),
             snoops: BTreeMap::new(),
             image: DataImage::default(),
+            last_data: BTreeMap::new(),
         }
     }
 
@@ -99,7 +105,14 @@ impl CxlMemTransactions {
             (MessageIdentifier::Tag, tag) => Some(tag),
             _ => None,
         };
-        self.ledger.message((link, message.class().dir(), unit), tag);
+        let dir = message.class().dir();
+        self.ledger.message((link, dir, unit), tag);
+        if let Some(data) = message.data() {
+            let size = if data.byte_enables.is_some_and(|enables| enables == LOWER_HALF) { "32 B" } else { "64 B" };
+            let (_, number) = message.identifier();
+            let said = format!("{} of {size} with tag {number:#x}", message.class().name());
+            self.last_data.insert((link, dir), (said, unit));
+        }
         match message {
             Message::M2sReq(request) => self.request(link, unit, request),
             Message::M2sRwd(request, data) => self.write(link, unit, request, data),
@@ -109,6 +122,18 @@ impl CxlMemTransactions {
             Message::M2sBirsp(answer) => self.snoop_answer(link, unit, answer),
             _ => {}
         }
+        self.ledger.take()
+    }
+
+    /// Bytes pass in a slot for data where none is owed, as behind a header that says 32 B and is followed by 64 (`cxl-68b` §1.4).
+    /// A receiver takes the slot for empty, so the bytes are lost.
+    pub fn see_spare_data(&mut self, link: usize, dir: Dir, unit: u64, slot: u8) -> Vec<TransactionFinding> {
+        self.ledger.concern(None);
+        let found = format!("16 B of data in slot {slot} of {}", flit(unit, dir));
+        let last =
+            self.last_data.get(&(link, dir)).map(|(said, unit)| format!(", behind {said} in {}", flit(*unit, dir)));
+        let expected = format!("0 in all of them: no data is owed{}", last.unwrap_or_default());
+        self.say("TXN-ANS-01", (link, dir, unit), None, found, expected);
         self.ledger.take()
     }
 

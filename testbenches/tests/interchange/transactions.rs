@@ -2,11 +2,14 @@
 
 use super::coherence::{Ends, broken, inspected, judged};
 use crate::interchange::{read, run};
-use scalepool::forms::flit::FlitDecoder;
+use scalepool::forms::flit::{FlitDecoder, FlitEncoder};
 use scalepool::inspect::{Inspection, Map, inspect};
+use scalepool::link::hook::Direction;
+use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::watch::{EndWatch, WatchConfig, WatchedContent};
 use scalepool::scenario::observe::Outputs;
 use scalepool_protocols::cxl::Dir;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Every kind of memory, in each mode of its links; all runs end at rest, and a millisecond is longer than any of them waits.
 #[test]
@@ -137,6 +140,31 @@ fn a_bit_of_a_tag_is_heard_at_its_flit() {
         assert_eq!((second.0, second.1), (rule, 1), "{found:#?}");
         assert!(second.3.starts_with(words) && second.2 > seen.t_fs, "{found:#?}");
     }
+}
+
+/// A flit of a device whose header says 32 B and that has 48 B of data behind it, as the watcher of the host takes it apart.
+#[test]
+fn data_that_no_header_announces_is_seen() {
+    let watched = |sz: u8, filling: &str| {
+        let drs = json!({"layout": "cxl68.s2m_drs", "fields": {"opcode": "MemData", "tag": 5, "meta_field": "NoOp"}});
+        let data = |slot| json!({"slot": slot, "format": "G0", "data": "11".repeat(16)});
+        let last = json!({"slot": 3, "format": "G0", "hex": filling.repeat(16)});
+        let header = json!({"slot": 0, "format": "H3", "messages": [drs]});
+        let slots = json!([header, data(1), data(2), if sz == 1 { data(3) } else { last }]);
+        let form = json!({"kind": "protocol", "header": {"sz": sz}, "slots": slots});
+        let encoded = FlitEncoder::new("cxl-68b", Some(Dir::Up)).expect("an encoder").encode(Ok(form));
+        let (form, _) = encoded.into_iter().next().and_then(Result::ok).expect("a flit");
+        let hex = form["hex"].as_str().expect("bytes");
+        let bytes: Vec<u8> =
+            (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).expect("hex")).collect();
+        let config = WatchConfig { messages: true, ..WatchConfig::new(LinkProtocol::Cxl68, Dir::Down) };
+        let mut watch = EndWatch::new(&config).expect("a watcher");
+        watch.unit(Direction::Rx, &bytes, 1).expect("a unit");
+        let all = watch.take_messages().into_iter().map(|message| message.message);
+        all.filter(|content| matches!(content, WatchedContent::SpareData { .. })).collect::<Vec<_>>()
+    };
+    assert_eq!(watched(0, "11"), [WatchedContent::SpareData { slot: 3 }]);
+    assert_eq!((watched(0, "00"), watched(1, "11")), (vec![], vec![]));
 }
 
 #[test]

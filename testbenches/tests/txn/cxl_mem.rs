@@ -204,6 +204,16 @@ fn txn_ans_01_n() {
     broken(HdmH, &data, "TXN-ANS-01", (UP, 1), ["DRS MemData of 64 B", "32 B, the other half of MemData for MemRd"]);
 }
 
+/// A header of 32 B with 64 B behind it, as the watcher of a link tells it: the last slots are nobody's.
+#[test]
+fn data_behind_a_size_of_32_bytes_is_told_at_its_flit() {
+    let mut checker = checker(config(HdmH));
+    assert_eq!([checker.see(0, 3, &read(5)), checker.see(0, 8, &half(5, 1))], [[], []]);
+    let expected = "no data is owed, behind S2M DRS of 32 B with tag 0x5 in flit 8 up";
+    one(&checker.see_spare_data(0, UP, 8, 3), "TXN-ANS-01", (UP, 8), ["16 B of data in slot 3 of flit 8 up", expected]);
+    one(&checker.finish(), "TXN-END-01", (UP, 8), ["to MemRd", "the other half of MemData"]);
+}
+
 #[test]
 fn txn_ans_02_p() {
     silent(HdmH, &[req(Op::MemInvNT, None, SnpType::NoOp, 1), ndr(Ndr::Cmp, 1)]);

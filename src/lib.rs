@@ -2,8 +2,8 @@
 //!
 //! Each layer is a crate, in the folder of its name under `src/`; this one gives them one name to import. The dependencies
 //! of a layer are the order, lowest first: `scalepool_protocols` (codecs), [`arbiter`], [`kernel`], [`forms`], [`grammar`], [`trace`],
-//! [`link`], [`inspect`], [`memory`], [`endpoint`], [`coherence`], [`proof`], [`fabric`], [`nodes`], [`system`], [`scenario`], [`golden`],
-//! [`export`]; above them all stand the command line and the C functions (`scalepool_cli`, `scalepool_capi`).
+//! [`link`], [`memory`], [`endpoint`], [`coherence`], [`transactions`], [`inspect`], [`proof`], [`fabric`], [`nodes`], [`system`],
+//! [`scenario`], [`golden`], [`export`]; above them all stand the command line and the C functions (`scalepool_cli`, `scalepool_capi`).
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -24,3 +24,4 @@ pub use scalepool_proof as proof;
 pub use scalepool_scenario as scenario;
 pub use scalepool_system as system;
 pub use scalepool_trace as trace;
+pub use scalepool_transactions as transactions;

@@ -13,6 +13,7 @@ pub mod fab_hbr;
 pub mod mem;
 pub mod nvl;
 pub mod sim;
+pub mod txn;
 pub mod ual;
 
 /// One protocol rule.
@@ -41,6 +42,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         coh_system::RULES,
         fab_hbr::RULES,
         mem::RULES,
+        txn::RULES,
         sim::RULES,
     ]
     .into_iter()

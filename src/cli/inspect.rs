@@ -86,6 +86,18 @@ hosts: copies, data and order.
   memory = \"hdm-h\"            # optional: what answers CXL.mem, \"hdm-h\" (default), \"hdm-db\", \"hdm-d\"
   all_writers_seen = false    # optional: nobody writes the lines but the agents on these links
 
+A [[transactions]] judges requests and answers: tags, answers and data. Its links are those of one device of CXL.mem, or links of
+UALink.
+
+  [[transactions]]
+  links = [\"host\"]            # names of [[link]]
+  memory = \"hdm-h\"            # optional, CXL.mem: as above
+  all_writers_seen = false    # optional: nobody writes the lines but those on these links, so reads are compared
+  unique_tags = false         # optional, CXL.mem: no tag is used again while its request is open
+  strict = false              # optional, ualink: the links keep strict order
+  answer_ns = 1000            # optional: longest time from a request to its last answer; not checked if left out
+  ends_at_rest = false        # optional: at the end of the wave every request has been answered
+
 testbenches/maps/ has the maps of this repository's benches; testbenches/python/PASSIVE.md explains the keys of a [[link]].";
 
 impl Inspect {

@@ -8,6 +8,7 @@ use super::link::Said;
 use super::map::MappedCoherence;
 use scalepool_coherence::passive::PassiveMonitor;
 use scalepool_link::hook::Direction;
+use scalepool_link::watch::WatchedContent;
 use scalepool_protocols::wire::Violation;
 
 /// What is wrong, by the link, an index into what was given, its way and the number of the unit.
@@ -16,9 +17,9 @@ pub(super) fn judge(
     links: &[(&str, &[(u64, Said)])],
 ) -> Vec<(usize, Direction, usize, Violation)> {
     let names = || links.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let mut said: Vec<(u64, usize, Said)> = Vec::new();
+    let mut said: Vec<(u64, usize, &Said)> = Vec::new();
     for (link, (_, of_link)) in links.iter().enumerate() {
-        said.extend(of_link.iter().map(|(t_fs, what)| (*t_fs, link, *what)));
+        said.extend(of_link.iter().map(|(t_fs, what)| (*t_fs, link, what)));
     }
     // The sort is stable: what one link says keeps its order.
     said.sort_by_key(|(t_fs, ..)| *t_fs);
@@ -26,11 +27,12 @@ pub(super) fn judge(
     let mut broken = Vec::new();
     for (_, link, what) in said {
         match what {
-            Said::Reset => monitor = PassiveMonitor::new(map.config(), names()),
-            Said::Message(way, unit, message) => {
-                let events = monitor.see(link, &message);
-                broken.extend(events.iter().map(|event| (link, way, unit, event.violation())));
+            Said::Reset(_) => monitor = PassiveMonitor::new(map.config(), names()),
+            Said::Message(way, unit, WatchedContent::Cxl(message)) => {
+                let events = monitor.see(link, message);
+                broken.extend(events.iter().map(|event| (link, *way, *unit, event.violation())));
             }
+            Said::Message(..) => {}
         }
     }
     broken

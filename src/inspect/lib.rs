@@ -23,6 +23,7 @@ mod link;
 pub mod map;
 mod sample;
 mod stream;
+mod transactions;
 mod vcd;
 mod wave;
 
@@ -32,6 +33,7 @@ use stream::Judged;
 pub use stream::{SeenUnit, WaveViolation};
 pub use wave::is_fst;
 
+use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, Hub, PlaceKind, RecordKind, Stamp};
 use std::path::Path;
 
@@ -142,17 +144,32 @@ fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Vec<O
         said.push((link.name.as_str(), places, of_link));
     }
     let mut judged: Vec<Option<Judged>> = judged.into_iter().zip(heard).map(|(sent, heard)| sent.or(heard)).collect();
-    for coherence in &map.coherence {
-        let of = |name: &String| said.iter().find(|(link, ..)| link == name);
-        let links: Vec<_> = coherence.links.iter().filter_map(of).collect();
-        let messages: Vec<_> = links.iter().map(|(name, _, said)| (*name, said.as_slice())).collect();
-        for (link, way, unit, violation) in coherence::judge(coherence, &messages) {
-            let [receives, sends] = links[link].1;
+    let of = |name: &String| said.iter().find(|(link, ..)| link == name);
+    let mut keep = |found: Vec<(usize, Direction, usize, Violation)>, places: &[[usize; 2]]| {
+        for (link, way, unit, violation) in found {
+            let [receives, sends] = places[link];
             let interface = if way == Direction::Rx { receives } else { sends };
             if let Some(of_interface) = &mut judged[interface] {
                 of_interface.broken.push((unit, violation));
             }
         }
+    };
+    for coherence in &map.coherence {
+        let links: Vec<_> = coherence.links.iter().filter_map(of).collect();
+        let messages: Vec<_> = links.iter().map(|(name, _, said)| (*name, said.as_slice())).collect();
+        keep(coherence::judge(coherence, &messages), &links.iter().map(|(_, places, _)| *places).collect::<Vec<_>>());
+    }
+    for table in &map.transactions {
+        let links: Vec<_> = table.links.iter().filter_map(of).collect();
+        let judged_links = links.iter().map(|(name, places, said)| transactions::JudgedLink {
+            name,
+            streams: places.map(|place| &streams[place]),
+            said,
+        });
+        // The links of a checked map have one protocol.
+        let Ok(protocol) = map.protocol_of(&table.links) else { continue };
+        let found = transactions::judge(table, protocol, &judged_links.collect::<Vec<_>>());
+        keep(found, &links.iter().map(|(_, places, _)| *places).collect::<Vec<_>>());
     }
     Ok(judged)
 }

@@ -10,16 +10,15 @@
 use super::stream::{Judged, Stream};
 use scalepool_link::hook::Direction;
 use scalepool_link::protocol::LinkProtocol;
-use scalepool_link::watch::{EndWatch, WatchConfig};
-use scalepool_protocols::cxl::message::Message;
+use scalepool_link::watch::{EndWatch, WatchConfig, WatchedContent};
 
 /// What an end says and hears.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Said {
-    /// The link begins anew.
-    Reset,
+    /// The link begins anew, behind so many units that came to the end and that it sent.
+    Reset([usize; 2]),
     /// A message, behind the unit with this number of the interface of this way.
-    Message(Direction, usize, Message),
+    Message(Direction, usize, WatchedContent),
 }
 
 /// What the watcher of an end makes of its units.
@@ -48,7 +47,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
         let (way, number, bytes) = match step {
             Step::Reset(before) => {
                 (watch, first) = (EndWatch::new(config).ok(), before);
-                said.push((t_fs, Said::Reset));
+                said.push((t_fs, Said::Reset(before)));
                 continue;
             }
             Step::Unit(way, number, bytes) => (way, number, bytes),

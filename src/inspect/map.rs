@@ -31,6 +31,15 @@
 //! links = ["host"]              # names of [[link]] whose messages are judged together
 //! memory = "hdm-h"              # what answers CXL.mem: "hdm-h" (default), "hdm-db", "hdm-d"
 //! all_writers_seen = false      # nobody writes the lines but the agents on these links
+//!
+//! [[transactions]]              # optional: the links of one device of CXL.mem, or links of UALink
+//! links = ["host"]              # names of [[link]] whose requests and answers are judged
+//! memory = "hdm-h"              # CXL.mem: what answers, as above
+//! all_writers_seen = false      # nobody writes the lines but those on these links: reads are compared
+//! unique_tags = false           # CXL.mem: no tag is used again while its request is open
+//! strict = false                # UALink: the links keep strict order
+//! answer_ns = 1000              # longest time from a request to its last answer; not judged if left out
+//! ends_at_rest = false          # the wave ends with all requests answered
 //! ```
 //!
 //! A signal is named by its full path or by an end of it that is the path of no other signal, so that scopes that one
@@ -54,6 +63,9 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
 use scalepool_protocols::registry::{self, Protocol};
+use scalepool_transactions::cxl_mem::{CxlMemConfig, CxlMemTransactions};
+use scalepool_transactions::ualink::{UalTransactionConfig, UalTransactions};
+use scalepool_transactions::{AnswerLimit, TransactionChecker};
 use serde::Deserialize;
 
 /// Bits of the longest packet of NVLink (`nvlink` §1).
@@ -74,6 +86,9 @@ pub struct Map {
     /// Links whose messages are judged together.
     #[serde(default)]
     pub coherence: Vec<MappedCoherence>,
+    /// Links whose transactions are judged together.
+    #[serde(default)]
+    pub transactions: Vec<MappedTransactions>,
 }
 
 /// The links of one home of CXL.cache, or of one device of CXL.mem with its hosts.
@@ -94,11 +109,63 @@ fn hdm_h() -> String {
     HdmRegion::HdmH.key().into()
 }
 
+/// The links of one device of CXL.mem, or links of UALink.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MappedTransactions {
+    /// Names of [`MappedLink`]s.
+    pub links: Vec<String>,
+    /// What answers requests of CXL.mem, HDM-H if left out.
+    pub memory: Option<String>,
+    /// Nobody writes the lines but those on these links.
+    #[serde(default)]
+    pub all_writers_seen: bool,
+    /// CXL.mem: no tag is used again while its request is open. Those of UALink never are.
+    #[serde(default)]
+    pub unique_tags: bool,
+    /// UALink: the links keep strict order.
+    #[serde(default)]
+    pub strict: bool,
+    /// Longest time from a request to its last answer \[ns\].
+    pub answer_ns: Option<u32>,
+    /// All requests are answered at the end of the wave.
+    #[serde(default)]
+    pub ends_at_rest: bool,
+}
+
+impl MappedTransactions {
+    /// The checker beside links of a protocol. Its time is in femtoseconds.
+    pub(super) fn checker(&self, protocol: LinkProtocol, names: Vec<String>) -> TransactionChecker {
+        const FS_PER_NS: u64 = 1_000_000;
+        let limit = |ns| AnswerLimit { time: u64::from(ns) * FS_PER_NS, unit: "ns", steps: FS_PER_NS };
+        let MappedTransactions { all_writers_seen, unique_tags, strict, .. } = *self;
+        let limit = self.answer_ns.map(limit);
+        if protocol == LinkProtocol::Ualink {
+            let config = UalTransactionConfig { all_writers_seen, strict, limit };
+            return TransactionChecker::Ualink(Box::new(UalTransactions::new(config, names)));
+        }
+        let region = region(self.memory.as_deref().unwrap_or(HdmRegion::HdmH.key()));
+        let config = CxlMemConfig { region, all_writers_seen, unique_tags, limit };
+        TransactionChecker::CxlMem(Box::new(CxlMemTransactions::new(config, names)))
+    }
+}
+
+/// The kind of a memory, in a checked map.
+fn region(memory: &str) -> HdmRegion {
+    HdmRegion::ALL.into_iter().find(|region| region.key() == memory).unwrap_or(HdmRegion::HdmH)
+}
+
+/// A kind of memory that there is.
+fn check_memory(memory: &str) -> Result<(), String> {
+    let known = HdmRegion::ALL.map(HdmRegion::key);
+    let wrong = || format!("key `memory`: found `{memory}`, expected one of `{}`", known.join("`, `"));
+    if known.contains(&memory) { Ok(()) } else { Err(wrong()) }
+}
+
 impl MappedCoherence {
     /// What the monitor has to know.
     pub(super) fn config(&self) -> PassiveConfig {
-        let region = HdmRegion::ALL.into_iter().find(|region| region.key() == self.memory).unwrap_or(HdmRegion::HdmH);
-        PassiveConfig { all_writers_seen: self.all_writers_seen, region }
+        PassiveConfig { all_writers_seen: self.all_writers_seen, region: region(&self.memory) }
     }
 }
 
@@ -240,36 +307,75 @@ impl Map {
                 return refuse(format!("link `{}`, {text}", link.name));
             }
         }
-        for (n, coherence) in map.coherence.iter().enumerate() {
-            if let Err(text) = map.check_coherence(coherence) {
-                return refuse(format!("coherence {n}, key `links`: {text}"));
+        for (n, table) in map.coherence.iter().enumerate() {
+            let checked = map.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"));
+            if let Err(text) = checked.and_then(|()| check_memory(&table.memory)) {
+                return refuse(format!("coherence {n}, {text}"));
             }
-            let known = HdmRegion::ALL.map(HdmRegion::key);
-            if !known.contains(&coherence.memory.as_str()) {
-                let (found, known) = (&coherence.memory, known.join("`, `"));
-                return refuse(format!("coherence {n}, key `memory`: found `{found}`, expected one of `{known}`"));
+        }
+        for (n, table) in map.transactions.iter().enumerate() {
+            if let Err(text) = map.check_transactions(table) {
+                return refuse(format!("transactions {n}, {text}"));
             }
         }
         Ok(map)
     }
 
-    /// Links that are there, and carry messages of CXL.cachemem.
-    fn check_coherence(&self, coherence: &MappedCoherence) -> Result<(), String> {
-        if coherence.links.is_empty() {
-            return Err("found none, expected the name of a [[link]] at least".into());
-        }
-        for (n, name) in coherence.links.iter().enumerate() {
-            let known = || self.link.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ");
-            let mut named = self.link.iter().filter(|l| l.name == *name);
-            let (Some(link), None) = (named.next(), named.next()) else {
-                return Err(format!("found `{name}`, expected the name of one [[link]]: {}", known()));
-            };
-            if coherence.links[..n].contains(name) {
-                return Err(format!("found `{name}` again, expected another link"));
+    /// Links whose transactions can be judged together.
+    fn check_transactions(&self, table: &MappedTransactions) -> Result<(), String> {
+        self.check_links(&table.links).map_err(|text| format!("key `links`: {text}"))?;
+        if self.protocol_of(&table.links) != Ok(LinkProtocol::Ualink) {
+            self.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"))?;
+            if table.strict {
+                return Err("key `strict`: found true, expected links of ualink".into());
             }
-            let protocol = self.watch_config(link)?.protocol;
+            return table.memory.as_ref().map_or(Ok(()), |memory| check_memory(memory));
+        }
+        for name in &table.links {
+            let protocol = self.protocol_of(std::slice::from_ref(name))?;
+            if protocol != LinkProtocol::Ualink {
+                let found = protocol.name();
+                return Err(format!("key `links`: found `{name}`, a link of {found}, expected one of ualink"));
+            }
+        }
+        match (&table.memory, table.unique_tags) {
+            (Some(memory), _) => Err(format!("key `memory`: found `{memory}`, expected links of CXL")),
+            (None, true) => Err("key `unique_tags`: found true, expected links of CXL".into()),
+            (None, false) => Ok(()),
+        }
+    }
+
+    /// Protocol of the first of some links.
+    pub(super) fn protocol_of(&self, links: &[String]) -> Result<LinkProtocol, String> {
+        let link = self.link.iter().find(|link| links.first() == Some(&link.name));
+        Ok(self.watch_config(link.ok_or("found no link")?)?.protocol)
+    }
+
+    /// Links that are there, and carry messages of CXL.cachemem.
+    fn check_cxl(&self, links: &[String]) -> Result<(), String> {
+        self.check_links(links)?;
+        for name in links {
+            let protocol = self.protocol_of(std::slice::from_ref(name))?;
             if !matches!(protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
                 return Err(format!("found `{name}`, a link of {}, expected one of CXL", protocol.name()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Links that are there, each once.
+    fn check_links(&self, links: &[String]) -> Result<(), String> {
+        if links.is_empty() {
+            return Err("found none, expected the name of a [[link]] at least".into());
+        }
+        for (n, name) in links.iter().enumerate() {
+            let known = || self.link.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ");
+            let mut named = self.link.iter().filter(|l| l.name == *name);
+            let (Some(_), None) = (named.next(), named.next()) else {
+                return Err(format!("found `{name}`, expected the name of one [[link]]: {}", known()));
+            };
+            if links[..n].contains(name) {
+                return Err(format!("found `{name}` again, expected another link"));
             }
         }
         Ok(())
@@ -320,7 +426,9 @@ impl Map {
         let (selective_nak, reaction_flits) = (link.selective_nak, link.reaction_flits.unwrap_or(REACTION_FLITS));
         let default = WatchConfig::new(protocol, sends.direction());
         let interleave = link.interleave.unwrap_or(default.interleave);
-        let messages = self.coherence.iter().any(|coherence| coherence.links.contains(&link.name));
+        let coherence = self.coherence.iter().map(|table| &table.links);
+        let messages =
+            coherence.chain(self.transactions.iter().map(|table| &table.links)).any(|links| links.contains(&link.name));
         Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, messages, ..default })
     }
 }

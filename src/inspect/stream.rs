@@ -58,6 +58,13 @@ struct Unit {
     beats_fs: Vec<u64>,
 }
 
+impl Unit {
+    /// Time of the last beat \[fs\].
+    fn end_fs(&self) -> u64 {
+        self.beats_fs.last().copied().unwrap_or_default()
+    }
+}
+
 /// What the watcher of a link says of the units of one interface.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Judged {
@@ -233,6 +240,21 @@ impl Stream {
     /// Whole units.
     pub fn count(&self) -> usize {
         self.units.len()
+    }
+
+    /// Direction of the units.
+    pub fn dir(&self) -> Dir {
+        self.dir
+    }
+
+    /// Number of the last unit that is whole at a time.
+    pub fn last_at(&self, t_fs: u64) -> Option<usize> {
+        self.units.partition_point(|unit| unit.end_fs() <= t_fs).checked_sub(1)
+    }
+
+    /// Time of the last unit \[fs\].
+    pub fn end_fs(&self) -> Option<u64> {
+        self.units.last().map(Unit::end_fs)
     }
 
     /// The units in parts of so many bytes: time of the last beat \[fs\], number of the unit, bytes.

@@ -30,12 +30,17 @@ use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
 use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidLog};
-use scalepool_protocols::cxl::cxl68::stream::{self as stream68, Cxl68DecodedUnit, Cxl68UnitKind};
+use scalepool_protocols::cxl::cxl68::stream::{self as stream68, Cxl68DecodedUnit, Cxl68SlotRole, Cxl68UnitKind};
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::stream as stream256;
 use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::ualink::compress::CompressionRole;
+use scalepool_protocols::ualink::config::UalConfig;
+use scalepool_protocols::ualink::flit::DlFlit;
+use scalepool_protocols::ualink::stream::Unpacker as UalUnpacker;
+use scalepool_protocols::ualink::unpack::Transfer;
 
 /// Longest pipeline of an end that is watched \[units\]. Basis: model.
 pub const MOST_REACTION_FLITS: u64 = 1 << 20;
@@ -59,7 +64,7 @@ pub struct WatchConfig {
     /// `ualink`: FEC code words that are interleaved, one of [`INTERLEAVES`]. Copies of a Replay Request go in groups of as many
     /// flits (`ualink` §7), so the peer is not held to that with 1.
     pub interleave: u8,
-    /// Gives the messages of CXL.cachemem too ([`EndWatch::take_messages`]).
+    /// Gives the messages of CXL.cachemem and the transfers of UALink too ([`EndWatch::take_messages`]).
     pub messages: bool,
 }
 
@@ -83,15 +88,32 @@ impl WatchConfig {
     }
 }
 
-/// A message, whole with its data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a message is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WatchedContent {
+    /// A message of CXL.cachemem, whole with its data.
+    Cxl(Message),
+    /// Bytes that are not 0 in a slot for data (G0) of a 68B flit, where no data is owed: a receiver takes it for empty
+    /// (`cxl-68b` §5.4).
+    SpareData {
+        /// The slot, 1 to 3.
+        slot: u8,
+    },
+    /// A request or response of UALink, whole with its data.
+    Ualink(Box<Transfer>),
+    /// The link of UALink goes down: what was under way is lost.
+    Restart,
+}
+
+/// A message of a direction.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WatchedMessage {
     /// Whether it came to the end or was sent by it.
     pub way: Direction,
     /// The unit that ends it, counted in its direction from 0.
     pub unit: u64,
     /// What it says.
-    pub message: Message,
+    pub message: WatchedContent,
 }
 
 /// The watcher of one end.
@@ -152,7 +174,7 @@ trait Judge: Send {
     fn trained(&mut self) {}
 
     /// Messages that the unit has ended, if they are asked for.
-    fn take_messages(&mut self) -> Vec<(Direction, Message)> {
+    fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
         Vec::new()
     }
 }
@@ -169,15 +191,73 @@ impl Judge for nvlink::Monitor {
     }
 }
 
-impl Judge for ualink::Monitor {
+struct WatchUal {
+    monitor: ualink::Monitor,
+    dir: Dir,
+    codec: UalConfig,
+    /// Takes the transfers out of the flits, where they are asked for.
+    unpackers: Option<[UalUnpacker; 2]>,
+    /// A flit was read since the link came up.
+    is_begun: bool,
+    messages: Vec<(Direction, WatchedContent)>,
+}
+
+/// How addresses are compressed in a direction.
+const fn compression(dir: Dir) -> CompressionRole {
+    match dir {
+        Dir::Down => CompressionRole::ToSwitch,
+        Dir::Up => CompressionRole::FromSwitch,
+    }
+}
+
+impl WatchUal {
+    fn new(config: ualink::MonitorConfig, messages: bool) -> WatchUal {
+        let (dir, codec) = (config.dir, config.codec);
+        let unpackers = messages.then(|| WatchUal::unpackers(dir, codec));
+        let monitor = ualink::Monitor::new(config);
+        WatchUal { monitor, dir, codec, unpackers, is_begun: false, messages: Vec::new() }
+    }
+
+    fn unpackers(dir: Dir, codec: UalConfig) -> [UalUnpacker; 2] {
+        [dir.opposite(), dir].map(|dir| UalUnpacker::new(codec, compression(dir)))
+    }
+
+    /// The transfers that a flit of a stream ends.
+    fn read(&mut self, way: Direction, flit: &DlFlit) {
+        let Some(unpackers) = &mut self.unpackers else { return };
+        let decoded = unpackers[index(way)].read(flit);
+        self.is_begun = true;
+        if decoded.is_good() {
+            let reads = decoded.finished.into_iter().chain(decoded.tl).filter_map(|item| item.read);
+            let transfers = reads.flat_map(|read| read.delivered);
+            self.messages.extend(transfers.map(|transfer| (way, WatchedContent::Ualink(transfer))));
+        }
+    }
+}
+
+impl Judge for WatchUal {
     fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
         let on_line = OnLine::from_bytes(unit)?;
         let in_stream = match way {
-            Direction::Rx => self.received(&on_line),
-            Direction::Tx => self.sent(&on_line),
+            Direction::Rx => self.monitor.received(&on_line),
+            Direction::Tx => self.monitor.sent(&on_line),
         };
-        events.extend(self.take_events());
+        match &on_line {
+            OnLine::Flit(flit) if in_stream => self.read(way, flit),
+            // An end that sends control flits is down, and forgets what was under way.
+            OnLine::Idle | OnLine::RemoteFault if way == Direction::Tx && self.is_begun => {
+                self.unpackers = Some(WatchUal::unpackers(self.dir, self.codec));
+                self.is_begun = false;
+                self.messages.push((way, WatchedContent::Restart));
+            }
+            _ => {}
+        }
+        events.extend(self.monitor.take_events());
         Ok(in_stream)
+    }
+
+    fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
+        std::mem::take(&mut self.messages)
     }
 }
 
@@ -188,7 +268,7 @@ struct Watch68 {
     units: [u64; 2],
     /// Takes the messages out of them, where they are asked for.
     unpackers: Option<[stream68::Unpacker; 2]>,
-    messages: Vec<(Direction, Message)>,
+    messages: Vec<(Direction, WatchedContent)>,
 }
 
 struct Watch256 {
@@ -199,7 +279,7 @@ struct Watch256 {
     units: [u64; 2],
     /// Takes the messages out of them, where they are asked for.
     unpackers: Option<[stream256::Unpacker; 2]>,
-    messages: Vec<(Direction, Message)>,
+    messages: Vec<(Direction, WatchedContent)>,
 }
 
 const fn index(way: Direction) -> usize {
@@ -224,9 +304,13 @@ impl Judge for Watch68 {
             Direction::Tx => read.is_some() || self.monitor.newest() != sent_before,
         };
         if let Some(unpackers) = self.unpackers.as_mut().filter(|_| in_stream) {
-            unpackers[index(way)].read(unit);
-            let delivered = unpackers[index(way)].delivered();
-            self.messages.extend(delivered.iter().map(|message| (way, Message::from_cxl68(message))));
+            let decoded = unpackers[index(way)].read(unit);
+            let delivered = unpackers[index(way)].delivered().iter().map(Message::from_cxl68).map(WatchedContent::Cxl);
+            self.messages.extend(delivered.map(|message| (way, message)));
+            if decoded.is_good() {
+                let spare = spare_data(&decoded).map(|slot| WatchedContent::SpareData { slot });
+                self.messages.extend(spare.map(|data| (way, data)));
+            }
         }
         if let Some(decoded) = read {
             for violation in check::unit(&decoded, &self.link).violations {
@@ -244,9 +328,20 @@ impl Judge for Watch68 {
         self.monitor.trained();
     }
 
-    fn take_messages(&mut self) -> Vec<(Direction, Message)> {
+    fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
         std::mem::take(&mut self.messages)
     }
+}
+
+/// Slots for data with bytes in them that are nobody's.
+fn spare_data(decoded: &Cxl68DecodedUnit) -> impl Iterator<Item = u8> {
+    let (kind, unit) = (decoded.kind, decoded.unit);
+    let is_unowed = decoded.roles.map(|role| matches!(role, Cxl68SlotRole::Format(_)));
+    (1..4).filter(move |&slot: &u8| {
+        let n = usize::from(slot);
+        let is_g0 = matches!(kind, Cxl68UnitKind::Protocol(header) if header.slot(n) == 0);
+        is_g0 && is_unowed[n] && unit.slot(n) != 0
+    })
 }
 
 impl Watch68 {
@@ -283,8 +378,9 @@ impl Judge for Watch256 {
             if let Some(unpackers) = &mut self.unpackers {
                 unpackers[index(way)].read(flit);
                 let (delivered, routing) = (unpackers[index(way)].delivered(), self.mode.routing());
-                let neutral = delivered.iter().map(|message| (way, Message::from_cxl256(message, routing)));
-                self.messages.extend(neutral);
+                let neutral =
+                    delivered.iter().map(|message| WatchedContent::Cxl(Message::from_cxl256(message, routing)));
+                self.messages.extend(neutral.map(|message| (way, message)));
             }
             // A flit that was damaged under way is repaired or comes again.
             let whole = way == Direction::Tx || matches!(flit.receive(self.mode), r if r.is_good() && r.flit == *flit);
@@ -304,7 +400,7 @@ impl Judge for Watch256 {
         self.monitor.trained();
     }
 
-    fn take_messages(&mut self) -> Vec<(Direction, Message)> {
+    fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
         std::mem::take(&mut self.messages)
     }
 }
@@ -352,7 +448,7 @@ impl EndWatch {
             LinkProtocol::Ualink => {
                 let mut config = ualink::MonitorConfig { reaction_flits, ..ualink::MonitorConfig::new(dir) };
                 config.replay.fec_group_flits = interleave;
-                Box::new(ualink::Monitor::new(config))
+                Box::new(WatchUal::new(config, messages))
             }
         };
         let messages = messages.then(Vec::new);
@@ -390,7 +486,7 @@ impl EndWatch {
     }
 
     /// Messages since the last call, each behind the unit that ends it; a message that was repeated stands here once. None where
-    /// [`WatchConfig::messages`] is off, and none of UALink and NVLink.
+    /// [`WatchConfig::messages`] is off, and none of NVLink.
     pub fn take_messages(&mut self) -> Vec<WatchedMessage> {
         self.messages.as_mut().map(std::mem::take).unwrap_or_default()
     }

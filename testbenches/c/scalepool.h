@@ -43,7 +43,7 @@
 #define SP_ABI_MAJOR 1
 
 // Minor version: it changes when something is added.
-#define SP_ABI_MINOR 3
+#define SP_ABI_MINOR 4
 
 // Patch version: it changes when only mistakes are mended.
 #define SP_ABI_PATCH 0
@@ -511,12 +511,19 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 //   for a strict check.
 // * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
 //   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
-// * `all_writers_seen`: with `coherence`, true if nobody but the two ends writes the lines, so that every read is compared
-//   with the last write (false)
+// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
+//   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
+//   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
+//   passive end of ualink it is `ualink`: tags, beats and data of the requests of both ends
+// * `strict`: with `transactions` of ualink, true if the link keeps strict order (false)
+// * `unique_tags`: with `transactions`, true if no tag is used again while its request is open (false)
+// * `answer_flits`: with `transactions`, highest number of flit clocks from a request to its last answer (no limit)
+// * `all_writers_seen`: with `coherence` or `transactions`, true if nobody but the two ends writes the lines, so that every
+//   read is compared with the last write (false)
 // * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 //   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 //
-// `ualink` has only `reaction_flits` and `interleave`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+// `ualink` has only `reaction_flits`, `interleave` and the keys of `transactions`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
 // fault. An end of ualink sends such units until it is up.
 //
 // A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -568,17 +575,22 @@ int32_t sp_link_take(uint64_t link, char *json, size_t json_capacity, size_t *js
 
 // Takes the oldest event:
 // `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`. Returns
-// SP_EMPTY if none waits. `by` says who broke the rule:
+// SP_EMPTY if none waits. Rules of `transactions` also have `tag`, a number, where a request is concerned. `by` says who broke
+// the rule:
 //
 // * `peer`: the other end of the link, by what it sent to this end
 // * `end`: the end that a passive end watches
 // * `line`: nobody; a unit was damaged or lost on the wire, and the link repairs it
-int32_t sp_link_event(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
+int32_t sp_link_event(uint64_t link,
+                      char *json,
+                      size_t json_capacity,
+                      size_t *json_length);
 
 // Gives state and counters of a link end as a JSON object: flit clocks, numbers of queued units and events,
 // comparisons and mismatches, and
 //
 // * `halted`: id of the rule that stopped the link, or null
+// * `transactions`: which transactions are judged, as the configuration says, or null
 // * `up`, `quiet`, `wants_training`: for an active end, whether the link is up (it is not once it has stopped),
 //   whether nothing is left to be sent or acknowledged, and whether the end requests link training
 // * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
@@ -587,6 +599,10 @@ int32_t sp_link_state(uint64_t link, char *json, size_t json_capacity, size_t *j
 // Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
 // training as a fault of its line; nvlink has no such state in the model.
 int32_t sp_link_train(uint64_t link, uint32_t up);
+
+// Tells a link end with `transactions` that the run is over and all is at rest. Each request of CXL.mem that is still owed an
+// answer becomes an event, once. Returns SP_FINDING if there is one; sp_last_error has the first.
+int32_t sp_link_finish(uint64_t link);
 
 // Destroys a link end; its handle is invalid from then on.
 int32_t sp_link_destroy(uint64_t link);

@@ -11,7 +11,7 @@
 // * Where null means something, a dynamic array of no items does. Verilator passes arrays of a fixed size alone.
 package scalepool_dpi_pkg;
     localparam int SP_ABI_MAJOR = 1;
-    localparam int SP_ABI_MINOR = 3;
+    localparam int SP_ABI_MINOR = 4;
     localparam int SP_ABI_PATCH = 0;
     localparam int SP_ABI_VERSION = (((SP_ABI_MAJOR << 16) | (SP_ABI_MINOR << 8)) | SP_ABI_PATCH);
     localparam int SP_OK = 0;
@@ -429,12 +429,19 @@ package scalepool_dpi_pkg;
     //   for a strict check.
     // * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
     //   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
-    // * `all_writers_seen`: with `coherence`, true if nobody but the two ends writes the lines, so that every read is compared
-    //   with the last write (false)
+    // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
+    //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
+    //   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
+    //   passive end of ualink it is `ualink`: tags, beats and data of the requests of both ends
+    // * `strict`: with `transactions` of ualink, true if the link keeps strict order (false)
+    // * `unique_tags`: with `transactions`, true if no tag is used again while its request is open (false)
+    // * `answer_flits`: with `transactions`, highest number of flit clocks from a request to its last answer (no limit)
+    // * `all_writers_seen`: with `coherence` or `transactions`, true if nobody but the two ends writes the lines, so that every
+    //   read is compared with the last write (false)
     // * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
     //   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
     //
-    // `ualink` has only `reaction_flits` and `interleave`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+    // `ualink` has only `reaction_flits`, `interleave` and the keys of `transactions`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
     // fault. An end of ualink sends such units until it is up.
     //
     // A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -511,7 +518,8 @@ package scalepool_dpi_pkg;
 
     // Takes the oldest event:
     // `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`. Returns
-    // SP_EMPTY if none waits. `by` says who broke the rule:
+    // SP_EMPTY if none waits. Rules of `transactions` also have `tag`, a number, where a request is concerned. `by` says who broke
+    // the rule:
     //
     // * `peer`: the other end of the link, by what it sent to this end
     // * `end`: the end that a passive end watches
@@ -525,6 +533,7 @@ package scalepool_dpi_pkg;
     // comparisons and mismatches, and
     //
     // * `halted`: id of the rule that stopped the link, or null
+    // * `transactions`: which transactions are judged, as the configuration says, or null
     // * `up`, `quiet`, `wants_training`: for an active end, whether the link is up (it is not once it has stopped),
     //   whether nothing is left to be sent or acknowledged, and whether the end requests link training
     // * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
@@ -538,6 +547,12 @@ package scalepool_dpi_pkg;
     import "DPI-C" function int sp_link_train(
         input longint unsigned link,
         input int unsigned up
+    );
+
+    // Tells a link end with `transactions` that the run is over and all is at rest. Each request of CXL.mem that is still owed an
+    // answer becomes an event, once. Returns SP_FINDING if there is one; sp_last_error has the first.
+    import "DPI-C" function int sp_link_finish(
+        input longint unsigned link
     );
 
     // Destroys a link end; its handle is invalid from then on.

@@ -6,6 +6,7 @@ mod fst;
 mod gtkwave;
 mod inspect;
 mod own;
+mod transactions;
 
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;

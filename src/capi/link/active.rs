@@ -6,6 +6,7 @@ use crate::status::Failure;
 use scalepool::forms::FormError;
 use scalepool::link::event::LinkEvent;
 use scalepool::link::hook::Hooks;
+use scalepool_protocols::cxl::message::Message;
 use serde_json::Value;
 
 /// Messages that may wait to be sent.
@@ -67,8 +68,13 @@ impl CapiEnd {
         self.next.as_ref()
     }
 
-    pub fn drop_next(&mut self) {
-        self.next = None;
+    pub fn drop_next(&mut self) -> Option<Value> {
+        self.next.take()
+    }
+
+    /// What a message says that was queued or taken here.
+    pub fn neutral(&self, form: &Value) -> Option<Message> {
+        self.end.neutral(form)
     }
 
     /// Training begins or is over.

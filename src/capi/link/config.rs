@@ -2,7 +2,6 @@
 
 use super::super::status::Failure;
 use scalepool::coherence::mem::tables::HdmRegion;
-use scalepool::coherence::passive::{PassiveConfig, PassiveMonitor};
 use scalepool::forms::{self, FormError, flit256, message, number};
 use scalepool::link::cxl68::Known;
 use scalepool::link::protocol::LinkProtocol;
@@ -56,7 +55,33 @@ pub struct CapiEndConfig {
     pub interleave: u8,
     /// What a passive end judges beside its link: coherence of the messages.
     pub coherence: Option<HdmRegion>,
+    /// What any end of CXL and a passive one of UALink judge beside their link: tags, answers and data of the messages.
+    pub transactions: Option<JudgedTransactions>,
+    /// Of both.
     pub all_writers_seen: bool,
+    /// Of transactions, as the next one.
+    pub unique_tags: bool,
+    pub strict: bool,
+    pub answer_flits: Option<u64>,
+}
+
+/// Transactions that can be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JudgedTransactions {
+    /// Those of CXL.mem with this kind of memory.
+    CxlMem(HdmRegion),
+    /// Those of UALink.
+    Ualink,
+}
+
+impl JudgedTransactions {
+    /// As the configuration spells it.
+    pub const fn key(self) -> &'static str {
+        match self {
+            JudgedTransactions::CxlMem(region) => region.key(),
+            JudgedTransactions::Ualink => "ualink",
+        }
+    }
 }
 
 /// A number of a key, in a range.
@@ -70,6 +95,12 @@ fn number<T: TryFrom<u128>>(value: &Value, key: &str, lowest: u128, highest: u12
 fn yes_or_no(value: &Value, key: &str) -> Result<bool, FormError> {
     let wrong = || FormError::new(format!("config.{key}"), forms::shown(value), "true or false");
     value.as_bool().ok_or_else(wrong)
+}
+
+/// The kind of a memory.
+fn region(value: &Value, key: &str) -> Result<HdmRegion, FormError> {
+    let found = HdmRegion::ALL.into_iter().find(|region| value.as_str() == Some(region.key()));
+    found.ok_or_else(|| FormError::new(format!("config.{key}"), forms::shown(value), "`hdm-h`, `hdm-db` or `hdm-d`"))
 }
 
 impl CapiEndConfig {
@@ -91,7 +122,11 @@ impl CapiEndConfig {
             reaction_flits: None,
             interleave: 1,
             coherence: None,
+            transactions: None,
             all_writers_seen: false,
+            unique_tags: false,
+            strict: false,
+            answer_flits: None,
         };
         // Only what the protocol has a use for is known.
         let mut known = match config.protocol {
@@ -113,8 +148,12 @@ impl CapiEndConfig {
         if passive && matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Ualink) {
             known.push("reaction_flits");
         }
-        if passive && matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
-            known.extend(["coherence", "all_writers_seen"]);
+        if matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Cxl256(_)) {
+            known.extend(["transactions", "all_writers_seen", "unique_tags", "answer_flits"]);
+            known.extend(passive.then_some("coherence"));
+        }
+        if passive && config.protocol == LinkProtocol::Ualink {
+            known.extend(["transactions", "all_writers_seen", "strict", "answer_flits"]);
         }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
         let entries = match config.protocol {
@@ -140,12 +179,16 @@ impl CapiEndConfig {
                 }
                 "selective_nak" => config.selective_nak = yes_or_no(value, key)?,
                 "all_writers_seen" => config.all_writers_seen = yes_or_no(value, key)?,
-                "coherence" => {
-                    let region = HdmRegion::ALL.into_iter().find(|region| value.as_str() == Some(region.key()));
-                    let wrong =
-                        || FormError::new("config.coherence", forms::shown(value), "`hdm-h`, `hdm-db` or `hdm-d`");
-                    config.coherence = Some(region.ok_or_else(wrong)?);
+                "unique_tags" => config.unique_tags = yes_or_no(value, key)?,
+                "answer_flits" => config.answer_flits = number(value, key, 1, u64::MAX.into())?,
+                "coherence" => config.coherence = Some(region(value, key)?),
+                "strict" => config.strict = yes_or_no(value, key)?,
+                "transactions" if config.protocol == LinkProtocol::Ualink => {
+                    let wrong = || FormError::new("config.transactions", forms::shown(value), "`ualink`");
+                    let found = Some(JudgedTransactions::Ualink).filter(|kind| value.as_str() == Some(kind.key()));
+                    config.transactions = Some(found.ok_or_else(wrong)?);
                 }
+                "transactions" => config.transactions = Some(JudgedTransactions::CxlMem(region(value, key)?)),
                 _ => match value.as_str() {
                     Some("mem") => config.mem_alone = true,
                     Some("cachemem") => config.mem_alone = false,
@@ -153,8 +196,18 @@ impl CapiEndConfig {
                 },
             }
         }
-        if config.all_writers_seen && config.coherence.is_none() {
-            return Err(FormError::new("config.all_writers_seen", "true", "`coherence` beside it"));
+        if config.all_writers_seen && config.coherence.is_none() && config.transactions.is_none() {
+            return Err(FormError::new("config.all_writers_seen", "true", "`coherence` or `transactions` beside it"));
+        }
+        let of_transactions = [
+            ("unique_tags", config.unique_tags),
+            ("strict", config.strict),
+            ("answer_flits", config.answer_flits.is_some()),
+        ];
+        for (key, is_set) in of_transactions {
+            if is_set && config.transactions.is_none() {
+                return Err(FormError::new(format!("config.{key}"), "a value", "`transactions` beside it"));
+            }
         }
         Ok(config)
     }
@@ -184,13 +237,7 @@ impl CapiEndConfig {
         };
         let reaction_flits = self.reaction_flits.unwrap_or(default.reaction_flits);
         let (selective_nak, interleave) = (self.selective_nak, self.interleave);
-        let messages = self.coherence.is_some();
+        let messages = self.coherence.is_some() || self.transactions.is_some();
         WatchConfig { cxl68: self.cxl68(), known, selective_nak, reaction_flits, interleave, messages, ..default }
-    }
-
-    /// What judges the messages beside the watcher.
-    pub fn monitor(&self) -> Option<PassiveMonitor> {
-        let config = PassiveConfig { all_writers_seen: self.all_writers_seen, region: self.coherence? };
-        Some(PassiveMonitor::new(config, vec!["link".into()]))
     }
 }

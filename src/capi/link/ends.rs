@@ -15,6 +15,7 @@ use scalepool::link::{cxl68, cxl256, nvlink};
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
+use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::nvlink::Vc;
 use serde_json::Value;
 
@@ -31,6 +32,11 @@ pub trait EndMessages {
 
     /// The oldest message that has come. NVLink: of the lowest channel.
     fn take(&mut self) -> Option<Value>;
+
+    /// What a message says that was queued or taken here, for those who judge it; `None` of protocols without messages of CXL.
+    fn neutral(&self, _form: &Value) -> Option<Message> {
+        None
+    }
 
     /// The link is up.
     fn is_up(&self) -> bool;
@@ -132,6 +138,10 @@ impl EndMessages for cxl68::Cxl68End {
         cxl68::Cxl68End::take(self).map(|m| message::cxl68_json(&m))
     }
 
+    fn neutral(&self, form: &Value) -> Option<Message> {
+        message::cxl68(form).ok().map(|m| Message::from_cxl68(&m))
+    }
+
     fn is_up(&self) -> bool {
         cxl68::Cxl68End::is_up(self)
     }
@@ -149,6 +159,11 @@ impl EndMessages for cxl256::Cxl256End<cxl256::Cachemem> {
     fn take(&mut self) -> Option<Value> {
         let mode = self.link().mode;
         self.client.take().map(|m| message::cxl256_json(mode, &m))
+    }
+
+    fn neutral(&self, form: &Value) -> Option<Message> {
+        let mode = self.link().mode;
+        message::cxl256(mode, form).ok().map(|m| Message::from_cxl256(&m, mode.routing()))
     }
 
     fn is_up(&self) -> bool {

@@ -15,6 +15,7 @@ mod active;
 mod config;
 mod ends;
 pub mod hook;
+mod judges;
 mod message;
 mod ualink;
 
@@ -23,12 +24,12 @@ use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK};
 use super::stream::dir_of;
 use super::table::ObjectTable;
 use active::CapiEnd;
-use config::{CapiEndConfig, check_unit};
-use scalepool::coherence::passive::PassiveMonitor;
+use config::{CapiEndConfig, JudgedTransactions, check_unit};
+use judges::Judges;
 use scalepool::forms::{self, FormError, Object, number, violation};
 use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::hook::{Direction, HookPoint, Hooks, Passed};
-use scalepool::link::watch::{EndWatch, WatchedMessage};
+use scalepool::link::watch::{EndWatch, WatchedContent, WatchedMessage};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::c_char;
@@ -52,7 +53,10 @@ struct Link {
     /// What a reset makes anew.
     config: CapiEndConfig,
     part: Part,
+    judges: Judges,
     now: u64,
+    /// Units that have arrived at an active end, and that it has sent.
+    units: [u64; 2],
     /// Driven and not yet arrived, by port.
     driven: [VecDeque<Vec<u8>>; 2],
     /// Sent and not yet sampled.
@@ -69,7 +73,7 @@ struct Link {
 
 enum Part {
     Active(CapiEnd),
-    Passive(EndWatch, Option<Box<PassiveMonitor>>),
+    Passive(EndWatch),
 }
 
 impl Part {
@@ -105,14 +109,16 @@ impl Link {
     fn new(config: CapiEndConfig, hooks: Hooks) -> Result<Link, Failure> {
         let mut part = match config.passive {
             false => Part::Active(CapiEnd::new(&config)?),
-            true => Part::Passive(EndWatch::new(&config.watch())?, config.monitor().map(Box::new)),
+            true => Part::Passive(EndWatch::new(&config.watch())?),
         };
         part.attach_hooks(&hooks);
         let (driven, sent, events) = Default::default();
         Ok(Link {
+            judges: Judges::new(&config),
             config,
             part,
             now: 0,
+            units: [0; 2],
             driven,
             sent,
             events,
@@ -127,16 +133,14 @@ impl Link {
     fn end(&mut self) -> Result<&mut CapiEnd, Failure> {
         match &mut self.part {
             Part::Active(end) => Ok(end),
-            Part::Passive(..) => {
-                Err(Failure::new(SP_ERR_KIND, "link end: found a passive one, expected an active one"))
-            }
+            Part::Passive(_) => Err(Failure::new(SP_ERR_KIND, "link end: found a passive one, expected an active one")),
         }
     }
 
     fn drive(&mut self, port: u32, unit: Vec<u8>) -> Result<(), Failure> {
         check_unit(self.config.protocol, &unit)?;
         let queue = match (port, &self.part) {
-            (SP_RX, _) | (SP_TX, Part::Passive(..)) => &mut self.driven[port as usize],
+            (SP_RX, _) | (SP_TX, Part::Passive(_)) => &mut self.driven[port as usize],
             (SP_TX, Part::Active(_)) => {
                 return Err(Failure::new(SP_ERR_KIND, "port: found SP_TX of an active end, expected SP_RX"));
             }
@@ -169,35 +173,61 @@ impl Link {
     fn step(&mut self) -> Result<(), Failure> {
         self.now += 1;
         let [rx, tx] = self.driven.each_mut().map(VecDeque::pop_front);
+        let mut events: Vec<Value>;
         match &mut self.part {
             Part::Active(end) => {
                 if let Some(unit) = rx {
                     end.receive(&unit, self.now)?;
+                    self.judges.unit(Direction::Rx, self.units[0]);
+                    self.units[0] += 1;
                 }
-                self.sent.extend(end.transmit(self.now));
-                let events: Vec<Value> = end.events().iter().map(|e| event_json(Direction::Rx, e)).collect();
-                self.keep(events);
+                let sent = end.transmit(self.now);
+                self.units[1] += sent.len() as u64;
+                self.sent.extend(sent);
+                events = end.events().iter().map(|e| event_json(Direction::Rx, e)).collect();
             }
-            Part::Passive(watch, monitor) => {
+            Part::Passive(watch) => {
                 let name = self.config.protocol.name();
                 let watched = |unit: &mut Vec<u8>, way| self.hooks.pass(HookPoint::Wire, way, name, unit) == Passed::On;
-                for (way, unit) in [(Direction::Rx, rx), (Direction::Tx, tx)] {
+                for (n, (way, unit)) in [(Direction::Rx, rx), (Direction::Tx, tx)].into_iter().enumerate() {
                     if let Some(mut unit) = unit
                         && watched(&mut unit, way)
                     {
                         watch.unit(way, &unit, self.now)?;
+                        self.judges.unit(way, self.units[n]);
+                        self.units[n] += 1;
                     }
                 }
-                let mut events: Vec<_> = watch.take_events().iter().map(|(way, e)| event_json(*way, e)).collect();
+                events = watch.take_events().iter().map(|(way, e)| event_json(*way, e)).collect();
                 for WatchedMessage { way, unit, message } in watch.take_messages() {
-                    let broken = monitor.as_mut().map(|monitor| monitor.see(0, &message)).unwrap_or_default();
-                    let of_unit = |violation| LinkEvent { severity: Severity::Protocol, unit, violation };
-                    events.extend(broken.iter().map(|event| event_json(way, &of_unit(event.violation()))));
+                    events.extend(self.judges.see(way, unit, &message));
                 }
-                self.keep(events);
             }
         }
+        events.extend(self.judges.clock(self.now));
+        self.keep(events);
         Ok(())
+    }
+
+    /// Queues a message, and shows it to those who judge it.
+    fn send(&mut self, form: &Value) -> Result<(), Failure> {
+        let end = self.end()?;
+        end.send(form)?;
+        self.judge(Direction::Tx, form);
+        Ok(())
+    }
+
+    /// A message of an active end is queued, or taken from it.
+    fn judge(&mut self, way: Direction, form: &Value) {
+        let Part::Active(end) = &self.part else { return };
+        let message = if self.judges.wants_messages() { end.neutral(form) } else { None };
+        let Some(message) = message else { return };
+        let unit = match way {
+            Direction::Rx => self.units[0].saturating_sub(1),
+            Direction::Tx => self.units[1],
+        };
+        let events = self.judges.see(way, unit, &WatchedContent::Cxl(message));
+        self.keep(events);
     }
 
     fn state(&mut self) -> Value {
@@ -207,6 +237,7 @@ impl Link {
             "protocol": self.config.protocol.name(),
             "dir": self.config.dir.name(),
             "passive": self.config.passive,
+            "transactions": self.config.transactions.map(JudgedTransactions::key),
             "flit_clocks": self.now,
             "driven": self.driven[0].len() + self.driven[1].len(),
             "sent": self.sent.len(),
@@ -219,7 +250,7 @@ impl Link {
         });
         match &self.part {
             Part::Active(end) => end.state().into_iter().for_each(|(key, value)| form[key] = value),
-            Part::Passive(watch, _) => form["halted"] = watch.halted().into(),
+            Part::Passive(watch) => form["halted"] = watch.halted().into(),
         }
         form
     }
@@ -242,12 +273,19 @@ impl Link {
 ///   for a strict check.
 /// * `coherence`: for a passive end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to
 ///   judge the messages too: who may hold a copy of a line, which data a read may bring, snoops, evicts and their order
-/// * `all_writers_seen`: with `coherence`, true if nobody but the two ends writes the lines, so that every read is compared
-///   with the last write (false)
+/// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
+///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
+///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
+///   passive end of ualink it is `ualink`: tags, beats and data of the requests of both ends
+/// * `strict`: with `transactions` of ualink, true if the link keeps strict order (false)
+/// * `unique_tags`: with `transactions`, true if no tag is used again while its request is open (false)
+/// * `answer_flits`: with `transactions`, highest number of flit clocks from a request to its last answer (no limit)
+/// * `all_writers_seen`: with `coherence` or `transactions`, true if nobody but the two ends writes the lines, so that every
+///   read is compared with the last write (false)
 /// * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 ///   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 ///
-/// `ualink` has only `reaction_flits` and `interleave`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+/// `ualink` has only `reaction_flits`, `interleave` and the keys of `transactions`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
 /// fault. An end of ualink sends such units until it is up.
 ///
 /// A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -397,7 +435,7 @@ pub unsafe extern "C" fn sp_link_send(link: u64, message: *const c_char, message
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
         let form = forms::parse(&caller.text("message", message, message_length)?)?;
-        LINKS.with(link, |link| link.end()?.send(&form).map(|()| SP_OK))
+        LINKS.with(link, |link| link.send(&form).map(|()| SP_OK))
     })
 }
 
@@ -418,7 +456,9 @@ pub unsafe extern "C" fn sp_link_take(
             let end = link.end()?;
             let form = end.next().ok_or_else(|| Failure::new(SP_EMPTY, "link end: no message waits"))?;
             json.fill_text(&form.to_string())?;
-            end.drop_next();
+            if let Some(form) = end.drop_next() {
+                link.judge(Direction::Rx, &form);
+            }
             Ok(SP_OK)
         })
     })
@@ -426,7 +466,8 @@ pub unsafe extern "C" fn sp_link_take(
 
 /// Takes the oldest event:
 /// `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`. Returns
-/// SP_EMPTY if none waits. `by` says who broke the rule:
+/// SP_EMPTY if none waits. Rules of `transactions` also have `tag`, a number, where a request is concerned. `by` says who broke
+/// the rule:
 ///
 /// * `peer`: the other end of the link, by what it sent to this end
 /// * `end`: the end that a passive end watches
@@ -455,6 +496,7 @@ pub unsafe extern "C" fn sp_link_event(
 /// comparisons and mismatches, and
 ///
 /// * `halted`: id of the rule that stopped the link, or null
+/// * `transactions`: which transactions are judged, as the configuration says, or null
 /// * `up`, `quiet`, `wants_training`: for an active end, whether the link is up (it is not once it has stopped),
 ///   whether nothing is left to be sent or acknowledged, and whether the end requests link training
 /// * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
@@ -484,10 +526,28 @@ pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
         LINKS.with(link, |link| {
             match &mut link.part {
                 Part::Active(end) => end.train(up == 1)?,
-                Part::Passive(watch, _) if up == 1 => watch.trained(),
-                Part::Passive(..) => (),
+                Part::Passive(watch) if up == 1 => watch.trained(),
+                Part::Passive(_) => (),
             }
             Ok(SP_OK)
+        })
+    })
+}
+
+/// Tells a link end with `transactions` that the run is over and all is at rest. Each request of CXL.mem that is still owed an
+/// answer becomes an event, once. Returns SP_FINDING if there is one; sp_last_error has the first.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_link_finish(link: u64) -> i32 {
+    call(|| {
+        LINKS.with(link, |link| {
+            let events = link.judges.finish();
+            let text = |event: &Value, key: &str| event[key].as_str().unwrap_or_default().to_owned();
+            let first = events.first().map(|event| {
+                let [rule, at, found, expected] = ["rule", "at", "found", "expected"].map(|key| text(event, key));
+                format!("{rule}: {at}: found {found}, expected {expected}")
+            });
+            link.keep(events);
+            first.map_or(Ok(SP_OK), |text| Err(Failure::new(SP_FINDING, text)))
         })
     })
 }

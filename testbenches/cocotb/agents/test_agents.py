@@ -2,6 +2,7 @@
 
 import common
 from cocotb.triggers import ClockCycles
+from cocotbext.scalepool import CxlMemDevice, CxlMemHost, TransactionError
 from cocotbext.scalepool import FlitBus, FlitMonitor, FlitScoreboard, FlitSink, FlitSource, LinkPartner, bit_flips, random_pauses
 from cocotbext.scalepool.flit import FLIT_BYTES
 
@@ -183,5 +184,50 @@ async def partners_talk_and_one_watches(dut):
                 assert protocol == "ualink" or not found, f"{protocol}: {found[0]}"
             for part in (host, device, watcher):
                 part.stop()
+            dut.rst_ni.value = 0
+            await ClockCycles(dut.clk_i, 2)
+
+
+class Forgetful(CxlMemDevice):
+    """A memory that writes 0 where it should write 255."""
+
+    def answers(self, request):
+        if "data" in request:
+            request = {**request, "data": bytes.fromhex(request["data"]).replace(b"\xff", b"\0").hex()}
+        return super().answers(request)
+
+
+@common.test()
+async def a_host_reads_and_writes_a_memory(dut):
+    """Calls of both ends of CXL.mem over links with pauses, watched; a wrong memory is an exception of the read."""
+    transactions = {"transactions": "hdm-h", "all_writers_seen": True, "answer_flits": 2000}
+    for protocol in [protocol for protocol in protocols(dut) if protocol.startswith("cxl")]:
+        for kind in (CxlMemDevice, Forgetful) if protocol == protocols(dut)[0] else (CxlMemDevice,):
+            draw, place = common.draw(), Place(dut, protocol)
+            ends = [place.make(LinkPartner, "host_rx", "host_tx", dir="down", **transactions),
+                    place.make(LinkPartner, "device_rx", "device_tx", dir="up", **transactions),
+                    place.make(LinkPartner, "host_rx", "host_tx", dir="down", passive=True, **transactions)]
+            for end in ends[:2]:
+                end.rx.set_pause_generator(random_pauses(0.3, seed=1))
+            await common.start(dut)
+            host, device = CxlMemHost(ends[0], outstanding=8), kind(ends[1], latency=10)
+            plain = draw.randbytes(common.size(200)).replace(b"\xff", b"\xfe")
+            await host.write(0x1010, plain)
+            assert await host.read(0x1010, len(plain)) == plain, protocol
+            assert device.served == 2 * ((0x10 + len(plain) + 63) // 64), device.served
+            if kind is Forgetful:
+                await host.write(0x1040, b"\xff" * 64)
+                try:
+                    await host.read(0x1050, 4)
+                except TransactionError as error:
+                    assert (error.rule, error.address) == ("TXN-DAT-01", 0x1040), error
+                    seen = [(event.violation.rule, event.unit) for event in ends[2].events]
+                    assert seen == [("TXN-DAT-01", error.flit)], f"{seen}, {error}"
+                else:
+                    raise AssertionError("a read of other data is no error")
+            else:
+                assert all(end.finish() and not end.rules for end in ends), [end.events for end in ends]
+            for end in ends:
+                end.stop()
             dut.rst_ni.value = 0
             await ClockCycles(dut.clk_i, 2)

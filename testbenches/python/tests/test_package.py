@@ -15,7 +15,9 @@ import threading
 import unittest
 
 import cocotbext.scalepool as sp
-from cocotbext.scalepool import _library, agents, arbiter, bus, check, errors, flit, hooks, message, model, monitor, partner
+from cocotbext.scalepool import (
+    _library, agents, arbiter, bus, check, cxl_mem, errors, flit, hooks, message, model, monitor, partner, stepped
+)
 
 TESTBENCHES = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = TESTBENCHES.parent / "golden"
@@ -654,14 +656,23 @@ class Errors(unittest.TestCase):
 
 class Documentation(unittest.TestCase):
     def test_examples_in_the_docs_are_true(self):
-        for module in (message, check, arbiter, flit, model, hooks):
+        for module in (message, check, arbiter, flit, model, hooks, cxl_mem, stepped):
             found = doctest.testmod(module)
             self.assertEqual(found.failed, 0, module.__name__)
             self.assertGreater(found.attempted, 0, module.__name__)
 
+    def test_examples_in_the_readme_run(self):
+        page = (TESTBENCHES.parent / "README.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+        # Those for cocotb are run by testbenches/cocotb/run.py.
+        alone = [block for block in blocks if "@cocotb.test" not in block]
+        self.assertGreaterEqual(len(alone), 2)
+        for block in alone:
+            exec(compile(block, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102: the page's own examples
+
     def test_everything_public_is_documented_and_typed(self):
         missing = []
-        for module in (message, check, arbiter, flit, model, hooks, agents, bus, monitor, partner, errors):
+        for module in (message, check, arbiter, flit, model, hooks, cxl_mem, stepped, agents, bus, monitor, partner, errors):
             missing += [module.__name__] if not module.__doc__ else []
             for name, thing in vars(module).items():
                 if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__:

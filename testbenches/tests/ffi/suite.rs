@@ -17,3 +17,4 @@ mod links;
 mod rough;
 mod sims;
 mod steps;
+mod transactions;

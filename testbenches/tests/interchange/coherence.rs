@@ -5,10 +5,15 @@ use scalepool::inspect::{Inspection, Map, inspect};
 use scalepool::scenario::observe::Outputs;
 
 /// A link of our own waves, where flits are seen as they arrive: the places of its lower and its upper end.
-type Ends = [&'static str; 2];
+pub type Ends = [&'static str; 2];
 
-/// The map of some links, judged together.
+/// The map of some links, judged together for coherence.
 fn map(protocol: &str, links: &[Ends], coherence: &str) -> String {
+    judged(protocol, links, "coherence", coherence)
+}
+
+/// The map of some links, judged together by a table.
+pub fn judged(protocol: &str, links: &[Ends], table: &str, keys: &str) -> String {
     let interface = |name: &str, dir: &str, place: &str| {
         format!(
             "[[interface]]\nname = \"{name}\"\nprotocol = \"{protocol}\"\ndir = \"{dir}\"\nclock = \"{place}.flit.seq\"\n\
@@ -21,17 +26,17 @@ fn map(protocol: &str, links: &[Ends], coherence: &str) -> String {
     };
     let names: Vec<String> = (0..links.len()).map(|n| format!("\"link{n}\"")).collect();
     let links: String = links.iter().enumerate().map(link).collect();
-    format!("{links}[[coherence]]\nlinks = [{}]\n{coherence}", names.join(", "))
+    format!("{links}[[{table}]]\nlinks = [{}]\n{keys}", names.join(", "))
 }
 
-fn inspected(wave: &str, map: &str) -> Inspection {
+pub fn inspected(wave: &str, map: &str) -> Inspection {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("w.vcd");
     std::fs::write(&path, wave).expect("a wave");
     inspect(&path, Map::read(map, "m.toml").expect("a map"), "m.toml").expect("a wave")
 }
 
-fn broken(inspection: &Inspection) -> Vec<String> {
+pub fn broken(inspection: &Inspection) -> Vec<String> {
     let broken = inspection.seen.iter().flat_map(|seen| &seen.broken);
     broken.map(|b| format!("{} {}", b.signal, b.violation)).collect()
 }

@@ -8,6 +8,8 @@ Without a simulator:
 * `Arbiter` grants requesters, slot by slot
 * `System` is a simulated system; `LinkEnd` is one end of a link, to run beside your RTL; `hooks` has what callbacks at their
   hook points see and answer
+* `CxlMemHost` and `CxlMemDevice` are both ends of CXL.mem as calls, `await host.read(address, 64)`: on the ends of a `LinkPair`, or
+  in a cocotb test on a `CxlLinkPartner`
 
 In a cocotb test, for an interface of valid, ready and data, with names as in cocotbext-axi; `Ual..` and `Nvl..` are the
 same for UALink and NVLink:
@@ -26,7 +28,9 @@ from .agents import FlitSink, FlitSource, bit_flips, random_pauses
 from .arbiter import Arbiter, ArbiterKind
 from .bus import FlitBus
 from .check import Crc, Fec, crc, crc_many, fec_correct, fec_encode
+from .cxl_mem import CxlMemDevice, CxlMemHost, CxlMemory, LineMemory
 from .errors import (
+    AnswerTimeoutError,
     BusyError,
     ComparisonError,
     HandleError,
@@ -34,8 +38,11 @@ from .errors import (
     InternalError,
     KindError,
     LibraryError,
+    NoMemoryError,
+    PoisonError,
     RangeError,
     ScalepoolError,
+    TransactionError,
 )
 from .flit import Decoder, Encoder, Flit
 from .message import (
@@ -74,8 +81,10 @@ from .names import (
     UalLinkPartner,
 )
 from .partner import LinkPartner
+from .stepped import LinkPair, PairedEnd, SteppedLink, Waitable
 
 __all__ = [
+    "AnswerTimeoutError",
     "Arbiter",
     "ArbiterKind",
     "BusyError",
@@ -87,6 +96,9 @@ __all__ = [
     "CxlFlitSink",
     "CxlFlitSource",
     "CxlLinkPartner",
+    "CxlMemDevice",
+    "CxlMemHost",
+    "CxlMemory",
     "Decoder",
     "Encoder",
     "Event",
@@ -105,19 +117,26 @@ __all__ = [
     "KindError",
     "Layout",
     "LibraryError",
+    "LineMemory",
     "LinkEnd",
+    "LinkPair",
     "LinkPartner",
     "Message",
+    "NoMemoryError",
     "NvlFlitBus",
     "NvlFlitMonitor",
     "NvlFlitScoreboard",
     "NvlFlitSink",
     "NvlFlitSource",
     "NvlLinkPartner",
+    "PairedEnd",
+    "PoisonError",
     "RangeError",
     "Sample",
     "ScalepoolError",
+    "SteppedLink",
     "System",
+    "TransactionError",
     "UalFlitBus",
     "UalFlitMonitor",
     "UalFlitScoreboard",
@@ -125,6 +144,7 @@ __all__ = [
     "UalFlitSource",
     "UalLinkPartner",
     "Violation",
+    "Waitable",
     "bit_flips",
     "crc",
     "crc_many",

@@ -3,6 +3,11 @@
 A call that raises one has changed nothing. A broken rule is not an error: it is a `Violation` beside the result.
 """
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .message import Violation
+
 
 class ScalepoolError(Exception):
     """A call of the library was refused. The text says where, what was found and what was expected.
@@ -46,3 +51,38 @@ class InternalError(ScalepoolError):
 
 class ComparisonError(ScalepoolError, AssertionError):
     """The unit given to `LinkEnd.expect` or `System.expect` differs from the one that the model has, or there is none."""
+
+
+class TransactionError(ScalepoolError):
+    """A transaction breaks a rule. `rule` is its id, `tag` that of the request, `address` its line and `flit` the number of the
+    flit that shows it, in its direction from 0; `None` where there is none.
+
+    `violation` has the whole verdict.
+    """
+
+    def __init__(
+        self, text: str, tag: int | None, address: int | None, flit: int | None, violation: "Violation | None" = None
+    ) -> None:
+        where = [] if flit is None else [f"flit {flit}"]
+        super().__init__(": ".join([*where, text]) if violation is not None else text)
+        self.tag = tag
+        self.address = address
+        self.flit = flit
+        self.violation = violation
+
+    @property
+    def rule(self) -> str | None:
+        """Id of the rule, or `None` where none is broken."""
+        return None if self.violation is None else self.violation.rule
+
+
+class AnswerTimeoutError(TransactionError, TimeoutError):
+    """A request has not had all its answers within the time that was stated."""
+
+
+class PoisonError(TransactionError):
+    """The data of a read is poisoned: known to be wrong."""
+
+
+class NoMemoryError(TransactionError):
+    """A read of an address at which no memory is."""

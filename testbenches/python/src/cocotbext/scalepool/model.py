@@ -273,7 +273,8 @@ class Event:
     """A broken rule that an end of a link noticed: at which unit of which port (`rx`, `tx`), and how severe it is.
 
     `by` says who broke the rule: `peer`, the other end of the link, by what it sent to this end; `end`, the end that a passive one
-    watches; or `line`, if a unit was damaged or lost on the wire, on purpose or not, which the link repairs.
+    watches; or `line`, if a unit was damaged or lost on the wire, on purpose or not, which the link repairs. `tag` is that of the
+    request concerned, for rules of transactions.
     """
 
     unit: int
@@ -281,6 +282,7 @@ class Event:
     severity: str
     violation: Violation
     by: str
+    tag: int | None = None
 
 
 class LinkEnd(Hooked):
@@ -352,12 +354,17 @@ class LinkEnd(Hooked):
             if status == lib.SP_EMPTY:
                 return found
             form = json.loads(text)
-            found.append(Event(form["unit"], form["port"], form["severity"], Violation.of(form), form["by"]))
+            found.append(Event(form["unit"], form["port"], form["severity"], Violation.of(form), form["by"], form.get("tag")))
 
     def state(self) -> dict:
         """Returns state and counters, such as `halted`, the id of the rule that stopped the link, or None, and for an active end
         whether it is `up`. scalepool.h lists the keys at `sp_link_state`."""
         return json.loads(lib.fill("sp_link_state", self._handle)[1])
+
+    def finish(self) -> bool:
+        """Tells an end with `transactions` that the run is over and all is at rest. Each request that is still owed an answer
+        becomes an event, once; returns whether none is."""
+        return lib.call("sp_link_finish", self._handle) == lib.SP_OK
 
     def train(self, up: bool) -> None:
         """Tells the end that its physical layer begins to train (False) or is up again (True)."""

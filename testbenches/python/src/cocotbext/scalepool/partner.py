@@ -1,12 +1,16 @@
 """The model's end of a link on the two flit interfaces of a design: a link partner, or a watcher of both directions."""
 
+from collections.abc import Callable
+
 from cocotb.handle import SimHandleBase
+from cocotb.triggers import Event as CocotbEvent
 from cocotb.triggers import RisingEdge
 
 import cocotb
 
 from .agents import FlitSink, FlitSource
 from .bus import FlitBus
+from .errors import ScalepoolError
 from .flit import Dir
 from .model import Event, LinkEnd
 from .monitor import FlitMonitor
@@ -24,7 +28,8 @@ class LinkPartner:
     injects count for the `line`. An active end pauses while `tx` is not ready.
 
     A passive partner judges both directions together, so its `rx` and `tx` only pass flits on; `FlitMonitor` watches a single
-    direction. PASSIVE.md beside the package says what to tell a passive partner of the design in `config`.
+    direction. `CxlMemHost` and `CxlMemDevice` stand on an active partner: their functions in `on_step` are called behind each flit
+    clock of the end, those in `on_error` when it is reset; `received` counts the flits that have arrived. PASSIVE.md beside the package says what to tell a passive partner of the design in `config`.
     """
 
     default_protocol = "cxl-68b"
@@ -45,6 +50,9 @@ class LinkPartner:
         protocol = protocol or self.default_protocol
         self.end = LinkEnd(protocol, dir, passive=passive, **config)
         self.events: list[Event] = []
+        self.on_step: list[Callable[[], None]] = []
+        self.on_error: list[Callable[[BaseException], None]] = []
+        self.received = 0
         self.passive = passive
         common = {"reset_active_level": reset_active_level, "protocol": protocol}
         if passive:
@@ -73,6 +81,23 @@ class LinkPartner:
                 found[event.by].append(event.violation.rule)
         return found
 
+    def collect(self) -> list[Event]:
+        """Moves what the end has noticed since the last call to `events`, and returns it."""
+        fresh = self.end.events()
+        self.events += fresh
+        return fresh
+
+    def event(self) -> CocotbEvent:
+        """Returns an event of cocotb to wait for."""
+        return CocotbEvent()
+
+    def finish(self) -> bool:
+        """Tells the end that the run is over and all is at rest: with `transactions`, each request that is still owed an answer
+        becomes an event. Returns whether none is."""
+        is_over = self.end.finish()
+        self.collect()
+        return is_over
+
     def stop(self) -> None:
         """Stops the partner: it neither drives nor watches from then on."""
         for part in (self.rx, self.tx):
@@ -86,15 +111,21 @@ class LinkPartner:
             if self._reset is not None and self._reset.value == self._level:
                 if self.end.state()["flit_clocks"]:
                     self.end.reset()
+                    self.received = 0
+                    for fail in self.on_error:
+                        fail(ScalepoolError("the link was reset"))
                 continue
             if not self.passive:
                 if not self.tx.empty():
                     continue
                 if not self.rx.empty():
                     self.end.drive(self.rx.recv_nowait())
+                    self.received += 1
             self.end.step()
+            self.collect()
+            for function in self.on_step:
+                function()
             if not self.passive:
                 unit = self.end.sample()
                 if unit is not None and len(unit) == self.tx.flit_bytes:
                     self.tx.send_nowait(unit)
-            self.events += self.end.events()

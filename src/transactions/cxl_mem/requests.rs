@@ -1,0 +1,374 @@
+//! Requests of CXL.mem and their answers, and BIConflict with its acknowledgement.
+
+use super::{CxlMemTransactions, Waiting};
+use crate::image::{ImageMismatch, LineBytes, LineOf};
+use crate::ledger::{Place, flit};
+use crate::owed::{self, Completions, Owed};
+use scalepool_coherence::content::WHOLE_LINE;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
+use scalepool_protocols::cxl::message::{Data, M2sReq, M2sRwd, S2mDrs, S2mNdr};
+use scalepool_protocols::rules;
+
+/// What both ends know a request by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Request {
+    pub link: usize,
+    /// Port of a fabric, 0 without one.
+    pub port: u16,
+    pub ld_id: u8,
+    pub tag: u16,
+}
+
+/// A message that is owed answers.
+#[derive(Debug, Clone)]
+pub(super) struct OpenRequest {
+    /// When it passed, in messages: no other one has this number.
+    pub number: u64,
+    /// The opcode.
+    pub name: &'static str,
+    pub address: u64,
+    /// Flit that brought it.
+    pub unit: u64,
+    pub owed: Owed,
+    /// Halves of a line that have come.
+    pub halves: u8,
+    /// It writes the line.
+    pub is_write: bool,
+    /// No other request was open under its tag meanwhile.
+    pub is_alone: bool,
+    /// Its completion has come.
+    pub is_completed: bool,
+    /// Flit of the acknowledgement of its BIConflict, while the BIRsp to its line has not passed.
+    pub acknowledged: Option<u64>,
+}
+
+/// The end of a request whose tag is free.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Done {
+    pub name: &'static str,
+    pub address: u64,
+    pub unit: u64,
+    /// Flit of its last answer.
+    pub end: u64,
+    /// Whether a completion and data were among its answers.
+    pub had: [bool; 2],
+}
+
+/// A BIConflict without its acknowledgement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Conflict {
+    pub number: u64,
+    pub address: u64,
+    pub unit: u64,
+}
+
+const HALVES_OF_A_LINE: u8 = 2;
+
+/// The name of a code that has none.
+const RESERVED: &str = "a reserved opcode";
+
+impl Request {
+    pub(super) fn in_words(self) -> String {
+        let ld = if self.ld_id == 0 { String::new() } else { format!(" of LD {}", self.ld_id) };
+        let port = if self.port == 0 { String::new() } else { format!(" of port {}", self.port) };
+        format!("tag {:#x}{ld}{port}", self.tag)
+    }
+}
+
+impl OpenRequest {
+    /// A read, or whatever is no write.
+    fn new(number: u64, name: &'static str, address: u64, unit: u64, owed: Owed) -> OpenRequest {
+        OpenRequest {
+            number,
+            name,
+            address,
+            unit,
+            owed,
+            halves: 0,
+            is_write: false,
+            is_alone: true,
+            is_completed: false,
+            acknowledged: None,
+        }
+    }
+
+    /// `MemRd to 0x1000 in flit 3 down`.
+    pub(super) fn in_words(&self) -> String {
+        format!("{} to {:#x} in {}", self.name, self.address, flit(self.unit, Dir::Down))
+    }
+
+    /// The answers that have not come.
+    pub(super) fn missing(&self) -> String {
+        let Owed::Answers { completions, data } = self.owed else { return "an answer".into() };
+        let data = match (data, self.halves) {
+            (false, _) => "",
+            (true, 0) => "MemData",
+            (true, _) => "the other half of MemData",
+        };
+        match (completions.in_words(), data) {
+            (ndr, "") => ndr,
+            (ndr, data) if ndr.is_empty() => data.into(),
+            (ndr, data) => format!("{ndr} and {data}"),
+        }
+    }
+
+    pub(super) fn owes_data(&self) -> bool {
+        matches!(self.owed, Owed::Answers { data: true, .. } | Owed::Unknown)
+    }
+
+    pub(super) fn completions(&self) -> Completions {
+        if let Owed::Answers { completions, .. } = self.owed { completions } else { Completions::default() }
+    }
+
+    pub(super) fn is_unknown(&self) -> bool {
+        self.owed == Owed::Unknown
+    }
+}
+
+impl CxlMemTransactions {
+    fn image_line(request: Request, address: u64) -> LineOf {
+        (request.ld_id.into(), address)
+    }
+
+    pub(super) fn request(&mut self, link: usize, unit: u64, message: &M2sReq) {
+        let &M2sReq { opcode, address, tag, ld_id, spid, .. } = message;
+        let request = Request { link, port: spid, ld_id, tag };
+        let name = opcode.name().unwrap_or(RESERVED);
+        let owed = owed::of_request(self.config.region, message).unwrap_or_else(|rule| {
+            let found = shown(name, message.snp_type, message.meta_field, message.meta_value);
+            self.say_illegal(link, unit, address, found, rule);
+            Owed::Unknown
+        });
+        self.begin(request, OpenRequest::new(self.ledger.number(), name, address, unit, owed));
+    }
+
+    pub(super) fn write(&mut self, link: usize, unit: u64, message: &M2sRwd, data: &Data) {
+        let &M2sRwd { opcode, address, tag, ld_id, spid, poison, .. } = message;
+        let request = Request { link, port: spid, ld_id, tag };
+        if opcode == M2sRwdOpcode::BIConflict {
+            let conflict = Conflict { number: self.ledger.number(), address, unit };
+            self.conflicts.entry(request).or_default().push(conflict);
+            self.ledger.wait(Waiting::Conflict(request));
+            return;
+        }
+        let name = opcode.name().unwrap_or(RESERVED);
+        let owed = owed::of_write(self.config.region, message).unwrap_or_else(|(rule, owed)| {
+            let found = shown(name, message.snp_type, message.meta_field, message.meta_value);
+            self.say_illegal(link, unit, address, found, rule);
+            owed
+        });
+        let enables = match opcode {
+            M2sRwdOpcode::MemWr => WHOLE_LINE,
+            M2sRwdOpcode::MemWrPtl => data.byte_enables.unwrap_or(WHOLE_LINE),
+            _ => {
+                if owed == Owed::Unknown {
+                    self.image.give_up(Self::image_line(request, address));
+                }
+                return self.begin(request, OpenRequest::new(self.ledger.number(), name, address, unit, owed));
+            }
+        };
+        let open = OpenRequest { is_write: true, ..OpenRequest::new(self.ledger.number(), name, address, unit, owed) };
+        if self.config.all_writers_seen {
+            let bytes = LineBytes { bytes: data.line, enables, poison };
+            self.image.write_begins(Self::image_line(request, address), self.ledger.number(), bytes);
+        }
+        self.begin(request, open);
+    }
+
+    fn say_illegal(&mut self, link: usize, unit: u64, address: u64, found: String, rule: &'static str) {
+        let region = self.config.region.name();
+        let why = rules::find(rule).map_or("", |rule| rule.text);
+        let expected = format!("a request of {region} ({rule}: {why})");
+        self.say("TXN-REQ-01", (link, Dir::Down, unit), Some(address), found, expected);
+    }
+
+    /// A request passes that is owed something, or nothing.
+    fn begin(&mut self, request: Request, open: OpenRequest) {
+        if open.owed.is_nothing() {
+            return;
+        }
+        let OpenRequest { number, name, address, unit, owed, .. } = open;
+        if self.config.all_writers_seen && open.owes_data() {
+            self.image.read_begins(Self::image_line(request, address), number);
+        }
+        if owed != Owed::Unknown {
+            self.ledger.wait(Waiting::Request(request));
+        }
+        let of_tag = self.open.entry(request).or_default();
+        let older = of_tag.first().map(|open| (open.in_words(), open.missing()));
+        // Of requests whose answers are not known nobody can tell when they are over; the next one under their tag ends them.
+        let (unknown, mut known): (Vec<_>, Vec<_>) = of_tag.drain(..).partition(OpenRequest::is_unknown);
+        known.push(open);
+        if known.len() > 1 {
+            known.iter_mut().for_each(|open| open.is_alone = false);
+        }
+        *of_tag = known;
+        unknown.iter().for_each(|open| self.forget(request, open));
+        if self.config.unique_tags
+            && let Some((older, missing)) = older
+        {
+            let found = format!("{name} with {}", request.in_words());
+            let expected = format!("a tag that is free: {older} waits for {missing}");
+            self.say("TXN-TAG-01", (request.link, Dir::Down, unit), Some(address), found, expected);
+        }
+    }
+
+    /// A request ends of which nothing is known.
+    fn forget(&mut self, request: Request, open: &OpenRequest) {
+        if self.config.all_writers_seen {
+            self.image.read_ends(Self::image_line(request, open.address), open.number, self.ledger.number(), None);
+        }
+    }
+
+    /// An answer to nothing that is open: a completion (0) or data (1).
+    fn say_spare(&mut self, request: Request, unit: u64, kind: usize, what: &str) {
+        let at = (request.link, Dir::Up, unit);
+        let found = format!("{what} with {}", request.in_words());
+        match self.done.get(&request).copied() {
+            Some(Done { name, address, unit, end, had }) => {
+                let (begin, end) = (flit(unit, Dir::Down), flit(end, Dir::Up));
+                let expected = format!("none: {name} to {address:#x} in {begin} had its last answer in {end}");
+                let rule = if had[kind] { "TXN-TAG-03" } else { ["TXN-ANS-02", "TXN-ANS-01"][kind] };
+                self.say(rule, at, Some(address), found, expected);
+            }
+            None => self.say("TXN-TAG-02", at, None, found, "the tag of a request"),
+        }
+    }
+
+    pub(super) fn completion(&mut self, link: usize, unit: u64, message: &S2mNdr) {
+        let &S2mNdr { opcode, tag, ld_id, dpid, .. } = message;
+        let request = Request { link, port: dpid, ld_id, tag };
+        if opcode == NdrOpcode::BIConflictAck {
+            return self.acknowledgement(request, unit);
+        }
+        let at = (link, Dir::Up, unit);
+        let what = || format!("NDR {}", opcode.name().unwrap_or(RESERVED));
+        let found = || format!("{} with {}", what(), request.in_words());
+        let Some(of_tag) = self.open.get_mut(&request) else { return self.say_spare(request, unit, 0, &what()) };
+        let allows = of_tag.iter().position(|open| open.completions().has(opcode));
+        let owes = || of_tag.iter().position(|open| !open.completions().is_empty());
+        let Some(n) = allows.or_else(owes) else {
+            let is_again = of_tag.iter().all(|open| open.is_completed);
+            return self.say_unowed(request, at, is_again, "TXN-ANS-02", found());
+        };
+        let open = &mut of_tag[n];
+        let (address, number, is_write, begin) = (open.address, open.number, open.is_write, open.in_words());
+        let (acknowledged, allowed) = (open.acknowledged, open.completions());
+        open.is_completed = true;
+        if let Owed::Answers { completions, .. } = &mut open.owed {
+            *completions = Completions::default();
+        }
+        if let Some(acknowledged) = acknowledged {
+            let ack = flit(acknowledged, Dir::Up);
+            let expected = format!("BIRsp before it: the BIConflict of {begin} was acknowledged in {ack}");
+            self.say("TXN-ORD-01", at, Some(address), found(), expected);
+        }
+        if !allowed.has(opcode) {
+            self.say("TXN-ANS-03", at, Some(address), found(), format!("{} for {begin}", allowed.in_words()));
+        }
+        if is_write && self.config.all_writers_seen {
+            self.image.write_ends(Self::image_line(request, address), number, self.ledger.number());
+        }
+        self.close_if_over(request, n, unit);
+    }
+
+    /// An answer that none of the requests under its tag is owed: of a kind that has come, or that none of them gets.
+    fn say_unowed(&mut self, request: Request, at: Place, is_again: bool, kind: &'static str, found: String) {
+        let Some(of_tag) = self.open.get(&request).filter(|all| !all.iter().any(OpenRequest::is_unknown)) else {
+            return;
+        };
+        let Some(open) = of_tag.first() else { return };
+        let (address, expected) = (open.address, format!("{} for {}", open.missing(), open.in_words()));
+        self.say(if is_again { "TXN-TAG-03" } else { kind }, at, Some(address), found, expected);
+    }
+
+    pub(super) fn data(&mut self, link: usize, unit: u64, message: &S2mDrs, data: &Data) {
+        let &S2mDrs { opcode, tag, ld_id, dpid, poison, .. } = message;
+        let request = Request { link, port: dpid, ld_id, tag };
+        let at = (link, Dir::Up, unit);
+        let is_half = data.byte_enables.is_some_and(|enables| enables != WHOLE_LINE);
+        let (halves, size) = if is_half { (1, "32 B") } else { (HALVES_OF_A_LINE, "64 B") };
+        let what = || format!("DRS {} of {size}", opcode.name().unwrap_or(RESERVED));
+        let found = || format!("{} with {}", what(), request.in_words());
+        let Some(of_tag) = self.open.get_mut(&request) else { return self.say_spare(request, unit, 1, &what()) };
+        let Some(n) = of_tag.iter().position(|open| open.owes_data() && !open.is_unknown()) else {
+            let is_again = of_tag.iter().all(|open| open.halves > 0);
+            return self.say_unowed(request, at, is_again, "TXN-ANS-01", found());
+        };
+        let open = &mut of_tag[n];
+        let (address, number, begin, is_alone) = (open.address, open.number, open.in_words(), open.is_alone);
+        let is_too_much = open.halves + halves > HALVES_OF_A_LINE;
+        let is_whole = open.halves + halves >= HALVES_OF_A_LINE;
+        open.halves = (open.halves + halves).min(HALVES_OF_A_LINE);
+        let has_no_memory = opcode == DrsOpcode::MemDataNXM;
+        if let Owed::Answers { completions, data } = &mut open.owed {
+            *data = !is_whole;
+            if has_no_memory {
+                // At an address without memory nothing else comes (COH-MEM-36).
+                *completions = Completions::default();
+            }
+        }
+        if is_too_much {
+            self.say("TXN-ANS-01", at, Some(address), found(), format!("32 B, the other half of MemData for {begin}"));
+        }
+        if is_whole && self.config.all_writers_seen {
+            let bytes = LineBytes { bytes: data.line, enables: WHOLE_LINE, poison };
+            let is_compared = !is_half && !is_too_much && !has_no_memory && is_alone;
+            let line = Self::image_line(request, address);
+            let mismatch = self.image.read_ends(line, number, self.ledger.number(), is_compared.then_some(&bytes));
+            if let Some(mismatch) = mismatch {
+                self.say_mismatch(at, request, address, &begin, &mismatch);
+            }
+        }
+        self.close_if_over(request, n, unit);
+    }
+
+    fn say_mismatch(&mut self, at: Place, request: Request, address: u64, begin: &str, mismatch: &ImageMismatch) {
+        let of = format!("for {begin} with {}", request.in_words());
+        match mismatch {
+            ImageMismatch::Bytes(byte, value, known) => {
+                let known: Vec<String> = known.iter().map(|value| format!("{value:#04x}")).collect();
+                let found = format!("{value:#04x} in byte {byte} {of}");
+                self.say("TXN-DAT-01", at, Some(address), found, known.join(" or "));
+            }
+            ImageMismatch::PoisonLost(byte) => {
+                self.say("TXN-DAT-02", at, Some(address), format!("byte {byte} without poison {of}"), "poison");
+            }
+        }
+    }
+
+    /// Forgets a request that is owed nothing more.
+    fn close_if_over(&mut self, request: Request, n: usize, unit: u64) {
+        let Some(of_tag) = self.open.get_mut(&request) else { return };
+        if !of_tag.get(n).is_some_and(|open| open.owed.is_nothing()) {
+            return;
+        }
+        let OpenRequest { number, name, address, unit: begin, is_completed, halves, .. } = of_tag.remove(n);
+        if of_tag.is_empty() {
+            self.open.remove(&request);
+        }
+        self.ledger.end(number);
+        self.done.insert(request, Done { name, address, unit: begin, end: unit, had: [is_completed, halves > 0] });
+    }
+
+    fn acknowledgement(&mut self, request: Request, unit: u64) {
+        let conflict = self.conflicts.get_mut(&request).map(|all| all.remove(0));
+        let Some(Conflict { number, address, .. }) = conflict else {
+            let found = format!("NDR BIConflictAck with {}", request.in_words());
+            return self.say("TXN-TAG-02", (request.link, Dir::Up, unit), None, found, "the tag of a BIConflict");
+        };
+        self.ledger.end(number);
+        self.conflicts.retain(|_, all| !all.is_empty());
+        let of_tag = self.open.get_mut(&request).into_iter().flatten();
+        for open in of_tag.filter(|open| open.address == address && !open.is_write && !open.completions().is_empty()) {
+            open.acknowledged = Some(unit);
+        }
+    }
+}
+
+/// The fields of a request on which its answers depend.
+fn shown(name: &str, snoop: SnpType, field: MetaField, value: MetaValue) -> String {
+    let [snoop, field, value] = [snoop.name(), field.name(), value.name()].map(|name| name.unwrap_or("reserved"));
+    format!("{name} with SnpType {snoop}, MetaField {field}, MetaValue {value}")
+}

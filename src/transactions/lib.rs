@@ -1,0 +1,127 @@
+//! Transactions judged from the messages of links alone: which request an answer belongs to, which answers are owed, and which
+//! bytes a read may bring.
+//!
+//! Modelled: CXL.mem in 68B flits and in all 256B modes, for memory of the kinds HDM-H, HDM-DB and HDM-D, with
+//! back-invalidate snoops and the BIConflict handshake ([`cxl_mem`]); UALink, requests of both ends, in default and strict order
+//! ([`ualink`]). Detail: one verdict per message, with the number of the flit that brought it. Left out: CXL.cache, CXL.io, UIO and
+//! NVLink (passed over), the opcodes of trusted environments and Extended-Meta (their requests are known, their answers are not judged),
+//! and copies of lines, which `scalepool_coherence::passive` judges.
+//!
+//! The checker looks at no agent and keeps no link state. Its callers are a link end, passive or active, and the reader of waves;
+//! each shows it the messages in the order in which they pass, those that a replay repeats once. Where on a link it looks makes no
+//! difference: an answer passes behind its request everywhere.
+//!
+//! A walk through one read: `MemRd` with tag 7 passes in flit 3, and the checker notes the completion and the data that the
+//! tables of the agents (`scalepool_coherence::mem::tables`) list for it. `MemData` with tag 7 passes in flit 12: the data
+//! is owed, so it is compared with the image of the memory, and the note shrinks by it. Once nothing is owed any more, the tag is free. A second
+//! `MemData` with tag 7 finds no note, but the flit in which the request had its last answer.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod cxl_mem;
+mod image;
+mod ledger;
+mod owed;
+pub mod ualink;
+
+use cxl_mem::CxlMemTransactions;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::wire::Violation;
+use ualink::UalTransactions;
+
+/// A broken rule, and the flit that shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransactionFinding {
+    /// Link, as the caller numbers them.
+    pub link: usize,
+    /// Direction of the flit: that of the answers, for an answer that does not come.
+    pub dir: Dir,
+    /// Number of the flit in its direction, as the caller numbers them; for an answer that does not come, the last one so far.
+    pub unit: u64,
+    /// Tag of the request concerned, if it is about one.
+    pub tag: Option<u16>,
+    /// The rule; the place is the line concerned, where it is known.
+    pub violation: Violation,
+}
+
+/// The longest time that an answer may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerLimit {
+    /// Time from a request to its last answer, in the caller's steps of time.
+    pub time: u64,
+    /// The unit of time in texts, `flit clocks`.
+    pub unit: &'static str,
+    /// Steps in one of these units, at least 1.
+    pub steps: u64,
+}
+
+impl AnswerLimit {
+    /// `no answer in 100 flit clocks`.
+    fn exceeded(&self) -> String {
+        format!("no answer in {} {}", self.time / self.steps.max(1), self.unit)
+    }
+}
+
+/// The checker of a link, whatever its protocol.
+#[derive(Debug)]
+pub enum TransactionChecker {
+    /// Of CXL.mem.
+    CxlMem(Box<CxlMemTransactions>),
+    /// Of UALink.
+    Ualink(Box<UalTransactions>),
+}
+
+impl TransactionChecker {
+    /// See [`CxlMemTransactions::see`]; messages of CXL are nothing to others.
+    pub fn see_cxl(&mut self, link: usize, unit: u64, message: &Message) -> Vec<TransactionFinding> {
+        match self {
+            TransactionChecker::CxlMem(checker) => checker.see(link, unit, message),
+            TransactionChecker::Ualink(_) => Vec::new(),
+        }
+    }
+
+    /// See [`CxlMemTransactions::see_spare_data`]; nothing to others.
+    pub fn see_spare_data(&mut self, link: usize, dir: Dir, unit: u64, slot: u8) -> Vec<TransactionFinding> {
+        match self {
+            TransactionChecker::CxlMem(checker) => checker.see_spare_data(link, dir, unit, slot),
+            TransactionChecker::Ualink(_) => Vec::new(),
+        }
+    }
+
+    /// See [`UalTransactions::see`]; transfers of UALink are nothing to others.
+    pub fn see_ualink(&mut self, link: usize, dir: Dir, unit: u64, transfer: &Transfer) -> Vec<TransactionFinding> {
+        match self {
+            TransactionChecker::CxlMem(_) => Vec::new(),
+            TransactionChecker::Ualink(checker) => checker.see(link, dir, unit, transfer),
+        }
+    }
+
+    /// A flit of a link passes, with or without a message; flits of a direction are numbered upwards.
+    pub fn unit(&mut self, link: usize, dir: Dir, unit: u64) {
+        match self {
+            TransactionChecker::CxlMem(checker) => checker.unit(link, dir, unit),
+            TransactionChecker::Ualink(checker) => checker.unit(link, dir, unit),
+        }
+    }
+
+    /// Time goes on: what has waited too long.
+    pub fn clock(&mut self, now: u64) -> Vec<TransactionFinding> {
+        match self {
+            TransactionChecker::CxlMem(checker) => checker.clock(now),
+            TransactionChecker::Ualink(checker) => checker.clock(now),
+        }
+    }
+
+    /// The run has ended with all at rest: what is still owed.
+    pub fn finish(&mut self) -> Vec<TransactionFinding> {
+        match self {
+            TransactionChecker::CxlMem(checker) => checker.finish(),
+            TransactionChecker::Ualink(checker) => checker.finish(),
+        }
+    }
+}
+
+/// What is said of a request that is open when all is at rest.
+const NO_ANSWER_AT_THE_END: &str = "no answer at the end of the run";

@@ -1,0 +1,189 @@
+//! Transactions in waves: the links of whole systems are silent, and one bit of a tag is heard at the flit that has it.
+
+use super::coherence::{Ends, broken, inspected, judged};
+use crate::interchange::{read, run};
+use scalepool::forms::flit::{FlitDecoder, FlitEncoder};
+use scalepool::inspect::{Inspection, Map, inspect};
+use scalepool::link::hook::Direction;
+use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::watch::{EndWatch, WatchConfig, WatchedContent};
+use scalepool::scenario::observe::Outputs;
+use scalepool_protocols::cxl::Dir;
+use serde_json::{Value, json};
+
+/// Every kind of memory, in each mode of its links; all runs end at rest, and a millisecond is longer than any of them waits.
+#[test]
+fn transactions_of_systems_are_silent() {
+    const SHARE: &[Ends] = &[["dev[0].link[0]", "host[0].port[0]"], ["dev[0].link[1]", "host[1].port[0]"]];
+    const HOST: &[Ends] = &[["dev[0].link", "host.port[0]"]];
+    const MEMORY: &[Ends] = &[["device.cxl", "host.cxl"]];
+    const DB: &str = "memory = \"hdm-db\"\n";
+    const D: &str = "memory = \"hdm-d\"\n";
+    const PORT: &[Ends] = &[["accel[1].port[0]", "accel[0].port[0]"]];
+    const SEEN: &str = "all_writers_seen = true\nunique_tags = true\n";
+    for (scenario, protocol, links, keys) in [
+        ("hdm-db-share", "cxl-256b", SHARE, DB),
+        ("hdm-db-fabric", "cxl-256b-pbr", &[["dev[0].link[0]", "switch[0].trunk"]], DB),
+        ("bias-flip", "cxl-68b", HOST, D),
+        ("bias-flip", "cxl-256b-lopt", HOST, D),
+        ("cxl68-expander", "cxl-68b", MEMORY, SEEN),
+        ("cxl68-expander", "cxl-256b", MEMORY, SEEN),
+        ("ualink-pair", "ualink", PORT, "all_writers_seen = true\nstrict = true\n"),
+        ("ualink-pair relaxed", "ualink", PORT, "all_writers_seen = true\n"),
+    ] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let wave = dir.path().join("w.vcd");
+        let mode = format!("link.mode={protocol}");
+        let set = match scenario {
+            "cxl68-expander" => {
+                vec!["host.accesses=1000", "host.region_lines=64", "host.cache_bytes=1KiB", mode.as_str()]
+            }
+            "hdm-db-fabric" => vec!["core.accesses=300"],
+            "ualink-pair" => vec!["traffic.operations=400"],
+            // Each beat by itself, the last one first.
+            "ualink-pair relaxed" => vec!["traffic.operations=400", "link.order=relaxed", "accel.responses=single"],
+            _ => vec!["core.accesses=300", mode.as_str()],
+        };
+        let name = scenario.split(' ').next().unwrap_or_default();
+        run(name, &set, Outputs { vcd: Some(wave.clone()), ..Outputs::default() });
+        let text =
+            judged(protocol, links, "transactions", &format!("{keys}answer_ns = 1000000\nends_at_rest = true\n"));
+        let found = inspect(&wave, Map::read(&text, "m.toml").expect("a map"), "m.toml").expect("a wave");
+        assert_eq!(broken(&found), [""; 0], "{scenario} {protocol}");
+        assert!(found.counts.iter().all(|count| count.units > 100), "{scenario} {protocol}: {:?}", found.counts);
+    }
+}
+
+/// All messages of a flit.
+fn messages(bytes: &[u8]) -> Vec<Value> {
+    let answers = FlitDecoder::new("cxl-68b", Dir::Up).expect("a decoder").read(Ok(bytes));
+    let (form, _) = answers.into_iter().next().and_then(Result::ok).expect("a flit");
+    let slots = form["slots"].as_array().cloned().unwrap_or_default();
+    let all = slots.iter().flat_map(|slot| slot["messages"].as_array().cloned().unwrap_or_default());
+    all.filter(|message| message["fields"]["valid"] == 1).collect()
+}
+
+/// The same flit with another tag in its one message, a completion.
+fn with_other_tag(bytes: &[u8]) -> Option<(Vec<u8>, u64)> {
+    let [before] = &messages(bytes)[..] else { return None };
+    if before["layout"] != "cxl68.s2m_ndr" {
+        return None;
+    }
+    (16..528).rev().find_map(|bit| {
+        let mut other = bytes.to_vec();
+        other[bit / 8] ^= 1 << (bit % 8);
+        let [after] = &messages(&other)[..] else { return None };
+        let mut restored = after.clone();
+        restored["fields"]["tag"] = before["fields"]["tag"].clone();
+        let is_it = restored == *before && after != before;
+        is_it.then(|| Some((other, after["fields"]["tag"].as_u64()?))).flatten()
+    })
+}
+
+/// A wave of an expander without a cache, so that each access is seen.
+fn expander() -> String {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let vcd = dir.path().join("w.vcd");
+    let set =
+        ["host.cache_bytes=0", "host.region_lines=8", "host.accesses=200", "host.pattern=mix", "host.outstanding=4"];
+    run("cxl68-expander", &set, Outputs { vcd: Some(vcd.clone()), ..Outputs::default() });
+    read(&vcd)
+}
+
+/// Slots alone have no CRC, so that nothing but the transactions is wrong.
+fn slots(keys: &str) -> String {
+    let map = judged("cxl-68b", &[["device.cxl", "host.cxl"]], "transactions", keys);
+    map.replace(".raw\"\n", ".raw[527:16]\"\nunit_bits = 512\n")
+}
+
+/// Binary digits of slots in a wave.
+fn digits(bytes: &[u8]) -> String {
+    bytes[2..66].iter().rev().map(|byte| format!("{byte:08b}")).collect()
+}
+
+fn rules(inspection: &Inspection) -> Vec<(&'static str, usize, u64, String)> {
+    let all = inspection.seen.iter().flat_map(|seen| seen.broken.iter().map(move |broken| (seen, broken)));
+    all.map(|(seen, broken)| (broken.violation.rule, seen.interface, seen.t_fs, broken.violation.found.clone()))
+        .collect()
+}
+
+#[test]
+fn a_bit_of_a_tag_is_heard_at_its_flit() {
+    let wave = expander();
+    let whole = inspected(&wave, &slots("all_writers_seen = true\nends_at_rest = true\n"));
+    assert_eq!(broken(&whole), [""; 0]);
+    let mut of_host = whole
+        .seen
+        .iter()
+        .filter(|seen| seen.interface == 1 && seen.form.as_ref().is_some_and(|f| f["kind"] == "protocol"));
+    // One whose slots stand once in the wave.
+    let (seen, other, tag) = of_host
+        .find_map(|seen| {
+            let (other, tag) = with_other_tag(&seen.bytes)?;
+            let is_once = wave.matches(digits(&seen.bytes).trim_start_matches('0')).count() <= 2;
+            (tag >= 0x8000 && is_once).then_some((seen, other, tag))
+        })
+        .expect("a completion");
+    let changed = wave.replace(digits(&seen.bytes).trim_start_matches('0'), digits(&other).trim_start_matches('0'));
+    assert_ne!(changed, wave);
+    let found = rules(&inspected(&changed, &slots("")));
+    let expected = ("TXN-TAG-02", 1, seen.t_fs, format!("NDR Cmp with tag {tag:#x}"));
+    assert_eq!(found, [expected.clone()]);
+    // The request that it should have answered waits for ever, for a limit or at the end.
+    for (keys, rule, words) in [
+        ("answer_ns = 1000\n", "TXN-END-02", "no answer in 1000 ns to MemWr to 0x"),
+        ("ends_at_rest = true\n", "TXN-END-01", "no answer at the end of the run to MemWr to 0x"),
+    ] {
+        let found = rules(&inspected(&changed, &slots(keys)));
+        let [first, second] = &found[..] else { panic!("{found:#?}") };
+        assert_eq!(first, &expected);
+        assert_eq!((second.0, second.1), (rule, 1), "{found:#?}");
+        assert!(second.3.starts_with(words) && second.2 > seen.t_fs, "{found:#?}");
+    }
+}
+
+/// A flit of a device whose header says 32 B and that has 48 B of data behind it, as the watcher of the host takes it apart.
+#[test]
+fn data_that_no_header_announces_is_seen() {
+    let watched = |sz: u8, filling: &str| {
+        let drs = json!({"layout": "cxl68.s2m_drs", "fields": {"opcode": "MemData", "tag": 5, "meta_field": "NoOp"}});
+        let data = |slot| json!({"slot": slot, "format": "G0", "data": "11".repeat(16)});
+        let last = json!({"slot": 3, "format": "G0", "hex": filling.repeat(16)});
+        let header = json!({"slot": 0, "format": "H3", "messages": [drs]});
+        let slots = json!([header, data(1), data(2), if sz == 1 { data(3) } else { last }]);
+        let form = json!({"kind": "protocol", "header": {"sz": sz}, "slots": slots});
+        let encoded = FlitEncoder::new("cxl-68b", Some(Dir::Up)).expect("an encoder").encode(Ok(form));
+        let (form, _) = encoded.into_iter().next().and_then(Result::ok).expect("a flit");
+        let hex = form["hex"].as_str().expect("bytes");
+        let bytes: Vec<u8> =
+            (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).expect("hex")).collect();
+        let config = WatchConfig { messages: true, ..WatchConfig::new(LinkProtocol::Cxl68, Dir::Down) };
+        let mut watch = EndWatch::new(&config).expect("a watcher");
+        watch.unit(Direction::Rx, &bytes, 1).expect("a unit");
+        let all = watch.take_messages().into_iter().map(|message| message.message);
+        all.filter(|content| matches!(content, WatchedContent::SpareData { .. })).collect::<Vec<_>>()
+    };
+    assert_eq!(watched(0, "11"), [WatchedContent::SpareData { slot: 3 }]);
+    assert_eq!((watched(0, "00"), watched(1, "11")), (vec![], vec![]));
+}
+
+#[test]
+fn maps_of_transactions_that_cannot_be_used_say_why() {
+    let good = judged("cxl-68b", &[["device.cxl", "host.cxl"]], "transactions", "");
+    for (text, expected) in [
+        (good.replace("[\"link0\"]", "[]"), "transactions 0, key `links`: found none, expected"),
+        (good.replace("cxl-68b", "nvlink"), "found `link0`, a link of nvlink, expected one of CXL"),
+        (format!("{good}strict = true\n"), "transactions 0, key `strict`: found true, expected links of ualink"),
+        (
+            format!("{}memory = \"hdm-h\"\n", good.replace("cxl-68b", "ualink")),
+            "key `memory`: found `hdm-h`, expected links of CXL",
+        ),
+        (format!("{}unique_tags = true\n", good.replace("cxl-68b", "ualink")), "key `unique_tags`: found true"),
+        (format!("{good}memory = \"dram\"\n"), "transactions 0, key `memory`: found `dram`, expected one of"),
+        (format!("{good}answer_ns = -1\n"), "answer_ns"),
+        (format!("{good}tags = 4\n"), "unknown field `tags`"),
+    ] {
+        let found = Map::read(&text, "m.toml").expect_err("an error").to_string();
+        assert!(found.contains(expected), "`{found}` does not say `{expected}`");
+    }
+}

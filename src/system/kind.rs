@@ -43,6 +43,7 @@ use std::sync::{Arc, Mutex};
 
 /// All kinds of components.
 pub static COMPONENTS: &[ComponentKind] = &[
+    kinds::bridge_ualink::KIND,
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
     kinds::cxl_switch::KIND,
@@ -93,6 +94,9 @@ pub enum PortRole {
     SwitchDownstream,
     /// A home that asks for its own lines: the upstream side of CXL.mem without coherence, with a channel for each class.
     HomeMemory,
+    /// A device that asks another one for its memory: the upstream side of CXL.mem with port based routing, with a channel for each
+    /// class.
+    Requester,
     /// An accelerator or a GPU.
     Node,
     /// A switch.
@@ -134,6 +138,7 @@ impl PortRole {
             PortRole::SwitchUpstream => "upstream port of a switch",
             PortRole::SwitchDownstream => "downstream port of a switch",
             PortRole::HomeMemory => "home without memory",
+            PortRole::Requester => "direct requester of memory",
             PortRole::Node => "node",
             PortRole::Switch => "switch",
             PortRole::Terminal => "node of a fabric",
@@ -151,7 +156,8 @@ impl PortRole {
 impl PortRole {
     /// Whether its component takes the messages of each class by themselves, where no lines are kept coherent.
     pub fn takes_classes(self) -> bool {
-        matches!(self, PortRole::HomeMemory | PortRole::SwitchUpstream | PortRole::SwitchDownstream)
+        use PortRole::{HomeMemory, Requester, SwitchDownstream, SwitchUpstream};
+        matches!(self, HomeMemory | Requester | SwitchUpstream | SwitchDownstream)
     }
 }
 

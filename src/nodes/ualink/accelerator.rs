@@ -19,6 +19,7 @@ use super::draws::Draws;
 use super::ledger::UalLedger;
 use super::open::{OpenRequests, UalOpenRequest};
 use super::regions::{Expected, Regions};
+use super::request_handle;
 use super::traffic::{Generator, UalTrafficOp};
 use crate::PlacedViolation;
 use crate::latencies::Latencies;
@@ -31,9 +32,7 @@ use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
-use scalepool_trace::{
-    Body, PlaceKind, RecordKind, RequestIdentifier, Stamp, Tap, TransactionHandle, TransactionNaming, Wait,
-};
+use scalepool_trace::{Body, PlaceKind, RecordKind, Stamp, Tap, TransactionNaming, Wait};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -183,20 +182,6 @@ pub struct Accelerator {
     mine: AcceleratorResult,
     result: Arc<Mutex<AcceleratorResult>>,
     ledger: Arc<Mutex<UalLedger>>,
-}
-
-/// A request as its originator and its completer know it in traces.
-fn handle(fabric: u32, request: &Transfer) -> Option<TransactionHandle> {
-    let ControlField::Request(req) = &request.field else { return None };
-    let owner = u32::from(req.src) << 16 | u32::from(req.dst);
-    // Each port of an originator has tags of its own; requests to one address take one port.
-    Some(TransactionHandle {
-        identifier: RequestIdentifier::UalinkTag,
-        link: fabric,
-        owner,
-        value: req.tag,
-        address: req.address,
-    })
 }
 
 /// An operation in traces.
@@ -446,7 +431,8 @@ impl Accelerator {
         let expects = self.expected.issue(self.config.own, op.dst, &request, &from);
         let id = self.tap.new_id();
         let bits = || request.field.to_bits().unwrap_or(0);
-        let named = handle(self.config.fabric, &request).map_or(TransactionNaming::Nowhere, TransactionNaming::As);
+        let named =
+            request_handle(self.config.fabric, &request).map_or(TransactionNaming::Nowhere, TransactionNaming::As);
         let body = || Body::Message { layout: TlReq::DEF, bits: bits(), data: None };
         self.tap.named(named, at, RecordKind::Begin, id, access, body);
         self.open.insert(port, tag, UalOpenRequest::new(&op, at.cycle, id, access), expects);
@@ -468,7 +454,8 @@ impl Accelerator {
     /// Begins what the completer does for a request.
     fn serves(&mut self, request: &Transfer, at: Stamp) -> u64 {
         let id = self.tap.new_id();
-        let named = handle(self.config.fabric, request).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
+        let named =
+            request_handle(self.config.fabric, request).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         let address = request.address.unwrap_or(0);
         self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "serve", address });
         self.tap.wait(at, id, Wait::Media, 0);

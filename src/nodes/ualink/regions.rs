@@ -22,8 +22,8 @@ use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::unpack::Transfer;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Lines of a region.
 const REGION_LINES: u64 = REGION_BYTES / LINE_BYTES;
@@ -105,26 +105,64 @@ fn fills(request: &Transfer) -> bool {
 struct Originator {
     regions: Regions,
     marks: Marks,
+    /// Regions of memory behind other nodes that hold what it holds at first.
+    begun: BTreeSet<u64>,
 }
 
+impl Originator {
+    /// Memory that stands behind another node does not hold the addresses of that node but its own ones.
+    fn begin(&mut self, owner: u16, request: &Transfer, behind: &AddressBehind) {
+        let ControlField::Request(req) = &request.field else { return };
+        let last = TlReq { address: req.address + 4 * u64::from(req.len), ..*req };
+        for req in [*req, last] {
+            let (region, first) = (region_of(owner, &req), req.address / REGION_BYTES * REGION_BYTES);
+            if self.begun.insert(region) {
+                let lines = (0..REGION_LINES).map_while(|n| behind(first + n * LINE_BYTES));
+                self.regions.store.write_lines(region, lines.map(|line| (BACKGROUND.line(line), ALL_BYTES, false)));
+            }
+        }
+    }
+}
+
+/// Where the memory behind another node begins: the address, in the memory that stands there, of an address of the node; `None`:
+/// there is no memory at it.
+pub type AddressBehind = Box<dyn Fn(u64) -> Option<u64> + Send + Sync>;
+
 /// What the originators of a fabric expect, by their numbers.
-pub struct Expected(Vec<Mutex<Originator>>);
+pub struct Expected {
+    originators: Vec<Mutex<Originator>>,
+    /// Of nodes with memory behind them, by their numbers.
+    behind: Vec<OnceLock<AddressBehind>>,
+}
 
 impl Expected {
     /// Of so many originators, which have written nothing.
     pub fn new(accelerators: usize) -> Expected {
-        Expected((0..accelerators).map(|_| Mutex::default()).collect())
+        Expected {
+            originators: (0..accelerators).map(|_| Mutex::default()).collect(),
+            behind: (0..accelerators).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// A node of this number has no memory of its own, but that of others behind it. What is said twice counts once.
+    pub fn stands_in_front(&self, owner: u16, behind: AddressBehind) {
+        if let Some(place) = self.behind.get(usize::from(owner)) {
+            let _ = place.set(behind);
+        }
     }
 
     /// What one expects; `None`: there is no such accelerator.
     fn of(&self, accelerator: u16) -> Option<MutexGuard<'_, Originator>> {
-        Some(self.0.get(usize::from(accelerator))?.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(self.originators.get(usize::from(accelerator))?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// An originator sends a request to another accelerator, whose data were drawn from there on; what it is to read.
     pub fn issue(&self, originator: u16, owner: u16, request: &Transfer, draws: &Draws) -> Read {
         let Some(mut own) = self.of(originator) else { return Read::nothing() };
-        let Originator { regions, marks } = &mut *own;
+        if let Some(behind) = self.behind.get(usize::from(owner)).and_then(OnceLock::get) {
+            own.begin(owner, request, behind);
+        }
+        let Originator { regions, marks, .. } = &mut *own;
         let drawn = if request.data.is_empty() { None } else { marks.mark(draws) };
         let drawn = drawn.map(|position| Drawn { originator, position });
         regions.apply(owner, request, drawn, |drawn| marks.at(drawn.position))

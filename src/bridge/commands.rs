@@ -8,7 +8,7 @@ use scalepool_protocols::ualink::code::ReqCmd;
 
 /// What a request does to a line, and which right it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LineAccess {
+pub enum AccessKind {
     /// Reads it.
     Read,
     /// Writes all of it, or a part.
@@ -43,19 +43,19 @@ pub struct CommandRow {
     /// What is done.
     pub action: CommandAction,
     /// Right that the source needs.
-    pub access: LineAccess,
+    pub access: AccessKind,
     /// Where it is answered.
     pub answer: AnswerChannel,
 }
 
 /// A command, its message types if these matter, and its row.
-type Row = (ReqCmd, Option<u8>, CommandAction, LineAccess, AnswerChannel);
+type Row = (ReqCmd, Option<u8>, CommandAction, AccessKind, AnswerChannel);
 
 /// Commands that are accepted.
 const ROWS: [Row; 9] = {
+    use AccessKind::{Atomic, Read, Write};
     use AnswerChannel as On;
     use CommandAction::{Ended, Lines};
-    use LineAccess::{Atomic, Read, Write};
     [
         (ReqCmd::Read, None, Lines, Read, On::Read),
         (ReqCmd::Write, None, Lines, Write, On::Write),
@@ -82,9 +82,9 @@ pub fn row(cmd: ReqCmd, message_type: u8) -> CommandRow {
 /// A command that is refused is answered on the channel of its class: CMD\[5:4\] = 00 where reads are, else where writes are.
 fn refused(cmd: ReqCmd) -> CommandRow {
     let (access, answer) = match cmd.0 >> 4 & 3 {
-        0 => (LineAccess::Read, AnswerChannel::Read),
-        3 => (LineAccess::Atomic, AnswerChannel::Write),
-        _ => (LineAccess::Write, AnswerChannel::Write),
+        0 => (AccessKind::Read, AnswerChannel::Read),
+        3 => (AccessKind::Atomic, AnswerChannel::Write),
+        _ => (AccessKind::Write, AnswerChannel::Write),
     };
     CommandRow { action: CommandAction::Refused, access, answer }
 }

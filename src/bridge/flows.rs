@@ -4,7 +4,7 @@
 //! stand with the transaction. A walk through a partial write of class MC: MemRd Any/SnpInv is answered by Cmp-E and data, in any order;
 //! then MemWr Invalid/NoOp carries the merged line and is answered by Cmp.
 
-use super::commands::LineAccess;
+use super::commands::AccessKind;
 use super::window::WindowClass;
 use scalepool_memory::ALL_BYTES;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
@@ -24,12 +24,12 @@ pub enum LineOperation {
 
 impl LineOperation {
     /// What an access with a byte mask does.
-    pub fn of(access: LineAccess, mask: u64) -> LineOperation {
+    pub fn of(access: AccessKind, mask: u64) -> LineOperation {
         match access {
-            LineAccess::Read => LineOperation::Read,
-            LineAccess::Atomic => LineOperation::Atomic,
-            LineAccess::Write if mask == ALL_BYTES => LineOperation::WriteFull,
-            LineAccess::Write => LineOperation::WritePart,
+            AccessKind::Read => LineOperation::Read,
+            AccessKind::Atomic => LineOperation::Atomic,
+            AccessKind::Write if mask == ALL_BYTES => LineOperation::WriteFull,
+            AccessKind::Write => LineOperation::WritePart,
         }
     }
 }

@@ -110,8 +110,8 @@ pub struct Bridge {
     /// When a child that has not got on since is given up: cycle, child, how often it had got on.
     deadlines: VecDeque<(u64, ChildId, u64)>,
     traced: Vec<Traced>,
-    /// The request in front of each port waits for an entry, as the trace says.
-    is_full: Vec<bool>,
+    /// Since when the request in front of each port waits for an entry \[cycles\].
+    full_since: Vec<Option<u64>>,
     out: BridgeOutput,
     tap: Tap,
     mine: BridgeResult,
@@ -147,7 +147,7 @@ impl Bridge {
             responses: VecDeque::new(),
             deadlines: VecDeque::new(),
             traced: vec![Traced::default(); config.outbound.entries],
-            is_full: vec![false; x.len()],
+            full_since: vec![None; x.len()],
             out: BridgeOutput::default(),
             mine: BridgeResult::default(),
             config,
@@ -261,11 +261,11 @@ impl Bridge {
     /// Says of the request in front of a port that it waits for an entry, and when it does no more.
     fn show_full(&mut self, port: usize, lacking: Option<Lacking>, cx: &Cx, at: Stamp) {
         let is_full = lacking.is_some();
-        self.mine.full_cycles += u64::from(is_full);
-        if is_full == self.is_full[port] {
+        if is_full == self.full_since[port].is_some() {
             return;
         }
-        self.is_full[port] = is_full;
+        let since = std::mem::replace(&mut self.full_since[port], is_full.then_some(at.cycle));
+        self.mine.full_cycles += since.map_or(0, |since| at.cycle - since);
         let transfer = self.x[port].rx[TlClass::Request.index()].peek(cx);
         if let Some(handle) = transfer.and_then(|transfer| request_handle(self.config.fabric, transfer)) {
             let body = || match is_full {
@@ -371,7 +371,15 @@ impl Bridge {
         for _ in 0..self.config.timing.children_per_cycle {
             let Some((port, place)) = self.next_to_send(cx, at) else { return false };
             let Some(leaving) = self.sends[port][place].pop_front() else { return false };
-            let message = leaving.msg.to_link(peer_of(&self.cxl[port]));
+            let mut message = leaving.msg.to_link(peer_of(&self.cxl[port]));
+            // The traffic class is the virtual channel (`bridge` §2).
+            let request = leaving.child.and_then(|child| self.bridge.transaction(child.entry));
+            let vchan = request.map_or(0, |transaction| transaction.req.vchan);
+            match &mut message {
+                Message::M2sReq(header) => header.tc = vchan,
+                Message::M2sRwd(header, _) => header.tc = vchan,
+                _ => (),
+            }
             if let Some((_, channel)) = self.cxl[port].tx.iter_mut().find(|(class, _)| *class == SENT[place]) {
                 // Room was asked for before. Nothing has to stay behind another class, so all have one number.
                 let _ = channel.push(cx, (0, message));

@@ -7,7 +7,7 @@
 //! A walk: the address lies in a window, the group of its source may write there; the offset in the window, counted in granules, says
 //! which port; the address is moved by the distance between both bases.
 
-use super::commands::LineAccess;
+use super::commands::AccessKind;
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::field::REGION_BYTES;
 use std::collections::BTreeMap;
@@ -53,11 +53,11 @@ impl AccessRights {
     pub const ALL: AccessRights = AccessRights { read: true, write: true, atomic: true };
 
     /// Whether they are enough.
-    pub fn allow(self, access: LineAccess) -> bool {
+    pub fn allow(self, access: AccessKind) -> bool {
         match access {
-            LineAccess::Read => self.read,
-            LineAccess::Write => self.write,
-            LineAccess::Atomic => self.read && self.write && self.atomic,
+            AccessKind::Read => self.read,
+            AccessKind::Write => self.write,
+            AccessKind::Atomic => self.read && self.write && self.atomic,
         }
     }
 }
@@ -198,7 +198,7 @@ impl BridgeWindows {
     ///
     /// # Errors
     /// That status.
-    pub fn route(&self, source: u16, address: u64, access: LineAccess) -> Result<BridgeRoute, Status> {
+    pub fn route(&self, source: u16, address: u64, access: AccessKind) -> Result<BridgeRoute, Status> {
         let window = self.windows.iter().find(|window| window.holds(address)).ok_or(Status::DecodeError)?;
         let route = window.translated(address).ok_or(Status::DecodeError)?;
         let group = self.groups.get(&source).copied().unwrap_or(0);

@@ -16,7 +16,7 @@ pub mod table;
 pub mod transaction;
 
 use crate::atomics::LineAtomic;
-use crate::commands::{self, CommandAction, LineAccess};
+use crate::commands::{self, AccessKind, CommandAction};
 use crate::flows::{self, LineOperation, StepMessage};
 use crate::lines;
 use crate::response;
@@ -34,7 +34,7 @@ use scalepool_protocols::ualink::field::TlReq;
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::VecDeque;
 use table::{CHANNELS, ChildId, TransactionTable};
-use transaction::{Awaited, Child, Progress, Transaction};
+use transaction::{AwaitedAnswers, Child, Transaction, TransactionProgress};
 
 /// How the outbound half is built.
 #[derive(Debug, Clone)]
@@ -235,7 +235,7 @@ impl OutboundBridge {
             request,
             req,
             port,
-            progress: Progress::Admitted,
+            progress: TransactionProgress::Admitted,
             status: Status::OKAY,
             children: Vec::new(),
             buffers,
@@ -258,9 +258,9 @@ impl OutboundBridge {
         self.counts.ignored_bytes += u64::from(ignored);
         self.counts.requests[match (row.action, row.access) {
             (CommandAction::Ended, _) => 3,
-            (_, LineAccess::Read) => 0,
-            (_, LineAccess::Write) => 1,
-            (_, LineAccess::Atomic) => 2,
+            (_, AccessKind::Read) => 0,
+            (_, AccessKind::Write) => 1,
+            (_, AccessKind::Atomic) => 2,
         }] += 1;
         self.counts.children += children.iter().filter(|child| !child.is_done).count() as u64;
         let Some(transaction) = self.table.get_mut(entry) else { return };
@@ -268,7 +268,8 @@ impl OutboundBridge {
         let used = children.iter().filter(|child| child.has_buffer).count();
         self.buffers_free += transaction.buffers - used.min(transaction.buffers);
         transaction.buffers = used;
-        (transaction.status, transaction.children, transaction.progress) = (status, children, Progress::Ordered);
+        (transaction.status, transaction.children, transaction.progress) =
+            (status, children, TransactionProgress::Ordered);
         match self.queues.add(key, entry) {
             Some(holder) => out.steps.push(BridgeStep::Waits { entry, reason: BridgeWait::Order, holder }),
             None => self.work.push_back(Work::Activate(entry)),
@@ -289,8 +290,8 @@ impl OutboundBridge {
         let enables = request.enables.as_deref().filter(|_| req.cmd != ReqCmd::WriteFull);
         let data: Vec<_> = completer::lines(request).collect();
         let touched: Vec<_> = lines::touched(req, enables).collect();
-        let is_atomic = row.access == LineAccess::Atomic;
-        if (is_atomic && touched.len() != 1) || (row.access != LineAccess::Read && data.len() < touched.len()) {
+        let is_atomic = row.access == AccessKind::Atomic;
+        if (is_atomic && touched.len() != 1) || (row.access != AccessKind::Read && data.len() < touched.len()) {
             return Err(Status::TargetAbort);
         }
         let child = |(n, line): (usize, &lines::TouchedLine)| {
@@ -300,7 +301,7 @@ impl OutboundBridge {
             if steps.is_empty() || is_atomic && atomic.is_none() {
                 return Err(Status::TargetAbort);
             }
-            let has_data = row.access != LineAccess::Read;
+            let has_data = row.access != AccessKind::Read;
             let is_done = has_data && line.mask == 0;
             let poison = request.poisoned >> n & 1 == 1;
             Ok(Child {
@@ -313,7 +314,7 @@ impl OutboundBridge {
                 atomic,
                 steps,
                 step: 0,
-                awaited: Awaited::default(),
+                awaited: AwaitedAnswers::default(),
                 read: None,
                 before: None,
                 failed: None,
@@ -353,7 +354,7 @@ impl OutboundBridge {
     /// A request is the first of its key: its children lock their lines.
     fn activate(&mut self, entry: u16, out: &mut BridgeOutput) {
         let Some(transaction) = self.table.get_mut(entry) else { return };
-        transaction.progress = Progress::Active;
+        transaction.progress = TransactionProgress::Active;
         let places: Vec<_> = (0u8..).zip(&transaction.children).filter(|(_, child)| !child.is_done).collect();
         let places: Vec<_> = places.into_iter().map(|(n, c)| (n, (c.port, c.line), c.operation, c.class)).collect();
         self.work.push_back(Work::Check(entry));
@@ -393,7 +394,7 @@ impl OutboundBridge {
                 Msg::M2sRwd { opcode, snp: f.snp, meta_field: f.field, meta: f.value, line, tag, data, enables }
             }
         };
-        child.awaited = Awaited { completion: !step.completions.is_empty(), data: step.data, ack: false };
+        child.awaited = AwaitedAnswers { completion: !step.completions.is_empty(), data: step.data, ack: false };
         child.advances += 1;
         let port = child.port;
         out.steps.push(BridgeStep::Advanced { child: id });
@@ -443,7 +444,7 @@ impl OutboundBridge {
         &mut self,
         port: usize,
         tag: u16,
-        waits: fn(Awaited) -> bool,
+        waits: fn(AwaitedAnswers) -> bool,
         what: &str,
         out: &mut BridgeOutput,
     ) -> Option<(ChildId, &mut Child)> {
@@ -530,10 +531,10 @@ impl OutboundBridge {
     /// If all children of a request have ended, it is performed.
     fn check(&mut self, entry: u16, out: &mut BridgeOutput) {
         let Some(transaction) = self.table.get_mut(entry) else { return };
-        if transaction.progress != Progress::Active || !transaction.is_done() {
+        if transaction.progress != TransactionProgress::Active || !transaction.is_done() {
             return;
         }
-        transaction.progress = Progress::Performed;
+        transaction.progress = TransactionProgress::Performed;
         let key = transaction.key;
         self.counts.refused += u64::from(transaction.status != Status::OKAY);
         out.steps.push(BridgeStep::Respond { entry });
@@ -576,14 +577,14 @@ impl OutboundBridge {
     /// The response of a request has left: its entry is free unless answers from CXL are still to come.
     pub fn left(&mut self, entry: u16) {
         if let Some(transaction) = self.table.get_mut(entry) {
-            transaction.progress = Progress::Left;
+            transaction.progress = TransactionProgress::Left;
             self.retire(entry);
         }
     }
 
     fn retire(&mut self, entry: u16) {
         let Some(transaction) = self.table.get(entry) else { return };
-        if transaction.progress == Progress::Left && !transaction.awaits_any() {
+        if transaction.progress == TransactionProgress::Left && !transaction.awaits_any() {
             let TlReq { vchan, .. } = transaction.req;
             self.table.remove(entry, usize::from(vchan) % CHANNELS);
         }

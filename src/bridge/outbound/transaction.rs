@@ -13,7 +13,7 @@ use scalepool_protocols::ualink::unpack::Transfer;
 
 /// How far a transaction is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum TransactionProgress {
     /// It has an entry and is on its way through the stages.
     Admitted,
     /// Earlier ones have to be performed first.
@@ -38,7 +38,7 @@ pub struct Transaction {
     /// What becomes of its command.
     pub row: CommandRow,
     /// How far it is.
-    pub progress: Progress,
+    pub progress: TransactionProgress,
     /// Where it stands among others.
     pub key: OrderKey,
     /// The status that is told, so far.
@@ -63,7 +63,7 @@ impl Transaction {
 
 /// Answers that are still to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Awaited {
+pub struct AwaitedAnswers {
     /// S2M NDR.
     pub completion: bool,
     /// S2M DRS.
@@ -72,7 +72,7 @@ pub struct Awaited {
     pub ack: bool,
 }
 
-impl Awaited {
+impl AwaitedAnswers {
     /// Whether there is one.
     pub fn any(self) -> bool {
         self.completion || self.data || self.ack
@@ -101,7 +101,7 @@ pub struct Child {
     /// The step that is under way.
     pub step: usize,
     /// What is still to come for it.
-    pub awaited: Awaited,
+    pub awaited: AwaitedAnswers,
     /// The line as it was read.
     pub read: Option<CacheLine>,
     /// What goes back, of an atomic.

@@ -42,7 +42,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "bridge SoC: accelerators on UALink reach memory on CXL by windows; its ports are `x[n]` on UALink and `cxl[n]` on CXL",
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
-    external: &[],
+    external: &["flits"],
     metrics: &[METRICS],
 };
 

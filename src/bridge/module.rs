@@ -15,7 +15,9 @@
 use crate::outbound::table::ChildId;
 use crate::outbound::{BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig, OutboundCounts};
 use crate::timing::BridgeTiming;
+use crate::window::WindowClass;
 use scalepool_coherence::clocked::linked::NodeLink;
+use scalepool_coherence::clocked::tree;
 use scalepool_coherence::content::CacheLine;
 use scalepool_coherence::message::{Class, Msg, from_link};
 use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
@@ -418,7 +420,7 @@ impl Bridge {
             self.show_wait(child.entry, None, at);
         }
         self.bridge.sent(child, &leaving.msg);
-        let (form, link, peer) = (self.cxl[port].form, self.cxl[port].link, peer_of(&self.cxl[port]));
+        let (form, link) = (self.cxl[port].form, self.cxl[port].link);
         let Traced { id: parent, children, .. } = self.traced[usize::from(child.entry)];
         let mut id = children[usize::from(child.child)];
         let (mut kind, mut named) = (RecordKind::Mark, TransactionNaming::Nowhere);
@@ -426,7 +428,13 @@ impl Bridge {
             id = self.tap.new_id();
             self.traced[usize::from(child.entry)].children[usize::from(child.child)] = id;
             kind = RecordKind::Begin;
-            named = TransactionNaming::As(cxl_tag(link, peer.spid, peer.dpid, child.tag()));
+            let peer = peer_of(&self.cxl[port]);
+            // Where a device keeps lines coherent, all know requests as coherent agents do.
+            let is_coherent = self.bridge.child_of(child).is_some_and(|child| child.class == WindowClass::Mc);
+            named = TransactionNaming::As(match is_coherent {
+                true => tree::part(link, form, message).1,
+                false => cxl_tag(link, peer.spid, peer.dpid, child.tag()),
+            });
         }
         self.tap.named(named, at, kind, id, parent, || shown(message, form));
     }

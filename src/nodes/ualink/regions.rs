@@ -17,7 +17,7 @@ use super::draws::{Drawn, Draws, Marks};
 use super::read::{BACKGROUND, Read, drawn_lines};
 use scalepool_kernel::Rng;
 use scalepool_memory::store::Store;
-use scalepool_memory::{ALL_BYTES, LINE_BYTES};
+use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
@@ -110,29 +110,28 @@ struct Originator {
 }
 
 impl Originator {
-    /// Memory that stands behind another node does not hold the addresses of that node but its own ones.
-    fn begin(&mut self, owner: u16, request: &Transfer, behind: &AddressBehind) {
+    /// Memory that stands behind another node does not hold at first what memory of that node would.
+    fn begin(&mut self, owner: u16, request: &Transfer, behind: &LinesBehind) {
         let ControlField::Request(req) = &request.field else { return };
         let last = TlReq { address: req.address + 4 * u64::from(req.len), ..*req };
         for req in [*req, last] {
             let (region, first) = (region_of(owner, &req), req.address / REGION_BYTES * REGION_BYTES);
             if self.begun.insert(region) {
                 let lines = (0..REGION_LINES).map_while(|n| behind(first + n * LINE_BYTES));
-                self.regions.store.write_lines(region, lines.map(|line| (BACKGROUND.line(line), ALL_BYTES, false)));
+                self.regions.store.write_lines(region, lines.map(|line| (line, ALL_BYTES, false)));
             }
         }
     }
 }
 
-/// Where the memory behind another node begins: the address, in the memory that stands there, of an address of the node; `None`:
-/// there is no memory at it.
-pub type AddressBehind = Box<dyn Fn(u64) -> Option<u64> + Send + Sync>;
+/// What the memory behind another node holds at first: the line at an address of that node; `None`: there is no memory at it.
+pub type LinesBehind = Box<dyn Fn(u64) -> Option<LineBytes> + Send + Sync>;
 
 /// What the originators of a fabric expect, by their numbers.
 pub struct Expected {
     originators: Vec<Mutex<Originator>>,
     /// Of nodes with memory behind them, by their numbers.
-    behind: Vec<OnceLock<AddressBehind>>,
+    behind: Vec<OnceLock<LinesBehind>>,
 }
 
 impl Expected {
@@ -145,7 +144,7 @@ impl Expected {
     }
 
     /// A node of this number has no memory of its own, but that of others behind it. What is said twice counts once.
-    pub fn stands_in_front(&self, owner: u16, behind: AddressBehind) {
+    pub fn stands_in_front(&self, owner: u16, behind: LinesBehind) {
         if let Some(place) = self.behind.get(usize::from(owner)) {
             let _ = place.set(behind);
         }

@@ -1,14 +1,15 @@
 //! `bridge.ualink`: the bridge SoC between UALink and CXL, see [`scalepool_bridge`].
 //!
-//! Modelled: its windows, groups and rights as a description gives them, its stages in cycles. What is not built is refused: other classes
-//! of windows, protection of transactions, ports of CXL without port based routing. A walk through one description: windows and
+//! Modelled: its windows, groups and rights as a description gives them, its stages in cycles; to the device behind a coherent port it
+//! is one more holder of lines, without a cache. What is not built is refused: other classes of windows, protection of transactions, ports of CXL without port based routing. A walk through one description: windows and
 //! rights are read and judged, the class of order follows from the links, the ports of both sides are joined to the core.
 
 use crate::channels::{ChannelWait, Reach};
+use crate::coherence::{AgentEnd, Coherent};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
-    NodeLedger, PortDecl, PortRole, Site, SitePort, component,
+    Carried, CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide,
+    DomainMember, NodeError, NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::ualink_accelerator::protection;
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
@@ -21,17 +22,20 @@ use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::timing::BridgeTiming;
-use scalepool_bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, LEAST_BYTES, WindowClass};
+use scalepool_bridge::window::{
+    AccessRights, BridgeRoute, BridgeWindow, BridgeWindows, GROUPS, LEAST_BYTES, WindowClass,
+};
+use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder};
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::ualink::wiring::Socket;
-use scalepool_nodes::cxl::transaction_layouts;
+use scalepool_nodes::cxl::BACKGROUND;
 use scalepool_nodes::ualink::accelerator::AcceleratorPortEnds;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::port::{AcceleratorPort, Tamper};
 use scalepool_nodes::ualink::regions::Expected;
 use scalepool_nodes::ualink::{Ends, channels};
-use scalepool_protocols::cxl::message::{Class, PeerRoute};
+use scalepool_protocols::cxl::message::{Class, MessageForm, PeerRoute};
 use scalepool_trace::{Hub, PlaceKind};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -39,7 +43,7 @@ use std::sync::{Arc, Mutex};
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "bridge.ualink",
-    about: "bridge SoC: accelerators on UALink reach memory on CXL by windows; its ports are `x[n]` on UALink and `cxl[n]` on CXL",
+    about: "bridge SoC: accelerators on UALink reach memory on CXL by windows; its ports are `x[n]` on UALink, `cxl[n]` to memory without coherence (HDM-H) and `coherent[n]` to devices with HDM-DB",
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
     external: &["flits"],
@@ -61,9 +65,12 @@ metrics! {
         FULL = "full cycles" ["cycles"] Sum, "cycles in which a request was at a port and no entry or buffer was free for it";
         TIMEOUTS = "time-outs" ["requests"] Sum, "UALink requests that were given up";
         LATE = "late answers" ["answers"] Sum, "last answers of CXL that came when their request was given up";
+        SNOOPS = "snoops" ["snoops"] Sum, "back-invalidate snoops of devices, answered by whether a line is held";
     }
 }
 
+/// A direct requester needs port based routing (`bridge` §1.2).
+const FABRIC: &[&str] = &["cxl-256b-pbr"];
 /// Rights of groups.
 const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r, w and a, or -";
 /// Groups of sources.
@@ -75,8 +82,8 @@ config! {
         base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "first UALink address, a multiple of 256 bytes (bridge §2)";
         size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
         to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "CXL address of its first byte, a multiple of 256 bytes (bridge §2)";
-        class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H (bridge §2); other classes are not built";
-        ports: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "CXL ports among which the window is dealt; left out, port 0 (bridge §2)";
+        class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports (bridge §2); other classes are not built";
+        ports: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "ports of its class among which the window is dealt; left out, port 0 (bridge §2)";
         granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
         rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, a = atomics, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
     }
@@ -99,7 +106,8 @@ config! {
     /// A bridge.
     pub struct BridgeUalink {
         x_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "UALinks of the bridge (bridge §1.1)";
-        cxl_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "CXL links of the bridge (bridge §1.1)";
+        cxl_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to memory that nobody keeps coherent (bridge §1.1)";
+        coherent_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to devices that keep their memory coherent (bridge §1.1)";
         windows: Vec<(BridgeWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeWindowFields::fields), "windows from UALink to CXL, 1 to 16 that do not overlap (bridge §2)";
         groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of accelerators that have rights together; those that are not named are in group 0 (bridge §2)";
         entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each virtual channel alone (bridge §7)";
@@ -124,7 +132,12 @@ fn source(text: &str) -> Option<(u16, usize)> {
 }
 
 impl BridgeWindowFields {
-    fn window(&self) -> Result<BridgeWindow, String> {
+    /// The window; of all CXL ports of the bridge the first ones are the `plain` ones, the others the `coherent` ones.
+    fn window(&self, [plain, coherent]: [usize; 2]) -> Result<BridgeWindow, String> {
+        let (class, first, count, name) = match self.class.as_str() {
+            "MC" => (WindowClass::Mc, plain, coherent, "coherent"),
+            _ => (WindowClass::Mn, 0, plain, "cxl"),
+        };
         let ports = self.ports.iter().map(|(text, _)| {
             text.parse().map_err(|_| format!("found port `{text}`, expected the number of a CXL port"))
         });
@@ -132,6 +145,13 @@ impl BridgeWindowFields {
         if ports.is_empty() {
             ports.push(0);
         }
+        if let Some(port) = ports.iter().find(|port| **port >= count) {
+            return Err(format!(
+                "found a window of class {} at port {port}, expected one of the {count} ports `{name}`",
+                self.class
+            ));
+        }
+        ports.iter_mut().for_each(|port| *port += first);
         let mut of_groups = [AccessRights::default(); GROUPS];
         if self.rights.is_empty() {
             of_groups = [AccessRights::ALL; GROUPS];
@@ -144,7 +164,7 @@ impl BridgeWindowFields {
             base: self.base,
             size: self.size,
             out_base: self.to,
-            class: WindowClass::Mn,
+            class,
             ports,
             granule: self.granule,
             rights: of_groups,
@@ -154,7 +174,7 @@ impl BridgeWindowFields {
 
 impl BridgeUalink {
     fn windows(&self) -> Result<BridgeWindows, (&'static str, String)> {
-        let windows = self.windows.iter().map(|(fields, _)| fields.window());
+        let windows = self.windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports]));
         let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
         if windows.is_empty() {
             return Err(("windows", "found no window, expected 1 to 16: nothing leads to CXL".to_owned()));
@@ -164,7 +184,8 @@ impl BridgeUalink {
             let read = source(text).ok_or_else(|| ("groups", format!("found `{text}`, expected {SOURCES}")))?;
             groups.extend([read]);
         }
-        BridgeWindows::new(windows, groups, self.cxl_ports).map_err(|error| (error.field(), error.to_string()))
+        BridgeWindows::new(windows, groups, self.cxl_ports + self.coherent_ports)
+            .map_err(|error| (error.field(), error.to_string()))
     }
 
     fn timing(&self) -> BridgeTiming {
@@ -199,7 +220,13 @@ impl Component for BridgeUalink {
     fn ports(&self) -> Vec<PortDecl> {
         vec![
             PortDecl { name: "x", len: Some(self.x_ports), links: &["ualink"], role: PortRole::Node },
-            PortDecl { name: "cxl", len: Some(self.cxl_ports), links: &["cxl-256b-pbr"], role: PortRole::Requester },
+            PortDecl { name: "cxl", len: Some(self.cxl_ports), links: FABRIC, role: PortRole::Requester },
+            PortDecl {
+                name: "coherent",
+                len: Some(self.coherent_ports),
+                links: FABRIC,
+                role: PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host),
+            },
         ]
     }
 
@@ -221,6 +248,13 @@ impl Component for BridgeUalink {
         guarded.into_iter().chain(other).collect()
     }
 
+    /// Without a cache it holds a line of a device from the grant to the write back, and no other.
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        let name = |port: &PortDecl, n: usize| format!("{path}.{}[{n}]", port.name);
+        let of = |port: PortDecl| (0..port.len.unwrap_or(1)).map(move |n| name(&port, n)).collect::<Vec<_>>();
+        (self.coherent_ports > 0).then(|| Coherent::Holder(self.ports().into_iter().flat_map(of).collect()))
+    }
+
     fn why_no_window(&self) -> &'static str {
         "whose own windows lead to memory by numbers of accelerators"
     }
@@ -239,7 +273,16 @@ impl Component for BridgeUalink {
             queue: Some("table of transactions"),
             why: "asks memory for what it is asked for",
         };
-        Some(vec![ChannelWait::answered(REQUEST, RESPONSE), asks(Class::M2sReq), asks(Class::M2sRwd)])
+        // A snoop waits for the write back of its line, and for room for its answer (bS).
+        let snooped = |class: Class| ChannelWait {
+            incoming: Class::S2mBisnp.name(),
+            outgoing: class.name(),
+            reach: Reach::SamePort,
+            queue: None,
+            why: "gives back a line that it holds",
+        };
+        let [req, rwd, birsp] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
+        Some(vec![ChannelWait::answered(REQUEST, RESPONSE), asks(req), asks(rwd), snooped(rwd), snooped(birsp)])
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
@@ -261,15 +304,26 @@ impl Component for BridgeUalink {
             timing: self.timing(),
             clock: site.clock,
         };
+        // What memory holds that nobody has written: its own addresses, or zeros where a device keeps it coherent.
+        let first = move |route: BridgeRoute| match route.class {
+            WindowClass::Mn => BACKGROUND.line(route.address),
+            WindowClass::Mc => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
+        };
         let originators = format!("what originators of UALink fabric {} expect", site.member.fabric);
         let expected = site.shared.get(&originators, || Expected::new(site.member.nodes.into()));
-        expected.stands_in_front(own, Box::new(move |address| Some(windows.translated(address)?.address)));
+        expected.stands_in_front(own, Box::new(move |address| windows.translated(address).map(first)));
         let route = |port: &&SitePort| {
-            let (form, [host, device]) = port.link.cxl();
-            (PeerRoute { spid: host, dpid: device, ..PeerRoute::default() }, form, port.number)
+            let (form, port_ids) = port.link.cxl();
+            let Some(seat) = &port.seat else {
+                let [spid, dpid] = port_ids;
+                return (PeerRoute { spid, dpid, ..PeerRoute::default() }, form, (0, port.number));
+            };
+            let end = AgentEnd { is_home: false, is_host: true };
+            (seat.route(seat.holders.start, end, form, port_ids), form, (seat.link_number(), port.number))
         };
         let routes: Vec<_> = cxl.iter().map(route).collect();
-        let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(routes[0].1)));
+        let form = routes.first().map_or(MessageForm::Pbr, |(_, form, _)| *form);
+        let tap = hub.tap(&name, PlaceKind::Messages(form.layouts()));
         let result: Arc<Mutex<BridgeResult>> = Arc::default();
         let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
         let entered = ledger.clone();
@@ -293,7 +347,7 @@ impl Component for BridgeUalink {
                     let cxl = cxl_ends
                         .into_iter()
                         .zip(routes)
-                        .map(|(ends, (route, form, number))| ends.attach(bind, vec![route], form, (0, number)));
+                        .map(|(ends, (route, form, number))| ends.attach(bind, vec![route], form, number));
                     let cxl = cxl.collect();
                     Bridge::new(config, x, cxl, tap, (shared, entered))
                 })
@@ -341,6 +395,7 @@ fn measured(result: &BridgeResult) -> ComponentMeasured {
             (&FULL, result.full_cycles),
             (&TIMEOUTS, counts.timeouts),
             (&LATE, counts.late),
+            (&SNOOPS, counts.snoops),
         ],
         broken: result.broken.clone(),
         ..ComponentMeasured::default()

@@ -119,17 +119,50 @@ fn one_access_is_one_tree() {
     assert!(open.is_empty(), "{open:?}");
 }
 
+/// The same accelerators in front of a device that keeps its memory coherent; a host reads what they write.
+fn coherent(host_lines: u64) -> String {
+    let (before, rest) = TEXT.split_once("[component.memory]").expect("a memory");
+    let (_, fabric) = rest.split_once("[link.fabric]").expect("a link");
+    let (fabric, _) = fabric.split_once("[link.cxl]").expect("a link");
+    let bridge = before
+        .replace("class = \"MN\"", "class = \"MC\"")
+        .replace("kind = \"bridge.ualink\"", "kind = \"bridge.ualink\"\ncxl_ports = 0\ncoherent_ports = 1")
+        .replace("operations = 300", "operations = 150, mix = \"all\", blocks = 4");
+    format!(
+        "{bridge}[component.device]\nkind = \"cxl.hdm-db-device\"\nclock = \"memory\"\nports = 2\n\
+         [component.host]\nkind = \"cxl.hdm-db-host\"\nclock = \"memory\"\n\
+         core = {{ pattern = \"producer-consumer\", lines = {host_lines}, accesses = 2000 }}\n\
+         [link.fabric]{fabric}[link.cxl]\nkind = \"cxl-256b-pbr\"\nbetween = [\"bridge.coherent[0]\", \"device.link[0]\"]\n\
+         [link.host]\nkind = \"cxl-256b-pbr\"\nbetween = [\"host.port[0]\", \"device.link[1]\"]\n"
+    )
+}
+
+/// Reads, writes of any part and atomics on lines of a device that a host caches as well: every byte is right for the accelerators, and
+/// the watcher of the device finds the newest value in every copy of the host.
+#[test]
+fn a_coherent_device_stays_coherent() {
+    for host_lines in [4, 64, 1000] {
+        let report = run(&coherent(host_lines), &[], 1);
+        assert_eq!(report.violations, [], "{host_lines}");
+        assert_eq!(count(&report, "requests refused"), 0);
+        assert!(count(&report, "atomics") > 10 && count(&report, "writes") > 10);
+        assert!(host_lines > 4 || count(&report, "snoops") > 0, "the host takes lines that the bridge uses");
+    }
+    assert_eq!(run(&coherent(16), &[], 2).json(), run(&coherent(16), &[], 1).json());
+}
+
 /// What is not built is refused by name; so is what does not fit.
 #[test]
 fn descriptions_that_ask_for_more_are_refused() {
     let window = "{ base = \"0\", size = \"1 GiB\", to = \"0\", class = \"MN\" }";
     let other = |new: &str| TEXT.replace(window, new);
     let cases = [
-        (other("{ class = \"CC\" }"), "expected MN"),
+        (other("{ class = \"CC\" }"), "expected MN, MC"),
+        (other("{ class = \"MC\" }"), "expected one of the 0 ports `coherent`"),
         (other(""), "found no window"),
         (other("{ size = \"1 MiB\" }"), "1048576"),
         (other("{ base = 64 }"), "multiple of 256"),
-        (other("{ ports = [\"1\"] }"), "CXL port 1, expected 0 to 0"),
+        (other("{ ports = [\"1\"] }"), "at port 1, expected one of the 1 ports `cxl`"),
         (other("{ ports = [\"one\"] }"), "found port `one`"),
         (other("{ rights = [\"0:rx\"] }"), "found rights `0:rx`"),
         (other("{ base = 0 }, { base = \"1 MiB\" }"), "do not overlap"),

@@ -23,4 +23,5 @@ pub mod outbound;
 pub mod response;
 pub mod status;
 pub mod timing;
+pub mod watched;
 pub mod window;

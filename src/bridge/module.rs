@@ -15,7 +15,9 @@
 use crate::outbound::table::ChildId;
 use crate::outbound::{BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig, OutboundCounts};
 use crate::timing::BridgeTiming;
+use crate::watched::{BridgeLines, PortWatch};
 use crate::window::WindowClass;
+use scalepool_coherence::agent::Effect;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
 use scalepool_coherence::content::CacheLine;
@@ -28,6 +30,7 @@ use scalepool_nodes::latencies::Latencies;
 use scalepool_nodes::ualink::accelerator::AcceleratorPortEnds;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::request_handle;
+use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
 use scalepool_protocols::cxl::message::{Message, PeerRoute};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::ControlField;
@@ -73,6 +76,14 @@ pub struct BridgeResult {
     pub broken: Vec<PlacedViolation>,
 }
 
+/// A CXL port: its channels, and the watcher of the lines there, if there is one.
+pub struct BridgeCxlPort {
+    /// Channels.
+    pub link: NodeLink,
+    /// Watcher.
+    pub watch: Option<PortWatch>,
+}
+
 /// A message that waits to leave for CXL.
 #[derive(Debug, Clone)]
 struct Leaving {
@@ -99,6 +110,8 @@ pub struct Bridge {
     bridge: OutboundBridge,
     x: Vec<AcceleratorPortEnds>,
     cxl: Vec<NodeLink>,
+    /// Watchers of CXL ports.
+    watches: Vec<Option<PortWatch>>,
     /// The port at which a request is looked for first.
     first: usize,
     /// Requests in the stages, each with the cycle in which it is through.
@@ -136,10 +149,12 @@ impl Bridge {
     pub fn new(
         config: BridgeConfig,
         x: Vec<AcceleratorPortEnds>,
-        cxl: Vec<NodeLink>,
+        cxl: Vec<BridgeCxlPort>,
         tap: Tap,
         (result, ledger): (Arc<Mutex<BridgeResult>>, Arc<Mutex<UalLedger>>),
     ) -> Bridge {
+        let (cxl, watches): (Vec<_>, Vec<_>) =
+            cxl.into_iter().map(|BridgeCxlPort { link, watch }| (link, watch)).unzip();
         Bridge {
             bridge: OutboundBridge::new(config.outbound.clone()),
             first: 0,
@@ -155,6 +170,7 @@ impl Bridge {
             config,
             x,
             cxl,
+            watches,
             tap,
             result,
             ledger,
@@ -187,10 +203,29 @@ impl Bridge {
     fn take_answers(&mut self, cx: &mut Cx, at: Stamp) {
         while let Some((_, port, message)) = self.answers.pop_front_if(|(due, ..)| *due <= at.cycle) {
             let msg = from_link(&message);
+            self.watch(port, &msg, true, at);
             self.bridge.receive(port, msg, &mut self.out);
             self.show_answer(port, &message, at);
             self.follow(at);
             cx.progress();
+        }
+    }
+
+    /// Tells the watcher of a port of a message that is taken or sent; one with data that are written is a store.
+    fn watch(&mut self, port: usize, msg: &Msg<CacheLine>, taken: bool, at: Stamp) {
+        let Some(PortWatch { node, watch }) = &mut self.watches[port] else { return };
+        watch.message(*node, 0, msg, taken, at);
+        let stored = match msg {
+            Msg::M2sRwd { opcode, line, .. } if *opcode != M2sRwdOpcode::BIConflict => vec![Effect::Stored(*line)],
+            _ => Vec::new(),
+        };
+        let events = watch.step(*node, &BridgeLines, &stored, &[], at);
+        for event in events {
+            let violation = event.violation();
+            self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
+            if self.mine.broken.len() < MOST_BROKEN {
+                self.mine.broken.push(PlacedViolation { place: self.config.place.clone(), violation });
+            }
         }
     }
 
@@ -305,6 +340,7 @@ impl Bridge {
         for step in out.steps.drain(..) {
             match step {
                 BridgeStep::Send { child, port, msg, is_computed } => {
+                    self.watch(port, &msg, false, at);
                     let alu = if is_computed { timing.alu_cycles } else { 0 };
                     let leaving = Leaving { due: at.cycle + alu + timing.frame_cycles, child, msg, is_held: false };
                     let queue = &mut self.sends[port][place_of(&leaving.msg)];

@@ -43,7 +43,6 @@ use std::sync::{Arc, Mutex};
 
 /// All kinds of components.
 pub static COMPONENTS: &[ComponentKind] = &[
-    kinds::bridge_ualink::KIND,
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
     kinds::cxl_switch::KIND,
@@ -61,6 +60,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_coherent::switch::FABRIC,
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
+    kinds::bridge_ualink::KIND,
     kinds::nvlink_gpu::KIND,
     kinds::nvlink_switch::KIND,
     kinds::fabric_node::KIND,

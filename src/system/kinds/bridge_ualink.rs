@@ -5,7 +5,7 @@
 //! rights are read and judged, the class of order follows from the links, the ports of both sides are joined to the core.
 
 use crate::channels::{ChannelWait, Reach};
-use crate::coherence::{AgentEnd, Coherent};
+use crate::coherence::{AgentEnd, Coherent, Seat, recorded};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
     Carried, CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide,
@@ -17,11 +17,12 @@ use crate::measured::ComponentMeasured;
 use crate::metric::metrics;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
-use scalepool_bridge::module::{Bridge, BridgeConfig, BridgeResult};
+use scalepool_bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
 use scalepool_bridge::outbound::OutboundConfig;
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::timing::BridgeTiming;
+use scalepool_bridge::watched::{BridgeLines, PortWatch};
 use scalepool_bridge::window::{
     AccessRights, BridgeRoute, BridgeWindow, BridgeWindows, GROUPS, LEAST_BYTES, WindowClass,
 };
@@ -322,6 +323,7 @@ impl Component for BridgeUalink {
             (seat.route(seat.holders.start, end, form, port_ids), form, (seat.link_number(), port.number))
         };
         let routes: Vec<_> = cxl.iter().map(route).collect();
+        let seats: Vec<Option<Seat>> = cxl.iter().map(|port| port.seat.clone()).collect();
         let form = routes.first().map_or(MessageForm::Pbr, |(_, form, _)| *form);
         let tap = hub.tap(&name, PlaceKind::Messages(form.layouts()));
         let result: Arc<Mutex<BridgeResult>> = Arc::default();
@@ -344,11 +346,11 @@ impl Component for BridgeUalink {
                         rx: rx.map(|end| bind.attach(end)),
                     });
                     let x = x.collect();
-                    let cxl = cxl_ends
-                        .into_iter()
-                        .zip(routes)
-                        .map(|(ends, (route, form, number))| ends.attach(bind, vec![route], form, number));
-                    let cxl = cxl.collect();
+                    let mut cxl = Vec::new();
+                    for ((ends, (route, form, number)), seat) in cxl_ends.into_iter().zip(routes).zip(&seats) {
+                        let link = ends.attach(bind, vec![route], form, number);
+                        cxl.push(BridgeCxlPort { link, watch: seat.as_ref().and_then(watched) });
+                    }
                     Bridge::new(config, x, cxl, tap, (shared, entered))
                 })
             }),
@@ -357,6 +359,13 @@ impl Component for BridgeUalink {
             ledger: Some(NodeLedger::Ualink(ledger)),
         })
     }
+}
+
+/// The watcher of the lines at a port.
+fn watched(seat: &Seat) -> Option<PortWatch> {
+    let node = seat.holders.start + 1;
+    let watch = recorded(seat.domain.watch::<BridgeLines>(), node, std::slice::from_ref(seat))?;
+    Some(PortWatch { node, watch })
 }
 
 /// Puts a UALink port into a partition; the channels of the bridge.

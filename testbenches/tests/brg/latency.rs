@@ -1,7 +1,7 @@
 //! The stages of the bridge on a clock: sums of latencies, exact to the cycle, and rates (`bridge` §11).
 
 use super::common::*;
-use scalepool::bridge::module::{Bridge, BridgeConfig, BridgeResult};
+use scalepool::bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
 use scalepool::bridge::timing::BridgeTiming;
 use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
@@ -132,7 +132,13 @@ fn run(class: WindowClass, timing: BridgeTiming, asks: Vec<(u64, Transfer)>, is_
                 number: 0,
                 link: 0,
             };
-            Bridge::new(config, vec![x], vec![link], Tap::off(), (shared, Arc::default()))
+            Bridge::new(
+                config,
+                vec![x],
+                vec![BridgeCxlPort { link, watch: None }],
+                Tap::off(),
+                (shared, Arc::default()),
+            )
         })
     });
     let limit = Some(Time::from_fs(3_000_000_000));

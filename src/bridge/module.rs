@@ -26,7 +26,6 @@ use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
 use scalepool_link::ualink::tl::TlClass;
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::{cxl_tag, shown};
-use scalepool_nodes::latencies::Latencies;
 use scalepool_nodes::ualink::accelerator::AcceleratorPortEnds;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::request_handle;
@@ -66,10 +65,8 @@ pub struct BridgeResult {
     pub counts: OutboundCounts,
     /// Requests answered.
     pub done: u64,
-    /// Bytes of the beats of what was read and written.
-    pub bytes: u64,
-    /// From the port in to the port out, by request.
-    pub latencies: Latencies,
+    /// Cycles from the port in to the port out, of all requests that were answered.
+    pub cycles: u64,
     /// Cycles in which a request was at a port and no entry was free for it.
     pub full_cycles: u64,
     /// Rules that were broken.
@@ -489,12 +486,11 @@ impl Bridge {
             }
             self.responses.remove(n);
             self.ledger().sends(port, &answer);
-            let beats = self.bridge.transaction(entry).map_or(0, |transaction| transaction.children.len());
-            self.mine.bytes += 64 * beats as u64;
             self.mine.done += 1;
-            let Traced { id, since_cycle, .. } = self.traced[usize::from(entry)];
-            let since = self.config.clock.edge(since_cycle);
-            self.mine.latencies.add(at.cycle - since_cycle, at.t_fs - since.as_fs());
+            let traced = &mut self.traced[usize::from(entry)];
+            self.mine.cycles += at.cycle - traced.since_cycle;
+            // Its children may still be open, if it was given up.
+            let id = std::mem::take(&mut traced.id);
             self.tap.record(at, RecordKind::End, id, 0, || Body::None);
             // Room was asked for before.
             let _ = self.x[port].tx[response].push(cx, Box::new(answer));

@@ -55,6 +55,7 @@ metrics! {
     /// What a bridge counts.
     static METRICS {
         REQUESTS = "requests answered" ["requests"] Sum, "UALink requests whose response has left";
+        CYCLES = "request cycles" ["cycles"] Sum, "cycles from the arrival of a UALink request to its response, of all requests answered";
         READS = "reads" ["requests"] Sum, "UALink reads converted";
         WRITES = "writes" ["requests"] Sum, "UALink writes converted";
         ATOMICS = "atomics" ["requests"] Sum, "UALink atomics converted";
@@ -393,6 +394,7 @@ fn measured(result: &BridgeResult) -> ComponentMeasured {
     ComponentMeasured {
         counts: vec![
             (&REQUESTS, result.done),
+            (&CYCLES, result.cycles),
             (&READS, reads),
             (&WRITES, writes),
             (&ATOMICS, atomics),

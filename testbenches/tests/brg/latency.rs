@@ -157,6 +157,7 @@ fn own_cycles(class: WindowClass, timing: BridgeTiming, request: Transfer, steps
     let (at, response) = &ran.responses[0];
     assert_eq!(rsp(response).status, Status::OKAY);
     assert_eq!(ran.result.broken, []);
+    assert_eq!(ran.result.cycles + 2 * CHANNEL, at - 10, "what the bridge counts is what is seen");
     at - 10 - 2 * CHANNEL - steps * MEMORY
 }
 

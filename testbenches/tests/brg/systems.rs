@@ -119,22 +119,9 @@ fn one_access_is_one_tree() {
     assert!(open.is_empty(), "{open:?}");
 }
 
-/// The same accelerators in front of a device that keeps its memory coherent; a host reads what they write.
+/// Accelerators in front of a device that keeps its memory coherent; a host loads what they write, from so many lines.
 fn coherent(host_lines: u64) -> String {
-    let (before, rest) = TEXT.split_once("[component.memory]").expect("a memory");
-    let (_, fabric) = rest.split_once("[link.fabric]").expect("a link");
-    let (fabric, _) = fabric.split_once("[link.cxl]").expect("a link");
-    let bridge = before
-        .replace("class = \"MN\"", "class = \"MC\"")
-        .replace("kind = \"bridge.ualink\"", "kind = \"bridge.ualink\"\ncxl_ports = 0\ncoherent_ports = 1")
-        .replace("operations = 300", "operations = 150, mix = \"all\", blocks = 4");
-    format!(
-        "{bridge}[component.device]\nkind = \"cxl.hdm-db-device\"\nclock = \"memory\"\nports = 2\n\
-         [component.host]\nkind = \"cxl.hdm-db-host\"\nclock = \"memory\"\n\
-         core = {{ pattern = \"producer-consumer\", lines = {host_lines}, accesses = 2000 }}\n\
-         [link.fabric]{fabric}[link.cxl]\nkind = \"cxl-256b-pbr\"\nbetween = [\"bridge.coherent[0]\", \"device.link[0]\"]\n\
-         [link.host]\nkind = \"cxl-256b-pbr\"\nbetween = [\"host.port[0]\", \"device.link[1]\"]\n"
-    )
+    include_str!("../../systems/coherent_bridge.toml").replace("lines = 4", &format!("lines = {host_lines}"))
 }
 
 /// Reads, writes of any part and atomics on lines of a device that a host caches as well: every byte is right for the accelerators, and

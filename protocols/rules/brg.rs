@@ -10,6 +10,7 @@ const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rul
 /// The rows.
 pub static RULES: &[Rule] = &[
     rule("BRG-PRT-01", "bridge §1.1", "an accelerator has a number of 10 bits; a window names its CXL ports"),
+    rule("BRG-PRT-02", "bridge §1.2", "a direct requester of CXL.mem needs 256B flits with port based routing"),
     rule("BRG-WIN-01", "bridge §2", "an address in no window ends with status 3"),
     rule("BRG-WIN-02", "bridge §2", "group and window give rights; an atomic takes all three"),
     rule("BRG-WIN-03", "bridge §2", "window, rights and legality are looked at in this order"),
@@ -28,6 +29,7 @@ pub static RULES: &[Rule] = &[
         "bridge §2 §8.1",
         "a result from 2^52 on ends with status 3; a window beyond 64 bits is refused",
     ),
+    rule("BRG-WIN-09", "bridge §2", "the traffic class on CXL is the virtual channel; LD-ID is 0"),
     rule("BRG-SPL-01", "bridge §3.1", "a request is cut at lines of 64 bytes; beat i is the i-th line that it touches"),
     rule("BRG-SPL-02", "bridge §3.2", "bytes are written that are covered and enabled; others are ignored and counted"),
     rule("BRG-SPL-03", "bridge §3.1", "a request that leaves its block of 256 bytes ends with status 2"),
@@ -101,7 +103,15 @@ pub static RULES: &[Rule] = &[
     rule("BRG-TMO-01", "bridge §7", "a request with a line that does not get on in time ends with status 8"),
     rule("BRG-BUF-02", "bridge §7", "each virtual channel has 8 entries that no other one takes"),
     rule("BRG-BUF-03", "bridge §7", "a write buffer is taken with the entry and free when its data have left"),
+    rule(
+        "BRG-QOS-01",
+        "bridge §7",
+        "DevLoad 2 and 3 halve the lines under way at their target, from 64 down to 4, 0 adds one a microsecond, 1 keeps them",
+    ),
     rule("BRG-ERR-01", "bridge §8.1", "MemDataNXM ends with status 3"),
+    rule("BRG-ERR-03", "bridge §8.1", "a right that is missing ends with status 6"),
+    rule("BRG-ERR-04", "bridge §8.1", "a command, operation or size that is not supported ends with status 2"),
+    rule("BRG-ERR-05", "bridge §8.1", "a request whose answer does not come in time ends with status 8"),
     rule("BRG-ERR-08", "bridge §8.1", "MC: a plain Cmp for MemInv Any ends with status 3, and no MemWr follows"),
     rule("BRG-ERR-09", "bridge §8.1", "MN: a write to memory that is not there is OKAY"),
     rule("BRG-ERR-10", "bridge §8.1", "MemDataNXM ends a line without NDR"),

@@ -2,8 +2,8 @@
 //!
 //! Modelled: the way from UALink to CXL.mem for windows of class MN, whose lines have no owner, and of class MC, whose lines the device
 //! keeps coherent; the flow without a conversion cache. Windows, rights, the cut into lines, byte masks, the lock of a line, merged
-//! answers, status and poison both ways, order, identifiers, time-outs. Detail: whole transactions; the pipeline is named latencies.
-//! Left out: windows of the other classes, requests from CXL to UALink, NVLink, the conversion cache, commits of new windows, QoS.
+//! answers, status and poison both ways, order, identifiers, time-outs, the load that targets report. Detail: whole transactions; the pipeline is named latencies.
+//! Left out: windows of the other classes, requests from CXL to UALink, NVLink, the conversion cache, commits of new windows.
 //!
 //! [`OutboundBridge`](outbound::OutboundBridge) is pure: requests and messages in, messages and answers out, no cycle numbers.
 //! [`Bridge`](module::Bridge) gives it a clock. What is converted to what stands in tables: [`commands`] and [`flows`].
@@ -18,6 +18,7 @@ pub mod atomics;
 pub mod commands;
 pub mod flows;
 pub mod lines;
+pub mod load;
 pub mod module;
 pub mod outbound;
 pub mod response;

@@ -12,6 +12,7 @@
 //! In traces a request is a transaction that its UALink request has caused, from the port in to the port out; each message to CXL
 //! for a line belongs to a child of it, from the link out to its last answer.
 
+use crate::load::IssueWindow;
 use crate::outbound::table::ChildId;
 use crate::outbound::{BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig, OutboundCounts};
 use crate::timing::BridgeTiming;
@@ -87,6 +88,8 @@ struct Leaving {
     due: u64,
     child: Option<ChildId>,
     msg: Msg<CacheLine>,
+    /// It asks for a line, which is under way from then on.
+    is_first: bool,
     /// The trace says that it has no room.
     is_held: bool,
 }
@@ -107,6 +110,8 @@ pub struct Bridge {
     bridge: OutboundBridge,
     x: Vec<AcceleratorPortEnds>,
     cxl: Vec<NodeLink>,
+    /// Lines under way by CXL port.
+    loads: Vec<IssueWindow>,
     /// Watchers of CXL ports.
     watches: Vec<Option<PortWatch>>,
     /// The port at which a request is looked for first.
@@ -134,6 +139,15 @@ pub struct Bridge {
 /// What a CXL port has in common with its peer.
 fn peer_of(link: &NodeLink) -> PeerRoute {
     link.routes.first().copied().unwrap_or_default()
+}
+
+/// The child to which an answer belongs.
+fn answered_child(message: &Message) -> Option<ChildId> {
+    match message {
+        Message::S2mDrs(header, _) => Some(ChildId::of_tag(header.tag)),
+        Message::S2mNdr(header) => Some(ChildId::of_tag(header.tag)),
+        _ => None,
+    }
 }
 
 /// The place of a class in [`SENT`].
@@ -165,6 +179,7 @@ impl Bridge {
             out: BridgeOutput::default(),
             mine: BridgeResult::default(),
             config,
+            loads: vec![IssueWindow::default(); cxl.len()],
             x,
             cxl,
             watches,
@@ -201,11 +216,25 @@ impl Bridge {
         while let Some((_, port, message)) = self.answers.pop_front_if(|(due, ..)| *due <= at.cycle) {
             let msg = from_link(&message);
             self.watch(port, &msg, true, at);
+            if let Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. } = msg {
+                self.loads[port].told(devload, at.cycle, self.config.timing.growth_cycles);
+            }
+            let child = answered_child(&message);
+            let before = self.awaits(child, port);
             self.bridge.receive(port, msg, &mut self.out);
+            if before && !self.awaits(child, port) {
+                self.loads[port].ended();
+            }
             self.show_answer(port, &message, at);
             self.follow(at);
             cx.progress();
         }
+    }
+
+    /// Whether answers for a child are still to come at a port.
+    fn awaits(&self, child: Option<ChildId>, port: usize) -> bool {
+        let child = child.and_then(|id| self.bridge.child_of(id));
+        child.is_some_and(|child| child.port == port && child.awaited.any())
     }
 
     /// Tells the watcher of a port of a message that is taken or sent; one with data that are written is a store.
@@ -228,12 +257,7 @@ impl Bridge {
 
     /// Ends the child in the trace if this was its last answer.
     fn show_answer(&mut self, port: usize, message: &Message, at: Stamp) {
-        let tag = match message {
-            Message::S2mDrs(header, _) => header.tag,
-            Message::S2mNdr(header) => header.tag,
-            _ => return,
-        };
-        let id = ChildId::of_tag(tag);
+        let Some(id) = answered_child(message) else { return };
         let Some(slot) = self.traced.get_mut(usize::from(id.entry)).map(|t| &mut t.children[usize::from(id.child)])
         else {
             return;
@@ -339,7 +363,9 @@ impl Bridge {
                 BridgeStep::Send { child, port, msg, is_computed } => {
                     self.watch(port, &msg, false, at);
                     let alu = if is_computed { timing.alu_cycles } else { 0 };
-                    let leaving = Leaving { due: at.cycle + alu + timing.frame_cycles, child, msg, is_held: false };
+                    let due = at.cycle + alu + timing.frame_cycles;
+                    let is_first = child.and_then(|id| self.bridge.child_of(id)).is_some_and(|child| child.step == 0);
+                    let leaving = Leaving { due, child, msg, is_first, is_held: false };
                     let queue = &mut self.sends[port][place_of(&leaving.msg)];
                     // What is computed comes behind what needs less time.
                     let behind = queue.iter().rev().take_while(|other| other.due > leaving.due).count();
@@ -434,10 +460,13 @@ impl Bridge {
                     continue;
                 };
                 let channel = self.cxl[port].tx.iter().find(|(class, _)| *class == SENT[place]);
-                if !channel.is_some_and(|(_, channel)| channel.has_room(cx, 1)) {
+                let has_channel = channel.is_some_and(|(_, channel)| channel.has_room(cx, 1));
+                let has_window = !front.is_first || self.loads[port].has_room();
+                if !has_channel || !has_window {
                     let is_new = !std::mem::replace(&mut front.is_held, true);
+                    let wait = if has_window { Wait::Link } else { Wait::Throttle };
                     if let Some(child) = front.child.filter(|_| is_new) {
-                        self.show_wait(child.entry, Some((Wait::Link, 0)), at);
+                        self.show_wait(child.entry, Some((wait, 0)), at);
                     }
                 } else if next.is_none_or(|(due, ..)| front.due < due) {
                     next = Some((front.due, port, place));
@@ -449,6 +478,9 @@ impl Bridge {
 
     fn show_sent(&mut self, port: usize, leaving: &Leaving, message: &Message, at: Stamp) {
         let Some(child) = leaving.child else { return };
+        if leaving.is_first {
+            self.loads[port].issued();
+        }
         if leaving.is_held {
             self.show_wait(child.entry, None, at);
         }

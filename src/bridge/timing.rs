@@ -20,6 +20,8 @@ pub struct BridgeTiming {
     pub alu_cycles: u64,
     /// Messages to CXL that may leave in a cycle.
     pub children_per_cycle: usize,
+    /// Time in which the lines under way at a target may become one more, while it reports light load.
+    pub growth_cycles: u64,
     /// Time without progress after which a request ends with status 8.
     pub timeout_cycles: u64,
 }
@@ -34,6 +36,7 @@ impl BridgeTiming {
         response_cycles: 5,
         alu_cycles: 2,
         children_per_cycle: 2,
+        growth_cycles: 1000,
         timeout_cycles: 50_000,
     };
 

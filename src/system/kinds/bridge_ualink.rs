@@ -100,6 +100,7 @@ config! {
         frame_cycles: u64 = "4" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "a message into the packer of a link (bridge §11)";
         response_cycles: u64 = "5" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "an answer is matched and merged (bridge §11)";
         children_per_cycle: usize = "2" [Unit::Of("messages")] in FieldRange::Int(1, 64), "messages to CXL that may leave in a cycle (bridge §11)";
+        growth_cycles: u64 = "1000" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 40), "cycles in which the lines under way at a target, 4 to 64 by the load that it reports, may become one more (bridge §7)";
         timeout_cycles: u64 = "50_000" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 40), "cycles without progress of a line after which its request is answered with status 8 (bridge §7); has to be less than the time-out of accelerators";
     }
 }
@@ -198,6 +199,7 @@ impl BridgeUalink {
             frame_cycles,
             response_cycles,
             children_per_cycle,
+            growth_cycles,
             timeout_cycles,
         } = self.stages;
         BridgeTiming {
@@ -207,6 +209,7 @@ impl BridgeUalink {
             frame_cycles,
             response_cycles,
             children_per_cycle,
+            growth_cycles,
             timeout_cycles,
             ..BridgeTiming::SHEET
         }

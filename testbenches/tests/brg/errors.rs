@@ -73,6 +73,76 @@ fn brg_err_01_n() {
     CLASSES.into_iter().for_each(|class| assert_eq!(rsp(&short(class).whole(read(BASE, 16))).status, Status::OKAY));
 }
 
+/// A bridge whose windows allow nobody to do anything but to read.
+fn read_only() -> Bench {
+    use scalepool::bridge::window::{AccessRights, BridgeWindow, GROUPS};
+    let rights = [AccessRights { read: true, ..AccessRights::default() }; GROUPS];
+    let all = windows(vec![BridgeWindow { rights, ..window(WindowClass::Mc) }]);
+    Bench::new(scalepool::bridge::outbound::OutboundConfig { windows: all, ..config(WindowClass::Mc) })
+}
+
+#[test]
+fn brg_err_03_p() {
+    for request in [write_full(BASE, 1, 1), add(ReqCmd::AtomicR, BASE, 1)] {
+        assert_eq!(rsp(&read_only().whole(request)).status, Status::ProtectionViolation);
+    }
+}
+
+/// Nothing is sent for it, and what is allowed is not refused.
+#[test]
+fn brg_err_03_n() {
+    let mut bench = read_only();
+    bench.whole(write_full(BASE, 1, 1));
+    assert!(bench.sent.is_empty() && bench.bridge.buffers_free() == 64);
+    assert_eq!(rsp(&bench.whole(read(BASE, 16))).status, Status::OKAY);
+}
+
+#[test]
+fn brg_err_04_p() {
+    let mut vendor = read(BASE, 16);
+    change(&mut vendor, |req| req.cmd = ReqCmd::VendorRead3);
+    let mut operation = add(ReqCmd::AtomicNR, BASE, 1);
+    change(&mut operation, |req| req.attr = 13 << 4);
+    for request in [vendor, operation, read(BASE + 0xfc, 2)] {
+        assert_eq!(rsp(&Bench::of(WindowClass::Mc).whole(request)).status, Status::TargetAbort);
+    }
+}
+
+/// Nothing is sent for it.
+#[test]
+fn brg_err_04_n() {
+    let mut bench = Bench::of(WindowClass::Mc);
+    bench.whole(read(BASE + 0xfc, 2));
+    assert!(bench.sent.is_empty());
+}
+
+fn given_up() -> Bench {
+    let mut bench = Bench::of(WindowClass::Mn);
+    let entry = bench.ask(read(BASE, 16));
+    let id = scalepool::bridge::outbound::table::ChildId { entry, child: 0 };
+    let advances = bench.bridge.child_of(id).expect("a child").advances;
+    bench.bridge.time_out(id, advances, &mut bench.out);
+    bench.collect();
+    bench
+}
+
+#[test]
+fn brg_err_05_p() {
+    let bench = given_up();
+    assert_eq!(
+        (verdict(&bench.responses[0]), beats(&bench.responses[0])),
+        ((Status::CompletionTimeout, RdWr::Read), vec![[0xff; 64]])
+    );
+}
+
+/// What comes later does not answer a second time.
+#[test]
+fn brg_err_05_n() {
+    let mut bench = given_up();
+    bench.finish(false);
+    assert_eq!((bench.responses.len(), bench.bridge.counts().late), (1, 1));
+}
+
 /// Ownership that nobody can have is told like memory that is not there.
 #[test]
 fn brg_err_08_p() {

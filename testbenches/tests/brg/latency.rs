@@ -1,6 +1,7 @@
 //! The stages of the bridge on a clock: sums of latencies, exact to the cycle, and rates (`bridge` §11).
 
 use super::common::*;
+use scalepool::bridge::load::{FEWEST_LINES, IssueWindow, MOST_LINES};
 use scalepool::bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
 use scalepool::bridge::timing::BridgeTiming;
 use scalepool::bridge::window::WindowClass;
@@ -8,7 +9,7 @@ use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::nodes::ualink::accelerator::AcceleratorPortEnds;
 use scalepool::trace::Tap;
-use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
+use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::cxl::message::{Class, Data, Message, MessageForm, S2mDrs, S2mNdr};
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -260,4 +261,72 @@ fn what_nobody_answers_ends_in_time() {
     let out = SHEET.frame_cycles + CHANNEL;
     assert_eq!(told, [(through + 1 + out, Status::DecodeError), (through + 500 + out, Status::CompletionTimeout)]);
     assert_eq!((ran.result.counts.timeouts, ran.result.done), (1, 2));
+}
+
+/// What a window comes to behind answers with these loads, a growth time apart.
+fn behind(loads: &[u8]) -> usize {
+    let mut window = IssueWindow::default();
+    for (n, load) in (0..).zip(loads) {
+        window.told(DevLoad(*load), 1000 * n, 1000);
+    }
+    window.lines()
+}
+
+#[test]
+fn brg_qos_01_p() {
+    for (loads, lines) in
+        [(&[][..], 64), (&[2], 32), (&[3, 3], 16), (&[2, 1, 1], 32), (&[2, 0, 0, 0], 35), (&[0, 0], 64)]
+    {
+        assert_eq!(behind(loads), lines, "{loads:?}");
+    }
+    // With more to do than may be under way, just as much is.
+    let asks = (0..40).map(|n| (10, tagged(read(BASE + 256 * n, 64), n as u16))).collect();
+    let timing = BridgeTiming { children_per_cycle: 64, ..SHEET };
+    let ran = run(WindowClass::Mn, timing, asks, false);
+    assert_eq!(ran.messages.len(), 160);
+    let until_ended = MEMORY + timing.answer_cycles();
+    let under_way = |from: u64| ran.messages.iter().filter(|(at, _)| (from..from + until_ended).contains(at)).count();
+    let most = ran.messages.iter().map(|(at, _)| under_way(*at)).max();
+    assert_eq!(most, Some(MOST_LINES));
+}
+
+/// Never below 4, and light load does not add a line before its time.
+#[test]
+fn brg_qos_01_n() {
+    assert_eq!(behind(&[3; 20]), FEWEST_LINES);
+    let mut window = IssueWindow::default();
+    [2, 0, 0, 0].into_iter().for_each(|load| window.told(DevLoad(load), 5, 1000));
+    assert_eq!(window.lines(), 33);
+    (0..33).for_each(|_| window.issued());
+    assert!(!window.has_room());
+    window.ended();
+    assert!(window.has_room());
+}
+
+#[test]
+fn brg_win_09_p() {
+    for vchan in 0..4 {
+        for request in [read(BASE, 16), write_full(BASE, 1, 1)] {
+            let mut request = request;
+            change(&mut request, |req| req.vchan = vchan);
+            let ran = run(WindowClass::Mn, SHEET, vec![(10, request)], false);
+            let (is, ld_id) = match ran.messages[0].1 {
+                Message::M2sReq(m) => (m.tc, m.ld_id),
+                Message::M2sRwd(m, _) => (m.tc, m.ld_id),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!((is, ld_id, rsp(&ran.responses[0].1).vchan), (vchan, 0, vchan));
+        }
+    }
+}
+
+/// What UALink says beside it does not travel.
+#[test]
+fn brg_win_09_n() {
+    let mut plain = read(BASE, 16);
+    let mut other = plain.clone();
+    change(&mut plain, |req| req.vchan = 2);
+    change(&mut other, |req| (req.vchan, req.asi, req.metadata, req.attr) = (2, 3, 0xff, 0x5a));
+    let sent = |request| run(WindowClass::Mn, SHEET, vec![(10, request)], false).messages;
+    assert_eq!(sent(plain), sent(other));
 }

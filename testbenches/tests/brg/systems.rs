@@ -164,6 +164,22 @@ fn descriptions_that_ask_for_more_are_refused() {
     }
 }
 
+#[test]
+fn brg_prt_02_p() {
+    assert!(resolves(TEXT).is_ok());
+}
+
+/// Neither links of other forms nor hosts and other requesters fit there.
+#[test]
+fn brg_prt_02_n() {
+    for kind in ["cxl-68b", "cxl-256b", "cxl-256b-lopt"] {
+        let error = resolves(&TEXT.replace("cxl-256b-pbr", kind)).err().expect("it is refused");
+        assert!(error.contains("bridge.cxl[0]") && error.contains("cxl-256b-pbr"), "{error}");
+    }
+    let error = resolves(&TEXT.replace("cxl.memory", "cxl.host")).err().expect("it is refused");
+    assert!(error.contains("bridge.cxl[0]"), "{error}");
+}
+
 /// Rights of a group: the accelerator that may not write is told so.
 #[test]
 fn rights_are_those_of_the_group() {

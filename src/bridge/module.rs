@@ -213,7 +213,8 @@ impl Bridge {
     }
 
     fn take_answers(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some((_, port, message)) = self.answers.pop_front_if(|(due, ..)| *due <= at.cycle) {
+        while self.answers.front().is_some_and(|(due, ..)| *due <= at.cycle) {
+            let Some((_, port, message)) = self.answers.pop_front() else { return };
             let msg = from_link(&message);
             self.watch(port, &msg, true, at);
             if let Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. } = msg {
@@ -346,7 +347,8 @@ impl Bridge {
     }
 
     fn start_requests(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some((_, entry)) = self.requests.pop_front_if(|(due, _)| *due <= at.cycle) {
+        while self.requests.front().is_some_and(|(due, _)| *due <= at.cycle) {
+            let Some((_, entry)) = self.requests.pop_front() else { return };
             self.bridge.start(entry, &mut self.out);
             self.follow(at);
             cx.progress();
@@ -455,11 +457,11 @@ impl Bridge {
     fn next_to_send(&mut self, cx: &Cx, at: Stamp) -> Option<(usize, usize)> {
         let mut next: Option<(u64, usize, usize)> = None;
         for port in 0..self.cxl.len() {
-            for place in 0..SENT.len() {
+            for (place, sent) in SENT.iter().enumerate() {
                 let Some(front) = self.sends[port][place].front_mut().filter(|front| front.due <= at.cycle) else {
                     continue;
                 };
-                let channel = self.cxl[port].tx.iter().find(|(class, _)| *class == SENT[place]);
+                let channel = self.cxl[port].tx.iter().find(|(class, _)| class == sent);
                 let has_channel = channel.is_some_and(|(_, channel)| channel.has_room(cx, 1));
                 let has_window = !front.is_first || self.loads[port].has_room();
                 if !has_channel || !has_window {

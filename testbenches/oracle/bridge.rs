@@ -73,7 +73,7 @@ fn atomic_is_legal(attr: u8, covered: u64, bytes: &[u64]) -> bool {
     let elements: std::collections::BTreeSet<u64> = bytes.iter().map(|byte| byte / size).collect();
     let whole = elements.iter().all(|e| (e * size..(e + 1) * size).all(|byte| bytes.contains(&byte)));
     let is_swap = attr / 16 + 16 * (attr % 2) == 2;
-    whole && covered % size == 0 && (!is_swap || elements.len() == 1)
+    whole && covered.is_multiple_of(size) && (!is_swap || elements.len() == 1)
 }
 
 /// 4.1: messages of a line and the answers that end each.

@@ -38,7 +38,7 @@ fn brg_spl_08_p() {
 fn brg_spl_08_n() {
     let mut bench = Bench::of(WindowClass::Mc);
     bench.ask(read(BASE, 16));
-    let (_, twice) = bench.answers[0].clone();
+    let (_, twice) = bench.answers[0];
     bench.answer(0);
     bench.deliver(twice);
     assert_eq!((bench.findings[0].rule, bench.responses.len()), ("COH-IDS-01", 0));

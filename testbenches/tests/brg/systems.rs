@@ -236,8 +236,12 @@ fn a_circle_over_both_protocols_is_told() {
     let unreserved = ("bridge", wait("S2M DRS", "response", "keeps no space for answers"));
     let stubborn = ("accel", wait("response", "request", "sends its requests first"));
     assert_eq!(circles(&[]), [""; 0]);
-    assert_eq!(circles(&[unreserved.clone()]), [""; 0]);
-    assert_eq!(circles(&[stubborn.clone()]).len(), 1, "requests and responses of the bridge are one circle then too");
+    assert_eq!(circles(std::slice::from_ref(&unreserved)), [""; 0]);
+    assert_eq!(
+        circles(std::slice::from_ref(&stubborn)).len(),
+        1,
+        "requests and responses of the bridge are one circle then too"
+    );
     let told = circles(&[unreserved, stubborn]).join("\n");
     for part in
         ["M2S Req", "S2M DRS", "keeps no space for answers", "sends its requests first", "table of transactions"]

@@ -60,6 +60,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_coherent::switch::FABRIC,
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
+    kinds::bridge_ualink::KIND,
     kinds::nvlink_gpu::KIND,
     kinds::nvlink_switch::KIND,
     kinds::fabric_node::KIND,
@@ -93,6 +94,9 @@ pub enum PortRole {
     SwitchDownstream,
     /// A home that asks for its own lines: the upstream side of CXL.mem without coherence, with a channel for each class.
     HomeMemory,
+    /// A device that asks another one for its memory: the upstream side of CXL.mem with port based routing, with a channel for each
+    /// class.
+    Requester,
     /// An accelerator or a GPU.
     Node,
     /// A switch.
@@ -134,6 +138,7 @@ impl PortRole {
             PortRole::SwitchUpstream => "upstream port of a switch",
             PortRole::SwitchDownstream => "downstream port of a switch",
             PortRole::HomeMemory => "home without memory",
+            PortRole::Requester => "direct requester of memory",
             PortRole::Node => "node",
             PortRole::Switch => "switch",
             PortRole::Terminal => "node of a fabric",
@@ -151,7 +156,8 @@ impl PortRole {
 impl PortRole {
     /// Whether its component takes the messages of each class by themselves, where no lines are kept coherent.
     pub fn takes_classes(self) -> bool {
-        matches!(self, PortRole::HomeMemory | PortRole::SwitchUpstream | PortRole::SwitchDownstream)
+        use PortRole::{HomeMemory, Requester, SwitchDownstream, SwitchUpstream};
+        matches!(self, HomeMemory | Requester | SwitchUpstream | SwitchDownstream)
     }
 }
 

@@ -24,11 +24,12 @@ metrics! {
 
 /// The mailbox of a port with this side of its link.
 pub(crate) fn mailbox(port: &SitePort, role: PortRole) -> Mailbox {
-    let sends = if matches!(role, PortRole::Host | PortRole::HomeMemory | PortRole::SwitchDownstream) {
-        Dir::Down
-    } else {
-        Dir::Up
-    };
+    let sends =
+        if matches!(role, PortRole::Host | PortRole::HomeMemory | PortRole::Requester | PortRole::SwitchDownstream) {
+            Dir::Down
+        } else {
+            Dir::Up
+        };
     let flow = |dir| if dir == sends { MailboxDirection::Sent } else { MailboxDirection::Arriving };
     let (form, _) = port.link.cxl();
     Mailbox::new(form, MEM_CLASSES.map(|class| (class, flow(class.dir()))).to_vec())

@@ -968,11 +968,17 @@ impl<'a> Resolver<'a> {
                 self.problems.add(at, key, text);
                 return None;
             }
-            [PortRole::Host | PortRole::HomeMemory | PortRole::SwitchDownstream, PortRole::Device]
+            [
+                PortRole::Host | PortRole::HomeMemory | PortRole::Requester | PortRole::SwitchDownstream,
+                PortRole::Device,
+            ]
             | [PortRole::Host, PortRole::SwitchUpstream]
             | [PortRole::Node, PortRole::Node | PortRole::Switch]
             | [PortRole::Terminal | PortRole::Router, PortRole::Router] => ends,
-            [PortRole::Device, PortRole::Host | PortRole::HomeMemory | PortRole::SwitchDownstream]
+            [
+                PortRole::Device,
+                PortRole::Host | PortRole::HomeMemory | PortRole::Requester | PortRole::SwitchDownstream,
+            ]
             | [PortRole::SwitchUpstream, PortRole::Host]
             | [PortRole::Switch, PortRole::Node]
             | [PortRole::Router, PortRole::Terminal] => [ends[1], ends[0]],
@@ -991,6 +997,7 @@ impl<'a> Resolver<'a> {
                         "a device below the downstream port"
                     }
                     [PortRole::HomeMemory, _] | [_, PortRole::HomeMemory] => "a home and a device with memory",
+                    [PortRole::Requester, _] | [_, PortRole::Requester] => "a requester and a device with memory",
                     _ => "a host and a device",
                 };
                 let text = format!("found `{a}`, a {role}, and `{b}`, a {other}, expected {expected}");

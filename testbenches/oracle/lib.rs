@@ -6,6 +6,7 @@
 //! its field is a mistake of the test and panics.
 #![forbid(unsafe_code)]
 
+pub mod bridge;
 pub mod cxl256_checks;
 pub mod cxl256_flit;
 pub mod cxl256_messages;

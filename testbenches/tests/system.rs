@@ -3,6 +3,7 @@
 
 mod arbiters;
 mod bits;
+mod brg;
 mod channels;
 mod cxlio_endpoint;
 mod descriptions;

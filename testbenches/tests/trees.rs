@@ -96,6 +96,7 @@ const WHOLE: &[(&str, &[&str])] = &[
     ("cxlio-enumerate", &["host.accesses=40", "link.mode=cxl-256b", "link.rate_gtps=64", "link.cachemem=on"]),
     ("ualink-pair", &["traffic.operations=60", "traffic.mix=all"]),
     ("ualink-pod", &["pod.accelerators=4", "traffic.operations=20", "traffic.pattern=random"]),
+    ("bridge-ualink", &["traffic.operations=40", "bridge.entries=32", "memory.queue=4"]),
     ("nvlink-pair", &["traffic.requests=60", "link.count=3"]),
     ("nvlink-pod", &["pod.gpus=8", "pod.work=switch", "collective.bytes=4096"]),
     ("cxl-cache-pair", &["core.pattern=migratory", "core.accesses=60", "core.lines=4"]),

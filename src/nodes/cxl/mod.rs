@@ -20,7 +20,7 @@ use scalepool_trace::{Body, RequestIdentifier, TransactionHandle};
 pub const BACKGROUND: Background = Background::OwnAddress;
 
 /// A message as traces show it.
-fn shown(message: &Message, form: MessageForm) -> Body {
+pub fn shown(message: &Message, form: MessageForm) -> Body {
     let data = message.data().map(|d| d.line.to_vec());
     // What the link cannot carry is refused by its end and reported there.
     message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })
@@ -28,7 +28,7 @@ fn shown(message: &Message, form: MessageForm) -> Body {
 
 /// A request of CXL.mem on a link of this number, as both of its ends know it in traces; ports are 0 where the link does not
 /// route by them.
-fn cxl_tag(link: u32, host: u16, device: u16, tag: u16) -> TransactionHandle {
+pub fn cxl_tag(link: u32, host: u16, device: u16, tag: u16) -> TransactionHandle {
     let owner = u32::from(host) << 16 | u32::from(device);
     TransactionHandle { identifier: RequestIdentifier::CxlTag, link, owner, value: tag, address: 0 }
 }

@@ -18,7 +18,8 @@ use super::completer::{Responses, UalDelayedAnswer, answers};
 use super::draws::{DrawLog, DrawLogs, Draws};
 use super::ledger::UalLedger;
 use super::open::{OpenRequests, UalOpenRequest};
-use super::regions::Regions;
+use super::regions::{MemoryBehind, Regions};
+use super::request_handle;
 use super::traffic::{Generator, UalTrafficOp};
 use crate::PlacedViolation;
 use crate::latencies::Latencies;
@@ -32,9 +33,7 @@ use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
-use scalepool_trace::{
-    Body, PlaceKind, RecordKind, RequestIdentifier, Stamp, Tap, TransactionHandle, TransactionNaming, Wait,
-};
+use scalepool_trace::{Body, PlaceKind, RecordKind, Stamp, Tap, TransactionNaming, Wait};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -186,20 +185,6 @@ pub struct Accelerator {
     ledger: Arc<Mutex<UalLedger>>,
 }
 
-/// A request as its originator and its completer know it in traces.
-fn handle(fabric: u32, request: &Transfer) -> Option<TransactionHandle> {
-    let ControlField::Request(req) = &request.field else { return None };
-    let owner = u32::from(req.src) << 16 | u32::from(req.dst);
-    // Each port of an originator has tags of its own; requests to one address take one port.
-    Some(TransactionHandle {
-        identifier: RequestIdentifier::UalinkTag,
-        link: fabric,
-        owner,
-        value: req.tag,
-        address: req.address,
-    })
-}
-
 /// An operation in traces.
 fn name_of(cmd: ReqCmd) -> &'static str {
     match cmd {
@@ -216,13 +201,15 @@ fn entries(ledger: &Mutex<UalLedger>) -> MutexGuard<'_, UalLedger> {
 
 impl Accelerator {
     /// An accelerator with its ports, at least one; `rng` draws what it writes. What it publishes is in `result`; messages
-    /// are in `ledger` as they pass. `logs` are the same for all accelerators of a fabric, of which each has one.
+    /// are in `ledger` as they pass. `logs` are the same for all accelerators of a fabric, of which each has one, and so is
+    /// `behind`.
     pub fn new(
         mut config: AcceleratorConfig,
         ports: Vec<AcceleratorPortEnds>,
         rng: Rng,
         tap: Tap,
         logs: Arc<DrawLogs>,
+        behind: Arc<MemoryBehind>,
         (result, ledger): (Arc<Mutex<AcceleratorResult>>, Arc<Mutex<UalLedger>>),
     ) -> Accelerator {
         let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
@@ -237,7 +224,7 @@ impl Accelerator {
             config,
             ports,
             memory: Regions::new(logs.clone()),
-            expected: Regions::new(logs),
+            expected: Regions::expected(logs, behind),
             next,
             next_at_cycle,
             tried: None,
@@ -451,7 +438,8 @@ impl Accelerator {
         let expects = self.expected.apply(op.dst, &request);
         let id = self.tap.new_id();
         let bits = || request.field.to_bits().unwrap_or(0);
-        let named = handle(self.config.fabric, &request).map_or(TransactionNaming::Nowhere, TransactionNaming::As);
+        let named =
+            request_handle(self.config.fabric, &request).map_or(TransactionNaming::Nowhere, TransactionNaming::As);
         let body = || Body::Message { layout: TlReq::DEF, bits: bits(), data: None };
         self.tap.named(named, at, RecordKind::Begin, id, access, body);
         self.open.insert(port, tag, UalOpenRequest::new(&op, at.cycle, id, access), expects);
@@ -473,7 +461,8 @@ impl Accelerator {
     /// Begins what the completer does for a request.
     fn serves(&mut self, request: &Transfer, at: Stamp) -> u64 {
         let id = self.tap.new_id();
-        let named = handle(self.config.fabric, request).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
+        let named =
+            request_handle(self.config.fabric, request).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         let address = request.address.get().unwrap_or(0);
         self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "serve", address });
         self.tap.wait(at, id, Wait::Media, 0);

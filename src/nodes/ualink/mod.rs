@@ -19,7 +19,9 @@ pub mod station;
 pub mod traffic;
 
 use scalepool_kernel::{BuildError, InEnd, OutEnd, PartitionBuilder};
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_trace::{RequestIdentifier, TransactionHandle};
 
 /// Transactions in a channel between an accelerator and its port.
 const CHANNEL_DEPTH: u32 = 16;
@@ -47,4 +49,18 @@ pub fn channels(
     let (req_rx, req_in) = channel("rx_requests")?;
     let (rsp_rx, rsp_in) = channel("rx_responses")?;
     Ok((([req_out, rsp_out], [req_in, rsp_in]), ([req_tx, rsp_tx], [req_rx, rsp_rx])))
+}
+
+/// A request as its originator and its completer know it in traces.
+pub fn request_handle(fabric: u32, request: &Transfer) -> Option<TransactionHandle> {
+    let ControlField::Request(req) = &request.field else { return None };
+    let owner = u32::from(req.src) << 16 | u32::from(req.dst);
+    // Each port of an originator has tags of its own; requests to one address take one port.
+    Some(TransactionHandle {
+        identifier: RequestIdentifier::UalinkTag,
+        link: fabric,
+        owner,
+        value: req.tag,
+        address: req.address,
+    })
 }

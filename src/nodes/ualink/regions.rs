@@ -13,17 +13,41 @@ use super::completer::{apply, global};
 use super::draws::{DrawLogs, Drawn};
 use super::read::{BACKGROUND, Read, lines_of};
 use scalepool_memory::store::Store;
-use scalepool_memory::{ALL_BYTES, LINE_BYTES};
+use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::half::HALF_BYTES;
 use scalepool_protocols::ualink::unpack::Transfer;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 /// Halves of a region.
 const REGION_HALVES: u8 = (REGION_BYTES / HALF_BYTES as u64) as u8;
+
+/// What the memory behind another node holds at first: the line at an address of that node; `None`: there is no memory at it.
+pub type LinesBehind = Box<dyn Fn(u64) -> Option<LineBytes> + Send + Sync>;
+
+/// Nodes of a fabric that have no memory of their own, but that of others behind them, by their numbers.
+pub struct MemoryBehind(Vec<OnceLock<LinesBehind>>);
+
+impl MemoryBehind {
+    /// Of so many nodes, of which none has others behind it.
+    pub fn new(nodes: u16) -> MemoryBehind {
+        MemoryBehind((0..nodes).map(|_| OnceLock::new()).collect())
+    }
+
+    /// A node of this number stands in front of memory that holds these lines at first. What is said twice counts once.
+    pub fn stands_in_front(&self, owner: u16, lines: LinesBehind) {
+        if let Some(place) = self.0.get(usize::from(owner)) {
+            let _ = place.set(lines);
+        }
+    }
+
+    fn of(&self, owner: u16) -> Option<&LinesBehind> {
+        self.0.get(usize::from(owner)).and_then(OnceLock::get)
+    }
+}
 
 /// Bytes of memories.
 pub struct Regions {
@@ -32,17 +56,40 @@ pub struct Regions {
     /// All others.
     store: Store,
     logs: Arc<DrawLogs>,
+    /// Memory behind other nodes, which does not hold at first what memory of those nodes would; `None`: it is no matter here.
+    behind: Option<Arc<MemoryBehind>>,
+    /// Regions of such memory that hold what it holds at first.
+    begun: BTreeSet<u64>,
 }
 
 impl Regions {
     /// Memories that nothing has written; what the originators draw that write them is in these logs.
     pub fn new(logs: Arc<DrawLogs>) -> Regions {
-        Regions { drawn: BTreeMap::new(), store: Store::new(BACKGROUND), logs }
+        Regions { drawn: BTreeMap::new(), store: Store::new(BACKGROUND), logs, behind: None, begun: BTreeSet::new() }
+    }
+
+    /// What an originator expects of the memories of all nodes, those behind other nodes among them.
+    pub fn expected(logs: Arc<DrawLogs>, behind: Arc<MemoryBehind>) -> Regions {
+        Regions { behind: Some(behind), ..Regions::new(logs) }
+    }
+
+    /// Puts in place what memory behind another node holds at first in the regions that a request touches.
+    fn begin(&mut self, owner: u16, req: &TlReq) {
+        let Some(lines) = self.behind.as_deref().and_then(|behind| behind.of(owner)) else { return };
+        let last = TlReq { address: req.address + 4 * u64::from(req.len), ..*req };
+        for req in [*req, last] {
+            let (region, first) = (region_of(owner, &req), req.address / REGION_BYTES * REGION_BYTES);
+            if self.begun.insert(region) {
+                let lines = (0..REGION_BYTES / LINE_BYTES).map_while(|n| lines(first + n * LINE_BYTES));
+                self.store.write_lines(region, lines.map(|line| (line, ALL_BYTES, false)));
+            }
+        }
     }
 
     /// A request to an accelerator is to take effect: what it is to read.
     pub fn apply(&mut self, owner: u16, request: &Transfer) -> Read {
         let ControlField::Request(req) = &request.field else { return Read::nothing() };
+        self.begin(owner, req);
         let region = region_of(owner, req);
         if let Some((originator, position)) = request.data.drawn_at().filter(|_| fills(request)) {
             self.drawn.insert(region, Drawn { originator, position });

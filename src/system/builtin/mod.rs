@@ -16,7 +16,7 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 21] = [
+pub static ALL: [Builtin; 22] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
@@ -26,6 +26,7 @@ pub static ALL: [Builtin; 21] = [
     builtin!("cxlio-enumerate.toml"),
     builtin!("ualink-pair.toml"),
     builtin!("ualink-pod.toml"),
+    builtin!("bridge-ualink.toml"),
     builtin!("nvlink-pair.toml"),
     builtin!("nvlink-pod.toml"),
     builtin!("cxl-cache-pair.toml"),

@@ -46,12 +46,13 @@ impl CxlMemory {
         self.size / self.logical_devices.unwrap_or(1) as u64
     }
 
-    /// The memory of a home has its lines from 0 on, and no others. A host knows how large its memory is; a home does not.
+    /// The memory of a home, or of a device that asks for it directly, has its lines from 0 on, and no others. A host knows how
+    /// large its memory is; those do not.
     fn of_home(&self, port: &SitePort) -> Option<Decoders> {
         let interleave = Interleave::new(1, GRANULARITIES[0], Arithmetic::Modulo)?;
         let mut decoders = Decoders::default();
         decoders.push(Window { base: 0, size: self.size, interleave });
-        (port.peer_role == PortRole::HomeMemory).then_some(decoders)
+        matches!(port.peer_role, PortRole::HomeMemory | PortRole::Requester).then_some(decoders)
     }
 }
 

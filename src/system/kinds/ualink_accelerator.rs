@@ -30,6 +30,7 @@ use scalepool_nodes::ualink::draws::DrawLogs;
 use scalepool_nodes::ualink::guard::Guard;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::port::{self, AcceleratorPort, Tamper};
+use scalepool_nodes::ualink::regions::MemoryBehind;
 use scalepool_nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
 use scalepool_nodes::ualink::{Ends, channels};
@@ -354,6 +355,7 @@ impl Component for UalAccelerator {
         let entered = ledger.clone();
         let originators = format!("what originators of UALink fabric {} have drawn", site.member.fabric);
         let logs = site.shared.get(&originators, || DrawLogs::new(site.member.nodes));
+        let behind = memory_behind(site);
         let from_fs = site.clock.edge(self.traffic.start_cycles).as_fs();
         let (path, offered) = (name.clone(), self.offered(site));
         Ok(ComponentNode {
@@ -373,7 +375,7 @@ impl Component for UalAccelerator {
                         rx: rx.map(|end| bind.attach(end)),
                     });
                     let ports = ports.collect();
-                    Accelerator::new(config, ports, bind.rng(), tap, logs, (shared, entered))
+                    Accelerator::new(config, ports, bind.rng(), tap, logs, behind, (shared, entered))
                 })
             }),
             measure: Box::new(move || {
@@ -452,6 +454,12 @@ fn place_stations(
 fn open_work(place: &str, found: String, expected: &str, text: &str) -> PlacedViolation {
     let violation = Violation::at_byte("SIM-E2E-03", 0, found, expected, text);
     PlacedViolation { place: place.to_owned(), violation }
+}
+
+/// Which nodes of the fabric of a site stand in front of the memory of others; all of its nodes share it.
+pub fn memory_behind(site: &Site<'_>) -> Arc<MemoryBehind> {
+    let name = format!("memory behind nodes of UALink fabric {}", site.member.fabric);
+    site.shared.get(&name, || MemoryBehind::new(site.member.nodes))
 }
 
 fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> ComponentMeasured {

@@ -69,7 +69,7 @@ impl OpenRequest {
                     _ => ReqCmd(0),
                 };
                 let bytes = LINE_BYTES as u64 * (u64::from(f.len) + 1);
-                (f.tag, f.src, f.dst, cmd, transfer.address, bytes, 0xff, f.metadata)
+                (f.tag, f.src, f.dst, cmd, transfer.address.get(), bytes, 0xff, f.metadata)
             }
             _ => return None,
         };

@@ -1,0 +1,597 @@
+//! The bridge on a clock: ports, stages with latencies, traces.
+//!
+//! Modelled: one request enters a cycle, one answer of each class and CXL port enters, one response leaves; messages to CXL leave at the
+//! rate of the [`BridgeTiming`], each class by a channel of its own; a request that finds no entry stays in front, and holds up what
+//! comes behind it at its port alone. Left out: the ports, which are those of accelerators and of CXL links; a queue for each virtual
+//! channel in front of the table, since a port hands over all of them by one channel.
+//!
+//! A walk through one cycle: what has come from CXL enters, what is through the stages of answers takes effect; a request enters, what
+//! is through the stages of requests is converted; requests without progress are given up; messages and responses that are framed
+//! leave as far as there is room.
+//!
+//! In traces a request is a transaction that its UALink request has caused, from the port in to the port out; each message to CXL
+//! for a line belongs to a child of it, from the link out to its last answer.
+
+use crate::load::IssueWindow;
+use crate::outbound::table::ChildId;
+use crate::outbound::{BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig, OutboundCounts};
+use crate::timing::BridgeTiming;
+use crate::watched::{BridgeLines, PortWatch};
+use crate::window::WindowClass;
+use scalepool_coherence::agent::Effect;
+use scalepool_coherence::clocked::linked::NodeLink;
+use scalepool_coherence::clocked::tree;
+use scalepool_coherence::content::CacheLine;
+use scalepool_coherence::message::{Class, Msg, from_link};
+use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
+use scalepool_link::ualink::tl::TlClass;
+use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::cxl::{cxl_tag, shown};
+use scalepool_nodes::ualink::accelerator::AcceleratorPortEnds;
+use scalepool_nodes::ualink::ledger::UalLedger;
+use scalepool_nodes::ualink::request_handle;
+use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
+use scalepool_protocols::cxl::message::{Message, PeerRoute};
+use scalepool_protocols::ualink::code::Status;
+use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::wire::Violation;
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Most broken rules that a bridge keeps one by one.
+const MOST_BROKEN: usize = 100;
+/// Classes of messages that leave for CXL, each with a queue of its own.
+const SENT: [Class; 3] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
+
+/// How a bridge is built.
+pub struct BridgeConfig {
+    /// Its place in traces and reports.
+    pub place: String,
+    /// Number of its UALink fabric, for traces.
+    pub fabric: u32,
+    /// What it converts.
+    pub outbound: OutboundConfig,
+    /// Its stages.
+    pub timing: BridgeTiming,
+    /// Its clock.
+    pub clock: Clock,
+}
+
+/// What a bridge leaves behind for the report.
+#[derive(Debug, Clone, Default)]
+pub struct BridgeResult {
+    /// What it has counted.
+    pub counts: OutboundCounts,
+    /// Requests answered.
+    pub done: u64,
+    /// Cycles from the port in to the port out, of all requests that were answered.
+    pub cycles: u64,
+    /// Cycles in which a request was at a port and no entry was free for it.
+    pub full_cycles: u64,
+    /// Rules that were broken.
+    pub broken: Vec<PlacedViolation>,
+}
+
+/// A CXL port: its channels, and the watcher of the lines there, if there is one.
+pub struct BridgeCxlPort {
+    /// Channels.
+    pub link: NodeLink,
+    /// Watcher.
+    pub watch: Option<PortWatch>,
+}
+
+/// A message that waits to leave for CXL.
+#[derive(Debug, Clone)]
+struct Leaving {
+    due: u64,
+    child: Option<ChildId>,
+    msg: Msg<CacheLine>,
+    /// It asks for a line, which is under way from then on.
+    is_first: bool,
+    /// The trace says that it has no room.
+    is_held: bool,
+}
+
+/// A transaction in traces.
+#[derive(Debug, Clone, Copy, Default)]
+struct Traced {
+    id: u64,
+    since_cycle: u64,
+    /// Its children, 0 where there is none under way.
+    children: [u64; 4],
+    is_waiting: bool,
+}
+
+/// A bridge.
+pub struct Bridge {
+    config: BridgeConfig,
+    bridge: OutboundBridge,
+    x: Vec<AcceleratorPortEnds>,
+    cxl: Vec<NodeLink>,
+    /// Lines under way by CXL port.
+    loads: Vec<IssueWindow>,
+    /// Watchers of CXL ports.
+    watches: Vec<Option<PortWatch>>,
+    /// The port at which a request is looked for first.
+    first: usize,
+    /// Requests in the stages, each with the cycle in which it is through.
+    requests: VecDeque<(u64, u16)>,
+    /// Messages from CXL in the stages, with their ports.
+    answers: VecDeque<(u64, usize, Message)>,
+    /// What leaves for CXL, by port and by place in [`SENT`].
+    sends: Vec<[VecDeque<Leaving>; SENT.len()]>,
+    /// Responses in the last stage.
+    responses: VecDeque<(u64, u16)>,
+    /// When a child that has not got on since is given up: cycle, child, how often it had got on.
+    deadlines: VecDeque<(u64, ChildId, u64)>,
+    traced: Vec<Traced>,
+    /// Since when the request in front of each port waits for an entry \[cycles\].
+    full_since: Vec<Option<u64>>,
+    out: BridgeOutput,
+    tap: Tap,
+    mine: BridgeResult,
+    result: Arc<Mutex<BridgeResult>>,
+    ledger: Arc<Mutex<UalLedger>>,
+}
+
+/// What a CXL port has in common with its peer.
+fn peer_of(link: &NodeLink) -> PeerRoute {
+    link.routes.first().copied().unwrap_or_default()
+}
+
+/// The child to which an answer belongs.
+fn answered_child(message: &Message) -> Option<ChildId> {
+    match message {
+        Message::S2mDrs(header, _) => Some(ChildId::of_tag(header.tag)),
+        Message::S2mNdr(header) => Some(ChildId::of_tag(header.tag)),
+        _ => None,
+    }
+}
+
+/// The place of a class in [`SENT`].
+fn place_of(msg: &Msg<CacheLine>) -> usize {
+    SENT.iter().position(|class| *class == msg.class()).unwrap_or(0)
+}
+
+impl Bridge {
+    /// A bridge with its ports; what it publishes is in `result`, UALink messages are in `ledger` as they pass.
+    pub fn new(
+        config: BridgeConfig,
+        x: Vec<AcceleratorPortEnds>,
+        cxl: Vec<BridgeCxlPort>,
+        tap: Tap,
+        (result, ledger): (Arc<Mutex<BridgeResult>>, Arc<Mutex<UalLedger>>),
+    ) -> Bridge {
+        let (cxl, watches): (Vec<_>, Vec<_>) =
+            cxl.into_iter().map(|BridgeCxlPort { link, watch }| (link, watch)).unzip();
+        Bridge {
+            bridge: OutboundBridge::new(config.outbound.clone()),
+            first: 0,
+            requests: VecDeque::new(),
+            answers: VecDeque::new(),
+            sends: cxl.iter().map(|_| Default::default()).collect(),
+            responses: VecDeque::new(),
+            deadlines: VecDeque::new(),
+            traced: vec![Traced::default(); config.outbound.entries],
+            full_since: vec![None; x.len()],
+            out: BridgeOutput::default(),
+            mine: BridgeResult::default(),
+            config,
+            loads: vec![IssueWindow::default(); cxl.len()],
+            x,
+            cxl,
+            watches,
+            tap,
+            result,
+            ledger,
+        }
+    }
+
+    fn broken(&mut self, rule: &'static str, found: String, expected: &str, text: &str) {
+        if self.mine.broken.len() < MOST_BROKEN {
+            let violation = Violation::at_byte(rule, 0, found, expected, text);
+            self.mine.broken.push(PlacedViolation { place: self.config.place.clone(), violation });
+        }
+    }
+
+    fn ledger(&self) -> std::sync::MutexGuard<'_, UalLedger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    // ---- from CXL ------------------------------------------------------------------------------------------------
+
+    /// Takes a message of each class at each CXL port: there is always room, it was set aside with the entry.
+    fn enter_answers(&mut self, cx: &mut Cx) {
+        let due = cx.cycle() + self.config.timing.answer_cycles();
+        for (port, link) in self.cxl.iter_mut().enumerate() {
+            for (_, channel) in &mut link.rx {
+                self.answers.extend(channel.pop(cx).map(|message| (due, port, message)));
+            }
+        }
+    }
+
+    fn take_answers(&mut self, cx: &mut Cx, at: Stamp) {
+        while self.answers.front().is_some_and(|(due, ..)| *due <= at.cycle) {
+            let Some((_, port, message)) = self.answers.pop_front() else { return };
+            let msg = from_link(&message);
+            self.watch(port, &msg, true, at);
+            if let Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. } = msg {
+                self.loads[port].told(devload, at.cycle, self.config.timing.growth_cycles);
+            }
+            let child = answered_child(&message);
+            let before = self.awaits(child, port);
+            self.bridge.receive(port, msg, &mut self.out);
+            if before && !self.awaits(child, port) {
+                self.loads[port].ended();
+            }
+            self.show_answer(port, &message, at);
+            self.follow(at);
+            cx.progress();
+        }
+    }
+
+    /// Whether answers for a child are still to come at a port.
+    fn awaits(&self, child: Option<ChildId>, port: usize) -> bool {
+        let child = child.and_then(|id| self.bridge.child_of(id));
+        child.is_some_and(|child| child.port == port && child.awaited.any())
+    }
+
+    /// Tells the watcher of a port of a message that is taken or sent; one with data that are written is a store.
+    fn watch(&mut self, port: usize, msg: &Msg<CacheLine>, taken: bool, at: Stamp) {
+        let Some(PortWatch { node, watch }) = &mut self.watches[port] else { return };
+        watch.message(*node, 0, msg, taken, at);
+        let stored = match msg {
+            Msg::M2sRwd { opcode, line, .. } if *opcode != M2sRwdOpcode::BIConflict => vec![Effect::Stored(*line)],
+            _ => Vec::new(),
+        };
+        let events = watch.step(*node, &BridgeLines, &stored, &[], at);
+        for event in events {
+            let violation = event.violation();
+            self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
+            if self.mine.broken.len() < MOST_BROKEN {
+                self.mine.broken.push(PlacedViolation { place: self.config.place.clone(), violation });
+            }
+        }
+    }
+
+    /// Ends the child in the trace if this was its last answer.
+    fn show_answer(&mut self, port: usize, message: &Message, at: Stamp) {
+        let Some(id) = answered_child(message) else { return };
+        let Some(slot) = self.traced.get_mut(usize::from(id.entry)).map(|t| &mut t.children[usize::from(id.child)])
+        else {
+            return;
+        };
+        let is_open = self.bridge.child_of(id).is_some_and(|child| child.awaited.any() || !child.is_done);
+        let (transaction, form) = (*slot, self.cxl[port].form);
+        if transaction == 0 {
+            return;
+        }
+        let kind = if is_open { RecordKind::Mark } else { RecordKind::End };
+        if !is_open {
+            *slot = 0;
+        }
+        self.tap.record(at, kind, transaction, 0, || shown(message, form));
+    }
+
+    // ---- from UALink ---------------------------------------------------------------------------------------------
+
+    /// Takes a request, if there is one and an entry for it.
+    fn enter_request(&mut self, cx: &mut Cx, at: Stamp) {
+        let (request, response) = (TlClass::Request.index(), TlClass::Response.index());
+        for port in 0..self.x.len() {
+            while let Some(transfer) = self.x[port].rx[response].pop(cx) {
+                self.unasked(&transfer);
+            }
+        }
+        let ports = self.x.len();
+        for n in 0..ports {
+            let port = (self.first + n) % ports;
+            let Some(lacking) = self.x[port].rx[request].peek(cx).map(|transfer| self.bridge.lacks(transfer)) else {
+                continue;
+            };
+            self.show_full(port, lacking, cx, at);
+            if lacking.is_some() {
+                continue;
+            }
+            let Some(transfer) = self.x[port].rx[request].pop(cx) else { continue };
+            self.ledger().takes(port, &transfer);
+            self.begin(port, *transfer, at);
+            self.first = (port + 1) % ports;
+            break;
+        }
+    }
+
+    /// A response to somebody who asks for nothing. When its link goes down, a port says so by one.
+    fn unasked(&mut self, transfer: &Transfer) {
+        let ControlField::Response(rsp) = &transfer.field else { return };
+        if rsp.status != Status::ISOLATE {
+            let found = format!("tag {:#x}", rsp.tag);
+            self.broken(
+                "SIM-E2E-02",
+                found,
+                "no response: a bridge asks nothing",
+                "a response is received without a request",
+            );
+        }
+    }
+
+    /// Says of the request in front of a port that it waits for an entry, and when it does no more.
+    fn show_full(&mut self, port: usize, lacking: Option<Lacking>, cx: &Cx, at: Stamp) {
+        let is_full = lacking.is_some();
+        if is_full == self.full_since[port].is_some() {
+            return;
+        }
+        let since = std::mem::replace(&mut self.full_since[port], is_full.then_some(at.cycle));
+        self.mine.full_cycles += since.map_or(0, |since| at.cycle - since);
+        let transfer = self.x[port].rx[TlClass::Request.index()].peek(cx);
+        if let Some(handle) = transfer.and_then(|transfer| request_handle(self.config.fabric, transfer)) {
+            let body = || match is_full {
+                true => Body::Wait { wait: Wait::Room, holder: 0 },
+                false => Body::Mark(scalepool_trace::wait::WAIT_OVER),
+            };
+            self.tap.named(TransactionNaming::By(handle), at, RecordKind::Mark, 0, 0, body);
+        }
+    }
+
+    fn begin(&mut self, port: usize, transfer: Transfer, at: Stamp) {
+        let handle = request_handle(self.config.fabric, &transfer);
+        let address = transfer.address.get().unwrap_or(0);
+        let Some(entry) = self.bridge.admit(port, transfer) else { return };
+        let id = self.tap.new_id();
+        let named = handle.map_or(TransactionNaming::Nowhere, TransactionNaming::By);
+        self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "convert", address });
+        self.traced[usize::from(entry)] = Traced { id, since_cycle: at.cycle, ..Traced::default() };
+        self.requests.push_back((at.cycle + self.config.timing.request_cycles(), entry));
+    }
+
+    fn start_requests(&mut self, cx: &mut Cx, at: Stamp) {
+        while self.requests.front().is_some_and(|(due, _)| *due <= at.cycle) {
+            let Some((_, entry)) = self.requests.pop_front() else { return };
+            self.bridge.start(entry, &mut self.out);
+            self.follow(at);
+            cx.progress();
+        }
+    }
+
+    // ---- what follows --------------------------------------------------------------------------------------------
+
+    fn follow(&mut self, at: Stamp) {
+        let mut out = std::mem::take(&mut self.out);
+        let timing = self.config.timing;
+        for step in out.steps.drain(..) {
+            match step {
+                BridgeStep::Send { child, port, msg, is_computed } => {
+                    self.watch(port, &msg, false, at);
+                    let alu = if is_computed { timing.alu_cycles } else { 0 };
+                    let due = at.cycle + alu + timing.frame_cycles;
+                    let is_first = child.and_then(|id| self.bridge.child_of(id)).is_some_and(|child| child.step == 0);
+                    let leaving = Leaving { due, child, msg, is_first, is_held: false };
+                    let queue = &mut self.sends[port][place_of(&leaving.msg)];
+                    // What is computed comes behind what needs less time.
+                    let behind = queue.iter().rev().take_while(|other| other.due > leaving.due).count();
+                    queue.insert(queue.len() - behind, leaving);
+                }
+                BridgeStep::Respond { entry } => {
+                    self.show_wait(entry, None, at);
+                    self.responses.push_back((at.cycle + timing.frame_cycles, entry));
+                }
+                BridgeStep::Advanced { child } => {
+                    let advances = self.bridge.child_of(child).map_or(0, |child| child.advances);
+                    self.deadlines.push_back((at.cycle + timing.timeout_cycles, child, advances));
+                }
+                BridgeStep::Waits { entry, reason, holder } => {
+                    let wait = if reason == BridgeWait::Order { Wait::Order } else { Wait::Line };
+                    self.show_wait(entry, Some((wait, self.traced[usize::from(holder)].id)), at);
+                }
+                BridgeStep::GoesOn { entry } => self.show_wait(entry, None, at),
+            }
+        }
+        for finding in out.findings.drain(..) {
+            self.broken(finding.rule, finding.found, finding.expected, "a message from CXL does not fit what is open");
+        }
+        self.out = out;
+    }
+
+    /// Says of a request what it waits for from here on, or that it goes on.
+    fn show_wait(&mut self, entry: u16, wait: Option<(Wait, u64)>, at: Stamp) {
+        let traced = &mut self.traced[usize::from(entry)];
+        match wait {
+            Some((wait, holder)) => self.tap.wait(at, traced.id, wait, holder),
+            None if traced.is_waiting => self.tap.wait_over(at, traced.id),
+            None => (),
+        }
+        traced.is_waiting = wait.is_some();
+    }
+
+    /// Gives up what has not got on for too long.
+    fn time_out(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(&(due, child, advances)) = self.deadlines.front() {
+            let is_open = |open: &crate::outbound::transaction::Child| !open.is_done && open.advances == advances;
+            let is_open = self.bridge.child_of(child).is_some_and(is_open);
+            if is_open && due > at.cycle {
+                break;
+            }
+            self.deadlines.pop_front();
+            if is_open {
+                self.bridge.time_out(child, advances, &mut self.out);
+                let children = std::mem::take(&mut self.traced[usize::from(child.entry)].children);
+                for id in children.into_iter().filter(|id| *id != 0) {
+                    self.tap.record(at, RecordKind::End, id, 0, || Body::Mark("timed_out"));
+                }
+                self.follow(at);
+                cx.progress();
+            }
+        }
+    }
+
+    // ---- out -----------------------------------------------------------------------------------------------------
+
+    /// Messages leave for CXL, those first that are due first, at the rate of the stages and as far as channels have room. Whether
+    /// the rate has held something back.
+    fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        for _ in 0..self.config.timing.children_per_cycle {
+            let Some((port, place)) = self.next_to_send(cx, at) else { return false };
+            let Some(leaving) = self.sends[port][place].pop_front() else { return false };
+            let mut message = leaving.msg.to_link(peer_of(&self.cxl[port]));
+            // The traffic class is the virtual channel (`bridge` §2).
+            let request = leaving.child.and_then(|child| self.bridge.transaction(child.entry));
+            let vchan = request.map_or(0, |transaction| transaction.req.vchan);
+            match &mut message {
+                Message::M2sReq(header) => header.tc = vchan,
+                Message::M2sRwd(header, _) => header.tc = vchan,
+                _ => (),
+            }
+            if let Some((_, channel)) = self.cxl[port].tx.iter_mut().find(|(class, _)| *class == SENT[place]) {
+                // Room was asked for before. Nothing has to stay behind another class, so all have one number.
+                let _ = channel.push(cx, (0, message));
+            }
+            self.show_sent(port, &leaving, &message, at);
+            cx.progress();
+        }
+        true
+    }
+
+    /// The port and the class of the message that leaves next; those without room say so in the trace.
+    fn next_to_send(&mut self, cx: &Cx, at: Stamp) -> Option<(usize, usize)> {
+        let mut next: Option<(u64, usize, usize)> = None;
+        for port in 0..self.cxl.len() {
+            for (place, sent) in SENT.iter().enumerate() {
+                let Some(front) = self.sends[port][place].front_mut().filter(|front| front.due <= at.cycle) else {
+                    continue;
+                };
+                let channel = self.cxl[port].tx.iter().find(|(class, _)| class == sent);
+                let has_channel = channel.is_some_and(|(_, channel)| channel.has_room(cx, 1));
+                let has_window = !front.is_first || self.loads[port].has_room();
+                if !has_channel || !has_window {
+                    let is_new = !std::mem::replace(&mut front.is_held, true);
+                    let wait = if has_window { Wait::Link } else { Wait::Throttle };
+                    if let Some(child) = front.child.filter(|_| is_new) {
+                        self.show_wait(child.entry, Some((wait, 0)), at);
+                    }
+                } else if next.is_none_or(|(due, ..)| front.due < due) {
+                    next = Some((front.due, port, place));
+                }
+            }
+        }
+        next.map(|(_, port, place)| (port, place))
+    }
+
+    fn show_sent(&mut self, port: usize, leaving: &Leaving, message: &Message, at: Stamp) {
+        let Some(child) = leaving.child else { return };
+        if leaving.is_first {
+            self.loads[port].issued();
+        }
+        if leaving.is_held {
+            self.show_wait(child.entry, None, at);
+        }
+        self.bridge.sent(child, &leaving.msg);
+        let (form, link) = (self.cxl[port].form, self.cxl[port].link);
+        let Traced { id: parent, children, .. } = self.traced[usize::from(child.entry)];
+        let mut id = children[usize::from(child.child)];
+        let (mut kind, mut named) = (RecordKind::Mark, TransactionNaming::Nowhere);
+        if id == 0 {
+            id = self.tap.new_id();
+            self.traced[usize::from(child.entry)].children[usize::from(child.child)] = id;
+            kind = RecordKind::Begin;
+            let peer = peer_of(&self.cxl[port]);
+            // Where a device keeps lines coherent, all know requests as coherent agents do.
+            let is_coherent = self.bridge.child_of(child).is_some_and(|child| child.class == WindowClass::Mc);
+            named = TransactionNaming::As(match is_coherent {
+                true => tree::part(link, form, message).1,
+                false => cxl_tag(link, peer.spid, peer.dpid, child.tag()),
+            });
+        }
+        self.tap.named(named, at, kind, id, parent, || shown(message, form));
+    }
+
+    /// One response leaves, if one is due and has room: whether it did.
+    fn respond(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        let response = TlClass::Response.index();
+        for n in 0..self.responses.len() {
+            let (due, entry) = self.responses[n];
+            if due > at.cycle {
+                return false;
+            }
+            let Some((port, answer)) = self.bridge.response(entry) else { return false };
+            if !self.x[port].tx[response].has_room(cx, 1) {
+                continue;
+            }
+            self.responses.remove(n);
+            self.ledger().sends(port, &answer);
+            self.mine.done += 1;
+            let traced = &mut self.traced[usize::from(entry)];
+            self.mine.cycles += at.cycle - traced.since_cycle;
+            // Its children may still be open, if it was given up.
+            let id = std::mem::take(&mut traced.id);
+            self.tap.record(at, RecordKind::End, id, 0, || Body::None);
+            // Room was asked for before.
+            let _ = self.x[port].tx[response].push(cx, Box::new(answer));
+            self.bridge.left(entry);
+            cx.progress();
+            return true;
+        }
+        false
+    }
+
+    /// When it has something to do without being woken: what has no room is woken by room, what a rate has held back goes on in the
+    /// next cycle.
+    fn next(&mut self, cx: &Cx, at: Stamp) -> Next {
+        let request = TlClass::Request.index();
+        let bridge = &self.bridge;
+        let has_room = |port: &mut AcceleratorPortEnds| {
+            port.rx[request].peek(cx).is_some_and(|transfer| bridge.lacks(transfer).is_none())
+        };
+        let has_answer = |link: &NodeLink| link.rx.iter().any(|(_, channel)| channel.is_due(cx));
+        if self.x.iter_mut().any(has_room) || self.cxl.iter().any(has_answer) {
+            return Next::Busy;
+        }
+        let sends = self.sends.iter().flatten().filter_map(|queue| queue.front().map(|leaving| leaving.due));
+        let fronts = [
+            self.requests.front().map(|(due, _)| *due),
+            self.answers.front().map(|(due, ..)| *due),
+            self.responses.iter().map(|(due, _)| *due).find(|due| *due > at.cycle),
+            self.deadlines.front().map(|(due, ..)| *due),
+        ];
+        let due = fronts.into_iter().flatten().chain(sends).filter(|due| *due > at.cycle).min();
+        due.map_or(Next::Idle, |due| Next::At(cx.in_cycles(due - at.cycle)))
+    }
+}
+
+impl Module for Bridge {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.enter_answers(cx);
+        self.take_answers(cx, at);
+        self.enter_request(cx, at);
+        self.start_requests(cx, at);
+        self.time_out(cx, at);
+        let is_rated = self.send(cx, at);
+        match self.respond(cx, at) || is_rated {
+            true => Next::Busy,
+            false => self.next(cx, at),
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        match self.bridge.open() {
+            0 => Ok(()),
+            open => {
+                let oldest = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle).min().unwrap_or(0);
+                let since = if oldest == 0 { Time::ZERO } else { self.config.clock.edge(oldest) };
+                Err(Pending::new(format!("{open} transactions have an entry"), since))
+            }
+        }
+    }
+
+    fn publish(&self) {
+        let mine = BridgeResult { counts: self.bridge.counts(), ..self.mine.clone() };
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("open", self.bridge.open() as u64);
+        visit("write_buffers_free", self.bridge.buffers_free() as u64);
+    }
+}

@@ -1,0 +1,592 @@
+//! Transactions from UALink to CXL, without time (`bridge` §3, §4, §6, §7, §8).
+//!
+//! Modelled: a request takes an entry, becomes up to four children, one for each line, and is answered when all have ended; order and
+//! line locks; the steps of each flow; back-invalidate snoops of lines that are in use; time-outs, behind which identifiers stay taken
+//! until the late answer is there. Detail: message in, messages out. Left out: the cache, the stages and their latencies, which are
+//! those of the [module](super::module).
+//!
+//! A walk through a partial write of a line of class MC: the request has an entry and is the first of its block; no other transaction uses
+//! the line, so MemRd Any/SnpInv leaves; Cmp-E and the data come; the bytes are merged and MemWr leaves; its Cmp ends the child and the
+//! request, the response is ready, and whoever waited for the line or for the block goes on.
+
+pub mod locks;
+pub mod order;
+mod snoops;
+pub mod table;
+pub mod transaction;
+
+use crate::atomics::LineAtomic;
+use crate::commands::{self, AccessKind, CommandAction};
+use crate::flows::{self, LineOperation, StepMessage};
+use crate::lines;
+use crate::response;
+use crate::status::merged;
+use crate::window::BridgeWindows;
+use locks::{LineLocks, LockOutcome};
+use order::{BridgeOrder, OrderKey, OrderQueues};
+use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
+use scalepool_coherence::message::Msg;
+use scalepool_nodes::ualink::read::lines_of;
+use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
+use scalepool_protocols::ualink::code::{ReqCmd, Status};
+use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::field::TlReq;
+use scalepool_protocols::ualink::unpack::Transfer;
+use std::collections::VecDeque;
+use table::{CHANNELS, ChildId, TransactionTable};
+use transaction::{AwaitedAnswers, Child, Transaction, TransactionProgress};
+
+/// How the outbound half is built.
+#[derive(Debug, Clone)]
+pub struct OutboundConfig {
+    /// Number of the bridge among the accelerators.
+    pub own: u16,
+    /// Its windows.
+    pub windows: BridgeWindows,
+    /// Entries of its table, [`FEWEST_ENTRIES`](table::FEWEST_ENTRIES) to [`MOST_ENTRIES`](table::MOST_ENTRIES).
+    pub entries: usize,
+    /// Buffers of 64 bytes for what is written, at least 4.
+    pub write_buffers: usize,
+    /// What stays in order.
+    pub order: BridgeOrder,
+}
+
+/// What follows from a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BridgeStep {
+    /// A message leaves through a CXL port.
+    Send {
+        /// For whom; `None`: it answers a snoop.
+        child: Option<ChildId>,
+        /// CXL port.
+        port: usize,
+        /// The message.
+        msg: Msg<CacheLine>,
+        /// It carries what an atomic has computed.
+        is_computed: bool,
+    },
+    /// The response to a request is ready.
+    Respond {
+        /// Its entry.
+        entry: u16,
+    },
+    /// A child has got on, or it has begun to wait for its line; from here on its time counts anew.
+    Advanced {
+        /// Which.
+        child: ChildId,
+    },
+    /// A request waits for another one.
+    Waits {
+        /// Its entry.
+        entry: u16,
+        /// What for.
+        reason: BridgeWait,
+        /// The entry for which it waits.
+        holder: u16,
+    },
+    /// A request that waited goes on.
+    GoesOn {
+        /// Its entry.
+        entry: u16,
+    },
+}
+
+/// Why a request waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BridgeWait {
+    /// Requests of its source come first.
+    Order,
+    /// Another one uses the line.
+    Line,
+}
+
+/// Something that broke a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BridgeFinding {
+    /// The rule.
+    pub rule: &'static str,
+    /// What was found.
+    pub found: String,
+    /// What was expected.
+    pub expected: &'static str,
+}
+
+/// What follows from a call; the caller owns it and empties it between calls.
+#[derive(Debug, Clone, Default)]
+pub struct BridgeOutput {
+    /// What is to be done, in this order.
+    pub steps: Vec<BridgeStep>,
+    /// Broken rules.
+    pub findings: Vec<BridgeFinding>,
+}
+
+impl BridgeOutput {
+    fn find(&mut self, rule: &'static str, found: String, expected: &'static str) {
+        self.findings.push(BridgeFinding { rule, found, expected });
+    }
+}
+
+/// What a request lacks to get in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lacking {
+    /// An entry of the table.
+    Entry,
+    /// Buffers for what it writes.
+    Buffers,
+}
+
+/// What the outbound half has counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OutboundCounts {
+    /// Requests: reads, writes, atomics, messages that end here.
+    pub requests: [u64; 4],
+    /// Requests that were answered with a status that is not OKAY.
+    pub refused: u64,
+    /// Lines that were accessed.
+    pub children: u64,
+    /// Reads that got the data of another one.
+    pub joined: u64,
+    /// Bytes that were enabled outside of their request.
+    pub ignored_bytes: u64,
+    /// Requests that were given up.
+    pub timeouts: u64,
+    /// Answers that nobody waited for any more.
+    pub late: u64,
+    /// Back-invalidate snoops.
+    pub snoops: u64,
+}
+
+/// Work that a call has made and not done.
+#[derive(Debug, Clone, Copy)]
+enum Work {
+    /// A request is the first of its key.
+    Activate(u16),
+    /// A child holds its line.
+    Launch(ChildId),
+    /// A child of the request has ended.
+    Check(u16),
+}
+
+/// The outbound half of a bridge.
+#[derive(Debug, Clone)]
+pub struct OutboundBridge {
+    config: OutboundConfig,
+    table: TransactionTable,
+    queues: OrderQueues,
+    locks: LineLocks,
+    buffers_free: usize,
+    work: VecDeque<Work>,
+    counts: OutboundCounts,
+}
+
+/// Beats that a request brings.
+fn beats(request: &Transfer) -> usize {
+    request.data.len() / 2
+}
+
+impl OutboundBridge {
+    /// A bridge with nothing under way.
+    pub fn new(config: OutboundConfig) -> OutboundBridge {
+        OutboundBridge {
+            table: TransactionTable::new(config.entries),
+            queues: OrderQueues::default(),
+            locks: LineLocks::default(),
+            buffers_free: config.write_buffers,
+            work: VecDeque::new(),
+            counts: OutboundCounts::default(),
+            config,
+        }
+    }
+
+    /// What it has counted.
+    pub fn counts(&self) -> OutboundCounts {
+        self.counts
+    }
+
+    /// Transactions that have an entry.
+    pub fn open(&self) -> usize {
+        self.table.count()
+    }
+
+    /// Buffers that hold nothing.
+    pub fn buffers_free(&self) -> usize {
+        self.buffers_free
+    }
+
+    /// What a request lacks to get in; `None`: there is room.
+    pub fn lacks(&self, request: &Transfer) -> Option<Lacking> {
+        let ControlField::Request(req) = &request.field else { return None };
+        if !self.table.has_room(usize::from(req.vchan) % CHANNELS) {
+            return Some(Lacking::Entry);
+        }
+        (beats(request) > self.buffers_free).then_some(Lacking::Buffers)
+    }
+
+    /// Gives a request of a UALink port an entry; `None`: there is no room, or it is no request.
+    pub fn admit(&mut self, port: usize, request: Transfer) -> Option<u16> {
+        let ControlField::Request(req) = request.field else { return None };
+        if self.lacks(&request).is_some() {
+            return None;
+        }
+        let buffers = beats(&request);
+        let transaction = Transaction {
+            row: commands::row(req.cmd, req.metadata),
+            key: OrderKey::of(self.config.order, &req),
+            request,
+            req,
+            port,
+            progress: TransactionProgress::Admitted,
+            status: Status::OKAY,
+            children: Vec::new(),
+            buffers,
+        };
+        let entry = self.table.insert(usize::from(req.vchan) % CHANNELS, transaction)?;
+        self.buffers_free -= buffers;
+        Some(entry)
+    }
+
+    /// The stages in front are behind a request: it is converted and takes its place.
+    pub fn start(&mut self, entry: u16, out: &mut BridgeOutput) {
+        let Some(transaction) = self.table.get(entry) else { return };
+        let (key, row, req) = (transaction.key, transaction.row, transaction.req);
+        let enables = transaction.request.enables.as_deref().filter(|_| req.cmd != ReqCmd::WriteFull);
+        let ignored = lines::ignored(&req, enables);
+        let (status, children) = match self.children(transaction) {
+            Ok(children) => (Status::OKAY, children),
+            Err(status) => (status, Vec::new()),
+        };
+        self.counts.ignored_bytes += u64::from(ignored);
+        self.counts.requests[match (row.action, row.access) {
+            (CommandAction::Ended, _) => 3,
+            (_, AccessKind::Read) => 0,
+            (_, AccessKind::Write) => 1,
+            (_, AccessKind::Atomic) => 2,
+        }] += 1;
+        self.counts.children += children.iter().filter(|child| !child.is_done).count() as u64;
+        let Some(transaction) = self.table.get_mut(entry) else { return };
+        // Data of lines that nothing is sent for are not needed.
+        let used = children.iter().filter(|child| child.has_buffer).count();
+        self.buffers_free += transaction.buffers - used.min(transaction.buffers);
+        transaction.buffers = used;
+        (transaction.status, transaction.children, transaction.progress) =
+            (status, children, TransactionProgress::Ordered);
+        match self.queues.add(key, entry) {
+            Some(holder) => out.steps.push(BridgeStep::Waits { entry, reason: BridgeWait::Order, holder }),
+            None => self.work.push_back(Work::Activate(entry)),
+        }
+        self.settle(out);
+    }
+
+    /// The children of a request, or the status with which it ends: window, rights, legality, in this order.
+    fn children(&self, transaction: &Transaction) -> Result<Vec<Child>, Status> {
+        let Transaction { request, req, row, .. } = transaction;
+        if row.action == CommandAction::Ended {
+            return Ok(Vec::new());
+        }
+        let route = self.config.windows.route(req.src, req.address, row.access)?;
+        if row.action == CommandAction::Refused || lines::crosses(req) {
+            return Err(Status::TargetAbort);
+        }
+        let enables = request.enables.as_deref().filter(|_| req.cmd != ReqCmd::WriteFull);
+        let data: Vec<_> = lines_of(&request.data).collect();
+        let touched: Vec<_> = lines::touched(req, enables).collect();
+        let is_atomic = row.access == AccessKind::Atomic;
+        if (is_atomic && touched.len() != 1) || (row.access != AccessKind::Read && data.len() < touched.len()) {
+            return Err(Status::TargetAbort);
+        }
+        let child = |(n, line): (usize, &lines::TouchedLine)| {
+            let operation = LineOperation::of(row.access, line.mask);
+            let steps = flows::steps(route.class, operation);
+            let atomic = if is_atomic { LineAtomic::of(req.attr, line) } else { None };
+            if steps.is_empty() || is_atomic && atomic.is_none() {
+                return Err(Status::TargetAbort);
+            }
+            let has_data = row.access != AccessKind::Read;
+            let is_done = has_data && line.mask == 0;
+            let poison = request.poisoned >> n & 1 == 1;
+            Ok(Child {
+                port: route.port,
+                line: LineAddr::of_address(route.address - req.address % 256 + line.address % 256),
+                class: route.class,
+                operation,
+                mask: line.mask,
+                data: CacheLine { bytes: data.get(n).copied().unwrap_or([0; 64]), poison },
+                atomic,
+                steps,
+                step: 0,
+                awaited: AwaitedAnswers::default(),
+                read: None,
+                before: None,
+                failed: None,
+                is_done,
+                has_buffer: has_data && !is_done,
+                advances: 0,
+            })
+        };
+        touched.iter().enumerate().map(child).collect()
+    }
+
+    fn child(&mut self, id: ChildId) -> Option<&mut Child> {
+        self.table.get_mut(id.entry)?.children.get_mut(usize::from(id.child))
+    }
+
+    /// A child, to be looked at.
+    pub fn child_of(&self, id: ChildId) -> Option<&Child> {
+        self.table.get(id.entry)?.children.get(usize::from(id.child))
+    }
+
+    /// A transaction, to be looked at.
+    pub fn transaction(&self, entry: u16) -> Option<&Transaction> {
+        self.table.get(entry)
+    }
+
+    /// Does what follows from what was done, until nothing does.
+    fn settle(&mut self, out: &mut BridgeOutput) {
+        while let Some(work) = self.work.pop_front() {
+            match work {
+                Work::Activate(entry) => self.activate(entry, out),
+                Work::Launch(id) => self.send_step(id, out),
+                Work::Check(entry) => self.check(entry, out),
+            }
+        }
+    }
+
+    /// A request is the first of its key: its children lock their lines.
+    fn activate(&mut self, entry: u16, out: &mut BridgeOutput) {
+        let Some(transaction) = self.table.get_mut(entry) else { return };
+        transaction.progress = TransactionProgress::Active;
+        let places: Vec<_> = (0u8..).zip(&transaction.children).filter(|(_, child)| !child.is_done).collect();
+        let places: Vec<_> = places.into_iter().map(|(n, c)| (n, (c.port, c.line), c.operation, c.class)).collect();
+        self.work.push_back(Work::Check(entry));
+        for (child, place, operation, class) in places {
+            let id = ChildId { entry, child };
+            out.steps.push(BridgeStep::Advanced { child: id });
+            let table = &self.table;
+            let may_join = |holder: ChildId| {
+                let other = table.get(holder.entry).and_then(|t| t.children.get(usize::from(holder.child)));
+                operation == LineOperation::Read
+                    && other.is_some_and(|c| c.operation == operation && c.class == class && !c.is_done)
+            };
+            match self.locks.lock(place, id, may_join) {
+                LockOutcome::Held => self.work.push_back(Work::Launch(id)),
+                LockOutcome::Joined(_) => self.counts.joined += 1,
+                LockOutcome::Waits(holder) => {
+                    out.steps.push(BridgeStep::Waits { entry, reason: BridgeWait::Line, holder: holder.entry });
+                }
+            }
+        }
+    }
+
+    /// Sends the message of a child's step.
+    fn send_step(&mut self, id: ChildId, out: &mut BridgeOutput) {
+        let Some(child) = self.child(id) else { return };
+        let Some(step) = child.steps.get(child.step) else { return };
+        let (line, tag) = (child.line, id.tag());
+        let is_computed = child.step > 0 && child.atomic.is_some();
+        let msg = match step.message {
+            StepMessage::Request(opcode, f) => {
+                Msg::M2sReq { opcode, snp: f.snp, meta_field: f.field, meta: f.value, line, tag }
+            }
+            StepMessage::Data(opcode, f) => {
+                let data = child.written();
+                // A line that is merged is written whole.
+                let enables = if child.read.is_some() { WHOLE_LINE } else { child.mask };
+                Msg::M2sRwd { opcode, snp: f.snp, meta_field: f.field, meta: f.value, line, tag, data, enables }
+            }
+        };
+        child.awaited = AwaitedAnswers { completion: !step.completions.is_empty(), data: step.data, ack: false };
+        child.advances += 1;
+        let port = child.port;
+        out.steps.push(BridgeStep::Advanced { child: id });
+        out.steps.push(BridgeStep::Send { child: Some(id), port, msg, is_computed });
+    }
+
+    /// A message of a child has left for its link: what it wrote takes no buffer here any more.
+    pub fn sent(&mut self, id: ChildId, msg: &Msg<CacheLine>) {
+        if matches!(msg, Msg::M2sRwd { .. }) {
+            self.free_buffer(id);
+        }
+    }
+
+    fn free_buffer(&mut self, id: ChildId) {
+        let Some(child) = self.child(id).filter(|child| child.has_buffer) else { return };
+        child.has_buffer = false;
+        if let Some(transaction) = self.table.get_mut(id.entry) {
+            transaction.buffers -= 1;
+        }
+        self.buffers_free += 1;
+    }
+
+    /// A message comes from CXL: an answer, or a snoop.
+    pub fn receive(&mut self, port: usize, msg: Msg<CacheLine>, out: &mut BridgeOutput) {
+        match msg {
+            Msg::S2mDrs { opcode, tag, data, .. } => {
+                let is_nxm = opcode == DrsOpcode::MemDataNXM;
+                if let Some((id, child)) = self.awaiting(port, tag, |awaited| awaited.data, "S2M DRS", out) {
+                    child.awaited.data = false;
+                    child.read = (!is_nxm).then_some(data);
+                    // Where there is no memory there is no NDR either.
+                    child.awaited.completion &= !is_nxm;
+                    child.failed = is_nxm.then_some(Status::DecodeError);
+                    self.answered(id, out);
+                }
+            }
+            Msg::S2mNdr { opcode: NdrOpcode::BIConflictAck, tag, .. } => self.acknowledged(port, tag, out),
+            Msg::S2mNdr { opcode, tag, .. } => self.completed(port, tag, opcode, out),
+            Msg::S2mBisnp { opcode, line, bi_tag } => self.snooped(port, opcode, line, bi_tag, out),
+            other => out.find("COH-TYP-01", other.class().name().to_owned(), "S2M NDR, DRS or BISnp"),
+        }
+        self.settle(out);
+    }
+
+    /// The child for which an answer comes; one that belongs to none is told and dropped.
+    fn awaiting(
+        &mut self,
+        port: usize,
+        tag: u16,
+        waits: fn(AwaitedAnswers) -> bool,
+        what: &str,
+        out: &mut BridgeOutput,
+    ) -> Option<(ChildId, &mut Child)> {
+        let id = ChildId::of_tag(tag);
+        let fits = |child: &Child| child.port == port && waits(child.awaited);
+        if !self.child_of(id).is_some_and(fits) {
+            out.find("COH-IDS-01", format!("{what} with tag {tag:#06x}"), "an open request of its kind");
+            return None;
+        }
+        Some((id, self.child(id)?))
+    }
+
+    /// S2M NDR for a request or for data.
+    fn completed(&mut self, port: usize, tag: u16, opcode: NdrOpcode, out: &mut BridgeOutput) {
+        let Some((id, child)) = self.awaiting(port, tag, |awaited| awaited.completion, "S2M NDR", out) else { return };
+        let step = child.steps[child.step];
+        // Ownership that nobody can have: there is no memory (`bridge` §8.1).
+        let is_nxm = opcode == NdrOpcode::Cmp
+            && child.operation == LineOperation::WriteFull
+            && !step.completions.contains(&opcode);
+        if !is_nxm && !step.completions.contains(&opcode) {
+            let expected = step.completions.first().and_then(|c| c.name()).unwrap_or("no completion");
+            let found = opcode.name().map_or_else(|| format!("reserved {}", opcode.0), str::to_owned);
+            return out.find("BRG-SPL-08", format!("{found} with tag {tag:#06x}"), expected);
+        }
+        child.awaited.completion = false;
+        child.failed = is_nxm.then_some(Status::DecodeError);
+        self.answered(id, out);
+    }
+
+    /// An answer has come: if it was the last one, the next step or the end of the child.
+    fn answered(&mut self, id: ChildId, out: &mut BridgeOutput) {
+        let Some(child) = self.child(id) else { return };
+        child.advances += 1;
+        out.steps.push(BridgeStep::Advanced { child: id });
+        if child.awaited.any() {
+            return;
+        }
+        if child.is_done {
+            self.counts.late += 1;
+            self.release(id, out);
+            self.retire(id.entry);
+            return;
+        }
+        child.step += 1;
+        if child.failed.is_none() && child.step < child.steps.len() {
+            self.work.push_back(Work::Launch(id));
+            return;
+        }
+        let failed = child.failed;
+        self.end(id, failed);
+        self.release(id, out);
+    }
+
+    /// A child has ended.
+    fn end(&mut self, id: ChildId, status: Option<Status>) {
+        self.free_buffer(id);
+        let Some(transaction) = self.table.get_mut(id.entry) else { return };
+        transaction.status = status.map_or(transaction.status, |status| merged(transaction.status, status));
+        if let Some(child) = transaction.children.get_mut(usize::from(id.child)) {
+            child.is_done = true;
+        }
+        self.work.push_back(Work::Check(id.entry));
+    }
+
+    /// The line of a child is free; reads that have joined it end with what it has got.
+    fn release(&mut self, id: ChildId, out: &mut BridgeOutput) {
+        let Some(child) = self.child_of(id) else { return };
+        let (place, read, failed) = ((child.port, child.line), child.read, child.failed);
+        self.answer_snoop(place, out);
+        let (joined, next) = self.locks.release(place);
+        for other in joined {
+            if let Some(child) = self.child(other) {
+                child.read = read;
+            }
+            self.end(other, failed);
+        }
+        if let Some(next) = next {
+            out.steps.push(BridgeStep::GoesOn { entry: next.entry });
+            self.work.push_back(Work::Launch(next));
+        }
+    }
+
+    /// If all children of a request have ended, it is performed.
+    fn check(&mut self, entry: u16, out: &mut BridgeOutput) {
+        let Some(transaction) = self.table.get_mut(entry) else { return };
+        if transaction.progress != TransactionProgress::Active || !transaction.is_done() {
+            return;
+        }
+        transaction.progress = TransactionProgress::Performed;
+        let key = transaction.key;
+        self.counts.refused += u64::from(transaction.status != Status::OKAY);
+        out.steps.push(BridgeStep::Respond { entry });
+        if let Some(next) = self.queues.performed(key) {
+            out.steps.push(BridgeStep::GoesOn { entry: next });
+            self.work.push_back(Work::Activate(next));
+        }
+    }
+
+    /// A child has not got on since it had advanced so many times: its request ends with status 8. Its entry stays taken until what is
+    /// still to come has come.
+    pub fn time_out(&mut self, id: ChildId, advances: u64, out: &mut BridgeOutput) {
+        if !self.child_of(id).is_some_and(|child| !child.is_done && child.advances == advances) {
+            return;
+        }
+        self.counts.timeouts += 1;
+        let children = self.table.get(id.entry).map_or(0, |transaction| transaction.children.len() as u8);
+        for child in 0..children {
+            let id = ChildId { child, ..id };
+            let Some(open) = self.child_of(id).filter(|child| !child.is_done) else { continue };
+            if !open.awaited.any() {
+                self.locks.give_up((open.port, open.line), id);
+            }
+            self.end(id, Some(Status::CompletionTimeout));
+        }
+        self.settle(out);
+    }
+
+    /// The UALink port and the response of a request that is performed.
+    pub fn response(&self, entry: u16) -> Option<(usize, Transfer)> {
+        let transaction = self.table.get(entry)?;
+        let mut beats: Vec<CacheLine> = transaction.children.iter().map(Child::answered).collect();
+        if transaction.row.action == CommandAction::Ended {
+            beats = vec![CacheLine::of([0; 64]); lines::touched(&transaction.req, None).count()];
+        }
+        let Transaction { req, row, status, port, .. } = transaction;
+        Some((*port, response::answer(self.config.own, req, row.answer, *status, &beats)))
+    }
+
+    /// The response of a request has left: its entry is free unless answers from CXL are still to come.
+    pub fn left(&mut self, entry: u16) {
+        if let Some(transaction) = self.table.get_mut(entry) {
+            transaction.progress = TransactionProgress::Left;
+            self.retire(entry);
+        }
+    }
+
+    fn retire(&mut self, entry: u16) {
+        let Some(transaction) = self.table.get(entry) else { return };
+        if transaction.progress == TransactionProgress::Left && !transaction.awaits_any() {
+            let TlReq { vchan, .. } = transaction.req;
+            self.table.remove(entry, usize::from(vchan) % CHANNELS);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Which request waits for which (`bridge` §6.2).
+//!
+//! Modelled: O1, requests of one source, virtual channel and block of 256 bytes take effect one after the other; O3, strict, those of a
+//! source. All others are free (O2). A walk: a read and a write of one block by one source; the write waits until the read is performed.
+
+use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What stays in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BridgeOrder {
+    /// Requests of one source, virtual channel and block.
+    Blocks,
+    /// All requests of a source.
+    Sources,
+}
+
+/// Requests with the same key take effect one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OrderKey {
+    source: u16,
+    /// Virtual channel and block; `None`: all.
+    block: Option<(u8, u64)>,
+}
+
+impl OrderKey {
+    /// Of a request.
+    pub fn of(order: BridgeOrder, req: &TlReq) -> OrderKey {
+        let block = (order == BridgeOrder::Blocks).then_some((req.vchan, req.address / REGION_BYTES));
+        OrderKey { source: req.src, block }
+    }
+}
+
+/// Requests by their keys; the first of each is active.
+#[derive(Debug, Clone, Default)]
+pub struct OrderQueues(BTreeMap<OrderKey, VecDeque<u16>>);
+
+impl OrderQueues {
+    /// Adds a request; the one that it waits for, if it is not the first of its key.
+    pub fn add(&mut self, key: OrderKey, entry: u16) -> Option<u16> {
+        let queue = self.0.entry(key).or_default();
+        queue.push_back(entry);
+        (queue.len() > 1).then(|| queue[queue.len() - 2])
+    }
+
+    /// The active request of a key is performed; the one that is active now.
+    pub fn performed(&mut self, key: OrderKey) -> Option<u16> {
+        let queue = self.0.get_mut(&key)?;
+        queue.pop_front();
+        let next = queue.front().copied();
+        if next.is_none() {
+            self.0.remove(&key);
+        }
+        next
+    }
+}

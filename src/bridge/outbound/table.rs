@@ -1,0 +1,98 @@
+//! The table of outbound transactions: its entries, their identifiers, and what is reserved with them (`bridge` §7).
+//!
+//! Modelled: entries with four children, whose CXL.mem tag is the entry times 4 and the child; 8 entries for each virtual channel that no
+//! other one can take; entries that stay taken until answers that nobody waits for have come. Left out: what an entry is for.
+//!
+//! A walk: a request of channel 1 comes, all entries but the reserved ones are taken, so it gets one of those of its channel; it is
+//! answered, its entry is free again.
+
+use super::transaction::Transaction;
+
+/// Most entries: tags of CXL.mem have 16 bits, and CQIDs, which would have the same value, 12 (`bridge` §7).
+pub const MOST_ENTRIES: usize = 1024;
+/// Virtual channels of UALink.
+pub const CHANNELS: usize = 4;
+/// Entries that each of them has for itself (`bridge` §7).
+pub const RESERVED: usize = 8;
+/// Fewest entries: those that are reserved.
+pub const FEWEST_ENTRIES: usize = CHANNELS * RESERVED;
+
+/// A child of an entry: what is done to one line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChildId {
+    /// Its entry.
+    pub entry: u16,
+    /// 0 to 3.
+    pub child: u8,
+}
+
+impl ChildId {
+    /// Tag of its messages.
+    pub fn tag(self) -> u16 {
+        4 * self.entry + u16::from(self.child)
+    }
+
+    /// The child of a tag.
+    pub fn of_tag(tag: u16) -> ChildId {
+        ChildId { entry: tag / 4, child: (tag % 4) as u8 }
+    }
+}
+
+/// Entries.
+#[derive(Debug, Clone)]
+pub struct TransactionTable {
+    entries: Vec<Option<Box<Transaction>>>,
+    /// Entries that are free; the one that came back last is taken last, so that a late answer is seen.
+    free: std::collections::VecDeque<u16>,
+    /// Entries in use, by virtual channel.
+    used: [usize; CHANNELS],
+}
+
+impl TransactionTable {
+    /// A table without transactions.
+    pub fn new(entries: usize) -> TransactionTable {
+        TransactionTable {
+            entries: (0..entries).map(|_| None).collect(),
+            free: (0..entries as u16).collect(),
+            used: [0; CHANNELS],
+        }
+    }
+
+    /// Whether a request of a virtual channel can have an entry.
+    pub fn has_room(&self, channel: usize) -> bool {
+        let shared = self.entries.len() - FEWEST_ENTRIES;
+        let taken: usize = self.used.iter().map(|used| used.saturating_sub(RESERVED)).sum();
+        self.used[channel] < RESERVED || taken < shared
+    }
+
+    /// Gives a transaction of a channel an entry; `None`: there is no room.
+    pub fn insert(&mut self, channel: usize, transaction: Transaction) -> Option<u16> {
+        let entry = self.has_room(channel).then(|| self.free.pop_front()).flatten()?;
+        self.used[channel] += 1;
+        self.entries[usize::from(entry)] = Some(Box::new(transaction));
+        Some(entry)
+    }
+
+    /// A transaction.
+    pub fn get(&self, entry: u16) -> Option<&Transaction> {
+        self.entries.get(usize::from(entry))?.as_deref()
+    }
+
+    /// A transaction, to change it.
+    pub fn get_mut(&mut self, entry: u16) -> Option<&mut Transaction> {
+        self.entries.get_mut(usize::from(entry))?.as_deref_mut()
+    }
+
+    /// Frees an entry.
+    pub fn remove(&mut self, entry: u16, channel: usize) {
+        if self.entries.get_mut(usize::from(entry)).and_then(Option::take).is_some() {
+            self.used[channel] -= 1;
+            self.free.push_back(entry);
+        }
+    }
+
+    /// Entries in use.
+    pub fn count(&self) -> usize {
+        self.used.iter().sum()
+    }
+}

@@ -1,0 +1,142 @@
+//! One transaction from UALink to CXL: its request and what is done to its lines.
+
+use super::order::OrderKey;
+use crate::atomics::LineAtomic;
+use crate::commands::CommandRow;
+use crate::flows::{FlowStep, LineOperation};
+use crate::window::WindowClass;
+use scalepool_coherence::content::{CacheLine, LineAddr};
+use scalepool_memory::LineBytes;
+use scalepool_protocols::ualink::code::Status;
+use scalepool_protocols::ualink::field::TlReq;
+use scalepool_protocols::ualink::unpack::Transfer;
+
+/// How far a transaction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionProgress {
+    /// It has an entry and is on its way through the stages.
+    Admitted,
+    /// Earlier ones have to be performed first.
+    Ordered,
+    /// Its lines are worked on.
+    Active,
+    /// It is performed; its answer has not left.
+    Performed,
+    /// Its answer has left; answers from CXL that nobody waits for are still to come.
+    Left,
+}
+
+/// A transaction.
+#[derive(Debug, Clone)]
+pub struct Transaction {
+    /// The request.
+    pub request: Transfer,
+    /// Its field.
+    pub req: TlReq,
+    /// UALink port where it came.
+    pub port: usize,
+    /// What becomes of its command.
+    pub row: CommandRow,
+    /// How far it is.
+    pub progress: TransactionProgress,
+    /// Where it stands among others.
+    pub key: OrderKey,
+    /// The status that is told, so far.
+    pub status: Status,
+    /// What is done to its lines.
+    pub children: Vec<Child>,
+    /// Write buffers that it holds.
+    pub buffers: usize,
+}
+
+impl Transaction {
+    /// Whether every child has ended.
+    pub fn is_done(&self) -> bool {
+        self.children.iter().all(|child| child.is_done)
+    }
+
+    /// Whether an answer from CXL is still to come.
+    pub fn awaits_any(&self) -> bool {
+        self.children.iter().any(|child| child.awaited.any())
+    }
+}
+
+/// Answers that are still to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AwaitedAnswers {
+    /// S2M NDR.
+    pub completion: bool,
+    /// S2M DRS.
+    pub data: bool,
+    /// BIConflictAck.
+    pub ack: bool,
+}
+
+impl AwaitedAnswers {
+    /// Whether there is one.
+    pub fn any(self) -> bool {
+        self.completion || self.data || self.ack
+    }
+}
+
+/// What is done to one line.
+#[derive(Debug, Clone)]
+pub struct Child {
+    /// CXL port.
+    pub port: usize,
+    /// The line there.
+    pub line: LineAddr,
+    /// What its window is.
+    pub class: WindowClass,
+    /// What is done.
+    pub operation: LineOperation,
+    /// Bytes that are written.
+    pub mask: u64,
+    /// Bytes to write, or operands.
+    pub data: CacheLine,
+    /// What is computed, of an atomic.
+    pub atomic: Option<LineAtomic>,
+    /// What is sent; empty for a line without an enabled byte.
+    pub steps: &'static [FlowStep],
+    /// The step that is under way.
+    pub step: usize,
+    /// What is still to come for it.
+    pub awaited: AwaitedAnswers,
+    /// The line as it was read.
+    pub read: Option<CacheLine>,
+    /// What goes back, of an atomic.
+    pub before: Option<LineBytes>,
+    /// Why it ends without its remaining steps.
+    pub failed: Option<Status>,
+    /// It has ended; answers may still be to come if it was given up.
+    pub is_done: bool,
+    /// It holds a buffer for what it writes.
+    pub has_buffer: bool,
+    /// Times that it got on.
+    pub advances: u64,
+}
+
+impl Child {
+    /// The line that goes back to the one who asks.
+    pub fn answered(&self) -> CacheLine {
+        let read = self.read.unwrap_or(CacheLine::of([0; 64]));
+        self.before.map_or(read, |bytes| CacheLine { bytes, poison: read.poison })
+    }
+
+    /// The line that the second step of a write sends, or that the only one does.
+    pub fn written(&mut self) -> CacheLine {
+        let Some(old) = self.read else { return self.data };
+        let mut line = old;
+        match self.atomic {
+            // What is computed from bytes that are known to be wrong would hide it.
+            Some(_) if old.poison => self.before = Some(old.bytes),
+            Some(atomic) => {
+                let (bytes, before) = atomic.apply(&old.bytes, &self.data.bytes);
+                (line.bytes, self.before) = (bytes, Some(before));
+                line.poison = self.data.poison;
+            }
+            None => scalepool_coherence::content::LineContent::merge(&mut line, &self.data, self.mask),
+        }
+        line
+    }
+}

@@ -1,0 +1,240 @@
+//! Windows of the bridge: which addresses lead where, and who may do what there (`bridge` §2).
+//!
+//! Modelled: up to 16 windows from UALink to CXL with their class, translation and interleave over CXL ports; 16 groups of sources with
+//! rights for each window. An address outside all windows is found before rights are looked at, so that rights tell nothing about
+//! addresses. Left out: new windows in a running system, windows from CXL to UALink.
+//!
+//! A walk: the address lies in a window, the group of its source may write there; the offset in the window, counted in granules, says
+//! which port; the address is moved by the distance between both bases.
+
+use super::commands::AccessKind;
+use scalepool_protocols::ualink::code::Status;
+use scalepool_protocols::ualink::field::REGION_BYTES;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Most windows of a direction (`bridge` §2).
+pub const MOST_WINDOWS: usize = 16;
+/// Groups of sources that have rights together (`bridge` §2).
+pub const GROUPS: usize = 16;
+/// Least size of a window \[bytes\] (`bridge` §2).
+pub const LEAST_BYTES: u64 = 2 << 20;
+/// Bytes in a row at one port of an interleaved window (`bridge` §2).
+pub const WINDOW_GRANULES: [u64; 7] = [256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10];
+/// Ports of an interleaved window (`bridge` §2).
+pub const WINDOW_WAYS: [usize; 5] = [1, 2, 4, 8, 16];
+/// First number that is no accelerator's: they have 10 bits (`bridge` §1.1).
+pub const ACCELERATORS: u16 = 1 << 10;
+/// First byte behind the addresses of CXL, which have 52 bits (`bridge` §2).
+pub const CXL_END: u64 = 1 << 52;
+
+/// What lines of a window are, and so how they are reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowClass {
+    /// CXL.mem to memory that its device keeps coherent (HDM-DB).
+    Mc,
+    /// CXL.mem to memory that nobody keeps coherent (HDM-H).
+    Mn,
+}
+
+/// What a group of sources may do in a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AccessRights {
+    /// Read.
+    pub read: bool,
+    /// Write.
+    pub write: bool,
+    /// Atomics, which take the other two as well.
+    pub atomic: bool,
+}
+
+impl AccessRights {
+    /// All three.
+    pub const ALL: AccessRights = AccessRights { read: true, write: true, atomic: true };
+
+    /// Whether they are enough.
+    pub fn allow(self, access: AccessKind) -> bool {
+        match access {
+            AccessKind::Read => self.read,
+            AccessKind::Write => self.write,
+            AccessKind::Atomic => self.read && self.write && self.atomic,
+        }
+    }
+}
+
+/// A window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BridgeWindow {
+    /// First UALink address.
+    pub base: u64,
+    /// Bytes.
+    pub size: u64,
+    /// CXL address of the first byte.
+    pub out_base: u64,
+    /// What its lines are.
+    pub class: WindowClass,
+    /// CXL ports among which it is dealt.
+    pub ports: Vec<usize>,
+    /// Bytes in a row at one of them.
+    pub granule: u64,
+    /// Rights by group.
+    pub rights: [AccessRights; GROUPS],
+}
+
+impl BridgeWindow {
+    /// Whether an address lies in it.
+    fn holds(&self, address: u64) -> bool {
+        address >= self.base && address - self.base < self.size
+    }
+
+    /// Where an address of it leads; `None`: beyond the addresses of CXL.
+    fn translated(&self, address: u64) -> Option<BridgeRoute> {
+        let offset = address - self.base;
+        let out = self.out_base.checked_add(offset).filter(|out| *out < CXL_END)?;
+        let way = offset / self.granule % self.ports.len() as u64;
+        Some(BridgeRoute { class: self.class, port: self.ports[way as usize], address: out })
+    }
+}
+
+/// Where a request goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BridgeRoute {
+    /// What its lines are.
+    pub class: WindowClass,
+    /// CXL port.
+    pub port: usize,
+    /// CXL address.
+    pub address: u64,
+}
+
+/// Why windows are refused; windows are counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum WindowError {
+    /// Too many.
+    #[error("found {0} windows, expected at most {MOST_WINDOWS} (bridge §2)")]
+    Count(usize),
+    /// Its base, its size or its CXL base.
+    #[error("found window {0} with {1} = {2:#x}, expected a multiple of 256 bytes (bridge §2)")]
+    Unaligned(usize, &'static str, u64),
+    /// Its size.
+    #[error("found window {0} of {1} bytes, expected at least 2 MiB (bridge §2)")]
+    Small(usize, u64),
+    /// Its addresses do not fit 64 bits.
+    #[error("found window {0}, whose last address does not fit 64 bits, expected one that does")]
+    Overflow(usize),
+    /// Number of ports among which it is dealt.
+    #[error("found window {0} dealt among {1} ports, expected 1, 2, 4, 8 or 16 (bridge §2)")]
+    Ways(usize, usize),
+    /// A port that the bridge does not have.
+    #[error("found window {0} at CXL port {1}, expected 0 to {2}")]
+    Port(usize, usize, usize),
+    /// Bytes in a row.
+    #[error(
+        "found window {0} with {1} bytes in a row at a port, expected 256 bytes to 16 KiB, a power of two (bridge §2)"
+    )]
+    Granule(usize, u64),
+    /// Two that have addresses in common.
+    #[error("found addresses in window {0} and in window {1}, expected windows that do not overlap (bridge §2)")]
+    Overlap(usize, usize),
+    /// A source that there cannot be.
+    #[error("found accelerator {0}, expected 0 to 1023 (bridge §1.1)")]
+    Source(u16),
+    /// A group that there is not.
+    #[error("found group {0}, expected 0 to 15 (bridge §2)")]
+    Group(usize),
+}
+
+impl WindowError {
+    /// The field of a description that is wrong.
+    pub fn field(&self) -> &'static str {
+        match self {
+            WindowError::Source(_) | WindowError::Group(_) => "groups",
+            _ => "windows",
+        }
+    }
+}
+
+/// All windows from UALink to CXL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BridgeWindows {
+    windows: Vec<BridgeWindow>,
+    groups: BTreeMap<u16, usize>,
+}
+
+impl BridgeWindows {
+    /// These windows, of a bridge with so many CXL ports; `groups` has the group of a source, 0 where nothing is said.
+    ///
+    /// # Errors
+    /// The first window that cannot be, or cannot be beside another one.
+    pub fn new(
+        windows: Vec<BridgeWindow>,
+        groups: BTreeMap<u16, usize>,
+        ports: usize,
+    ) -> Result<BridgeWindows, WindowError> {
+        if windows.len() > MOST_WINDOWS {
+            return Err(WindowError::Count(windows.len()));
+        }
+        for (n, window) in windows.iter().enumerate() {
+            judge(n, window, ports)?;
+            let overlaps =
+                |other: &BridgeWindow| other.base < window.base + window.size && window.base < other.base + other.size;
+            if let Some(other) = windows[..n].iter().position(overlaps) {
+                return Err(WindowError::Overlap(other, n));
+            }
+        }
+        for (&source, &group) in &groups {
+            if source >= ACCELERATORS {
+                return Err(WindowError::Source(source));
+            }
+            if group >= GROUPS {
+                return Err(WindowError::Group(group));
+            }
+        }
+        Ok(BridgeWindows { windows, groups })
+    }
+
+    /// Where an access of a source goes, or the status with which it ends: 3 outside of all windows or beyond the addresses of CXL,
+    /// 6 without the right, in this order.
+    ///
+    /// # Errors
+    /// That status.
+    pub fn route(&self, source: u16, address: u64, access: AccessKind) -> Result<BridgeRoute, Status> {
+        let window = self.windows.iter().find(|window| window.holds(address)).ok_or(Status::DecodeError)?;
+        let route = window.translated(address).ok_or(Status::DecodeError)?;
+        let group = self.groups.get(&source).copied().unwrap_or(0);
+        if !window.rights[group].allow(access) {
+            return Err(Status::ProtectionViolation);
+        }
+        Ok(route)
+    }
+
+    /// The CXL address of a UALink address, whoever asks; `None`: it lies in no window.
+    pub fn translated(&self, address: u64) -> Option<BridgeRoute> {
+        self.windows.iter().find(|window| window.holds(address))?.translated(address)
+    }
+}
+
+/// What is wrong with a window alone.
+fn judge(n: usize, window: &BridgeWindow, ports: usize) -> Result<(), WindowError> {
+    let BridgeWindow { base, size, out_base, granule, .. } = *window;
+    let aligned = [("base", base), ("size", size), ("out_base", out_base)];
+    if let Some((name, value)) = aligned.into_iter().find(|(_, value)| !value.is_multiple_of(REGION_BYTES)) {
+        return Err(WindowError::Unaligned(n, name, value));
+    }
+    if size < LEAST_BYTES {
+        return Err(WindowError::Small(n, size));
+    }
+    if base.checked_add(size).is_none() || out_base.checked_add(size).is_none() {
+        return Err(WindowError::Overflow(n));
+    }
+    if !WINDOW_WAYS.contains(&window.ports.len()) {
+        return Err(WindowError::Ways(n, window.ports.len()));
+    }
+    if let Some(port) = window.ports.iter().find(|port| **port >= ports) {
+        return Err(WindowError::Port(n, *port, ports.saturating_sub(1)));
+    }
+    if !WINDOW_GRANULES.contains(&granule) {
+        return Err(WindowError::Granule(n, granule));
+    }
+    Ok(())
+}

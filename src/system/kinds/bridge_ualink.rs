@@ -1,0 +1,414 @@
+//! `bridge.ualink`: the bridge SoC between UALink and CXL, see [`scalepool_bridge`].
+//!
+//! Modelled: its windows, groups and rights as a description gives them, its stages in cycles; to the device behind a coherent port it
+//! is one more holder of lines, without a cache. What is not built is refused: other classes of windows, protection of transactions, ports of CXL without port based routing. A walk through one description: windows and
+//! rights are read and judged, the class of order follows from the links, the ports of both sides are joined to the core.
+
+use crate::channels::{ChannelWait, Reach};
+use crate::coherence::{AgentEnd, Coherent, Seat, recorded};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    Carried, CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide,
+    DomainMember, NodeError, NodeLedger, PortDecl, PortRole, Site, SitePort, component,
+};
+use crate::kinds::ualink_accelerator::{memory_behind, protection};
+use crate::kinds::ualink_link::{REQUEST, RESPONSE};
+use crate::measured::ComponentMeasured;
+use crate::metric::metrics;
+use crate::problem::TextPlace;
+use crate::quantity::Unit;
+use scalepool_bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
+use scalepool_bridge::outbound::OutboundConfig;
+use scalepool_bridge::outbound::order::BridgeOrder;
+use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
+use scalepool_bridge::timing::BridgeTiming;
+use scalepool_bridge::watched::{BridgeLines, PortWatch};
+use scalepool_bridge::window::{
+    AccessRights, BridgeRoute, BridgeWindow, BridgeWindows, GROUPS, LEAST_BYTES, WindowClass,
+};
+use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
+use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder};
+use scalepool_link::ualink::security::Protection;
+use scalepool_link::ualink::wiring::Socket;
+use scalepool_nodes::cxl::BACKGROUND;
+use scalepool_nodes::ualink::accelerator::AcceleratorPortEnds;
+use scalepool_nodes::ualink::ledger::UalLedger;
+use scalepool_nodes::ualink::port::{AcceleratorPort, Tamper};
+use scalepool_nodes::ualink::{Ends, channels};
+use scalepool_protocols::cxl::message::{Class, MessageForm, PeerRoute};
+use scalepool_trace::{Hub, PlaceKind};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "bridge.ualink",
+    about: "bridge SoC: accelerators on UALink reach memory on CXL by windows; its ports are `x[n]` on UALink, `cxl[n]` to memory without coherence (HDM-H) and `coherent[n]` to devices with HDM-DB",
+    fields: BridgeUalink::fields,
+    read: component::<BridgeUalink>,
+    external: &["flits"],
+    metrics: &[METRICS],
+};
+
+metrics! {
+    /// What a bridge counts.
+    static METRICS {
+        REQUESTS = "requests answered" ["requests"] Sum, "UALink requests whose response has left";
+        CYCLES = "request cycles" ["cycles"] Sum, "cycles from the arrival of a UALink request to its response, of all requests answered";
+        READS = "reads" ["requests"] Sum, "UALink reads converted";
+        WRITES = "writes" ["requests"] Sum, "UALink writes converted";
+        ATOMICS = "atomics" ["requests"] Sum, "UALink atomics converted";
+        ENDED = "messages ended" ["requests"] Sum, "UPLI write messages that ended in the bridge";
+        LINES = "lines" ["lines"] Sum, "lines of 64 bytes that were asked for on CXL, joined reads included";
+        JOINED = "joined reads" ["lines"] Sum, "reads of a line that got the data of an earlier read";
+        REFUSED = "requests refused" ["requests"] Sum, "UALink requests answered with a status that is not OKAY";
+        IGNORED = "ignored enables" ["bytes"] Sum, "bytes that were enabled outside of what their request covers";
+        FULL = "full cycles" ["cycles"] Sum, "cycles in which a request was at a port and no entry or buffer was free for it";
+        TIMEOUTS = "time-outs" ["requests"] Sum, "UALink requests that were given up";
+        LATE = "late answers" ["answers"] Sum, "last answers of CXL that came when their request was given up";
+        SNOOPS = "snoops" ["snoops"] Sum, "back-invalidate snoops of devices, answered by whether a line is held";
+    }
+}
+
+/// A direct requester needs port based routing (`bridge` §1.2).
+const FABRIC: &[&str] = &["cxl-256b-pbr"];
+/// Rights of groups.
+const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r, w and a, or -";
+/// Groups of sources.
+const SOURCES: &str = "ACCELERATOR:GROUP with accelerators 0 to 1023 and groups 0 to 15";
+
+config! {
+    /// A window from UALink to CXL.
+    pub struct BridgeWindowFields {
+        base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "first UALink address, a multiple of 256 bytes (bridge §2)";
+        size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
+        to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "CXL address of its first byte, a multiple of 256 bytes (bridge §2)";
+        class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports (bridge §2); other classes are not built";
+        ports: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "ports of its class among which the window is dealt; left out, port 0 (bridge §2)";
+        granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
+        rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, a = atomics, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
+    }
+}
+
+config! {
+    /// The stages of a bridge, the nanoseconds of the sheet at 1 GHz.
+    pub struct BridgeStages {
+        deframe_cycles: u64 = "5" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "a message out of a link layer into the core (bridge §11)";
+        lookup_cycles: u64 = "3" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "window and rights (bridge §11)";
+        convert_cycles: u64 = "8" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "cut into lines, masks, messages (bridge §11)";
+        frame_cycles: u64 = "4" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "a message into the packer of a link (bridge §11)";
+        response_cycles: u64 = "5" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "an answer is matched and merged (bridge §11)";
+        children_per_cycle: usize = "2" [Unit::Of("messages")] in FieldRange::Int(1, 64), "messages to CXL that may leave in a cycle (bridge §11)";
+        growth_cycles: u64 = "1000" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 40), "cycles in which the lines under way at a target, 4 to 64 by the load that it reports, may become one more (bridge §7)";
+        timeout_cycles: u64 = "50_000" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 40), "cycles without progress of a line after which its request is answered with status 8 (bridge §7); has to be less than the time-out of accelerators";
+    }
+}
+
+config! {
+    /// A bridge.
+    pub struct BridgeUalink {
+        x_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "UALinks of the bridge (bridge §1.1)";
+        cxl_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to memory that nobody keeps coherent (bridge §1.1)";
+        coherent_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to devices that keep their memory coherent (bridge §1.1)";
+        windows: Vec<(BridgeWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeWindowFields::fields), "windows from UALink to CXL, 1 to 16 that do not overlap (bridge §2)";
+        groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of accelerators that have rights together; those that are not named are in group 0 (bridge §2)";
+        entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each virtual channel alone (bridge §7)";
+        write_buffers: usize = "1024" [Unit::Of("beats")] in FieldRange::Int(4, 1 << 20), "buffers of 64 bytes for what is written (bridge §7)";
+        stages: BridgeStages = "" [Unit::Of("-")] in FieldRange::Table(BridgeStages::fields), "latencies of its stages";
+    }
+}
+
+/// Reads `GROUP:RIGHTS`.
+fn rights(text: &str) -> Option<(usize, AccessRights)> {
+    let (group, letters) = text.split_once(':')?;
+    let group = group.parse().ok().filter(|group| *group < GROUPS)?;
+    let known = letters == "-" || !letters.is_empty() && letters.chars().all(|letter| "rwa".contains(letter));
+    let has = |letter| letters.contains(letter);
+    known.then(|| (group, AccessRights { read: has('r'), write: has('w'), atomic: has('a') }))
+}
+
+/// Reads `ACCELERATOR:GROUP`.
+fn source(text: &str) -> Option<(u16, usize)> {
+    let (accelerator, group) = text.split_once(':')?;
+    Some((accelerator.parse().ok()?, group.parse().ok()?))
+}
+
+impl BridgeWindowFields {
+    /// The window; of all CXL ports of the bridge the first ones are the `plain` ones, the others the `coherent` ones.
+    fn window(&self, [plain, coherent]: [usize; 2]) -> Result<BridgeWindow, String> {
+        let (class, first, count, name) = match self.class.as_str() {
+            "MC" => (WindowClass::Mc, plain, coherent, "coherent"),
+            _ => (WindowClass::Mn, 0, plain, "cxl"),
+        };
+        let ports = self.ports.iter().map(|(text, _)| {
+            text.parse().map_err(|_| format!("found port `{text}`, expected the number of a CXL port"))
+        });
+        let mut ports = ports.collect::<Result<Vec<usize>, String>>()?;
+        if ports.is_empty() {
+            ports.push(0);
+        }
+        if let Some(port) = ports.iter().find(|port| **port >= count) {
+            return Err(format!(
+                "found a window of class {} at port {port}, expected one of the {count} ports `{name}`",
+                self.class
+            ));
+        }
+        ports.iter_mut().for_each(|port| *port += first);
+        let mut of_groups = [AccessRights::default(); GROUPS];
+        if self.rights.is_empty() {
+            of_groups = [AccessRights::ALL; GROUPS];
+        }
+        for (text, _) in &self.rights {
+            let (group, rights) = rights(text).ok_or_else(|| format!("found rights `{text}`, expected {RIGHTS}"))?;
+            of_groups[group] = rights;
+        }
+        Ok(BridgeWindow {
+            base: self.base,
+            size: self.size,
+            out_base: self.to,
+            class,
+            ports,
+            granule: self.granule,
+            rights: of_groups,
+        })
+    }
+}
+
+impl BridgeUalink {
+    fn windows(&self) -> Result<BridgeWindows, (&'static str, String)> {
+        let windows = self.windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports]));
+        let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
+        if windows.is_empty() {
+            return Err(("windows", "found no window, expected 1 to 16: nothing leads to CXL".to_owned()));
+        }
+        let mut groups = BTreeMap::new();
+        for (text, _) in &self.groups {
+            let read = source(text).ok_or_else(|| ("groups", format!("found `{text}`, expected {SOURCES}")))?;
+            groups.extend([read]);
+        }
+        BridgeWindows::new(windows, groups, self.cxl_ports + self.coherent_ports)
+            .map_err(|error| (error.field(), error.to_string()))
+    }
+
+    fn timing(&self) -> BridgeTiming {
+        let BridgeStages {
+            deframe_cycles,
+            lookup_cycles,
+            convert_cycles,
+            frame_cycles,
+            response_cycles,
+            children_per_cycle,
+            growth_cycles,
+            timeout_cycles,
+        } = self.stages;
+        BridgeTiming {
+            deframe_cycles,
+            lookup_cycles,
+            convert_cycles,
+            frame_cycles,
+            response_cycles,
+            children_per_cycle,
+            growth_cycles,
+            timeout_cycles,
+            ..BridgeTiming::SHEET
+        }
+    }
+}
+
+/// Whether a port is one of UALink.
+fn is_x(port: &SitePort) -> bool {
+    matches!(port.link.carried, Carried::Ualink { .. })
+}
+
+impl Component for BridgeUalink {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![
+            PortDecl { name: "x", len: Some(self.x_ports), links: &["ualink"], role: PortRole::Node },
+            PortDecl { name: "cxl", len: Some(self.cxl_ports), links: FABRIC, role: PortRole::Requester },
+            PortDecl {
+                name: "coherent",
+                len: Some(self.coherent_ports),
+                links: FABRIC,
+                role: PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host),
+            },
+        ]
+    }
+
+    fn check(&self) -> Vec<ConfigFinding> {
+        self.windows().err().into_iter().collect()
+    }
+
+    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let x = ports.iter().filter(|port| is_x(port));
+        let guarded = x.clone().find(|port| protection(port) != Protection::Off).map(|port| {
+            let text = format!("found authentication at {}, expected none: the bridge does not check tags", port.path);
+            ("x_ports", text)
+        });
+        let first = ports.first().map(|port| port.link.carried);
+        let other = x.clone().find(|port| Some(port.link.carried) != first).map(|port| {
+            let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
+            ("x_ports", text)
+        });
+        guarded.into_iter().chain(other).collect()
+    }
+
+    /// Without a cache it holds a line of a device from the grant to the write back, and no other.
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        let name = |port: &PortDecl, n: usize| format!("{path}.{}[{n}]", port.name);
+        let of = |port: PortDecl| (0..port.len.unwrap_or(1)).map(move |n| name(&port, n)).collect::<Vec<_>>();
+        (self.coherent_ports > 0).then(|| Coherent::Holder(self.ports().into_iter().flat_map(of).collect()))
+    }
+
+    fn why_no_window(&self) -> &'static str {
+        "whose own windows lead to memory by numbers of accelerators"
+    }
+
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        clock.periods_fs(self.stages.timeout_cycles)
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        // An entry is free again when its messages have left and its response has (bridge §10: XQ0, ACT, mQ, mW, XR). Answers of CXL
+        // are always taken: their space is set aside with the entry.
+        let asks = |class: Class| ChannelWait {
+            incoming: REQUEST,
+            outgoing: class.name(),
+            reach: Reach::OtherPorts,
+            queue: Some("table of transactions"),
+            why: "asks memory for what it is asked for",
+        };
+        // A snoop waits for the write back of its line, and for room for its answer (bS).
+        let snooped = |class: Class| ChannelWait {
+            incoming: Class::S2mBisnp.name(),
+            outgoing: class.name(),
+            reach: Reach::SamePort,
+            queue: None,
+            why: "gives back a line that it holds",
+        };
+        let [req, rwd, birsp] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
+        Some(vec![ChannelWait::answered(REQUEST, RESPONSE), asks(req), asks(rwd), snooped(rwd), snooped(birsp)])
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let (name, own) = (site.path.to_owned(), site.member.own);
+        let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
+        let windows = self.windows().map_err(|(_, text)| joined(text))?;
+        let (x, cxl): (Vec<&SitePort>, Vec<&SitePort>) = site.ports.iter().partition(|port| is_x(port));
+        let is_strict = matches!(x[0].link.carried, Carried::Ualink { strict: true, .. });
+        let config = BridgeConfig {
+            place: name.clone(),
+            fabric: site.member.fabric,
+            outbound: OutboundConfig {
+                own,
+                windows: windows.clone(),
+                entries: self.entries,
+                write_buffers: self.write_buffers,
+                order: if is_strict { BridgeOrder::Sources } else { BridgeOrder::Blocks },
+            },
+            timing: self.timing(),
+            clock: site.clock,
+        };
+        // What memory holds that nobody has written: its own addresses, or zeros where a device keeps it coherent.
+        let first = move |route: BridgeRoute| match route.class {
+            WindowClass::Mn => BACKGROUND.line(route.address),
+            WindowClass::Mc => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
+        };
+        memory_behind(site).stands_in_front(own, Box::new(move |address| windows.translated(address).map(first)));
+        let route = |port: &&SitePort| {
+            let (form, port_ids) = port.link.cxl();
+            let Some(seat) = &port.seat else {
+                let [spid, dpid] = port_ids;
+                return (PeerRoute { spid, dpid, ..PeerRoute::default() }, form, (0, port.number));
+            };
+            let end = AgentEnd { is_home: false, is_host: true };
+            (seat.route(seat.holders.start, end, form, port_ids), form, (seat.link_number(), port.number))
+        };
+        let routes: Vec<_> = cxl.iter().map(route).collect();
+        let seats: Vec<Option<Seat>> = cxl.iter().map(|port| port.seat.clone()).collect();
+        let form = routes.first().map_or(MessageForm::Pbr, |(_, form, _)| *form);
+        let tap = hub.tap(&name, PlaceKind::Messages(form.layouts()));
+        let result: Arc<Mutex<BridgeResult>> = Arc::default();
+        let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
+        let entered = ledger.clone();
+        Ok(ComponentNode {
+            place: Box::new(move |p, clock, plugs| {
+                let (mut x_ends, mut cxl_ends) = (Vec::new(), Vec::new());
+                for plug in plugs {
+                    match plug {
+                        ComponentPlug::Ualink(socket, flit) => {
+                            x_ends.push(place_port(p, &name, x_ends.len(), (*socket, flit))?);
+                        }
+                        plug => cxl_ends.push(plug.coherent()),
+                    }
+                }
+                p.module(&name, clock, |bind| {
+                    let x = x_ends.into_iter().map(|(tx, rx)| AcceleratorPortEnds {
+                        tx: tx.map(|end| bind.attach(end)),
+                        rx: rx.map(|end| bind.attach(end)),
+                    });
+                    let x = x.collect();
+                    let mut cxl = Vec::new();
+                    for ((ends, (route, form, number)), seat) in cxl_ends.into_iter().zip(routes).zip(&seats) {
+                        let link = ends.attach(bind, vec![route], form, number);
+                        cxl.push(BridgeCxlPort { link, watch: seat.as_ref().and_then(watched) });
+                    }
+                    Bridge::new(config, x, cxl, tap, (shared, entered))
+                })
+            }),
+            measure: Box::new(move || measured(&super::published(&result))),
+            digest: Vec::new(),
+            ledger: Some(NodeLedger::Ualink(ledger)),
+        })
+    }
+}
+
+/// The watcher of the lines at a port.
+fn watched(seat: &Seat) -> Option<PortWatch> {
+    let node = seat.holders.start + 1;
+    let watch = recorded(seat.domain.watch::<BridgeLines>(), node, std::slice::from_ref(seat))?;
+    Some(PortWatch { node, watch })
+}
+
+/// Puts a UALink port into a partition; the channels of the bridge.
+fn place_port(
+    p: &mut PartitionBuilder,
+    bridge: &str,
+    n: usize,
+    (socket, flit): (Socket, ClockId),
+) -> Result<Ends, BuildError> {
+    let (own, (tx, rx)) = channels(p, bridge, "x_", n)?;
+    let name = socket.name().to_owned();
+    p.module(&name, flit, |bind| AcceleratorPort {
+        link: socket.bind(bind),
+        tx: tx.map(|end| bind.attach(end)),
+        rx: rx.map(|end| bind.attach(end)),
+        guard: None,
+        tamper: Tamper::default(),
+    })?;
+    Ok(own)
+}
+
+fn measured(result: &BridgeResult) -> ComponentMeasured {
+    let counts = &result.counts;
+    let [reads, writes, atomics, ended] = counts.requests;
+    ComponentMeasured {
+        counts: vec![
+            (&REQUESTS, result.done),
+            (&CYCLES, result.cycles),
+            (&READS, reads),
+            (&WRITES, writes),
+            (&ATOMICS, atomics),
+            (&ENDED, ended),
+            (&LINES, counts.children),
+            (&JOINED, counts.joined),
+            (&REFUSED, counts.refused),
+            (&IGNORED, counts.ignored_bytes),
+            (&FULL, result.full_cycles),
+            (&TIMEOUTS, counts.timeouts),
+            (&LATE, counts.late),
+            (&SNOOPS, counts.snoops),
+        ],
+        broken: result.broken.clone(),
+        ..ComponentMeasured::default()
+    }
+}

@@ -1,0 +1,133 @@
+//! Conversion of the bridge SoC from UALink to CXL by the tables of its sheet (`bridge` §2, §3, §4), in words and byte by byte.
+//!
+//! The flow without a cache, classes MC and MN. Messages are the words that the tables print.
+
+/// A UPLI request, as the tables look at it.
+#[derive(Debug, Clone)]
+pub struct UpliRequest {
+    /// Command code.
+    pub cmd: u8,
+    /// Type of a Write Message.
+    pub message: u8,
+    /// ReqAttr.
+    pub attr: u8,
+    /// Byte address.
+    pub address: u64,
+    /// DWords.
+    pub dwords: u64,
+    /// Enabled bytes of the block of 256 bytes.
+    pub enables: Vec<bool>,
+}
+
+/// What happens to one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineConversion {
+    /// First byte of the line, a UALink address.
+    pub line: u64,
+    /// Bytes that are written, or that an atomic works on.
+    pub bytes: Vec<u64>,
+    /// Messages in their order, as `MemRd Invalid/SnpCur`; empty: none is sent.
+    pub messages: Vec<&'static str>,
+    /// Answers that end each of them, in any order.
+    pub answers: Vec<Vec<&'static str>>,
+}
+
+/// What a request comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversion {
+    /// `R` or `W`: the channel of the answer.
+    pub channel: char,
+    /// Beats of the answer on the read channel.
+    pub beats: usize,
+    /// Status if it is refused; `None`: its lines decide.
+    pub refused: Option<u8>,
+    /// Lines, ascending.
+    pub lines: Vec<LineConversion>,
+}
+
+/// 4.2: commands by their class bits, where the table names no other channel.
+fn channel(asked: &UpliRequest) -> char {
+    match (asked.cmd, asked.message) {
+        (0x30, _) | (0x2a, 2) => 'R',
+        (cmd, _) if cmd & 0x30 == 0 => 'R',
+        _ => 'W',
+    }
+}
+
+/// 4.4: bytes of an element, or `None` where the operation has no such size.
+fn element(attr: u8) -> Option<u64> {
+    let bytes = [4, 8, 2, 1][usize::from(attr / 4 % 4)];
+    let op = attr / 16 + 16 * (attr % 2);
+    let known = match op {
+        0..=9 => true,
+        10 => bytes >= 2,
+        11 | 12 => bytes >= 4,
+        _ => false,
+    };
+    known.then_some(bytes)
+}
+
+/// Whether an atomic on these bytes of a line can be done.
+fn atomic_is_legal(attr: u8, covered: u64, bytes: &[u64]) -> bool {
+    let Some(size) = element(attr) else { return false };
+    let elements: std::collections::BTreeSet<u64> = bytes.iter().map(|byte| byte / size).collect();
+    let whole = elements.iter().all(|e| (e * size..(e + 1) * size).all(|byte| bytes.contains(&byte)));
+    let is_swap = attr / 16 + 16 * (attr % 2) == 2;
+    whole && covered.is_multiple_of(size) && (!is_swap || elements.len() == 1)
+}
+
+/// 4.1: messages of a line and the answers that end each.
+fn row(class: &str, op: &str) -> (Vec<&'static str>, Vec<Vec<&'static str>>) {
+    match (class, op) {
+        ("MC", "read") => (vec!["MemRd Invalid/SnpCur"], vec![vec!["Cmp", "DRS"]]),
+        ("MC", "full") => (vec!["MemInv Any/SnpInv", "MemWr Invalid/NoOp"], vec![vec!["Cmp-E"], vec!["Cmp"]]),
+        ("MC", _) => (vec!["MemRd Any/SnpInv", "MemWr Invalid/NoOp"], vec![vec!["Cmp-E", "DRS"], vec!["Cmp"]]),
+        ("MN", "read") => (vec!["MemRd NoOp/NoOp"], vec![vec!["DRS"]]),
+        ("MN", "full") => (vec!["MemWr Any/NoOp"], vec![vec!["Cmp"]]),
+        ("MN", "part") => (vec!["MemWrPtl Any/NoOp"], vec![vec!["Cmp"]]),
+        _ => (vec![], vec![]),
+    }
+}
+
+/// What becomes of a request to a window of a class (`MC`, `MN`) in which its source has all rights.
+pub fn told(class: &str, asked: &UpliRequest) -> Conversion {
+    let first = asked.address % 256;
+    let block = asked.address - first;
+    let last = first + 4 * asked.dwords - 1;
+    let inside: Vec<u64> = (first..=last).filter(|byte| *byte < 256).collect();
+    let beats = (0..4).filter(|line| inside.iter().any(|byte| byte / 64 == *line)).count();
+    let channel = channel(asked);
+    let refused = |status| Conversion { channel, beats, refused: Some(status), lines: Vec::new() };
+    let (is_write, is_atomic) = (matches!(asked.cmd, 0x28 | 0x29), matches!(asked.cmd, 0x30 | 0x32));
+    if asked.cmd == 0x2a && asked.message <= 3 {
+        return Conversion { channel, beats, refused: None, lines: Vec::new() };
+    }
+    if !(asked.cmd == 0x03 || is_write || is_atomic) || last > 255 {
+        return refused(2);
+    }
+    if is_atomic && (beats != 1 || class == "MN") {
+        return refused(2);
+    }
+    let mut lines = Vec::new();
+    for line in 0..4 {
+        let of_line: Vec<u64> = inside.iter().copied().filter(|byte| byte / 64 == line).collect();
+        if of_line.is_empty() {
+            continue;
+        }
+        let enabled = |byte: &&u64| asked.cmd == 0x29 || asked.enables[**byte as usize];
+        let bytes: Vec<u64> = of_line.iter().filter(enabled).map(|byte| byte % 64).collect();
+        if is_atomic && !atomic_is_legal(asked.attr, of_line.len() as u64, &bytes) {
+            return refused(2);
+        }
+        let op = match asked.cmd {
+            0x03 => "read",
+            0x28 | 0x29 if bytes.len() == 64 => "full",
+            0x28 | 0x29 => "part",
+            _ => "atomic",
+        };
+        let (messages, answers) = if asked.cmd != 0x03 && bytes.is_empty() { (vec![], vec![]) } else { row(class, op) };
+        let bytes = if asked.cmd == 0x03 { Vec::new() } else { bytes };
+        lines.push(LineConversion { line: block + 64 * line, bytes, messages, answers });
+    }
+    Conversion { channel, beats, refused: None, lines }
+}

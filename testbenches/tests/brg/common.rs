@@ -1,0 +1,270 @@
+//! A bridge without time, in front of memory that answers when it is told to.
+
+use scalepool::bridge::outbound::order::BridgeOrder;
+use scalepool::bridge::outbound::table::ChildId;
+use scalepool::bridge::outbound::{BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig};
+use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, WindowClass};
+use scalepool::coherence::content::{CacheLine, LineContent};
+use scalepool::coherence::message::Msg;
+use scalepool_protocols::cxl::cxl256::code::{DevLoad, DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
+use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
+use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::field::{TlReq, TlRsp};
+use scalepool_protocols::ualink::half::Half;
+use scalepool_protocols::ualink::pack::with_data;
+use scalepool_protocols::ualink::unpack::Transfer;
+use std::collections::BTreeMap;
+
+/// First UALink address of the window.
+pub const BASE: u64 = 0x1000_0000;
+/// First CXL address of the window.
+pub const OUT: u64 = 0x4_0000_0000;
+/// Bytes of the window.
+pub const SIZE: u64 = 16 << 20;
+/// Number of the bridge.
+pub const OWN: u16 = 7;
+/// Number of the accelerator that asks.
+pub const SOURCE: u16 = 3;
+
+pub fn window(class: WindowClass) -> BridgeWindow {
+    let rights = [AccessRights::ALL; GROUPS];
+    BridgeWindow { base: BASE, size: SIZE, out_base: OUT, class, ports: vec![0], granule: 256, rights }
+}
+
+pub fn windows(all: Vec<BridgeWindow>) -> BridgeWindows {
+    BridgeWindows::new(all, BTreeMap::new(), 16).unwrap_or_else(|e| panic!("{e}"))
+}
+
+pub fn config(class: WindowClass) -> OutboundConfig {
+    OutboundConfig {
+        own: OWN,
+        windows: windows(vec![window(class)]),
+        entries: 64,
+        write_buffers: 64,
+        order: BridgeOrder::Blocks,
+    }
+}
+
+/// A request of a source with data.
+pub fn transfer(req: TlReq, data: &[[u8; 64]], enables: Option<Half>) -> Transfer {
+    let numbeats = data.len().saturating_sub(1) as u8;
+    let req = TlReq { src: SOURCE, dst: OWN, numbeats, ..req };
+    Transfer { address: Some(req.address), ..with_data(ControlField::Request(req), data, enables) }
+}
+
+/// A read of so many DWords.
+pub fn read(address: u64, dwords: u8) -> Transfer {
+    transfer(TlReq { cmd: ReqCmd::Read, address, len: dwords - 1, ..TlReq::default() }, &[], None)
+}
+
+/// A write of whole lines, all bytes of which have one value.
+pub fn write_full(address: u64, lines: u8, value: u8) -> Transfer {
+    let req = TlReq { cmd: ReqCmd::WriteFull, address, len: 16 * lines - 1, ..TlReq::default() };
+    transfer(req, &vec![[value; 64]; lines.into()], None)
+}
+
+/// A write of one line under the enables of its bytes.
+pub fn write_part(address: u64, mask: u64, value: u8) -> Transfer {
+    let req = TlReq { cmd: ReqCmd::Write, address: address & !63, len: 15, ..TlReq::default() };
+    let mut enables = [0; 32];
+    enables[(address % 256 / 64 * 8) as usize..][..8].copy_from_slice(&mask.to_le_bytes());
+    transfer(req, &[[value; 64]], Some(enables))
+}
+
+/// An ADD of 64 bits.
+pub fn add(cmd: ReqCmd, address: u64, operand: u64) -> Transfer {
+    let mut beat = [0; 64];
+    beat[(address % 64) as usize..][..8].copy_from_slice(&operand.to_le_bytes());
+    let req = TlReq { cmd, address, len: 1, attr: 1 << 2, ..TlReq::default() };
+    transfer(req, &[beat], Some([0xff; 32]))
+}
+
+/// With another tag.
+pub fn tagged(mut request: Transfer, tag: u16) -> Transfer {
+    change(&mut request, |req| req.tag = tag);
+    request
+}
+
+/// With other fields.
+pub fn change(request: &mut Transfer, change: impl FnOnce(&mut TlReq)) {
+    let ControlField::Request(req) = &mut request.field else { panic!("a request") };
+    change(req);
+    request.address = Some(req.address);
+}
+
+/// The field of a response.
+pub fn rsp(response: &Transfer) -> TlRsp {
+    let ControlField::Response(rsp) = response.field else { panic!("{response:?}") };
+    rsp
+}
+
+/// Beats of a response.
+pub fn beats(response: &Transfer) -> Vec<[u8; 64]> {
+    scalepool::nodes::ualink::completer::lines(response).collect()
+}
+
+pub fn cmp(tag: u16, opcode: NdrOpcode) -> Msg<CacheLine> {
+    let (meta_field, meta, devload) = (MetaField::NoOp, MetaValue::Invalid, DevLoad(0));
+    Msg::S2mNdr { opcode, meta_field, meta, tag, devload }
+}
+
+pub fn drs(tag: u16, opcode: DrsOpcode, data: CacheLine) -> Msg<CacheLine> {
+    let (meta_field, meta, devload) = (MetaField::NoOp, MetaValue::Invalid, DevLoad(0));
+    Msg::S2mDrs { opcode, meta_field, meta, tag, data, devload }
+}
+
+/// A message as the tables print it: opcode, meta value or NoOp, snoop type.
+pub fn label(msg: &Msg<CacheLine>) -> String {
+    let (name, field, value, snp) = match msg {
+        Msg::M2sReq { opcode, meta_field, meta, snp, .. } => (opcode.name(), *meta_field, meta.name(), snp.name()),
+        Msg::M2sRwd { opcode, meta_field, meta, snp, .. } => (opcode.name(), *meta_field, meta.name(), snp.name()),
+        other => return other.label(),
+    };
+    let value = if field == MetaField::NoOp { Some("NoOp") } else { value };
+    format!("{} {}/{}", name.unwrap_or("?"), value.unwrap_or("?"), snp.unwrap_or("?"))
+}
+
+/// A bridge, memory behind it, and what has passed.
+pub struct Bench {
+    pub bridge: OutboundBridge,
+    pub out: BridgeOutput,
+    /// Lines by CXL address; others are zero.
+    pub memory: BTreeMap<u64, CacheLine>,
+    /// Messages that have left, each with its child and port.
+    pub sent: Vec<(Option<ChildId>, usize, Msg<CacheLine>)>,
+    /// Answers that memory has made and nobody has delivered, with their ports.
+    pub answers: Vec<(usize, Msg<CacheLine>)>,
+    /// Responses in their order.
+    pub responses: Vec<Transfer>,
+    pub findings: Vec<BridgeFinding>,
+    /// Addresses from which on there is no memory.
+    pub end: u64,
+    /// Entries whose response is held back.
+    pub held: Option<Vec<u16>>,
+}
+
+impl Bench {
+    pub fn new(config: OutboundConfig) -> Bench {
+        Bench {
+            bridge: OutboundBridge::new(config),
+            out: BridgeOutput::default(),
+            memory: BTreeMap::new(),
+            sent: Vec::new(),
+            answers: Vec::new(),
+            responses: Vec::new(),
+            findings: Vec::new(),
+            end: u64::MAX,
+            held: None,
+        }
+    }
+
+    pub fn of(class: WindowClass) -> Bench {
+        Bench::new(config(class))
+    }
+
+    /// Hands in a request; its entry.
+    pub fn ask(&mut self, request: Transfer) -> u16 {
+        let entry = self.bridge.admit(0, request).expect("room");
+        self.bridge.start(entry, &mut self.out);
+        self.collect();
+        entry
+    }
+
+    /// Delivers a message from CXL.
+    pub fn deliver(&mut self, msg: Msg<CacheLine>) {
+        self.bridge.receive(0, msg, &mut self.out);
+        self.collect();
+    }
+
+    /// Delivers the answer at a place of the list.
+    pub fn answer(&mut self, place: usize) {
+        let (port, msg) = self.answers.remove(place);
+        self.bridge.receive(port, msg, &mut self.out);
+        self.collect();
+    }
+
+    /// Delivers answers, the first or the last ones first, until there is none.
+    pub fn finish(&mut self, last_first: bool) {
+        while !self.answers.is_empty() {
+            self.answer(if last_first { self.answers.len() - 1 } else { 0 });
+        }
+    }
+
+    /// One request, from its arrival to its response.
+    pub fn whole(&mut self, request: Transfer) -> Transfer {
+        self.ask(request);
+        self.finish(false);
+        self.responses.pop().expect("a response")
+    }
+
+    /// Messages that have left, as the tables print them.
+    pub fn labels(&self) -> Vec<String> {
+        self.sent.iter().map(|(.., msg)| label(msg)).collect()
+    }
+
+    pub fn collect(&mut self) {
+        self.findings.append(&mut self.out.findings);
+        for step in std::mem::take(&mut self.out.steps) {
+            match step {
+                BridgeStep::Send { child, port, msg, .. } => {
+                    if let Some(child) = child {
+                        self.bridge.sent(child, &msg);
+                        let made = self.made(&msg);
+                        self.answers.extend(made.into_iter().map(|msg| (port, msg)));
+                    }
+                    self.sent.push((child, port, msg));
+                }
+                BridgeStep::Respond { entry } => match &mut self.held {
+                    Some(held) => held.push(entry),
+                    None => self.respond(entry),
+                },
+                _ => (),
+            }
+        }
+    }
+
+    /// The response of an entry leaves.
+    pub fn respond(&mut self, entry: u16) {
+        let (port, response) = self.bridge.response(entry).expect("a response");
+        assert_eq!(port, 0);
+        self.responses.push(response);
+        self.bridge.left(entry);
+    }
+
+    /// What memory answers, by the tables of `coherence` §3.2; what is written is written at once.
+    fn made(&mut self, msg: &Msg<CacheLine>) -> Vec<Msg<CacheLine>> {
+        match *msg {
+            Msg::M2sReq { opcode, meta_field, meta, line, tag, .. } => {
+                if line.address() >= self.end {
+                    return match opcode {
+                        M2sReqOpcode::MemInv => vec![cmp(tag, NdrOpcode::Cmp)],
+                        _ => vec![drs(tag, DrsOpcode::MemDataNXM, CacheLine::ones())],
+                    };
+                }
+                let data = self.memory.get(&line.address()).copied().unwrap_or(CacheLine::of([0; 64]));
+                let grant = if meta == MetaValue::Any { NdrOpcode::CmpE } else { NdrOpcode::Cmp };
+                let mut made = Vec::new();
+                if meta_field == MetaField::Meta0State {
+                    made.push(cmp(tag, grant));
+                }
+                if opcode == M2sReqOpcode::MemRd {
+                    made.push(drs(tag, DrsOpcode::MemData, data));
+                }
+                made
+            }
+            Msg::M2sRwd { line, tag, data, enables, .. } => {
+                if line.address() < self.end {
+                    let own = self.memory.entry(line.address()).or_insert(CacheLine::of([0; 64]));
+                    own.merge(&data, enables);
+                }
+                vec![cmp(tag, NdrOpcode::Cmp)]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Status and channel of a response.
+pub fn verdict(response: &Transfer) -> (Status, RdWr) {
+    (rsp(response).status, rsp(response).rdwr)
+}

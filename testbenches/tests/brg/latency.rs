@@ -1,0 +1,332 @@
+//! The stages of the bridge on a clock: sums of latencies, exact to the cycle, and rates (`bridge` §11).
+
+use super::common::*;
+use scalepool::bridge::load::{FEWEST_LINES, IssueWindow, MOST_LINES};
+use scalepool::bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
+use scalepool::bridge::timing::BridgeTiming;
+use scalepool::bridge::window::WindowClass;
+use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
+use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
+use scalepool::nodes::ualink::accelerator::AcceleratorPortEnds;
+use scalepool::trace::Tap;
+use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
+use scalepool_protocols::cxl::message::{Class, Data, Message, MessageForm, S2mDrs, S2mNdr};
+use scalepool_protocols::ualink::code::{ReqCmd, Status};
+use scalepool_protocols::ualink::unpack::Transfer;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+/// Cycles of a channel, of which there is one on each way.
+const CHANNEL: u64 = 1;
+/// From a message at the link of the bridge to its answer there.
+const MEMORY: u64 = 2 * CHANNEL + 40;
+
+type Seen<T> = Arc<Mutex<Vec<(u64, T)>>>;
+
+/// An accelerator that asks what it is told to.
+struct Asker {
+    asks: VecDeque<(u64, Transfer)>,
+    tx: Out<Box<Transfer>>,
+    rx: In<Box<Transfer>>,
+    seen: Seen<Transfer>,
+}
+
+impl Module for Asker {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        while let Some(response) = self.rx.pop(cx) {
+            self.seen.lock().expect("no panic").push((cx.cycle(), *response));
+        }
+        while self.asks.front().is_some_and(|(at, _)| *at <= cx.cycle()) && self.tx.has_room(cx, 1) {
+            let (_, request) = self.asks.pop_front().expect("one in front");
+            self.tx.push(cx, Box::new(request)).expect("room");
+        }
+        Next::Busy
+    }
+}
+
+/// Memory that answers everything after a time; a silent one does not.
+struct Memory {
+    rx: Vec<In<Numbered>>,
+    ndr: Out<Message>,
+    drs: Out<Message>,
+    answers: VecDeque<(u64, Message)>,
+    is_silent: bool,
+    seen: Seen<Message>,
+}
+
+impl Module for Memory {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let due = cx.cycle() + MEMORY - 2 * CHANNEL;
+        for rx in &mut self.rx {
+            while let Some((_, message)) = rx.pop(cx) {
+                self.seen.lock().expect("no panic").push((cx.cycle(), message));
+                let (tag, opcode, has_data) = match message {
+                    Message::M2sReq(m) => {
+                        let is_owned = m.meta_field == MetaField::Meta0State && m.meta_value == MetaValue::Any;
+                        let grant = if is_owned { NdrOpcode::CmpE } else { NdrOpcode::Cmp };
+                        let completes = m.meta_field == MetaField::Meta0State;
+                        (m.tag, completes.then_some(grant), m.opcode == M2sReqOpcode::MemRd)
+                    }
+                    Message::M2sRwd(m, _) => (m.tag, Some(NdrOpcode::Cmp), false),
+                    _ => continue,
+                };
+                let ndr = opcode.map(|opcode| Message::S2mNdr(S2mNdr { opcode, tag, ..S2mNdr::default() }));
+                let drs =
+                    has_data.then(|| Message::S2mDrs(S2mDrs { tag, ..S2mDrs::default() }, Data::line([tag as u8; 64])));
+                self.answers.extend(ndr.into_iter().chain(drs).map(|answer| (due, answer)));
+            }
+        }
+        while !self.is_silent && self.answers.front().is_some_and(|(at, _)| *at <= cx.cycle()) {
+            let (_, answer) = self.answers.pop_front().expect("one in front");
+            let out = if answer.class() == Class::S2mNdr { &mut self.ndr } else { &mut self.drs };
+            out.push(cx, answer).expect("a deep channel");
+        }
+        Next::Busy
+    }
+}
+
+struct Ran {
+    responses: Vec<(u64, Transfer)>,
+    messages: Vec<(u64, Message)>,
+    result: BridgeResult,
+}
+
+fn run(class: WindowClass, timing: BridgeTiming, asks: Vec<(u64, Transfer)>, is_silent: bool) -> Ran {
+    let (responses, messages, result) = (Seen::default(), Seen::default(), Arc::<Mutex<BridgeResult>>::default());
+    let (of_asker, of_memory, shared) = (responses.clone(), messages.clone(), result.clone());
+    let mut sim = Simulation::new(1);
+    sim.partition(move |p| {
+        let clock = Clock::with_period_fs(1_000_000)?;
+        let id = p.clock("bridge", clock)?;
+        let (ask, ask_in) = p.channel::<Box<Transfer>>("requests", 256, 1)?;
+        let (unused, unused_in) = p.channel::<Box<Transfer>>("never", 1, 1)?;
+        let (answer, answer_in) = p.channel::<Box<Transfer>>("responses", 256, 1)?;
+        let (never, never_in) = p.channel::<Box<Transfer>>("never_asked", 1, 1)?;
+        let (req, req_in) = p.channel::<Numbered>("req", 64, 1)?;
+        let (rwd, rwd_in) = p.channel::<Numbered>("rwd", 64, 1)?;
+        let (ndr, ndr_in) = p.channel::<Message>("ndr", 256, 1)?;
+        let (drs, drs_in) = p.channel::<Message>("drs", 256, 1)?;
+        p.module("asker", id, |bind| {
+            // Never used, but every channel has two ends.
+            drop((bind.attach(unused), bind.attach(never_in)));
+            Asker { asks: asks.into(), tx: bind.attach(ask), rx: bind.attach(answer_in), seen: of_asker }
+        })?;
+        p.module("memory", id, |bind| Memory {
+            rx: [req_in, rwd_in].map(|end| bind.attach(end)).into(),
+            ndr: bind.attach(ndr),
+            drs: bind.attach(drs),
+            answers: VecDeque::new(),
+            is_silent,
+            seen: of_memory,
+        })?;
+        let config = BridgeConfig { place: "bridge".into(), fabric: 0, outbound: config(class), timing, clock };
+        p.module("bridge", id, |bind| {
+            let x = AcceleratorPortEnds {
+                tx: [never, answer].map(|end| bind.attach(end)),
+                rx: [ask_in, unused_in].map(|end| bind.attach(end)),
+            };
+            let link = NodeLink {
+                rx: vec![(Class::S2mNdr, bind.attach(ndr_in)), (Class::S2mDrs, bind.attach(drs_in))],
+                tx: vec![(Class::M2sReq, bind.attach(req)), (Class::M2sRwd, bind.attach(rwd))],
+                routes: Vec::new(),
+                form: MessageForm::Pbr,
+                number: 0,
+                link: 0,
+            };
+            Bridge::new(
+                config,
+                vec![x],
+                vec![BridgeCxlPort { link, watch: None }],
+                Tap::off(),
+                (shared, Arc::default()),
+            )
+        })
+    });
+    let limit = Some(Time::from_fs(3_000_000_000));
+    let options = RunOptions { limit, open_at_limit_allowed: true, ..RunOptions::default() };
+    sim.run(&options, |_| ()).expect("it runs");
+    let taken = |seen: &Seen<Transfer>| seen.lock().expect("no panic").clone();
+    let result = result.lock().expect("no panic").clone();
+    Ran { responses: taken(&responses), messages: messages.lock().expect("no panic").clone(), result }
+}
+
+/// Cycles in the bridge of a request on an idle system, without its links: from its port in to its port out, less the memory,
+/// which is passed once a step.
+fn own_cycles(class: WindowClass, timing: BridgeTiming, request: Transfer, steps: u64) -> u64 {
+    let ran = run(class, timing, vec![(10, request)], false);
+    assert_eq!(ran.responses.len(), 1);
+    let (at, response) = &ran.responses[0];
+    assert_eq!(rsp(response).status, Status::OKAY);
+    assert_eq!(ran.result.broken, []);
+    assert_eq!(ran.result.cycles + 2 * CHANNEL, at - 10, "what the bridge counts is what is seen");
+    at - 10 - 2 * CHANNEL - steps * MEMORY
+}
+
+const SHEET: BridgeTiming = BridgeTiming::SHEET;
+
+/// Requests of each kind with the steps that they take and the cycles of the sheet.
+fn kinds() -> Vec<(WindowClass, Transfer, u64, u64)> {
+    let (mc, mn) = (WindowClass::Mc, WindowClass::Mn);
+    vec![
+        (mc, read(BASE, 16), 1, 34),
+        (mn, read(BASE, 16), 1, 34),
+        (mn, write_full(BASE, 1, 1), 1, 34),
+        (mn, write_part(BASE, 1, 1), 1, 34),
+        (mc, write_full(BASE, 1, 1), 2, 48 - 1),
+        (mc, write_part(BASE, 1, 1), 2, 48 - 1),
+        (mc, add(ReqCmd::AtomicR, BASE, 1), 2, 48 - 1 + 2),
+    ]
+}
+
+/// A second step passes framing, the way in and the match once more: 4 + 5 + 5.
+#[test]
+fn brg_lat_01_p() {
+    for (class, request, steps, cycles) in kinds() {
+        let second = if steps == 2 { SHEET.frame_cycles + SHEET.answer_cycles() } else { 0 };
+        let alu = if cycles == 49 { 2 } else { 0 };
+        assert_eq!(own_cycles(class, SHEET, request.clone(), steps), 34 + second + alu, "{class:?} {request:?}");
+    }
+}
+
+/// Each stage counts as often as it is passed, and no other one does.
+#[test]
+fn brg_lat_01_n() {
+    for (class, request, steps, _) in kinds() {
+        let is_atomic = matches!(&request.field, scalepool_protocols::ualink::control::ControlField::Request(req) if req.cmd.is_atomic());
+        let base = own_cycles(class, SHEET, request.clone(), steps);
+        let with = |timing| own_cycles(class, timing, request.clone(), steps) - base;
+        assert_eq!(with(BridgeTiming { deframe_cycles: SHEET.deframe_cycles + 1, ..SHEET }), 1 + steps);
+        assert_eq!(with(BridgeTiming { lookup_cycles: SHEET.lookup_cycles + 1, ..SHEET }), 1);
+        assert_eq!(with(BridgeTiming { convert_cycles: SHEET.convert_cycles + 1, ..SHEET }), 1);
+        assert_eq!(with(BridgeTiming { frame_cycles: SHEET.frame_cycles + 1, ..SHEET }), 1 + steps);
+        assert_eq!(with(BridgeTiming { response_cycles: SHEET.response_cycles + 1, ..SHEET }), steps);
+        assert_eq!(with(BridgeTiming { alu_cycles: SHEET.alu_cycles + 1, ..SHEET }), u64::from(is_atomic));
+    }
+}
+
+/// Most messages that left for CXL in one cycle.
+fn most_in_a_cycle(timing: BridgeTiming) -> usize {
+    let asks = (0..12).map(|n| (10, tagged(read(BASE + 256 * n, 64), n as u16))).collect();
+    let ran = run(WindowClass::Mn, timing, asks, false);
+    assert_eq!((ran.responses.len(), ran.messages.len()), (12, 48));
+    let in_cycle = |cycle| ran.messages.iter().filter(|(at, _)| *at == cycle).count();
+    // One request enters a cycle, one response leaves.
+    let cycles: Vec<u64> = ran.responses.iter().map(|(at, _)| *at).collect();
+    assert!(cycles.windows(2).all(|pair| pair[0] < pair[1]), "{cycles:?}");
+    ran.messages.iter().map(|(at, _)| in_cycle(*at)).max().unwrap_or(0)
+}
+
+#[test]
+fn brg_lat_02_p() {
+    for children_per_cycle in [1, 2, 3] {
+        assert_eq!(most_in_a_cycle(BridgeTiming { children_per_cycle, ..SHEET }), children_per_cycle);
+    }
+}
+
+/// Without the limit all four lines of a request leave at once.
+#[test]
+fn brg_lat_02_n() {
+    assert_eq!(most_in_a_cycle(BridgeTiming { children_per_cycle: 64, ..SHEET }), 4);
+}
+
+/// Answers enter one by one, so n lines take n - 1 cycles more.
+#[test]
+fn brg_lat_03_p() {
+    for lines in 1..=4u8 {
+        let more = u64::from(lines) - 1;
+        assert_eq!(own_cycles(WindowClass::Mn, SHEET, read(BASE, 16 * lines), 1), 34 + more);
+        assert_eq!(own_cycles(WindowClass::Mn, SHEET, write_full(BASE, lines, 1), 1), 34 + more);
+    }
+}
+
+/// Lines without an enabled byte take none.
+#[test]
+fn brg_lat_03_n() {
+    let mut request = write_full(BASE, 4, 1);
+    change(&mut request, |req| req.cmd = ReqCmd::Write);
+    let mut enables = [0; 32];
+    enables[0] = 1;
+    request.enables = Some(Box::new(enables));
+    assert_eq!(own_cycles(WindowClass::Mn, SHEET, request, 1), 34);
+}
+
+/// A request that nobody answers ends after its time, counted from its message, and one that is refused after the stages alone.
+#[test]
+fn what_nobody_answers_ends_in_time() {
+    let timing = BridgeTiming { timeout_cycles: 500, ..SHEET };
+    let ran = run(WindowClass::Mn, timing, vec![(10, read(BASE, 16)), (10, tagged(read(0, 16), 1))], true);
+    let told: Vec<_> = ran.responses.iter().map(|(at, response)| (*at, rsp(response).status)).collect();
+    let entered = 10 + CHANNEL;
+    let through = entered + SHEET.request_cycles();
+    let out = SHEET.frame_cycles + CHANNEL;
+    assert_eq!(told, [(through + 1 + out, Status::DecodeError), (through + 500 + out, Status::CompletionTimeout)]);
+    assert_eq!((ran.result.counts.timeouts, ran.result.done), (1, 2));
+}
+
+/// What a window comes to behind answers with these loads, a growth time apart.
+fn behind(loads: &[u8]) -> usize {
+    let mut window = IssueWindow::default();
+    for (n, load) in (0..).zip(loads) {
+        window.told(DevLoad(*load), 1000 * n, 1000);
+    }
+    window.lines()
+}
+
+#[test]
+fn brg_qos_01_p() {
+    for (loads, lines) in
+        [(&[][..], 64), (&[2], 32), (&[3, 3], 16), (&[2, 1, 1], 32), (&[2, 0, 0, 0], 35), (&[0, 0], 64)]
+    {
+        assert_eq!(behind(loads), lines, "{loads:?}");
+    }
+    // With more to do than may be under way, just as much is.
+    let asks = (0..40).map(|n| (10, tagged(read(BASE + 256 * n, 64), n as u16))).collect();
+    let timing = BridgeTiming { children_per_cycle: 64, ..SHEET };
+    let ran = run(WindowClass::Mn, timing, asks, false);
+    assert_eq!(ran.messages.len(), 160);
+    let until_ended = MEMORY + timing.answer_cycles();
+    let under_way = |from: u64| ran.messages.iter().filter(|(at, _)| (from..from + until_ended).contains(at)).count();
+    let most = ran.messages.iter().map(|(at, _)| under_way(*at)).max();
+    assert_eq!(most, Some(MOST_LINES));
+}
+
+/// Never below 4, and light load does not add a line before its time.
+#[test]
+fn brg_qos_01_n() {
+    assert_eq!(behind(&[3; 20]), FEWEST_LINES);
+    let mut window = IssueWindow::default();
+    [2, 0, 0, 0].into_iter().for_each(|load| window.told(DevLoad(load), 5, 1000));
+    assert_eq!(window.lines(), 33);
+    (0..33).for_each(|_| window.issued());
+    assert!(!window.has_room());
+    window.ended();
+    assert!(window.has_room());
+}
+
+#[test]
+fn brg_win_09_p() {
+    for vchan in 0..4 {
+        for request in [read(BASE, 16), write_full(BASE, 1, 1)] {
+            let mut request = request;
+            change(&mut request, |req| req.vchan = vchan);
+            let ran = run(WindowClass::Mn, SHEET, vec![(10, request)], false);
+            let (is, ld_id) = match ran.messages[0].1 {
+                Message::M2sReq(m) => (m.tc, m.ld_id),
+                Message::M2sRwd(m, _) => (m.tc, m.ld_id),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!((is, ld_id, rsp(&ran.responses[0].1).vchan), (vchan, 0, vchan));
+        }
+    }
+}
+
+/// What UALink says beside it does not travel.
+#[test]
+fn brg_win_09_n() {
+    let mut plain = read(BASE, 16);
+    let mut other = plain.clone();
+    change(&mut plain, |req| req.vchan = 2);
+    change(&mut other, |req| (req.vchan, req.asi, req.metadata, req.attr) = (2, 3, 0xff, 0x5a));
+    let sent = |request| run(WindowClass::Mn, SHEET, vec![(10, request)], false).messages;
+    assert_eq!(sent(plain), sent(other));
+}

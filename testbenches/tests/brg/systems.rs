@@ -1,0 +1,258 @@
+//! Systems with a bridge, from their descriptions to their runs.
+
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
+use scalepool::system::channels::{ChannelGraph, ChannelWait, Reach};
+use scalepool::system::description::Description;
+use scalepool::system::design::System;
+use scalepool::system::kind::{Component, ComponentNode, NodeError, PortDecl, Site};
+use scalepool::trace::Hub;
+use serde_json::Value;
+use std::path::PathBuf;
+
+const TEXT: &str = include_str!("../../../src/system/builtin/bridge-ualink.toml");
+
+/// A description, up to a system.
+pub fn resolves(text: &str) -> Result<System, String> {
+    let description = Description::parse("f.toml", PathBuf::new(), text).map_err(|e| e.to_string())?;
+    description.resolve().map_err(|e| e.to_string())
+}
+
+fn request(text: &str, set: &[&str], threads: usize) -> ScenarioRequest {
+    let set = set.iter().map(|s| (*s).to_owned()).collect();
+    ScenarioRequest { description: Some(text.to_owned()), seed: 1, threads, set, ..ScenarioRequest::default() }
+}
+
+fn run(text: &str, set: &[&str], threads: usize) -> ScenarioReport {
+    scenario::run(&request(text, set, threads), &mut |_| ()).unwrap_or_else(|error| panic!("{set:?}: {error}"))
+}
+
+fn count(report: &ScenarioReport, name: &str) -> u64 {
+    let json = report.json();
+    json["components"]["bridge"][name].as_u64().unwrap_or_else(|| panic!("no `{name}`: {json:?}"))
+}
+
+/// A run in which the accelerators find nothing wrong with any byte.
+fn sound(text: &str, set: &[&str]) -> ScenarioReport {
+    let report = run(text, set, 1);
+    assert_eq!(report.violations, [], "{set:?}");
+    assert_eq!(count(&report, "requests refused"), 0, "{set:?}");
+    report
+}
+
+#[test]
+fn accelerators_find_every_byte_behind_the_bridge() {
+    let report = sound(TEXT, &["traffic.operations=200"]);
+    // Of two accelerators each asks the other one and the bridge in turn.
+    assert_eq!((count(&report, "requests answered"), count(&report, "lines")), (200, 800));
+    sound(TEXT, &["traffic.operations=60", "traffic.bytes=192", "traffic.mix=writes", "accel.vcs=4"]);
+    sound(TEXT, &["traffic.operations=40", "link.order=strict", "traffic.blocks=2"]);
+}
+
+#[test]
+fn errors_of_both_links_and_poison_change_no_byte() {
+    let report =
+        sound(TEXT, &["traffic.operations=150", "link.ber=2e-6", "link.cxl_ber=2e-6", "traffic.poison_every=4"]);
+    assert!(report.json()["retries"].as_u64() > Some(0), "{:?}", report.json());
+}
+
+/// The smallest table, buffers for one write, memory that takes one request at a time: all of it is done, only later.
+#[test]
+fn a_full_bridge_holds_requests_back_and_loses_none() {
+    let small = ["bridge.entries=32", "bridge.write_buffers=4", "memory.queue=1", "traffic.operations=40"];
+    let report = sound(TEXT, &small);
+    assert!(count(&report, "full cycles") > 0);
+    assert_eq!(count(&report, "requests answered"), 40);
+}
+
+#[test]
+fn a_silent_memory_ends_requests_with_a_status() {
+    let report = run(TEXT, &["bridge.timeout_cycles=60", "memory.latency_cycles=2000", "traffic.operations=4"], 1);
+    assert!(count(&report, "time-outs") > 0 && count(&report, "late answers") > 0);
+    assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-03"), "the accelerators are told");
+}
+
+#[test]
+fn nothing_depends_on_threads_or_on_who_looks() {
+    let set = ["traffic.operations=50"];
+    let one = run(TEXT, &set, 1).json();
+    assert_eq!(run(TEXT, &set, 2).json(), one);
+    let folder = tempfile::tempdir().expect("a folder");
+    let outputs = Outputs {
+        trace: Some(folder.path().join("t.jsonl")),
+        fst: Some(folder.path().join("w.fst")),
+        ..Outputs::default()
+    };
+    let seen = scenario::run(&ScenarioRequest { outputs, ..request(TEXT, &set, 1) }, &mut |_| ()).expect("it runs");
+    assert_eq!(seen.json(), one);
+}
+
+/// From an access of an accelerator over its UALink request and the bridge to what the memory does for each line.
+#[test]
+fn one_access_is_one_tree() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("t.jsonl");
+    let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+    let request = ScenarioRequest { outputs, ..request(TEXT, &["traffic.operations=2"], 1) };
+    scenario::run(&request, &mut |_| ()).expect("it runs");
+    let text = std::fs::read_to_string(trace).expect("a trace");
+    let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("a record")).collect();
+    let begins = |place: &str| -> Vec<&Value> {
+        records.iter().filter(|r| r["kind"] == "begin" && r["where"] == place).collect()
+    };
+    let by_id = |id: &Value| records.iter().find(|r| r["kind"] == "begin" && r["id"] == *id).expect("it has begun");
+    let served = begins("memory.mem");
+    assert_eq!(served.len(), 8);
+    for served in served {
+        let line = by_id(&served["parent"]);
+        let converted = by_id(&line["parent"]);
+        let asked = by_id(&converted["parent"]);
+        let access = by_id(&asked["parent"]);
+        let places = [line, converted, asked, access].map(|r| r["where"].as_str().expect("a place").to_owned());
+        assert_eq!([&places[0], &places[1]], ["bridge", "bridge"]);
+        assert!(places[2].starts_with("accel[") && places[3] == places[2], "{places:?}");
+        assert_eq!(access["parent"], 0);
+    }
+    let ends = |id: &Value| records.iter().filter(|r| r["kind"] == "end" && r["id"] == *id).count();
+    let open: Vec<&Value> = records.iter().filter(|r| r["kind"] == "begin" && ends(&r["id"]) != 1).collect();
+    assert!(open.is_empty(), "{open:?}");
+}
+
+/// Accelerators in front of a device that keeps its memory coherent; a host loads what they write, from so many lines.
+fn coherent(host_lines: u64) -> String {
+    include_str!("../../systems/coherent_bridge.toml").replace("lines = 4", &format!("lines = {host_lines}"))
+}
+
+/// Reads, writes of any part and atomics on lines of a device that a host caches as well: every byte is right for the accelerators, and
+/// the watcher of the device finds the newest value in every copy of the host.
+#[test]
+fn a_coherent_device_stays_coherent() {
+    for host_lines in [4, 64, 1000] {
+        let report = run(&coherent(host_lines), &[], 1);
+        assert_eq!(report.violations, [], "{host_lines}");
+        assert_eq!(count(&report, "requests refused"), 0);
+        assert!(count(&report, "atomics") > 10 && count(&report, "writes") > 10);
+        assert!(host_lines > 4 || count(&report, "snoops") > 0, "the host takes lines that the bridge uses");
+    }
+    assert_eq!(run(&coherent(16), &[], 2).json(), run(&coherent(16), &[], 1).json());
+}
+
+/// What is not built is refused by name; so is what does not fit.
+#[test]
+fn descriptions_that_ask_for_more_are_refused() {
+    let window = "{ base = \"0\", size = \"1 GiB\", to = \"0\", class = \"MN\" }";
+    let other = |new: &str| TEXT.replace(window, new);
+    let cases = [
+        (other("{ class = \"CC\" }"), "expected MN, MC"),
+        (other("{ class = \"MC\" }"), "expected one of the 0 ports `coherent`"),
+        (other(""), "found no window"),
+        (other("{ size = \"1 MiB\" }"), "2097152"),
+        (other("{ base = 64 }"), "multiple of 256"),
+        (other("{ ports = [\"1\"] }"), "at port 1, expected one of the 1 ports `cxl`"),
+        (other("{ ports = [\"one\"] }"), "found port `one`"),
+        (other("{ rights = [\"0:rx\"] }"), "found rights `0:rx`"),
+        (other("{ base = 0 }, { base = \"1 MiB\" }"), "do not overlap"),
+        (TEXT.replace("cxl-256b-pbr", "cxl-256b"), "cxl-256b-pbr"),
+        (TEXT.replace("order = \"relaxed\"", "authentication = \"auth\""), "does not check tags"),
+        (TEXT.replace("kind = \"bridge.ualink\"", "kind = \"bridge.ualink\"\ngroups = [\"1024:0\"]"), "1024"),
+        (TEXT.replace("kind = \"bridge.ualink\"", "kind = \"bridge.ualink\"\ninbound = 1"), "inbound"),
+    ];
+    for (text, expected) in cases {
+        let error = resolves(&text).err().unwrap_or_else(|| panic!("{expected}: it is taken"));
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+}
+
+#[test]
+fn brg_prt_02_p() {
+    assert!(resolves(TEXT).is_ok());
+}
+
+/// Neither links of other forms nor hosts and other requesters fit there.
+#[test]
+fn brg_prt_02_n() {
+    for kind in ["cxl-68b", "cxl-256b", "cxl-256b-lopt"] {
+        let error = resolves(&TEXT.replace("cxl-256b-pbr", kind)).err().expect("it is refused");
+        assert!(error.contains("bridge.cxl[0]") && error.contains("cxl-256b-pbr"), "{error}");
+    }
+    let error = resolves(&TEXT.replace("cxl.memory", "cxl.host")).err().expect("it is refused");
+    assert!(error.contains("bridge.cxl[0]"), "{error}");
+}
+
+/// Rights of a group: the accelerator that may not write is told so.
+#[test]
+fn rights_are_those_of_the_group() {
+    let text = TEXT
+        .replace("class = \"MN\"", "class = \"MN\", rights = [\"0:rw\", \"1:r\"]")
+        .replace("kind = \"bridge.ualink\"", "kind = \"bridge.ualink\"\ngroups = [\"1:1\"]");
+    let report = run(&text, &["traffic.operations=30"], 1);
+    let refused = count(&report, "requests refused");
+    assert!(refused > 0 && refused == count(&report, "writes") / 2, "{refused}");
+    assert!(report.violations.iter().all(|found| found.place == "accel[1]"), "{:?}", report.violations);
+}
+
+/// A component with its ports and other waits.
+struct Seeded(Vec<PortDecl>, Vec<ChannelWait>);
+
+impl Component for Seeded {
+    fn ports(&self) -> Vec<PortDecl> {
+        self.0.clone()
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        Some(self.1.clone())
+    }
+
+    fn elaborate(self: Box<Self>, _: &Site<'_>, _: &mut Hub) -> Result<ComponentNode, NodeError> {
+        unreachable!("it is not built")
+    }
+}
+
+fn wait(incoming: &'static str, outgoing: &'static str, why: &'static str) -> ChannelWait {
+    ChannelWait { incoming, outgoing, reach: Reach::AnyPort, queue: None, why }
+}
+
+/// The circles of the system with these waits beside those that the components of a kind have.
+fn circles(seeds: &[(&str, ChannelWait)]) -> Vec<String> {
+    // A circle is told from its first channel on: that of the first link.
+    let (rest, cxl) = TEXT.split_once("[link.cxl]").expect("a link");
+    let (cxl, settings) = cxl.split_once("[settings]").expect("settings");
+    let (before, fabric) = rest.split_once("[link.fabric]").expect("a link");
+    let text = format!("{before}[link.cxl]{cxl}[link.fabric]{fabric}[settings]{settings}");
+    let mut system = resolves(&text).unwrap_or_else(|e| panic!("{e}"));
+    for component in &mut system.components {
+        let mine = seeds.iter().filter(|(prefix, _)| component.path.starts_with(prefix)).map(|(_, wait)| wait.clone());
+        let waits = component.config.waits().expect("it says").into_iter().chain(mine).collect();
+        component.config = Box::new(Seeded(component.config.ports(), waits));
+    }
+    ChannelGraph::of(&system).problems(&system).lines()
+}
+
+/// Answers of CXL without space of their own, and accelerators that do not take responses while their requests wait: a circle over
+/// both protocols, which is told by name. Each alone is none.
+#[test]
+fn a_circle_over_both_protocols_is_told() {
+    let unreserved = ("bridge", wait("S2M DRS", "response", "keeps no space for answers"));
+    let stubborn = ("accel", wait("response", "request", "sends its requests first"));
+    assert_eq!(circles(&[]), [""; 0]);
+    assert_eq!(circles(std::slice::from_ref(&unreserved)), [""; 0]);
+    assert_eq!(
+        circles(std::slice::from_ref(&stubborn)).len(),
+        1,
+        "requests and responses of the bridge are one circle then too"
+    );
+    let told = circles(&[unreserved, stubborn]).join("\n");
+    for part in
+        ["M2S Req", "S2M DRS", "keeps no space for answers", "sends its requests first", "table of transactions"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+/// One queue for answers and for what is written: each waits for the other.
+#[test]
+fn answers_that_wait_for_writes_are_a_circle() {
+    let told = circles(&[("bridge", wait("S2M NDR", "M2S RwD", "shares a queue"))]).join("\n");
+    assert!(told.contains("M2S RwD") && told.contains("S2M NDR") && told.contains("shares a queue"), "{told}");
+}

@@ -49,7 +49,7 @@ pub fn config(class: WindowClass) -> OutboundConfig {
 pub fn transfer(req: TlReq, data: &[[u8; 64]], enables: Option<Half>) -> Transfer {
     let numbeats = data.len().saturating_sub(1) as u8;
     let req = TlReq { src: SOURCE, dst: OWN, numbeats, ..req };
-    Transfer { address: Some(req.address), ..with_data(ControlField::Request(req), data, enables) }
+    Transfer { address: req.address.into(), ..with_data(ControlField::Request(req), data, enables) }
 }
 
 /// A read of so many DWords.
@@ -89,7 +89,7 @@ pub fn tagged(mut request: Transfer, tag: u16) -> Transfer {
 pub fn change(request: &mut Transfer, change: impl FnOnce(&mut TlReq)) {
     let ControlField::Request(req) = &mut request.field else { panic!("a request") };
     change(req);
-    request.address = Some(req.address);
+    request.address = req.address.into();
 }
 
 /// The field of a response.
@@ -100,7 +100,7 @@ pub fn rsp(response: &Transfer) -> TlRsp {
 
 /// Beats of a response.
 pub fn beats(response: &Transfer) -> Vec<[u8; 64]> {
-    scalepool::nodes::ualink::completer::lines(response).collect()
+    scalepool::nodes::ualink::read::lines_of(&response.data).collect()
 }
 
 pub fn cmp(tag: u16, opcode: NdrOpcode) -> Msg<CacheLine> {

@@ -297,7 +297,7 @@ fn bytes_land_where_they_belong(class: WindowClass, rng: &mut scalepool::kernel:
         let asked = UpliRequest { cmd, message: 0, attr: 0, address: BASE + block + first, dwords, enables };
         let mut request = request(&asked);
         request.data.change(|halves| halves.iter_mut().for_each(|half| rng.fill_bytes(half)));
-        let sent = scalepool::nodes::ualink::completer::lines(&request).collect::<Vec<_>>();
+        let sent = scalepool::nodes::ualink::read::lines_of(&request.data).collect::<Vec<_>>();
         let is_written =
             |byte: u64| byte >= first && byte < first + 4 * dwords && (cmd == 0x29 || asked.enables[byte as usize]);
         if cmd != 0x03 {

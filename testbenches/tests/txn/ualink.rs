@@ -23,7 +23,7 @@ fn request(cmd: ReqCmd, tag: u16, address: u64, bytes: u64) -> TlReq {
 
 fn read_of(tag: u16, address: u64, bytes: u64) -> Transfer {
     let field = ControlField::Request(request(ReqCmd::Read, tag, address, bytes));
-    Transfer { address: Some(address), ..Transfer::new(field) }
+    Transfer { address: address.into(), ..Transfer::new(field) }
 }
 
 /// A read of two beats.
@@ -194,7 +194,7 @@ fn bytes_are_those_that_were_written() {
     // Only what a read asks for is compared: DWords 15 and 16 of the block, the first one without its low half.
     let asked = |values| {
         let field = ControlField::Request(TlReq { attr: 0xfc, ..request(ReqCmd::Read, 5, AT + 60, 8) });
-        let read = Transfer { address: Some(AT + 60), ..Transfer::new(field) };
+        let read = Transfer { address: (AT + 60).into(), ..Transfer::new(field) };
         let mut answer = beats(5, [3, 3]);
         let mut data = [[3; 64]; 2];
         data[0][values] = 9;
@@ -207,7 +207,7 @@ fn bytes_are_those_that_were_written() {
     broken(&asked(62), "TXN-DAT-01", (UP, 1), ["0x09 in byte 62 of beat 0", "0x03"]);
     // Another accelerator has bytes of its own.
     let Transfer { field: ControlField::Request(field), .. } = read(5) else { unreachable!("a request") };
-    let other = Transfer { address: Some(AT), ..Transfer::new(ControlField::Request(TlReq { dst: 9, ..field })) };
+    let other = Transfer { address: AT.into(), ..Transfer::new(ControlField::Request(TlReq { dst: 9, ..field })) };
     silent(&[&wrote(3)[..], &[other, beats(5, [8, 8])]].concat());
 }
 
@@ -245,7 +245,7 @@ fn what_is_not_known_is_not_judged() {
         ..TlCreq::default()
     });
     silent(&[write(7, 3, None), written(7), Transfer::new(unknown), beat(5, 0, 9, true)]);
-    let known = Transfer { address: Some(AT), ..Transfer::new(unknown) };
+    let known = Transfer { address: AT.into(), ..Transfer::new(unknown) };
     let wrong = [write(7, 3, None), written(7), known, beat(5, 0, 9, true)];
     broken(&wrong, "TXN-DAT-01", (UP, 1), ["0x09 in byte 0 of beat 0 for Read of 64 B at 0x1000", "0x03"]);
 }

@@ -94,7 +94,7 @@ pub enum WatchedContent {
     /// A message of CXL.cachemem, whole with its data.
     Cxl(Message),
     /// Bytes that are not 0 in a slot for data (G0) of a 68B flit, where no data is owed: a receiver takes it for empty
-    /// (`cxl-68b` §5.4).
+    /// (`cxl-68b` §5.3).
     SpareData {
         /// The slot, 1 to 3.
         slot: u8,

@@ -125,7 +125,7 @@ impl CxlMemTransactions {
         self.ledger.take()
     }
 
-    /// Bytes pass in a slot for data where none is owed, as behind a header that says 32 B and is followed by 64 (`cxl-68b` §1.4).
+    /// Bytes pass in a slot for data where none is owed, as behind a header that says 32 B and is followed by 64 (`cxl-68b` §1.5, §5.3).
     /// A receiver takes the slot for empty, so the bytes are lost.
     pub fn see_spare_data(&mut self, link: usize, dir: Dir, unit: u64, slot: u8) -> Vec<TransactionFinding> {
         self.ledger.concern(None);

@@ -1,6 +1,7 @@
 """CXL.mem as calls, without a simulator: two ends back to back, held against plain bytes; wrong devices, each noticed at the flit."""
 
 import asyncio
+import logging
 import random
 import unittest
 
@@ -9,6 +10,9 @@ import cocotbext.scalepool as sp
 PROTOCOLS = ("cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr")
 CONFIG = {"transactions": "hdm-h", "all_writers_seen": True, "answer_flits": 500}
 LINE = 64
+
+# The loop of these tests tells how long each step takes, which is a matter of the machine.
+logging.getLogger("asyncio").setLevel(logging.ERROR)
 
 
 class Pairs(unittest.IsolatedAsyncioTestCase):

@@ -2,7 +2,7 @@
 """Co-simulates every device of testbenches/rtl with the model, through cocotb, in Icarus and Verilator.
 
 Each test runs on the unchanged RTL in Icarus, some also in Verilator (all with --full, or those of --only), and in Icarus on the
-seeded bugs (mutants) of testbenches/verilator/mutants.txt, each of which a test has to notice. The example of README.md is taken from the page and runs
+seeded bugs (mutants) of testbenches/verilator/mutants.txt, each of which a test has to notice. The example of docs/guide/cocotb.md is taken from the page and runs
 as a test, too. The output is a table; the exit status is 1 if a test fails, a mutant survives, or a device has no test.
 
 Builds and results are kept in target/cocotb by a hash of all their inputs: RTL, tests, package and library.
@@ -104,15 +104,14 @@ USUAL_IN_VERILATOR = ("agents cxl-68b", "cxl256_check", "cxl68_retry_link", "exa
 
 
 def example():
-    """Cuts the example out of README.md: the one block of Python in the section on cocotb that is a test."""
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = re.search(r"^## Co-verification with cocotb\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
-    blocks = re.findall(r"^```python\n(.*?)^```$", section[1] if section else "", re.MULTILINE | re.DOTALL)
+    """Cuts the example out of the page on cocotb: its one block of Python that is a test."""
+    page = (ROOT / "docs" / "guide" / "cocotb.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     blocks = [block for block in blocks if "@cocotb.test" in block]
     if len(blocks) != 1:
-        raise SystemExit(f"README.md: found {len(blocks)} tests in Python in the section on cocotb, expected 1")
+        raise SystemExit(f"docs/guide/cocotb.md: found {len(blocks)} tests in Python in the section on cocotb, expected 1")
     if len(blocks[0].splitlines()) > 30:
-        raise SystemExit(f"README.md: the example has {len(blocks[0].splitlines())} lines, expected 30 at most")
+        raise SystemExit(f"docs/guide/cocotb.md: the example has {len(blocks[0].splitlines())} lines, expected 30 at most")
     folder = OUT / "example"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_example.py").write_text(blocks[0], encoding="utf-8")

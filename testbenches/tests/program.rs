@@ -1,4 +1,4 @@
-//! The built program: its subcommands, a run, its limits, and the README.
+//! The built program: its subcommands, a run, its limits, and the README with the guide.
 #![forbid(unsafe_code)]
 
 mod cli;

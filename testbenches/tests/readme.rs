@@ -1,5 +1,6 @@
-//! Every command of README.md, run in order from the top of the repository, against the output that stands there. A command
-//! that changes the folder changes it for those behind it, as in the terminal of a reader.
+//! Every command of README.md and of the guide, run in order from the top of the repository, against the output that stands
+//! there. A command that changes the folder changes it for those behind it, as in the terminal of a reader. The guide's pages
+//! come in the order of `docs/SUMMARY.md`, which has all of them.
 //!
 //! In a block marked `sh`, a line that begins with `$ ` is a command, the lines up to the next are its output. `...` in
 //! a line stands for any text, a line of `...` alone for any lines. A command without output shown needs only to
@@ -28,13 +29,27 @@ fi
 
 #[derive(Debug, PartialEq)]
 struct Step {
-    line: usize,
+    /// Page and line.
+    at: String,
     command: String,
     output: Vec<String>,
 }
 
+/// The pages in the order in which they are read: name below the top, and text.
+fn pages(root: &Path) -> Vec<(String, String)> {
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let summary = read("docs/SUMMARY.md");
+    let listed = summary.split("](").skip(1).map(|rest| format!("docs/{}", rest.split(')').next().unwrap_or_default()));
+    let names: Vec<String> = std::iter::once("README.md".to_owned()).chain(listed).collect();
+    for file in fs::read_dir(root.join("docs/guide")).expect("the guide") {
+        let name = format!("docs/guide/{}", file.expect("a file").file_name().display());
+        assert!(names.contains(&name), "{name} is not listed in docs/SUMMARY.md");
+    }
+    names.into_iter().map(|name| (name.clone(), read(&name))).collect()
+}
+
 /// The commands of a page.
-fn steps(page: &str) -> Vec<Step> {
+fn steps(name: &str, page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut fence = None;
     for (at, line) in page.lines().enumerate() {
@@ -42,9 +57,9 @@ fn steps(page: &str) -> Vec<Step> {
             (Some(_), Some(_)) => fence = None,
             (Some(language), None) => fence = Some((language, steps.len())),
             (None, Some(("sh", first))) => match line.strip_prefix("$ ") {
-                Some(command) => steps.push(Step { line: at + 1, command: command.to_owned(), output: Vec::new() }),
+                Some(command) => steps.push(Step { at: format!("{name}:{}", at + 1), command: command.to_owned(), output: Vec::new() }),
                 None if steps.len() > first => steps.last_mut().expect("not empty").output.push(line.to_owned()),
-                None => panic!("README.md:{}: found output, expected a line with `$ ` first", at + 1),
+                None => panic!("{name}:{}: found output, expected a line with `$ ` first", at + 1),
             },
             _ => {}
         }
@@ -97,7 +112,6 @@ fn built() -> (PathBuf, PathBuf) {
 #[test]
 fn every_command_does_what_the_page_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(root.join("README.md")).expect("a text");
     let (programs, target) = built();
     let shims = target.join("tmp").join("readme");
     fs::create_dir_all(&shims).expect("a folder");
@@ -112,10 +126,10 @@ fn every_command_does_what_the_page_says() {
     let mut folder = root.canonicalize().expect("the top folder");
     let told = shims.join("folder");
 
-    let steps = steps(&page);
-    assert!(steps.len() > 10, "found {} commands in README.md", steps.len());
+    let steps: Vec<Step> = pages(root).iter().flat_map(|(name, page)| steps(name, page)).collect();
+    assert!(steps.len() > 50, "found {} commands in README.md and the guide", steps.len());
     let mut wrong = Vec::new();
-    for Step { line, command, output } in steps.iter().filter(|s| s.command != RUNS_US) {
+    for Step { at, command, output } in steps.iter().filter(|s| s.command != RUNS_US) {
         // `make` here is a make of its own, and builds what is built already.
         let out = Command::new("sh")
             .args(["-c", &format!("{command}\nstatus=$?\npwd >\"$TOLD\"\nexit $status")])
@@ -133,9 +147,9 @@ fn every_command_does_what_the_page_says() {
         let (shown, found) = (even(&output.join("\n")), even(&text));
         let messages = String::from_utf8_lossy(&out.stderr);
         if !out.status.success() {
-            wrong.push(format!("README.md:{line}: `{command}`: {}\n{text}{messages}", out.status));
+            wrong.push(format!("{at}: `{command}`: {}\n{text}{messages}", out.status));
         } else if !output.is_empty() && !fits(&lines(&shown), &lines(&found)) {
-            wrong.push(format!("README.md:{line}: `{command}`: found\n{text}\nexpected\n{}", output.join("\n")));
+            wrong.push(format!("{at}: `{command}`: found\n{text}\nexpected\n{}", output.join("\n")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -145,7 +159,7 @@ fn every_command_does_what_the_page_says() {
 #[test]
 fn the_crc_bench_accepts_a_right_crc() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(root.join("README.md")).expect("a text");
+    let page = fs::read_to_string(root.join("docs/guide/vectors.md")).expect("a text");
     let bench = page.split("module crc_tb;").nth(1).and_then(|rest| rest.split("endmodule").next()).expect("the bench");
     let between = |from: &str, to: &str| {
         let rest = bench.split(from).nth(1).unwrap_or_else(|| panic!("`{from}` in the bench"));
@@ -174,11 +188,11 @@ fn the_crc_bench_accepts_a_right_crc() {
 fn the_page_is_cut_into_commands() {
     let page = "x\n```sh\n$ a b\n1\n2\n$ c\n```\n```text\n$ d\n```\n";
     let step = |line, command: &str, output: &[&str]| Step {
-        line,
+        at: format!("p.md:{line}"),
         command: command.into(),
         output: output.iter().map(|l| l.to_string()).collect(),
     };
-    assert_eq!(steps(page), [step(3, "a b", &["1", "2"]), step(6, "c", &[])]);
+    assert_eq!(steps("p.md", page), [step(3, "a b", &["1", "2"]), step(6, "c", &[])]);
 }
 
 #[test]

@@ -662,13 +662,13 @@ class Documentation(unittest.TestCase):
             self.assertGreater(found.attempted, 0, module.__name__)
 
     def test_examples_in_the_readme_run(self):
-        page = (TESTBENCHES.parent / "README.md").read_text(encoding="utf-8")
+        page = (TESTBENCHES.parent / "docs" / "guide" / "cocotb.md").read_text(encoding="utf-8")
         blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
         # Those for cocotb are run by testbenches/cocotb/run.py.
         alone = [block for block in blocks if "@cocotb.test" not in block]
         self.assertGreaterEqual(len(alone), 2)
         for block in alone:
-            exec(compile(block, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102: the page's own examples
+            exec(compile(block, "cocotb.md", "exec"), {"__name__": "readme"})  # noqa: S102: the page's own examples
 
     def test_everything_public_is_documented_and_typed(self):
         missing = []

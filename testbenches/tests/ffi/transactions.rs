@@ -172,7 +172,7 @@ fn what_is_owed_at_the_end_is_told_by_finish() {
     assert_eq!(sp_link_finish(0), SP_ERR_HANDLE);
     let (_, nvlink) = link("nvlink", SP_DOWN, "", SP_ACTIVE);
     assert_eq!((sp_link_finish(nvlink), &state(nvlink)["transactions"]), (SP_OK, &Value::Null));
-    destroy([host, nvlink].into_iter());
+    destroy([host, nvlink]);
 }
 
 #[test]

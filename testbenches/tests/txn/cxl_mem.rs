@@ -166,7 +166,7 @@ fn txn_tag_03_p() {
     silent(HdmDb, &[own(1), drs(1, 0), ndr(Ndr::CmpE, 1), own(1), ndr(Ndr::CmpM, 1), drs(1, 0)]);
     silent(HdmH, &[read(1), half(1, 0), half(1, 0)]);
     let snoop = bisnp(BisnpOpcode::BISnpInvBlk, 1, LINE + 0x40);
-    silent(HdmDb, &[snoop.clone(), birsp(BirspOpcode::BIRspI, 1, 1), birsp(BirspOpcode::BIRspI, 1, 0)]);
+    silent(HdmDb, &[snoop, birsp(BirspOpcode::BIRspI, 1, 1), birsp(BirspOpcode::BIRspI, 1, 0)]);
     silent(HdmDb, &[snoop, birsp(BirspOpcode::BIRspIBlk, 1, 0)]);
 }
 
@@ -184,7 +184,7 @@ fn txn_tag_03_n() {
     broken(HdmDb, &twice, "TXN-TAG-03", (UP, 1), ["NDR CmpE", "MemData for MemRd"]);
     let snoop = bisnp(BisnpOpcode::BISnpInvBlk, 1, LINE + 0x40);
     let line = birsp(BirspOpcode::BIRspI, 1, 0);
-    let twice = [snoop, line.clone(), line, birsp(BirspOpcode::BIRspI, 1, 1)];
+    let twice = [snoop, line, line, birsp(BirspOpcode::BIRspI, 1, 1)];
     broken(HdmDb, &twice, "TXN-TAG-03", (DOWN, 1), ["for line 0 of the block", "BIRsp to 1 line of it"]);
 }
 
@@ -232,7 +232,7 @@ fn txn_ans_03_p() {
     silent(HdmDb, &[own(1), ndr(Ndr::CmpE, 1), drs(1, 5), write(2, 5), ndr(Ndr::Cmp, 2)]);
     // At an address without memory a grant is a plain Cmp, and a read has no completion.
     let inv = req(Op::MemInv, Some(MetaValue::Any), SnpType::SnpInv, 1);
-    silent(HdmDb, &[inv.clone(), ndr(Ndr::Cmp, 1), inv, ndr(Ndr::CmpE, 1), own(2), nxm(2)]);
+    silent(HdmDb, &[inv, ndr(Ndr::Cmp, 1), inv, ndr(Ndr::CmpE, 1), own(2), nxm(2)]);
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn txn_ord_01_p() {
     let snoop = bisnp(BisnpOpcode::BISnpInv, 4, LINE);
     let [answer, ack] = [birsp(BirspOpcode::BIRspI, 4, 0), ndr(Ndr::BIConflictAck, 1)];
     // The snoop won: the request is completed behind the answer to it.
-    let early = [own(1), snoop.clone(), conflict(1), ack.clone(), answer.clone(), ndr(Ndr::CmpE, 1), drs(1, 5)];
+    let early = [own(1), snoop, conflict(1), ack, answer, ndr(Ndr::CmpE, 1), drs(1, 5)];
     silent(HdmDb, &early);
     // The request won: its completion comes before the acknowledgement.
     silent(HdmDb, &[own(1), snoop, conflict(1), ndr(Ndr::CmpE, 1), ack, drs(1, 5), answer]);

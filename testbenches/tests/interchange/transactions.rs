@@ -128,7 +128,7 @@ fn a_bit_of_a_tag_is_heard_at_its_flit() {
     assert_ne!(changed, wave);
     let found = rules(&inspected(&changed, &slots("")));
     let expected = ("TXN-TAG-02", 1, seen.t_fs, format!("NDR Cmp with tag {tag:#x}"));
-    assert_eq!(found, std::slice::from_ref(&expected));
+    assert_eq!(found.as_slice(), std::slice::from_ref(&expected));
     // The request that it should have answered waits for ever, for a limit or at the end.
     for (keys, rule, words) in [
         ("answer_ns = 1000\n", "TXN-END-02", "no answer in 1000 ns to MemWr to 0x"),

@@ -52,7 +52,7 @@ pub fn flit(decoded: &Cxl256DecodedFlit, config: &Cxl256Config) -> Findings {
     found
 }
 
-/// The violations of [`flit`] for a flit without bytes, as it was read.
+/// The violations of [`fn@flit`] for a flit without bytes, as it was read.
 ///
 /// A flit that breaks nothing is known by counts; what is broken is named by the same walk, over a flit that is spelled for it.
 pub fn content(

@@ -64,7 +64,7 @@ pub trait Flit256: Clone + Debug + Send + 'static {
     /// Completes a flit that goes: CRC and FEC.
     fn seal(&mut self, mode: Mode);
 
-    /// Makes the CRCs of the chosen halves wrong, see [`Urgent`](super::client::Urgent).
+    /// Makes the CRCs of the chosen halves wrong, see [`Urgent`].
     fn spoil(&mut self, mode: Mode, halves: [bool; 2]);
 
     /// What comes out of FEC and CRC, and whether the FEC has repaired it.

@@ -57,7 +57,11 @@ fn steps(name: &str, page: &str) -> Vec<Step> {
             (Some(_), Some(_)) => fence = None,
             (Some(language), None) => fence = Some((language, steps.len())),
             (None, Some(("sh", first))) => match line.strip_prefix("$ ") {
-                Some(command) => steps.push(Step { at: format!("{name}:{}", at + 1), command: command.to_owned(), output: Vec::new() }),
+                Some(command) => steps.push(Step {
+                    at: format!("{name}:{}", at + 1),
+                    command: command.to_owned(),
+                    output: Vec::new(),
+                }),
                 None if steps.len() > first => steps.last_mut().expect("not empty").output.push(line.to_owned()),
                 None => panic!("{name}:{}: found output, expected a line with `$ ` first", at + 1),
             },

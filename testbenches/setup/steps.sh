@@ -1,7 +1,7 @@
 # Sourced by scripts that run checks one after the other and end with a table of durations; `total` is its last line.
 #
 # Beside its duration stands the processor time of a step, which says more on a machine that does other work too. That of a
-# step which runs beside others is its own.
+# step which runs beside others counts with the step in which it ends; it may print a table of its own.
 
 names=() seconds=() processor=()
 now= begin=0 begin_processor=0 spent=0 total=
@@ -17,9 +17,9 @@ processor_seconds() {
     spent=$(((fields[15] + fields[16]) / ticks_a_second))
 }
 
-# begins SECONDS, ends: measure the step `now`; the first takes the value of SECONDS at its beginning.
+# begins, ends: measure the step `now`.
 begins() {
-    begin=$1
+    begin=$SECONDS
     processor_seconds
     begin_processor=$spent
 }
@@ -35,7 +35,7 @@ ends() {
 # step NAME COMMAND...: runs it and remembers how long it took.
 step() {
     now=$1
-    begins "$SECONDS"
+    begins
     shift
     printf '\n== %s\n' "$now"
     "$@"
@@ -58,12 +58,13 @@ step_beside() {
 join() {
     local group=$beside_group
     now=$beside
-    begins "$beside_begin"
+    begin=$beside_begin
     wait "$group" || { cat "$beside_log" && false; }
     beside_group=
     printf '\n== %s\n' "$now"
     cat "$beside_log"
     ends
+    processor[-1]=-
 }
 
 table() {
@@ -74,7 +75,7 @@ table() {
     if [ ${#names[@]} -gt 0 ]; then
         processor_seconds
         printf '\n%-12s %7s %9s\n' step seconds processor
-        for i in "${!names[@]}"; do printf '%-12s %7d %9d\n' "${names[i]}" "${seconds[i]}" "${processor[i]}"; done
+        for i in "${!names[@]}"; do printf '%-12s %7d %9s\n' "${names[i]}" "${seconds[i]}" "${processor[i]}"; done
         printf '%-12s %7d %9d\n' all "$SECONDS" "$spent"
     fi
     if [ "$status" -ne 0 ]; then

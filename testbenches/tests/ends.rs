@@ -11,10 +11,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Cycles of the reference clock of each run, in `make soak` twice as many.
-const CYCLES: u64 = 1000;
+/// Cycles of the reference clock of each run, in `make soak` three times as many.
+const CYCLES: u64 = 700;
 /// The same where links with large buffers take so long to come up.
-const CYCLES_UALINK: u64 = 5000;
+const CYCLES_UALINK: u64 = 3500;
 /// Cycles between two looks at the time.
 const STEP: u64 = 1;
 /// Longest time of a run; all settings at their upper ends together simulate a thousand links for seconds of their time.
@@ -38,7 +38,7 @@ fn is_stall(broken: &PlacedViolation) -> bool {
 
 /// Runs a scenario; what is wrong with how it ends.
 fn wrong(scenario: &Scenario, set: &[String]) -> Option<String> {
-    let times = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 2 } else { 1 };
+    let times = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 3 } else { 1 };
     let cycles = times * if scenario.name.starts_with("ualink") { CYCLES_UALINK } else { CYCLES };
     let request = ScenarioRequest {
         scenario: scenario.name.into(),

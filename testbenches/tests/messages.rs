@@ -125,7 +125,7 @@ fn a_host_and_a_memory_of_two_systems_work_together() {
                 .iter()
                 .map(|&threads| {
                     let mut both = Both::new(&set, threads);
-                    (0..400).for_each(|_| both.advance(50));
+                    (0..250).for_each(|_| both.advance(50));
                     let [asks, answers] = both.reports();
                     assert_eq!((&asks.violations[..], &answers.violations[..]), (&[][..], &[][..]), "{kind} {noise}");
                     assert_eq!(answered(&asks), 300, "{kind} {noise}: every access is answered with the right data");

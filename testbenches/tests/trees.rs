@@ -79,7 +79,9 @@ fn every_built_in_makes_trees() {
         let cycles = match scenario.name {
             "queue-md1" => 1_000_000,
             "fabric-vc-router" => 500,
-            _ => 20_000,
+            // Accesses to configuration space come one after the other.
+            "cxlio-enumerate" => 20_000,
+            _ => 8_000,
         };
         let trees = trees(&trace(scenario.name, &[], Some(cycles)));
         assert_eq!(wrong(&trees), [""; 0], "{}", scenario.name);

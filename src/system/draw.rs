@@ -10,7 +10,12 @@ use std::fmt::Write;
 
 const WIDTH: usize = 220;
 const HEIGHT: usize = 64;
+/// Least room between columns.
 const GAP_X: usize = 180;
+/// Width of a letter of a label, rounded up.
+const LETTER: usize = 7;
+/// Room beside a label.
+const BESIDE: usize = 6;
 const GAP_Y: usize = 28;
 const MARGIN: usize = 24;
 /// Room for the title.
@@ -22,17 +27,21 @@ pub fn svg(system: &System) -> String {
         return grid::svg(system);
     }
     let columns = columns(system);
+    let labels: Vec<String> = system.links.iter().map(|link| format!("{} ({})", link.path, link.kind.name)).collect();
+    // Two labels may stand in one row, each beside its end.
+    let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let step_x = WIDTH + GAP_X.max(2 * (LETTER * longest + 2 * BESIDE));
     let mut filled: BTreeMap<usize, usize> = BTreeMap::new();
     let places: Vec<(usize, usize)> = columns
         .iter()
         .map(|&column| {
             let row = filled.entry(column).or_default();
-            let place = (MARGIN + column * (WIDTH + GAP_X), TOP + *row * (HEIGHT + GAP_Y));
+            let place = (MARGIN + column * step_x, TOP + *row * (HEIGHT + GAP_Y));
             *row += 1;
             place
         })
         .collect();
-    let width = 2 * MARGIN + columns.iter().max().map_or(0, |last| last * (WIDTH + GAP_X) + WIDTH);
+    let width = 2 * MARGIN + columns.iter().max().map_or(0, |last| last * step_x + WIDTH);
     let height = TOP + MARGIN + filled.values().max().map_or(0, |rows| rows * (HEIGHT + GAP_Y));
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
@@ -40,7 +49,7 @@ pub fn svg(system: &System) -> String {
          <text x=\"{MARGIN}\" y=\"30\" font-size=\"18\">{}</text>\n",
         escaped(&system.name)
     );
-    for link in &system.links {
+    for (link, label) in system.links.iter().zip(&labels) {
         // From the middle of one side to the middle of the other, below one another where there are several.
         let ends = link.ports.map(|(component, port)| {
             let count = system.components[component].ports.len();
@@ -57,8 +66,8 @@ pub fn svg(system: &System) -> String {
         let counts = link.ports.map(|(component, _)| system.components[component].ports.len());
         let is_first = if counts[0] == counts[1] { x0 <= x1 } else { counts[0] < counts[1] };
         let ((x, y), lies_left) = if is_first { ((from, y0), x0 <= x1) } else { ((to, y1), x0 > x1) };
-        let (x, anchor) = if lies_left { (x + 6, "start") } else { (x - 6, "end") };
-        let label = escaped(&format!("{} ({})", link.path, link.kind.name));
+        let (x, anchor) = if lies_left { (x + BESIDE, "start") } else { (x - BESIDE, "end") };
+        let label = escaped(label);
         let _ = writeln!(
             text,
             "<text x=\"{x}\" y=\"{}\" font-size=\"11\" fill=\"#333\" text-anchor=\"{anchor}\">{label}</text>",

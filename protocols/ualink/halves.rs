@@ -4,8 +4,7 @@
 //! their first word: memory that nothing has written reads so (each word its own address) wherever a model wants to see
 //! reads that went astray, and most data of a run are such. Halves that a [`HalfSource`] can make again, such as a generator
 //! of random numbers, are kept as their position in it: what originators write is drawn from one. There are hundreds of
-//! transactions under way for each accelerator: in a pod of 256 with 500 operations each, 30 kB of data for each
-//! accelerator would lie in boxes of their own.
+//! transactions under way for each accelerator, whose data would else lie in boxes of their own.
 //!
 //! A walk: a half comes; if its words go on counting there is one half more, else all that came before is written out, and the
 //! half behind it. Whoever asks for bytes gets them, whatever the form.

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Numbers of 8 bytes in a half.
 const HALF_NUMBERS: u32 = HALF_BYTES as u32 / 8;
-/// Halves from one mark to the next, at least: eight writes of 256 bytes. To pass over half of them takes 1,000 instructions,
-/// of which no link without bytes has need.
+/// Halves from one mark to the next, at least: eight writes of 256 bytes. Half of them are passed over on average where bytes are
+/// asked for, which a link without bytes does not do (a choice).
 const MARK_EVERY: u32 = 64;
 
 /// Where halves begin that were drawn.

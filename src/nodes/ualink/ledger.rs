@@ -94,8 +94,8 @@ const SENT: usize = 0;
 const CAME: usize = 1;
 
 /// What one source has sent to one destination over one port, and what has come. One number is found with fewer comparisons
-/// than three. A hash table would be found in faster; but it is one piece of memory, for which a run of 256 accelerators
-/// leaves no place: it takes 9 kB an accelerator on top of the peak of the run.
+/// than three. A hash table would be found in faster; but it is one piece of memory, which with 256 accelerators came on top of
+/// the peak of the run: 44.0 MB resident became 46.3.
 type Flows = BTreeMap<u64, [Vec<Ordered>; 2]>;
 
 fn flow_of(src: u16, dst: u16, port: usize) -> u64 {

@@ -1,8 +1,7 @@
 //! The bytes of memories: what a completer has, and what an originator expects once all that is open is done.
 //!
 //! Modelled: each byte that was written, with its poison; the others hold their background. A region that a single write
-//! has filled is kept as the position of the generator that has drawn its bytes: 16 bytes for 256. In a pod of 256 with 500
-//! operations an accelerator that takes 36 kB an accelerator off its memory, and 45 kB off what it expects. Left out: what
+//! has filled is kept as the position of the generator that has drawn its bytes: 16 bytes for 256. Left out: what
 //! others write, in what an originator expects: each originator has regions of its own.
 //!
 //! A walk: a write that fills a region and comes as a position replaces what stands there by it; a read of such a region

@@ -33,6 +33,11 @@ impl HalfSource {
     pub fn new(number: u16, read: impl Fn(u32, usize) -> Vec<Half> + Send + Sync + 'static) -> HalfSource {
         HalfSource { number, read: Box::new(read) }
     }
+
+    /// Its number among those of a run.
+    pub fn number(&self) -> u16 {
+        self.number
+    }
 }
 
 impl Debug for HalfSource {
@@ -100,18 +105,27 @@ impl Halves {
         Halves(Form::Drawn { source, position, count })
     }
 
-    /// The number of the source that makes them, and the position of the first one; `None`: they have another form.
-    pub fn drawn_at(&self) -> Option<(u16, u32)> {
+    /// The source that makes them, and the position of the first one; `None`: they have another form.
+    pub fn source(&self) -> Option<(&Arc<HalfSource>, u32)> {
         match &self.0 {
-            Form::Drawn { source, position, .. } => Some((source.number, *position)),
+            Form::Drawn { source, position, .. } => Some((source, *position)),
             _ => None,
         }
     }
 
-    /// Whether they are kept as words that count up from there.
-    pub fn counts_from(&self, word: u64) -> bool {
-        matches!(self.0, Form::Counting { first, .. } if first == word)
+    /// The number of the source that makes them, and the position of the first one; `None`: they have another form.
+    pub fn drawn_at(&self) -> Option<(u16, u32)> {
+        self.source().map(|(source, position)| (source.number, position))
     }
+
+    /// The word from which on they are kept as words that count up; `None`: they have another form.
+    pub fn first_word(&self) -> Option<u64> {
+        match self.0 {
+            Form::Counting { first, .. } => Some(first),
+            _ => None,
+        }
+    }
+
 
     /// How many.
     pub fn len(&self) -> usize {

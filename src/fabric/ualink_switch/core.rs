@@ -5,7 +5,7 @@
 //! it has room, to the inputs that its arbiter chooses, responses apart from requests; grants and freed buffers go to the
 //! slices.
 
-use super::resting::Resting;
+use super::resting::{Resting, RestingSources};
 use super::route::{UalRouteRefused, UalRoutes};
 use super::{FromCore, SLICE_PORTS, ToCore};
 use scalepool_arbiter::{Arbiter, ArbiterError, ArbiterKind, Requests};
@@ -16,30 +16,31 @@ use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A transaction inside, in 72 bytes.
+/// A transaction inside, in 40 bytes.
 #[derive(Debug, Clone)]
 struct QueuedTransfer {
     input: u16,
     output: u16,
-    held: TlHeldBuffers,
-    /// The place of the one behind it in its queue.
+    /// The place of the one behind it in the pipeline or in its queue.
     next: u32,
+    held: TlHeldBuffers,
     resting: Resting,
 }
 
-/// Transactions that came in one cycle: side by side, and none has to say when it is due.
-#[derive(Debug, Clone)]
+/// Transactions that came in one cycle, from the first place to the last.
+#[derive(Debug, Clone, Copy)]
 struct Batch {
     due: u64,
-    transfers: Vec<QueuedTransfer>,
+    first: u32,
+    last: u32,
 }
 
 /// No place.
 const NOWHERE: u32 = u32::MAX;
 
-/// A place for a transaction that waits.
+/// A place for a transaction inside.
 #[derive(Debug, Clone)]
-enum WaitingPlace {
+enum TransferPlace {
     Taken(QueuedTransfer),
     /// It is free, and so is the place `next`.
     Free {
@@ -47,22 +48,23 @@ enum WaitingPlace {
     },
 }
 
-/// Transactions of all queues, side by side at places that are used again. A tree of queues with memory of their own takes about
-/// 600 instructions a flit more.
+/// Transactions of the pipeline and of all queues, side by side at places that are used again; on the way from one to the
+/// other they stay where they are. A tree of queues with memory of their own takes about 600 instructions a flit more.
 #[derive(Debug, Clone)]
-struct Waiting {
-    places: Vec<WaitingPlace>,
+struct TransferPlaces {
+    places: Vec<TransferPlace>,
     /// The first free place.
     free: u32,
-    count: usize,
+    taken: usize,
 }
 
-impl Waiting {
+impl TransferPlaces {
+    /// Puts a transaction at a place.
     fn put(&mut self, queued: QueuedTransfer) -> u32 {
-        self.count += 1;
-        let (at, filled) = (self.free, WaitingPlace::Taken(queued));
+        self.taken += 1;
+        let (at, filled) = (self.free, TransferPlace::Taken(queued));
         if let Some(place) = self.places.get_mut(at as usize)
-            && let WaitingPlace::Free { next } = *place
+            && let TransferPlace::Free { next } = *place
         {
             (self.free, *place) = (next, filled);
             return at;
@@ -75,21 +77,29 @@ impl Waiting {
         self.places.len() as u32 - 1
     }
 
-    /// What waits at a place is followed by what waits at another one.
+    /// What stands at a place is followed by what stands at another one.
     fn follow(&mut self, at: u32, next: u32) {
-        if let Some(WaitingPlace::Taken(queued)) = self.places.get_mut(at as usize) {
+        if let Some(TransferPlace::Taken(queued)) = self.places.get_mut(at as usize) {
             queued.next = next;
         }
     }
 
-    /// What waits at a place.
+    /// What stands at a place.
+    fn get(&self, at: u32) -> Option<&QueuedTransfer> {
+        match self.places.get(at as usize)? {
+            TransferPlace::Taken(queued) => Some(queued),
+            TransferPlace::Free { .. } => None,
+        }
+    }
+
+    /// Takes what stands at a place out of it.
     fn take(&mut self, at: u32) -> Option<QueuedTransfer> {
-        let place = self.places.get_mut(at as usize).filter(|place| matches!(place, WaitingPlace::Taken(_)))?;
-        let taken = std::mem::replace(place, WaitingPlace::Free { next: self.free });
-        (self.free, self.count) = (at, self.count - 1);
+        let place = self.places.get_mut(at as usize).filter(|place| matches!(place, TransferPlace::Taken(_)))?;
+        let taken = std::mem::replace(place, TransferPlace::Free { next: self.free });
+        (self.free, self.taken) = (at, self.taken - 1);
         match taken {
-            WaitingPlace::Taken(queued) => Some(queued),
-            WaitingPlace::Free { .. } => None,
+            TransferPlace::Taken(queued) => Some(queued),
+            TransferPlace::Free { .. } => None,
         }
     }
 }
@@ -118,15 +128,13 @@ struct Lane {
 }
 
 impl Lane {
-    /// Queues a transaction.
-    fn push(&mut self, waiting: &mut Waiting, queued: QueuedTransfer) {
-        let input = queued.input;
-        let place = waiting.put(queued);
+    /// Queues what stands at a place and came in by a port.
+    fn push(&mut self, places: &mut TransferPlaces, input: u16, place: u32) {
+        places.follow(place, NOWHERE);
         match self.queues.binary_search_by_key(&input, |queue| queue.input) {
             Ok(at) => {
-                let queue = &mut self.queues[at];
-                let last = std::mem::replace(&mut queue.last, place);
-                waiting.follow(last, place);
+                let last = std::mem::replace(&mut self.queues[at].last, place);
+                places.follow(last, place);
             }
             Err(at) => {
                 self.queues.insert(at, Queue { input, first: place, last: place });
@@ -136,14 +144,14 @@ impl Lane {
     }
 
     /// The next transaction, if there is room for it.
-    fn grant(&mut self, waiting: &mut Waiting) -> Option<QueuedTransfer> {
+    fn grant(&mut self, places: &mut TransferPlaces) -> Option<QueuedTransfer> {
         if self.room == 0 {
             return None;
         }
         let granted = self.arbiter.arbitrate(&self.asking)?;
         self.arbiter.update(&self.asking, granted);
         let at = self.queues.binary_search_by_key(&granted, |queue| queue.input.into()).ok()?;
-        let queued = waiting.take(self.queues[at].first)?;
+        let queued = places.take(self.queues[at].first)?;
         if queued.next == NOWHERE {
             self.queues.remove(at);
             self.asking.remove(granted);
@@ -220,13 +228,13 @@ pub struct UalSwitchCore {
     latency_cycles: u64,
     /// What is on its way to its queue.
     pipeline: VecDeque<Batch>,
-    /// How much of it.
-    under_way: usize,
     /// Each output, by class.
     outputs: Vec<[Lane; 2]>,
     /// Outputs that have something to grant and room, or had when last looked at.
     active: Marks,
-    waiting: Waiting,
+    places: TransferPlaces,
+    /// Who makes the data of those inside.
+    sources: RestingSources,
     stats: CoreStats,
 }
 
@@ -249,10 +257,10 @@ impl UalSwitchCore {
             routes,
             latency_cycles,
             pipeline: VecDeque::new(),
-            under_way: 0,
             outputs,
             active: Marks::default(),
-            waiting: Waiting { places: Vec::new(), free: NOWHERE, count: 0 },
+            places: TransferPlaces { places: Vec::new(), free: NOWHERE, taken: 0 },
+            sources: RestingSources::default(),
             stats: CoreStats::default(),
         })
     }
@@ -264,7 +272,7 @@ impl UalSwitchCore {
 
     /// Transactions inside.
     pub fn inside(&self) -> usize {
-        self.under_way + self.waiting.count
+        self.places.taken
     }
 
     /// Takes a transaction.
@@ -283,22 +291,15 @@ impl UalSwitchCore {
         match self.routes.route(input, destination(&transfer.field)) {
             Ok(output) => {
                 let due = now + self.latency_cycles;
-                let queued = QueuedTransfer { input, output, held, next: NOWHERE, resting: Resting::of(transfer) };
+                let resting = self.sources.rest(transfer);
+                let place = self.places.put(QueuedTransfer { input, output, next: NOWHERE, held, resting });
                 match self.pipeline.back_mut() {
-                    Some(last) if last.due == due => last.transfers.push(queued),
-                    last => {
-                        let room = last.map_or(1, |batch| {
-                            // Nothing more comes to it, and a third of its room may be left over.
-                            batch.transfers.shrink_to_fit();
-                            batch.transfers.len()
-                        });
-                        // As many as in the cycle before come in this one, about.
-                        let mut transfers = Vec::with_capacity(room);
-                        transfers.push(queued);
-                        self.pipeline.push_back(Batch { due, transfers });
+                    Some(batch) if batch.due == due => {
+                        let last = std::mem::replace(&mut batch.last, place);
+                        self.places.follow(last, place);
                     }
+                    _ => self.pipeline.push_back(Batch { due, first: place, last: place }),
                 }
-                self.under_way += 1;
                 Ok(())
             }
             Err(refused) => {
@@ -326,19 +327,19 @@ impl UalSwitchCore {
     pub fn grant(&mut self, now: u64, mut leave: impl FnMut(Grant)) {
         while self.pipeline.front().is_some_and(|batch| batch.due <= now) {
             let Some(batch) = self.pipeline.pop_front() else { break };
-            self.under_way -= batch.transfers.len();
-            for queued in batch.transfers {
-                let output = queued.output;
+            let mut place = batch.first;
+            while let Some(&QueuedTransfer { input, output, next, held, .. }) = self.places.get(place) {
                 self.active.insert(output);
-                self.outputs[usize::from(output)][queued.held.class.index()].push(&mut self.waiting, queued);
+                self.outputs[usize::from(output)][held.class.index()].push(&mut self.places, input, place);
+                place = next;
             }
         }
         while let Some(output) = self.active.take_first() {
             // Each class has room of its own, so requests and responses do not see each other.
             for lane in &mut self.outputs[usize::from(output)] {
-                while let Some(QueuedTransfer { input, output, held, resting, .. }) = lane.grant(&mut self.waiting) {
+                while let Some(QueuedTransfer { input, output, held, resting, .. }) = lane.grant(&mut self.places) {
                     self.stats.granted[held.class.index()] += 1;
-                    leave(Grant { input, output, transfer: resting.transfer(), held });
+                    leave(Grant { input, output, transfer: self.sources.transfer(resting), held });
                 }
             }
         }
@@ -436,6 +437,6 @@ mod tests {
     /// Hundreds of transactions are inside for each port.
     #[test]
     fn a_transaction_inside_takes_little() {
-        assert_eq!((size_of::<QueuedTransfer>(), size_of::<WaitingPlace>()), (72, 72));
+        assert_eq!((size_of::<QueuedTransfer>(), size_of::<TransferPlace>()), (40, 40));
     }
 }

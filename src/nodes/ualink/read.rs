@@ -45,7 +45,7 @@ impl Read {
 
     /// Whether it is just that.
     pub fn is_unwritten(&self, address: u64, beats: u8) -> bool {
-        self.poisoned == 0 && self.data.counts_from(address) && self.beats() == beats
+        self.poisoned == 0 && self.data.first_word() == Some(address) && self.beats() == beats
     }
 
     /// Beats; 0 for what reads nothing.

@@ -6,22 +6,24 @@
 //! A walk through one row: a byte says which of its numbers differ; each of those follows as its difference, small ones in
 //! one byte, whatever their sign.
 
-/// More than the longest row has \[bytes\].
-const ROW_ROOM: usize = 96;
-/// Room that a full log gets at least \[bytes\]: that of dozens of rows.
-const LEAST_ROOM: usize = 256;
+/// Bytes of a page, those of dozens of rows. A log of one piece is moved each time that it grows, and leaves a hole that the
+/// next one is too large for: with 256 accelerators of 500 operations each that took 4 kB of memory an accelerator.
+const PAGE_BYTES: usize = 240;
 
 /// Rows of `N` numbers, at most eight, in the order in which they were added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowLog<const N: usize> {
-    bytes: Vec<u8>,
+    /// All but the last one are full.
+    pages: Vec<Box<[u8; PAGE_BYTES]>>,
+    /// Bytes of the last page that are written.
+    filled: usize,
     rows: usize,
     last: [u64; N],
 }
 
 impl<const N: usize> Default for RowLog<N> {
     fn default() -> RowLog<N> {
-        RowLog { bytes: Vec::new(), rows: 0, last: [0; N] }
+        RowLog { pages: Vec::new(), filled: 0, rows: 0, last: [0; N] }
     }
 }
 
@@ -38,26 +40,20 @@ impl<const N: usize> RowLog<N> {
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.rows == 0
     }
 
     /// Adds a row.
     pub fn add(&mut self, row: [u64; N]) {
         const { assert!(N <= 8, "a byte says which numbers differ") };
-        if self.bytes.capacity() - self.bytes.len() < ROW_ROOM {
-            // An eighth more, not twice as much: there may be as many logs as ports.
-            self.bytes.reserve_exact(LEAST_ROOM.max(self.bytes.len() / 8));
-        }
-        let first = self.bytes.len();
-        self.bytes.push(0);
         let mut differs = 0;
         for (n, (new, last)) in row.iter().zip(self.last).enumerate() {
-            if *new != last {
-                differs |= 1 << n;
-                self.put(new.wrapping_sub(last).cast_signed());
-            }
+            differs |= u8::from(*new != last) << n;
         }
-        self.bytes[first] = differs;
+        self.put_byte(differs);
+        for (new, last) in row.iter().zip(self.last).filter(|(new, last)| *new != last) {
+            self.put(new.wrapping_sub(last).cast_signed());
+        }
         self.rows += 1;
         self.last = row;
     }
@@ -66,47 +62,73 @@ impl<const N: usize> RowLog<N> {
     fn put(&mut self, difference: i64) {
         let mut rest = (difference << 1 ^ difference >> 63).cast_unsigned();
         while rest >= 0x80 {
-            self.bytes.push(rest as u8 | 0x80);
+            self.put_byte(rest as u8 | 0x80);
             rest >>= 7;
         }
-        self.bytes.push(rest as u8);
+        self.put_byte(rest as u8);
+    }
+
+    fn put_byte(&mut self, byte: u8) {
+        if self.filled == PAGE_BYTES || self.pages.is_empty() {
+            self.pages.push(Box::new([0; PAGE_BYTES]));
+            self.filled = 0;
+        }
+        if let Some(place) = self.pages.last_mut().and_then(|page| page.get_mut(self.filled)) {
+            *place = byte;
+        }
+        self.filled += 1;
     }
 
     /// The rows, first to last.
     pub fn rows(&self) -> RowReader<'_, N> {
-        RowReader { bytes: self.bytes.iter(), last: [0; N] }
+        RowReader { pages: self.pages.iter(), bytes: [].iter(), left: self.rows, last: [0; N] }
     }
 }
 
 /// Reads the rows of a [`RowLog`].
 #[derive(Debug, Clone)]
 pub struct RowReader<'a, const N: usize> {
+    pages: std::slice::Iter<'a, Box<[u8; PAGE_BYTES]>>,
+    /// The rest of the page that is being read.
     bytes: std::slice::Iter<'a, u8>,
+    /// Rows that are still to be read.
+    left: usize,
     last: [u64; N],
 }
 
-/// Reads what [`RowLog::put`] has written.
-fn difference(bytes: &mut std::slice::Iter<'_, u8>) -> i64 {
-    let (mut value, mut at) = (0u64, 0);
-    for &byte in bytes {
-        value |= u64::from(byte & 0x7f) << at;
-        at += 7;
-        if byte & 0x80 == 0 {
-            break;
+impl<const N: usize> RowReader<'_, N> {
+    fn byte(&mut self) -> Option<u8> {
+        if self.bytes.len() == 0 {
+            self.bytes = self.pages.next()?.iter();
+        }
+        self.bytes.next().copied()
+    }
+
+    /// Reads what [`RowLog::put`] has written.
+    fn difference(&mut self) -> Option<i64> {
+        let (mut value, mut at) = (0u64, 0);
+        loop {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << at;
+            at += 7;
+            if byte & 0x80 == 0 {
+                return Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed());
+            }
         }
     }
-    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 impl<const N: usize> Iterator for RowReader<'_, N> {
     type Item = [u64; N];
 
     fn next(&mut self) -> Option<[u64; N]> {
-        let mut differs = *self.bytes.next()?;
+        self.left = self.left.checked_sub(1)?;
+        let mut differs = self.byte()?;
         // From one that differs to the next.
         while differs != 0 {
+            let difference = self.difference()?.cast_unsigned();
             let last = self.last.get_mut(differs.trailing_zeros() as usize)?;
-            *last = last.wrapping_add(difference(&mut self.bytes).cast_unsigned());
+            *last = last.wrapping_add(difference);
             differs &= differs - 1;
         }
         Some(self.last)
@@ -134,6 +156,7 @@ mod tests {
     fn rows_alike_take_few_bytes() {
         let mut log = RowLog::<3>::default();
         (0..1000).for_each(|n| log.add([7, n, 1_000_000 + n % 2]));
-        assert!(log.bytes.capacity() < 5 * 1000, "{} bytes", log.bytes.capacity());
+        let bytes = log.pages.len() * PAGE_BYTES;
+        assert!(bytes < 5 * 1000, "{bytes} bytes");
     }
 }

@@ -342,7 +342,7 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
     let rows = of_components().flat_map(|component| &component.rows).chain(of_links().flat_map(|link| &link.rows));
     coverage.extend(shared_rows(rows));
     let latency =
-        |of: fn((u64, u64)) -> u64| Spread::of(of_components().flat_map(|c| c.latencies.iter().map(of)).collect());
+        |of: fn((u64, u64)) -> u64| Spread::of(of_components().flat_map(|c| c.latencies.iter().map(of)));
     let cycles = (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64;
     let mut buffered = Vec::new();
     of_components().for_each(|component| add(&mut buffered, component.buffered.iter().copied()));

@@ -6,6 +6,7 @@ use scalepool_link::port::GIVE_UP_RULE;
 pub use scalepool_nodes::PlacedViolation;
 use scalepool_system::metric::{Metric, MetricValue};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 /// Spread of a set of latencies.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -23,13 +24,25 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of any number of values, in any order; all 0 for none.
-    pub fn of(mut values: Vec<u64>) -> Spread {
-        values.sort_unstable();
-        let Some(&max) = values.last() else { return Spread::default() };
-        let at = |percent: usize| values[(values.len() * percent).div_ceil(100).max(1) - 1];
-        let sum: u128 = values.iter().map(|&v| u128::from(v)).sum();
-        Spread { min: values[0], mean: sum as f64 / values.len() as f64, p50: at(50), p99: at(99), max }
+    /// Of any number of values, in any order; all 0 for none. Values that are equal take memory once: a run of millions of
+    /// transactions has thousands of different latencies.
+    pub fn of(values: impl IntoIterator<Item = u64>) -> Spread {
+        let mut counts: HashMap<u64, usize> = HashMap::new();
+        values.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
+        let mut counts: Vec<(u64, usize)> = counts.into_iter().collect();
+        counts.sort_unstable();
+        let (Some(&(min, _)), Some(&(max, _))) = (counts.first(), counts.last()) else { return Spread::default() };
+        let count: usize = counts.iter().map(|(_, n)| n).sum();
+        let at = |percent: usize| {
+            let (rank, mut passed) = ((count * percent).div_ceil(100).max(1), 0);
+            let reached = counts.iter().find(|(_, n)| {
+                passed += n;
+                passed >= rank
+            });
+            reached.map_or(max, |(value, _)| *value)
+        };
+        let sum: u128 = counts.iter().map(|&(value, n)| u128::from(value) * n as u128).sum();
+        Spread { min, mean: sum as f64 / count as f64, p50: at(50), p99: at(99), max }
     }
 
     fn json(&self) -> Value {

@@ -430,7 +430,7 @@ fn inspect_keeps_its_feet_and_its_inputs() {
 fn spread_of_few_and_many() {
     assert_eq!(Spread::of(vec![]), Spread::default());
     assert_eq!(Spread::of(vec![7]), Spread { min: 7, mean: 7.0, p50: 7, p99: 7, max: 7 });
-    let s = Spread::of((1..=100).rev().collect());
+    let s = Spread::of((1..=100).rev());
     assert_eq!(s, Spread { min: 1, mean: 50.5, p50: 50, p99: 99, max: 100 });
 }
 

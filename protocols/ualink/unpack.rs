@@ -393,7 +393,7 @@ mod tests {
     /// With the word in front of it that an allocator takes, it fits into 96 bytes: thousands of them are under way.
     #[test]
     fn a_transfer_takes_little() {
-        assert_eq!(size_of::<Transfer>(), 88);
+        assert_eq!(size_of::<Transfer>(), 80);
         assert!(MaybeAddress::from(None).get().is_none() && MaybeAddress::from(0).get() == Some(0));
     }
 }

@@ -248,7 +248,8 @@ struct Hook {
     what: What,
 }
 
-struct Table {
+/// What is attached, and what came of it.
+struct HookTable {
     hooks: [Vec<Hook>; RULES.len()],
     counts: [u64; RULES.len()],
     last_id: HookId,
@@ -265,7 +266,23 @@ struct Shared {
     /// Flit clock and time of what follows.
     now_flits: AtomicU64,
     now_fs: AtomicU64,
-    table: Mutex<Table>,
+    /// `None`: nothing was ever attached or kept. It takes a kilobyte, and a big fabric has thousands of ends without.
+    table: Mutex<Option<Box<HookTable>>>,
+}
+
+impl Default for HookTable {
+    fn default() -> HookTable {
+        HookTable {
+            hooks: Default::default(),
+            counts: [0; RULES.len()],
+            last_id: 0,
+            // Noise of faults; any fixed seed does.
+            rng: Rng::from_seed(0),
+            errors: Vec::new(),
+            bad_answers: 0,
+            samples: Default::default(),
+        }
+    }
 }
 
 /// The hooks of one end; a copy is the same hooks. `Default` has none and takes none.
@@ -292,21 +309,11 @@ pub enum Passed {
 impl Hooks {
     /// Hooks for an end; none so far.
     pub fn new() -> Hooks {
-        let table = Table {
-            hooks: Default::default(),
-            counts: [0; RULES.len()],
-            last_id: 0,
-            // Noise of faults; any fixed seed does.
-            rng: Rng::from_seed(0),
-            errors: Vec::new(),
-            bad_answers: 0,
-            samples: Default::default(),
-        };
         Hooks(Some(Arc::new(Shared {
             watched: AtomicU16::new(0),
             now_flits: AtomicU64::new(0),
             now_fs: AtomicU64::new(0),
-            table: Mutex::new(table),
+            table: Mutex::default(),
         })))
     }
 
@@ -315,7 +322,10 @@ impl Hooks {
         self.0.is_some()
     }
 
-    fn change<R>(&self, work: impl FnOnce(&Shared, &mut Table) -> Result<R, HookError>) -> Result<R, HookError> {
+    fn change<R>(
+        &self,
+        work: impl FnOnce(&Shared, &mut Option<Box<HookTable>>) -> Result<R, HookError>,
+    ) -> Result<R, HookError> {
         let Some(shared) = &self.0 else { return Err(HookError::Busy) };
         match shared.table.try_lock() {
             Ok(mut table) => work(shared, &mut table),
@@ -326,6 +336,7 @@ impl Hooks {
 
     fn insert(&self, point: HookPoint, way: Direction, what: What) -> Result<HookId, HookError> {
         self.change(|shared, table| {
+            let table = table.get_or_insert_default();
             table.last_id += 1;
             let id = table.last_id;
             table.hooks[slot(point, way)].push(Hook { id, what });
@@ -372,7 +383,7 @@ impl Hooks {
     pub fn detach(&self, id: HookId) -> Result<bool, HookError> {
         self.change(|shared, table| {
             let mut found = false;
-            for (n, hooks) in table.hooks.iter_mut().enumerate() {
+            for (n, hooks) in table.iter_mut().flat_map(|table| &mut table.hooks).enumerate() {
                 let before = hooks.len();
                 hooks.retain(|hook| hook.id != id);
                 found |= hooks.len() < before;
@@ -386,14 +397,17 @@ impl Hooks {
 
     /// The first bad answers since the last call, and how many there were in all.
     pub fn take_errors(&self) -> (Vec<HookError>, u64) {
-        self.change(|_, table| Ok((std::mem::take(&mut table.errors), table.bad_answers))).unwrap_or_default()
+        let taken = |table: &mut Box<HookTable>| (std::mem::take(&mut table.errors), table.bad_answers);
+        self.change(|_, table| Ok(table.as_mut().map(taken).unwrap_or_default())).unwrap_or_default()
     }
 
     /// The end begins anew: items are counted from 0, hooks stay, samples are gone.
     pub fn reset(&self) {
         // A hook that runs is of an end that is not being reset.
         let _ = self.change(|shared, table| {
-            (table.counts, table.samples) = ([0; RULES.len()], Default::default());
+            if let Some(table) = table {
+                (table.counts, table.samples) = ([0; RULES.len()], Default::default());
+            }
             shared.now_flits.store(0, Ordering::Relaxed);
             Ok(())
         });
@@ -425,7 +439,7 @@ impl Hooks {
     /// # Errors
     /// [`HookError::Busy`]: a hook of the end runs.
     pub fn samples<R>(&self, way: Direction, work: impl FnOnce(&mut Samples) -> R) -> Result<R, HookError> {
-        self.change(|_, table| Ok(work(&mut table.samples[way as usize])))
+        self.change(|_, table| Ok(work(&mut table.get_or_insert_default().samples[way as usize])))
     }
 
     /// Takes over what is attached to hooks of before: those of an end that is built anew, before it runs.
@@ -433,12 +447,15 @@ impl Hooks {
     /// # Errors
     /// [`HookError::Busy`]: a hook of one of the ends runs.
     pub fn take_over(&self, before: &Hooks) -> Result<(), HookError> {
-        let (hooks, last_id, watched) = before.change(|shared, table| {
+        let (attached, watched) = before.change(|shared, table| {
             let watched = shared.watched.swap(0, Ordering::Relaxed);
-            Ok((std::mem::take(&mut table.hooks), table.last_id, watched))
+            Ok((table.as_mut().map(|table| (std::mem::take(&mut table.hooks), table.last_id)), watched))
         })?;
         self.change(|shared, table| {
-            (table.hooks, table.last_id) = (hooks, last_id);
+            if let Some(attached) = attached {
+                let table = table.get_or_insert_default();
+                (table.hooks, table.last_id) = attached;
+            }
             shared.watched.store(watched, Ordering::Relaxed);
             Ok(())
         })
@@ -511,7 +528,7 @@ impl Hooks {
         let Some(shared) = &self.0 else { return Passed::On };
         let mut table = shared.table.lock().unwrap_or_else(PoisonError::into_inner);
         let now_flits = shared.now_flits.load(Ordering::Relaxed);
-        let Table { hooks, counts, rng, errors, bad_answers, .. } = &mut *table;
+        let HookTable { hooks, counts, rng, errors, bad_answers, .. } = &mut **table.get_or_insert_default();
         let at = slot(point, way);
         let number = counts[at];
         counts[at] += 1;
@@ -561,7 +578,7 @@ impl Hooks {
             let mut table = shared.table.lock().unwrap_or_else(PoisonError::into_inner);
             let t_fs = shared.now_fs.load(Ordering::Relaxed);
             for (unit, _) in arrivals.iter().flatten() {
-                table.samples[way as usize].keep(WireSample { t_fs, unit: unit.bytes().to_vec() });
+                table.get_or_insert_default().samples[way as usize].keep(WireSample { t_fs, unit: unit.bytes().to_vec() });
             }
         }
         arrivals

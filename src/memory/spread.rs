@@ -10,7 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A table by a number.
 pub type SpreadMap<V> = HashMap<u64, V, BuildHasherDefault<SpreadHasher>>;
 /// A set of numbers.
-pub type SpreadSet = HashSet<u64, BuildHasherDefault<SpreadHasher>>;
+pub type SpreadSet<N> = HashSet<N, BuildHasherDefault<SpreadHasher>>;
 
 /// Spreads numbers over a table: the halves of one product.
 #[derive(Debug, Default, Clone)]
@@ -19,6 +19,10 @@ pub struct SpreadHasher(u64);
 impl Hasher for SpreadHasher {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.write_u64(self.0 << 8 | u64::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
     }
 
     fn write_u64(&mut self, number: u64) {

@@ -1,19 +1,11 @@
 //! The route tables of a switch (`ualink` §14).
 //!
 //! Modelled: one table a station, an entry for each destination with a deny bit for each port of the station and with
-//! station and port to leave by. The sheet's station number has 6 bits for 64 stations; ours has as many as 1024 accelerators need.
+//! station and port to leave by. Those two are the same in all tables, since port n leads to accelerator n, so they are not
+//! kept. The sheet's station number has 6 bits for 64 stations; ours has as many as 1024 accelerators need.
 
 /// Lanes of a station.
 const STATION_LANES: u16 = 4;
-
-/// An entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Entry {
-    /// Bit p: what comes in by port p of this station is dropped.
-    deny: u8,
-    station: u16,
-    port: u8,
-}
 
 /// Why a transaction is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +33,8 @@ pub enum UalRouteRefused {
 pub struct UalRoutes {
     ports: u16,
     ports_per_station: u16,
-    tables: Vec<Vec<Entry>>,
+    /// Deny bits of the entries of each table. Bit p: what comes in by port p of its station is dropped.
+    tables: Vec<Vec<u8>>,
 }
 
 impl UalRoutes {
@@ -50,9 +43,7 @@ impl UalRoutes {
     pub fn new(ports: u16, lanes: u16) -> UalRoutes {
         let ports_per_station = STATION_LANES / lanes.clamp(1, STATION_LANES);
         let stations = ports.div_ceil(ports_per_station);
-        let entry =
-            |dst: u16| Entry { deny: 0xf, station: dst / ports_per_station, port: (dst % ports_per_station) as u8 };
-        let table: Vec<Entry> = (0..ports).map(entry).collect();
+        let table = vec![0xf; usize::from(ports)];
         UalRoutes { ports, ports_per_station, tables: vec![table; usize::from(stations)] }
     }
 
@@ -65,14 +56,14 @@ impl UalRoutes {
     pub fn set_denied(&mut self, port: u16, dst: u16, denied: bool) {
         let bit = 1 << (port % self.ports_per_station);
         let table = self.tables.get_mut(usize::from(port / self.ports_per_station));
-        if let Some(entry) = table.and_then(|t| t.get_mut(usize::from(dst))) {
-            entry.deny = entry.deny & !bit | if denied { bit } else { 0 };
+        if let Some(deny) = table.and_then(|t| t.get_mut(usize::from(dst))) {
+            *deny = *deny & !bit | if denied { bit } else { 0 };
         }
     }
 
     /// Clears all deny bits.
     pub fn allow_all(&mut self) {
-        self.tables.iter_mut().flatten().for_each(|entry| entry.deny = 0);
+        self.tables.iter_mut().flatten().for_each(|deny| *deny = 0);
     }
 
     /// The port by which a transaction leaves; U-turns are allowed.
@@ -82,11 +73,10 @@ impl UalRoutes {
     pub fn route(&self, port: u16, dst: u16) -> Result<u16, UalRouteRefused> {
         let beyond = UalRouteRefused::OutOfRange { dst, entries: self.ports };
         let table = self.tables.get(usize::from(port / self.ports_per_station)).ok_or(beyond)?;
-        let entry = table.get(usize::from(dst)).ok_or(beyond)?;
-        if entry.deny >> (port % self.ports_per_station) & 1 == 1 {
+        let deny = table.get(usize::from(dst)).ok_or(beyond)?;
+        if deny >> (port % self.ports_per_station) & 1 == 1 {
             return Err(UalRouteRefused::Denied { port, dst });
         }
-        let out = entry.station * self.ports_per_station + u16::from(entry.port);
-        if out < self.ports { Ok(out) } else { Err(beyond) }
+        Ok(dst)
     }
 }

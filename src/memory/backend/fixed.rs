@@ -9,29 +9,42 @@
 use super::{MemoryBackend, MemoryRequest, MemoryTiming, Pace};
 use std::collections::VecDeque;
 
-/// Room for so many more handles is made at least.
-const LEAST_ROOM: usize = 8;
+/// Handles of a page. A queue of one piece is moved each time that it grows, and with a thousand memories that grow together
+/// the holes that it leaves are too small for the next one.
+const PAGE: usize = 16;
 
 /// The backend.
 pub struct Fixed<H> {
     latency_cycles: u64,
     most: usize,
     pace: Pace,
-    /// Handles with the cycles at which they are ready.
-    waiting: VecDeque<(u64, H)>,
+    /// Handles with the cycles at which they are ready, so many a page; no page but the only one is empty.
+    waiting: VecDeque<VecDeque<(u64, H)>>,
+    in_flight: usize,
 }
 
 impl<H> Fixed<H> {
     /// An empty one.
     pub fn new(timing: &MemoryTiming) -> Fixed<H> {
         let MemoryTiming { latency_cycles, interval_cycles, in_flight, .. } = *timing;
-        Fixed { latency_cycles, most: in_flight, pace: Pace::new(interval_cycles), waiting: VecDeque::new() }
+        Fixed {
+            latency_cycles,
+            most: in_flight,
+            pace: Pace::new(interval_cycles),
+            waiting: VecDeque::new(),
+            in_flight: 0,
+        }
+    }
+
+    /// The first handle with its cycle.
+    fn front(&self) -> Option<&(u64, H)> {
+        self.waiting.front()?.front()
     }
 }
 
 impl<H> MemoryBackend<H> for Fixed<H> {
     fn room_at(&self, cycle: u64, _: &MemoryRequest) -> Option<u64> {
-        (self.waiting.len() < self.most).then(|| self.pace.at(cycle))
+        (self.in_flight < self.most).then(|| self.pace.at(cycle))
     }
 
     fn push(&mut self, cycle: u64, request: &MemoryRequest, handle: H) -> Result<(), H> {
@@ -39,28 +52,42 @@ impl<H> MemoryBackend<H> for Fixed<H> {
             return Err(handle);
         }
         self.pace.taken(cycle);
-        if self.waiting.len() == self.waiting.capacity() {
-            // An eighth more, not twice as much: there may be a thousand memories.
-            self.waiting.reserve_exact(LEAST_ROOM.max(self.waiting.len() / 8));
+        self.in_flight += 1;
+        let waiting = (cycle + self.latency_cycles, handle);
+        match self.waiting.back_mut() {
+            Some(page) if page.len() < PAGE => page.push_back(waiting),
+            _ => {
+                let mut page = VecDeque::with_capacity(PAGE);
+                page.push_back(waiting);
+                self.waiting.push_back(page);
+            }
         }
-        self.waiting.push_back((cycle + self.latency_cycles, handle));
         Ok(())
     }
 
     fn first(&self) -> Option<&H> {
-        self.waiting.front().map(|(_, handle)| handle)
+        self.front().map(|(_, handle)| handle)
     }
 
     fn ready_at(&self) -> Option<u64> {
-        self.waiting.front().map(|(ready, _)| *ready)
+        self.front().map(|(ready, _)| *ready)
     }
 
     fn pop(&mut self, cycle: u64) -> Option<H> {
-        if self.is_ready(cycle) { self.waiting.pop_front().map(|(_, handle)| handle) } else { None }
+        if !self.is_ready(cycle) {
+            return None;
+        }
+        let page = self.waiting.front_mut()?;
+        let (_, handle) = page.pop_front()?;
+        self.in_flight -= 1;
+        if page.is_empty() && self.waiting.len() > 1 {
+            self.waiting.pop_front();
+        }
+        Some(handle)
     }
 
     fn in_flight(&self) -> usize {
-        self.waiting.len()
+        self.in_flight
     }
 }
 

@@ -110,14 +110,14 @@ pub struct CompleterWatch {
     /// Port on which a source has used a region; empty where there is only one.
     regions: BTreeMap<(u16, u64), usize>,
     ports: usize,
-    /// Tags in use, by port and source.
-    tags: SpreadSet,
+    /// Tags in use of each port, with their sources.
+    tags: Vec<SpreadSet<u32>>,
 }
 
 impl CompleterWatch {
     /// The completer of an accelerator with its number of ports.
     pub fn new(own: u16, ports: usize) -> CompleterWatch {
-        CompleterWatch { own, ports, ..CompleterWatch::default() }
+        CompleterWatch { own, ports, tags: vec![SpreadSet::default(); ports], ..CompleterWatch::default() }
     }
 
     /// A request comes by a port.
@@ -134,7 +134,7 @@ impl CompleterWatch {
             let text = format!("requests of accelerator {} to block {region:#x} use more than one port", req.src);
             found.push(Violation::at_byte("UAL-UPL-07", 0, is, want, text));
         }
-        if !self.tags.insert(tag_of(port, req.src, req.tag)) {
+        if !self.tags[port].insert(tag_of(req.src, req.tag)) {
             let (is, text) = (format!("tag {:#x} again", req.tag), format!("a request of accelerator {}", req.src));
             found.push(Violation::at_byte("UAL-UPL-09", 0, is, "a tag that is not in use", text));
         }
@@ -143,11 +143,11 @@ impl CompleterWatch {
 
     /// The last beat of the answer to a request leaves.
     pub fn answered(&mut self, port: usize, dst: u16, tag: u16) {
-        self.tags.remove(&tag_of(port, dst, tag));
+        self.tags[port].remove(&tag_of(dst, tag));
     }
 }
 
-/// A tag of a source on a port, as one number.
-fn tag_of(port: usize, src: u16, tag: u16) -> u64 {
-    (port as u64) << 32 | u64::from(src) << 16 | u64::from(tag)
+/// A tag of a source, as one number.
+fn tag_of(src: u16, tag: u16) -> u32 {
+    u32::from(src) << 16 | u32::from(tag)
 }

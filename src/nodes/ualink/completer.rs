@@ -92,7 +92,7 @@ pub enum Responses {
     Single,
 }
 
-/// An answer that waits for its time, in 32 bytes: there may be hundreds of them at each of a thousand accelerators.
+/// An answer that waits for its time, in 24 bytes: there may be hundreds of them at each of a thousand accelerators.
 #[derive(Debug, Clone)]
 pub struct UalDelayedAnswer {
     /// What it carries; nothing: it answers a write.

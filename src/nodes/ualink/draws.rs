@@ -17,8 +17,9 @@ const HALF_NUMBERS: u32 = HALF_BYTES as u32 / 8;
 /// asked for, which a link without bytes does not do (a choice).
 const MARK_EVERY: u32 = 64;
 
-/// Where halves begin that were drawn.
+/// Where halves begin that were drawn, in 6 bytes: memories keep one for each region that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(packed(2))]
 pub struct Drawn {
     /// Originator whose generator has drawn them.
     pub originator: u16,

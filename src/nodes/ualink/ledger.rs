@@ -5,7 +5,7 @@
 //!
 //! A walk: an accelerator enters a message when it goes to its port and when it comes from there; when the run is over both
 //! lists of each source, destination and port are compared. Lists of all at once would take many times the room of the
-//! logs, so sources are judged in groups.
+//! logs, so sources are judged in groups, for which those logs are read that hold messages of theirs.
 
 use crate::row_log::RowLog;
 use scalepool_kernel::shared;
@@ -15,7 +15,7 @@ use scalepool_protocols::wire::Violation;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// Groups of sources that are judged one by one, about; each has to read all logs.
+/// Groups of sources that are judged one by one, about; each has to read what came anywhere.
 const GROUPS: usize = 4;
 /// Messages that are judged together however few there are in all.
 const AT_ONCE: usize = 1 << 16;
@@ -27,27 +27,39 @@ const OFFSETS: u64 = 4;
 
 /// Messages with their ports, in the order in which they passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MessageLog(RowLog<5>);
+pub struct MessageLog {
+    rows: RowLog<5>,
+    /// The first and the last of their sources.
+    sources: Option<(u16, u16)>,
+}
 
 impl MessageLog {
     /// One has passed.
     pub fn add(&mut self, port: usize, message: Ordered) {
-        let [.., region] = self.0.last();
+        let [.., region] = self.rows.last();
         // A response has no region: that of the row before takes no room.
         let [stream, src, dst, tag, offset, region] = message.numbers(region);
         // What next to never differs from the row before is one number.
         let kind = (port as u64 * OFFSETS + offset) * STREAMS + stream;
-        self.0.add([kind, src, dst, tag, region]);
+        self.rows.add([kind, src, dst, tag, region]);
+        let (src, _) = message.pair();
+        let (first, last) = self.sources.unwrap_or((src, src));
+        self.sources = Some((first.min(src), last.max(src)));
+    }
+
+    /// Whether one of these sources may have sent one of them.
+    fn may_be_from(&self, sources: &RangeInclusive<u16>) -> bool {
+        self.sources.is_some_and(|(first, last)| first <= *sources.end() && last >= *sources.start())
     }
 
     /// How many have passed.
     fn count(&self) -> usize {
-        self.0.len()
+        self.rows.len()
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (usize, Ordered)> + '_ {
-        self.0.rows().map(|[kind, src, dst, tag, region]| {
+        self.rows.rows().map(|[kind, src, dst, tag, region]| {
             let (stream, offset, port) = (kind % STREAMS, kind / STREAMS % OFFSETS, kind / STREAMS / OFFSETS);
             (port as usize, Ordered::of_numbers([stream, src, dst, tag, offset, region]))
         })
@@ -82,10 +94,9 @@ impl UalLedger {
         Ordered::of(transfer).into_iter().for_each(|one| self.came.add(port, one));
     }
 
-    /// Messages with their ports: those that it has sent, those that have come.
-    fn both(&self) -> impl Iterator<Item = (usize, usize, Ordered)> + '_ {
-        let sent = self.sent.iter().map(|(port, one)| (SENT, port, one));
-        sent.chain(self.came.iter().map(|(port, one)| (CAME, port, one)))
+    /// The logs that hold messages of such sources, with the places of their lists.
+    fn logs(&self, sources: &RangeInclusive<u16>) -> impl Iterator<Item = (usize, &MessageLog)> {
+        [(SENT, &self.sent), (CAME, &self.came)].into_iter().filter(|(_, log)| log.may_be_from(sources))
     }
 }
 
@@ -116,38 +127,36 @@ pub fn conservation(
     shared(&groups(ledgers), threads, of_group).concat()
 }
 
-/// Sources that are judged together, ascending.
+/// Sources that are judged together, ascending; all numbers are in one of them, since a message may come from nowhere. What
+/// each has sent says how much there will be to judge.
 fn groups(ledgers: &[&UalLedger]) -> Vec<RangeInclusive<u16>> {
-    if ledgers.iter().map(|ledger| ledger.sent.count() + ledger.came.count()).sum::<usize>() <= AT_ONCE {
-        // Logs are read once, not twice.
-        return vec![0..=u16::MAX];
-    }
     let mut of_source: BTreeMap<u16, usize> = BTreeMap::new();
-    messages(ledgers).for_each(|(.., one)| *of_source.entry(one.pair().0).or_default() += 1);
-    let at_once = AT_ONCE.max(of_source.values().sum::<usize>() / GROUPS);
-    let mut groups = Vec::new();
-    let mut sources = of_source.into_iter().peekable();
-    while let Some((first, mut count)) = sources.next() {
-        let mut last = first;
-        while let Some((source, more)) = sources.next_if(|(_, more)| count + more <= at_once) {
-            (last, count) = (source, count + more);
+    for UalLedger { sent, .. } in ledgers {
+        if let Some((first, _)) = sent.sources {
+            *of_source.entry(first).or_default() += 2 * sent.count();
         }
-        groups.push(first..=last);
     }
+    let at_once = AT_ONCE.max(of_source.values().sum::<usize>() / GROUPS);
+    let (mut groups, mut start, mut count) = (Vec::new(), 0, 0);
+    for (source, more) in of_source {
+        if count > 0 && count + more > at_once {
+            groups.push(start..=source - 1);
+            (start, count) = (source, 0);
+        }
+        count += more;
+    }
+    groups.push(start..=u16::MAX);
     groups
-}
-
-/// All messages: of which list, with their ports.
-fn messages<'a>(ledgers: &'a [&UalLedger]) -> impl Iterator<Item = (usize, usize, Ordered)> + 'a {
-    ledgers.iter().flat_map(|ledger| ledger.both())
 }
 
 fn flows(ledgers: &[&UalLedger], sources: &RangeInclusive<u16>) -> Flows {
     let mut flows = Flows::new();
-    for (n, port, one) in messages(ledgers) {
-        let (src, dst) = one.pair();
-        if sources.contains(&src) {
-            flows.entry(flow_of(src, dst, port)).or_default()[n].push(one);
+    for (n, log) in ledgers.iter().flat_map(|ledger| ledger.logs(sources)) {
+        for (port, one) in log.iter() {
+            let (src, dst) = one.pair();
+            if sources.contains(&src) {
+                flows.entry(flow_of(src, dst, port)).or_default()[n].push(one);
+            }
         }
     }
     flows

@@ -9,6 +9,8 @@
 /// Bytes of a page, those of dozens of rows. A log of one piece is moved each time that it grows, and leaves a hole that the
 /// next one is too large for: with 256 accelerators of 500 operations each that took 4 kB of memory an accelerator.
 const PAGE_BYTES: usize = 240;
+/// More than the longest row has \[bytes\]: eight numbers of ten bytes each, and a byte that says which of them differ.
+const ROW_BYTES: usize = 96;
 
 /// Rows of `N` numbers, at most eight, in the order in which they were added.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,43 +48,48 @@ impl<const N: usize> RowLog<N> {
     /// Adds a row.
     pub fn add(&mut self, row: [u64; N]) {
         const { assert!(N <= 8, "a byte says which numbers differ") };
-        let mut differs = 0;
+        let (mut bytes, mut end, mut differs) = ([0; ROW_BYTES], 1, 0);
         for (n, (new, last)) in row.iter().zip(self.last).enumerate() {
-            differs |= u8::from(*new != last) << n;
+            if *new != last {
+                differs |= 1 << n;
+                end = put(&mut bytes, end, new.wrapping_sub(last).cast_signed());
+            }
         }
-        self.put_byte(differs);
-        for (new, last) in row.iter().zip(self.last).filter(|(new, last)| *new != last) {
-            self.put(new.wrapping_sub(last).cast_signed());
-        }
+        bytes[0] = differs;
+        self.append(&bytes[..end]);
         self.rows += 1;
         self.last = row;
     }
 
-    /// Seven bits a byte, lowest first; the sign is the lowest one.
-    fn put(&mut self, difference: i64) {
-        let mut rest = (difference << 1 ^ difference >> 63).cast_unsigned();
-        while rest >= 0x80 {
-            self.put_byte(rest as u8 | 0x80);
-            rest >>= 7;
+    /// Writes behind what is written, on as many pages as it takes.
+    fn append(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.filled == PAGE_BYTES || self.pages.is_empty() {
+                self.pages.push(Box::new([0; PAGE_BYTES]));
+                self.filled = 0;
+            }
+            let Some(page) = self.pages.last_mut() else { return };
+            let (now, later) = bytes.split_at(bytes.len().min(PAGE_BYTES - self.filled));
+            page[self.filled..self.filled + now.len()].copy_from_slice(now);
+            (self.filled, bytes) = (self.filled + now.len(), later);
         }
-        self.put_byte(rest as u8);
-    }
-
-    fn put_byte(&mut self, byte: u8) {
-        if self.filled == PAGE_BYTES || self.pages.is_empty() {
-            self.pages.push(Box::new([0; PAGE_BYTES]));
-            self.filled = 0;
-        }
-        if let Some(place) = self.pages.last_mut().and_then(|page| page.get_mut(self.filled)) {
-            *place = byte;
-        }
-        self.filled += 1;
     }
 
     /// The rows, first to last.
     pub fn rows(&self) -> RowReader<'_, N> {
         RowReader { pages: self.pages.iter(), bytes: [].iter(), left: self.rows, last: [0; N] }
     }
+}
+
+/// Writes a difference from a byte of a row on, seven bits a byte, lowest first; the sign is the lowest one. The byte behind it.
+fn put(row: &mut [u8; ROW_BYTES], mut at: usize, difference: i64) -> usize {
+    let mut rest = (difference << 1 ^ difference >> 63).cast_unsigned();
+    while rest >= 0x80 {
+        row[at] = rest as u8 | 0x80;
+        (at, rest) = (at + 1, rest >> 7);
+    }
+    row[at] = rest as u8;
+    at + 1
 }
 
 /// Reads the rows of a [`RowLog`].
@@ -104,7 +111,7 @@ impl<const N: usize> RowReader<'_, N> {
         self.bytes.next().copied()
     }
 
-    /// Reads what [`RowLog::put`] has written.
+    /// Reads what [`put`] has written.
     fn difference(&mut self) -> Option<i64> {
         let (mut value, mut at) = (0u64, 0);
         loop {

@@ -3,10 +3,10 @@
 use scalepool_forms::violation;
 use scalepool_link::line_time::{LineTime, Use};
 use scalepool_link::port::GIVE_UP_RULE;
+use scalepool_memory::spread::SpreadMap;
 pub use scalepool_nodes::PlacedViolation;
 use scalepool_system::metric::{Metric, MetricValue};
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
 
 /// Spread of a set of latencies.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -27,7 +27,7 @@ impl Spread {
     /// Of any number of values, in any order; all 0 for none. Values that are equal take memory once: a run of millions of
     /// transactions has thousands of different latencies.
     pub fn of(values: impl IntoIterator<Item = u64>) -> Spread {
-        let mut counts: HashMap<u64, usize> = HashMap::new();
+        let mut counts: SpreadMap<usize> = SpreadMap::default();
         values.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
         let mut counts: Vec<(u64, usize)> = counts.into_iter().collect();
         counts.sort_unstable();

@@ -72,15 +72,15 @@ impl RestingSources {
         };
         Some(match (field, source) {
             (ControlField::Request(req), source) if source.is_some() || count == 0 => {
-                let bits = exact(req)?;
+                let bits = bits_of(req)?;
                 let (source, bits) = (source.unwrap_or(0), [bits as u64, (bits >> 64) as u64]);
                 Resting::Request { count, source, position, bits }
             }
             (ControlField::Response(rsp), Some(source)) => {
-                Resting::Response { count, source, position, bits: exact(rsp)? as u64 }
+                Resting::Response { count, source, position, bits: bits_of(rsp)? as u64 }
             }
             (ControlField::Response(rsp), None) => {
-                Resting::Counting { count, bits: exact(rsp)? as u64, first: data.first_word()? }
+                Resting::Counting { count, bits: bits_of(rsp)? as u64, first: data.first_word()? }
             }
             _ => return None,
         })
@@ -112,7 +112,9 @@ impl RestingSources {
     }
 }
 
-/// The bits of a field, if they say all of it.
-fn exact<F: Wire + PartialEq>(field: &F) -> Option<u128> {
-    field.to_bits().ok().filter(|bits| F::from_bits(*bits) == *field)
+/// The bits of a field, which say all of it.
+fn bits_of<F: Wire + PartialEq>(field: &F) -> Option<u128> {
+    let bits = field.to_bits().ok()?;
+    debug_assert!(F::from_bits(bits) == *field, "each part of a field has its bits");
+    Some(bits)
 }

@@ -136,7 +136,6 @@ impl Halves {
         }
     }
 
-
     /// How many.
     pub fn len(&self) -> usize {
         match &self.0 {

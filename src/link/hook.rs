@@ -578,7 +578,8 @@ impl Hooks {
             let mut table = shared.table.lock().unwrap_or_else(PoisonError::into_inner);
             let t_fs = shared.now_fs.load(Ordering::Relaxed);
             for (unit, _) in arrivals.iter().flatten() {
-                table.get_or_insert_default().samples[way as usize].keep(WireSample { t_fs, unit: unit.bytes().to_vec() });
+                table.get_or_insert_default().samples[way as usize]
+                    .keep(WireSample { t_fs, unit: unit.bytes().to_vec() });
             }
         }
         arrivals

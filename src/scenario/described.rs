@@ -4,7 +4,7 @@
 //! report, those of components first, then those of links.
 
 use super::drive::{Built, Ended};
-use super::report::{FabricFigures, PlacedViolation, ReportPart, ScenarioReport, Spread};
+use super::report::{FabricFigures, PlacedViolation, ReportPart, ScenarioReport, ValueCounts};
 use super::settings::{ON_OFF, SettingKey, SettingRange};
 use super::{MODE, RunError, Scenario, ScenarioRequest};
 use scalepool_coherence::chart::Chart;
@@ -341,8 +341,8 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
     }
     let rows = of_components().flat_map(|component| &component.rows).chain(of_links().flat_map(|link| &link.rows));
     coverage.extend(shared_rows(rows));
-    let latency =
-        |of: fn((u64, u64)) -> u64| Spread::of(of_components().flat_map(|c| c.latencies.iter().map(of)));
+    let mut latencies = (ValueCounts::default(), ValueCounts::default());
+    latencies.extend(of_components().flat_map(|component| component.latencies.iter()));
     let cycles = (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64;
     let mut buffered = Vec::new();
     of_components().for_each(|component| add(&mut buffered, component.buffered.iter().copied()));
@@ -358,8 +358,8 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         messages,
         goodput_bytes_per_s: goodput,
         efficiency: if asked > 0.0 { goodput / asked } else { 0.0 },
-        latency_cycles: latency(|(cycles, _)| cycles),
-        latency_fs: latency(|(_, fs)| fs),
+        latency_cycles: latencies.0.spread(),
+        latency_fs: latencies.1.spread(),
         retries: sum(|link| link.retries),
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),

@@ -103,6 +103,11 @@ impl OrderCheck {
         OrderCheck { ordering, under_way: VecDeque::new() }
     }
 
+    /// The first place has seen these.
+    pub fn of(ordering: Ordering, sent: Vec<Ordered>) -> OrderCheck {
+        OrderCheck { ordering, under_way: sent.into() }
+    }
+
     /// Transactions that have not arrived.
     pub fn under_way(&self) -> usize {
         self.under_way.len()
@@ -111,11 +116,6 @@ impl OrderCheck {
     /// The first place has seen it.
     pub fn sent(&mut self, transfer: &Transfer) {
         self.under_way.extend(Ordered::of(transfer));
-    }
-
-    /// The first place has seen what order looks at.
-    pub fn sent_one(&mut self, one: Ordered) {
-        self.under_way.push_back(one);
     }
 
     /// The later place has seen it: what is wrong about that. One that was never sent breaks UAL-UPL-09.

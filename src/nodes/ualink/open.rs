@@ -3,8 +3,8 @@
 //! Modelled: a place for each tag of a port. Left out: which tags are free, see [`accelerator`](super::accelerator).
 //!
 //! A walk: a request enters at its port and tag; each response finds it there and adds its beats; with the last beat it
-//! leaves. The places of neighbouring tags lie side by side, 32 bytes each, and take memory while there is a request at one
-//! of them. What a read has to return is not kept where nothing had written it, since its address says so; that of any
+//! leaves. The places of neighbouring tags lie side by side, 24 bytes each, and take memory while there is a request at one
+//! of them: cycles and numbers in traces are kept as what they are above those of the first request there. What a read has to return is not kept where nothing had written it, since its address says so; that of any
 //! other stands in a tree beside them. Which request is the oldest is searched for when it may be overdue, which is next to
 //! never: until then it is enough to know since when there is none.
 
@@ -94,17 +94,55 @@ pub struct OpenRequests {
     since_cycle: u64,
     /// What those expect that read what was written, by port and tag.
     expected: BTreeMap<(usize, u16), Read>,
+    /// Those that are too far from the first one of their block, by port and tag.
+    far: BTreeMap<(usize, u16), UalOpenRequest>,
 }
 
 /// Places of neighbouring tags.
-#[derive(Default)]
 struct Block {
-    open: [Option<UalOpenRequest>; BLOCK],
+    /// Cycle and number in traces of the request that came first, which no other one is below.
+    since_cycle: u64,
+    id: u64,
+    near: [Option<NearRequest>; BLOCK],
     count: usize,
+}
+
+/// A request within 2^32 cycles and numbers of the first one of its block, which is all but ever.
+#[derive(Debug, Clone, Copy)]
+struct NearRequest {
+    first: u64,
+    id_above: u32,
+    cycles_above: u32,
+    access_back: u32,
+    cmd: ReqCmd,
+    dwords: u8,
+    expects: Expects,
+    seen: u8,
 }
 
 /// Tags of a block.
 const BLOCK: usize = 32;
+
+impl Block {
+    /// An empty one, for a request that comes first.
+    fn of(open: &UalOpenRequest) -> Block {
+        Block { since_cycle: open.since_cycle, id: open.id, near: [None; BLOCK], count: 0 }
+    }
+
+    /// The near form of a request; `None`: it is too far.
+    fn near(&self, open: &UalOpenRequest) -> Option<NearRequest> {
+        let UalOpenRequest { id, since_cycle, first, access_back, cmd, dwords, expects, seen } = *open;
+        let above = |number: u64, least: u64| u32::try_from(number.checked_sub(least)?).ok();
+        let (id_above, cycles_above) = (above(id, self.id)?, above(since_cycle, self.since_cycle)?);
+        Some(NearRequest { first, id_above, cycles_above, access_back, cmd, dwords, expects, seen })
+    }
+
+    fn request(&self, near: &NearRequest) -> UalOpenRequest {
+        let NearRequest { first, id_above, cycles_above, access_back, cmd, dwords, expects, seen } = *near;
+        let (id, since_cycle) = (self.id + u64::from(id_above), self.since_cycle + u64::from(cycles_above));
+        UalOpenRequest { id, since_cycle, first, access_back, cmd, dwords, expects, seen }
+    }
+}
 
 impl OpenRequests {
     /// None, at so many ports.
@@ -114,17 +152,13 @@ impl OpenRequests {
             count: 0,
             since_cycle: 0,
             expected: BTreeMap::new(),
+            far: BTreeMap::new(),
         }
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
         self.count
-    }
-
-    fn at(&mut self, port: usize, tag: u16) -> Option<&mut UalOpenRequest> {
-        let block = self.ports[port].get_mut(usize::from(tag) / BLOCK)?.as_mut()?;
-        block.open[usize::from(tag) % BLOCK].as_mut()
     }
 
     /// Adds one at a port and tag where there is none, and what it is to read. It was not sent before another one.
@@ -145,15 +179,28 @@ impl OpenRequests {
         if blocks.len() <= at {
             blocks.resize_with(at + 1, || None);
         }
-        let block = blocks[at].get_or_insert_default();
-        block.open[usize::from(tag) % BLOCK] = Some(open);
-        block.count += 1;
+        let block = blocks[at].get_or_insert_with(|| Box::new(Block::of(&open)));
+        if block.count == 0 {
+            **block = Block::of(&open);
+        }
+        match block.near(&open) {
+            Some(near) => {
+                block.near[usize::from(tag) % BLOCK] = Some(near);
+                block.count += 1;
+            }
+            None => {
+                self.far.insert((port, tag), open);
+            }
+        }
     }
 
     /// The one at a port and tag.
-    pub fn get(&self, port: usize, tag: u16) -> Option<&UalOpenRequest> {
+    pub fn get(&self, port: usize, tag: u16) -> Option<UalOpenRequest> {
         let block = self.ports[port].get(usize::from(tag) / BLOCK)?.as_ref()?;
-        block.open[usize::from(tag) % BLOCK].as_ref()
+        match &block.near[usize::from(tag) % BLOCK] {
+            Some(near) => Some(block.request(near)),
+            None => self.far.get(&(port, tag)).copied(),
+        }
     }
 
     /// A cycle before which none of them was sent; `None`: there is none.
@@ -170,7 +217,7 @@ impl OpenRequests {
 
     /// A response to the one at a port and tag: whether its answer is finished, and what is wrong.
     pub fn answer(&mut self, port: usize, tag: u16, transfer: &Transfer) -> Option<(bool, Vec<Violation>)> {
-        let open = *self.get(port, tag)?;
+        let open = self.get(port, tag)?;
         let expected = match open.expects {
             Expects::Nothing => Read::nothing(),
             Expects::Unwritten => Read::unwritten(open.first_line(), open.beats()),
@@ -178,17 +225,26 @@ impl OpenRequests {
         };
         let mut answer = UalReadAssembly::of(expected, open.seen);
         let taken = answer.take(transfer);
-        self.at(port, tag)?.seen = answer.seen();
+        let block = self.ports[port].get_mut(usize::from(tag) / BLOCK)?.as_mut()?;
+        match &mut block.near[usize::from(tag) % BLOCK] {
+            Some(near) => near.seen = answer.seen(),
+            None => self.far.get_mut(&(port, tag))?.seen = answer.seen(),
+        }
         Some(taken)
     }
 
     /// Takes the one at a port and tag out.
     pub fn remove(&mut self, port: usize, tag: u16) -> Option<UalOpenRequest> {
+        let open = self.get(port, tag)?;
         let place = self.ports[port].get_mut(usize::from(tag) / BLOCK)?;
         let block = place.as_mut()?;
-        let open = block.open[usize::from(tag) % BLOCK].take()?;
-        block.count -= 1;
-        if block.count == 0 {
+        match block.near[usize::from(tag) % BLOCK].take() {
+            Some(_) => block.count -= 1,
+            None => {
+                self.far.remove(&(port, tag));
+            }
+        }
+        if block.count == 0 && self.far.is_empty() {
             *place = None;
         }
         self.count -= 1;
@@ -199,14 +255,18 @@ impl OpenRequests {
     }
 
     /// All, by port and tag.
-    pub fn iter(&self) -> impl Iterator<Item = &UalOpenRequest> {
-        self.ports.iter().flatten().flatten().flat_map(|block| block.open.iter().flatten())
+    pub fn iter(&self) -> impl Iterator<Item = UalOpenRequest> + '_ {
+        let blocks = |port: usize| self.ports[port].iter().enumerate().filter(|(_, block)| block.is_some());
+        let tags = (0..self.ports.len()).flat_map(move |port| {
+            blocks(port).flat_map(move |(block, _)| (block * BLOCK..(block + 1) * BLOCK).map(move |tag| (port, tag)))
+        });
+        tags.filter_map(|(port, tag)| self.get(port, tag as u16))
     }
 
     /// Takes all out, by port and tag.
     pub fn take_all(&mut self) -> Vec<UalOpenRequest> {
         let all = std::mem::replace(self, OpenRequests::new(self.ports.len()));
-        all.iter().copied().collect()
+        all.iter().collect()
     }
 }
 
@@ -255,6 +315,31 @@ mod tests {
         let all: Vec<u64> = requests.take_all().iter().map(|open| open.id).collect();
         assert_eq!(all, model.iter().map(|&(.., id)| id).collect::<Vec<_>>(), "by port and tag");
         assert!(requests.count() == 0 && requests.since_cycle().is_none());
-        assert_eq!((size_of::<Option<UalOpenRequest>>(), size_of::<Block>()), (32, 32 * BLOCK + 8));
+        assert_eq!((size_of::<Option<NearRequest>>(), size_of::<Block>()), (24, 24 * BLOCK + 24));
+    }
+
+    /// A request that stays open while 2^32 cycles and numbers go by is found like its younger neighbours, which are far from it.
+    #[test]
+    fn requests_far_from_the_first_of_their_block_are_found() {
+        const FAR: u64 = 1 << 40;
+        let op = |dst| UalTrafficOp { dst, cmd: ReqCmd::Read, metadata: 0, address: 0, dwords: 16 };
+        let open = |tag, since, id| UalOpenRequest::new(&op(tag), since, id, id);
+        let mut requests = OpenRequests::new(1);
+        for (tag, since, id) in [(3, 5, 7), (1, 5 + FAR, 8), (2, 6 + FAR, 7 + FAR), (40, 7 + FAR, 8 + FAR)] {
+            requests.insert(0, tag, open(tag, since, id), Read::unwritten(global(tag, 0), 1));
+        }
+        let all = |requests: &OpenRequests| {
+            requests.iter().map(|open| (open.dst(), open.since_cycle, open.id)).collect::<Vec<_>>()
+        };
+        let expected = [(1, 5 + FAR, 8), (2, 6 + FAR, 7 + FAR), (3, 5, 7), (40, 7 + FAR, 8 + FAR)];
+        assert_eq!((all(&requests), requests.far.len(), requests.oldest_cycle()), (expected.to_vec(), 2, Some(5)));
+        assert_eq!(requests.remove(0, 3).map(|open| open.id), Some(7));
+        assert_eq!(requests.remove(0, 2).map(|open| open.id), Some(7 + FAR));
+        assert_eq!((requests.get(0, 2).is_none(), requests.count(), requests.oldest_cycle()), (true, 2, Some(5 + FAR)));
+        // With the first one gone, the block begins anew.
+        requests.insert(0, 3, open(3, 8 + FAR, 9 + FAR), Read::nothing());
+        assert_eq!((requests.get(0, 3).map(|open| open.id), requests.far.len()), (Some(9 + FAR), 1));
+        assert_eq!(requests.take_all().len(), 3);
+        assert!(requests.count() == 0 && requests.far.is_empty());
     }
 }

@@ -15,7 +15,8 @@ const ROW_BYTES: usize = 96;
 /// Rows of `N` numbers, at most eight, in the order in which they were added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowLog<const N: usize> {
-    /// All but the last one are full.
+    /// All but the last one are full. They lie apart: a row of them would grow in one piece.
+    #[allow(clippy::vec_box)]
     pages: Vec<Box<[u8; PAGE_BYTES]>>,
     /// Bytes of the last page that are written.
     filled: usize,

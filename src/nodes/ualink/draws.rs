@@ -19,7 +19,7 @@ const MARK_EVERY: u32 = 64;
 
 /// Where halves begin that were drawn, in 6 bytes: memories keep one for each region that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(packed(2))]
+#[repr(C, packed(2))]
 pub struct Drawn {
     /// Originator whose generator has drawn them.
     pub originator: u16,

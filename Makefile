@@ -11,7 +11,7 @@ DEMO      = target/demo
 # The flit of README.md: a read in slot 0, slots 1 to 3 are empty.
 FLIT := 5555a00000000370000008$(shell printf '%0110d' 0)e29b
 
-.PHONY: help demo test cosim bench soak golden waves clean program
+.PHONY: help demo test cosim bench wheel soak golden waves clean program
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -34,6 +34,9 @@ cosim: ## the RTL of testbenches/rtl beside the model, in Verilator, Icarus and 
 bench: ## speed of codecs and kernel beside their peers, of calls from Python and SystemVerilog, in one run
 	cargo bench -p scalepool-testbenches --bench '*'
 	@bash testbenches/setup/calls.sh
+
+wheel: ## a wheel for pip (manylinux, with library and program) and a source distribution in target/wheel; tries the wheel
+	@bash testbenches/setup/wheel.sh
 
 # The suites read the number of flits, packets or flit clocks of a run, see the text of each.
 soak: export SCALEPOOL_SOAK ?= 1000000
@@ -59,6 +62,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 100000 --protocol cxl-cache
 	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 10000 --noise 1e-6
 	$(SCALEPOOL) explore cxl-cache-2-core --agents 4 --no-liveness --reduce --threads 2 --memory 8192
+	bash testbenches/setup/wheel.sh
 	bash testbenches/setup/mutants.sh
 
 golden: program ## write the committed vectors anew

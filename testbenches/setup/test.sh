@@ -22,6 +22,8 @@ for path in sys.argv[1:]:
         ast.parse(file.read(), path)
 print(len(sys.argv) - 1, "files parse")'
     python3 -B testbenches/setup/test_oracle.py
+    MYPYPATH=testbenches/python/src .venv/bin/python3 -m mypy --strict --cache-dir "$target/mypy" --explicit-package-bases \
+        --namespace-packages -p cocotbext.scalepool
 }
 
 tests() {
@@ -73,8 +75,8 @@ oracle() {
 
 step tools bash testbenches/setup/tools.sh
 step format cargo fmt --all --check
-step python python_files
 mkdir -p "$target"
+step python python_files
 step_beside simulators "$target/simulators.log" bash -c \
     'bash testbenches/setup/simulators.sh && .venv-cosim/bin/python3 testbenches/verilator/run.py --build-only'
 step clippy cargo clippy --workspace --all-targets -- -D warnings

@@ -23,6 +23,8 @@ same for UALink and NVLink:
 A call that the library refuses raises a `ScalepoolError`; an argument of the wrong type raises a `TypeError`.
 """
 
+import importlib.metadata
+
 from . import flit, hooks
 from .agents import FlitSink, FlitSource, bit_flips, random_pauses
 from .arbiter import Arbiter, ArbiterKind
@@ -83,7 +85,14 @@ from .names import (
 from .partner import LinkPartner
 from .stepped import LinkPair, PairedEnd, SteppedLink, Waitable
 
+try:
+    __version__ = importlib.metadata.version("cocotbext-scalepool")
+except importlib.metadata.PackageNotFoundError:
+    # Beside its sources the package is not installed, and has no version but theirs.
+    __version__ = "0"
+
 __all__ = [
+    "__version__",
     "AnswerTimeoutError",
     "Arbiter",
     "ArbiterKind",

@@ -14,6 +14,7 @@ import re
 import sys
 import threading
 from ctypes import byref, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any, TypeVar
 
 from . import errors
 
@@ -36,12 +37,12 @@ def read_constants(header: str) -> dict[str, int]:
     return found
 
 
-def read_prototypes(header: str) -> dict[str, tuple[type, list[type]]]:
+def read_prototypes(header: str) -> dict[str, tuple[type[Any], list[type[Any]]]]:
     """Returns the result type and the argument types of every function."""
     code = re.sub(r"//[^\n]*|/\*.*?\*/", "", header, flags=re.DOTALL)
-    found = {}
+    found: dict[str, tuple[type[Any], list[type[Any]]]] = {}
     for returns, name, arguments in re.findall(r"^(\w+) (sp_\w+)\(([^;]*)\);", code, re.MULTILINE):
-        kinds = []
+        kinds: list[type[Any]] = []
         for argument in re.sub(r"\s+", " ", arguments).split(","):
             words = argument.replace("*", " * ").split()
             if words == ["void"]:
@@ -72,11 +73,13 @@ _CLASSES = {
 _CLASS_OF = {CONSTANTS[name]: kind for name, kind in _CLASSES.items()}
 
 
+_OWN = HERE / ("libscalepool.dylib" if sys.platform == "darwin" else "libscalepool.so")
+PATH = os.environ.get("SCALEPOOL_LIB") or str(_OWN)
+
+
 def _open() -> ctypes.CDLL:
-    own = HERE / ("libscalepool.dylib" if sys.platform == "darwin" else "libscalepool.so")
-    path = os.environ.get("SCALEPOOL_LIB") or str(own)
     try:
-        library = ctypes.CDLL(path)
+        library = ctypes.CDLL(PATH)
         for name, (returns, arguments) in PROTOTYPES.items():
             function = getattr(library, name)
             function.restype, function.argtypes = returns, arguments
@@ -93,7 +96,7 @@ def _open() -> ctypes.CDLL:
 _buffers = threading.local()
 
 
-def _buffer(capacity: int) -> ctypes.Array:
+def _buffer(capacity: int) -> "ctypes.Array[ctypes.c_char]":
     """Returns a buffer of this thread with room for this number of bytes; one call at a time uses it."""
     buffer = getattr(_buffers, "buffer", None)
     if buffer is None or len(buffer) < capacity:
@@ -138,7 +141,7 @@ _NUMBERS = (c_uint32, c_uint64, c_size_t)
 def call(name: str, *arguments: object) -> int:
     """Calls a function and returns its status, SP_OK or an outcome. Raises for an error."""
     _check(name, arguments)
-    status = getattr(LIBRARY, name)(*arguments)
+    status = int(getattr(LIBRARY, name)(*arguments))
     if status < 0:
         refuse(name, status)
     return status
@@ -193,6 +196,9 @@ class Place(ctypes.Structure):
     ]
 
 
+_H = TypeVar("_H", bound="Handle")
+
+
 class Handle:
     """An object of the library. It is closed by `close`, at the end of a `with` block, or when it is garbage-collected.
     """
@@ -212,7 +218,7 @@ class Handle:
             call(self._destroy, handle)
             self._handle = 0
 
-    def __enter__(self):
+    def __enter__(self: _H) -> _H:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -8,14 +8,17 @@ import logging
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, TypeAlias
 
 import cocotb
-from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, RisingEdge, SimTimeoutError, with_timeout
 
 from ._library import octets
-from .bus import FlitBus
+from .bus import FlitBus, Signal
 from .flit import FLIT_BYTES
+
+TimeUnit: TypeAlias = Literal["step", "fs", "ps", "ns", "us", "ms", "sec"]
+"""The units of time of cocotb."""
 
 
 def random_pauses(share: float, seed: int) -> Iterator[bool]:
@@ -49,7 +52,7 @@ class Agent:
     default_protocol = "cxl-68b"
 
     def __init__(
-        self, bus: FlitBus, clock: SimHandleBase, reset: SimHandleBase | None, reset_active_level: bool, protocol: str
+        self, bus: FlitBus, clock: Signal, reset: Signal | None, reset_active_level: bool, protocol: str
     ) -> None:
         self.bus = bus
         self.clock = clock
@@ -76,11 +79,13 @@ class Agent:
 class _Pausing(Agent):
     """Base of the agents that have a queue and may pause."""
 
-    def __init__(self, *arguments) -> None:
+    def __init__(
+        self, bus: FlitBus, clock: Signal, reset: Signal | None, reset_active_level: bool, protocol: str
+    ) -> None:
         self.queue: deque[bytes] = deque()
         self.pause = False
         self._pauses: Iterator[bool] | None = None
-        super().__init__(*arguments)
+        super().__init__(bus, clock, reset, reset_active_level, protocol)
 
     def set_pause_generator(self, generator: Iterable[bool]) -> None:
         """Pauses in each clock for which the generator yields True. After its end there are no pauses."""
@@ -117,8 +122,8 @@ class FlitSource(_Pausing):
     def __init__(
         self,
         bus: FlitBus,
-        clock: SimHandleBase,
-        reset: SimHandleBase | None = None,
+        clock: Signal,
+        reset: Signal | None = None,
         *,
         reset_active_level: bool = True,
         protocol: str = "",
@@ -205,8 +210,8 @@ class FlitSink(_Pausing):
     def __init__(
         self,
         bus: FlitBus,
-        clock: SimHandleBase,
-        reset: SimHandleBase | None = None,
+        clock: Signal,
+        reset: Signal | None = None,
         *,
         reset_active_level: bool = True,
         protocol: str = "",
@@ -225,7 +230,7 @@ class FlitSink(_Pausing):
             await self._came.wait()
         return self.queue.popleft()
 
-    async def wait(self, timeout: float = 0, timeout_unit: str = "ns") -> None:
+    async def wait(self, timeout: float = 0, timeout_unit: TimeUnit = "ns") -> None:
         """Waits until a flit is in the queue, at most for `timeout`; 0 waits without limit."""
         if self.queue:
             return

@@ -4,7 +4,12 @@ A flit is transferred at a rising edge of the clock with `valid` and `ready` hig
 bits 7:0, or narrower by a whole factor: then a flit takes several beats, and the first one has byte 0.
 """
 
+from typing import Any, TypeAlias
+
 from cocotb.handle import SimHandleBase
+
+Signal: TypeAlias = Any
+"""A signal of a design: a handle of cocotb. They are found by name while a test runs, so a type checker cannot know their kind."""
 
 
 class FlitBus:
@@ -22,7 +27,7 @@ class FlitBus:
         self.ready = self._find(entity, ready) if "ready" in signals or hasattr(entity, ready) else None
 
     @staticmethod
-    def _find(entity: SimHandleBase, name: str) -> SimHandleBase:
+    def _find(entity: SimHandleBase, name: str) -> Signal:
         try:
             return getattr(entity, name)
         except AttributeError:
@@ -49,11 +54,11 @@ class FlitBus:
 class _ReadOnly:
     """A signal that can be read and not written."""
 
-    def __init__(self, handle: SimHandleBase) -> None:
+    def __init__(self, handle: Signal) -> None:
         self._handle = handle
 
     @property
-    def value(self):
+    def value(self) -> Any:
         return self._handle.value
 
     def __len__(self) -> int:

@@ -80,7 +80,7 @@ def crc_many(kind: Crc, data: bytes, item_bytes: int) -> "array[int]":
     return found
 
 
-def _flits(flits: bytes) -> tuple[ctypes.Array, int]:
+def _flits(flits: bytes) -> tuple[ctypes.Array[ctypes.c_char], int]:
     flits = lib.octets(flits)
     count, rest = divmod(len(flits), FLIT_BYTES)
     if rest:

@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping
 from ctypes import byref, c_size_t
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from . import _library as lib
 from .errors import InputError, RangeError
@@ -50,17 +50,17 @@ class Flit:
     """A flit as bytes and as a JSON form. `violations` are the rules that it breaks; `unreadable` says why there is no form."""
 
     data: bytes
-    form: dict
+    form: dict[str, Any]
     violations: tuple[Violation, ...]
     unreadable: str = ""
 
     @property
     def kind(self) -> str:
         """Kind of the flit: `protocol`, `control`, `idle` and so on; empty if the flit cannot be read."""
-        return self.form.get("kind", "")
+        return str(self.form.get("kind", ""))
 
     @property
-    def messages(self) -> list[dict]:
+    def messages(self) -> list[dict[str, Any]]:
         """The messages in the slots of a CXL flit whose valid bit is set, each `{"layout":.., "fields":{..}}`."""
         found = (message for slot in self.form.get("slots", ()) for message in slot.get("messages", ()))
         return [message for message in found if message["fields"].get("valid", 1)]
@@ -76,7 +76,7 @@ class _Stream(lib.Handle):
 
     def _take(self) -> list[Flit]:
         """Takes all answers that are queued."""
-        found = []
+        found: list[Flit] = []
         json_length, flit_length = c_size_t(), c_size_t()
         while True:
             status = lib.LIBRARY.sp_stream_take(
@@ -136,7 +136,7 @@ class Encoder(_Stream):
     def __init__(self, protocol: str, dir: Dir = "down") -> None:
         super().__init__("sp_encoder_new", protocol, dir)
 
-    def feed(self, form: Mapping) -> list[Flit]:
+    def feed(self, form: Mapping[str, object]) -> list[Flit]:
         """Encodes one form. Keys that are left out have their default value; CRC and FEC are computed."""
         lib.call("sp_stream_encode", self._handle, *lib.text(json.dumps(form)))
         return self._take()
@@ -155,7 +155,7 @@ def decode(protocol: str, data: bytes, dir: Dir = "down") -> Flit:
         return _only(stream, stream.feed(data))
 
 
-def encode(protocol: str, form: Mapping, dir: Dir = "down") -> bytes:
+def encode(protocol: str, form: Mapping[str, object], dir: Dir = "down") -> bytes:
     """Encodes one form on its own, as the first of a stream; CRC and FEC included."""
     with Encoder(protocol, dir) as stream:
         return _only(stream, stream.feed(form)).data

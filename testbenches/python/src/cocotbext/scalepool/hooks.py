@@ -53,11 +53,13 @@ item pass."""
 _HOOK = ctypes.CFUNCTYPE(c_uint32, c_void_p, c_uint32, c_uint32, c_uint64, c_uint64, c_char_p, c_void_p, c_void_p, c_size_t)
 
 
-def wrap(function: Hook, raised: list[BaseException]) -> ctypes._CFuncPtr:
+def wrap(function: Hook, raised: list[BaseException]) -> object:
     """Wraps a function for C. No exception may leave it: what it raises is put into `raised`, and the item passes."""
     rx, replace = lib.CONSTANTS["SP_RX"], lib.CONSTANTS["SP_HOOK_REPLACE"]
 
-    def called(_user, point, way, flit_clock, number, name, data, other, length):
+    def called(
+        _user: int, point: int, way: int, flit_clock: int, number: int, name: bytes, data: int, other: int, length: int
+    ) -> int:
         try:
             way_name = "rx" if way == rx else "tx"
             item = Item(POINTS[point], way_name, flit_clock, number, name.decode(), ctypes.string_at(data, length))

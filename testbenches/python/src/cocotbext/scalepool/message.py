@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Mapping
 from ctypes import byref, c_size_t, c_uint32
 from dataclasses import dataclass
+from typing import Any
 
 from . import _library as lib
 from .errors import InputError, RangeError
@@ -30,7 +31,7 @@ class Violation:
     text: str
 
     @classmethod
-    def of(cls, form: Mapping) -> "Violation":
+    def of(cls, form: Mapping[str, object]) -> "Violation":
         """Makes a violation of the JSON form of the library."""
         return cls(*(str(form.get(key, "")) for key in ("rule", "at", "found", "expected", "text")))
 
@@ -97,9 +98,10 @@ def layouts() -> list[str]:
     return [lib.fill("sp_layout_name", n)[1].decode() for n in range(count.value)]
 
 
-def describe(name: str) -> dict:
+def describe(name: str) -> dict[str, Any]:
     """Returns the field table of a layout: positions, codes by name, meaning and source."""
-    return json.loads(lib.fill("sp_layout_describe", layout(name)._id)[1])
+    described: dict[str, Any] = json.loads(lib.fill("sp_layout_describe", layout(name)._id)[1])
+    return described
 
 
 def encode(name: str, fields: Mapping[str, int | str] | None = None, /, **more: int | str) -> bytes:
@@ -133,7 +135,7 @@ def encode_many(name: str, messages: Iterable[Mapping[str, int]]) -> bytes:
         values += (message.get(field.name, field.default) for field in fields)
     if any(not 0 <= value < 1 << 128 for value in values):
         raise RangeError(f"{name}: found a value outside 128 bits, expected 0 to 2^128 - 1", "sp_encode")
-    numbers = (lib.Number * len(values))(*((value & (1 << 64) - 1, value >> 64) for value in values))
+    numbers = (lib.Number * len(values))(*(lib.Number(value & (1 << 64) - 1, value >> 64) for value in values))
     count = len(values) // len(fields)
     length, size = c_size_t(), layout(name).bytes * count
     data = ctypes.create_string_buffer(size)

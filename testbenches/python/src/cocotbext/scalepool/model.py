@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ctypes import byref, c_uint64
-from typing import Literal
+from typing import Any, Literal
 
 from . import _library as lib
 from . import hooks
@@ -30,22 +30,22 @@ class Hooked(lib.Handle):
 
     def __init__(self, make: str, *arguments: object) -> None:
         # Keeps functions alive as long as the library may call them, and what they raised until it is raised again.
-        self._hooks: dict[tuple, object] = {}
+        self._hooks: dict[tuple[object, ...], object] = {}
         self._raised: list[BaseException] = []
         super().__init__(make, *arguments)
 
-    def _attach(self, call: str, where: tuple, point: str, function: hooks.Hook, way: str) -> int:
+    def _attach(self, call: str, where: tuple[object, ...], point: str, function: hooks.Hook, way: str) -> int:
         number, called = c_uint64(), hooks.wrap(function, self._raised)
         lib.call(call, self._handle, *where, *lib.text(point), port_number(way), called, None, byref(number))
         self._hooks[where, number.value] = called
         return number.value
 
-    def _fault(self, call: str, where: tuple, point: str, fault: str, way: str) -> int:
+    def _fault(self, call: str, where: tuple[object, ...], point: str, fault: str, way: str) -> int:
         number = c_uint64()
         lib.call(call, self._handle, *where, *lib.text(point), port_number(way), *lib.text(fault), byref(number))
         return number.value
 
-    def _detach(self, call: str, where: tuple, hook: int) -> None:
+    def _detach(self, call: str, where: tuple[object, ...], hook: int) -> None:
         lib.call(call, self._handle, *where, hook)
         self._hooks.pop((where, hook), None)
 
@@ -142,7 +142,7 @@ class System(Hooked):
 
     def __init__(
         self,
-        description: str | os.PathLike | Mapping[str, object],
+        description: str | os.PathLike[str] | Mapping[str, object],
         *,
         set: Iterable[str] = (),
         external: Mapping[str, str] | None = None,
@@ -202,14 +202,15 @@ class System(Hooked):
         self._raise()
         return status == lib.SP_OK
 
-    def metrics(self) -> dict:
+    def metrics(self) -> dict[str, Any]:
         """Returns the metrics of the run so far, which are empty before the first step."""
         status, text = lib.fill("sp_sim_metrics", self._handle)
         return {} if status == lib.SP_EMPTY else json.loads(text)
 
-    def state(self) -> dict:
+    def state(self) -> dict[str, Any]:
         """Returns the state of the run (`cycle`, `over`) and of its `ports`; scalepool.h lists the keys at `sp_sim_state`."""
-        return json.loads(lib.fill("sp_sim_state", self._handle)[1])
+        state: dict[str, Any] = json.loads(lib.fill("sp_sim_state", self._handle)[1])
+        return state
 
     def ports(self) -> list[str]:
         """Returns the names of the ports: the ends of the links, and the channels of components that stand outside by their
@@ -336,19 +337,19 @@ class LinkEnd(Hooked):
         if status != lib.SP_OK:
             raise ComparisonError(lib.last_error(), "sp_link_expect", status)
 
-    def send(self, message: Mapping) -> None:
+    def send(self, message: Mapping[str, object]) -> None:
         """Queues a message to be sent; scalepool.h describes its form at `sp_link_send`."""
         lib.call("sp_link_send", self._handle, *lib.text(json.dumps(message)))
         self._raise()
 
-    def take(self) -> dict | None:
+    def take(self) -> dict[str, Any] | None:
         """Takes the oldest message that has arrived and returns its credit to the peer. Returns None if none waits."""
         status, text = lib.fill("sp_link_take", self._handle)
         return None if status == lib.SP_EMPTY else json.loads(text)
 
     def events(self) -> list[Event]:
         """Takes the events since the last call."""
-        found = []
+        found: list[Event] = []
         while True:
             status, text = lib.fill("sp_link_event", self._handle)
             if status == lib.SP_EMPTY:
@@ -356,10 +357,11 @@ class LinkEnd(Hooked):
             form = json.loads(text)
             found.append(Event(form["unit"], form["port"], form["severity"], Violation.of(form), form["by"], form.get("tag")))
 
-    def state(self) -> dict:
+    def state(self) -> dict[str, Any]:
         """Returns state and counters, such as `halted`, the id of the rule that stopped the link, or None, and for an active end
         whether it is `up`. scalepool.h lists the keys at `sp_link_state`."""
-        return json.loads(lib.fill("sp_link_state", self._handle)[1])
+        state: dict[str, Any] = json.loads(lib.fill("sp_link_state", self._handle)[1])
+        return state
 
     def finish(self) -> bool:
         """Tells an end with `transactions` that the run is over and all is at rest. Each request that is still owed an answer

@@ -4,13 +4,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, RisingEdge
 from cocotb.utils import get_sim_time
 
 from ._library import octets
 from .agents import Agent
-from .bus import FlitBus, WatchedBus
+from .bus import FlitBus, Signal, WatchedBus
 from .flit import Decoder, Dir, Flit
 from .message import Violation, decode, layout
 
@@ -73,8 +72,8 @@ class FlitMonitor(Agent):
     def __init__(
         self,
         bus: FlitBus,
-        clock: SimHandleBase,
-        reset: SimHandleBase | None = None,
+        clock: Signal,
+        reset: Signal | None = None,
         *,
         reset_active_level: bool = True,
         protocol: str = "",
@@ -161,7 +160,7 @@ class FlitMonitor(Agent):
             # A header says how many flits follow it.
             self._packet += data
             header = decode("nvlink.header", self._packet[: layout("nvlink.header").bytes]).fields
-            if len(self._packet) < self.flit_bytes * (1 + min(header["len"], 17)):
+            if len(self._packet) < self.flit_bytes * (1 + min(int(header["len"]), 17)):
                 self.flits += 1
                 return
             data, self._packet = self._packet, b""

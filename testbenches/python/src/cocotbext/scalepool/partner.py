@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 
-from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event as CocotbEvent
 from cocotb.triggers import RisingEdge
 
 import cocotb
 
 from .agents import FlitSink, FlitSource
-from .bus import FlitBus
+from .bus import FlitBus, Signal
 from .errors import ScalepoolError
 from .flit import Dir
 from .model import Event, LinkEnd
@@ -38,8 +37,8 @@ class LinkPartner:
         self,
         rx: FlitBus,
         tx: FlitBus,
-        clock: SimHandleBase,
-        reset: SimHandleBase | None = None,
+        clock: Signal,
+        reset: Signal | None = None,
         *,
         reset_active_level: bool = True,
         protocol: str = "",
@@ -54,16 +53,19 @@ class LinkPartner:
         self.on_error: list[Callable[[BaseException], None]] = []
         self.received = 0
         self.passive = passive
-        common = {"reset_active_level": reset_active_level, "protocol": protocol}
+        self.rx: FlitMonitor | FlitSink
+        self.tx: FlitMonitor | FlitSource
         if passive:
-            other = "up" if dir == "down" else "down"
-            self.rx = FlitMonitor(rx, clock, reset, dir=other, judges=False, **common)
-            self.tx = FlitMonitor(tx, clock, reset, dir=dir, judges=False, **common)
+            ways: tuple[Dir, Dir] = ("up", "down") if dir == "down" else ("down", "up")
+            self.rx, self.tx = (
+                FlitMonitor(bus, clock, reset, reset_active_level=reset_active_level, protocol=protocol, dir=way, judges=False)
+                for bus, way in zip((rx, tx), ways)
+            )
             self.rx.on_data.append(lambda data: self.end.drive(data, "rx"))
             self.tx.on_data.append(lambda data: self.end.drive(data, "tx"))
         else:
-            self.rx = FlitSink(rx, clock, reset, **common)
-            self.tx = FlitSource(tx, clock, reset, **common)
+            self.rx = FlitSink(rx, clock, reset, reset_active_level=reset_active_level, protocol=protocol)
+            self.tx = FlitSource(tx, clock, reset, reset_active_level=reset_active_level, protocol=protocol)
         self._clock, self._reset, self._level = clock, reset, int(reset_active_level)
         self._task = cocotb.start_soon(self._run())
 
@@ -115,17 +117,16 @@ class LinkPartner:
                     for fail in self.on_error:
                         fail(ScalepoolError("the link was reset"))
                 continue
-            if not self.passive:
-                if not self.tx.empty():
-                    continue
-                if not self.rx.empty():
-                    self.end.drive(self.rx.recv_nowait())
-                    self.received += 1
+            if isinstance(self.tx, FlitSource) and not self.tx.empty():
+                continue
+            if isinstance(self.rx, FlitSink) and not self.rx.empty():
+                self.end.drive(self.rx.recv_nowait())
+                self.received += 1
             self.end.step()
             self.collect()
             for function in self.on_step:
                 function()
-            if not self.passive:
+            if isinstance(self.tx, FlitSource):
                 unit = self.end.sample()
                 if unit is not None and len(unit) == self.tx.flit_bytes:
                     self.tx.send_nowait(unit)

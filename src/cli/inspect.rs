@@ -7,6 +7,7 @@ use clap::Args;
 use scalepool_forms::input::read_text;
 use scalepool_forms::violation;
 use scalepool_inspect::{Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect, is_fst};
+use scalepool_link::health::LinkHealth;
 use scalepool_trace::jsonl::JsonlSink;
 use scalepool_trace::output::{self, FileError, PartFile};
 use scalepool_trace::{Sink, TraceFilter, TraceHeader};
@@ -37,6 +38,9 @@ pub(super) struct Inspect {
     /// Write the flits and violations as a trace of JSON lines, which `diff` reads.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Print the figures of each watched end of a link: states, replays, Naks, errors, repairs, credits.
+    #[arg(long)]
+    health: bool,
     /// Print empty flits too.
     #[arg(long)]
     all: bool,
@@ -77,6 +81,9 @@ acknowledgements, replays, credits, and the content of each flit once. To check 
                               #   a limit that is left out is not checked
   selective_nak = false       # optional, the 256B modes
   interleave = 1              # optional, ualink: FEC code words that the line interleaves, 1, 2 or 4
+  liveness_flits = 131072     # optional: flits for which either side may wait for a credit, an acknowledgement, a replay or the
+                              #   end of initialisation (LIV-*); 0: not checked
+  liveness_ns = 100000        # optional: the same in time, to the end of the wave; not checked if left out
 
 A [[coherence]] judges the messages of some links together, those of one home of CXL.cache, or of one device of CXL.mem with its
 hosts: copies, data and order.
@@ -161,9 +168,14 @@ impl Inspect {
             }
         }
         if self.json {
-            print_json(out, &json!({ "summary": inspection.counts.iter().map(count_object).collect::<Vec<_>>() }))?;
+            let counts: Vec<Value> = inspection.counts.iter().map(count_object).collect();
+            let health: Vec<Value> = inspection.health.iter().map(health_object).collect();
+            print_json(out, &json!({ "summary": counts, "health": health }))?;
         } else {
             summary(out, &inspection.counts)?;
+            if self.health {
+                health(out, &inspection.health)?;
+            }
         }
         for count in &inspection.counts {
             remark(count);
@@ -308,6 +320,22 @@ fn summary(out: &mut dyn Write, counts: &[InterfaceCount]) -> io::Result<()> {
         table.row([count.name.clone(), count.edges.to_string(), count.units.to_string(), count.violations.to_string()]);
     }
     table.print(out)
+}
+
+/// The figures of every watched end, one row each.
+fn health(out: &mut dyn Write, ends: &[(String, LinkHealth)]) -> io::Result<()> {
+    for (name, health) in ends {
+        writeln!(out)?;
+        let mut table = super::table::Table::new(["figure", "value", "unit"]);
+        health.rows().for_each(|row| table.row(row));
+        writeln!(out, "link {name}:")?;
+        table.print(out)?;
+    }
+    Ok(())
+}
+
+fn health_object((name, health): &(String, LinkHealth)) -> Value {
+    json!({ "link": name, "figures": health.json() })
 }
 
 fn count_object(count: &InterfaceCount) -> Value {

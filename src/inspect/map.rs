@@ -26,6 +26,8 @@
 //! retry_entries = 255           # cxl-68b, like timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits: not judged if left out
 //! selective_nak = false         # the 256B modes: it may ask for a single flit
 //! interleave = 1                # ualink: FEC code words that the line interleaves, 1, 2 or 4
+//! liveness_flits = 131072       # flits for which either side may wait for the other one; 0: not judged
+//! liveness_ns = 100000          # the same in time, to the end of the wave; not judged if left out
 //!
 //! [[coherence]]                 # optional: the links of one home of CXL.cache, or of one device of CXL.mem
 //! links = ["host"]              # names of [[link]] whose messages are judged together
@@ -57,6 +59,7 @@ use super::InspectError;
 use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_coherence::passive::PassiveConfig;
 use scalepool_link::cxl68::Known;
+use scalepool_link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
 use scalepool_link::protocol::LinkProtocol;
 use scalepool_link::watch::{EndWatch, REACTION_FLITS, WatchConfig};
 use scalepool_protocols::cxl::Dir;
@@ -196,6 +199,23 @@ pub struct MappedLink {
     pub selective_nak: bool,
     /// `ualink`: FEC code words that the line interleaves, 1, 2 or 4.
     pub interleave: Option<u8>,
+    /// Flits for which either side may wait for the other one, 0 for no limit; [`LIVENESS_FLITS`] if left out.
+    pub liveness_flits: Option<u64>,
+    /// The same in time \[ns\]; not judged if left out.
+    pub liveness_ns: Option<u32>,
+}
+
+impl MappedLink {
+    /// How long either side may wait.
+    fn liveness(&self) -> Result<LivenessLimits, String> {
+        const FS_PER_NS: u64 = 1_000_000;
+        let flits = self.liveness_flits.unwrap_or(LIVENESS_FLITS);
+        if flits > MOST_LIVENESS_FLITS {
+            return Err(format!("key `liveness_flits`: found {flits}, expected at most {MOST_LIVENESS_FLITS}"));
+        }
+        let time_fs = self.liveness_ns.map(|ns| u64::from(ns) * FS_PER_NS);
+        Ok(LivenessLimits { flits: Some(flits).filter(|&flits| flits > 0), time_fs: time_fs.filter(|&fs| fs > 0) })
+    }
 }
 
 /// One direction of one link.
@@ -429,7 +449,8 @@ impl Map {
         let coherence = self.coherence.iter().map(|table| &table.links);
         let messages =
             coherence.chain(self.transactions.iter().map(|table| &table.links)).any(|links| links.contains(&link.name));
-        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, messages, ..default })
+        let liveness = link.liveness()?;
+        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, messages, liveness, ..default })
     }
 }
 

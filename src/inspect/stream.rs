@@ -89,6 +89,8 @@ pub(super) struct Stream {
     /// The open packet may end at any beat.
     open_end: bool,
     units: Vec<Unit>,
+    /// Time of the last edge outside of reset \[fs\].
+    last_edge_fs: u64,
     /// Resets: time \[fs\], units before.
     resets: Vec<(u64, usize)>,
     seen: Vec<SeenUnit>,
@@ -108,9 +110,15 @@ impl Stream {
             lost: false,
             open_end: false,
             units: Vec::new(),
+            last_edge_fs: 0,
             resets: Vec::new(),
             seen: Vec::new(),
         }
+    }
+
+    /// An edge of the clock outside of reset.
+    pub fn edge(&mut self, t_fs: u64) {
+        self.last_edge_fs = t_fs;
     }
 
     /// A reset: nothing of what was before counts.
@@ -250,6 +258,11 @@ impl Stream {
     /// Number of the last unit that is whole at a time.
     pub fn last_at(&self, t_fs: u64) -> Option<usize> {
         self.units.partition_point(|unit| unit.end_fs() <= t_fs).checked_sub(1)
+    }
+
+    /// Time of the last edge outside of reset \[fs\]; 0 if there is none.
+    pub fn last_edge_fs(&self) -> u64 {
+        self.last_edge_fs
     }
 
     /// Time of the last unit \[fs\].

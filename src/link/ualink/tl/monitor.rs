@@ -5,7 +5,7 @@
 //! flow-control field fills the purse of the other side, a request or response is paid from the purse of its own side.
 
 use super::CATCH;
-use super::credit::{TlClass, TlCreditKind, TlCreditTarget, UalCreditPool, returned};
+use super::credit::{TlClass, TlCreditCounts, TlCreditKind, TlCreditTarget, UalCreditPool, returned};
 use super::transfer::held;
 use scalepool_protocols::ualink::code::HalfType;
 use scalepool_protocols::ualink::config::UalConfig;
@@ -24,6 +24,8 @@ struct Side {
     done: bool,
     /// Levels of the other side's catch buffers.
     catch: [u16; 2],
+    /// Transactions that it has sent, by [`TlClass::index`].
+    transactions: [u64; 2],
 }
 
 /// Both sides: the peer, the end that is watched.
@@ -50,6 +52,16 @@ impl Books {
     /// The next flit of the stream that the end sends; what it breaks, with places in the flit.
     pub fn sent(&mut self, decoded: &UalDecodedFlit) -> Vec<Violation> {
         self.flit(END, decoded)
+    }
+
+    /// Credits that the end may spend, and those that it has given and its peer has not spent.
+    pub fn credits(&self) -> [&TlCreditCounts; 2] {
+        [END, PEER].map(|side| self.sides[side].purse.has())
+    }
+
+    /// Transactions of a class that the peer and the end have sent.
+    pub fn transactions(&self, class: TlClass) -> [u64; 2] {
+        [PEER, END].map(|side| self.sides[side].transactions[class.index()])
     }
 
     fn flit(&mut self, from: usize, decoded: &UalDecodedFlit) -> Vec<Violation> {
@@ -109,6 +121,7 @@ impl Books {
             } else if let Some(held) = held(&placed.field, &self.codec, 0) {
                 transactions[held.class.index()] += 1;
                 let side = &mut self.sides[from];
+                side.transactions[held.class.index()] += 1;
                 if !side.purse.is_open() || !side.done {
                     let text = "a transaction is sent before message 0x01 has gone both ways";
                     let layout = placed.field.def().name;

@@ -28,4 +28,8 @@ pub static RULES: &[Rule] = &[
         "cxl-68b §7.3; cxl-256b §9; ualink §7; nvlink §6.3",
         "a replay that was asked for comes within the stated time",
     ),
+    row("LIV-DUP-01", "cxl-256b §9; ualink §7", "what stands between two ends passes each flit on once"),
+    row("LIV-SWP-01", "cxl-256b §9; ualink §7", "what stands between two ends keeps the order of flits"),
+    row("LIV-LST-01", "cxl-256b §9; ualink §7", "what stands between two ends passes every flit on"),
+    row("LIV-FEC-01", "cxl-256b §8", "what stands between two ends passes a flit on with the FEC of its bytes"),
 ];

@@ -85,6 +85,14 @@ acknowledgements, replays, credits, and the content of each flit once. To check 
                               #   end of initialisation (LIV-*); 0: not checked
   liveness_ns = 100000        # optional: the same in time, to the end of the wave; not checked if left out
 
+A [[retimer]] compares two interfaces of one direction, before and behind something that only passes flits on: flits that come
+twice, in another order or never, and a FEC that is not that of the flit (LIV-DUP-01, LIV-SWP-01, LIV-LST-01, LIV-FEC-01):
+
+  [[retimer]]
+  name = \"retimer\"           # its name in messages
+  before = \"host.down\"       # interface where flits go in
+  behind = \"link.down\"       # interface where they come out
+
 A [[coherence]] judges the messages of some links together, those of one home of CXL.cache, or of one device of CXL.mem with its
 hosts: copies, data and order.
 
@@ -174,7 +182,7 @@ impl Inspect {
         } else {
             summary(out, &inspection.counts)?;
             if self.health {
-                health(out, &inspection.health)?;
+                super::health::print(out, "link", &inspection.health)?;
             }
         }
         for count in &inspection.counts {
@@ -320,18 +328,6 @@ fn summary(out: &mut dyn Write, counts: &[InterfaceCount]) -> io::Result<()> {
         table.row([count.name.clone(), count.edges.to_string(), count.units.to_string(), count.violations.to_string()]);
     }
     table.print(out)
-}
-
-/// The figures of every watched end, one row each.
-fn health(out: &mut dyn Write, ends: &[(String, LinkHealth)]) -> io::Result<()> {
-    for (name, health) in ends {
-        writeln!(out)?;
-        let mut table = super::table::Table::new(["figure", "value", "unit"]);
-        health.rows().for_each(|row| table.row(row));
-        writeln!(out, "link {name}:")?;
-        table.print(out)?;
-    }
-    Ok(())
 }
 
 fn health_object((name, health): &(String, LinkHealth)) -> Value {

@@ -21,6 +21,7 @@
 mod coherence;
 mod link;
 pub mod map;
+mod retimer;
 mod sample;
 mod stream;
 mod transactions;
@@ -112,7 +113,8 @@ pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, Insp
         edges.push(sample::beats(&wave, interface, &signals, &mut stream));
         streams.push(stream);
     }
-    let (judged, health) = judged(&map, map_path, &streams)?;
+    let (mut judged, health) = judged(&map, map_path, &streams)?;
+    retimer::judge(&map, map_path, &streams, &mut judged)?;
     let (mut seen, mut counts) = (Vec::new(), Vec::new());
     for (((interface, stream), edges), judged) in map.interface.iter().zip(streams).zip(edges).zip(judged) {
         let (of_interface, left_over_beats) = stream.finish(judged.as_ref());

@@ -41,7 +41,7 @@ enum Step<'a> {
 /// Watches the end.
 pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> Watched {
     let ways = [(Direction::Rx, receives), (Direction::Tx, sends)];
-    let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], broken: Vec::new() });
+    let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], ..Judged::default() });
     let mut watch = EndWatch::new(config).ok();
     // Units fed so far, and those before the last reset.
     let (mut fed, mut first) = ([0, 0], [0, 0]);

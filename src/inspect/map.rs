@@ -29,6 +29,11 @@
 //! liveness_flits = 131072       # flits for which either side may wait for the other one; 0: not judged
 //! liveness_ns = 100000          # the same in time, to the end of the wave; not judged if left out
 //!
+//! [[retimer]]                   # optional: two interfaces of one direction, before and behind something that only passes flits on
+//! name = "retimer"              # its name in messages
+//! before = "host.down"          # the interface where units go in
+//! behind = "link.down"          # the interface where they come out
+//!
 //! [[coherence]]                 # optional: the links of one home of CXL.cache, or of one device of CXL.mem
 //! links = ["host"]              # names of [[link]] whose messages are judged together
 //! memory = "hdm-h"              # what answers CXL.mem: "hdm-h" (default), "hdm-db", "hdm-d"
@@ -86,12 +91,27 @@ pub struct Map {
     /// Ends of links that are watched.
     #[serde(default)]
     pub link: Vec<MappedLink>,
+    /// What stands between interfaces and only passes units on.
+    #[serde(default)]
+    pub retimer: Vec<MappedRetimer>,
     /// Links whose messages are judged together.
     #[serde(default)]
     pub coherence: Vec<MappedCoherence>,
     /// Links whose transactions are judged together.
     #[serde(default)]
     pub transactions: Vec<MappedTransactions>,
+}
+
+/// A retimer, or anything else that only passes units on, in one direction.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MappedRetimer {
+    /// Its name in messages.
+    pub name: String,
+    /// Interface where units go in.
+    pub before: String,
+    /// Interface where they come out.
+    pub behind: String,
 }
 
 /// The links of one home of CXL.cache, or of one device of CXL.mem with its hosts.
@@ -327,6 +347,11 @@ impl Map {
                 return refuse(format!("link `{}`, {text}", link.name));
             }
         }
+        for retimer in &map.retimer {
+            if let Err(text) = map.retimer_places(retimer) {
+                return refuse(format!("retimer `{}`, {text}", retimer.name));
+            }
+        }
         for (n, table) in map.coherence.iter().enumerate() {
             let checked = map.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"));
             if let Err(text) = checked.and_then(|()| check_memory(&table.memory)) {
@@ -401,14 +426,27 @@ impl Map {
         Ok(())
     }
 
+    /// Position of an interface.
+    fn place(&self, key: &str, name: &str) -> Result<usize, String> {
+        let known = || self.interface.iter().map(|i| i.name.as_str()).collect::<Vec<_>>().join(", ");
+        let at = self.interface.iter().position(|interface| interface.name == name);
+        at.ok_or_else(|| format!("key `{key}`: found `{name}`, expected the name of an interface: {}", known()))
+    }
+
     /// Position of the interfaces of a link: what comes to the end, what it sends.
     pub(super) fn places(&self, link: &MappedLink) -> Result<[usize; 2], String> {
-        let find = |key: &str, name: &str| {
-            let known = || self.interface.iter().map(|i| i.name.as_str()).collect::<Vec<_>>().join(", ");
-            let at = self.interface.iter().position(|interface| interface.name == name);
-            at.ok_or_else(|| format!("key `{key}`: found `{name}`, expected the name of an interface: {}", known()))
-        };
-        Ok([find("receives", &link.receives)?, find("sends", &link.sends)?])
+        Ok([self.place("receives", &link.receives)?, self.place("sends", &link.sends)?])
+    }
+
+    /// Position of the interfaces of a retimer: before it, behind it.
+    pub(super) fn retimer_places(&self, retimer: &MappedRetimer) -> Result<[usize; 2], String> {
+        let places = [self.place("before", &retimer.before)?, self.place("behind", &retimer.behind)?];
+        let [before, behind] = places.map(|at| &self.interface[at]);
+        if places[0] == places[1] || (&before.protocol, &before.dir) != (&behind.protocol, &behind.dir) {
+            let found = [before, behind].map(|i| format!("`{}`, {} {}", i.name, i.protocol, i.dir));
+            return Err(format!("found {} and {}, expected two interfaces of one direction", found[0], found[1]));
+        }
+        Ok(places)
     }
 
     /// What a watcher of an end has to know.

@@ -72,6 +72,15 @@ pub(super) struct Judged {
     pub in_stream: Vec<bool>,
     /// Broken rules with the number of the unit.
     pub broken: Vec<(usize, Violation)>,
+    /// The decoder of the stream judges the units as well: no watcher does.
+    pub is_beside: bool,
+}
+
+impl Judged {
+    /// Findings beside those of the decoder of a stream.
+    pub fn beside(stream: &Stream) -> Judged {
+        Judged { in_stream: vec![true; stream.count()], broken: Vec::new(), is_beside: true }
+    }
 }
 
 /// The units of one interface.
@@ -283,6 +292,11 @@ impl Stream {
         })
     }
 
+    /// The units: time of the last beat \[fs\], number of the unit, bytes.
+    pub fn whole(&self) -> impl Iterator<Item = (u64, usize, &[u8])> {
+        self.units.iter().enumerate().map(|(n, unit)| (unit.end_fs(), n, self.seen[unit.at].bytes.as_slice()))
+    }
+
     /// Resets: time \[fs\] of the last edge in it, units before.
     pub fn resets(&self) -> &[(u64, usize)] {
         &self.resets
@@ -316,7 +330,11 @@ impl Stream {
                 Some(judged) => {
                     form["index"] = (n - first).into();
                     let own = judged.broken.iter().filter(|(unit, _)| *unit == n).map(|(_, v)| v.clone());
-                    (placed(own.collect()), if judged.in_stream[n] { placed(lints) } else { Vec::new() })
+                    let by_itself = violations.into_iter().filter(|_| judged.is_beside);
+                    (
+                        placed(by_itself.chain(own).collect()),
+                        if judged.in_stream[n] { placed(lints) } else { Vec::new() },
+                    )
                 }
             };
             let seen = &mut self.seen[self.units[n].at];

@@ -19,6 +19,7 @@
 use super::cxl68::Known;
 use super::event::{LinkEvent, Severity};
 use super::health::liveness::{LIVENESS_FLITS, LinkWait, Liveness, LivenessLimits, LivenessNow};
+use super::health::retimer::RetimerSigns;
 use super::health::{LinkHealth, StateTimes, figures, states};
 use super::hook::Direction;
 use super::protocol::LinkProtocol;
@@ -43,6 +44,7 @@ use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::DlFlit;
 use scalepool_protocols::ualink::stream::Unpacker as UalUnpacker;
 use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::wire::Violation;
 
 /// Longest pipeline of an end that is watched \[units\]. Basis: model.
 pub const MOST_REACTION_FLITS: u64 = 1 << 20;
@@ -232,6 +234,9 @@ struct WatchUal {
     /// A flit was read since the link came up.
     is_begun: bool,
     messages: Vec<(Direction, WatchedContent)>,
+    /// Flits that have come, and what they show of what stands in the line.
+    came: u64,
+    signs: RetimerSigns,
 }
 
 /// How addresses are compressed in a direction.
@@ -247,11 +252,44 @@ impl WatchUal {
         let (dir, codec) = (config.dir, config.codec);
         let unpackers = messages.then(|| WatchUal::unpackers(dir, codec));
         let monitor = ualink::Monitor::new(config);
-        WatchUal { monitor, dir, codec, unpackers, is_begun: false, messages: Vec::new() }
+        WatchUal {
+            monitor,
+            dir,
+            codec,
+            unpackers,
+            is_begun: false,
+            messages: Vec::new(),
+            came: 0,
+            signs: RetimerSigns::default(),
+        }
     }
 
     fn unpackers(dir: Dir, codec: UalConfig) -> [UalUnpacker; 2] {
         [dir.opposite(), dir].map(|dir| UalUnpacker::new(codec, compression(dir)))
+    }
+
+    /// What a unit shows of what stands in the line.
+    fn look_at_line(&mut self, way: Direction, unit: &OnLine, events: &mut Events) {
+        if way == Direction::Tx {
+            self.signs.sends();
+            return;
+        }
+        let found = match unit {
+            OnLine::Flit(flit) => match self.monitor.read_ahead(flit) {
+                Some(arrived) => self.signs.good(&flit.0, arrived),
+                None => {
+                    self.signs.bad();
+                    None
+                }
+            },
+            OnLine::Content(..) | OnLine::Idle | OnLine::RemoteFault => {
+                self.signs.bad();
+                None
+            }
+        };
+        let unit = self.came;
+        self.came += 1;
+        events.extend(found.map(|violation| (way, LinkEvent { severity: Severity::Corrected, unit, violation })));
     }
 
     /// The transfers that a flit of a stream ends.
@@ -270,6 +308,7 @@ impl WatchUal {
 impl Judge for WatchUal {
     fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
         let on_line = OnLine::from_bytes(unit)?;
+        self.look_at_line(way, &on_line, events);
         let in_stream = match way {
             Direction::Rx => self.monitor.received(&on_line),
             Direction::Tx => self.monitor.sent(&on_line),
@@ -326,6 +365,7 @@ struct Watch256 {
     messages: Vec<(Direction, WatchedContent)>,
     /// Reports what the FEC repairs.
     repairs: bool,
+    signs: RetimerSigns,
 }
 
 const fn index(way: Direction) -> usize {
@@ -423,21 +463,40 @@ impl Watch68 {
     }
 }
 
+impl Watch256 {
+    /// What a flit that comes shows of the line and of what stands in it.
+    fn look_at_line(&mut self, flit: &Cxl256Flit) -> Vec<Violation> {
+        let received = flit.receive(self.mode);
+        let mut found: Vec<Violation> = self.signs.fec(flit, self.mode).into_iter().collect();
+        if !received.is_good() {
+            self.signs.bad();
+            return found;
+        }
+        found.extend(self.signs.good(&received.flit.0, self.monitor.read_ahead(&received.flit.header())));
+        let repairs = received.fec.as_ref().ok().filter(|repairs| self.repairs && !repairs.is_empty());
+        found.extend(repairs.map(cxl256::repaired));
+        found
+    }
+}
+
 impl Judge for Watch256 {
     fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
         let flit = &Cxl256Flit::from_bytes(unit)?;
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
+        let mut of_line = match way {
+            Direction::Rx => self.look_at_line(flit),
+            Direction::Tx => {
+                self.signs.sends();
+                Vec::new()
+            }
+        };
+        let event = |violation| (way, LinkEvent { severity: Severity::Corrected, unit: number, violation });
+        events.extend(of_line.drain(..).map(event));
         let next = match way {
             Direction::Rx => self.monitor.received(flit, number + 1),
             Direction::Tx => self.monitor.sent(flit, number + 1),
         };
-        if self.repairs && way == Direction::Rx {
-            let received = flit.receive(self.mode);
-            let repairs = received.fec.as_ref().ok().filter(|repairs| received.is_good() && !repairs.is_empty());
-            let event = |violation| (way, LinkEvent { severity: Severity::Corrected, unit: number, violation });
-            events.extend(repairs.map(cxl256::repaired).map(event));
-        }
         for flit in &next {
             if let Some(unpackers) = &mut self.unpackers {
                 unpackers[index(way)].read(flit);
@@ -528,7 +587,16 @@ impl EndWatch {
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
                 let unpackers = messages.then(|| ways.map(|dir| stream256::Unpacker::new(mode, dir)));
-                Box::new(Watch256 { mode, monitor, streams, units: [0; 2], unpackers, messages: Vec::new(), repairs })
+                Box::new(Watch256 {
+                    mode,
+                    monitor,
+                    streams,
+                    units: [0; 2],
+                    unpackers,
+                    messages: Vec::new(),
+                    repairs,
+                    signs: RetimerSigns::default(),
+                })
             }
             LinkProtocol::Nvlink => Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default())),
             LinkProtocol::Ualink => {

@@ -176,7 +176,8 @@ impl CapiEndConfig {
                 "max_num_phy_reinit" => config.max_num_phy_reinit = number(value, key, 1, 31)?,
                 "flush_flits" => config.flush_flits = number(value, key, 1, 1023)?,
                 "liveness_flits" => {
-                    config.liveness_flits = number(value, key, 0, MOST_LIVENESS_FLITS.into())?.filter(|&flits| flits > 0);
+                    config.liveness_flits =
+                        number(value, key, 0, MOST_LIVENESS_FLITS.into())?.filter(|&flits| flits > 0);
                 }
                 "reaction_flits" => config.reaction_flits = number(value, key, 0, 1 << 20)?,
                 "interleave" => {

@@ -208,7 +208,12 @@ impl<U: Flit68> LinkEnd for Cxl68End<U> {
         }
         let (buffer, open) = (self.buffer(), self.buffer().unacknowledged());
         if open >= OWED_FLITS {
-            wait(WaitKind::Acknowledgement, "", open.into(), buffer.after(buffer.wr_ptr(), buffer.modulus() - open).into());
+            wait(
+                WaitKind::Acknowledgement,
+                "",
+                open.into(),
+                buffer.after(buffer.wr_ptr(), buffer.modulus() - open).into(),
+            );
         }
         if matches!(self.local().state, Local::LlrReq | Local::LocalIdle) {
             wait(WaitKind::Replay, "", self.eseq().into(), self.eseq().into());

@@ -102,6 +102,20 @@ figures! {
         "credits that the end has given and its peer has not spent", "cxl-68b §5.4; cxl-256b §1.6; ualink §11; nvlink §6.3";
     CREDIT_STALLS = "credit_stalls" ["flits"] Count,
         "flit clocks in which a message waited for a credit and nothing else could be sent", "cxl-68b §5.4; cxl-256b §1.6";
+    TLPS_SENT = "tlps_sent" ["TLPs"] Count,
+        "TLPs of CXL.io sent, first copies", "cxl-io §2";
+    TLPS_RECEIVED = "tlps_received" ["TLPs"] Count,
+        "TLPs of CXL.io taken", "cxl-io §2";
+    TLPS_REPLAYED = "tlps_replayed" ["TLPs"] Count,
+        "TLPs of CXL.io sent again by their own link layer, in 68B units", "cxl-io §2";
+    TLP_NAKS_SENT = "tlp_naks_sent" ["DLLPs"] Count,
+        "Naks of the link layer of CXL.io sent, in 68B units", "cxl-io §2";
+    TLP_ERRORS = "tlp_errors" ["TLPs"] Count,
+        "TLPs and DLLPs of CXL.io that have come with a wrong CRC or wrong tokens, in 68B units", "cxl-io §2";
+    TLPS_DUPLICATE = "tlps_duplicate" ["TLPs"] Count,
+        "TLPs of CXL.io that the end had already", "cxl-io §2";
+    TLPS_DISCARDED = "tlps_discarded" ["TLPs"] Count,
+        "TLPs of CXL.io thrown away: nullified, unreadable or without credit", "cxl-io §2";
     LINK_STATE_FLITS = "link_state_flits" ["flits"] ByState,
         "time in each state of the link", "cxl-68b §6.4; cxl-256b §9; ualink §8; nvlink §6.3";
     RETRY_STATE_FLITS = "retry_state_flits" ["flits"] ByState,

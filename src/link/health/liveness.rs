@@ -185,12 +185,15 @@ fn finding(wait: &LinkWait<'_>, since: u64, limit: &str) -> Violation {
         }
         WaitKind::Acknowledgement => {
             let found = format!("{number} flits not acknowledged, no acknowledgement since flit {since}");
-            let text = format!("{to_act} does not acknowledge what has come: the retry buffer of {other} never becomes free");
+            let text =
+                format!("{to_act} does not acknowledge what has come: the retry buffer of {other} never becomes free");
             ("LIV-ACK-01", found, format!("an acknowledgement within {limit}"), text)
         }
         WaitKind::Replay => {
             let found = format!("flit number {waiting} asked for again, not come since flit {since}");
-            let text = format!("the retry never ends: {to_act} does not replay what {other} asks for, or the request never arrives");
+            let text = format!(
+                "the retry never ends: {to_act} does not replay what {other} asks for, or the request never arrives"
+            );
             ("LIV-RTY-01", found, format!("the replay within {limit}"), text)
         }
         WaitKind::Up => {

@@ -12,6 +12,7 @@
 
 pub mod figures;
 pub mod liveness;
+pub mod retimer;
 pub mod states;
 
 pub use figures::{FIGURES, FigureShape, HealthFigure};

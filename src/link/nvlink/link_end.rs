@@ -1,8 +1,8 @@
 //! An NVLink [`NvlEnd`] as ports and pairs drive it: its signals, what a replay repairs, its open work.
 
+use super::IDS;
 use super::end::{NvlEnd, PROTOCOL};
 use super::flit::NvlFlit;
-use super::IDS;
 use super::port::CHANNELS;
 use super::transmitter::Transmitter;
 use crate::event::{LinkEvent, Severity};
@@ -179,7 +179,12 @@ impl LinkEnd for NvlEnd {
             let Some(data_flits) = self.next_data_flits(vc) else { continue };
             let has = self.credits().available(vc);
             if has.headers == 0 || has.data_flits < data_flits.into() {
-                wait(WaitKind::Credit, &vc_key(vc).to_uppercase(), self.waiting(vc) as u64, has.headers + has.data_flits);
+                wait(
+                    WaitKind::Credit,
+                    &vc_key(vc).to_uppercase(),
+                    self.waiting(vc) as u64,
+                    has.headers + has.data_flits,
+                );
             }
         }
     }

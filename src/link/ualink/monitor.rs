@@ -211,7 +211,17 @@ impl Session {
 impl Monitor {
     /// Beside an end, before its first flit.
     pub fn new(config: MonitorConfig) -> Monitor {
-        Monitor { config, received: 0, sent: 0, up: None, early: false, control: 0, spoilt: false, seen: Seen::default(), events: Vec::new() }
+        Monitor {
+            config,
+            received: 0,
+            sent: 0,
+            up: None,
+            early: false,
+            control: 0,
+            spoilt: false,
+            seen: Seen::default(),
+            events: Vec::new(),
+        }
     }
 
     /// Events since the last call, with the direction concerned; `unit` counts what went that way.

@@ -2,11 +2,23 @@
 
 use super::{HANDSHAKE, Monitor};
 use crate::health::liveness::{LinkWait, WaitKind};
+use crate::health::retimer::ArrivedUnit;
 use crate::health::{LinkHealth, channel_key, channel_name, figures, states};
 use crate::hook::Direction;
+use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
+use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+use scalepool_protocols::cxl::cxl256::number::is_payload;
 use scalepool_protocols::cxl::cxl256::{Class, number};
 
 impl Monitor {
+    /// What a good flit says that comes next.
+    pub fn read_ahead(&self, header: &FlitHeader) -> ArrivedUnit {
+        let is_stated = header.command == ReplayCommand::Explicit && is_payload(header.flit_type) && header.seq != 0;
+        let due = number::next(self.taken);
+        let replay_asked = self.receivers.iter().any(|receiver| receiver.nak_open);
+        ArrivedUnit { stated: is_stated.then_some(header.seq), due: [due, number::next(due)], replay_asked }
+    }
+
     /// Numbers are agreed in both directions, as far as the end knows.
     fn is_agreed(&self) -> bool {
         self.acks >= HANDSHAKE.0 && self.stated >= HANDSHAKE.1

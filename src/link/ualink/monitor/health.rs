@@ -2,13 +2,37 @@
 
 use super::Monitor;
 use crate::health::liveness::{LinkWait, WaitKind};
+use crate::health::retimer::ArrivedUnit;
 use crate::health::{LinkHealth, figures, states};
 use crate::hook::Direction;
+use crate::ualink::end::head;
+use crate::ualink::replay::Says;
 use crate::ualink::state::State;
-use crate::ualink::tl::{TlClass, TlCreditKind};
-use scalepool_protocols::ualink::sequence::steps;
+use crate::ualink::tl::TlClass;
+use scalepool_protocols::ualink::flit::DlFlit;
+use scalepool_protocols::ualink::sequence::{self, next, steps};
 
 impl Monitor {
+    /// What a flit says that comes next; `None`: it cannot be used.
+    pub fn read_ahead(&self, flit: &DlFlit) -> Option<ArrivedUnit> {
+        let session = self.up.as_ref()?;
+        let header = flit.header();
+        if flit.crc() != flit.expected_crc(&self.config.codec) || !header.is_usable() {
+            return None;
+        }
+        let head = head(&header);
+        let receiver = &session.receiver;
+        let stated = match head.says {
+            _ if !head.payload || !session.up => None,
+            Says::Number { number, .. } => Some(number),
+            Says::Ack { own_low, .. } | Says::Request { own_low, .. } => {
+                (!receiver.is_ambiguous()).then(|| sequence::from_low_bits(receiver.last_taken(), own_low, true))
+            }
+        };
+        let due = next(session.receiver.last_taken());
+        Some(ArrivedUnit { stated, due: [due, next(due)], replay_asked: session.receiver.is_waiting() })
+    }
+
     /// Places of the states of the end in [`states::UALINK`]. Faults are below flits: an end that sends control flits is idle.
     pub fn states(&self) -> [usize; 2] {
         match &self.up {
@@ -67,7 +91,7 @@ impl Monitor {
             let sides = [(Direction::Rx, has, 1), (Direction::Tx, given, 0)];
             for (by, counts, side) in sides {
                 let sent = session.books.transactions(class)[side];
-                if sent > 0 && !counts.any(TlCreditKind::command(class)) {
+                if sent > 0 && session.books.is_dry(class, side, counts) {
                     wait(WaitKind::Credit, by, class.name(), sent, 0);
                 }
             }

@@ -89,8 +89,19 @@ pub struct ReplayStats {
 impl ReplayStats {
     /// Adds those of a session that is over.
     pub fn add(&mut self, other: &ReplayStats) {
-        let ReplayStats { sent, replayed, nops, replays, requests, taken, bad, dropped, duplicates, asked, requests_heard } =
-            other;
+        let ReplayStats {
+            sent,
+            replayed,
+            nops,
+            replays,
+            requests,
+            taken,
+            bad,
+            dropped,
+            duplicates,
+            asked,
+            requests_heard,
+        } = other;
         self.sent += sent;
         self.replayed += replayed;
         self.nops += nops;

@@ -165,11 +165,6 @@ impl TlCreditCounts {
         *self == TlCreditCounts::default()
     }
 
-    /// Whether there is one of a kind, for any target.
-    pub fn any(&self, kind: TlCreditKind) -> bool {
-        self.0[kind as usize].iter().any(|&n| n > 0)
-    }
-
     /// Sum over all targets of each kind, as figures name them.
     pub fn by_kind(&self) -> [(String, u64); 4] {
         TlCreditKind::ALL.map(|kind| {

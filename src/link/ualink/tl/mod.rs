@@ -311,8 +311,8 @@ impl Client for Tl {
 
     fn credit_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
         for class in TlClass::ALL {
-            let waiting = self.waiting(class) as u64;
-            if waiting > 0 && !self.purse.has().any(TlCreditKind::command(class)) {
+            let waiting = self.unpaid(class);
+            if waiting > 0 {
                 let (kind, by, channel) = (WaitKind::Credit, Direction::Rx, class.name());
                 each(LinkWait { kind, by, channel, waiting, is_passed: false, progress: 0 });
             }

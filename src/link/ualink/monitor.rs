@@ -87,7 +87,7 @@ struct Seen {
     bad_header: u64,
     /// Of the sessions that are over.
     before: ReplayStats,
-    asked: u64,
+    request_copies: u64,
     replays: u64,
     replayed: u64,
     downs: u64,
@@ -121,8 +121,6 @@ struct Session {
     spoilt: bool,
     /// The end has given a number that it may not: its peer asks for what has not been sent.
     adrift: bool,
-    /// The end has sent a Replay Request and no Ack since.
-    asks: bool,
     /// Number of the last payload, and the highest one.
     last: u16,
     newest: u16,
@@ -153,7 +151,6 @@ impl Session {
             copies: 0,
             spoilt: false,
             adrift: false,
-            asks: false,
             last: sequence::LAST,
             newest: sequence::LAST,
             kept: VecDeque::new(),
@@ -444,9 +441,9 @@ impl Monitor {
                 let expected = format!("{} to {come}", session.told);
                 self.broken("UAL-RXR-06", number, expected, "an Ack names a flit that has not come, or an old one");
             }
-            Says::Ack { number, .. } => (session.told, session.asks) = (number, false),
+            Says::Ack { number, .. } => session.told = number,
             Says::Request { number, .. } => {
-                self.seen.asked += u64::from(!std::mem::replace(&mut session.asks, true));
+                self.seen.request_copies += 1;
                 let allowed = session.receiver.is_waiting() || session.copies > 0;
                 session.copies = session.copies.saturating_sub(1);
                 if !allowed {

@@ -42,13 +42,13 @@ fn clocks(device_works: bool, line: &mut dyn FnMut(u64, Vec<u8>) -> Vec<Vec<u8>>
         let (sent, back) = (host.transmit(now), device.transmit(now));
         out.extend(line(now, sent.0.to_vec()));
         down.push_back(out.pop_front());
-        up.push_back(Some(back));
+        up.push_back(Some(back.0.to_vec()));
         let came = down.pop_front().flatten();
         if let Some(unit) = &came {
             device.receive(&Cxl256Flit::from_bytes(unit).expect("a flit"), now);
         }
         if let Some(unit) = up.pop_front().flatten() {
-            host.receive(&unit, now);
+            host.receive(&Cxl256Flit::from_bytes(&unit).expect("a flit"), now);
         }
         seen.push([Some(sent.0.to_vec()), came, Some(back.0.to_vec())]);
     }

@@ -1,6 +1,6 @@
 //! Figures of the watched end of a UALink, and what each side waits for.
 
-use super::Monitor;
+use super::{Monitor, REQUEST_COPIES};
 use crate::health::liveness::{LinkWait, WaitKind};
 use crate::health::retimer::ArrivedUnit;
 use crate::health::{LinkHealth, figures, states};
@@ -59,7 +59,7 @@ impl Monitor {
         let seen = &self.seen;
         health.number(&figures::REPLAYS, seen.replays);
         health.number(&figures::REPLAYED_FLITS, seen.replayed);
-        health.number(&figures::NAKS_SENT, seen.asked);
+        health.number(&figures::NAKS_SENT, seen.request_copies.div_ceil(REQUEST_COPIES.into()));
         health.number(&figures::CRC_ERRORS, seen.bad_crc);
         health.number(&figures::FRAMING_ERRORS, seen.bad_header);
         health.number(&figures::TRAININGS, seen.downs);

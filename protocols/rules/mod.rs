@@ -11,6 +11,7 @@ pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
 pub mod fab_hbr;
+pub mod liv;
 pub mod mem;
 pub mod nvl;
 pub mod sim;
@@ -45,6 +46,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         brg::RULES,
         mem::RULES,
         txn::RULES,
+        liv::RULES,
         sim::RULES,
     ]
     .into_iter()

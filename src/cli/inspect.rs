@@ -7,6 +7,7 @@ use clap::Args;
 use scalepool_forms::input::read_text;
 use scalepool_forms::violation;
 use scalepool_inspect::{Inspection, InterfaceCount, Map, SeenUnit, WaveViolation, inspect, is_fst};
+use scalepool_link::health::LinkHealth;
 use scalepool_trace::jsonl::JsonlSink;
 use scalepool_trace::output::{self, FileError, PartFile};
 use scalepool_trace::{Sink, TraceFilter, TraceHeader};
@@ -37,6 +38,9 @@ pub(super) struct Inspect {
     /// Write the flits and violations as a trace of JSON lines, which `diff` reads.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Print the figures of each watched end of a link: states, replays, Naks, errors, repairs, credits.
+    #[arg(long)]
+    health: bool,
     /// Print empty flits too.
     #[arg(long)]
     all: bool,
@@ -77,6 +81,17 @@ acknowledgements, replays, credits, and the content of each flit once. To check 
                               #   a limit that is left out is not checked
   selective_nak = false       # optional, the 256B modes
   interleave = 1              # optional, ualink: FEC code words that the line interleaves, 1, 2 or 4
+  liveness_flits = 131072     # optional: flits for which either side may wait for a credit, an acknowledgement, a replay or the
+                              #   end of initialisation (LIV-*); 0: not checked
+  liveness_ns = 100000        # optional: the same in time, to the end of the wave; not checked if left out
+
+A [[retimer]] compares two interfaces of one direction, before and behind something that only passes flits on: flits that come
+twice, in another order or never, and a FEC that is not that of the flit (LIV-DUP-01, LIV-SWP-01, LIV-LST-01, LIV-FEC-01):
+
+  [[retimer]]
+  name = \"retimer\"           # its name in messages
+  before = \"host.down\"       # interface where flits go in
+  behind = \"link.down\"       # interface where they come out
 
 A [[coherence]] judges the messages of some links together, those of one home of CXL.cache, or of one device of CXL.mem with its
 hosts: copies, data and order.
@@ -161,9 +176,14 @@ impl Inspect {
             }
         }
         if self.json {
-            print_json(out, &json!({ "summary": inspection.counts.iter().map(count_object).collect::<Vec<_>>() }))?;
+            let counts: Vec<Value> = inspection.counts.iter().map(count_object).collect();
+            let health: Vec<Value> = inspection.health.iter().map(health_object).collect();
+            print_json(out, &json!({ "summary": counts, "health": health }))?;
         } else {
             summary(out, &inspection.counts)?;
+            if self.health {
+                super::health::print(out, "link", &inspection.health)?;
+            }
         }
         for count in &inspection.counts {
             remark(count);
@@ -308,6 +328,10 @@ fn summary(out: &mut dyn Write, counts: &[InterfaceCount]) -> io::Result<()> {
         table.row([count.name.clone(), count.edges.to_string(), count.units.to_string(), count.violations.to_string()]);
     }
     table.print(out)
+}
+
+fn health_object((name, health): &(String, LinkHealth)) -> Value {
+    json!({ "link": name, "figures": health.json() })
 }
 
 fn count_object(count: &InterfaceCount) -> Value {

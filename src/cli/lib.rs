@@ -24,6 +24,7 @@ mod explore;
 mod export;
 mod flit;
 mod golden;
+mod health;
 mod inspect;
 mod inspect_dram;
 mod list;

@@ -3,6 +3,7 @@
 use super::table::Table;
 use super::{Status, print_json};
 use clap::{Args, ValueEnum};
+use scalepool_link::health::{FIGURES, HealthFigure};
 use scalepool_proof::explore::{NAMED, NamedExploration};
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
 use scalepool_protocols::rules::{self, Rule};
@@ -14,7 +15,7 @@ use scalepool_trace::Wait;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// List the names of layouts, protocols, scenarios, component and link kinds, explorations, waits and rules.
+/// List the names of layouts, protocols, scenarios, component and link kinds, explorations, waits, figures of links and rules.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// What to list [default: everything].
@@ -38,6 +39,8 @@ enum What {
     Explorations,
     /// Reasons why a transaction waits, as traces and `explain` name them.
     Waits,
+    /// Figures of the health of a link end, in states, `inspect` and `run --json`.
+    Health,
     /// Protocol rules that the program checks, by id.
     Rules,
 }
@@ -75,6 +78,11 @@ pub(super) fn exploration(n: &NamedExploration) -> Value {
     json!({"exploration": n.name, "doc": n.doc})
 }
 
+/// The object of a figure of health.
+fn figure(f: &HealthFigure) -> Value {
+    json!({"figure": f.name, "unit": f.unit, "meaning": f.meaning, "source": f.source})
+}
+
 /// The object of a rule.
 pub(super) fn rule(r: &Rule) -> Value {
     json!({"rule": r.id, "source": r.source, "choice": r.choice, "text": r.text})
@@ -105,6 +113,7 @@ impl What {
             What::Kinds => kinds().map(|(of, kind, doc)| json!({"kind": kind, "of": of, "doc": doc})).collect(),
             What::Explorations => NAMED.iter().map(exploration).collect(),
             What::Waits => Wait::ALL.iter().map(|w| json!({"wait": w.name(), "doc": w.meaning()})).collect(),
+            What::Health => FIGURES.iter().map(|f| figure(f)).collect(),
             What::Rules => rules::all().map(rule).collect(),
         }
     }
@@ -148,6 +157,11 @@ impl What {
             What::Waits => {
                 let mut table = Table::new(["wait", "meaning"]);
                 Wait::ALL.iter().for_each(|w| table.row([w.name(), w.meaning()].map(str::to_owned)));
+                table.print(out)
+            }
+            What::Health => {
+                let mut table = Table::new(["figure", "unit", "meaning", "source"]);
+                FIGURES.iter().for_each(|f| table.row([f.name, f.unit, f.meaning, f.source].map(str::to_owned)));
                 table.print(out)
             }
             What::Rules => {

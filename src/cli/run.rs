@@ -71,6 +71,10 @@ pub(super) struct Run {
     /// Print how each direction of each link spends its time; JSON always has this table.
     #[arg(long, conflicts_with = "json")]
     where_time_goes: bool,
+    /// Print the figures of every link end: states, replays, Naks, errors, repairs, credits; with --json as key `health`.
+    /// `list health` explains them.
+    #[arg(long)]
+    health: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -149,6 +153,14 @@ impl Run {
                 [(_, report)] => report.json(),
                 modes => comparison_json(request.seed, modes),
             };
+            if self.health {
+                let of_modes = || reports.iter().map(|(mode, report)| ((*mode).to_owned(), report.health_json()));
+                let health = match &reports[..] {
+                    [(_, report)] => report.health_json(),
+                    _ => Value::Object(of_modes().collect()),
+                };
+                form.insert("health".into(), health);
+            }
             if self.timing {
                 form.insert("timing".into(), timing_json(&timing));
             }
@@ -160,6 +172,10 @@ impl Run {
             }
             if self.where_time_goes {
                 print_times(&reports, out)?;
+            }
+            if self.health {
+                let links = reports.iter().flat_map(|(_, report)| &report.links);
+                super::health::print(out, "end", links.flat_map(|link| &link.health))?;
             }
         }
         if !self.timing {

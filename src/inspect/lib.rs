@@ -21,6 +21,7 @@
 mod coherence;
 mod link;
 pub mod map;
+mod retimer;
 mod sample;
 mod stream;
 mod transactions;
@@ -28,6 +29,7 @@ mod vcd;
 mod wave;
 
 pub use map::Map;
+use scalepool_link::health::LinkHealth;
 use scalepool_link::hook::Direction;
 use stream::Judged;
 pub use stream::{SeenUnit, WaveViolation};
@@ -92,6 +94,8 @@ pub struct Inspection {
     pub seen: Vec<SeenUnit>,
     /// Counts of each interface, in order of the map.
     pub counts: Vec<InterfaceCount>,
+    /// Figures of the end that each link of the map watches, since its last reset.
+    pub health: Vec<(String, LinkHealth)>,
     /// The map cannot be used.
     pub map: Map,
 }
@@ -109,7 +113,8 @@ pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, Insp
         edges.push(sample::beats(&wave, interface, &signals, &mut stream));
         streams.push(stream);
     }
-    let judged = judged(&map, map_path, &streams)?;
+    let (mut judged, health) = judged(&map, map_path, &streams)?;
+    retimer::judge(&map, map_path, &streams, &mut judged)?;
     let (mut seen, mut counts) = (Vec::new(), Vec::new());
     for (((interface, stream), edges), judged) in map.interface.iter().zip(streams).zip(edges).zip(judged) {
         let (of_interface, left_over_beats) = stream.finish(judged.as_ref());
@@ -124,22 +129,26 @@ pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, Insp
     }
     // The sort is stable: at one time and interface the order is that of the stream.
     seen.sort_by_key(|s| (s.t_fs, s.interface));
-    Ok(Inspection { seen, counts, map })
+    Ok(Inspection { seen, counts, health, map })
 }
 
+/// The findings for each interface, and the figures of each watched end by the name of its link.
+type JudgedMap = (Vec<Option<Judged>>, Vec<(String, LinkHealth)>);
+
 /// The findings of the map's watchers for each interface. Where two watchers see one interface, the findings are those
-/// of the watcher of the sending end.
-fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Vec<Option<Judged>>, InspectError> {
+/// of the watcher of the sending end. Beside them the figures of each watched end.
+fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<JudgedMap, InspectError> {
     let mut judged = vec![None; streams.len()];
     let mut heard = judged.clone();
-    let mut said = Vec::new();
+    let (mut said, mut health) = (Vec::new(), Vec::new());
     for link in &map.link {
         let wrong = |text| InspectError::Map { path: map_path.to_owned(), text };
         let config = map.watch_config(link).map_err(wrong)?;
         let places = map.places(link).map_err(wrong)?;
         let [receives, sends] = places;
-        let link::Watched { judged: [rx, tx], said: of_link } =
+        let link::Watched { health: of_end, judged: [rx, tx], said: of_link } =
             link::watch(&config, &streams[receives], &streams[sends]);
+        health.push((link.name.clone(), of_end));
         (heard[receives], judged[sends]) = (Some(rx), Some(tx));
         said.push((link.name.as_str(), places, of_link));
     }
@@ -171,7 +180,7 @@ fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Vec<O
         let found = transactions::judge(table, protocol, &judged_links.collect::<Vec<_>>());
         keep(found, &links.iter().map(|(_, places, _)| *places).collect::<Vec<_>>());
     }
-    Ok(judged)
+    Ok((judged, health))
 }
 
 impl Inspection {

@@ -5,9 +5,10 @@
 //! A walk through one unit: the next one of the two interfaces is taken; of two at one time that which the end sends comes
 //! first, for it cannot know the other one. The watcher says whether the unit is next in its stream, and leaves events, each
 //! with the unit that it concerns. A reset of either interface begins anew. The flit clock is the number of units that the
-//! end has sent: a bus may need several clocks for one.
+//! end has sent: a bus may need several clocks for one. Behind the last unit the watcher is told how long the wave goes on.
 
 use super::stream::{Judged, Stream};
+use scalepool_link::health::LinkHealth;
 use scalepool_link::hook::Direction;
 use scalepool_link::protocol::LinkProtocol;
 use scalepool_link::watch::{EndWatch, WatchConfig, WatchedContent};
@@ -23,6 +24,8 @@ pub(super) enum Said {
 
 /// What the watcher of an end makes of its units.
 pub(super) struct Watched {
+    /// Figures of the end behind the last unit, since the last reset.
+    pub health: LinkHealth,
     /// Of the units that come to it and of those that it sends.
     pub judged: [Judged; 2],
     /// In the order of time \[fs\], where messages are asked for.
@@ -38,7 +41,7 @@ enum Step<'a> {
 /// Watches the end.
 pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> Watched {
     let ways = [(Direction::Rx, receives), (Direction::Tx, sends)];
-    let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], broken: Vec::new() });
+    let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], ..Judged::default() });
     let mut watch = EndWatch::new(config).ok();
     // Units fed so far, and those before the last reset.
     let (mut fed, mut first) = ([0, 0], [0, 0]);
@@ -53,6 +56,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
             Step::Unit(way, number, bytes) => (way, number, bytes),
         };
         let Some(watch) = &mut watch else { continue };
+        watch.clock(0, t_fs);
         let begins = fed[index(way)] == number;
         fed[index(way)] = number + 1;
         let now = (fed[index(Direction::Tx)] - first[index(Direction::Tx)]) as u64;
@@ -71,7 +75,16 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
             judged[index(of)].broken.push((unit, event.violation));
         }
     }
-    Watched { judged, said }
+    let Some(mut watch) = watch else { return Watched { health: LinkHealth::default(), judged, said } };
+    // What is waited for at the end of the wave may be overdue although no unit passes.
+    watch.clock(0, receives.last_edge_fs().max(sends.last_edge_fs()));
+    for (of, event) in watch.take_events() {
+        let last = |way| fed[index(way)].checked_sub(1).map(|unit| (way, unit));
+        if let Some((of, unit)) = last(of).or(last(Direction::Tx)).or(last(Direction::Rx)) {
+            judged[index(of)].broken.push((unit, event.violation));
+        }
+    }
+    Watched { health: watch.health(), judged, said }
 }
 
 /// Resets and units of both interfaces in the order of time.

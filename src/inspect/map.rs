@@ -26,6 +26,13 @@
 //! retry_entries = 255           # cxl-68b, like timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits: not judged if left out
 //! selective_nak = false         # the 256B modes: it may ask for a single flit
 //! interleave = 1                # ualink: FEC code words that the line interleaves, 1, 2 or 4
+//! liveness_flits = 131072       # flits for which either side may wait for the other one; 0: not judged
+//! liveness_ns = 100000          # the same in time, to the end of the wave; not judged if left out
+//!
+//! [[retimer]]                   # optional: two interfaces of one direction, before and behind something that only passes flits on
+//! name = "retimer"              # its name in messages
+//! before = "host.down"          # the interface where units go in
+//! behind = "link.down"          # the interface where they come out
 //!
 //! [[coherence]]                 # optional: the links of one home of CXL.cache, or of one device of CXL.mem
 //! links = ["host"]              # names of [[link]] whose messages are judged together
@@ -57,6 +64,7 @@ use super::InspectError;
 use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_coherence::passive::PassiveConfig;
 use scalepool_link::cxl68::Known;
+use scalepool_link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
 use scalepool_link::protocol::LinkProtocol;
 use scalepool_link::watch::{EndWatch, REACTION_FLITS, WatchConfig};
 use scalepool_protocols::cxl::Dir;
@@ -83,12 +91,27 @@ pub struct Map {
     /// Ends of links that are watched.
     #[serde(default)]
     pub link: Vec<MappedLink>,
+    /// What stands between interfaces and only passes units on.
+    #[serde(default)]
+    pub retimer: Vec<MappedRetimer>,
     /// Links whose messages are judged together.
     #[serde(default)]
     pub coherence: Vec<MappedCoherence>,
     /// Links whose transactions are judged together.
     #[serde(default)]
     pub transactions: Vec<MappedTransactions>,
+}
+
+/// A retimer, or anything else that only passes units on, in one direction.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MappedRetimer {
+    /// Its name in messages.
+    pub name: String,
+    /// Interface where units go in.
+    pub before: String,
+    /// Interface where they come out.
+    pub behind: String,
 }
 
 /// The links of one home of CXL.cache, or of one device of CXL.mem with its hosts.
@@ -196,6 +219,23 @@ pub struct MappedLink {
     pub selective_nak: bool,
     /// `ualink`: FEC code words that the line interleaves, 1, 2 or 4.
     pub interleave: Option<u8>,
+    /// Flits for which either side may wait for the other one, 0 for no limit; [`LIVENESS_FLITS`] if left out.
+    pub liveness_flits: Option<u64>,
+    /// The same in time \[ns\]; not judged if left out.
+    pub liveness_ns: Option<u32>,
+}
+
+impl MappedLink {
+    /// How long either side may wait.
+    fn liveness(&self) -> Result<LivenessLimits, String> {
+        const FS_PER_NS: u64 = 1_000_000;
+        let flits = self.liveness_flits.unwrap_or(LIVENESS_FLITS);
+        if flits > MOST_LIVENESS_FLITS {
+            return Err(format!("key `liveness_flits`: found {flits}, expected at most {MOST_LIVENESS_FLITS}"));
+        }
+        let time_fs = self.liveness_ns.map(|ns| u64::from(ns) * FS_PER_NS);
+        Ok(LivenessLimits { flits: Some(flits).filter(|&flits| flits > 0), time_fs: time_fs.filter(|&fs| fs > 0) })
+    }
 }
 
 /// One direction of one link.
@@ -307,6 +347,11 @@ impl Map {
                 return refuse(format!("link `{}`, {text}", link.name));
             }
         }
+        for retimer in &map.retimer {
+            if let Err(text) = map.retimer_places(retimer) {
+                return refuse(format!("retimer `{}`, {text}", retimer.name));
+            }
+        }
         for (n, table) in map.coherence.iter().enumerate() {
             let checked = map.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"));
             if let Err(text) = checked.and_then(|()| check_memory(&table.memory)) {
@@ -381,14 +426,27 @@ impl Map {
         Ok(())
     }
 
+    /// Position of an interface.
+    fn place(&self, key: &str, name: &str) -> Result<usize, String> {
+        let known = || self.interface.iter().map(|i| i.name.as_str()).collect::<Vec<_>>().join(", ");
+        let at = self.interface.iter().position(|interface| interface.name == name);
+        at.ok_or_else(|| format!("key `{key}`: found `{name}`, expected the name of an interface: {}", known()))
+    }
+
     /// Position of the interfaces of a link: what comes to the end, what it sends.
     pub(super) fn places(&self, link: &MappedLink) -> Result<[usize; 2], String> {
-        let find = |key: &str, name: &str| {
-            let known = || self.interface.iter().map(|i| i.name.as_str()).collect::<Vec<_>>().join(", ");
-            let at = self.interface.iter().position(|interface| interface.name == name);
-            at.ok_or_else(|| format!("key `{key}`: found `{name}`, expected the name of an interface: {}", known()))
-        };
-        Ok([find("receives", &link.receives)?, find("sends", &link.sends)?])
+        Ok([self.place("receives", &link.receives)?, self.place("sends", &link.sends)?])
+    }
+
+    /// Position of the interfaces of a retimer: before it, behind it.
+    pub(super) fn retimer_places(&self, retimer: &MappedRetimer) -> Result<[usize; 2], String> {
+        let places = [self.place("before", &retimer.before)?, self.place("behind", &retimer.behind)?];
+        let [before, behind] = places.map(|at| &self.interface[at]);
+        if places[0] == places[1] || (&before.protocol, &before.dir) != (&behind.protocol, &behind.dir) {
+            let found = [before, behind].map(|i| format!("`{}`, {} {}", i.name, i.protocol, i.dir));
+            return Err(format!("found {} and {}, expected two interfaces of one direction", found[0], found[1]));
+        }
+        Ok(places)
     }
 
     /// What a watcher of an end has to know.
@@ -429,7 +487,8 @@ impl Map {
         let coherence = self.coherence.iter().map(|table| &table.links);
         let messages =
             coherence.chain(self.transactions.iter().map(|table| &table.links)).any(|links| links.contains(&link.name));
-        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, messages, ..default })
+        let liveness = link.liveness()?;
+        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, interleave, messages, liveness, ..default })
     }
 }
 

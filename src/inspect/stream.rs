@@ -72,6 +72,15 @@ pub(super) struct Judged {
     pub in_stream: Vec<bool>,
     /// Broken rules with the number of the unit.
     pub broken: Vec<(usize, Violation)>,
+    /// The decoder of the stream judges the units as well: no watcher does.
+    pub is_beside: bool,
+}
+
+impl Judged {
+    /// Findings beside those of the decoder of a stream.
+    pub fn beside(stream: &Stream) -> Judged {
+        Judged { in_stream: vec![true; stream.count()], broken: Vec::new(), is_beside: true }
+    }
 }
 
 /// The units of one interface.
@@ -89,6 +98,8 @@ pub(super) struct Stream {
     /// The open packet may end at any beat.
     open_end: bool,
     units: Vec<Unit>,
+    /// Time of the last edge outside of reset \[fs\].
+    last_edge_fs: u64,
     /// Resets: time \[fs\], units before.
     resets: Vec<(u64, usize)>,
     seen: Vec<SeenUnit>,
@@ -108,9 +119,15 @@ impl Stream {
             lost: false,
             open_end: false,
             units: Vec::new(),
+            last_edge_fs: 0,
             resets: Vec::new(),
             seen: Vec::new(),
         }
+    }
+
+    /// An edge of the clock outside of reset.
+    pub fn edge(&mut self, t_fs: u64) {
+        self.last_edge_fs = t_fs;
     }
 
     /// A reset: nothing of what was before counts.
@@ -252,6 +269,11 @@ impl Stream {
         self.units.partition_point(|unit| unit.end_fs() <= t_fs).checked_sub(1)
     }
 
+    /// Time of the last edge outside of reset \[fs\]; 0 if there is none.
+    pub fn last_edge_fs(&self) -> u64 {
+        self.last_edge_fs
+    }
+
     /// Time of the last unit \[fs\].
     pub fn end_fs(&self) -> Option<u64> {
         self.units.last().map(Unit::end_fs)
@@ -268,6 +290,11 @@ impl Stream {
                 (unit.beats_fs.get(beat.saturating_sub(1)).copied().unwrap_or_default(), n, part)
             })
         })
+    }
+
+    /// The units: time of the last beat \[fs\], number of the unit, bytes.
+    pub fn whole(&self) -> impl Iterator<Item = (u64, usize, &[u8])> {
+        self.units.iter().enumerate().map(|(n, unit)| (unit.end_fs(), n, self.seen[unit.at].bytes.as_slice()))
     }
 
     /// Resets: time \[fs\] of the last edge in it, units before.
@@ -303,7 +330,11 @@ impl Stream {
                 Some(judged) => {
                     form["index"] = (n - first).into();
                     let own = judged.broken.iter().filter(|(unit, _)| *unit == n).map(|(_, v)| v.clone());
-                    (placed(own.collect()), if judged.in_stream[n] { placed(lints) } else { Vec::new() })
+                    let by_itself = violations.into_iter().filter(|_| judged.is_beside);
+                    (
+                        placed(by_itself.chain(own).collect()),
+                        if judged.in_stream[n] { placed(lints) } else { Vec::new() },
+                    )
                 }
             };
             let seen = &mut self.seen[self.units[n].at];

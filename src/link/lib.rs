@@ -17,6 +17,7 @@ pub mod cxlio;
 pub mod event;
 pub mod external;
 pub mod fault;
+pub mod health;
 pub mod hook;
 pub mod io_ends;
 pub mod line_time;

@@ -18,6 +18,9 @@
 
 use super::cxl68::Known;
 use super::event::{LinkEvent, Severity};
+use super::health::liveness::{LIVENESS_FLITS, LinkWait, Liveness, LivenessLimits, LivenessNow};
+use super::health::retimer::RetimerSigns;
+use super::health::{LinkHealth, StateTimes, figures, states};
 use super::hook::Direction;
 use super::protocol::LinkProtocol;
 use super::ualink::OnLine;
@@ -41,6 +44,7 @@ use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::DlFlit;
 use scalepool_protocols::ualink::stream::Unpacker as UalUnpacker;
 use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::wire::Violation;
 
 /// Longest pipeline of an end that is watched \[units\]. Basis: model.
 pub const MOST_REACTION_FLITS: u64 = 1 << 20;
@@ -66,6 +70,10 @@ pub struct WatchConfig {
     pub interleave: u8,
     /// Gives the messages of CXL.cachemem and the transfers of UALink too ([`EndWatch::take_messages`]).
     pub messages: bool,
+    /// How long either side may wait for the other one.
+    pub liveness: LivenessLimits,
+    /// Reports what the FEC repairs, too.
+    pub repairs: bool,
 }
 
 /// Units that an end may go on for by default, before it shows that something has come: the smallest time-out of `cxl-68b`
@@ -84,6 +92,8 @@ impl WatchConfig {
             reaction_flits: REACTION_FLITS,
             interleave: 1,
             messages: false,
+            liveness: LivenessLimits { flits: Some(LIVENESS_FLITS), time_fs: None },
+            repairs: false,
         }
     }
 }
@@ -125,6 +135,9 @@ pub struct EndWatch {
     units: [u64; 2],
     copies: [Copies; 2],
     halted: Option<&'static str>,
+    liveness: Liveness,
+    now: LivenessNow,
+    times: StateTimes,
 }
 
 /// Places of one unit at which one rule is said to be broken; garbage breaks some at hundreds.
@@ -173,6 +186,15 @@ trait Judge: Send {
     /// The link was down and is up again. NVLink knows no training here; UALink is trained by control flits.
     fn trained(&mut self) {}
 
+    /// Places of the states of the watched end, those of its protocol ([`HealthStates`]).
+    fn states(&self) -> [usize; 2];
+
+    /// Fills the figures of the watched end but those of states.
+    fn fill_health(&self, health: &mut LinkHealth);
+
+    /// Tells what each side waits for.
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>));
+
     /// Messages that the unit has ended, if they are asked for.
     fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
         Vec::new()
@@ -189,6 +211,18 @@ impl Judge for nvlink::Monitor {
         events.extend(self.take_events());
         Ok(in_stream)
     }
+
+    fn states(&self) -> [usize; 2] {
+        nvlink::Monitor::states(self)
+    }
+
+    fn fill_health(&self, health: &mut LinkHealth) {
+        nvlink::Monitor::fill_health(self, health);
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        nvlink::Monitor::pending_waits(self, each);
+    }
 }
 
 struct WatchUal {
@@ -200,6 +234,9 @@ struct WatchUal {
     /// A flit was read since the link came up.
     is_begun: bool,
     messages: Vec<(Direction, WatchedContent)>,
+    /// Flits that have come, and what they show of what stands in the line.
+    came: u64,
+    signs: RetimerSigns,
 }
 
 /// How addresses are compressed in a direction.
@@ -215,11 +252,44 @@ impl WatchUal {
         let (dir, codec) = (config.dir, config.codec);
         let unpackers = messages.then(|| WatchUal::unpackers(dir, codec));
         let monitor = ualink::Monitor::new(config);
-        WatchUal { monitor, dir, codec, unpackers, is_begun: false, messages: Vec::new() }
+        WatchUal {
+            monitor,
+            dir,
+            codec,
+            unpackers,
+            is_begun: false,
+            messages: Vec::new(),
+            came: 0,
+            signs: RetimerSigns::default(),
+        }
     }
 
     fn unpackers(dir: Dir, codec: UalConfig) -> [UalUnpacker; 2] {
         [dir.opposite(), dir].map(|dir| UalUnpacker::new(codec, compression(dir)))
+    }
+
+    /// What a unit shows of what stands in the line.
+    fn look_at_line(&mut self, way: Direction, unit: &OnLine, events: &mut Events) {
+        if way == Direction::Tx {
+            self.signs.sends();
+            return;
+        }
+        let found = match unit {
+            OnLine::Flit(flit) => match self.monitor.read_ahead(flit) {
+                Some(arrived) => self.signs.good(&flit.0, arrived),
+                None => {
+                    self.signs.bad();
+                    None
+                }
+            },
+            OnLine::Content(..) | OnLine::Idle | OnLine::RemoteFault => {
+                self.signs.bad();
+                None
+            }
+        };
+        let unit = self.came;
+        self.came += 1;
+        events.extend(found.map(|violation| (way, LinkEvent { severity: Severity::Corrected, unit, violation })));
     }
 
     /// The transfers that a flit of a stream ends.
@@ -238,6 +308,7 @@ impl WatchUal {
 impl Judge for WatchUal {
     fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
         let on_line = OnLine::from_bytes(unit)?;
+        self.look_at_line(way, &on_line, events);
         let in_stream = match way {
             Direction::Rx => self.monitor.received(&on_line),
             Direction::Tx => self.monitor.sent(&on_line),
@@ -254,6 +325,18 @@ impl Judge for WatchUal {
         }
         events.extend(self.monitor.take_events());
         Ok(in_stream)
+    }
+
+    fn states(&self) -> [usize; 2] {
+        self.monitor.states()
+    }
+
+    fn fill_health(&self, health: &mut LinkHealth) {
+        self.monitor.fill_health(health);
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        self.monitor.pending_waits(each);
     }
 
     fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
@@ -280,6 +363,9 @@ struct Watch256 {
     /// Takes the messages out of them, where they are asked for.
     unpackers: Option<[stream256::Unpacker; 2]>,
     messages: Vec<(Direction, WatchedContent)>,
+    /// Reports what the FEC repairs.
+    repairs: bool,
+    signs: RetimerSigns,
 }
 
 const fn index(way: Direction) -> usize {
@@ -328,6 +414,18 @@ impl Judge for Watch68 {
         self.monitor.trained();
     }
 
+    fn states(&self) -> [usize; 2] {
+        self.monitor.states()
+    }
+
+    fn fill_health(&self, health: &mut LinkHealth) {
+        self.monitor.fill_health(health);
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        self.monitor.pending_waits(each);
+    }
+
     fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
         std::mem::take(&mut self.messages)
     }
@@ -365,11 +463,36 @@ impl Watch68 {
     }
 }
 
+impl Watch256 {
+    /// What a flit that comes shows of the line and of what stands in it.
+    fn look_at_line(&mut self, flit: &Cxl256Flit) -> Vec<Violation> {
+        let received = flit.receive(self.mode);
+        let mut found: Vec<Violation> = self.signs.fec(flit, self.mode).into_iter().collect();
+        if !received.is_good() {
+            self.signs.bad();
+            return found;
+        }
+        found.extend(self.signs.good(&received.flit.0, self.monitor.read_ahead(&received.flit.header())));
+        let repairs = received.fec.as_ref().ok().filter(|repairs| self.repairs && !repairs.is_empty());
+        found.extend(repairs.map(cxl256::repaired));
+        found
+    }
+}
+
 impl Judge for Watch256 {
     fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
         let flit = &Cxl256Flit::from_bytes(unit)?;
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
+        let mut of_line = match way {
+            Direction::Rx => self.look_at_line(flit),
+            Direction::Tx => {
+                self.signs.sends();
+                Vec::new()
+            }
+        };
+        let event = |violation| (way, LinkEvent { severity: Severity::Corrected, unit: number, violation });
+        events.extend(of_line.drain(..).map(event));
         let next = match way {
             Direction::Rx => self.monitor.received(flit, number + 1),
             Direction::Tx => self.monitor.sent(flit, number + 1),
@@ -400,6 +523,18 @@ impl Judge for Watch256 {
         self.monitor.trained();
     }
 
+    fn states(&self) -> [usize; 2] {
+        self.monitor.states()
+    }
+
+    fn fill_health(&self, health: &mut LinkHealth) {
+        self.monitor.fill_health(health);
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        self.monitor.pending_waits(each);
+    }
+
     fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
         std::mem::take(&mut self.messages)
     }
@@ -411,8 +546,18 @@ impl EndWatch {
     /// # Errors
     /// A choice that is not in its range.
     pub fn new(config: &WatchConfig) -> Result<EndWatch, FormError> {
-        let WatchConfig { protocol, dir, cxl68, known, selective_nak, reaction_flits, interleave, messages } =
-            config.clone();
+        let WatchConfig {
+            protocol,
+            dir,
+            cxl68,
+            known,
+            selective_nak,
+            reaction_flits,
+            interleave,
+            messages,
+            liveness,
+            repairs,
+        } = config.clone();
         let ways = [dir.opposite(), dir];
         if !INTERLEAVES.contains(&interleave.into()) {
             return Err(FormError::new("interleave", interleave.to_string(), "1, 2 or 4 code words"));
@@ -442,7 +587,16 @@ impl EndWatch {
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
                 let unpackers = messages.then(|| ways.map(|dir| stream256::Unpacker::new(mode, dir)));
-                Box::new(Watch256 { mode, monitor, streams, units: [0; 2], unpackers, messages: Vec::new() })
+                Box::new(Watch256 {
+                    mode,
+                    monitor,
+                    streams,
+                    units: [0; 2],
+                    unpackers,
+                    messages: Vec::new(),
+                    repairs,
+                    signs: RetimerSigns::default(),
+                })
             }
             LinkProtocol::Nvlink => Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default())),
             LinkProtocol::Ualink => {
@@ -452,7 +606,23 @@ impl EndWatch {
             }
         };
         let messages = messages.then(Vec::new);
-        Ok(EndWatch { judge, events: Vec::new(), messages, units: [0; 2], copies: Default::default(), halted: None })
+        let states = match protocol {
+            LinkProtocol::Cxl68 => &states::CXL68,
+            LinkProtocol::Cxl256(_) => &states::CXL256,
+            LinkProtocol::Nvlink => &states::NVLINK,
+            LinkProtocol::Ualink => &states::UALINK,
+        };
+        Ok(EndWatch {
+            judge,
+            events: Vec::new(),
+            messages,
+            units: [0; 2],
+            copies: Default::default(),
+            halted: None,
+            liveness: Liveness::new(liveness),
+            now: LivenessNow::default(),
+            times: StateTimes::new(states),
+        })
     }
 
     /// A unit has come to the end or was sent by it, in flit clock `now`: its bytes, of UALink also the one byte of
@@ -464,10 +634,12 @@ impl EndWatch {
         if self.halted.is_some() {
             return Ok(false);
         }
+        self.pass_time(now);
         let first = self.events.len();
         let in_stream = self.judge.unit(way, unit, now, &mut self.events)?;
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
+        self.now.units = self.units;
         if let Some(messages) = &mut self.messages {
             let ended = self.judge.take_messages().into_iter();
             messages.extend(ended.map(|(way, message)| WatchedMessage { way, unit: number, message }));
@@ -477,7 +649,43 @@ impl EndWatch {
         let fresh = self.events.split_off(first);
         self.halted = fresh.iter().find(stops).map(|(_, event)| event.violation.rule);
         self.events.extend(self.copies[index(way)].news(unit, fresh));
+        self.look_for_waits();
         Ok(in_stream)
+    }
+
+    /// Time goes on to a flit clock, or to a time \[fs\] where there is some, although no unit passes.
+    pub fn clock(&mut self, now: u64, time_fs: u64) {
+        if self.halted.is_none() {
+            self.now.time_fs = self.now.time_fs.max(time_fs);
+            self.pass_time(now);
+            self.look_for_waits();
+        }
+    }
+
+    fn pass_time(&mut self, now: u64) {
+        let of_units = self.units[0].max(self.units[1]);
+        self.now.flits = self.now.flits.max(now).max(of_units);
+        let [link, retry] = self.judge.states();
+        self.times.pass(self.now.flits, link, retry);
+    }
+
+    fn look_for_waits(&mut self) {
+        if self.liveness.is_on() && self.halted.is_none() {
+            self.liveness.begin(self.now);
+            self.judge.pending_waits(&mut |wait| self.liveness.waits(wait));
+            self.events.extend(self.liveness.end());
+        }
+    }
+
+    /// Figures of the watched end, as far as units show them.
+    pub fn health(&self) -> LinkHealth {
+        let mut health = LinkHealth::default();
+        let [link, retry] = self.judge.states();
+        self.times.fill(&mut health, self.now.flits, link, retry);
+        health.number(&figures::SENT_FLITS, self.units[1]);
+        health.number(&figures::RECEIVED_FLITS, self.units[0]);
+        self.judge.fill_health(&mut health);
+        health
     }
 
     /// Events since the last call, with the direction that they concern.
@@ -499,5 +707,6 @@ impl EndWatch {
     /// The link was down and is up again.
     pub fn trained(&mut self) {
         self.judge.trained();
+        self.liveness.restart();
     }
 }

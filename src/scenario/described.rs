@@ -268,7 +268,7 @@ fn part_of_component(path: &str, measured: &ComponentMeasured) -> ReportPart {
     figures.add(measured.counts.iter().copied());
     figures.add([(&metric::BYTES, measured.bytes), (&metric::VIOLATIONS, measured.broken.len() as u64)]);
     let messages = measured.messages.iter().filter(|(_, n)| *n > 0).cloned().collect();
-    ReportPart { path: path.to_owned(), counts: figures.counts().collect(), messages }
+    ReportPart { path: path.to_owned(), counts: figures.counts().collect(), messages, health: Vec::new() }
 }
 
 fn part_of_link(path: &str, measured: &LinkMeasured) -> ReportPart {
@@ -283,7 +283,12 @@ fn part_of_link(path: &str, measured: &LinkMeasured) -> ReportPart {
     ]);
     figures.add(measured.counts.iter().copied());
     figures.add([(&metric::LINK_VIOLATIONS, measured.broken.len() as u64)]);
-    ReportPart { path: path.to_owned(), counts: figures.counts().collect(), messages: measured.messages.clone() }
+    ReportPart {
+        path: path.to_owned(),
+        counts: figures.counts().collect(),
+        messages: measured.messages.clone(),
+        health: measured.health.clone(),
+    }
 }
 
 fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended) -> Result<ScenarioReport, RunError> {

@@ -1,6 +1,7 @@
 //! What a run says: the figures of `run --json` and of the summary table.
 
 use scalepool_forms::violation;
+use scalepool_link::health::LinkHealth;
 use scalepool_link::line_time::{LineTime, Use};
 use scalepool_link::port::GIVE_UP_RULE;
 use scalepool_memory::spread::SpreadMap;
@@ -105,6 +106,8 @@ pub struct ReportPart {
     pub counts: Vec<MetricValue>,
     /// Messages that it has sent, by name.
     pub messages: Vec<(String, u64)>,
+    /// Of a link: figures of its ends, by their places.
+    pub health: Vec<(String, LinkHealth)>,
 }
 
 impl ReportPart {
@@ -252,6 +255,12 @@ impl ScenarioReport {
         map.insert("metrics".into(), self.metrics_json());
         map.insert("violations".into(), violations.collect());
         map
+    }
+
+    /// The figures of every link end, by its place: what `run --json --health` adds.
+    pub fn health_json(&self) -> Value {
+        let ends = self.links.iter().flat_map(|link| &link.health);
+        Value::Object(ends.map(|(end, health)| (end.clone(), Value::Object(health.json()))).collect())
     }
 
     /// Every count of a component or link in this report: its unit, and what the system makes of several of them.

@@ -5,6 +5,7 @@
 
 use super::metric::MetricValue;
 use scalepool_kernel::{Clock, RunReport, SimError, Stop, Time};
+use scalepool_link::health::LinkHealth;
 use scalepool_link::line_time::LineTime;
 use scalepool_memory::dram::{DramCommand, DramPreset};
 use scalepool_nodes::PlacedViolation;
@@ -146,6 +147,8 @@ pub struct LinkMeasured {
     pub coverage: Vec<(String, u64, u64)>,
     /// Coverage points that all links of a system share: group, and which rows were met.
     pub rows: Vec<CoverageRows>,
+    /// Figures of its ends, by their places; none of an end that a caller drives.
+    pub health: Vec<(String, LinkHealth)>,
     /// Rules that the ends saw broken.
     pub broken: Vec<PlacedViolation>,
     /// What is left over at rest.

@@ -5,6 +5,7 @@ mod coherence;
 mod fst;
 mod gtkwave;
 mod inspect;
+mod liveness;
 mod own;
 mod transactions;
 

@@ -8,6 +8,7 @@ mod cxl68_arbmux;
 mod cxl68_link;
 mod cxl68_retry;
 mod cxlio_link;
+mod health;
 mod line_time;
 mod link_soak;
 mod nvl;

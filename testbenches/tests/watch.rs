@@ -8,8 +8,11 @@ use scalepool::forms::flit::{FlitAnswer, FlitDecoder};
 use scalepool::kernel::Rng;
 use scalepool::link::cxl256::{CachememConfig, LinkConfig as Link256};
 use scalepool::link::event::Culprit;
+use scalepool::link::health::LinkHealth;
+use scalepool::link::health::liveness::LinkWait;
 use scalepool::link::hook::Direction;
 use scalepool::link::nvlink::Buffers;
+use scalepool::link::port::LinkEnd;
 use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::ualink::line::{LaneRate, UalLine, UalWidth};
 use scalepool::link::ualink::tl::{Tl, TlClass, TlConfig, TlCreditCounts};
@@ -35,12 +38,12 @@ use std::collections::{HashMap, VecDeque};
 /// Flits of a run, over both directions, unless `SCALEPOOL_SOAK_FLITS` says otherwise.
 const FLITS: u64 = 20_000;
 /// Flits that a flit is under way.
-const LATENCY_FLITS: usize = 12;
+pub const LATENCY_FLITS: usize = 12;
 /// One bit of so many is wrong.
 const WRONG_OF_BITS: u64 = 100_000;
 
 /// One end with something to do.
-trait Side {
+pub trait Side {
     fn work(&mut self, rng: &mut Rng, n: u64);
     fn transmit(&mut self, now: u64) -> Option<Vec<u8>>;
     fn receive(&mut self, unit: &[u8], now: u64);
@@ -48,6 +51,29 @@ trait Side {
     fn flits_again(&self) -> u64;
     /// Messages that came.
     fn came(&self) -> u64;
+    /// Time goes on, before anything happens in a flit clock.
+    fn pass_time(&mut self, now: u64);
+    /// Its figures.
+    fn health(&self, now: u64) -> LinkHealth;
+    /// Everything that it waits for.
+    fn waits(&self, each: &mut dyn FnMut(LinkWait<'_>));
+}
+
+/// What every end says of itself.
+macro_rules! of_end {
+    () => {
+        fn pass_time(&mut self, now: u64) {
+            self.0.pass_time(now);
+        }
+
+        fn health(&self, now: u64) -> LinkHealth {
+            LinkEnd::health(&self.0, now)
+        }
+
+        fn waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+            self.0.pending_waits(each);
+        }
+    };
 }
 
 struct Side68(cxl68::Cxl68End, u64);
@@ -80,6 +106,8 @@ impl Side for Side68 {
     fn came(&self) -> u64 {
         self.1
     }
+
+    of_end!();
 }
 
 struct Side256(cxl256::Cxl256End<cxl256::Cachemem>, Dir, u64);
@@ -112,6 +140,8 @@ impl Side for Side256 {
     fn came(&self) -> u64 {
         self.2
     }
+
+    of_end!();
 }
 
 struct SideNvl(nvlink::NvlEnd, u64);
@@ -146,6 +176,8 @@ impl Side for SideNvl {
     fn came(&self) -> u64 {
         self.1
     }
+
+    of_end!();
 }
 
 struct SideUal(ualink::UalEnd<Tl>, u16, u64);
@@ -184,9 +216,11 @@ impl Side for SideUal {
     fn came(&self) -> u64 {
         self.2
     }
+
+    of_end!();
 }
 
-fn sides(protocol: LinkProtocol) -> [Box<dyn Side>; 2] {
+pub fn sides(protocol: LinkProtocol) -> [Box<dyn Side>; 2] {
     match protocol {
         LinkProtocol::Cxl68 => Dir::ALL.map(|dir| {
             let end = cxl68::Cxl68End::new(cxl68::EndConfig::cachemem(dir, bench68::link(), 40)).expect("legal");

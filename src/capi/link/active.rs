@@ -5,7 +5,8 @@ use super::ends::{AnyEnd, end_of};
 use crate::status::Failure;
 use scalepool::forms::FormError;
 use scalepool::link::event::LinkEvent;
-use scalepool::link::hook::Hooks;
+use scalepool::link::health::liveness::{Liveness, LivenessLimits, LivenessNow};
+use scalepool::link::hook::{Direction, Hooks};
 use scalepool_protocols::cxl::message::Message;
 use serde_json::Value;
 
@@ -19,11 +20,15 @@ pub struct CapiEnd {
     wants_training: bool,
     /// It is silent until training is over.
     down: bool,
+    liveness: Liveness,
 }
 
 impl CapiEnd {
     pub fn new(config: &CapiEndConfig) -> Result<CapiEnd, Failure> {
-        Ok(CapiEnd { end: end_of(config)?, next: None, wants_training: false, down: false })
+        let mut end = end_of(config)?;
+        end.report_repairs();
+        let liveness = Liveness::new(LivenessLimits { flits: config.liveness_flits, time_fs: None });
+        Ok(CapiEnd { end, next: None, wants_training: false, down: false, liveness })
     }
 
     pub fn attach_hooks(&mut self, hooks: &Hooks) {
@@ -42,8 +47,23 @@ impl CapiEnd {
         units
     }
 
+    /// Time goes on to a flit clock, before anything happens in it.
+    pub fn pass_time(&mut self, now: u64) {
+        self.end.pass_time(now);
+    }
+
     pub fn events(&mut self) -> Vec<LinkEvent> {
         self.end.take_events()
+    }
+
+    /// What it has waited for too long, in flit clock `now`, behind so many units that came and were sent.
+    pub fn overdue(&mut self, now: u64, units: [u64; 2]) -> Vec<(Direction, LinkEvent)> {
+        if !self.liveness.is_on() {
+            return Vec::new();
+        }
+        self.liveness.begin(LivenessNow { flits: now, time_fs: 0, units });
+        self.end.pending_waits(&mut |wait| self.liveness.waits(wait));
+        self.liveness.end()
     }
 
     /// Queues a message.
@@ -85,11 +105,17 @@ impl CapiEnd {
         Ok(())
     }
 
-    pub fn state(&self) -> [(&'static str, Value); 4] {
+    pub fn state(&self, now: u64) -> [(&'static str, Value); 5] {
         let halted = self.end.halted();
         let up = self.end.is_up() && !self.down && halted.is_none();
         let quiet = self.next.is_none() && self.end.is_quiet();
         let halted = halted.map_or(Value::Null, Value::from);
-        [("up", up.into()), ("quiet", quiet.into()), ("halted", halted), ("wants_training", self.wants_training.into())]
+        [
+            ("up", up.into()),
+            ("quiet", quiet.into()),
+            ("halted", halted),
+            ("wants_training", self.wants_training.into()),
+            ("health", self.end.health(now).json().into()),
+        ]
     }
 }

@@ -4,6 +4,7 @@ use super::super::status::Failure;
 use scalepool::coherence::mem::tables::HdmRegion;
 use scalepool::forms::{self, FormError, flit256, message, number};
 use scalepool::link::cxl68::Known;
+use scalepool::link::health::liveness::{LIVENESS_FLITS, LivenessLimits, MOST_LIVENESS_FLITS};
 use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::ualink::CONTROL_BYTES;
 use scalepool::link::ualink::line::INTERLEAVES;
@@ -53,6 +54,8 @@ pub struct CapiEndConfig {
     pub selective_nak: bool,
     pub reaction_flits: Option<u64>,
     pub interleave: u8,
+    /// Flit clocks that anything may be waited for; `None`: no limit.
+    pub liveness_flits: Option<u64>,
     /// What a passive end judges beside its link: coherence of the messages.
     pub coherence: Option<HdmRegion>,
     /// What any end of CXL and a passive one of UALink judge beside their link: tags, answers and data of the messages.
@@ -121,6 +124,7 @@ impl CapiEndConfig {
             selective_nak: false,
             reaction_flits: None,
             interleave: 1,
+            liveness_flits: Some(LIVENESS_FLITS),
             coherence: None,
             transactions: None,
             all_writers_seen: false,
@@ -145,6 +149,7 @@ impl CapiEndConfig {
             LinkProtocol::Nvlink => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
             LinkProtocol::Ualink => vec!["interleave"],
         };
+        known.push("liveness_flits");
         if passive && matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Ualink) {
             known.push("reaction_flits");
         }
@@ -170,6 +175,10 @@ impl CapiEndConfig {
                 "max_num_retry" => config.max_num_retry = number(value, key, 1, 31)?,
                 "max_num_phy_reinit" => config.max_num_phy_reinit = number(value, key, 1, 31)?,
                 "flush_flits" => config.flush_flits = number(value, key, 1, 1023)?,
+                "liveness_flits" => {
+                    config.liveness_flits =
+                        number(value, key, 0, MOST_LIVENESS_FLITS.into())?.filter(|&flits| flits > 0);
+                }
                 "reaction_flits" => config.reaction_flits = number(value, key, 0, 1 << 20)?,
                 "interleave" => {
                     let found = number::from_json(value, key)?;
@@ -238,6 +247,17 @@ impl CapiEndConfig {
         let reaction_flits = self.reaction_flits.unwrap_or(default.reaction_flits);
         let (selective_nak, interleave) = (self.selective_nak, self.interleave);
         let messages = self.coherence.is_some() || self.transactions.is_some();
-        WatchConfig { cxl68: self.cxl68(), known, selective_nak, reaction_flits, interleave, messages, ..default }
+        let liveness = LivenessLimits { flits: self.liveness_flits, time_fs: None };
+        WatchConfig {
+            cxl68: self.cxl68(),
+            known,
+            selective_nak,
+            reaction_flits,
+            interleave,
+            messages,
+            liveness,
+            repairs: true,
+            ..default
+        }
     }
 }

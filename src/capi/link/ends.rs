@@ -7,6 +7,8 @@ use crate::status::{Failure, SP_ERR_KIND};
 use scalepool::forms::FormError;
 use scalepool::link::event::LinkEvent;
 use scalepool::link::fault::WireUnit;
+use scalepool::link::health::LinkHealth;
+use scalepool::link::health::liveness::LinkWait;
 use scalepool::link::hook::{Direction, Hooks};
 use scalepool::link::port::LinkEnd;
 use scalepool::link::protocol::LinkProtocol;
@@ -60,6 +62,12 @@ pub trait AnyEnd: EndMessages + Send {
     fn take_events(&mut self) -> Vec<LinkEvent>;
     fn is_quiet(&self) -> bool;
     fn halted(&self) -> Option<&'static str>;
+    /// Lets time pass up to a flit clock, before anything happens in it.
+    fn pass_time(&mut self, now: u64);
+    fn health(&self, now: u64) -> LinkHealth;
+    /// Tells everything that it waits for.
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>));
+    fn report_repairs(&mut self);
 }
 
 impl<E: LinkEnd + EndMessages> AnyEnd for E
@@ -100,6 +108,22 @@ where
 
     fn halted(&self) -> Option<&'static str> {
         LinkEnd::halted(self)
+    }
+
+    fn pass_time(&mut self, now: u64) {
+        LinkEnd::pass_time(self, now);
+    }
+
+    fn health(&self, now: u64) -> LinkHealth {
+        LinkEnd::health(self, now)
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        LinkEnd::pending_waits(self, each);
+    }
+
+    fn report_repairs(&mut self) {
+        LinkEnd::report_repairs(self);
     }
 }
 

@@ -176,6 +176,7 @@ impl Link {
         let mut events: Vec<Value>;
         match &mut self.part {
             Part::Active(end) => {
+                end.pass_time(self.now);
                 if let Some(unit) = rx {
                     end.receive(&unit, self.now)?;
                     self.judges.unit(Direction::Rx, self.units[0]);
@@ -185,6 +186,8 @@ impl Link {
                 self.units[1] += sent.len() as u64;
                 self.sent.extend(sent);
                 events = end.events().iter().map(|e| event_json(Direction::Rx, e)).collect();
+                let overdue = end.overdue(self.now, self.units);
+                events.extend(overdue.iter().map(|(way, e)| event_json(*way, e)));
             }
             Part::Passive(watch) => {
                 let name = self.config.protocol.name();
@@ -198,6 +201,7 @@ impl Link {
                         self.units[n] += 1;
                     }
                 }
+                watch.clock(self.now, 0);
                 events = watch.take_events().iter().map(|(way, e)| event_json(*way, e)).collect();
                 for WatchedMessage { way, unit, message } in watch.take_messages() {
                     events.extend(self.judges.see(way, unit, &message));
@@ -249,8 +253,11 @@ impl Link {
             "bad_answer": self.bad_answer,
         });
         match &self.part {
-            Part::Active(end) => end.state().into_iter().for_each(|(key, value)| form[key] = value),
-            Part::Passive(watch) => form["halted"] = watch.halted().into(),
+            Part::Active(end) => end.state(self.now).into_iter().for_each(|(key, value)| form[key] = value),
+            Part::Passive(watch) => {
+                form["halted"] = watch.halted().into();
+                form["health"] = watch.health().json().into();
+            }
         }
         form
     }
@@ -282,10 +289,12 @@ impl Link {
 /// * `answer_flits`: with `transactions`, highest number of flit clocks from a request to its last answer (no limit)
 /// * `all_writers_seen`: with `coherence` or `transactions`, true if nobody but the two ends writes the lines, so that every
 ///   read is compared with the last write (false)
+/// * `liveness_flits`: number of flit clocks for which an end may wait for a credit, an acknowledgement, a replay or the end of
+///   initialisation before it is reported (LIV-CRD-01, LIV-ACK-01, LIV-RTY-01, LIV-INI-01), 0 for no limit (131072)
 /// * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 ///   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 ///
-/// `ualink` has only `reaction_flits`, `interleave` and the keys of `transactions`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+/// `ualink` has only `reaction_flits`, `liveness_flits`, `interleave` and the keys of `transactions`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
 /// fault. An end of ualink sends such units until it is up.
 ///
 /// A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -499,6 +508,10 @@ pub unsafe extern "C" fn sp_link_event(
 /// * `transactions`: which transactions are judged, as the configuration says, or null
 /// * `up`, `quiet`, `wants_training`: for an active end, whether the link is up (it is not once it has stopped),
 ///   whether nothing is left to be sent or acknowledged, and whether the end requests link training
+/// * `health`: an object with the figures of the end as far as the protocol has them: states of link and retry with the time in
+///   each, flits, sequence numbers, replays, Naks, CRC errors, FEC repairs, duplicates, discarded flits, messages that wait and
+///   credits of each channel. `scalepool list health` prints them with unit and meaning. A passive end has what the units of both
+///   directions show.
 /// * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_state(

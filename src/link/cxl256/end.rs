@@ -14,8 +14,10 @@ use super::form::{EvenByte, Flit256};
 use super::receiver::Receiver;
 use super::transmitter::{Heard, Transmitter};
 use crate::event::{LinkEvent, Severity, finding};
+use crate::health::{StateTimes, states};
 use crate::hook::{Direction, HookPoint, Hooks};
 use crate::line_time::{LineTimeParts, Use};
+use scalepool_protocols::check::fec256::Corrections;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::content::Content256;
 use scalepool_protocols::cxl::cxl256::flit::{DLLP_BYTES, lopt};
@@ -48,8 +50,12 @@ pub struct Stats {
     pub delivered: u64,
     /// Flits that the FEC repaired.
     pub repaired: u64,
+    /// Symbols (bytes) in them.
+    pub symbols: u64,
     /// Flits that it could not repair.
     pub bad: u64,
+    /// Flits with a Nak that came.
+    pub naks_heard: u64,
     /// Even halves handed to the client before the odd ones had come.
     pub early_halves: u64,
     /// Flits sent with a spoilt CRC in front of an urgent one.
@@ -104,6 +110,9 @@ pub struct Cxl256End<C: Client> {
     pub(super) uses: LineTimeParts,
     /// Replays and trainings since the last good payload, see [`Cxl256End::fruitless`].
     fruitless: u32,
+    /// Damage of the line is reported.
+    pub(super) reports_repairs: bool,
+    pub(super) times: StateTimes,
     hooks: Hooks,
 }
 
@@ -146,6 +155,8 @@ impl<C: Client> Cxl256End<C> {
             stats: Stats::default(),
             uses: LineTimeParts::default(),
             fruitless: 0,
+            reports_repairs: false,
+            times: StateTimes::new(&states::CXL256),
             hooks: Hooks::default(),
         }
     }
@@ -214,6 +225,16 @@ impl<C: Client> Cxl256End<C> {
     }
 
     // ---- what can be seen ----------------------------------------------------------------------------------------
+
+    /// Units that have come.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Whether the physical layer is not in L0.
+    pub fn is_down(&self) -> bool {
+        self.down
+    }
 
     /// Choices of the link.
     pub fn link(&self) -> &LinkConfig {
@@ -347,12 +368,21 @@ impl<C: Client> Cxl256End<C> {
     }
 
     fn flit(&mut self, flit: C::Flit, now_flits: u64) {
-        let Ok((flit, is_repaired)) = flit.judged(self.link.mode) else {
+        let came = self.reports_repairs.then(|| flit.kept());
+        let Ok((flit, repairs)) = flit.judged(self.link.mode) else {
             self.stats.bad += 1;
             self.receiver.bad();
+            let damage = came.and_then(|flit| flit.damage(self.link.mode));
+            damage.into_iter().for_each(|damage| self.event(Severity::Corrected, damage));
             return;
         };
-        self.stats.repaired += u64::from(is_repaired);
+        if !repairs.is_empty() {
+            self.stats.repaired += 1;
+            self.stats.symbols += repairs.iter().count() as u64;
+            if self.reports_repairs {
+                self.event(Severity::Corrected, repaired(&repairs));
+            }
+        }
         let header = flit.header();
         let dllp = flit.dllp(self.link.mode);
         if !self.receiver.prior_fits(&header) {
@@ -415,6 +445,7 @@ impl<C: Client> Cxl256End<C> {
 
     fn acknowledged(&mut self, header: &FlitHeader) {
         let before = self.transmitter.acknowledged();
+        self.stats.naks_heard += u64::from(header.command != ReplayCommand::Ack);
         let heard = self.transmitter.heard(header.command, header.seq, &self.link);
         if self.transmitter.acknowledged() != before {
             self.fruitless = 0;
@@ -557,6 +588,17 @@ impl<C: Client> Cxl256End<C> {
             flit.put_dllp(self.link.mode, bytes);
         }
     }
+}
+
+/// That the FEC has repaired a flit: which symbols, and by what.
+pub(crate) fn repaired(repairs: &Corrections) -> Violation {
+    let symbols: Vec<String> = repairs.iter().map(|c| format!("byte {} by {:#04x}", c.byte, c.xor)).collect();
+    let found = match symbols.as_slice() {
+        [one] => format!("1 wrong symbol: {one}"),
+        all => format!("{} wrong symbols: {}", all.len(), all.join(", ")),
+    };
+    let at = repairs.iter().next().map_or(0, |first| first.byte);
+    Violation::at_byte("CXL256-FEC-02", at, found, "no wrong symbol", "the FEC has repaired the flit")
 }
 
 /// Whether flits of a type have a DLLP field.

@@ -8,19 +8,22 @@ use super::cachemem::Cachemem;
 use super::client::Urgent;
 use super::end::EVEN_BODY;
 use super::fault::{WireFlit, spoil};
+use crate::event::finding;
 use crate::fault::WireUnit;
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use scalepool_forms::FormError;
 use scalepool_kernel::Rng;
+use scalepool_protocols::check::fec256::Corrections;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::content::{Body256, Content256, ContentReader256, SlotContent256};
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, DLLP_BYTES, crc_parts, lopt_io, standard_io};
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, Cxl256Received, DLLP_BYTES, crc_parts, lopt_io, standard_io};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::packer::{SlotFill, Slots};
 use scalepool_protocols::cxl::cxl256::stream::{Cxl256Message, Unpacker};
+use scalepool_protocols::wire::Violation;
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -67,11 +70,14 @@ pub trait Flit256: Clone + Debug + Send + 'static {
     /// Makes the CRCs of the chosen halves wrong, see [`Urgent`].
     fn spoil(&mut self, mode: Mode, halves: [bool; 2]);
 
-    /// What comes out of FEC and CRC, and whether the FEC has repaired it.
+    /// What comes out of FEC and CRC, and what the FEC has repaired.
     ///
     /// # Errors
     /// It could not be repaired.
-    fn judged(self, mode: Mode) -> Result<(Self, bool), BadFlit>;
+    fn judged(self, mode: Mode) -> Result<(Self, Corrections), BadFlit>;
+
+    /// Why it could not be repaired.
+    fn damage(&self, mode: Mode) -> Option<Violation>;
 
     /// Whether the CRC of the even half fits.
     fn even_half_fits(&self, mode: Mode) -> bool;
@@ -194,9 +200,26 @@ impl Flit256 for Cxl256Flit {
         spoil(self, mode, halves);
     }
 
-    fn judged(self, mode: Mode) -> Result<(Self, bool), BadFlit> {
-        let received = self.receive(mode);
-        if received.is_good() { Ok((received.flit, received.flit != self)) } else { Err(BadFlit) }
+    fn judged(self, mode: Mode) -> Result<(Self, Corrections), BadFlit> {
+        match self.receive(mode) {
+            Cxl256Received { flit, fec: Ok(repairs), crc_ok: true, .. } => Ok((flit, repairs)),
+            _ => Err(BadFlit),
+        }
+    }
+
+    fn damage(&self, mode: Mode) -> Option<Violation> {
+        match self.receive(mode) {
+            Cxl256Received { fec: Err(group), .. } => {
+                let text = "the FEC cannot repair the flit; a replay brings it again";
+                Some(finding("CXL256-FEC-02", group, "at most one wrong byte in each group", text))
+            }
+            Cxl256Received { crc_ok: false, .. } => {
+                let rule = if mode.is_lopt() { "CXL256-CRC-04" } else { "CXL256-CRC-01" };
+                let text = "the CRC does not fit behind the FEC; a replay brings the flit again";
+                Some(finding(rule, "a wrong CRC", "the CRC of the bytes", text))
+            }
+            _ => None,
+        }
     }
 
     fn even_half_fits(&self, mode: Mode) -> bool {
@@ -309,8 +332,12 @@ impl Flit256 for Content256 {
 
     fn spoil(&mut self, _: Mode, _: [bool; 2]) {}
 
-    fn judged(self, _: Mode) -> Result<(Self, bool), BadFlit> {
-        Ok((self, false))
+    fn judged(self, _: Mode) -> Result<(Self, Corrections), BadFlit> {
+        Ok((self, Corrections::default()))
+    }
+
+    fn damage(&self, _: Mode) -> Option<Violation> {
+        None
     }
 
     fn even_half_fits(&self, _: Mode) -> bool {

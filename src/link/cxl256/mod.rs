@@ -41,6 +41,7 @@ pub mod transmitter;
 pub use cachemem::{Cachemem, CachememStats};
 pub use client::{Client, FlitPart, Urgent};
 pub use config::{CachememConfig, CreditReturn, LinkConfig, NoSuchMode, ReplayLimit, ack_target_flits, negotiated};
+pub(crate) use end::repaired;
 pub use end::{Cxl256End, Stats};
 pub use fault::WireFlit;
 pub use monitor::Monitor;

@@ -9,6 +9,8 @@
 //! what that allows it: credits, acknowledged numbers, Acks to send. [`Monitor::sent`] finds the number of a flit, stated or
 //! implied, tells new payload from a replay and compares both with what is allowed.
 
+mod health;
+
 use super::end::EVEN_BODY;
 use super::receiver::{NAK_FLITS, Receiver};
 use crate::event::{LinkEvent, Severity, finding};
@@ -83,7 +85,22 @@ pub struct Monitor {
     /// Payload seen for the first time.
     first_copies: u64,
     init: bool,
+    seen: Seen,
     events: Vec<LinkEvent>,
+}
+
+/// Figures of the watched end.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    bad: u64,
+    repaired: u64,
+    symbols: u64,
+    naks_heard: u64,
+    naks_sent: u64,
+    replays: u64,
+    replayed: u64,
+    /// Messages that have come or were sent, by [`Class::index`].
+    messages: [u64; Class::COUNT],
 }
 
 impl Monitor {
@@ -121,6 +138,7 @@ impl Monitor {
             outgoing: Unpacker::new(mode, dir),
             first_copies: 0,
             init: false,
+            seen: Seen::default(),
             events: Vec::new(),
         }
     }
@@ -167,11 +185,16 @@ impl Monitor {
         }
         let received = flit.receive(self.mode);
         if !received.is_good() {
+            self.seen.bad += 1;
             self.even_half(flit);
             self.receivers.iter_mut().for_each(Receiver::bad);
             return vec![*flit];
         }
+        let symbols = received.fec.as_ref().map_or(0, |repairs| repairs.iter().count() as u64);
+        self.seen.symbols += symbols;
+        self.seen.repaired += u64::from(symbols > 0);
         let header = received.flit.header();
+        self.seen.naks_heard += u64::from(is_nak(header.command));
         self.judge_header(&header);
         let zero = self.receivers.each_mut().map(|receiver| receiver.good(received.flit).is_err());
         if zero[0] {
@@ -274,6 +297,7 @@ impl Monitor {
             return;
         }
         for class in classes {
+            self.seen.messages[class.index()] += 1;
             let given = &mut self.given[class.index()];
             let had = *given > 0;
             *given = given.saturating_sub(1);
@@ -362,7 +386,10 @@ impl Monitor {
     fn acknowledges(&mut self, header: &FlitHeader) {
         match header.command {
             ReplayCommand::Ack => self.ends_naks(),
-            _ => self.naks = self.naks.saturating_add(1),
+            _ => {
+                self.seen.naks_sent += u64::from(self.naks == 0);
+                self.naks = self.naks.saturating_add(1);
+            }
         }
         if self.to_state > 0 {
             self.to_state = 0;
@@ -424,6 +451,8 @@ impl Monitor {
     fn replays(&mut self, n: u16, flit: &Cxl256Flit) {
         let goes_on = self.replayed > 0 && self.last.is_some_and(|last| number::next(last) == n);
         self.replayed = if goes_on { self.replayed + 1 } else { 1 };
+        self.seen.replayed += 1;
+        self.seen.replays += u64::from(!goes_on);
         if !goes_on {
             self.to_state = REPLAY_STATES - 1;
         }
@@ -474,6 +503,7 @@ impl Monitor {
             return;
         }
         for class in classes {
+            self.seen.messages[class.index()] += 1;
             let spend = &mut self.spend[class.index()];
             if *spend == 0 {
                 let found = class.def(self.mode.routing()).name;
@@ -483,6 +513,10 @@ impl Monitor {
             }
         }
     }
+}
+
+fn is_nak(command: ReplayCommand) -> bool {
+    matches!(command, ReplayCommand::NakStandard | ReplayCommand::NakSelective)
 }
 
 fn has_init(decoded: &Cxl256DecodedFlit) -> bool {

@@ -13,7 +13,9 @@ use crate::classes::ByClass;
 use crate::coverage::Met;
 use crate::cxlio::{FlitEnd, IoPort as _};
 use crate::event::{LinkEvent, finding};
-use crate::hook::Hooks;
+use crate::health::liveness::{LinkWait, WaitKind};
+use crate::health::{LinkHealth, channel_key, channel_name, figures, states};
+use crate::hook::{Direction, Hooks};
 use crate::line_time::LineTimeParts;
 use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_forms::FormError;
@@ -73,6 +75,16 @@ pub trait Layer: Client + Send + 'static {
         true
     }
 
+    /// Fills the figures of its messages and credits.
+    fn fill_health(&self, health: &mut LinkHealth) {
+        let _ = health;
+    }
+
+    /// Tells the channels whose messages wait for a credit alone.
+    fn credit_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        let _ = each;
+    }
+
     /// The rule that stopped it.
     fn halted(&self) -> Option<&'static str> {
         None
@@ -98,6 +110,32 @@ impl<F: Flit256> Layer for Cachemem<F> {
     fn lacks_credit(&self) -> bool {
         let lacks = |class: Class| self.waiting(class) > 0 && self.credits().spend[class.index()] == 0;
         self.is_up() && Class::ALL.into_iter().any(lacks)
+    }
+
+    fn is_up(&self) -> bool {
+        Cachemem::is_up(self)
+    }
+
+    fn fill_health(&self, health: &mut LinkHealth) {
+        let (routing, down) = (self.config().mode.routing(), self.config().dir);
+        let of = |is_sent: bool, count: &dyn Fn(Class) -> u64| {
+            let classes = Class::ALL.into_iter().filter(|class| (class.dir() == down) == is_sent);
+            classes.map(|class| (channel_key(class.def(routing).name).to_owned(), count(class))).collect::<Vec<_>>()
+        };
+        health.each(&figures::MESSAGES_WAITING, of(true, &|class| self.waiting(class) as u64));
+        health.each(&figures::CREDITS, of(true, &|class| self.credits().spend[class.index()].into()));
+        health.each(&figures::CREDITS_GIVEN, of(false, &|class| self.credits().granted(class).into()));
+    }
+
+    fn credit_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        for class in Class::ALL {
+            let waiting = self.waiting(class) as u64;
+            if waiting > 0 && self.credits().spend[class.index()] == 0 {
+                let channel = &channel_name(class.def(self.config().mode.routing()).name);
+                let (kind, by) = (WaitKind::Credit, Direction::Rx);
+                each(LinkWait { kind, by, channel, waiting, is_passed: false, progress: 0 });
+            }
+        }
     }
 
     fn halted(&self) -> Option<&'static str> {
@@ -223,6 +261,26 @@ impl<F: Flit256> Reports for Cxl256End<Cachemem<F>> {
     }
 }
 
+impl<C: Layer> Cxl256End<C> {
+    /// Places of its states in [`states::CXL256`].
+    fn health_states(&self) -> [usize; 2] {
+        let (transmitter, receiver) = (self.transmitter(), self.receiver());
+        let link = match (LinkEnd::halted(self), self.is_down()) {
+            (Some(_), _) => states::LINK_STOPPED,
+            (None, true) => states::LINK_TRAINING,
+            (None, false) if !Layer::is_up(&self.client) => states::LINK_INIT,
+            (None, false) => states::LINK_UP,
+        };
+        let retry = match () {
+            () if transmitter.in_handshake() => states::RETRY_HANDSHAKE,
+            () if receiver.nak_open => states::RETRY_WAITS,
+            () if transmitter.replaying() => states::RETRY_REPLAYS,
+            () => states::RETRY_NORMAL,
+        };
+        [link, retry]
+    }
+}
+
 impl<C: Layer> LinkEnd for Cxl256End<C> {
     type Unit = <C::Flit as Flit256>::Unit;
 
@@ -341,6 +399,71 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
         ];
         values.extend(Layer::values(&self.client));
         values
+    }
+
+    fn pass_time(&mut self, now_flits: u64) {
+        let [link, retry] = self.health_states();
+        self.times.pass(now_flits, link, retry);
+    }
+
+    fn health(&self, now_flits: u64) -> LinkHealth {
+        let (stats, transmitter, receiver) = (self.stats(), self.transmitter(), self.receiver());
+        let mut health = LinkHealth::default();
+        let [link, retry] = self.health_states();
+        self.times.fill(&mut health, now_flits, link, retry);
+        health.number(&figures::RETRY_TRIES, transmitter.tries());
+        health.number(&figures::SENT_FLITS, stats.sent);
+        health.number(&figures::RECEIVED_FLITS, self.received());
+        health.number(&figures::NEXT_NUMBER, transmitter.next_number());
+        health.number(&figures::EXPECTED_NUMBER, receiver.expected);
+        health.number(&figures::ACKNOWLEDGED_NUMBER, transmitter.acknowledged());
+        health.number(&figures::UNACKNOWLEDGED_FLITS, transmitter.unacknowledged() as u64);
+        health.number(&figures::REPLAYS, stats.replays);
+        health.number(&figures::REPLAYED_FLITS, stats.replayed);
+        health.number(&figures::NAKS_SENT, receiver.naks);
+        health.number(&figures::NAKS_RECEIVED, stats.naks_heard);
+        health.number(&figures::CRC_ERRORS, stats.bad);
+        health.number(&figures::FEC_REPAIRED_FLITS, stats.repaired);
+        health.number(&figures::FEC_REPAIRED_SYMBOLS, stats.symbols);
+        health.number(&figures::DUPLICATE_FLITS, receiver.duplicates);
+        health.number(&figures::DISCARDED_FLITS, receiver.ahead + receiver.doubted);
+        health.number(&figures::TRAININGS, stats.trainings);
+        health.number(&figures::CREDIT_STALLS, stats.credit_stalls);
+        self.client.fill_health(&mut health);
+        health
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        let (transmitter, receiver) = (self.transmitter(), self.receiver());
+        let wait = |kind, waiting: u64, progress: u64| LinkWait {
+            kind,
+            by: Direction::Rx,
+            channel: "",
+            waiting,
+            is_passed: false,
+            progress,
+        };
+        if LinkEnd::halted(self).is_some() {
+            return;
+        }
+        if transmitter.in_handshake() || !Layer::is_up(&self.client) {
+            each(wait(WaitKind::Up, 0, 0));
+        }
+        if transmitter.unacknowledged() > 0 {
+            each(wait(
+                WaitKind::Acknowledgement,
+                transmitter.unacknowledged() as u64,
+                transmitter.acknowledged().into(),
+            ));
+        }
+        if receiver.nak_open {
+            each(wait(WaitKind::Replay, receiver.expected.into(), receiver.expected.into()));
+        }
+        self.client.credit_waits(each);
+    }
+
+    fn report_repairs(&mut self) {
+        self.reports_repairs = true;
     }
 
     fn open_work(&self) -> String {

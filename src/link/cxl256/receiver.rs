@@ -68,6 +68,8 @@ pub struct Receiver<F = Cxl256Flit> {
     pub ahead: u64,
     /// Payload dropped because a stated number did not fit the count.
     pub doubted: u64,
+    /// Naks that went out, each in a row of flits.
+    pub naks: u64,
 }
 
 impl<F: Flit256> Receiver<F> {
@@ -93,6 +95,7 @@ impl<F: Flit256> Receiver<F> {
             duplicates: 0,
             ahead: 0,
             doubted: 0,
+            naks: 0,
         }
     }
 
@@ -122,6 +125,7 @@ impl<F: Flit256> Receiver<F> {
         let old = std::mem::replace(self, fresh);
         self.expected = old.expected;
         (self.duplicates, self.ahead, self.doubted) = (old.duplicates, old.ahead, old.doubted);
+        self.naks = old.naks;
     }
 
     fn nak(&mut self) {
@@ -185,6 +189,7 @@ impl<F: Flit256> Receiver<F> {
 
     /// A flit goes out with the Nak that is due.
     pub fn nak_command_sent(&mut self) -> ReplayCommand {
+        self.naks += u64::from(!self.nak_begun);
         self.nak_flits = self.nak_flits.saturating_sub(1);
         self.nak_begun = self.nak_flits > 0;
         self.nak_command()

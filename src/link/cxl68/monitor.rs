@@ -19,6 +19,8 @@
 //! `reaction_flits` to do so. A TIMEOUT that runs out while the awaited Ack is in that pipeline is not followed: the end
 //! then discards flits that the monitor counts.
 
+mod health;
+
 use super::end::EndConfig;
 use super::event::{LinkEvent, Severity, finding};
 use scalepool_protocols::cxl::cxl68::Dir;
@@ -177,6 +179,21 @@ pub struct Monitor {
     dropped: Option<AckDue>,
     ack_waits_since: Option<u64>,
     threshold_since: Option<u64>,
+    seen: Seen,
+}
+
+/// Figures of the end that is judged.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    bad_crc: u64,
+    bad_id: u64,
+    discarded: u64,
+    reqs_heard: u64,
+    reqs_sent: u64,
+    replays: u64,
+    replayed: u64,
+    /// Messages that have come or were sent, by class.
+    messages: [u64; 10],
 }
 
 impl Monitor {
@@ -218,6 +235,7 @@ impl Monitor {
             dropped: None,
             ack_waits_since: None,
             threshold_since: None,
+            seen: Seen::default(),
             config,
         }
     }
@@ -254,10 +272,12 @@ impl Monitor {
         let action = pid::receive(unit.pid(), self.config.enabled);
         let read = match action.accept.map(|p| p.kind) {
             None => {
+                self.seen.bad_id += 1;
                 self.error();
                 Some(self.rx.read_as(unit, action))
             }
             Some(PidKind::Cachemem) if !unit.crc_ok() => {
+                self.seen.bad_crc += 1;
                 self.error();
                 Some(self.rx.read_as(unit, action))
             }
@@ -324,6 +344,7 @@ impl Monitor {
                 }
                 self.credits([header.rsp_crd, header.req_crd, header.data_crd]);
                 for (slot, class, _) in decoded.messages() {
+                    self.seen.messages[class.index()] += 1;
                     let given = &mut self.given[class.index()];
                     let had = *given > 0;
                     *given = given.saturating_sub(1);
@@ -389,7 +410,10 @@ impl Monitor {
     fn retry_flit_alone(&mut self, slot: u128) {
         match retry_control(slot) {
             Some(control) => self.retry_flit(&control),
-            None => (self.rx_frames, self.rx_framing) = (0, 0),
+            None => {
+                (self.rx_frames, self.rx_framing) = (0, 0);
+                self.seen.discarded += 1;
+            }
         }
     }
 
@@ -423,6 +447,7 @@ impl Monitor {
         let (eseq, modulus) = (u16::from(req.eseq), self.buffer.len() as u16);
         // An Eseq that is not in the buffer cannot be answered.
         if eseq < modulus && (self.wr + modulus - eseq) % modulus <= self.unacknowledged {
+            self.seen.reqs_heard += 1;
             self.acks_due.push_back(AckDue { num_retry: req.num_retry, eseq, since: self.sent });
         } else {
             let expected = format!("{} flits before {}", self.unacknowledged, self.wr);
@@ -694,6 +719,7 @@ impl Monitor {
             let rule = if self.trained && self.num_retry == 0 { "CXL68-LRS-11" } else { "CXL68-LRS-17" };
             self.broken(rule, req.num_retry, expected, "RETRY.Req carries a wrong NUM_RETRY");
         }
+        self.seen.reqs_sent += 1;
         self.num_retry = (self.num_retry + 1).min(31);
         self.asked = Some(req.num_retry);
         self.lrsm = Lrsm::Waiting(0);
@@ -748,6 +774,7 @@ impl Monitor {
                 "RETRY.Ack says Viral although no flit was spoiled",
             );
         }
+        self.seen.replays += u64::from(eseq != self.wr);
         self.rd = eseq;
         // Nothing stands between the Ack and the rest of a run, unless another Ack is due.
         self.run =
@@ -797,6 +824,7 @@ impl Monitor {
         self.ack_waits_since = Some(now);
         let Some(&expected) = self.copy(self.rd) else { return 0 };
         if unit == expected.unit {
+            self.seen.replayed += 1;
             self.rd = self.after(self.rd);
             return expected.rollover_after;
         }
@@ -836,6 +864,7 @@ impl Monitor {
         self.sent_credits(&decoded, acks > 0, now);
         self.takes_entry(decoded.rollover_after, in_run, acks);
         for (slot, class, _) in decoded.messages() {
+            self.seen.messages[class.index()] += 1;
             if self.spend[class.index()] == 0 {
                 let text = format!("{} sent in slot {slot} although there is no credit for it", class.def().name);
                 self.broken("CXL68-CRD-04", "a message", "no message", &text);

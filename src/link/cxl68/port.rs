@@ -6,7 +6,9 @@ use super::form::Flit68;
 use super::retry::Local;
 use crate::classes::ByClass;
 use crate::coverage::Met;
-use crate::hook::Hooks;
+use crate::health::liveness::{LinkWait, WaitKind};
+use crate::health::{LinkHealth, channel_key, channel_name, figures, states};
+use crate::hook::{Direction, Hooks};
 use crate::line_time::LineTimeParts;
 use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_forms::FormError;
@@ -49,6 +51,23 @@ impl<U: Flit68> Reports for Cxl68End<U> {
             coverage,
             halted: self.halted(),
         }
+    }
+}
+
+/// Flits that may stay without an acknowledgement: one Ak is that of eight (`cxl-68b` §1.5).
+pub(super) const OWED_FLITS: u16 = 8;
+
+impl<U: Flit68> Cxl68End<U> {
+    /// Places of its states in [`states::CXL68`].
+    fn health_states(&self) -> [usize; 2] {
+        let retry = self.local().state;
+        let link = match (self.halted(), retry) {
+            (Some(_), _) => states::LINK_STOPPED,
+            (None, Local::PhyReinit) => states::LINK_TRAINING,
+            (None, _) if !self.is_up() => states::LINK_INIT,
+            (None, _) => states::LINK_UP,
+        };
+        [link, retry as usize]
     }
 }
 
@@ -139,6 +158,76 @@ impl<U: Flit68> LinkEnd for Cxl68End<U> {
             self.credits().pending().into(),
             self.rollover() as u64,
         ]
+    }
+
+    fn pass_time(&mut self, now_flits: u64) {
+        let [link, retry] = self.health_states();
+        self.times.pass(now_flits, link, retry);
+    }
+
+    fn health(&self, now_flits: u64) -> LinkHealth {
+        let (stats, buffer) = (self.stats(), self.buffer());
+        let mut health = LinkHealth::default();
+        let [link, retry] = self.health_states();
+        self.times.fill(&mut health, now_flits, link, retry);
+        health.number(&figures::RETRY_TRIES, self.local().num_retry);
+        health.number(&figures::SENT_FLITS, stats.sent);
+        health.number(&figures::RECEIVED_FLITS, self.received());
+        health.number(&figures::NEXT_NUMBER, buffer.wr_ptr());
+        health.number(&figures::EXPECTED_NUMBER, self.eseq());
+        health.number(&figures::UNACKNOWLEDGED_FLITS, buffer.unacknowledged());
+        health.number(&figures::REPLAYS, stats.replays);
+        health.number(&figures::REPLAYED_FLITS, stats.replayed);
+        health.number(&figures::NAKS_SENT, stats.retries);
+        health.number(&figures::NAKS_RECEIVED, stats.reqs_heard);
+        health.number(&figures::CRC_ERRORS, stats.crc_errors);
+        health.number(&figures::FRAMING_ERRORS, stats.pid_errors);
+        health.number(&figures::DISCARDED_FLITS, stats.discarded);
+        health.number(&figures::TRAININGS, stats.reinits);
+        health.number(&figures::CREDIT_STALLS, stats.credit_stalls);
+        let down = self.config().dir;
+        let of = |is_sent: bool, count: &dyn Fn(Class68) -> u64| {
+            let classes = Class68::ALL.into_iter().filter(|class| (class.dir() == down) == is_sent);
+            classes.map(|class| (channel_key(class.def().name).to_owned(), count(class))).collect::<Vec<_>>()
+        };
+        health.each(&figures::MESSAGES_WAITING, of(true, &|class| Cxl68End::waiting(self, class) as u64));
+        health.each(&figures::CREDITS, of(true, &|class| self.credits().spend[class.index()].into()));
+        health.each(&figures::CREDITS_GIVEN, of(false, &|class| self.credits().granted(class).into()));
+        health
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        let mut wait = |kind, channel: &str, waiting: u64, progress: u64| {
+            each(LinkWait { kind, by: Direction::Rx, channel, waiting, is_passed: false, progress });
+        };
+        if self.halted().is_some() {
+            return;
+        }
+        if !self.is_up() {
+            wait(WaitKind::Up, "", 0, 0);
+        }
+        let (buffer, open) = (self.buffer(), self.buffer().unacknowledged());
+        if open >= OWED_FLITS {
+            wait(
+                WaitKind::Acknowledgement,
+                "",
+                open.into(),
+                buffer.after(buffer.wr_ptr(), buffer.modulus() - open).into(),
+            );
+        }
+        if matches!(self.local().state, Local::LlrReq | Local::LocalIdle) {
+            wait(WaitKind::Replay, "", self.eseq().into(), self.eseq().into());
+        }
+        for class in Class68::ALL {
+            let waiting = Cxl68End::waiting(self, class) as u64;
+            if waiting > 0 && self.credits().spend[class.index()] == 0 {
+                wait(WaitKind::Credit, &channel_name(class.def().name), waiting, 0);
+            }
+        }
+    }
+
+    fn report_repairs(&mut self) {
+        self.reports_repairs = true;
     }
 
     fn open_work(&self) -> String {

@@ -14,6 +14,8 @@ pub use units::{Beside, PidLogger, UnitEnd};
 use crate::coverage::{CoverageGroup, Met};
 use crate::cxlio::{IoPort, IoTlp, IoTlpForm, Stats};
 use crate::event::LinkEvent;
+use crate::health::liveness::LinkWait;
+use crate::health::{LinkHealth, figures};
 use crate::hook::Hooks;
 use crate::line_time::LineTimeParts;
 use crate::port::{Carries, CxlEnd, LinkEnd, Reports};
@@ -277,6 +279,32 @@ impl<E: HasIo> LinkEnd for IoEnd<E> {
 
     fn values(&self) -> Vec<u64> {
         self.end.values()
+    }
+
+    fn pass_time(&mut self, now_flits: u64) {
+        self.end.pass_time(now_flits);
+    }
+
+    fn health(&self, now_flits: u64) -> LinkHealth {
+        let mut health = self.end.health(now_flits);
+        let stats = self.end.io().stats();
+        let total = |counts: [u64; 3]| counts.into_iter().sum::<u64>();
+        health.number(&figures::TLPS_SENT, total(stats.sent));
+        health.number(&figures::TLPS_RECEIVED, total(stats.received));
+        health.number(&figures::TLPS_REPLAYED, stats.replayed);
+        health.number(&figures::TLP_NAKS_SENT, stats.naks);
+        health.number(&figures::TLP_ERRORS, stats.bad);
+        health.number(&figures::TLPS_DUPLICATE, stats.duplicates);
+        health.number(&figures::TLPS_DISCARDED, stats.nullified + stats.unreadable + stats.dropped);
+        health
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        self.end.pending_waits(each);
+    }
+
+    fn report_repairs(&mut self) {
+        self.end.report_repairs();
     }
 
     fn open_work(&self) -> String {

@@ -7,6 +7,8 @@ use crate::coverage::Met;
 use crate::cxl68::Cxl68End;
 use crate::cxlio::{IoPort, NonFlitEnd};
 use crate::event::{LinkEvent, Severity};
+use crate::health::LinkHealth;
+use crate::health::liveness::LinkWait;
 use crate::hook::Hooks;
 use crate::line_time::LineTimeParts;
 use crate::port::{Carries, CxlEnd, LinkEnd};
@@ -226,6 +228,23 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         let (io, total) = (&self.mux.io, |counts: [u64; 3]| counts.into_iter().sum());
         let stats = io.stats();
         vec![io.is_up().into(), io.unacknowledged() as u64, total(stats.sent), total(stats.received)]
+    }
+
+    fn pass_time(&mut self, now_flits: u64) {
+        if let Some(end) = self.mux.cachemem.end_mut() {
+            end.pass_time(now_flits);
+        }
+    }
+
+    /// Of CXL.cachemem, if it is on the link; the figures of CXL.io are those of its own link layer.
+    fn health(&self, now_flits: u64) -> LinkHealth {
+        self.cachemem().map(|end| LinkEnd::health(end, now_flits)).unwrap_or_default()
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        if let Some(end) = self.cachemem() {
+            LinkEnd::pending_waits(end, each);
+        }
     }
 
     fn open_work(&self) -> String {

@@ -7,6 +7,7 @@ use super::message::{LINK_RID, NvlMessage, NvlRefused};
 use super::receiver::Receiver;
 use super::transmitter::{NvlTransmitOutcome, Transmitter};
 use crate::event::{LinkEvent, Severity};
+use crate::health::{StateTimes, states};
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::nvlink::check;
@@ -32,6 +33,8 @@ pub struct Stats {
     pub carriers: u64,
     /// Packets sent again.
     pub replayed: u64,
+    /// Flits of them.
+    pub replayed_flits: u64,
     /// Replays begun.
     pub replays: u64,
     /// REPLAY_INIT sent.
@@ -75,6 +78,7 @@ pub struct NvlEnd {
     stats: Stats,
     /// What the flits of the last packet are for.
     uses: LineTimeParts,
+    pub(super) times: StateTimes,
     hooks: Hooks,
 }
 
@@ -106,6 +110,7 @@ impl NvlEnd {
             events: Vec::new(),
             stats: Stats::default(),
             uses: LineTimeParts::default(),
+            times: StateTimes::new(&states::NVLINK),
             hooks: Hooks::default(),
         }
     }
@@ -209,6 +214,16 @@ impl NvlEnd {
     /// are kept.
     pub fn take_packets(&mut self) -> Vec<(u16, Packet)> {
         self.taken.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Flits that have come.
+    pub fn received_flits(&self) -> u64 {
+        self.received
+    }
+
+    /// The packet that waits longest of a channel: its data flits.
+    pub fn next_data_flits(&self, vc: Vc) -> Option<u16> {
+        self.queues.get(usize::from(vc.0))?.front().map(NvlMessage::data_flits)
     }
 
     /// Counters.
@@ -470,6 +485,7 @@ impl NvlEnd {
         }
         if let Some(packet) = self.transmitter.next_again() {
             self.stats.replayed += 1;
+            self.stats.replayed_flits += packet.flits().len() as u64;
             // An IDLE flit takes the place of one that a hook drops.
             let again = self.hooks_packet((HookPoint::ReplayOut, Direction::Tx), packet);
             return self.acknowledging(&again.unwrap_or_else(|| bare(&NvlHeader::default())));

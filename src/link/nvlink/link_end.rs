@@ -1,16 +1,48 @@
 //! An NVLink [`NvlEnd`] as ports and pairs drive it: its signals, what a replay repairs, its open work.
 
+use super::IDS;
 use super::end::{NvlEnd, PROTOCOL};
 use super::flit::NvlFlit;
 use super::port::CHANNELS;
+use super::transmitter::Transmitter;
 use crate::event::{LinkEvent, Severity};
-use crate::hook::Hooks;
+use crate::health::liveness::{LinkWait, WaitKind};
+use crate::health::{LinkHealth, figures, states};
+use crate::hook::{Direction, Hooks};
 use crate::line_time::LineTimeParts;
 use crate::port::LinkEnd;
 use scalepool_forms::FormError;
+use scalepool_protocols::nvlink::Vc;
 
 /// The rule by which a link is down.
 pub const LINK_FAILURE: &str = "NVL-RPL-05";
+
+impl NvlEnd {
+    /// Places of its states in [`states::NVLINK`].
+    fn health_states(&self) -> [usize; 2] {
+        let link = match (self.is_down(), self.credits().is_said()) {
+            (true, _) => states::LINK_STOPPED,
+            (false, true) => states::LINK_UP,
+            (false, false) => states::LINK_INIT,
+        };
+        let retry = match () {
+            () if self.receiver().is_hunting() => states::RETRY_WAITS,
+            () if self.transmitter().is_replaying() => states::RETRY_REPLAYS,
+            () => states::RETRY_NORMAL,
+        };
+        [link, retry]
+    }
+}
+
+/// Identifier of the last flit that the peer has acknowledged.
+fn acknowledged(sender: &Transmitter) -> u16 {
+    (sender.next_id() + IDS - 1 - sender.unacknowledged_flits() as u16) % IDS
+}
+
+/// Key of a channel in [`LinkHealth`].
+pub(super) fn vc_key(vc: Vc) -> String {
+    vc.name().map_or_else(|| format!("vc{}", vc.0), str::to_lowercase)
+}
 
 impl LinkEnd for NvlEnd {
     type Unit = NvlFlit;
@@ -96,6 +128,65 @@ impl LinkEnd for NvlEnd {
             sender.is_replaying().into(),
             sender.tries().into(),
         ]
+    }
+
+    fn pass_time(&mut self, now_flits: u64) {
+        let [link, retry] = self.health_states();
+        self.times.pass(now_flits, link, retry);
+    }
+
+    fn health(&self, now_flits: u64) -> LinkHealth {
+        let (stats, sender, receiver) = (self.stats(), self.transmitter(), self.receiver());
+        let mut health = LinkHealth::default();
+        let [link, retry] = self.health_states();
+        self.times.fill(&mut health, now_flits, link, retry);
+        health.number(&figures::RETRY_TRIES, sender.tries());
+        health.number(&figures::SENT_FLITS, stats.sent_flits);
+        health.number(&figures::RECEIVED_FLITS, self.received_flits());
+        health.number(&figures::NEXT_NUMBER, sender.next_id());
+        health.number(&figures::EXPECTED_NUMBER, (receiver.accepted() + 1) % IDS);
+        health.number(&figures::ACKNOWLEDGED_NUMBER, acknowledged(sender));
+        health.number(&figures::UNACKNOWLEDGED_FLITS, sender.unacknowledged_flits() as u64);
+        health.number(&figures::REPLAYS, stats.replays);
+        health.number(&figures::REPLAYED_FLITS, stats.replayed_flits);
+        health.number(&figures::NAKS_SENT, receiver.losses);
+        health.number(&figures::CRC_ERRORS, stats.bad_headers);
+        health.number(&figures::DISCARDED_FLITS, receiver.discarded);
+        let of = |count: &dyn Fn(Vc) -> u64| CHANNELS.map(|vc| (vc_key(vc), count(vc)));
+        health.each(&figures::MESSAGES_WAITING, of(&|vc| self.waiting(vc) as u64));
+        health.each(&figures::CREDITS, of(&|vc| self.credits().available(vc).headers));
+        health.each(&figures::CREDITS_GIVEN, of(&|vc| self.credits().granted(vc).headers));
+        health
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        let mut wait = |kind, channel: &str, waiting: u64, progress: u64| {
+            each(LinkWait { kind, by: Direction::Rx, channel, waiting, is_passed: false, progress });
+        };
+        if self.is_down() {
+            return;
+        }
+        let (sender, receiver) = (self.transmitter(), self.receiver());
+        let open = sender.unacknowledged_flits() as u64;
+        if open > 0 {
+            wait(WaitKind::Acknowledgement, "", open, acknowledged(sender).into());
+        }
+        if receiver.is_hunting() {
+            let due = ((receiver.accepted() + 1) % IDS).into();
+            wait(WaitKind::Replay, "", due, due);
+        }
+        for vc in CHANNELS {
+            let Some(data_flits) = self.next_data_flits(vc) else { continue };
+            let has = self.credits().available(vc);
+            if has.headers == 0 || has.data_flits < data_flits.into() {
+                wait(
+                    WaitKind::Credit,
+                    &vc_key(vc).to_uppercase(),
+                    self.waiting(vc) as u64,
+                    has.headers + has.data_flits,
+                );
+            }
+        }
     }
 
     fn open_work(&self) -> String {

@@ -10,6 +10,8 @@
 //! against the CRC and what it acknowledges, a whole numbered packet is the next of a replay, the same as before, or a new
 //! one, which takes identifiers and credits.
 
+mod health;
+
 use super::config::Buffers;
 use super::credit::{CreditBook, NvlCreditCount};
 use super::flit::NvlFlit;
@@ -76,7 +78,18 @@ pub struct Monitor {
     given: CreditBook,
     /// Credits of the peer, as `given`; what CREDIT_INIT said before it began again counts too, for the peer may have it.
     peer: CreditBook,
+    seen: Seen,
     events: Vec<(Direction, LinkEvent)>,
+}
+
+/// Figures of the watched end.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    bad_headers: u64,
+    replays: u64,
+    replayed_flits: u64,
+    /// Packets with credit by channel that have come and that were sent.
+    packets: [[u64; Vc::COUNT]; 2],
 }
 
 impl Monitor {
@@ -107,6 +120,7 @@ impl Monitor {
             purse: book.clone(),
             given: book.clone(),
             peer: book,
+            seen: Seen::default(),
             events: Vec::new(),
             config,
         }
@@ -171,6 +185,7 @@ impl Monitor {
             self.arrived(packet);
         }
         if heard.bad {
+            self.seen.bad_headers += 1;
             self.bad_crc(Direction::Rx, bits, &covered);
         }
         if heard.too_long {
@@ -214,6 +229,7 @@ impl Monitor {
                 let found = format!("{:?} on {:?}", header.op, header.vc);
                 self.hears("NVL-CRD-04", found, "a packet with credit", "a packet without credit");
             }
+            self.seen.packets[0][usize::from(header.vc.0) % Vc::COUNT] += 1;
             self.given.charge(header.vc, data_flits);
             self.peer.charge(header.vc, data_flits);
         }
@@ -323,6 +339,7 @@ impl Monitor {
         if self.inits > 1 && self.replay == Some(header.ackid) {
             return;
         }
+        self.seen.replays += 1;
         self.tries = self.tries.saturating_add(1);
         if self.tries == self.config.replay_tries + 1 {
             let expected = format!("at most {} replays", self.config.replay_tries);
@@ -369,6 +386,7 @@ impl Monitor {
                 due.into_iter().chain(rest.take_while(|old| acked(old) || due.is_some_and(|due| acked(&due))).copied());
             match (found.into_iter().find(|old| is_same(&old.packet, packet)), due) {
                 (Some(old), _) => {
+                    self.seen.replayed_flits += packet.flits().len() as u64;
                     self.goes_on_behind(old.last);
                     return;
                 }
@@ -408,6 +426,7 @@ impl Monitor {
         if is_carrier(&header) {
             return;
         }
+        self.seen.packets[1][usize::from(header.vc.0) % Vc::COUNT] += 1;
         self.purse.charge(header.vc, data_flits);
         let has = self.at_header;
         if has.headers == 0 || has.data_flits < u64::from(data_flits) {

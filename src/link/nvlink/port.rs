@@ -263,6 +263,7 @@ impl Module for NvlPort {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         let sent_flits = self.frame.end.stats().sent_flits;
         self.frame.begins(sent_flits, at);
+        self.frame.pass_time(at.cycle);
         let holds = at.cycle < self.hold_until_flits;
         self.frame.end.hold_credits(holds);
         self.arrivals(cx, at);

@@ -49,6 +49,10 @@ pub struct Receiver {
     ack_copies: u8,
     /// Headers that are still due to say that a hunt is over.
     found_copies: u8,
+    /// Times that the stream was lost.
+    pub losses: u64,
+    /// Flits passed over while it was.
+    pub discarded: u64,
 }
 
 impl Receiver {
@@ -64,6 +68,8 @@ impl Receiver {
             anything: false,
             ack_copies: 0,
             found_copies: 0,
+            losses: 0,
+            discarded: 0,
         }
     }
 
@@ -101,6 +107,7 @@ impl Receiver {
     pub fn flit(&mut self, bits: u128) -> Heard {
         let header = NvlHeader::from_bits(bits);
         if self.hunting {
+            self.discarded += u64::from(!matches!(header.op, Op::IDLE | Op::REPLAY_INIT));
             return match header.op {
                 _ if header.len != 0 || self.codec.crc_of(&[], bits) != header.crc => Heard::default(),
                 Op::REPLAY_INIT => self.replay(header),
@@ -151,6 +158,7 @@ impl Receiver {
 
     /// Drops what is open and everything up to a REPLAY_INIT.
     fn hunt(&mut self) {
+        self.losses += u64::from(!self.hunting);
         self.hunting = true;
         self.open = None;
         self.payload.clear();

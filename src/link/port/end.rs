@@ -2,6 +2,8 @@
 
 use crate::event::{LinkEvent, Severity};
 use crate::fault::WireUnit;
+use crate::health::LinkHealth;
+use crate::health::liveness::LinkWait;
 use crate::hook::Hooks;
 use crate::line_time::LineTimeParts;
 use scalepool_forms::FormError;
@@ -115,6 +117,27 @@ pub trait LinkEnd: Send + 'static {
 
     /// Values of [`LinkEnd::SIGNALS`], in that order.
     fn values(&self) -> Vec<u64>;
+
+    /// Lets time pass up to a flit clock, before anything happens in it. The states that the end has been in since the last
+    /// call get this time.
+    fn pass_time(&mut self, now_flits: u64) {
+        let _ = now_flits;
+    }
+
+    /// The figures of the end, with the time of its states up to a flit clock. An end without figures has none.
+    fn health(&self, now_flits: u64) -> LinkHealth {
+        let _ = now_flits;
+        LinkHealth::default()
+    }
+
+    /// Tells everything that the end waits for now.
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        let _ = each;
+    }
+
+    /// Reports from now on, as [`Severity::Corrected`], also damage of the line that the end repairs or that a replay makes
+    /// good, which a run counts alone.
+    fn report_repairs(&mut self) {}
 
     /// Description of the outstanding work, for error messages.
     fn open_work(&self) -> String;

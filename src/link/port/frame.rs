@@ -10,6 +10,7 @@ use super::end::LinkEnd;
 use super::wire::{Arriving, WayOut};
 use crate::event::{LinkEvent, Severity};
 use crate::fault::{FaultyWire, WireUnit};
+use crate::health::LinkHealth;
 use crate::line_time::{LineTime, LineTimeParts};
 use crate::protocol::LinkProtocol;
 use scalepool_kernel::{Cx, Pending, Time};
@@ -29,11 +30,19 @@ pub struct PortResult<R> {
     pub damaged: u64,
     /// Use of the transmit line time, idle time excluded.
     pub time: LineTime,
+    /// Figures of the end.
+    pub health: LinkHealth,
 }
 
 impl<R> Default for PortResult<R> {
     fn default() -> Self {
-        PortResult { end: None, violations: Vec::new(), damaged: 0, time: LineTime::default() }
+        PortResult {
+            end: None,
+            violations: Vec::new(),
+            damaged: 0,
+            time: LineTime::default(),
+            health: LinkHealth::default(),
+        }
     }
 }
 
@@ -87,6 +96,8 @@ pub struct Frame<E: LinkEnd, R> {
     /// Time since which the link has failed or is training.
     pub down_since: Option<Time>,
     busy_since: Option<Time>,
+    /// The flit clock that has begun last.
+    now_flits: u64,
     result: Arc<Mutex<PortResult<R>>>,
 }
 
@@ -107,6 +118,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
             tries_at_rest: 0,
             down_since: None,
             busy_since: None,
+            now_flits: 0,
             result,
         }
     }
@@ -117,6 +129,12 @@ impl<E: LinkEnd, R> Frame<E, R> {
             self.end.keep_payload();
         }
         self.end.hooks().instant(now_flits, at.t_fs);
+    }
+
+    /// Lets the time of the end's states go on to a flit clock.
+    pub fn pass_time(&mut self, now_flits: u64) {
+        self.end.pass_time(now_flits);
+        self.now_flits = now_flits;
     }
 
     /// Records bytes that have arrived.
@@ -274,6 +292,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
         result.end = Some(report);
         result.damaged = self.way_out.damaged(self.end.is_numbered());
         result.time = self.time;
+        result.health = self.end.health(self.now_flits);
     }
 
     fn result(&self) -> MutexGuard<'_, PortResult<R>> {

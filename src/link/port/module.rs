@@ -265,6 +265,7 @@ impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         let now_flits = at.cycle / self.edges;
         self.frame.begins(now_flits, at);
+        self.frame.pass_time(now_flits);
         self.trained(cx);
         self.frame.end.hold_credits(now_flits < self.hold_until_flits);
         self.arrivals(cx, at);

@@ -1,6 +1,8 @@
 //! What stands above the data link layer: a transaction layer that makes and takes TL flits.
 
 use crate::event::LinkEvent;
+use crate::health::LinkHealth;
+use crate::health::liveness::LinkWait;
 use crate::hook::Hooks;
 use crate::line_time::{LineTimeParts, Use};
 use scalepool_protocols::ualink::content::TlContent;
@@ -59,6 +61,16 @@ pub trait Client {
     /// How full it is; a client without queues is empty.
     fn levels(&self) -> Levels {
         Levels::default()
+    }
+
+    /// Fills the figures of its transactions and credits; a client that counts none has none.
+    fn fill_health(&self, health: &mut LinkHealth) {
+        let _ = health;
+    }
+
+    /// Tells the channels whose transactions wait for a credit.
+    fn credit_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        let _ = each;
     }
 
     /// Takes the hooks of the end; they concern one that counts credits.

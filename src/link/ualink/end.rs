@@ -4,9 +4,10 @@ use super::client::Client;
 use super::config::EndConfig;
 use super::form::{FlitPacker, KeptFlit, PackedPayload};
 use super::messages::{DlMessages, MIN_RATE, NOMINAL_RATE, TL_CHANNEL};
-use super::replay::{Head, Replay, Says, UalFlitOutcome, UalSentFlit};
+use super::replay::{Head, Replay, ReplayStats, Says, UalFlitOutcome, UalSentFlit};
 use super::state::{Arrived, Fault, LinkState, Sends, State};
 use crate::event::{LinkEvent, Severity, finding};
+use crate::health::{StateTimes, states};
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
 use crate::line_time::{LineTimeParts, Stream, Use};
 use scalepool_forms::FormError;
@@ -116,6 +117,11 @@ pub struct UalEnd<C> {
     unused: u64,
     /// The payload flit that was taken last and its number; `None`: nobody asks.
     pub(super) taken: Option<Vec<(u16, Arc<DlFlit>)>>,
+    /// Replay figures of the sessions before this one.
+    before: ReplayStats,
+    /// DL flits sent.
+    sent: u64,
+    pub(super) times: StateTimes,
     hooks: Hooks,
 }
 
@@ -243,6 +249,9 @@ impl<C: Client> UalEnd<C> {
             uses: LineTimeParts::default(),
             unused: 0,
             taken: None,
+            before: ReplayStats::default(),
+            sent: 0,
+            times: StateTimes::new(&states::UALINK),
             hooks: Hooks::default(),
             config,
         }
@@ -281,6 +290,18 @@ impl<C: Client> UalEnd<C> {
     /// Replay machine.
     pub fn replay(&self) -> &Replay<KeptFlit> {
         &self.replay
+    }
+
+    /// Replay figures since the start, over all times that the link was up.
+    pub fn replay_stats(&self) -> ReplayStats {
+        let mut all = self.before;
+        all.add(self.replay.stats());
+        all
+    }
+
+    /// DL flits that were sent and that have come.
+    pub fn flits(&self) -> [u64; 2] {
+        [self.sent, self.received]
     }
 
     /// Counters.
@@ -354,6 +375,7 @@ impl<C: Client> UalEnd<C> {
         }
         self.event(Severity::Retrain, why());
         self.stats.downs += 1;
+        self.before.add(self.replay.stats());
         self.replay = Replay::new(self.config.replay);
         (self.packer, self.unpacker) = (FlitPacker::new(self.config.has_bytes), Unpacker::default());
         self.tl_uses.clear();
@@ -371,6 +393,7 @@ impl<C: Client> UalEnd<C> {
     /// What goes out in this flit time.
     pub fn transmit(&mut self, now_flits: u64) -> OnLine {
         let sends = self.state.sends();
+        self.sent += u64::from(matches!(sends, Sends::Nop | Sends::Any));
         self.uses = LineTimeParts::all(Use::Control);
         let fresh_allowed = match sends {
             Sends::RemoteFault => return OnLine::RemoteFault,

@@ -5,7 +5,9 @@ use super::end::{OnLine, PROTOCOL, UalEnd};
 use super::state::{Fault, State};
 use crate::event::{LinkEvent, Severity};
 use crate::fault::WireUnit;
-use crate::hook::Hooks;
+use crate::health::liveness::{LinkWait, WaitKind};
+use crate::health::{LinkHealth, figures};
+use crate::hook::{Direction, Hooks};
 use crate::line_time::LineTimeParts;
 use crate::port::LinkEnd;
 use scalepool_forms::FormError;
@@ -42,6 +44,13 @@ impl WireUnit for OnLine {
 
     fn deceives(&self, sent: &OnLine) -> bool {
         matches!((self, sent), (OnLine::Flit(flit), OnLine::Flit(sent)) if flit.deceives(sent))
+    }
+}
+
+impl<C: Client> UalEnd<C> {
+    /// Places of its states in [`states::UALINK`].
+    fn health_states(&self) -> [usize; 2] {
+        [self.state() as usize, self.replay().health_state()]
     }
 }
 
@@ -152,6 +161,41 @@ impl<C: Client + Send + 'static> LinkEnd for UalEnd<C> {
         let [requests, responses] = levels.waiting;
         let state = self.state() as u64;
         vec![state, requests as u64, responses as u64, levels.credits, levels.credits_due, self.carry() as u64]
+    }
+
+    fn pass_time(&mut self, now_flits: u64) {
+        let [link, retry] = self.health_states();
+        self.times.pass(now_flits, link, retry);
+    }
+
+    fn health(&self, now_flits: u64) -> LinkHealth {
+        let (stats, replay) = (self.stats(), self.replay());
+        let [sent, received] = self.flits();
+        let mut health = LinkHealth::default();
+        let [link, retry] = self.health_states();
+        self.times.fill(&mut health, now_flits, link, retry);
+        health.number(&figures::SENT_FLITS, sent);
+        health.number(&figures::RECEIVED_FLITS, received);
+        health.number(&figures::CRC_ERRORS, stats.bad_crc);
+        health.number(&figures::FRAMING_ERRORS, stats.bad_header);
+        health.number(&figures::TRAININGS, stats.downs);
+        let all = self.replay_stats();
+        health.number(&figures::REPLAYS, all.replays);
+        health.number(&figures::REPLAYED_FLITS, all.replayed);
+        health.number(&figures::NAKS_SENT, all.asked);
+        replay.fill_health(&all, &mut health);
+        self.client.fill_health(&mut health);
+        health
+    }
+
+    fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        if self.state() != State::Up {
+            let (kind, by, progress) = (WaitKind::Up, Direction::Rx, self.state() as u64);
+            each(LinkWait { kind, by, channel: "", waiting: 0, is_passed: false, progress });
+            return;
+        }
+        self.replay().pending_waits(each);
+        self.client.credit_waits(each);
     }
 
     fn open_work(&self) -> String {

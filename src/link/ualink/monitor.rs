@@ -12,9 +12,11 @@
 //! has sent and heard; payload that is new goes through the decoder of its stream to the credit books. Control flits mean
 //! that the link is down: both ends forget what was on its way.
 
+mod health;
+
 use super::end::{OnLine, head};
 use super::messages::MessageMonitor;
-use super::replay::{Head, Replay, ReplayConfig, Says, UalFlitOutcome};
+use super::replay::{Head, Replay, ReplayConfig, ReplayStats, Says, UalFlitOutcome};
 use super::tl::monitor::Books;
 use crate::event::{LinkEvent, Severity, finding};
 use crate::hook::Direction;
@@ -72,7 +74,23 @@ pub struct Monitor {
     control: u8,
     /// The flit that came before was spoilt on purpose.
     spoilt: bool,
+    seen: Seen,
     events: Vec<(Direction, LinkEvent)>,
+}
+
+/// Figures of the watched end, over all times that it was up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// DL flits that have come and that were sent.
+    flits: [u64; 2],
+    bad_crc: u64,
+    bad_header: u64,
+    /// Of the sessions that are over.
+    before: ReplayStats,
+    request_copies: u64,
+    replays: u64,
+    replayed: u64,
+    downs: u64,
 }
 
 /// Since the end sends flits.
@@ -190,7 +208,17 @@ impl Session {
 impl Monitor {
     /// Beside an end, before its first flit.
     pub fn new(config: MonitorConfig) -> Monitor {
-        Monitor { config, received: 0, sent: 0, up: None, early: false, control: 0, spoilt: false, events: Vec::new() }
+        Monitor {
+            config,
+            received: 0,
+            sent: 0,
+            up: None,
+            early: false,
+            control: 0,
+            spoilt: false,
+            seen: Seen::default(),
+            events: Vec::new(),
+        }
     }
 
     /// Events since the last call, with the direction concerned; `unit` counts what went that way.
@@ -242,6 +270,7 @@ impl Monitor {
             let text = "a flit behind one that was spoilt on purpose";
             self.hears(Severity::Protocol, "UAL-CRC-04", "a flit", "control flits", text);
         }
+        self.seen.flits[0] += u64::from(matches!(arrived, OnLine::Flit(_)));
         let taken = match (arrived, self.up.take()) {
             (OnLine::Flit(flit), Some(mut session)) => {
                 let taken = self.arrives(&mut session, flit);
@@ -274,6 +303,8 @@ impl Monitor {
         let header = flit.header();
         let expected = flit.expected_crc(&self.config.codec);
         let whole = flit.crc() == expected;
+        self.seen.bad_crc += u64::from(!whole);
+        self.seen.bad_header += u64::from(whole && !header.is_usable());
         let good = whole && header.is_usable();
         self.spoilt = flit.crc() == !expected;
         let was_up = session.up;
@@ -327,6 +358,7 @@ impl Monitor {
     pub fn sent(&mut self, on_line: &OnLine) -> bool {
         let taken = match on_line {
             OnLine::Flit(flit) => {
+                self.seen.flits[1] += 1;
                 self.early &= self.up.is_some();
                 let mut session = self.up.take().unwrap_or_else(|| Session::new(&self.config));
                 let taken = self.flit(&mut session, flit);
@@ -334,7 +366,12 @@ impl Monitor {
                 taken
             }
             OnLine::Content(..) | OnLine::Idle | OnLine::RemoteFault => {
-                self.early &= self.up.take().is_none();
+                let over = self.up.take();
+                self.early &= over.is_none();
+                if let Some(session) = over {
+                    self.seen.before.add(session.receiver.stats());
+                    self.seen.downs += u64::from(session.up);
+                }
                 false
             }
         };
@@ -406,6 +443,7 @@ impl Monitor {
             }
             Says::Ack { number, .. } => session.told = number,
             Says::Request { number, .. } => {
+                self.seen.request_copies += 1;
                 let allowed = session.receiver.is_waiting() || session.copies > 0;
                 session.copies = session.copies.saturating_sub(1);
                 if !allowed {
@@ -484,6 +522,8 @@ impl Monitor {
             }
             return true;
         };
+        self.seen.replayed += 1;
+        self.seen.replays += u64::from(ahead != 1);
         let asked = session.asked.is_some_and(|(asked, _)| asked == number);
         let skips =
             ahead <= steps(session.last, session.acked) + 1 && steps(session.last, session.acked) <= MOST_UNACKED;

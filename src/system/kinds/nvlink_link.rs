@@ -223,6 +223,10 @@ fn measured(results: &[(SimPort, Arc<Mutex<PortResult<NvlReport>>>)], flit_fs: u
         ],
         coverage: Vec::new(),
         rows: Vec::new(),
+        health: (0..ports.len())
+            .filter(|&n| !is_driven(n))
+            .map(|n| (results[n].0.name.clone(), ports[n].health.clone()))
+            .collect(),
         broken,
         astray,
         ..LinkMeasured::default()

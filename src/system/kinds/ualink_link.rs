@@ -352,6 +352,10 @@ fn measured(
         ],
         coverage: Vec::new(),
         rows: vec![("field types", (0..FIELDS.len()).map(|n| field(n) > 0).collect())],
+        health: (0..ports.len())
+            .filter(|&n| !is_driven(n))
+            .map(|n| (results[n].0.name.clone(), ports[n].health.clone()))
+            .collect(),
         broken,
         astray,
         ..LinkMeasured::default()

@@ -12,6 +12,7 @@ mod calls;
 mod coherence;
 mod dpi;
 mod header;
+mod health;
 mod hooks;
 mod links;
 mod rough;

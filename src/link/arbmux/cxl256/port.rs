@@ -4,6 +4,8 @@ use super::mux::ArbMux;
 use crate::arbmux::state::ArbMuxInstance;
 use crate::cxl256::Cachemem;
 use crate::cxl256::port::{Layer, Signal, signals};
+use crate::health::LinkHealth;
+use crate::health::liveness::LinkWait;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 
 impl<I: Layer<Flit = Cxl256Flit>> Layer for ArbMux<I, Cachemem> {
@@ -33,6 +35,18 @@ impl<I: Layer<Flit = Cxl256Flit>> Layer for ArbMux<I, Cachemem> {
 
     fn lacks_credit(&self) -> bool {
         Layer::lacks_credit(&self.io) || Layer::lacks_credit(&self.cachemem)
+    }
+
+    fn is_up(&self) -> bool {
+        Layer::is_up(&self.cachemem)
+    }
+
+    fn fill_health(&self, health: &mut LinkHealth) {
+        self.cachemem.fill_health(health);
+    }
+
+    fn credit_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        self.cachemem.credit_waits(each);
     }
 
     fn halted(&self) -> Option<&'static str> {

@@ -11,6 +11,7 @@ use super::credit::CreditBook;
 use super::event::LinkEvent;
 use super::form::Flit68;
 use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigger};
+use crate::health::{StateTimes, states};
 use crate::hook::{Direction, HookPoint, Hooks};
 use crate::line_time::LineTimeParts;
 use scalepool_protocols::cxl::cxl68::Dir;
@@ -87,6 +88,12 @@ pub struct Stats {
     pub pid_errors: u64,
     /// Req sequences sent.
     pub retries: u64,
+    /// Req sequences received.
+    pub reqs_heard: u64,
+    /// Replays of at least one flit begun.
+    pub replays: u64,
+    /// Good flits that are not RETRY, thrown away while a replay was awaited.
+    pub discarded: u64,
     /// PHY reinitialisations asked for by this end.
     pub reinits: u64,
     /// Flit clocks in which a message waited and had no credit, while nothing else could be sent.
@@ -158,6 +165,9 @@ pub struct Cxl68End<U: Flit68 = Cxl68Unit> {
     progress: u64,
     /// Number of the next retryable flit that the peer expects, as it was when its last unit left.
     peer_expects: u8,
+    /// Damage of the line is reported.
+    pub(in crate::cxl68) reports_repairs: bool,
+    pub(in crate::cxl68) times: StateTimes,
     hooks: Hooks,
 }
 
@@ -227,6 +237,8 @@ impl<U: Flit68> Cxl68End<U> {
             fruitless: 0,
             progress: 0,
             peer_expects: 0,
+            reports_repairs: false,
+            times: StateTimes::new(&states::CXL68),
             hooks: Hooks::default(),
             config,
         })
@@ -351,6 +363,11 @@ impl<U: Flit68> Cxl68End<U> {
     /// Events since the last call.
     pub fn take_events(&mut self) -> Vec<LinkEvent> {
         std::mem::take(&mut self.events)
+    }
+
+    /// Units that have come.
+    pub fn received(&self) -> u64 {
+        self.received
     }
 
     /// Counters.

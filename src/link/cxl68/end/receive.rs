@@ -89,7 +89,7 @@ impl Cxl68End {
         self.reader.read_into(unit, action, &mut decoded);
         self.coverage.record(&decoded);
         if decoded.crc_ok == Some(false) {
-            self.bad_flit();
+            self.bad_crc(unit);
             return;
         }
         if let Cxl68UnitKind::Control(_) = decoded.kind
@@ -125,7 +125,7 @@ impl Cxl68End {
         }
         let slot = unit.slot(0);
         if !unit.crc_ok() {
-            self.bad_flit();
+            self.bad_crc(unit);
             return;
         }
         self.in_retry(match Control::from_slot(slot) {
@@ -147,6 +147,15 @@ impl Cxl68End {
             decoded.messages().for_each(|(slot, class, _)| self.spends_credit(slot, class));
         }
         self.deliver();
+    }
+
+    fn bad_crc(&mut self, unit: &Cxl68Unit) {
+        if self.reports_repairs {
+            let [found, expected] = [unit.tail(), unit.expected_crc()].map(|crc| format!("{crc:#06x}"));
+            let text = "the CRC does not match the bytes of the flit; a replay brings it again";
+            self.event(Severity::Corrected, Violation::at_byte("CXL68-CRC-01", 66, found, expected, text));
+        }
+        self.bad_flit();
     }
 
     fn bad_flit(&mut self) {
@@ -285,6 +294,7 @@ impl<U: Flit68> Cxl68End<U> {
             );
             return;
         }
+        self.stats.reqs_heard += 1;
         self.remote = self.remote.step(RemoteTrigger::Req { num_retry: req.num_retry, eseq: req.eseq });
         self.buffer.rewind(req.eseq);
     }
@@ -335,6 +345,7 @@ impl<U: Flit68> Cxl68End<U> {
             return;
         }
         self.frames = 0;
+        self.stats.discarded += 1;
         self.came_well();
         self.local.step(Trigger::Retryable);
     }

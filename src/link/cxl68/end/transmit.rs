@@ -181,6 +181,7 @@ impl<U: Flit68> Cxl68End<U> {
         }
         // A run that was finished after the Req has moved the pointers on; the replay starts where it was asked for.
         if let Remote::LlrAck { eseq, .. } = self.remote {
+            self.stats.replays += u64::from(eseq != self.buffer.wr_ptr());
             self.buffer.rewind(eseq);
             self.run = self.buffer.starts_in_run(eseq).then_some(eseq);
         }

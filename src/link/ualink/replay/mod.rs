@@ -10,6 +10,7 @@
 //! of: replay begins, a number in full is due, Replay Request, Ack. At last the watchdog counts.
 
 pub mod config;
+mod health;
 mod receive;
 #[cfg(test)]
 mod tests;
@@ -77,6 +78,42 @@ pub struct ReplayStats {
     pub bad: u64,
     /// Good flits that were dropped.
     pub dropped: u64,
+    /// Of them payload that had been taken already.
+    pub duplicates: u64,
+    /// Times that a replay was asked for, each in several copies.
+    pub asked: u64,
+    /// Copies of Replay Requests that came.
+    pub requests_heard: u64,
+}
+
+impl ReplayStats {
+    /// Adds those of a session that is over.
+    pub fn add(&mut self, other: &ReplayStats) {
+        let ReplayStats {
+            sent,
+            replayed,
+            nops,
+            replays,
+            requests,
+            taken,
+            bad,
+            dropped,
+            duplicates,
+            asked,
+            requests_heard,
+        } = other;
+        self.sent += sent;
+        self.replayed += replayed;
+        self.nops += nops;
+        self.replays += replays;
+        self.requests += requests;
+        self.taken += taken;
+        self.bad += bad;
+        self.dropped += dropped;
+        self.duplicates += duplicates;
+        self.asked += asked;
+        self.requests_heard += requests_heard;
+    }
 }
 
 /// Replay Requests of the peer, in flits received.

@@ -133,6 +133,7 @@ impl<P> Replay<P> {
             return Err(finding("UAL-RXR-03", 0, "1 to 511", "the flit acknowledges or asks for the reserved number"));
         }
         if is_request {
+            self.stats.requests_heard += 1;
             let judged = self.copy(number);
             if self.ignore > 0 {
                 // A further copy of the request that has begun the replay.
@@ -185,6 +186,7 @@ impl<P> Replay<P> {
             let found = unmarked.then(|| (Severity::Protocol, finding("UAL-TXS-04", "op 0", "op 1", text)));
             return UalReceived { taken, found };
         }
+        self.stats.duplicates += u64::from(head.payload && steps(own, self.rx_last) < sequence::MOST_UNACKED);
         if self.waiting {
             return UalReceived::quiet(UalFlitOutcome::Dropped);
         }
@@ -203,6 +205,7 @@ impl<P> Replay<P> {
     }
 
     fn ask_again(&mut self) {
+        self.stats.asked += 1;
         (self.requests_left, self.request_latched) = (REQUEST_COPIES, false);
     }
 }

@@ -22,6 +22,14 @@ impl TlClass {
     /// Both.
     pub const ALL: [TlClass; 2] = [TlClass::Request, TlClass::Response];
 
+    /// Name in texts.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TlClass::Request => "Request",
+            TlClass::Response => "Response",
+        }
+    }
+
     /// 0 for requests, 1 for responses.
     pub const fn index(self) -> usize {
         self as usize
@@ -155,6 +163,14 @@ impl TlCreditCounts {
     /// Whether all are 0.
     pub fn is_zero(&self) -> bool {
         *self == TlCreditCounts::default()
+    }
+
+    /// Sum over all targets of each kind, as figures name them.
+    pub fn by_kind(&self) -> [(String, u64); 4] {
+        TlCreditKind::ALL.map(|kind| {
+            let all = self.0[kind as usize].iter().map(|&n| u64::from(n)).sum();
+            (kind.name().replace(' ', "_"), all)
+        })
     }
 
     /// Sum of all.

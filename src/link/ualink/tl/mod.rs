@@ -53,7 +53,9 @@ pub use credit::{TlClass, TlCreditCounts, TlCreditKind, TlCreditTarget, TlHeldBu
 
 use super::client::{Client, Levels};
 use crate::event::{LinkEvent, Severity};
-use crate::hook::Hooks;
+use crate::health::liveness::{LinkWait, WaitKind};
+use crate::health::{LinkHealth, figures};
+use crate::hook::{Direction, Hooks};
 use crate::line_time::LineTimeParts;
 use credit::{UalCreditPool, UalReceiveBuffers};
 use scalepool_protocols::ualink::code::{RdWr, Status};
@@ -297,6 +299,23 @@ impl Client for Tl {
             received: TlClass::ALL.map(|class| self.received(class)),
             credits: self.purse.has().total(),
             credits_due: self.stock.due().total(),
+        }
+    }
+
+    fn fill_health(&self, health: &mut LinkHealth) {
+        let waiting = TlClass::ALL.map(|class| (class.name().to_lowercase(), self.waiting(class) as u64));
+        health.each(&figures::MESSAGES_WAITING, waiting);
+        health.each(&figures::CREDITS, self.purse.has().by_kind());
+        health.each(&figures::CREDITS_GIVEN, self.stock.granted().by_kind());
+    }
+
+    fn credit_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
+        for class in TlClass::ALL {
+            let waiting = self.unpaid(class);
+            if waiting > 0 {
+                let (kind, by, channel) = (WaitKind::Credit, Direction::Rx, class.name());
+                each(LinkWait { kind, by, channel, waiting, is_passed: false, progress: 0 });
+            }
         }
     }
 

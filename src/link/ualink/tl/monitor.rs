@@ -5,7 +5,7 @@
 //! flow-control field fills the purse of the other side, a request or response is paid from the purse of its own side.
 
 use super::CATCH;
-use super::credit::{TlClass, TlCreditKind, TlCreditTarget, UalCreditPool, returned};
+use super::credit::{TARGETS, TlClass, TlCreditCounts, TlCreditKind, TlCreditTarget, UalCreditPool, returned};
 use super::transfer::held;
 use scalepool_protocols::ualink::code::HalfType;
 use scalepool_protocols::ualink::config::UalConfig;
@@ -24,6 +24,11 @@ struct Side {
     done: bool,
     /// Levels of the other side's catch buffers.
     catch: [u16; 2],
+    /// Transactions that it has sent, by [`TlClass::index`].
+    transactions: [u64; 2],
+    /// Targets that have paid for some of a class, and whether with data.
+    payers: [[bool; TARGETS]; 2],
+    data_payers: [[bool; TARGETS]; 2],
 }
 
 /// Both sides: the peer, the end that is watched.
@@ -50,6 +55,27 @@ impl Books {
     /// The next flit of the stream that the end sends; what it breaks, with places in the flit.
     pub fn sent(&mut self, decoded: &UalDecodedFlit) -> Vec<Violation> {
         self.flit(END, decoded)
+    }
+
+    /// Credits that the end may spend, and those that it has given and its peer has not spent.
+    pub fn credits(&self) -> [&TlCreditCounts; 2] {
+        [END, PEER].map(|side| self.sides[side].purse.has())
+    }
+
+    /// Whether none of the targets that have paid for transactions of a class, of the peer (0) or of the end (1), can pay for
+    /// another one with these credits.
+    pub fn is_dry(&self, class: TlClass, side: usize, has: &TlCreditCounts) -> bool {
+        let (payers, data_payers) =
+            (self.sides[side].payers[class.index()], self.sides[side].data_payers[class.index()]);
+        TlCreditTarget::ALL.into_iter().filter(|target| payers[target.index()]).all(|target| {
+            let lacks_data = data_payers[target.index()] && has.of(TlCreditKind::data(class), target) == 0;
+            has.of(TlCreditKind::command(class), target) == 0 || lacks_data
+        })
+    }
+
+    /// Transactions of a class that the peer and the end have sent.
+    pub fn transactions(&self, class: TlClass) -> [u64; 2] {
+        [PEER, END].map(|side| self.sides[side].transactions[class.index()])
     }
 
     fn flit(&mut self, from: usize, decoded: &UalDecodedFlit) -> Vec<Violation> {
@@ -109,6 +135,10 @@ impl Books {
             } else if let Some(held) = held(&placed.field, &self.codec, 0) {
                 transactions[held.class.index()] += 1;
                 let side = &mut self.sides[from];
+                let class = held.class.index();
+                side.transactions[class] += 1;
+                side.payers[class][held.target.index()] = true;
+                side.data_payers[class][held.target.index()] |= held.beats > 0;
                 if !side.purse.is_open() || !side.done {
                     let text = "a transaction is sent before message 0x01 has gone both ways";
                     let layout = placed.field.def().name;

@@ -172,6 +172,7 @@ impl LinkPort {
     pub fn receive(&mut self, cx: &mut Cx) -> bool {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.frame.begins(at.cycle, at);
+        self.frame.pass_time(at.cycle);
         if !self.started {
             self.started = true;
             self.frame.end.line_fault(None);

@@ -9,6 +9,7 @@ use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, SECTOR_BITS, TAGS, TL_SECTORS};
 use scalepool_protocols::ualink::pack::{PackError, TlPacker};
 use scalepool_protocols::ualink::unpack::Transfer;
+use std::collections::VecDeque;
 
 /// Which of the two catch levels is the peer's.
 const PEER: usize = 0;
@@ -355,6 +356,16 @@ impl Tl {
             return first.map(|transfer| self.on_wire(transfer, target == super::TlCreditTarget::Pool));
         }
         None
+    }
+
+    /// Transactions of a class that wait and of which none can be paid.
+    pub(super) fn unpaid(&self, class: TlClass) -> u64 {
+        let index = class.index();
+        let can_go = self.queues[index].iter().filter_map(VecDeque::front).any(|first| {
+            let beats = first.field.owed(&self.config.codec).beats as u16;
+            self.purse.payer(class, vchan(&first.field), beats).is_some()
+        });
+        if can_go || !self.ready[index].is_empty() { 0 } else { self.waiting(class) as u64 }
     }
 
     fn on_wire(&mut self, mut transfer: Box<Transfer>, pool: bool) -> Box<Transfer> {

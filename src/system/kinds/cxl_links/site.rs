@@ -200,6 +200,7 @@ fn measured<E: Reported>(
         counts: figures.counts,
         coverage: figures.coverage,
         rows: Vec::new(),
+        health: (0..2).filter(|&n| !is_driven(n)).map(|n| (places[n].name.clone(), ports[n].health.clone())).collect(),
         broken,
         astray,
     }

@@ -359,7 +359,7 @@ class LinkEnd(Hooked):
 
     def state(self) -> dict[str, Any]:
         """Returns state and counters, such as `halted`, the id of the rule that stopped the link, or None, and for an active end
-        whether it is `up`. scalepool.h lists the keys at `sp_link_state`."""
+        whether it is `up`. `health` has the figures of the end. scalepool.h lists the keys at `sp_link_state`."""
         state: dict[str, Any] = json.loads(lib.fill("sp_link_state", self._handle)[1])
         return state
 

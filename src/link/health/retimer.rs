@@ -1,0 +1,250 @@
+//! What stands between two ends of a link, such as a retimer, and does more to flits than to pass them on.
+//!
+//! Modelled: flits that come twice, in another order or never, and flits whose FEC was eaten: their bytes are whole and those of the FEC
+//! are not, so that no later error is repaired anywhere. [`RetimerWatch`] compares what goes into a retimer with what comes out and sees all of
+//! that in any protocol. [`RetimerSigns`] has the units that come to one end alone: it sees what numbers stated in full and checksums
+//! show, in the 256B modes of CXL and in UALink. Left out: what a retimer does below flits. Wrong bits are no finding here, for a
+//! line makes them too.
+//!
+//! A walk: each unit that goes in waits in a queue. A unit that comes out is the one that is due, or that one with another FEC, or the one
+//! before it again, or a later one; in the last case the next unit that comes out says whether two were swapped or some are lost.
+
+use super::liveness::with_commas;
+use scalepool_protocols::check::fec256;
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, FLIT_BYTES, lopt};
+use scalepool_protocols::wire::{At, Violation};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Units in a row whose CRC fits and whose FEC does not, before the FEC is called eaten: noise in the six bytes of the FEC alone does
+/// not hit so many. Basis: model.
+pub const FEC_FLITS: u32 = 3;
+
+/// Units that may be under way in a retimer. Basis: model.
+const MOST_UNDER_WAY: usize = 4096;
+
+/// Units that may be lost side by side and are still found to be. Basis: model.
+const MOST_AHEAD: usize = 64;
+
+/// Bytes of the FEC of a 256B flit (`cxl-256b` §1.2, §1.5).
+fn fec_bytes(mode: Mode) -> Range<usize> {
+    if mode.is_lopt() { lopt::FEC } else { fec256::PROTECTED_BYTES..FLIT_BYTES }
+}
+
+fn finding(rule: &'static str, found: String, expected: impl ToString, text: &str) -> Violation {
+    Violation { rule, at: At::Message, found, expected: expected.to_string(), text: text.to_owned() }
+}
+
+fn doubled(what: String) -> Violation {
+    let text =
+        "a flit comes twice in a row, although nobody asked for it again: what is between the ends doubles flits";
+    finding("LIV-DUP-01", what, "each flit once", text)
+}
+
+fn swapped(what: String) -> Violation {
+    let text =
+        "two flits come in the wrong order, although nothing was sent again: what is between the ends swaps flits";
+    finding("LIV-SWP-01", what, "flits in the order in which they were sent", text)
+}
+
+fn fec_eaten(what: String) -> Violation {
+    let text = "the bytes of flits are whole and their FEC is not theirs: what is between the ends eats the FEC, errors are repaired nowhere";
+    finding("LIV-FEC-01", what, "the FEC of the flit", text)
+}
+
+/// Compares the units before a retimer with those behind it, in one direction.
+#[derive(Debug, Clone)]
+pub struct RetimerWatch {
+    /// Bytes of the FEC in a unit, where there are some.
+    fec: Option<Range<usize>>,
+    /// Units that went in and have not come out, with their numbers from 0.
+    under_way: VecDeque<(u64, Vec<u8>)>,
+    /// Units that went in.
+    count: u64,
+    /// The unit that came out last.
+    last: (u64, Vec<u8>),
+    /// The number of a unit that came out too early.
+    early: Option<u64>,
+    fec_is_said: bool,
+}
+
+impl RetimerWatch {
+    /// Before the first unit; `mode` is that of 256B flits.
+    pub fn new(mode: Option<Mode>) -> RetimerWatch {
+        RetimerWatch {
+            fec: mode.map(fec_bytes),
+            under_way: VecDeque::new(),
+            count: 0,
+            last: (0, Vec::new()),
+            early: None,
+            fec_is_said: false,
+        }
+    }
+
+    /// A unit goes in.
+    pub fn goes_in(&mut self, unit: &[u8]) {
+        self.under_way.push_back((self.count, unit.to_vec()));
+        self.count += 1;
+        if self.under_way.len() > MOST_UNDER_WAY {
+            self.under_way.pop_front();
+        }
+    }
+
+    /// Whether only the bytes of the FEC differ.
+    fn differs_in_fec(&self, sent: &[u8], came: &[u8]) -> bool {
+        let Some(fec) = &self.fec else { return false };
+        let parts = |unit: &[u8]| [unit[..fec.start].to_vec(), unit[fec.end..].to_vec()];
+        sent.len() == came.len() && sent.len() >= fec.end && sent != came && parts(sent) == parts(came)
+    }
+
+    /// A unit comes out: what is wrong.
+    pub fn comes_out(&mut self, unit: &[u8]) -> Vec<Violation> {
+        let mut found = Vec::new();
+        if let Some(early) = self.early.take() {
+            let late = self.under_way.front().map_or(early, |(late, _)| *late);
+            if self.under_way.front().is_some_and(|(_, due)| due == unit) {
+                found.push(swapped(format!("flit {} before flit {}", with_commas(early), with_commas(late))));
+            } else {
+                let lost = self.under_way.iter().take_while(|(number, _)| *number < early).count();
+                self.under_way.drain(..lost);
+                let what = match lost {
+                    1 => format!("flit {} lost", with_commas(late)),
+                    _ => format!("{lost} flits lost from flit {} on", with_commas(late)),
+                };
+                let text = "flits go in and never come out: what is between the ends loses flits";
+                found.push(finding("LIV-LST-01", what, "every flit", text));
+            }
+        }
+        let place = self.under_way.iter().take(MOST_AHEAD).position(|(_, sent)| sent == unit);
+        let due = self.under_way.front().map(|(number, _)| *number);
+        let fec = self.under_way.front().is_some_and(|(_, sent)| self.differs_in_fec(sent, unit));
+        match place {
+            Some(0) => (),
+            _ if fec => {
+                let first = with_commas(due.unwrap_or_default());
+                if !std::mem::replace(&mut self.fec_is_said, true) {
+                    found.push(fec_eaten(format!("another FEC behind the same bytes, from flit {first} on")));
+                }
+            }
+            _ if self.last.1 == unit => {
+                found.push(doubled(format!("flit {} twice", with_commas(self.last.0))));
+                return found;
+            }
+            Some(ahead) => {
+                self.early = self.under_way.remove(ahead).map(|(number, _)| number);
+                self.last = (self.early.unwrap_or_default(), unit.to_vec());
+                return found;
+            }
+            // A unit with wrong bits.
+            None => (),
+        }
+        self.under_way.pop_front();
+        self.last = (due.unwrap_or_default(), unit.to_vec());
+        found
+    }
+}
+
+/// What a unit says of itself, as the end reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArrivedUnit {
+    /// Its number, where it carries payload and states the number in full.
+    pub stated: Option<u16>,
+    /// The number that was due, and the one behind it.
+    pub due: [u16; 2],
+    /// The end has asked for a replay, or may have.
+    pub replay_asked: bool,
+}
+
+/// Signs of a retimer in what comes to one end.
+#[derive(Debug, Clone, Default)]
+pub struct RetimerSigns {
+    last: Vec<u8>,
+    /// The number that is missing, and the one that came in its place while no replay had been asked for.
+    missing: Option<[u16; 2]>,
+    /// Units that the end has sent since the last one came.
+    sent_since: u32,
+    /// Units in a row with an eaten FEC.
+    eaten: u32,
+}
+
+impl RetimerSigns {
+    /// A 256B flit has come: whether its FEC was eaten, once a row.
+    pub fn fec(&mut self, flit: &Cxl256Flit, mode: Mode) -> Option<Violation> {
+        let fits = flit.crc_ok(mode);
+        let fec = if mode.is_lopt() { fec256::find_lopt(&flit.0) } else { fec256::find(&flit.0) };
+        let is_eaten = fits && fec.map_or(true, |repairs| !repairs.is_empty());
+        self.eaten = if is_eaten { self.eaten.saturating_add(1) } else { 0 };
+        (self.eaten == FEC_FLITS)
+            .then(|| fec_eaten(format!("{FEC_FLITS} flits in a row with another FEC behind a CRC that fits")))
+    }
+
+    /// A good unit has come.
+    pub fn good(&mut self, unit: &[u8], arrived: ArrivedUnit) -> Option<Violation> {
+        let ArrivedUnit { stated, due: [due, behind], replay_asked } = arrived;
+        // Nothing that the end says meanwhile can have an effect yet.
+        let is_at_once = std::mem::take(&mut self.sent_since) <= 1;
+        let is_copy = is_at_once && self.last == unit;
+        unit.clone_into(&mut self.last);
+        let missing = self.missing.take().filter(|_| is_at_once);
+        let number = stated?;
+        if replay_asked && missing.is_none() {
+            return None;
+        }
+        if is_copy {
+            return Some(doubled(format!("number {number} twice in a row")));
+        }
+        if let Some([late, early]) = missing.filter(|[late, _]| *late == number) {
+            return Some(swapped(format!("number {early} before number {late}")));
+        }
+        self.missing = (!replay_asked && number == behind).then_some([due, behind]);
+        None
+    }
+
+    /// A bad unit has come, or something that is none.
+    pub fn bad(&mut self) {
+        self.last.clear();
+        self.missing = None;
+    }
+
+    /// The end has sent a unit.
+    pub fn sends(&mut self) {
+        self.sent_since = self.sent_since.saturating_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(sent: &[u8], came: &[u8]) -> Vec<String> {
+        let mut watch = RetimerWatch::new(None);
+        sent.iter().for_each(|&unit| watch.goes_in(&[unit; 4]));
+        came.iter().flat_map(|&unit| watch.comes_out(&[unit; 4])).map(|v| format!("{}: {}", v.rule, v.found)).collect()
+    }
+
+    #[test]
+    fn what_comes_out_is_held_against_what_went_in() {
+        assert_eq!(rules(&[1, 2, 2, 3], &[1, 2, 2, 3]), [""; 0]);
+        assert_eq!(rules(&[1, 2, 3, 4], &[1, 2, 2, 3, 4]), ["LIV-DUP-01: flit 1 twice"]);
+        assert_eq!(rules(&[1, 2, 3, 4], &[1, 3, 2, 4]), ["LIV-SWP-01: flit 2 before flit 1"]);
+        assert_eq!(rules(&[1, 2, 3, 4, 5], &[1, 4, 5]), ["LIV-LST-01: 2 flits lost from flit 1 on"]);
+        // Wrong bits are those of the line.
+        assert_eq!(rules(&[1, 2, 3, 4], &[1, 9, 3, 4]), [""; 0]);
+    }
+
+    #[test]
+    fn a_replay_that_was_asked_for_is_no_sign() {
+        let unit = |number: u16, due: u16, replay_asked| {
+            (vec![number as u8; 8], ArrivedUnit { stated: Some(number), due: [due, due + 1], replay_asked })
+        };
+        let found = |units: &[(Vec<u8>, ArrivedUnit)]| {
+            let mut signs = RetimerSigns::default();
+            units.iter().filter_map(|(bytes, arrived)| signs.good(bytes, *arrived)).map(|v| v.rule).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[unit(1, 1, false), unit(2, 2, false), unit(3, 3, false)]), [""; 0]);
+        assert_eq!(found(&[unit(1, 1, false), unit(1, 2, false), unit(2, 2, false)]), ["LIV-DUP-01"]);
+        assert_eq!(found(&[unit(1, 1, false), unit(3, 2, false), unit(2, 2, true), unit(4, 3, true)]), ["LIV-SWP-01"]);
+        assert_eq!(found(&[unit(2, 1, false), unit(3, 1, true), unit(1, 1, true), unit(2, 2, false)]), [""; 0]);
+    }
+}

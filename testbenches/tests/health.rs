@@ -1,0 +1,494 @@
+//! Health of links: the counters of ends and watchers against the faults that were put in, and waits that never end.
+
+use crate::watch::{LATENCY_FLITS, Side, sides};
+use scalepool::kernel::Rng;
+use scalepool::link::event::{Culprit, LinkEvent};
+use scalepool::link::health::liveness::{Liveness, LivenessLimits, LivenessNow};
+use scalepool::link::health::retimer::RetimerWatch;
+use scalepool::link::health::{FIGURES, FigureShape, HealthFigure, HealthValue, figures};
+use scalepool::link::hook::Direction;
+use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::watch::{EndWatch, WatchConfig};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl256::Mode;
+use std::collections::VecDeque;
+use std::sync::LazyLock;
+
+/// Flits of a run, over both directions, unless `SCALEPOOL_SOAK_FLITS` says otherwise.
+const FLITS: u64 = 12_000;
+/// Flit clocks between two faults: more than any repair takes.
+const APART: u64 = 400;
+/// Flit clocks before the first one.
+const COMES_UP: u64 = 300;
+/// How long anybody may wait in these tests \[flits\].
+const LIMIT: u64 = 600;
+
+fn flits() -> u64 {
+    std::env::var("SCALEPOOL_SOAK_FLITS").map_or(FLITS, |text| {
+        text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK_FLITS: found `{text}`, expected a number of flits"))
+    })
+}
+
+const PROTOCOLS: [LinkProtocol; 6] = [
+    LinkProtocol::Cxl68,
+    LinkProtocol::Cxl256(Mode::Standard),
+    LinkProtocol::Cxl256(Mode::LatencyOptimised),
+    LinkProtocol::Cxl256(Mode::Pbr),
+    LinkProtocol::Nvlink,
+    LinkProtocol::Ualink,
+];
+
+/// Two ends with a watcher each, and wires that do what a test says.
+struct HealthRig {
+    ends: [Box<dyn Side>; 2],
+    watches: [EndWatch; 2],
+    liveness: [Liveness; 2],
+    wires: [VecDeque<Option<Vec<u8>>>; 2],
+    units: [[u64; 2]; 2],
+    now: u64,
+    rng: Rng,
+    /// What the watchers have said and what the ends waited for too long: whose watcher or end, direction.
+    said: Vec<(usize, Direction, LinkEvent)>,
+    overdue: Vec<(usize, LinkEvent)>,
+}
+
+impl HealthRig {
+    fn new(protocol: LinkProtocol) -> HealthRig {
+        let limits = LivenessLimits { flits: Some(LIMIT), time_fs: None };
+        let config = |dir| WatchConfig { liveness: limits, ..WatchConfig::new(protocol, dir) };
+        HealthRig {
+            ends: sides(protocol),
+            watches: Dir::ALL.map(|dir| EndWatch::new(&config(dir)).expect("a watcher")),
+            liveness: [(); 2].map(|()| Liveness::new(limits)),
+            wires: [(); 2].map(|()| VecDeque::from([const { None }; LATENCY_FLITS])),
+            units: [[0; 2]; 2],
+            now: 0,
+            rng: Rng::from_seed(23),
+            said: Vec::new(),
+            overdue: Vec::new(),
+        }
+    }
+
+    /// One flit clock. `works` says whether an end sends and takes messages; `line` what becomes of a unit that an end has
+    /// sent.
+    fn step(&mut self, works: [bool; 2], line: &mut dyn FnMut(usize, u64, Vec<u8>) -> Option<Vec<u8>>) {
+        self.now += 1;
+        let now = self.now;
+        for n in 0..2 {
+            self.ends[n].pass_time(now);
+            if works[n] {
+                self.ends[n].work(&mut self.rng, now);
+            }
+            let sent = self.ends[n].transmit(now);
+            if let Some(unit) = &sent {
+                self.watches[n].unit(Direction::Tx, unit, now).expect("a unit");
+                self.units[n][1] += 1;
+            }
+            self.wires[n].push_back(sent.and_then(|unit| line(n, now, unit)));
+        }
+        for n in 0..2 {
+            if let Some(unit) = self.wires[1 - n].pop_front().flatten() {
+                self.watches[n].unit(Direction::Rx, &unit, now).expect("a unit");
+                self.ends[n].receive(&unit, now);
+                self.units[n][0] += 1;
+            }
+            self.watches[n].clock(now, 0);
+            self.said.extend(self.watches[n].take_events().into_iter().map(|(way, event)| (n, way, event)));
+            let live = &mut self.liveness[n];
+            live.begin(LivenessNow { flits: now, time_fs: 0, units: self.units[n] });
+            self.ends[n].waits(&mut |wait| live.waits(wait));
+            self.overdue.extend(live.end().into_iter().map(|(_, event)| (n, event)));
+        }
+    }
+
+    /// Rules of waits that the watcher of an end has said, with whom they concern.
+    fn watched_waits(&self, n: usize) -> Vec<(Culprit, &'static str)> {
+        let of_waits = self.said.iter().filter(|(of, _, event)| *of == n && event.violation.rule.starts_with("LIV"));
+        of_waits.map(|(_, way, event)| (event.culprit(*way), event.violation.rule)).collect()
+    }
+
+    /// Rules of waits that an end has said itself.
+    fn own_waits(&self, n: usize) -> Vec<&'static str> {
+        self.overdue.iter().filter(|(of, _)| *of == n).map(|(_, event)| event.violation.rule).collect()
+    }
+}
+
+/// What a fault of the line does to the counters of the receiver.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Injected {
+    crc_errors: u64,
+    repaired_flits: u64,
+    repaired_symbols: u64,
+}
+
+/// A fault of one flit: a wrong bit, or of 256B flits one to three symbols in a row, which the FEC repairs, or five, which it
+/// does not.
+fn damage(protocol: LinkProtocol, unit: &mut [u8], rng: &mut Rng, injected: &mut Injected) {
+    let of_256b = matches!(protocol, LinkProtocol::Cxl256(_));
+    let symbols = if of_256b { [1, 2, 3, 5, 5, 5][rng.below(6) as usize] } else { 1 };
+    // Neither the protocol ID of 68B units nor FEC and CRC.
+    let places = if unit.len() > 200 { 200 } else { unit.len() as u64 } - 2 - symbols as u64;
+    let at = 2 + rng.below(places) as usize;
+    for byte in &mut unit[at..at + symbols] {
+        *byte ^= 1 + rng.below(255) as u8;
+    }
+    if of_256b && symbols <= 3 {
+        injected.repaired_flits += 1;
+        injected.repaired_symbols += symbols as u64;
+    } else {
+        injected.crc_errors += 1;
+    }
+}
+
+/// Figures that the watcher of an end counts as the end does, of those that both have.
+const SAME_FOR_BOTH: [&HealthFigure; 17] = [
+    &figures::SENT_FLITS,
+    &figures::RECEIVED_FLITS,
+    &figures::NEXT_NUMBER,
+    &figures::EXPECTED_NUMBER,
+    &figures::ACKNOWLEDGED_NUMBER,
+    &figures::UNACKNOWLEDGED_FLITS,
+    &figures::REPLAYS,
+    &figures::REPLAYED_FLITS,
+    &figures::NAKS_SENT,
+    &figures::NAKS_RECEIVED,
+    &figures::CRC_ERRORS,
+    &figures::FRAMING_ERRORS,
+    &figures::FEC_REPAIRED_FLITS,
+    &figures::FEC_REPAIRED_SYMBOLS,
+    &figures::DUPLICATE_FLITS,
+    &figures::DISCARDED_FLITS,
+    &figures::CREDITS,
+];
+
+fn counters_equal_the_faults(protocol: LinkProtocol) {
+    let name = protocol.name();
+    let mut rig = HealthRig::new(protocol);
+    let mut rng = Rng::from_seed(29);
+    let mut injected = [Injected::default(), Injected::default()];
+    let clocks = flits() / 2;
+    let mut next = [COMES_UP, COMES_UP + APART / 2];
+    for now in 1..=clocks {
+        // At the end all comes to rest, so that both know the same.
+        let faults = now + 2 * APART < clocks;
+        rig.step([now + APART < clocks; 2], &mut |from, now, mut unit| {
+            if faults && now >= next[from] && unit.len() > 1 {
+                damage(protocol, &mut unit, &mut rng, &mut injected[from]);
+                next[from] = now + APART;
+            }
+            Some(unit)
+        });
+    }
+    assert_eq!((&rig.overdue, rig.watched_waits(0), rig.watched_waits(1)), (&Vec::new(), vec![], vec![]), "{name}");
+    for (n, way, event) in &rig.said {
+        assert_eq!(event.culprit(*way), Culprit::Line, "{name} watcher {n}: {event}");
+    }
+    for n in 0..2 {
+        let (own, watched) = (rig.ends[n].health(clocks), rig.watches[n].health());
+        for health in [&own, &watched] {
+            let found = Injected {
+                crc_errors: health.number_of(&figures::CRC_ERRORS),
+                repaired_flits: health.number_of(&figures::FEC_REPAIRED_FLITS),
+                repaired_symbols: health.number_of(&figures::FEC_REPAIRED_SYMBOLS),
+            };
+            assert_eq!(found, injected[1 - n], "{name} end {n}");
+            for figure in FIGURES.iter().filter(|figure| figure.shape == FigureShape::ByState) {
+                let Some(HealthValue::Each(times)) = health.of(figure) else { panic!("{name}: {}", figure.name) };
+                let sum: u64 = times.iter().map(|(_, flits)| flits).sum();
+                assert_eq!(sum, clocks, "{name} end {n}: {} {times:?}", figure.name);
+            }
+        }
+        // Whether an end takes implied numbers at their word or doubts them, nobody knows who watches it.
+        let of_receiver = [figures::DUPLICATE_FLITS.name, figures::DISCARDED_FLITS.name];
+        let is_known = |figure: &&&HealthFigure| {
+            !matches!(protocol, LinkProtocol::Cxl256(_)) || !of_receiver.contains(&figure.name)
+        };
+        for figure in SAME_FOR_BOTH.iter().filter(is_known) {
+            if let (Some(own), Some(watched)) = (own.of(figure), watched.of(figure)) {
+                assert_eq!(own, watched, "{name} end {n}: {}", figure.name);
+            }
+        }
+        let [came, sent] = rig.units[n];
+        assert_eq!(own.number_of(&figures::SENT_FLITS), sent, "{name} end {n}");
+        assert!(came > clocks / 4, "{name} end {n}");
+        let errors = injected[1 - n].crc_errors;
+        let (asked, replays) = (own.number_of(&figures::NAKS_SENT), rig.ends[1 - n].health(clocks));
+        let replays = replays.number_of(&figures::REPLAYS);
+        println!("{name} end {n}: {:?}, {asked} requests, {replays} replays", injected[1 - n]);
+        assert!(errors > 3 && (1..=errors).contains(&asked), "{name} end {n}: {errors} {asked}");
+        assert!((1..=errors).contains(&replays), "{name} end {n}: {errors} {replays}");
+    }
+}
+
+#[test]
+fn counters_equal_the_faults_of_the_line() {
+    PROTOCOLS.into_iter().for_each(counters_equal_the_faults);
+}
+
+// ---- waits that never end ----------------------------------------------------------------------------------------------
+
+/// One of each protocol.
+const ONE_OF_EACH: [LinkProtocol; 4] =
+    [LinkProtocol::Cxl68, LinkProtocol::Cxl256(Mode::Standard), LinkProtocol::Nvlink, LinkProtocol::Ualink];
+
+/// Flit clocks of a test that has to wait for the limit.
+const LONG_ENOUGH: u64 = COMES_UP + 2 * LIMIT;
+
+/// A link with traffic, faults and replays, on which nobody waits too long.
+fn goes_on(protocol: LinkProtocol) -> HealthRig {
+    let mut rig = HealthRig::new(protocol);
+    let mut rng = Rng::from_seed(31);
+    for _ in 0..LONG_ENOUGH {
+        rig.step([true; 2], &mut |_, now, mut unit| {
+            if now > COMES_UP && unit.len() > 1 && rng.ratio(1, 200) {
+                damage(protocol, &mut unit, &mut rng, &mut Injected::default());
+            }
+            Some(unit)
+        });
+    }
+    rig
+}
+
+/// What ends and watchers say of waits on links that go on, of all protocols; the runs are made once.
+fn nobody_waits_too_long() {
+    static SAID: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let of = |protocol| {
+            let rig = goes_on(protocol);
+            let own = (0..2).flat_map(|n| rig.own_waits(n)).map(str::to_owned).collect::<Vec<_>>();
+            let watched = (0..2).flat_map(|n| rig.watched_waits(n)).map(|said| format!("{said:?}"));
+            own.into_iter().chain(watched).collect::<Vec<_>>()
+        };
+        ONE_OF_EACH.into_iter().flat_map(of).collect()
+    });
+    assert!(SAID.is_empty(), "{SAID:?}");
+}
+
+#[test]
+fn liv_crd_01_p() {
+    nobody_waits_too_long();
+}
+
+/// The device takes no message any more: its host sends until it has no credit. Both say so, and the watchers of both.
+#[test]
+fn liv_crd_01_n() {
+    for protocol in ONE_OF_EACH {
+        let name = protocol.name();
+        let mut rig = HealthRig::new(protocol);
+        for now in 1..=LONG_ENOUGH + 2 * LIMIT {
+            rig.step([true, now < COMES_UP], &mut |_, _, unit| Some(unit));
+        }
+        assert!(rig.own_waits(0).contains(&"LIV-CRD-01"), "{name}: {:?}", rig.overdue);
+        assert!(rig.watched_waits(0).contains(&(Culprit::Peer, "LIV-CRD-01")), "{name}: {:?}", rig.said);
+        assert!(rig.watched_waits(1).contains(&(Culprit::End, "LIV-CRD-01")), "{name}: {:?}", rig.said);
+        let (_, event) = rig.overdue.iter().find(|(n, e)| *n == 0 && e.violation.rule == "LIV-CRD-01").expect("one");
+        println!("{name}: {event}");
+        assert!(event.violation.found.contains(" wait, 0 ") && event.violation.found.contains(" credits since flit "));
+        assert_eq!(event.violation.expected, "a credit within 600 flits");
+        // Said once of each channel.
+        assert!(rig.overdue.len() < 20, "{name}: {:?}", rig.overdue);
+    }
+}
+
+#[test]
+fn liv_ack_01_p() {
+    nobody_waits_too_long();
+}
+
+/// Nothing of the device arrives any more: what the host has sent is never acknowledged.
+#[test]
+fn liv_ack_01_n() {
+    for protocol in ONE_OF_EACH {
+        let name = protocol.name();
+        let mut rig = HealthRig::new(protocol);
+        for _ in 1..=LONG_ENOUGH {
+            rig.step([true; 2], &mut |from, now, unit| (from == 0 || now < COMES_UP).then_some(unit));
+        }
+        // An end of NVLink gives up before.
+        assert!(
+            protocol == LinkProtocol::Nvlink || rig.own_waits(0).contains(&"LIV-ACK-01"),
+            "{name}: {:?}",
+            rig.overdue
+        );
+        assert!(rig.watched_waits(0).contains(&(Culprit::Peer, "LIV-ACK-01")), "{name}: {:?}", rig.said);
+    }
+}
+
+#[test]
+fn liv_rty_01_p() {
+    nobody_waits_too_long();
+}
+
+/// Flits of the host are damaged and no request of the device gets through. Where the host would send again by its own timer,
+/// all that it sends is damaged.
+#[test]
+fn liv_rty_01_n() {
+    for protocol in ONE_OF_EACH {
+        let name = protocol.name();
+        let by_timer = matches!(protocol, LinkProtocol::Cxl256(_) | LinkProtocol::Nvlink);
+        let mut rig = HealthRig::new(protocol);
+        let mut rng = Rng::from_seed(37);
+        for _ in 1..=LONG_ENOUGH {
+            rig.step([true; 2], &mut |from, now, mut unit| {
+                if from == 1 && now > COMES_UP {
+                    return None;
+                }
+                // Some in a row, so that there is payload among them.
+                if from == 0 && now > COMES_UP && (by_timer || now < COMES_UP + 8) {
+                    let at = unit.len() / 2;
+                    unit.iter_mut().skip(at).take(9).for_each(|byte| *byte ^= 1 + rng.below(255) as u8);
+                }
+                Some(unit)
+            });
+        }
+        assert!(rig.own_waits(1).contains(&"LIV-RTY-01"), "{name}: {:?}", rig.overdue);
+        assert!(rig.watched_waits(1).contains(&(Culprit::Peer, "LIV-RTY-01")), "{name}: {:?}", rig.said);
+    }
+}
+
+#[test]
+fn liv_ini_01_p() {
+    nobody_waits_too_long();
+}
+
+/// Nothing of the device ever arrives.
+#[test]
+fn liv_ini_01_n() {
+    // Initialisation of NVLink is credits alone, whose packets are acknowledged.
+    for protocol in ONE_OF_EACH.into_iter().filter(|protocol| *protocol != LinkProtocol::Nvlink) {
+        let name = protocol.name();
+        let mut rig = HealthRig::new(protocol);
+        for _ in 1..=2 * LIMIT {
+            rig.step([true; 2], &mut |from, _, unit| (from == 0).then_some(unit));
+        }
+        assert!(rig.own_waits(0).contains(&"LIV-INI-01"), "{name}: {:?}", rig.overdue);
+        assert!(rig.watched_waits(0).contains(&(Culprit::Peer, "LIV-INI-01")), "{name}: {:?}", rig.said);
+    }
+}
+
+// ---- what stands in the line -------------------------------------------------------------------------------------------
+
+/// Protocols whose units show to one end what a retimer does.
+const SHOWN_TO_AN_END: [LinkProtocol; 3] =
+    [LinkProtocol::Cxl256(Mode::Standard), LinkProtocol::Cxl256(Mode::LatencyOptimised), LinkProtocol::Ualink];
+
+/// A retimer in the direction of the device: given the flit clock and what it has to pass on, what comes out.
+type Retimer<'a> = dyn FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + 'a;
+
+/// Rules that the watcher of the device says, and those that [`RetimerWatch`] says beside the retimer.
+fn behind_a_retimer(protocol: LinkProtocol, retimer: &mut Retimer<'_>) -> [Vec<&'static str>; 2] {
+    let mode = if let LinkProtocol::Cxl256(mode) = protocol { Some(mode) } else { None };
+    let mut beside = RetimerWatch::new(mode);
+    let mut found = Vec::new();
+    let mut rig = HealthRig::new(protocol);
+    let mut out: VecDeque<Vec<u8>> = VecDeque::new();
+    for _ in 1..=COMES_UP + LIMIT / 3 {
+        rig.step([true; 2], &mut |from, now, unit| {
+            if from == 1 {
+                return Some(unit);
+            }
+            beside.goes_in(&unit);
+            out.extend(retimer(now, unit));
+            let came = out.pop_front();
+            found.extend(came.iter().flat_map(|unit| beside.comes_out(unit)).map(|violation| violation.rule));
+            came
+        });
+    }
+    let of_device = rig.said.iter().filter(|(n, ..)| *n == 1);
+    let own = of_device.filter(|(_, _, event)| event.violation.rule.starts_with("LIV"));
+    let own = own.map(|(_, way, event)| {
+        assert_eq!(event.culprit(*way), Culprit::Line, "{event}");
+        event.violation.rule
+    });
+    [own.collect(), found]
+}
+
+/// Whatever only passes flits on is not found; the runs are made once.
+fn passes_on() {
+    static FOUND: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let of = |protocol| behind_a_retimer(protocol, &mut |_, unit| vec![unit]).concat();
+        PROTOCOLS.into_iter().flat_map(of).collect()
+    });
+    assert!(FOUND.is_empty(), "{:?}", *FOUND);
+}
+
+#[test]
+fn liv_dup_01_p() {
+    passes_on();
+}
+
+#[test]
+fn liv_dup_01_n() {
+    for protocol in PROTOCOLS {
+        // Enough of them that some are payload whose number is stated.
+        let mut doubles = |now: u64, unit: Vec<u8>| {
+            if now > COMES_UP && now % 37 == 0 { vec![unit.clone(), unit] } else { vec![unit] }
+        };
+        let [own, beside] = behind_a_retimer(protocol, &mut doubles);
+        let name = protocol.name();
+        assert!(
+            beside.contains(&"LIV-DUP-01") && beside.iter().all(|rule| *rule == "LIV-DUP-01"),
+            "{name}: {beside:?}"
+        );
+        assert!(!SHOWN_TO_AN_END.contains(&protocol) || own.contains(&"LIV-DUP-01"), "{name}: {own:?}");
+    }
+}
+
+#[test]
+fn liv_swp_01_p() {
+    passes_on();
+}
+
+#[test]
+fn liv_swp_01_n() {
+    for protocol in PROTOCOLS {
+        let mut held: Option<Vec<u8>> = None;
+        let mut swaps = |now: u64, unit: Vec<u8>| match held.take() {
+            Some(first) => vec![unit, first],
+            None if now > COMES_UP && now % 37 == 0 => {
+                held = Some(unit);
+                vec![]
+            }
+            None => vec![unit],
+        };
+        let [own, beside] = behind_a_retimer(protocol, &mut swaps);
+        let name = protocol.name();
+        assert!(beside.contains(&"LIV-SWP-01"), "{name}: {beside:?}");
+        assert!(!SHOWN_TO_AN_END.contains(&protocol) || own.contains(&"LIV-SWP-01"), "{name}: {own:?}");
+    }
+}
+
+#[test]
+fn liv_lst_01_p() {
+    passes_on();
+}
+
+#[test]
+fn liv_lst_01_n() {
+    for protocol in PROTOCOLS {
+        let mut loses = |now: u64, unit: Vec<u8>| if now > COMES_UP && now % 23 == 0 { vec![] } else { vec![unit] };
+        let [_, beside] = behind_a_retimer(protocol, &mut loses);
+        assert!(beside.contains(&"LIV-LST-01"), "{}: {beside:?}", protocol.name());
+    }
+}
+
+#[test]
+fn liv_fec_01_p() {
+    passes_on();
+}
+
+/// The bytes of the FEC come as zeros.
+#[test]
+fn liv_fec_01_n() {
+    for mode in Mode::ALL {
+        let at = if mode.is_lopt() { 244..250 } else { 250..256 };
+        let mut eats = |now: u64, mut unit: Vec<u8>| {
+            if now > COMES_UP {
+                unit[at.clone()].fill(0);
+            }
+            vec![unit]
+        };
+        let [own, beside] = behind_a_retimer(LinkProtocol::Cxl256(mode), &mut eats);
+        assert!(own.contains(&"LIV-FEC-01"), "{mode:?}: {own:?}");
+        assert_eq!(beside, ["LIV-FEC-01"], "{mode:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! `bridge.ualink`: the bridge SoC between UALink and CXL, see [`scalepool_bridge`].
 //!
-//! Modelled: its windows, groups and rights as a description gives them, its stages in cycles; to the device behind a coherent port it
-//! is one more holder of lines, without a cache. What is not built is refused: other classes of windows, protection of transactions, ports of CXL without port based routing. A walk through one description: windows and
+//! Modelled: its windows, groups and rights as a description gives them, its stages in cycles, its [cache](super::bridge_cache); to the
+//! device behind a coherent port it is one more holder of lines. What is not built is refused: other classes of windows, protection of transactions, ports of CXL without port based routing. A walk through one description: windows and
 //! rights are read and judged, the class of order follows from the links, the ports of both sides are joined to the core.
 
 use crate::channels::{ChannelWait, Reach};
@@ -11,6 +11,7 @@ use crate::kind::{
     Carried, CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide,
     DomainMember, NodeError, NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
+use crate::kinds::bridge_cache::{self, BridgeCacheFields, CACHE_METRICS};
 use crate::kinds::ualink_accelerator::{memory_behind, protection};
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
 use crate::measured::ComponentMeasured;
@@ -47,7 +48,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
     external: &["flits"],
-    metrics: &[METRICS],
+    metrics: &[METRICS, CACHE_METRICS],
 };
 
 metrics! {
@@ -115,6 +116,7 @@ config! {
         entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each virtual channel alone (bridge §7)";
         write_buffers: usize = "1024" [Unit::Of("beats")] in FieldRange::Int(4, 1 << 20), "buffers of 64 bytes for what is written (bridge §7)";
         stages: BridgeStages = "" [Unit::Of("-")] in FieldRange::Table(BridgeStages::fields), "latencies of its stages";
+        cache: Option<BridgeCacheFields> = "" [Unit::Of("-")] in FieldRange::Table(BridgeCacheFields::fields), "conversion cache; left out, there is none (bridge §9)";
     }
 }
 
@@ -201,16 +203,19 @@ impl BridgeUalink {
             growth_cycles,
             timeout_cycles,
         } = self.stages;
+        let sheet = BridgeTiming::SHEET;
+        let template_cycles = self.cache.as_ref().map_or(sheet.template_cycles, |cache| cache.template_cycles);
         BridgeTiming {
             deframe_cycles,
             lookup_cycles,
             convert_cycles,
             frame_cycles,
             response_cycles,
+            template_cycles,
             children_per_cycle,
             growth_cycles,
             timeout_cycles,
-            ..BridgeTiming::SHEET
+            ..sheet
         }
     }
 }
@@ -235,7 +240,8 @@ impl Component for BridgeUalink {
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
-        self.windows().err().into_iter().collect()
+        let of_cache = self.cache.iter().flat_map(BridgeCacheFields::check);
+        self.windows().err().into_iter().chain(of_cache).collect()
     }
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
@@ -252,7 +258,7 @@ impl Component for BridgeUalink {
         guarded.into_iter().chain(other).collect()
     }
 
-    /// Without a cache it holds a line of a device from the grant to the write back, and no other.
+    /// Without a cache it holds a line of a device from the grant to the write back, and no other; with one, as long as it keeps it.
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let name = |port: &PortDecl, n: usize| format!("{path}.{}[{n}]", port.name);
         let of = |port: PortDecl| (0..port.len.unwrap_or(1)).map(move |n| name(&port, n)).collect::<Vec<_>>();
@@ -293,6 +299,8 @@ impl Component for BridgeUalink {
         let (name, own) = (site.path.to_owned(), site.member.own);
         let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
         let windows = self.windows().map_err(|(_, text)| joined(text))?;
+        let data = self.cache.as_ref().map(BridgeCacheFields::data).transpose().map_err(joined)?.flatten();
+        let cache_memory = self.cache.as_ref().map(|cache| cache.memory(site)).transpose().map_err(joined)?.flatten();
         let (x, cxl): (Vec<&SitePort>, Vec<&SitePort>) = site.ports.iter().partition(|port| is_x(port));
         let is_strict = matches!(x[0].link.carried, Carried::Ualink { strict: true, .. });
         let config = BridgeConfig {
@@ -304,8 +312,11 @@ impl Component for BridgeUalink {
                 entries: self.entries,
                 write_buffers: self.write_buffers,
                 order: if is_strict { BridgeOrder::Sources } else { BridgeOrder::Blocks },
+                data,
+                templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
             },
             timing: self.timing(),
+            cache_memory,
             clock: site.clock,
         };
         // What memory holds that nobody has written: its own addresses, or zeros where a device keeps it coherent.
@@ -391,23 +402,28 @@ fn place_port(
 fn measured(result: &BridgeResult) -> ComponentMeasured {
     let counts = &result.counts;
     let [reads, writes, atomics, ended] = counts.requests;
+    let of_cache = result.cache.as_ref().map(bridge_cache::measured).unwrap_or_default();
     ComponentMeasured {
-        counts: vec![
-            (&REQUESTS, result.done),
-            (&CYCLES, result.cycles),
-            (&READS, reads),
-            (&WRITES, writes),
-            (&ATOMICS, atomics),
-            (&ENDED, ended),
-            (&LINES, counts.children),
-            (&JOINED, counts.joined),
-            (&REFUSED, counts.refused),
-            (&IGNORED, counts.ignored_bytes),
-            (&FULL, result.full_cycles),
-            (&TIMEOUTS, counts.timeouts),
-            (&LATE, counts.late),
-            (&SNOOPS, counts.snoops),
-        ],
+        counts: [
+            vec![
+                (&REQUESTS, result.done),
+                (&CYCLES, result.cycles),
+                (&READS, reads),
+                (&WRITES, writes),
+                (&ATOMICS, atomics),
+                (&ENDED, ended),
+                (&LINES, counts.children),
+                (&JOINED, counts.joined),
+                (&REFUSED, counts.refused),
+                (&IGNORED, counts.ignored_bytes),
+                (&FULL, result.full_cycles),
+                (&TIMEOUTS, counts.timeouts),
+                (&LATE, counts.late),
+                (&SNOOPS, counts.snoops),
+            ],
+            of_cache,
+        ]
+        .concat(),
         broken: result.broken.clone(),
         ..ComponentMeasured::default()
     }

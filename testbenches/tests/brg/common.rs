@@ -1,8 +1,9 @@
 //! A bridge without time, in front of memory that answers when it is told to.
 
 use scalepool::bridge::outbound::order::BridgeOrder;
-use scalepool::bridge::outbound::table::ChildId;
-use scalepool::bridge::outbound::{BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig};
+use scalepool::bridge::outbound::{
+    BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig,
+};
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, WindowClass};
 use scalepool::coherence::content::{CacheLine, LineContent};
 use scalepool::coherence::message::Msg;
@@ -42,6 +43,8 @@ pub fn config(class: WindowClass) -> OutboundConfig {
         entries: 64,
         write_buffers: 64,
         order: BridgeOrder::Blocks,
+        data: None,
+        templates: None,
     }
 }
 
@@ -130,8 +133,8 @@ pub struct Bench {
     pub out: BridgeOutput,
     /// Lines by CXL address; others are zero.
     pub memory: BTreeMap<u64, CacheLine>,
-    /// Messages that have left, each with its child and port.
-    pub sent: Vec<(Option<ChildId>, usize, Msg<CacheLine>)>,
+    /// Messages that have left, each with its sender and port.
+    pub sent: Vec<(Option<BridgeActor>, usize, Msg<CacheLine>)>,
     /// Answers that memory has made and nobody has delivered, with their ports.
     pub answers: Vec<(usize, Msg<CacheLine>)>,
     /// Responses in their order.
@@ -141,6 +144,8 @@ pub struct Bench {
     pub end: u64,
     /// Entries whose response is held back.
     pub held: Option<Vec<u16>>,
+    /// What memory grants to one who asks to share a line.
+    pub shared: NdrOpcode,
 }
 
 impl Bench {
@@ -155,6 +160,7 @@ impl Bench {
             findings: Vec::new(),
             end: u64::MAX,
             held: None,
+            shared: NdrOpcode::CmpS,
         }
     }
 
@@ -204,22 +210,30 @@ impl Bench {
 
     pub fn collect(&mut self) {
         self.findings.append(&mut self.out.findings);
+        let mut accessed = Vec::new();
         for step in std::mem::take(&mut self.out.steps) {
             match step {
-                BridgeStep::Send { child, port, msg, .. } => {
-                    if let Some(child) = child {
+                BridgeStep::Send { by, port, msg, .. } => {
+                    if let Some(BridgeActor::Child(child)) = by {
                         self.bridge.sent(child, &msg);
+                    }
+                    if by.is_some() {
                         let made = self.made(&msg);
                         self.answers.extend(made.into_iter().map(|msg| (port, msg)));
                     }
-                    self.sent.push((child, port, msg));
+                    self.sent.push((by, port, msg));
                 }
+                BridgeStep::Access { by: Some(by), .. } => accessed.push(by),
                 BridgeStep::Respond { entry } => match &mut self.held {
                     Some(held) => held.push(entry),
                     None => self.respond(entry),
                 },
                 _ => (),
             }
+        }
+        for by in accessed {
+            self.bridge.accessed(by, &mut self.out);
+            self.collect();
         }
     }
 
@@ -242,7 +256,11 @@ impl Bench {
                     };
                 }
                 let data = self.memory.get(&line.address()).copied().unwrap_or(CacheLine::of([0; 64]));
-                let grant = if meta == MetaValue::Any { NdrOpcode::CmpE } else { NdrOpcode::Cmp };
+                let grant = match meta {
+                    MetaValue::Any => NdrOpcode::CmpE,
+                    MetaValue::Shared => self.shared,
+                    _ => NdrOpcode::Cmp,
+                };
                 let mut made = Vec::new();
                 if meta_field == MetaField::Meta0State {
                     made.push(cmp(tag, grant));

@@ -119,7 +119,14 @@ fn run(class: WindowClass, timing: BridgeTiming, asks: Vec<(u64, Transfer)>, is_
             is_silent,
             seen: of_memory,
         })?;
-        let config = BridgeConfig { place: "bridge".into(), fabric: 0, outbound: config(class), timing, clock };
+        let config = BridgeConfig {
+            place: "bridge".into(),
+            fabric: 0,
+            outbound: config(class),
+            timing,
+            cache_memory: None,
+            clock,
+        };
         p.module("bridge", id, |bind| {
             let x = AcceleratorPortEnds {
                 tx: [never, answer].map(|end| bind.attach(end)),

@@ -20,6 +20,7 @@ use crate::cache::StorePolicy;
 use crate::cache::data::{BlockRoom, CachedBlock, PortLine, Sector};
 use crate::cache::sector::{self, SectorAction, SectorState};
 use crate::flows::LineOperation;
+use crate::watched::BridgeLines;
 use scalepool_coherence::content::CacheLine;
 use scalepool_protocols::cxl::cxl256::code::MetaValue;
 
@@ -179,8 +180,6 @@ impl OutboundBridge {
         address: u64,
         out: &mut BridgeOutput,
     ) {
-        let (port, of) = place;
-        out.steps.push(BridgeStep::Changed { port, line: of, is_stored: false });
         let message = match state {
             SectorState::Modified => WriteBackMessage::Write(MetaValue::Invalid),
             SectorState::Dirty => WriteBackMessage::Write(MetaValue::Any),
@@ -194,6 +193,7 @@ impl OutboundBridge {
             let end = WriteBackEnd::Left(block);
             self.write_back(WriteBack::new(place, message, line, end, Some(cause)), Some(address), out);
         }
+        self.show_change(place, false, out);
     }
 
     /// Takes an entry of the buffer of write backs, and with it the line. The bytes are read first where an address says so. Whether
@@ -265,8 +265,13 @@ impl OutboundBridge {
     fn change(&mut self, place: PortLine, sector: Sector, is_stored: bool, out: &mut BridgeOutput) {
         if let Some(cache) = &mut self.cache {
             cache.set_sector(place, sector);
-            out.steps.push(BridgeStep::Changed { port: place.0, line: place.1, is_stored });
+            self.show_change(place, is_stored, out);
         }
+    }
+
+    fn show_change(&mut self, (port, line): PortLine, is_stored: bool, out: &mut BridgeOutput) {
+        let copy = BridgeLines::of(self, port, &[line]);
+        out.steps.push(BridgeStep::Changed { port, line, copy, is_stored });
     }
 
     /// Changes the state of a sector alone.

@@ -128,7 +128,7 @@ impl OutboundBridge {
             touched.iter().filter(|line| is_in(line)).fold(0, |bits, line| bits | 1 << line_in_block(line))
         };
         let sent = bits(&|line| is_sent(row.access, line));
-        let full = bits(&|line| line.mask == ALL_BYTES);
+        let full = bits(&|line| row.access == AccessKind::Write && line.mask == ALL_BYTES);
         let operation = LineOperation::of(row.access, if sent == full { ALL_BYTES } else { 0 });
         let key = TemplateKey {
             port: *port,

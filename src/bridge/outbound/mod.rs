@@ -28,6 +28,7 @@ use crate::flows::{LineOperation, StepMessage};
 use crate::lines;
 use crate::response;
 use crate::status::merged;
+use crate::watched::BridgeLines;
 use crate::window::BridgeWindows;
 use locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
 use order::{BridgeOrder, OrderKey, OrderQueues};
@@ -100,6 +101,8 @@ pub enum BridgeStep {
         port: usize,
         /// The line.
         line: LineAddr,
+        /// What there is of it from here on; what follows may change it again.
+        copy: BridgeLines,
         /// A store was done in it.
         is_stored: bool,
     },

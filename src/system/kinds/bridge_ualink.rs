@@ -12,6 +12,7 @@ use crate::kind::{
     DomainMember, NodeError, NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::kinds::bridge_cache::{self, BridgeCacheFields, CACHE_METRICS};
+use crate::kinds::media::{self, CxlMedia, DRAM_METRICS};
 use crate::kinds::ualink_accelerator::{memory_behind, protection};
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
 use crate::measured::ComponentMeasured;
@@ -31,6 +32,7 @@ use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder};
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::ualink::wiring::Socket;
+use scalepool_memory::dram::preset::DramPreset;
 use scalepool_nodes::cxl::BACKGROUND;
 use scalepool_nodes::ualink::accelerator::AcceleratorPortEnds;
 use scalepool_nodes::ualink::ledger::UalLedger;
@@ -48,7 +50,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
     external: &["flits"],
-    metrics: &[METRICS, CACHE_METRICS],
+    metrics: &[METRICS, CACHE_METRICS, DRAM_METRICS],
 };
 
 metrics! {
@@ -337,6 +339,8 @@ impl Component for BridgeUalink {
         let routes: Vec<_> = cxl.iter().map(route).collect();
         let seats: Vec<Option<Seat>> = cxl.iter().map(|port| port.seat.clone()).collect();
         let form = routes.first().map_or(MessageForm::Pbr, |(_, form, _)| *form);
+        let media = self.cache.as_ref().and_then(|cache| cache.media.as_ref());
+        let kept = media.filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset);
         let tap = hub.tap(&name, PlaceKind::Messages(form.layouts()));
         let result: Arc<Mutex<BridgeResult>> = Arc::default();
         let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
@@ -361,12 +365,13 @@ impl Component for BridgeUalink {
                     let mut cxl = Vec::new();
                     for ((ends, (route, form, number)), seat) in cxl_ends.into_iter().zip(routes).zip(&seats) {
                         let link = ends.attach(bind, vec![route], form, number);
-                        cxl.push(BridgeCxlPort { link, watch: seat.as_ref().and_then(watched) });
+                        let watch = seat.as_ref().and_then(watched);
+                        cxl.push(BridgeCxlPort { link, is_coherent: seat.is_some(), watch });
                     }
                     Bridge::new(config, x, cxl, tap, (shared, entered))
                 })
             }),
-            measure: Box::new(move || measured(&super::published(&result))),
+            measure: Box::new(move || measured(super::published(&result), kept)),
             digest: Vec::new(),
             ledger: Some(NodeLedger::Ualink(ledger)),
         })
@@ -399,10 +404,11 @@ fn place_port(
     Ok(own)
 }
 
-fn measured(result: &BridgeResult) -> ComponentMeasured {
+fn measured(result: BridgeResult, kept: Option<DramPreset>) -> ComponentMeasured {
     let counts = &result.counts;
     let [reads, writes, atomics, ended] = counts.requests;
     let of_cache = result.cache.as_ref().map(bridge_cache::measured).unwrap_or_default();
+    let of_dram = result.dram.as_ref().map(media::dram_counts).unwrap_or_default();
     ComponentMeasured {
         counts: [
             vec![
@@ -422,9 +428,11 @@ fn measured(result: &BridgeResult) -> ComponentMeasured {
                 (&SNOOPS, counts.snoops),
             ],
             of_cache,
+            of_dram,
         ]
         .concat(),
-        broken: result.broken.clone(),
+        broken: result.broken,
+        dram_commands: kept.map(|preset| (preset, result.commands)),
         ..ComponentMeasured::default()
     }
 }

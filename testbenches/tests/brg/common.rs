@@ -1,11 +1,14 @@
 //! A bridge without time, in front of memory that answers when it is told to.
 
+use scalepool::bridge::cache::DataCacheConfig;
+use scalepool::bridge::cache::data::DataCache;
+use scalepool::bridge::cache::sector::SectorState;
 use scalepool::bridge::outbound::order::BridgeOrder;
 use scalepool::bridge::outbound::{
     BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig,
 };
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, WindowClass};
-use scalepool::coherence::content::{CacheLine, LineContent};
+use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool::coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
@@ -46,6 +49,15 @@ pub fn config(class: WindowClass) -> OutboundConfig {
         data: None,
         templates: None,
     }
+}
+
+/// A cache of 2 sets of 2 blocks of 256 bytes, without a look at streams.
+pub const SMALL: DataCacheConfig =
+    DataCacheConfig { capacity_bytes: 2 * 2 * 256, ways: 2, stream_blocks: 0, ..DataCacheConfig::SHEET };
+
+/// A bridge with a cache of lines.
+pub fn cached(class: WindowClass, data: DataCacheConfig) -> OutboundConfig {
+    OutboundConfig { data: Some(DataCache::new(data).unwrap_or_else(|e| panic!("{e}"))), ..config(class) }
 }
 
 /// A request of a source with data.
@@ -174,6 +186,31 @@ impl Bench {
         self.bridge.start(entry, &mut self.out);
         self.collect();
         entry
+    }
+
+    /// The state of the sector of a line, by the UALink address, as the sheet prints it.
+    pub fn state(&self, address: u64) -> char {
+        let place = (0, LineAddr::of_address(address - BASE + OUT));
+        match self.bridge.cache().expect("a cache").state(place) {
+            SectorState::Invalid => 'I',
+            SectorState::Shared => 'S',
+            SectorState::Exclusive => 'E',
+            SectorState::Modified => 'M',
+            SectorState::Valid => 'V',
+            SectorState::Dirty => 'D',
+        }
+    }
+
+    /// Brings the line of an address into a state, and forgets the messages that this took.
+    pub fn bring(&mut self, address: u64, state: char) {
+        self.shared = if state == 'E' { NdrOpcode::CmpE } else { NdrOpcode::CmpS };
+        match state {
+            'S' | 'E' | 'V' => self.whole(read(address, 16)),
+            'M' | 'D' => self.whole(write_full(address, 1, 0xd1)),
+            _ => return,
+        };
+        assert_eq!(self.state(address), state);
+        self.sent.clear();
     }
 
     /// Delivers a message from CXL.

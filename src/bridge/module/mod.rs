@@ -13,18 +13,18 @@
 //! In traces a request is a transaction that its UALink request has caused, from the port in to the port out; each message to CXL
 //! for a line belongs to a child of it, from the link out to its last answer.
 
+mod cached;
+
 use crate::cache::ConversionCacheCounts;
 use crate::cache_memory::CacheMemory;
 use crate::load::IssueWindow;
 use crate::outbound::table::ChildId;
-use crate::outbound::transaction::CachedStage;
 use crate::outbound::{
     BridgeActor, BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig, OutboundCounts,
     write_backs,
 };
 use crate::timing::BridgeTiming;
 use crate::watched::{BridgeLines, PortWatch};
-use crate::window::WindowClass;
 use scalepool_coherence::agent::Effect;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
@@ -32,8 +32,10 @@ use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::{Class, Msg, from_link};
 use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
 use scalepool_link::ualink::tl::TlClass;
-use scalepool_memory::backend::MemoryTiming;
+use scalepool_memory::backend::{DramView, MemoryTiming};
+use scalepool_memory::dram::DramCommand;
 use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::cxl::memory::DramFigures;
 use scalepool_nodes::cxl::{cxl_tag, shown};
 use scalepool_nodes::ualink::accelerator::AcceleratorPortEnds;
 use scalepool_nodes::ualink::ledger::UalLedger;
@@ -81,6 +83,10 @@ pub struct BridgeResult {
     pub cycles: u64,
     /// Cycles in which a request was at a port and no entry was free for it.
     pub full_cycles: u64,
+    /// What the DRAM of its cache has done, if that is what it is.
+    pub dram: Option<DramFigures>,
+    /// Commands of this DRAM, if they are kept.
+    pub commands: Vec<DramCommand>,
     /// Rules that were broken.
     pub broken: Vec<PlacedViolation>,
 }
@@ -89,6 +95,8 @@ pub struct BridgeResult {
 pub struct BridgeCxlPort {
     /// Channels.
     pub link: NodeLink,
+    /// Its device keeps lines coherent.
+    pub is_coherent: bool,
     /// Watcher.
     pub watch: Option<PortWatch>,
 }
@@ -133,6 +141,8 @@ pub struct Bridge {
     bridge: OutboundBridge,
     x: Vec<AcceleratorPortEnds>,
     cxl: Vec<NodeLink>,
+    /// Whether devices keep lines coherent, by CXL port.
+    are_coherent: Vec<bool>,
     /// Lines under way by CXL port.
     loads: Vec<IssueWindow>,
     /// Watchers of CXL ports.
@@ -153,6 +163,8 @@ pub struct Bridge {
     /// Write backs in traces, 0 where there is none under way.
     traced_write_backs: Vec<u64>,
     memory: Option<CacheMemory>,
+    /// Findings of its DRAM that are known.
+    dram_findings: usize,
     /// Accesses to the cache whose bytes are in the stages of answers.
     accessed: VecDeque<(u64, BridgeActor)>,
     /// Since when the request in front of each port waits for an entry \[cycles\].
@@ -192,8 +204,8 @@ impl Bridge {
         tap: Tap,
         (result, ledger): (Arc<Mutex<BridgeResult>>, Arc<Mutex<UalLedger>>),
     ) -> Bridge {
-        let (cxl, watches): (Vec<_>, Vec<_>) =
-            cxl.into_iter().map(|BridgeCxlPort { link, watch }| (link, watch)).unzip();
+        let are_coherent = cxl.iter().map(|port| port.is_coherent).collect();
+        let (cxl, watches): (Vec<_>, Vec<_>) = cxl.into_iter().map(|port| (port.link, port.watch)).unzip();
         Bridge {
             bridge: OutboundBridge::new(config.outbound.clone()),
             first: 0,
@@ -205,6 +217,7 @@ impl Bridge {
             traced: vec![Traced::default(); config.outbound.entries],
             traced_write_backs: vec![0; (write_backs::WRITE_BACKS + write_backs::SNOOP_WRITE_BACKS).into()],
             memory: config.cache_memory.clone().map(CacheMemory::new),
+            dram_findings: 0,
             accessed: VecDeque::new(),
             full_since: vec![None; x.len()],
             out: BridgeOutput::default(),
@@ -213,6 +226,7 @@ impl Bridge {
             loads: vec![IssueWindow::default(); cxl.len()],
             x,
             cxl,
+            are_coherent,
             watches,
             tap,
             result,
@@ -278,13 +292,20 @@ impl Bridge {
             Msg::M2sRwd { line, .. } if is_store => vec![Effect::Stored(*line)],
             _ => Vec::new(),
         };
-        self.judge_lines(port, &lines, &stored, at);
+        let copies = BridgeLines::of(&self.bridge, port, &lines);
+        self.judge_lines(port, (&copies, &lines), &stored, at);
     }
 
     /// Shows the watcher of a port what the bridge has of some lines.
-    fn judge_lines(&mut self, port: usize, lines: &[LineAddr], stored: &[Effect<CacheLine>], at: Stamp) {
+    fn judge_lines(
+        &mut self,
+        port: usize,
+        (copies, lines): (&BridgeLines, &[LineAddr]),
+        stored: &[Effect<CacheLine>],
+        at: Stamp,
+    ) {
         let Some(PortWatch { node, watch }) = &mut self.watches[port] else { return };
-        let events = watch.step(*node, &BridgeLines::of(&self.bridge, port, lines), stored, lines, at);
+        let events = watch.step(*node, copies, stored, lines, at);
         for event in events {
             let violation = event.violation();
             self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
@@ -316,18 +337,6 @@ impl Bridge {
             *slot = 0;
         }
         self.tap.record(at, kind, transaction, 0, || shown(message, form));
-    }
-
-    /// Ends a write back in the trace if this was its last answer.
-    fn show_written_back(&mut self, n: u16, port: usize, message: &Message, at: Stamp) {
-        let is_open = self.bridge.write_backs().get(n).is_some();
-        let Some(slot) = self.traced_write_backs.get_mut(usize::from(n)).filter(|slot| **slot != 0) else { return };
-        let (id, form) = (*slot, self.cxl[port].form);
-        let kind = if is_open { RecordKind::Mark } else { RecordKind::End };
-        if !is_open {
-            *slot = 0;
-        }
-        self.tap.record(at, kind, id, 0, || shown(message, form));
     }
 
     // ---- from UALink ---------------------------------------------------------------------------------------------
@@ -414,39 +423,6 @@ impl Bridge {
         }
     }
 
-    fn start_cycles(&self) -> u64 {
-        let OutboundConfig { data, templates, .. } = &self.config.outbound;
-        self.config.timing.start_cycles(data.is_some(), templates.is_some())
-    }
-
-    // ---- the cache -----------------------------------------------------------------------------------------------
-
-    /// Accesses to the memory of the cache end and begin. What was found passes the stage of answers; whoever goes on inside does not.
-    fn access_cache(&mut self, cx: &mut Cx, at: Stamp) {
-        let ended = self.memory.as_mut().map(|memory| memory.ended(at.cycle)).unwrap_or_default();
-        for by in ended {
-            let stage = match by {
-                BridgeActor::Child(id) => self.bridge.child_of(id).and_then(|child| child.cached),
-                BridgeActor::WriteBack(_) => None,
-            };
-            let response = if stage == Some(CachedStage::Accessed) { self.config.timing.response_cycles } else { 0 };
-            let behind = self.accessed.iter().rev().take_while(|(due, _)| *due > at.cycle + response).count();
-            self.accessed.insert(self.accessed.len() - behind, (at.cycle + response, by));
-        }
-        while self.accessed.front().is_some_and(|(due, _)| *due <= at.cycle) {
-            let Some((_, by)) = self.accessed.pop_front() else { return };
-            if let BridgeActor::Child(id) = by {
-                self.show_wait(id.entry, None, at);
-            }
-            self.bridge.accessed(by, &mut self.out);
-            self.follow(at);
-            cx.progress();
-        }
-        if let Some(memory) = &mut self.memory {
-            memory.issue(at.cycle);
-        }
-    }
-
     // ---- what follows --------------------------------------------------------------------------------------------
 
     fn follow(&mut self, at: Stamp) {
@@ -481,9 +457,9 @@ impl Bridge {
                         memory.access(by, address, is_write);
                     }
                 }
-                BridgeStep::Changed { port, line, is_stored } => {
+                BridgeStep::Changed { port, line, copy, is_stored } => {
                     let stored = is_stored.then_some(Effect::Stored(line));
-                    self.judge_lines(port, &[line], stored.as_slice(), at);
+                    self.judge_lines(port, (&copy, &[line]), stored.as_slice(), at);
                 }
                 BridgeStep::Advanced { child } => {
                     let advances = self.bridge.child_of(child).map_or(0, |child| child.advances);
@@ -505,20 +481,6 @@ impl Bridge {
             self.broken(finding.rule, finding.found, finding.expected, "a message from CXL does not fit what is open");
         }
         self.out = out;
-    }
-
-    /// A response is ready: it leaves behind what was computed, and, if the cache had nothing to say, behind the conversion.
-    fn ready(&mut self, entry: u16, at: Stamp) {
-        let timing = self.config.timing;
-        let Some(transaction) = self.bridge.transaction(entry) else { return };
-        let is_computed = transaction.status == Status::OKAY
-            && transaction.children.iter().any(|child| child.atomic.is_some() && child.cached.is_some());
-        let is_found = transaction.children.iter().any(|child| child.verdict.is_some());
-        let converted = if is_found { 0 } else { self.traced[usize::from(entry)].converted_cycle };
-        let alu = if is_computed { timing.alu_cycles } else { 0 };
-        let due = at.cycle.max(converted) + alu + timing.frame_cycles;
-        let behind = self.responses.iter().rev().take_while(|(other, _)| *other > due).count();
-        self.responses.insert(self.responses.len() - behind, (due, entry));
     }
 
     /// Says of a request what it waits for from here on, or that it goes on.
@@ -625,31 +587,19 @@ impl Bridge {
             id = self.tap.new_id();
             self.traced[usize::from(child.entry)].children[usize::from(child.child)] = id;
             kind = RecordKind::Begin;
-            let is_coherent = self.bridge.child_of(child).is_some_and(|child| child.class == WindowClass::Mc);
-            named = self.naming(port, is_coherent, child.tag(), message);
+            named = self.naming(port, child.tag(), message);
         }
         self.tap.named(named, at, kind, id, parent, || shown(message, form));
     }
 
     /// The name by which the device knows a message. Where it keeps lines coherent, all know requests as coherent agents do.
-    fn naming(&self, port: usize, is_coherent: bool, tag: u16, message: &Message) -> TransactionNaming {
+    fn naming(&self, port: usize, tag: u16, message: &Message) -> TransactionNaming {
         let (form, link) = (self.cxl[port].form, self.cxl[port].link);
         let peer = peer_of(&self.cxl[port]);
-        TransactionNaming::As(match is_coherent {
+        TransactionNaming::As(match self.are_coherent[port] {
             true => tree::part(link, form, message).1,
             false => cxl_tag(link, peer.spid, peer.dpid, tag),
         })
-    }
-
-    /// A write back leaves: a part of the request for which it leaves, if that has not ended.
-    fn show_write_back(&mut self, n: u16, port: usize, message: &Message, at: Stamp) {
-        let cause = self.bridge.write_backs().get(n).and_then(|write_back| write_back.cause);
-        let parent = cause.map_or(0, |child| self.traced[usize::from(child.entry)].id);
-        let id = self.tap.new_id();
-        self.traced_write_backs[usize::from(n)] = id;
-        let named = self.naming(port, self.watches[port].is_some(), write_backs::tag(n), message);
-        let form = self.cxl[port].form;
-        self.tap.named(named, at, RecordKind::Begin, id, parent, || shown(message, form));
     }
 
     /// One response leaves, if one is due and has room: whether it did.
@@ -737,12 +687,29 @@ impl Module for Bridge {
     fn publish(&self) {
         let OutboundConfig { data, templates, .. } = &self.config.outbound;
         let cache = (data.is_some() || templates.is_some()).then(|| self.bridge.cache_counts());
-        let mine = BridgeResult { counts: self.bridge.counts(), cache, ..self.mine.clone() };
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut commands = std::mem::take(&mut result.commands);
+        let dram = self.memory.as_ref().and_then(CacheMemory::dram).map(|view| {
+            let DramView { counts, bytes, last_data_fs, trace, .. } = view;
+            commands.extend_from_slice(&trace[commands.len()..]);
+            DramFigures { counts, bytes, last_data_fs }
+        });
+        *result = BridgeResult { counts: self.bridge.counts(), cache, dram, commands, ..self.mine.clone() };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("open", self.bridge.open() as u64);
         visit("write_buffers_free", self.bridge.buffers_free() as u64);
+        let OutboundConfig { data, templates, .. } = &self.config.outbound;
+        let counts = self.bridge.cache_counts();
+        if data.is_some() {
+            visit("cache_hits", counts.hits.iter().sum());
+            visit("cache_misses", counts.misses.iter().sum());
+            visit("write_backs", self.bridge.write_backs().open() as u64);
+        }
+        if templates.is_some() {
+            visit("template_hits", counts.template_hits);
+            visit("template_misses", counts.template_misses);
+        }
     }
 }

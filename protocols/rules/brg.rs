@@ -1,4 +1,4 @@
-//! Rules of the bridge SoC between UALink and CXL (`bridge`), those that are built: from UALink to CXL.mem without a cache.
+//! Rules of the bridge SoC between UALink and CXL (`bridge`), those that are built: from UALink to CXL.mem, with and without a cache.
 
 use super::Rule;
 
@@ -130,6 +130,84 @@ pub static RULES: &[Rule] = &[
         "R2: between grant and write back the store comes first, then BIRspI, without a conflict",
     ),
     rule("BRG-RAC-03", "bridge §9.6", "R3: a snoop during a write back waits for its Cmp"),
+    rule(
+        "BRG-RAC-04",
+        "bridge §9.6",
+        "R4: a snoop of a line that MemClnEvct gives up is a conflict; BIRspI comes at its Ack, the way is free at the Cmp",
+    ),
+    rule("BRG-RAC-05", "bridge §9.6", "R5: a shared copy that is lost while MemInv is under way changes nothing"),
+    rule("BRG-RAC-09", "bridge §9.6", "R9: an access to a line that leaves waits, and is a new miss then"),
+    rule("BRG-RAC-10", "bridge §9.6", "R10: a store that comes while BISnpData is answered waits, then owns the line"),
+    rule("BRG-CHC-01", "bridge §9.4", "a read of a sector that is there sends nothing"),
+    rule(
+        "BRG-CHC-02",
+        "bridge §9.4",
+        "a read of a sector that is not there: MC by MemRd Shared/SnpData into S or E, MN by MemRd into V",
+    ),
+    rule("BRG-CHC-03", "bridge §9.4", "a write of a line in E or M ends in M, in V or D in D, without a message"),
+    rule("BRG-CHC-04", "bridge §9.4", "a write of a line in S owns it by MemInv Any/SnpInv"),
+    rule(
+        "BRG-CHC-05",
+        "bridge §9.4",
+        "a write of a line that is not there: MC by MemInv Any/SnpInv, MN without a message",
+    ),
+    rule("BRG-CHC-06", "bridge §9.4", "a write of a part, or an atomic, on E, M, V or D sends nothing"),
+    rule("BRG-CHC-07", "bridge §9.4", "a write of a part, or an atomic, on S is a MemRd Any/SnpInv"),
+    rule(
+        "BRG-CHC-08",
+        "bridge §9.4",
+        "a write of a part, or an atomic, on a line that is not there: MC by MemRd Any/SnpInv, MN by MemRd, then the merge",
+    ),
+    rule("BRG-CHC-09", "bridge §9.4", "S and E leave by MemClnEvct, V without a message"),
+    rule("BRG-CHC-10", "bridge §9.4", "M leaves by MemWr Invalid/NoOp, D by MemWr Any"),
+    rule(
+        "BRG-CHC-11",
+        "bridge §9.4",
+        "written through, a store goes on by MemWr Any behind its response, M becomes E, D becomes V",
+    ),
+    rule("BRG-CHC-12", "bridge §9.1", "all modes give the same bytes and states of requests"),
+    rule("BRG-CHC-13", "bridge §9.1", "a block has 64, 128 or 256 bytes, each 64 of them a state of their own"),
+    rule(
+        "BRG-CHC-14",
+        "bridge §9.1",
+        "the set is the block address modulo the sets; capacity is sets times ways times block",
+    ),
+    rule("BRG-CHC-15", "bridge §9.1", "who leaves: LRU, SRRIP in 2 bits, LFU with counts halved every 65,536 lookups"),
+    rule("BRG-CHC-16", "bridge §9.1", "tags in HBM cost an access before anything else"),
+    rule(
+        "BRG-CHC-17",
+        "bridge §9.2",
+        "from the ninth ascending block of a source on nothing enters, until a hit or a gap; atomics enter",
+    ),
+    rule("BRG-CHC-18", "bridge §9.2", "a sector that is there is served by the cache, whatever the stream"),
+    rule("BRG-CHC-19", "bridge §9.3", "the way is empty before the request of the miss leaves"),
+    rule("BRG-CHC-20", "bridge §9.4", "the response leaves when the value is read or the store is in the sector"),
+    rule("BRG-CHC-21", "bridge §9.4", "where there is no memory nothing enters, and the request ends with status 3"),
+    rule("BRG-CHC-22", "bridge §9.4 §8.3", "a poisoned line enters with its poison; a store of the whole line ends it"),
+    rule(
+        "BRG-CHC-23",
+        "bridge §9.8",
+        "lines and conversions are looked for at once; a line that is there needs no conversion",
+    ),
+    rule("BRG-CHC-24", "bridge §9.10", "hits, misses and bypasses are the lines that were accessed"),
+    rule("BRG-CHC-25", "bridge §9.1", "hits of LRU are those of the stack distances in each set"),
+    rule("BRG-SNP-01", "bridge §9.5", "BISnpInv: BIRspI and I; M is written back by MemWr Invalid/NoOp before"),
+    rule("BRG-SNP-02", "bridge §9.5", "BISnpData: BIRspS and S; M is written back by MemWr Shared/NoOp before"),
+    rule(
+        "BRG-SNP-03",
+        "bridge §9.5",
+        "BISnpCur: BIRspS for S, else BIRspE and E; M is written back by MemWr Any/NoOp before",
+    ),
+    rule("BRG-SNP-04", "bridge §9.5", "of a block each line is answered by a plain BIRsp with its own address bits"),
+    rule("BRG-SNP-08", "bridge §9.5", "poison travels with what is written back"),
+    rule("BRG-SNP-09", "bridge §9.5", "a snoop waits for no request of UALink and for no miss of another line"),
+    rule(
+        "BRG-TPL-01",
+        "bridge §9.7",
+        "a conversion is found by port, group, block, operation, touched lines and full lines",
+    ),
+    rule("BRG-TPL-03", "bridge §9.7", "a conversion that was found gives the messages of a new one"),
+    rule("BRG-TPL-04", "bridge §9.7", "conversions are kept in sets with LRU when a message leaves; snoops do not ask"),
     rule("BRG-LAT-01", "bridge §11", "an uncontended request takes the sum of the stages that it passes"),
     rule(
         "BRG-LAT-02",
@@ -137,5 +215,10 @@ pub static RULES: &[Rule] = &[
         "a cycle takes one request and one response; messages to CXL leave at the set rate",
     ),
     rule("BRG-LAT-03", "bridge §11", "n lines take n - 1 cycles more than one"),
+    rule(
+        "BRG-LAT-04",
+        "bridge §11",
+        "an access to the cache is two bursts of one row, 36.25 ns with its controller if the row of HBM3-6400 is open",
+    ),
     rule("BRG-INT-02", "bridge §4", "what is sent equals the tables of the sheet, for every request"),
 ];

@@ -1,4 +1,5 @@
-//! What is sent to CXL for a line, by class of window and operation (`bridge` §4.1, without a cache): the table.
+//! What is sent to CXL for a line, by class of window and operation (`bridge` §4.1): the table of the flow without a cache, and the steps
+//! of which the tables of the [cache](super::cache::sector) are made.
 //!
 //! Modelled: classes MC and MN. A row is one step or two; a step is one message and the answers that end it. Left out: the data, which
 //! stand with the transaction. A walk through a partial write of class MC: MemRd Any/SnpInv is answered by Cmp-E and data, in any order;
@@ -10,7 +11,7 @@ use scalepool_memory::ALL_BYTES;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
 
 /// What is done to one line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LineOperation {
     /// It is read.
     Read,
@@ -65,7 +66,7 @@ pub struct FlowStep {
     pub data: bool,
 }
 
-const fn fields(value: MetaValue, snp: SnpType) -> CoherenceFields {
+pub(crate) const fn fields(value: MetaValue, snp: SnpType) -> CoherenceFields {
     CoherenceFields { field: MetaField::Meta0State, value, snp }
 }
 
@@ -115,6 +116,19 @@ const fn write_plain(opcode: M2sRwdOpcode) -> FlowStep {
         data: false,
     }
 }
+
+/// Shares the line and reads it, to keep it (`bridge` §9.4).
+pub const FILL_SHARED: &[FlowStep] = &[FlowStep {
+    message: StepMessage::Request(M2sReqOpcode::MemRd, fields(MetaValue::Shared, SnpType::SnpData)),
+    completions: &[NdrOpcode::CmpS, NdrOpcode::CmpE],
+    data: true,
+}];
+/// Owns the line and reads it, to keep it.
+pub const FILL_OWNED: &[FlowStep] = &[FETCH_OWNED];
+/// Owns the line, all bytes of which are stored, to keep it.
+pub const FILL_OWNED_BLANK: &[FlowStep] = &[OWN];
+/// Reads memory without an owner, to keep it.
+pub const FILL_PLAIN: &[FlowStep] = &[READ_PLAIN];
 
 /// A row: class, operation, steps; no steps: it is refused with status 2.
 type Row = (WindowClass, LineOperation, &'static [FlowStep]);

@@ -12,6 +12,8 @@ pub struct BridgeTiming {
     pub lookup_cycles: u64,
     /// Cut, mask, message.
     pub convert_cycles: u64,
+    /// A conversion that is kept is found, in place of the two before.
+    pub template_cycles: u64,
     /// Into the packer of a link.
     pub frame_cycles: u64,
     /// An answer is matched and merged.
@@ -32,6 +34,7 @@ impl BridgeTiming {
         deframe_cycles: 5,
         lookup_cycles: 3,
         convert_cycles: 8,
+        template_cycles: 2,
         frame_cycles: 4,
         response_cycles: 5,
         alu_cycles: 2,
@@ -40,9 +43,21 @@ impl BridgeTiming {
         timeout_cycles: 50_000,
     };
 
-    /// From a request at the port to its first message at the link.
+    /// From a request at the port to its first message at the link, without a cache.
     pub fn request_cycles(&self) -> u64 {
         self.deframe_cycles + self.lookup_cycles + self.convert_cycles
+    }
+
+    /// From a request at the port to the cycle in which its lines are known to be in the cache or not, and conversions to be kept or
+    /// not; all are looked for at once (`bridge` §9.8). Without a cache it is converted first.
+    pub fn start_cycles(&self, data: bool, templates: bool) -> u64 {
+        let found = match (data, templates) {
+            (false, false) => return self.request_cycles(),
+            (true, false) => self.lookup_cycles,
+            (false, true) => self.template_cycles,
+            (true, true) => self.lookup_cycles.max(self.template_cycles),
+        };
+        self.deframe_cycles + found
     }
 
     /// From an answer at the port to what follows from it.

@@ -1,8 +1,11 @@
 //! What the watcher of a device's lines sees of a bridge.
 //!
-//! Modelled: the bridge stores to a line that it owns and gives it back in the same step, so it never has a copy to show; the store is
-//! the newest value from then on. Left out: ownership without bytes, which nobody can read.
+//! Modelled: the sectors of a cache, and what leaves it and is not under way yet. Without a cache the bridge stores to a line that it owns
+//! and gives it back in the same step, so it never has a copy to show; the store is the newest value from then on. Left out: ownership
+//! without bytes, which nobody can read.
 
+use crate::cache::sector::SectorState;
+use crate::outbound::OutboundBridge;
 use scalepool_coherence::clocked::node::AgentWatch;
 use scalepool_coherence::clocked::watcher::{HomeView, Watched};
 use scalepool_coherence::config::CoherenceConfig;
@@ -10,13 +13,36 @@ use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::Msg;
 use scalepool_coherence::monitor::CopyView;
 
-/// The lines of a bridge without a cache: none between two steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BridgeLines;
+/// Copies of the lines at one port that are looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BridgeLines(Vec<(LineAddr, CopyView<CacheLine>)>);
+
+impl BridgeLines {
+    /// What a bridge has of these lines.
+    pub fn of(bridge: &OutboundBridge, port: usize, lines: &[LineAddr]) -> BridgeLines {
+        let copy = |line: &LineAddr| copy(bridge, (port, *line)).map(|copy| (*line, copy));
+        BridgeLines(lines.iter().filter_map(copy).collect())
+    }
+}
+
+fn copy(bridge: &OutboundBridge, place: (usize, LineAddr)) -> Option<CopyView<CacheLine>> {
+    let sector = bridge.cache()?.sector(place);
+    if !sector.state.is_valid() {
+        let leaving = bridge.write_backs().of_line(place).filter(|leaving| !leaving.is_sent && leaving.has_data())?;
+        return Some(CopyView { agent: 0, usable: false, writable: false, dirty: true, value: leaving.line });
+    }
+    Some(CopyView {
+        agent: 0,
+        usable: true,
+        writable: sector.state != SectorState::Shared,
+        dirty: sector.state.is_dirty(),
+        value: sector.line,
+    })
+}
 
 impl Watched for BridgeLines {
-    fn copy(&self, _: &CoherenceConfig, _: LineAddr) -> Option<CopyView<CacheLine>> {
-        None
+    fn copy(&self, _: &CoherenceConfig, line: LineAddr) -> Option<CopyView<CacheLine>> {
+        self.0.iter().find(|(of, _)| *of == line).map(|(_, copy)| copy.clone())
     }
 
     fn home(&self, _: LineAddr) -> Option<HomeView> {

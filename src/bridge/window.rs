@@ -201,11 +201,15 @@ impl BridgeWindows {
     pub fn route(&self, source: u16, address: u64, access: AccessKind) -> Result<BridgeRoute, Status> {
         let window = self.windows.iter().find(|window| window.holds(address)).ok_or(Status::DecodeError)?;
         let route = window.translated(address).ok_or(Status::DecodeError)?;
-        let group = self.groups.get(&source).copied().unwrap_or(0);
-        if !window.rights[group].allow(access) {
+        if !window.rights[self.group(source)].allow(access) {
             return Err(Status::ProtectionViolation);
         }
         Ok(route)
+    }
+
+    /// The group of a source.
+    pub fn group(&self, source: u16) -> usize {
+        self.groups.get(&source).copied().unwrap_or(0)
     }
 
     /// The CXL address of a UALink address, whoever asks; `None`: it lies in no window.

@@ -1,6 +1,6 @@
 //! Conversion of the bridge SoC from UALink to CXL by the tables of its sheet (`bridge` §2, §3, §4), in words and byte by byte.
 //!
-//! The flow without a cache, classes MC and MN. Messages are the words that the tables print.
+//! The flows without and with a cache, classes MC and MN. Messages are the words that the tables print.
 
 /// A UPLI request, as the tables look at it.
 #[derive(Debug, Clone)]
@@ -130,4 +130,43 @@ pub fn told(class: &str, asked: &UpliRequest) -> Conversion {
         lines.push(LineConversion { line: block + 64 * line, bytes, messages, answers });
     }
     Conversion { channel, beats, refused: None, lines }
+}
+
+/// 9.4: what an operation on a line of a class does in a state (`I`, `S`, `E`, `M`, `V`, `D`): the message, if one is sent, and the state
+/// behind it. `grant` is what a device gives to one who shares: `S` or `E`.
+pub fn cached(class: &str, op: &str, state: char, grant: char) -> (Option<&'static str>, char) {
+    match (class, op, state) {
+        (_, "read", 'S' | 'E' | 'M' | 'V' | 'D') => (None, state),
+        ("MC", "read", _) => (Some("MemRd Shared/SnpData"), grant),
+        ("MC", _, 'E' | 'M') => (None, 'M'),
+        ("MC", "full", _) => (Some("MemInv Any/SnpInv"), 'M'),
+        ("MC", _, _) => (Some("MemRd Any/SnpInv"), 'M'),
+        ("MN", "read", _) => (Some("MemRd NoOp/NoOp"), 'V'),
+        ("MN", "part", 'I') => (Some("MemRd NoOp/NoOp"), 'D'),
+        _ => (None, 'D'),
+    }
+}
+
+/// 9.4: what a sector sends when it leaves.
+pub fn evicted(state: char) -> Option<&'static str> {
+    match state {
+        'S' | 'E' => Some("MemClnEvct Invalid/NoOp"),
+        'M' => Some("MemWr Invalid/NoOp"),
+        'D' => Some("MemWr Any/NoOp"),
+        _ => None,
+    }
+}
+
+/// 9.5: how a back-invalidate snoop is answered in a state: the write back before it, the answer, the state behind it.
+pub fn snooped(snoop: &str, state: char) -> (Option<&'static str>, &'static str, char) {
+    match (snoop, state) {
+        (_, 'I' | 'V' | 'D') => (None, "BIRspI", state),
+        ("Inv", 'M') => (Some("MemWr Invalid/NoOp"), "BIRspI", 'I'),
+        ("Inv", _) => (None, "BIRspI", 'I'),
+        ("Data", 'M') => (Some("MemWr Shared/NoOp"), "BIRspS", 'S'),
+        ("Data", _) => (None, "BIRspS", 'S'),
+        (_, 'S') => (None, "BIRspS", 'S'),
+        (_, 'M') => (Some("MemWr Any/NoOp"), "BIRspE", 'E'),
+        _ => (None, "BIRspE", 'E'),
+    }
 }

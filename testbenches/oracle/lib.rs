@@ -17,6 +17,7 @@ pub mod cxl68_slots;
 pub mod cxl68_stream;
 pub mod hdm;
 pub mod nvlink;
+pub mod stack_distance;
 pub mod ual_cache;
 pub mod ual_flit;
 pub mod ual_llr;

@@ -1,6 +1,10 @@
 //! The bridge SoC between UALink and CXL (`bridge`): its tables against the oracle, its rules, its stages, its systems.
 
 mod atomics;
+mod cache_sets;
+mod cache_snoops;
+mod cache_states;
+mod cache_time;
 mod common;
 mod errors;
 mod latency;
@@ -9,4 +13,5 @@ mod order;
 mod snoops;
 mod systems;
 mod tables;
+mod templates;
 mod windows;

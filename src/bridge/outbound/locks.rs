@@ -12,6 +12,15 @@ use std::collections::{BTreeMap, VecDeque};
 /// Most reads that join one (`bridge` §3.4).
 pub const MOST_JOINED: usize = 8;
 
+/// Who holds a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockHolder {
+    /// A request.
+    Child(ChildId),
+    /// The cache, which gives the line back or writes it.
+    WriteBack(u16),
+}
+
 /// A back-invalidate snoop that is not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenSnoop {
@@ -27,7 +36,7 @@ pub struct OpenSnoop {
 #[derive(Debug, Clone)]
 pub struct LineLock {
     /// Who is active.
-    pub holder: ChildId,
+    pub holder: LockHolder,
     /// Reads that get the data of the holder.
     pub joined: Vec<ChildId>,
     /// Who comes next.
@@ -44,7 +53,7 @@ pub enum LockOutcome {
     /// It gets the data of the holder.
     Joined(ChildId),
     /// It comes behind this one.
-    Waits(ChildId),
+    Waits(LockHolder),
 }
 
 /// Locks by CXL port and line.
@@ -60,17 +69,31 @@ impl LineLocks {
         may_join: impl FnOnce(ChildId) -> bool,
     ) -> LockOutcome {
         let Some(lock) = self.0.get_mut(&place) else {
-            let lock = LineLock { holder: child, joined: Vec::new(), waiting: VecDeque::new(), snoop: None };
-            self.0.insert(place, lock);
+            self.hold(place, LockHolder::Child(child));
             return LockOutcome::Held;
         };
-        if lock.waiting.is_empty() && lock.joined.len() < MOST_JOINED && may_join(lock.holder) {
+        if let LockHolder::Child(holder) = lock.holder
+            && lock.waiting.is_empty()
+            && lock.joined.len() < MOST_JOINED
+            && may_join(holder)
+        {
             lock.joined.push(child);
-            return LockOutcome::Joined(lock.holder);
+            return LockOutcome::Joined(holder);
         }
-        let before = lock.waiting.back().copied().unwrap_or(lock.holder);
+        let before = lock.waiting.back().map_or(lock.holder, |child| LockHolder::Child(*child));
         lock.waiting.push_back(child);
         LockOutcome::Waits(before)
+    }
+
+    /// Makes somebody the holder of a line; those that wait go on waiting.
+    pub fn hold(&mut self, place: (usize, LineAddr), holder: LockHolder) {
+        let free = || LineLock { holder, joined: Vec::new(), waiting: VecDeque::new(), snoop: None };
+        self.0.entry(place).or_insert_with(free).holder = holder;
+    }
+
+    /// Whether a line is in use.
+    pub fn is_held(&self, place: (usize, LineAddr)) -> bool {
+        self.0.contains_key(&place)
     }
 
     /// The lock of a line.
@@ -78,18 +101,22 @@ impl LineLocks {
         self.0.get_mut(&place)
     }
 
-    /// The holder has ended: those that joined it, and the one that holds the line now.
-    pub fn release(&mut self, place: (usize, LineAddr)) -> (Vec<ChildId>, Option<ChildId>) {
-        let Some(lock) = self.0.get_mut(&place) else { return (Vec::new(), None) };
-        let joined = std::mem::take(&mut lock.joined);
+    /// Those that have joined the holder, which has ended.
+    pub fn take_joined(&mut self, place: (usize, LineAddr)) -> Vec<ChildId> {
+        self.0.get_mut(&place).map(|lock| std::mem::take(&mut lock.joined)).unwrap_or_default()
+    }
+
+    /// The holder has ended: the one that holds the line now.
+    pub fn release(&mut self, place: (usize, LineAddr)) -> Option<ChildId> {
+        let lock = self.0.get_mut(&place)?;
         let next = lock.waiting.pop_front();
         match next {
-            Some(next) => lock.holder = next,
+            Some(next) => lock.holder = LockHolder::Child(next),
             None => {
                 self.0.remove(&place);
             }
         }
-        (joined, next)
+        next
     }
 
     /// A child that holds nothing gives up.

@@ -1,32 +1,39 @@
 //! Transactions from UALink to CXL, without time (`bridge` §3, §4, §6, §7, §8).
 //!
 //! Modelled: a request takes an entry, becomes up to four children, one for each line, and is answered when all have ended; order and
-//! line locks; the steps of each flow; back-invalidate snoops of lines that are in use; time-outs, behind which identifiers stay taken
-//! until the late answer is there. Detail: message in, messages out. Left out: the cache, the stages and their latencies, which are
-//! those of the [module](super::module).
+//! line locks; the steps of each flow, or what the [cache](super::cache) makes of them; kept conversions; back-invalidate snoops; time-outs,
+//! behind which identifiers stay taken until the late answer is there. Detail: message in, messages out. Left out: the stages and their
+//! latencies and the memory of the cache, which are those of the [module](super::module).
 //!
 //! A walk through a partial write of a line of class MC: the request has an entry and is the first of its block; no other transaction uses
 //! the line, so MemRd Any/SnpInv leaves; Cmp-E and the data come; the bytes are merged and MemWr leaves; its Cmp ends the child and the
 //! request, the response is ready, and whoever waited for the line or for the block goes on.
 
+mod cached;
+mod convert;
 pub mod locks;
 pub mod order;
 mod snoops;
 pub mod table;
 pub mod transaction;
+pub mod write_backs;
 
-use crate::atomics::LineAtomic;
+use crate::cache::ConversionCacheCounts;
+use crate::cache::data::{DataCache, PortLine};
+use crate::cache::sector::SectorState;
+use crate::cache::stream::StreamDetector;
+use crate::cache::templates::{TemplateConfig, TemplateStore};
 use crate::commands::{self, AccessKind, CommandAction};
-use crate::flows::{self, LineOperation, StepMessage};
+use crate::flows::{LineOperation, StepMessage};
 use crate::lines;
 use crate::response;
 use crate::status::merged;
+use crate::watched::BridgeLines;
 use crate::window::BridgeWindows;
-use locks::{LineLocks, LockOutcome};
+use locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
 use order::{BridgeOrder, OrderKey, OrderQueues};
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool_coherence::message::Msg;
-use scalepool_nodes::ualink::read::lines_of;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
@@ -34,7 +41,8 @@ use scalepool_protocols::ualink::field::TlReq;
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::VecDeque;
 use table::{CHANNELS, ChildId, TransactionTable};
-use transaction::{AwaitedAnswers, Child, Transaction, TransactionProgress};
+use transaction::{AwaitedAnswers, CacheVerdict, Child, Transaction, TransactionProgress};
+use write_backs::WriteBackBuffer;
 
 /// How the outbound half is built.
 #[derive(Debug, Clone)]
@@ -49,6 +57,19 @@ pub struct OutboundConfig {
     pub write_buffers: usize,
     /// What stays in order.
     pub order: BridgeOrder,
+    /// The cache of lines, empty, if there is one.
+    pub data: Option<DataCache>,
+    /// The cache of conversions, if there is one.
+    pub templates: Option<TemplateConfig>,
+}
+
+/// Who sends a message, or accesses the memory of the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BridgeActor {
+    /// A request.
+    Child(ChildId),
+    /// The cache, for what it gives back.
+    WriteBack(u16),
 }
 
 /// What follows from a call.
@@ -57,13 +78,33 @@ pub enum BridgeStep {
     /// A message leaves through a CXL port.
     Send {
         /// For whom; `None`: it answers a snoop.
-        child: Option<ChildId>,
+        by: Option<BridgeActor>,
         /// CXL port.
         port: usize,
         /// The message.
         msg: Msg<CacheLine>,
         /// It carries what an atomic has computed.
         is_computed: bool,
+    },
+    /// The memory of the cache is accessed, 64 bytes of it.
+    Access {
+        /// Who waits for the end; `None`: nobody.
+        by: Option<BridgeActor>,
+        /// Its first byte there.
+        address: u64,
+        /// It is written.
+        is_write: bool,
+    },
+    /// The sector of a line has changed in the cache.
+    Changed {
+        /// CXL port.
+        port: usize,
+        /// The line.
+        line: LineAddr,
+        /// What there is of it from here on; what follows may change it again.
+        copy: BridgeLines,
+        /// A store was done in it.
+        is_stored: bool,
     },
     /// The response to a request is ready.
     Respond {
@@ -81,8 +122,8 @@ pub enum BridgeStep {
         entry: u16,
         /// What for.
         reason: BridgeWait,
-        /// The entry for which it waits.
-        holder: u16,
+        /// The entry for which it waits, where it is one.
+        holder: Option<u16>,
     },
     /// A request that waited goes on.
     GoesOn {
@@ -98,6 +139,8 @@ pub enum BridgeWait {
     Order,
     /// Another one uses the line.
     Line,
+    /// No way of the cache, or no buffer of write backs, is free.
+    Room,
 }
 
 /// Something that broke a rule.
@@ -163,6 +206,8 @@ enum Work {
     Activate(u16),
     /// A child holds its line.
     Launch(ChildId),
+    /// A child that waits for room in the cache may find it.
+    Enter(ChildId),
     /// A child of the request has ended.
     Check(u16),
 }
@@ -177,6 +222,15 @@ pub struct OutboundBridge {
     buffers_free: usize,
     work: VecDeque<Work>,
     counts: OutboundCounts,
+    cache: Option<DataCache>,
+    streams: StreamDetector,
+    templates: Option<TemplateStore>,
+    write_backs: WriteBackBuffer,
+    /// Children that wait for a way of the cache or for an entry of the buffer of write backs.
+    waiting_for_room: VecDeque<ChildId>,
+    /// Snoops of dirty lines that wait for such an entry.
+    waiting_snoops: VecDeque<(PortLine, OpenSnoop)>,
+    cache_counts: ConversionCacheCounts,
 }
 
 /// Beats that a request brings.
@@ -194,6 +248,13 @@ impl OutboundBridge {
             buffers_free: config.write_buffers,
             work: VecDeque::new(),
             counts: OutboundCounts::default(),
+            streams: StreamDetector::new(config.data.as_ref().map_or(0, |data| data.config().stream_blocks)),
+            cache: config.data.clone(),
+            templates: config.templates.map(TemplateStore::new),
+            write_backs: WriteBackBuffer::default(),
+            waiting_for_room: VecDeque::new(),
+            waiting_snoops: VecDeque::new(),
+            cache_counts: ConversionCacheCounts::default(),
             config,
         }
     }
@@ -203,9 +264,24 @@ impl OutboundBridge {
         self.counts
     }
 
-    /// Transactions that have an entry.
+    /// What its cache has counted.
+    pub fn cache_counts(&self) -> ConversionCacheCounts {
+        self.cache_counts
+    }
+
+    /// Its cache of lines.
+    pub fn cache(&self) -> Option<&DataCache> {
+        self.cache.as_ref()
+    }
+
+    /// What the cache gives back.
+    pub fn write_backs(&self) -> &WriteBackBuffer {
+        &self.write_backs
+    }
+
+    /// Transactions that have an entry, and write backs.
     pub fn open(&self) -> usize {
-        self.table.count()
+        self.table.count() + self.write_backs.open()
     }
 
     /// Buffers that hold nothing.
@@ -239,6 +315,9 @@ impl OutboundBridge {
             status: Status::OKAY,
             children: Vec::new(),
             buffers,
+            conversion: None,
+            is_templated: false,
+            is_converted: false,
         };
         let entry = self.table.insert(usize::from(req.vchan) % CHANNELS, transaction)?;
         self.buffers_free -= buffers;
@@ -251,7 +330,7 @@ impl OutboundBridge {
         let (key, row, req) = (transaction.key, transaction.row, transaction.req);
         let enables = transaction.request.enables.as_deref().filter(|_| req.cmd != ReqCmd::WriteFull);
         let ignored = lines::ignored(&req, enables);
-        let (status, children) = match self.children(transaction) {
+        let (status, children) = match self.converted(entry) {
             Ok(children) => (Status::OKAY, children),
             Err(status) => (status, Vec::new()),
         };
@@ -271,59 +350,12 @@ impl OutboundBridge {
         (transaction.status, transaction.children, transaction.progress) =
             (status, children, TransactionProgress::Ordered);
         match self.queues.add(key, entry) {
-            Some(holder) => out.steps.push(BridgeStep::Waits { entry, reason: BridgeWait::Order, holder }),
+            Some(holder) => {
+                out.steps.push(BridgeStep::Waits { entry, reason: BridgeWait::Order, holder: Some(holder) });
+            }
             None => self.work.push_back(Work::Activate(entry)),
         }
         self.settle(out);
-    }
-
-    /// The children of a request, or the status with which it ends: window, rights, legality, in this order.
-    fn children(&self, transaction: &Transaction) -> Result<Vec<Child>, Status> {
-        let Transaction { request, req, row, .. } = transaction;
-        if row.action == CommandAction::Ended {
-            return Ok(Vec::new());
-        }
-        let route = self.config.windows.route(req.src, req.address, row.access)?;
-        if row.action == CommandAction::Refused || lines::crosses(req) {
-            return Err(Status::TargetAbort);
-        }
-        let enables = request.enables.as_deref().filter(|_| req.cmd != ReqCmd::WriteFull);
-        let data: Vec<_> = lines_of(&request.data).collect();
-        let touched: Vec<_> = lines::touched(req, enables).collect();
-        let is_atomic = row.access == AccessKind::Atomic;
-        if (is_atomic && touched.len() != 1) || (row.access != AccessKind::Read && data.len() < touched.len()) {
-            return Err(Status::TargetAbort);
-        }
-        let child = |(n, line): (usize, &lines::TouchedLine)| {
-            let operation = LineOperation::of(row.access, line.mask);
-            let steps = flows::steps(route.class, operation);
-            let atomic = if is_atomic { LineAtomic::of(req.attr, line) } else { None };
-            if steps.is_empty() || is_atomic && atomic.is_none() {
-                return Err(Status::TargetAbort);
-            }
-            let has_data = row.access != AccessKind::Read;
-            let is_done = has_data && line.mask == 0;
-            let poison = request.poisoned >> n & 1 == 1;
-            Ok(Child {
-                port: route.port,
-                line: LineAddr::of_address(route.address - req.address % 256 + line.address % 256),
-                class: route.class,
-                operation,
-                mask: line.mask,
-                data: CacheLine { bytes: data.get(n).copied().unwrap_or([0; 64]), poison },
-                atomic,
-                steps,
-                step: 0,
-                awaited: AwaitedAnswers::default(),
-                read: None,
-                before: None,
-                failed: None,
-                is_done,
-                has_buffer: has_data && !is_done,
-                advances: 0,
-            })
-        };
-        touched.iter().enumerate().map(child).collect()
     }
 
     fn child(&mut self, id: ChildId) -> Option<&mut Child> {
@@ -332,7 +364,7 @@ impl OutboundBridge {
 
     /// A child, to be looked at.
     pub fn child_of(&self, id: ChildId) -> Option<&Child> {
-        self.table.get(id.entry)?.children.get(usize::from(id.child))
+        self.table.child(id)
     }
 
     /// A transaction, to be looked at.
@@ -345,7 +377,8 @@ impl OutboundBridge {
         while let Some(work) = self.work.pop_front() {
             match work {
                 Work::Activate(entry) => self.activate(entry, out),
-                Work::Launch(id) => self.send_step(id, out),
+                Work::Launch(id) => self.launch(id, out),
+                Work::Enter(id) => self.enter_again(id, out),
                 Work::Check(entry) => self.check(entry, out),
             }
         }
@@ -369,9 +402,13 @@ impl OutboundBridge {
             };
             match self.locks.lock(place, id, may_join) {
                 LockOutcome::Held => self.work.push_back(Work::Launch(id)),
-                LockOutcome::Joined(_) => self.counts.joined += 1,
+                LockOutcome::Joined(holder) => self.joined(holder),
                 LockOutcome::Waits(holder) => {
-                    out.steps.push(BridgeStep::Waits { entry, reason: BridgeWait::Line, holder: holder.entry });
+                    let holder = match holder {
+                        LockHolder::Child(id) => Some(id.entry),
+                        LockHolder::WriteBack(_) => None,
+                    };
+                    out.steps.push(BridgeStep::Waits { entry, reason: BridgeWait::Line, holder });
                 }
             }
         }
@@ -394,11 +431,13 @@ impl OutboundBridge {
                 Msg::M2sRwd { opcode, snp: f.snp, meta_field: f.field, meta: f.value, line, tag, data, enables }
             }
         };
-        child.awaited = AwaitedAnswers { completion: !step.completions.is_empty(), data: step.data, ack: false };
+        let completion = !step.completions.is_empty();
+        child.awaited = AwaitedAnswers { completion, data: step.data, ..AwaitedAnswers::default() };
         child.advances += 1;
         let port = child.port;
+        self.keep_conversion(id.entry);
         out.steps.push(BridgeStep::Advanced { child: id });
-        out.steps.push(BridgeStep::Send { child: Some(id), port, msg, is_computed });
+        out.steps.push(BridgeStep::Send { by: Some(BridgeActor::Child(id)), port, msg, is_computed });
     }
 
     /// A message of a child has left for its link: what it wrote takes no buffer here any more.
@@ -430,6 +469,9 @@ impl OutboundBridge {
                     child.failed = is_nxm.then_some(Status::DecodeError);
                     self.answered(id, out);
                 }
+            }
+            Msg::S2mNdr { opcode, tag, .. } if let Some(n) = write_backs::of_tag(tag) => {
+                self.written_back(n, port, opcode, out);
             }
             Msg::S2mNdr { opcode: NdrOpcode::BIConflictAck, tag, .. } => self.acknowledged(port, tag, out),
             Msg::S2mNdr { opcode, tag, .. } => self.completed(port, tag, opcode, out),
@@ -472,6 +514,7 @@ impl OutboundBridge {
         }
         child.awaited.completion = false;
         child.failed = is_nxm.then_some(Status::DecodeError);
+        child.granted = if opcode == NdrOpcode::CmpS { SectorState::Shared } else { SectorState::Exclusive };
         self.answered(id, out);
     }
 
@@ -488,6 +531,9 @@ impl OutboundBridge {
             self.release(id, out);
             self.retire(id.entry);
             return;
+        }
+        if let Some(stage) = child.cached {
+            return self.cached_answered(id, stage, out);
         }
         child.step += 1;
         if child.failed.is_none() && child.step < child.steps.len() {
@@ -514,17 +560,32 @@ impl OutboundBridge {
     fn release(&mut self, id: ChildId, out: &mut BridgeOutput) {
         let Some(child) = self.child_of(id) else { return };
         let (place, read, failed) = ((child.port, child.line), child.read, child.failed);
-        self.answer_snoop(place, out);
-        let (joined, next) = self.locks.release(place);
-        for other in joined {
+        for other in self.locks.take_joined(place) {
             if let Some(child) = self.child(other) {
                 child.read = read;
             }
             self.end(other, failed);
         }
-        if let Some(next) = next {
+        self.release_line(place, out);
+    }
+
+    /// Nobody uses a line any more: a snoop that waits is answered, and whoever waits goes on, unless the snoop takes the line.
+    fn release_line(&mut self, place: PortLine, out: &mut BridgeOutput) {
+        if let Some(snoop) = self.locks.get_mut(place).and_then(|lock| lock.snoop.take())
+            && self.answer_snoop(place, snoop, out)
+        {
+            return;
+        }
+        if let Some(next) = self.locks.release(place) {
             out.steps.push(BridgeStep::GoesOn { entry: next.entry });
             self.work.push_back(Work::Launch(next));
+        }
+        if let Some(cache) = &mut self.cache {
+            let sectors = cache.config().sectors();
+            if !cache.block(place).lines(sectors).any(|line| self.locks.is_held(line)) {
+                cache.drop_if_empty(place);
+            }
+            self.try_rooms();
         }
     }
 
@@ -536,6 +597,9 @@ impl OutboundBridge {
         }
         transaction.progress = TransactionProgress::Performed;
         let key = transaction.key;
+        let has_found = transaction.children.iter().any(|child| child.verdict == Some(CacheVerdict::Hit));
+        let is_saved = transaction.is_templated || has_found && !transaction.is_converted;
+        self.cache_counts.saved += u64::from(is_saved && transaction.status == Status::OKAY);
         self.counts.refused += u64::from(transaction.status != Status::OKAY);
         out.steps.push(BridgeStep::Respond { entry });
         if let Some(next) = self.queues.performed(key) {
@@ -555,10 +619,15 @@ impl OutboundBridge {
         for child in 0..children {
             let id = ChildId { child, ..id };
             let Some(open) = self.child_of(id).filter(|child| !child.is_done) else { continue };
-            if !open.awaited.any() {
-                self.locks.give_up((open.port, open.line), id);
+            let (place, is_waiting) = ((open.port, open.line), open.waits_for_room);
+            if !open.awaited.any() && !is_waiting {
+                self.locks.give_up(place, id);
             }
             self.end(id, Some(Status::CompletionTimeout));
+            if is_waiting {
+                self.waiting_for_room.retain(|other| *other != id);
+                self.release(id, out);
+            }
         }
         self.settle(out);
     }

@@ -6,7 +6,7 @@
 //! A walk: a request of channel 1 comes, all entries but the reserved ones are taken, so it gets one of those of its channel; it is
 //! answered, its entry is free again.
 
-use super::transaction::Transaction;
+use super::transaction::{Child, Transaction};
 
 /// Most entries: tags of CXL.mem have 16 bits, and CQIDs, which would have the same value, 12 (`bridge` §7).
 pub const MOST_ENTRIES: usize = 1024;
@@ -76,6 +76,11 @@ impl TransactionTable {
     /// A transaction.
     pub fn get(&self, entry: u16) -> Option<&Transaction> {
         self.entries.get(usize::from(entry))?.as_deref()
+    }
+
+    /// A child.
+    pub fn child(&self, id: ChildId) -> Option<&Child> {
+        self.get(id.entry)?.children.get(usize::from(id.child))
     }
 
     /// A transaction, to change it.

@@ -2,6 +2,8 @@
 
 use super::order::OrderKey;
 use crate::atomics::LineAtomic;
+use crate::cache::sector::SectorState;
+use crate::cache::templates::{Template, TemplateKey};
 use crate::commands::CommandRow;
 use crate::flows::{FlowStep, LineOperation};
 use crate::window::WindowClass;
@@ -47,6 +49,12 @@ pub struct Transaction {
     pub children: Vec<Child>,
     /// Write buffers that it holds.
     pub buffers: usize,
+    /// What it was converted to, to be kept when it has sent something; `None`: it is not kept.
+    pub conversion: Option<(TemplateKey, Template)>,
+    /// Its conversion was found.
+    pub is_templated: bool,
+    /// A message has left for it that takes a conversion.
+    pub is_converted: bool,
 }
 
 impl Transaction {
@@ -70,13 +78,39 @@ pub struct AwaitedAnswers {
     pub data: bool,
     /// BIConflictAck.
     pub ack: bool,
+    /// An access to the memory of the cache.
+    pub access: bool,
 }
 
 impl AwaitedAnswers {
     /// Whether there is one.
     pub fn any(self) -> bool {
-        self.completion || self.data || self.ack
+        self.completion || self.data || self.ack || self.access
     }
+}
+
+/// What the cache says of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheVerdict {
+    /// Its sector is there.
+    Hit,
+    /// It is not, and enters.
+    Miss,
+    /// It is not, and does not enter.
+    Bypass,
+}
+
+/// How far a line is that the cache serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CachedStage {
+    /// Its sector is looked for, or a way is not free yet.
+    Looked,
+    /// It is asked for on CXL.
+    Asked,
+    /// Its bytes are read or stored.
+    Accessed,
+    /// It is stored, and is to be written through.
+    Stored,
 }
 
 /// What is done to one line.
@@ -114,6 +148,14 @@ pub struct Child {
     pub has_buffer: bool,
     /// Times that it got on.
     pub advances: u64,
+    /// What the cache has said of it; `None`: nobody has asked it.
+    pub verdict: Option<CacheVerdict>,
+    /// How far it is in the cache; `None`: it passes by.
+    pub cached: Option<CachedStage>,
+    /// The state that the answer of a device grants.
+    pub granted: SectorState,
+    /// It waits for a way of the cache or for a buffer of write backs.
+    pub waits_for_room: bool,
 }
 
 impl Child {

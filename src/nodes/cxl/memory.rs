@@ -285,7 +285,7 @@ impl MemoryDevice {
 }
 
 /// A rule that a command of the memory at a place broke.
-fn violation(finding: &DramFinding, place: &str) -> PlacedViolation {
+pub fn violation(finding: &DramFinding, place: &str) -> PlacedViolation {
     let DramFinding { rule, command, found, expected } = finding;
     let violation = Violation {
         rule,

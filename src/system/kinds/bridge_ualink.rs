@@ -1,7 +1,7 @@
 //! `bridge.ualink`: the bridge SoC between UALink and CXL, see [`scalepool_bridge`].
 //!
-//! Modelled: its windows, groups and rights as a description gives them, its stages in cycles; to the device behind a coherent port it
-//! is one more holder of lines, without a cache. What is not built is refused: other classes of windows, protection of transactions, ports of CXL without port based routing. A walk through one description: windows and
+//! Modelled: its windows, groups and rights as a description gives them, its stages in cycles, its [cache](super::bridge_cache); to the
+//! device behind a coherent port it is one more holder of lines. What is not built is refused: other classes of windows, protection of transactions, ports of CXL without port based routing. A walk through one description: windows and
 //! rights are read and judged, the class of order follows from the links, the ports of both sides are joined to the core.
 
 use crate::channels::{ChannelWait, Reach};
@@ -11,6 +11,8 @@ use crate::kind::{
     Carried, CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide,
     DomainMember, NodeError, NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
+use crate::kinds::bridge_cache::{self, BridgeCacheFields, CACHE_METRICS};
+use crate::kinds::media::{self, CxlMedia, DRAM_METRICS};
 use crate::kinds::ualink_accelerator::{memory_behind, protection};
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
 use crate::measured::ComponentMeasured;
@@ -30,6 +32,7 @@ use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder};
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::ualink::wiring::Socket;
+use scalepool_memory::dram::preset::DramPreset;
 use scalepool_nodes::cxl::BACKGROUND;
 use scalepool_nodes::ualink::accelerator::AcceleratorPortEnds;
 use scalepool_nodes::ualink::ledger::UalLedger;
@@ -47,7 +50,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
     external: &["flits"],
-    metrics: &[METRICS],
+    metrics: &[METRICS, CACHE_METRICS, DRAM_METRICS],
 };
 
 metrics! {
@@ -115,6 +118,7 @@ config! {
         entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each virtual channel alone (bridge §7)";
         write_buffers: usize = "1024" [Unit::Of("beats")] in FieldRange::Int(4, 1 << 20), "buffers of 64 bytes for what is written (bridge §7)";
         stages: BridgeStages = "" [Unit::Of("-")] in FieldRange::Table(BridgeStages::fields), "latencies of its stages";
+        cache: Option<BridgeCacheFields> = "" [Unit::Of("-")] in FieldRange::Table(BridgeCacheFields::fields), "conversion cache; left out, there is none (bridge §9)";
     }
 }
 
@@ -201,16 +205,19 @@ impl BridgeUalink {
             growth_cycles,
             timeout_cycles,
         } = self.stages;
+        let sheet = BridgeTiming::SHEET;
+        let template_cycles = self.cache.as_ref().map_or(sheet.template_cycles, |cache| cache.template_cycles);
         BridgeTiming {
             deframe_cycles,
             lookup_cycles,
             convert_cycles,
             frame_cycles,
             response_cycles,
+            template_cycles,
             children_per_cycle,
             growth_cycles,
             timeout_cycles,
-            ..BridgeTiming::SHEET
+            ..sheet
         }
     }
 }
@@ -235,7 +242,8 @@ impl Component for BridgeUalink {
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
-        self.windows().err().into_iter().collect()
+        let of_cache = self.cache.iter().flat_map(BridgeCacheFields::check);
+        self.windows().err().into_iter().chain(of_cache).collect()
     }
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
@@ -252,7 +260,7 @@ impl Component for BridgeUalink {
         guarded.into_iter().chain(other).collect()
     }
 
-    /// Without a cache it holds a line of a device from the grant to the write back, and no other.
+    /// Without a cache it holds a line of a device from the grant to the write back, and no other; with one, as long as it keeps it.
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let name = |port: &PortDecl, n: usize| format!("{path}.{}[{n}]", port.name);
         let of = |port: PortDecl| (0..port.len.unwrap_or(1)).map(move |n| name(&port, n)).collect::<Vec<_>>();
@@ -293,6 +301,8 @@ impl Component for BridgeUalink {
         let (name, own) = (site.path.to_owned(), site.member.own);
         let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
         let windows = self.windows().map_err(|(_, text)| joined(text))?;
+        let data = self.cache.as_ref().map(BridgeCacheFields::data).transpose().map_err(joined)?.flatten();
+        let cache_memory = self.cache.as_ref().map(|cache| cache.memory(site)).transpose().map_err(joined)?.flatten();
         let (x, cxl): (Vec<&SitePort>, Vec<&SitePort>) = site.ports.iter().partition(|port| is_x(port));
         let is_strict = matches!(x[0].link.carried, Carried::Ualink { strict: true, .. });
         let config = BridgeConfig {
@@ -304,8 +314,11 @@ impl Component for BridgeUalink {
                 entries: self.entries,
                 write_buffers: self.write_buffers,
                 order: if is_strict { BridgeOrder::Sources } else { BridgeOrder::Blocks },
+                data,
+                templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
             },
             timing: self.timing(),
+            cache_memory,
             clock: site.clock,
         };
         // What memory holds that nobody has written: its own addresses, or zeros where a device keeps it coherent.
@@ -326,6 +339,8 @@ impl Component for BridgeUalink {
         let routes: Vec<_> = cxl.iter().map(route).collect();
         let seats: Vec<Option<Seat>> = cxl.iter().map(|port| port.seat.clone()).collect();
         let form = routes.first().map_or(MessageForm::Pbr, |(_, form, _)| *form);
+        let media = self.cache.as_ref().and_then(|cache| cache.media.as_ref());
+        let kept = media.filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset);
         let tap = hub.tap(&name, PlaceKind::Messages(form.layouts()));
         let result: Arc<Mutex<BridgeResult>> = Arc::default();
         let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
@@ -350,12 +365,13 @@ impl Component for BridgeUalink {
                     let mut cxl = Vec::new();
                     for ((ends, (route, form, number)), seat) in cxl_ends.into_iter().zip(routes).zip(&seats) {
                         let link = ends.attach(bind, vec![route], form, number);
-                        cxl.push(BridgeCxlPort { link, watch: seat.as_ref().and_then(watched) });
+                        let watch = seat.as_ref().and_then(watched);
+                        cxl.push(BridgeCxlPort { link, is_coherent: seat.is_some(), watch });
                     }
                     Bridge::new(config, x, cxl, tap, (shared, entered))
                 })
             }),
-            measure: Box::new(move || measured(&super::published(&result))),
+            measure: Box::new(move || measured(super::published(&result), kept)),
             digest: Vec::new(),
             ledger: Some(NodeLedger::Ualink(ledger)),
         })
@@ -388,27 +404,35 @@ fn place_port(
     Ok(own)
 }
 
-fn measured(result: &BridgeResult) -> ComponentMeasured {
+fn measured(result: BridgeResult, kept: Option<DramPreset>) -> ComponentMeasured {
     let counts = &result.counts;
     let [reads, writes, atomics, ended] = counts.requests;
+    let of_cache = result.cache.as_ref().map(bridge_cache::measured).unwrap_or_default();
+    let of_dram = result.dram.as_ref().map(media::dram_counts).unwrap_or_default();
     ComponentMeasured {
-        counts: vec![
-            (&REQUESTS, result.done),
-            (&CYCLES, result.cycles),
-            (&READS, reads),
-            (&WRITES, writes),
-            (&ATOMICS, atomics),
-            (&ENDED, ended),
-            (&LINES, counts.children),
-            (&JOINED, counts.joined),
-            (&REFUSED, counts.refused),
-            (&IGNORED, counts.ignored_bytes),
-            (&FULL, result.full_cycles),
-            (&TIMEOUTS, counts.timeouts),
-            (&LATE, counts.late),
-            (&SNOOPS, counts.snoops),
-        ],
-        broken: result.broken.clone(),
+        counts: [
+            vec![
+                (&REQUESTS, result.done),
+                (&CYCLES, result.cycles),
+                (&READS, reads),
+                (&WRITES, writes),
+                (&ATOMICS, atomics),
+                (&ENDED, ended),
+                (&LINES, counts.children),
+                (&JOINED, counts.joined),
+                (&REFUSED, counts.refused),
+                (&IGNORED, counts.ignored_bytes),
+                (&FULL, result.full_cycles),
+                (&TIMEOUTS, counts.timeouts),
+                (&LATE, counts.late),
+                (&SNOOPS, counts.snoops),
+            ],
+            of_cache,
+            of_dram,
+        ]
+        .concat(),
+        broken: result.broken,
+        dram_commands: kept.map(|preset| (preset, result.commands)),
         ..ComponentMeasured::default()
     }
 }

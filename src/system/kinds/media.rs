@@ -163,7 +163,8 @@ pub fn measured(result: MemoryResult, kept: Option<DramPreset>) -> ComponentMeas
     ComponentMeasured { counts, broken: result.broken, dram_commands, ..ComponentMeasured::default() }
 }
 
-fn dram_counts(figures: &DramFigures) -> Vec<MetricValue> {
+/// Figures of a DRAM.
+pub fn dram_counts(figures: &DramFigures) -> Vec<MetricValue> {
     let DramFigures { counts, bytes, last_data_fs } = figures;
     // Bytes a femtosecond are 10^9 MB/s.
     let mb_per_s = u128::from(*bytes) * 1_000_000_000 / u128::from((*last_data_fs).max(1));

@@ -1,10 +1,14 @@
 //! A bridge without time, in front of memory that answers when it is told to.
 
+use scalepool::bridge::cache::DataCacheConfig;
+use scalepool::bridge::cache::data::DataCache;
+use scalepool::bridge::cache::sector::SectorState;
 use scalepool::bridge::outbound::order::BridgeOrder;
-use scalepool::bridge::outbound::table::ChildId;
-use scalepool::bridge::outbound::{BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig};
+use scalepool::bridge::outbound::{
+    BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig,
+};
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, WindowClass};
-use scalepool::coherence::content::{CacheLine, LineContent};
+use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool::coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, DrsOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
@@ -42,7 +46,18 @@ pub fn config(class: WindowClass) -> OutboundConfig {
         entries: 64,
         write_buffers: 64,
         order: BridgeOrder::Blocks,
+        data: None,
+        templates: None,
     }
+}
+
+/// A cache of 2 sets of 2 blocks of 256 bytes, without a look at streams.
+pub const SMALL: DataCacheConfig =
+    DataCacheConfig { capacity_bytes: 2 * 2 * 256, ways: 2, stream_blocks: 0, ..DataCacheConfig::SHEET };
+
+/// A bridge with a cache of lines.
+pub fn cached(class: WindowClass, data: DataCacheConfig) -> OutboundConfig {
+    OutboundConfig { data: Some(DataCache::new(data).unwrap_or_else(|e| panic!("{e}"))), ..config(class) }
 }
 
 /// A request of a source with data.
@@ -130,8 +145,8 @@ pub struct Bench {
     pub out: BridgeOutput,
     /// Lines by CXL address; others are zero.
     pub memory: BTreeMap<u64, CacheLine>,
-    /// Messages that have left, each with its child and port.
-    pub sent: Vec<(Option<ChildId>, usize, Msg<CacheLine>)>,
+    /// Messages that have left, each with its sender and port.
+    pub sent: Vec<(Option<BridgeActor>, usize, Msg<CacheLine>)>,
     /// Answers that memory has made and nobody has delivered, with their ports.
     pub answers: Vec<(usize, Msg<CacheLine>)>,
     /// Responses in their order.
@@ -141,6 +156,8 @@ pub struct Bench {
     pub end: u64,
     /// Entries whose response is held back.
     pub held: Option<Vec<u16>>,
+    /// What memory grants to one who asks to share a line.
+    pub shared: NdrOpcode,
 }
 
 impl Bench {
@@ -155,6 +172,7 @@ impl Bench {
             findings: Vec::new(),
             end: u64::MAX,
             held: None,
+            shared: NdrOpcode::CmpS,
         }
     }
 
@@ -168,6 +186,31 @@ impl Bench {
         self.bridge.start(entry, &mut self.out);
         self.collect();
         entry
+    }
+
+    /// The state of the sector of a line, by the UALink address, as the sheet prints it.
+    pub fn state(&self, address: u64) -> char {
+        let place = (0, LineAddr::of_address(address - BASE + OUT));
+        match self.bridge.cache().expect("a cache").state(place) {
+            SectorState::Invalid => 'I',
+            SectorState::Shared => 'S',
+            SectorState::Exclusive => 'E',
+            SectorState::Modified => 'M',
+            SectorState::Valid => 'V',
+            SectorState::Dirty => 'D',
+        }
+    }
+
+    /// Brings the line of an address into a state, and forgets the messages that this took.
+    pub fn bring(&mut self, address: u64, state: char) {
+        self.shared = if state == 'E' { NdrOpcode::CmpE } else { NdrOpcode::CmpS };
+        match state {
+            'S' | 'E' | 'V' => self.whole(read(address, 16)),
+            'M' | 'D' => self.whole(write_full(address, 1, 0xd1)),
+            _ => return,
+        };
+        assert_eq!(self.state(address), state);
+        self.sent.clear();
     }
 
     /// Delivers a message from CXL.
@@ -204,22 +247,30 @@ impl Bench {
 
     pub fn collect(&mut self) {
         self.findings.append(&mut self.out.findings);
+        let mut accessed = Vec::new();
         for step in std::mem::take(&mut self.out.steps) {
             match step {
-                BridgeStep::Send { child, port, msg, .. } => {
-                    if let Some(child) = child {
+                BridgeStep::Send { by, port, msg, .. } => {
+                    if let Some(BridgeActor::Child(child)) = by {
                         self.bridge.sent(child, &msg);
+                    }
+                    if by.is_some() {
                         let made = self.made(&msg);
                         self.answers.extend(made.into_iter().map(|msg| (port, msg)));
                     }
-                    self.sent.push((child, port, msg));
+                    self.sent.push((by, port, msg));
                 }
+                BridgeStep::Access { by: Some(by), .. } => accessed.push(by),
                 BridgeStep::Respond { entry } => match &mut self.held {
                     Some(held) => held.push(entry),
                     None => self.respond(entry),
                 },
                 _ => (),
             }
+        }
+        for by in accessed {
+            self.bridge.accessed(by, &mut self.out);
+            self.collect();
         }
     }
 
@@ -242,7 +293,11 @@ impl Bench {
                     };
                 }
                 let data = self.memory.get(&line.address()).copied().unwrap_or(CacheLine::of([0; 64]));
-                let grant = if meta == MetaValue::Any { NdrOpcode::CmpE } else { NdrOpcode::Cmp };
+                let grant = match meta {
+                    MetaValue::Any => NdrOpcode::CmpE,
+                    MetaValue::Shared => self.shared,
+                    _ => NdrOpcode::Cmp,
+                };
                 let mut made = Vec::new();
                 if meta_field == MetaField::Meta0State {
                     made.push(cmp(tag, grant));

@@ -3,10 +3,12 @@
 use super::common::*;
 use scalepool::bridge::load::{FEWEST_LINES, IssueWindow, MOST_LINES};
 use scalepool::bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
+use scalepool::bridge::outbound::OutboundConfig;
 use scalepool::bridge::timing::BridgeTiming;
 use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
+use scalepool::memory::backend::MemoryTiming;
 use scalepool::nodes::ualink::accelerator::AcceleratorPortEnds;
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
@@ -17,9 +19,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 /// Cycles of a channel, of which there is one on each way.
-const CHANNEL: u64 = 1;
+pub const CHANNEL: u64 = 1;
 /// From a message at the link of the bridge to its answer there.
-const MEMORY: u64 = 2 * CHANNEL + 40;
+pub const MEMORY: u64 = 2 * CHANNEL + 40;
 
 type Seen<T> = Arc<Mutex<Vec<(u64, T)>>>;
 
@@ -63,7 +65,11 @@ impl Module for Memory {
                 let (tag, opcode, has_data) = match message {
                     Message::M2sReq(m) => {
                         let is_owned = m.meta_field == MetaField::Meta0State && m.meta_value == MetaValue::Any;
-                        let grant = if is_owned { NdrOpcode::CmpE } else { NdrOpcode::Cmp };
+                        let grant = match m.meta_value {
+                            _ if is_owned => NdrOpcode::CmpE,
+                            MetaValue::Shared => NdrOpcode::CmpS,
+                            _ => NdrOpcode::Cmp,
+                        };
                         let completes = m.meta_field == MetaField::Meta0State;
                         (m.tag, completes.then_some(grant), m.opcode == M2sReqOpcode::MemRd)
                     }
@@ -85,13 +91,23 @@ impl Module for Memory {
     }
 }
 
-struct Ran {
-    responses: Vec<(u64, Transfer)>,
-    messages: Vec<(u64, Message)>,
-    result: BridgeResult,
+pub struct Ran {
+    pub responses: Vec<(u64, Transfer)>,
+    pub messages: Vec<(u64, Message)>,
+    pub result: BridgeResult,
 }
 
 fn run(class: WindowClass, timing: BridgeTiming, asks: Vec<(u64, Transfer)>, is_silent: bool) -> Ran {
+    run_of((config(class), None), timing, asks, is_silent)
+}
+
+/// A run of a bridge and the memory of its cache, if it has one.
+pub fn run_of(
+    (outbound, cache_memory): (OutboundConfig, Option<MemoryTiming>),
+    timing: BridgeTiming,
+    asks: Vec<(u64, Transfer)>,
+    is_silent: bool,
+) -> Ran {
     let (responses, messages, result) = (Seen::default(), Seen::default(), Arc::<Mutex<BridgeResult>>::default());
     let (of_asker, of_memory, shared) = (responses.clone(), messages.clone(), result.clone());
     let mut sim = Simulation::new(1);
@@ -119,7 +135,7 @@ fn run(class: WindowClass, timing: BridgeTiming, asks: Vec<(u64, Transfer)>, is_
             is_silent,
             seen: of_memory,
         })?;
-        let config = BridgeConfig { place: "bridge".into(), fabric: 0, outbound: config(class), timing, clock };
+        let config = BridgeConfig { place: "bridge".into(), fabric: 0, outbound, timing, cache_memory, clock };
         p.module("bridge", id, |bind| {
             let x = AcceleratorPortEnds {
                 tx: [never, answer].map(|end| bind.attach(end)),
@@ -136,7 +152,7 @@ fn run(class: WindowClass, timing: BridgeTiming, asks: Vec<(u64, Transfer)>, is_
             Bridge::new(
                 config,
                 vec![x],
-                vec![BridgeCxlPort { link, watch: None }],
+                vec![BridgeCxlPort { link, is_coherent: false, watch: None }],
                 Tap::off(),
                 (shared, Arc::default()),
             )

@@ -138,6 +138,107 @@ fn a_coherent_device_stays_coherent() {
     assert_eq!(run(&coherent(16), &[], 2).json(), run(&coherent(16), &[], 1).json());
 }
 
+/// With a conversion cache.
+fn with_cache(text: &str, cache: &str) -> String {
+    text.replace("kind = \"bridge.ualink\"", &format!("kind = \"bridge.ualink\"\ncache = {{ {cache} }}"))
+}
+
+/// Every mode, policy and place of tags, with blocks that leave all the time: accelerators find every byte, of memory without an owner.
+#[test]
+fn accelerators_find_every_byte_in_the_cache() {
+    let set = ["traffic.operations=120", "traffic.blocks=16"];
+    for cache in [
+        "mode = \"template\"",
+        "mode = \"data\"",
+        "mode = \"both\", capacity = \"2 KiB\", ways = 2, policy = \"srrip\"",
+        "mode = \"both\", capacity = \"2 KiB\", ways = 4, block = \"64 B\", policy = \"lfu\", write = \"through\"",
+        "mode = \"data\", capacity = \"1 KiB\", ways = 1, tag_store = \"hbm\", media = { preset = \"hbm3_6400\" }",
+    ] {
+        let report = sound(&with_cache(TEXT, cache), &set);
+        let told = |name| count(&report, name);
+        if cache.contains("template") {
+            assert!(told("conversions saved") == told("template hits") && told("template hits") > 0, "{cache}");
+            continue;
+        }
+        let hits: u64 = told("cache read hits") + told("cache write hits");
+        let misses = told("cache read misses") + told("cache write misses") + told("cache bypasses");
+        assert_eq!(hits + misses, told("lines"), "{cache}");
+        let written = told("dirty evictions") + told("lines written through");
+        assert!(hits > 0 && (!cache.contains("KiB") || written > 0), "{cache}");
+        assert!(!cache.contains("hbm3") || told("media bytes") > 0);
+    }
+}
+
+/// A host loads what the accelerators store in their cache: the device snoops the bridge, and the watcher finds the newest value in every
+/// copy.
+#[test]
+fn a_coherent_device_stays_coherent_behind_a_cache() {
+    for (cache, host_lines) in [
+        ("mode = \"data\"", 4),
+        ("mode = \"both\", capacity = \"1 KiB\", ways = 2, tag_store = \"hbm\"", 16),
+        ("mode = \"data\", capacity = \"1 KiB\", ways = 2, write = \"through\", block = \"128 B\"", 16),
+        ("mode = \"data\", capacity = \"2 KiB\", ways = 1, media = { preset = \"hbm3_6400\" }", 64),
+    ] {
+        let report = run(&with_cache(&coherent(host_lines), cache), &[], 1);
+        assert_eq!(report.violations, [], "{cache}");
+        assert_eq!(count(&report, "requests refused"), 0);
+        let told = |name| count(&report, name);
+        assert!(told("snoops") > 0 && told("cache read hits") > 0, "{cache}");
+        assert!(
+            cache.contains("KiB") || told("snoop hits") > 0,
+            "{cache}: lines are there when the host asks for them"
+        );
+        assert!(!cache.contains("1 KiB") || told("clean evictions") > 0, "{cache}");
+    }
+    let text = with_cache(&coherent(16), "mode = \"both\", capacity = \"1 KiB\", ways = 2");
+    assert_eq!(run(&text, &[], 2).json(), run(&text, &[], 1).json());
+}
+
+/// Every access begins and ends once, what the cache gives back included, and the device finds all of it under the bridge.
+#[test]
+fn traces_tell_what_the_cache_gives_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (n, text) in [TEXT.to_owned(), coherent(16)].iter().enumerate() {
+        let trace = folder.path().join(format!("{n}.jsonl"));
+        let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+        let text = with_cache(text, "mode = \"data\", capacity = \"1 KiB\", ways = 1");
+        let set: &[&str] = if n == 0 { &["traffic.operations=30"] } else { &[] };
+        scenario::run(&ScenarioRequest { outputs, ..request(&text, set, 1) }, &mut |_| ()).expect("it runs");
+        let text = std::fs::read_to_string(trace).expect("a trace");
+        let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("a record")).collect();
+        let ids = |kind: &str, place: &str, name: &str| -> Vec<u64> {
+            let of = records.iter().filter(|r| r["kind"] == kind && r["where"] == place);
+            let mut ids: Vec<u64> = of.map(|r| r[name].as_u64().expect("a number")).collect();
+            ids.sort_unstable();
+            ids
+        };
+        let begun = ids("begin", "bridge", "id");
+        assert_eq!(begun, ids("end", "bridge", "id"), "each ends once");
+        let parents = ids("begin", "memory.mem", "parent");
+        assert!(parents.iter().all(|parent| begun.binary_search(parent).is_ok()));
+    }
+}
+
+/// A cache that is off is none, and one that cannot be is refused.
+#[test]
+fn caches_that_cannot_be_are_refused() {
+    let cycles = |text: &str| count(&run(text, &["traffic.operations=20"], 1), "request cycles");
+    assert_eq!(cycles(&with_cache(TEXT, "mode = \"off\"")), cycles(TEXT));
+    for (cache, expected) in [
+        ("ways = 17", "1 to 16"),
+        ("block = 96", "64"),
+        ("capacity = 5000", "expected a multiple of the 4096 bytes of a set"),
+        ("templates = 9", "multiple of template_ways"),
+        ("mode = \"lines\"", "template"),
+        ("policy = \"fifo\"", "srrip"),
+        ("media = { kind = \"fixed\" }", "media without a time"),
+        ("capacity = \"32 GiB\", media = { preset = \"hbm3_6400\" }", "expected at most"),
+    ] {
+        let error = resolves(&with_cache(TEXT, cache)).err().unwrap_or_else(|| panic!("{cache}: it is taken"));
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+}
+
 /// What is not built is refused by name; so is what does not fit.
 #[test]
 fn descriptions_that_ask_for_more_are_refused() {

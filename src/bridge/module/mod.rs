@@ -2,35 +2,44 @@
 //!
 //! Modelled: one request enters a cycle, one answer of each class and CXL port enters, one response leaves; messages to CXL leave at the
 //! rate of the [`BridgeTiming`], each class by a channel of its own; a request that finds no entry stays in front, and holds up what
-//! comes behind it at its port alone. Left out: the ports, which are those of accelerators and of CXL links; a queue for each virtual
+//! comes behind it at its port alone. With a cache a request is looked for first, and converted only if a message has to leave for it; the
+//! bytes are in a [memory](crate::cache_memory) of their own. Left out: the ports, which are those of accelerators and of CXL links; a queue for each virtual
 //! channel in front of the table, since a port hands over all of them by one channel.
 //!
 //! A walk through one cycle: what has come from CXL enters, what is through the stages of answers takes effect; a request enters, what
-//! is through the stages of requests is converted; requests without progress are given up; messages and responses that are framed
+//! is through the stages of requests is converted; accesses to the cache end and begin; requests without progress are given up; messages and responses that are framed
 //! leave as far as there is room.
 //!
 //! In traces a request is a transaction that its UALink request has caused, from the port in to the port out; each message to CXL
 //! for a line belongs to a child of it, from the link out to its last answer.
 
+mod cached;
+
+use crate::cache::ConversionCacheCounts;
+use crate::cache_memory::CacheMemory;
 use crate::load::IssueWindow;
 use crate::outbound::table::ChildId;
-use crate::outbound::{BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig, OutboundCounts};
+use crate::outbound::{
+    BridgeActor, BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig, OutboundCounts,
+    write_backs,
+};
 use crate::timing::BridgeTiming;
 use crate::watched::{BridgeLines, PortWatch};
-use crate::window::WindowClass;
 use scalepool_coherence::agent::Effect;
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
-use scalepool_coherence::content::CacheLine;
+use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::{Class, Msg, from_link};
 use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
 use scalepool_link::ualink::tl::TlClass;
+use scalepool_memory::backend::{DramView, MemoryTiming};
+use scalepool_memory::dram::DramCommand;
 use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::cxl::memory::DramFigures;
 use scalepool_nodes::cxl::{cxl_tag, shown};
 use scalepool_nodes::ualink::accelerator::AcceleratorPortEnds;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::request_handle;
-use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
 use scalepool_protocols::cxl::message::{Message, PeerRoute};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::ControlField;
@@ -55,6 +64,8 @@ pub struct BridgeConfig {
     pub outbound: OutboundConfig,
     /// Its stages.
     pub timing: BridgeTiming,
+    /// The memory of its cache of lines, if it has one.
+    pub cache_memory: Option<MemoryTiming>,
     /// Its clock.
     pub clock: Clock,
 }
@@ -64,12 +75,18 @@ pub struct BridgeConfig {
 pub struct BridgeResult {
     /// What it has counted.
     pub counts: OutboundCounts,
+    /// What its cache has counted, if it has one.
+    pub cache: Option<ConversionCacheCounts>,
     /// Requests answered.
     pub done: u64,
     /// Cycles from the port in to the port out, of all requests that were answered.
     pub cycles: u64,
     /// Cycles in which a request was at a port and no entry was free for it.
     pub full_cycles: u64,
+    /// What the DRAM of its cache has done, if that is what it is.
+    pub dram: Option<DramFigures>,
+    /// Commands of this DRAM, if they are kept.
+    pub commands: Vec<DramCommand>,
     /// Rules that were broken.
     pub broken: Vec<PlacedViolation>,
 }
@@ -78,6 +95,8 @@ pub struct BridgeResult {
 pub struct BridgeCxlPort {
     /// Channels.
     pub link: NodeLink,
+    /// Its device keeps lines coherent.
+    pub is_coherent: bool,
     /// Watcher.
     pub watch: Option<PortWatch>,
 }
@@ -86,7 +105,7 @@ pub struct BridgeCxlPort {
 #[derive(Debug, Clone)]
 struct Leaving {
     due: u64,
-    child: Option<ChildId>,
+    by: Option<BridgeActor>,
     msg: Msg<CacheLine>,
     /// It asks for a line, which is under way from then on.
     is_first: bool,
@@ -94,11 +113,23 @@ struct Leaving {
     is_held: bool,
 }
 
+impl Leaving {
+    /// The child for which it leaves, if it is one.
+    fn child(&self) -> Option<ChildId> {
+        match self.by {
+            Some(BridgeActor::Child(child)) => Some(child),
+            _ => None,
+        }
+    }
+}
+
 /// A transaction in traces.
 #[derive(Debug, Clone, Copy, Default)]
 struct Traced {
     id: u64,
     since_cycle: u64,
+    /// No message leaves for it before.
+    converted_cycle: u64,
     /// Its children, 0 where there is none under way.
     children: [u64; 4],
     is_waiting: bool,
@@ -110,6 +141,8 @@ pub struct Bridge {
     bridge: OutboundBridge,
     x: Vec<AcceleratorPortEnds>,
     cxl: Vec<NodeLink>,
+    /// Whether devices keep lines coherent, by CXL port.
+    are_coherent: Vec<bool>,
     /// Lines under way by CXL port.
     loads: Vec<IssueWindow>,
     /// Watchers of CXL ports.
@@ -127,6 +160,13 @@ pub struct Bridge {
     /// When a child that has not got on since is given up: cycle, child, how often it had got on.
     deadlines: VecDeque<(u64, ChildId, u64)>,
     traced: Vec<Traced>,
+    /// Write backs in traces, 0 where there is none under way.
+    traced_write_backs: Vec<u64>,
+    memory: Option<CacheMemory>,
+    /// Findings of its DRAM that are known.
+    dram_findings: usize,
+    /// Accesses to the cache whose bytes are in the stages of answers.
+    accessed: VecDeque<(u64, BridgeActor)>,
     /// Since when the request in front of each port waits for an entry \[cycles\].
     full_since: Vec<Option<u64>>,
     out: BridgeOutput,
@@ -164,8 +204,8 @@ impl Bridge {
         tap: Tap,
         (result, ledger): (Arc<Mutex<BridgeResult>>, Arc<Mutex<UalLedger>>),
     ) -> Bridge {
-        let (cxl, watches): (Vec<_>, Vec<_>) =
-            cxl.into_iter().map(|BridgeCxlPort { link, watch }| (link, watch)).unzip();
+        let are_coherent = cxl.iter().map(|port| port.is_coherent).collect();
+        let (cxl, watches): (Vec<_>, Vec<_>) = cxl.into_iter().map(|port| (port.link, port.watch)).unzip();
         Bridge {
             bridge: OutboundBridge::new(config.outbound.clone()),
             first: 0,
@@ -175,6 +215,10 @@ impl Bridge {
             responses: VecDeque::new(),
             deadlines: VecDeque::new(),
             traced: vec![Traced::default(); config.outbound.entries],
+            traced_write_backs: vec![0; (write_backs::WRITE_BACKS + write_backs::SNOOP_WRITE_BACKS).into()],
+            memory: config.cache_memory.clone().map(CacheMemory::new),
+            dram_findings: 0,
+            accessed: VecDeque::new(),
             full_since: vec![None; x.len()],
             out: BridgeOutput::default(),
             mine: BridgeResult::default(),
@@ -182,6 +226,7 @@ impl Bridge {
             loads: vec![IssueWindow::default(); cxl.len()],
             x,
             cxl,
+            are_coherent,
             watches,
             tap,
             result,
@@ -216,7 +261,7 @@ impl Bridge {
         while self.answers.front().is_some_and(|(due, ..)| *due <= at.cycle) {
             let Some((_, port, message)) = self.answers.pop_front() else { return };
             let msg = from_link(&message);
-            self.watch(port, &msg, true, at);
+            self.watch(port, &msg, (true, false), at);
             if let Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. } = msg {
                 self.loads[port].told(devload, at.cycle, self.config.timing.growth_cycles);
             }
@@ -238,15 +283,29 @@ impl Bridge {
         child.is_some_and(|child| child.port == port && child.awaited.any())
     }
 
-    /// Tells the watcher of a port of a message that is taken or sent; one with data that are written is a store.
-    fn watch(&mut self, port: usize, msg: &Msg<CacheLine>, taken: bool, at: Stamp) {
+    /// Tells the watcher of a port of a message that is taken or sent; one that is written for a request without a cache is a store.
+    fn watch(&mut self, port: usize, msg: &Msg<CacheLine>, (taken, is_store): (bool, bool), at: Stamp) {
         let Some(PortWatch { node, watch }) = &mut self.watches[port] else { return };
         watch.message(*node, 0, msg, taken, at);
+        let lines: Vec<LineAddr> = msg.line().into_iter().collect();
         let stored = match msg {
-            Msg::M2sRwd { opcode, line, .. } if *opcode != M2sRwdOpcode::BIConflict => vec![Effect::Stored(*line)],
+            Msg::M2sRwd { line, .. } if is_store => vec![Effect::Stored(*line)],
             _ => Vec::new(),
         };
-        let events = watch.step(*node, &BridgeLines, &stored, &[], at);
+        let copies = BridgeLines::of(&self.bridge, port, &lines);
+        self.judge_lines(port, (&copies, &lines), &stored, at);
+    }
+
+    /// Shows the watcher of a port what the bridge has of some lines.
+    fn judge_lines(
+        &mut self,
+        port: usize,
+        (copies, lines): (&BridgeLines, &[LineAddr]),
+        stored: &[Effect<CacheLine>],
+        at: Stamp,
+    ) {
+        let Some(PortWatch { node, watch }) = &mut self.watches[port] else { return };
+        let events = watch.step(*node, copies, stored, lines, at);
         for event in events {
             let violation = event.violation();
             self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
@@ -258,6 +317,11 @@ impl Bridge {
 
     /// Ends the child in the trace if this was its last answer.
     fn show_answer(&mut self, port: usize, message: &Message, at: Stamp) {
+        if let Message::S2mNdr(header) = message
+            && let Some(n) = write_backs::of_tag(header.tag)
+        {
+            return self.show_written_back(n, port, message, at);
+        }
         let Some(id) = answered_child(message) else { return };
         let Some(slot) = self.traced.get_mut(usize::from(id.entry)).map(|t| &mut t.children[usize::from(id.child)])
         else {
@@ -343,13 +407,17 @@ impl Bridge {
         let named = handle.map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "convert", address });
         self.traced[usize::from(entry)] = Traced { id, since_cycle: at.cycle, ..Traced::default() };
-        self.requests.push_back((at.cycle + self.config.timing.request_cycles(), entry));
+        self.requests.push_back((at.cycle + self.start_cycles(), entry));
     }
 
     fn start_requests(&mut self, cx: &mut Cx, at: Stamp) {
         while self.requests.front().is_some_and(|(due, _)| *due <= at.cycle) {
             let Some((_, entry)) = self.requests.pop_front() else { return };
             self.bridge.start(entry, &mut self.out);
+            let is_found = self.bridge.transaction(entry).is_some_and(|transaction| transaction.is_templated);
+            let rest =
+                if is_found { 0 } else { self.config.timing.request_cycles().saturating_sub(self.start_cycles()) };
+            self.traced[usize::from(entry)].converted_cycle = at.cycle + rest;
             self.follow(at);
             cx.progress();
         }
@@ -362,12 +430,16 @@ impl Bridge {
         let timing = self.config.timing;
         for step in out.steps.drain(..) {
             match step {
-                BridgeStep::Send { child, port, msg, is_computed } => {
-                    self.watch(port, &msg, false, at);
+                BridgeStep::Send { by, port, msg, is_computed } => {
+                    let leaving = Leaving { due: at.cycle, by, msg, is_first: false, is_held: false };
+                    let child = leaving.child().and_then(|id| self.bridge.child_of(id));
+                    let is_store = child.is_some_and(|child| child.cached.is_none());
+                    let is_first = child.is_some_and(|child| child.step == 0);
+                    self.watch(port, &leaving.msg, (false, is_store), at);
                     let alu = if is_computed { timing.alu_cycles } else { 0 };
-                    let due = at.cycle + alu + timing.frame_cycles;
-                    let is_first = child.and_then(|id| self.bridge.child_of(id)).is_some_and(|child| child.step == 0);
-                    let leaving = Leaving { due, child, msg, is_first, is_held: false };
+                    let converted = leaving.child().map_or(0, |id| self.traced[usize::from(id.entry)].converted_cycle);
+                    let due = at.cycle.max(converted) + alu + timing.frame_cycles;
+                    let leaving = Leaving { due, is_first, ..leaving };
                     let queue = &mut self.sends[port][place_of(&leaving.msg)];
                     // What is computed comes behind what needs less time.
                     let behind = queue.iter().rev().take_while(|other| other.due > leaving.due).count();
@@ -375,15 +447,32 @@ impl Bridge {
                 }
                 BridgeStep::Respond { entry } => {
                     self.show_wait(entry, None, at);
-                    self.responses.push_back((at.cycle + timing.frame_cycles, entry));
+                    self.ready(entry, at);
+                }
+                BridgeStep::Access { by, address, is_write } => {
+                    if let Some(BridgeActor::Child(id)) = by {
+                        self.show_wait(id.entry, Some((Wait::Media, 0)), at);
+                    }
+                    if let Some(memory) = &mut self.memory {
+                        memory.access(by, address, is_write);
+                    }
+                }
+                BridgeStep::Changed { port, line, copy, is_stored } => {
+                    let stored = is_stored.then_some(Effect::Stored(line));
+                    self.judge_lines(port, (&copy, &[line]), stored.as_slice(), at);
                 }
                 BridgeStep::Advanced { child } => {
                     let advances = self.bridge.child_of(child).map_or(0, |child| child.advances);
                     self.deadlines.push_back((at.cycle + timing.timeout_cycles, child, advances));
                 }
                 BridgeStep::Waits { entry, reason, holder } => {
-                    let wait = if reason == BridgeWait::Order { Wait::Order } else { Wait::Line };
-                    self.show_wait(entry, Some((wait, self.traced[usize::from(holder)].id)), at);
+                    let wait = match reason {
+                        BridgeWait::Order => Wait::Order,
+                        BridgeWait::Line => Wait::Line,
+                        BridgeWait::Room => Wait::Room,
+                    };
+                    let holder = holder.map_or(0, |holder| self.traced[usize::from(holder)].id);
+                    self.show_wait(entry, Some((wait, holder)), at);
                 }
                 BridgeStep::GoesOn { entry } => self.show_wait(entry, None, at),
             }
@@ -436,7 +525,7 @@ impl Bridge {
             let Some(leaving) = self.sends[port][place].pop_front() else { return false };
             let mut message = leaving.msg.to_link(peer_of(&self.cxl[port]));
             // The traffic class is the virtual channel (`bridge` §2).
-            let request = leaving.child.and_then(|child| self.bridge.transaction(child.entry));
+            let request = leaving.child().and_then(|child| self.bridge.transaction(child.entry));
             let vchan = request.map_or(0, |transaction| transaction.req.vchan);
             match &mut message {
                 Message::M2sReq(header) => header.tc = vchan,
@@ -467,7 +556,7 @@ impl Bridge {
                 if !has_channel || !has_window {
                     let is_new = !std::mem::replace(&mut front.is_held, true);
                     let wait = if has_window { Wait::Link } else { Wait::Throttle };
-                    if let Some(child) = front.child.filter(|_| is_new) {
+                    if let Some(child) = front.child().filter(|_| is_new) {
                         self.show_wait(child.entry, Some((wait, 0)), at);
                     }
                 } else if next.is_none_or(|(due, ..)| front.due < due) {
@@ -479,7 +568,10 @@ impl Bridge {
     }
 
     fn show_sent(&mut self, port: usize, leaving: &Leaving, message: &Message, at: Stamp) {
-        let Some(child) = leaving.child else { return };
+        if let Some(BridgeActor::WriteBack(n)) = leaving.by {
+            return self.show_write_back(n, port, message, at);
+        }
+        let Some(child) = leaving.child() else { return };
         if leaving.is_first {
             self.loads[port].issued();
         }
@@ -487,7 +579,7 @@ impl Bridge {
             self.show_wait(child.entry, None, at);
         }
         self.bridge.sent(child, &leaving.msg);
-        let (form, link) = (self.cxl[port].form, self.cxl[port].link);
+        let form = self.cxl[port].form;
         let Traced { id: parent, children, .. } = self.traced[usize::from(child.entry)];
         let mut id = children[usize::from(child.child)];
         let (mut kind, mut named) = (RecordKind::Mark, TransactionNaming::Nowhere);
@@ -495,15 +587,19 @@ impl Bridge {
             id = self.tap.new_id();
             self.traced[usize::from(child.entry)].children[usize::from(child.child)] = id;
             kind = RecordKind::Begin;
-            let peer = peer_of(&self.cxl[port]);
-            // Where a device keeps lines coherent, all know requests as coherent agents do.
-            let is_coherent = self.bridge.child_of(child).is_some_and(|child| child.class == WindowClass::Mc);
-            named = TransactionNaming::As(match is_coherent {
-                true => tree::part(link, form, message).1,
-                false => cxl_tag(link, peer.spid, peer.dpid, child.tag()),
-            });
+            named = self.naming(port, child.tag(), message);
         }
         self.tap.named(named, at, kind, id, parent, || shown(message, form));
+    }
+
+    /// The name by which the device knows a message. Where it keeps lines coherent, all know requests as coherent agents do.
+    fn naming(&self, port: usize, tag: u16, message: &Message) -> TransactionNaming {
+        let (form, link) = (self.cxl[port].form, self.cxl[port].link);
+        let peer = peer_of(&self.cxl[port]);
+        TransactionNaming::As(match self.are_coherent[port] {
+            true => tree::part(link, form, message).1,
+            false => cxl_tag(link, peer.spid, peer.dpid, tag),
+        })
     }
 
     /// One response leaves, if one is due and has room: whether it did.
@@ -553,6 +649,8 @@ impl Bridge {
             self.answers.front().map(|(due, ..)| *due),
             self.responses.iter().map(|(due, _)| *due).find(|due| *due > at.cycle),
             self.deadlines.front().map(|(due, ..)| *due),
+            self.accessed.front().map(|(due, _)| *due),
+            self.memory.as_ref().and_then(|memory| memory.wake_at(at.cycle)),
         ];
         let due = fronts.into_iter().flatten().chain(sends).filter(|due| *due > at.cycle).min();
         due.map_or(Next::Idle, |due| Next::At(cx.in_cycles(due - at.cycle)))
@@ -566,6 +664,7 @@ impl Module for Bridge {
         self.take_answers(cx, at);
         self.enter_request(cx, at);
         self.start_requests(cx, at);
+        self.access_cache(cx, at);
         self.time_out(cx, at);
         let is_rated = self.send(cx, at);
         match self.respond(cx, at) || is_rated {
@@ -586,12 +685,31 @@ impl Module for Bridge {
     }
 
     fn publish(&self) {
-        let mine = BridgeResult { counts: self.bridge.counts(), ..self.mine.clone() };
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
+        let OutboundConfig { data, templates, .. } = &self.config.outbound;
+        let cache = (data.is_some() || templates.is_some()).then(|| self.bridge.cache_counts());
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut commands = std::mem::take(&mut result.commands);
+        let dram = self.memory.as_ref().and_then(CacheMemory::dram).map(|view| {
+            let DramView { counts, bytes, last_data_fs, trace, .. } = view;
+            commands.extend_from_slice(&trace[commands.len()..]);
+            DramFigures { counts, bytes, last_data_fs }
+        });
+        *result = BridgeResult { counts: self.bridge.counts(), cache, dram, commands, ..self.mine.clone() };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("open", self.bridge.open() as u64);
         visit("write_buffers_free", self.bridge.buffers_free() as u64);
+        let OutboundConfig { data, templates, .. } = &self.config.outbound;
+        let counts = self.bridge.cache_counts();
+        if data.is_some() {
+            visit("cache_hits", counts.hits.iter().sum());
+            visit("cache_misses", counts.misses.iter().sum());
+            visit("write_backs", self.bridge.write_backs().open() as u64);
+        }
+        if templates.is_some() {
+            visit("template_hits", counts.template_hits);
+            visit("template_misses", counts.template_misses);
+        }
     }
 }

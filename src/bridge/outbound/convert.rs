@@ -1,0 +1,154 @@
+//! A request becomes lines and steps, by the tables or by a conversion that was kept (`bridge` §2, §3, §9.7).
+//!
+//! Modelled: window, rights and legality are looked at in this order; a kept conversion takes the place of all three, and what it lacks,
+//! data, enables and the operation of an atomic, comes from the request. Left out: what is sent when. A walk: a source reads two lines of a
+//! block as it did before; the key is found, so the children are made of the kept places and steps.
+
+use super::OutboundBridge;
+use super::transaction::{AwaitedAnswers, Child, Transaction};
+use crate::atomics::LineAtomic;
+use crate::cache::sector::SectorState;
+use crate::cache::templates::{Template, TemplateKey};
+use crate::commands::{AccessKind, CommandAction};
+use crate::flows::{self, FlowStep, LineOperation};
+use crate::lines::{self, BLOCK_LINES, TouchedLine};
+use scalepool_coherence::content::{CacheLine, LineAddr};
+use scalepool_memory::ALL_BYTES;
+use scalepool_nodes::ualink::read::lines_of;
+use scalepool_protocols::ualink::code::{ReqCmd, Status};
+use scalepool_protocols::ualink::field::REGION_BYTES;
+
+/// The line in its block.
+fn line_in_block(line: &TouchedLine) -> usize {
+    (line.address / 64) as usize % BLOCK_LINES
+}
+
+/// The lines that a request touches.
+fn touched(transaction: &Transaction) -> Vec<TouchedLine> {
+    let Transaction { request, req, .. } = transaction;
+    let enables = request.enables.as_deref().filter(|_| req.cmd != ReqCmd::WriteFull);
+    lines::touched(req, enables).collect()
+}
+
+/// Whether something is sent for a line.
+fn is_sent(access: AccessKind, line: &TouchedLine) -> bool {
+    access == AccessKind::Read || line.mask != 0
+}
+
+/// Whether a request that is accepted has the form of one, with the atomic of each line.
+fn is_legal(transaction: &Transaction, touched: &[TouchedLine]) -> bool {
+    let Transaction { request, req, row, .. } = transaction;
+    let is_atomic = row.access == AccessKind::Atomic;
+    let has_data = row.access == AccessKind::Read || lines_of(&request.data).count() >= touched.len();
+    let is_one = !is_atomic || touched.len() == 1;
+    let computes = |line: &TouchedLine| !is_atomic || LineAtomic::of(req.attr, line).is_some();
+    row.action == CommandAction::Lines && !lines::crosses(req) && has_data && is_one && touched.iter().all(computes)
+}
+
+/// The children of a request whose lines go where a conversion says.
+fn children(transaction: &Transaction, touched: &[TouchedLine], template: &Template) -> Vec<Child> {
+    let Transaction { request, req, row, .. } = transaction;
+    let data: Vec<_> = lines_of(&request.data).collect();
+    let child = |(n, line): (usize, &TouchedLine)| {
+        let has_data = row.access != AccessKind::Read;
+        let is_done = !is_sent(row.access, line);
+        Child {
+            port: template.port,
+            line: LineAddr(template.first.0 + line_in_block(line) as u64),
+            class: template.class,
+            operation: LineOperation::of(row.access, line.mask),
+            mask: line.mask,
+            data: CacheLine { bytes: data.get(n).copied().unwrap_or([0; 64]), poison: request.poisoned >> n & 1 == 1 },
+            atomic: (row.access == AccessKind::Atomic).then(|| LineAtomic::of(req.attr, line)).flatten(),
+            steps: template.steps[line_in_block(line)],
+            step: 0,
+            awaited: AwaitedAnswers::default(),
+            read: None,
+            before: None,
+            failed: None,
+            is_done,
+            has_buffer: has_data && !is_done,
+            advances: 0,
+            verdict: None,
+            cached: None,
+            granted: SectorState::Valid,
+            waits_for_room: false,
+        }
+    };
+    touched.iter().enumerate().map(child).collect()
+}
+
+impl OutboundBridge {
+    /// The children of a request, or the status with which it ends.
+    pub(super) fn converted(&mut self, entry: u16) -> Result<Vec<Child>, Status> {
+        let Some(transaction) = self.table.get(entry) else { return Ok(Vec::new()) };
+        if transaction.row.action == CommandAction::Ended {
+            return Ok(Vec::new());
+        }
+        let touched = touched(transaction);
+        let key = self.templates.is_some().then(|| self.template_key(transaction, &touched)).flatten();
+        let kept = match (key, &mut self.templates) {
+            (Some(key), Some(templates)) => templates.look_up(key),
+            _ => None,
+        };
+        self.cache_counts.template_hits += u64::from(kept.is_some());
+        self.cache_counts.template_misses += u64::from(key.is_some() && kept.is_none());
+        let Some(transaction) = self.table.get(entry) else { return Ok(Vec::new()) };
+        let template = match kept {
+            Some(template) => template,
+            None => self.looked_up(transaction, &touched)?,
+        };
+        let children = children(transaction, &touched, &template);
+        if let Some(transaction) = self.table.get_mut(entry) {
+            transaction.is_templated = kept.is_some();
+            transaction.conversion = key.map(|key| (key, template));
+        }
+        Ok(children)
+    }
+
+    /// What the tables make of a request: window, rights, legality, in this order.
+    fn looked_up(&self, transaction: &Transaction, touched: &[TouchedLine]) -> Result<Template, Status> {
+        let Transaction { req, row, .. } = transaction;
+        let route = self.config.windows.route(req.src, req.address, row.access)?;
+        let mut steps: [&'static [FlowStep]; BLOCK_LINES] = [&[]; BLOCK_LINES];
+        for line in touched {
+            steps[line_in_block(line)] = flows::steps(route.class, LineOperation::of(row.access, line.mask));
+        }
+        let are_known = touched.iter().all(|line| !steps[line_in_block(line)].is_empty());
+        if !is_legal(transaction, touched) || !are_known {
+            return Err(Status::TargetAbort);
+        }
+        Ok(Template::new(route, steps))
+    }
+
+    /// What the conversion of a request is kept under; `None`: it is refused or sends nothing, whatever its window.
+    fn template_key(&self, transaction: &Transaction, touched: &[TouchedLine]) -> Option<TemplateKey> {
+        let Transaction { req, row, port, .. } = transaction;
+        let bits = |is_in: &dyn Fn(&TouchedLine) -> bool| {
+            touched.iter().filter(|line| is_in(line)).fold(0, |bits, line| bits | 1 << line_in_block(line))
+        };
+        let sent = bits(&|line| is_sent(row.access, line));
+        let full = bits(&|line| row.access == AccessKind::Write && line.mask == ALL_BYTES);
+        let operation = LineOperation::of(row.access, if sent == full { ALL_BYTES } else { 0 });
+        let key = TemplateKey {
+            port: *port,
+            group: self.config.windows.group(req.src),
+            block: req.address / REGION_BYTES,
+            operation,
+            touched: sent,
+            full,
+        };
+        (is_legal(transaction, touched) && sent != 0).then_some(key)
+    }
+
+    /// A message of a request leaves that was converted: the conversion is kept.
+    pub(super) fn keep_conversion(&mut self, entry: u16) {
+        let Some(transaction) = self.table.get_mut(entry) else { return };
+        let is_new = !std::mem::replace(&mut transaction.is_converted, true) && !transaction.is_templated;
+        if let (Some((key, template)), Some(templates)) =
+            (transaction.conversion.filter(|_| is_new), &mut self.templates)
+        {
+            templates.keep(key, template);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The table `cache` of a bridge: its conversion cache, see [`scalepool_bridge::cache`].
+//!
+//! Modelled: the settings of the sheet (`bridge` §9.1, §9.2, §9.7) and the memory in which the lines lie. A walk through one description: the
+//! mode says what is kept, the shape is judged, the memory is made for the clock of the bridge.
+
+use crate::field::{FieldRange, config};
+use crate::kind::{ConfigFinding, Site};
+use crate::kinds::media::{CxlMedia, timing};
+use crate::metric::{MetricValue, metrics};
+use crate::quantity::Unit;
+use scalepool_bridge::cache::data::DataCache;
+use scalepool_bridge::cache::policy::EvictionPolicy;
+use scalepool_bridge::cache::templates::TemplateConfig;
+use scalepool_bridge::cache::{BLOCK_BYTES, ConversionCacheCounts, DataCacheConfig, MOST_WAYS, StorePolicy};
+use scalepool_memory::backend::MemoryTiming;
+
+/// Cycles of an access without `media`: two bursts of one open row of HBM3-6400 and its controller, 36.25 ns (bridge §11).
+const ACCESS_CYCLES: u64 = 37;
+/// Accesses that the memory takes at once without a preset: as many as there may be lines under way, and write backs.
+const MOST_ACCESSES: usize = 1 << 16;
+
+config! {
+    /// The conversion cache of a bridge.
+    pub struct BridgeCacheFields {
+        mode: String = "data" [Unit::Of("-")] in FieldRange::Words(&["off", "data", "template", "both"]), "data: lines are kept; template: conversions are; both (bridge §9.1)";
+        capacity: u64 = "1 GiB" [Unit::Bytes] in FieldRange::Int(64, 1 << 40), "bytes of lines, a multiple of ways times block (bridge §9.1)";
+        ways: usize = "16" [Unit::Of("blocks")] in FieldRange::Int(1, MOST_WAYS as u64), "blocks of a set (bridge §9.1)";
+        block: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&BLOCK_BYTES), "bytes of a block; each of its sectors of 64 bytes has a state of its own (bridge §9.1)";
+        policy: String = "lru" [Unit::Of("-")] in FieldRange::Words(EvictionPolicy::NAMES), "who leaves a full set: least recently used; by 2 bits of re-reference prediction; least frequently used, with counts halved every 65,536 lookups (bridge §9.1)";
+        write: String = "back" [Unit::Of("-")] in FieldRange::Words(&["back", "through"]), "back: stores stay until their block leaves or somebody asks for it; through: they go to memory as well, behind the response (bridge §9.1, §9.4)";
+        stream_blocks: u64 = "8" [Unit::Of("blocks")] in FieldRange::Int(0, 1 << 20), "blocks of an ascending stream of one source that enter, those behind do not; 0 = streams are not looked for (bridge §9.2)";
+        tag_store: String = "sram" [Unit::Of("-")] in FieldRange::Words(&["sram", "hbm"]), "hbm: the tags of a set are read from the memory before its data (bridge §9.1)";
+        latency_cycles: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "an access to 64 bytes; left out, 37 without `media`, and with it what stands there alone (bridge §11)";
+        media: Option<CxlMedia> = "" [Unit::Of("-")] in FieldRange::Table(CxlMedia::fields), "memory in which the cache lies, as with preset = \"hbm3_6400\"; left out, the latency is all (bridge §9.1)";
+        templates: usize = "65_536" [Unit::Of("conversions")] in FieldRange::Int(1, 1 << 24), "conversions that are kept, a multiple of template_ways (bridge §9.7)";
+        template_cycles: u64 = "2" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "a conversion that is kept is found, in place of lookup and conversion (bridge §11)";
+        template_ways: usize = "8" [Unit::Of("conversions")] in FieldRange::Int(1, 64), "conversions of a set (bridge §9.7)";
+    }
+}
+
+metrics! {
+    /// What a conversion cache counts (bridge §9.10).
+    pub static CACHE_METRICS {
+        READ_HITS = "cache read hits" ["lines"] Sum, "lines read that were in the conversion cache, joined reads of them included";
+        WRITE_HITS = "cache write hits" ["lines"] Sum, "lines written whose sector was in the conversion cache";
+        ATOMIC_HITS = "cache atomic hits" ["lines"] Sum, "atomics whose sector was in the conversion cache";
+        READ_MISSES = "cache read misses" ["lines"] Sum, "lines read that entered the conversion cache";
+        WRITE_MISSES = "cache write misses" ["lines"] Sum, "lines written that entered the conversion cache";
+        ATOMIC_MISSES = "cache atomic misses" ["lines"] Sum, "atomics whose line entered the conversion cache";
+        BYPASSES = "cache bypasses" ["lines"] Sum, "lines of streams that passed by the conversion cache";
+        UPGRADES = "cache upgrades" ["lines"] Sum, "hits of stores on sectors that had to be owned first";
+        TEMPLATE_HITS = "template hits" ["requests"] Sum, "requests whose conversion was kept";
+        TEMPLATE_MISSES = "template misses" ["requests"] Sum, "requests whose conversion was looked for and not found";
+        SAVED = "conversions saved" ["requests"] Sum, "requests that were answered without a conversion: by lines in the cache alone, or by a kept conversion";
+        EVICTED_CLEAN = "clean evictions" ["lines"] Sum, "sectors that left the conversion cache without data";
+        EVICTED_DIRTY = "dirty evictions" ["lines"] Sum, "sectors that left the conversion cache and were written to memory";
+        THROUGH = "lines written through" ["lines"] Sum, "stores to the conversion cache that went to memory as well";
+        SNOOP_HITS = "snoop hits" ["snoops"] Sum, "back-invalidate snoops of lines in the conversion cache";
+        ACCESSES = "cache accesses" ["accesses"] Sum, "accesses of 64 bytes to the memory of the conversion cache";
+    }
+}
+
+/// The figures of a cache.
+pub fn measured(counts: &ConversionCacheCounts) -> Vec<MetricValue> {
+    let [read_hits, write_hits, atomic_hits] = counts.hits;
+    let [read_misses, write_misses, atomic_misses] = counts.misses;
+    vec![
+        (&READ_HITS, read_hits),
+        (&WRITE_HITS, write_hits),
+        (&ATOMIC_HITS, atomic_hits),
+        (&READ_MISSES, read_misses),
+        (&WRITE_MISSES, write_misses),
+        (&ATOMIC_MISSES, atomic_misses),
+        (&BYPASSES, counts.bypasses),
+        (&UPGRADES, counts.upgrades),
+        (&TEMPLATE_HITS, counts.template_hits),
+        (&TEMPLATE_MISSES, counts.template_misses),
+        (&SAVED, counts.saved),
+        (&EVICTED_CLEAN, counts.evicted_clean),
+        (&EVICTED_DIRTY, counts.evicted_dirty),
+        (&THROUGH, counts.written_through),
+        (&SNOOP_HITS, counts.snoop_hits),
+        (&ACCESSES, counts.hbm_accesses),
+    ]
+}
+
+impl BridgeCacheFields {
+    fn keeps_lines(&self) -> bool {
+        matches!(self.mode.as_str(), "data" | "both")
+    }
+
+    fn data_config(&self) -> DataCacheConfig {
+        DataCacheConfig {
+            capacity_bytes: self.capacity,
+            ways: self.ways,
+            block_bytes: self.block,
+            policy: EvictionPolicy::find(&self.policy).unwrap_or(EvictionPolicy::Lru),
+            stores: if self.write == "through" { StorePolicy::Through } else { StorePolicy::Back },
+            stream_blocks: self.stream_blocks,
+            tags_in_hbm: self.tag_store == "hbm",
+        }
+    }
+
+    /// The cache of lines, empty, if there is one.
+    ///
+    /// # Errors
+    /// A shape that cannot be.
+    pub fn data(&self) -> Result<Option<DataCache>, String> {
+        let data = self.keeps_lines().then(|| DataCache::new(self.data_config()));
+        data.transpose().map_err(|error| error.to_string())
+    }
+
+    /// The cache of conversions, if there is one.
+    pub fn templates(&self) -> Option<TemplateConfig> {
+        let is_kept = matches!(self.mode.as_str(), "template" | "both");
+        is_kept.then_some(TemplateConfig { entries: self.templates, ways: self.template_ways })
+    }
+
+    /// The memory in which the lines lie.
+    ///
+    /// # Errors
+    /// What is wrong with its settings.
+    pub fn memory(&self, site: &Site<'_>) -> Result<Option<MemoryTiming>, String> {
+        let latency = self.latency_cycles.unwrap_or(if self.media.is_some() { 0 } else { ACCESS_CYCLES });
+        self.keeps_lines().then(|| timing(latency, MOST_ACCESSES, self.media.as_ref(), site)).transpose()
+    }
+
+    /// What is wrong with it.
+    pub fn check(&self) -> Vec<ConfigFinding> {
+        let shape = self.data().err().map(|text| ("cache", text));
+        let is_whole = self.templates.is_multiple_of(self.template_ways);
+        let text = || {
+            let text =
+                format!("found {} templates, expected a multiple of template_ways (bridge §9.7)", self.templates);
+            ("cache", text)
+        };
+        let media = self.media.iter().filter(|_| self.keeps_lines());
+        let is_timed = self.latency_cycles.is_some()
+            || self.media.as_ref().is_none_or(|media| media.preset().is_some() || media.kind == "banks");
+        let untimed = || ("cache", "found media without a time, expected a preset, banks or latency_cycles".to_owned());
+        let media = media.flat_map(|media| media.check(self.data_config().hbm_bytes()));
+        let media = media.map(|(_, text)| ("cache", text));
+        let own = (!is_whole).then(text).into_iter().chain((!is_timed).then(untimed));
+        shape.into_iter().chain(own).chain(media).collect()
+    }
+}

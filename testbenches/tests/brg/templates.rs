@@ -1,0 +1,233 @@
+//! Conversions that are kept, and all modes of the cache against each other (`bridge` §9.1, §9.7, §9.8).
+
+use super::common::*;
+use scalepool::bridge::cache::policy::EvictionPolicy;
+use scalepool::bridge::cache::templates::TemplateConfig;
+use scalepool::bridge::cache::{DataCacheConfig, StorePolicy};
+use scalepool::bridge::outbound::OutboundConfig;
+use scalepool::bridge::window::{AccessRights, BridgeWindows, WindowClass};
+use scalepool_protocols::ualink::code::{ReqCmd, Status};
+use scalepool_protocols::ualink::unpack::Transfer;
+use std::collections::BTreeMap;
+
+const MC: WindowClass = WindowClass::Mc;
+const MN: WindowClass = WindowClass::Mn;
+
+fn templates(config: OutboundConfig) -> OutboundConfig {
+    OutboundConfig { templates: Some(TemplateConfig { entries: 16, ways: 2 }), ..config }
+}
+
+/// Hits and misses of conversions so far.
+fn found(bench: &Bench) -> (u64, u64) {
+    let counts = bench.bridge.cache_counts();
+    (counts.template_hits, counts.template_misses)
+}
+
+/// The same operation on the same lines of a block by another source of the group: other tags, data and bytes do not matter.
+#[test]
+fn brg_tpl_01_p() {
+    let mut bench = Bench::new(templates(config(MC)));
+    let mut twice = |a: Transfer, b: Transfer| {
+        let before = found(&bench);
+        bench.whole(a);
+        bench.whole(b);
+        let (hits, misses) = found(&bench);
+        (hits - before.0, misses - before.1)
+    };
+    let mut of_other = tagged(read(BASE, 32), 9);
+    change(&mut of_other, |req| req.src = 4);
+    assert_eq!(twice(read(BASE, 32), of_other), (1, 1));
+    assert_eq!(twice(read(BASE + 256 + 8, 2), read(BASE + 256, 16)), (1, 1), "one line is touched");
+    assert_eq!(twice(write_full(BASE, 2, 1), write_full(BASE, 2, 7)), (1, 1));
+    assert_eq!(twice(write_part(BASE, 1, 1), write_part(BASE, 0xf0, 1)), (1, 1));
+    assert_eq!(twice(add(ReqCmd::AtomicR, BASE, 1), add(ReqCmd::AtomicNR, BASE, 2)), (1, 1));
+}
+
+/// Every part of the key: one that differs is a miss, and what is sent is right.
+#[test]
+fn brg_tpl_01_n() {
+    let rights = |read| AccessRights { read, write: true, atomic: true };
+    let mut of_window = window(MC);
+    of_window.rights = std::array::from_fn(|group| rights(group != 1));
+    let windows = BridgeWindows::new(vec![of_window], BTreeMap::from([(5, 1), (6, 2)]), 16).expect("windows");
+    let from = |source: u16, mut request: Transfer| {
+        change(&mut request, |req| req.src = source);
+        request
+    };
+    let cases: Vec<(Transfer, Status)> = vec![
+        (from(5, read(BASE, 16)), Status::ProtectionViolation),
+        (from(6, read(BASE, 16)), Status::OKAY),
+        (read(BASE + 256, 16), Status::OKAY),
+        (read(BASE + 64, 16), Status::OKAY),
+        (read(BASE, 32), Status::OKAY),
+        (write_full(BASE, 1, 1), Status::OKAY),
+        (write_part(BASE, 1, 1), Status::OKAY),
+        (add(ReqCmd::AtomicR, BASE, 1), Status::OKAY),
+    ];
+    for (request, status) in cases {
+        let mut bench = Bench::new(templates(OutboundConfig { windows: windows.clone(), ..config(MC) }));
+        bench.whole(read(BASE, 16));
+        let response = bench.whole(request.clone());
+        assert_eq!((found(&bench).0, rsp(&response).status), (0, status), "{request:?}");
+    }
+    // What is refused by its form is not looked for: a read that leaves its block has the lines of a good one.
+    let mut bench = Bench::new(templates(config(MC)));
+    bench.whole(read(BASE + 0xc0, 16));
+    assert_eq!(rsp(&bench.whole(read(BASE + 0xf8, 3))).status, Status::TargetAbort);
+    assert_eq!(found(&bench), (0, 1));
+    // Two lines, of which one is full: the other one is full as well, or not.
+    let mut half = write_full(BASE, 2, 1);
+    change(&mut half, |req| req.cmd = ReqCmd::Write);
+    let mut enables = [0xff; 32];
+    enables[8] = 0;
+    half.enables = Some(Box::new(enables));
+    bench.whole(write_full(BASE, 2, 1));
+    bench.sent.clear();
+    bench.whole(half);
+    assert!(bench.labels().contains(&"MemRd Any/SnpInv".to_owned()), "{:?}", bench.labels());
+}
+
+/// Requests of all kinds, again and again on few blocks.
+fn requests() -> Vec<Transfer> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let request = |_| {
+        let (address, value) = (BASE + 256 * random(12), random(256) as u8);
+        let line = address + 64 * random(4);
+        match random(6) {
+            0 => write_full(address, 1 + random(4) as u8, value),
+            1 => write_part(line, random(u64::MAX), value),
+            2 => {
+                add(if random(2) == 0 { ReqCmd::AtomicR } else { ReqCmd::AtomicNR }, line + 8 * random(8), value.into())
+            }
+            3 => read(line + 4 * random(16), 1),
+            _ => read(address + 4 * random(32), 1 + random(32) as u8),
+        }
+    };
+    (0..600).map(request).collect()
+}
+
+/// Status, beats and poison of all responses, and messages if asked for.
+fn outcome(config: OutboundConfig) -> (Vec<Transfer>, Vec<String>, Bench) {
+    let mut bench = Bench::new(config);
+    let responses = requests().into_iter().map(|request| bench.whole(request)).collect();
+    assert!(bench.findings.is_empty() && bench.bridge.open() == 0, "{:?}", bench.findings);
+    let sent = bench.sent.iter().map(|(_, port, msg)| format!("{port} {msg:?}")).collect();
+    (responses, sent, bench)
+}
+
+/// The same bytes and states of requests in every mode, with every policy, size of blocks and place of tags.
+#[test]
+fn brg_chc_12_p() {
+    for class in [MC, MN] {
+        let plain = outcome(config(class)).0;
+        for block_bytes in [64, 256] {
+            for policy in EvictionPolicy::ALL {
+                for (stores, tags_in_hbm) in [(StorePolicy::Back, false), (StorePolicy::Through, true)] {
+                    let data = DataCacheConfig { block_bytes, policy, stores, tags_in_hbm, ..SMALL };
+                    let (responses, _, bench) = outcome(cached(class, data));
+                    assert!(responses == plain, "{class:?} {data:?}");
+                    assert!(bench.bridge.cache_counts().hits[0] > 0);
+                    assert!(outcome(templates(cached(class, data))).0 == plain, "{class:?} {data:?}");
+                }
+            }
+        }
+        assert!(outcome(templates(config(class))).0 == plain);
+    }
+}
+
+/// The comparison is not blind: another byte of memory is seen.
+#[test]
+fn brg_chc_12_n() {
+    let mut bench = Bench::new(cached(MN, SMALL));
+    bench.whole(write_full(BASE, 1, 1));
+    for n in 1..3 {
+        bench.whole(read(BASE + 512 * n, 16));
+    }
+    bench.memory.insert(OUT, scalepool::coherence::content::CacheLine::of([2; 64]));
+    assert_eq!(beats(&bench.whole(read(BASE, 16))), [[2; 64]]);
+}
+
+/// With kept conversions the very same messages leave.
+#[test]
+fn brg_tpl_03_p() {
+    for class in [MC, MN] {
+        let kept = OutboundConfig { templates: Some(TemplateConfig::SHEET), ..config(class) };
+        let (with, without) = (outcome(kept), outcome(config(class)));
+        assert!(with.1 == without.1, "{class:?}");
+        assert!(found(&with.2).0 > 50, "{:?}", found(&with.2));
+    }
+}
+
+/// Data and enables are those of the request, not of the one that was converted.
+#[test]
+fn brg_tpl_03_n() {
+    let mut bench = Bench::new(templates(config(MN)));
+    bench.whole(write_part(BASE, 0x0f, 1));
+    bench.whole(write_part(BASE, 0xf0, 2));
+    assert_eq!(bench.memory[&OUT].bytes[..8], [1, 1, 1, 1, 2, 2, 2, 2]);
+    assert_eq!(found(&bench), (1, 1));
+}
+
+/// Sets of two: three blocks of one set, of which the one that was not used for longest leaves.
+#[test]
+fn brg_tpl_04_p() {
+    let mut bench = Bench::new(templates(config(MN)));
+    let mut hit = |block: u64| {
+        let before = found(&bench).0;
+        bench.whole(read(BASE + 256 * 8 * block, 16));
+        found(&bench).0 > before
+    };
+    let trace = [0, 1, 0, 2, 0, 1];
+    assert_eq!(trace.map(&mut hit), [false, false, true, false, true, false]);
+    assert_eq!(TemplateConfig::SHEET.sets(), 8 << 10);
+}
+
+/// What sends nothing is not kept; a snoop finds no conversion in its way.
+#[test]
+fn brg_tpl_04_n() {
+    let mut bench = Bench::new(templates(config(MC)));
+    bench.whole(write_part(BASE, 0, 1));
+    bench.whole(read(0, 16));
+    assert_eq!((found(&bench), bench.sent.len()), ((0, 1), 0), "an address without a window is looked for in vain");
+    bench.whole(read(BASE, 16));
+    bench.sent.clear();
+    let snoop = scalepool_protocols::cxl::cxl256::code::BisnpOpcode::BISnpInv;
+    let line = scalepool::coherence::content::LineAddr(OUT >> 6);
+    bench.deliver(scalepool::coherence::message::Msg::S2mBisnp { opcode: snoop, line, bi_tag: 1 });
+    assert_eq!(bench.sent.len(), 1, "BIRspI");
+}
+
+/// Both: data miss and no template, data hit, data miss with a template; what was found as data is no conversion.
+#[test]
+fn brg_chc_23_p() {
+    let mut bench = Bench::new(templates(cached(MN, SMALL)));
+    let mut step = |request: Transfer| {
+        let (sent, saved) = (bench.sent.len(), bench.bridge.cache_counts().saved);
+        bench.whole(request);
+        let is_found = found(&bench);
+        (bench.sent.len() > sent, bench.bridge.cache_counts().saved > saved, is_found)
+    };
+    assert_eq!(step(read(BASE, 16)), (true, false, (0, 1)), "converted, and kept");
+    assert_eq!(step(read(BASE, 16)), (false, true, (1, 1)), "both are found: the line wins");
+    for n in 1..3 {
+        step(read(BASE + 512 * n, 16));
+    }
+    assert_eq!(step(read(BASE, 16)), (true, true, (2, 3)), "the line has left, its conversion has not");
+    assert_eq!(step(read(BASE + 512 * 2 + 4, 1)), (false, true, (3, 3)));
+}
+
+/// A request whose lines are all there converts nothing, so nothing is kept of it.
+#[test]
+fn brg_chc_23_n() {
+    let mut bench = Bench::new(templates(cached(MN, SMALL)));
+    bench.whole(read(BASE, 16));
+    bench.whole(write_full(BASE, 1, 1));
+    bench.whole(write_full(BASE, 1, 1));
+    assert_eq!(found(&bench), (0, 3));
+}

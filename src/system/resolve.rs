@@ -15,6 +15,7 @@ use super::kind::{COMPONENTS, ConfigFinding, CxlSide, ExternalComponent, LINKS, 
 use super::memory_map::{self, MappedWindow, MemoryTarget, OpenWindow, WindowConfig};
 use super::neighbours::{self, Neighbourhood};
 use super::part::{self, PartArray, Whole};
+use super::pbr_fabric::PbrFabrics;
 use super::problem::{Problems, TextPlace};
 use super::quantity::{self, Unit};
 use super::reference::{Index, Indexed, PortRef};
@@ -113,7 +114,11 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     memory_map::warnings(&windows, &mut warnings);
     let warnings = warnings.sorted();
     let (name, about, channels) = (title.name, title.about, ChannelGraph::default());
-    let mut system = System { name, about, clocks, components, links, memory_map, resolved, channels, warnings };
+    let pbr = PbrFabrics::default();
+    let mut system = System { name, about, clocks, components, links, memory_map, pbr, resolved, channels, warnings };
+    if all.problems.list.is_empty() {
+        system.pbr = PbrFabrics::of(&system, &tables, &mut all.problems);
+    }
     if all.problems.list.is_empty() {
         let near = neighbours::of(&system);
         joined(&system, &near, &tables, &all.link_tables, &mut all.problems);
@@ -973,6 +978,7 @@ impl<'a> Resolver<'a> {
                 PortRole::Device,
             ]
             | [PortRole::Host, PortRole::SwitchUpstream]
+            | [PortRole::SwitchFabric, PortRole::SwitchFabric]
             | [PortRole::Node, PortRole::Node | PortRole::Switch]
             | [PortRole::Terminal | PortRole::Router, PortRole::Router] => ends,
             [
@@ -992,6 +998,9 @@ impl<'a> Resolver<'a> {
                     [PortRole::Terminal, _] | [_, PortRole::Terminal] => "a router at one end",
                     [PortRole::Switch, _] => "a node at one end: switches are not joined to each other",
                     [PortRole::Coherent(..), _] | [_, PortRole::Coherent(..)] => "both sides of one protocol",
+                    [PortRole::SwitchFabric, _] | [_, PortRole::SwitchFabric] => {
+                        "fabric ports of two switches (fabric PID-3)"
+                    }
                     [PortRole::SwitchUpstream, _] | [_, PortRole::SwitchUpstream] => "a host above the upstream port",
                     [PortRole::SwitchDownstream, _] | [_, PortRole::SwitchDownstream] => {
                         "a device below the downstream port"

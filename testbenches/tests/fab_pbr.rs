@@ -1,0 +1,6 @@
+//! CXL switches with port based routing: tables, translation at edges, routes, and systems of several switches.
+
+mod edges;
+mod racks;
+mod systems;
+mod tables;

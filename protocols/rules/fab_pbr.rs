@@ -37,6 +37,18 @@ pub static RULES: &[Rule] = &[
     ),
     rule("FAB-DRT-04", "fabric §3.2", "a Set command that is refused writes nothing"),
     rule(
+        "FAB-EDG-01",
+        "fabric §3.3",
+        "an address has the entry of its segment, 64 GiB to 8 TiB, modulo the depth of the table, a power of two",
+    ),
+    choice(
+        "FAB-EDG-02",
+        "fabric §3.3",
+        "a valid entry gives its DPID, or that of the interleave bits; otherwise the next decoder is asked, HDM decoders last",
+    ),
+    rule("FAB-EDG-03", "fabric §3.3", "segments have 64 GiB at least, and 3, 6 or 12 ways are refused"),
+    rule("FAB-EDG-04", "fabric §3.3", "the worked example of a table, whose limit is behind the range"),
+    rule(
         "FAB-EDG-05",
         "fabric §3.3",
         "an HDM decoder gives the vPPB, its binding the DPID, and the far end of the virtual link decodes again",
@@ -47,6 +59,11 @@ pub static RULES: &[Rule] = &[
         "a message whose identifiers an edge port does not find is dropped and counted",
     ),
     rule("FAB-EDG-09", "fabric §3.4", "identifiers that a link does not use are 0, and tags never change"),
+    rule(
+        "FAB-EDG-16",
+        "fabric §3.4",
+        "a request by a segment table gets the DPID of the table and the SPID of its edge port, and at the device the LD-ID of its SPID",
+    ),
     rule(
         "FAB-EDG-17",
         "fabric §3.4",

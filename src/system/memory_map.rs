@@ -4,7 +4,8 @@
 //! a device follow from the windows that lead to it, the routes of a host from its links, the decoders of a switch from both:
 //! a host tells as many groups of targets apart as it has ports to them, its switches tell the targets of a group apart
 //! (`fabric` §2.4). Without any window each memory begins at address 0 for the one host at its port, or for the one to which a
-//! switch has bound it. Left out: several switches on the way, skips, memory that is addressed by the number of its owner
+//! switch, or a fabric of switches with port based routing, has bound it. Left out: several switches with hierarchy based
+//! routing on the way, skips, memory that is addressed by the number of its owner
 //! (UALink, NVLink) or whose lines are numbered (coherent homes).
 //!
 //! A walk through one window: its table is read and judged alone; its targets are looked up, each has to have memory enough for
@@ -497,17 +498,21 @@ fn bridges(system: &System, index: Option<&Index<'_>>, component: usize) -> Vec<
 
 /// Without a memory map the one memory of a hierarchy begins at address 0.
 fn alone(system: &System, switch: usize, vcs: usize) -> Result<BridgeDecoders, String> {
+    let who = match system.components[switch].config.pbr() {
+        Some(_) => format!("the host at `{}`", system.components[switch].ports[vcs].path),
+        None => format!("VCS {vcs}"),
+    };
     let vppb = bound(system, switch, vcs).first().map(|bound| bound.vppb);
     let size = only_target(system, switch, vcs)
         .and_then(|target| system.components[target.component].config.offer().memory_bytes);
     let (Some(vppb), Some(size)) = (vppb, size) else {
         return Err(format!(
-            "found several memories bound to VCS {vcs}, expected a [memory_map] that says which addresses lead to which of them"
+            "found several memories bound to {who}, expected a [memory_map] that says which addresses lead to which of them"
         ));
     };
     let mut decoders = BridgeDecoders::default();
     let decoder = BridgeDecoder { base: 0, size, granularity: GRANULARITIES[0], targets: vec![vppb] };
-    decoders.commit(decoder).map_err(|error| format!("the memory of VCS {vcs}: {error}"))?;
+    decoders.commit(decoder).map_err(|error| format!("the memory of {who}: {error}"))?;
     Ok(decoders)
 }
 

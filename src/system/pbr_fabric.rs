@@ -1,7 +1,7 @@
 //! Fabrics of switches with port based routing: who is in them, what is bound, PIDs and routes (`fabric` §3).
 //!
 //! Modelled: switches that inter-switch links join are one fabric. Its host ports, devices and bindings are numbered in the
-//! order of the description, PIDs are allocated in that order, and routes are minimal
+//! order of the description, PIDs are allocated in that order, and routes are minimal or go up and then down
 //! ([`scalepool_fabric::cxl_switch::pbr::paths`]). Left out: changes while the system runs; routes that depend on load.
 //!
 //! A walk through one fabric: its switches are collected and their fabric ports joined. Bindings that the description gives
@@ -14,14 +14,16 @@ use super::design::System;
 use super::field::{FieldRange, config};
 use super::kind::PortRole;
 use super::kinds::cxl_switch::misfit;
-use super::memory_map::{MapView, MemoryTarget};
+use super::memory_map::{self, MapView, MemoryTarget};
 use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
 use super::resolve::OwnTable;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::pbr::drt::Drts;
+use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_fabric::cxl_switch::pbr::{
-    DrtEntry, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrPort, PbrRoutes, Pid, PidCounts, PidPlan,
+    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrPort, PbrRoutes, PbrRouting, Pid,
+    PidCounts, PidPlan, SegmentTable,
 };
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -41,6 +43,10 @@ pub struct PbrDecl<'a> {
     pub hosts: usize,
     /// Edge ports towards devices, which follow; behind them are fabric ports.
     pub devices: usize,
+    /// How routes of its fabric are found.
+    pub routing: PbrRouting,
+    /// Whether its hosts decode by a segment table, and not by HDM decoders.
+    pub has_segments: bool,
     /// Bindings of its devices, each with its place.
     pub bindings: &'a [(PbrBindingConfig, TextPlace)],
 }
@@ -75,7 +81,10 @@ struct PbrFabric {
     /// Its switches, as components.
     switches: Vec<usize>,
     hosts: Vec<FabricPort>,
+    /// Edge ports towards devices.
+    devices: Vec<FabricPort>,
     bindings: Vec<Binding>,
+    routing: PbrRouting,
     pids: PidPlan,
     /// By switch and number of the PID: the port at which messages to it leave.
     next: Vec<BTreeMap<u16, usize>>,
@@ -129,6 +138,21 @@ impl PbrFabrics {
         self.find(component).map_or_else(BTreeSet::new, |(fabric, switch)| fabric.ways[switch][of as usize].clone())
     }
 
+    /// Judges what follows from the memory map: windows of hosts with segment tables. `tables` are those of the components.
+    pub(super) fn check(&self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
+        let all = self.fabrics.iter().flat_map(|fabric| (0..fabric.hosts.len()).map(move |host| (fabric, host)));
+        let mut hosts = all.filter(|(fabric, host)| fabric.has_segments(system, *host)).peekable();
+        if hosts.peek().is_none() {
+            return;
+        }
+        let views = memory_map::views(system);
+        for (fabric, host) in hosts {
+            if let Err(text) = fabric.segments(&fabric.decoders(&views, host), host) {
+                tables[fabric.switches[fabric.hosts[host].0]].judge(vec![("decode", text)], problems);
+            }
+        }
+    }
+
     /// Routing state of all switches, by component; `views` are what components know of the memory map.
     pub fn routes(&self, system: &System, views: &[MapView]) -> Vec<Option<PbrRoutes>> {
         let of = |component| self.find(component).map(|(fabric, switch)| fabric.routes(system, views, switch));
@@ -165,16 +189,31 @@ impl PbrFabric {
         };
         let all = 0..switches.len();
         let hosts: Vec<FabricPort> = all.clone().flat_map(|n| (0..decl(n).hosts).map(move |port| (n, port))).collect();
+        let devices = all.clone().flat_map(|n| {
+            let PbrDecl { hosts, devices, .. } = decl(n);
+            (hosts..hosts + devices).map(move |port| (n, port))
+        });
+        let devices: Vec<FabricPort> = devices.collect();
         let is_given = all.clone().any(|n| !decl(n).bindings.is_empty());
+        let routing = decl(0).routing;
+        let other = all.clone().find(|n| decl(*n).routing != routing);
         let mut fabric = PbrFabric {
             hosts,
+            devices,
             bindings: Vec::new(),
+            routing,
             pids: PidPlan::new(PidCounts::default()).ok()?,
             next: vec![BTreeMap::new(); switches.len()],
             ways: vec![Default::default(); switches.len()],
             switches,
         };
         let before = problems.list.len();
+        let first = fabric.switches[0];
+        if let Some(other) = other {
+            let path = &system.components[first].path;
+            let text = format!("found another policy than that of `{path}`, expected one for all switches of a fabric");
+            tables[fabric.switches[other]].judge(vec![("routing", text)], problems);
+        }
         for switch in all {
             let decl = system.components[fabric.switches[switch]].config.pbr()?;
             let ports = decl.hosts..decl.hosts + decl.devices;
@@ -199,10 +238,15 @@ impl PbrFabric {
                 }
             }
         }
-        let (hosts, bindings) = (fabric.hosts.len(), fabric.bindings.len());
-        match PidPlan::new(PidCounts { switches: fabric.switches.len(), hosts, bindings }) {
+        let counts = PidCounts {
+            switches: fabric.switches.len(),
+            hosts: fabric.hosts.len(),
+            bindings: fabric.bindings.len(),
+            devices: fabric.devices.len(),
+        };
+        match PidPlan::new(counts) {
             Ok(pids) => fabric.pids = pids,
-            Err(error) => tables[fabric.switches[0]].judge(vec![("bindings", error.to_string())], problems),
+            Err(error) => tables[first].judge(vec![("bindings", error.to_string())], problems),
         }
         (problems.list.len() == before).then(|| {
             fabric.find_routes(system);
@@ -271,11 +315,13 @@ impl PbrFabric {
         Ok(())
     }
 
-    /// PIDs of hosts and bindings, each with the port where its messages end.
+    /// PIDs of hosts, bindings and device ports, each with the port where its messages end.
     fn ends(&self) -> impl Iterator<Item = (Pid, FabricPort)> + '_ {
         let hosts = self.hosts.iter().enumerate().filter_map(|(n, port)| Some((self.pids.of_host(n)?, *port)));
-        let devices = self.bindings.iter().enumerate();
-        hosts.chain(devices.filter_map(|(n, binding)| Some((self.pids.of_binding(n)?, binding.device))))
+        let bindings = self.bindings.iter().enumerate();
+        let bindings = bindings.filter_map(|(n, binding)| Some((self.pids.of_binding(n)?, binding.device)));
+        let devices = self.devices.iter().enumerate();
+        hosts.chain(bindings).chain(devices.filter_map(|(n, port)| Some((self.pids.of_device(n)?, *port))))
     }
 
     fn find_routes(&mut self, system: &System) {
@@ -286,17 +332,82 @@ impl PbrFabric {
                 graph.join(n, port, number[&system.far(*switch, port).0]);
             }
         }
-        let distances: Vec<Vec<Option<usize>>> = (0..self.switches.len()).map(|to| graph.distances(to)).collect();
+        let next: Vec<Vec<Vec<usize>>> = (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect();
         let ends: Vec<(Pid, FabricPort)> = self.ends().collect();
         for (pid, (to, last)) in ends {
             for from in 0..self.switches.len() {
-                let candidates = graph.candidates(from, &distances[to]);
+                let candidates = &next[to][from];
                 let chosen = candidates.get(usize::from(pid.number()) % candidates.len().max(1)).copied();
                 if let Some(port) = if from == to { Some(last) } else { chosen } {
                     self.next[from].insert(pid.number(), port);
                 }
             }
         }
+    }
+
+    /// Whether a host decodes by a segment table.
+    fn has_segments(&self, system: &System, host: usize) -> bool {
+        let (switch, _) = self.hosts[host];
+        system.components[self.switches[switch]].config.pbr().is_some_and(|decl| decl.has_segments)
+    }
+
+    /// The PID of the edge port of a binding.
+    fn device_pid(&self, binding: &Binding) -> Option<Pid> {
+        let device = self.devices.iter().position(|port| *port == binding.device)?;
+        self.pids.of_device(device)
+    }
+
+    /// The PID to which a host sends requests for what a binding gives it.
+    fn request_pid(&self, system: &System, n: usize) -> Option<Pid> {
+        let binding = &self.bindings[n];
+        if self.has_segments(system, binding.host) { self.device_pid(binding) } else { self.pids.of_binding(n) }
+    }
+
+    /// The segment table of a host, from its decoders.
+    ///
+    /// # Errors
+    /// What a segment table cannot say.
+    fn segments(&self, decoders: &BridgeDecoders, host: usize) -> Result<SegmentTable, String> {
+        let own: Vec<&Binding> = self.bindings.iter().filter(|binding| binding.host == host).collect();
+        for (n, binding) in own.iter().enumerate() {
+            if own[..n].iter().any(|other| other.device == binding.device) {
+                return Err(
+                    "found two logical devices of one device for a host with a segment table, expected one: its edge port finds it by the host alone (fabric §3.4)"
+                        .to_owned(),
+                );
+            }
+        }
+        let list = decoders.list();
+        let span = |decoder: &BridgeDecoder| {
+            let first = decoder.base / SEGMENT_BYTES;
+            (first, first + decoder.size.div_ceil(SEGMENT_BYTES))
+        };
+        if let Some(decoder) = list.iter().find(|decoder| !decoder.base.is_multiple_of(SEGMENT_BYTES)) {
+            let base = decoder.base;
+            return Err(format!(
+                "found a window at {base:#x} for a host with a segment table, expected a multiple of 64 GiB (fabric EDG-3)"
+            ));
+        }
+        let ends = (list.first().map(span), list.last().map(span));
+        let (first, end) = match ends {
+            (Some((first, _)), Some((_, end))) => (first, end),
+            _ => (0, 0),
+        };
+        let depth = (end - first).max(1).next_power_of_two() as usize;
+        let table = SegmentTable::new(first * SEGMENT_BYTES, end * SEGMENT_BYTES, 0, depth);
+        let mut table = table.map_err(|error| error.to_string())?;
+        let mut access = AccessVector::default();
+        own.iter().filter_map(|binding| self.device_pid(binding)).for_each(|pid| access.set(pid, true));
+        for decoder in list {
+            let pid = |vppb: &usize| own.iter().find(|one| one.vppb == *vppb).and_then(|one| self.device_pid(one));
+            let dpids: Vec<Pid> = decoder.targets.iter().filter_map(pid).collect();
+            let (first, end) = span(decoder);
+            for segment in first..end {
+                let entry = table.index(segment * SEGMENT_BYTES).unwrap_or(0);
+                table.set(entry, decoder.granularity, &dpids, &access).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(table)
     }
 
     /// The ways of messages to a PID through the switches, from a port of a fabric on: switch, port in, port out.
@@ -314,7 +425,7 @@ impl PbrFabric {
     fn find_ways(&mut self, system: &System) {
         for (n, binding) in self.bindings.clone().into_iter().enumerate() {
             let host = self.hosts[binding.host];
-            let (Some(host_pid), Some(pid)) = (self.pids.of_host(binding.host), self.pids.of_binding(n)) else {
+            let (Some(host_pid), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(system, n)) else {
                 continue;
             };
             let down = self.way(system, host, pid);
@@ -349,16 +460,22 @@ impl PbrFabric {
             let Some(pid) = self.pids.of_host(n) else { continue };
             let own = self.bindings.iter().enumerate().filter(|(_, binding)| binding.host == n);
             let link = &system.links[component.ports[*port].link];
+            let mut decoders = self.decoders(views, n);
+            let segments = self.has_segments(system, n).then(|| {
+                // What a table refuses was found when the system was judged.
+                self.segments(&std::mem::take(&mut decoders), n).unwrap_or_else(|error| unreachable!("{error}"))
+            });
             ports[*port] = PbrPort::Host(PbrHostPort {
                 pid,
+                segments: segments.into_iter().collect(),
+                decoders,
                 form: link.config.facts().cxl().0,
-                decoders: self.decoders(views, n),
                 bindings: own.filter_map(|(n, _)| self.pids.of_binding(n)).collect(),
             });
         }
-        let devices = component.ports.iter().enumerate();
-        for (port, _) in devices.filter(|(_, port)| port.decl.role == PortRole::SwitchDownstream) {
-            ports[port] = PbrPort::Device(PbrDevicePort::default());
+        for (n, (_, port)) in self.devices.iter().enumerate().filter(|(_, device)| device.0 == switch) {
+            let Some(pid) = self.pids.of_device(n) else { continue };
+            ports[*port] = PbrPort::Device(PbrDevicePort { pid, hosts: BTreeMap::new() });
         }
         let mut claims = BTreeMap::new();
         let own = self.bindings.iter().enumerate().filter(|(_, binding)| binding.device.0 == switch);
@@ -367,6 +484,9 @@ impl PbrFabric {
             let (port, ld_id) = (binding.device.1, binding.ld.unwrap_or(0));
             if let PbrPort::Device(device) = &mut ports[port] {
                 device.hosts.insert(ld_id, host);
+            }
+            if self.has_segments(system, binding.host) {
+                continue;
             }
             let decoders = claimed(&self.decoders(views, binding.host), binding.vppb);
             claims.insert((host.number(), pid.number()), PbrClaim { port, ld_id, decoders });

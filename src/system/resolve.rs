@@ -124,6 +124,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         joined(&system, &near, &tables, &all.link_tables, &mut all.problems);
         memory(&system, &all.link_tables, &mut all.problems);
         memory_map::joined(&system, &windows, &near, &tables, &mut all.problems);
+        system.pbr.check(&system, &tables, &mut all.problems);
         system.channels = ChannelGraph::of(&system);
         all.problems.list.extend(system.channels.problems(&system).list);
     }

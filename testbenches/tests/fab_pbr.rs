@@ -2,5 +2,6 @@
 
 mod edges;
 mod racks;
+mod segments;
 mod systems;
 mod tables;

@@ -16,7 +16,7 @@ pub enum Undelivered {
     NotDecoded,
     /// The decoder selects a vPPB that is not bound.
     NotBound,
-    /// The LD-ID is not bound (`fabric` MLD-5).
+    /// The LD-ID is not bound (`fabric` MLD-5), or the host has no logical device there (`fabric` EDG-8).
     UnknownLd,
     /// The class does not belong to CXL.mem without back-invalidates, or must not travel in this direction (`fabric`
     /// ERR-4).

@@ -29,7 +29,7 @@ config! {
         memory_link: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a link"), "link between a leaf and a memory; the generator sets what it joins";
         host_trunk: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a link"), "link between a leaf of hosts and a spine; the generator sets what it joins";
         memory_trunk: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a link"), "link between a spine and a leaf of memories; the generator sets what it joins";
-        leaf_count: usize = "8" [Unit::Of("switches")] in FieldRange::Int(1, 64), "leaves towards hosts, and as many towards memories";
+        leaf_count: usize = "8" [Unit::Of("switches")] in FieldRange::Int(1, 32), "leaves towards hosts, and as many towards memories";
         spine_count: usize = "4" [Unit::Of("switches")] in FieldRange::Int(1, 16), "spines";
         per_leaf: usize = "8" [Unit::Of("ports")] in FieldRange::Int(1, 64), "hosts at a leaf of hosts, and memories at a leaf of memories";
     }

@@ -1,7 +1,9 @@
 //! Translation at edges and routes of messages over two switches, message by message (`fabric` §3.4).
 
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
-use scalepool::fabric::cxl_switch::pbr::{DrtEntry, PbrClaim, PbrDevicePort, PbrHostPort, PbrPort, PbrRoutes, Pid};
+use scalepool::fabric::cxl_switch::pbr::{
+    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrHostPort, PbrPort, PbrRoutes, Pid, SegmentTable,
+};
 use scalepool::fabric::cxl_switch::{Routed, Switching, Undelivered};
 use scalepool::link::cxl256::cachemem::Cachemem;
 use scalepool::link::cxl256::config::CachememConfig;
@@ -19,6 +21,8 @@ const GIB: u64 = 1 << 30;
 /// PIDs of the hosts at `usp[0]` and `usp[1]`, and of the bindings of the device at `dsp[0]` and of LD 5 at `dsp[1]`.
 const HOSTS: [u16; 2] = [0x101, 0x202];
 const BOUND: [u16; 2] = [0x303, 0x404];
+/// PIDs of `dsp[0]` and `dsp[1]`.
+const DEVICES: [u16; 2] = [0x505, 0x606];
 /// The fabric port of both switches.
 const ISL: usize = 2;
 const LD: u8 = 5;
@@ -35,9 +39,9 @@ fn decoders(list: &[(u64, usize)]) -> BridgeDecoders {
     all
 }
 
-fn tables(ports: [usize; 4]) -> Drts {
+fn tables(ports: [usize; 6]) -> Drts {
     let mut tables = Drts::new(1, 3);
-    for (dpid, port) in HOSTS.into_iter().chain(BOUND).zip(ports) {
+    for (dpid, port) in HOSTS.into_iter().chain(BOUND).chain(DEVICES).zip(ports) {
         let table = tables.table(0).expect("there is one");
         table.set(dpid.into(), &[DrtEntry::Port(port as u8)]).expect("it is legal");
     }
@@ -53,21 +57,25 @@ fn switches() -> [PbrRoutes; 2] {
         PbrPort::Host(PbrHostPort {
             pid: pid(HOSTS[n]),
             form,
+            segments: Vec::new(),
             decoders,
             bindings: bindings.into_iter().map(pid).collect(),
         })
     };
-    let device = |ld_id: u8, host: u16| PbrPort::Device(PbrDevicePort { hosts: BTreeMap::from([(ld_id, pid(host))]) });
+    let device = |ld_id: u8, host: u16| {
+        let pid_of = pid(DEVICES[usize::from(ld_id == LD)]);
+        PbrPort::Device(PbrDevicePort { pid: pid_of, hosts: BTreeMap::from([(ld_id, pid(host))]) })
+    };
     let claim = |port, ld_id| PbrClaim { port, ld_id, decoders: decoders(&[(4 * GIB, 0)]) };
     let front = PbrRoutes {
         ports: vec![host(0, MessageForm::Hbr), host(1, MessageForm::Cxl68), PbrPort::Fabric],
-        tables: tables([0, 1, ISL, ISL]),
+        tables: tables([0, 1, ISL, ISL, ISL, ISL]),
         claims: BTreeMap::new(),
         poison_on_decode_error: false,
     };
     let back = PbrRoutes {
         ports: vec![device(0, HOSTS[0]), device(LD, HOSTS[1]), PbrPort::Fabric],
-        tables: tables([ISL, ISL, 0, 1]),
+        tables: tables([ISL, ISL, 0, 1, 0, 1]),
         claims: BTreeMap::from([((HOSTS[0], BOUND[0]), claim(0, 0)), ((HOSTS[1], BOUND[1]), claim(1, LD))]),
         poison_on_decode_error: false,
     };
@@ -118,6 +126,52 @@ fn fab_edg_17_p() {
             assert_eq!(between, Some(Message::M2sRwd(M2sRwd { spid, dpid, ..rwd }, data)));
             assert_eq!(left, Ok((1, host, Message::M2sRwd(M2sRwd { ld_id, ..rwd }, data))));
         }
+    }
+}
+
+/// The switches with a segment table of 64 GiB at 1 TiB at each host, which leads to its device.
+fn with_segments() -> [PbrRoutes; 2] {
+    let mut all = switches();
+    for (n, device) in DEVICES.into_iter().enumerate() {
+        let mut access = AccessVector::default();
+        access.set(pid(device), true);
+        let mut table = SegmentTable::new(1 << 40, (1 << 40) + (64 << 30), 0, 1).expect("registers can say it");
+        table.set(0, 256, &[pid(device)], &access).expect("it is enabled");
+        let PbrPort::Host(host) = &mut all[0].ports[n] else { panic!("a host") };
+        host.segments = vec![table];
+    }
+    all
+}
+
+#[test]
+fn fab_edg_16_p() {
+    for (host, ld_id) in [(0, 0), (1, LD)] {
+        let (spid, dpid) = (HOSTS[host], DEVICES[host]);
+        for (req, rwd) in [0, 1, u16::MAX].into_iter().flat_map(|tag| requests(tag, (1 << 40) + 0x1c0)) {
+            let (between, left) = way(&with_segments(), (0, host), Message::M2sReq(req));
+            assert_eq!(between, Some(Message::M2sReq(M2sReq { spid, dpid, ..req })));
+            assert_eq!(left, Ok((1, host, Message::M2sReq(M2sReq { ld_id, ..req }))));
+            let (between, left) = way(&with_segments(), (0, host), Message::M2sRwd(rwd, Data::line([7; 64])));
+            assert_eq!(between, Some(Message::M2sRwd(M2sRwd { spid, dpid, ..rwd }, Data::line([7; 64]))));
+            assert_eq!(left, Ok((1, host, Message::M2sRwd(M2sRwd { ld_id, ..rwd }, Data::line([7; 64])))));
+        }
+        // What no segment has the HDM decoders have.
+        let (req, _) = requests(4, 4 * GIB)[0];
+        let (between, _) = way(&with_segments(), (0, host), Message::M2sReq(req));
+        assert_eq!(between.map(|message| message.route().dpid), Some(BOUND[host]));
+    }
+}
+
+/// A host that has nothing at the device of the table: dropped, and reported; no LD-ID is guessed.
+#[test]
+fn fab_edg_16_n() {
+    let message = |spid, dpid| Message::M2sReq(M2sReq { spid, dpid, address: 1 << 40, ..M2sReq::default() });
+    for (spid, dpid) in [(HOSTS[1], DEVICES[0]), (HOSTS[0], DEVICES[1]), (0, DEVICES[0])] {
+        let [_, mut back] = with_segments();
+        let message = message(spid, dpid);
+        let routed = back.route(ISL, &message);
+        assert_eq!(routed, Routed::Dropped(Undelivered::UnknownLd));
+        assert_eq!(back.judge(ISL, &message, &routed).map(|one| one.rule), Some("FAB-EDG-08"));
     }
 }
 

@@ -44,8 +44,8 @@ fn racks_that_are_too_large_are_refused() {
         let description = Description::parse("f.toml", PathBuf::new(), &text).expect("it is TOML");
         description.resolve().err().map(|problems| problems.to_string())
     };
-    let leaves = ("leaf_count = 8", "leaf_count = 64");
-    let found = refused(&[leaves, ("per_leaf = 8", "per_leaf = 32")]).expect("it is refused");
+    let leaves = ("leaf_count = 8", "leaf_count = 32");
+    let found = refused(&[leaves, ("per_leaf = 8", "per_leaf = 64")]).expect("it is refused");
     assert!(found.contains("expected at most 4095 (fabric PID-1)"), "{found}");
     let found = refused(&[("spine_count = 4", "spine_count = 17")]).expect("it is refused");
     assert!(found.contains("found 17, expected 1 to 16"), "{found}");

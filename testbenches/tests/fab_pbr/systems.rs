@@ -211,6 +211,23 @@ fn fab_isl_09_n() {
     }
 }
 
+/// The same rings with routes up and down are built, and everything arrives.
+#[test]
+fn routes_up_and_down_open_every_ring() {
+    for count in [5, 6] {
+        let bound: Vec<usize> = (0..count).map(|n| (n + 2) % count).collect();
+        let text = graph(&ring(count), &bound, "").replace("hosts = 1\n", "hosts = 1\nrouting = \"up-down\"\n");
+        let paths = |name: &str| (0..count).map(|n| format!("{name}[{n}]")).collect::<Vec<_>>();
+        let (hosts, switches) = (paths("host"), paths("switch"));
+        let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+        let switches: Vec<&str> = switches.iter().map(String::as_str).collect();
+        sound(&text, &[], &hosts, &switches, 100);
+        let other = text.replace("[component.switch.at.1]\n", "[component.switch.at.1]\nrouting = \"minimal\"\n");
+        let found = resolved(&other).err().expect("it is refused");
+        assert!(found.contains("found another policy than that of `switch[0]`"), "{found}");
+    }
+}
+
 /// A time of the latency of an idle path, in ns; all clocks have edges every 2 ns, as flits do.
 fn idle_ns(switches: u64, stages_ns: u64, propagation_ns: u64) -> u64 {
     const CLOCK_NS: u64 = 2;
@@ -226,22 +243,38 @@ fn idle_ns(switches: u64, stages_ns: u64, propagation_ns: u64) -> u64 {
     MEMORY_NS + 2 * (2 * edge + between + switches * stages_ns)
 }
 
+/// A host at the first switch of a line, and its memory at the last one.
 fn line_latency_ns(switches: usize, stages_ns: u64, propagation_ns: u64) -> u64 {
-    let edges: Vec<(usize, usize)> = (1..switches).map(|n| (n - 1, n)).collect();
-    let bound: Vec<usize> = (0..switches).map(|n| (n + switches - 1) % switches).collect();
-    let text = graph(&edges, &bound, "");
-    // Only the host at one end asks, for the memory at the other.
-    let mut set: Vec<String> = (1..switches).map(|n| format!("component.host[{n}].stimulus.accesses=0")).collect();
-    set.extend(
-        ["outstanding=1", "stimulus.accesses=9", "stimulus.pattern=reads"]
-            .map(|one| format!("component.host[0].{one}")),
+    let last = switches - 1;
+    let mut text = format!(
+        "format = 1\n[system]\nname = \"line\"\n[clock]\ncore = {{ period = \"2 ns\" }}\n\
+         [component.host]\nkind = \"cxl.host\"\noutstanding = 1\n\
+         stimulus = {{ pattern = \"reads\", accesses = 9 }}\n\
+         [component.memory]\nkind = \"cxl.memory\"\n\
+         [component.switch]\nkind = \"cxl.switch.pbr\"\ncount = {switches}\nfabric = 2\n\
+         pipeline = {{ crossbar = \"{} ns\" }}\n\
+         [link.host]\nkind = \"cxl-256b\"\nbetween = [\"host.cxl\", \"switch[0].usp[0]\"]\n\
+         [link.memory]\nkind = \"cxl-256b\"\nbetween = [\"switch[{last}].dsp[0]\", \"memory.cxl\"]\n",
+        stages_ns - 80,
     );
-    set.push(format!("component.switch.pipeline.crossbar={} ns", stages_ns - 80));
-    if switches > 1 {
-        set.push(format!("link.isl.propagation={propagation_ns} ns"));
+    for n in 0..switches {
+        let fabric = usize::from(n > 0) + usize::from(n < last);
+        let (hosts, ports) = (usize::from(n == 0), usize::from(n == last));
+        text += &format!("[component.switch.at.{n}]\nhosts = {hosts}\nports = {ports}\nfabric = {fabric}\n");
     }
-    let set: Vec<&str> = set.iter().map(String::as_str).collect();
-    run(&text, &set).unwrap_or_else(|error| panic!("{error}")).latency_fs.min / 1_000_000
+    if switches > 1 {
+        // The first switch has its only fabric port towards the second one, all others their second one.
+        let port = |n: usize| usize::from(n > 0);
+        let pair = |n: usize| format!("[\"switch[{n}].isl[{}]\", \"switch[{}].isl[0]\"]", port(n), n + 1);
+        let pairs: Vec<String> = (0..last).map(pair).collect();
+        let pairs = pairs.join(", ");
+        text += &format!(
+            "[link.isl]\nkind = \"cxl-256b-pbr\"\npropagation = \"{propagation_ns} ns\"\nbetween = [{pairs}]\n"
+        );
+    }
+    let report = run(&text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((report.violations.len(), report.latency_fs.min % 1_000_000), (0, 0));
+    report.latency_fs.min / 1_000_000
 }
 
 /// The latency of a read over one switch, two and three is the sum of the named parts, to the femtosecond of a clock edge.
@@ -396,4 +429,69 @@ fn a_window_is_dealt_over_switches() {
             assert!(flits > 0, "memory[{n}] has something to do with {granularity}: {flits}");
         }
     }
+}
+
+/// Hosts with segment tables: windows in segments of their own, dealt over devices and logical devices behind two switches.
+fn segments() -> String {
+    TWO.replace("hosts = 2\nfabric", "hosts = 2\ndecode = \"ldst\"\nfabric")
+        .replace("ports = 2\nfabric", "ports = 3\nfabric")
+        .replace(
+            "bindings = [{ port = 0, usp = \"front.usp[1]\" }, { port = 1, usp = \"front.usp[0]\" }]",
+            "bindings = [{ port = 0, usp = \"front.usp[1]\" }, { port = 1, usp = \"front.usp[0]\" }, { port = 2, ld = 0, usp = \"front.usp[0]\" }, { port = 2, ld = 1, usp = \"front.usp[1]\" }]",
+        )
+        .replace("[link.host]", "[component.pool]\nkind = \"cxl.memory\"\nclock = \"core\"\nsize = \"256 GiB\"\nlogical_devices = 2\n\n[link.pool]\nkind = \"cxl-256b\"\nbetween = [\"back.dsp[2]\", \"pool.cxl\"]\n\n[link.host]")
+        .replace("[\"back.dsp[i]\", \"memory[i].cxl\"]", "[[\"back.dsp[0]\", \"memory[0].cxl\"], [\"back.dsp[1]\", \"memory[1].cxl\"]]")
+        .replace("[settings]", "[memory_map]\na = { base = \"0x100_0000_0000\", size = \"16 GiB\", targets = [\"pool.ld[0]\", \"memory[1]\"], granularity = \"1 KiB\" }\nb = { base = \"0x120_0000_0000\", size = \"100 GiB\", targets = [\"pool.ld[0]\"] }\nc = { base = \"0x140_0000_0000\", size = \"16 GiB\", targets = [\"memory[0]\", \"pool.ld[1]\"] }\n\n[settings]")
+        .replace("accesses = 1_000 }", "accesses = 500, region_lines = 268_435_456 }")
+}
+
+#[test]
+fn segment_tables_find_devices_and_logical_devices() {
+    let text = segments();
+    let report = sound(&text, &[], &["host[0]", "host[1]"], &["front", "back"], 500);
+    let json = report.json();
+    for link in ["memory[0]", "memory[1]", "pool"] {
+        assert!(json["links"][link]["cxl256.m2s_req"].as_u64().is_some_and(|count| count > 100), "{link}: {json:?}");
+    }
+    // Host 0 works where its two windows meet, in the second of which it has one device alone.
+    let set = ["component.host[0].stimulus.base=0x120_0000_0000", "component.host[0].stimulus.region_lines=1024"];
+    sound(&text, &set, &["host[0]", "host[1]"], &["front", "back"], 500);
+}
+
+#[test]
+fn windows_that_segments_cannot_say_are_refused() {
+    let cases = [
+        (
+            "0x100_0000_0000",
+            "0x108_0000_0000",
+            "found a window at 0x10800000000 for a host with a segment table, expected a multiple of 64 GiB",
+        ),
+        ("0x120_0000_0000", "0x100_4000_0000", ""),
+        ("{ port = 2, ld = 1, usp = \"front.usp[1]\" }", "{ port = 2, ld = 1, usp = \"front.usp[0]\" }", ""),
+    ];
+    for (from, to, expected) in cases {
+        let text = segments().replace(from, to);
+        assert_ne!(text, segments(), "{from}");
+        let found = resolved(&text).err().unwrap_or_else(|| panic!("{to}: it is taken"));
+        assert!(found.contains(expected), "{expected}\n{found}");
+    }
+    let several = TWO.replace("port = 0, usp = \"front.usp[1]\"", "port = 0, usp = \"front.usp[0]\"");
+    let several =
+        several.replace("}]\n\n[component.memory]", "}, { port = 2, usp = \"front.usp[1]\" }]\n\n[component.memory]");
+    let several = several
+        .replace("ports = 2\n", "ports = 3\n")
+        .replace("kind = \"cxl.memory\"\ncount = 2", "kind = \"cxl.memory\"\ncount = 3");
+    let found = resolved(&several).err().expect("it is refused");
+    assert!(found.contains("found several memories bound to the host at `front.usp[0]`"), "{found}");
+    // Two logical devices of one device for one host.
+    let twice = TWO
+        .replace("bindings = [{ port = 0, usp = \"front.usp[1]\" }, { port = 1, usp = \"front.usp[0]\" }]", "bindings = [{ port = 0, ld = 0, usp = \"front.usp[0]\" }, { port = 0, ld = 1, usp = \"front.usp[0]\" }, { port = 1, ld = 0, usp = \"front.usp[1]\" }]")
+        .replace("hosts = 2\nfabric", "hosts = 2\ndecode = \"ldst\"\nfabric")
+        .replace("kind = \"cxl.memory\"\ncount = 2", "kind = \"cxl.memory\"\ncount = 2\nlogical_devices = 2")
+        .replace("[settings]", "[memory_map]\na = { base = 0, size = \"4 GiB\", targets = [\"memory[0].ld[0]\", \"memory[0].ld[1]\"] }\nb = { base = \"0x100_0000_0000\", size = \"4 GiB\", targets = [\"memory[1].ld[0]\"] }\n[settings]");
+    let found = resolved(&twice).err().expect("it is refused");
+    assert!(found.contains("found two logical devices of one device for a host with a segment table"), "{found}");
+    let shared = segments().replace("0x120_0000_0000", "0x104_0000_0000");
+    let found = resolved(&shared).err().expect("it is refused");
+    assert!(found.contains("found a window at 0x10400000000"), "{found}");
 }

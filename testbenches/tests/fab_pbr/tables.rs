@@ -1,21 +1,25 @@
 //! PIDs, routing tables and minimal routes, without messages (`fabric` §3.1, §3.2).
 
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
-use scalepool::fabric::cxl_switch::pbr::{Drt, DrtEntry, DrtError, PbrGraph, Pid, PidCounts, PidError, PidPlan};
+use scalepool::fabric::cxl_switch::pbr::{
+    Drt, DrtEntry, DrtError, PbrGraph, PbrRouting, Pid, PidCounts, PidError, PidPlan,
+};
 use std::collections::BTreeSet;
 
 /// A fabric with 4095 PIDs has all of them but FFFh, each once.
 #[test]
 fn fab_pid_01_p() {
-    let counts = PidCounts { switches: 20, hosts: 64, bindings: 4095 - 1 - 20 - 64 };
+    let counts = PidCounts { switches: 20, hosts: 64, bindings: 4095 - 1 - 20 - 64 - 30, devices: 30 };
     let plan = PidPlan::new(counts).expect("4095 PIDs");
     let mut all = BTreeSet::from([PidPlan::MANAGER]);
     all.extend((0..counts.switches).map(|n| plan.of_switch(n).expect("it has one")));
     all.extend((0..counts.hosts).map(|n| plan.of_host(n).expect("it has one")));
     all.extend((0..counts.bindings).map(|n| plan.of_binding(n).expect("it has one")));
+    all.extend((0..counts.devices).map(|n| plan.of_device(n).expect("it has one")));
     let numbers: Vec<u16> = all.iter().map(|pid| pid.number()).collect();
     assert_eq!(numbers, (0..0xfff).collect::<Vec<u16>>());
-    assert_eq!([plan.of_switch(20), plan.of_host(64), plan.of_binding(counts.bindings)], [None; 3]);
+    let behind = [plan.of_switch(20), plan.of_host(64), plan.of_binding(counts.bindings), plan.of_device(30)];
+    assert_eq!(behind, [None; 4]);
 }
 
 #[test]
@@ -24,11 +28,13 @@ fn fab_pid_01_n() {
         assert_eq!(Pid::new(found), Err(PidError::Reserved { found }));
     }
     assert_eq!(Pid::new(0xffe).map(Pid::number), Ok(0xffe));
-    let counts = PidCounts { switches: 20, hosts: 64, bindings: 4095 - 20 - 64 };
+    let counts = PidCounts { switches: 20, hosts: 64, bindings: 4095 - 20 - 64 - 30, devices: 30 };
     let refused = PidPlan::new(counts).expect_err("4096 PIDs");
     assert_eq!(refused, PidError::TooMany(counts));
     assert!(
-        refused.to_string().starts_with("found 4096 PIDs (the manager, 20 switches, 64 host ports, 4011 bindings)")
+        refused
+            .to_string()
+            .starts_with("found 4096 PIDs (the manager, 20 switches, 64 host ports, 3981 bindings, 30 device ports)")
     );
 }
 
@@ -123,15 +129,16 @@ fn relaxed(switches: usize, links: &[(usize, usize)]) -> Vec<Vec<Option<usize>>>
     all
 }
 
-/// Any connected graph, and some that are not: every candidate is one link closer, and there is one wherever there is a way.
-#[test]
-fn routes_are_the_shortest_in_any_graph() {
+/// Two hundred graphs, connected or not: switches, links, the graph, and at each port of a switch who is there.
+type Drawn = (usize, Vec<(usize, usize)>, PbrGraph, Vec<Vec<usize>>);
+
+fn graphs() -> Vec<Drawn> {
     let mut state = 7u64;
     let mut random = |below: usize| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) as usize % below
     };
-    let mut apart = 0;
+    let mut all = Vec::new();
     for _ in 0..200 {
         let switches = 2 + random(9);
         let links: Vec<(usize, usize)> = (0..random(2 * switches + 1))
@@ -146,21 +153,60 @@ fn routes_are_the_shortest_in_any_graph() {
                 far[near].push(other);
             }
         }
+        all.push((switches, links, graph, far));
+    }
+    all
+}
+
+/// Any connected graph, and some that are not: every candidate is one link closer, and there is one wherever there is a way.
+#[test]
+fn minimal_routes_are_the_shortest_in_any_graph() {
+    let mut apart = 0;
+    for (switches, links, graph, far) in graphs() {
         let expected = relaxed(switches, &links);
         for to in 0..switches {
-            let distances = graph.distances(to);
+            let next = graph.next(PbrRouting::Minimal, to);
             for from in 0..switches {
-                assert_eq!(distances[from], expected[from][to]);
-                let candidates = graph.candidates(from, &distances);
                 let closer: Vec<usize> = (0..far[from].len())
                     .filter(|port| expected[far[from][*port]][to].map(|there| there + 1) == expected[from][to])
                     .filter(|_| expected[from][to].is_some())
                     .collect();
-                assert_eq!(candidates, closer, "{from} to {to} over {links:?}");
-                assert_eq!(candidates.is_empty(), from == to || expected[from][to].is_none());
+                assert_eq!(next[from], closer, "{from} to {to} over {links:?}");
+                assert_eq!(next[from].is_empty(), from == to || expected[from][to].is_none());
                 apart += usize::from(expected[from][to].is_none());
             }
         }
     }
     assert!(apart > 0);
+}
+
+/// Whatever candidate is taken, the way ends at its destination, and links that wait for the next one of a way are in no
+/// circle: taken away one by one, as long as one is behind no other, none is left.
+#[test]
+fn routes_up_and_down_arrive_and_are_free_of_circles_in_any_graph() {
+    let mut longer = 0;
+    for (switches, links, graph, far) in graphs() {
+        let distances = relaxed(switches, &links);
+        let mut waits: BTreeSet<((usize, usize), (usize, usize))> = BTreeSet::new();
+        for to in 0..switches {
+            let next = graph.next(PbrRouting::UpDown, to);
+            for from in (0..switches).filter(|from| *from != to) {
+                assert_eq!(next[from].is_empty(), distances[from][to].is_none(), "{from} to {to} over {links:?}");
+                let mut open: Vec<(usize, Option<(usize, usize)>, usize)> = vec![(from, None, 0)];
+                while let Some((at, before, hops)) = open.pop() {
+                    assert!(hops <= 2 * switches, "{from} to {to} over {links:?}");
+                    longer += usize::from(at == to && Some(hops) > distances[from][to]);
+                    for port in next[at].iter().filter(|_| at != to) {
+                        waits.extend(before.map(|before| (before, (at, *port))));
+                        open.push((far[at][*port], Some((at, *port)), hops + 1));
+                    }
+                }
+            }
+        }
+        while let Some(last) = waits.iter().map(|(_, to)| *to).find(|to| waits.iter().all(|(from, _)| from != to)) {
+            waits.retain(|(_, to)| *to != last);
+        }
+        assert!(waits.is_empty(), "{links:?}: {waits:?}");
+    }
+    assert!(longer > 0, "some ways are not minimal");
 }

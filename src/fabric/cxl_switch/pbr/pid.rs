@@ -1,11 +1,12 @@
 //! Port identifiers (PID) of a fabric (`fabric` PID-1, PID-2).
 //!
 //! Modelled: 12 bits; FFFh means "handle here" and is never assigned. The fabric manager and each switch have a PID for
-//! management, each edge port towards a host has one, and each binding has one, which stands for a device or logical device
-//! towards its host. Left out: changes while the fabric runs.
+//! management, each edge port towards a host has one, each binding has one, which stands for a device or logical device
+//! towards its host, and each edge port towards a device has one, which segment tables name. Left out: changes while the
+//! fabric runs.
 //!
-//! A walk through one allocation: the manager has 0; switches, host ports and bindings follow in the order of the
-//! description.
+//! A walk through one allocation: the manager has 0; switches, host ports, bindings and device ports follow in the order of
+//! the description.
 
 /// Number of values that 12 bits have.
 pub const PIDS: usize = 1 << 12;
@@ -27,8 +28,8 @@ pub enum PidError {
     },
     /// The fabric needs more than there are.
     #[error(
-        "found {} PIDs (the manager, {} switches, {} host ports, {} bindings), expected at most {ASSIGNABLE_PIDS} (fabric PID-1)",
-        .0.sum(), .0.switches, .0.hosts, .0.bindings
+        "found {} PIDs (the manager, {} switches, {} host ports, {} bindings, {} device ports), expected at most {ASSIGNABLE_PIDS} (fabric PID-1)",
+        .0.sum(), .0.switches, .0.hosts, .0.bindings, .0.devices
     )]
     TooMany(PidCounts),
 }
@@ -57,12 +58,14 @@ pub struct PidCounts {
     pub hosts: usize,
     /// Bindings.
     pub bindings: usize,
+    /// Edge ports towards devices.
+    pub devices: usize,
 }
 
 impl PidCounts {
     /// PIDs in all, with that of the manager.
     pub const fn sum(&self) -> usize {
-        1 + self.switches + self.hosts + self.bindings
+        1 + self.switches + self.hosts + self.bindings + self.devices
     }
 }
 
@@ -100,5 +103,10 @@ impl PidPlan {
     /// The PID of the n-th binding.
     pub fn of_binding(&self, n: usize) -> Option<Pid> {
         PidPlan::nth(self.0.switches + self.0.hosts, n, self.0.bindings)
+    }
+
+    /// The PID of the n-th edge port towards a device.
+    pub fn of_device(&self, n: usize) -> Option<Pid> {
+        PidPlan::nth(self.0.switches + self.0.hosts + self.0.bindings, n, self.0.devices)
     }
 }

@@ -1,6 +1,6 @@
 //! The output of a message and its translation at an edge, without time (`fabric` §3.4).
 //!
-//! A walk through one request of a host: decoder, vPPB and binding give the DPID; the routing table gives the port. An edge
+//! A walk through one request of a host: a segment table, or else decoder, vPPB and binding give the DPID; the routing table gives the port. An edge
 //! port towards a device claims the request by SPID and DPID, asks the decoder of the claim, and replaces both PIDs by the
 //! LD-ID. A request that no decoder claims is answered where that is found: at the edge of the host, or at that of the device,
 //! whose answer goes back by its DPID. A failed look-up drops the message (`fabric` EDG-8), and so does an invalid entry of
@@ -12,6 +12,7 @@ use super::super::switching::{Routed, Switching, Undelivered};
 use super::super::violation;
 use super::drt::Drts;
 use super::pid::Pid;
+use super::segments::SegmentTable;
 use scalepool_memory::bridge::BridgeDecoders;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
@@ -26,6 +27,8 @@ pub struct PbrHostPort {
     pub pid: Pid,
     /// Message form of its link.
     pub form: MessageForm,
+    /// Segment tables of the host, which are asked in this order and before its decoders (`fabric` EDG-2).
+    pub segments: Vec<SegmentTable>,
     /// Decoders of the host; their targets are vPPBs.
     pub decoders: BridgeDecoders,
     /// PID of the binding of each vPPB.
@@ -34,8 +37,10 @@ pub struct PbrHostPort {
 
 /// An edge port towards a device: the host that each logical device belongs to. A device without logical devices has only
 /// LD-ID 0.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct PbrDevicePort {
+    /// Its PID, which segment tables name.
+    pub pid: Pid,
     /// PID of the host, by LD-ID.
     pub hosts: BTreeMap<u8, Pid>,
 }
@@ -98,8 +103,9 @@ type Output = Result<(usize, Message), Undelivered>;
 impl PbrRoutes {
     /// A request of a host as it travels in the fabric; `None`: no decoder claims it.
     fn entered(host: &PbrHostPort, message: &Message) -> Option<Message> {
-        let vppb = host.decoders.target(address(message))?;
-        let dpid = host.bindings.get(vppb)?.number();
+        let by_segment = || host.segments.iter().find_map(|table| table.dpid(address(message)));
+        let by_decoder = || host.bindings.get(host.decoders.target(address(message))?).copied();
+        let dpid = by_segment().or_else(by_decoder)?.number();
         Some(message.on_route(PeerRoute { spid: host.pid.number(), dpid, ..PeerRoute::default() }))
     }
 
@@ -124,6 +130,11 @@ impl PbrRoutes {
                 Ok((to, message))
             }
             Some(PbrPort::Device(_)) if !is_down => Err(Undelivered::Class),
+            Some(PbrPort::Device(device)) if device.pid.number() == dpid => {
+                let ld_id = device.hosts.iter().find(|(_, host)| host.number() == spid).map(|(ld_id, _)| *ld_id);
+                let ld_id = ld_id.ok_or(Undelivered::UnknownLd)?;
+                Ok((to, message.on_route(PeerRoute { ld_id, ..PeerRoute::default() })))
+            }
             Some(PbrPort::Device(_)) => {
                 let claim = self.claims.get(&(spid, dpid)).filter(|claim| claim.port == to);
                 let claim = claim.ok_or(Undelivered::NotClaimed)?;
@@ -188,6 +199,11 @@ impl Switching for PbrRoutes {
                     PbrPort::Fabric => "a class of CXL.mem that the port of its DPID takes",
                 };
                 violation("FAB-ERR-04", class, expected, "a class that the port has not negotiated is dropped")
+            }
+            (Routed::Dropped(Undelivered::UnknownLd), PbrPort::Host(_) | PbrPort::Fabric) => {
+                let text = "a request of a host that has no logical device at the edge port is dropped";
+                let found = format!("{class} with SPID {spid:#05x} and DPID {dpid:#05x}");
+                violation("FAB-EDG-08", found, "the SPID of a host that has one", text)
             }
             (Routed::Dropped(Undelivered::UnknownLd), _) => {
                 let text = "an answer of a logical device that is not bound is dropped";

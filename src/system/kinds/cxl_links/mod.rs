@@ -3,7 +3,8 @@
 //!
 //! The kinds differ in their link ends and in nothing else. The first end is that of the host; what it sends goes down.
 //! Between ports that keep lines coherent all classes of CXL.cache and CXL.mem travel, each by a channel of its own; between
-//! others those of CXL.mem, by a channel of its own each where the component stands outside by its messages.
+//! others those of CXL.mem, by a channel of its own each at switches and where the component stands outside by its messages;
+//! between switches with port based routing each class travels both ways.
 
 mod cxl256;
 mod cxl68;

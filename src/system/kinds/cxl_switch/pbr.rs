@@ -15,6 +15,7 @@ use crate::pbr_fabric::{PbrBindingConfig, PbrDecl};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
+use scalepool_fabric::cxl_switch::pbr::PbrRouting;
 use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchResult, Undelivered};
 use scalepool_kernel::Clock;
 use scalepool_protocols::cxl::Dir;
@@ -52,6 +53,8 @@ config! {
         hosts: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "edge ports towards hosts";
         ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "edge ports towards devices";
         fabric: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "fabric ports, each for an inter-switch link";
+        routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it, which no graph can make wait in a circle (fabric RGT-7, ISL-9)";
+        decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table (LDST), whose windows begin at multiples of 64 GiB (fabric §3.3)";
         bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description";
     }
 }
@@ -86,7 +89,9 @@ impl Component for PbrCxlSwitch {
     }
 
     fn pbr(&self) -> Option<PbrDecl<'_>> {
-        Some(PbrDecl { hosts: self.hosts, devices: self.ports, bindings: &self.bindings })
+        let has_segments = self.decode == "ldst";
+        let routing = if self.routing == "minimal" { PbrRouting::Minimal } else { PbrRouting::UpDown };
+        Some(PbrDecl { hosts: self.hosts, devices: self.ports, routing, has_segments, bindings: &self.bindings })
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {

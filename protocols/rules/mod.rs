@@ -11,6 +11,7 @@ pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
 pub mod fab_hbr;
+pub mod fab_pbr;
 pub mod liv;
 pub mod mem;
 pub mod nvl;
@@ -43,6 +44,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         coh_mem::RULES,
         coh_system::RULES,
         fab_hbr::RULES,
+        fab_pbr::RULES,
         brg::RULES,
         mem::RULES,
         txn::RULES,

@@ -1,9 +1,9 @@
 //! Fabrics: what stands between links.
 //!
-//! Modelled: the [CXL switch](cxl_switch) with hierarchy based routing, the [UALink switch](ualink_switch) and the switch of
+//! Modelled: [CXL switches](cxl_switch) with hierarchy based and with port based routing, the [UALink switch](ualink_switch) and the switch of
 //! the [NVLink model](nvlink_switch); a [router](vc_router) as textbooks have it, which knows no protocol, and
 //! [topologies](topology) of many of them. The pieces that decide who is next stand below the links, in
-//! [`scalepool_arbiter`]. Left out: switches of CXL with port based routing.
+//! [`scalepool_arbiter`]. Left out: see each of them.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

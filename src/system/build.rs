@@ -173,8 +173,8 @@ fn work(roles: impl Iterator<Item = PortRole>) -> u64 {
     const PORT: u64 = 6;
     const SWITCH_PORT: u64 = 10;
     let is_of_switch = |role| {
-        use PortRole::{Router, Switch, SwitchDownstream, SwitchUpstream};
-        matches!(role, Switch | Router | SwitchUpstream | SwitchDownstream)
+        use PortRole::{Router, Switch, SwitchDownstream, SwitchFabric, SwitchUpstream};
+        matches!(role, Switch | Router | SwitchUpstream | SwitchDownstream | SwitchFabric)
     };
     let ports: Vec<u64> = roles.map(|role| if is_of_switch(role) { SWITCH_PORT } else { PORT }).collect();
     ITSELF + ports.iter().sum::<u64>()
@@ -329,6 +329,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         neighbours[component].ports[port].seat = Some(seat);
     }
     let views = memory_map::views(&system);
+    let routes = system.pbr.routes(&system, &views);
     let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
@@ -365,8 +366,8 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let (mut ports, shared) = (Vec::new(), Shared::default());
     let mut digest = dealt.as_ref().map_or_else(Vec::new, DealtTrace::digest);
     let mut parts: Vec<Part> = Vec::new();
-    for (((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain), map) in
-        components.into_iter().zip(neighbours).zip(of_component).zip(views)
+    for ((((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain), map), pbr) in
+        components.into_iter().zip(neighbours).zip(of_component).zip(views).zip(routes)
     {
         let (clock_name, clock) = clocks[component.clock].clone();
         if component.config.asks() {
@@ -378,6 +379,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             clock,
             member,
             map,
+            pbr,
             seed,
             ports: &site_ports,
             stimulus,

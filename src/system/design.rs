@@ -3,6 +3,7 @@
 use super::channels::ChannelGraph;
 use super::kind::{Component, ComponentKind, ExternalComponent, Link, LinkKind, PortDecl, PortRole};
 use super::memory_map::MappedWindow;
+use super::pbr_fabric::PbrFabrics;
 use super::problem::{Problems, TextPlace};
 use scalepool_kernel::Clock;
 use std::fmt::Write;
@@ -22,6 +23,8 @@ pub struct System {
     pub links: Vec<LinkInstance>,
     /// Windows of system addresses, in the order of their bases; none: each memory begins at 0.
     pub memory_map: Vec<MappedWindow>,
+    /// Fabrics of switches with port based routing.
+    pub pbr: PbrFabrics,
     /// Every value as it is used: path and text.
     pub resolved: Vec<(String, String)>,
     /// Which messages may wait for room where.

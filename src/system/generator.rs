@@ -7,6 +7,7 @@
 //! A walk through one: its table is read; the components and the link that it names are looked up; what it sets must not be
 //! there yet; then it is there, and the description is resolved as if the user had written it.
 
+mod cxl_rack;
 mod nvlink_pod;
 mod topology;
 
@@ -37,6 +38,7 @@ pub static GENERATORS: &[GeneratorKind] = &[
         generate: pod,
     },
     nvlink_pod::KIND,
+    cxl_rack::KIND,
     topology::KIND,
 ];
 

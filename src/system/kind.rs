@@ -16,10 +16,12 @@ use super::measured::{Measure, MeasureLink};
 use super::memory_map::{MapView, Span};
 use super::metric::{self, Metric, Metrics};
 use super::outside;
+use super::pbr_fabric::PbrDecl;
 use super::problem::{Problems, TextPlace};
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_coherence::clocked::switch::SwitchTable;
 use scalepool_fabric::cxl_switch::VppbBinding;
+use scalepool_fabric::cxl_switch::pbr::PbrRoutes;
 use scalepool_fabric::nvlink_switch::NvlSwitchResult;
 use scalepool_fabric::vc_router::VcPortEnds;
 use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
@@ -45,7 +47,8 @@ use std::sync::{Arc, Mutex};
 pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
-    kinds::cxl_switch::KIND,
+    kinds::cxl_switch::hbr::KIND,
+    kinds::cxl_switch::pbr::KIND,
     kinds::cxl_root::KIND,
     kinds::cxl_io_device::KIND,
     kinds::cxl_coherent::home::KIND,
@@ -92,6 +95,8 @@ pub enum PortRole {
     SwitchUpstream,
     /// A port of a CXL switch toward a device: the upstream side of CXL, with a channel for each class.
     SwitchDownstream,
+    /// A port of a CXL switch toward another one: all classes of CXL.mem come and go, with a channel for each.
+    SwitchFabric,
     /// A home that asks for its own lines: the upstream side of CXL.mem without coherence, with a channel for each class.
     HomeMemory,
     /// A device that asks another one for its memory: the upstream side of CXL.mem with port based routing, with a channel for each
@@ -137,6 +142,7 @@ impl PortRole {
             PortRole::Device => "device",
             PortRole::SwitchUpstream => "upstream port of a switch",
             PortRole::SwitchDownstream => "downstream port of a switch",
+            PortRole::SwitchFabric => "fabric port of a switch",
             PortRole::HomeMemory => "home without memory",
             PortRole::Requester => "direct requester of memory",
             PortRole::Node => "node",
@@ -156,8 +162,8 @@ impl PortRole {
 impl PortRole {
     /// Whether its component takes the messages of each class by themselves, where no lines are kept coherent.
     pub fn takes_classes(self) -> bool {
-        use PortRole::{HomeMemory, Requester, SwitchDownstream, SwitchUpstream};
-        matches!(self, HomeMemory | Requester | SwitchUpstream | SwitchDownstream)
+        use PortRole::{HomeMemory, Requester, SwitchDownstream, SwitchFabric, SwitchUpstream};
+        matches!(self, HomeMemory | Requester | SwitchUpstream | SwitchDownstream | SwitchFabric)
     }
 }
 
@@ -319,6 +325,8 @@ pub struct Site<'a> {
     pub member: DomainMember,
     /// What it has to know of the memory map.
     pub map: MapView,
+    /// How it routes, if it is a switch with port based routing.
+    pub pbr: Option<PbrRoutes>,
     /// Seed of the run.
     pub seed: u64,
     /// Its ports, in the order of their declarations.
@@ -557,6 +565,11 @@ pub trait Component: Send + Any {
     /// Of a switch with virtual hierarchies: how many upstream ports it has, which are its first ones, and for each vPPB what
     /// is bound to it, now or first of all.
     fn hierarchies(&self) -> Option<(usize, Vec<VppbBinding>)> {
+        None
+    }
+
+    /// Of a switch with port based routing: its edge ports and its bindings.
+    fn pbr(&self) -> Option<PbrDecl<'_>> {
         None
     }
 

@@ -28,6 +28,7 @@ pub mod memory_map;
 pub mod neighbours;
 mod outside;
 mod part;
+pub mod pbr_fabric;
 pub mod resolve;
 pub mod schema;
 

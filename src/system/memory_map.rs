@@ -4,7 +4,8 @@
 //! a device follow from the windows that lead to it, the routes of a host from its links, the decoders of a switch from both:
 //! a host tells as many groups of targets apart as it has ports to them, its switches tell the targets of a group apart
 //! (`fabric` §2.4). Without any window each memory begins at address 0 for the one host at its port, or for the one to which a
-//! switch has bound it. Left out: several switches on the way, skips, memory that is addressed by the number of its owner
+//! switch, or a fabric of switches with port based routing, has bound it. Left out: several switches with hierarchy based
+//! routing on the way, skips, memory that is addressed by the number of its owner
 //! (UALink, NVLink) or whose lines are numbered (coherent homes).
 //!
 //! A walk through one window: its table is read and judged alone; its targets are looked up, each has to have memory enough for
@@ -16,9 +17,11 @@ use super::document::Value;
 use super::field::{FieldRange, config};
 use super::kind::{Component, ConfigFinding, Offer};
 use super::neighbours::Neighbourhood;
+use super::pbr_fabric::Bound;
 use super::problem::{Problems, TextPlace};
 use super::quantity::Unit;
 use super::resolve::OwnTable;
+use scalepool_fabric::cxl_switch::VppbBinding;
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool_memory::decoder::{
     ADDRESS_END, Arithmetic, DEVICE_DECODERS, Decoders, GRANULARITIES, Interleave, WAYS, WINDOW_STEP_BYTES, WayRoute,
@@ -396,27 +399,40 @@ fn behind(system: &System, component: usize) -> Vec<Reached> {
     let ports = 0..system.components[component].ports.len();
     let of_port = |port: usize| {
         let (far, far_port) = system.far(component, port);
-        let Some((hosts, bindings)) = system.components[far].config.hierarchies() else {
+        if hosts_at(system, far) == 0 {
             return vec![Reached { target: MemoryTarget { component: far, logical: None }, port, vppb: None }];
-        };
-        let own = bindings.into_iter().filter(|binding| binding.vcs == far_port && far_port < hosts);
-        let reached = own.map(|binding| {
-            let (memory, _) = system.far(far, hosts + binding.port);
-            let target = MemoryTarget { component: memory, logical: binding.ld };
-            Reached { target, port, vppb: Some(binding.vppb) }
-        });
-        reached.collect()
+        }
+        let own = bound(system, far, far_port).into_iter();
+        own.map(|Bound { vppb, target }| Reached { target, port, vppb: Some(vppb) }).collect()
     };
     ports.flat_map(of_port).collect()
 }
 
 /// The one memory that a virtual hierarchy of a switch leads to; `None`: it leads to another number of them.
 pub(super) fn only_target(system: &System, switch: usize, vcs: usize) -> Option<MemoryTarget> {
-    let (hosts, bindings) = system.components[switch].config.hierarchies()?;
-    let mut own = bindings.into_iter().filter(|binding| binding.vcs == vcs && vcs < hosts);
-    let only = own.next().filter(|_| own.next().is_none())?;
-    let (component, _) = system.far(switch, hosts + only.port);
-    Some(MemoryTarget { component, logical: only.ld })
+    match bound(system, switch, vcs)[..] {
+        [Bound { target, .. }] => Some(target),
+        _ => None,
+    }
+}
+
+/// Ports towards hosts of a CXL switch, which are its first ones; 0 of anything else.
+fn hosts_at(system: &System, component: usize) -> usize {
+    let config = &system.components[component].config;
+    config.pbr().map_or_else(|| config.hierarchies().map_or(0, |(hosts, _)| hosts), |decl| decl.hosts)
+}
+
+/// What is bound to the host at a port of a CXL switch; nothing at other ports.
+fn bound(system: &System, switch: usize, port: usize) -> Vec<Bound> {
+    let Some((hosts, bindings)) = system.components[switch].config.hierarchies() else {
+        return system.pbr.bound(switch, port).unwrap_or_default();
+    };
+    let own = bindings.into_iter().filter(|binding| binding.vcs == port && port < hosts);
+    let target = |binding: &VppbBinding| {
+        let (component, _) = system.far(switch, hosts + binding.port);
+        MemoryTarget { component, logical: binding.ld }
+    };
+    own.map(|binding| Bound { vppb: binding.vppb, target: target(&binding) }).collect()
 }
 
 /// The decoders of all memories to which windows lead.
@@ -472,7 +488,7 @@ pub fn views(system: &System) -> Vec<MapView> {
 
 /// The decoders of each virtual hierarchy of a component, none if it is no switch with any; or why there are none.
 fn bridges(system: &System, index: Option<&Index<'_>>, component: usize) -> Vec<Result<BridgeDecoders, String>> {
-    let hosts = system.components[component].config.hierarchies().map_or(0, |(hosts, _)| hosts);
+    let hosts = hosts_at(system, component);
     let of_vcs = |vcs: usize| match index {
         Some(index) => index.bridge(component, vcs),
         None => alone(system, component, vcs),
@@ -482,20 +498,21 @@ fn bridges(system: &System, index: Option<&Index<'_>>, component: usize) -> Vec<
 
 /// Without a memory map the one memory of a hierarchy begins at address 0.
 fn alone(system: &System, switch: usize, vcs: usize) -> Result<BridgeDecoders, String> {
-    let vppb = system.components[switch].config.hierarchies().and_then(|(_, bindings)| {
-        let mut own = bindings.into_iter().filter(|binding| binding.vcs == vcs);
-        own.next().map(|binding| binding.vppb)
-    });
+    let who = match system.components[switch].config.pbr() {
+        Some(_) => format!("the host at `{}`", system.components[switch].ports[vcs].path),
+        None => format!("VCS {vcs}"),
+    };
+    let vppb = bound(system, switch, vcs).first().map(|bound| bound.vppb);
     let size = only_target(system, switch, vcs)
         .and_then(|target| system.components[target.component].config.offer().memory_bytes);
     let (Some(vppb), Some(size)) = (vppb, size) else {
         return Err(format!(
-            "found several memories bound to VCS {vcs}, expected a [memory_map] that says which addresses lead to which of them"
+            "found several memories bound to {who}, expected a [memory_map] that says which addresses lead to which of them"
         ));
     };
     let mut decoders = BridgeDecoders::default();
     let decoder = BridgeDecoder { base: 0, size, granularity: GRANULARITIES[0], targets: vec![vppb] };
-    decoders.commit(decoder).map_err(|error| format!("the memory of VCS {vcs}: {error}"))?;
+    decoders.commit(decoder).map_err(|error| format!("the memory of {who}: {error}"))?;
     Ok(decoders)
 }
 

@@ -15,6 +15,7 @@ use super::kind::{COMPONENTS, ConfigFinding, CxlSide, ExternalComponent, LINKS, 
 use super::memory_map::{self, MappedWindow, MemoryTarget, OpenWindow, WindowConfig};
 use super::neighbours::{self, Neighbourhood};
 use super::part::{self, PartArray, Whole};
+use super::pbr_fabric::PbrFabrics;
 use super::problem::{Problems, TextPlace};
 use super::quantity::{self, Unit};
 use super::reference::{Index, Indexed, PortRef};
@@ -113,12 +114,17 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     memory_map::warnings(&windows, &mut warnings);
     let warnings = warnings.sorted();
     let (name, about, channels) = (title.name, title.about, ChannelGraph::default());
-    let mut system = System { name, about, clocks, components, links, memory_map, resolved, channels, warnings };
+    let pbr = PbrFabrics::default();
+    let mut system = System { name, about, clocks, components, links, memory_map, pbr, resolved, channels, warnings };
+    if all.problems.list.is_empty() {
+        system.pbr = PbrFabrics::of(&system, &tables, &mut all.problems);
+    }
     if all.problems.list.is_empty() {
         let near = neighbours::of(&system);
         joined(&system, &near, &tables, &all.link_tables, &mut all.problems);
         memory(&system, &all.link_tables, &mut all.problems);
         memory_map::joined(&system, &windows, &near, &tables, &mut all.problems);
+        system.pbr.check(&system, &tables, &mut all.problems);
         system.channels = ChannelGraph::of(&system);
         all.problems.list.extend(system.channels.problems(&system).list);
     }
@@ -973,6 +979,7 @@ impl<'a> Resolver<'a> {
                 PortRole::Device,
             ]
             | [PortRole::Host, PortRole::SwitchUpstream]
+            | [PortRole::SwitchFabric, PortRole::SwitchFabric]
             | [PortRole::Node, PortRole::Node | PortRole::Switch]
             | [PortRole::Terminal | PortRole::Router, PortRole::Router] => ends,
             [
@@ -992,6 +999,9 @@ impl<'a> Resolver<'a> {
                     [PortRole::Terminal, _] | [_, PortRole::Terminal] => "a router at one end",
                     [PortRole::Switch, _] => "a node at one end: switches are not joined to each other",
                     [PortRole::Coherent(..), _] | [_, PortRole::Coherent(..)] => "both sides of one protocol",
+                    [PortRole::SwitchFabric, _] | [_, PortRole::SwitchFabric] => {
+                        "fabric ports of two switches (fabric PID-3)"
+                    }
                     [PortRole::SwitchUpstream, _] | [_, PortRole::SwitchUpstream] => "a host above the upstream port",
                     [PortRole::SwitchDownstream, _] | [_, PortRole::SwitchDownstream] => {
                         "a device below the downstream port"

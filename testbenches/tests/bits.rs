@@ -27,10 +27,12 @@ fn has_key(scenario: &scenario::Scenario, name: &str) -> bool {
 
 /// Scenarios whose links can go without bytes, each with the settings of a short run.
 fn scenarios() -> Vec<(&'static str, Vec<&'static str>)> {
-    const SHORT: [(&str, &str); 3] = [
+    const SHORT: [(&str, &str); 5] = [
         ("host.accesses", "host.accesses=300"),
         ("core.accesses", "core.accesses=80"),
         ("uio.accesses", "uio.accesses=20"),
+        ("rack.leaves", "rack.leaves=2"),
+        ("rack.per_leaf", "rack.per_leaf=2"),
     ];
     let of_links = SCENARIOS.iter().filter(|scenario| has_key(scenario, "link.bits"));
     let short = |scenario| SHORT.iter().filter(move |(key, _)| has_key(scenario, key)).map(|(_, set)| *set);

@@ -4,4 +4,4 @@ mod decoders;
 mod manager;
 mod module;
 mod routes;
-mod systems;
+pub mod systems;

@@ -1,20 +1,23 @@
-//! The CXL switch with hierarchy based routing (HBR), for CXL.mem (`fabric` §1).
+//! CXL switches for CXL.mem: with hierarchy based routing (HBR, `fabric` §1), and with port based routing (PBR, [`pbr`]).
 //!
-//! Modelled: virtual hierarchies (VCS), each an upstream port with its virtual bridges (vPPB) and its HDM decoders;
-//! bindings of vPPBs to downstream ports or to logical devices behind them; requests routed by decoder, vPPB and binding,
-//! responses by port and LD-ID; a request that no decoder claims is answered by the switch; a crossbar with a queue for
-//! each input, output and message class; named pipeline stages. Detail: whole messages; a pipeline stage is modelled as
-//! its latency. Left out: CXL.cache and back-invalidates, CXL.io, and the individual flits of a message (the link ends
-//! have already assembled the message, so there is no cut-through inside a message).
+//! Modelled, with hierarchy based routing: virtual hierarchies (VCS), each an upstream port with its virtual bridges (vPPB)
+//! and its HDM decoders; bindings of vPPBs to downstream ports or to logical devices behind them; requests routed by decoder,
+//! vPPB and binding, responses by port and LD-ID; a request that no decoder claims is answered by the switch. With either
+//! routing: a crossbar with a queue for each input, output and message class; named pipeline stages. Detail: whole messages; a
+//! pipeline stage is modelled as its latency. Left out: CXL.cache and back-invalidates, CXL.io, and the individual flits of a
+//! message (the link ends have already assembled the message, so there is no cut-through inside a message).
 //!
 //! | file | content |
 //! | --- | --- |
 //! | [`preset`] | pipeline stages and their latencies |
 //! | [`binding`] | the bindings of vPPBs |
-//! | [`route`] | the output of a message, without time |
+//! | [`route`] | the output of a message with hierarchy based routing, without time |
 //! | [`manager`] | commands that change bindings while the switch runs |
+//! | [`hbr`] | both as the switch uses them |
+//! | [`pbr`] | port based routing |
+//! | [`switching`] | what a kind of routing decides |
 //! | [`crossbar`] | queues, allocation, room at the outputs |
-//! | [`module`] | the kernel module |
+//! | [`module`] | the kernel module, the same for both |
 //!
 //! A walk through one read: an M2S Req of host 1 comes out of the link end at `usp[1]`. The decoders of VCS 1 select a
 //! vPPB. The binding of the vPPB selects a downstream port and, behind a multi-logical device (MLD), a logical device,
@@ -27,18 +30,35 @@
 //!
 //! Every message that enters leaves once, or is answered, or is dropped and counted. Messages of one input, output and
 //! class keep their order. A class without room blocks no other class, so requests never block responses. No message
-//! passes from one VCS to another.
+//! passes from one VCS to another, and none from a host to a device that is not bound to it.
 
 pub mod binding;
 pub mod crossbar;
+pub mod hbr;
 pub mod manager;
 pub mod module;
+pub mod pbr;
 pub mod preset;
 pub mod route;
+pub mod switching;
 
 pub use binding::{BindingError, Bindings, VppbBinding};
 pub use crossbar::{VoqConfig, VoqCrossbar};
+pub use hbr::{HbrSwitch, HbrSwitching};
 pub use manager::{ManagerCommand, ManagerEvent, TimedCommand};
-pub use module::{HbrSwitch, HbrSwitchConfig, HbrSwitchResult, PortCounts};
-pub use preset::{HBR_PRESETS, HBR_STAGES, HbrPreset};
-pub use route::{HbrRoute, HbrRoutes, Undelivered};
+pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult};
+pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
+pub use route::{HbrRoute, HbrRoutes};
+pub use switching::{Routed, Switching, Undelivered};
+
+use scalepool_protocols::wire::{At, Violation};
+
+/// A rule that a message breaks: what was found, what was expected, and what it means.
+fn violation(
+    rule: &'static str,
+    found: impl Into<String>,
+    expected: impl Into<String>,
+    text: impl Into<String>,
+) -> Violation {
+    Violation { rule, at: At::Byte(0), found: found.into(), expected: expected.into(), text: text.into() }
+}

@@ -1,4 +1,4 @@
-//! The switch as a module of the kernel.
+//! A switch as a module of the kernel, whatever routes its messages ([`Switching`]).
 //!
 //! Modelled: see [the module text](super). Detail: a port accepts as many messages of its link in a cycle as its width
 //! allows; a message occupies the port for 16 bytes, or for 80 bytes with a cache line; the crossbar moves `speedup`
@@ -11,40 +11,35 @@
 //! the last cycle is that of the channel to the link end.
 
 use super::crossbar::{Pace, VoqConfig, VoqCrossbar};
-use super::manager::{Due, Manager, ManagerEvent, TimedCommand, Vppb};
-use super::route::{HbrRoute, HbrRoutes, Undelivered};
+use super::manager::ManagerEvent;
+use super::switching::{Managed, Routed, Switching, Undelivered};
 use scalepool_arbiter::{AllocatorKind, ArbiterError, ArbiterKind};
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree;
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
-use scalepool_protocols::wire::{At, Violation};
+use scalepool_protocols::wire::Violation;
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Message classes that the switch forwards, in the order of the counters.
-pub const HBR_CLASSES: [Class; 4] = [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
-const CLASSES: usize = HBR_CLASSES.len();
+pub const SWITCH_CLASSES: [Class; 4] = [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
+const CLASSES: usize = SWITCH_CLASSES.len();
 
 /// Signals of a port in waveforms: the messages in the queues of each class, and the messages that wait for room.
-pub const HBR_SIGNALS: &[(&str, u32)] =
+pub const SWITCH_SIGNALS: &[(&str, u32)] =
     &[("m2s_req_queued", 16), ("m2s_rwd_queued", 16), ("s2m_ndr_queued", 16), ("s2m_drs_queued", 16)];
 
 /// Bytes of a message without data, and of one with a line \[bytes\]: slots have 16 bytes (`cxl-68b` §2, `cxl-256b` §5).
 const HEADER_BYTES: u64 = 16;
 const DATA_BYTES: u64 = 80;
 
-/// Configuration of a switch.
-pub struct HbrSwitchConfig {
-    /// Virtual hierarchies, bindings and decoders.
-    pub routes: HbrRoutes,
-    /// Commands of the fabric manager during the run.
-    pub commands: Vec<TimedCommand>,
-    /// Time limit for which an unbind waits for outstanding requests \[cycles\].
-    pub drain_cycles: u64,
+/// Sizes and latencies of a switch.
+#[derive(Clone, Copy)]
+pub struct SwitchConfig {
     /// Latency of the stages before the grant, and of those after it \[cycles\].
     pub stages_cycles: [u64; 2],
     /// Depth of the queue of an input, output and class \[messages\].
@@ -61,7 +56,7 @@ pub struct HbrSwitchConfig {
     pub arbiter: &'static ArbiterKind,
 }
 
-/// Messages of a port by class, in the order of [`HBR_CLASSES`].
+/// Messages of a port by class, in the order of [`SWITCH_CLASSES`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PortCounts {
     /// Messages received.
@@ -76,27 +71,37 @@ pub struct PortCounts {
 
 /// The result of a switch for the report.
 #[derive(Debug, Clone, Default)]
-pub struct HbrSwitchResult {
-    /// Counters by port, upstream ports first.
+pub struct SwitchResult {
+    /// Counters by port.
     pub ports: Vec<PortCounts>,
     /// Number of undelivered messages by reason.
     pub undelivered: BTreeMap<Undelivered, u64>,
     /// Cycles for which the first message of a class waited at a port because its queue was full; waits that have not
     /// ended are not included.
     pub full_cycles: u64,
-    /// Completions of the manager's commands, with their times \[fs\].
+    /// Completions of the manager's commands, with their times \[fs\]; none if the switch has no manager.
     pub events: Vec<(u64, ManagerEvent)>,
     /// Broken rules.
     pub broken: Vec<Violation>,
 }
 
 /// A message in the switch.
-struct Passing {
+struct Passing<F> {
     message: Message,
     /// Handle of the transaction at the output port, for traces.
     handle: TransactionHandle,
-    /// The vPPB that the message passes; `None` if the switch generated the message.
-    of: Option<Vppb>,
+    /// The input.
+    from: usize,
+    /// What it belongs to; `None` if the switch generated the message.
+    of: Option<F>,
+}
+
+/// A message that leaves in the place of a received one.
+struct Leaving<F> {
+    input: usize,
+    to: usize,
+    message: Message,
+    of: Option<F>,
 }
 
 /// A port of the switch.
@@ -119,37 +124,38 @@ struct Port {
 }
 
 /// The kernel module of a switch.
-pub struct HbrSwitch {
-    config: HbrSwitchConfig,
+pub struct CxlSwitch<S: Switching> {
+    switching: S,
+    config: SwitchConfig,
     ports: Vec<Port>,
-    crossbar: VoqCrossbar<Passing>,
-    manager: Manager,
+    crossbar: VoqCrossbar<Passing<S::Flow>>,
     tap: Tap,
     busy_since: Option<Time>,
-    mine: HbrSwitchResult,
-    shared: Arc<Mutex<HbrSwitchResult>>,
+    mine: SwitchResult,
+    shared: Arc<Mutex<SwitchResult>>,
 }
 
 fn class_place(class: Class) -> Option<usize> {
-    HBR_CLASSES.iter().position(|one| *one == class)
+    SWITCH_CLASSES.iter().position(|one| *one == class)
 }
 
 fn bytes(message: &Message) -> u64 {
     if message.class().has_data() { DATA_BYTES } else { HEADER_BYTES }
 }
 
-impl HbrSwitch {
-    /// Makes a switch with the links and the signals of its ports, upstream ports first. Counters appear in `shared`
-    /// when the results are published.
+impl<S: Switching> CxlSwitch<S> {
+    /// Makes a switch with the links and the signals of its ports, in the order in which `switching` numbers them. Counters
+    /// appear in `shared` when the results are published.
     ///
     /// # Errors
     /// The switch has more ports than the allocator supports.
     pub fn new(
-        config: HbrSwitchConfig,
+        switching: S,
+        config: SwitchConfig,
         links: Vec<(NodeLink, Tap)>,
         tap: Tap,
-        shared: Arc<Mutex<HbrSwitchResult>>,
-    ) -> Result<HbrSwitch, ArbiterError> {
+        shared: Arc<Mutex<SwitchResult>>,
+    ) -> Result<CxlSwitch<S>, ArbiterError> {
         let count = links.len();
         let crossbar = VoqCrossbar::new(VoqConfig {
             // The last input is for messages that the switch generates.
@@ -165,7 +171,7 @@ impl HbrSwitch {
             arbiter: config.arbiter,
         })?;
         let port = |(link, signals): (NodeLink, Tap)| Port {
-            tx: HBR_CLASSES.map(|class| link.tx.iter().position(|(of, _)| *of == class)),
+            tx: SWITCH_CLASSES.map(|class| link.tx.iter().position(|(of, _)| *of == class)),
             link,
             taking: Pace::default(),
             sending: Pace::default(),
@@ -175,10 +181,9 @@ impl HbrSwitch {
             shown: [0; CLASSES],
             signals,
         };
-        let mine = HbrSwitchResult { ports: vec![PortCounts::default(); count], ..HbrSwitchResult::default() };
+        let mine = SwitchResult { ports: vec![PortCounts::default(); count], ..SwitchResult::default() };
         let ports = links.into_iter().map(port).collect();
-        let manager = Manager::new(config.commands.clone(), config.drain_cycles);
-        Ok(HbrSwitch { config, ports, crossbar, manager, tap, busy_since: None, mine, shared })
+        Ok(CxlSwitch { switching, config, ports, crossbar, tap, busy_since: None, mine, shared })
     }
 
     /// Transaction handle of a message on the link of a port.
@@ -235,8 +240,8 @@ impl HbrSwitch {
                     let counts = &mut self.mine.ports[port];
                     counts.sent[class] += 1;
                     counts.own[class] += u64::from(of.is_none());
-                    if let Some(vppb) = of.filter(|_| port < self.config.routes.hosts()) {
-                        self.manager.answered(vppb);
+                    if let Some(of) = of {
+                        self.switching.sent(port, of);
                     }
                     cx.progress();
                 }
@@ -255,14 +260,16 @@ impl HbrSwitch {
                     is_slow = true;
                     break;
                 }
-                let route = self.config.routes.route(port, &message);
-                let target = match &route {
-                    HbrRoute::Port(to, message, vppb) => Some((port, *to, *message, Some(*vppb))),
-                    HbrRoute::Answered(_, Some(answer)) => Some((self.ports.len(), port, *answer, None)),
+                let routed = self.switching.route(port, &message);
+                let leaving = match routed {
+                    Routed::Port { to, message, flow } => Some(Leaving { input: port, to, message, of: Some(flow) }),
+                    Routed::Answered { answer: Some((to, message)), .. } => {
+                        Some(Leaving { input: self.ports.len(), to, message, of: None })
+                    }
                     _ => None,
                 };
                 let handle = self.handle(port, &message);
-                if let Some((input, to, sent, _)) = &target
+                if let Some(Leaving { input, to, message: sent, .. }) = &leaving
                     && let Some(queue) = class_place(sent.class())
                     && !self.crossbar.has_room(*input, *to, queue)
                 {
@@ -277,100 +284,73 @@ impl HbrSwitch {
                     self.hold((port, 0, counted), None, handle, at);
                     let counts = &mut self.mine.ports[port];
                     counts.received[counted] += 1;
-                    counts.ended[counted] += u64::from(!matches!(route, HbrRoute::Port(..)));
+                    counts.ended[counted] += u64::from(!matches!(routed, Routed::Port { .. }));
                 }
-                self.judge(port, &message, &route, at);
-                self.queue((port, &message, handle), target, at);
+                self.judge(port, &message, &routed, at);
+                self.queue((port, &message, handle), leaving, at);
                 cx.progress();
             }
         }
         is_slow
     }
 
-    /// Records a received message and queues the message that leaves in its place: input, output, message, vPPB.
+    /// Records a received message and queues the message that leaves in its place.
     fn queue(
         &mut self,
         (port, message, handle): (usize, &Message, TransactionHandle),
-        target: Option<(usize, usize, Message, Option<Vppb>)>,
+        leaving: Option<Leaving<S::Flow>>,
         at: Stamp,
     ) {
-        let is_request = port < self.config.routes.hosts();
-        let leaves = target.map(|(input, to, sent, of)| (input, to, sent, self.handle(to, &sent), of));
-        let named = match leaves {
-            Some((_, _, _, leaving, Some(_))) if is_request => TransactionNaming::Through(handle, leaving),
+        let is_request = message.class().dir() == Dir::Down;
+        let leaves = leaving.map(|leaving| (self.handle(leaving.to, &leaving.message), leaving));
+        let named = match &leaves {
+            Some((leaving, Leaving { of: Some(_), .. })) if is_request => TransactionNaming::Through(handle, *leaving),
             _ => TransactionNaming::By(handle),
         };
-        let form = self.ports[port].link.form;
-        self.tap.named(named, at, RecordKind::Mark, 0, 0, || shown(message, form));
-        if let Some((input, to, sent, leaving, of)) = leaves
-            && let Some(class) = class_place(sent.class())
+        let of = leaves.as_ref().and_then(|(_, leaving)| leaving.of);
+        self.tap.named(named, at, RecordKind::Mark, 0, 0, || {
+            let (message, form) = self.switching.shown(message, self.ports[port].link.form, of);
+            shown(&message, form)
+        });
+        if let Some((handle, Leaving { input, to, message, of })) = leaves
+            && let Some(class) = class_place(message.class())
         {
             let ready = at.cycle + self.config.stages_cycles[0];
-            if let Some(vppb) = of.filter(|_| is_request && self.config.routes.has_answer(&sent)) {
-                self.manager.asked(vppb);
+            if let Some(of) = of {
+                self.switching.queued(&message, of);
             }
-            let passing = Passing { message: sent, handle: leaving, of };
-            self.crossbar.push((input, to, class), ready, bytes(&sent), passing);
+            let bytes = bytes(&message);
+            self.crossbar.push((input, to, class), ready, bytes, Passing { message, handle, from: port, of });
         }
     }
 
     /// Counts an undelivered message, and reports a message that breaks a rule.
-    fn judge(&mut self, port: usize, message: &Message, route: &HbrRoute, at: Stamp) {
-        if let HbrRoute::Answered(why, _) | HbrRoute::Dropped(why) = route {
+    fn judge(&mut self, port: usize, message: &Message, routed: &Routed<S::Flow>, at: Stamp) {
+        if let Routed::Answered { why, .. } | Routed::Dropped(why) = routed {
             *self.mine.undelivered.entry(*why).or_default() += 1;
         }
-        let ld_id = message.route().ld_id;
-        if let (HbrRoute::Dropped(Undelivered::UnknownLd), Some(dsp)) =
-            (route, port.checked_sub(self.config.routes.hosts()))
-        {
-            self.manager.late(dsp, ld_id);
-        }
-        let found = match route {
-            HbrRoute::Dropped(Undelivered::Class) => {
-                let expected = if port < self.config.routes.hosts() { "M2S Req or RwD" } else { "S2M NDR or DRS" };
-                (
-                    "FAB-ERR-04",
-                    message.class().name().to_owned(),
-                    expected,
-                    "a class that the port has not negotiated is dropped",
-                )
-            }
-            _ if port < self.config.routes.hosts() && ld_id != 0 => {
-                ("FAB-MLD-02", format!("LD-ID {ld_id}"), "LD-ID 0", "there are no logical devices above the switch")
-            }
-            _ => return,
-        };
-        let (rule, found, expected, text) = found;
-        let (expected, text) = (expected.to_owned(), text.to_owned());
-        let violation = Violation { rule, at: At::Byte(0), found, expected, text };
+        let Some(violation) = self.switching.judge(port, message, routed) else { return };
         self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
         self.mine.broken.push(violation);
     }
 
     /// Executes the due actions of the fabric manager.
     fn manage(&mut self, at: Stamp) {
-        while self.manager.is_active() {
-            let HbrRoutes { bindings, stopped, .. } = &mut self.config.routes;
-            let Some(due) = self.manager.due(at.cycle, bindings, stopped) else { return };
-            let event = match due {
-                Due::Event(event) => event,
-                Due::Flush(binding) => {
-                    let gone = self.crossbar.remove(|passing| passing.of == Some((binding.vcs, binding.vppb)));
-                    for Passing { message, handle, .. } in &gone {
+        while let Some(managed) = self.switching.manage(at.cycle) {
+            let event = match managed {
+                Managed::Event(event) => event,
+                Managed::Flush(flow) => {
+                    let gone = self.crossbar.remove(|passing| passing.of == Some(flow));
+                    for Passing { message, handle, from, .. } in &gone {
                         // A flushed message was received at a port and ends in the switch.
                         if let Some(class) = class_place(message.class()) {
-                            let from = if HBR_CLASSES[class].dir() == Dir::Down {
-                                binding.vcs
-                            } else {
-                                self.config.routes.hosts() + binding.port
-                            };
-                            self.mine.ports[from].ended[class] += 1;
+                            self.mine.ports[*from].ended[class] += 1;
                         }
-                        self.manager.late(binding.port, binding.ld.unwrap_or(0));
                         let named = TransactionNaming::By(*handle);
                         self.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("port_gone"));
                     }
-                    ManagerEvent::Unbound(binding, gone.len() as u64)
+                    let Some(event) = self.switching.flushed(gone.len() as u64) else { continue };
+                    event
                 }
             };
             let name = match event {
@@ -389,7 +369,7 @@ impl HbrSwitch {
             if !self.ports[port].signals.is_on() {
                 return;
             }
-            for (class, &(signal, _)) in HBR_SIGNALS.iter().enumerate() {
+            for (class, &(signal, _)) in SWITCH_SIGNALS.iter().enumerate() {
                 let queued = self.crossbar.queued_at(port, class);
                 if std::mem::replace(&mut self.ports[port].shown[class], queued) != queued {
                     let body = || Body::Value { signal, value: queued as u64 };
@@ -406,7 +386,7 @@ fn shown(message: &Message, form: MessageForm) -> Body {
     message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })
 }
 
-impl Module for HbrSwitch {
+impl<S: Switching> Module for CxlSwitch<S> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.manage(at);
@@ -417,7 +397,7 @@ impl Module for HbrSwitch {
         }
         self.show(at);
         self.busy_since = if self.crossbar.queued() > 0 { self.busy_since.or(Some(cx.now())) } else { None };
-        let time = self.crossbar.next_cycle(at.cycle).into_iter().chain(self.manager.next_cycle()).min();
+        let time = self.crossbar.next_cycle(at.cycle).into_iter().chain(self.switching.next_cycle()).min();
         match time {
             _ if is_slow => Next::Busy,
             Some(next) if next <= at.cycle + 1 => Next::Busy,

@@ -7,24 +7,11 @@
 
 use super::binding::Bindings;
 use super::manager::Vppb;
+use super::switching::Undelivered;
 use scalepool_memory::bridge::BridgeDecoders;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::cxl::message::{Data, Message, MessageForm, PeerRoute, S2mDrs, S2mNdr};
 use std::collections::BTreeSet;
-
-/// Why a message does not reach a device or a host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Undelivered {
-    /// No decoder claims the address.
-    NotDecoded,
-    /// The decoder selects a vPPB that is not bound.
-    NotBound,
-    /// The LD-ID is not bound (`fabric` MLD-5).
-    UnknownLd,
-    /// The class does not belong to CXL.mem without back-invalidates, or must not travel in this direction (`fabric`
-    /// ERR-4).
-    Class,
-}
 
 /// The route of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,40 +85,44 @@ impl HbrRoutes {
         HbrRoute::Port(vcs, message, (vcs, vppb))
     }
 
-    /// Whether a request requires a response.
-    pub fn has_answer(&self, request: &Message) -> bool {
-        self.answer(MessageForm::Hbr, request).is_some()
-    }
-
     /// The response to an undelivered request; `None` if it has none.
     fn answer(&self, form: MessageForm, request: &Message) -> Option<Message> {
-        let (tag, is_read) = match request {
-            Message::M2sReq(header) => match header.opcode {
-                M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData | M2sReqOpcode::MemRdTEE | M2sReqOpcode::MemRdDataTEE => {
-                    (header.tag, true)
-                }
-                M2sReqOpcode::MemSpecRd
-                | M2sReqOpcode::MemSpecRdTEE
-                | M2sReqOpcode::MemRdFwd
-                | M2sReqOpcode::MemWrFwd => return None,
-                _ => (header.tag, false),
-            },
-            Message::M2sRwd(header, _) => match header.opcode {
-                M2sRwdOpcode::MemRdFill | M2sRwdOpcode::MemRdFillTEE => (header.tag, true),
-                // BIConflict refers to a back-invalidate snoop, and no device can have sent one.
-                M2sRwdOpcode::BIConflict => return None,
-                _ => (header.tag, false),
-            },
-            _ => return None,
-        };
-        let (meta_field, meta_value) = (MetaField::NoOp, MetaValue::Invalid);
-        if !is_read {
-            let opcode = NdrOpcode::Cmp;
-            return Some(Message::S2mNdr(S2mNdr { opcode, meta_field, meta_value, tag, ..S2mNdr::default() }));
-        }
-        let opcode = if form == MessageForm::Cxl68 { DrsOpcode::MemData } else { DrsOpcode::MemDataNXM };
-        let poison = self.poison_on_decode_error;
-        let header = S2mDrs { opcode, meta_field, meta_value, tag, poison, ..S2mDrs::default() };
-        Some(Message::S2mDrs(header, Data::line([0xff; 64])))
+        own_answer(form, self.poison_on_decode_error, request)
     }
+}
+
+/// Whether a request requires a response.
+pub(super) fn has_answer(request: &Message) -> bool {
+    own_answer(MessageForm::Hbr, false, request).is_some()
+}
+
+/// The response of a switch to a request of CXL.mem that reaches nothing, for a host with links of a form; `None` if it has
+/// none. `poison`: the data of a read are poisoned.
+pub(super) fn own_answer(form: MessageForm, poison: bool, request: &Message) -> Option<Message> {
+    let (tag, is_read) = match request {
+        Message::M2sReq(header) => match header.opcode {
+            M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData | M2sReqOpcode::MemRdTEE | M2sReqOpcode::MemRdDataTEE => {
+                (header.tag, true)
+            }
+            M2sReqOpcode::MemSpecRd | M2sReqOpcode::MemSpecRdTEE | M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd => {
+                return None;
+            }
+            _ => (header.tag, false),
+        },
+        Message::M2sRwd(header, _) => match header.opcode {
+            M2sRwdOpcode::MemRdFill | M2sRwdOpcode::MemRdFillTEE => (header.tag, true),
+            // BIConflict refers to a back-invalidate snoop, and no device can have sent one.
+            M2sRwdOpcode::BIConflict => return None,
+            _ => (header.tag, false),
+        },
+        _ => return None,
+    };
+    let (meta_field, meta_value) = (MetaField::NoOp, MetaValue::Invalid);
+    if !is_read {
+        let opcode = NdrOpcode::Cmp;
+        return Some(Message::S2mNdr(S2mNdr { opcode, meta_field, meta_value, tag, ..S2mNdr::default() }));
+    }
+    let opcode = if form == MessageForm::Cxl68 { DrsOpcode::MemData } else { DrsOpcode::MemDataNXM };
+    let header = S2mDrs { opcode, meta_field, meta_value, tag, poison, ..S2mDrs::default() };
+    Some(Message::S2mDrs(header, Data::line([0xff; 64])))
 }

@@ -16,13 +16,14 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 22] = [
+pub static ALL: [Builtin; 23] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
     builtin!("cxl-pbr-pair.toml"),
     builtin!("pooled-pair.toml"),
     builtin!("pool-16.toml"),
+    builtin!("pbr-rack.toml"),
     builtin!("cxlio-enumerate.toml"),
     builtin!("ualink-pair.toml"),
     builtin!("ualink-pod.toml"),

@@ -16,7 +16,7 @@
 pub mod circles;
 mod waits;
 
-pub use waits::{ChannelWait, ClassOrder, Reach};
+pub use waits::{ChannelWait, ClassOrder, Reach, RoutedWays};
 
 use super::design::System;
 use super::problem::{Problems, TextPlace};
@@ -196,6 +196,10 @@ impl ChannelGraph {
                 }
             }
             let reason = self.add_reason(by, why);
+            let reach = match reach {
+                Reach::Routes(of) => Reach::Ways(system.pbr.ways(component, of)),
+                other => other,
+            };
             self.join(reason, &reach, &of(&incoming, Some(from)), targets);
         }
     }

@@ -13,8 +13,21 @@ pub enum Reach {
     OtherPortsBut(BTreeSet<(usize, usize)>),
     /// On these ways alone, from one port of the component to another, by their places.
     Ways(BTreeSet<(usize, usize)>),
+    /// On the ways that the routes of its fabric take through it.
+    Routes(RoutedWays),
     /// Everywhere.
     AnyPort,
+}
+
+/// Messages whose ways through a switch follow from the routes of its fabric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoutedWays {
+    /// Requests of hosts.
+    Requests,
+    /// Answers of devices.
+    Answers,
+    /// Answers of the switch itself, from the port of the request to that of the answer.
+    OwnAnswers,
 }
 
 impl Reach {
@@ -26,6 +39,8 @@ impl Reach {
             Reach::OtherPortsBut(denied) => from != to && !denied.contains(&(from, to)),
             Reach::Ways(ways) => ways.contains(&(from, to)),
             Reach::AnyPort => true,
+            // The graph asks the fabric of the system for the ways.
+            Reach::Routes(_) => false,
         }
     }
 }

@@ -3,8 +3,8 @@
 use scalepool::arbiter::{RoundRobin, Separable};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
-    Bindings, HbrRoutes, HbrSwitch, HbrSwitchConfig, HbrSwitchResult, ManagerCommand, ManagerEvent, TimedCommand,
-    Undelivered, VppbBinding,
+    Bindings, HbrRoutes, HbrSwitch, HbrSwitching, ManagerCommand, ManagerEvent, SwitchConfig, SwitchResult,
+    TimedCommand, Undelivered, VppbBinding,
 };
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -84,9 +84,9 @@ fn bench(hosts: usize) -> Bench {
 }
 
 /// What came at every port, and what the switch has counted, after a thousand cycles.
-fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, HbrSwitchResult) {
+fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
     let Bench { hosts, sends, closed, commands, queue, stages_cycles } = bench;
-    let (result, seen): (Arc<Mutex<HbrSwitchResult>>, Vec<Seen>) =
+    let (result, seen): (Arc<Mutex<SwitchResult>>, Vec<Seen>) =
         (Arc::default(), sends.iter().map(|_| Seen::default()).collect());
     let (shared, of_ports) = (result.clone(), seen.clone());
     let mut sim = Simulation::new(1);
@@ -124,16 +124,15 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, HbrSwitchResult) {
         });
         let mut decoders = BridgeDecoders::default();
         decoders.commit(BridgeDecoder { base: 0, size: GIB, granularity: 256, targets: vec![0] }).expect("it is legal");
-        let config = HbrSwitchConfig {
-            routes: HbrRoutes {
-                bindings,
-                stopped: BTreeSet::new(),
-                decoders: vec![decoders; hosts],
-                forms: vec![MessageForm::Hbr; 2 * hosts],
-                poison_on_decode_error: false,
-            },
-            commands,
-            drain_cycles: 100,
+        let routes = HbrRoutes {
+            bindings,
+            stopped: BTreeSet::new(),
+            decoders: vec![decoders; hosts],
+            forms: vec![MessageForm::Hbr; 2 * hosts],
+            poison_on_decode_error: false,
+        };
+        let switching = HbrSwitching::new(routes, commands, 100);
+        let config = SwitchConfig {
             stages_cycles,
             queue,
             output_queue: queue,
@@ -155,7 +154,7 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, HbrSwitchResult) {
                 (link, Tap::off())
             });
             let links = links.collect();
-            HbrSwitch::new(config, links, Tap::off(), shared).expect("few ports")
+            HbrSwitch::new(switching, config, links, Tap::off(), shared).expect("few ports")
         })
     });
     let limit = Some(Time::from_fs(1_000_000_000));
@@ -175,7 +174,7 @@ fn write(tag: u16) -> Message {
 }
 
 /// Messages of each class that came in went out or ended, but for those that are still there.
-fn left(result: &HbrSwitchResult) -> [u64; 4] {
+fn left(result: &SwitchResult) -> [u64; 4] {
     std::array::from_fn(|class| {
         let sum =
             |of: &dyn Fn(&scalepool::fabric::cxl_switch::PortCounts) -> u64| result.ports.iter().map(of).sum::<u64>();
@@ -261,7 +260,7 @@ fn unbind(at_cycle: u64, surprise: bool) -> TimedCommand {
 }
 
 /// Reads of a host, one each cycle, and what they end with: an answer of the device, one of the switch, or none.
-fn ends(commands: Vec<TimedCommand>) -> ([usize; 3], HbrSwitchResult, usize) {
+fn ends(commands: Vec<TimedCommand>) -> ([usize; 3], SwitchResult, usize) {
     let mut two = bench(2);
     two.commands = commands;
     for n in 0..200 {

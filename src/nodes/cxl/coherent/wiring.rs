@@ -24,7 +24,8 @@ pub struct CoherentPortEnds {
     rx: Vec<(Class, OutEnd<Message>)>,
 }
 
-/// Channels named `<name>.<class>` for a node that sends in direction `sends`, for the classes that `form` has.
+/// Channels named `<name>.<class>` for a node that sends in the directions `sends` and receives in the opposite ones, for the
+/// classes that `form` has; a switch between switches has both, and a channel each way.
 /// `rx_edges` is the latency from the port in edges of its clock.
 ///
 /// # Errors
@@ -32,7 +33,7 @@ pub struct CoherentPortEnds {
 pub fn channels(
     p: &mut PartitionBuilder,
     name: &str,
-    sends: Dir,
+    sends: &[Dir],
     form: MessageForm,
     rx_edges: u32,
 ) -> Result<(NodeEnds, CoherentPortEnds), BuildError> {
@@ -43,11 +44,14 @@ pub fn channels(
             continue;
         }
         let path = format!("{name}.{}", class.name().to_lowercase().replace(' ', "_"));
-        if class.dir() == sends {
+        let is_sent = sends.contains(&class.dir());
+        if is_sent {
             let (tx, to_link) = p.channel(&path, CHANNEL_MESSAGES, 1)?;
             node.tx.push((class, tx));
             port.tx.push((class, to_link));
-        } else {
+        }
+        if sends.contains(&class.dir().opposite()) {
+            let path = if is_sent { format!("{path}.received") } else { path };
             let (from_link, rx) = p.channel(&path, CHANNEL_MESSAGES, rx_edges)?;
             node.rx.push((class, rx));
             port.rx.push((class, from_link));

@@ -1,8 +1,8 @@
 //! Links with 256B flits in their three modes.
 
 use super::{
-    Attach, Classes, CxlLine, CxlLink, Figures, FlitBits, Reported, classes, is_coherent, messages, site,
-    unit_bytes_per_s,
+    Attach, Classes, CxlLine, CxlLink, Figures, FlitBits, Reported, classes, is_between_switches, is_coherent,
+    messages, site, unit_bytes_per_s,
 };
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -147,12 +147,17 @@ impl Cxl256Link {
         end: fn(LinkConfig, CachememConfig) -> Cxl256End<Cachemem<F>>,
     ) -> Result<BuiltLink, BuildError> {
         let is_coherent = is_coherent(site);
-        let of = if is_coherent { CachememConfig::cachemem } else { CachememConfig::mem };
+        let of = match (is_between_switches(site.roles), is_coherent) {
+            (true, _) => CachememConfig::mem_both_ways,
+            (_, true) => CachememConfig::cachemem,
+            _ => CachememConfig::mem,
+        };
         let end_of = |dir| {
+            let ends = of(dir, mode, self.line.buffers);
             let cachemem = CachememConfig {
-                codec: Cxl256Config { mdh: self.line.mdh, ..Cxl256Config::default() },
+                codec: Cxl256Config { mdh: self.line.mdh, ..ends.codec },
                 credit_return: CreditReturn { credits: self.flush_credits, waiting_flits: self.flush_flits },
-                ..of(dir, mode, self.line.buffers)
+                ..ends
             };
             end(self.config(mode), cachemem)
         };

@@ -3,7 +3,8 @@
 //!
 //! The kinds differ in their link ends and in nothing else. The first end is that of the host; what it sends goes down.
 //! Between ports that keep lines coherent all classes of CXL.cache and CXL.mem travel, each by a channel of its own; between
-//! others those of CXL.mem, by a channel of its own each where the component stands outside by its messages.
+//! others those of CXL.mem, by a channel of its own each at switches and where the component stands outside by its messages;
+//! between switches with port based routing each class travels both ways.
 
 mod cxl256;
 mod cxl68;
@@ -152,8 +153,8 @@ fn messages<E: Carries<Message> + ByClass>(
 struct Classes {
     /// How messages are spelled: not every form has all classes.
     form: MessageForm,
-    /// Direction of what the component sends.
-    sends: Dir,
+    /// Directions of what the component sends.
+    sends: &'static [Dir],
 }
 
 impl Classes {
@@ -168,6 +169,11 @@ impl Classes {
         let attach: Attach<E> = Box::new(move |bind| vec![Box::new(port.attach(bind))]);
         Ok((ComponentPlug::Coherent(node), attach))
     }
+}
+
+/// Whether a link joins two switches, so that all of its classes travel both ways (`fabric` ISL-1).
+fn is_between_switches(roles: [PortRole; 2]) -> bool {
+    roles == [PortRole::SwitchFabric; 2]
 }
 
 /// Whether a link carries what keeps lines coherent.
@@ -186,7 +192,8 @@ fn classes(roles: [PortRole; 2]) -> [Vec<&'static str>; 2] {
         _ => class.is_mem() && !is_snoop(class),
     };
     let sent = |dir| {
-        let of_way = Class::ALL.into_iter().filter(|class| class.dir() == dir && carries(class));
+        let both = is_between_switches(roles);
+        let of_way = Class::ALL.into_iter().filter(|class| (both || class.dir() == dir) && carries(class));
         of_way.map(Class::name).collect()
     };
     [sent(Dir::Down), sent(Dir::Up)]

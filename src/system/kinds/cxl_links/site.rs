@@ -1,7 +1,7 @@
 //! Both ends of a link, put into the partitions of their components: a port of the model, or the place of an end that a
 //! caller drives.
 
-use super::{Classes, CxlLink, Reported};
+use super::{Classes, CxlLink, Reported, is_between_switches};
 use crate::kind::{BuiltLink, Clocks, ComponentPlug, ExternalComponent, LinkEndSite, LinkSite};
 use crate::kinds::{broken as broken_at, published};
 use crate::measured::{Ending, LinkMeasured};
@@ -127,6 +127,7 @@ pub(super) fn build<E: Reported>(
         // A caller takes and gives the messages of each class by themselves, as those who keep lines coherent do.
         let by_class =
             is_coherent || site.roles[n].takes_classes() || site.external[n] == Some(ExternalComponent::Messages);
+        let sends = if is_between_switches(site.roles) { &Dir::ALL[..] } else { &Dir::ALL[n..=n] };
         let port = SimPort { feed, ..SimPort::new(site.ports[n], end.protocol(), unit_bytes) };
         end.attach_hooks(&port.hooks);
         End {
@@ -143,7 +144,7 @@ pub(super) fn build<E: Reported>(
             hold_credits_flits: if n == 1 { line.credits_hold } else { 0 },
             give_up: line.give_up,
             halves,
-            classes: by_class.then_some(Classes { form, sends: Dir::ALL[n] }),
+            classes: by_class.then_some(Classes { form, sends }),
             taps: None,
             result: Arc::default(),
         }

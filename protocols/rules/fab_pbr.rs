@@ -1,0 +1,88 @@
+//! Rules of CXL switches with port based routing (`fabric` §3), and of what their fabrics share with others (`fabric` §5,
+//! §6.4).
+
+use super::Rule;
+
+const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: false, text }
+}
+
+/// A rule that the sheet marks as our own choice.
+const fn choice(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: true, text }
+}
+
+/// The rows.
+pub static RULES: &[Rule] = &[
+    choice("FAB-PID-01", "fabric §3.1", "a PID has 12 bits and is not FFFh, so a fabric has at most 4095"),
+    rule(
+        "FAB-PID-03",
+        "fabric §3.1",
+        "a host is at an edge port towards hosts, a device at one towards devices, and a fabric port at that of another switch",
+    ),
+    rule(
+        "FAB-PID-05",
+        "fabric §3.1",
+        "an edge port claims a request for a device by SPID and DPID together; another one is dropped",
+    ),
+    rule(
+        "FAB-DRT-01",
+        "fabric §3.2",
+        "a routing table has 4096 entries of type 0, 1 or 2, and each input uses its own table",
+    ),
+    choice(
+        "FAB-DRT-02",
+        "fabric §3.2",
+        "a message to a DPID without a valid entry is dropped, counted and reported, and not answered",
+    ),
+    rule("FAB-DRT-04", "fabric §3.2", "a Set command that is refused writes nothing"),
+    rule(
+        "FAB-EDG-01",
+        "fabric §3.3",
+        "an address has the entry of its segment, 64 GiB to 8 TiB, modulo the depth of the table, a power of two",
+    ),
+    choice(
+        "FAB-EDG-02",
+        "fabric §3.3",
+        "a valid entry gives its DPID, or that of the interleave bits; otherwise the next decoder is asked, HDM decoders last",
+    ),
+    rule("FAB-EDG-03", "fabric §3.3", "segments have 64 GiB at least, and 3, 6 or 12 ways are refused"),
+    rule("FAB-EDG-04", "fabric §3.3", "the worked example of a table, whose limit is behind the range"),
+    rule(
+        "FAB-EDG-05",
+        "fabric §3.3",
+        "an HDM decoder gives the vPPB, its binding the DPID, and the far end of the virtual link decodes again",
+    ),
+    choice(
+        "FAB-EDG-08",
+        "fabric §3.4",
+        "a message whose identifiers an edge port does not find is dropped and counted",
+    ),
+    rule("FAB-EDG-09", "fabric §3.4", "identifiers that a link does not use are 0, and tags never change"),
+    rule(
+        "FAB-EDG-16",
+        "fabric §3.4",
+        "a request by a segment table gets the DPID of the table and the SPID of its edge port, and at the device the LD-ID of its SPID",
+    ),
+    rule(
+        "FAB-EDG-17",
+        "fabric §3.4",
+        "a request gets the PID of its binding as DPID and that of its edge port as SPID, and behind the far edge the LD-ID",
+    ),
+    rule(
+        "FAB-EDG-18",
+        "fabric §3.4",
+        "an answer gets the PID of the host as DPID, by port and LD-ID, and LD-ID 0 at the edge of the host",
+    ),
+    rule(
+        "FAB-ISL-01",
+        "fabric §3.5",
+        "all classes of CXL.mem travel both ways on an inter-switch link, with credits each way",
+    ),
+    rule(
+        "FAB-ISL-09",
+        "fabric §3.5",
+        "a fabric in whose graph of waits there is a cycle is not built; minimal routes in a fully connected group have none",
+    ),
+    rule("FAB-LAT-03", "fabric §5", "the latency of an idle path is the sum of its parts"),
+];

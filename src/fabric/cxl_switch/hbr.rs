@@ -1,0 +1,95 @@
+//! Switching with hierarchy based routing: routes by bindings, which a fabric manager changes while the switch runs.
+
+use super::manager::{Due, Manager, ManagerEvent, TimedCommand, Vppb};
+use super::module::CxlSwitch;
+use super::route::{HbrRoute, HbrRoutes, has_answer};
+use super::switching::{Managed, Routed, Switching, Undelivered};
+use super::{VppbBinding, violation};
+use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::wire::Violation;
+
+/// The routes of a switch with hierarchy based routing, and what changes them.
+pub struct HbrSwitching {
+    routes: HbrRoutes,
+    manager: Manager,
+    /// The binding whose messages are being flushed.
+    flushing: Option<VppbBinding>,
+}
+
+/// A switch with hierarchy based routing.
+pub type HbrSwitch = CxlSwitch<HbrSwitching>;
+
+impl HbrSwitching {
+    /// Routes by virtual hierarchies, bindings and decoders; `commands` of the fabric manager change bindings. An unbind waits
+    /// for outstanding requests for at most `drain_cycles` cycles.
+    pub fn new(routes: HbrRoutes, commands: Vec<TimedCommand>, drain_cycles: u64) -> HbrSwitching {
+        HbrSwitching { routes, manager: Manager::new(commands, drain_cycles), flushing: None }
+    }
+}
+
+impl Switching for HbrSwitching {
+    type Flow = Vppb;
+
+    fn route(&self, from: usize, message: &Message) -> Routed<Vppb> {
+        match self.routes.route(from, message) {
+            HbrRoute::Port(to, message, flow) => Routed::Port { to, message, flow },
+            HbrRoute::Answered(why, answer) => Routed::Answered { why, answer: answer.map(|answer| (from, answer)) },
+            HbrRoute::Dropped(why) => Routed::Dropped(why),
+        }
+    }
+
+    fn judge(&mut self, from: usize, message: &Message, routed: &Routed<Vppb>) -> Option<Violation> {
+        let (ld_id, hosts) = (message.route().ld_id, self.routes.hosts());
+        if let (Routed::Dropped(Undelivered::UnknownLd), Some(dsp)) = (routed, from.checked_sub(hosts)) {
+            self.manager.late(dsp, ld_id);
+        }
+        match routed {
+            Routed::Dropped(Undelivered::Class) => {
+                let expected = if from < hosts { "M2S Req or RwD" } else { "S2M NDR or DRS" };
+                let (found, text) = (message.class().name(), "a class that the port has not negotiated is dropped");
+                Some(violation("FAB-ERR-04", found, expected, text))
+            }
+            _ if from < hosts && ld_id != 0 => {
+                let text = "there are no logical devices above the switch";
+                Some(violation("FAB-MLD-02", format!("LD-ID {ld_id}"), "LD-ID 0", text))
+            }
+            _ => None,
+        }
+    }
+
+    fn queued(&mut self, message: &Message, vppb: Vppb) {
+        if has_answer(message) {
+            self.manager.asked(vppb);
+        }
+    }
+
+    fn sent(&mut self, port: usize, vppb: Vppb) {
+        if port < self.routes.hosts() {
+            self.manager.answered(vppb);
+        }
+    }
+
+    fn manage(&mut self, cycle: u64) -> Option<Managed<Vppb>> {
+        if !self.manager.is_active() {
+            return None;
+        }
+        let HbrRoutes { bindings, stopped, .. } = &mut self.routes;
+        Some(match self.manager.due(cycle, bindings, stopped)? {
+            Due::Event(event) => Managed::Event(event),
+            Due::Flush(binding) => {
+                self.flushing = Some(binding);
+                Managed::Flush((binding.vcs, binding.vppb))
+            }
+        })
+    }
+
+    fn flushed(&mut self, messages: u64) -> Option<ManagerEvent> {
+        let binding = self.flushing.take()?;
+        (0..messages).for_each(|_| self.manager.late(binding.port, binding.ld.unwrap_or(0)));
+        Some(ManagerEvent::Unbound(binding, messages))
+    }
+
+    fn next_cycle(&self) -> Option<u64> {
+        self.manager.next_cycle()
+    }
+}

@@ -1,0 +1,35 @@
+//! Port based routing (PBR) for CXL.mem (`fabric` §3).
+//!
+//! Modelled: edge ports towards hosts and devices, which translate messages with hierarchy based routing into messages with
+//! SPID and DPID and back; inter-switch links (ISL), which carry these; a destination routing table (DRT); bindings of a
+//! host's vPPB to a device or logical device behind any switch of the fabric; port identifiers (PID) and routes, minimal or up and then down,
+//! computed from the switches and their links. Hosts decode by HDM decoders, or by a segment table for devices of a fabric
+//! (LDST). Detail: as for hierarchy based routing. Left out: routing groups and the policies over them, G-FAM devices,
+//! CXL.cache, back-invalidates, CXL.io, management messages, links that are lost.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | [`pid`] | port identifiers and their allocation |
+//! | [`drt`] | the destination routing table |
+//! | [`segments`] | segment tables of hosts |
+//! | [`paths`] | routes between switches |
+//! | [`route`] | the output of a message and its translation, without time |
+//!
+//! A walk through one read: an M2S Req of host 1 comes out of the link end at `usp[1]`. The HDM decoders of the host select a
+//! vPPB, whose binding has a PID, the DPID; the SPID is the PID of `usp[1]`. The DRT entry of the DPID gives the output. At
+//! the last switch that is `dsp[n]`: SPID and DPID together claim the binding, whose decoder is asked again, and the request
+//! leaves with the LD-ID of the binding and without PIDs. With a segment table the DPID is that of `dsp[n]` itself, no decoder is
+//! asked again, and the SPID alone gives the LD-ID. For the response, port and LD-ID give the binding, and that the
+//! DPID, the PID of the host; at `usp[1]` the response leaves without it. Tags are never changed.
+
+pub mod drt;
+pub mod paths;
+pub mod pid;
+pub mod route;
+pub mod segments;
+
+pub use drt::{Drt, DrtEntry, DrtError};
+pub use paths::{PbrGraph, PbrRouting};
+pub use pid::{Pid, PidCounts, PidError, PidPlan};
+pub use route::{PbrClaim, PbrDevicePort, PbrHostPort, PbrPort, PbrRoutes, PbrSwitch};
+pub use segments::{AccessVector, SegmentError, SegmentTable};

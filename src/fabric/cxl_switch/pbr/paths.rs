@@ -1,0 +1,117 @@
+//! Routes between the switches of a fabric.
+//!
+//! Modelled: switches and the inter-switch links between them, any connected graph; for each switch and DPID one next hop. Two
+//! policies: `minimal` takes a shortest way; `up-down` takes links towards the first switch before links away from it and
+//! never one of the former behind one of the latter, so that links cannot wait for each other in a circle, in any graph. Of
+//! several next hops the DPID selects one, so that destinations are dealt over them: our choice, which the sheet leaves free
+//! (`fabric` RGT-7). Left out: routes that depend on load.
+//!
+//! A walk through one route: distances to the switch of the destination are counted in breadth from there; for `up-down` over
+//! links that lead away from the first switch alone, and a switch without such a way goes up. The candidates of a switch are
+//! its links to switches that are one closer, in the order of its ports.
+
+use std::collections::VecDeque;
+
+/// How the next hop is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PbrRouting {
+    /// On a shortest way.
+    Minimal,
+    /// Up, and then down.
+    UpDown,
+}
+
+/// Switches and their links.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PbrGraph {
+    /// By switch: own port and switch at the other end.
+    links: Vec<Vec<(usize, usize)>>,
+}
+
+impl PbrGraph {
+    /// Switches without links.
+    pub fn new(switches: usize) -> PbrGraph {
+        PbrGraph { links: vec![Vec::new(); switches] }
+    }
+
+    /// Joins a port of a switch to another switch, in one direction.
+    pub fn join(&mut self, switch: usize, port: usize, other: usize) {
+        self.links[switch].push((port, other));
+        self.links[switch].sort_unstable();
+    }
+
+    /// For each switch, the ports at which a message to a switch may leave it; none at that switch itself, and none where
+    /// there is no way.
+    pub fn next(&self, routing: PbrRouting, to: usize) -> Vec<Vec<usize>> {
+        match routing {
+            PbrRouting::Minimal => {
+                let distances = self.distances(to, &|_, _| true);
+                (0..self.links.len()).map(|from| self.closer(from, &distances, &|_| true)).collect()
+            }
+            PbrRouting::UpDown => self.up_down(to),
+        }
+    }
+
+    /// Links that lie between each switch and one of them, on a shortest way over the links that `may` go from one switch to
+    /// another; `None`: there is no way.
+    fn distances(&self, to: usize, may: &dyn Fn(usize, usize) -> bool) -> Vec<Option<usize>> {
+        // Links go both ways.
+        let mut distances = vec![None; self.links.len()];
+        distances[to] = Some(0);
+        let mut queue = VecDeque::from([(to, 0)]);
+        while let Some((switch, distance)) = queue.pop_front() {
+            for &(_, other) in &self.links[switch] {
+                if distances[other].is_none() && may(other, switch) {
+                    distances[other] = Some(distance + 1);
+                    queue.push_back((other, distance + 1));
+                }
+            }
+        }
+        distances
+    }
+
+    /// Ports of a switch to those `among` its neighbours that are one link closer.
+    fn closer(&self, from: usize, distances: &[Option<usize>], among: &dyn Fn(usize) -> bool) -> Vec<usize> {
+        let is_closer =
+            |other: usize| distances[from].is_some_and(|here| distances[other].is_some_and(|there| there + 1 == here));
+        let chosen = self.links[from].iter().filter(|(_, other)| among(*other) && is_closer(*other));
+        chosen.map(|(port, _)| *port).collect()
+    }
+
+    /// Place of each switch in breadth from the first one; a link leads up if it leads to an earlier place.
+    fn places(&self) -> Vec<usize> {
+        let mut places = vec![usize::MAX; self.links.len()];
+        let mut reached = 0;
+        for first in 0..self.links.len() {
+            let mut queue = VecDeque::from([first]);
+            while let Some(switch) = queue.pop_front() {
+                if places[switch] == usize::MAX {
+                    places[switch] = reached;
+                    reached += 1;
+                    queue.extend(self.links[switch].iter().map(|(_, other)| *other));
+                }
+            }
+        }
+        places
+    }
+
+    fn up_down(&self, to: usize) -> Vec<Vec<usize>> {
+        let places = self.places();
+        let down = self.distances(to, &|from, to| places[from] < places[to]);
+        let mut order: Vec<usize> = (0..self.links.len()).collect();
+        order.sort_unstable_by_key(|switch| places[*switch]);
+        let mut cost = down.clone();
+        let mut candidates = vec![Vec::new(); self.links.len()];
+        for from in order {
+            let is_up = |other: usize| places[other] < places[from];
+            candidates[from] = if down[from].is_some() {
+                self.closer(from, &down, &|other| !is_up(other))
+            } else {
+                let above = self.links[from].iter().filter(|(_, other)| is_up(*other));
+                cost[from] = above.filter_map(|(_, other)| cost[*other]).min().map(|cost| cost + 1);
+                self.closer(from, &cost, &is_up)
+            };
+        }
+        candidates
+    }
+}

@@ -1,0 +1,112 @@
+//! Port identifiers (PID) of a fabric (`fabric` PID-1, PID-2).
+//!
+//! Modelled: 12 bits; FFFh means "handle here" and is never assigned. The fabric manager and each switch have a PID for
+//! management, each edge port towards a host has one, each binding has one, which stands for a device or logical device
+//! towards its host, and each edge port towards a device has one, which segment tables name. Left out: changes while the
+//! fabric runs.
+//!
+//! A walk through one allocation: the manager has 0; switches, host ports, bindings and device ports follow in the order of
+//! the description.
+
+/// Number of values that 12 bits have.
+pub const PIDS: usize = 1 << 12;
+/// Number of PIDs that can be assigned: all but FFFh.
+pub const ASSIGNABLE_PIDS: usize = PIDS - 1;
+
+/// A port identifier that is assigned, 0 to FFEh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pid(u16);
+
+/// Why there is no such PID.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PidError {
+    /// It is FFFh or has more than 12 bits.
+    #[error("found the PID {found:#05x}, expected 0x000 to 0xffe: 0xfff is reserved (fabric PID-1)")]
+    Reserved {
+        /// The number that was given.
+        found: u16,
+    },
+    /// The fabric needs more than there are.
+    #[error(
+        "found {} PIDs (the manager, {} switches, {} host ports, {} bindings, {} device ports), expected at most {ASSIGNABLE_PIDS} (fabric PID-1)",
+        .0.sum(), .0.switches, .0.hosts, .0.bindings, .0.devices
+    )]
+    TooMany(PidCounts),
+}
+
+impl Pid {
+    /// The PID of a number.
+    ///
+    /// # Errors
+    /// The number is FFFh or has more than 12 bits.
+    pub const fn new(number: u16) -> Result<Pid, PidError> {
+        if number as usize >= ASSIGNABLE_PIDS { Err(PidError::Reserved { found: number }) } else { Ok(Pid(number)) }
+    }
+
+    /// Its number, as messages carry it.
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+}
+
+/// Number of members of a fabric that need a PID, beside the manager.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PidCounts {
+    /// Switches.
+    pub switches: usize,
+    /// Edge ports towards hosts.
+    pub hosts: usize,
+    /// Bindings.
+    pub bindings: usize,
+    /// Edge ports towards devices.
+    pub devices: usize,
+}
+
+impl PidCounts {
+    /// PIDs in all, with that of the manager.
+    pub const fn sum(&self) -> usize {
+        1 + self.switches + self.hosts + self.bindings + self.devices
+    }
+}
+
+/// The PIDs of a fabric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PidPlan(PidCounts);
+
+impl PidPlan {
+    /// Allocates PIDs.
+    ///
+    /// # Errors
+    /// The fabric needs more than there are.
+    pub const fn new(counts: PidCounts) -> Result<PidPlan, PidError> {
+        if counts.sum() > ASSIGNABLE_PIDS { Err(PidError::TooMany(counts)) } else { Ok(PidPlan(counts)) }
+    }
+
+    /// The PID of the fabric manager.
+    pub const MANAGER: Pid = Pid(0);
+
+    fn nth(before: usize, n: usize, count: usize) -> Option<Pid> {
+        // Below 4095, as the sum is.
+        (n < count).then_some(Pid((1 + before + n) as u16))
+    }
+
+    /// The PID of the n-th switch; `None`: there is none.
+    pub fn of_switch(&self, n: usize) -> Option<Pid> {
+        PidPlan::nth(0, n, self.0.switches)
+    }
+
+    /// The PID of the n-th edge port towards a host.
+    pub fn of_host(&self, n: usize) -> Option<Pid> {
+        PidPlan::nth(self.0.switches, n, self.0.hosts)
+    }
+
+    /// The PID of the n-th binding.
+    pub fn of_binding(&self, n: usize) -> Option<Pid> {
+        PidPlan::nth(self.0.switches + self.0.hosts, n, self.0.bindings)
+    }
+
+    /// The PID of the n-th edge port towards a device.
+    pub fn of_device(&self, n: usize) -> Option<Pid> {
+        PidPlan::nth(self.0.switches + self.0.hosts + self.0.bindings, n, self.0.devices)
+    }
+}

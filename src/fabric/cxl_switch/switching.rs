@@ -1,0 +1,105 @@
+//! What one kind of switch decides about the messages that pass it; ports, queues, counters and traces are the same for
+//! all kinds ([`super::module`]).
+//!
+//! A walk through one message: it is routed when it is the first of its class at a port, again in each cycle in which its
+//! queue has no room. Once it has been taken it is judged, and what leaves in its place is queued. What is sent, and what
+//! time brings, is told too.
+
+use super::manager::ManagerEvent;
+use scalepool_protocols::cxl::message::{Message, MessageForm};
+use scalepool_protocols::wire::Violation;
+
+/// Why a message does not reach a device or a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Undelivered {
+    /// No decoder claims the address.
+    NotDecoded,
+    /// The decoder selects a vPPB that is not bound.
+    NotBound,
+    /// The LD-ID is not bound (`fabric` MLD-5), or the host has no logical device there (`fabric` EDG-8).
+    UnknownLd,
+    /// The class does not belong to CXL.mem without back-invalidates, or must not travel in this direction (`fabric`
+    /// ERR-4).
+    Class,
+    /// The routing table has no port for the DPID (`fabric` DRT-2).
+    NoRoute,
+    /// No binding has both the SPID and the DPID (`fabric` PID-5).
+    NotClaimed,
+}
+
+/// What becomes of a message that was received at a port. `F` names what it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Routed<F> {
+    /// It leaves at a port, in this form.
+    Port {
+        /// The port.
+        to: usize,
+        /// The message as it leaves.
+        message: Message,
+        /// What it belongs to.
+        flow: F,
+    },
+    /// It is undelivered; the switch generates a response, if the request requires one.
+    Answered {
+        /// Why.
+        why: Undelivered,
+        /// The port of the response, and the response.
+        answer: Option<(usize, Message)>,
+    },
+    /// It is undelivered, without a response.
+    Dropped(Undelivered),
+}
+
+/// An action of the fabric manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Managed<F> {
+    /// A command has ended.
+    Event(ManagerEvent),
+    /// What belongs to this is removed from the queues; [`Switching::flushed`] is told how much that was.
+    Flush(F),
+}
+
+/// What a kind of switch decides.
+pub trait Switching: Send + 'static {
+    /// What a message that passes belongs to.
+    type Flow: Copy + PartialEq + Send;
+
+    /// What becomes of a message that was received at a port.
+    fn route(&self, from: usize, message: &Message) -> Routed<Self::Flow>;
+
+    /// The rule that a message breaks that has been taken.
+    fn judge(&mut self, from: usize, message: &Message, routed: &Routed<Self::Flow>) -> Option<Violation>;
+
+    /// How a trace shows a received message, and in which form it spells it; `form` is that of the link.
+    fn shown(&self, message: &Message, form: MessageForm, flow: Option<Self::Flow>) -> (Message, MessageForm) {
+        let _ = flow;
+        (*message, form)
+    }
+
+    /// A message that passes has been queued.
+    fn queued(&mut self, message: &Message, flow: Self::Flow) {
+        let _ = (message, flow);
+    }
+
+    /// A message that passes has been sent at a port.
+    fn sent(&mut self, port: usize, flow: Self::Flow) {
+        let _ = (port, flow);
+    }
+
+    /// The next action of the fabric manager at a cycle.
+    fn manage(&mut self, cycle: u64) -> Option<Managed<Self::Flow>> {
+        let _ = cycle;
+        None
+    }
+
+    /// The messages of [`Managed::Flush`] are gone, so many. The event that this ends.
+    fn flushed(&mut self, messages: u64) -> Option<ManagerEvent> {
+        let _ = messages;
+        None
+    }
+
+    /// The next cycle in which the fabric manager acts; a cycle that has passed if it acts now.
+    fn next_cycle(&self) -> Option<u64> {
+        None
+    }
+}

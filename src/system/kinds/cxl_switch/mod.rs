@@ -1,0 +1,209 @@
+//! `cxl.switch.hbr` and `cxl.switch.pbr`: CXL switches, see [`scalepool_fabric::cxl_switch`].
+//!
+//! Modelled: what both have, their stages, queues and counters, and how a switch becomes a module; the rest is in a file for
+//! each. A walk: the settings of the hardware become cycles of the clock of the switch; the ports get their links and their
+//! signals; the kind says how messages are routed and what it counts beside.
+
+pub mod hbr;
+pub mod pbr;
+
+use super::{arbiter, cxl_links, published};
+use crate::channels::{ChannelWait, Reach};
+use crate::field::{FieldRange, config};
+use crate::kind::{ComponentNode, ComponentPlug, Site, SitePort};
+use crate::measured::ComponentMeasured;
+use crate::metric::{MetricValue, metrics};
+use crate::quantity::Unit;
+use scalepool_arbiter::{ALLOCATOR_NAMES, ARBITER_NAMES, AllocatorKind, RoundRobin, Separable};
+use scalepool_fabric::cxl_switch::module::SWITCH_SIGNALS;
+use scalepool_fabric::cxl_switch::{
+    CxlSwitch, SWITCH_STAGES, SwitchConfig, SwitchPreset, SwitchResult, Switching, Undelivered,
+};
+use scalepool_kernel::Clock;
+use scalepool_nodes::PlacedViolation;
+use scalepool_protocols::cxl::message::{Class, MessageForm};
+use scalepool_trace::{Hub, PlaceKind};
+use std::sync::{Arc, Mutex};
+
+metrics! {
+    /// What a switch counts, whatever routes its messages.
+    static SWITCHED {
+        REQS = "switched M2S Req" ["messages"] Sum, "requests without data that were passed on";
+        RWDS = "switched M2S RwD" ["messages"] Sum, "requests with data that were passed on";
+        NDRS = "switched S2M NDR" ["messages"] Sum, "answers without data that were passed on";
+        DRSS = "switched S2M DRS" ["messages"] Sum, "answers with data that were passed on";
+        ANSWERS = "switch answers" ["messages"] Sum, "answers of the switch to requests that reach nothing";
+        NOT_DECODED = "not decoded" ["messages"] Sum, "requests whose address no decoder holds (fabric CMR-4)";
+        UNKNOWN_LD = "unknown LD-ID" ["messages"] Sum, "answers with an LD-ID that is not bound, which are dropped (fabric MLD-5)";
+        OTHER_CLASS = "other classes" ["messages"] Sum, "messages of classes that the port has not negotiated, which are dropped (fabric ERR-4)";
+        FULL = "switch queue full" ["cycles"] Sum, "cycles for which the first message of a class waited at a port because its queue was full";
+    }
+}
+
+config! {
+    /// Latencies of the stages of a switch.
+    pub struct Pipeline {
+        ingress: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 40), "from the link end into the buffer of the input";
+        decode: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 40), "decoder, vPPB and binding of a request, or port and LD-ID of an answer; with port based routing the routing table too";
+        crossbar: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 40), "from the grant to the buffer of the output";
+        egress: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 40), "from there to the link end";
+    }
+}
+
+config! {
+    /// What a switch has, whatever routes its messages. Numbers without another source are of the model (basis: model).
+    pub struct Hardware {
+        pipeline: Pipeline = "" [Unit::Of("-")] in FieldRange::Table(Pipeline::fields), "latencies of the stages one by one, rounded up to cycles";
+        queue: usize = "64" [Unit::Of("messages")] in FieldRange::Int(1, 1 << 16), "messages that wait for one output, of each input and class";
+        output_queue: usize = "256" [Unit::Of("messages")] in FieldRange::Int(1, 1 << 16), "messages of each class that an output holds, those in the stages behind the grant included";
+        width: u64 = "128 B" [Unit::Bytes] in FieldRange::Int(16, 4096), "bytes that a port moves in a cycle, each way";
+        speedup: u64 = "1" [Unit::Of("-")] in FieldRange::Int(1, 8), "bytes that the crossbar moves for each byte of a port";
+        allocator: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ALLOCATOR_NAMES), "which inputs send to which outputs (fabric §6.1); not given = separable-output-first";
+        arbiter: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(ARBITER_NAMES), "which class an output takes (fabric §6.2); not given = round-robin";
+        poison_on_decode_error: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "poison the data of reads that no decoder holds (fabric §2.1)";
+    }
+}
+
+/// A time in cycles, rounded up.
+fn cycles(clock: Clock, fs: u64) -> u64 {
+    let (num, den) = clock.period();
+    (u128::from(fs) * u128::from(den)).div_ceil(u128::from(num)) as u64
+}
+
+impl Hardware {
+    /// Latencies of the stages \[fs\].
+    fn stages_fs(&self, preset: &str) -> [u64; SWITCH_STAGES.len()] {
+        let Some(preset) = SwitchPreset::by_name(preset) else { unreachable!("a word of the range") };
+        let Pipeline { ingress, decode, crossbar, egress } = self.pipeline;
+        let given = [ingress, decode, crossbar, egress];
+        std::array::from_fn(|n| given[n].unwrap_or(preset.stages_fs[n]))
+    }
+
+    /// Latency in front of the grant and from it on \[cycles\].
+    fn stages_cycles(&self, preset: &str, clock: Clock) -> [u64; 2] {
+        let [ingress, decode, crossbar, egress] = self.stages_fs(preset).map(|fs| cycles(clock, fs));
+        [ingress + decode, crossbar + egress]
+    }
+
+    /// Latency from port to port \[fs\].
+    fn latency_fs(&self, preset: &str, clock: Clock) -> u64 {
+        clock.periods_fs(self.stages_cycles(preset, clock).iter().sum())
+    }
+
+    fn config(&self, preset: &str, clock: Clock) -> SwitchConfig {
+        let named =
+            |name: &str| AllocatorKind::by_name(name).unwrap_or_else(|e| unreachable!("a word of the range: {e}"));
+        SwitchConfig {
+            stages_cycles: self.stages_cycles(preset, clock),
+            queue: self.queue,
+            output_queue: self.output_queue,
+            width_bytes: self.width,
+            speedup: self.speedup,
+            allocator: self.allocator.as_deref().map_or(&Separable::OUTPUT_FIRST, named),
+            arbiter: arbiter(self.arbiter.as_deref(), &RoundRobin::KIND),
+        }
+    }
+}
+
+/// Links without port based routing, as hosts and devices at a switch have them: all of CXL.mem but one.
+fn hbr_links() -> &'static [&'static str] {
+    const HBR_LINKS: usize = cxl_links::NAMES.len() - 1;
+    &cxl_links::NAMES[..HBR_LINKS]
+}
+
+/// Message form of the link at a port.
+fn form(port: &SitePort) -> MessageForm {
+    port.link.cxl().0
+}
+
+/// Why a binding to a logical device, or to a whole port, does not fit a device with so many logical devices, or with none.
+pub(crate) fn misfit(path: &str, ld: Option<u8>, logical_devices: Option<u8>) -> Option<String> {
+    Some(match (ld, logical_devices) {
+        (None, None) => return None,
+        (Some(ld), Some(count)) if ld < count => return None,
+        (Some(ld), Some(count)) => format!("found LD {ld} at {path}, expected 0 to {}", count - 1),
+        (Some(ld), None) => {
+            format!("found LD {ld} at {path}, expected none: the device there has no logical devices (fabric BND-7)")
+        }
+        (None, Some(count)) => {
+            format!("found no LD at {path}, expected one of 0 to {}: the device there is shared", count - 1)
+        }
+    })
+}
+
+/// What a switch needs room for to answer what reaches nothing.
+fn answered(reach: Reach) -> impl Iterator<Item = ChannelWait> {
+    let answered = [
+        (Class::M2sReq, Class::S2mNdr),
+        (Class::M2sReq, Class::S2mDrs),
+        (Class::M2sRwd, Class::S2mNdr),
+        (Class::M2sRwd, Class::S2mDrs),
+    ];
+    answered.into_iter().map(move |(request, answer)| ChannelWait {
+        reach: reach.clone(),
+        ..ChannelWait::answered(request.name(), answer.name())
+    })
+}
+
+/// A switch as a component; `shown` is the form in which its messages appear in traces, `counts` what it has counted.
+fn node<S: Switching>(
+    switching: S,
+    config: SwitchConfig,
+    shown: MessageForm,
+    counts: fn(&SwitchResult) -> Vec<MetricValue>,
+    site: &Site<'_>,
+    hub: &mut Hub,
+) -> ComponentNode {
+    let name = site.path.to_owned();
+    let tap = hub.tap(&name, PlaceKind::Messages(scalepool_nodes::cxl::transaction_layouts(shown)));
+    let links: Vec<_> = site
+        .ports
+        .iter()
+        .map(|port| (form(port), port.number, hub.tap(&port.path, PlaceKind::Values(SWITCH_SIGNALS))))
+        .collect();
+    let result: Arc<Mutex<SwitchResult>> = Arc::default();
+    let (shared, place) = (result.clone(), name.clone());
+    ComponentNode {
+        place: Box::new(move |p, clock, plugs| {
+            p.module(&name, clock, |bind| {
+                let ends = plugs.into_iter().map(ComponentPlug::coherent).zip(links);
+                let links = ends
+                    .map(|(end, (form, number, signals))| (end.attach(bind, Vec::new(), form, (0, number)), signals));
+                let links = links.collect();
+                CxlSwitch::new(switching, config, links, tap, shared)
+                    .unwrap_or_else(|e| unreachable!("fewer ports than an allocator can have: {e}"))
+            })
+        }),
+        measure: Box::new(move || {
+            let result = published(&result);
+            let broken = result.broken.iter();
+            ComponentMeasured {
+                counts: counts(&result),
+                broken: broken
+                    .map(|violation| PlacedViolation { place: place.clone(), violation: violation.clone() })
+                    .collect(),
+                ..ComponentMeasured::default()
+            }
+        }),
+        digest: Vec::new(),
+        ledger: None,
+    }
+}
+
+/// Counts of [`SWITCHED`], in its order.
+fn switched(result: &SwitchResult) -> [MetricValue; 9] {
+    let own: u64 = result.ports.iter().flat_map(|port| port.own).sum();
+    let switched = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
+    let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
+    [
+        (&REQS, switched(0)),
+        (&RWDS, switched(1)),
+        (&NDRS, switched(2)),
+        (&DRSS, switched(3)),
+        (&ANSWERS, own),
+        (&NOT_DECODED, undelivered(Undelivered::NotDecoded)),
+        (&UNKNOWN_LD, undelivered(Undelivered::UnknownLd)),
+        (&OTHER_CLASS, undelivered(Undelivered::Class)),
+        (&FULL, result.full_cycles),
+    ]
+}

@@ -1,0 +1,123 @@
+//! `cxl.switch.pbr`: a CXL switch with port based routing, see [`scalepool_fabric::cxl_switch::pbr`].
+//!
+//! Modelled: edge ports `usp[n]` towards hosts and `dsp[n]` towards devices, fabric ports `isl[n]` towards other switches, and
+//! the bindings of devices that a fabric manager has made before the hosts start. A walk: the switches of a fabric and what is
+//! bound are looked at together ([`crate::pbr_fabric`]), which gives each switch its PIDs, its routing table and its claims.
+
+use super::{Hardware, SWITCHED, answered, hbr_links, node, switched};
+use crate::channels::{ChannelWait, Reach, RoutedWays};
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    Component, ComponentKind, ComponentNode, ConfigFinding, NodeError, Offer, PortDecl, PortRole, Site, component,
+};
+use crate::metric::{MetricValue, metrics};
+use crate::pbr_fabric::{PbrBindingConfig, PbrDecl};
+use crate::problem::TextPlace;
+use crate::quantity::Unit;
+use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
+use scalepool_fabric::cxl_switch::pbr::PbrRouting;
+use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchResult, Undelivered};
+use scalepool_kernel::Clock;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::message::MessageForm;
+use scalepool_trace::Hub;
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "cxl.switch.pbr",
+    about: "CXL switch with port based routing for CXL.mem: edge ports `usp[n]` towards hosts and `dsp[n]` towards devices, fabric ports `isl[n]` towards other such switches",
+    fields: PbrCxlSwitch::fields,
+    read: component::<PbrCxlSwitch>,
+    external: &[],
+    metrics: &[SWITCHED, METRICS],
+};
+
+metrics! {
+    /// What port based routing counts.
+    static METRICS {
+        NOT_CLAIMED = "not claimed" ["messages"] Sum, "messages whose SPID and DPID no binding of the edge port has, which are dropped (fabric PID-5)";
+        NO_ROUTE = "no route" ["messages"] Sum, "messages whose DPID has no valid entry in the routing table, which are dropped (fabric DRT-2)";
+    }
+}
+
+/// Names of the presets.
+const PRESET_NAMES: &[&str] = &[PBR_PRESETS[0].name];
+
+/// Most ports of a switch: what an entry of the routing table can name (`fabric` DRT-1).
+const MOST_PORTS: usize = 256;
+
+config! {
+    /// A switch.
+    pub struct PbrCxlSwitch with { hardware: Hardware } {
+        preset: String = "pbr_hop" [Unit::Of("-")] in FieldRange::Words(PRESET_NAMES), "latencies of the stages, in all 100 ns from port to port (fabric §5, not measured); what stands in `pipeline` overrides it";
+        hosts: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "edge ports towards hosts";
+        ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "edge ports towards devices";
+        fabric: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 255), "fabric ports, each for an inter-switch link";
+        routing: String = "minimal" [Unit::Of("-")] in FieldRange::Words(&["minimal", "up-down"]), "routes of its fabric, the same at all of its switches: a shortest way, or links towards the first switch of the description before links away from it, which no graph can make wait in a circle (fabric RGT-7, ISL-9)";
+        decode: String = "hdm" [Unit::Of("-")] in FieldRange::Words(&["hdm", "ldst"]), "what finds the device of an address at edge ports towards hosts: HDM decoders, whose bindings are decoded again at the device, or a segment table (LDST), whose windows begin at multiples of 64 GiB (fabric §3.3)";
+        bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices and logical devices go to its hosts in turn, in the order of the description";
+    }
+}
+
+impl Component for PbrCxlSwitch {
+    fn ports(&self) -> Vec<PortDecl> {
+        let port = |name, len, links, role| PortDecl { name, len: Some(len), links, role };
+        vec![
+            port("usp", self.hosts, hbr_links(), PortRole::SwitchUpstream),
+            port("dsp", self.ports, hbr_links(), PortRole::SwitchDownstream),
+            port("isl", self.fabric, &["cxl-256b-pbr"], PortRole::SwitchFabric),
+        ]
+    }
+
+    fn offer(&self) -> Offer {
+        Offer::default()
+    }
+
+    fn check(&self) -> Vec<ConfigFinding> {
+        let all = self.hosts + self.ports + self.fabric;
+        let range = (!(1..=MOST_PORTS).contains(&all)).then(|| {
+            let text = format!(
+                "found {all} ports in `hosts`, `ports` and `fabric` together, expected 1 to {MOST_PORTS}, what a routing table can name (fabric DRT-1)"
+            );
+            ("fabric", text)
+        });
+        range.into_iter().collect()
+    }
+
+    fn why_no_window(&self) -> &'static str {
+        "which passes requests on to memories"
+    }
+
+    fn pbr(&self) -> Option<PbrDecl<'_>> {
+        let has_segments = self.decode == "ldst";
+        let routing = if self.routing == "minimal" { PbrRouting::Minimal } else { PbrRouting::UpDown };
+        Some(PbrDecl { hosts: self.hosts, devices: self.ports, routing, has_segments, bindings: &self.bindings })
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        let routed = SWITCH_CLASSES.map(|class| {
+            let ways = if class.dir() == Dir::Down { RoutedWays::Requests } else { RoutedWays::Answers };
+            ChannelWait::routed(class.name(), Reach::Routes(ways))
+        });
+        // What a decoder of an edge port refuses the switch answers by itself.
+        Some(routed.into_iter().chain(answered(Reach::Routes(RoutedWays::OwnAnswers))).collect())
+    }
+
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        self.hardware.latency_fs(&self.preset, clock)
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let Some(mut routes) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
+        routes.poison_on_decode_error = self.hardware.poison_on_decode_error;
+        let config = self.hardware.config(&self.preset, site.clock);
+        Ok(node(routes, config, MessageForm::Pbr, counts, site, hub))
+    }
+}
+
+fn counts(result: &SwitchResult) -> Vec<MetricValue> {
+    let undelivered = |why| result.undelivered.get(&why).copied().unwrap_or(0);
+    let own: [MetricValue; 2] =
+        [(&NOT_CLAIMED, undelivered(Undelivered::NotClaimed)), (&NO_ROUTE, undelivered(Undelivered::NoRoute))];
+    switched(result).into_iter().chain(own).collect()
+}

@@ -1,0 +1,512 @@
+//! Fabrics of switches with port based routing: who is in them, what is bound, PIDs and routes (`fabric` §3).
+//!
+//! Modelled: switches that inter-switch links join are one fabric. Its host ports, devices and bindings are numbered in the
+//! order of the description, PIDs are allocated in that order, and routes are minimal or go up and then down
+//! ([`scalepool_fabric::cxl_switch::pbr::paths`]). Left out: changes while the system runs; routes that depend on load.
+//!
+//! A walk through one fabric: its switches are collected and their fabric ports joined. Bindings that the description gives
+//! are looked up; without any, devices and logical devices go to the hosts in turn. Every switch gets a routing table, which
+//! leads to each host and each binding, and its edge ports get what they translate by. The ways on which messages pass each
+//! switch follow from the routes of the bindings; the graph of channels is made of them.
+
+use super::channels::RoutedWays;
+use super::design::System;
+use super::field::{FieldRange, config};
+use super::kind::PortRole;
+use super::kinds::cxl_switch::misfit;
+use super::memory_map::{self, MapView, MemoryTarget};
+use super::problem::{Problems, TextPlace};
+use super::quantity::Unit;
+use super::resolve::OwnTable;
+use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
+use scalepool_fabric::cxl_switch::pbr::drt::Drts;
+use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
+use scalepool_fabric::cxl_switch::pbr::{
+    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrPort, PbrRoutes, PbrRouting, Pid,
+    PidCounts, PidPlan, SegmentTable,
+};
+use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+config! {
+    /// A device, or a logical device, and the host that has it.
+    pub struct PbrBindingConfig {
+        port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 254), "edge port towards the device";
+        ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port; not given = the port as a whole";
+        usp: String = "" [Unit::Of("-")] in FieldRange::Text("the edge port of a host, such as `front.usp[0]`"), "edge port of the host that has it, at any switch of the fabric";
+    }
+}
+
+/// What a switch with port based routing declares.
+pub struct PbrDecl<'a> {
+    /// Edge ports towards hosts, which are its first ports.
+    pub hosts: usize,
+    /// Edge ports towards devices, which follow; behind them are fabric ports.
+    pub devices: usize,
+    /// How routes of its fabric are found.
+    pub routing: PbrRouting,
+    /// Whether its hosts decode by a segment table, and not by HDM decoders.
+    pub has_segments: bool,
+    /// Bindings of its devices, each with its place.
+    pub bindings: &'a [(PbrBindingConfig, TextPlace)],
+}
+
+/// A device or logical device that a host has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bound {
+    /// The vPPB of the host.
+    pub vppb: usize,
+    /// The memory.
+    pub target: MemoryTarget,
+}
+
+/// A port of a fabric: its switch, counted in the fabric, and the port of that.
+type FabricPort = (usize, usize);
+
+#[derive(Debug, Clone, Copy)]
+struct Binding {
+    host: usize,
+    vppb: usize,
+    device: FabricPort,
+    ld: Option<u8>,
+    target: MemoryTarget,
+}
+
+/// Ways through a switch: from one of its ports to another.
+type Ways = BTreeSet<(usize, usize)>;
+
+/// A fabric.
+#[derive(Debug, Clone)]
+struct PbrFabric {
+    /// Its switches, as components.
+    switches: Vec<usize>,
+    hosts: Vec<FabricPort>,
+    /// Edge ports towards devices.
+    devices: Vec<FabricPort>,
+    bindings: Vec<Binding>,
+    routing: PbrRouting,
+    pids: PidPlan,
+    /// By switch and number of the PID: the port at which messages to it leave.
+    next: Vec<BTreeMap<u16, usize>>,
+    /// By switch: ways of requests, of answers, and of answers of the switch itself.
+    ways: Vec<[Ways; 3]>,
+}
+
+/// The fabrics of a system.
+#[derive(Debug, Clone, Default)]
+pub struct PbrFabrics {
+    fabrics: Vec<PbrFabric>,
+    /// Fabric, and switch of that, by component.
+    of_component: BTreeMap<usize, (usize, usize)>,
+}
+
+impl PbrFabrics {
+    /// The fabrics of a system whose ports are joined. What is wrong is said of the tables of its components.
+    pub(super) fn of(system: &System, tables: &[OwnTable], problems: &mut Problems) -> PbrFabrics {
+        let mut all = PbrFabrics::default();
+        for component in 0..system.components.len() {
+            if system.components[component].config.pbr().is_none() || all.of_component.contains_key(&component) {
+                continue;
+            }
+            let switches = joined(system, component);
+            let fabric = all.fabrics.len();
+            all.of_component.extend(switches.iter().enumerate().map(|(n, switch)| (*switch, (fabric, n))));
+            all.fabrics.extend(PbrFabric::of(system, switches, tables, problems));
+            if all.fabrics.len() == fabric {
+                // Nothing else is said of a system with a wrong fabric.
+                return PbrFabrics::default();
+            }
+        }
+        all
+    }
+
+    fn find(&self, component: usize) -> Option<(&PbrFabric, usize)> {
+        let (fabric, switch) = self.of_component.get(&component)?;
+        Some((&self.fabrics[*fabric], *switch))
+    }
+
+    /// What is bound to the host at a port of a switch; `None`: the port leads to no host.
+    pub fn bound(&self, component: usize, port: usize) -> Option<Vec<Bound>> {
+        let (fabric, switch) = self.find(component)?;
+        let host = fabric.hosts.iter().position(|host| *host == (switch, port))?;
+        let own = fabric.bindings.iter().filter(|binding| binding.host == host);
+        Some(own.map(|binding| Bound { vppb: binding.vppb, target: binding.target }).collect())
+    }
+
+    /// Ways on which messages pass a switch, from port to port.
+    pub fn ways(&self, component: usize, of: RoutedWays) -> BTreeSet<(usize, usize)> {
+        self.find(component).map_or_else(BTreeSet::new, |(fabric, switch)| fabric.ways[switch][of as usize].clone())
+    }
+
+    /// Judges what follows from the memory map: windows of hosts with segment tables. `tables` are those of the components.
+    pub(super) fn check(&self, system: &System, tables: &[OwnTable], problems: &mut Problems) {
+        let all = self.fabrics.iter().flat_map(|fabric| (0..fabric.hosts.len()).map(move |host| (fabric, host)));
+        let mut hosts = all.filter(|(fabric, host)| fabric.has_segments(system, *host)).peekable();
+        if hosts.peek().is_none() {
+            return;
+        }
+        let views = memory_map::views(system);
+        for (fabric, host) in hosts {
+            if let Err(text) = fabric.segments(&fabric.decoders(&views, host), host) {
+                tables[fabric.switches[fabric.hosts[host].0]].judge(vec![("decode", text)], problems);
+            }
+        }
+    }
+
+    /// Routing state of all switches, by component; `views` are what components know of the memory map.
+    pub fn routes(&self, system: &System, views: &[MapView]) -> Vec<Option<PbrRoutes>> {
+        let of = |component| self.find(component).map(|(fabric, switch)| fabric.routes(system, views, switch));
+        (0..system.components.len()).map(of).collect()
+    }
+}
+
+/// The switches that inter-switch links join to one of them, in the order of the description.
+fn joined(system: &System, first: usize) -> Vec<usize> {
+    let (mut known, mut queue) = (BTreeSet::from([first]), VecDeque::from([first]));
+    while let Some(switch) = queue.pop_front() {
+        for (port, _) in fabric_ports(system, switch) {
+            let (far, _) = system.far(switch, port);
+            if known.insert(far) {
+                queue.push_back(far);
+            }
+        }
+    }
+    known.into_iter().collect()
+}
+
+/// Fabric ports of a switch.
+fn fabric_ports(system: &System, switch: usize) -> impl Iterator<Item = (usize, &str)> {
+    let ports = system.components[switch].ports.iter().enumerate();
+    ports.filter(|(_, port)| port.decl.role == PortRole::SwitchFabric).map(|(n, port)| (n, port.path.as_str()))
+}
+
+impl PbrFabric {
+    /// The fabric of these switches; `None`: something is wrong, which has been said.
+    fn of(system: &System, switches: Vec<usize>, tables: &[OwnTable], problems: &mut Problems) -> Option<PbrFabric> {
+        let decl = |switch: usize| {
+            let decl = system.components[switches[switch]].config.pbr();
+            decl.unwrap_or_else(|| unreachable!("inter-switch links join such switches alone"))
+        };
+        let all = 0..switches.len();
+        let hosts: Vec<FabricPort> = all.clone().flat_map(|n| (0..decl(n).hosts).map(move |port| (n, port))).collect();
+        let devices = all.clone().flat_map(|n| {
+            let PbrDecl { hosts, devices, .. } = decl(n);
+            (hosts..hosts + devices).map(move |port| (n, port))
+        });
+        let devices: Vec<FabricPort> = devices.collect();
+        let is_given = all.clone().any(|n| !decl(n).bindings.is_empty());
+        let routing = decl(0).routing;
+        let other = all.clone().find(|n| decl(*n).routing != routing);
+        let mut fabric = PbrFabric {
+            hosts,
+            devices,
+            bindings: Vec::new(),
+            routing,
+            pids: PidPlan::new(PidCounts::default()).ok()?,
+            next: vec![BTreeMap::new(); switches.len()],
+            ways: vec![Default::default(); switches.len()],
+            switches,
+        };
+        let before = problems.list.len();
+        let first = fabric.switches[0];
+        if let Some(other) = other {
+            let path = &system.components[first].path;
+            let text = format!("found another policy than that of `{path}`, expected one for all switches of a fabric");
+            tables[fabric.switches[other]].judge(vec![("routing", text)], problems);
+        }
+        for switch in all {
+            let decl = system.components[fabric.switches[switch]].config.pbr()?;
+            let ports = decl.hosts..decl.hosts + decl.devices;
+            if is_given {
+                let own = &tables[fabric.switches[switch]];
+                for (given, place) in decl.bindings {
+                    if let Err(text) = fabric.bind_given(system, switch, &ports, given) {
+                        problems.add(*place, own.key("bindings"), text);
+                    }
+                }
+            } else {
+                ports.for_each(|port| fabric.bind_in_turn(system, (switch, port)));
+            }
+        }
+        if problems.list.len() == before {
+            for (host, (switch, port)) in fabric.hosts.iter().enumerate() {
+                if !fabric.bindings.iter().any(|binding| binding.host == host) {
+                    let component = fabric.switches[*switch];
+                    let path = &system.components[component].ports[*port].path;
+                    let text = format!("found no device for `{path}`, expected one at least for every host");
+                    tables[component].judge(vec![("bindings", text)], problems);
+                }
+            }
+        }
+        let counts = PidCounts {
+            switches: fabric.switches.len(),
+            hosts: fabric.hosts.len(),
+            bindings: fabric.bindings.len(),
+            devices: fabric.devices.len(),
+        };
+        match PidPlan::new(counts) {
+            Ok(pids) => fabric.pids = pids,
+            Err(error) => tables[first].judge(vec![("bindings", error.to_string())], problems),
+        }
+        (problems.list.len() == before).then(|| {
+            fabric.find_routes(system);
+            fabric.find_ways(system);
+            fabric
+        })
+    }
+
+    fn bind(&mut self, system: &System, device: FabricPort, ld: Option<u8>, host: usize) {
+        let vppb = self.bindings.iter().filter(|binding| binding.host == host).count();
+        let (component, _) = system.far(self.switches[device.0], device.1);
+        let target = MemoryTarget { component, logical: ld };
+        self.bindings.push(Binding { host, vppb, device, ld, target });
+    }
+
+    /// Binds what is behind an edge port to the next hosts.
+    fn bind_in_turn(&mut self, system: &System, device: FabricPort) {
+        let (component, _) = system.far(self.switches[device.0], device.1);
+        let lds: Vec<Option<u8>> = match system.components[component].config.offer().logical_devices {
+            None => vec![None],
+            Some(count) => (0..count).map(Some).collect(),
+        };
+        for ld in lds {
+            if !self.hosts.is_empty() {
+                self.bind(system, device, ld, self.bindings.len() % self.hosts.len());
+            }
+        }
+    }
+
+    /// Binds what the description says; why it cannot be done.
+    fn bind_given(
+        &mut self,
+        system: &System,
+        switch: usize,
+        ports: &std::ops::Range<usize>,
+        given: &PbrBindingConfig,
+    ) -> Result<(), String> {
+        let PbrBindingConfig { port, ld, usp } = given;
+        if *port >= ports.len() {
+            let expected = if ports.is_empty() { "none".to_owned() } else { format!("0 to {}", ports.len() - 1) };
+            return Err(format!("found port {port}, expected {expected}"));
+        }
+        let path = |(switch, port): &FabricPort| system.components[self.switches[*switch]].ports[*port].path.as_str();
+        let Some(host) = self.hosts.iter().position(|host| path(host) == usp) else {
+            let known = match self.hosts.first() {
+                None => "none: it has no host".to_owned(),
+                Some(first) => format!("one such as `{}`", path(first)),
+            };
+            return Err(format!("found `{usp}`, which is no edge port of a host of this fabric, expected {known}"));
+        };
+        let device = (switch, ports.start + port);
+        let (component, _) = system.far(self.switches[switch], device.1);
+        let count = system.components[component].config.offer().logical_devices;
+        if let Some(text) = misfit(path(&device), *ld, count) {
+            return Err(text);
+        }
+        if let Some(other) = self.bindings.iter().find(|binding| binding.device == device && binding.ld == *ld) {
+            let of = ld.map_or(String::new(), |ld| format!(", LD {ld}"));
+            return Err(format!(
+                "found `{}`{of} for `{usp}`, which `{}` has, expected a free one (fabric VCS-2, BND-7)",
+                path(&device),
+                path(&self.hosts[other.host])
+            ));
+        }
+        self.bind(system, device, *ld, host);
+        Ok(())
+    }
+
+    /// PIDs of hosts, bindings and device ports, each with the port where its messages end.
+    fn ends(&self) -> impl Iterator<Item = (Pid, FabricPort)> + '_ {
+        let hosts = self.hosts.iter().enumerate().filter_map(|(n, port)| Some((self.pids.of_host(n)?, *port)));
+        let bindings = self.bindings.iter().enumerate();
+        let bindings = bindings.filter_map(|(n, binding)| Some((self.pids.of_binding(n)?, binding.device)));
+        let devices = self.devices.iter().enumerate();
+        hosts.chain(bindings).chain(devices.filter_map(|(n, port)| Some((self.pids.of_device(n)?, *port))))
+    }
+
+    fn find_routes(&mut self, system: &System) {
+        let mut graph = PbrGraph::new(self.switches.len());
+        let number: BTreeMap<usize, usize> = self.switches.iter().enumerate().map(|(n, one)| (*one, n)).collect();
+        for (n, switch) in self.switches.iter().enumerate() {
+            for (port, _) in fabric_ports(system, *switch) {
+                graph.join(n, port, number[&system.far(*switch, port).0]);
+            }
+        }
+        let next: Vec<Vec<Vec<usize>>> = (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect();
+        let ends: Vec<(Pid, FabricPort)> = self.ends().collect();
+        for (pid, (to, last)) in ends {
+            for from in 0..self.switches.len() {
+                let candidates = &next[to][from];
+                let chosen = candidates.get(usize::from(pid.number()) % candidates.len().max(1)).copied();
+                if let Some(port) = if from == to { Some(last) } else { chosen } {
+                    self.next[from].insert(pid.number(), port);
+                }
+            }
+        }
+    }
+
+    /// Whether a host decodes by a segment table.
+    fn has_segments(&self, system: &System, host: usize) -> bool {
+        let (switch, _) = self.hosts[host];
+        system.components[self.switches[switch]].config.pbr().is_some_and(|decl| decl.has_segments)
+    }
+
+    /// The PID of the edge port of a binding.
+    fn device_pid(&self, binding: &Binding) -> Option<Pid> {
+        let device = self.devices.iter().position(|port| *port == binding.device)?;
+        self.pids.of_device(device)
+    }
+
+    /// The PID to which a host sends requests for what a binding gives it.
+    fn request_pid(&self, system: &System, n: usize) -> Option<Pid> {
+        let binding = &self.bindings[n];
+        if self.has_segments(system, binding.host) { self.device_pid(binding) } else { self.pids.of_binding(n) }
+    }
+
+    /// The segment table of a host, from its decoders.
+    ///
+    /// # Errors
+    /// What a segment table cannot say.
+    fn segments(&self, decoders: &BridgeDecoders, host: usize) -> Result<SegmentTable, String> {
+        let own: Vec<&Binding> = self.bindings.iter().filter(|binding| binding.host == host).collect();
+        for (n, binding) in own.iter().enumerate() {
+            if own[..n].iter().any(|other| other.device == binding.device) {
+                return Err(
+                    "found two logical devices of one device for a host with a segment table, expected one: its edge port finds it by the host alone (fabric §3.4)"
+                        .to_owned(),
+                );
+            }
+        }
+        let list = decoders.list();
+        let span = |decoder: &BridgeDecoder| {
+            let first = decoder.base / SEGMENT_BYTES;
+            (first, first + decoder.size.div_ceil(SEGMENT_BYTES))
+        };
+        if let Some(decoder) = list.iter().find(|decoder| !decoder.base.is_multiple_of(SEGMENT_BYTES)) {
+            let base = decoder.base;
+            return Err(format!(
+                "found a window at {base:#x} for a host with a segment table, expected a multiple of 64 GiB (fabric EDG-3)"
+            ));
+        }
+        let ends = (list.first().map(span), list.last().map(span));
+        let (first, end) = match ends {
+            (Some((first, _)), Some((_, end))) => (first, end),
+            _ => (0, 0),
+        };
+        let depth = (end - first).max(1).next_power_of_two() as usize;
+        let table = SegmentTable::new(first * SEGMENT_BYTES, end * SEGMENT_BYTES, 0, depth);
+        let mut table = table.map_err(|error| error.to_string())?;
+        let mut access = AccessVector::default();
+        own.iter().filter_map(|binding| self.device_pid(binding)).for_each(|pid| access.set(pid, true));
+        for decoder in list {
+            let pid = |vppb: &usize| own.iter().find(|one| one.vppb == *vppb).and_then(|one| self.device_pid(one));
+            let dpids: Vec<Pid> = decoder.targets.iter().filter_map(pid).collect();
+            let (first, end) = span(decoder);
+            for segment in first..end {
+                let entry = table.index(segment * SEGMENT_BYTES).unwrap_or(0);
+                table.set(entry, decoder.granularity, &dpids, &access).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(table)
+    }
+
+    /// The ways of messages to a PID through the switches, from a port of a fabric on: switch, port in, port out.
+    fn way(&self, system: &System, from: FabricPort, pid: Pid) -> Vec<(usize, usize, usize)> {
+        let (mut at, mut steps) = (from, Vec::new());
+        while let Some(&out) = self.next[at.0].get(&pid.number()) {
+            steps.push((at.0, at.1, out));
+            let (component, port) = system.far(self.switches[at.0], out);
+            let Some(next) = self.switches.iter().position(|switch| *switch == component) else { break };
+            at = (next, port);
+        }
+        steps
+    }
+
+    fn find_ways(&mut self, system: &System) {
+        for (n, binding) in self.bindings.clone().into_iter().enumerate() {
+            let host = self.hosts[binding.host];
+            let (Some(host_pid), Some(pid)) = (self.pids.of_host(binding.host), self.request_pid(system, n)) else {
+                continue;
+            };
+            let down = self.way(system, host, pid);
+            let up = self.way(system, binding.device, host_pid);
+            // What the decoder at the device refuses is answered from there; what that at the host refuses, at its port.
+            if let (Some(last), Some(first)) = (down.last(), up.first()) {
+                self.ways[last.0][RoutedWays::OwnAnswers as usize].insert((last.1, first.2));
+            }
+            self.ways[host.0][RoutedWays::OwnAnswers as usize].insert((host.1, host.1));
+            for (steps, of) in [(down, RoutedWays::Requests), (up, RoutedWays::Answers)] {
+                for (switch, from, to) in steps {
+                    self.ways[switch][of as usize].insert((from, to));
+                }
+            }
+        }
+    }
+
+    /// Routing state of a switch.
+    fn routes(&self, system: &System, views: &[MapView], switch: usize) -> PbrRoutes {
+        let component = &system.components[self.switches[switch]];
+        let count = component.ports.len();
+        let mut tables = Drts::new(1, count);
+        for (pid, port) in &self.next[switch] {
+            // A switch has no more ports than an entry can name.
+            let entry = [DrtEntry::Port(*port as u8)];
+            if let Ok(table) = tables.table(0) {
+                table.set(usize::from(*pid), &entry).unwrap_or_else(|error| unreachable!("a PID and a port: {error}"));
+            }
+        }
+        let mut ports: Vec<PbrPort> = vec![PbrPort::Fabric; count];
+        for (n, (_, port)) in self.hosts.iter().enumerate().filter(|(_, host)| host.0 == switch) {
+            let Some(pid) = self.pids.of_host(n) else { continue };
+            let own = self.bindings.iter().enumerate().filter(|(_, binding)| binding.host == n);
+            let link = &system.links[component.ports[*port].link];
+            let mut decoders = self.decoders(views, n);
+            let segments = self.has_segments(system, n).then(|| {
+                // What a table refuses was found when the system was judged.
+                self.segments(&std::mem::take(&mut decoders), n).unwrap_or_else(|error| unreachable!("{error}"))
+            });
+            ports[*port] = PbrPort::Host(PbrHostPort {
+                pid,
+                segments: segments.into_iter().collect(),
+                decoders,
+                form: link.config.facts().cxl().0,
+                bindings: own.filter_map(|(n, _)| self.pids.of_binding(n)).collect(),
+            });
+        }
+        for (n, (_, port)) in self.devices.iter().enumerate().filter(|(_, device)| device.0 == switch) {
+            let Some(pid) = self.pids.of_device(n) else { continue };
+            ports[*port] = PbrPort::Device(PbrDevicePort { pid, hosts: BTreeMap::new() });
+        }
+        let mut claims = BTreeMap::new();
+        let own = self.bindings.iter().enumerate().filter(|(_, binding)| binding.device.0 == switch);
+        for (n, binding) in own {
+            let (Some(host), Some(pid)) = (self.pids.of_host(binding.host), self.pids.of_binding(n)) else { continue };
+            let (port, ld_id) = (binding.device.1, binding.ld.unwrap_or(0));
+            if let PbrPort::Device(device) = &mut ports[port] {
+                device.hosts.insert(ld_id, host);
+            }
+            if self.has_segments(system, binding.host) {
+                continue;
+            }
+            let decoders = claimed(&self.decoders(views, binding.host), binding.vppb);
+            claims.insert((host.number(), pid.number()), PbrClaim { port, ld_id, decoders });
+        }
+        PbrRoutes { ports, tables, claims, poison_on_decode_error: false }
+    }
+
+    /// Decoders of a host; their targets are vPPBs.
+    fn decoders(&self, views: &[MapView], host: usize) -> BridgeDecoders {
+        let (switch, port) = self.hosts[host];
+        views[self.switches[switch]].bridges.get(port).cloned().unwrap_or_default()
+    }
+}
+
+/// The decoders at the far end of the virtual link of a vPPB: those that lead to it, whose only target is what is there.
+fn claimed(decoders: &BridgeDecoders, vppb: usize) -> BridgeDecoders {
+    let mut own = BridgeDecoders::default();
+    for decoder in decoders.list().iter().filter(|decoder| decoder.targets.contains(&vppb)) {
+        let decoder = BridgeDecoder { targets: vec![0], ..decoder.clone() };
+        own.commit(decoder).unwrap_or_else(|error| unreachable!("some of those that are committed: {error}"));
+    }
+    own
+}

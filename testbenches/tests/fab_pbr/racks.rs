@@ -1,0 +1,53 @@
+//! Racks: hosts and memories at leaf switches, spines above.
+
+use crate::fab_hbr::systems::{count, on_threads, run};
+use scalepool::system::description::Description;
+use std::path::PathBuf;
+
+const RACK: &str = include_str!("../../../src/system/builtin/pbr-rack.toml");
+
+/// Every access goes over a leaf, a spine and a leaf; destinations are dealt over the spines.
+#[test]
+fn a_rack_passes_what_its_hosts_ask_for() {
+    let report = run(RACK, &["host.accesses=6"]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    let sum = |array: &str, count_of: usize, name: &str| {
+        (0..count_of).map(|n| count(&report, &format!("{array}[{n}]"), name)).sum::<u64>()
+    };
+    let [reads, writes] = ["reads", "writes"].map(|name| sum("host", 64, name));
+    assert_eq!(reads + writes, 64 * 6);
+    for (array, switches) in [("front", 8), ("spine", 4), ("back", 8)] {
+        let switched = ["M2S Req", "M2S RwD", "S2M NDR", "S2M DRS"]
+            .map(|class| sum(array, switches, &format!("switched {class}")));
+        assert_eq!(switched, [reads, writes, writes, reads], "{array}");
+    }
+    for n in 0..4 {
+        assert_eq!(count(&report, &format!("spine[{n}]"), "switched M2S Req"), reads / 4, "spine[{n}]");
+    }
+}
+
+#[test]
+fn racks_of_any_size_are_the_same_on_any_number_of_threads() {
+    let set = ["rack.leaves=2", "rack.spines=3", "rack.per_leaf=2", "host.accesses=60", "link.ber=1e-5"];
+    let [one, two] = [1, 2].map(|threads| on_threads(RACK, &set, threads));
+    assert_eq!(one.violations, []);
+    assert_eq!(one.json(), two.json());
+    run(RACK, &["rack.leaves=1", "rack.spines=1", "rack.per_leaf=1", "host.accesses=40"])
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// More PIDs than there are, and more hosts than a switch has ports for.
+#[test]
+fn racks_that_are_too_large_are_refused() {
+    let refused = |set: &[(&str, &str)]| {
+        let text = set.iter().fold(RACK.to_owned(), |text, (from, to)| text.replace(from, to));
+        let description = Description::parse("f.toml", PathBuf::new(), &text).expect("it is TOML");
+        description.resolve().err().map(|problems| problems.to_string())
+    };
+    let leaves = ("leaf_count = 8", "leaf_count = 32");
+    let found = refused(&[leaves, ("per_leaf = 8", "per_leaf = 64")]).expect("it is refused");
+    assert!(found.contains("expected at most 4095 (fabric PID-1)"), "{found}");
+    let found = refused(&[("spine_count = 4", "spine_count = 17")]).expect("it is refused");
+    assert!(found.contains("found 17, expected 1 to 16"), "{found}");
+    assert_eq!(refused(&[]), None);
+}

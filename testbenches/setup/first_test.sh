@@ -15,5 +15,5 @@ block python >"$2/test_flits.py"
 block make >"$2/Makefile"
 cd "$2"
 PATH=$environment/bin:$PATH make
-grep -q 'failure' results.xml && exit 1
+if grep -q '<failure' results.xml; then exit 1; fi
 grep -q '<testcase' results.xml

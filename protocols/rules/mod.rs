@@ -3,6 +3,7 @@
 //! A number is never reused; a withdrawn rule keeps its row. The conformance suite holds two tests for every row, one
 //! that obeys (`<rule>_p`) and one that breaks it (`<rule>_n`), and fails when a row has none.
 
+pub mod area;
 pub mod brg;
 pub mod coh;
 pub mod coh_mem;

@@ -8,6 +8,7 @@ use scalepool_forms::{layout, message};
 use scalepool_proof::explore::NAMED;
 use scalepool_protocols::registry::{self, PROTOCOLS};
 use scalepool_protocols::rules;
+use scalepool_protocols::rules::area::{self, RuleAdvice, RuleArea};
 use scalepool_protocols::wire::{LayoutDef, Numbers};
 use scalepool_scenario::settings::SettingKey;
 use scalepool_scenario::{SCENARIOS, Scenario, described};
@@ -23,8 +24,8 @@ use std::path::Path;
 /// Show a layout with its fields and codes, the settings of a scenario, or anything else that `list` names.
 #[derive(Debug, Args)]
 pub(super) struct Describe {
-    /// Name of a layout, protocol, scenario, kind, exploration or rule, as `list` shows it, or a system description,
-    /// FILE.toml.
+    /// Name of a layout, protocol, scenario, kind, exploration or rule, as `list` shows it, an area of rules, such as CXL68-CRD,
+    /// or a system description, FILE.toml.
     name: String,
     /// Print the system description of a scenario as TOML, to start your own from.
     #[arg(long, conflicts_with = "json")]
@@ -96,11 +97,26 @@ impl Describe {
     }
 }
 
-/// A rule, an exploration or a protocol: the object that `list` has, and text.
+/// A rule, an area of rules, an exploration or a protocol: the object that `list` has, and text.
 fn listed(name: &str) -> Option<(Value, String)> {
     if let Some(rule) = rules::find(name) {
         let mark = if rule.choice { ", our choice" } else { "" };
-        return Some((list::rule(rule), format!("{}: {} ({}{mark})", rule.id, rule.text, rule.source)));
+        let mut text = format!("{}: {} ({}{mark})", rule.id, rule.text, rule.source);
+        let mut row = list::rule(rule);
+        if let Some(area) = area::of(rule.id) {
+            row["area"] = area.about.into();
+            text += &format!("\narea:        {}", area.about);
+            advise(&area, &mut row, &mut text);
+        }
+        return Some((row, text));
+    }
+    if let Some(area) = area::all().find(|area| area.id == name) {
+        let mut text = format!("{}: {}", area.id, area.about);
+        let of_area = || rules::all().filter(|rule| area::of(rule.id) == Some(area));
+        let mut row = serde_json::json!({"area": area.id, "text": area.about, "rules": of_area().map(list::rule).collect::<Vec<_>>()});
+        advise(&area, &mut row, &mut text);
+        of_area().for_each(|rule| text += &format!("\n{}: {}", rule.id, rule.text));
+        return Some((row, text));
     }
     if let Some(exploration) = NAMED.iter().find(|n| n.name == name) {
         return Some((list::exploration(exploration), format!("{}: {}", exploration.name, exploration.doc)));
@@ -114,6 +130,13 @@ fn listed(name: &str) -> Option<(Value, String)> {
         layouts.collect::<Vec<_>>().join(", ")
     );
     Some((list::protocol(protocol), text))
+}
+
+/// Adds what usually breaks the rules of an area.
+fn advise(area: &RuleArea, row: &mut Value, text: &mut String) {
+    let Some(RuleAdvice { cause, remedy }) = area.advice else { return };
+    (row["usual_cause"], row["look_at"]) = (cause.into(), remedy.into());
+    *text += &format!("\nusual cause: {cause}\nlook at:     {remedy}");
 }
 
 fn scenario_json(scenario: &Scenario) -> Value {

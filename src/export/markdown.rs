@@ -3,6 +3,7 @@
 use super::File;
 use scalepool_protocols::cxl::cxl68::slot::{self, Cxl68SlotPlace, SlotContent, SlotFormat};
 use scalepool_protocols::rules;
+use scalepool_protocols::rules::area::{self, RuleAdvice};
 use scalepool_protocols::wire::{FieldDef, LayoutDef};
 use std::fmt::Write;
 
@@ -93,12 +94,23 @@ fn slots() -> String {
     text
 }
 
+/// The rules by area, with what usually breaks them.
 fn rule_table() -> String {
-    let mut text = format!("{HEAD}\n# Rules\n\nA rule marked as choice is one that the sheet leaves open.\n\n");
-    let rows = rules::all().map(|r| {
-        let choice = if r.choice { "yes" } else { "" };
-        vec![r.id.to_owned(), r.source.to_owned(), choice.to_owned(), r.text.to_owned()]
-    });
-    table(&mut text, &["Rule", "Source", "Choice", "Text"], rows);
+    let mut text = format!(
+        "{HEAD}\n# Rules\n\nA rule marked as choice is one that the sheet leaves open. Where an area has a usual cause, it is what \
+         breaks its rules\nin RTL most often, and what to look at then; `scalepool describe RULE` prints the same.\n"
+    );
+    for area in area::all() {
+        let _ = write!(text, "\n## {}: {}\n\n", area.id, area.about);
+        if let Some(RuleAdvice { cause, remedy }) = area.advice {
+            let _ = write!(text, "* *Usual cause*: {cause}\n* *What to look at*: {remedy}\n\n");
+        }
+        let of_area = rules::all().filter(|rule| rule.id.rsplit_once('-').is_some_and(|(of, _)| of == area.id));
+        let rows = of_area.map(|r| {
+            let choice = if r.choice { "yes" } else { "" };
+            vec![r.id.to_owned(), r.source.to_owned(), choice.to_owned(), r.text.to_owned()]
+        });
+        table(&mut text, &["Rule", "Source", "Choice", "Text"], rows);
+    }
     text
 }

@@ -50,7 +50,8 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 		echo "$$summary" | grep -E '^(retries|errors|violations)'; \
 	done; done
 	cargo test --profile $(PROFILE) -p scalepool-testbenches --test link --test system --test codec -- --nocapture soak \
-		in_all_states large_pods mutated_files nothing_wrong_is_delivered router:: sim_lnk_01 ends_of_its_range
+		in_all_states large_pods mutated_files nothing_wrong_is_delivered router:: sim_lnk_01 ends_of_its_range \
+		counters_equal_the_faults
 	SCALEPOOL_SOAK=10 cargo test --profile $(PROFILE) -p scalepool-testbenches --test coherence -- --nocapture stress drops
 	bash testbenches/setup/build.sh dist
 	bash testbenches/setup/profiles.sh $(SCALEPOOL) "$(TARGET)/dist/scalepool"

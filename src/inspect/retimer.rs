@@ -32,18 +32,21 @@ pub(super) fn judge(
         let wrong = |text| InspectError::Map { path: map_path.to_owned(), text };
         let [before, behind] = map.retimer_places(retimer).map_err(wrong)?;
         let fresh = || RetimerWatch::new(flit256::mode_of(&map.interface[before].protocol));
-        let mut watch = fresh();
+        let (mut watch, mut found, mut last) = (fresh(), Vec::new(), 0);
         for step in steps(&streams[before], &streams[behind]) {
             match step {
                 Step::Reset => watch = fresh(),
                 Step::GoesIn(unit) => watch.goes_in(unit),
                 Step::ComesOut(number, unit) => {
-                    let named = |v: Violation| Violation { text: format!("{}: {}", retimer.name, v.text), ..v };
-                    let found = watch.comes_out(unit).into_iter().map(|violation| (number, named(violation)));
-                    judged[behind].get_or_insert_with(|| Judged::beside(&streams[behind])).broken.extend(found);
+                    last = number;
+                    found.extend(watch.comes_out(unit).into_iter().map(|violation| (number, violation)));
                 }
             }
         }
+        found.extend(watch.finish().into_iter().map(|violation| (last, violation)));
+        let named = |v: Violation| Violation { text: format!("{}: {}", retimer.name, v.text), ..v };
+        let found = found.into_iter().map(|(number, violation)| (number, named(violation)));
+        judged[behind].get_or_insert_with(|| Judged::beside(&streams[behind])).broken.extend(found);
     }
     Ok(())
 }

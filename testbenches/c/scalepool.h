@@ -43,7 +43,7 @@
 #define SP_ABI_MAJOR 1
 
 // Minor version: it changes when something is added.
-#define SP_ABI_MINOR 4
+#define SP_ABI_MINOR 5
 
 // Patch version: it changes when only mistakes are mended.
 #define SP_ABI_PATCH 0
@@ -520,10 +520,12 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `answer_flits`: with `transactions`, highest number of flit clocks from a request to its last answer (no limit)
 // * `all_writers_seen`: with `coherence` or `transactions`, true if nobody but the two ends writes the lines, so that every
 //   read is compared with the last write (false)
+// * `liveness_flits`: number of flit clocks for which an end may wait for a credit, an acknowledgement, a replay or the end of
+//   initialisation before it is reported (LIV-CRD-01, LIV-ACK-01, LIV-RTY-01, LIV-INI-01), 0 for no limit (131072)
 // * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 //   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 //
-// `ualink` has only `reaction_flits`, `interleave` and the keys of `transactions`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
+// `ualink` has only `reaction_flits`, `liveness_flits`, `interleave` and the keys of `transactions`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
 // fault. An end of ualink sends such units until it is up.
 //
 // A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
@@ -593,6 +595,10 @@ int32_t sp_link_event(uint64_t link,
 // * `transactions`: which transactions are judged, as the configuration says, or null
 // * `up`, `quiet`, `wants_training`: for an active end, whether the link is up (it is not once it has stopped),
 //   whether nothing is left to be sent or acknowledged, and whether the end requests link training
+// * `health`: an object with the figures of the end as far as the protocol has them: states of link and retry with the time in
+//   each, flits, sequence numbers, replays, Naks, CRC errors, FEC repairs, duplicates, discarded flits, messages that wait and
+//   credits of each channel. `scalepool list health` prints them with unit and meaning. A passive end has what the units of both
+//   directions show.
 // * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
 int32_t sp_link_state(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
 

@@ -241,7 +241,7 @@ fn lists_are_complete() {
     assert_eq!(names("rules", "rule"), rules::all().map(|r| r.id).collect::<Vec<_>>());
     let all: Value = serde_json::from_str(&stdout(&["list", "--json"])).unwrap();
     let keys: Vec<_> = all.as_object().unwrap().keys().cloned().collect();
-    assert_eq!(keys, ["layouts", "protocols", "scenarios", "kinds", "explorations", "waits", "rules"]);
+    assert_eq!(keys, ["layouts", "protocols", "scenarios", "kinds", "explorations", "waits", "health", "rules"]);
     assert_eq!(all["layouts"], Value::from(list("layouts")));
 }
 

@@ -393,6 +393,7 @@ fn behind_a_retimer(protocol: LinkProtocol, retimer: &mut Retimer<'_>) -> [Vec<&
             came
         });
     }
+    found.extend(beside.finish().into_iter().map(|violation| violation.rule));
     let of_device = rig.said.iter().filter(|(n, ..)| *n == 1);
     let own = of_device.filter(|(_, _, event)| event.violation.rule.starts_with("LIV"));
     let own = own.map(|(_, way, event)| {

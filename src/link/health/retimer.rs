@@ -6,8 +6,8 @@
 //! show, in the 256B modes of CXL and in UALink. Left out: what a retimer does below flits. Wrong bits are no finding here, for a
 //! line makes them too.
 //!
-//! A walk: each unit that goes in waits in a queue. A unit that comes out is the one that is due, or that one with another FEC, or the one
-//! before it again, or a later one; in the last case the next unit that comes out says whether two were swapped or some are lost.
+//! A walk: each unit that goes in waits in a queue. A unit that comes out is the one that is due, or that one with another FEC. Else
+//! the units behind it say whether it came twice, two were swapped or some are lost.
 
 use super::liveness::with_commas;
 use scalepool_protocols::check::fec256;
@@ -53,6 +53,20 @@ fn fec_eaten(what: String) -> Violation {
     finding("LIV-FEC-01", what, "the FEC of the flit", text)
 }
 
+/// Units behind which a doubt is settled at the latest. Basis: model.
+const UNITS_OF_A_DOUBT: usize = 16;
+
+/// A unit has come out that is not the one that was due.
+#[derive(Debug, Clone)]
+struct Doubt {
+    /// It is the one before it again.
+    is_copy: bool,
+    /// It is a later one: units that should have come before it.
+    ahead: Option<usize>,
+    /// The unit, and those that came out since.
+    came: Vec<Vec<u8>>,
+}
+
 /// Compares the units before a retimer with those behind it, in one direction.
 #[derive(Debug, Clone)]
 pub struct RetimerWatch {
@@ -64,8 +78,8 @@ pub struct RetimerWatch {
     count: u64,
     /// The unit that came out last.
     last: (u64, Vec<u8>),
-    /// The number of a unit that came out too early.
-    early: Option<u64>,
+    /// Units have come out since one that was too early.
+    doubt: Option<Doubt>,
     fec_is_said: bool,
 }
 
@@ -77,7 +91,7 @@ impl RetimerWatch {
             under_way: VecDeque::new(),
             count: 0,
             last: (0, Vec::new()),
-            early: None,
+            doubt: None,
             fec_is_said: false,
         }
     }
@@ -100,25 +114,14 @@ impl RetimerWatch {
 
     /// A unit comes out: what is wrong.
     pub fn comes_out(&mut self, unit: &[u8]) -> Vec<Violation> {
-        let mut found = Vec::new();
-        if let Some(early) = self.early.take() {
-            let late = self.under_way.front().map_or(early, |(late, _)| *late);
-            if self.under_way.front().is_some_and(|(_, due)| due == unit) {
-                found.push(swapped(format!("flit {} before flit {}", with_commas(early), with_commas(late))));
-            } else {
-                let lost = self.under_way.iter().take_while(|(number, _)| *number < early).count();
-                self.under_way.drain(..lost);
-                let what = match lost {
-                    1 => format!("flit {} lost", with_commas(late)),
-                    _ => format!("{lost} flits lost from flit {} on", with_commas(late)),
-                };
-                let text = "flits go in and never come out: what is between the ends loses flits";
-                found.push(finding("LIV-LST-01", what, "every flit", text));
-            }
+        if let Some(doubt) = &mut self.doubt {
+            doubt.came.push(unit.to_vec());
+            return self.settle(false);
         }
         let place = self.under_way.iter().take(MOST_AHEAD).position(|(_, sent)| sent == unit);
         let due = self.under_way.front().map(|(number, _)| *number);
         let fec = self.under_way.front().is_some_and(|(_, sent)| self.differs_in_fec(sent, unit));
+        let mut found = Vec::new();
         match place {
             Some(0) => (),
             _ if fec => {
@@ -127,20 +130,63 @@ impl RetimerWatch {
                     found.push(fec_eaten(format!("another FEC behind the same bytes, from flit {first} on")));
                 }
             }
-            _ if self.last.1 == unit => {
-                found.push(doubled(format!("flit {} twice", with_commas(self.last.0))));
-                return found;
-            }
-            Some(ahead) => {
-                self.early = self.under_way.remove(ahead).map(|(number, _)| number);
-                self.last = (self.early.unwrap_or_default(), unit.to_vec());
+            ahead if ahead.is_some() || self.last.1 == unit => {
+                self.doubt = Some(Doubt { is_copy: self.last.1 == unit, ahead, came: vec![unit.to_vec()] });
                 return found;
             }
             // A unit with wrong bits.
-            None => (),
+            _ => (),
         }
         self.under_way.pop_front();
         self.last = (due.unwrap_or_default(), unit.to_vec());
+        found
+    }
+
+    /// Nothing comes out any more: what is wrong with the last units.
+    pub fn finish(&mut self) -> Vec<Violation> {
+        self.settle(true)
+    }
+
+    /// Whether a unit that was not due has come twice, was swapped with the one before it, or those before it are lost. Units
+    /// are often alike, so those behind it decide: the reading that holds longest, of two the one that was named first.
+    fn settle(&mut self, at_end: bool) -> Vec<Violation> {
+        let Some(Doubt { is_copy, ahead, came }) = &self.doubt else { return Vec::new() };
+        let sent = |place: usize| self.under_way.get(place).map(|(_, sent)| sent);
+        let holds = |first: usize, place_of: &dyn Fn(usize) -> usize| {
+            let rest = came.iter().enumerate().skip(first);
+            first + rest.take_while(|(n, unit)| sent(place_of(*n)) == Some(unit)).count()
+        };
+        let as_doubled = if *is_copy { holds(1, &|n| n - 1) } else { 0 };
+        let as_swapped = if *ahead == Some(1) { holds(0, &|n| [1, 0].get(n).copied().unwrap_or(n)) } else { 0 };
+        let as_lost = ahead.map_or(0, |ahead| holds(0, &|n| ahead + n));
+        let readings = [as_doubled, as_swapped, as_lost];
+        let open = readings.iter().filter(|holds| **holds == came.len()).count();
+        if open > 1 && !at_end && came.len() < UNITS_OF_A_DOUBT {
+            return Vec::new();
+        }
+        let number = |place: usize| self.under_way.get(place).map_or(0, |(number, _)| *number);
+        let read = readings.into_iter().max().unwrap_or(0).max(1);
+        let (violation, gone) = if as_doubled == read {
+            (doubled(format!("flit {} twice", with_commas(self.last.0))), read - 1)
+        } else if as_swapped == read && read > 1 {
+            let [early, late] = [1, 0].map(|place| with_commas(number(place)));
+            (swapped(format!("flit {early} before flit {late}")), read)
+        } else {
+            let (first, ahead) = (with_commas(number(0)), ahead.unwrap_or(0));
+            let what = match ahead {
+                1 => format!("flit {first} lost"),
+                _ => format!("{ahead} flits lost from flit {first} on"),
+            };
+            let text = "flits go in and never come out: what is between the ends loses flits";
+            (finding("LIV-LST-01", what, "every flit", text), ahead + read)
+        };
+        let last = gone.checked_sub(1).map_or(self.last.0, number);
+        let Some(Doubt { mut came, .. }) = self.doubt.take() else { return Vec::new() };
+        self.under_way.drain(..gone.min(self.under_way.len()));
+        let rest = came.split_off(read);
+        self.last = (last, came.pop().unwrap_or_default());
+        let mut found = vec![violation];
+        found.extend(rest.iter().flat_map(|unit| self.comes_out(unit)));
         found
     }
 }
@@ -220,7 +266,9 @@ mod tests {
     fn rules(sent: &[u8], came: &[u8]) -> Vec<String> {
         let mut watch = RetimerWatch::new(None);
         sent.iter().for_each(|&unit| watch.goes_in(&[unit; 4]));
-        came.iter().flat_map(|&unit| watch.comes_out(&[unit; 4])).map(|v| format!("{}: {}", v.rule, v.found)).collect()
+        let mut found: Vec<Violation> = came.iter().flat_map(|&unit| watch.comes_out(&[unit; 4])).collect();
+        found.extend(watch.finish());
+        found.iter().map(|v| format!("{}: {}", v.rule, v.found)).collect()
     }
 
     #[test]
@@ -229,6 +277,14 @@ mod tests {
         assert_eq!(rules(&[1, 2, 3, 4], &[1, 2, 2, 3, 4]), ["LIV-DUP-01: flit 1 twice"]);
         assert_eq!(rules(&[1, 2, 3, 4], &[1, 3, 2, 4]), ["LIV-SWP-01: flit 2 before flit 1"]);
         assert_eq!(rules(&[1, 2, 3, 4, 5], &[1, 4, 5]), ["LIV-LST-01: 2 flits lost from flit 1 on"]);
+        // Units that are alike: three of a kind and one of another, over and over, as those of a link at rest.
+        let rests: Vec<u8> = (0..40).map(|n| if n % 4 == 3 { 2 } else { 1 }).collect();
+        let without = |at: usize| rests.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, &u)| u).collect::<Vec<_>>();
+        assert_eq!(rules(&rests, &without(9)), ["LIV-LST-01: flit 10 lost"], "the last one of those that are alike");
+        assert_eq!(rules(&rests, &without(11)), ["LIV-LST-01: flit 11 lost"]);
+        let mut other = rests.clone();
+        other.swap(10, 11);
+        assert_eq!(rules(&rests, &other), ["LIV-SWP-01: flit 11 before flit 10"]);
         // Wrong bits are those of the line.
         assert_eq!(rules(&[1, 2, 3, 4], &[1, 9, 3, 4]), [""; 0]);
     }

@@ -9,6 +9,7 @@
 //! one that was used last. If it is not, a block that nobody uses leaves by the policy, what it has to give back is given back, and the
 //! sector is filled when its bytes come.
 
+pub mod control;
 pub mod data;
 pub mod lfu;
 pub mod lru;
@@ -152,6 +153,8 @@ pub struct ConversionCacheCounts {
     pub evicted_dirty: u64,
     /// Stores that were written to memory as well.
     pub written_through: u64,
+    /// Lines that software had written to memory.
+    pub flushed: u64,
     /// Back-invalidate snoops of a line that was there.
     pub snoop_hits: u64,
     /// Accesses to HBM.

@@ -208,6 +208,21 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-TPL-03", "bridge §9.7", "a conversion that was found gives the messages of a new one"),
     rule("BRG-TPL-04", "bridge §9.7", "conversions are kept in sets with LRU when a message leaves; snoops do not ask"),
+    rule(
+        "BRG-MNG-01",
+        "bridge §9.9",
+        "a flush is done when every line in D of its range is written and its Cmp is there",
+    ),
+    rule(
+        "BRG-MNG-02",
+        "bridge §9.9",
+        "an invalidate drops V and D of its range and counts D; behind a flush nothing is lost",
+    ),
+    rule(
+        "BRG-MNG-03",
+        "bridge §9.9",
+        "accesses to the range wait while its operation runs; the registers are 4 KiB on UALink",
+    ),
     rule("BRG-LAT-01", "bridge §11", "an uncontended request takes the sum of the stages that it passes"),
     rule(
         "BRG-LAT-02",

@@ -218,6 +218,22 @@ impl BridgeWindows {
     }
 }
 
+impl BridgeWindows {
+    /// UALink addresses that lead to an address at a CXL port.
+    pub fn leading_to(&self, port: usize, address: u64) -> impl Iterator<Item = u64> {
+        self.windows.iter().filter_map(move |window| {
+            let inside = address.checked_sub(window.out_base).filter(|offset| *offset < window.size)?;
+            let from = window.base + inside;
+            window.translated(from).filter(|route| route.port == port).map(|_| from)
+        })
+    }
+
+    /// A window that has an address in common with so many bytes from an address on.
+    pub fn meeting(&self, address: u64, bytes: u64) -> Option<usize> {
+        self.windows.iter().position(|window| window.base < address + bytes && address < window.base + window.size)
+    }
+}
+
 /// What is wrong with a window alone.
 fn judge(n: usize, window: &BridgeWindow, ports: usize) -> Result<(), WindowError> {
     let BridgeWindow { base, size, out_base, granule, .. } = *window;

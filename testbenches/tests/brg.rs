@@ -6,6 +6,7 @@ mod cache_snoops;
 mod cache_states;
 mod cache_time;
 mod common;
+mod control;
 mod errors;
 mod latency;
 mod lines;

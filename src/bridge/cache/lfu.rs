@@ -21,7 +21,7 @@ fn count(number: u64, now: u64) -> u64 {
 }
 
 fn number(count: u64, now: u64) -> u64 {
-    now / AGE_LOOKUPS << COUNT_BITS | count.min(u64::from(u32::MAX))
+    ((now / AGE_LOOKUPS) << COUNT_BITS) | count.min(u64::from(u32::MAX))
 }
 
 impl Replacement for Lfu {

@@ -1,14 +1,15 @@
 //! The conversion cache of the bridge (`bridge` §9): lines and conversions that are used often.
 //!
 //! Modelled: blocks of 64 to 256 bytes in sets, with a state for each sector of 64 bytes, [who leaves](policy) a full set, [streams](stream)
-//! that do not enter, [conversions](templates) that are kept without data. Detail: data structures without time and without messages; what
-//! is sent for a sector stands in [`sector`], who sends it is the [outbound half](super::outbound). Left out: errors of the memory in which
-//! it lies.
+//! that do not enter, [conversions](templates) that are kept without data, [registers](control) for software. Detail: data structures
+//! without time and without messages; what is sent for a sector stands in [`sector`], who sends it is the
+//! [outbound half](super::outbound). Left out: errors of the memory in which it lies.
 //!
 //! A walk through a read: the block of its line is looked for in its set; the sector is there, so its bytes are read and the block is the
 //! one that was used last. If it is not, a block that nobody uses leaves by the policy, what it has to give back is given back, and the
 //! sector is filled when its bytes come.
 
+pub mod control;
 pub mod data;
 pub mod lfu;
 pub mod lru;
@@ -152,6 +153,8 @@ pub struct ConversionCacheCounts {
     pub evicted_dirty: u64,
     /// Stores that were written to memory as well.
     pub written_through: u64,
+    /// Lines that software had written to memory.
+    pub flushed: u64,
     /// Back-invalidate snoops of a line that was there.
     pub snoop_hits: u64,
     /// Accesses to HBM.

@@ -12,6 +12,7 @@ use crate::cache::templates::{Template, TemplateKey};
 use crate::commands::{AccessKind, CommandAction};
 use crate::flows::{self, FlowStep, LineOperation};
 use crate::lines::{self, BLOCK_LINES, TouchedLine};
+use crate::window::WindowClass;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_memory::ALL_BYTES;
 use scalepool_nodes::ualink::read::lines_of;
@@ -78,6 +79,19 @@ fn children(transaction: &Transaction, touched: &[TouchedLine], template: &Templ
     touched.iter().enumerate().map(child).collect()
 }
 
+/// A request to the control window: a read, or a write, of one line, of which nothing is sent.
+fn control(transaction: &Transaction, touched: &[TouchedLine]) -> Result<Vec<Child>, Status> {
+    if !is_legal(transaction, touched) || touched.len() != 1 || transaction.row.access == AccessKind::Atomic {
+        return Err(Status::TargetAbort);
+    }
+    let nowhere = Template { port: 0, class: WindowClass::Mn, first: LineAddr(0), steps: [&[]; BLOCK_LINES] };
+    let mut children = children(transaction, touched, &nowhere);
+    for child in &mut children {
+        (child.is_done, child.has_buffer) = (true, false);
+    }
+    Ok(children)
+}
+
 impl OutboundBridge {
     /// The children of a request, or the status with which it ends.
     pub(super) fn converted(&mut self, entry: u16) -> Result<Vec<Child>, Status> {
@@ -86,6 +100,9 @@ impl OutboundBridge {
             return Ok(Vec::new());
         }
         let touched = touched(transaction);
+        if self.is_control(transaction.req.address) {
+            return control(transaction, &touched);
+        }
         let key = self.templates.is_some().then(|| self.template_key(transaction, &touched)).flatten();
         let kept = match (key, &mut self.templates) {
             (Some(key), Some(templates)) => templates.look_up(key),

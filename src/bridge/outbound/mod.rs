@@ -12,6 +12,7 @@
 mod cached;
 mod convert;
 pub mod locks;
+mod manage;
 pub mod order;
 mod snoops;
 pub mod table;
@@ -19,6 +20,7 @@ pub mod transaction;
 pub mod write_backs;
 
 use crate::cache::ConversionCacheCounts;
+use crate::cache::control::ControlRegisters;
 use crate::cache::data::{DataCache, PortLine};
 use crate::cache::sector::SectorState;
 use crate::cache::stream::StreamDetector;
@@ -61,6 +63,8 @@ pub struct OutboundConfig {
     pub data: Option<DataCache>,
     /// The cache of conversions, if there is one.
     pub templates: Option<TemplateConfig>,
+    /// First UALink address of the registers by which lines are managed, if there are any: a multiple of 4 KiB, outside of all windows.
+    pub control: Option<u64>,
 }
 
 /// Who sends a message, or accesses the memory of the cache.
@@ -231,6 +235,9 @@ pub struct OutboundBridge {
     /// Snoops of dirty lines that wait for such an entry.
     waiting_snoops: VecDeque<(PortLine, OpenSnoop)>,
     cache_counts: ConversionCacheCounts,
+    registers: ControlRegisters,
+    /// The operation of the registers that runs.
+    managed: Option<manage::ManagedOperation>,
 }
 
 /// Beats that a request brings.
@@ -255,6 +262,8 @@ impl OutboundBridge {
             waiting_for_room: VecDeque::new(),
             waiting_snoops: VecDeque::new(),
             cache_counts: ConversionCacheCounts::default(),
+            registers: ControlRegisters::default(),
+            managed: None,
             config,
         }
     }
@@ -386,8 +395,15 @@ impl OutboundBridge {
 
     /// A request is the first of its key: its children lock their lines.
     fn activate(&mut self, entry: u16, out: &mut BridgeOutput) {
+        if self.waits_for_operation(entry, out) {
+            return;
+        }
         let Some(transaction) = self.table.get_mut(entry) else { return };
         transaction.progress = TransactionProgress::Active;
+        if transaction.status == Status::OKAY {
+            self.access_control(entry, out);
+        }
+        let Some(transaction) = self.table.get(entry) else { return };
         let places: Vec<_> = (0u8..).zip(&transaction.children).filter(|(_, child)| !child.is_done).collect();
         let places: Vec<_> = places.into_iter().map(|(n, c)| (n, (c.port, c.line), c.operation, c.class)).collect();
         self.work.push_back(Work::Check(entry));
@@ -580,12 +596,17 @@ impl OutboundBridge {
             out.steps.push(BridgeStep::GoesOn { entry: next.entry });
             self.work.push_back(Work::Launch(next));
         }
-        if let Some(cache) = &mut self.cache {
-            let sectors = cache.config().sectors();
-            if !cache.block(place).lines(sectors).any(|line| self.locks.is_held(line)) {
-                cache.drop_if_empty(place);
-            }
-            self.try_rooms();
+        self.drop_empty(place);
+        self.try_rooms();
+        self.manage(out);
+    }
+
+    /// The block of a line leaves the cache if nothing of it is there and nobody uses it.
+    fn drop_empty(&mut self, place: PortLine) {
+        let Some(cache) = &mut self.cache else { return };
+        let sectors = cache.config().sectors();
+        if !cache.block(place).lines(sectors).any(|line| self.locks.is_held(line)) {
+            cache.drop_if_empty(place);
         }
     }
 
@@ -602,6 +623,7 @@ impl OutboundBridge {
         self.cache_counts.saved += u64::from(is_saved && transaction.status == Status::OKAY);
         self.counts.refused += u64::from(transaction.status != Status::OKAY);
         out.steps.push(BridgeStep::Respond { entry });
+        self.manage(out);
         if let Some(next) = self.queues.performed(key) {
             out.steps.push(BridgeStep::GoesOn { entry: next });
             self.work.push_back(Work::Activate(next));

@@ -96,6 +96,11 @@ impl TransactionTable {
         }
     }
 
+    /// All transactions that have an entry.
+    pub fn all(&self) -> impl Iterator<Item = &Transaction> {
+        self.entries.iter().flatten().map(|transaction| &**transaction)
+    }
+
     /// Entries in use.
     pub fn count(&self) -> usize {
         self.used.iter().sum()

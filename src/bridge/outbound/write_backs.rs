@@ -38,6 +38,8 @@ pub enum WriteBackEnd {
     Left(CachedBlock),
     /// The sector stays, in this state.
     Stays(SectorState),
+    /// Software wants it in this state.
+    Managed(SectorState),
     /// The sector stays in this state, or not at all, and the snoop is answered.
     Snooped(SectorState, BirspOpcode, OpenSnoop),
 }
@@ -199,6 +201,12 @@ impl OutboundBridge {
         match end {
             WriteBackEnd::Left(_) => (),
             WriteBackEnd::Stays(state) => self.change_state(place, state, out),
+            WriteBackEnd::Managed(state) => {
+                self.change_state(place, state, out);
+                if let Some(operation) = &mut self.managed {
+                    operation.writing -= 1;
+                }
+            }
             WriteBackEnd::Snooped(state, answer, snoop) => {
                 self.change_state(place, state, out);
                 out.steps.push(snoop.answered(place, answer));

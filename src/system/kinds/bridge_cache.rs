@@ -8,10 +8,12 @@ use crate::kind::{ConfigFinding, Site};
 use crate::kinds::media::{CxlMedia, timing};
 use crate::metric::{MetricValue, metrics};
 use crate::quantity::Unit;
+use scalepool_bridge::cache::control::CONTROL_BYTES;
 use scalepool_bridge::cache::data::DataCache;
 use scalepool_bridge::cache::policy::EvictionPolicy;
 use scalepool_bridge::cache::templates::TemplateConfig;
 use scalepool_bridge::cache::{BLOCK_BYTES, ConversionCacheCounts, DataCacheConfig, MOST_WAYS, StorePolicy};
+use scalepool_bridge::window::BridgeWindows;
 use scalepool_memory::backend::MemoryTiming;
 
 /// Cycles of an access without `media`: two bursts of one open row of HBM3-6400 and its controller, 36.25 ns (bridge §11).
@@ -32,6 +34,7 @@ config! {
         tag_store: String = "sram" [Unit::Of("-")] in FieldRange::Words(&["sram", "hbm"]), "hbm: the tags of a set are read from the memory before its data (bridge §9.1)";
         latency_cycles: Option<u64> = "" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 30), "an access to 64 bytes; left out, 37 without `media`, and with it what stands there alone (bridge §11)";
         media: Option<CxlMedia> = "" [Unit::Of("-")] in FieldRange::Table(CxlMedia::fields), "memory in which the cache lies, as with preset = \"hbm3_6400\"; left out, the latency is all (bridge §9.1)";
+        control: Option<u64> = "" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - CONTROL_BYTES), "first UALink address of 4 KiB of registers by which lines that nobody keeps coherent are flushed and invalidated: op, base, length, start, done, errors, lost, of 64 bits each; a multiple of 4 KiB outside of all windows; left out, there are none (bridge §9.9)";
         templates: usize = "65_536" [Unit::Of("conversions")] in FieldRange::Int(1, 1 << 24), "conversions that are kept, a multiple of template_ways (bridge §9.7)";
         template_cycles: u64 = "2" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "a conversion that is kept is found, in place of lookup and conversion (bridge §11)";
         template_ways: usize = "8" [Unit::Of("conversions")] in FieldRange::Int(1, 64), "conversions of a set (bridge §9.7)";
@@ -55,6 +58,7 @@ metrics! {
         EVICTED_CLEAN = "clean evictions" ["lines"] Sum, "sectors that left the conversion cache without data";
         EVICTED_DIRTY = "dirty evictions" ["lines"] Sum, "sectors that left the conversion cache and were written to memory";
         THROUGH = "lines written through" ["lines"] Sum, "stores to the conversion cache that went to memory as well";
+        FLUSHED = "lines flushed" ["lines"] Sum, "lines of the conversion cache that software had written to memory";
         SNOOP_HITS = "snoop hits" ["snoops"] Sum, "back-invalidate snoops of lines in the conversion cache";
         ACCESSES = "cache accesses" ["accesses"] Sum, "accesses of 64 bytes to the memory of the conversion cache";
     }
@@ -79,6 +83,7 @@ pub fn measured(counts: &ConversionCacheCounts) -> Vec<MetricValue> {
         (&EVICTED_CLEAN, counts.evicted_clean),
         (&EVICTED_DIRTY, counts.evicted_dirty),
         (&THROUGH, counts.written_through),
+        (&FLUSHED, counts.flushed),
         (&SNOOP_HITS, counts.snoop_hits),
         (&ACCESSES, counts.hbm_accesses),
     ]
@@ -123,6 +128,21 @@ impl BridgeCacheFields {
     pub fn memory(&self, site: &Site<'_>) -> Result<Option<MemoryTiming>, String> {
         let latency = self.latency_cycles.unwrap_or(if self.media.is_some() { 0 } else { ACCESS_CYCLES });
         self.keeps_lines().then(|| timing(latency, MOST_ACCESSES, self.media.as_ref(), site)).transpose()
+    }
+
+    /// What is wrong with its registers beside these windows.
+    pub fn check_control(&self, windows: &BridgeWindows) -> Option<ConfigFinding> {
+        let control = self.control?;
+        let text = match windows.meeting(control, CONTROL_BYTES) {
+            _ if !control.is_multiple_of(CONTROL_BYTES) => {
+                format!("found control = {control:#x}, expected a multiple of 4 KiB (bridge §9.9)")
+            }
+            Some(window) => {
+                format!("found control = {control:#x} in window {window}, expected it in none (bridge §9.9)")
+            }
+            None => return None,
+        };
+        Some(("cache", text))
     }
 
     /// What is wrong with it.

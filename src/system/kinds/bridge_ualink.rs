@@ -243,7 +243,10 @@ impl Component for BridgeUalink {
 
     fn check(&self) -> Vec<ConfigFinding> {
         let of_cache = self.cache.iter().flat_map(BridgeCacheFields::check);
-        self.windows().err().into_iter().chain(of_cache).collect()
+        let windows = self.windows();
+        let of_control = windows.as_ref().ok().zip(self.cache.as_ref());
+        let of_control = of_control.and_then(|(windows, cache)| cache.check_control(windows));
+        windows.err().into_iter().chain(of_cache).chain(of_control).collect()
     }
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
@@ -316,6 +319,7 @@ impl Component for BridgeUalink {
                 order: if is_strict { BridgeOrder::Sources } else { BridgeOrder::Blocks },
                 data,
                 templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
+                control: self.cache.as_ref().and_then(|cache| cache.control),
             },
             timing: self.timing(),
             cache_memory,

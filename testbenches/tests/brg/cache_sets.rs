@@ -148,7 +148,9 @@ fn brg_chc_15_n() {
             (0..count).for_each(|_| _ = bench.whole(read(BASE + 256 * block, dwords)));
             bench.state(BASE) != 'I'
         };
-        (reads(0, 16, 5), reads(2, 16, 1), reads(1, 64, others), reads(2, 16, 3));
+        for (block, dwords, count) in [(0, 16, 5), (2, 16, 1), (1, 64, others), (2, 16, 3)] {
+            reads(block, dwords, count);
+        }
         reads(4, 16, 1)
     };
     assert_eq!([stays(1), stays((64 << 10) / 4)], [true, false]);

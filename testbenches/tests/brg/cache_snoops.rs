@@ -216,7 +216,7 @@ fn a_conflict_finds_the_new_state_or_the_old_one() {
             assert_eq!(told(bench), [format!("BIConflict {}", 4 * entry)]);
             bench.sent.clear();
         }
-        let tag = |bench: &Bench| 4 * u16::from(bench.bridge.counts().children as u16 - 1);
+        let tag = |bench: &Bench| 4 * (bench.bridge.counts().children as u16 - 1);
         let ack = tag(&first);
         first.deliver(cmp(ack, NdrOpcode::BIConflictAck));
         assert_eq!(told(&first), [before]);

@@ -32,7 +32,7 @@ fn done(class: WindowClass, op: &str, state: char, grant: char) -> (Vec<String>,
     let mut bench = Bench::new(cached(class, SMALL));
     bench.bring(BASE, state);
     bench.shared = if grant == 'E' { NdrOpcode::CmpE } else { NdrOpcode::CmpS };
-    let old = bench.whole_bytes(BASE, state);
+    let old = if matches!(state, 'M' | 'D') { [0xd1; 64] } else { [0; 64] };
     let response = bench.whole(request(op, BASE));
     assert_eq!(rsp(&response).status, Status::OKAY, "{class:?} {op} {state}");
     let (sent, end) = (bench.labels(), bench.state(BASE));
@@ -50,13 +50,6 @@ fn done(class: WindowClass, op: &str, state: char, grant: char) -> (Vec<String>,
     assert_eq!(beats(&bench.whole(read(BASE, 16))), [expected], "{class:?} {op} {state}");
     assert!(bench.findings.is_empty() && bench.bridge.open() == 0, "{:?}", bench.findings);
     (sent, end)
-}
-
-impl Bench {
-    /// Bytes of a line that was brought into a state.
-    fn whole_bytes(&self, _: u64, state: char) -> [u8; 64] {
-        if matches!(state, 'M' | 'D') { [0xd1; 64] } else { [0; 64] }
-    }
 }
 
 /// Rows of operations on states of both classes.

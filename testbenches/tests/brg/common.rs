@@ -48,6 +48,7 @@ pub fn config(class: WindowClass) -> OutboundConfig {
         order: BridgeOrder::Blocks,
         data: None,
         templates: None,
+        control: None,
     }
 }
 

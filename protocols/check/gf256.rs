@@ -115,10 +115,14 @@ impl<const SUMS: usize, const BLOCKS: usize> Sums<SUMS, BLOCKS> {
 
 /// 2 to the power of `n`, which may be negative; 2 generates the field.
 pub(super) const fn power(n: i32, field: u16) -> u8 {
-    let (mut power, mut left) = (1, n.rem_euclid(255));
+    // By squares: the compiler works out some 600 powers for the tables.
+    let (mut power, mut square, mut left) = (1, 2, n.rem_euclid(255));
     while left > 0 {
-        power = mul(power, 2, field);
-        left -= 1;
+        if left & 1 == 1 {
+            power = mul(power, square, field);
+        }
+        square = mul(square, square, field);
+        left >>= 1;
     }
     power
 }

@@ -36,6 +36,7 @@ fn two_devices_and_two_lines() {
 /// A second program, written from the sheet alone, reaches as many states and moves as the named explorations do without
 /// renaming, and every wait ends in all of them. It counted 20,139 states and 51,246 moves, 801,000 and 2,769,561, of a
 /// home that kept the snoop of a transaction after its last answer, which nothing reads; without that state these are left.
+/// Three devices take three quarters of the time, so they have their turn in `make soak`.
 #[test]
 fn the_named_explorations_reach_as_many_states_as_a_second_program() {
     use scalepool::proof::explore::named::find;
@@ -45,6 +46,9 @@ fn the_named_explorations_reach_as_many_states_as_a_second_program() {
         ("hdm-db-2", 4_495, 10_620),
         ("hdm-db-3", 182_571, 585_822),
     ] {
+        if name == "cxl-cache-3" && std::env::var_os("SCALEPOOL_SOAK").is_none() {
+            continue;
+        }
         let start = find(name).expect("an exploration").start(CoherenceConfig::default());
         let report = clean(start.search(Limits::default(), &mut |_| ()));
         assert_eq!((report.states, report.transitions), (states, transitions), "{name}");

@@ -1,7 +1,7 @@
 //! What the cache gives back to devices by itself: the buffer of write backs (`bridge` §9.3 to §9.6, §10 d).
 //!
 //! Modelled: entries with Tags above those of requests; two of them are taken for snoops alone; an entry holds its line until the Cmp is
-//! there. Left out: who needs one, see [`cached`](super::cached). A walk through a dirty sector that leaves: an entry has its bytes and
+//! there. Left out: who needs one. A walk through a dirty sector that leaves: an entry has its bytes and
 //! its line; the bytes are read from HBM, MemWr leaves, its Cmp frees line and entry, and whoever waited for the way goes on.
 
 use super::locks::OpenSnoop;

@@ -17,4 +17,5 @@ mod links;
 mod rough;
 mod sims;
 mod steps;
+mod table;
 mod transactions;

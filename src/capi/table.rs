@@ -29,6 +29,9 @@ impl<T> ObjectTable<T> {
     }
 
     /// Takes an object in; its handle.
+    ///
+    /// # Errors
+    /// All places are taken.
     pub fn insert(&self, object: T) -> Result<u64, Failure> {
         let object = Some(Arc::new(Mutex::new(object)));
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,6 +69,9 @@ impl<T> ObjectTable<T> {
     }
 
     /// Works with an object.
+    ///
+    /// # Errors
+    /// A handle that names none, an object that another call works with, and those of `work`.
     pub fn with<R>(&self, handle: u64, work: impl FnOnce(&mut T) -> Result<R, Failure>) -> Result<R, Failure> {
         let object = self.at(handle, |object| object.clone())?;
         match object.try_lock() {
@@ -81,6 +87,9 @@ impl<T> ObjectTable<T> {
     }
 
     /// Forgets an object. While a call is inside it, of another thread or around a hook, it stays.
+    ///
+    /// # Errors
+    /// A handle that names none, an object that a call works with.
     pub fn remove(&self, handle: u64) -> Result<(), Failure> {
         let found = self.at(handle, |object| object.clone())?;
         if let Err(TryLockError::WouldBlock) = found.try_lock() {

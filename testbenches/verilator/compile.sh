@@ -15,12 +15,13 @@ esac
 
 name=${source##*/}
 name=${name%.cpp}
-out=$name.o level=-O0 command=() version=
+out=$name.o level=-O0 command=() traces=() version=
 while [ $# -gt 1 ]; do
     case $1 in
         -o) out=$2 && shift ;;
         -c) ;;
         -O*) level=$1 ;; # the last one counts
+        -DVM_TRACE*) traces+=("$1") ;; # Verilator's own sources ask for none of these
         *)
             command+=("$1")
             [ ! -f "${1#-I}/verilated_config.h" ] || version=$(<"${1#-I}/verilated_config.h")
@@ -56,7 +57,8 @@ case $name in
         cp "$place/$name.o" "$out"
         ;;
     *)
-        place_of "${command[@]}" "$level"
+        command+=("${traces[@]}" "$level")
+        place_of "${command[@]}"
         header=$place/headers.h
         [ -f "$header" ] || once "$header" bash -c 'printf %s "$1" >"$3"' - "#include <verilated.h>
 #include <verilated_timing.h>
@@ -67,7 +69,7 @@ case $name in
 # include <verilated_fst_c.h>
 #endif
 "
-        once "$header.gch" "${command[@]}" "$level" -MF /dev/null -x c++-header "$header"
-        exec "${command[@]}" "$level" -include "$header" -c -o "$out" "$source"
+        once "$header.gch" "${command[@]}" -MF /dev/null -x c++-header "$header"
+        exec "${command[@]}" -include "$header" -c -o "$out" "$source"
         ;;
 esac

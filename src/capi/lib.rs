@@ -25,7 +25,7 @@ pub mod message;
 pub mod sim;
 pub mod status;
 pub mod stream;
-mod table;
+pub mod table;
 pub mod version;
 
 /// What the header says before its first declaration.

@@ -37,12 +37,15 @@ pub const SP_ERR_INTERNAL: i32 = -10;
 
 /// An answer that is not [`SP_OK`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
+pub struct Failure {
+    /// One of the codes `SP_ERR_*`.
     pub status: i32,
+    /// What was found, and what was expected.
     pub text: String,
 }
 
 impl Failure {
+    /// With a code and a text.
     pub fn new(status: i32, text: impl Into<String>) -> Failure {
         Failure { status, text: text.into() }
     }

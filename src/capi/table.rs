@@ -29,6 +29,9 @@ impl<T> ObjectTable<T> {
     }
 
     /// Takes an object in; its handle.
+    ///
+    /// # Errors
+    /// All places are taken.
     pub fn insert(&self, object: T) -> Result<u64, Failure> {
         let object = Some(Arc::new(Mutex::new(object)));
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,6 +69,9 @@ impl<T> ObjectTable<T> {
     }
 
     /// Works with an object.
+    ///
+    /// # Errors
+    /// A handle that names none, an object that another call works with, and those of `work`.
     pub fn with<R>(&self, handle: u64, work: impl FnOnce(&mut T) -> Result<R, Failure>) -> Result<R, Failure> {
         let object = self.at(handle, |object| object.clone())?;
         match object.try_lock() {
@@ -81,6 +87,9 @@ impl<T> ObjectTable<T> {
     }
 
     /// Forgets an object. While a call is inside it, of another thread or around a hook, it stays.
+    ///
+    /// # Errors
+    /// A handle that names none, an object that a call works with.
     pub fn remove(&self, handle: u64) -> Result<(), Failure> {
         let found = self.at(handle, |object| object.clone())?;
         if let Err(TryLockError::WouldBlock) = found.try_lock() {
@@ -98,44 +107,4 @@ fn busy(handle: u64) -> Failure {
         SP_ERR_BUSY,
         format!("handle {handle:#x}: another call with it is still running, in another thread or around this one"),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::status::SP_ERR_RANGE;
-
-    #[test]
-    fn a_handle_names_one_object_for_ever() {
-        let (numbers, others) = (ObjectTable::new(1, "number"), ObjectTable::new(2, "number"));
-        let first = numbers.insert(1).expect("room");
-        assert_eq!(numbers.with(first, |n| Ok(*n)), Ok(1));
-        assert_eq!(others.insert(2).map(|handle| numbers.with(handle, |n| Ok(*n)).is_err()), Ok(true), "other kind");
-        assert_eq!(numbers.remove(first), Ok(()));
-        let second = numbers.insert(3).expect("room");
-        assert_eq!(second & 0xffff_ffff, first & 0xffff_ffff, "the place is used again");
-        for wrong in [first, 0, u64::MAX, second + 1, second ^ 1 << 63] {
-            assert_eq!(numbers.with(wrong, |n| Ok(*n)).map_err(|f| f.status), Err(SP_ERR_HANDLE), "{wrong:#x}");
-            assert_eq!(numbers.remove(wrong).map_err(|f| f.status), Err(SP_ERR_HANDLE), "{wrong:#x}");
-        }
-        assert_eq!(numbers.with(second, |n| Ok(*n)), Ok(3));
-    }
-
-    #[test]
-    fn a_full_table_refuses() {
-        let numbers = ObjectTable::new(1, "number");
-        (0..MAX_OBJECTS).for_each(|n| drop(numbers.insert(n)));
-        assert_eq!(numbers.insert(0).map_err(|f| f.status), Err(SP_ERR_RANGE));
-    }
-
-    #[test]
-    fn a_second_call_at_the_same_time_is_refused() {
-        let numbers = ObjectTable::new(1, "number");
-        let handle = numbers.insert(0).expect("room");
-        let inner = numbers.with(handle, |_| Ok(numbers.with(handle, |_| Ok(())).map_err(|f| f.status)));
-        assert_eq!(inner, Ok(Err(SP_ERR_BUSY)));
-        let gone = numbers.with(handle, |_| Ok(numbers.remove(handle).map_err(|f| f.status)));
-        assert_eq!(gone, Ok(Err(SP_ERR_BUSY)));
-        assert_eq!(numbers.remove(handle), Ok(()));
-    }
 }

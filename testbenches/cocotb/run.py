@@ -53,6 +53,8 @@ import runtime  # noqa: E402
 import seeded  # noqa: E402
 from contents import hash_of  # noqa: E402
 
+os.environ.update(runtime.environment())
+
 
 @dataclasses.dataclass
 class Bench:
@@ -148,8 +150,6 @@ def build(bench, simulator, rtl, folder):
         return key
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    if simulator == "verilator":
-        runtime.give(OUT / "runtime", folder)
     runner = get_runner(simulator)
     runner.log.setLevel("WARNING")
     log = folder / "build.log"
@@ -158,8 +158,6 @@ def build(bench, simulator, rtl, folder):
                      build_args=arguments, build_dir=folder, timescale=("1ns", "1ps"), log_file=log)
     except RuntimeError:
         raise RuntimeError(f"{bench.title} does not build in {simulator}:\n{log.read_text()}") from None
-    if simulator == "verilator":
-        runtime.keep(folder, OUT / "runtime")
     built.write_text(key, encoding="ascii")
     return key
 
@@ -247,8 +245,7 @@ def main():
         and (everywhere or simulator == "icarus" or bench.title in USUAL_IN_VERILATOR)
     ]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        # The first build in Verilator leaves the objects that the others take.
-        rows = list(map(on_rtl, jobs[:1])) + list(pool.map(on_rtl, jobs[1:]))
+        rows = list(pool.map(on_rtl, jobs))
     print(f"{'device':<46} {'simulator':<10} {'tests':>5} {'seconds':>8}  verdict")
     for bench, simulator, count, seconds, why in sorted(rows, key=lambda row: (row[0].title, row[1])):
         print(f"{bench.title:<46} {simulator:<10} {count:>5} {seconds:>8.1f}  {why or 'pass'}")

@@ -34,6 +34,12 @@ os.environ["PATH"] = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
 
 from cocotb_tools.runner import get_runner  # noqa: E402: of the interpreter above
 
+sys.path.append(str(HERE.parent / "verilator"))
+
+import runtime  # noqa: E402
+
+os.environ.update(runtime.environment())
+
 SYSTEMS = HERE.parent / "systems"
 # System, component, settings.
 BENCHES = [

@@ -120,11 +120,9 @@ def build(simulator, top, sources, folder):
         run(["iverilog", "-g2012", "-s", top, "-o", folder / "tb.vvp", *sources])
         return ["vvp", "-n", folder / "tb.vvp"]
     obj = fresh(folder / "obj")
-    runtime.give(folder.parent / "runtime", obj)
     run([VERILATOR, "--binary", "--timing", "--assert", "--quiet", "-Wno-fatal", "-Wno-lint", "-Wno-style",
          "--unroll-count", "2", "-O1", "-CFLAGS", "-O0", *runtime.IN_ONE_PART, "--Mdir", obj,
-         "--top-module", top, "-o", "tb", *sources])
-    runtime.keep(obj, folder.parent / "runtime")
+         "--top-module", top, "-o", "tb", *sources], env=runtime.environment())
     return [obj / "tb", "+verilator+error+limit+100000000"]
 
 

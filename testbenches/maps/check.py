@@ -99,13 +99,9 @@ def build(simulator, ending, top, sources, folder, parameters=(), include=()):
         return start
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    if simulator == "verilator":
-        runtime.give(folder.parent / f"runtime_{ending}", folder)
-    result = benches.run(command)
+    result = benches.run(command, env=runtime.environment())
     if result.returncode:
         raise RuntimeError(f"{top} does not build in {simulator}:\n{result.stdout[-3000:]}")
-    if simulator == "verilator":
-        runtime.keep(folder, folder.parent / f"runtime_{ending}")
     stamp.write_text(key)
     return start
 

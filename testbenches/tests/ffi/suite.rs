@@ -18,4 +18,5 @@ mod links;
 mod rough;
 mod sims;
 mod steps;
+mod table;
 mod transactions;

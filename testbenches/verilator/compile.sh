@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Verilator's makefiles put this before the C++ compiler (their OBJCACHE): compile.sh COMPILER OPTION... SOURCE
+#
+# A small bench takes 2 s of processor time to compile, 1.6 s of them for headers that are the same in every build: they are
+# precompiled. Verilator's own sources, the same in every build too, take 6.5 s: they are compiled once, and not optimised, since
+# what a bench calls often is in the headers. Both are kept in target/cosim/compiled, in a folder for each set of
+# options and version of Verilator.
+set -euo pipefail
+kept=${BASH_SOURCE[0]%/*}/../../target/cosim/compiled
+source=${*: -1}
+case $source in
+    *.cpp) ;;
+    *) exec "$@" ;;
+esac
+
+name=${source##*/}
+name=${name%.cpp}
+out=$name.o level=-O0 command=() traces=() version=
+while [ $# -gt 1 ]; do
+    case $1 in
+        -o) out=$2 && shift ;;
+        -c) ;;
+        -O*) level=$1 ;; # the last one counts
+        -DVM_TRACE*) traces+=("$1") ;; # Verilator's own sources ask for none of these
+        *)
+            command+=("$1")
+            [ ! -f "${1#-I}/verilated_config.h" ] || version=$(<"${1#-I}/verilated_config.h")
+            ;;
+    esac
+    shift
+done
+
+# place_of OPTION...: sets `place` to the folder of these options.
+place_of() {
+    local hash
+    hash=$(printf '%s\n' "$@" "$version" | sha256sum)
+    place=$kept/${hash:0:16}
+    mkdir -p "$place"
+}
+
+# once FILE COMMAND...: runs the command with the name of its output behind it, if the file is not there. Other builds may be
+# waiting for the same file.
+once() {
+    local file=$1
+    shift
+    [ ! -f "$file" ] || return 0
+    (
+        flock 9
+        [ -f "$file" ] || { "$@" -o "$file.part" && mv "$file.part" "$file"; }
+    ) 9>"$file.lock"
+}
+
+case $name in
+    verilated*)
+        place_of "${command[@]}"
+        once "$place/$name.o" "${command[@]}" -O0 -MF /dev/null -c "$source"
+        cp "$place/$name.o" "$out"
+        ;;
+    *)
+        command+=("${traces[@]}" "$level")
+        place_of "${command[@]}"
+        header=$place/headers.h
+        [ -f "$header" ] || once "$header" bash -c 'printf %s "$1" >"$3"' - "#include <verilated.h>
+#include <verilated_timing.h>
+#if VM_TRACE_VCD
+# include <verilated_vcd_c.h>
+#endif
+#if VM_TRACE_FST
+# include <verilated_fst_c.h>
+#endif
+"
+        once "$header.gch" "${command[@]}" -MF /dev/null -x c++-header "$header"
+        exec "${command[@]}" -include "$header" -c -o "$out" "$source"
+        ;;
+esac

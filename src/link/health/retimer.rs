@@ -278,13 +278,14 @@ mod tests {
         assert_eq!(rules(&[1, 2, 3, 4], &[1, 3, 2, 4]), ["LIV-SWP-01: flit 2 before flit 1"]);
         assert_eq!(rules(&[1, 2, 3, 4, 5], &[1, 4, 5]), ["LIV-LST-01: 2 flits lost from flit 1 on"]);
         // Units that are alike: three of a kind and one of another, over and over, as those of a link at rest.
-        let rests: Vec<u8> = (0..40).map(|n| if n % 4 == 3 { 2 } else { 1 }).collect();
-        let without = |at: usize| rests.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, &u)| u).collect::<Vec<_>>();
-        assert_eq!(rules(&rests, &without(9)), ["LIV-LST-01: flit 10 lost"], "the last one of those that are alike");
-        assert_eq!(rules(&rests, &without(11)), ["LIV-LST-01: flit 11 lost"]);
-        let mut other = rests.clone();
+        let at_rest: Vec<u8> = (0..40).map(|n| if n % 4 == 3 { 2 } else { 1 }).collect();
+        let without =
+            |at: usize| at_rest.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, &u)| u).collect::<Vec<_>>();
+        assert_eq!(rules(&at_rest, &without(9)), ["LIV-LST-01: flit 10 lost"], "the last one of those that are alike");
+        assert_eq!(rules(&at_rest, &without(11)), ["LIV-LST-01: flit 11 lost"]);
+        let mut other = at_rest.clone();
         other.swap(10, 11);
-        assert_eq!(rules(&rests, &other), ["LIV-SWP-01: flit 11 before flit 10"]);
+        assert_eq!(rules(&at_rest, &other), ["LIV-SWP-01: flit 11 before flit 10"]);
         // Wrong bits are those of the line.
         assert_eq!(rules(&[1, 2, 3, 4], &[1, 9, 3, 4]), [""; 0]);
     }

@@ -2,7 +2,7 @@
 
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::{
-    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrHostPort, PbrPort, PbrRoutes, Pid, SegmentTable,
+    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrHostPort, PbrPid, PbrPort, PbrRoutes, SegmentTable,
 };
 use scalepool::fabric::cxl_switch::{Routed, Switching, Undelivered};
 use scalepool::link::cxl256::cachemem::Cachemem;
@@ -27,8 +27,8 @@ const DEVICES: [u16; 2] = [0x505, 0x606];
 const ISL: usize = 2;
 const LD: u8 = 5;
 
-fn pid(number: u16) -> Pid {
-    Pid::new(number).expect("it is none that is reserved")
+fn pid(number: u16) -> PbrPid {
+    PbrPid::new(number).expect("it is none that is reserved")
 }
 
 fn decoders(list: &[(u64, usize)]) -> BridgeDecoders {

@@ -2,7 +2,7 @@
 
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::{
-    Drt, DrtEntry, DrtError, PbrGraph, PbrRouting, Pid, PidCounts, PidError, PidPlan,
+    Drt, DrtEntry, DrtError, PbrGraph, PbrPid, PbrRouting, PidCounts, PidError, PidPlan,
 };
 use std::collections::BTreeSet;
 
@@ -25,9 +25,9 @@ fn fab_pid_01_p() {
 #[test]
 fn fab_pid_01_n() {
     for found in [0xfff, 0x1000, u16::MAX] {
-        assert_eq!(Pid::new(found), Err(PidError::Reserved { found }));
+        assert_eq!(PbrPid::new(found), Err(PidError::Reserved { found }));
     }
-    assert_eq!(Pid::new(0xffe).map(Pid::number), Ok(0xffe));
+    assert_eq!(PbrPid::new(0xffe).map(PbrPid::number), Ok(0xffe));
     let counts = PidCounts { switches: 20, hosts: 64, bindings: 4095 - 20 - 64 - 30, devices: 30 };
     let refused = PidPlan::new(counts).expect_err("4096 PIDs");
     assert_eq!(refused, PidError::TooMany(counts));
@@ -38,8 +38,8 @@ fn fab_pid_01_n() {
     );
 }
 
-fn pid(number: u16) -> Pid {
-    Pid::new(number).expect("it is none that is reserved")
+fn pid(number: u16) -> PbrPid {
+    PbrPid::new(number).expect("it is none that is reserved")
 }
 
 /// Codes of entries, both ways, for every DPID; inputs with tables of their own.

@@ -53,6 +53,7 @@ pub static RULES: &[Rule] = &[
         "fabric §3.3",
         "an HDM decoder gives the vPPB, its binding the DPID, and the far end of the virtual link decodes again",
     ),
+    rule("FAB-EDG-06", "fabric §3.3", "a segment gets no PID that the access vector does not enable"),
     choice(
         "FAB-EDG-08",
         "fabric §3.4",

@@ -22,7 +22,7 @@ use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::pbr::drt::Drts;
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_fabric::cxl_switch::pbr::{
-    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrPort, PbrRoutes, PbrRouting, Pid,
+    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrGraph, PbrHostPort, PbrPid, PbrPort, PbrRoutes, PbrRouting,
     PidCounts, PidPlan, SegmentTable,
 };
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -316,7 +316,7 @@ impl PbrFabric {
     }
 
     /// PIDs of hosts, bindings and device ports, each with the port where its messages end.
-    fn ends(&self) -> impl Iterator<Item = (Pid, FabricPort)> + '_ {
+    fn ends(&self) -> impl Iterator<Item = (PbrPid, FabricPort)> + '_ {
         let hosts = self.hosts.iter().enumerate().filter_map(|(n, port)| Some((self.pids.of_host(n)?, *port)));
         let bindings = self.bindings.iter().enumerate();
         let bindings = bindings.filter_map(|(n, binding)| Some((self.pids.of_binding(n)?, binding.device)));
@@ -333,10 +333,9 @@ impl PbrFabric {
             }
         }
         let next: Vec<Vec<Vec<usize>>> = (0..self.switches.len()).map(|to| graph.next(self.routing, to)).collect();
-        let ends: Vec<(Pid, FabricPort)> = self.ends().collect();
+        let ends: Vec<(PbrPid, FabricPort)> = self.ends().collect();
         for (pid, (to, last)) in ends {
-            for from in 0..self.switches.len() {
-                let candidates = &next[to][from];
+            for (from, candidates) in next[to].iter().enumerate() {
                 let chosen = candidates.get(usize::from(pid.number()) % candidates.len().max(1)).copied();
                 if let Some(port) = if from == to { Some(last) } else { chosen } {
                     self.next[from].insert(pid.number(), port);
@@ -352,13 +351,13 @@ impl PbrFabric {
     }
 
     /// The PID of the edge port of a binding.
-    fn device_pid(&self, binding: &Binding) -> Option<Pid> {
+    fn device_pid(&self, binding: &Binding) -> Option<PbrPid> {
         let device = self.devices.iter().position(|port| *port == binding.device)?;
         self.pids.of_device(device)
     }
 
     /// The PID to which a host sends requests for what a binding gives it.
-    fn request_pid(&self, system: &System, n: usize) -> Option<Pid> {
+    fn request_pid(&self, system: &System, n: usize) -> Option<PbrPid> {
         let binding = &self.bindings[n];
         if self.has_segments(system, binding.host) { self.device_pid(binding) } else { self.pids.of_binding(n) }
     }
@@ -400,7 +399,7 @@ impl PbrFabric {
         own.iter().filter_map(|binding| self.device_pid(binding)).for_each(|pid| access.set(pid, true));
         for decoder in list {
             let pid = |vppb: &usize| own.iter().find(|one| one.vppb == *vppb).and_then(|one| self.device_pid(one));
-            let dpids: Vec<Pid> = decoder.targets.iter().filter_map(pid).collect();
+            let dpids: Vec<PbrPid> = decoder.targets.iter().filter_map(pid).collect();
             let (first, end) = span(decoder);
             for segment in first..end {
                 let entry = table.index(segment * SEGMENT_BYTES).unwrap_or(0);
@@ -411,7 +410,7 @@ impl PbrFabric {
     }
 
     /// The ways of messages to a PID through the switches, from a port of a fabric on: switch, port in, port out.
-    fn way(&self, system: &System, from: FabricPort, pid: Pid) -> Vec<(usize, usize, usize)> {
+    fn way(&self, system: &System, from: FabricPort, pid: PbrPid) -> Vec<(usize, usize, usize)> {
         let (mut at, mut steps) = (from, Vec::new());
         while let Some(&out) = self.next[at.0].get(&pid.number()) {
             steps.push((at.0, at.1, out));

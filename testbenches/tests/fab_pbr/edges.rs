@@ -2,7 +2,7 @@
 
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::{
-    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrHostPort, PbrPort, PbrRoutes, Pid, SegmentTable,
+    AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrHostPort, PbrPid, PbrPort, PbrRoutes, SegmentTable,
 };
 use scalepool::fabric::cxl_switch::{Routed, Switching, Undelivered};
 use scalepool::link::cxl256::cachemem::Cachemem;
@@ -27,8 +27,8 @@ const DEVICES: [u16; 2] = [0x505, 0x606];
 const ISL: usize = 2;
 const LD: u8 = 5;
 
-fn pid(number: u16) -> Pid {
-    Pid::new(number).expect("it is none that is reserved")
+fn pid(number: u16) -> PbrPid {
+    PbrPid::new(number).expect("it is none that is reserved")
 }
 
 fn decoders(list: &[(u64, usize)]) -> BridgeDecoders {
@@ -242,7 +242,7 @@ fn fab_edg_05_n() {
     for claim in wrong[1].claims.values_mut() {
         claim.decoders = decoders(&[(6 * GIB, 0)]);
     }
-    for host in 0..2 {
+    for (host, host_pid) in HOSTS.into_iter().enumerate() {
         let (req, rwd) = requests(0x77, 4 * GIB)[0];
         // It goes there, and its answer comes back: three passes.
         let Routed::Port { message, .. } = wrong[0].route(host, &Message::M2sReq(req)) else { panic!("it leaves") };
@@ -252,7 +252,7 @@ fn fab_edg_05_n() {
             panic!("it is answered")
         };
         let Message::S2mDrs(drs, data) = answer else { panic!("{answer:?}") };
-        assert_eq!((drs.opcode, drs.tag, drs.dpid), (DrsOpcode::MemDataNXM, 0x77, HOSTS[host]));
+        assert_eq!((drs.opcode, drs.tag, drs.dpid), (DrsOpcode::MemDataNXM, 0x77, host_pid));
         assert_eq!(data.line, [0xff; 64]);
         let Routed::Port { to, message, .. } = wrong[0].route(ISL, &answer) else { panic!("it arrives") };
         assert_eq!((to, message.route().dpid, message.identifier().1), (host, 0, 0x77));
@@ -263,7 +263,7 @@ fn fab_edg_05_n() {
         let Routed::Answered { answer: Some((ISL, Message::S2mNdr(ndr))), .. } = answered else {
             panic!("{answered:?}")
         };
-        assert_eq!((ndr.opcode, ndr.tag, ndr.dpid), (NdrOpcode::Cmp, 0x77, HOSTS[host]));
+        assert_eq!((ndr.opcode, ndr.tag, ndr.dpid), (NdrOpcode::Cmp, 0x77, host_pid));
     }
     // No decoder of the host: its own switch answers, and nothing goes on.
     let (req, _) = requests(5, 6 * GIB)[0];

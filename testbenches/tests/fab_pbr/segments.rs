@@ -1,16 +1,16 @@
 //! Segment tables, without messages (`fabric` §3.3).
 
-use scalepool::fabric::cxl_switch::pbr::{AccessVector, Pid, SegmentError, SegmentTable};
+use scalepool::fabric::cxl_switch::pbr::{AccessVector, PbrPid, SegmentError, SegmentTable};
 
 const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 const PIB: u64 = 1 << 50;
 
-fn pid(number: u16) -> Pid {
-    Pid::new(number).expect("it is none that is reserved")
+fn pid(number: u16) -> PbrPid {
+    PbrPid::new(number).expect("it is none that is reserved")
 }
 
-fn pids(numbers: std::ops::Range<u16>) -> Vec<Pid> {
+fn pids(numbers: std::ops::Range<u16>) -> Vec<PbrPid> {
     numbers.map(pid).collect()
 }
 

@@ -5,7 +5,7 @@
 //!
 //! A walk through one Set: all entries are judged first. One that is refused leaves the whole table as it was.
 
-use super::pid::{PIDS, Pid};
+use super::pid::{PIDS, PbrPid};
 
 /// An entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -117,7 +117,7 @@ impl Drt {
     }
 
     /// The entry of a PID.
-    pub fn entry(&self, pid: Pid) -> DrtEntry {
+    pub fn entry(&self, pid: PbrPid) -> DrtEntry {
         self.entries[usize::from(pid.number())]
     }
 

@@ -30,6 +30,6 @@ pub mod segments;
 
 pub use drt::{Drt, DrtEntry, DrtError};
 pub use paths::{PbrGraph, PbrRouting};
-pub use pid::{Pid, PidCounts, PidError, PidPlan};
+pub use pid::{PbrPid, PidCounts, PidError, PidPlan};
 pub use route::{PbrClaim, PbrDevicePort, PbrHostPort, PbrPort, PbrRoutes, PbrSwitch};
 pub use segments::{AccessVector, SegmentError, SegmentTable};

@@ -15,7 +15,7 @@ pub const ASSIGNABLE_PIDS: usize = PIDS - 1;
 
 /// A port identifier that is assigned, 0 to FFEh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pid(u16);
+pub struct PbrPid(u16);
 
 /// Why there is no such PID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -34,13 +34,13 @@ pub enum PidError {
     TooMany(PidCounts),
 }
 
-impl Pid {
+impl PbrPid {
     /// The PID of a number.
     ///
     /// # Errors
     /// The number is FFFh or has more than 12 bits.
-    pub const fn new(number: u16) -> Result<Pid, PidError> {
-        if number as usize >= ASSIGNABLE_PIDS { Err(PidError::Reserved { found: number }) } else { Ok(Pid(number)) }
+    pub const fn new(number: u16) -> Result<PbrPid, PidError> {
+        if number as usize >= ASSIGNABLE_PIDS { Err(PidError::Reserved { found: number }) } else { Ok(PbrPid(number)) }
     }
 
     /// Its number, as messages carry it.
@@ -83,30 +83,30 @@ impl PidPlan {
     }
 
     /// The PID of the fabric manager.
-    pub const MANAGER: Pid = Pid(0);
+    pub const MANAGER: PbrPid = PbrPid(0);
 
-    fn nth(before: usize, n: usize, count: usize) -> Option<Pid> {
+    fn nth(before: usize, n: usize, count: usize) -> Option<PbrPid> {
         // Below 4095, as the sum is.
-        (n < count).then_some(Pid((1 + before + n) as u16))
+        (n < count).then_some(PbrPid((1 + before + n) as u16))
     }
 
     /// The PID of the n-th switch; `None`: there is none.
-    pub fn of_switch(&self, n: usize) -> Option<Pid> {
+    pub fn of_switch(&self, n: usize) -> Option<PbrPid> {
         PidPlan::nth(0, n, self.0.switches)
     }
 
     /// The PID of the n-th edge port towards a host.
-    pub fn of_host(&self, n: usize) -> Option<Pid> {
+    pub fn of_host(&self, n: usize) -> Option<PbrPid> {
         PidPlan::nth(self.0.switches, n, self.0.hosts)
     }
 
     /// The PID of the n-th binding.
-    pub fn of_binding(&self, n: usize) -> Option<Pid> {
+    pub fn of_binding(&self, n: usize) -> Option<PbrPid> {
         PidPlan::nth(self.0.switches + self.0.hosts, n, self.0.bindings)
     }
 
     /// The PID of the n-th edge port towards a device.
-    pub fn of_device(&self, n: usize) -> Option<Pid> {
+    pub fn of_device(&self, n: usize) -> Option<PbrPid> {
         PidPlan::nth(self.0.switches + self.0.hosts + self.0.bindings, n, self.0.devices)
     }
 }

@@ -11,7 +11,7 @@ use super::super::route::own_answer;
 use super::super::switching::{Routed, Switching, Undelivered};
 use super::super::violation;
 use super::drt::Drts;
-use super::pid::Pid;
+use super::pid::PbrPid;
 use super::segments::SegmentTable;
 use scalepool_memory::bridge::BridgeDecoders;
 use scalepool_protocols::cxl::Dir;
@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone)]
 pub struct PbrHostPort {
     /// Its PID.
-    pub pid: Pid,
+    pub pid: PbrPid,
     /// Message form of its link.
     pub form: MessageForm,
     /// Segment tables of the host, which are asked in this order and before its decoders (`fabric` EDG-2).
@@ -32,7 +32,7 @@ pub struct PbrHostPort {
     /// Decoders of the host; their targets are vPPBs.
     pub decoders: BridgeDecoders,
     /// PID of the binding of each vPPB.
-    pub bindings: Vec<Pid>,
+    pub bindings: Vec<PbrPid>,
 }
 
 /// An edge port towards a device: the host that each logical device belongs to. A device without logical devices has only
@@ -40,9 +40,9 @@ pub struct PbrHostPort {
 #[derive(Debug, Clone)]
 pub struct PbrDevicePort {
     /// Its PID, which segment tables name.
-    pub pid: Pid,
+    pub pid: PbrPid,
     /// PID of the host, by LD-ID.
-    pub hosts: BTreeMap<u8, Pid>,
+    pub hosts: BTreeMap<u8, PbrPid>,
 }
 
 /// A port of a switch.

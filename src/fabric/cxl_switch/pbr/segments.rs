@@ -8,7 +8,7 @@
 //! A walk through one address: outside of the range, or with an invalid entry, the next decoder is asked. Else the entry has
 //! the DPID, or the address bits above the granularity select it behind the entry's index. The address is not changed.
 
-use super::pid::{PIDS, Pid};
+use super::pid::{PIDS, PbrPid};
 use std::collections::BTreeMap;
 
 /// The smallest segment \[bytes\] (`fabric` EDG-1).
@@ -32,13 +32,13 @@ impl Default for AccessVector {
 
 impl AccessVector {
     /// Enables or disables a PID.
-    pub fn set(&mut self, pid: Pid, is_enabled: bool) {
+    pub fn set(&mut self, pid: PbrPid, is_enabled: bool) {
         let (word, bit) = (usize::from(pid.number()) / 64, pid.number() % 64);
         self.0[word] = self.0[word] & !(1 << bit) | u64::from(is_enabled) << bit;
     }
 
     /// Whether a PID is enabled.
-    pub fn has(&self, pid: Pid) -> bool {
+    pub fn has(&self, pid: PbrPid) -> bool {
         self.0[usize::from(pid.number()) / 64] >> (pid.number() % 64) & 1 == 1
     }
 }
@@ -113,7 +113,7 @@ pub struct SegmentTable {
     depth: usize,
     /// Valid entries by number.
     entries: BTreeMap<usize, Segment>,
-    idt: Vec<Pid>,
+    idt: Vec<PbrPid>,
 }
 
 impl SegmentTable {
@@ -144,7 +144,7 @@ impl SegmentTable {
         &mut self,
         entry: usize,
         granularity: u64,
-        dpids: &[Pid],
+        dpids: &[PbrPid],
         access: &AccessVector,
     ) -> Result<(), SegmentError> {
         if entry >= self.depth {
@@ -173,7 +173,7 @@ impl SegmentTable {
     }
 
     /// The DPID of an address; `None`: the next decoder is asked.
-    pub fn dpid(&self, address: u64) -> Option<Pid> {
+    pub fn dpid(&self, address: u64) -> Option<PbrPid> {
         let Segment { granularity, first, ways } = self.entries.get(&self.index(address)?)?;
         let way = (address / granularity) & (*ways as u64 - 1);
         self.idt.get(first + way as usize).copied()

@@ -30,8 +30,8 @@ use std::collections::BTreeSet;
 pub const KIND: ComponentKind = ComponentKind {
     name: "cxl.switch.hbr",
     about: "CXL switch with hierarchy based routing for CXL.mem: hosts share devices and logical devices by bindings; its ports are `usp[n]` towards hosts and `dsp[n]` towards devices",
-    fields: CxlSwitch::fields,
-    read: component::<CxlSwitch>,
+    fields: HbrCxlSwitch::fields,
+    read: component::<HbrCxlSwitch>,
     external: &["flits"],
     metrics: &[SWITCHED, METRICS],
 };
@@ -75,7 +75,7 @@ config! {
 
 config! {
     /// A switch. Numbers without another source are of the model (basis: model).
-    pub struct CxlSwitch with { hardware: Hardware } {
+    pub struct HbrCxlSwitch with { hardware: Hardware } {
         preset: String = "cxl_switch" [Unit::Of("-")] in FieldRange::Words(PRESET_NAMES), "latencies of the stages, in all 90, 60 or 140 ns from port to port (fabric §5, none is measured); what stands in `pipeline` overrides it";
         hosts: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 64), "upstream ports, each with a virtual hierarchy of its own (fabric VCS-1)";
         ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 256), "downstream ports";
@@ -86,7 +86,7 @@ config! {
     }
 }
 
-impl CxlSwitch {
+impl HbrCxlSwitch {
     /// What is bound, as far as it can be, and what cannot.
     fn bound(&self) -> (Bindings, Vec<String>) {
         let (mut bindings, mut wrong) = (Bindings::new(self.hosts, self.vppbs, self.ports), Vec::new());
@@ -124,7 +124,7 @@ impl CxlSwitch {
     }
 }
 
-impl Component for CxlSwitch {
+impl Component for HbrCxlSwitch {
     fn ports(&self) -> Vec<PortDecl> {
         let port = |name, len, role| PortDecl { name, len: Some(len), links: hbr_links(), role };
         vec![port("usp", self.hosts, PortRole::SwitchUpstream), port("dsp", self.ports, PortRole::SwitchDownstream)]

@@ -15,7 +15,7 @@ use scalepool_trace::Wait;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// List the names of layouts, protocols, scenarios, component and link kinds, explorations, waits, figures of links and rules.
+/// List the names of layouts, protocols, scenarios, kinds, explorations, waits, figures of links and rules.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// What to list [default: everything].

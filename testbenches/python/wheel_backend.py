@@ -14,6 +14,7 @@ that is another one than this machine's: `make wheel` builds such a library, and
 
 import base64
 import contextlib
+import gzip
 import hashlib
 import io
 import os
@@ -42,11 +43,15 @@ SHARED = {
 @contextlib.contextmanager
 def _progress():
     """Where cargo shows its progress: the terminal, if there is one behind the pipe of pip."""
+    terminal = None
     if not sys.stderr.isatty():
-        with contextlib.suppress(OSError), open("/dev/tty", "wb") as terminal:
-            yield terminal
-            return
-    yield None
+        with contextlib.suppress(OSError):
+            terminal = open("/dev/tty", "wb")
+    try:
+        yield terminal
+    finally:
+        if terminal:
+            terminal.close()
 
 
 def _built():
@@ -149,10 +154,15 @@ def build_sdist(sdist_directory, config_settings=None):
         # The same files give the same archive.
         entry.mtime = entry.uid = entry.gid = 0
         entry.uname = entry.gname = ""
+        entry.mode = 0o755 if entry.mode & 0o100 else 0o644
         return entry
 
     file = f"{stem}.tar.gz"
-    with tarfile.open(pathlib.Path(sdist_directory) / file, "w:gz", format=tarfile.PAX_FORMAT) as archive:
+    with (
+        open(pathlib.Path(sdist_directory) / file, "wb") as raw,
+        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
         for name, text in texts.items():
             entry = plain(tarfile.TarInfo(f"{stem}/{name}"))
             entry.size = len(text.encode())

@@ -463,8 +463,16 @@ fn windows_that_segments_cannot_say_are_refused() {
             "0x108_0000_0000",
             "found a window at 0x10800000000 for a host with a segment table, expected a multiple of 64 GiB",
         ),
-        ("0x120_0000_0000", "0x100_4000_0000", ""),
-        ("{ port = 2, ld = 1, usp = \"front.usp[1]\" }", "{ port = 2, ld = 1, usp = \"front.usp[0]\" }", ""),
+        (
+            "0x120_0000_0000",
+            "0x110_4000_0000",
+            "found a window at 0x11040000000 for a host with a segment table, expected a multiple of 64 GiB",
+        ),
+        (
+            "{ port = 2, ld = 1, usp = \"front.usp[1]\" }",
+            "{ port = 2, ld = 1, usp = \"front.usp[0]\" }",
+            "found two logical devices of one device for a host with a segment table, expected one",
+        ),
     ];
     for (from, to, expected) in cases {
         let text = segments().replace(from, to);

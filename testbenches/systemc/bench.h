@@ -85,7 +85,7 @@ struct Traffic : sc_module {
     void expect(bool holds, const std::string& what) {
         if (holds || !wrong.empty()) return;
         wrong = what;
-        sc_stop();
+        if (sc_is_running()) sc_stop();
     }
 
     void run(unsigned me) {
@@ -123,7 +123,7 @@ struct Traffic : sc_module {
 
 // Says what came of a run; returns the exit status.
 inline int verdict(Traffic& traffic, const std::string& what) {
-    if (traffic.wrong.empty() && traffic.running != 0) traffic.wrong = "not done at " + sc_time_stamp().to_string();
+    if (traffic.wrong.empty() && traffic.running != 0) traffic.wrong = "not done at " + sc_core::sc_time_stamp().to_string();
     if (traffic.wrong.empty()) std::printf("PASS %s\n", what.c_str());
     else std::printf("FAIL %s\n", traffic.wrong.c_str());
     return traffic.wrong.empty() ? 0 : 1;

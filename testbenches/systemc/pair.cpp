@@ -92,6 +92,16 @@ int run(const std::string& test, const std::string& protocol) {
         });
     };
 
+    sc_event resets;
+    sc_spawn([&] {
+        for (;;) {
+            sc_core::wait(resets);
+            pair.rst.write(true);
+            sc_core::wait(3, SC_NS);
+            pair.rst.write(false);
+        }
+    });
+
     if (test == "traffic" || test == "noise") {
         traffic.random_threads();
     } else if (test == "reset") {
@@ -99,12 +109,7 @@ int run(const std::string& test, const std::string& protocol) {
             data.fill(0xA5);
             traffic.expect(write(0) == tlm::TLM_OK_RESPONSE, "write before the reset");
             for (unsigned delay = 0; delay < 40; ++delay) {
-                sc_spawn([&pair, delay] {
-                    sc_core::wait(delay + 1, SC_NS);
-                    pair.rst.write(true);
-                    sc_core::wait(3, SC_NS);
-                    pair.rst.write(false);
-                });
+                resets.notify(delay + 1, SC_NS);
                 const auto status = read(0);
                 if (status != tlm::TLM_OK_RESPONSE) says("the link was reset");
                 sc_core::wait(50, SC_NS);
@@ -197,12 +202,12 @@ int run(const std::string& test, const std::string& protocol) {
     if (test == "traffic" || test == "noise") {
         traffic.expect(pair.memory.lines == traffic.image, "the memory differs from the image");
         traffic.expect(pair.host.peer_events() + pair.device.peer_events() == 0, "a rule is broken");
-        const uint64_t damaged = pair.host.line_events() + pair.device.line_events();
+        const uint64_t damaged = pair.host.damaged_flits() + pair.device.damaged_flits();
         traffic.expect(test == "noise" ? damaged >= 20 : damaged == 0, std::to_string(damaged) + " damaged flits");
         traffic.expect(pair.host.end().finish(), "an answer is owed");
     }
     return verdict(traffic, std::to_string(traffic.done) + " accesses, " + std::to_string(pair.device.served()) + " requests, " +
-                                sc_time_stamp().to_string());
+                                sc_core::sc_time_stamp().to_string());
 }
 
 }  // namespace

@@ -286,8 +286,11 @@ public:
         tx_flit(wires.flit);
     }
     LinkEnd& end() { return end_; }
-    // Flits damaged or lost on the wire, which the link repairs.
-    uint64_t line_events() const { return line_events_; }
+    // Flits that have arrived damaged, which the link repairs: by its FEC, or by a replay.
+    uint64_t damaged_flits() {
+        const Form state = end_.state();
+        return state.number("health.crc_errors") + state.number("health.framing_errors") + state.number("health.fec_repaired_flits");
+    }
     // Rules that the other end has broken.
     uint64_t peer_events() const { return peer_events_; }
 
@@ -324,7 +327,6 @@ protected:
     bool take_events() {
         bool broken = false;
         while (const auto event = end_.event()) {
-            line_events_ += event->by == "line";
             peer_events_ += event->by == "peer";
             if (on_event) on_event(*event);
             if (event->by != "line" && event->rule.rfind("TXN-", 0) == 0) {
@@ -400,7 +402,6 @@ private:
     LinkEnd end_;
     const std::string layouts_;
     std::deque<Bytes> arrived_;
-    uint64_t line_events_ = 0;
     uint64_t peer_events_ = 0;
     bool stepped_ = false;
     bool halted_ = false;
@@ -642,7 +643,8 @@ private:
 // keep the host from sending more than fit.
 //
 // A read that the memory answers with TLM_ADDRESS_ERROR_RESPONSE becomes MemDataNXM, in 68B mode poisoned data; any other error
-// poisoned data. A line that was written with poison is read with it until all of it is written anew. A write has no answer for an error, so it is a warning of the type `/scalepool/cxl_mem`.
+// becomes poisoned data. A line that was written with poison is read with it until all of it is written anew. A write has no answer
+// for an error, so it is a warning of the type `/scalepool/cxl_mem`.
 template <int FLIT_BITS>
 class CxlMemInitiator : public FlitPort<FLIT_BITS> {
 public:
@@ -713,7 +715,8 @@ private:
             else if (whole) poisoned_.erase(address);
             const tlm::tlm_response_status status = transport(tlm::TLM_WRITE_COMMAND, address, data, whole ? nullptr : &enabled);
             if (status != tlm::TLM_OK_RESPONSE)
-                warn("line " + detail::hex(address) + ", tag " + std::to_string(tag) + ": found an error of the memory, expected that it writes");
+                warn("line " + detail::hex(address) + ", tag " + std::to_string(tag) +
+                     ": found an error of the memory, expected that it writes");
             return done;
         }
         return opcode == "MemInv" || opcode == "MemInvNT" ? done : "";

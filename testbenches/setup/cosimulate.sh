@@ -37,6 +37,6 @@ step verilator "$python" testbenches/verilator/run.py --program "$program" "${fu
 step cocotb "$python" testbenches/cocotb/run.py "${full[@]}"
 step export "$python" testbenches/export/check.py --program "$program"
 step benches "$python" testbenches/export/benches.py --program "$program" "${full[@]}"
-step systemc "$python" testbenches/systemc/run.py --program "$program"
+step systemc "$python" testbenches/systemc/run.py --program "$program" "${full[@]}"
 step maps "$python" testbenches/maps/check.py --program "$program" "${full[@]}"
 total='co-simulation: all as expected'

@@ -1,11 +1,14 @@
 // A TLM initiator, a host, flits, a device and a TLM memory. `pair CASE PROTOCOL` runs one case and prints PASS or FAIL.
 //
 // * `traffic`: 2000 random accesses of four threads against a data image; the memory is compared at the end, too
-// * `noise`: the same with flits that are damaged on the wire both ways; the link repairs them
+// * `noise`: the same with flits that are damaged on the wire, by a bit on the way down, as a whole on the way up; FEC and replay
+//   repair them
 // * `reset`: the link is reset in the middle of reads, which fail; then it goes on
 // * `refused`: transactions that are no request of CXL.mem, and an address without memory, each with its response
 // * `unanswered`: answers that are lost end in TLM_GENERIC_ERROR_RESPONSE, and so does the wait for a free tag
 // * `stopped`: so does a read whose clock stands still
+// * `poison`: a line that was written with poison is read with it until all of it is written anew
+// * `halves`: a device of 68B mode answers with two halves of a line
 // * `wrong`: the memory returns other data than was written, and the end finds it
 // * `invalid`: what the library or the header refuses is an exception with its text
 
@@ -68,7 +71,8 @@ template <int FLIT_BITS>
 int run(const std::string& test, const std::string& protocol) {
     const bool is_68 = FLIT_BITS == scalepool::CXL68_FLIT_BITS;
     scalepool::CxlMemTargetOptions options;
-    options.config = "{\"transactions\":\"hdm-h\",\"all_writers_seen\":true}";
+    // The device of `halves` answers other data than it had.
+    if (test != "halves") options.config = "{\"transactions\":\"hdm-h\",\"all_writers_seen\":true}";
     if (test == "unanswered" || test == "stopped") {
         options.outstanding = 2;
         options.answer_time = sc_time(5, SC_US);
@@ -165,6 +169,35 @@ int run(const std::string& test, const std::string& protocol) {
             sc_core::wait(1, SC_US);
             for (int n = 0; n < 4; ++n) traffic.expect(read(0) == tlm::TLM_OK_RESPONSE, "it goes on");
         });
+    } else if (test == "poison") {
+        script([&] {
+            const std::string layout = is_68 ? "cxl68.m2s_rwd" : "cxl256.m2s_rwd";
+            pair.host.end().send("{\"layout\":\"" + layout + "\",\"fields\":{\"opcode\":\"MemWr\",\"address\":128,\"tag\":63," +
+                                 "\"meta_value\":\"Any\",\"poison\":1},\"data\":\"" + std::string(128, '7') + "\"}");
+            sc_core::wait(200, SC_NS);
+            traffic.expect(read(128) == tlm::TLM_GENERIC_ERROR_RESPONSE, "a poisoned line");
+            says("line 0x80, tag 0: found poisoned data");
+            uint8_t period[2] = {TLM_BYTE_ENABLED, TLM_BYTE_DISABLED};
+            const auto part = traffic.access(tlm::TLM_WRITE_COMMAND, 128, data.data(), LINE_BYTES, period, 2);
+            traffic.expect(part == tlm::TLM_OK_RESPONSE && read(128) == tlm::TLM_GENERIC_ERROR_RESPONSE, "a part written anew");
+            traffic.expect(write(128) == tlm::TLM_OK_RESPONSE && read(128) == tlm::TLM_OK_RESPONSE, "all of it written anew");
+        });
+    } else if (test == "halves") {
+        uint64_t hook = 0;
+        scalepool::detail::check(sp_hook_attach(pair.device.end().handle(), SP_TEXT("packer_in"), SP_TX, drop, &drops, &hook));
+        drops = true;
+        script([&] {
+            traffic.expect(read(0) == tlm::TLM_OK_RESPONSE, "a line in halves");
+            for (unsigned n = 0; n < LINE_BYTES; ++n) traffic.expect(data[n] == (n < 32 ? 0x11 : 0x22), "byte " + std::to_string(n));
+        });
+        sc_spawn([&] {
+            sc_core::wait(500, SC_NS);
+            drops = false;
+            const std::string head = "{\"layout\":\"cxl68.s2m_drs\",\"fields\":{\"opcode\":\"MemData\",\"tag\":0,\"meta_field\":\"NoOp\"},";
+            const std::string ones(64, '1'), twos(64, '2');
+            pair.device.end().send(head + "\"half\":\"lower\",\"data\":\"" + ones + std::string(64, '0') + "\"}");
+            pair.device.end().send(head + "\"half\":\"lower\",\"data\":\"" + twos + std::string(64, '0') + "\"}");
+        });
     } else if (test == "wrong") {
         pair.memory.wrong_line = 3;
         script([&] {
@@ -193,7 +226,7 @@ int run(const std::string& test, const std::string& protocol) {
     if (test == "noise") {
         for (int n = 0; n < 20; ++n) {
             fault(pair.host.end().handle(), "flip:" + std::to_string(50 + 97 * n) + ":" + std::to_string(100 + n));
-            fault(pair.device.end().handle(), "flip:" + std::to_string(60 + 89 * n) + ":" + std::to_string(200 + n));
+            fault(pair.device.end().handle(), "drop:" + std::to_string(60 + 89 * n));
         }
     }
     if (test != "traffic" && test != "noise") sc_report_handler::set_actions("/scalepool/cxl_mem", SC_WARNING, SC_DO_NOTHING);

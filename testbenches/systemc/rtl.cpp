@@ -59,7 +59,10 @@ int sc_main(int, char**) {
     sc_clock clk("clk", 1, SC_NS);
     sc_signal<bool> rst("rst");
     Stage down("down", clk, rst), up("up", clk, rst);
-    scalepool::CxlMemTarget<scalepool::CXL68_FLIT_BITS> host("host");
+    scalepool::CxlMemTargetOptions options;
+    // A link without errors answers in 0.1 us.
+    options.answer_time = sc_time(5, SC_US);
+    scalepool::CxlMemTarget<scalepool::CXL68_FLIT_BITS> host("host", "cxl-68b", options);
     scalepool::CxlMemInitiator<scalepool::CXL68_FLIT_BITS> device("device");
     Memory memory("memory");
     Traffic traffic("traffic", 1000, 2);
@@ -82,6 +85,7 @@ int sc_main(int, char**) {
         rst.write(false);
     });
     sc_start(200, SC_US);
+    if (!traffic.wrong.empty()) traffic.wrong += ", " + host.why();
     traffic.expect(memory.lines == traffic.image, "the memory differs from the image");
     traffic.expect(host.peer_events() + device.peer_events() == 0, "a rule is broken");
     const uint64_t damaged = host.damaged_flits() + device.damaged_flits();

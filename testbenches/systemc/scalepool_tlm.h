@@ -562,11 +562,10 @@ private:
         Request& request = *found->second;
         if (answer.has("data")) {
             const Bytes data = detail::bytes_of(answer.text("data"));
-            const std::string half = answer.text("half");
-            // Half a line stands in its half of the data. The first one is the one that the address names, here the lower one.
-            const size_t first = half == "upper" ? LINE_BYTES / 2 : 0;
-            const size_t count = half.empty() ? LINE_BYTES : LINE_BYTES / 2;
-            request.data.insert(request.data.end(), data.begin() + first, data.begin() + first + count);
+            // Half a line (68B mode) stands in the first 32 bytes. The half that comes first is the one that the address names, here
+            // the lower one.
+            const size_t count = answer.has("half") ? LINE_BYTES / 2 : LINE_BYTES;
+            request.data.insert(request.data.end(), data.begin(), data.begin() + count);
             if (request.data.size() < LINE_BYTES) return;
         }
         close(tag, true);

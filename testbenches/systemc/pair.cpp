@@ -232,15 +232,20 @@ int run(const std::string& test, const std::string& protocol) {
     if (test != "traffic" && test != "noise") sc_report_handler::set_actions("/scalepool/cxl_mem", SC_WARNING, SC_DO_NOTHING);
 
     sc_start(200, SC_US);
+    std::string more;
     if (test == "traffic" || test == "noise") {
         traffic.expect(pair.memory.lines == traffic.image, "the memory differs from the image");
         traffic.expect(pair.host.peer_events() + pair.device.peer_events() == 0, "a rule is broken");
         const uint64_t damaged = pair.host.damaged_flits() + pair.device.damaged_flits();
-        traffic.expect(test == "noise" ? damaged >= 20 : damaged == 0, std::to_string(damaged) + " damaged flits");
+        // What the FEC does not repair is sent again.
+        const uint64_t replays =
+            pair.host.end().state().number("health.replays") + pair.device.end().state().number("health.replays");
+        more = ", " + std::to_string(damaged) + " damaged flits, " + std::to_string(replays) + " replays";
+        traffic.expect(test == "noise" ? damaged == 40 && replays > 0 : damaged == 0, "found" + more);
         traffic.expect(pair.host.end().finish(), "an answer is owed");
     }
     return verdict(traffic, std::to_string(traffic.done) + " accesses, " + std::to_string(pair.device.served()) + " requests, " +
-                                sc_core::sc_time_stamp().to_string());
+                                sc_core::sc_time_stamp().to_string() + more);
 }
 
 }  // namespace

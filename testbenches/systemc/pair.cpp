@@ -10,6 +10,7 @@
 // * `poison`: a line that was written with poison is read with it until all of it is written anew
 // * `halves`: a device of 68B mode answers with two halves of a line
 // * `wrong`: the memory returns other data than was written, and the end finds it
+// * `halted`: the host alone is reset, which stops the link; reads end with the rule, before their time is over
 // * `invalid`: what the library or the header refuses is an exception with its text
 
 #include "bench.h"
@@ -19,7 +20,8 @@ namespace {
 template <int FLIT_BITS>
 struct Pair : sc_module {
     sc_signal<bool> clk{"clk"};
-    sc_signal<bool> rst{"rst"};
+    sc_signal<bool> host_rst{"host_rst"};
+    sc_signal<bool> device_rst{"device_rst"};
     bool stands_still = false;
     scalepool::FlitWires<FLIT_BITS> down, up;
     scalepool::CxlMemTarget<FLIT_BITS> host;
@@ -29,11 +31,11 @@ struct Pair : sc_module {
     Pair(sc_module_name name, const std::string& protocol, const scalepool::CxlMemTargetOptions& options)
         : sc_module(name), host("host", protocol, options), device("device", protocol) {
         host.clk(clk);
-        host.rst(rst);
+        host.rst(host_rst);
         host.bind_tx(down);
         host.bind_rx(up);
         device.clk(clk);
-        device.rst(rst);
+        device.rst(device_rst);
         device.bind_rx(down);
         device.bind_tx(up);
         device.socket.bind(memory.socket);
@@ -100,9 +102,11 @@ int run(const std::string& test, const std::string& protocol) {
     sc_spawn([&] {
         for (;;) {
             sc_core::wait(resets);
-            pair.rst.write(true);
+            pair.host_rst.write(true);
+            pair.device_rst.write(test != "halted");
             sc_core::wait(3, SC_NS);
-            pair.rst.write(false);
+            pair.host_rst.write(false);
+            pair.device_rst.write(false);
         }
     });
 
@@ -206,6 +210,16 @@ int run(const std::string& test, const std::string& protocol) {
             traffic.expect(read(3 * 64) == tlm::TLM_GENERIC_ERROR_RESPONSE, "a wrong line");
             says("TXN-DAT-");
             traffic.expect(read(2 * 64) == tlm::TLM_OK_RESPONSE, "a good line behind it");
+        });
+    } else if (test == "halted") {
+        script([&] {
+            traffic.expect(read(0) == tlm::TLM_OK_RESPONSE, "a read");
+            resets.notify(6, SC_NS);
+            traffic.expect(read(0) == tlm::TLM_GENERIC_ERROR_RESPONSE, "a read during the reset");
+            sc_core::wait(20, SC_NS);
+            traffic.expect(read(0) == tlm::TLM_GENERIC_ERROR_RESPONSE, "a read on a link that has stopped");
+            says("the link has stopped, CXL68-INI-05");
+            traffic.expect(sc_core::sc_time_stamp() < sc_time(1, SC_US), "it ends late");
         });
     } else if (test == "invalid") {
         script([&] {

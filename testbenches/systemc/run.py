@@ -38,7 +38,7 @@ CXX = ["g++", STANDARD, "-O0", "-Wall", "-Wextra", "-Werror", f"-I{HERE}", f"-I{
 
 # Cases of pair.cpp, by protocol. What does not touch the bytes of a flit needs no other protocol.
 PROTOCOLS = {
-    "cxl-68b": ["traffic", "noise", "reset", "refused", "unanswered", "stopped", "poison", "halves", "wrong", "invalid"],
+    "cxl-68b": ["traffic", "noise", "reset", "refused", "unanswered", "stopped", "poison", "halves", "wrong", "halted", "invalid"],
     "cxl-256b": ["traffic", "noise", "reset", "refused", "unanswered", "poison"],
     "cxl-256b-lopt": ["traffic"],
     "cxl-256b-pbr": ["traffic", "refused"],

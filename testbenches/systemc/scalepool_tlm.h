@@ -19,7 +19,7 @@
 // from it, and what it sends stands at `tx` from then on. If it has not been taken, the end stands still, and so does the peer
 // as soon as the queue is full.
 //
-// C++17 and SystemC 2.3.3 or later. Link with libscalepool and libsystemc.
+// C++17. Tried with SystemC 2.3.4; it compiles with the headers of 3.0.2, too. Link with libscalepool and libsystemc.
 
 #ifndef SCALEPOOL_TLM_H
 #define SCALEPOOL_TLM_H
@@ -236,6 +236,8 @@ public:
     }
     // State and counters.
     Form state() { return *form(sp_link_state); }
+    // The physical layer begins to train (false) or is up again (true).
+    void train(bool up) { detail::check(sp_link_train(handle_, up ? 1 : 0)); }
     // Whether no request is owed an answer at the end of a run; each one that is becomes an event.
     bool finish() { return detail::check(sp_link_finish(handle_)) == SP_OK; }
 
@@ -286,6 +288,8 @@ public:
         tx_flit(wires.flit);
     }
     LinkEnd& end() { return end_; }
+    // Why the link has stopped, or nothing. It stays so until a reset.
+    const std::string& stopped() const { return stopped_; }
     // Flits that have arrived damaged, which the link repairs: by its FEC, or by a replay.
     uint64_t damaged_flits() {
         const Form state = end_.state();
@@ -333,9 +337,9 @@ protected:
                 broken = true;
                 on_broken(*event);
             }
-            if (!halted_ && end_.state().has("halted")) {
-                halted_ = true;
-                on_failed("the link has stopped, " + event->text);
+            if (stopped_.empty() && end_.state().has("halted")) {
+                stopped_ = "the link has stopped, " + event->text;
+                on_failed(stopped_);
             }
         }
         return broken;
@@ -360,7 +364,7 @@ private:
                 end_.reset();
                 arrived_.clear();
                 stepped_ = false;
-                halted_ = false;
+                stopped_.clear();
                 on_failed("the link was reset");
             }
             tx_valid.write(false);
@@ -404,7 +408,7 @@ private:
     std::deque<Bytes> arrived_;
     uint64_t peer_events_ = 0;
     bool stepped_ = false;
-    bool halted_ = false;
+    std::string stopped_;
 };
 
 // What can be said of a `CxlMemTarget`.
@@ -487,8 +491,10 @@ private:
         Request request;
         request.address = transaction.get_address();
         const sc_core::sc_time deadline = sc_core::sc_time_stamp() + options_.answer_time;
-        while (free_.empty() && sc_core::sc_time_stamp() < deadline) sc_core::wait(deadline - sc_core::sc_time_stamp(), freed_);
-        if (free_.empty()) {
+        while (free_.empty() && this->stopped().empty() && sc_core::sc_time_stamp() < deadline) sc_core::wait(deadline - sc_core::sc_time_stamp(), freed_);
+        if (!this->stopped().empty()) {
+            fail(request, 0, this->stopped());
+        } else if (free_.empty()) {
             fail(request, 0, "found no free tag in " + options_.answer_time.to_string() + ", expected one of " +
                                  std::to_string(options_.outstanding));
         } else {

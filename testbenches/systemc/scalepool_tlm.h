@@ -491,12 +491,13 @@ private:
         Request request;
         request.address = transaction.get_address();
         const sc_core::sc_time deadline = sc_core::sc_time_stamp() + options_.answer_time;
-        while (free_.empty() && this->stopped().empty() && sc_core::sc_time_stamp() < deadline) sc_core::wait(deadline - sc_core::sc_time_stamp(), freed_);
+        while (free_.empty() && this->stopped().empty() && sc_core::sc_time_stamp() < deadline)
+            sc_core::wait(deadline - sc_core::sc_time_stamp(), freed_);
         if (!this->stopped().empty()) {
-            fail(request, 0, this->stopped());
+            fail(request, std::nullopt, this->stopped());
         } else if (free_.empty()) {
-            fail(request, 0, "found no free tag in " + options_.answer_time.to_string() + ", expected one of " +
-                                 std::to_string(options_.outstanding));
+            fail(request, std::nullopt,
+                 "found no free tag in " + options_.answer_time.to_string() + ", expected one of " + std::to_string(options_.outstanding));
         } else {
             const unsigned tag = free_.front();
             free_.pop_front();
@@ -614,9 +615,9 @@ private:
         }
     }
 
-    void fail(Request& request, unsigned tag, const std::string& found) {
+    void fail(Request& request, std::optional<unsigned> tag, const std::string& found) {
         request.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
-        request.why = "line " + detail::hex(request.address) + ", tag " + std::to_string(tag) + ": " + found;
+        request.why = "line " + detail::hex(request.address) + (tag ? ", tag " + std::to_string(*tag) : "") + ": " + found;
     }
     void finish(Request& request) {
         request.is_done = true;

@@ -1,7 +1,7 @@
 """Builds the wheel and the source distribution for pip.
 
 The wheel holds the Python files, the C header, the shared library of the model and the program `scalepool`, the sources for
-DPI-C and the maps of `scalepool inspect`. A build backend (PEP 517) of its own because a wheel is an archive of files and there
+DPI-C, the header for SystemC and the maps of `scalepool inspect`. A build backend (PEP 517) of its own because a wheel is an archive of files and there
 is nothing to compile in Python: pip needs no other package for it, so it works without network, and nothing is left behind
 in this folder.
 
@@ -36,6 +36,7 @@ PROGRAM = "scalepool"
 # Folders of the package that hold files of the repository, by the files' patterns there.
 SHARED = {
     "dpi": ["testbenches/dpi/scalepool_*_pkg.sv", "testbenches/dpi/scalepool_*.c", "testbenches/dpi/README.md"],
+    "systemc": ["testbenches/systemc/scalepool_tlm.h"],
     "maps": ["testbenches/maps/link_*.toml", "testbenches/maps/stream_*.toml", "testbenches/maps/waves_*.toml"],
 }
 

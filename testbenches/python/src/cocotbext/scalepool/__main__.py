@@ -3,6 +3,7 @@
 * `library`: the shared library, to link a simulator with
 * `header`: the C header
 * `dpi`: the sources for DPI-C, packages of SystemVerilog before the C files
+* `systemc`: the header for SystemC TLM-2.0; it includes that of `header`
 * `maps`: the maps of `scalepool inspect`, to start one of your own from
 * `version`: the version
 
@@ -21,6 +22,7 @@ def places(part: str) -> list[str]:
         "library": [lib.PATH],
         "header": [lib.HEADER],
         "dpi": [*sorted((lib.HERE / "dpi").glob("*.sv")), *sorted((lib.HERE / "dpi").glob("*.c"))],
+        "systemc": [lib.HERE / "systemc" / "scalepool_tlm.h"],
         "maps": [*sorted((lib.HERE / "maps").glob("*.toml"))],
         "version": [__version__],
     }
@@ -33,7 +35,7 @@ def main(arguments: list[str]) -> int:
         (part,) = arguments
         lines = places(part)
     except (KeyError, ValueError):
-        print(f"found {' '.join(arguments) or 'nothing'}, expected one of: library, header, dpi, maps, version", file=sys.stderr)
+        print(f"found {' '.join(arguments) or 'nothing'}, expected one of: library, header, dpi, systemc, maps, version", file=sys.stderr)
         return 2
     print("\n".join(lines))
     return 0

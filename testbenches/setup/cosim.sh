@@ -23,7 +23,7 @@ package=$(find testbenches/python testbenches/c/scalepool.h "$library" -type f !
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
 if [ "$(cat "$venv/package" 2>/dev/null)" != "$package" ]; then
     # Nothing else is installed with it, so this needs no network.
-    SCALEPOOL_LIB=$library "$venv/bin/python3" -m pip install --disable-pip-version-check --quiet --no-index --no-deps \
+    SCALEPOOL_LIB=$(realpath "$library") "$venv/bin/python3" -m pip install --disable-pip-version-check --quiet --no-index --no-deps \
         --force-reinstall ./testbenches/python
     printf '%s\n' "$package" >"$venv/package"
 fi

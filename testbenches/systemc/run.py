@@ -79,15 +79,11 @@ def compiled(source, *more, of=""):
 def verilated(name, rtl):
     """The folder of a device as SystemC."""
     system = pathlib.Path(run(["g++", "-print-file-name=libsystemc.so"]).strip())
-    environment = {**os.environ, "SYSTEMC_INCLUDE": "/usr/include", "SYSTEMC_LIBDIR": str(system.resolve().parent)}
+    environment = {**runtime.environment(), "SYSTEMC_INCLUDE": "/usr/include", "SYSTEMC_LIBDIR": str(system.resolve().parent)}
     command = [VERILATOR, "--sc", "--build", "--quiet", "-Wno-fatal", "-O1", *runtime.IN_ONE_PART, "-CFLAGS", f"{STANDARD} -O0"]
 
     def make(folder):
-        # Verilator's own sources are compiled once.
-        (OUT / "runtime").mkdir(parents=True, exist_ok=True)
-        runtime.give(OUT / "runtime", folder)
         run([*command, "--Mdir", folder, rtl / f"{DEVICE}.sv"], env=environment)
-        runtime.keep(folder, OUT / "runtime")
 
     return kept(name, hash_of(rtl / f"{DEVICE}.sv", " ".join(map(str, command))), make)
 

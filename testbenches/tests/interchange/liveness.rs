@@ -135,10 +135,13 @@ fn a_device_that_gives_no_credits_back_gets_a_line() {
     assert_eq!(found(&inspection), []);
 }
 
+/// What a retimer makes of a unit that comes at a clock.
+type Retimer = Box<dyn FnMut(u64, Vec<u8>) -> Vec<Vec<u8>>>;
+
 #[test]
 fn each_fault_of_a_retimer_gets_its_line() {
     let mut held = None;
-    let mut faults: [(&str, Box<dyn FnMut(u64, Vec<u8>) -> Vec<Vec<u8>>>); 4] = [
+    let mut faults: [(&str, Retimer); 4] = [
         ("LIV-DUP-01", Box::new(|now, unit| if now == 200 { vec![unit.clone(), unit] } else { vec![unit] })),
         ("LIV-LST-01", Box::new(|now, unit| if now == 200 { vec![] } else { vec![unit] })),
         (

@@ -5,7 +5,9 @@
 //! A walk through one unit: the next one of the two interfaces is taken; of two at one time that which the end sends comes
 //! first, for it cannot know the other one. The watcher says whether the unit is next in its stream, and leaves events, each
 //! with the unit that it concerns. A reset of either interface begins anew. The flit clock is the number of units that the
-//! end has sent: a bus may need several clocks for one. Behind the last unit the watcher is told how long the wave goes on.
+//! end has sent: a bus may need several clocks for one. The watcher is told when the first edge is and when a reset ends, and
+//! behind the last unit how long the wave goes on: an end that never says anything is waited for too. A finding behind which no
+//! unit stands since the last reset is one of the link, with its time.
 
 use super::stream::{Judged, Stream};
 use scalepool_link::health::LinkHealth;
@@ -46,10 +48,16 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
     // Units fed so far, and those before the last reset.
     let (mut fed, mut first) = ([0, 0], [0, 0]);
     let mut said = Vec::new();
+    // Everybody waits from the beginning on, whenever the first unit comes.
+    let edges = [receives, sends].into_iter().filter_map(Stream::first_edge_fs);
+    if let (Some(watch), Some(t_fs)) = (&mut watch, edges.min()) {
+        watch.clock(0, t_fs);
+    }
     for (t_fs, step) in steps(ways, config.protocol.unit_bytes()) {
         let (way, number, bytes) = match step {
             Step::Reset(before) => {
                 (watch, first) = (EndWatch::new(config).ok(), before);
+                watch.iter_mut().for_each(|watch| watch.clock(0, t_fs));
                 said.push((t_fs, Said::Reset(before)));
                 continue;
             }
@@ -69,7 +77,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
         said.extend(watch.take_messages().into_iter().map(|m| (t_fs, Said::Message(m.way, number, m.message))));
         for (of, event) in watch.take_events() {
             let counted = first[index(of)] + event.unit as usize;
-            let last = fed[index(of)].checked_sub(1);
+            let last = last_since(of, &fed, &first);
             let unit = if config.protocol == LinkProtocol::Nvlink { last } else { last.map(|last| counted.min(last)) };
             let (of, unit) = unit.map_or((way, number), |unit| (of, unit));
             judged[index(of)].broken.push((unit, event.violation));
@@ -77,14 +85,21 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
     }
     let Some(mut watch) = watch else { return Watched { health: LinkHealth::default(), judged, said } };
     // What is waited for at the end of the wave may be overdue although no unit passes.
-    watch.clock(0, receives.last_edge_fs().max(sends.last_edge_fs()));
+    let end_fs = receives.last_edge_fs().max(sends.last_edge_fs());
+    watch.clock(0, end_fs);
     for (of, event) in watch.take_events() {
-        let last = |way| fed[index(way)].checked_sub(1).map(|unit| (way, unit));
-        if let Some((of, unit)) = last(of).or(last(Direction::Tx)).or(last(Direction::Rx)) {
-            judged[index(of)].broken.push((unit, event.violation));
+        let last = |way| last_since(way, &fed, &first).map(|unit| (way, unit));
+        match last(of).or(last(Direction::Tx)).or(last(Direction::Rx)) {
+            Some((of, unit)) => judged[index(of)].broken.push((unit, event.violation)),
+            None => judged[index(of)].without_unit.push((end_fs, event.violation)),
         }
     }
     Watched { health: watch.health(), judged, said }
+}
+
+/// The last unit of a way since the last reset, of the units that were fed and those before that reset.
+fn last_since(way: Direction, fed: &[usize; 2], first: &[usize; 2]) -> Option<usize> {
+    fed[index(way)].checked_sub(1).filter(|last| *last >= first[index(way)])
 }
 
 /// Resets and units of both interfaces in the order of time.

@@ -86,7 +86,7 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
             continue;
         }
         edges += 1;
-        stream.edge(t_fs);
+        stream.edge(t_fs, number);
         let handshake = [&signals.valid, &signals.ready].into_iter().flatten();
         let levels: Vec<(&Part, Bit)> = handshake.map(|part| (part, level(part))).collect();
         if levels.iter().any(|(_, level)| *level == Bit::Zero) {

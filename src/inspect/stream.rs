@@ -72,6 +72,8 @@ pub(super) struct Judged {
     pub in_stream: Vec<bool>,
     /// Broken rules with the number of the unit.
     pub broken: Vec<(usize, Violation)>,
+    /// Broken rules where no unit has passed that they could be said of, with the time \[fs\].
+    pub without_unit: Vec<(u64, Violation)>,
     /// The decoder of the stream judges the units as well: no watcher does.
     pub is_beside: bool,
 }
@@ -79,7 +81,7 @@ pub(super) struct Judged {
 impl Judged {
     /// Findings beside those of the decoder of a stream.
     pub fn beside(stream: &Stream) -> Judged {
-        Judged { in_stream: vec![true; stream.count()], broken: Vec::new(), is_beside: true }
+        Judged { in_stream: vec![true; stream.count()], is_beside: true, ..Judged::default() }
     }
 }
 
@@ -98,8 +100,10 @@ pub(super) struct Stream {
     /// The open packet may end at any beat.
     open_end: bool,
     units: Vec<Unit>,
-    /// Time of the last edge outside of reset \[fs\].
-    last_edge_fs: u64,
+    /// Time of the first edge outside of reset \[fs\].
+    first_edge_fs: Option<u64>,
+    /// The last edge outside of reset: time \[fs\], edges of the clock before it.
+    last_edge: (u64, u64),
     /// Resets: time \[fs\], units before.
     resets: Vec<(u64, usize)>,
     seen: Vec<SeenUnit>,
@@ -119,15 +123,17 @@ impl Stream {
             lost: false,
             open_end: false,
             units: Vec::new(),
-            last_edge_fs: 0,
+            first_edge_fs: None,
+            last_edge: (0, 0),
             resets: Vec::new(),
             seen: Vec::new(),
         }
     }
 
-    /// An edge of the clock outside of reset.
-    pub fn edge(&mut self, t_fs: u64) {
-        self.last_edge_fs = t_fs;
+    /// An edge of the clock outside of reset, with the number of edges before it.
+    pub fn edge(&mut self, t_fs: u64, cycle: u64) {
+        self.first_edge_fs.get_or_insert(t_fs);
+        self.last_edge = (t_fs, cycle);
     }
 
     /// A reset: nothing of what was before counts.
@@ -269,9 +275,14 @@ impl Stream {
         self.units.partition_point(|unit| unit.end_fs() <= t_fs).checked_sub(1)
     }
 
+    /// Time of the first edge outside of reset \[fs\].
+    pub fn first_edge_fs(&self) -> Option<u64> {
+        self.first_edge_fs
+    }
+
     /// Time of the last edge outside of reset \[fs\]; 0 if there is none.
     pub fn last_edge_fs(&self) -> u64 {
-        self.last_edge_fs
+        self.last_edge.0
     }
 
     /// Time of the last unit \[fs\].
@@ -343,6 +354,14 @@ impl Stream {
         }
     }
 
+    /// Findings that no unit can carry stand at the data signal, each for itself.
+    fn say_without_unit(&mut self, judged: &Judged) {
+        for (t_fs, violation) in judged.without_unit.iter().cloned() {
+            let signal = range(&self.data.0, self.data.1, self.data.2);
+            self.none(t_fs, self.last_edge.1, WaveViolation { t_fs, signal, violation });
+        }
+    }
+
     /// Where a byte of a unit is in the wave.
     fn place(&self, beats_fs: &[u64], violation: Violation) -> WaveViolation {
         let (name, lsb, bits) = &self.data;
@@ -366,6 +385,7 @@ impl Stream {
     /// All that was seen, and the beats of a unit that is not whole.
     pub fn finish(mut self, judged: Option<&Judged>) -> (Vec<SeenUnit>, usize) {
         self.decode(judged);
+        judged.into_iter().for_each(|judged| self.say_without_unit(judged));
         (self.seen, self.beats.len())
     }
 }

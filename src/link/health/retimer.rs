@@ -4,10 +4,11 @@
 //! are not, so that no later error is repaired anywhere. [`RetimerWatch`] compares what goes into a retimer with what comes out and sees all of
 //! that in any protocol. [`RetimerSigns`] has the units that come to one end alone: it sees what numbers stated in full and checksums
 //! show, in the 256B modes of CXL and in UALink. Left out: what a retimer does below flits. Wrong bits are no finding here, for a
-//! line makes them too.
+//! line makes them too. What is lost while the place of the units is not known is left out as well.
 //!
 //! A walk: each unit that goes in waits in a queue. A unit that comes out is the one that is due, or that one with another FEC. Else
-//! the units behind it say whether it came twice, two were swapped or some are lost.
+//! the units behind it say whether it came twice, two were swapped or some are lost. Units that were under way when the watch began, and
+//! `MISSES` units in a row that fit nothing, take none out of the queue: the watch looks for the place anew.
 
 use super::liveness::with_commas;
 use scalepool_protocols::check::fec256;
@@ -31,6 +32,13 @@ const MOST_AHEAD: usize = 64;
 fn fec_bytes(mode: Mode) -> Range<usize> {
     if mode.is_lopt() { lopt::FEC } else { fec256::PROTECTED_BYTES..FLIT_BYTES }
 }
+
+/// Units in a row that fit nothing, behind which the place in the queue counts as lost. Basis: model.
+const MISSES: u32 = 4;
+
+/// Units in a row that show the place: each differs from the others and stands in the queue once, so that units of a link at
+/// rest, of which there are two kinds, show none. Basis: model.
+const UNITS_OF_A_PLACE: usize = 3;
 
 fn finding(rule: &'static str, found: String, expected: impl ToString, text: &str) -> Violation {
     Violation { rule, at: At::Message, found, expected: expected.to_string(), text: text.to_owned() }
@@ -80,7 +88,21 @@ pub struct RetimerWatch {
     last: (u64, Vec<u8>),
     /// Units have come out since one that was too early.
     doubt: Option<Doubt>,
+    place: Place,
+    /// Units in a row with another FEC, and the number of the first one.
+    eaten: (u32, u64),
     fec_is_said: bool,
+}
+
+/// Whether it is known which unit is due.
+#[derive(Debug, Clone)]
+enum Place {
+    /// No unit has come out. If nothing is under way, the first one that comes is the first one that goes in.
+    Start,
+    /// The first unit of the queue is due, and so many units in a row were not the one that was due.
+    Known(u32),
+    /// It is looked for: the units that came out last.
+    Lost(VecDeque<Vec<u8>>),
 }
 
 impl RetimerWatch {
@@ -92,6 +114,8 @@ impl RetimerWatch {
             count: 0,
             last: (0, Vec::new()),
             doubt: None,
+            place: Place::Start,
+            eaten: (0, 0),
             fec_is_said: false,
         }
     }
@@ -108,8 +132,43 @@ impl RetimerWatch {
     /// Whether only the bytes of the FEC differ.
     fn differs_in_fec(&self, sent: &[u8], came: &[u8]) -> bool {
         let Some(fec) = &self.fec else { return false };
-        let parts = |unit: &[u8]| [unit[..fec.start].to_vec(), unit[fec.end..].to_vec()];
-        sent.len() == came.len() && sent.len() >= fec.end && sent != came && parts(sent) == parts(came)
+        sent.len() == came.len()
+            && sent.len() >= fec.end
+            && sent != came
+            && sent[..fec.start] == came[..fec.start]
+            && sent[fec.end..] == came[fec.end..]
+    }
+
+    /// Whether a unit is one that went in, whatever became of its FEC.
+    fn is(&self, sent: &[u8], came: &[u8]) -> bool {
+        sent == came || self.differs_in_fec(sent, came)
+    }
+
+    /// Looks for the place with the unit that has come out last.
+    fn look_for_place(&mut self, mut came: VecDeque<Vec<u8>>, unit: &[u8]) -> Place {
+        came.push_back(unit.to_vec());
+        if came.len() > UNITS_OF_A_PLACE {
+            came.pop_front();
+        }
+        let differ = came.iter().enumerate().all(|(n, unit)| came.iter().skip(n + 1).all(|other| other != unit));
+        if came.len() < UNITS_OF_A_PLACE || !differ {
+            return Place::Lost(came);
+        }
+        let only_place = |unit: &Vec<u8>| {
+            let mut places =
+                self.under_way.iter().enumerate().filter(|(_, (_, sent))| self.is(sent, unit)).map(|(place, _)| place);
+            places.next().filter(|_| places.next().is_none())
+        };
+        let places: Option<Vec<usize>> = came.iter().map(only_place).collect();
+        match places.as_deref() {
+            Some([first, .., last]) if places.iter().flatten().is_sorted() && last - first == UNITS_OF_A_PLACE - 1 => {
+                let number = self.under_way[*last].0;
+                self.under_way.drain(..=*last);
+                self.last = (number, unit.to_vec());
+                Place::Known(0)
+            }
+            _ => Place::Lost(came),
+        }
     }
 
     /// A unit comes out: what is wrong.
@@ -118,15 +177,32 @@ impl RetimerWatch {
             doubt.came.push(unit.to_vec());
             return self.settle(false);
         }
+        match std::mem::replace(&mut self.place, Place::Known(0)) {
+            Place::Start if self.under_way.front().is_some_and(|(_, sent)| self.is(sent, unit)) => (),
+            Place::Start => {
+                self.place = self.look_for_place(VecDeque::new(), unit);
+                return Vec::new();
+            }
+            Place::Lost(came) => {
+                self.place = self.look_for_place(came, unit);
+                return Vec::new();
+            }
+            known @ Place::Known(_) => self.place = known,
+        }
         let place = self.under_way.iter().take(MOST_AHEAD).position(|(_, sent)| sent == unit);
         let due = self.under_way.front().map(|(number, _)| *number);
         let fec = self.under_way.front().is_some_and(|(_, sent)| self.differs_in_fec(sent, unit));
         let mut found = Vec::new();
+        let before = std::mem::take(&mut self.eaten);
         match place {
-            Some(0) => (),
+            Some(0) => self.place = Place::Known(0),
             _ if fec => {
-                let first = with_commas(due.unwrap_or_default());
-                if !std::mem::replace(&mut self.fec_is_said, true) {
+                self.place = Place::Known(0);
+                let first = if before.0 == 0 { due.unwrap_or_default() } else { before.1 };
+                self.eaten = (before.0.saturating_add(1), first);
+                // Noise in the bytes of the FEC alone is that of the line.
+                if self.eaten.0 >= FEC_FLITS && !std::mem::replace(&mut self.fec_is_said, true) {
+                    let first = with_commas(first);
                     found.push(fec_eaten(format!("another FEC behind the same bytes, from flit {first} on")));
                 }
             }
@@ -134,8 +210,14 @@ impl RetimerWatch {
                 self.doubt = Some(Doubt { is_copy: self.last.1 == unit, ahead, came: vec![unit.to_vec()] });
                 return found;
             }
-            // A unit with wrong bits.
-            _ => (),
+            // A unit with wrong bits; of several in a row it is more likely that others are due.
+            _ => match self.place {
+                Place::Known(misses) if misses + 1 < MISSES => self.place = Place::Known(misses + 1),
+                _ => {
+                    self.place = Place::Lost(VecDeque::new());
+                    return found;
+                }
+            },
         }
         self.under_way.pop_front();
         self.last = (due.unwrap_or_default(), unit.to_vec());
@@ -180,6 +262,7 @@ impl RetimerWatch {
             let text = "flits go in and never come out: what is between the ends loses flits";
             (finding("LIV-LST-01", what, "every flit", text), ahead + read)
         };
+        self.place = Place::Known(0);
         let last = gone.checked_sub(1).map_or(self.last.0, number);
         let Some(Doubt { mut came, .. }) = self.doubt.take() else { return Vec::new() };
         self.under_way.drain(..gone.min(self.under_way.len()));
@@ -288,6 +371,67 @@ mod tests {
         assert_eq!(rules(&at_rest, &other), ["LIV-SWP-01: flit 11 before flit 10"]);
         // Wrong bits are those of the line.
         assert_eq!(rules(&[1, 2, 3, 4], &[1, 9, 3, 4]), [""; 0]);
+    }
+
+    /// What is found where units go in while others are under way.
+    fn rules_under_way(sent: &[u8], came: &[u8]) -> Vec<String> {
+        let mut watch = RetimerWatch::new(None);
+        let mut found = Vec::new();
+        for n in 0..sent.len().max(came.len()) {
+            sent.get(n).iter().for_each(|&&unit| watch.goes_in(&[unit; 4]));
+            found.extend(came.get(n).iter().flat_map(|&&unit| watch.comes_out(&[unit; 4])));
+        }
+        found.extend(watch.finish());
+        found.iter().map(|v| format!("{}: {}", v.rule, v.found)).collect()
+    }
+
+    #[test]
+    fn units_that_were_under_way_before_hide_nothing() {
+        let sent: Vec<u8> = (0..60).collect();
+        let without = |first: u8, lost: u8| -> Vec<u8> {
+            let before = 200..200 + first;
+            before.chain((0..60).filter(|unit| *unit != lost)).collect()
+        };
+        assert_eq!(rules_under_way(&sent, &without(10, 99)), [""; 0]);
+        for under_way in [1, 2, 3, 10, 40] {
+            assert_eq!(
+                rules_under_way(&sent, &without(under_way, 30)),
+                ["LIV-LST-01: flit 30 lost"],
+                "{under_way} under way"
+            );
+        }
+        // The same behind wrong bits in many units, and behind a gap that is too long to be seen as one.
+        let mut noisy = without(10, 50);
+        noisy[20..33].iter_mut().for_each(|unit| *unit ^= 0x80);
+        assert_eq!(rules_under_way(&sent, &noisy), ["LIV-LST-01: flit 50 lost"]);
+        let sent: Vec<u8> = (0..250).collect();
+        let gap: Vec<u8> = (0..250).filter(|unit| !(20..120).contains(unit) && *unit != 200).collect();
+        let delayed: Vec<u8> = [255; 101].into_iter().chain(gap).collect();
+        assert_eq!(rules_under_way(&sent, &delayed), ["LIV-LST-01: flit 200 lost"]);
+        // Of units at rest nobody can say which one comes.
+        let at_rest: Vec<u8> = (0..40).map(|n| if n % 4 == 3 { 2 } else { 1 }).collect();
+        assert_eq!(rules_under_way(&at_rest, &[&[2, 2][..], &at_rest[1..]].concat()), [""; 0]);
+    }
+
+    #[test]
+    fn noise_in_the_bytes_of_a_fec_is_not_an_eaten_one() {
+        let mode = Mode::Standard;
+        let found = |eaten: &[usize]| {
+            let mut watch = RetimerWatch::new(Some(mode));
+            let unit = |n: usize| vec![n as u8; FLIT_BYTES];
+            let rules = (0..12).flat_map(|n| {
+                watch.goes_in(&unit(n));
+                let mut came = unit(n);
+                came[fec_bytes(mode).start] ^= u8::from(eaten.contains(&n));
+                watch.comes_out(&came)
+            });
+            rules.map(|v| format!("{}: {}", v.rule, v.found)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[4]), [""; 0]);
+        assert_eq!(found(&[0, 1, 3, 4, 7]), [""; 0]);
+        let said = |first: usize| format!("LIV-FEC-01: another FEC behind the same bytes, from flit {first} on");
+        assert_eq!(found(&[4, 5, 6]), [said(4)]);
+        assert_eq!(found(&[0, 1, 2, 3, 4, 8, 9, 10, 11]), [said(0)]);
     }
 
     #[test]

@@ -55,9 +55,11 @@ fn clocks(device_works: bool, line: &mut dyn FnMut(u64, Vec<u8>) -> Vec<Vec<u8>>
     seen
 }
 
-/// The dump of three interfaces on one clock: `h` before the line, `d` behind it, `u` the way back.
-fn dump(clocks: &Clocks) -> String {
+/// The dump of three interfaces on one clock: `h` before the line, `d` behind it, `u` the way back. All of them are in reset for two
+/// clocks from `reset_at` on.
+fn dump(clocks: &Clocks, reset_at: Option<u64>) -> String {
     let mut text = String::from("$timescale 1ns $end\n$scope module tb $end\n$var wire 1 c clk $end\n");
+    text.push_str("$var wire 1 r reset $end\n");
     for name in ["h", "d", "u"] {
         let _ =
             writeln!(text, "$var wire 1 {name}v {name}_valid $end\n$var wire 2048 {name}d {name}_data [2047:0] $end");
@@ -65,7 +67,8 @@ fn dump(clocks: &Clocks) -> String {
     text.push_str("$upscope $end\n$enddefinitions $end\n#0\n0c\n");
     for (n, units) in clocks.iter().enumerate() {
         let t = (n as u64 + 1) * PERIOD_NS;
-        let _ = writeln!(text, "#{t}\n0c");
+        let is_reset = reset_at.is_some_and(|at| (at..at + 2).contains(&(n as u64)));
+        let _ = writeln!(text, "#{t}\n0c\n{}r", u8::from(is_reset));
         for (name, unit) in ["h", "d", "u"].iter().zip(units) {
             let _ = writeln!(text, "{}{name}v", u8::from(unit.is_some()));
             if let Some(unit) = unit {
@@ -79,16 +82,20 @@ fn dump(clocks: &Clocks) -> String {
 }
 
 fn inspected(clocks: &Clocks, more: &str) -> Inspection {
+    inspected_with(clocks, None, more)
+}
+
+fn inspected_with(clocks: &Clocks, reset_at: Option<u64>, more: &str) -> Inspection {
     let interface = |name: &str, dir: &str| {
         format!(
-            "[[interface]]\nname = \"{name}\"\nprotocol = \"cxl-256b\"\ndir = \"{dir}\"\nclock = \"clk\"\nvalid = \
+            "[[interface]]\nname = \"{name}\"\nprotocol = \"cxl-256b\"\ndir = \"{dir}\"\nclock = \"clk\"\nreset = \"reset\"\nreset_active = \"high\"\nvalid = \
              \"{name}_valid\"\ndata = \"{name}_data\"\n"
         )
     };
     let interfaces = [("h", "down"), ("d", "down"), ("u", "up")].map(|(name, dir)| interface(name, dir)).concat();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("w.vcd");
-    std::fs::write(&path, dump(clocks)).expect("a wave");
+    std::fs::write(&path, dump(clocks, reset_at)).expect("a wave");
     inspect(&path, Map::read(&(interfaces + more), "m.toml").expect("a map"), "m.toml").expect("a wave")
 }
 
@@ -133,6 +140,38 @@ fn a_device_that_gives_no_credits_back_gets_a_line() {
     // Without a limit nobody judges how long it takes.
     let inspection = inspected(&clocks(false, &mut |_, unit| vec![unit]), &DEVICE.replace("300", "0"));
     assert_eq!(found(&inspection), []);
+}
+
+/// Nothing passes at all, or nothing behind a reset: both ends are waited for from the first edge on, and from the end of the reset on.
+#[test]
+fn a_dead_link_gets_a_line_for_each_end() {
+    let silent = || vec![[None, None, None]; 3000];
+    let limited = DEVICE.replace("liveness_flits = 300", "liveness_ns = 1000");
+    let judge = |clocks: &Clocks, reset: Option<u64>, map: &str| inspected_with(clocks, reset, map);
+    let end_fs = |clocks: usize| (clocks as u64 * PERIOD_NS + PERIOD_NS / 2) * 1_000_000;
+    let check = |inspection: &Inspection, clocks: usize| {
+        let lines: Vec<_> = inspection.seen.iter().flat_map(|seen| &seen.broken).collect();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        for (line, (signal, who)) in
+            lines.iter().zip([("tb.d_data[2047:0]", "the peer"), ("tb.u_data[2047:0]", "the end")])
+        {
+            assert_eq!((line.violation.rule, line.t_fs), ("LIV-INI-01", end_fs(clocks)), "{line:?}");
+            assert_eq!(line.violation.found, "the link is not up, no progress since flit 0");
+            assert_eq!(line.violation.expected, "initialisation within 1,000 ns");
+            assert!(line.signal == signal && line.violation.text.contains(who), "{line:?}");
+        }
+        let counted: Vec<u64> = inspection.counts.iter().map(|count| count.violations).collect();
+        assert_eq!(counted, [0, 1, 1]);
+    };
+    check(&judge(&silent(), None, &limited), 3000);
+    // A link that works, a reset, and nothing.
+    let mut stops = clocks(true, &mut |_, unit| vec![unit]);
+    let reset_at = stops.len() as u64;
+    stops.extend(silent());
+    check(&judge(&stops, Some(reset_at), &limited), stops.len());
+    // A link that is held in reset, or whose limit is longer than the wave, is not dead.
+    assert_eq!(found(&judge(&silent(), Some(2900), &limited.replace("1000", "5900"))), []);
+    assert_eq!(found(&judge(&silent(), None, &DEVICE.replace("300", "0"))), []);
 }
 
 /// What a retimer makes of a unit that comes at a clock.

@@ -28,7 +28,9 @@ impl OutboundBridge {
     /// A child holds its line: the cache is asked first, if there is one.
     pub(super) fn launch(&mut self, id: ChildId, out: &mut BridgeOutput) {
         let Some(child) = self.child_of(id) else { return };
-        let Some(cache) = &self.cache else { return self.send_step(id, out) };
+        // One that passes by was looked up before its first step, and between its steps the bridge owns the line (`bridge` §9.6 R2).
+        let passes_by = child.verdict == Some(CacheVerdict::Bypass);
+        let Some(cache) = self.cache.as_ref().filter(|_| !passes_by) else { return self.send_step(id, out) };
         let tags = cache.config().tags_in_hbm.then(|| cache.hbm_tags((child.port, child.line)));
         let Some(child) = self.child(id) else { return };
         child.cached = Some(CachedStage::Looked);

@@ -367,3 +367,27 @@ fn a_store_that_is_written_through_comes_before_the_snoop() {
     assert_eq!(told(&bench).last().map(String::as_str), Some("BIRspE"));
     assert_eq!(rsp(&bench.responses[0]).status, Status::OKAY);
 }
+
+/// R2 of a store that passes by the cache: between ownership and MemWr the snoop waits, also where tags lie in HBM, which are read once.
+#[test]
+fn a_store_that_passes_by_keeps_its_line() {
+    for tags_in_hbm in [false, true] {
+        let config = DataCacheConfig { stream_blocks: 1, tags_in_hbm, ..SMALL };
+        let mut bench = Bench::new(cached(MC, config));
+        bench.whole(read(BASE, 16));
+        let before = bench.bridge.cache_counts().hbm_accesses;
+        bench.ask(write_part(BASE + 256, 1, 9));
+        assert_eq!(bench.bridge.cache_counts().bypasses, 1);
+        bench.sent.clear();
+        // Nothing that follows from the grant is done before the snoop comes.
+        for (port, msg) in std::mem::take(&mut bench.answers) {
+            bench.bridge.receive(port, msg, &mut bench.out);
+        }
+        snoop(&mut bench, BisnpOpcode::BISnpInv, line() + 4);
+        assert_eq!(told(&bench), ["MemWr Invalid/NoOp"], "tags in HBM: {tags_in_hbm}");
+        bench.finish(false);
+        assert_eq!(told(&bench), ["MemWr Invalid/NoOp", "BIRspI"]);
+        assert_eq!((bench.memory[&(OUT + 256)].bytes[0], bench.bridge.open()), (9, 0));
+        assert_eq!(bench.bridge.cache_counts().hbm_accesses - before, u64::from(tags_in_hbm));
+    }
+}

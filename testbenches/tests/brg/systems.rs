@@ -194,6 +194,16 @@ fn a_coherent_device_stays_coherent_behind_a_cache() {
     assert_eq!(run(&text, &[], 2).json(), run(&text, &[], 1).json());
 }
 
+/// Stores of streams pass by a cache whose tags lie in HBM while a host takes their lines: none is written by who does not own it.
+#[test]
+fn streams_own_what_they_write_behind_tags_in_hbm() {
+    let cache = "capacity = \"64 B\", ways = 1, block = \"64 B\", tag_store = \"hbm\", stream_blocks = 1";
+    let set = ["component.accel.outstanding=2", "component.accel.traffic.blocks=1"];
+    let report = run(&with_cache(&coherent(4), cache).replace("accesses = 2000", "accesses = 20_000"), &set, 1);
+    assert_eq!((report.violations.as_slice(), count(&report, "time-outs")), (&[][..], 0));
+    assert!(count(&report, "cache bypasses") > 0 && count(&report, "snoops") > 0);
+}
+
 /// Every access begins and ends once, what the cache gives back included, and the device finds all of it under the bridge.
 #[test]
 fn traces_tell_what_the_cache_gives_back() {

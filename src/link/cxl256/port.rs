@@ -132,8 +132,8 @@ impl<F: Flit256> Layer for Cachemem<F> {
             let waiting = self.waiting(class) as u64;
             if waiting > 0 && self.credits().spend[class.index()] == 0 {
                 let channel = &channel_name(class.def(self.config().mode.routing()).name);
-                let (kind, by) = (WaitKind::Credit, Direction::Rx);
-                each(LinkWait { kind, by, channel, waiting, is_passed: false, progress: 0 });
+                let (kind, by, progress) = (WaitKind::Credit, Direction::Rx, self.credits().received(class));
+                each(LinkWait { kind, by, channel, waiting, is_passed: false, progress });
             }
         }
     }

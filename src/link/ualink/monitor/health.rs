@@ -92,7 +92,7 @@ impl Monitor {
             for (by, counts, side) in sides {
                 let sent = session.books.transactions(class)[side];
                 if sent > 0 && session.books.is_dry(class, side, counts) {
-                    wait(WaitKind::Credit, by, class.name(), sent, 0);
+                    wait(WaitKind::Credit, by, class.name(), sent, sent);
                 }
             }
         }

@@ -79,7 +79,14 @@ impl Monitor {
             each(LinkWait { kind, by, channel, waiting, is_passed: true, progress });
         };
         let Some(session) = self.up.as_ref().filter(|session| session.up) else {
-            wait(WaitKind::Up, Direction::Rx, "", 0, self.up.is_some().into());
+            // Each side has to send flits. Who sends control flits keeps the other one waiting.
+            let peer_sends_flits = self.seen.flits[0] > 0 && self.control == 0;
+            if self.up.is_some() || !peer_sends_flits {
+                wait(WaitKind::Up, Direction::Rx, "", 0, self.up.is_some().into());
+            }
+            if self.up.is_none() {
+                wait(WaitKind::Up, Direction::Tx, "", 0, 0);
+            }
             return;
         };
         let owed = steps(session.told, session.receiver.last_taken());

@@ -117,14 +117,18 @@ impl<F: Flit256> Layer for Cachemem<F> {
     }
 
     fn fill_health(&self, health: &mut LinkHealth) {
-        let (routing, down) = (self.config().mode.routing(), self.config().dir);
-        let of = |is_sent: bool, count: &dyn Fn(Class) -> u64| {
-            let classes = Class::ALL.into_iter().filter(|class| (class.dir() == down) == is_sent);
+        let config = self.config();
+        let routing = config.mode.routing();
+        // Between switches a channel goes both ways.
+        let is_sent = |class: Class| class.dir() == config.dir || config.sends[class.index()];
+        let is_received = |class: Class| class.dir() != config.dir || config.buffers[class.index()] > 0;
+        let of = |goes: &dyn Fn(Class) -> bool, count: &dyn Fn(Class) -> u64| {
+            let classes = Class::ALL.into_iter().filter(|class| goes(*class));
             classes.map(|class| (channel_key(class.def(routing).name).to_owned(), count(class))).collect::<Vec<_>>()
         };
-        health.each(&figures::MESSAGES_WAITING, of(true, &|class| self.waiting(class) as u64));
-        health.each(&figures::CREDITS, of(true, &|class| self.credits().spend[class.index()].into()));
-        health.each(&figures::CREDITS_GIVEN, of(false, &|class| self.credits().granted(class).into()));
+        health.each(&figures::MESSAGES_WAITING, of(&is_sent, &|class| self.waiting(class) as u64));
+        health.each(&figures::CREDITS, of(&is_sent, &|class| self.credits().spend[class.index()].into()));
+        health.each(&figures::CREDITS_GIVEN, of(&is_received, &|class| self.credits().granted(class).into()));
     }
 
     fn credit_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {

@@ -416,7 +416,8 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
         let [link, retry] = self.health_states();
         self.times.fill(&mut health, now_flits, link, retry);
         health.number(&figures::RETRY_TRIES, transmitter.tries());
-        health.number(&figures::SENT_FLITS, stats.sent);
+        // As its peer counts them: without the NOPs that were left out at rest.
+        health.number(&figures::SENT_FLITS, stats.modelled);
         health.number(&figures::RECEIVED_FLITS, self.received());
         health.number(&figures::NEXT_NUMBER, transmitter.next_number());
         health.number(&figures::EXPECTED_NUMBER, receiver.expected);

@@ -1,6 +1,6 @@
 //! Figures of the watched end of a UALink, and what each side waits for.
 
-use super::{Monitor, REQUEST_COPIES};
+use super::{Monitor, REQUEST_COPIES, Session};
 use crate::health::liveness::{LinkWait, WaitKind};
 use crate::health::retimer::ArrivedUnit;
 use crate::health::{LinkHealth, figures, states};
@@ -63,7 +63,9 @@ impl Monitor {
         health.number(&figures::CRC_ERRORS, seen.bad_crc);
         health.number(&figures::FRAMING_ERRORS, seen.bad_header);
         health.number(&figures::TRAININGS, seen.downs);
-        let Some(session) = &self.up else { return };
+        // An end that is down has forgotten its numbers and credits: it has those with which it comes up.
+        let fresh = self.up.is_none().then(|| Session::new(&self.config));
+        let Some(session) = self.up.as_ref().or(fresh.as_ref()) else { return };
         let mut all = seen.before;
         all.add(session.receiver.stats());
         session.receiver.fill_health(&all, health);

@@ -600,11 +600,16 @@ int32_t sp_link_event(uint64_t link,
 //   credits of each channel. `scalepool list health` prints them with unit and meaning. A passive end has what the units of both
 //   directions show.
 // * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
-int32_t sp_link_state(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
+int32_t sp_link_state(uint64_t link,
+                      char *json,
+                      size_t json_capacity,
+                      size_t *json_length);
 
 // Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
-// training as a fault of its line; nvlink has no such state in the model.
-int32_t sp_link_train(uint64_t link, uint32_t up);
+// training as a fault of its line; nvlink has no such state in the model. Nobody waits for anything while the link trains, so
+// a passive end has to be told too, both when training begins and when it is over; `liveness_flits` count anew from then on.
+int32_t sp_link_train(uint64_t link,
+                      uint32_t up);
 
 // Tells a link end with `transactions` that the run is over and all is at rest. Each request of CXL.mem that is still owed an
 // answer becomes an event, once. Returns SP_FINDING if there is one; sp_last_error has the first.

@@ -17,11 +17,11 @@ const CXL_LINK: &[&str] = &["init", "up", "training", "stopped"];
 
 /// The link comes up: INIT.Param has not gone both ways.
 pub const LINK_INIT: usize = 0;
-/// The link carries messages. NVLink has this state and [`LINK_DOWN`] alone, under these places.
+/// The link carries messages.
 pub const LINK_UP: usize = 1;
 /// The physical layer trains.
 pub const LINK_TRAINING: usize = 2;
-/// A rule has stopped the link.
+/// A rule has stopped the link; NVLink calls it down.
 pub const LINK_STOPPED: usize = 3;
 
 /// The retry rests: the first state of every protocol.

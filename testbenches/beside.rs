@@ -129,7 +129,7 @@ impl Beside {
 
     /// The link is trained.
     pub fn trained(&mut self) {
-        self.watch.iter_mut().for_each(EndWatch::trained);
+        self.watch.iter_mut().for_each(|watch| watch.train(true));
     }
 
     /// The rule that has stopped the link.

@@ -138,6 +138,8 @@ pub struct EndWatch {
     liveness: Liveness,
     now: LivenessNow,
     times: StateTimes,
+    /// The link trains.
+    trains: bool,
 }
 
 /// Places of one unit at which one rule is said to be broken; garbage breaks some at hundreds.
@@ -185,6 +187,11 @@ trait Judge: Send {
 
     /// The link was down and is up again. NVLink knows no training here; UALink is trained by control flits.
     fn trained(&mut self) {}
+
+    /// Place of the state of the link while it trains.
+    fn training_state(&self) -> usize {
+        states::LINK_TRAINING
+    }
 
     /// Places of the states of the watched end, those of its protocol ([`HealthStates`]).
     fn states(&self) -> [usize; 2];
@@ -306,6 +313,11 @@ impl WatchUal {
 }
 
 impl Judge for WatchUal {
+    /// Training is a fault of the line.
+    fn training_state(&self) -> usize {
+        ualink::state::State::Fault as usize
+    }
+
     fn unit(&mut self, way: Direction, unit: &[u8], _: u64, events: &mut Events) -> Result<bool, FormError> {
         let on_line = OnLine::from_bytes(unit)?;
         self.look_at_line(way, &on_line, events);
@@ -622,6 +634,7 @@ impl EndWatch {
             liveness: Liveness::new(liveness),
             now: LivenessNow::default(),
             times: StateTimes::new(states),
+            trains: false,
         })
     }
 
@@ -665,12 +678,12 @@ impl EndWatch {
     fn pass_time(&mut self, now: u64) {
         let of_units = self.units[0].max(self.units[1]);
         self.now.flits = self.now.flits.max(now).max(of_units);
-        let [link, retry] = self.judge.states();
+        let [link, retry] = self.states();
         self.times.pass(self.now.flits, link, retry);
     }
 
     fn look_for_waits(&mut self) {
-        if self.liveness.is_on() && self.halted.is_none() {
+        if self.liveness.is_on() && self.halted.is_none() && !self.trains {
             self.liveness.begin(self.now);
             self.judge.pending_waits(&mut |wait| self.liveness.waits(wait));
             self.events.extend(self.liveness.end());
@@ -680,7 +693,7 @@ impl EndWatch {
     /// Figures of the watched end, as far as units show them.
     pub fn health(&self) -> LinkHealth {
         let mut health = LinkHealth::default();
-        let [link, retry] = self.judge.states();
+        let [link, retry] = self.states();
         self.times.fill(&mut health, self.now.flits, link, retry);
         health.number(&figures::SENT_FLITS, self.units[1]);
         health.number(&figures::RECEIVED_FLITS, self.units[0]);
@@ -704,9 +717,18 @@ impl EndWatch {
         self.halted
     }
 
-    /// The link was down and is up again.
-    pub fn trained(&mut self) {
-        self.judge.trained();
+    /// The link begins to train, or is up again. Nobody waits for anything in between, and waits begin anew behind it.
+    pub fn train(&mut self, up: bool) {
+        if up {
+            self.judge.trained();
+        }
+        self.trains = !up;
         self.liveness.restart();
+    }
+
+    /// Places of the states of the watched end.
+    fn states(&self) -> [usize; 2] {
+        let [link, retry] = self.judge.states();
+        [if self.trains { self.judge.training_state() } else { link }, retry]
     }
 }

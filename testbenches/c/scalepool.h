@@ -606,8 +606,10 @@ int32_t sp_link_state(uint64_t link,
                       size_t *json_length);
 
 // Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
-// training as a fault of its line; nvlink has no such state in the model.
-int32_t sp_link_train(uint64_t link, uint32_t up);
+// training as a fault of its line; nvlink has no such state in the model. Nobody waits for anything while the link trains, so
+// a passive end has to be told too, both when training begins and when it is over; `liveness_flits` count anew from then on.
+int32_t sp_link_train(uint64_t link,
+                      uint32_t up);
 
 // Tells a link end with `transactions` that the run is over and all is at rest. Each request of CXL.mem that is still owed an
 // answer becomes an event, once. Returns SP_FINDING if there is one; sp_last_error has the first.

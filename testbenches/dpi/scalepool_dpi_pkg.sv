@@ -549,7 +549,8 @@ package scalepool_dpi_pkg;
     );
 
     // Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
-    // training as a fault of its line; nvlink has no such state in the model.
+    // training as a fault of its line; nvlink has no such state in the model. Nobody waits for anything while the link trains, so
+    // a passive end has to be told too, both when training begins and when it is over; `liveness_flits` count anew from then on.
     import "DPI-C" function int sp_link_train(
         input longint unsigned link,
         input int unsigned up

@@ -1,16 +1,20 @@
 //! Health of links: the counters of ends and watchers against the faults that were put in, and waits that never end.
 
+use crate::cxl256_link::rig as rig256;
 use crate::watch::{LATENCY_FLITS, Side, sides};
 use scalepool::kernel::Rng;
+use scalepool::link::cxl256::{CachememConfig, Cxl256End, LinkConfig};
 use scalepool::link::event::{Culprit, LinkEvent};
-use scalepool::link::health::liveness::{Liveness, LivenessLimits, LivenessNow};
+use scalepool::link::health::liveness::{LinkWait, Liveness, LivenessLimits, LivenessNow};
 use scalepool::link::health::retimer::RetimerWatch;
-use scalepool::link::health::{FIGURES, FigureShape, HealthFigure, HealthValue, figures};
+use scalepool::link::health::{FIGURES, FigureShape, HealthFigure, HealthValue, channel_key, figures};
 use scalepool::link::hook::Direction;
+use scalepool::link::port::LinkEnd;
 use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::ualink::OnLine;
 use scalepool::link::watch::{EndWatch, WatchConfig};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
@@ -492,5 +496,117 @@ fn liv_fec_01_n() {
         let [own, beside] = behind_a_retimer(LinkProtocol::Cxl256(mode), &mut eats);
         assert!(own.contains(&"LIV-FEC-01"), "{mode:?}: {own:?}");
         assert_eq!(beside, ["LIV-FEC-01"], "{mode:?}");
+    }
+}
+
+// ---- single faults of figures and waits ----------------------------------------------------------------------------------
+
+/// Requests of a host whose credits come and are spent within one flit clock: who looks behind each of them sees no credit for
+/// longer than the limit, and yet nobody waits.
+#[test]
+fn a_credit_that_is_spent_at_once_is_progress() {
+    const CREDITS: u16 = 8;
+    let limits = LivenessLimits { flits: Some(200), time_fs: None };
+    let mut ends = Dir::ALL
+        .map(|dir| Cxl256End::cachemem(LinkConfig::default(), CachememConfig::cachemem(dir, Mode::Standard, CREDITS)));
+    // Beside the waits as they are, waits without their progress.
+    let mut looks = [Liveness::new(limits), Liveness::new(limits)];
+    let mut said = [Vec::new(), Vec::new()];
+    let mut wires = [None, None];
+    let (mut rng, mut taken) = (Rng::from_seed(41), 0);
+    for now in 1..=1000 {
+        let came = wires.each_mut().map(Option::take);
+        for n in 0..2 {
+            if let Some(unit) = &came[1 - n] {
+                LinkEnd::receive(&mut ends[n], unit, now);
+            }
+            while n == 0 && ends[0].client.waiting(Class::M2sReq) < 64 {
+                let request = rig256::random_message(&mut rng, Mode::Standard.routing(), Class::M2sReq);
+                ends[0].client.send(request).expect("a legal message");
+            }
+            wires[n] = LinkEnd::fill(&mut ends[n], now);
+        }
+        taken += std::iter::from_fn(|| ends[1].client.take()).count();
+        for (n, (live, said)) in looks.iter_mut().zip(&mut said).enumerate() {
+            live.begin(LivenessNow { flits: now, time_fs: 0, units: [now; 2] });
+            LinkEnd::pending_waits(&ends[0], &mut |wait| {
+                live.waits(LinkWait { progress: if n == 0 { wait.progress } else { 0 }, ..wait });
+            });
+            said.extend(live.end().into_iter().map(|(_, event)| event.violation.rule));
+        }
+    }
+    assert!(taken > 5 * usize::from(CREDITS), "{taken} messages");
+    assert_eq!(said, [vec![], vec!["LIV-CRD-01"]]);
+}
+
+/// An end of UALink sends control flits for ever while its peer sends flits: the end is to blame, and nobody else. Its figures are
+/// there although it has never been up.
+#[test]
+fn an_end_of_ualink_that_never_begins_is_to_blame() {
+    let limits = LivenessLimits { flits: Some(LIMIT), time_fs: None };
+    let config = WatchConfig { liveness: limits, ..WatchConfig::new(LinkProtocol::Ualink, Dir::Down) };
+    let mut watch = EndWatch::new(&config).expect("a watcher");
+    let mut ends = sides(LinkProtocol::Ualink);
+    let mut waits = Vec::new();
+    for now in 1..=2 * LIMIT {
+        let sent = ends.each_mut().map(|end| {
+            end.pass_time(now);
+            end.transmit(now)
+        });
+        for (n, unit) in sent.iter().enumerate() {
+            unit.iter().for_each(|unit| ends[1 - n].receive(unit, now));
+        }
+        watch.unit(Direction::Tx, &OnLine::Idle.to_bytes(), now).expect("a unit");
+        sent[1].iter().for_each(|unit| assert!(watch.unit(Direction::Rx, unit, now).is_ok()));
+        let events = watch.take_events().into_iter();
+        let events = events.filter(|(_, event)| event.violation.rule.starts_with("LIV"));
+        waits.extend(events.map(|(way, event)| (event.culprit(way), event.violation.rule)));
+    }
+    assert_eq!(waits, [(Culprit::End, "LIV-INI-01")]);
+    let (own, watched) = (ends[0].health(2 * LIMIT), watch.health());
+    for figure in SAME_FOR_BOTH {
+        assert_eq!(own.of(figure).is_some(), watched.of(figure).is_some(), "{}", figure.name);
+    }
+    let Some(HealthValue::Each(credits)) = watched.of(&figures::CREDITS) else { panic!("{watched:?}") };
+    assert!(credits.len() == 4 && credits.iter().all(|(_, n)| *n == 0), "{credits:?}");
+}
+
+/// Each channel goes both ways between switches: both ends have credits to spend and credits given of all of them.
+#[test]
+fn channels_between_switches_have_figures_both_ways() {
+    let link = LinkConfig { mode: Mode::Pbr, ..LinkConfig::default() };
+    for dir in Dir::ALL {
+        let end = Cxl256End::cachemem(link, CachememConfig::mem_both_ways(dir, Mode::Pbr, 8));
+        let health = LinkEnd::health(&end, 0);
+        for figure in [&figures::MESSAGES_WAITING, &figures::CREDITS, &figures::CREDITS_GIVEN] {
+            let Some(HealthValue::Each(channels)) = health.of(figure) else { panic!("{}", figure.name) };
+            for class in Class::ALL.into_iter().filter(|class| class.is_mem()) {
+                let key = channel_key(class.def(Mode::Pbr.routing()).name);
+                assert!(channels.iter().any(|(name, _)| name == key), "{dir:?} {}: {channels:?}", figure.name);
+            }
+        }
+    }
+}
+
+/// NOPs that are left out at rest are counted by neither end.
+#[test]
+fn both_ends_count_the_same_flits_at_rest() {
+    let mut ends =
+        Dir::ALL.map(|dir| Cxl256End::cachemem(LinkConfig::default(), CachememConfig::mem(dir, Mode::Standard, 8)));
+    for now in 1..=2000 {
+        // At the end one flit that need not be sent shows how many were left out.
+        let sent = ends.each_mut().map(|end| match now {
+            2000 => LinkEnd::fill(end, now),
+            _ => LinkEnd::transmit(end, now),
+        });
+        for (n, unit) in sent.iter().enumerate() {
+            unit.iter().for_each(|unit| LinkEnd::receive(&mut ends[1 - n], unit, now));
+        }
+    }
+    let [host, device] = ends.each_ref().map(|end| LinkEnd::health(end, 2000));
+    for (one, other) in [(&host, &device), (&device, &host)] {
+        let (sent, came) = (one.number_of(&figures::SENT_FLITS), other.number_of(&figures::RECEIVED_FLITS));
+        assert_eq!(sent, came);
+        assert!((10..1000).contains(&sent), "{sent}");
     }
 }

@@ -20,6 +20,8 @@ pub struct CapiEnd {
     wants_training: bool,
     /// It is silent until training is over.
     down: bool,
+    /// Its link trains: nobody has to say anything.
+    trains: bool,
     liveness: Liveness,
 }
 
@@ -28,7 +30,7 @@ impl CapiEnd {
         let mut end = end_of(config)?;
         end.report_repairs();
         let liveness = Liveness::new(LivenessLimits { flits: config.liveness_flits, time_fs: None });
-        Ok(CapiEnd { end, next: None, wants_training: false, down: false, liveness })
+        Ok(CapiEnd { end, next: None, wants_training: false, down: false, trains: false, liveness })
     }
 
     pub fn attach_hooks(&mut self, hooks: &Hooks) {
@@ -56,9 +58,10 @@ impl CapiEnd {
         self.end.take_events()
     }
 
-    /// What it has waited for too long, in flit clock `now`, behind so many units that came and were sent.
+    /// What it has waited for too long, in flit clock `now`, behind so many units that came and were sent; nothing while the link
+    /// trains.
     pub fn overdue(&mut self, now: u64, units: [u64; 2]) -> Vec<(Direction, LinkEvent)> {
-        if !self.liveness.is_on() {
+        if !self.liveness.is_on() || self.trains {
             return Vec::new();
         }
         self.liveness.begin(LivenessNow { flits: now, time_fs: 0, units });
@@ -101,7 +104,8 @@ impl CapiEnd {
     pub fn train(&mut self, up: bool) -> Result<(), Failure> {
         let is_silent = self.end.is_silent_in_training()?;
         self.end.train(up);
-        (self.down, self.wants_training) = (is_silent && !up, false);
+        (self.down, self.trains, self.wants_training) = (is_silent && !up, !up, false);
+        self.liveness.restart();
         Ok(())
     }
 

@@ -529,7 +529,8 @@ pub unsafe extern "C" fn sp_link_state(
 }
 
 /// Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
-/// training as a fault of its line; nvlink has no such state in the model.
+/// training as a fault of its line; nvlink has no such state in the model. Nobody waits for anything while the link trains, so
+/// a passive end has to be told too, both when training begins and when it is over; `liveness_flits` count anew from then on.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
     call(|| {
@@ -539,8 +540,7 @@ pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
         LINKS.with(link, |link| {
             match &mut link.part {
                 Part::Active(end) => end.train(up == 1)?,
-                Part::Passive(watch) if up == 1 => watch.trained(),
-                Part::Passive(_) => (),
+                Part::Passive(watch) => watch.train(up == 1),
             }
             Ok(SP_OK)
         })

@@ -19,6 +19,8 @@ pub struct CreditBook {
     sends: [bool; Class::COUNT],
     /// Messages that may be sent now.
     pub spend: [u16; Class::COUNT],
+    /// Credits that the peer has given, all from the start.
+    received: [u64; Class::COUNT],
     /// Buffers of our own that are free and not granted.
     pending: [u16; Class::COUNT],
     /// Sum of them.
@@ -40,6 +42,7 @@ impl CreditBook {
         CreditBook {
             sends,
             spend,
+            received: [0; Class::COUNT],
             pending: buffers,
             pending_in_all: buffers.iter().map(|&n| u32::from(n)).sum(),
             granted,
@@ -56,11 +59,17 @@ impl CreditBook {
             let spend = &mut self.spend[class.index()];
             if self.sends[class.index()] {
                 *spend = spend.saturating_add(count.into());
+                self.received[class.index()] += u64::from(count);
             } else {
                 foreign.push(class);
             }
         }
         foreign
+    }
+
+    /// Credits of a channel that the peer has given, all from the start.
+    pub fn received(&self, class: Class) -> u64 {
+        self.received[class.index()]
     }
 
     /// Follows a refill: a channel with messages that wait and no credit counts those of the other channels of its group.

@@ -117,14 +117,18 @@ impl<F: Flit256> Layer for Cachemem<F> {
     }
 
     fn fill_health(&self, health: &mut LinkHealth) {
-        let (routing, down) = (self.config().mode.routing(), self.config().dir);
-        let of = |is_sent: bool, count: &dyn Fn(Class) -> u64| {
-            let classes = Class::ALL.into_iter().filter(|class| (class.dir() == down) == is_sent);
+        let config = self.config();
+        let routing = config.mode.routing();
+        // Between switches a channel goes both ways.
+        let is_sent = |class: Class| class.dir() == config.dir || config.sends[class.index()];
+        let is_received = |class: Class| class.dir() != config.dir || config.buffers[class.index()] > 0;
+        let of = |goes: &dyn Fn(Class) -> bool, count: &dyn Fn(Class) -> u64| {
+            let classes = Class::ALL.into_iter().filter(|class| goes(*class));
             classes.map(|class| (channel_key(class.def(routing).name).to_owned(), count(class))).collect::<Vec<_>>()
         };
-        health.each(&figures::MESSAGES_WAITING, of(true, &|class| self.waiting(class) as u64));
-        health.each(&figures::CREDITS, of(true, &|class| self.credits().spend[class.index()].into()));
-        health.each(&figures::CREDITS_GIVEN, of(false, &|class| self.credits().granted(class).into()));
+        health.each(&figures::MESSAGES_WAITING, of(&is_sent, &|class| self.waiting(class) as u64));
+        health.each(&figures::CREDITS, of(&is_sent, &|class| self.credits().spend[class.index()].into()));
+        health.each(&figures::CREDITS_GIVEN, of(&is_received, &|class| self.credits().granted(class).into()));
     }
 
     fn credit_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
@@ -132,8 +136,8 @@ impl<F: Flit256> Layer for Cachemem<F> {
             let waiting = self.waiting(class) as u64;
             if waiting > 0 && self.credits().spend[class.index()] == 0 {
                 let channel = &channel_name(class.def(self.config().mode.routing()).name);
-                let (kind, by) = (WaitKind::Credit, Direction::Rx);
-                each(LinkWait { kind, by, channel, waiting, is_passed: false, progress: 0 });
+                let (kind, by, progress) = (WaitKind::Credit, Direction::Rx, self.credits().received(class));
+                each(LinkWait { kind, by, channel, waiting, is_passed: false, progress });
             }
         }
     }
@@ -412,7 +416,8 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
         let [link, retry] = self.health_states();
         self.times.fill(&mut health, now_flits, link, retry);
         health.number(&figures::RETRY_TRIES, transmitter.tries());
-        health.number(&figures::SENT_FLITS, stats.sent);
+        // As its peer counts them: without the NOPs that were left out at rest.
+        health.number(&figures::SENT_FLITS, stats.modelled);
         health.number(&figures::RECEIVED_FLITS, self.received());
         health.number(&figures::NEXT_NUMBER, transmitter.next_number());
         health.number(&figures::EXPECTED_NUMBER, receiver.expected);

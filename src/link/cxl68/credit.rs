@@ -43,6 +43,8 @@ pub struct CreditBook {
     sends: [bool; 10],
     /// Messages that may be sent now.
     pub spend: [u16; 10],
+    /// Credits that the peer has given, all from the start.
+    received: [u64; 10],
     /// Buffers of our own that are free and not yet granted.
     pending: [u16; 10],
     /// Sum of them.
@@ -64,6 +66,7 @@ impl CreditBook {
             maximum,
             sends,
             spend,
+            received: [0; 10],
             pending: buffers,
             pending_in_all: buffers.iter().map(|&n| u32::from(n)).sum(),
             granted,
@@ -83,7 +86,13 @@ impl CreditBook {
             // A counter of 16 bits and what is added to it need 17.
             let (sum, maximum) = (u32::from(self.spend[i]) + u32::from(count), u32::from(self.maximum));
             self.spend[i] = sum.min(maximum) as u16;
+            self.received[i] += u64::from(count);
         }
+    }
+
+    /// Credits of a class that the peer has given, all from the start.
+    pub fn received(&self, class: Class) -> u64 {
+        self.received[class.index()]
     }
 
     /// A message of a class has come in. `false`: the peer had no credit for it (CRD-04).

@@ -221,7 +221,8 @@ impl<U: Flit68> LinkEnd for Cxl68End<U> {
         for class in Class68::ALL {
             let waiting = Cxl68End::waiting(self, class) as u64;
             if waiting > 0 && self.credits().spend[class.index()] == 0 {
-                wait(WaitKind::Credit, &channel_name(class.def().name), waiting, 0);
+                let progress = self.credits().received(class);
+                wait(WaitKind::Credit, &channel_name(class.def().name), waiting, progress);
             }
         }
     }

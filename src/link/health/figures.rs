@@ -57,9 +57,9 @@ figures! {
         "replays or requests for one since the last progress, as the limit of the protocol counts them",
         "cxl-68b §7.3; cxl-256b §9; nvlink §6.3";
     SENT_FLITS = "sent_flits" ["flits"] Count,
-        "flits sent, replayed ones included", "cxl-68b §1; cxl-256b §1; ualink §2; nvlink §1";
+        "flits sent, replayed ones included, without those that a run leaves out at rest", "cxl-68b §1; cxl-256b §1; ualink §2; nvlink §1";
     RECEIVED_FLITS = "received_flits" ["flits"] Count,
-        "flits that have come, bad ones included", "cxl-68b §1; cxl-256b §1; ualink §2; nvlink §1";
+        "flits that have come, bad ones included, without those that a run leaves out at rest", "cxl-68b §1; cxl-256b §1; ualink §2; nvlink §1";
     NEXT_NUMBER = "next_number" ["-"] Level,
         "sequence number of the next new flit", "cxl-68b §7.1; cxl-256b §9; ualink §7; nvlink §6.3";
     EXPECTED_NUMBER = "expected_number" ["-"] Level,

@@ -4,6 +4,11 @@
 //! A wait that lasts as long as the limit is a finding, once. Detail: the end says what it waits for behind every flit
 //! clock. Left out: waits of an end for its own side, such as messages that nobody takes; those are waits of its peer.
 //!
+//! Not covered: an end of UALink that waits for an acknowledgement gives up by itself after 40,000 flit times (`ualink` §7) and
+//! reports UAL-TXS-07, so there LIV-ACK-01 comes only with a lower limit. An end of UALink that has nothing to be acknowledged and
+//! hears nothing any more stays up and waits for nobody; that the wire is silent, the layer below has to say. While a link trains
+//! nobody waits, however long that takes.
+//!
 //! A walk through one flit clock: [`Liveness::begin`] takes the time; the end tells its waits, one call of
 //! [`Liveness::waits`] each; [`Liveness::end`] forgets the waits that were not told and gives the findings.
 

@@ -108,6 +108,12 @@ impl CreditBook {
         returned.headers <= used.headers && returned.data_flits <= used.data_flits
     }
 
+    /// Credits of a channel that the peer has given, of headers and data flits, all from the start.
+    pub fn received(&self, vc: Vc) -> u64 {
+        let vc = usize::from(vc.0) % Vc::COUNT;
+        [&self.init[vc], &self.returned[vc]].into_iter().map(|count| count.headers + count.data_flits).sum()
+    }
+
     /// Credits to spend.
     pub fn available(&self, vc: Vc) -> NvlCreditCount {
         let vc = usize::from(vc.0) % Vc::COUNT;

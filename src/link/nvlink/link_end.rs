@@ -183,7 +183,7 @@ impl LinkEnd for NvlEnd {
                     WaitKind::Credit,
                     &vc_key(vc).to_uppercase(),
                     self.waiting(vc) as u64,
-                    has.headers + has.data_flits,
+                    self.credits().received(vc),
                 );
             }
         }

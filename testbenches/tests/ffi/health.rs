@@ -11,6 +11,17 @@ use serde_json::{Value, json};
 /// sends; the second one takes its messages if it `takes`. Gives the ends, the watchers, and the events of all of them.
 fn run(
     protocol: &str,
+    run: (&str, u64),
+    takes: bool,
+    spoil: impl Fn(u64, &mut Vec<u8>),
+) -> ([u64; 2], [u64; 2], Vec<(u64, Value)>) {
+    run_of(protocol, &write(protocol), run, takes, spoil)
+}
+
+/// As [`run`], with the message that goes down 200 times.
+fn run_of(
+    protocol: &str,
+    message: &Value,
     (config, clocks): (&str, u64),
     takes: bool,
     spoil: impl Fn(u64, &mut Vec<u8>),
@@ -23,7 +34,7 @@ fn run(
         })
     };
     let (ends, watchers) = (both(SP_ACTIVE), both(SP_PASSIVE));
-    let message = write(protocol).to_string();
+    let message = message.to_string();
     for _ in 0..200 {
         assert_eq!(unsafe { sp_link_send(ends[0], start(&message), message.len()) }, SP_OK, "{}", last_error());
     }
@@ -50,6 +61,9 @@ fn run(
     }
     (ends, watchers, events)
 }
+
+/// Small buffers, and a limit that is longer than credits take to come back.
+const BUSY: &str = "{\"buffers\":8,\"liveness_flits\":200}";
 
 #[test]
 fn every_end_has_figures() {
@@ -142,5 +156,52 @@ fn credits_that_never_come_back_are_told() {
     for config in ["-1", "4294967297", "\"x\""] {
         let config = format!("{{\"liveness_flits\":{config}}}");
         assert_eq!(link("ualink", SP_UP, &config, SP_PASSIVE).0, SP_ERR_INPUT, "{config}");
+    }
+}
+
+/// A busy link whose credits come and are spent in one flit clock, many requests in a flit: nobody waits for longer than until the
+/// next credits.
+#[test]
+fn credits_that_come_and_go_in_one_flit_clock_are_progress() {
+    open();
+    for (protocol, family) in [("cxl-68b", "cxl68"), ("cxl-256b", "cxl256"), ("cxl-256b-pbr", "cxlpbr")] {
+        let read =
+            json!({"layout": format!("{family}.m2s_req"), "fields": {"opcode": "MemRd", "tag": 5, "address": 4096}});
+        let (ends, watchers, events) = run_of(protocol, &read, (BUSY, 1200), true, |_, _| ());
+        assert!(events.is_empty(), "{protocol}: {events:?}");
+        destroy(ends.into_iter().chain(watchers));
+    }
+    let (ends, watchers, events) = run("nvlink", (BUSY, 1200), true, |_, _| ());
+    assert!(events.is_empty(), "{events:?}");
+    destroy(ends.into_iter().chain(watchers));
+}
+
+/// A link that trains for longer than anybody may wait. Nobody says anything, and all ends but those of ualink, whose training is
+/// a fault of their line, are in the state `training`. Once it is over, waits begin anew.
+#[test]
+fn nobody_waits_while_a_link_trains() {
+    open();
+    for protocol in PROTOCOLS {
+        let (ends, watchers, events) = run(protocol, ("{\"liveness_flits\":300}", 200), true, |_, _| ());
+        assert!(events.is_empty(), "{protocol}: {events:?}");
+        // An active end of nvlink knows no training.
+        let all: Vec<u64> = if protocol == "nvlink" { watchers.to_vec() } else { [ends, watchers].concat() };
+        let told = |link: u64| std::iter::from_fn(|| event(link)).collect::<Vec<_>>();
+        for &link in &all {
+            assert_eq!(sp_link_train(link, 0), SP_OK, "{}", last_error());
+            assert_eq!(sp_link_step(link, 900), SP_OK, "{}", last_error());
+            let waits =
+                told(link).into_iter().filter(|event| event["rule"].as_str().is_some_and(|r| r.starts_with("LIV")));
+            assert_eq!(waits.collect::<Vec<_>>(), Vec::<Value>::new(), "{protocol}");
+            let (state, health) = (if protocol == "ualink" { "fault" } else { "training" }, &state(link)["health"]);
+            assert_eq!(health["link_state"], state, "{protocol}");
+            assert!(health["link_state_flits"][state].as_u64() >= Some(899), "{protocol}: {health}");
+            assert_eq!(sp_link_train(link, 1), SP_OK, "{}", last_error());
+            assert_eq!(sp_link_step(link, 299), SP_OK, "{}", last_error());
+            let waits =
+                told(link).into_iter().filter(|event| event["rule"].as_str().is_some_and(|r| r.starts_with("LIV")));
+            assert_eq!(waits.collect::<Vec<_>>(), Vec::<Value>::new(), "{protocol}");
+        }
+        destroy(ends.into_iter().chain(watchers));
     }
 }

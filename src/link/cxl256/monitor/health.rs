@@ -99,7 +99,13 @@ impl Monitor {
                 false => (Direction::Tx, self.given[at]),
             };
             if has == 0 {
-                wait(WaitKind::Credit, by, &channel_name(self.layout(class)), self.seen.messages[at], 0);
+                wait(
+                    WaitKind::Credit,
+                    by,
+                    &channel_name(self.layout(class)),
+                    self.seen.messages[at],
+                    self.seen.messages[at],
+                );
             }
         }
     }

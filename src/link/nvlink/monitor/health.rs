@@ -62,7 +62,7 @@ impl Monitor {
             for (by, book, side) in books {
                 let passed = self.seen.packets[side][usize::from(vc.0) % Vc::COUNT];
                 if passed > 0 && book.available(vc).headers == 0 {
-                    wait(WaitKind::Credit, by, &vc_key(vc).to_uppercase(), passed, 0);
+                    wait(WaitKind::Credit, by, &vc_key(vc).to_uppercase(), passed, passed);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Figures of the watched end of a UALink, and what each side waits for.
 
-use super::{Monitor, REQUEST_COPIES};
+use super::{Monitor, REQUEST_COPIES, Session};
 use crate::health::liveness::{LinkWait, WaitKind};
 use crate::health::retimer::ArrivedUnit;
 use crate::health::{LinkHealth, figures, states};
@@ -63,7 +63,9 @@ impl Monitor {
         health.number(&figures::CRC_ERRORS, seen.bad_crc);
         health.number(&figures::FRAMING_ERRORS, seen.bad_header);
         health.number(&figures::TRAININGS, seen.downs);
-        let Some(session) = &self.up else { return };
+        // An end that is down has forgotten its numbers and credits: it has those with which it comes up.
+        let fresh = self.up.is_none().then(|| Session::new(&self.config));
+        let Some(session) = self.up.as_ref().or(fresh.as_ref()) else { return };
         let mut all = seen.before;
         all.add(session.receiver.stats());
         session.receiver.fill_health(&all, health);
@@ -79,7 +81,14 @@ impl Monitor {
             each(LinkWait { kind, by, channel, waiting, is_passed: true, progress });
         };
         let Some(session) = self.up.as_ref().filter(|session| session.up) else {
-            wait(WaitKind::Up, Direction::Rx, "", 0, self.up.is_some().into());
+            // Each side has to send flits. Who sends control flits keeps the other one waiting.
+            let peer_sends_flits = self.seen.flits[0] > 0 && self.control == 0;
+            if self.up.is_some() || !peer_sends_flits {
+                wait(WaitKind::Up, Direction::Rx, "", 0, self.up.is_some().into());
+            }
+            if self.up.is_none() {
+                wait(WaitKind::Up, Direction::Tx, "", 0, 0);
+            }
             return;
         };
         let owed = steps(session.told, session.receiver.last_taken());
@@ -92,7 +101,7 @@ impl Monitor {
             for (by, counts, side) in sides {
                 let sent = session.books.transactions(class)[side];
                 if sent > 0 && session.books.is_dry(class, side, counts) {
-                    wait(WaitKind::Credit, by, class.name(), sent, 0);
+                    wait(WaitKind::Credit, by, class.name(), sent, sent);
                 }
             }
         }

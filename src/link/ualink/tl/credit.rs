@@ -225,6 +225,8 @@ pub struct UalCreditPool {
     has: TlCreditCounts,
     /// What the peer gave before its message 0x01: all that there is.
     total: TlCreditCounts,
+    /// Credits that the peer has given, by kind, all from the start.
+    received: [u64; 4],
     open: bool,
     shared: bool,
 }
@@ -238,6 +240,12 @@ impl UalCreditPool {
     /// What the peer gave at the start.
     pub fn total(&self) -> &TlCreditCounts {
         &self.total
+    }
+
+    /// Credits that the peer has given and that pay for a class, of commands and data, all from the start.
+    pub fn received(&self, class: TlClass) -> u64 {
+        let kinds = [TlCreditKind::command(class), self.account(TlCreditKind::data(class))];
+        kinds.into_iter().map(|kind| self.received[kind as usize]).sum()
     }
 
     /// The peer has said that its initial credits are all there.
@@ -271,6 +279,7 @@ impl UalCreditPool {
             return Some(event("UAL-CRD-08", credits(n, kind, target), "0".into(), text));
         }
         *self.has.at(kind, target) = self.has.of(kind, target).saturating_add(n);
+        self.received[kind as usize] += u64::from(n);
         if !self.open {
             *self.total.at(kind, target) = self.total.of(kind, target).saturating_add(n);
             return None;

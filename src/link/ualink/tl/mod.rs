@@ -314,7 +314,8 @@ impl Client for Tl {
             let waiting = self.unpaid(class);
             if waiting > 0 {
                 let (kind, by, channel) = (WaitKind::Credit, Direction::Rx, class.name());
-                each(LinkWait { kind, by, channel, waiting, is_passed: false, progress: 0 });
+                let progress = self.purse.received(class);
+                each(LinkWait { kind, by, channel, waiting, is_passed: false, progress });
             }
         }
     }

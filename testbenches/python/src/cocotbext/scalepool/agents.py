@@ -65,6 +65,11 @@ class Agent:
         self._beat_bytes = self.flit_bytes // self._beat_count
         self._task = cocotb.start_soon(self._run())
 
+    @property
+    def beats(self) -> int:
+        """Beats of a flit on this interface."""
+        return self._beat_count
+
     def _in_reset(self) -> bool:
         return self.reset is not None and self.reset.value == self._active_level
 

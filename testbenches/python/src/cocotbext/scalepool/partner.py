@@ -1,5 +1,6 @@
 """The model's end of a link on the two flit interfaces of a design: a link partner, or a watcher of both directions."""
 
+from collections import deque
 from collections.abc import Callable
 
 from cocotb.triggers import Event as CocotbEvent
@@ -11,12 +12,14 @@ from .agents import FlitSink, FlitSource
 from .bus import FlitBus, Signal
 from .errors import ScalepoolError
 from .flit import Dir
-from .model import Event, LinkEnd
+from .model import Event, LinkEnd, Port
 from .monitor import FlitMonitor
 
 
 class LinkPartner:
-    """One end of a link beside a design, with credits, retry and packing. One clock of the design is one flit clock.
+    """One end of a link beside a design, with credits, retry and packing. One clock of the design is one flit clock of an
+    active end. That of a passive one takes as many clocks as a flit has beats, on the wider interface where they differ, so that its
+    limits are in flits.
 
     `rx` is the interface on which flits arrive at this end, `tx` the one on which it sends, and `dir` the direction in which it
     sends. With `passive=True` it drives nothing: it watches the design's own end, which sends on `tx` and receives on `rx`, and
@@ -26,9 +29,11 @@ class LinkPartner:
     all broken rules, `rules` those that a design has broken, and `rules_by` all of them by who broke them: errors that a test
     injects count for the `line`. An active end pauses while `tx` is not ready.
 
-    A passive partner judges both directions together, so its `rx` and `tx` only pass flits on; `FlitMonitor` watches a single
-    direction. `CxlMemHost` and `CxlMemDevice` stand on an active partner: their functions in `on_step` are called behind each flit
-    clock of the end, those in `on_error` when it is reset; `received` counts the flits that have arrived. PASSIVE.md beside the package says what to tell a passive partner of the design in `config`.
+    A passive partner judges both directions together, in the order in which flits end, so its `rx` and `tx` only pass them on; it
+    may be two flits behind the design. `FlitMonitor` watches a single direction. `CxlMemHost` and `CxlMemDevice` stand on an
+    active partner: their functions in `on_step` are called behind each flit clock of the end, those in `on_error` when it is
+    reset; `received` counts the flits that have arrived. PASSIVE.md beside the package says what to tell a passive partner of the
+    design in `config`.
     """
 
     default_protocol = "cxl-68b"
@@ -53,6 +58,10 @@ class LinkPartner:
         self.on_error: list[Callable[[BaseException], None]] = []
         self.received = 0
         self.passive = passive
+        # What a passive end has not been shown yet, with the clock in which each flit ended.
+        self._seen: deque[tuple[int, Port, bytes]] = deque()
+        self._clocks = 0
+        self._flit_clocks = 1
         self.rx: FlitMonitor | FlitSink
         self.tx: FlitMonitor | FlitSource
         if passive:
@@ -61,8 +70,9 @@ class LinkPartner:
                 FlitMonitor(bus, clock, reset, reset_active_level=reset_active_level, protocol=protocol, dir=way, judges=False)
                 for bus, way in zip((rx, tx), ways)
             )
-            self.rx.on_data.append(lambda data: self.end.drive(data, "rx"))
-            self.tx.on_data.append(lambda data: self.end.drive(data, "tx"))
+            self.rx.on_data.append(lambda data: self._seen.append((self._clocks, "rx", data)))
+            self.tx.on_data.append(lambda data: self._seen.append((self._clocks, "tx", data)))
+            self._flit_clocks = min(part.beats for part in (self.rx, self.tx))
         else:
             self.rx = FlitSink(rx, clock, reset, reset_active_level=reset_active_level, protocol=protocol)
             self.tx = FlitSource(tx, clock, reset, reset_active_level=reset_active_level, protocol=protocol)
@@ -96,6 +106,8 @@ class LinkPartner:
     def finish(self) -> bool:
         """Tells the end that the run is over and all is at rest: with `transactions`, each request that is still owed an answer
         becomes an event. Returns whether none is."""
+        while self._seen:
+            self._show()
         is_over = self.end.finish()
         self.collect()
         return is_over
@@ -106,11 +118,26 @@ class LinkPartner:
             part.stop()
         self._task.cancel()
 
+    def _show(self) -> None:
+        """Lets a flit clock of a passive end pass, with the oldest flit of each direction. What is sent and what ends behind it do
+        not change places: an end shows what has come before."""
+        if self._seen:
+            clock, way, data = self._seen.popleft()
+            self.end.drive(data, way)
+            if self._seen:
+                next_clock, next_way, next_data = self._seen[0]
+                if next_way != way and (way == "rx" or next_clock == clock):
+                    self._seen.popleft()
+                    self.end.drive(next_data, next_way)
+        self.end.step()
+
     async def _run(self) -> None:
         edge = RisingEdge(self._clock)
         while True:
             await edge
             if self._reset is not None and self._reset.value == self._level:
+                self._seen.clear()
+                self._clocks = 0
                 if self.end.state()["flit_clocks"]:
                     self.end.reset()
                     self.received = 0
@@ -122,7 +149,16 @@ class LinkPartner:
             if isinstance(self.rx, FlitSink) and not self.rx.empty():
                 self.end.drive(self.rx.recv_nowait())
                 self.received += 1
-            self.end.step()
+            self._clocks += 1
+            if self.passive:
+                if self._clocks % self._flit_clocks:
+                    continue
+                self._show()
+                # Where the phases of the directions drift, nothing waits for longer than this.
+                while self._seen and self._seen[0][0] + 2 * self._flit_clocks <= self._clocks:
+                    self._show()
+            else:
+                self.end.step()
             self.collect()
             for function in self.on_step:
                 function()

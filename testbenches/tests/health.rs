@@ -74,9 +74,9 @@ impl HealthRig {
     fn step(&mut self, works: [bool; 2], line: &mut dyn FnMut(usize, u64, Vec<u8>) -> Option<Vec<u8>>) {
         self.now += 1;
         let now = self.now;
-        for n in 0..2 {
+        for (n, works) in works.into_iter().enumerate() {
             self.ends[n].pass_time(now);
-            if works[n] {
+            if works {
                 self.ends[n].work(&mut self.rng, now);
             }
             let sent = self.ends[n].transmit(now);
@@ -422,7 +422,7 @@ fn liv_dup_01_n() {
     for protocol in PROTOCOLS {
         // Enough of them that some are payload whose number is stated.
         let mut doubles = |now: u64, unit: Vec<u8>| {
-            if now > COMES_UP && now % 37 == 0 { vec![unit.clone(), unit] } else { vec![unit] }
+            if now > COMES_UP && now.is_multiple_of(37) { vec![unit.clone(), unit] } else { vec![unit] }
         };
         let [own, beside] = behind_a_retimer(protocol, &mut doubles);
         let name = protocol.name();
@@ -445,7 +445,7 @@ fn liv_swp_01_n() {
         let mut held: Option<Vec<u8>> = None;
         let mut swaps = |now: u64, unit: Vec<u8>| match held.take() {
             Some(first) => vec![unit, first],
-            None if now > COMES_UP && now % 37 == 0 => {
+            None if now > COMES_UP && now.is_multiple_of(37) => {
                 held = Some(unit);
                 vec![]
             }
@@ -466,7 +466,8 @@ fn liv_lst_01_p() {
 #[test]
 fn liv_lst_01_n() {
     for protocol in PROTOCOLS {
-        let mut loses = |now: u64, unit: Vec<u8>| if now > COMES_UP && now % 23 == 0 { vec![] } else { vec![unit] };
+        let mut loses =
+            |now: u64, unit: Vec<u8>| if now > COMES_UP && now.is_multiple_of(23) { vec![] } else { vec![unit] };
         let [_, beside] = behind_a_retimer(protocol, &mut loses);
         assert!(beside.contains(&"LIV-LST-01"), "{}: {beside:?}", protocol.name());
     }

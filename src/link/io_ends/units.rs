@@ -347,7 +347,7 @@ mod tests {
         let (mut damaged, mut rules) = (0, Vec::new());
         for now in 1..400 {
             let units = [host.transmit(now), device.transmit(now)];
-            if let Some(mut unit) = units[0].clone() {
+            if let Some(mut unit) = units[0] {
                 if damaged == 0 && unit.pid() == pid::CACHEMEM {
                     (unit.0[20], damaged) = (unit.0[20] ^ 1, 1);
                 }

@@ -174,8 +174,10 @@ impl Run {
                 print_times(&reports, out)?;
             }
             if self.health {
-                let links = reports.iter().flat_map(|(_, report)| &report.links);
-                super::health::print(out, "end", links.flat_map(|link| &link.health))?;
+                for (mode, report) in &reports {
+                    let what = if reports.len() > 1 { format!("{mode}: end") } else { "end".to_owned() };
+                    super::health::print(out, &what, report.links.iter().flat_map(|link| &link.health))?;
+                }
             }
         }
         if !self.timing {

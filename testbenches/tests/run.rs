@@ -155,6 +155,23 @@ fn modes_are_compared_in_one_run() {
     assert!(out.lines().all(|l| l.chars().count() <= 120), "{out}");
 }
 
+/// The figures of every end stand under its name, and under its mode where there are several.
+#[test]
+fn the_health_of_several_modes_says_which_mode_it_is() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let heads = |modes: &str| {
+        let mode = format!("link.mode={modes}");
+        let args = ["run", "cxl68-expander", "--set", "host.accesses=20", "--set", &mode, "--health"];
+        let (status, out, err) = scalepool(dir.path(), &args);
+        assert_eq!(status, 0, "{out}{err}");
+        out.lines().filter(|line| line.ends_with(':')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let one = heads("68b");
+    assert!(one.len() == 2 && one.iter().all(|head| head.starts_with("end ")), "{one:?}");
+    let of = |mode: &str| one.iter().map(|head| format!("{mode}: {head}")).collect::<Vec<_>>();
+    assert_eq!(heads("68b,256b"), [of("cxl-68b"), of("cxl-256b")].concat());
+}
+
 /// Every fixed key does the same for every mode.
 #[test]
 fn fixed_keys_work_in_every_mode() {

@@ -8,7 +8,7 @@
 //!
 //! A walk: each unit that goes in waits in a queue. A unit that comes out is the one that is due, or that one with another FEC. Else
 //! the units behind it say whether it came twice, two were swapped or some are lost. Units that were under way when the watch began, and
-//! `MISSES` units in a row that fit nothing, take none out of the queue: the watch looks for the place anew.
+//! several units in a row that fit nothing, take none out of the queue: the watch looks for the place anew.
 
 use super::liveness::with_commas;
 use scalepool_protocols::check::fec256;

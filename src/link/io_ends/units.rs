@@ -247,6 +247,12 @@ impl<C: Beside> LinkEnd for UnitEnd<C> {
         }
     }
 
+    fn report_repairs(&mut self) {
+        if let Some(end) = self.mux.cachemem.end_mut() {
+            LinkEnd::report_repairs(end);
+        }
+    }
+
     fn open_work(&self) -> String {
         format!("{} TLPs not acknowledged", self.mux.io.unacknowledged())
     }
@@ -313,5 +319,50 @@ impl<C: Beside> HasIo for UnitEnd<C> {
 
     fn take(&mut self) -> Option<Message> {
         self.mux.cachemem.end_mut().and_then(Carries::take)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arbmux::cxl68::ArbMuxConfig;
+    use crate::cxl68::EndConfig;
+    use crate::cxlio::{IoConfig, ReplayConfig};
+    use scalepool_protocols::cxl::Dir;
+    use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+
+    fn end(dir: Dir) -> UnitEnd<Cxl68End> {
+        let link = Cxl68Config::default();
+        let io = NonFlitEnd::new(IoConfig::default(), ReplayConfig::default()).expect("a link layer of CXL.io");
+        let cachemem = Cxl68End::new(EndConfig::mem(dir, link, 8)).expect("a link layer of CXL.mem");
+        UnitEnd::new(ArbMux::new(ArbMuxConfig::new(dir, link), io, cachemem), true)
+    }
+
+    /// Rules of the events of a device, of whose first unit of CXL.mem one bit is wrong.
+    fn rules(reports: bool) -> Vec<&'static str> {
+        let [mut host, mut device] = [Dir::Down, Dir::Up].map(end);
+        if reports {
+            device.report_repairs();
+        }
+        let (mut damaged, mut rules) = (0, Vec::new());
+        for now in 1..400 {
+            let units = [host.transmit(now), device.transmit(now)];
+            if let Some(mut unit) = units[0] {
+                if damaged == 0 && unit.pid() == pid::CACHEMEM {
+                    (unit.0[20], damaged) = (unit.0[20] ^ 1, 1);
+                }
+                device.receive(&unit, now);
+            }
+            units[1].iter().for_each(|unit| host.receive(unit, now));
+            rules.extend(device.take_events().into_iter().map(|event| event.violation.rule));
+        }
+        assert_eq!(damaged, 1, "no unit of CXL.mem has passed");
+        rules
+    }
+
+    #[test]
+    fn a_wrong_crc_of_cachemem_is_reported_where_repairs_are_asked_for() {
+        assert_eq!(rules(false), [""; 0]);
+        assert_eq!(rules(true), ["CXL68-CRC-01"]);
     }
 }

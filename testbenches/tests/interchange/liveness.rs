@@ -18,6 +18,9 @@ const LATENCY: usize = 8;
 /// What stands on the interfaces in each clock: what the host sends, what of it comes to the device, what the device sends.
 type Clocks = Vec<[Option<Vec<u8>>; 3]>;
 
+/// What stands in the way of the host's flits: given the clock and a flit, what comes out.
+type Line = Box<dyn FnMut(u64, Vec<u8>) -> Vec<Vec<u8>>>;
+
 /// A read of the n-th line.
 fn read(n: u64) -> Cxl256Message {
     let def = Class::M2sReq.def(Mode::Standard.routing());
@@ -147,7 +150,6 @@ fn a_device_that_gives_no_credits_back_gets_a_line() {
 fn a_dead_link_gets_a_line_for_each_end() {
     let silent = || vec![[None, None, None]; 3000];
     let limited = DEVICE.replace("liveness_flits = 300", "liveness_ns = 1000");
-    let judge = |clocks: &Clocks, reset: Option<u64>, map: &str| inspected_with(clocks, reset, map);
     let end_fs = |clocks: usize| (clocks as u64 * PERIOD_NS + PERIOD_NS / 2) * 1_000_000;
     let check = |inspection: &Inspection, clocks: usize| {
         let lines: Vec<_> = inspection.seen.iter().flat_map(|seen| &seen.broken).collect();
@@ -163,24 +165,21 @@ fn a_dead_link_gets_a_line_for_each_end() {
         let counted: Vec<u64> = inspection.counts.iter().map(|count| count.violations).collect();
         assert_eq!(counted, [0, 1, 1]);
     };
-    check(&judge(&silent(), None, &limited), 3000);
+    check(&inspected_with(&silent(), None, &limited), 3000);
     // A link that works, a reset, and nothing.
     let mut stops = clocks(true, &mut |_, unit| vec![unit]);
     let reset_at = stops.len() as u64;
     stops.extend(silent());
-    check(&judge(&stops, Some(reset_at), &limited), stops.len());
+    check(&inspected_with(&stops, Some(reset_at), &limited), stops.len());
     // A link that is held in reset, or whose limit is longer than the wave, is not dead.
-    assert_eq!(found(&judge(&silent(), Some(2900), &limited.replace("1000", "5900"))), []);
-    assert_eq!(found(&judge(&silent(), None, &DEVICE.replace("300", "0"))), []);
+    assert_eq!(found(&inspected_with(&silent(), Some(2900), &limited.replace("1000", "5900"))), []);
+    assert_eq!(found(&inspected_with(&silent(), None, &DEVICE.replace("300", "0"))), []);
 }
-
-/// What a retimer makes of a unit that comes at a clock.
-type Retimer = Box<dyn FnMut(u64, Vec<u8>) -> Vec<Vec<u8>>>;
 
 #[test]
 fn each_fault_of_a_retimer_gets_its_line() {
     let mut held = None;
-    let mut faults: [(&str, Retimer); 4] = [
+    let mut faults: [(&str, Line); 4] = [
         ("LIV-DUP-01", Box::new(|now, unit| if now == 200 { vec![unit.clone(), unit] } else { vec![unit] })),
         ("LIV-LST-01", Box::new(|now, unit| if now == 200 { vec![] } else { vec![unit] })),
         (

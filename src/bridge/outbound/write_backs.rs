@@ -147,17 +147,22 @@ impl WriteBackBuffer {
 
     /// Entries in use.
     pub fn open(&self) -> usize {
-        self.entries.iter().flatten().count()
+        self.all().count()
+    }
+
+    /// Entries in use, to be looked at.
+    pub fn all(&self) -> impl Iterator<Item = &WriteBack> {
+        self.entries.iter().flatten()
     }
 
     /// The entry of a line, whose bytes are nowhere else.
     pub fn of_line(&self, place: PortLine) -> Option<&WriteBack> {
-        self.entries.iter().flatten().find(|write_back| write_back.place == place)
+        self.all().find(|write_back| write_back.place == place)
     }
 
     /// Whether sectors that leave are still in the way of a block.
     pub fn empties(&self, block: CachedBlock) -> bool {
-        self.entries.iter().flatten().any(|write_back| write_back.end == WriteBackEnd::Left(block))
+        self.all().any(|write_back| write_back.end == WriteBackEnd::Left(block))
     }
 }
 

@@ -35,9 +35,9 @@ pub struct ManagedRange {
 }
 
 impl ManagedRange {
-    /// Whether so many bytes from an address on have one in common with it.
+    /// Whether so many bytes from an address on have one in common with it; a range without a byte has none, wherever it lies.
     pub fn meets(&self, address: u64, bytes: u64) -> bool {
-        address < self.base.saturating_add(self.length) && self.base < address.saturating_add(bytes)
+        self.length > 0 && address < self.base.saturating_add(self.length) && self.base < address.saturating_add(bytes)
     }
 }
 

@@ -116,9 +116,14 @@ fn brg_mng_02_p() {
     assert_eq!((told(&mut bench), states(&bench), bench.memory.len()), ([1, 0, 0], "IIID".to_owned(), 2));
 }
 
-/// Lines that a device keeps coherent are not touched.
+/// Lines that a device keeps coherent are not touched; a range without a byte has no line, wherever in a line it lies.
 #[test]
 fn brg_mng_02_n() {
+    for base in [0, 1, 32, 63, 320, 575] {
+        let mut bench = with_lines();
+        bench.whole(start(INVALIDATE, BASE + base, 0));
+        assert_eq!((told(&mut bench), states(&bench)), ([1, 0, 0], "DVDD".to_owned()), "{base}");
+    }
     for op in [FLUSH, INVALIDATE, FLUSH | INVALIDATE] {
         let mut bench = bench(WindowClass::Mc);
         bench.bring(BASE, 'M');

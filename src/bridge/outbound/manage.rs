@@ -43,7 +43,9 @@ impl OutboundBridge {
         let Some(transaction) = self.table.get_mut(entry).filter(|_| is_meant) else { return };
         let is_first = (transaction.req.address - base) / 64 == 0;
         let Some(child) = transaction.children.first_mut().filter(|_| is_first) else { return };
-        if child.data_is_written() {
+        if child.data_is_written() && child.data.poison {
+            self.registers.errors += 1;
+        } else if child.data_is_written() {
             let started = self.registers.write(&child.data.bytes, child.mask);
             if let Some(range) = started {
                 let (lines, waiting) = (self.lines_in(range).into(), Vec::new());

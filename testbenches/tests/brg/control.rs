@@ -166,3 +166,18 @@ fn brg_mng_03_n() {
     assert_eq!((told(&mut bench), states(&bench)), ([1, 2, 0], "VVVD".to_owned()));
     assert_eq!(bench.bridge.buffers_free(), 64);
 }
+
+/// A write that is known to be wrong changes no register and starts nothing; it is counted, and the next one finds everything as it was.
+#[test]
+fn a_poisoned_write_starts_no_operation() {
+    let mut bench = with_lines();
+    let before = beats(&bench.whole(read(CONTROL, 16)))[0];
+    let mut wrong = start(INVALIDATE, BASE, 512);
+    wrong.poisoned = 1;
+    assert_eq!(rsp(&bench.whole(wrong)).status, Status::OKAY);
+    assert_eq!((told(&mut bench), states(&bench)), ([1, 1, 0], "DVDD".to_owned()));
+    let after = beats(&bench.whole(read(CONTROL, 16)))[0];
+    assert_eq!((&before[..40], &before[48..]), (&after[..40], &after[48..]), "the count of errors alone");
+    bench.whole(start(FLUSH, BASE, 512));
+    assert_eq!((told(&mut bench), states(&bench)), ([1, 1, 0], "VVVD".to_owned()));
+}

@@ -6,7 +6,7 @@
 
 use super::locks::OpenSnoop;
 use super::table::{ChildId, MOST_ENTRIES};
-use super::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge};
+use super::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge, Work};
 use crate::cache::data::{CachedBlock, PortLine};
 use crate::cache::sector::SectorState;
 use crate::flows::{CoherenceFields, fields};
@@ -218,6 +218,14 @@ impl OutboundBridge {
             }
         }
         self.release_line(place, out);
+        if let WriteBackEnd::Left(block) = end
+            && !self.write_backs.empties(block)
+        {
+            self.block_is_empty(block);
+        }
+        if self.rooms.entry_freed() {
+            self.work.push_back(Work::TryEntry);
+        }
         if let Some((place, snoop)) = self.waiting_snoops.pop_front() {
             self.snooped_line(place, snoop.opcode, snoop.bi_tag, out);
         }

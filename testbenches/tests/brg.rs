@@ -1,6 +1,7 @@
 //! The bridge SoC between UALink and CXL (`bridge`): its tables against the oracle, its rules, its stages, its systems.
 
 mod atomics;
+mod cache_rooms;
 mod cache_sets;
 mod cache_snoops;
 mod cache_states;

@@ -10,7 +10,7 @@
 //! | 16 | length | bytes |
 //! | 24 | start | a number that is not 0 starts the operation; reads as 0 |
 //! | 32 | done | 1: no operation runs |
-//! | 40 | errors | starts that were refused: no operation is named, or one runs |
+//! | 40 | errors | starts that were refused: no operation is named, or one runs; and poisoned writes, which change nothing else |
 //! | 48 | lost | lines whose stores were dropped by invalidates |
 //!
 //! A walk: op, base, length and start are written by one write; done is 0 until every line of the range that was stored to is in memory, and 1
@@ -35,9 +35,9 @@ pub struct ManagedRange {
 }
 
 impl ManagedRange {
-    /// Whether so many bytes from an address on have one in common with it.
+    /// Whether so many bytes from an address on have one in common with it; a range without a byte has none, wherever it lies.
     pub fn meets(&self, address: u64, bytes: u64) -> bool {
-        address < self.base.saturating_add(self.length) && self.base < address.saturating_add(bytes)
+        self.length > 0 && address < self.base.saturating_add(self.length) && self.base < address.saturating_add(bytes)
     }
 }
 
@@ -49,7 +49,7 @@ pub struct ControlRegisters {
     length: u64,
     /// An operation runs.
     pub is_running: bool,
-    /// Starts that were refused.
+    /// Starts that were refused, and poisoned writes.
     pub errors: u64,
     /// Lines whose stores were dropped.
     pub lost: u64,

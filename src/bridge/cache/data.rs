@@ -82,7 +82,7 @@ impl DataCache {
     }
 
     /// Number of its set: that of the block modulo the sets (`bridge` §9.1).
-    fn set(&self, block: CachedBlock) -> u64 {
+    pub fn set(&self, block: CachedBlock) -> u64 {
         block.number % self.sets
     }
 
@@ -101,6 +101,11 @@ impl DataCache {
     /// State of the sector of a line.
     pub fn state(&self, place: PortLine) -> SectorState {
         self.sector(place).state
+    }
+
+    /// Whether the block of a line is there, whatever is valid of it.
+    pub fn has_block(&self, place: PortLine) -> bool {
+        self.find(place).is_some()
     }
 
     /// A lookup of a line whose block is there.

@@ -9,12 +9,13 @@
 //! are merged in the sector, which is in M, and the request is answered.
 //!
 //! A block with a line that is in use never leaves. A child that finds no way waits with its line locked; those that use the ways need no
-//! other way to end, so it gets one.
+//! other way to end, so it gets one, in its turn. Its time-out does not count while others get on in front of it.
 
 use super::locks::LockHolder;
+use super::rooms::{EntryWaiter, RoomMoves, RoomQueues};
 use super::table::ChildId;
 use super::transaction::{CacheVerdict, CachedStage};
-use super::write_backs::{WriteBack, WriteBackEnd, WriteBackMessage};
+use super::write_backs::{WriteBack, WriteBackBuffer, WriteBackEnd, WriteBackMessage};
 use super::{BridgeActor, BridgeOutput, BridgeStep, BridgeWait, OutboundBridge, Work};
 use crate::cache::StorePolicy;
 use crate::cache::data::{BlockRoom, CachedBlock, PortLine, Sector};
@@ -128,10 +129,17 @@ impl OutboundBridge {
     fn enters(&mut self, id: ChildId, place: PortLine, state: SectorState, out: &mut BridgeOutput) -> bool {
         let Some(cache) = &mut self.cache else { return false };
         let (block, sectors) = (cache.block(place), cache.config().sectors());
+        let set = cache.set(block);
         let locks = &self.locks;
         let is_in_use = |block: CachedBlock| block.lines(sectors).any(|line| locks.is_held(line));
         if self.write_backs.empties(block) {
+            self.rooms.wait_for_block(block, id);
             self.wait_for_room(id, out);
+            return false;
+        }
+        // Blocks that have come before are served before.
+        if !cache.has_block(place) && self.rooms.next_block(set).is_some_and(|next| next != block) {
+            self.wait_for_way(id, place, out);
             return false;
         }
         let leaving = match cache.room(place, is_in_use) {
@@ -144,14 +152,16 @@ impl OutboundBridge {
                 return true;
             }
             BlockRoom::InUse => {
-                self.wait_for_room(id, out);
+                self.wait_for_way(id, place, out);
+                self.has_entry(EntryWaiter::Set(set));
                 return false;
             }
             BlockRoom::Free(leaving) => leaving,
         };
         let given_back = leaving.iter().filter(|(_, sector)| sector.state != SectorState::Valid).count();
-        if given_back > self.write_backs.free() {
-            self.wait_for_room(id, out);
+        if lacks_entries(&self.rooms, &self.write_backs, given_back, EntryWaiter::Set(set)) {
+            self.rooms.lacks_entry(EntryWaiter::Set(set));
+            self.wait_for_way(id, place, out);
             return false;
         }
         let leaving: Vec<_> =
@@ -160,16 +170,34 @@ impl OutboundBridge {
         for (line, sector, address) in leaving {
             self.leaves(id, line, sector, block, address, out);
         }
-        match given_back {
-            0 => {
-                self.has_room(id, out);
-                true
-            }
-            _ => {
-                self.wait_for_room(id, out);
-                false
-            }
+        self.has_way(block, set, given_back == 0, out);
+        if given_back == 0 {
+            self.has_room(id, out);
+        } else {
+            self.rooms.wait_for_block(block, id);
+            self.wait_for_room(id, out);
         }
+        given_back == 0
+    }
+
+    /// A block has got a way: the next one of its set may find one too, and all that wait for its lines go on when the way is empty.
+    fn has_way(&mut self, block: CachedBlock, set: u64, is_empty: bool, out: &mut BridgeOutput) {
+        self.rooms.leave_set(set, block);
+        self.has_entry(EntryWaiter::Set(set));
+        if self.rooms.next_block(set).is_some() {
+            self.work.push_back(Work::TryWay(set));
+        }
+        if is_empty {
+            return self.block_is_empty(block);
+        }
+        for id in self.rooms.of_block(block).to_vec() {
+            self.count_anew_at_line(id, out);
+        }
+    }
+
+    /// The way of a block is empty: all that wait for its lines go on.
+    pub(super) fn block_is_empty(&mut self, block: CachedBlock) {
+        self.work.extend(self.rooms.of_block(block).iter().copied().map(Work::Enter));
     }
 
     /// A sector leaves, for a block that takes its way.
@@ -211,24 +239,122 @@ impl OutboundBridge {
         true
     }
 
+    fn wait_for_way(&mut self, id: ChildId, place: PortLine, out: &mut BridgeOutput) {
+        let Some((set, block)) = self.set_and_block(place) else { return };
+        self.rooms.wait_for_way(set, block, id);
+        self.wait_for_room(id, out);
+    }
+
     fn wait_for_room(&mut self, id: ChildId, out: &mut BridgeOutput) {
-        self.waiting_for_room.push_back(id);
+        let moves = self.room_moves(id);
         let Some(child) = self.child(id) else { return };
         if !std::mem::replace(&mut child.waits_for_room, true) {
+            child.room_moves = moves;
             out.steps.push(BridgeStep::Waits { entry: id.entry, reason: BridgeWait::Room, holder: None });
         }
     }
 
     fn has_room(&mut self, id: ChildId, out: &mut BridgeOutput) {
-        let Some(child) = self.child(id) else { return };
-        if std::mem::replace(&mut child.waits_for_room, false) {
+        if self.waits_no_longer(id) {
             out.steps.push(BridgeStep::GoesOn { entry: id.entry });
+            self.count_anew_at_line(id, out);
         }
     }
 
-    /// A line or an entry is free: those that wait for room try again, in the order in which they came.
-    pub(super) fn try_rooms(&mut self) {
-        self.work.extend(self.waiting_for_room.drain(..).map(Work::Enter));
+    /// A child leaves the queues of those that wait for room. Whether it was in one.
+    pub(super) fn waits_no_longer(&mut self, id: ChildId) -> bool {
+        let Some(child) = self.child(id) else { return false };
+        let place = (child.port, child.line);
+        let has_waited = std::mem::replace(&mut child.waits_for_room, false);
+        if let Some((set, block)) = self.set_and_block(place).filter(|_| has_waited) {
+            self.rooms.remove(set, block, id);
+            self.has_entry(EntryWaiter::Store(id));
+            if self.rooms.next_block(set).is_none() {
+                self.has_entry(EntryWaiter::Set(set));
+            }
+        }
+        has_waited
+    }
+
+    fn set_and_block(&self, place: PortLine) -> Option<(u64, CachedBlock)> {
+        let cache = self.cache.as_ref()?;
+        let block = cache.block(place);
+        Some((cache.set(block), block))
+    }
+
+    /// Somebody lacks no entry any more: the next one may find one.
+    fn has_entry(&mut self, waiter: EntryWaiter) {
+        if self.rooms.lacks_no_entry(waiter) && self.rooms.next_for_entry().is_some() {
+            self.work.push_back(Work::TryEntry);
+        }
+    }
+
+    /// A line is free: the block that is the next one in its set may find a way.
+    pub(super) fn line_is_free(&mut self, place: PortLine) {
+        if let Some((set, _)) = self.set_and_block(place)
+            && self.rooms.line_released(set)
+        {
+            self.work.push_back(Work::TryWay(set));
+        }
+    }
+
+    /// The block that is the next one of a set tries to find a way.
+    pub(super) fn try_way(&mut self, set: u64, out: &mut BridgeOutput) {
+        let next = self.rooms.next_block(set).and_then(|block| self.rooms.of_block(block).first().copied());
+        if let Some(id) = next {
+            self.enter_again(id, out);
+        }
+    }
+
+    /// Those that lack an entry try again in their order, up to the first one that finds too few.
+    pub(super) fn try_entry(&mut self, out: &mut BridgeOutput) {
+        while let Some(next) = self.rooms.next_for_entry() {
+            match next {
+                EntryWaiter::Set(set) => self.try_way(set, out),
+                EntryWaiter::Store(id) => self.enter_again(id, out),
+            }
+            if self.rooms.next_for_entry() == Some(next) {
+                return;
+            }
+        }
+    }
+
+    fn room_moves(&self, id: ChildId) -> Option<RoomMoves> {
+        let child = self.child_of(id)?;
+        let (set, block) = self.set_and_block((child.port, child.line))?;
+        self.rooms.moves(set, block, id)
+    }
+
+    /// Whether others have got on in the queue in which a child, or the holder of its line, waits for room, since this was asked last.
+    pub(super) fn has_room_moved(&mut self, id: ChildId) -> bool {
+        let Some(child) = self.child_of(id) else { return false };
+        let holder = match self.locks.get_mut((child.port, child.line)).map(|lock| lock.holder) {
+            Some(LockHolder::Child(holder)) => holder,
+            _ => return false,
+        };
+        if !self.child_of(holder).is_some_and(|holder| holder.waits_for_room) {
+            return false;
+        }
+        let moves = self.room_moves(holder);
+        let Some(child) = self.child(id) else { return false };
+        moves.is_some() && std::mem::replace(&mut child.room_moves, moves) != moves
+    }
+
+    /// The time of a child counts anew.
+    pub(super) fn count_anew(&mut self, id: ChildId, out: &mut BridgeOutput) {
+        let Some(child) = self.child(id) else { return };
+        child.advances += 1;
+        out.steps.push(BridgeStep::Advanced { child: id });
+    }
+
+    /// The time of a child that holds its line counts anew, and so does that of those that wait for it.
+    fn count_anew_at_line(&mut self, id: ChildId, out: &mut BridgeOutput) {
+        let Some(child) = self.child_of(id) else { return };
+        let Some(lock) = self.locks.get_mut((child.port, child.line)) else { return };
+        let others: Vec<ChildId> = lock.joined.iter().chain(&lock.waiting).copied().collect();
+        for id in [id].into_iter().chain(others) {
+            self.count_anew(id, out);
+        }
     }
 
     fn access(&mut self, by: Option<BridgeActor>, address: u64, is_write: bool, out: &mut BridgeOutput) {
@@ -331,9 +457,11 @@ impl OutboundBridge {
         let Sector { state, line } = cache.sector(place);
         let end = WriteBackEnd::Stays(state.cleaned());
         let message = WriteBackMessage::Write(MetaValue::Any);
-        if !self.write_back(WriteBack::new(place, message, line, end, Some(id)), None, out) {
+        if lacks_entries(&self.rooms, &self.write_backs, 1, EntryWaiter::Store(id)) {
+            self.rooms.lacks_entry(EntryWaiter::Store(id));
             return self.wait_for_room(id, out);
         }
+        self.write_back(WriteBack::new(place, message, line, end, Some(id)), None, out);
         self.has_room(id, out);
         self.cache_counts.written_through += 1;
         self.end(id, None);
@@ -352,6 +480,12 @@ impl OutboundBridge {
         }
         self.settle(out);
     }
+}
+
+/// Whether there are too few entries of the buffer of write backs for somebody, or others come before him.
+fn lacks_entries(rooms: &RoomQueues, write_backs: &WriteBackBuffer, wanted: usize, waiter: EntryWaiter) -> bool {
+    let is_behind = rooms.next_for_entry().is_some_and(|next| next != waiter);
+    wanted > 0 && (is_behind || wanted > write_backs.free())
 }
 
 /// Place of an operation in the counts.

@@ -74,6 +74,7 @@ fn children(transaction: &Transaction, touched: &[TouchedLine], template: &Templ
             cached: None,
             granted: SectorState::Valid,
             waits_for_room: false,
+            room_moves: None,
         }
     };
     touched.iter().enumerate().map(child).collect()

@@ -43,7 +43,9 @@ impl OutboundBridge {
         let Some(transaction) = self.table.get_mut(entry).filter(|_| is_meant) else { return };
         let is_first = (transaction.req.address - base) / 64 == 0;
         let Some(child) = transaction.children.first_mut().filter(|_| is_first) else { return };
-        if child.data_is_written() {
+        if child.data_is_written() && child.data.poison {
+            self.registers.errors += 1;
+        } else if child.data_is_written() {
             let started = self.registers.write(&child.data.bytes, child.mask);
             if let Some(range) = started {
                 let (lines, waiting) = (self.lines_in(range).into(), Vec::new());
@@ -59,11 +61,20 @@ impl OutboundBridge {
     fn lines_in(&self, range: ManagedRange) -> Vec<PortLine> {
         let Some(cache) = &self.cache else { return Vec::new() };
         let is_meant = |(place, state): &(PortLine, SectorState)| {
-            let addresses = || self.config.windows.leading_to(place.0, place.1.address());
             let needs_it = *state == SectorState::Dirty || *state == SectorState::Valid && range.invalidate;
-            needs_it && addresses().any(|address| range.meets(address, 64))
+            needs_it && self.leads_to(range, *place)
         };
         cache.valid().into_iter().filter(is_meant).map(|(place, _)| place).collect()
+    }
+
+    /// Whether an address of a range leads to a line.
+    fn leads_to(&self, range: ManagedRange, (port, line): PortLine) -> bool {
+        self.config.windows.leading_to(port, line.address()).any(|address| range.meets(address, 64))
+    }
+
+    /// Whether stores of a range are on their way to memory: those of a line that leaves are not in the cache any more.
+    fn is_writing(&self, range: ManagedRange) -> bool {
+        self.write_backs.all().any(|write_back| write_back.has_data() && self.leads_to(range, write_back.place))
     }
 
     /// Keeps a request waiting that meets the range of an operation; whether it does.
@@ -121,7 +132,8 @@ impl OutboundBridge {
         }
     }
 
-    /// The operation has ended if nothing of its range is left to be done, and nobody stores there any more.
+    /// The operation has ended if nothing of its range is left to be done, nobody stores there any more, and what a flush wants in memory is
+    /// there.
     fn end_operation(&mut self, out: &mut BridgeOutput) {
         let Some(operation) = self.managed.as_ref().filter(|operation| operation.writing + operation.lines.len() == 0)
         else {
@@ -132,7 +144,7 @@ impl OutboundBridge {
             let is_open = transaction.progress == TransactionProgress::Active && !transaction.is_done();
             is_open && range.meets(transaction.req.address, crate::lines::bytes(&transaction.req))
         });
-        if is_in_use {
+        if is_in_use || range.flush && self.is_writing(range) {
             return;
         }
         let left = self.lines_in(range);

@@ -14,6 +14,7 @@ mod convert;
 pub mod locks;
 mod manage;
 pub mod order;
+pub mod rooms;
 mod snoops;
 pub mod table;
 pub mod transaction;
@@ -34,6 +35,7 @@ use crate::watched::BridgeLines;
 use crate::window::BridgeWindows;
 use locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
 use order::{BridgeOrder, OrderKey, OrderQueues};
+use rooms::RoomQueues;
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool_coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
@@ -115,7 +117,7 @@ pub enum BridgeStep {
         /// Its entry.
         entry: u16,
     },
-    /// A child has got on, or it has begun to wait for its line; from here on its time counts anew.
+    /// A child has got on, it has begun to wait for its line, or others have got on for which it waits; from here on its time counts anew.
     Advanced {
         /// Which.
         child: ChildId,
@@ -212,6 +214,10 @@ enum Work {
     Launch(ChildId),
     /// A child that waits for room in the cache may find it.
     Enter(ChildId),
+    /// A way of a set may be free.
+    TryWay(u64),
+    /// An entry of the buffer of write backs is free.
+    TryEntry,
     /// A child of the request has ended.
     Check(u16),
 }
@@ -230,8 +236,8 @@ pub struct OutboundBridge {
     streams: StreamDetector,
     templates: Option<TemplateStore>,
     write_backs: WriteBackBuffer,
-    /// Children that wait for a way of the cache or for an entry of the buffer of write backs.
-    waiting_for_room: VecDeque<ChildId>,
+    /// Who waits for a way of the cache or for an entry of the buffer of write backs.
+    rooms: RoomQueues,
     /// Snoops of dirty lines that wait for such an entry.
     waiting_snoops: VecDeque<(PortLine, OpenSnoop)>,
     cache_counts: ConversionCacheCounts,
@@ -259,7 +265,7 @@ impl OutboundBridge {
             cache: config.data.clone(),
             templates: config.templates.map(TemplateStore::new),
             write_backs: WriteBackBuffer::default(),
-            waiting_for_room: VecDeque::new(),
+            rooms: RoomQueues::default(),
             waiting_snoops: VecDeque::new(),
             cache_counts: ConversionCacheCounts::default(),
             registers: ControlRegisters::default(),
@@ -388,6 +394,8 @@ impl OutboundBridge {
                 Work::Activate(entry) => self.activate(entry, out),
                 Work::Launch(id) => self.launch(id, out),
                 Work::Enter(id) => self.enter_again(id, out),
+                Work::TryWay(set) => self.try_way(set, out),
+                Work::TryEntry => self.try_entry(out),
                 Work::Check(entry) => self.check(entry, out),
             }
         }
@@ -597,7 +605,7 @@ impl OutboundBridge {
             self.work.push_back(Work::Launch(next));
         }
         self.drop_empty(place);
-        self.try_rooms();
+        self.line_is_free(place);
         self.manage(out);
     }
 
@@ -630,11 +638,15 @@ impl OutboundBridge {
         }
     }
 
-    /// A child has not got on since it had advanced so many times: its request ends with status 8. Its entry stays taken until what is
-    /// still to come has come.
+    /// A child has not got on since it had advanced so many times: its request ends with status 8, unless it waits for room and others get
+    /// on there. Its entry stays taken until what is still to come has come.
     pub fn time_out(&mut self, id: ChildId, advances: u64, out: &mut BridgeOutput) {
         if !self.child_of(id).is_some_and(|child| !child.is_done && child.advances == advances) {
             return;
+        }
+        // A full structure is back-pressure: time counts anew while what it waits for moves.
+        if self.has_room_moved(id) {
+            return self.count_anew(id, out);
         }
         self.counts.timeouts += 1;
         let children = self.table.get(id.entry).map_or(0, |transaction| transaction.children.len() as u8);
@@ -647,7 +659,7 @@ impl OutboundBridge {
             }
             self.end(id, Some(Status::CompletionTimeout));
             if is_waiting {
-                self.waiting_for_room.retain(|other| *other != id);
+                self.waits_no_longer(id);
                 self.release(id, out);
             }
         }

@@ -1,6 +1,7 @@
 //! One transaction from UALink to CXL: its request and what is done to its lines.
 
 use super::order::OrderKey;
+use super::rooms::RoomMoves;
 use crate::atomics::LineAtomic;
 use crate::cache::sector::SectorState;
 use crate::cache::templates::{Template, TemplateKey};
@@ -156,6 +157,8 @@ pub struct Child {
     pub granted: SectorState,
     /// It waits for a way of the cache or for a buffer of write backs.
     pub waits_for_room: bool,
+    /// How often that had moved for which it, or the holder of its line, waits when its time was last counted anew.
+    pub room_moves: Option<RoomMoves>,
 }
 
 impl Child {

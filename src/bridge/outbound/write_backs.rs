@@ -6,7 +6,7 @@
 
 use super::locks::OpenSnoop;
 use super::table::{ChildId, MOST_ENTRIES};
-use super::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge};
+use super::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge, Work};
 use crate::cache::data::{CachedBlock, PortLine};
 use crate::cache::sector::SectorState;
 use crate::flows::{CoherenceFields, fields};
@@ -147,17 +147,22 @@ impl WriteBackBuffer {
 
     /// Entries in use.
     pub fn open(&self) -> usize {
-        self.entries.iter().flatten().count()
+        self.all().count()
+    }
+
+    /// Entries in use, to be looked at.
+    pub fn all(&self) -> impl Iterator<Item = &WriteBack> {
+        self.entries.iter().flatten()
     }
 
     /// The entry of a line, whose bytes are nowhere else.
     pub fn of_line(&self, place: PortLine) -> Option<&WriteBack> {
-        self.entries.iter().flatten().find(|write_back| write_back.place == place)
+        self.all().find(|write_back| write_back.place == place)
     }
 
     /// Whether sectors that leave are still in the way of a block.
     pub fn empties(&self, block: CachedBlock) -> bool {
-        self.entries.iter().flatten().any(|write_back| write_back.end == WriteBackEnd::Left(block))
+        self.all().any(|write_back| write_back.end == WriteBackEnd::Left(block))
     }
 }
 
@@ -213,6 +218,14 @@ impl OutboundBridge {
             }
         }
         self.release_line(place, out);
+        if let WriteBackEnd::Left(block) = end
+            && !self.write_backs.empties(block)
+        {
+            self.block_is_empty(block);
+        }
+        if self.rooms.entry_freed() {
+            self.work.push_back(Work::TryEntry);
+        }
         if let Some((place, snoop)) = self.waiting_snoops.pop_front() {
             self.snooped_line(place, snoop.opcode, snoop.bi_tag, out);
         }

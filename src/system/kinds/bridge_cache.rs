@@ -106,13 +106,13 @@ impl BridgeCacheFields {
         }
     }
 
-    /// The cache of lines, empty, if there is one.
+    /// The cache of lines, empty, if there is one. Its shape is judged in every mode, so that another mode finds it sound.
     ///
     /// # Errors
     /// A shape that cannot be.
     pub fn data(&self) -> Result<Option<DataCache>, String> {
-        let data = self.keeps_lines().then(|| DataCache::new(self.data_config()));
-        data.transpose().map_err(|error| error.to_string())
+        let data = DataCache::new(self.data_config()).map_err(|error| error.to_string())?;
+        Ok(self.keeps_lines().then_some(data))
     }
 
     /// The cache of conversions, if there is one.
@@ -154,11 +154,10 @@ impl BridgeCacheFields {
                 format!("found {} templates, expected a multiple of template_ways (bridge §9.7)", self.templates);
             ("cache", text)
         };
-        let media = self.media.iter().filter(|_| self.keeps_lines());
         let is_timed = self.latency_cycles.is_some()
             || self.media.as_ref().is_none_or(|media| media.preset().is_some() || media.kind == "banks");
         let untimed = || ("cache", "found media without a time, expected a preset, banks or latency_cycles".to_owned());
-        let media = media.flat_map(|media| media.check(self.data_config().hbm_bytes()));
+        let media = self.media.iter().flat_map(|media| media.check(self.data_config().hbm_bytes()));
         let media = media.map(|(_, text)| ("cache", text));
         let own = (!is_whole).then(text).into_iter().chain((!is_timed).then(untimed));
         shape.into_iter().chain(own).chain(media).collect()

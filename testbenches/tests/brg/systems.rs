@@ -204,6 +204,17 @@ fn streams_own_what_they_write_behind_tags_in_hbm() {
     assert!(count(&report, "cache bypasses") > 0 && count(&report, "snoops") > 0);
 }
 
+/// The smallest caches: everything waits for the only way of a set, and nothing is given up.
+#[test]
+fn a_full_cache_holds_requests_back_and_loses_none() {
+    for (block, stores) in [(64, "back"), (64, "through"), (256, "back")] {
+        let cache = format!("capacity = {block}, ways = 1, block = {block}, write = \"{stores}\", stream_blocks = 0");
+        let report = sound(&with_cache(TEXT, &cache), &["traffic.operations=300"]);
+        assert_eq!((count(&report, "time-outs"), count(&report, "requests answered")), (0, 300), "{cache}");
+        assert!(count(&report, "dirty evictions") + count(&report, "lines written through") > 0, "{cache}");
+    }
+}
+
 /// Every access begins and ends once, what the cache gives back included, and the device finds all of it under the bridge.
 #[test]
 fn traces_tell_what_the_cache_gives_back() {
@@ -238,6 +249,9 @@ fn caches_that_cannot_be_are_refused() {
         ("ways = 17", "1 to 16"),
         ("block = 96", "64"),
         ("capacity = 5000", "expected a multiple of the 4096 bytes of a set"),
+        ("mode = \"template\", capacity = 1000", "expected a multiple of the 4096 bytes of a set"),
+        ("mode = \"off\", capacity = 1000", "expected a multiple of the 4096 bytes of a set"),
+        ("mode = \"off\", capacity = \"32 GiB\", media = { preset = \"hbm3_6400\" }", "expected at most"),
         ("templates = 9", "multiple of template_ways"),
         ("mode = \"lines\"", "template"),
         ("policy = \"fifo\"", "srrip"),

@@ -340,20 +340,13 @@ impl OutboundBridge {
         moves.is_some() && std::mem::replace(&mut child.room_moves, moves) != moves
     }
 
-    /// The time of a child counts anew.
-    pub(super) fn count_anew(&mut self, id: ChildId, out: &mut BridgeOutput) {
-        let Some(child) = self.child(id) else { return };
-        child.advances += 1;
-        out.steps.push(BridgeStep::Advanced { child: id });
-    }
-
     /// The time of a child that holds its line counts anew, and so does that of those that wait for it.
     fn count_anew_at_line(&mut self, id: ChildId, out: &mut BridgeOutput) {
         let Some(child) = self.child_of(id) else { return };
         let Some(lock) = self.locks.get_mut((child.port, child.line)) else { return };
         let others: Vec<ChildId> = lock.joined.iter().chain(&lock.waiting).copied().collect();
         for id in [id].into_iter().chain(others) {
-            self.count_anew(id, out);
+            self.gets_on(id, out);
         }
     }
 

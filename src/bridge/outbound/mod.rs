@@ -232,6 +232,8 @@ pub struct OutboundBridge {
     buffers_free: usize,
     work: VecDeque<Work>,
     counts: OutboundCounts,
+    /// Times that children got on, all together.
+    advances: u64,
     cache: Option<DataCache>,
     streams: StreamDetector,
     templates: Option<TemplateStore>,
@@ -261,6 +263,7 @@ impl OutboundBridge {
             buffers_free: config.write_buffers,
             work: VecDeque::new(),
             counts: OutboundCounts::default(),
+            advances: 0,
             streams: StreamDetector::new(config.data.as_ref().map_or(0, |data| data.config().stream_blocks)),
             cache: config.data.clone(),
             templates: config.templates.map(TemplateStore::new),
@@ -457,10 +460,9 @@ impl OutboundBridge {
         };
         let completion = !step.completions.is_empty();
         child.awaited = AwaitedAnswers { completion, data: step.data, ..AwaitedAnswers::default() };
-        child.advances += 1;
         let port = child.port;
         self.keep_conversion(id.entry);
-        out.steps.push(BridgeStep::Advanced { child: id });
+        self.gets_on(id, out);
         out.steps.push(BridgeStep::Send { by: Some(BridgeActor::Child(id)), port, msg, is_computed });
     }
 
@@ -542,11 +544,20 @@ impl OutboundBridge {
         self.answered(id, out);
     }
 
+    /// A child gets on, so its time counts anew. The number that says so is never used again: one that counted for each child
+    /// alone let an old deadline end a younger child at the same place too early.
+    pub(super) fn gets_on(&mut self, id: ChildId, out: &mut BridgeOutput) {
+        self.advances += 1;
+        let advances = self.advances;
+        let Some(child) = self.child(id) else { return };
+        child.advances = advances;
+        out.steps.push(BridgeStep::Advanced { child: id });
+    }
+
     /// An answer has come: if it was the last one, the next step or the end of the child.
     fn answered(&mut self, id: ChildId, out: &mut BridgeOutput) {
+        self.gets_on(id, out);
         let Some(child) = self.child(id) else { return };
-        child.advances += 1;
-        out.steps.push(BridgeStep::Advanced { child: id });
         if child.awaited.any() {
             return;
         }
@@ -646,7 +657,7 @@ impl OutboundBridge {
         }
         // A full structure is back-pressure: time counts anew while what it waits for moves.
         if self.has_room_moved(id) {
-            return self.count_anew(id, out);
+            return self.gets_on(id, out);
         }
         self.counts.timeouts += 1;
         let children = self.table.get(id.entry).map_or(0, |transaction| transaction.children.len() as u8);

@@ -147,7 +147,7 @@ pub struct Child {
     pub is_done: bool,
     /// It holds a buffer for what it writes.
     pub has_buffer: bool,
-    /// Times that it got on.
+    /// When it got on last, as a number among those of all children.
     pub advances: u64,
     /// What the cache has said of it; `None`: nobody has asked it.
     pub verdict: Option<CacheVerdict>,

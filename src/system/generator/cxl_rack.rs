@@ -8,6 +8,7 @@ use super::{Generating, GeneratorKind};
 use crate::document::{DocumentItem, Value};
 use crate::field::{Config, FieldRange, config};
 use crate::quantity::Unit;
+use scalepool_fabric::cxl_switch::pbr::pid::{PidCounts, PidPlan};
 
 /// The kind.
 pub(super) const KIND: GeneratorKind = GeneratorKind {
@@ -39,6 +40,11 @@ fn generate(own: &mut Generating<'_>) {
     let rack: Rack = own.read();
     let number = |n: usize| Value::Number(n.to_string());
     let count = rack.leaf_count * rack.per_leaf;
+    // Every host has a device, so there are as many bindings at least. Refused here, a rack that is too large takes no memory.
+    let switches = 2 * rack.leaf_count + rack.spine_count;
+    if let Err(error) = PidPlan::new(PidCounts { switches, hosts: count, bindings: count, devices: count }) {
+        return own.refuse("per_leaf", error.to_string());
+    }
     own.set_of("hosts", &rack.hosts, &[("count", number(count))]);
     own.set_of("memories", &rack.memories, &[("count", number(count))]);
     let leaf = |edge| {

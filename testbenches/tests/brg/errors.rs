@@ -116,6 +116,21 @@ fn brg_err_04_n() {
     assert!(bench.sent.is_empty());
 }
 
+/// The number by which a deadline knows its child is never used again, so that one that is still kept from an earlier request ends
+/// no later one that took its entry.
+#[test]
+fn a_deadline_is_of_one_child_alone() {
+    let mut bench = Bench::of(WindowClass::Mn);
+    let mut numbers = Vec::new();
+    for _ in 0..8 {
+        let entry = bench.ask(read(BASE, 16));
+        let id = scalepool::bridge::outbound::table::ChildId { entry, child: 0 };
+        numbers.push(bench.bridge.child_of(id).expect("a child").advances);
+        bench.answer(0);
+    }
+    assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+}
+
 fn given_up() -> Bench {
     let mut bench = Bench::of(WindowClass::Mn);
     let entry = bench.ask(read(BASE, 16));

@@ -3,6 +3,7 @@
 mod allocation;
 mod deadlock;
 mod latency;
+mod programs;
 mod theory;
 mod topology;
 

@@ -1,7 +1,7 @@
 //! Who sends to whom.
 //!
 //! Modelled: the patterns of network theory by the numbers of nodes, each packet drawn on its own or one destination for each source.
-//! Left out: destinations that change with time.
+//! Destinations that change with time are a [program](super::packet_program).
 
 use scalepool_kernel::Rng;
 use std::sync::Arc;

@@ -1,19 +1,23 @@
 //! A node: a source of packets with an endless queue, and a sink that takes a flit a cycle.
 //!
-//! Modelled: open loop. In each cycle a packet is made with the probability load / flits; its flits leave one a cycle on a
-//! virtual channel that has credits, in turn among those that do. A packet's time runs from its making, the wait in the
-//! queue included, to the arrival of its last flit. Packets that are made after the warm-up and before the end are measured;
-//! those before and in between are carried all the same. Left out: answers.
+//! Modelled: packets come [at random](super::random_traffic) or by a [program](super::packet_program); their flits leave one a
+//! cycle on a virtual channel that has credits, in turn among those that do. A packet's time runs from its making, the wait in
+//! the queue included, to the arrival of its last flit. In a closed loop a node answers each packet with one of its own, answers
+//! before packets, and a packet's time runs until its answer has come. Packets that are made after the warm-up and before the end
+//! are measured; those before and in between are carried all the same. Left out: time that a node takes to answer.
 //!
-//! A walk through one packet: the cycle of its making is drawn when the packet before it is made, so a node sleeps in between; the
-//! head takes a virtual channel and the rest follows as credits allow; at the other node its tail ends it, and every flit gives a
-//! credit back in the cycle in which it comes.
+//! Answers have no virtual channels of their own, and cannot block: a node takes whatever comes, and has room for an answer to
+//! each packet that the others may have open.
+//!
+//! A walk through one packet: it is made in its cycle and the node sleeps until then; the head takes a virtual channel and the rest
+//! follows as credits allow; at the other node its tail ends it, and every flit gives a credit back in the cycle in which it comes.
 
-use super::pattern::TrafficPattern;
+use super::packet_program::NodeProgram;
+use super::random_traffic::{Came, RandomTraffic};
 use crate::latencies::Latencies;
 use scalepool_fabric::vc_router::flit::NO_VC;
 use scalepool_fabric::vc_router::{ChannelBeat, VcFlit, VcPort};
-use scalepool_kernel::{Cx, Module, Next, Pending, Rng, Time};
+use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_trace::{Body, PlaceKind, RecordKind, Stamp, Tap};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,14 +30,10 @@ pub const SHOWS: PlaceKind = PlaceKind::Messages(&[]);
 pub struct TrafficNodeConfig {
     /// Its number.
     pub node: u16,
-    /// Nodes in all.
-    pub nodes: u16,
-    /// Where its packets go.
-    pub pattern: TrafficPattern,
-    /// Flits that it makes a cycle, 0 to 1.
-    pub load: f64,
-    /// Flits of each packet.
+    /// Flits of each random packet.
     pub packet_flits: u32,
+    /// Flits of each answer.
+    pub answer_flits: u32,
     /// Cycles before packets are measured.
     pub warm_up_cycles: u64,
     /// Cycles in which they are; then no more are made.
@@ -42,6 +42,24 @@ pub struct TrafficNodeConfig {
     pub vcs: usize,
     /// Flits that the buffer of a virtual channel at its router holds.
     pub buffer_flits: u32,
+}
+
+/// Where the packets of a node come from.
+#[derive(Debug, Clone)]
+pub enum PacketSource {
+    /// At random.
+    Random(RandomTraffic),
+    /// As a program says.
+    Program(NodeProgram),
+}
+
+impl PacketSource {
+    fn next_cycle(&self) -> u64 {
+        match self {
+            PacketSource::Random(traffic) => traffic.next_cycle(),
+            PacketSource::Program(program) => program.next_cycle(),
+        }
+    }
 }
 
 /// What a node has measured.
@@ -57,8 +75,10 @@ pub struct TrafficNodeResult {
     pub accepted_flits: u64,
     /// Of measured packets: times from making to arrival.
     pub latencies: Latencies,
-    /// Routers that measured packets have passed, all together.
+    /// Routers that measured packets have passed, all together; in a closed loop their answers.
     pub hops: u64,
+    /// Cycle in which the last packet came.
+    pub last_cycle: u64,
     /// Most packets in its queue.
     pub most_queued: u64,
     /// A sum over all packets made, and over all that came: those of all nodes are equal if each packet came once.
@@ -73,19 +93,18 @@ struct QueuedPacket {
     created_cycle: u64,
     id: u64,
     target: u16,
+    flits: u32,
 }
 
 /// The module.
 pub struct TrafficNode {
     config: TrafficNodeConfig,
     port: VcPort,
-    rng: Rng,
-    /// A packet is made where a drawn number is below.
-    threshold: u64,
-    /// Cycle in which the next packet is made; `u64::MAX`: none.
-    next_cycle: u64,
+    source: PacketSource,
     queue: VecDeque<QueuedPacket>,
-    /// Flits of the first packet that have left, and their virtual channel.
+    answers: VecDeque<QueuedPacket>,
+    /// The packet of which flits have left, how many, and the virtual channel.
+    leaving: Option<QueuedPacket>,
     left: u32,
     vc: usize,
     credits: Box<[u32]>,
@@ -112,21 +131,18 @@ impl TrafficNode {
     pub fn new(
         config: TrafficNodeConfig,
         port: VcPort,
-        rng: Rng,
+        source: PacketSource,
         tap: Tap,
         result: Arc<Mutex<TrafficNodeResult>>,
     ) -> TrafficNode {
-        let chance = config.load / f64::from(config.packet_flits);
-        // The product with a power of two is exact and the cast saturates, so every machine has the same threshold.
-        let threshold = (chance * 18_446_744_073_709_551_616.0) as u64;
         let credits = vec![config.buffer_flits; config.vcs].into();
-        let mut node = TrafficNode {
+        TrafficNode {
             config,
             port,
-            rng,
-            threshold,
-            next_cycle: 0,
+            source,
             queue: VecDeque::new(),
+            answers: VecDeque::new(),
+            leaving: None,
             left: 0,
             vc: 0,
             credits,
@@ -135,60 +151,75 @@ impl TrafficNode {
             counted: TrafficNodeResult::default(),
             last_sent: Time::ZERO,
             result,
-        };
-        node.next_cycle = node.draw_from(0);
-        node
+        }
     }
 
-    /// The first cycle from this one on in which a packet is made.
-    fn draw_from(&mut self, mut cycle: u64) -> u64 {
-        let end = self.config.warm_up_cycles.saturating_add(self.config.measured_cycles);
-        while self.threshold > 0 && cycle < end {
-            // A threshold that saturated stands for every cycle.
-            if self.rng.next_u64() < self.threshold || self.threshold == u64::MAX {
-                return cycle;
+    /// The next packet that is made in this cycle or was before, and its name.
+    fn next_packet(&mut self, cycle: u64) -> Option<(QueuedPacket, &'static str)> {
+        let TrafficNodeConfig { node, packet_flits, .. } = self.config;
+        match &mut self.source {
+            PacketSource::Random(traffic) => {
+                let (created_cycle, id, target) = traffic.take_due(cycle, node, || self.tap.new_id())?;
+                Some((QueuedPacket { created_cycle, id, target, flits: packet_flits }, "packet"))
             }
-            cycle += 1;
+            PacketSource::Program(program) => {
+                let (created_cycle, packet) = program.take_due(cycle)?;
+                let (id, target, flits) = (packet.id, packet.target, packet.flits);
+                Some((QueuedPacket { created_cycle, id, target, flits }, packet.kind))
+            }
         }
-        u64::MAX
     }
 
     fn make(&mut self, at: Stamp) {
-        while self.next_cycle <= at.cycle {
-            let created_cycle = self.next_cycle;
-            let target = self.config.pattern.draw(&mut self.rng, self.config.nodes);
-            let id = self.tap.new_id();
-            self.tap.record(at, RecordKind::Begin, id, 0, || Body::Access { name: "packet", address: target.into() });
-            self.queue.push_back(QueuedPacket { created_cycle, id, target });
-            if created_cycle >= self.config.warm_up_cycles {
-                self.counted.offered_flits += u64::from(self.config.packet_flits);
-            }
-            self.next_cycle = self.draw_from(created_cycle + 1);
+        while let Some((packet, name)) = self.next_packet(at.cycle) {
+            let address = packet.target.into();
+            self.tap.record(at, RecordKind::Begin, packet.id, 0, || Body::Access { name, address });
+            self.queue.push_back(packet);
+            self.count_offered(packet);
         }
-        self.counted.most_queued = self.counted.most_queued.max(self.queue.len() as u64);
+        self.counted.most_queued = self.counted.most_queued.max(self.waiting() as u64);
+    }
+
+    fn count_offered(&mut self, packet: QueuedPacket) {
+        if packet.created_cycle >= self.config.warm_up_cycles {
+            self.counted.offered_flits += u64::from(packet.flits);
+        }
     }
 
     /// The flit that leaves now, if one can.
-    fn next_flit(&mut self) -> Option<VcFlit> {
-        let &QueuedPacket { created_cycle, id: packet, target } = self.queue.front()?;
-        if self.left == 0 {
+    fn next_flit(&mut self, cycle: u64) -> Option<VcFlit> {
+        let packet = *self.leaving.as_ref().or_else(|| self.answers.front()).or_else(|| self.queue.front())?;
+        if self.leaving.is_none() {
             let vcs = self.config.vcs;
             self.vc = (1..=vcs).map(|n| (self.vc + n) % vcs).find(|&vc| self.credits[vc] > 0)?;
+            if self.answers.pop_front().is_none() {
+                self.queue.pop_front();
+            }
+            self.leaving = Some(packet);
         } else if self.credits[self.vc] == 0 {
             return None;
         }
+        let QueuedPacket { created_cycle, id: packet, target, flits } = packet;
         self.credits[self.vc] -= 1;
         let source = self.config.node;
         let is_head = self.left == 0;
         self.left += 1;
-        let is_tail = self.left == self.config.packet_flits;
+        let is_tail = self.left == flits;
         if is_tail {
-            self.queue.pop_front();
+            self.leaving = None;
             self.left = 0;
             self.counted.sums[0] = self.counted.sums[0].wrapping_add(digest(source, target, packet));
             self.counted.made += 1;
+            if let PacketSource::Program(program) = &mut self.source {
+                program.is_there(packet, cycle + 1);
+            }
         }
         Some(VcFlit { created_cycle, packet, source, target, vc: self.vc as u8, hops: 0, is_head, is_tail })
+    }
+
+    /// Packets and answers that have not left.
+    fn waiting(&self) -> usize {
+        self.queue.len() + self.answers.len() + usize::from(self.leaving.is_some())
     }
 
     fn take(&mut self, cx: &mut Cx<'_>, flit: VcFlit) {
@@ -204,10 +235,25 @@ impl TrafficNode {
             return;
         }
         cx.progress();
+        self.counted.taken += 1;
+        self.counted.last_cycle = cycle;
+        self.counted.sums[1] = self.counted.sums[1].wrapping_add(digest(flit.source, flit.target, flit.packet));
+        let came = match &mut self.source {
+            PacketSource::Random(traffic) => traffic.came(flit.packet),
+            PacketSource::Program(program) => {
+                program.is_there(flit.packet, cycle);
+                None
+            }
+        };
+        if came == Some(Came::Request) {
+            let (created_cycle, flits) = (flit.created_cycle, self.config.answer_flits);
+            let answer = QueuedPacket { created_cycle, id: flit.packet, target: flit.source, flits };
+            self.answers.push_back(answer);
+            self.count_offered(answer);
+            return;
+        }
         let at = Stamp { t_fs: cx.now().as_fs(), cycle };
         self.tap.record(at, RecordKind::End, flit.packet, 0, || Body::None);
-        self.counted.taken += 1;
-        self.counted.sums[1] = self.counted.sums[1].wrapping_add(digest(flit.source, flit.target, flit.packet));
         if is_measured(flit.created_cycle) {
             let cycles = cycle - flit.created_cycle;
             self.counted.latencies.add(cycles, cx.clock().periods_fs(cycles));
@@ -236,7 +282,7 @@ impl Module for TrafficNode {
             }
         }
         self.make(Stamp { t_fs: cx.now().as_fs(), cycle });
-        if let Some(flit) = self.next_flit() {
+        if let Some(flit) = self.next_flit(cycle) {
             beat.flit = flit;
             self.last_sent = cx.now();
         }
@@ -244,8 +290,8 @@ impl Module for TrafficNode {
         if beat != ChannelBeat::NONE {
             self.port.push(cx, beat);
         }
-        match self.next_cycle {
-            _ if self.arriving.is_some() || has_sent && !self.queue.is_empty() => Next::Busy,
+        match self.source.next_cycle() {
+            _ if self.arriving.is_some() || has_sent && self.waiting() > 0 => Next::Busy,
             u64::MAX => Next::Idle,
             // With an empty hand and a full queue it waits for a credit.
             next => Next::At(cx.in_cycles(next - cycle)),
@@ -253,13 +299,18 @@ impl Module for TrafficNode {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.queue.len() {
-            0 if self.arriving.is_none() => Ok(()),
-            0 => Err(Pending::new("a flit is on its way through the switch of its router", self.last_sent)),
-            waiting => {
-                Err(Pending::new(format!("{waiting} packets wait to leave for want of credits"), self.last_sent))
+        let waits = match &self.source {
+            _ if self.waiting() > 0 => format!("{} packets wait to leave for want of credits", self.waiting()),
+            _ if self.arriving.is_some() => "a flit is on its way through the switch of its router".to_owned(),
+            PacketSource::Random(traffic) if traffic.open() > 0 => {
+                format!("{} packets have no answer", traffic.open())
             }
-        }
+            PacketSource::Program(program) if program.waiting() > 0 => {
+                format!("{} packets of the program wait for others that have not come", program.waiting())
+            }
+            _ => return Ok(()),
+        };
+        Err(Pending::new(waits, self.last_sent))
     }
 
     fn publish(&self) {

@@ -1,7 +1,8 @@
 //! `fabric.node`: a node that sends and takes packets of no protocol, see [`scalepool_nodes::fabric::traffic_node`].
 //!
 //! Modelled: one node with one port. A walk: the mean number of measured packets and the load give the time that is measured, so
-//! runs at all loads measure about as many packets.
+//! runs at all loads measure about as many packets. Of a program or a collective all packets are measured; the program is made
+//! once for all nodes.
 
 use crate::channels::ChannelWait;
 use crate::field::{Config, FieldRange, config};
@@ -16,8 +17,12 @@ use scalepool_fabric::topology::Topology;
 use scalepool_fabric::vc_router::MOST_LINES;
 use scalepool_kernel::Clock;
 use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::fabric::collectives::{COLLECTIVE_NAMES, collective};
+use scalepool_nodes::fabric::packet_program::PacketProgram;
 use scalepool_nodes::fabric::pattern::{PATTERN_NAMES, TrafficPattern, permutation};
-use scalepool_nodes::fabric::traffic_node::{self, TrafficNode, TrafficNodeConfig, TrafficNodeResult};
+use scalepool_nodes::fabric::program_file::read_program;
+use scalepool_nodes::fabric::random_traffic::{RandomTraffic, RandomTrafficConfig};
+use scalepool_nodes::fabric::traffic_node::{self, PacketSource, TrafficNode, TrafficNodeConfig, TrafficNodeResult};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
@@ -39,15 +44,22 @@ metrics! {
         TAKEN = "packets taken" ["packets"] Sum, "packets that have come";
         MEASURED = "packets measured" ["packets"] Sum, "packets behind the figures of latency";
         QUEUED = "most packets queued" ["packets"] Largest, "the longest queue of a node";
+        LAST = "last packet" ["cycles"] Largest, "cycle in which the last packet came: the time of a program or a collective";
     }
 }
 
 config! {
     /// What a node sends. Numbers are of the model (basis: model).
     pub struct FabricTraffic {
-        pattern: String = "uniform" [Unit::Of("-")] in FieldRange::Words(PATTERN_NAMES), "where packets go: any node, the node itself too (uniform); node 0 more often (hot-spot); one node for each, at random (permutation), row and column exchanged (transpose), counted from the other end (complement) or the next one (neighbour)";
-        load: f64 = "0.1" [Unit::Of("flits per cycle")] in FieldRange::Real(0.0, 1.0), "flits that each node makes a cycle, as packets that come at random (Bernoulli)";
-        packet_flits: u32 = "1" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "flits of each packet";
+        pattern: String = "uniform" [Unit::Of("-")] in FieldRange::Words(&["uniform", "hot-spot", "permutation", "transpose", "complement", "neighbour", "all-to-all", "ring", "tree", "program"]), "where packets go: any node, the node itself too (uniform); node 0 more often (hot-spot); one node for each, at random (permutation), row and column exchanged (transpose), counted from the other end (complement) or the next one (neighbour); collectives: each to every other one (all-to-all), all-reduce along a ring or a binary tree; or what the file of traffic.program says";
+        load: f64 = "0.1" [Unit::Of("flits per cycle")] in FieldRange::Real(0.0, 1.0), "flits that each node makes a cycle, as packets that come at random (Bernoulli); not of collectives and programs";
+        packet_flits: u32 = "1" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "flits of each packet; not of programs";
+        burst: u32 = "1" [Unit::Of("packets")] in FieldRange::Int(1, 1024), "packets that a node makes at once each time that it makes any; the load stays the same";
+        outstanding: Option<u32> = "" [Unit::Of("packets")] in FieldRange::Int(1, 1 << 16), "closed loop: every packet is answered by its target, and so many of a node at most are without an answer; latencies are round trips; not given = open loop";
+        answer_flits: u32 = "1" [Unit::Of("flits")] in FieldRange::Int(1, 1024), "flits of each answer in a closed loop";
+        rounds: u32 = "1" [Unit::Of("rounds")] in FieldRange::Int(1, 1 << 20), "how often a collective is done; a node begins the next round when its part of the one before is over";
+        program: String = "" [Unit::Of("-")] in FieldRange::Text("path of a program of packets, relative to the description"), "packets that wait for one another, a JSON object a line: id, source, target, bytes, and as one likes time_ns, kind and after, the ids of packets that have to come to the source, or leave it, before";
+        flit_bytes: u32 = "16" [Unit::Bytes] in FieldRange::Int(1, 1024), "bytes of a flit, by which a program's packets are cut";
         packets: u64 = "1000" [Unit::Of("packets")] in FieldRange::Int(1, 1 << 24), "packets of each node that are measured, on average";
         warm_up: u64 = "3000" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 30), "time before packets are measured";
         hot_percent: u8 = "10" [Unit::Of("percent")] in FieldRange::Int(0, 100), "packets that hot-spot sends to node 0; the others go to any";
@@ -65,6 +77,33 @@ config! {
 }
 
 impl FabricTraffic {
+    fn is_file(&self) -> bool {
+        self.pattern == "program"
+    }
+
+    fn is_random(&self) -> bool {
+        PATTERN_NAMES.contains(&self.pattern.as_str())
+    }
+
+    /// Settings of one kind of traffic that are given with another kind.
+    fn check(&self) -> Option<ConfigFinding> {
+        if self.is_file() == self.program.is_empty() {
+            let text =
+                "found a file without pattern = \"program\", or that pattern without a file, expected both or none";
+            return Some(("traffic.program", text.to_owned()));
+        }
+        let only =
+            |name, of: &str| Some((name, format!("found it with pattern = \"{}\", expected {of}", self.pattern)));
+        match self {
+            _ if self.outstanding.is_some() && !self.is_random() => {
+                only("traffic.outstanding", "packets that come at random: those of a program wait for one another")
+            }
+            _ if self.burst > 1 && !self.is_random() => only("traffic.burst", "packets that come at random"),
+            _ if self.rounds > 1 && (self.is_random() || self.is_file()) => only("traffic.rounds", "a collective"),
+            _ => None,
+        }
+    }
+
     /// Cycles in which a node makes as many packets as are measured, on average.
     fn measured_cycles(&self) -> u64 {
         // Products and quotients are rounded the same way on every machine. Without load there is nothing to wait for.
@@ -86,6 +125,23 @@ impl FabricNode {
         let FabricTraffic { pattern, hot_percent, .. } = &self.traffic;
         TrafficPattern::of(pattern, member.own, member.nodes, *hot_percent, shared)
     }
+
+    /// What the nodes do together; `None` if each makes packets at random.
+    fn program(&self, site: &Site<'_>) -> Option<Arc<Result<PacketProgram, String>>> {
+        let FabricTraffic { pattern, packet_flits, rounds, program, flit_bytes, .. } = &self.traffic;
+        let nodes = site.member.nodes;
+        if self.traffic.is_file() {
+            let path = site.folder.join(program);
+            let name = format!("packets of {flit_bytes} bytes a flit in {}", path.display());
+            let read = || read_program(&path, nodes, *flit_bytes).map_err(|error| error.to_string());
+            return Some(site.shared.get(&name, read));
+        }
+        let name = format!("{rounds} times {pattern} of {packet_flits} flits");
+        let make = || collective(pattern, nodes, *rounds, *packet_flits).map(|made| made.map_err(|e| e.to_string()));
+        COLLECTIVE_NAMES.contains(&pattern.as_str()).then(|| {
+            site.shared.get(&name, || make().unwrap_or_else(|| unreachable!("it is one of the names of collectives")))
+        })
+    }
 }
 
 impl Component for FabricNode {
@@ -94,7 +150,8 @@ impl Component for FabricNode {
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
-        Topology::parse(&self.topology).err().map(|error| ("topology", error.to_string())).into_iter().collect()
+        let of_topology = Topology::parse(&self.topology).err().map(|error| ("topology", error.to_string()));
+        of_topology.into_iter().chain(self.traffic.check()).collect()
     }
 
     fn check_joined(&self, clock: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
@@ -118,18 +175,32 @@ impl Component for FabricNode {
         let refused = |text: String| NodeError::Joined { path: site.path.to_owned(), text };
         let shared = || site.shared.get("permutation", || permutation(site.seed, site.member.nodes));
         let pattern = self.pattern(site.member, shared).map_err(refused)?;
+        let program = self.program(site);
+        let program = program.as_deref().map(Result::as_ref).transpose().map_err(|text| refused(text.clone()))?;
+        let of_node = program.map(|program| program.of_node(site.member.own, site.clock.periods_fs(1)));
+        // The program of all is named once.
+        let named = program.filter(|_| site.is_recorded && site.member.own == 0 && self.traffic.is_file());
+        let digest = named.map_or_else(Vec::new, |program| program.digest().to_vec());
         let (vcs, buffer_flits) = self.vcs().ok_or_else(|| refused("found no topology".to_owned()))?;
-        let window = (self.traffic.warm_up, self.traffic.measured_cycles());
+        let FabricTraffic { load, packet_flits, burst, outstanding, answer_flits, warm_up, .. } = self.traffic;
+        let window = if of_node.is_some() { (0, u64::MAX) } else { (warm_up, self.traffic.measured_cycles()) };
         let config = TrafficNodeConfig {
             node: site.member.own,
-            nodes: site.member.nodes,
-            pattern,
-            load: self.traffic.load,
-            packet_flits: self.traffic.packet_flits,
+            packet_flits,
+            answer_flits,
             warm_up_cycles: window.0,
             measured_cycles: window.1,
             vcs,
             buffer_flits,
+        };
+        let random = RandomTrafficConfig {
+            pattern,
+            nodes: site.member.nodes,
+            load,
+            packet_flits,
+            burst_packets: burst,
+            end_cycle: window.0.saturating_add(window.1),
+            outstanding,
         };
         let result: Arc<Mutex<TrafficNodeResult>> = Arc::default();
         let (seen, name, path) = (result.clone(), format!("{}.traffic", site.path), site.path.to_owned());
@@ -141,11 +212,15 @@ impl Component for FabricNode {
                     let mut ports = plugs.into_iter().map(ComponentPlug::flits);
                     let Some(port) = ports.next() else { unreachable!("a node has one port") };
                     let (port, rng) = (port.attach(bind), bind.rng());
-                    TrafficNode::new(config, port, rng, tap, result)
+                    let source = match of_node {
+                        Some(program) => PacketSource::Program(program),
+                        None => PacketSource::Random(RandomTraffic::new(random, rng)),
+                    };
+                    TrafficNode::new(config, port, source, tap, result)
                 })
             }),
             measure: Box::new(move || measured(&path, &super::published(&seen), window)),
-            digest: Vec::new(),
+            digest,
             ledger: Some(ledger),
         })
     }
@@ -163,6 +238,7 @@ fn measured(path: &str, result: &TrafficNodeResult, (from_cycle, cycles): (u64, 
             (&TAKEN, result.taken),
             (&MEASURED, measured),
             (&QUEUED, result.most_queued),
+            (&LAST, result.last_cycle),
         ],
         latencies: result.latencies.clone(),
         broken: astray.collect(),

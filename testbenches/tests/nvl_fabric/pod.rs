@@ -30,13 +30,13 @@ fn ring_bandwidth_of_8() {
     ring(&["pod.work=ring", "collective.bytes=409600"]);
 }
 
-/// 72 GPUs take some 25 million flits, which is for `make soak`; 36 take a quarter. A chunk of 72 blocks takes longer than the
+/// 72 GPUs take some 25 million flits, which is for `make soak`; 18 take a sixteenth. A chunk of 72 blocks takes longer than the
 /// latency of a step.
 #[test]
 fn soak_ring_bandwidth_of_many() {
     let set = match std::env::var_os("SCALEPOOL_SOAK") {
         Some(_) => ["pod.work=ring", "pod.gpus=72", "collective.bytes=1327104"],
-        None => ["pod.work=ring", "pod.gpus=36", "collective.bytes=663552"],
+        None => ["pod.work=ring", "pod.gpus=18", "collective.bytes=331776"],
     };
     ring(&set);
 }

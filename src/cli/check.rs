@@ -4,7 +4,7 @@ use super::{Status, counted, print_json};
 use clap::Args;
 use scalepool_system::description::Description;
 use scalepool_system::design::System;
-use scalepool_system::draw;
+use scalepool_system::draw::Drawing;
 use scalepool_system::memory_map::MappedWindow;
 use scalepool_system::problem::Problems;
 use scalepool_trace::output::{self, FileError, PartFile};
@@ -47,7 +47,7 @@ impl Check {
         if let Some(path) = &self.svg {
             output::check_apart(&[path.as_path()], &[], &[self.file.as_path()])?;
             let (mut part, mut file) = PartFile::create(path)?;
-            file.write_all(draw::svg(&system).as_bytes()).map_err(FileError::of(part.path()))?;
+            file.write_all(Drawing::of(&system).svg().as_bytes()).map_err(FileError::of(part.path()))?;
             part.keep()?;
         }
         if self.json {

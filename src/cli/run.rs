@@ -49,6 +49,9 @@ pub(super) struct Run {
     /// simulators read them.
     #[arg(long, value_name = "DIR")]
     dram: Option<PathBuf>,
+    /// Draw the system as an SVG picture, each link with its load: the share of its time that went to transactions.
+    #[arg(long, value_name = "FILE")]
+    drawing: Option<PathBuf>,
     /// Show only the cache line of this address in the chart.
     #[arg(long, value_name = "ADDRESS", requires = "chart", value_parser = address)]
     chart_line: Option<u64>,
@@ -110,6 +113,7 @@ impl Run {
                 trace: self.trace,
                 chart: self.chart,
                 dram: self.dram,
+                drawing: self.drawing,
                 chart_line: self.chart_line,
                 scopes: self.wave_scope,
                 from_fs: self.wave_from,

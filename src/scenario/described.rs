@@ -18,6 +18,7 @@ use scalepool_system::build::{Figures, Run, assemble};
 use scalepool_system::builtin::{self, Builtin};
 use scalepool_system::description::{Description, Short};
 use scalepool_system::design::System;
+use scalepool_system::draw::Drawing;
 use scalepool_system::field::FieldRange;
 use scalepool_system::kind::ExternalComponent;
 use scalepool_system::measured::{
@@ -197,6 +198,7 @@ fn build_watched(request: &ScenarioRequest, system: System, watched: WatchedPlac
     let chart = request.outputs.chart.is_some().then(|| extent(request));
     let (seed, stimulus) = (request.seed, request.stimulus.clone());
     let keeps_dram_commands = request.outputs.dram.is_some();
+    let drawing = request.outputs.drawing.is_some().then(|| Drawing::of(&system));
     let assembly = assemble(system, Run { seed, stimulus, chart, litmus: None, watched, keeps_dram_commands })?;
     let (chart, drawn) = (assembly.chart.clone(), assembly.chart);
     let (num, den) = assembly.figures.reference.period();
@@ -226,6 +228,7 @@ fn build_watched(request: &ScenarioRequest, system: System, watched: WatchedPlac
         }),
         chart: chart.map(|chart| Box::new(move || open(&chart).chart()) as Box<dyn Fn() -> Chart>),
         dram: Box::new(move || dram_traces(&with_dram)),
+        drawing,
     })
 }
 
@@ -369,6 +372,7 @@ fn report(name: &str, request: &ScenarioRequest, figures: &Figures, ended: Ended
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),
         where_time_goes,
+        link_loads: links.iter().map(|(path, _, link)| ((*path).to_owned(), link.load())).collect(),
         fabric: packets(&components, ending.clocks((num, den)))
             .or_else(|| fabric(&components, active_fs * den / num.max(1))),
         occupancy: buffered.into_iter().map(|(class, spent)| (class, spent as f64 / cycles.max(1) as f64)).collect(),

@@ -12,7 +12,9 @@ use super::{RunError, ScenarioRequest};
 use scalepool_coherence::chart::Chart;
 use scalepool_kernel::{RunOptions, RunReport, Running, SimError, Simulation, Stop, Time};
 use scalepool_link::sim_port::SimPort;
+use scalepool_system::draw::Drawing;
 use scalepool_trace::filter::WatchedPlaces;
+use scalepool_trace::output::PartFile;
 use scalepool_trace::{Hub, TraceHeader};
 use sha2::{Digest, Sha256};
 
@@ -44,6 +46,8 @@ pub struct Built {
     pub(super) chart: Option<Box<dyn Fn() -> Chart>>,
     /// Commands of memories with DRAM as text, by the path of the memory, if they are kept.
     pub(super) dram: Box<dyn Fn() -> Vec<(String, String)>>,
+    /// The drawing of the system, if that was asked for.
+    pub(super) drawing: Option<Drawing>,
 }
 
 impl Built {
@@ -90,6 +94,7 @@ pub struct Live {
     report: MakeReport,
     chart: Option<Box<dyn Fn() -> Chart>>,
     dram: Box<dyn Fn() -> Vec<(String, String)>>,
+    drawing: Option<Drawing>,
     /// How far it has been told to run.
     cycle: u64,
     begun: bool,
@@ -117,7 +122,7 @@ impl Live {
             shuffle: request.modes.shuffle,
             evaluate_idle: request.modes.evaluate_idle,
         };
-        let Built { sim, mut hub, ber, clock_fs, ports, report, chart, dram, .. } = built;
+        let Built { sim, mut hub, ber, clock_fs, ports, report, chart, dram, drawing, .. } = built;
         let first = Observer::open(&request.outputs, &request.inputs(), &header, &hub)?;
         hub.switch(first.is_open());
         Ok(Live {
@@ -132,6 +137,7 @@ impl Live {
             report,
             chart,
             dram,
+            drawing,
             cycle: 0,
             begun: false,
             over: false,
@@ -260,6 +266,10 @@ impl Live {
             // Memories show their commands when the run is looked at; what else it says is for `report`.
             drop(self.running.report());
             observe::write_dram(&folder, &(self.dram)())?;
+        }
+        if let (Some(path), Some(drawing)) = (self.request.outputs.drawing.take(), self.drawing.take()) {
+            let loads = self.report()?.link_loads;
+            PartFile::write(&path, drawing.loaded_svg(&loads).as_bytes()).map_err(OutputError::from)?;
         }
         (0..self.observers.len()).try_for_each(|n| self.end_observer(ObserverId(n)))
     }

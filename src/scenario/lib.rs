@@ -245,7 +245,9 @@ pub fn split(request: &ScenarioRequest) -> Result<Vec<ScenarioRequest>, RunError
     match scenarios.len() {
         0 => return Err(refused("").into()),
         1 => (),
-        _ if request.outputs.files() || request.outputs.dram.is_some() => return Err(RunError::OutputOfModes),
+        _ if request.outputs.files() || request.outputs.dram.is_some() || request.outputs.drawing.is_some() => {
+            return Err(RunError::OutputOfModes);
+        }
         _ => (),
     }
     let has = |s: &Scenario, text: &str| s.key(text.split('=').next().unwrap_or_default().trim()).is_some();

@@ -30,6 +30,8 @@ pub struct Outputs {
     pub chart: Option<PathBuf>,
     /// Folder for the commands of each memory with a DRAM preset.
     pub dram: Option<PathBuf>,
+    /// Drawing of the system with the load of each link, SVG.
+    pub drawing: Option<PathBuf>,
     /// Byte address of the only line that the chart shows.
     pub chart_line: Option<u64>,
     /// Globs of places; none means all.
@@ -70,7 +72,8 @@ impl Outputs {
         saves.dedup();
         let codes: Vec<PathBuf> =
             self.vcd.iter().filter(|path| !is_special(path)).map(|path| gtkw::codes_of(path)).collect();
-        let files = self.waves().chain(&self.trace).chain(&self.chart).chain(&saves).map(PathBuf::as_path);
+        let files =
+            self.waves().chain(&self.trace).chain(&self.chart).chain(&self.drawing).chain(&saves).map(PathBuf::as_path);
         let files: Vec<&Path> = files.chain(others.iter().copied()).collect();
         let folders: Vec<&Path> = codes.iter().chain(&self.dram).map(PathBuf::as_path).collect();
         Ok(output::check_apart(&files, &folders, inputs)?)

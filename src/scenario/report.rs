@@ -6,6 +6,7 @@ use scalepool_link::line_time::{LineTime, Use};
 use scalepool_link::port::GIVE_UP_RULE;
 use scalepool_memory::spread::SpreadMap;
 pub use scalepool_nodes::PlacedViolation;
+use scalepool_system::draw::LinkLoad;
 use scalepool_system::metric::{Metric, MetricValue};
 use serde_json::{Map, Value, json};
 
@@ -149,6 +150,8 @@ pub struct ScenarioReport {
     pub credit_stalls: u64,
     /// Where the time of each direction of the links has gone, of all links together. Directions that a caller drives are left out.
     pub where_time_goes: Vec<(String, LineTime)>,
+    /// Loads of all links, by path, for a drawing; the report itself has `where_time_goes`.
+    pub link_loads: Vec<(String, LinkLoad)>,
     /// Figures of a fabric, if there is one.
     pub fabric: Option<FabricFigures>,
     /// Mean number of flits in buffers by class, of fabrics of routers.

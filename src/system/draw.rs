@@ -1,12 +1,120 @@
 //! A drawing of a system: a box a component, a line a link, as SVG.
 //!
-//! Components stand in columns by their distance from those that ask, so that requests run from left to right.
+//! Components stand in columns by their distance from those that ask, so that requests run from left to right. After a run each
+//! line has the colour and the width of the load of its busier direction; both directions stand in its title, which viewers show
+//! under the pointer.
 
 mod grid;
 
-use super::design::System;
+use super::design::{LinkInstance, System};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// A drawing whose links have no load yet.
+#[derive(Debug, Clone)]
+pub struct Drawing {
+    /// All that stands below the links.
+    head: String,
+    links: Vec<DrawnLink>,
+    /// All that stands above them.
+    tail: String,
+}
+
+/// A link of a drawing.
+#[derive(Debug, Clone)]
+struct DrawnLink {
+    path: String,
+    /// Its path and kind.
+    name: String,
+    /// Element and coordinates.
+    shape: String,
+    /// What stands beside it: the element up to the text.
+    label: Option<String>,
+    colour: &'static str,
+    width: f64,
+}
+
+/// A load from which on a link has this colour and width.
+struct LoadStep {
+    from: f64,
+    colour: &'static str,
+    width: f64,
+}
+
+/// Steps of loads, the highest last.
+const LOAD_STEPS: [LoadStep; 5] = [
+    LoadStep { from: 0.0, colour: "#bbb", width: 1.0 },
+    LoadStep { from: 0.01, colour: "#4a90d9", width: 2.0 },
+    LoadStep { from: 0.25, colour: "#3aa655", width: 3.0 },
+    LoadStep { from: 0.5, colour: "#e6a100", width: 4.0 },
+    LoadStep { from: 0.75, colour: "#d0312d", width: 5.0 },
+];
+
+/// The load of a link: share of the time of its line, from its first end and from its second; `None`: a caller drives that
+/// direction.
+pub type LinkLoad = [Option<f64>; 2];
+
+impl Drawing {
+    /// The drawing of a system.
+    pub fn of(system: &System) -> Drawing {
+        match system.components.iter().any(|component| component.config.drawn_at().is_some()) {
+            true => grid::drawing(system),
+            false => columns_drawing(system),
+        }
+    }
+
+    /// As SVG, without loads.
+    pub fn svg(&self) -> String {
+        let mut text = self.head.clone();
+        self.links.iter().for_each(|link| link.write(&mut text, None));
+        text + &self.tail
+    }
+
+    /// As SVG, with the loads of links by their paths.
+    pub fn loaded_svg(&self, loads: &[(String, LinkLoad)]) -> String {
+        let loads: BTreeMap<&str, LinkLoad> = loads.iter().map(|(path, load)| (path.as_str(), *load)).collect();
+        let mut text = self.head.clone();
+        for (n, step) in LOAD_STEPS.iter().enumerate() {
+            let x = MARGIN + n * 100;
+            let _ = writeln!(
+                text,
+                "<path d=\"M{x} 44 h24\" stroke=\"{}\" stroke-width=\"{}\"/>\n\
+                 <text x=\"{}\" y=\"48\" font-size=\"11\" fill=\"#333\">from {} %</text>",
+                step.colour,
+                step.width,
+                x + 30,
+                // A legend in whole percent.
+                (step.from * 100.0).round(),
+            );
+        }
+        self.links.iter().for_each(|link| link.write(&mut text, loads.get(link.path.as_str()).copied()));
+        text + &self.tail
+    }
+}
+
+impl DrawnLink {
+    fn write(&self, text: &mut String, load: Option<LinkLoad>) {
+        let percent = |share: Option<f64>| {
+            share.map_or("driven by a caller".to_owned(), |share| format!("{:.1} %", share * 100.0))
+        };
+        let busier = load.map(|load| load.into_iter().flatten().fold(0.0, f64::max));
+        let step = busier.and_then(|share| LOAD_STEPS.iter().rev().find(|step| share >= step.from));
+        let (colour, width) = step.map_or((self.colour, self.width), |step| (step.colour, step.width));
+        let loads = load.map(|[first, second]| format!(": {}, back {}", percent(first), percent(second)));
+        let title = format!("{}{}", self.name, loads.unwrap_or_default());
+        let _ = writeln!(
+            text,
+            "<{} fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"><title>{}</title></{}>",
+            self.shape,
+            escaped(&title),
+            self.shape.split(' ').next().unwrap_or_default(),
+        );
+        if let Some(label) = &self.label {
+            let shares = load.map(|[first, second]| format!(" {} / {}", percent(first), percent(second)));
+            let _ = writeln!(text, "{label}{}{}</text>", escaped(&self.name), shares.unwrap_or_default());
+        }
+    }
+}
 
 const WIDTH: usize = 220;
 const HEIGHT: usize = 64;
@@ -21,15 +129,12 @@ const MARGIN: usize = 24;
 /// Room for the title.
 const TOP: usize = 56;
 
-/// The drawing.
-pub fn svg(system: &System) -> String {
-    if system.components.iter().any(|component| component.config.drawn_at().is_some()) {
-        return grid::svg(system);
-    }
+/// Components in columns.
+fn columns_drawing(system: &System) -> Drawing {
     let columns = columns(system);
     let labels: Vec<String> = system.links.iter().map(|link| format!("{} ({})", link.path, link.kind.name)).collect();
-    // Two labels may stand in one row, each beside its end.
-    let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    // Two labels may stand in one row, each beside its end, and behind each the loads of a run.
+    let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + " 100.0 % / 100.0 %".len();
     let step_x = WIDTH + GAP_X.max(2 * (LETTER * longest + 2 * BESIDE));
     let mut filled: BTreeMap<usize, usize> = BTreeMap::new();
     let places: Vec<(usize, usize)> = columns
@@ -43,13 +148,13 @@ pub fn svg(system: &System) -> String {
         .collect();
     let width = 2 * MARGIN + columns.iter().max().map_or(0, |last| last * step_x + WIDTH);
     let height = TOP + MARGIN + filled.values().max().map_or(0, |rows| rows * (HEIGHT + GAP_Y));
-    let mut text = format!(
+    let head = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
          <text x=\"{MARGIN}\" y=\"30\" font-size=\"18\">{}</text>\n",
         escaped(&system.name)
     );
-    for (link, label) in system.links.iter().zip(&labels) {
+    let drawn = |(link, label): (&LinkInstance, String)| {
         // From the middle of one side to the middle of the other, below one another where there are several.
         let ends = link.ports.map(|(component, port)| {
             let count = system.components[component].ports.len();
@@ -58,26 +163,21 @@ pub fn svg(system: &System) -> String {
         let [((x0, y0), at0), ((x1, y1), at1)] = ends;
         let (from, to) = if x0 <= x1 { (x0 + WIDTH, x1) } else { (x0, x1 + WIDTH) };
         let (y0, y1) = (y0 + at0, y1 + at1);
-        let _ = writeln!(
-            text,
-            "<line x1=\"{from}\" y1=\"{y0}\" x2=\"{to}\" y2=\"{y1}\" stroke=\"#555\" stroke-width=\"2\"/>"
-        );
+        let shape = format!("line x1=\"{from}\" y1=\"{y0}\" x2=\"{to}\" y2=\"{y1}\"");
         // Beside the end with fewer links, of two alike the left one: there labels do not lie over one another.
         let counts = link.ports.map(|(component, _)| system.components[component].ports.len());
         let is_first = if counts[0] == counts[1] { x0 <= x1 } else { counts[0] < counts[1] };
         let ((x, y), lies_left) = if is_first { ((from, y0), x0 <= x1) } else { ((to, y1), x0 > x1) };
         let (x, anchor) = if lies_left { (x + BESIDE, "start") } else { (x - BESIDE, "end") };
-        let label = escaped(label);
-        let _ = writeln!(
-            text,
-            "<text x=\"{x}\" y=\"{}\" font-size=\"11\" fill=\"#333\" text-anchor=\"{anchor}\">{label}</text>",
-            y - 4
-        );
-    }
+        let at = format!("<text x=\"{x}\" y=\"{}\" font-size=\"11\" fill=\"#333\" text-anchor=\"{anchor}\">", y - 4);
+        DrawnLink { path: link.path.clone(), name: label, shape, label: Some(at), colour: "#555", width: 2.0 }
+    };
+    let links = system.links.iter().zip(labels).map(drawn).collect();
+    let mut tail = String::new();
     for (component, (x, y)) in system.components.iter().zip(places) {
         let dashed = if component.external.is_some() { " stroke-dasharray=\"6 4\"" } else { "" };
         let _ = writeln!(
-            text,
+            tail,
             "<rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\" fill=\"#eef3fa\" stroke=\"#345\"{dashed}/>\n\
              <text x=\"{0}\" y=\"{1}\" text-anchor=\"middle\" font-weight=\"bold\">{2}</text>\n\
              <text x=\"{0}\" y=\"{3}\" text-anchor=\"middle\" fill=\"#333\">{4}</text>",
@@ -88,8 +188,8 @@ pub fn svg(system: &System) -> String {
             component.kind.name,
         );
     }
-    text.push_str("</svg>\n");
-    text
+    tail.push_str("</svg>\n");
+    Drawing { head, links, tail }
 }
 
 /// The column of each component: links lead from left to right.

@@ -3,10 +3,11 @@
 //! A report is made of these alone. Each component and link gives its own ([`ComponentMeasured`], [`LinkMeasured`])
 //! whenever a run is looked at; which counts there can be stands with its kind ([`Metric`](super::metric::Metric)).
 
+use super::draw::LinkLoad;
 use super::metric::MetricValue;
 use scalepool_kernel::{Clock, RunReport, SimError, Stop, Time};
 use scalepool_link::health::LinkHealth;
-use scalepool_link::line_time::LineTime;
+use scalepool_link::line_time::{LineTime, Use};
 use scalepool_memory::dram::{DramCommand, DramPreset};
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::latencies::Latencies;
@@ -141,6 +142,8 @@ pub struct LinkMeasured {
     pub is_whole: bool,
     /// Where the time of each direction has gone; `None`: a caller drives it.
     pub times: [Option<LineTime>; 2],
+    /// Units for which each direction had time, of a link without an account of its time.
+    pub unit_slots: u64,
     /// Further counts, in the order of the report.
     pub counts: Vec<MetricValue>,
     /// Coverage points of the link by itself: group, rows met, rows in all. A system sums them.
@@ -153,6 +156,20 @@ pub struct LinkMeasured {
     pub broken: Vec<PlacedViolation>,
     /// What is left over at rest.
     pub astray: Vec<PlacedViolation>,
+}
+
+impl LinkMeasured {
+    /// Share of the time of each direction that went to transactions: payload, headers, and what went again.
+    pub fn load(&self) -> LinkLoad {
+        [0, 1].map(|n| match self.times[n] {
+            Some(time) => {
+                let busy: u64 = [Use::Payload, Use::Headers, Use::Replay].map(|of| time.of(of)).iter().sum();
+                Some(busy as f64 / time.total().max(1) as f64)
+            }
+            None if self.unit_slots > 0 => Some(self.units[n] as f64 / self.unit_slots as f64),
+            None => None,
+        })
+    }
 }
 
 /// Coverage points that all parts of a system share: group, and which of its rows were met.

@@ -1537,6 +1537,17 @@ fn descriptions_are_checked_drawn_and_described() {
     for text in ["<svg ", ">host<", ">device<", "cxl (cxl-68b)"] {
         assert!(drawn.contains(text), "{text}: {drawn}");
     }
+    // After a run each link has its load, both ways, which the table of its time has too.
+    let report: Value = serde_json::from_str(&seen(run(&["run", &file, "--json", "--drawing", &svg])).1).unwrap();
+    let drawn = std::fs::read_to_string(&svg).unwrap();
+    let share = |direction: &str| {
+        let times = &report["where_time_goes"]["directions"][direction];
+        let all = times["line"].as_u64().unwrap();
+        let busy: u64 = ["payload", "headers", "replay"].iter().filter_map(|of| times[of].as_u64()).sum();
+        format!("{:.1} %", busy as f64 * 100.0 / all as f64)
+    };
+    let title = format!("<title>cxl (cxl-68b): {}, back {}</title>", share("down"), share("up"));
+    assert!(drawn.contains(&title) && drawn.contains(">from 75 %<"), "{title}: {drawn}");
     // A file says of itself what the scenario says, and a kind has its fields.
     let settings = |name: &str| stdout(&["describe", name, "--json"]);
     assert_eq!(settings(&file), settings("cxl68-expander"));

@@ -3,7 +3,7 @@
 //!
 //! A link between boxes that are not beside each other is bent, so that it does not run through those in between.
 
-use super::{MARGIN, TOP, escaped};
+use super::{Drawing, DrawnLink, MARGIN, TOP, escaped};
 use crate::design::System;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -73,34 +73,39 @@ fn places(system: &System) -> Vec<BoxPlace> {
 }
 
 /// The drawing.
-pub(super) fn svg(system: &System) -> String {
+pub(super) fn drawing(system: &System) -> Drawing {
     let places = places(system);
     let width = places.iter().map(|place| place.x).max().unwrap_or(0) + WIDTH + STEP_X;
     let height = places.iter().map(|place| place.y).max().unwrap_or(0) + HEIGHT + STEP_Y;
-    let mut text = format!(
+    let head = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
          <text x=\"{MARGIN}\" y=\"30\" font-size=\"18\">{}</text>\n",
         escaped(&system.name)
     );
-    for link in &system.links {
+    let links = system.links.iter().map(|link| {
         let [(x0, y0), (x1, y1)] = link.ports.map(|(component, _)| places[component].middle());
         // Bent to the side by a fifth of its length where it is longer than one step along a row or column.
         let is_long = x0.abs_diff(x1) > STEP_X || y0.abs_diff(y1) > 2 * STEP_Y || (x0 != x1 && y0 != y1);
         let bend = if is_long { 0.2 } else { 0.0 };
         let (dx, dy) = (x1 as f64 - x0 as f64, y1 as f64 - y0 as f64);
         let (cx, cy) = ((x0 + x1) as f64 / 2.0 - bend * dy, (y0 + y1) as f64 / 2.0 + bend * dx);
-        let _ = writeln!(
-            text,
-            "<path d=\"M{x0} {y0} Q{cx:.0} {cy:.0} {x1} {y1}\" fill=\"none\" stroke=\"#777\"><title>{}</title></path>",
-            escaped(&format!("{} ({})", link.path, link.kind.name)),
-        );
-    }
+        DrawnLink {
+            path: link.path.clone(),
+            name: format!("{} ({})", link.path, link.kind.name),
+            shape: format!("path d=\"M{x0} {y0} Q{cx:.0} {cy:.0} {x1} {y1}\""),
+            label: None,
+            colour: "#777",
+            width: 1.0,
+        }
+    });
+    let links = links.collect();
+    let mut tail = String::new();
     for (component, place) in system.components.iter().zip(&places) {
         let height = if place.is_small { SMALL } else { HEIGHT };
         let (x, y) = place.middle();
         let _ = writeln!(
-            text,
+            tail,
             "<rect x=\"{}\" y=\"{}\" width=\"{WIDTH}\" height=\"{height}\" rx=\"4\" fill=\"#eef3fa\" stroke=\"#345\"><title>{}</title></rect>\n\
              <text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             place.x,
@@ -110,6 +115,6 @@ pub(super) fn svg(system: &System) -> String {
             escaped(&component.path),
         );
     }
-    text.push_str("</svg>\n");
-    text
+    tail.push_str("</svg>\n");
+    Drawing { head, links, tail }
 }

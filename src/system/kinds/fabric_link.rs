@@ -94,8 +94,10 @@ impl Link for FabricLink {
             Box::new(End { port: SimPort::new(name, KIND.name, 1), ends })
         };
         let ends: [Box<dyn LinkEndSite>; 2] = [end(first, a_tx, a_rx, &sent[0]), end(second, b_tx, b_rx, &sent[1])];
-        let measure = move |_: &crate::measured::Ending| LinkMeasured {
+        let cycle_fs = self.cycle;
+        let measure = move |ending: &crate::measured::Ending| LinkMeasured {
             units: [0, 1].map(|n| super::published(&sent[n])),
+            unit_slots: ending.at.as_fs() / cycle_fs.max(1),
             is_whole: true,
             ..LinkMeasured::default()
         };

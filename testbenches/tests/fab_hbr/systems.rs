@@ -5,7 +5,7 @@ use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::scenario::{self, ScenarioRequest};
 use scalepool::system::description::Description;
-use scalepool::system::draw;
+use scalepool::system::draw::Drawing;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -312,7 +312,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn drawings_show_the_switch_between_hosts_and_devices() {
     let system = Description::parse("f.toml", PathBuf::new(), POOL_16).expect("it is TOML").resolve();
-    let svg = draw::svg(&system.unwrap_or_else(|problems| panic!("{problems}")));
+    let svg = Drawing::of(&system.unwrap_or_else(|problems| panic!("{problems}"))).svg();
     for name in ["host[3]", "cxl.switch.hbr", "memory[7]", "pool (cxl-256b)"] {
         assert!(svg.contains(name), "{name}");
     }

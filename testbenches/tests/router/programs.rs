@@ -120,3 +120,19 @@ fn programs_and_closed_loops_are_the_same_on_threads() {
         assert!(outcome(1) == outcome(2), "{set:?}");
     }
 }
+
+#[test]
+fn a_drawing_shows_which_links_are_loaded() {
+    // Each of two nodes sends to the other one all the time.
+    let dir = tempfile::tempdir().expect("a folder");
+    let drawing = dir.path().join("loads.svg");
+    let outputs = Outputs { drawing: Some(drawing.clone()), ..Outputs::default() };
+    let set = ["topology=mesh:2x1", "traffic.pattern=complement", "traffic.load=1", "traffic.packets=5000"];
+    let request = ScenarioRequest { outputs, ..request("fabric-vc-router", &set) };
+    let report = scenario::run(&request, &mut |_| ()).expect("it runs");
+    for (path, load) in &report.link_loads {
+        assert!(load.iter().all(|share| share.is_some_and(|share| (0.99..=1.0).contains(&share))), "{path}: {load:?}");
+    }
+    let drawn = std::fs::read_to_string(drawing).expect("the run wrote it");
+    assert_eq!(drawn.matches("stroke=\"#d0312d\"").count(), 3 + 1, "three links and the legend: {drawn}");
+}

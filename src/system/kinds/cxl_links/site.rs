@@ -190,6 +190,7 @@ fn measured<E: Reported>(
         }
     }
     LinkMeasured {
+        unit_slots: 0,
         units: [0, 1].map(|n| places[n].feed.as_ref().map_or(figures.units[n], Feed::sent)),
         messages: figures.messages,
         is_counted_by_agents: is_coherent,

@@ -4,9 +4,9 @@
 //! answers as unmapped. It then waits, up to a time limit, until all outstanding requests have been answered. Finally it
 //! removes the binding, and the messages of the vPPB that are still in the switch are flushed. A surprise removal does
 //! not wait. Responses that arrive after the removal are dropped. Their port or logical device is not bound again before
-//! the last of them has arrived, because nothing would distinguish them from responses to the next host. A command that
-//! cannot be executed changes nothing. Left out: the mailbox of the manager; link down and hot-plug as the host sees
-//! them.
+//! the last of them has arrived, because nothing would distinguish them from responses to the next host. A device that is
+//! gone never sends them, so they are awaited for the time limit of a drain and no longer. A command that cannot be executed
+//! changes nothing. Left out: the mailbox of the manager; link down and hot-plug as the host sees them.
 //!
 //! A walk through one unbind: at the time of the command the vPPB is stopped. Each response that leaves the switch
 //! decrements the count of outstanding requests of the vPPB. When the count reaches zero, or at the time limit, the
@@ -93,8 +93,17 @@ pub struct Manager {
     draining: BTreeMap<Vppb, u64>,
     /// Number of forwarded requests without a response, by vPPB.
     open: BTreeMap<Vppb, u64>,
-    /// Number of outstanding responses from ports and logical devices that have been unbound, by port and LD-ID.
-    late: BTreeMap<(usize, u8), u64>,
+    /// Outstanding responses from ports and logical devices that have been unbound, by port and LD-ID.
+    late: BTreeMap<(usize, u8), LateAnswers>,
+}
+
+/// Responses that may still come from a port or a logical device that has been unbound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LateAnswers {
+    /// Their number.
+    due: u64,
+    /// Cycle from which on the device counts as gone.
+    until_cycle: u64,
 }
 
 impl Manager {
@@ -124,9 +133,9 @@ impl Manager {
     /// Notes that an outstanding response from an unbound port or logical device has arrived, or was flushed with its
     /// request.
     pub fn late(&mut self, port: usize, ld_id: u8) {
-        if let Some(due) = self.late.get_mut(&(port, ld_id)) {
-            *due -= 1;
-            if *due == 0 {
+        if let Some(late) = self.late.get_mut(&(port, ld_id)) {
+            late.due -= 1;
+            if late.due == 0 {
                 self.late.remove(&(port, ld_id));
             }
         }
@@ -140,7 +149,8 @@ impl Manager {
             let open = self.open.remove(&vppb).unwrap_or(0);
             let binding = bindings.unbind(vppb.0, vppb.1).ok()?;
             if open > 0 {
-                self.late.insert((binding.port, binding.ld.unwrap_or(0)), open);
+                let until_cycle = cycle.saturating_add(self.limit_cycles);
+                self.late.insert((binding.port, binding.ld.unwrap_or(0)), LateAnswers { due: open, until_cycle });
             }
             return Some(Due::Flush(binding));
         }
@@ -156,12 +166,16 @@ impl Manager {
                 if let Some(&vppb) = busy {
                     return refused(CommandError::Busy { vppb });
                 }
-                let late = self.late.get(&(binding.port, binding.ld.unwrap_or(0)));
-                if let Some(&due) = late {
+                let target = (binding.port, binding.ld.unwrap_or(0));
+                let late = self.late.get(&target).filter(|late| cycle < late.until_cycle);
+                if let Some(&LateAnswers { due, .. }) = late {
                     return refused(CommandError::Late { port: binding.port, due });
                 }
                 match bindings.bind(binding) {
-                    Ok(()) => Some(Due::Event(ManagerEvent::Bound(binding))),
+                    Ok(()) => {
+                        self.late.remove(&target);
+                        Some(Due::Event(ManagerEvent::Bound(binding)))
+                    }
                     Err(error) => refused(error.into()),
                 }
             }
@@ -250,6 +264,22 @@ mod tests {
         manager.commands.push_back(TimedCommand { at_cycle: 13, command: ManagerCommand::Bind(again) });
         let bound = Due::Event(ManagerEvent::Bound(again));
         assert_eq!(all(&mut manager, 13, &mut bindings, &mut stopped), [bound]);
+    }
+
+    /// Answers of a device that is gone never come: they are awaited as long as a drain waits.
+    #[test]
+    fn a_port_whose_device_is_gone_is_bound_again() {
+        let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), BTreeSet::new());
+        bindings.bind(OWN).expect("it is free");
+        let binds = [109, 110].map(|at_cycle| TimedCommand { at_cycle, command: ManagerCommand::Bind(OWN) });
+        let mut manager = Manager::new([vec![unbind(10, true)], binds.to_vec()].concat(), 100);
+        (0..2).for_each(|_| manager.asked((0, 1)));
+        assert_eq!(all(&mut manager, 10, &mut bindings, &mut stopped), [Due::Flush(OWN)]);
+        let late = ManagerEvent::Refused(ManagerCommand::Bind(OWN), CommandError::Late { port: 2, due: 2 });
+        assert_eq!(all(&mut manager, 109, &mut bindings, &mut stopped), [Due::Event(late)]);
+        let bound = Due::Event(ManagerEvent::Bound(OWN));
+        assert_eq!(all(&mut manager, 110, &mut bindings, &mut stopped), [bound]);
+        assert_eq!(bindings.down(0, 1), Some((2, Some(3))));
     }
 
     #[test]

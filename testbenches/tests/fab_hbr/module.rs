@@ -4,14 +4,14 @@ use scalepool::arbiter::{RoundRobin, Separable};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
     Bindings, HbrRoutes, HbrSwitch, HbrSwitching, ManagerCommand, ManagerEvent, SwitchConfig, SwitchResult,
-    TimedCommand, Undelivered, VppbBinding,
+    SwitchTraffic, TimedCommand, Undelivered, VppbBinding,
 };
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
 use scalepool_protocols::cxl::message::{Class, Data, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, S2mDrs, S2mNdr};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 const GIB: u64 = 1 << 30;
@@ -75,17 +75,19 @@ struct Bench {
     commands: Vec<TimedCommand>,
     queue: usize,
     stages_cycles: [u64; 2],
+    /// Time that an unbind waits \[cycles\].
+    drain_cycles: u64,
 }
 
 /// Hosts that have a device each, at address 0, and none beside it.
 fn bench(hosts: usize) -> Bench {
     let sends = vec![Vec::new(); 2 * hosts];
-    Bench { hosts, sends, closed: Vec::new(), commands: Vec::new(), queue: 8, stages_cycles: [5, 7] }
+    Bench { hosts, sends, closed: Vec::new(), commands: Vec::new(), queue: 8, stages_cycles: [5, 7], drain_cycles: 100 }
 }
 
 /// What came at every port, and what the switch has counted, after a thousand cycles.
 fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
-    let Bench { hosts, sends, closed, commands, queue, stages_cycles } = bench;
+    let Bench { hosts, sends, closed, commands, queue, stages_cycles, drain_cycles } = bench;
     let (result, seen): (Arc<Mutex<SwitchResult>>, Vec<Seen>) =
         (Arc::default(), sends.iter().map(|_| Seen::default()).collect());
     let (shared, of_ports) = (result.clone(), seen.clone());
@@ -123,16 +125,21 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
             bindings.bind(VppbBinding { vcs: n, vppb: 0, port: n, ld: None }).expect("it is free");
         });
         let mut decoders = BridgeDecoders::default();
-        decoders.commit(BridgeDecoder { base: 0, size: GIB, granularity: 256, targets: vec![0] }).expect("it is legal");
+        decoders
+            .commit(BridgeDecoder { back_invalidate: false, base: 0, size: GIB, granularity: 256, targets: vec![0] })
+            .expect("it is legal");
         let routes = HbrRoutes {
             bindings,
             stopped: BTreeSet::new(),
+            bridges: BTreeMap::new(),
+            caches: BTreeMap::new(),
             decoders: vec![decoders; hosts],
             forms: vec![MessageForm::Hbr; 2 * hosts],
             poison_on_decode_error: false,
         };
-        let switching = HbrSwitching::new(routes, commands, 100);
+        let switching = HbrSwitching::new(routes, commands, drain_cycles);
         let config = SwitchConfig {
+            traffic: SwitchTraffic::Mem,
             stages_cycles,
             queue,
             output_queue: queue,
@@ -239,7 +246,7 @@ fn the_switch_answers_what_reaches_nothing() {
     let (seen, result) = run(hole);
     assert!(matches!(&seen[1][..], [(_, Message::S2mDrs(drs, data))] if drs.tag == 7 && data.line == [0xff; 64]));
     assert_eq!(result.undelivered.get(&Undelivered::NotDecoded), Some(&1));
-    assert_eq!((result.ports[1].own, left(&result)), ([0, 0, 0, 1], [0; 4]));
+    assert_eq!((result.ports[1].own, left(&result)), ([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], [0; 4]));
 }
 
 /// Messages that the port has not negotiated are dropped and reported, and so is an LD-ID above the switch.
@@ -274,6 +281,62 @@ fn ends(commands: Vec<TimedCommand>) -> ([usize; 3], SwitchResult, usize) {
     };
     let [good, unmapped] = [lines(0, 3), lines(0, 0xff)];
     ([good, unmapped, 200 - good - unmapped], result, lines(1, 3))
+}
+
+/// Answers of a removed port that came too late, and messages that were flushed with its binding.
+fn late_and_flushed(result: &SwitchResult) -> [u64; 2] {
+    let late = result.undelivered.get(&Undelivered::UnknownLd).copied().unwrap_or(0);
+    let flushed = |(_, event): &(u64, ManagerEvent)| if let ManagerEvent::Unbound(_, n) = event { *n } else { 0 };
+    [late, result.events.iter().map(flushed).sum()]
+}
+
+/// After a drain nothing is lost; everything that a surprise loses stands in the record, and nothing of another host.
+#[test]
+fn fab_bnd_05_p() {
+    let ([.., lost], result, other) = ends(vec![unbind(100, false)]);
+    assert_eq!((lost, other, late_and_flushed(&result)), (0, 200, [0; 2]));
+    let ([.., lost], result, other) = ends(vec![unbind(100, true)]);
+    assert_eq!((lost as u64, other), (late_and_flushed(&result).iter().sum(), 200));
+    assert!(lost > 20);
+}
+
+/// A record without one of the discarded messages does not account for what was lost.
+#[test]
+fn fab_bnd_05_n() {
+    let ([.., lost], mut result, _) = ends(vec![unbind(100, true)]);
+    let [(_, ManagerEvent::Unbound(_, flushed))] = &mut result.events[..] else { panic!("{:?}", result.events) };
+    *flushed -= 1;
+    assert_ne!(lost as u64, late_and_flushed(&result).iter().sum());
+}
+
+/// Whether an unbind at cycle 100 flushes nothing before its limit, and no answer of the device comes through afterwards.
+fn keeps_its_limit(drain_cycles: u64, surprise: bool) -> (bool, u64) {
+    let mut slow = bench(1);
+    (slow.commands, slow.drain_cycles) = (vec![unbind(100, surprise)], drain_cycles);
+    (0..200).for_each(|n| slow.sends[0].push((10 + u64::from(n), read(n, 0))));
+    let (seen, result) = run(slow);
+    let [(at_fs, ManagerEvent::Unbound(..))] = result.events[..] else { panic!("{:?}", result.events) };
+    let (ended, lost) = (at_fs / 1_000_000, late_and_flushed(&result).iter().sum());
+    let is_late = |(cycle, message): &(u64, Message)| {
+        // The channel to the host takes a cycle.
+        *cycle > ended + 1 && message.data().is_some_and(|data| data.line[0] == 3)
+    };
+    ((lost == 0 || ended >= 100 + drain_cycles) && !seen[0].iter().any(is_late), lost)
+}
+
+/// The device is faster than the limit, as fast, and slower.
+#[test]
+fn fab_bnd_06_p() {
+    for (drain_cycles, loses) in [(1000, false), (100, false), (60, false), (20, true), (1, true), (0, true)] {
+        let (keeps, lost) = keeps_its_limit(drain_cycles, false);
+        assert!(keeps && (lost > 0) == loses, "{drain_cycles} cycles: {lost} lost");
+    }
+}
+
+/// What is flushed before the limit is seen: a surprise does that.
+#[test]
+fn fab_bnd_06_n() {
+    assert!(!keeps_its_limit(100, true).0);
 }
 
 #[test]

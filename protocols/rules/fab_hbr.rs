@@ -92,7 +92,11 @@ pub static RULES: &[Rule] = &[
         "fabric §4.2",
         "a snoop of CXL.cache stays behind the responses of its host that came before it",
     ),
-    rule("FAB-ISO-02", "fabric §1.9", "a time-out isolates the port where that is enabled, and link down where that is"),
+    rule(
+        "FAB-ISO-02",
+        "fabric §1.9",
+        "a time-out isolates the port where that is enabled, and link down where that is",
+    ),
     rule(
         "FAB-ISO-03",
         "fabric §1.9",

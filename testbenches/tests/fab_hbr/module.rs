@@ -296,7 +296,7 @@ fn fab_bnd_05_p() {
     let ([.., lost], result, other) = ends(vec![unbind(100, false)]);
     assert_eq!((lost, other, late_and_flushed(&result)), (0, 200, [0; 2]));
     let ([.., lost], result, other) = ends(vec![unbind(100, true)]);
-    assert_eq!((lost as u64, other), (late_and_flushed(&result).iter().sum(), 200));
+    assert_eq!((lost as u64, other), (late_and_flushed(&result).iter().sum::<u64>(), 200));
     assert!(lost > 20);
 }
 
@@ -306,7 +306,7 @@ fn fab_bnd_05_n() {
     let ([.., lost], mut result, _) = ends(vec![unbind(100, true)]);
     let [(_, ManagerEvent::Unbound(_, flushed))] = &mut result.events[..] else { panic!("{:?}", result.events) };
     *flushed -= 1;
-    assert_ne!(lost as u64, late_and_flushed(&result).iter().sum());
+    assert_ne!(lost as u64, late_and_flushed(&result).iter().sum::<u64>());
 }
 
 /// Whether an unbind at cycle 100 flushes nothing before its limit, and no answer of the device comes through afterwards.

@@ -5,7 +5,7 @@ use super::module::CxlSwitch;
 use super::route::{HbrRoute, HbrRoutes, has_answer};
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use super::{VppbBinding, violation};
-use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 
 /// The routes of a switch with hierarchy based routing, and what changes them.
@@ -78,6 +78,11 @@ impl Switching for HbrSwitching {
             }
             _ => None,
         }
+    }
+
+    /// A trace spells what passes in one form, whatever the links of the ports have.
+    fn shown(&self, message: &Message, _: MessageForm, _: Option<Vppb>) -> (Message, MessageForm) {
+        (*message, self.routes.shown_form())
     }
 
     fn queued(&mut self, message: &Message, vppb: Vppb) {

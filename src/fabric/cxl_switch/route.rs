@@ -52,6 +52,12 @@ impl HbrRoutes {
         self.decoders.len()
     }
 
+    /// The form in which traces spell messages: that of 256B flits, which has all identifiers, if any link has it.
+    pub fn shown_form(&self) -> MessageForm {
+        let has_identifiers = self.forms.contains(&MessageForm::Hbr);
+        if has_identifiers { MessageForm::Hbr } else { MessageForm::Cxl68 }
+    }
+
     /// The route of a message that was received at a port.
     pub fn route(&self, from: usize, message: &Message) -> HbrRoute {
         let hosts = self.hosts();

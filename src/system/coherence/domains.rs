@@ -131,18 +131,18 @@ impl Domains {
         switch: Option<usize>,
         seated: &[(usize, usize, usize)],
     ) {
-        let seat = |holders, is_home| Seat { domain: domain.clone(), holders, is_home };
+        let seat = |holders| Seat { domain: domain.clone(), holders };
         let own = |n: usize| if switch.is_some() { 0..seated.len() } else { n..n + 1 };
         for (n, &(component, port, of_home)) in seated.iter().enumerate() {
-            self.seats.insert((component, port), seat(n..n + 1, false));
-            self.seats.insert((home, of_home), seat(own(n), true));
+            self.seats.insert((component, port), seat(n..n + 1));
+            self.seats.insert((home, of_home), seat(own(n)));
         }
         let of_fabric = switch.filter(|_| matches!(domain.between, Between::Fabric));
         if let Some(switch) = of_fabric {
             for port in 0..system.components[switch].ports.len() {
                 // Its first port leads to the home, the others to the holders in order.
                 let holders = port.checked_sub(1).map_or(0..seated.len(), |n| n..n + 1);
-                self.seats.insert((switch, port), seat(holders, port == 0));
+                self.seats.insert((switch, port), seat(holders));
             }
         } else if switch.is_some() {
             for &(component, port, of_home) in seated {

@@ -93,7 +93,7 @@ pub type Waits = Box<dyn Fn() -> bool + Send>;
 pub(crate) enum Between {
     /// A link for each holder.
     Links,
-    /// A switch that passes on ports of a fabric, or CacheIDs, as they are.
+    /// A switch that passes ports of a fabric on as they are.
     Fabric,
     /// A switch with virtual hierarchies: how it reaches each holder.
     Hierarchies(Vec<HolderWay>),
@@ -122,8 +122,6 @@ pub struct Seat {
     pub domain: Arc<Domain>,
     /// Numbers of the holders to which the port leads, or of the one that it belongs to.
     pub holders: std::ops::Range<usize>,
-    /// The port is at the link of the home, where a switch stands between that and the holders.
-    pub is_home: bool,
 }
 
 impl std::fmt::Debug for Seat {
@@ -183,8 +181,8 @@ impl Domain {
     /// Number of its switched links in the log, or of the link of a holder.
     fn link_number(&self, holder: usize) -> u16 {
         match self.between {
-            Between::Fabric => SWITCHED | self.number as u16,
-            Between::Links | Between::Hierarchies(_) => (self.links_before + holder) as u16 % SWITCHED,
+            Between::Fabric | Between::Hierarchies(_) => SWITCHED | self.number as u16,
+            Between::Links => (self.links_before + holder) as u16 % SWITCHED,
         }
     }
 }
@@ -247,11 +245,7 @@ impl Seat {
 
     /// Number of the link at the port, by which the log tells identifiers of different links apart.
     pub fn link_number(&self) -> u16 {
-        match self.domain.between {
-            // The one link of the home has the messages of all holders.
-            Between::Hierarchies(_) if self.is_home => SWITCHED | self.domain.number as u16,
-            _ => self.domain.link_number(self.holders.start),
-        }
+        self.domain.link_number(self.holders.start)
     }
 }
 

@@ -140,8 +140,7 @@ fn fab_mld_06_n() {
     for message in down() {
         assert_eq!(all.route(0, &message), HbrRoute::Dropped(Undelivered::Class));
     }
-    let text =
-        super::sharing::SHARE.replace("cxl.hdm-db-device", "cxl.cache-device").replace("dev.link[0]", "dev.link");
-    let found = super::systems::refused(&text.replace("logical_devices = 16\n", ""));
+    let text = super::sharing::MIXED.replace("vcs = 3, vppb = 9, port = 2", "vcs = 3, vppb = 9, port = 2, ld = 0");
+    let found = super::systems::refused(&text);
     assert!(found.contains("the device there has no logical devices (fabric BND-7)"), "{found}");
 }

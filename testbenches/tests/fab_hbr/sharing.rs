@@ -92,7 +92,7 @@ fn transactions_of_snoops_go_through_the_switch() {
 }
 
 /// Hosts with a device each, hosts with memory, and a host whose lines devices cache, all behind one switch.
-const MIXED: &str = r#"format = 1
+pub const MIXED: &str = r#"format = 1
 [system]
 name = "mixed"
 [clock]
@@ -131,6 +131,19 @@ fn every_protocol_passes_one_switch_at_once() {
     assert_eq!(count(&report, "user", "line accesses"), 200);
 }
 
+/// A switch with port based routing does not translate identifiers of coherent agents.
+const BY_PORTS: &str = r#"format = 1
+[clock]
+agents = { period = "500 ps" }
+[component]
+switch = { kind = "cxl.switch.pbr", hosts = 1, ports = 1 }
+host = { kind = "cxl.hdm-db-host" }
+dev = { kind = "cxl.hdm-db-device" }
+[link]
+host = { kind = "cxl-256b", between = ["host.port[0]", "switch.usp[0]"] }
+dev = { kind = "cxl-256b", between = ["switch.dsp[0]", "dev.link[0]"] }
+"#;
+
 /// A 68B hop, protocols that are not the same at both ends, two devices of one host, moving a host away from its lines.
 #[test]
 fn what_cannot_be_shared_is_refused() {
@@ -149,7 +162,11 @@ fn what_cannot_be_shared_is_refused() {
             SHARE.replace("bindings = [", "commands = [{ at = \"1 us\", vcs = 3 }]\nbindings = ["),
             "found vPPB 0 of VCS 3, whose host caches lines",
         ),
-        (MIXED.replace("cxl.switch.hbr", "cxl.switch.pbr").replace("vcs = 0, vppb = 7, ", ""), "expected"),
+        (
+            SHARE.replace("hosts = 16\n", "hosts = 16\ntable = [\"1:none\"]\n"),
+            "found `1:none`, expected none: nothing caches the lines of a host here",
+        ),
+        (BY_PORTS.to_owned(), "found a host of HDM-DB at switch.usp[0], expected a host or a device without coherence"),
     ] {
         let found = refused(&text);
         assert!(found.contains(expected), "{expected}\n{found}");
@@ -165,6 +182,7 @@ fn a_host_numbers_the_lines_of_one_device() {
         .replace("vcs = 2,", "vcs = 1,")
         .replace("vcs = 3,", "vcs = 2,")
         .replace("cxl.hdm-db-host\", count = 2", "cxl.hdm-db-host\", count = 1")
+        .replace(", [\"host[1].port[0]\", \"switch.usp[1]\"]", "")
         .replace("switch.usp[2]", "switch.usp[1]")
         .replace("switch.usp[3]", "switch.usp[2]");
     let found = refused(&two);

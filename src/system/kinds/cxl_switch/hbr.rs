@@ -1,9 +1,10 @@
 //! `cxl.switch.hbr`: a CXL switch with hierarchy based routing, see [`scalepool_fabric::cxl_switch`].
 //!
 //! Modelled: upstream ports `usp[n]`, each the top of one virtual hierarchy, downstream ports `dsp[n]`, and the bindings that a
-//! fabric manager has made before the hosts start (`fabric` VCS-4 b). A walk: bindings are judged alone, then with the devices
-//! at the ports; decoders of the hierarchies come from the memory map; latencies come from the preset where they are
-//! not given.
+//! fabric manager has made before the hosts start (`fabric` VCS-4 b); bus numbers and BI decoders as configuration software
+//! writes them, CacheIDs from 0 on in the order of the vPPBs. A walk: bindings are judged alone, then with the hosts and
+//! devices at the ports; decoders of the hierarchies come from the memory map, or hold all addresses where a host numbers
+//! the lines of a device from 0; latencies come from the preset where they are not given.
 
 use super::{Hardware, SWITCHED, answered, cycles, form, hbr_links, misfit, node, switched};
 use crate::channels::{ChannelWait, Reach};
@@ -182,6 +183,10 @@ impl Component for HbrCxlSwitch {
             let text = misfit(&below.path, ld, below.peer.logical_devices).or_else(|| not_negotiated(above, below));
             found.extend(text.map(|text| ("bindings", format!("vPPB {vppb} of VCS {vcs}: {text}"))));
         }
+        let caches = ports.iter().any(|port| port.peer_role.coherence() == Some(CoherenceProtocol::Cache));
+        if let (Some((text, _)), false) = (self.table.first(), caches) {
+            found.push(("table", format!("found `{text}`, expected none: nothing caches the lines of a host here")));
+        }
         let moved = |(command, _): &&(HbrCommand, TextPlace)| {
             ports[command.vcs.min(self.hosts - 1)].peer_role.coherence().is_some()
         };
@@ -229,12 +234,6 @@ impl Component for HbrCxlSwitch {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        // All links of a form that one of the ports has spell what passes alike.
-        let shown = if site.ports.iter().any(|port| form(port) == MessageForm::Hbr) {
-            MessageForm::Hbr
-        } else {
-            form(&site.ports[0])
-        };
         let coherence = site.ports.iter().filter_map(|port| port.peer_role.coherence());
         let traffic = coherence.map(traffic).max().unwrap_or(SwitchTraffic::Mem);
         let bindings = self.bound().0;
@@ -269,6 +268,7 @@ impl Component for HbrCxlSwitch {
             forms,
             poison_on_decode_error: self.hardware.poison_on_decode_error,
         };
+        let shown = routes.shown_form();
         let drain_cycles = cycles(site.clock, self.drain_limit);
         let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles);
         let config = self.hardware.config(&self.preset, site.clock, traffic);

@@ -75,7 +75,7 @@ config! {
     pub struct CxlHost {
         ports: Option<usize> = "" [Unit::Of("ports")] in FieldRange::Int(1, 16), "root ports `cxl[n]`, which lead where the windows of the memory map say; not given = the one port `cxl`";
         timeout: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time after which a request without an answer ends with an error that is counted, as at a root port with isolation (fabric ISO-1); reads that nothing decodes end so too; not given = both are findings, and a request without an answer stalls the run";
-        isolation: bool = "off" [Unit::Of("-")] in FieldRange::Switch, "a time-out isolates its root port for the rest of the run: all requests there, open and new ones, end at once, reads with poisoned data, writes as if they were done, and nothing goes to the link (fabric ISO-2, ISO-3); needs `timeout`";
+        isolate_on: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["timeout"]), "what isolates a root port for the rest of the run: all requests there, open and new ones, then end at once, reads with poisoned data, writes as if they were done, and nothing goes to the link (fabric ISO-2, ISO-3); not given = nothing";
         outstanding: usize = "64" [Unit::Of("misses")] in FieldRange::Int(1, 32768), "cache misses that can be outstanding";
         cache: HostCache = "" [Unit::Of("-")] in FieldRange::Table(HostCache::fields), "cache in front of the accesses of a trace; generated ones go past it, to load the link";
         stimulus: HostStimulus = "" [Unit::Of("-")] in FieldRange::Table(HostStimulus::fields), "what the host does";
@@ -100,8 +100,8 @@ impl Component for CxlHost {
             let text = "found a file without kind = \"trace\", or that kind without a file, expected both or none";
             found.push(("stimulus.file", text.to_owned()));
         }
-        if self.isolation && self.timeout.is_none() {
-            found.push(("isolation", "found it without a timeout, expected one (fabric ISO-2)".to_owned()));
+        if self.isolate_on.is_some() && self.timeout.is_none() {
+            found.push(("isolate_on", "found `timeout` without a timeout, expected one (fabric ISO-2)".to_owned()));
         }
         found
     }
@@ -178,7 +178,7 @@ impl Component for CxlHost {
             ports: ids.map(|([own, device], link)| HostPorts { own, device, link }).collect(),
             routes: site.map.routes.clone(),
             form,
-            isolation: IsolationControl { on_timeout: self.isolation, on_link_down: false },
+            isolation: IsolationControl { on_timeout: self.isolate_on.is_some(), on_link_down: false },
             timeout_cycles: self.timeout.map(|fs| site.clock.first_at_or_after(Time::from_fs(fs)).max(1)),
         };
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));

@@ -1,6 +1,6 @@
 //! Requests whose port is gone: time-out and isolation at the root port, and what a removal may do (`fabric` §1.2, §1.9).
 
-use super::systems::{POOLED, count, run};
+use super::systems::{POOLED, count, refused, run};
 use scalepool::nodes::cxl::isolation::{
     IsolatedAnswer, IsolationControl, IsolationStatus, PortBusy, RootPortIsolation,
 };
@@ -22,7 +22,7 @@ fn removed_at(at: &str, vcs: usize, hosts: &str, set: &[&str]) -> ScenarioReport
 }
 
 const TIMEOUT: &str = "timeout = \"5 us\"";
-const ISOLATION: &str = "timeout = \"5 us\"\nisolation = true";
+const ISOLATION: &str = "timeout = \"5 us\"\nisolate_on = \"timeout\"";
 
 /// What the root port makes of a time-out and of a link that goes down, for each setting of the enable bits.
 #[test]
@@ -89,6 +89,13 @@ fn fab_iso_03_n() {
     let most = count(&report, "host[1]", "reads") - count(&report, "host[1]", "reads isolated") + 64;
     assert!(on_its_link(&report) <= most);
     assert!(on_its_link(&removed(TIMEOUT, &[])) > most);
+}
+
+#[test]
+fn isolation_on_a_time_out_needs_one() {
+    let text = POOLED.replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\nisolate_on = \"timeout\"");
+    let found = refused(&text);
+    assert!(found.contains("isolate_on: found `timeout` without a timeout, expected one"), "{found}");
 }
 
 /// Both have to happen, in either order.

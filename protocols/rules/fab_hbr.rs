@@ -20,6 +20,11 @@ pub static RULES: &[Rule] = &[
         "a downstream port belongs to one virtual hierarchy, or by its logical devices to at most 16",
     ),
     rule("FAB-VCS-03", "fabric §1.1", "nothing is routed between virtual hierarchies"),
+    choice(
+        "FAB-BND-04",
+        "fabric §1.2",
+        "an unbind has option 0, 1 or 2, runs in the background and ends with a record; other options are invalid",
+    ),
     rule(
         "FAB-BND-05",
         "fabric §1.2",
@@ -86,6 +91,7 @@ pub static RULES: &[Rule] = &[
         "fabric §1.7",
         "a snoop that is discarded is not answered and is a mistake of the configuration",
     ),
+    rule("FAB-ERR-03", "fabric §1.8", "a switch passes poison on with its data and makes no error answer of it"),
     choice("FAB-ERR-04", "fabric §1.8", "a message of a class that was not negotiated is dropped and counted"),
     rule(
         "FAB-ORD-05",
@@ -119,6 +125,13 @@ pub static RULES: &[Rule] = &[
         "a request to a device that is removed ends once: by its answer, as unmapped, or by a time-out because the port is gone",
     ),
     rule("FAB-CON-03", "fabric §1.8", "only requests to the port or logical device that is gone end with an error"),
+    rule("FAB-SWC-02", "fabric §4.2", "requests never block responses: each class has queues of its own"),
+    choice(
+        "FAB-SWC-05",
+        "fabric §5",
+        "from the receiver of the input to the transmitter of the output a message takes the sum of the named stages",
+    ),
+    rule("FAB-SWC-09", "fabric §4.2", "messages that came in went out, ended in the switch, or are held there"),
     rule("FAB-HDM-01", "fabric §2.1", "a decoder is hit by Base <= HPA < Base + Size; one of size 0 never"),
     choice("FAB-HDM-04", "fabric §2.1", "overlapping decoders and numbers of ways without a code are refused"),
     rule("FAB-HDM-05", "fabric §2.3", "XOR arithmetic permutes targets and leaves device addresses as they are"),

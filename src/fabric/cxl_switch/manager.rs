@@ -27,9 +27,35 @@ pub enum ManagerCommand {
     Unbind {
         /// The vPPB.
         vppb: Vppb,
-        /// Option 2: outstanding requests are lost. Options 0 and 1 wait for their responses.
-        surprise: bool,
+        /// How.
+        option: UnbindOption,
     },
+}
+
+/// Option of an unbind command (`fabric` BND-4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnbindOption {
+    /// Code 0: wait for link down. Outstanding requests get their responses.
+    WaitLinkDown,
+    /// Code 1: act as a managed hot-remove. Outstanding requests get their responses.
+    ManagedRemove,
+    /// Code 2: act as a surprise hot-remove. Outstanding requests are lost.
+    SurpriseRemove,
+}
+
+impl UnbindOption {
+    /// The option of a code.
+    ///
+    /// # Errors
+    /// Invalid input: a code that is not defined.
+    pub fn of_code(code: u8) -> Result<UnbindOption, CommandError> {
+        match code {
+            0 => Ok(UnbindOption::WaitLinkDown),
+            1 => Ok(UnbindOption::ManagedRemove),
+            2 => Ok(UnbindOption::SurpriseRemove),
+            found => Err(CommandError::Option { found }),
+        }
+    }
 }
 
 /// A command with its time of execution.
@@ -47,6 +73,12 @@ pub enum CommandError {
     /// Invalid input.
     #[error(transparent)]
     Binding(#[from] BindingError),
+    /// Invalid input: an option that is not defined.
+    #[error("found unbind option {found}, expected 0, 1 or 2 (fabric BND-4)")]
+    Option {
+        /// The code that was given.
+        found: u8,
+    },
     /// Busy: responses to the previous host are still outstanding.
     #[error("found port {port} with {due} answers due to the host before, expected none (fabric BND-6)")]
     Late {
@@ -182,13 +214,14 @@ impl Manager {
             ManagerCommand::Unbind { vppb, .. } if self.draining.contains_key(&vppb) => {
                 refused(CommandError::Busy { vppb })
             }
-            ManagerCommand::Unbind { vppb, surprise } => {
+            ManagerCommand::Unbind { vppb, option } => {
                 if bindings.down(vppb.0, vppb.1).is_none() {
                     // The unbind fails, names the problem and changes nothing.
                     return bindings.unbind(vppb.0, vppb.1).err().and_then(|error| refused(error.into()));
                 }
                 stopped.insert(vppb);
-                let limit = if surprise { cycle } else { cycle.saturating_add(self.limit_cycles) };
+                let is_surprise = option == UnbindOption::SurpriseRemove;
+                let limit = if is_surprise { cycle } else { cycle.saturating_add(self.limit_cycles) };
                 self.draining.insert(vppb, limit);
                 self.due(cycle, bindings, stopped)
             }
@@ -224,7 +257,8 @@ mod tests {
     }
 
     fn unbind(at_cycle: u64, surprise: bool) -> TimedCommand {
-        TimedCommand { at_cycle, command: ManagerCommand::Unbind { vppb: (0, 1), surprise } }
+        let option = if surprise { UnbindOption::SurpriseRemove } else { UnbindOption::ManagedRemove };
+        TimedCommand { at_cycle, command: ManagerCommand::Unbind { vppb: (0, 1), option } }
     }
 
     #[test]
@@ -288,7 +322,7 @@ mod tests {
         bindings.bind(OWN).expect("it is free");
         let at = |at_cycle, command| TimedCommand { at_cycle, command };
         let bind = ManagerCommand::Bind(VppbBinding { vppb: 2, ..OWN });
-        let other = ManagerCommand::Unbind { vppb: (0, 2), surprise: false };
+        let other = ManagerCommand::Unbind { vppb: (0, 2), option: UnbindOption::WaitLinkDown };
         let mut manager =
             Manager::new(vec![at(1, bind), at(1, other), unbind(2, false), unbind(3, true), at(4, bind)], 9);
         manager.asked((0, 1));

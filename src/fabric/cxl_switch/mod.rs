@@ -52,7 +52,7 @@ pub use binding::{BindingError, Bindings, VppbBinding};
 pub use cache_id::CachingDevices;
 pub use crossbar::{VoqConfig, VoqCrossbar};
 pub use hbr::{HbrSwitch, HbrSwitching};
-pub use manager::{ManagerCommand, ManagerEvent, TimedCommand};
+pub use manager::{CommandError, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
 pub use route::{HbrRoute, HbrRoutes};

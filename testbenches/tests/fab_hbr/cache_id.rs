@@ -1,10 +1,12 @@
 //! CXL.cache through a switch by CacheID, message by message (`fabric` §1.7).
 
-use super::routes::{binding, led, routes};
+use super::routes::{GIB, binding, led, routes};
 use scalepool::coherence::cache::route::{Below, CacheRoutes, Flits, Hdm, Hierarchy};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::fabric::cxl_switch::{CachingDevices, HbrRoute, HbrRoutes, HbrSwitching, Switching, Undelivered};
-use scalepool_protocols::cxl::message::{D2hData, D2hReq, D2hRsp, Data, H2dData, H2dReq, H2dRsp, Message, PeerRoute};
+use scalepool_protocols::cxl::message::{
+    D2hData, D2hReq, D2hRsp, Data, H2dData, H2dReq, H2dRsp, M2sRwd, Message, PeerRoute, S2mDrs,
+};
 
 const DISCARDED: HbrRoute = HbrRoute::Dropped(Undelivered::CacheId);
 
@@ -129,6 +131,53 @@ fn fab_cid_03_n() {
         let routed = switching.route(0, &message);
         assert_eq!(routed, scalepool::fabric::cxl_switch::Routed::Dropped(Undelivered::CacheId));
         assert_eq!(switching.judge(0, &message, &routed), None, "it is counted");
+    }
+}
+
+/// Poisoned data of every class, with the port at which it comes in.
+fn poisoned(all: &HbrRoutes) -> Vec<(usize, Message)> {
+    let data = || Data::line([5; 64]);
+    let below = port(all, 0);
+    vec![
+        (0, with_id(Message::H2dData(H2dData { poison: true, ..H2dData::default() }, data()), 0)),
+        (below, Message::D2hData(D2hData { poison: true, ..D2hData::default() }, data())),
+        (0, Message::M2sRwd(M2sRwd { poison: true, address: GIB, ..M2sRwd::default() }, data())),
+        (below, Message::S2mDrs(S2mDrs { poison: true, ..S2mDrs::default() }, data())),
+    ]
+}
+
+fn is_poisoned(message: &Message) -> bool {
+    match message {
+        Message::H2dData(m, _) => m.poison,
+        Message::D2hData(m, _) => m.poison,
+        Message::M2sRwd(m, _) => m.poison,
+        Message::S2mDrs(m, _) => m.poison,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Poison is passed on with its data, and never answered by the switch.
+#[test]
+fn fab_err_03_p() {
+    let all = caching(&[below(Some(0), false)]);
+    for (from, message) in poisoned(&all) {
+        let (_, passed) = led(all.route(from, &message));
+        assert!(is_poisoned(&passed) && passed.data() == message.data(), "{message:?}");
+    }
+}
+
+/// Good data stays good: poison that a switch made up, or lost, would differ from what came in.
+#[test]
+fn fab_err_03_n() {
+    let all = caching(&[below(Some(0), false)]);
+    let good = Message::S2mDrs(S2mDrs::default(), Data::line([5; 64]));
+    let (_, passed) = led(all.route(port(&all, 0), &good));
+    assert!(!is_poisoned(&passed));
+    for (from, message) in poisoned(&all) {
+        let (_, passed) = led(all.route(from, &message));
+        let Message::S2mDrs(header, data) = passed else { continue };
+        let lost = Message::S2mDrs(S2mDrs { poison: false, ..header }, data);
+        assert_ne!((lost, is_poisoned(&lost)), (message, is_poisoned(&message)));
     }
 }
 

@@ -3,8 +3,8 @@
 use scalepool::arbiter::{RoundRobin, Separable};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
-    Bindings, HbrRoutes, HbrSwitch, HbrSwitching, ManagerCommand, ManagerEvent, SwitchConfig, SwitchResult,
-    SwitchTraffic, TimedCommand, Undelivered, VppbBinding,
+    Bindings, CommandError, HbrRoutes, HbrSwitch, HbrSwitching, ManagerCommand, ManagerEvent, SwitchConfig,
+    SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding,
 };
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -72,6 +72,8 @@ struct Bench {
     hosts: usize,
     sends: Vec<Vec<(u64, Message)>>,
     closed: Vec<Class>,
+    /// Classes that hosts never take.
+    closed_hosts: Vec<Class>,
     commands: Vec<TimedCommand>,
     queue: usize,
     stages_cycles: [u64; 2],
@@ -82,12 +84,21 @@ struct Bench {
 /// Hosts that have a device each, at address 0, and none beside it.
 fn bench(hosts: usize) -> Bench {
     let sends = vec![Vec::new(); 2 * hosts];
-    Bench { hosts, sends, closed: Vec::new(), commands: Vec::new(), queue: 8, stages_cycles: [5, 7], drain_cycles: 100 }
+    Bench {
+        hosts,
+        sends,
+        closed: Vec::new(),
+        closed_hosts: Vec::new(),
+        commands: Vec::new(),
+        queue: 8,
+        stages_cycles: [5, 7],
+        drain_cycles: 100,
+    }
 }
 
 /// What came at every port, and what the switch has counted, after a thousand cycles.
 fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
-    let Bench { hosts, sends, closed, commands, queue, stages_cycles, drain_cycles } = bench;
+    let Bench { hosts, sends, closed, closed_hosts, commands, queue, stages_cycles, drain_cycles } = bench;
     let (result, seen): (Arc<Mutex<SwitchResult>>, Vec<Seen>) =
         (Arc::default(), sends.iter().map(|_| Seen::default()).collect());
     let (shared, of_ports) = (result.clone(), seen.clone());
@@ -109,7 +120,7 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
                 switch_tx.push((*class, out));
                 rx.push((*class, end));
             }
-            let closed = if is_device { closed.clone() } else { Vec::new() };
+            let closed = if is_device { closed.clone() } else { closed_hosts.clone() };
             p.module(&format!("p{port}"), clock, |bind| End {
                 sends: sends.into(),
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
@@ -190,21 +201,34 @@ fn left(result: &SwitchResult) -> [u64; 4] {
     })
 }
 
+/// Cycles in which a read came to the device, and its answer to the host.
+fn crossing(stages_cycles: [u64; 2]) -> Vec<Vec<u64>> {
+    let mut one = bench(1);
+    one.stages_cycles = stages_cycles;
+    one.sends[0].push((10, read(3, 0)));
+    let (seen, result) = run(one);
+    assert_eq!(left(&result), [0; 4]);
+    [1, 0].map(|port| seen[port].iter().map(|(cycle, _)| *cycle).collect()).to_vec()
+}
+
+/// The same by the sum of the stages and nothing else.
+fn by_sum(sum: u64) -> Vec<Vec<u64>> {
+    // The channel to the switch takes a cycle.
+    let at_device = 11 + sum;
+    vec![vec![at_device], vec![at_device + DEVICE_CYCLES + 1 + sum]]
+}
+
 /// From the cycle in which the switch can take a message to that in which the link end has it, the stages and no more.
 #[test]
-fn a_message_takes_the_sum_of_the_stages() {
-    for stages_cycles in [[1, 1], [5, 7], [45, 45]] {
-        let mut one = bench(1);
-        one.stages_cycles = stages_cycles;
-        one.sends[0].push((10, read(3, 0)));
-        let (seen, result) = run(one);
-        let sum: u64 = stages_cycles.iter().sum();
-        // The channel to the switch takes a cycle.
-        let at_device = 11 + sum;
-        assert_eq!(seen[1].iter().map(|(cycle, _)| *cycle).collect::<Vec<_>>(), [at_device]);
-        assert_eq!(seen[0].iter().map(|(cycle, _)| *cycle).collect::<Vec<_>>(), [at_device + DEVICE_CYCLES + 1 + sum]);
-        assert_eq!(left(&result), [0; 4]);
+fn fab_swc_05_p() {
+    for stages_cycles in [[1, 1], [5, 7], [45, 45], [90, 50], [30, 30]] {
+        assert_eq!(crossing(stages_cycles), by_sum(stages_cycles.iter().sum()), "{stages_cycles:?}");
     }
+}
+
+#[test]
+fn fab_swc_05_n() {
+    assert_ne!(crossing([6, 7]), by_sum(12), "one stage is a cycle longer");
 }
 
 /// The device takes no reads: writes go on, and so do all answers.
@@ -225,18 +249,53 @@ fn a_class_without_room_holds_up_no_other() {
     assert!(reads > 0 && rest == [0; 3], "{reads} reads are held");
 }
 
-/// The device takes nothing, and its own answers come through.
-#[test]
-fn requests_never_block_answers() {
+/// Answers that come to a host whose device takes no requests.
+fn answers_behind_requests(closed: Vec<Class>) -> usize {
     let mut blocked = bench(1);
     (blocked.closed, blocked.queue) = (vec![Class::M2sReq, Class::M2sRwd], 1);
+    blocked.closed_hosts = closed;
     for n in 0..40 {
         blocked.sends[0].extend([(5, read(n, 0)), (5, write(n))]);
         let answer = Message::S2mNdr(S2mNdr { tag: n, ..S2mNdr::default() });
         blocked.sends[1].push((100, answer));
     }
-    let (seen, _) = run(blocked);
-    assert_eq!(seen[0].len(), 40);
+    run(blocked).0[0].len()
+}
+
+/// The device takes nothing, and its own answers come through.
+#[test]
+fn fab_swc_02_p() {
+    assert_eq!(answers_behind_requests(Vec::new()), 40);
+}
+
+/// Answers that wait for something are missing at the host, here because it takes none itself.
+#[test]
+fn fab_swc_02_n() {
+    assert_eq!(answers_behind_requests(vec![Class::S2mNdr]), 0);
+}
+
+/// What came in went out, ended in the switch, or is held there: with blocked classes, holes, removals and late answers.
+#[test]
+fn fab_swc_09_p() {
+    let mut mixed = bench(2);
+    (mixed.commands, mixed.queue) = (vec![unbind(60, true)], 2);
+    for n in 0..50 {
+        mixed.sends[0].extend([(10 + u64::from(n), read(n, 0)), (20 + u64::from(n), read(100 + n, 7 * GIB))]);
+        mixed.sends[1].extend([(10, write(n)), (30, read(n, 0))]);
+    }
+    let (_, result) = run(mixed);
+    assert_eq!(left(&result), [0; 4], "nothing is held at the end");
+    assert!(result.undelivered.values().sum::<u64>() > 50);
+}
+
+#[test]
+fn fab_swc_09_n() {
+    let mut one = bench(1);
+    one.sends[0].extend([(5, read(1, 0)), (6, write(2))]);
+    let (_, mut result) = run(one);
+    assert_eq!(left(&result), [0; 4]);
+    result.ports[1].sent[0] -= 1;
+    assert_eq!(left(&result), [1, 0, 0, 0], "one is not accounted for");
 }
 
 #[test]
@@ -263,7 +322,12 @@ fn what_breaks_a_rule_is_reported() {
 }
 
 fn unbind(at_cycle: u64, surprise: bool) -> TimedCommand {
-    TimedCommand { at_cycle, command: ManagerCommand::Unbind { vppb: (0, 0), surprise } }
+    let option = if surprise { UnbindOption::SurpriseRemove } else { UnbindOption::ManagedRemove };
+    unbind_by(at_cycle, option)
+}
+
+fn unbind_by(at_cycle: u64, option: UnbindOption) -> TimedCommand {
+    TimedCommand { at_cycle, command: ManagerCommand::Unbind { vppb: (0, 0), option } }
 }
 
 /// Reads of a host, one each cycle, and what they end with: an answer of the device, one of the switch, or none.
@@ -288,6 +352,30 @@ fn late_and_flushed(result: &SwitchResult) -> [u64; 2] {
     let late = result.undelivered.get(&Undelivered::UnknownLd).copied().unwrap_or(0);
     let flushed = |(_, event): &(u64, ManagerEvent)| if let ManagerEvent::Unbound(_, n) = event { *n } else { 0 };
     [late, result.events.iter().map(flushed).sum()]
+}
+
+/// Every option ends with one record, that of the vPPB; the first two lose nothing.
+#[test]
+fn fab_bnd_04_p() {
+    for code in 0..3 {
+        let option = UnbindOption::of_code(code).expect("it is defined");
+        let ([.., lost], result, _) = ends(vec![unbind_by(100, option)]);
+        let binding = VppbBinding { vcs: 0, vppb: 0, port: 0, ld: None };
+        assert!(matches!(result.events[..], [(_, ManagerEvent::Unbound(of, _))] if of == binding), "option {code}");
+        assert_eq!(lost > 0, code == 2, "option {code}");
+    }
+}
+
+/// Other options are invalid input, and a command that fails ends with a record too.
+#[test]
+fn fab_bnd_04_n() {
+    for code in 3..=15 {
+        assert_eq!(UnbindOption::of_code(code), Err(CommandError::Option { found: code }));
+    }
+    let (_, result, _) = ends(vec![unbind(100, false), unbind(101, true)]);
+    let refused =
+        |(_, event): &&(u64, ManagerEvent)| matches!(event, ManagerEvent::Refused(_, CommandError::Busy { .. }));
+    assert_eq!((result.events.len(), result.events.iter().filter(refused).count()), (2, 1), "{:?}", result.events);
 }
 
 /// After a drain nothing is lost; everything that a surprise loses stands in the record, and nothing of another host.

@@ -22,7 +22,7 @@ use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
 use scalepool_fabric::cxl_switch::{
     Bindings, CachingDevices, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, SwitchResult,
-    SwitchTraffic, TimedCommand, Undelivered, VppbBinding, VppbBridge,
+    SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding, VppbBridge,
 };
 use scalepool_kernel::{Clock, Time};
 use scalepool_protocols::cxl::message::MessageForm;
@@ -60,6 +60,9 @@ metrics! {
     }
 }
 
+/// Names of the options of an unbind, by their codes (`fabric` BND-4).
+const UNBIND_OPTIONS: &[&str] = &["wait", "managed", "surprise"];
+
 /// Names of the presets.
 const PRESET_NAMES: &[&str] = &[HBR_PRESETS[0].name, HBR_PRESETS[1].name, HBR_PRESETS[2].name];
 
@@ -80,7 +83,7 @@ config! {
         command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind"]), "what is done to the vPPB (fabric BND-4)";
         vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB";
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0";
-        option: String = "managed" [Unit::Of("-")] in FieldRange::Words(&["wait", "managed", "surprise"]), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
+        option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to";
         ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole";
     }
@@ -144,7 +147,12 @@ impl HbrCxlSwitch {
             let HbrCommand { at, command, vcs, vppb, option, port, ld } = given;
             let command = match command.as_str() {
                 "bind" => ManagerCommand::Bind(VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld }),
-                _ => ManagerCommand::Unbind { vppb: (*vcs, *vppb), surprise: option == "surprise" },
+                _ => {
+                    let code = UNBIND_OPTIONS.iter().position(|word| word == option).unwrap_or(0) as u8;
+                    let option =
+                        UnbindOption::of_code(code).unwrap_or_else(|e| unreachable!("a word of the range: {e}"));
+                    ManagerCommand::Unbind { vppb: (*vcs, *vppb), option }
+                }
             };
             TimedCommand { at_cycle: clock.first_at_or_after(Time::from_fs(*at)), command }
         };

@@ -42,6 +42,11 @@ pub static RULES: &[Rule] = &[
         "fabric §1.3",
         "a request to logical device n carries LD-ID n below the switch, its answer goes to the hierarchy of that; above the switch the LD-ID is 0",
     ),
+    rule(
+        "FAB-MLD-03",
+        "fabric §1.3",
+        "a logical device is bound and unbound without an effect on the link or on other logical devices",
+    ),
     choice("FAB-MLD-05", "fabric §1.3", "an answer with an LD-ID that is not bound is dropped and counted"),
     rule(
         "FAB-MLD-06",

@@ -20,6 +20,21 @@ pub static RULES: &[Rule] = &[
         "a downstream port belongs to one virtual hierarchy, or by its logical devices to at most 16",
     ),
     rule("FAB-VCS-03", "fabric §1.1", "nothing is routed between virtual hierarchies"),
+    choice(
+        "FAB-BND-04",
+        "fabric §1.2",
+        "an unbind has option 0, 1 or 2, runs in the background and ends with a record; other options are invalid",
+    ),
+    rule(
+        "FAB-BND-05",
+        "fabric §1.2",
+        "an unbind of a port that has been drained loses nothing; a surprise discards what is open there, and records it",
+    ),
+    choice(
+        "FAB-BND-06",
+        "fabric §1.2",
+        "an unbind stops new requests, waits for open ones up to a limit, flushes what is left and drops late answers",
+    ),
     rule("FAB-BND-07", "fabric §1.2", "a binding that is refused changes nothing"),
     rule("FAB-MLD-01", "fabric §1.3", "a device has up to 16 logical devices, with LD-ID 0 to 15"),
     rule(
@@ -27,7 +42,17 @@ pub static RULES: &[Rule] = &[
         "fabric §1.3",
         "a request to logical device n carries LD-ID n below the switch, its answer goes to the hierarchy of that; above the switch the LD-ID is 0",
     ),
+    rule(
+        "FAB-MLD-03",
+        "fabric §1.3",
+        "a logical device is bound and unbound without an effect on the link or on other logical devices",
+    ),
     choice("FAB-MLD-05", "fabric §1.3", "an answer with an LD-ID that is not bound is dropped and counted"),
+    rule(
+        "FAB-MLD-06",
+        "fabric §1.3",
+        "the link of a multi-logical device carries CXL.mem, with back-invalidates, and no CXL.cache",
+    ),
     rule(
         "FAB-CMR-01",
         "fabric §1.6",
@@ -40,7 +65,78 @@ pub static RULES: &[Rule] = &[
         "where no decoder is hit a write is dropped and completed and a read gets ones, as MemDataNXM with 256B flits",
     ),
     choice("FAB-CMR-05", "fabric §1.6", "a request whose target is not bound is answered as one that nothing decodes"),
+    rule(
+        "FAB-CID-01",
+        "fabric §1.7",
+        "without CacheIDs a hierarchy has one caching device, to which everything of CXL.cache goes",
+    ),
+    rule(
+        "FAB-CID-02",
+        "fabric §1.7",
+        "a port assigns its CacheID and lets only that down, or forwards CacheIDs; told to do both or neither it discards",
+    ),
+    rule(
+        "FAB-CID-03",
+        "fabric §1.7",
+        "the table of an upstream port finds a device by CacheID; without an entry a message is discarded, not answered",
+    ),
+    rule("FAB-CID-05", "fabric §1.7", "links above the lowest switch carry CacheIDs, so they have 256B flits"),
+    choice(
+        "FAB-BIR-01",
+        "fabric §1.7",
+        "a port gives a snoop its bus as BI-ID if the address leads back to it, and takes answers to its bus; on the link of a multi-logical device the LD-ID stands in its place",
+    ),
+    rule(
+        "FAB-BIR-02",
+        "fabric §1.7",
+        "an answer to a snoop goes to the bridge whose buses hold its BI-ID, or is dropped",
+    ),
+    choice(
+        "FAB-BIR-03",
+        "fabric §1.7",
+        "a snoop that is discarded is not answered and is a mistake of the configuration",
+    ),
+    rule("FAB-ERR-03", "fabric §1.8", "a switch passes poison on with its data and makes no error answer of it"),
     choice("FAB-ERR-04", "fabric §1.8", "a message of a class that was not negotiated is dropped and counted"),
+    rule(
+        "FAB-ORD-05",
+        "fabric §4.2",
+        "a snoop of CXL.cache stays behind the responses of its host that came before it",
+    ),
+    rule(
+        "FAB-ISO-02",
+        "fabric §1.9",
+        "a time-out isolates the port where that is enabled, and link down where that is",
+    ),
+    rule(
+        "FAB-ISO-03",
+        "fabric §1.9",
+        "at an isolated port reads end with poisoned data and writes with a completion, and nothing goes to the link",
+    ),
+    rule(
+        "FAB-ISO-05",
+        "fabric §1.9",
+        "isolation ends when its status is cleared, which takes a port without open requests and a link that has been down",
+    ),
+    choice(
+        "FAB-ISO-06",
+        "fabric §1.9",
+        "without the capability a lost request stays open, and the end of the run names it",
+    ),
+    choice("FAB-ISO-08", "fabric §1.9", "a time-out without isolation ends its request alone, as at an isolated port"),
+    rule(
+        "FAB-CON-02",
+        "fabric §1.2",
+        "a request to a device that is removed ends once: by its answer, as unmapped, or by a time-out because the port is gone",
+    ),
+    rule("FAB-CON-03", "fabric §1.8", "only requests to the port or logical device that is gone end with an error"),
+    rule("FAB-SWC-02", "fabric §4.2", "requests never block responses: each class has queues of its own"),
+    choice(
+        "FAB-SWC-05",
+        "fabric §5",
+        "from the receiver of the input to the transmitter of the output a message takes the sum of the named stages",
+    ),
+    rule("FAB-SWC-09", "fabric §4.2", "messages that came in went out, ended in the switch, or are held there"),
     rule("FAB-HDM-01", "fabric §2.1", "a decoder is hit by Base <= HPA < Base + Size; one of size 0 never"),
     choice("FAB-HDM-04", "fabric §2.1", "overlapping decoders and numbers of ways without a code are refused"),
     rule("FAB-HDM-05", "fabric §2.3", "XOR arithmetic permutes targets and leaves device addresses as they are"),

@@ -25,6 +25,8 @@ pub struct BridgeDecoder {
     pub granularity: u64,
     /// Target of each way.
     pub targets: Vec<usize>,
+    /// Bit 13: devices may send back-invalidate snoops for its addresses.
+    pub back_invalidate: bool,
 }
 
 impl BridgeDecoder {
@@ -98,7 +100,7 @@ impl BridgeDecoders {
     /// # Errors
     /// What a commit checks; nothing has changed then.
     pub fn commit(&mut self, decoder: BridgeDecoder) -> Result<(), CommitError> {
-        let BridgeDecoder { base, size, granularity, targets } = &decoder;
+        let BridgeDecoder { base, size, granularity, targets, .. } = &decoder;
         let (base, size) = (*base, *size);
         if self.list.len() == BRIDGE_DECODERS {
             return Err(CommitError::Count);
@@ -136,6 +138,12 @@ impl BridgeDecoders {
     pub fn target(&self, address: u64) -> Option<usize> {
         self.list.iter().find(|decoder| decoder.holds(address)).map(|decoder| decoder.target(address))
     }
+
+    /// The target of an address for whose lines back-invalidate snoops may come (`fabric` BIR-1).
+    pub fn snooping_target(&self, address: u64) -> Option<usize> {
+        let decoder = self.list.iter().find(|decoder| decoder.holds(address))?;
+        decoder.back_invalidate.then(|| decoder.target(address))
+    }
 }
 
 #[cfg(test)]
@@ -145,7 +153,7 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     fn decoder(base: u64, size: u64, granularity: u64, targets: &[usize]) -> BridgeDecoder {
-        BridgeDecoder { base, size, granularity, targets: targets.into() }
+        BridgeDecoder { base, size, granularity, targets: targets.into(), back_invalidate: false }
     }
 
     #[test]

@@ -18,8 +18,8 @@ use super::metric::{self, Metric, Metrics};
 use super::outside;
 use super::pbr_fabric::PbrDecl;
 use super::problem::{Problems, TextPlace};
+use scalepool_coherence::cache::route::CacheRoutes;
 use scalepool_coherence::clocked::litmus::LitmusRuns;
-use scalepool_coherence::clocked::switch::SwitchTable;
 use scalepool_fabric::cxl_switch::VppbBinding;
 use scalepool_fabric::cxl_switch::pbr::PbrRoutes;
 use scalepool_fabric::nvlink_switch::NvlSwitchResult;
@@ -59,7 +59,6 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_coherent::hdm_db_host::PEER,
     kinds::cxl_coherent::hdm_d::DEVICE,
     kinds::cxl_coherent::hdm_d::HOST,
-    kinds::cxl_coherent::switch::CACHE,
     kinds::cxl_coherent::switch::FABRIC,
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
@@ -125,6 +124,14 @@ pub enum CoherenceProtocol {
     HdmD,
 }
 
+impl CoherenceProtocol {
+    /// Whether a switch with virtual hierarchies passes it on: HDM-D is that of one device below a root port (`coherence`
+    /// §2.9).
+    pub const fn passes_switches(self) -> bool {
+        matches!(self, CoherenceProtocol::HdmDb | CoherenceProtocol::Cache)
+    }
+}
+
 /// A side of a CXL link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CxlSide {
@@ -160,6 +167,14 @@ impl PortRole {
 }
 
 impl PortRole {
+    /// The protocol of one that keeps lines coherent.
+    pub const fn coherence(self) -> Option<CoherenceProtocol> {
+        match self {
+            PortRole::Coherent(protocol, _) => Some(protocol),
+            _ => None,
+        }
+    }
+
     /// Whether its component takes the messages of each class by themselves, where no lines are kept coherent.
     pub fn takes_classes(self) -> bool {
         use PortRole::{HomeMemory, Requester, SwitchDownstream, SwitchFabric, SwitchUpstream};
@@ -595,10 +610,10 @@ pub trait Component: Send + Any {
         None
     }
 
-    /// Of a switch between a home and the holders of its lines: how messages find their links, by the forms of messages on
-    /// its ports, or why these do not fit. Its first port leads to the home.
-    fn switch_table(&self, _forms: &[MessageForm]) -> Result<SwitchTable, String> {
-        Err("it is no switch".to_owned())
+    /// Of a switch with virtual hierarchies: the way of messages of CXL.cache through one of them, by the forms of messages on its
+    /// ports, or why these do not fit.
+    fn cache_routes(&self, _vcs: usize, _forms: &[MessageForm]) -> Result<CacheRoutes, String> {
+        Err("it is no switch with virtual hierarchies".to_owned())
     }
 
     /// Accesses in a block, if it takes its share of a trace that is dealt to several components in blocks.

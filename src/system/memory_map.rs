@@ -15,7 +15,7 @@
 use super::design::System;
 use super::document::Value;
 use super::field::{FieldRange, config};
-use super::kind::{Component, ConfigFinding, Offer};
+use super::kind::{CoherenceProtocol, Component, ConfigFinding, CxlSide, Offer, PortRole};
 use super::neighbours::Neighbourhood;
 use super::pbr_fabric::Bound;
 use super::problem::{Problems, TextPlace};
@@ -364,7 +364,7 @@ impl<'a> Index<'a> {
             let (_, granularity) = interleave.below();
             // A single way has no bits to select by.
             let granularity = if targets.len() == 1 { interleave.granularity() } else { granularity };
-            let decoder = BridgeDecoder { base, size, granularity, targets };
+            let decoder = BridgeDecoder { back_invalidate: false, base, size, granularity, targets };
             decoders.commit(decoder).map_err(|error| format!("`{}`: {error}", mapped.name))?;
         }
         Ok(decoders)
@@ -490,10 +490,43 @@ pub fn views(system: &System) -> Vec<MapView> {
 fn bridges(system: &System, index: Option<&Index<'_>>, component: usize) -> Vec<Result<BridgeDecoders, String>> {
     let hosts = hosts_at(system, component);
     let of_vcs = |vcs: usize| match index {
+        _ if asks_coherently(system, component, vcs) => lines(system, component, vcs),
         Some(index) => index.bridge(component, vcs),
         None => alone(system, component, vcs),
     };
     (0..hosts).map(of_vcs).collect()
+}
+
+/// Whether the host at a port of a switch keeps lines coherent, and so numbers them from 0.
+fn asks_coherently(system: &System, switch: usize, vcs: usize) -> bool {
+    let (component, port) = system.far(switch, vcs);
+    system.components[component].ports[port].decl.role.coherence().is_some()
+}
+
+/// The decoder of a hierarchy whose host numbers the lines of one device from 0: all addresses are that device's. Lines of the
+/// host itself need none.
+fn lines(system: &System, switch: usize, vcs: usize) -> Result<BridgeDecoders, String> {
+    let (component, port) = system.far(switch, vcs);
+    let mut decoders = BridgeDecoders::default();
+    if system.components[component].ports[port].decl.role != PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host)
+    {
+        return Ok(decoders);
+    }
+    let [Bound { vppb, .. }] = bound(system, switch, vcs)[..] else {
+        let found = bound(system, switch, vcs).len();
+        return Err(format!(
+            "found {found} devices bound to VCS {vcs}, expected one: its host numbers the lines of a device from 0"
+        ));
+    };
+    let decoder = BridgeDecoder {
+        base: 0,
+        size: ADDRESS_END,
+        granularity: GRANULARITIES[0],
+        targets: vec![vppb],
+        back_invalidate: true,
+    };
+    decoders.commit(decoder).map_err(|error| format!("the lines of VCS {vcs}: {error}"))?;
+    Ok(decoders)
 }
 
 /// Without a memory map the one memory of a hierarchy begins at address 0.
@@ -511,7 +544,8 @@ fn alone(system: &System, switch: usize, vcs: usize) -> Result<BridgeDecoders, S
         ));
     };
     let mut decoders = BridgeDecoders::default();
-    let decoder = BridgeDecoder { base: 0, size, granularity: GRANULARITIES[0], targets: vec![vppb] };
+    let decoder =
+        BridgeDecoder { back_invalidate: false, base: 0, size, granularity: GRANULARITIES[0], targets: vec![vppb] };
     decoders.commit(decoder).map_err(|error| format!("the memory of {who}: {error}"))?;
     Ok(decoders)
 }

@@ -990,6 +990,18 @@ impl<'a> Resolver<'a> {
             | [PortRole::Switch, PortRole::Node]
             | [PortRole::Router, PortRole::Terminal] => [ends[1], ends[0]],
             [PortRole::Coherent(a, CxlSide::Host), PortRole::Coherent(b, CxlSide::Device)] if a == b => ends,
+            [PortRole::Coherent(a, CxlSide::Host), PortRole::SwitchUpstream]
+            | [PortRole::SwitchDownstream, PortRole::Coherent(a, CxlSide::Device)]
+                if a.passes_switches() =>
+            {
+                ends
+            }
+            [PortRole::SwitchUpstream, PortRole::Coherent(a, CxlSide::Host)]
+            | [PortRole::Coherent(a, CxlSide::Device), PortRole::SwitchDownstream]
+                if a.passes_switches() =>
+            {
+                [ends[1], ends[0]]
+            }
             [PortRole::Coherent(a, CxlSide::Device), PortRole::Coherent(b, CxlSide::Host)] if a == b => {
                 [ends[1], ends[0]]
             }

@@ -1,7 +1,12 @@
 //! CXL switches with hierarchy based routing: decoders of several levels, routes, and systems with a switch.
 
+mod back_invalidate;
+mod cache_id;
 mod decoders;
+mod isolation;
 mod manager;
 mod module;
+mod order;
 mod routes;
+mod sharing;
 pub mod systems;

@@ -135,23 +135,23 @@ fn agents_that_are_joined_in_a_wrong_way_are_refused() {
     let two_switches = r#"
         [component]
         host = { kind = "cxl.home" }
-        upper = { kind = "cxl.cache-switch" }
-        lower = { kind = "cxl.cache-switch" }
+        upper = { kind = "cxl.fabric-switch", carries = "cxl.cache", devices = 1 }
+        lower = { kind = "cxl.fabric-switch", carries = "cxl.cache", devices = 1 }
         dev = { kind = "cxl.cache-device" }
         [link]
-        a = { kind = "cxl-256b", between = ["host.port[0]", "upper.trunk"] }
-        b = { kind = "cxl-256b", between = ["upper.port[0]", "lower.trunk"] }
-        c = { kind = "cxl-256b", between = ["lower.port[0]", "dev.link"] }
+        a = { kind = "cxl-256b-pbr", between = ["host.port[0]", "upper.trunk"] }
+        b = { kind = "cxl-256b-pbr", between = ["upper.device[0]", "lower.trunk"] }
+        c = { kind = "cxl-256b-pbr", between = ["lower.device[0]", "dev.link"] }
     "#;
-    assert_eq!(refused(two_switches), "host: found no holder of lines behind upper.port[0], expected one");
+    assert_eq!(refused(two_switches), "host: found no holder of lines behind upper.device[0], expected one");
     let beside = r#"
         [component]
         host = { kind = "cxl.home", ports = 2 }
-        switch = { kind = "cxl.cache-switch" }
+        switch = { kind = "cxl.switch.hbr" }
         dev = { kind = "cxl.cache-device", count = 2 }
         [link]
-        a = { kind = "cxl-256b", between = ["host.port[0]", "switch.trunk"] }
-        b = { kind = "cxl-256b", between = ["switch.port[0]", "dev[0].link"] }
+        a = { kind = "cxl-256b", between = ["host.port[0]", "switch.usp[0]"] }
+        b = { kind = "cxl-256b", between = ["switch.dsp[0]", "dev[0].link"] }
         c = { kind = "cxl-256b", between = ["host.port[1]", "dev[1].link"] }
     "#;
     assert!(refused(beside).starts_with("host: found the switch switch beside other ports"), "{}", refused(beside));

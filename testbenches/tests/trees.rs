@@ -118,6 +118,7 @@ const WHOLE: &[(&str, &[&str])] = &[
             "device.devload=1,2,3",
         ],
     ),
+    ("share-16", &["core.pattern=false-sharing", "core.accesses=8", "core.lines=3"]),
     ("snoop-filter-thrash", &["core.accesses=100"]),
     ("bias-flip", &["core.pattern=migratory", "core.accesses=40", "core.lines=4"]),
 ];

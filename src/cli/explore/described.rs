@@ -47,10 +47,11 @@ pub(super) fn composite(
         if component.external.is_some() {
             bail!("{}: found a component that a caller drives, expected one of the model", component.path);
         }
-        // At both ends of the link between a home and its memory stands a part of the search.
-        let is_part = |port: &JoinedPort| match port.decl.role {
-            PortRole::Coherent(..) => true,
-            _ => system.roles_of(&system.links[port.link]).contains(&PortRole::HomeMemory),
+        // At both ends of the link between a home and its memory stands a part of the search, and at both of one whose other
+        // end keeps lines coherent.
+        let is_part = |port: &JoinedPort| {
+            let roles = system.roles_of(&system.links[port.link]);
+            roles.iter().any(|role| role.coherence().is_some() || *role == PortRole::HomeMemory)
         };
         if !component.ports.iter().all(is_part) {
             let kind = component.kind.name;
@@ -101,7 +102,13 @@ impl Found {
             let memory = self.push(agent(path, MemoryPart::default().into(), config));
             self.links.push([(owner, count), (memory, 0)]);
         }
-        let switch = home.switch.map(|switch| self.switch(system, switch, count, config)).transpose()?;
+        // Back-invalidates pass one with virtual hierarchies without a table, in every order that a link keeps: links stand
+        // for it.
+        let is_followed = |switch: &usize| {
+            kept == CoherenceProtocol::Cache || system.components[*switch].config.hierarchies().is_none()
+        };
+        let switch = home.switch.filter(is_followed);
+        let switch = switch.map(|switch| self.switch(system, home.component, switch, config, count)).transpose()?;
         for (n, (component, port, name)) in (0..).zip(&home.holders) {
             let holder = self.holder(system, (*component, *port), name, n, config);
             if kept == CoherenceProtocol::HdmDb && system.components[*component].kind.name.ends_with("-peer") {
@@ -135,15 +142,24 @@ impl Found {
     fn switch(
         &mut self,
         system: &System,
+        home: usize,
         component: usize,
-        holders: AgentPort,
         config: &CoherenceConfig,
+        holders: AgentPort,
     ) -> anyhow::Result<usize> {
         let instance = &system.components[component];
         let forms: Vec<MessageForm> =
             instance.ports.iter().map(|port| system.links[port.link].config.facts().cxl().0).collect();
-        let table = instance.config.switch_table(&forms).map_err(|e| anyhow!("{}: {e}", instance.path))?;
         let ports = fabric_ports(holders.into());
+        let table = match instance.config.hierarchies() {
+            None => SwitchTable::of_ports(&ports),
+            Some(_) => {
+                let (_, vcs) = system.far(home, 0);
+                let routes =
+                    instance.config.cache_routes(vcs, &forms).map_err(|e| anyhow!("{}: {e}", instance.path))?;
+                SwitchTable::CacheId(Box::new(routes))
+            }
+        };
         let names = |n: AgentPort| match table {
             SwitchTable::CacheId(_) => SwitchNames {
                 of_home: PeerRoute { cache_id: n as u8, ..PeerRoute::default() },

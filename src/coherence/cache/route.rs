@@ -1,9 +1,9 @@
-//! CacheID: several caching devices below one root port (`coherence` §2.9).
+//! CacheID: several caching devices below one root port (`coherence` §2.9, `fabric` CID-1 to CID-3).
 //!
 //! Modelled: the port next to a device, which gives its requests their CacheID and lets only messages for it down; the
 //! table of a switch or bridge from CacheID to port; the rules that a hierarchy has to keep before it may run. Detail:
-//! messages as links carry them, one at a time; what has no way is discarded without answer and counted. Left out: time,
-//! and the ports between, which forward unchanged.
+//! messages as links carry them, one at a time; what has no way is discarded without answer. Left out: time, and the commit
+//! of a decoder.
 //!
 //! One answer on its way down: the switch looks its CacheID up and hands it to the port of the entry, or discards it when
 //! the entry is invalid; the port hands it to the device when the CacheID is its own.
@@ -43,8 +43,37 @@ pub struct Below {
     pub hdm: Hdm,
     /// Its own link.
     pub link: Flits,
-    /// CacheID of the port; `None`: not configured, it discards both ways.
+    /// CacheID that the port assigns; `None`: it assigns none.
     pub cache_id: Option<u8>,
+    /// The port forwards CacheIDs as they are, those of another switch below it.
+    pub forward: bool,
+}
+
+/// Where a message is discarded, without answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheIdDiscard {
+    /// The table has no entry for its CacheID.
+    NoEntry(u8),
+    /// The port above this device.
+    Port(usize),
+}
+
+/// What a port does with a CacheID, by its decoder control (`fabric` CID-2).
+enum PortAction {
+    Discard,
+    Forward,
+    Assign(u8),
+}
+
+impl Below {
+    fn action(&self) -> PortAction {
+        match (self.cache_id, self.forward) {
+            // A port that is told to do both does neither.
+            (None, false) | (Some(_), true) => PortAction::Discard,
+            (None, true) => PortAction::Forward,
+            (Some(id), false) => PortAction::Assign(id),
+        }
+    }
 }
 
 /// What stands below one root port or host bridge.
@@ -136,10 +165,6 @@ pub struct CacheRoutes {
     devices: Vec<Below>,
     /// Port, which is the index of a device, of each CacheID; `None` is an invalid entry.
     table: [Option<usize>; CACHE_IDS],
-    /// Messages that the table had no entry for, by CacheID.
-    pub without_entry: [u64; CACHE_IDS],
-    /// Messages that the port of each device discarded.
-    pub discarded: Vec<u64>,
 }
 
 impl CacheRoutes {
@@ -155,8 +180,7 @@ impl CacheRoutes {
                 table[usize::from(id)] = Some(n);
             }
         }
-        let discarded = vec![0; hierarchy.devices.len()];
-        Ok(Self { devices: hierarchy.devices.clone(), table, without_entry: [0; CACHE_IDS], discarded })
+        Ok(Self { devices: hierarchy.devices.clone(), table })
     }
 
     /// Programs an entry; `None` makes it invalid.
@@ -164,61 +188,70 @@ impl CacheRoutes {
         self.table[usize::from(cache_id) % CACHE_IDS] = port;
     }
 
-    /// A message from a device: its request gets the CacheID of the port. `None`: discarded.
-    pub fn up(&mut self, device: usize, mut message: Message) -> Option<Message> {
-        let Some(id) = self.devices[device].cache_id else {
-            self.discarded[device] += 1;
-            return None;
+    /// A message from a device: its request gets the CacheID of the port.
+    ///
+    /// # Errors
+    /// The port discards it.
+    pub fn up(&self, device: usize, mut message: Message) -> Result<Message, CacheIdDiscard> {
+        let below = self.devices.get(device).ok_or(CacheIdDiscard::Port(device))?;
+        let id = match below.action() {
+            PortAction::Discard => return Err(CacheIdDiscard::Port(device)),
+            PortAction::Forward => None,
+            PortAction::Assign(id) => Some(id),
         };
-        if let Some(field) = field(&mut message) {
+        if let (Some(field), Some(id)) = (field(&mut message), id) {
             *field = id;
         }
-        Some(message)
+        Ok(message)
     }
 
-    /// A message of the host: the device that gets it and what it gets. `None`: discarded.
-    pub fn down(
-        &mut self,
-        config: &CoherenceConfig,
-        mut message: Message,
-        events: &mut Vec<CoherenceEvent>,
-    ) -> Option<(usize, Message)> {
-        let id = field(&mut message).map(|id| *id)?;
-        let Some(port) = self.table[usize::from(id) % CACHE_IDS] else {
-            self.without_entry[usize::from(id) % CACHE_IDS] += 1;
-            return None;
+    /// A message of the host: the device that gets it and what it gets.
+    ///
+    /// # Errors
+    /// The table has no entry for it, or the port of the entry discards it.
+    pub fn down(&self, config: &CoherenceConfig, mut message: Message) -> Result<(usize, Message), CacheIdDiscard> {
+        let id = field(&mut message).map_or(0, |id| *id);
+        let port = self.entry(id).ok_or(CacheIdDiscard::NoEntry(id))?;
+        let below = self.devices.get(port).ok_or(CacheIdDiscard::Port(port))?;
+        let passes = match below.action() {
+            PortAction::Discard => false,
+            PortAction::Forward => true,
+            PortAction::Assign(own) => config.rules.passes_down(own == id),
         };
-        let below = self.devices.get(port)?;
-        let own = below.cache_id == Some(id);
-        if !config.rules.passes_down(own) {
-            self.discarded[port] += 1;
-            return None;
-        }
-        if !own {
-            let found = format!("a message with CacheID {id}");
-            events.push(CoherenceEvent::new(
-                "COH-CID-02",
-                None,
-                format!("device {port}"),
-                found,
-                "its own CacheID only",
-            ));
+        if !passes {
+            return Err(CacheIdDiscard::Port(port));
         }
         if let (Flits::B68, Some(field)) = (below.link, field(&mut message)) {
             *field = 0;
         }
-        Some((port, message))
+        Ok((port, message))
     }
 
-    /// What a watch-dog says of devices that wait while nothing is under way: those that an invalid entry cuts off.
-    pub fn watchdog(&self, waiting: &[usize]) -> Vec<CoherenceEvent> {
+    fn entry(&self, id: u8) -> Option<usize> {
+        self.table[usize::from(id) % CACHE_IDS]
+    }
+
+    /// What a checker says of a message of the host that the port of its entry should not have let through.
+    pub fn foreign(&self, mut message: Message) -> Option<CoherenceEvent> {
+        let id = *field(&mut message)?;
+        let port = self.entry(id)?;
+        let PortAction::Assign(own) = self.devices.get(port)?.action() else { return None };
+        let event = || {
+            let (at, found) = (format!("device {port}"), format!("a message with CacheID {id}"));
+            CoherenceEvent::new("COH-CID-02", None, at, found, "its own CacheID only")
+        };
+        (own != id).then(event)
+    }
+
+    /// What a watch-dog says of devices that wait while nothing is under way: those that an invalid entry cuts off; `lost`
+    /// messages were discarded.
+    pub fn watchdog(&self, waiting: &[usize], lost: u64) -> Vec<CoherenceEvent> {
         let cut_off = |device: &&usize| {
             let id = self.devices.get(**device).and_then(|d| d.cache_id);
-            id.is_none_or(|id| self.table[usize::from(id)].is_none())
+            id.is_none_or(|id| self.entry(id).is_none())
         };
         let said = |device: &usize| {
-            let lost: u64 = self.without_entry.iter().sum();
-            let found = format!("it waits, {lost} messages had no entry");
+            let found = format!("it waits, {lost} messages were discarded");
             CoherenceEvent::new("COH-CID-03", None, format!("device {device}"), found, "a valid entry for its CacheID")
         };
         waiting.iter().filter(cut_off).map(said).collect()

@@ -58,13 +58,14 @@ impl Linked {
 
     /// The peer that sent a message, an index into the link's routes; `None`: nobody that is known here.
     ///
-    /// Requests of CXL.cache name it by CacheID, its answers by the UQID that the home gave; a fabric names the port that
-    /// sends M2S.
+    /// Requests of CXL.cache name it by CacheID, its answers by the UQID that the home gave; M2S names the port of a fabric
+    /// that sends it, and behind a switch without port based routing the logical device to which its host is bound.
     pub fn peer(&self, message: &Message) -> Option<usize> {
         let routes = &self.link.routes;
         if routes.len() == 1 {
             return Some(0);
         }
+        let of_ld = |ld_id: u8| routes.iter().position(|route| route.ld_id == ld_id);
         let from = |spid: u16| self.by_port.get(&spid).copied();
         let answered = |uqid: u16| Some(usize::from(home::port_of(uqid))).filter(|n| *n < routes.len());
         match message {
@@ -72,9 +73,13 @@ impl Linked {
             Message::D2hReq(m) => routes.iter().position(|r| r.cache_id == m.cache_id),
             Message::D2hRsp(m) => answered(m.uqid),
             Message::D2hData(m, _) => answered(m.uqid),
-            Message::M2sReq(m) => from(m.spid),
-            Message::M2sRwd(m, _) => from(m.spid),
-            Message::M2sBirsp(m) => from(m.spid),
+            Message::M2sReq(m) if self.link.form == MessageForm::Pbr => from(m.spid),
+            Message::M2sRwd(m, _) if self.link.form == MessageForm::Pbr => from(m.spid),
+            Message::M2sBirsp(m) if self.link.form == MessageForm::Pbr => from(m.spid),
+            Message::M2sReq(m) => of_ld(m.ld_id),
+            Message::M2sRwd(m, _) => of_ld(m.ld_id),
+            // The BI-ID on the link of a device with logical devices is an LD-ID (`fabric` BIR-1).
+            Message::M2sBirsp(m) => u8::try_from(m.bi_id).ok().and_then(of_ld),
             _ => None,
         }
     }

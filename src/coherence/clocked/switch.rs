@@ -1,7 +1,7 @@
 //! A switch: several links that share one on their way to a hub.
 //!
-//! Modelled: a table from identifiers of messages to links, CacheID below a host ([`CacheRoutes`], `coherence` §2.9) or
-//! ports of a fabric (§3.7); a queue for each class of each link, so that no class holds another one; snoops behind the
+//! Modelled: a table from ports of a fabric to links (§3.7), and, where agents are explored without time, from CacheIDs
+//! ([`CacheRoutes`], `coherence` §2.9); a queue for each class of each link, so that no class holds another one; snoops behind the
 //! responses that came before them (§2.6 O1). Detail: one message of each class of each link a cycle, a cycle in the
 //! switch. Left out: decoders by address, arbitration other than turn by turn, configuration at run time.
 //!
@@ -41,7 +41,7 @@ impl SwitchTable {
 
     /// The link on which a message of link `from` goes on, and as what; `None`: it is discarded.
     pub fn way(
-        &mut self,
+        &self,
         config: &CoherenceConfig,
         from: usize,
         message: Message,
@@ -49,9 +49,11 @@ impl SwitchTable {
     ) -> Option<(usize, Message)> {
         match self {
             SwitchTable::CacheId(routes) if from == TRUNK => {
-                routes.down(config, message, events).map(|(device, message)| (device + 1, message))
+                let (device, passed) = routes.down(config, message).ok()?;
+                events.extend(routes.foreign(message));
+                Some((device + 1, passed))
             }
-            SwitchTable::CacheId(routes) => routes.up(from - 1, message).map(|message| (TRUNK, message)),
+            SwitchTable::CacheId(routes) => routes.up(from - 1, message).ok().map(|message| (TRUNK, message)),
             SwitchTable::Ports(ports) => {
                 ports.get(&message.route().dpid).filter(|to| **to != from).map(|to| (*to, message))
             }
@@ -61,9 +63,7 @@ impl SwitchTable {
 
 /// What a switch has counted.
 #[derive(Debug, Clone, Default)]
-pub struct CacheSwitchResult {
-    /// Its table, with what was discarded; `None`: nobody has looked yet.
-    pub table: Option<SwitchTable>,
+pub struct FabricSwitchResult {
     /// Messages handed on.
     pub forwarded: u64,
     /// Messages without a way.
@@ -81,8 +81,8 @@ pub struct Switch {
     /// The link that is served first.
     turn: usize,
     busy_since: Option<Time>,
-    shared: Arc<Mutex<CacheSwitchResult>>,
-    result: CacheSwitchResult,
+    shared: Arc<Mutex<FabricSwitchResult>>,
+    result: FabricSwitchResult,
 }
 
 impl Switch {
@@ -92,10 +92,10 @@ impl Switch {
         table: SwitchTable,
         config: CoherenceConfig,
         tap: Tap,
-        shared: Arc<Mutex<CacheSwitchResult>>,
+        shared: Arc<Mutex<FabricSwitchResult>>,
     ) -> Switch {
         let links = links.into_iter().map(Linked::new).collect();
-        let result = CacheSwitchResult::default();
+        let result = FabricSwitchResult::default();
         Switch { links, table, config, tap, turn: 0, busy_since: None, shared, result }
     }
 
@@ -164,7 +164,6 @@ impl Module for Switch {
         }
     }
     fn publish(&self) {
-        let result = CacheSwitchResult { table: Some(self.table.clone()), ..self.result.clone() };
-        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = result;
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = self.result.clone();
     }
 }

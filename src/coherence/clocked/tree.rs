@@ -44,7 +44,11 @@ pub fn part(link: u32, form: MessageForm, message: &Message) -> (TransactionPart
     let is_down = message.class().dir() == Dir::Down;
     // Ports of a fabric travel with port based routing alone, CacheIDs in 256-byte flits alone.
     let port = |port: u16| if form == MessageForm::Pbr { u32::from(port) } else { 0 };
-    let host = port(if is_down { route.spid } else { route.dpid });
+    // Hosts that share a device with logical devices use the same tags (`fabric` MLD-2).
+    let host = match form {
+        MessageForm::Pbr => u32::from(if is_down { route.spid } else { route.dpid }),
+        _ => u32::from(route.ld_id),
+    };
     let device = port(if is_down { route.dpid } else { route.spid });
     let cache = if form == MessageForm::Hbr { u32::from(route.cache_id) } else { device };
     let (part, identifier, owner) = match (message, named) {
@@ -61,12 +65,11 @@ pub fn part(link: u32, form: MessageForm, message: &Message) -> (TransactionPart
         (_, message::MessageIdentifier::Cqid) => (message.class().role().into(), RequestIdentifier::Cqid, cache),
         // The UQID of a home names the device.
         (_, message::MessageIdentifier::Uqid) => (message.class().role().into(), RequestIdentifier::Uqid, 0),
-        // Hosts that share a device with logical devices use the same tags (`fabric` MLD-2).
-        (_, message::MessageIdentifier::Tag) if form != MessageForm::Pbr => {
-            (message.class().role().into(), RequestIdentifier::CxlTag, u32::from(route.ld_id))
-        }
         (_, message::MessageIdentifier::Tag) => (message.class().role().into(), RequestIdentifier::CxlTag, host),
-        (_, message::MessageIdentifier::BiTag) => (message.class().role().into(), RequestIdentifier::BiTag, host),
+        (_, message::MessageIdentifier::BiTag) => {
+            let source = if form == MessageForm::Pbr { host } else { u32::from(route.bi_id) };
+            (message.class().role().into(), RequestIdentifier::BiTag, source)
+        }
     };
     (part, TransactionHandle { identifier, link, owner, value, address: 0 })
 }

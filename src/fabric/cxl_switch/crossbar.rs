@@ -8,10 +8,20 @@
 //!
 //! A walk through one cycle: an input requests every output for which an item of any class is ready and has room at the
 //! output. The allocator pairs inputs with outputs. The arbiter of each paired output selects a class, and the item moves
-//! to the output queue. These steps repeat until no further grant is possible in this cycle.
+//! to the output queue. These steps repeat until no further grant is possible in this cycle. A class can be told to push
+//! another one ahead of itself: its items are granted, and leave, behind those that came before them on the same way.
 
 use scalepool_arbiter::{Allocator, AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Matching, Requests};
 use std::collections::VecDeque;
+
+/// A class whose items do not overtake those of another one between the same input and output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PushedClass {
+    /// The class that stays behind.
+    pub class: usize,
+    /// The class that it stays behind.
+    pub behind: usize,
+}
 
 /// Configuration of a crossbar.
 #[derive(Clone, Copy)]
@@ -22,6 +32,8 @@ pub struct VoqConfig {
     pub outputs: usize,
     /// Number of classes that do not block one another.
     pub classes: usize,
+    /// A class that pushes another one ahead of itself; `None`: every class passes every other one.
+    pub pushed: Option<PushedClass>,
     /// Depth of the queue of an input, output and class \[items\].
     pub queue: usize,
     /// Depth of the output queue of an output and class \[items\].
@@ -58,7 +70,18 @@ impl Pace {
 struct Waiting<T> {
     /// First cycle in which the item may be granted.
     ready: u64,
+    /// Number of the item among all that were queued.
+    number: u64,
     bytes: u64,
+    item: T,
+}
+
+/// An item behind the grant.
+struct Granted<T> {
+    /// First cycle in which it can leave.
+    due: u64,
+    /// Number of the grant.
+    number: u64,
     item: T,
 }
 
@@ -71,8 +94,8 @@ pub struct VoqCrossbar<T> {
     waiting: Vec<Requests>,
     /// Items in the queues of an input and an output.
     held: Vec<u32>,
-    /// By output, class: when an item can leave, and the item.
-    behind: Vec<VecDeque<(u64, T)>>,
+    /// By output, class.
+    behind: Vec<VecDeque<Granted<T>>>,
     inputs: Vec<Pace>,
     outputs: Vec<Pace>,
     allocator: Box<dyn Allocator>,
@@ -81,6 +104,8 @@ pub struct VoqCrossbar<T> {
     matching: Matching,
     pairs: Vec<(usize, usize)>,
     queued: usize,
+    /// Items that were queued, and grants that were made.
+    numbers: [u64; 2],
 }
 
 impl<T> VoqCrossbar<T> {
@@ -104,6 +129,7 @@ impl<T> VoqCrossbar<T> {
             matching: Matching::new(),
             pairs: Vec::new(),
             queued: 0,
+            numbers: [0; 2],
             config,
         })
     }
@@ -120,7 +146,8 @@ impl<T> VoqCrossbar<T> {
     /// Queues an item that may be granted from cycle `ready` on; its queue has to have room.
     pub fn push(&mut self, (input, output, class): (usize, usize, usize), ready: u64, bytes: u64, item: T) {
         let at = self.queue_at(input, output, class);
-        self.queues[at].push_back(Waiting { ready, bytes, item });
+        self.queues[at].push_back(Waiting { ready, number: self.numbers[0], bytes, item });
+        self.numbers[0] += 1;
         self.waiting[input].insert(output);
         self.held[input * self.config.outputs + output] += 1;
         self.queued += 1;
@@ -136,12 +163,23 @@ impl<T> VoqCrossbar<T> {
         (0..self.config.outputs).map(|output| self.queues[self.queue_at(input, output, class)].len()).sum()
     }
 
+    /// Whether the first item of a class between an input and an output stays behind an earlier one of another class.
+    fn is_behind(&self, input: usize, output: usize, class: usize) -> bool {
+        let Some(PushedClass { behind, .. }) = self.config.pushed.filter(|pushed| pushed.class == class) else {
+            return false;
+        };
+        let first =
+            |class: usize| self.queues[self.queue_at(input, output, class)].front().map(|waiting| waiting.number);
+        first(behind).is_some_and(|earlier| first(class).is_some_and(|own| earlier < own))
+    }
+
     /// Classes of an input that may go to an output in a cycle.
     fn eligible(&self, input: usize, output: usize, cycle: u64) -> impl Iterator<Item = usize> + '_ {
         let (first, behind) = (self.queue_at(input, output, 0), output * self.config.classes);
         (0..self.config.classes).filter(move |class| {
             let is_ready = self.queues[first + class].front().is_some_and(|front| front.ready <= cycle);
-            is_ready && self.behind[behind + class].len() < self.config.output_queue
+            let has_room = self.behind[behind + class].len() < self.config.output_queue;
+            is_ready && has_room && !self.is_behind(input, output, *class)
         })
     }
 
@@ -194,7 +232,9 @@ impl<T> VoqCrossbar<T> {
         if *held == 0 {
             self.waiting[input].remove(output);
         }
-        self.behind[output * self.config.classes + class].push_back((cycle + self.config.behind_cycles, item));
+        let granted = Granted { due: cycle + self.config.behind_cycles, number: self.numbers[1], item };
+        self.numbers[1] += 1;
+        self.behind[output * self.config.classes + class].push_back(granted);
         true
     }
 
@@ -213,9 +253,9 @@ impl<T> VoqCrossbar<T> {
             }
         }
         for queue in &mut self.behind {
-            let (gone, kept) = std::mem::take(queue).into_iter().partition(|(_, item)| is_removed(item));
+            let (gone, kept) = std::mem::take(queue).into_iter().partition(|granted| is_removed(&granted.item));
             *queue = kept;
-            removed.extend(VecDeque::into_iter(gone).map(|(_, item)| item));
+            removed.extend(VecDeque::into_iter(gone).map(|granted| granted.item));
         }
         self.queued -= removed.len();
         removed
@@ -223,15 +263,18 @@ impl<T> VoqCrossbar<T> {
 
     /// The first item of an output and class, if it can leave in this cycle.
     pub fn leaving(&self, output: usize, class: usize, cycle: u64) -> Option<&T> {
-        let front = self.behind[output * self.config.classes + class].front();
-        front.filter(|(due, _)| *due <= cycle).map(|(_, item)| item)
+        let first = |class: usize| self.behind[output * self.config.classes + class].front();
+        let front = first(class).filter(|granted| granted.due <= cycle)?;
+        let pushed = self.config.pushed.filter(|pushed| pushed.class == class);
+        let earlier = pushed.and_then(|pushed| first(pushed.behind)).filter(|earlier| earlier.number < front.number);
+        earlier.is_none().then_some(&front.item)
     }
 
     /// Removes the first item of an output and class.
     pub fn leave(&mut self, output: usize, class: usize) -> Option<T> {
-        let (_, item) = self.behind[output * self.config.classes + class].pop_front()?;
+        let granted = self.behind[output * self.config.classes + class].pop_front()?;
         self.queued -= 1;
-        Some(item)
+        Some(granted.item)
     }
 
     /// The first later cycle in which an item can be granted, or can leave, by the passing of time alone. An item that
@@ -248,14 +291,15 @@ impl<T> VoqCrossbar<T> {
                 for class in 0..self.config.classes {
                     if let Some(front) = self.queues[first + class].front()
                         && self.behind[behind + class].len() < self.config.output_queue
+                        && !self.is_behind(input, output, class)
                     {
                         at(front.ready);
                     }
                 }
             }
         }
-        for (due, _) in self.behind.iter().filter_map(VecDeque::front).filter(|(due, _)| *due > cycle) {
-            at(*due);
+        for granted in self.behind.iter().filter_map(VecDeque::front).filter(|granted| granted.due > cycle) {
+            at(granted.due);
         }
         next
     }
@@ -271,6 +315,7 @@ mod tests {
             inputs: ports,
             outputs: ports,
             classes: 2,
+            pushed: None,
             queue: 4,
             output_queue,
             bytes_per_cycle,

@@ -5,7 +5,7 @@ use super::module::CxlSwitch;
 use super::route::{HbrRoute, HbrRoutes, has_answer};
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use super::{VppbBinding, violation};
-use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 
 /// The routes of a switch with hierarchy based routing, and what changes them.
@@ -40,14 +40,37 @@ impl Switching for HbrSwitching {
 
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<Vppb>) -> Option<Violation> {
         let (ld_id, hosts) = (message.route().ld_id, self.routes.hosts());
-        if let (Routed::Dropped(Undelivered::UnknownLd), Some(dsp)) = (routed, from.checked_sub(hosts)) {
+        let is_answer = matches!(message, Message::S2mNdr(_) | Message::S2mDrs(..));
+        if let (Routed::Dropped(Undelivered::UnknownLd), Some(dsp), true) = (routed, from.checked_sub(hosts), is_answer)
+        {
             self.manager.late(dsp, ld_id);
         }
-        match routed {
-            Routed::Dropped(Undelivered::Class) => {
-                let expected = if from < hosts { "M2S Req or RwD" } else { "S2M NDR or DRS" };
+        match (routed, message) {
+            (Routed::Dropped(Undelivered::Class), _) => {
+                let expected = "a class that the device below has";
                 let (found, text) = (message.class().name(), "a class that the port has not negotiated is dropped");
                 Some(violation("FAB-ERR-04", found, expected, text))
+            }
+            (Routed::Dropped(Undelivered::BackInvalidate | Undelivered::UnknownLd), Message::S2mBisnp(snoop)) => {
+                let (bi_id, tag) = (snoop.bi_id, snoop.bi_tag);
+                let dsp = from.saturating_sub(hosts);
+                let found =
+                    format!("BISnp for {:#x} with BI-ID {bi_id:#x} and BITag {tag:#x} at dsp[{dsp}]", snoop.address);
+                let text = "a snoop that is discarded is never answered, and the device keeps its BITag";
+                Some(violation(
+                    "FAB-BIR-03",
+                    found,
+                    "a bridge that passes snoops, and a decoder with BI back to it",
+                    text,
+                ))
+            }
+            (Routed::Dropped(Undelivered::BackInvalidate), Message::M2sBirsp(answer)) => {
+                let found = format!("BIRsp with BI-ID {:#x}", answer.bi_id);
+                let text = "an answer to a bus that no bridge has is dropped";
+                Some(violation("FAB-BIR-02", found, "the bus below a bridge that passes snoops", text))
+            }
+            (Routed::Port { .. }, Message::H2dReq(_) | Message::H2dRsp(_) | Message::H2dData(..)) => {
+                self.routes.caches.get(&from)?.routes.foreign(*message).map(|event| event.violation())
             }
             _ if from < hosts && ld_id != 0 => {
                 let text = "there are no logical devices above the switch";
@@ -55,6 +78,11 @@ impl Switching for HbrSwitching {
             }
             _ => None,
         }
+    }
+
+    /// A trace spells what passes in one form, whatever the links of the ports have.
+    fn shown(&self, message: &Message, _: MessageForm, _: Option<Vppb>) -> (Message, MessageForm) {
+        (*message, self.routes.shown_form())
     }
 
     fn queued(&mut self, message: &Message, vppb: Vppb) {

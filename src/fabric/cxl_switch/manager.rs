@@ -4,9 +4,9 @@
 //! answers as unmapped. It then waits, up to a time limit, until all outstanding requests have been answered. Finally it
 //! removes the binding, and the messages of the vPPB that are still in the switch are flushed. A surprise removal does
 //! not wait. Responses that arrive after the removal are dropped. Their port or logical device is not bound again before
-//! the last of them has arrived, because nothing would distinguish them from responses to the next host. A command that
-//! cannot be executed changes nothing. Left out: the mailbox of the manager; link down and hot-plug as the host sees
-//! them.
+//! the last of them has arrived, because nothing would distinguish them from responses to the next host. A device that is
+//! gone never sends them, so they are awaited for the time limit of a drain and no longer. A command that cannot be executed
+//! changes nothing. Left out: the mailbox of the manager; link down and hot-plug as the host sees them.
 //!
 //! A walk through one unbind: at the time of the command the vPPB is stopped. Each response that leaves the switch
 //! decrements the count of outstanding requests of the vPPB. When the count reaches zero, or at the time limit, the
@@ -27,9 +27,35 @@ pub enum ManagerCommand {
     Unbind {
         /// The vPPB.
         vppb: Vppb,
-        /// Option 2: outstanding requests are lost. Options 0 and 1 wait for their responses.
-        surprise: bool,
+        /// How.
+        option: UnbindOption,
     },
+}
+
+/// Option of an unbind command (`fabric` BND-4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnbindOption {
+    /// Code 0: wait for link down. Outstanding requests get their responses.
+    WaitLinkDown,
+    /// Code 1: act as a managed hot-remove. Outstanding requests get their responses.
+    ManagedRemove,
+    /// Code 2: act as a surprise hot-remove. Outstanding requests are lost.
+    SurpriseRemove,
+}
+
+impl UnbindOption {
+    /// The option of a code.
+    ///
+    /// # Errors
+    /// Invalid input: a code that is not defined.
+    pub fn of_code(code: u8) -> Result<UnbindOption, CommandError> {
+        match code {
+            0 => Ok(UnbindOption::WaitLinkDown),
+            1 => Ok(UnbindOption::ManagedRemove),
+            2 => Ok(UnbindOption::SurpriseRemove),
+            found => Err(CommandError::Option { found }),
+        }
+    }
 }
 
 /// A command with its time of execution.
@@ -47,6 +73,12 @@ pub enum CommandError {
     /// Invalid input.
     #[error(transparent)]
     Binding(#[from] BindingError),
+    /// Invalid input: an option that is not defined.
+    #[error("found unbind option {found}, expected 0, 1 or 2 (fabric BND-4)")]
+    Option {
+        /// The code that was given.
+        found: u8,
+    },
     /// Busy: responses to the previous host are still outstanding.
     #[error("found port {port} with {due} answers due to the host before, expected none (fabric BND-6)")]
     Late {
@@ -93,8 +125,17 @@ pub struct Manager {
     draining: BTreeMap<Vppb, u64>,
     /// Number of forwarded requests without a response, by vPPB.
     open: BTreeMap<Vppb, u64>,
-    /// Number of outstanding responses from ports and logical devices that have been unbound, by port and LD-ID.
-    late: BTreeMap<(usize, u8), u64>,
+    /// Outstanding responses from ports and logical devices that have been unbound, by port and LD-ID.
+    late: BTreeMap<(usize, u8), LateAnswers>,
+}
+
+/// Responses that may still come from a port or a logical device that has been unbound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LateAnswers {
+    /// Their number.
+    due: u64,
+    /// Cycle from which on the device counts as gone.
+    until_cycle: u64,
 }
 
 impl Manager {
@@ -124,9 +165,9 @@ impl Manager {
     /// Notes that an outstanding response from an unbound port or logical device has arrived, or was flushed with its
     /// request.
     pub fn late(&mut self, port: usize, ld_id: u8) {
-        if let Some(due) = self.late.get_mut(&(port, ld_id)) {
-            *due -= 1;
-            if *due == 0 {
+        if let Some(late) = self.late.get_mut(&(port, ld_id)) {
+            late.due -= 1;
+            if late.due == 0 {
                 self.late.remove(&(port, ld_id));
             }
         }
@@ -140,7 +181,8 @@ impl Manager {
             let open = self.open.remove(&vppb).unwrap_or(0);
             let binding = bindings.unbind(vppb.0, vppb.1).ok()?;
             if open > 0 {
-                self.late.insert((binding.port, binding.ld.unwrap_or(0)), open);
+                let until_cycle = cycle.saturating_add(self.limit_cycles);
+                self.late.insert((binding.port, binding.ld.unwrap_or(0)), LateAnswers { due: open, until_cycle });
             }
             return Some(Due::Flush(binding));
         }
@@ -156,25 +198,30 @@ impl Manager {
                 if let Some(&vppb) = busy {
                     return refused(CommandError::Busy { vppb });
                 }
-                let late = self.late.get(&(binding.port, binding.ld.unwrap_or(0)));
-                if let Some(&due) = late {
+                let target = (binding.port, binding.ld.unwrap_or(0));
+                let late = self.late.get(&target).filter(|late| cycle < late.until_cycle);
+                if let Some(&LateAnswers { due, .. }) = late {
                     return refused(CommandError::Late { port: binding.port, due });
                 }
                 match bindings.bind(binding) {
-                    Ok(()) => Some(Due::Event(ManagerEvent::Bound(binding))),
+                    Ok(()) => {
+                        self.late.remove(&target);
+                        Some(Due::Event(ManagerEvent::Bound(binding)))
+                    }
                     Err(error) => refused(error.into()),
                 }
             }
             ManagerCommand::Unbind { vppb, .. } if self.draining.contains_key(&vppb) => {
                 refused(CommandError::Busy { vppb })
             }
-            ManagerCommand::Unbind { vppb, surprise } => {
+            ManagerCommand::Unbind { vppb, option } => {
                 if bindings.down(vppb.0, vppb.1).is_none() {
                     // The unbind fails, names the problem and changes nothing.
                     return bindings.unbind(vppb.0, vppb.1).err().and_then(|error| refused(error.into()));
                 }
                 stopped.insert(vppb);
-                let limit = if surprise { cycle } else { cycle.saturating_add(self.limit_cycles) };
+                let is_surprise = option == UnbindOption::SurpriseRemove;
+                let limit = if is_surprise { cycle } else { cycle.saturating_add(self.limit_cycles) };
                 self.draining.insert(vppb, limit);
                 self.due(cycle, bindings, stopped)
             }
@@ -210,7 +257,8 @@ mod tests {
     }
 
     fn unbind(at_cycle: u64, surprise: bool) -> TimedCommand {
-        TimedCommand { at_cycle, command: ManagerCommand::Unbind { vppb: (0, 1), surprise } }
+        let option = if surprise { UnbindOption::SurpriseRemove } else { UnbindOption::ManagedRemove };
+        TimedCommand { at_cycle, command: ManagerCommand::Unbind { vppb: (0, 1), option } }
     }
 
     #[test]
@@ -252,13 +300,29 @@ mod tests {
         assert_eq!(all(&mut manager, 13, &mut bindings, &mut stopped), [bound]);
     }
 
+    /// Answers of a device that is gone never come: they are awaited as long as a drain waits.
+    #[test]
+    fn a_port_whose_device_is_gone_is_bound_again() {
+        let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), BTreeSet::new());
+        bindings.bind(OWN).expect("it is free");
+        let binds = [109, 110].map(|at_cycle| TimedCommand { at_cycle, command: ManagerCommand::Bind(OWN) });
+        let mut manager = Manager::new([vec![unbind(10, true)], binds.to_vec()].concat(), 100);
+        (0..2).for_each(|_| manager.asked((0, 1)));
+        assert_eq!(all(&mut manager, 10, &mut bindings, &mut stopped), [Due::Flush(OWN)]);
+        let late = ManagerEvent::Refused(ManagerCommand::Bind(OWN), CommandError::Late { port: 2, due: 2 });
+        assert_eq!(all(&mut manager, 109, &mut bindings, &mut stopped), [Due::Event(late)]);
+        let bound = Due::Event(ManagerEvent::Bound(OWN));
+        assert_eq!(all(&mut manager, 110, &mut bindings, &mut stopped), [bound]);
+        assert_eq!(bindings.down(0, 1), Some((2, Some(3))));
+    }
+
     #[test]
     fn what_is_refused_changes_nothing() {
         let (mut bindings, mut stopped) = (Bindings::new(1, 4, 4), BTreeSet::new());
         bindings.bind(OWN).expect("it is free");
         let at = |at_cycle, command| TimedCommand { at_cycle, command };
         let bind = ManagerCommand::Bind(VppbBinding { vppb: 2, ..OWN });
-        let other = ManagerCommand::Unbind { vppb: (0, 2), surprise: false };
+        let other = ManagerCommand::Unbind { vppb: (0, 2), option: UnbindOption::WaitLinkDown };
         let mut manager =
             Manager::new(vec![at(1, bind), at(1, other), unbind(2, false), unbind(3, true), at(4, bind)], 9);
         manager.asked((0, 1));

@@ -1,17 +1,20 @@
-//! CXL switches for CXL.mem: with hierarchy based routing (HBR, `fabric` §1), and with port based routing (PBR, [`pbr`]).
+//! CXL switches: with hierarchy based routing (HBR, `fabric` §1), and with port based routing (PBR, [`pbr`]).
 //!
 //! Modelled, with hierarchy based routing: virtual hierarchies (VCS), each an upstream port with its virtual bridges (vPPB)
 //! and its HDM decoders; bindings of vPPBs to downstream ports or to logical devices behind them; requests routed by decoder,
-//! vPPB and binding, responses by port and LD-ID; a request that no decoder claims is answered by the switch. With either
-//! routing: a crossbar with a queue for each input, output and message class; named pipeline stages. Detail: whole messages; a
-//! pipeline stage is modelled as its latency. Left out: CXL.cache and back-invalidates, CXL.io, and the individual flits of a
-//! message (the link ends have already assembled the message, so there is no cut-through inside a message).
+//! vPPB and binding, responses by port and LD-ID; a request that no decoder claims is answered by the switch; back-invalidates
+//! by BI-ID and CXL.cache by CacheID. With either routing: a crossbar with a queue for each input, output and message class;
+//! named pipeline stages. Detail: whole messages; a pipeline stage is modelled as its latency. Left out: CXL.cache and
+//! back-invalidates with port based routing, CXL.io, and the individual flits of a message (the link ends have already assembled
+//! the message, so there is no cut-through inside a message).
 //!
 //! | file | content |
 //! | --- | --- |
 //! | [`preset`] | pipeline stages and their latencies |
 //! | [`binding`] | the bindings of vPPBs |
 //! | [`route`] | the output of a message with hierarchy based routing, without time |
+//! | [`back_invalidate`] | the bridges of vPPBs for back-invalidate snoops and their answers |
+//! | [`cache_id`] | CXL.cache by CacheID |
 //! | [`manager`] | commands that change bindings while the switch runs |
 //! | [`hbr`] | both as the switch uses them |
 //! | [`pbr`] | port based routing |
@@ -29,10 +32,12 @@
 //! # Invariants
 //!
 //! Every message that enters leaves once, or is answered, or is dropped and counted. Messages of one input, output and
-//! class keep their order. A class without room blocks no other class, so requests never block responses. No message
+//! class keep their order, and a snoop of CXL.cache stays behind the responses that came before it. Else a class without room blocks no other class, so requests never block responses. No message
 //! passes from one VCS to another, and none from a host to a device that is not bound to it.
 
+pub mod back_invalidate;
 pub mod binding;
+pub mod cache_id;
 pub mod crossbar;
 pub mod hbr;
 pub mod manager;
@@ -42,11 +47,13 @@ pub mod preset;
 pub mod route;
 pub mod switching;
 
+pub use back_invalidate::{BiDecoder, VppbBridge};
 pub use binding::{BindingError, Bindings, VppbBinding};
+pub use cache_id::CachingDevices;
 pub use crossbar::{VoqConfig, VoqCrossbar};
 pub use hbr::{HbrSwitch, HbrSwitching};
-pub use manager::{ManagerCommand, ManagerEvent, TimedCommand};
-pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult};
+pub use manager::{CommandError, ManagerCommand, ManagerEvent, TimedCommand, UnbindOption};
+pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
 pub use preset::{HBR_PRESETS, PBR_PRESETS, SWITCH_STAGES, SwitchPreset};
 pub use route::{HbrRoute, HbrRoutes};
 pub use switching::{Routed, Switching, Undelivered};

@@ -10,14 +10,13 @@
 //! and queues them; they become ready after the stages before the grant. Latencies are rounded up to whole cycles, and
 //! the last cycle is that of the channel to the link end.
 
-use super::crossbar::{Pace, VoqConfig, VoqCrossbar};
+use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar};
 use super::manager::ManagerEvent;
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use scalepool_arbiter::{AllocatorKind, ArbiterError, ArbiterKind};
 use scalepool_coherence::clocked::linked::NodeLink;
-use scalepool_coherence::clocked::tree;
+use scalepool_coherence::clocked::tree::{self, TransactionPart};
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
-use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::wait::WAIT_OVER;
@@ -25,13 +24,69 @@ use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, Transacti
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Message classes that the switch forwards, in the order of the counters.
-pub const SWITCH_CLASSES: [Class; 4] = [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
-const CLASSES: usize = SWITCH_CLASSES.len();
+/// Message classes that switches forward, in the order of the counters: those of CXL.mem, of back-invalidates, of CXL.cache.
+/// H2D Rsp stands before H2D Req, which stays behind it (`coherence` §2.6 O1).
+pub const SWITCH_CLASSES: [Class; CLASSES] = [
+    Class::M2sReq,
+    Class::M2sRwd,
+    Class::S2mNdr,
+    Class::S2mDrs,
+    Class::S2mBisnp,
+    Class::M2sBirsp,
+    Class::D2hReq,
+    Class::D2hRsp,
+    Class::D2hData,
+    Class::H2dRsp,
+    Class::H2dData,
+    Class::H2dReq,
+];
+const CLASSES: usize = 12;
 
-/// Signals of a port in waveforms: the messages in the queues of each class, and the messages that wait for room.
-pub const SWITCH_SIGNALS: &[(&str, u32)] =
-    &[("m2s_req_queued", 16), ("m2s_rwd_queued", 16), ("s2m_ndr_queued", 16), ("s2m_drs_queued", 16)];
+/// Signals of a port in waveforms: the messages in the queues of each class, in the order of [`SWITCH_CLASSES`].
+pub const SWITCH_SIGNALS: [(&str, u32); CLASSES] = [
+    ("m2s_req_queued", 16),
+    ("m2s_rwd_queued", 16),
+    ("s2m_ndr_queued", 16),
+    ("s2m_drs_queued", 16),
+    ("s2m_bisnp_queued", 16),
+    ("m2s_birsp_queued", 16),
+    ("d2h_req_queued", 16),
+    ("d2h_rsp_queued", 16),
+    ("d2h_data_queued", 16),
+    ("h2d_rsp_queued", 16),
+    ("h2d_data_queued", 16),
+    ("h2d_req_queued", 16),
+];
+
+/// What a switch carries; each level has queues for the classes of those before it too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SwitchTraffic {
+    /// CXL.mem without back-invalidates.
+    Mem,
+    /// All of CXL.mem.
+    BackInvalidate,
+    /// CXL.mem and CXL.cache.
+    CacheMem,
+}
+
+impl SwitchTraffic {
+    /// Number of its classes, which are the first ones of [`SWITCH_CLASSES`].
+    pub const fn count(self) -> usize {
+        match self {
+            SwitchTraffic::Mem => 4,
+            SwitchTraffic::BackInvalidate => 6,
+            SwitchTraffic::CacheMem => CLASSES,
+        }
+    }
+
+    /// Place of a class among those that are carried.
+    pub fn place(self, class: Class) -> Option<usize> {
+        SWITCH_CLASSES[..self.count()].iter().position(|one| *one == class)
+    }
+}
+
+/// H2D Req and H2D Rsp: a snoop stays behind every response that came before it on its way (`coherence` §2.6 O1, `fabric` ORD-5).
+const PUSHES: PushedClass = PushedClass { class: 11, behind: 9 };
 
 /// Bytes of a message without data, and of one with a line \[bytes\]: slots have 16 bytes (`cxl-68b` §2, `cxl-256b` §5).
 const HEADER_BYTES: u64 = 16;
@@ -40,6 +95,8 @@ const DATA_BYTES: u64 = 80;
 /// Sizes and latencies of a switch.
 #[derive(Clone, Copy)]
 pub struct SwitchConfig {
+    /// What it carries.
+    pub traffic: SwitchTraffic,
     /// Latency of the stages before the grant, and of those after it \[cycles\].
     pub stages_cycles: [u64; 2],
     /// Depth of the queue of an input, output and class \[messages\].
@@ -135,10 +192,6 @@ pub struct CxlSwitch<S: Switching> {
     shared: Arc<Mutex<SwitchResult>>,
 }
 
-fn class_place(class: Class) -> Option<usize> {
-    SWITCH_CLASSES.iter().position(|one| *one == class)
-}
-
 fn bytes(message: &Message) -> u64 {
     if message.class().has_data() { DATA_BYTES } else { HEADER_BYTES }
 }
@@ -161,7 +214,8 @@ impl<S: Switching> CxlSwitch<S> {
             // The last input is for messages that the switch generates.
             inputs: count + 1,
             outputs: count,
-            classes: CLASSES,
+            classes: config.traffic.count(),
+            pushed: (config.traffic == SwitchTraffic::CacheMem).then_some(PUSHES),
             queue: config.queue,
             output_queue: config.output_queue,
             bytes_per_cycle: config.width_bytes * config.speedup,
@@ -218,7 +272,7 @@ impl<S: Switching> CxlSwitch<S> {
     fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         let (width, mut is_slow) = (self.config.width_bytes, false);
         for port in 0..self.ports.len() {
-            for class in 0..CLASSES {
+            for class in 0..self.config.traffic.count() {
                 while let Some(first) = self.crossbar.leaving(port, class, at.cycle) {
                     let (handle, message) = (first.handle, first.message);
                     if !self.ports[port].sending.is_free(at.cycle, width) {
@@ -255,6 +309,12 @@ impl<S: Switching> CxlSwitch<S> {
         let (width, mut is_slow) = (self.config.width_bytes, false);
         for place in 0..self.ports[port].link.rx.len() {
             let class = self.ports[port].link.rx[place].0;
+            // A snoop stays behind the responses that arrived before it.
+            if class == Class::H2dReq
+                && self.ports[port].link.rx.iter().any(|(c, rx)| *c == Class::H2dRsp && rx.is_due(cx))
+            {
+                continue;
+            }
             while let Some(message) = self.ports[port].link.rx[place].1.peek(cx).copied() {
                 if !self.ports[port].taking.is_free(at.cycle, width) {
                     is_slow = true;
@@ -270,17 +330,17 @@ impl<S: Switching> CxlSwitch<S> {
                 };
                 let handle = self.handle(port, &message);
                 if let Some(Leaving { input, to, message: sent, .. }) = &leaving
-                    && let Some(queue) = class_place(sent.class())
+                    && let Some(queue) = self.config.traffic.place(sent.class())
                     && !self.crossbar.has_room(*input, *to, queue)
                 {
-                    if let Some(held) = class_place(class) {
+                    if let Some(held) = self.config.traffic.place(class) {
                         self.hold((port, 0, held), Some(Wait::Room), handle, at);
                     }
                     break;
                 }
                 self.ports[port].link.rx[place].1.pop(cx);
                 self.ports[port].taking.take(at.cycle, width, bytes(&message));
-                if let Some(counted) = class_place(class) {
+                if let Some(counted) = self.config.traffic.place(class) {
                     self.hold((port, 0, counted), None, handle, at);
                     let counts = &mut self.mine.ports[port];
                     counts.received[counted] += 1;
@@ -301,10 +361,13 @@ impl<S: Switching> CxlSwitch<S> {
         leaving: Option<Leaving<S::Flow>>,
         at: Stamp,
     ) {
-        let is_request = message.class().dir() == Dir::Down;
+        let begins = matches!(
+            tree::part(self.ports[port].link.link, self.ports[port].link.form, message).0,
+            TransactionPart::Request | TransactionPart::Snoop | TransactionPart::Conflict
+        );
         let leaves = leaving.map(|leaving| (self.handle(leaving.to, &leaving.message), leaving));
         let named = match &leaves {
-            Some((leaving, Leaving { of: Some(_), .. })) if is_request => TransactionNaming::Through(handle, *leaving),
+            Some((leaving, Leaving { of: Some(_), .. })) if begins => TransactionNaming::Through(handle, *leaving),
             _ => TransactionNaming::By(handle),
         };
         let of = leaves.as_ref().and_then(|(_, leaving)| leaving.of);
@@ -313,7 +376,7 @@ impl<S: Switching> CxlSwitch<S> {
             shown(&message, form)
         });
         if let Some((handle, Leaving { input, to, message, of })) = leaves
-            && let Some(class) = class_place(message.class())
+            && let Some(class) = self.config.traffic.place(message.class())
         {
             let ready = at.cycle + self.config.stages_cycles[0];
             if let Some(of) = of {
@@ -343,7 +406,7 @@ impl<S: Switching> CxlSwitch<S> {
                     let gone = self.crossbar.remove(|passing| passing.of == Some(flow));
                     for Passing { message, handle, from, .. } in &gone {
                         // A flushed message was received at a port and ends in the switch.
-                        if let Some(class) = class_place(message.class()) {
+                        if let Some(class) = self.config.traffic.place(message.class()) {
                             self.mine.ports[*from].ended[class] += 1;
                         }
                         let named = TransactionNaming::By(*handle);
@@ -369,7 +432,7 @@ impl<S: Switching> CxlSwitch<S> {
             if !self.ports[port].signals.is_on() {
                 return;
             }
-            for (class, &(signal, _)) in SWITCH_SIGNALS.iter().enumerate() {
+            for (class, &(signal, _)) in SWITCH_SIGNALS[..self.config.traffic.count()].iter().enumerate() {
                 let queued = self.crossbar.queued_at(port, class);
                 if std::mem::replace(&mut self.ports[port].shown[class], queued) != queued {
                     let body = || Body::Value { signal, value: queued as u64 };

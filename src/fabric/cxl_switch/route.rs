@@ -3,15 +3,18 @@
 //! A walk through one request: the decoders of its VCS select a vPPB; the binding of the vPPB gives a port and a logical
 //! device, whose LD-ID is written into the request. Where no decoder matches, or the vPPB is not bound, the switch
 //! answers the request: a write is dropped and completed, and a read returns all ones (`fabric` CMR-4, CMR-5). A response
-//! carries an LD-ID; its port and LD-ID identify vPPB and VCS, and its LD-ID is cleared.
+//! carries an LD-ID; its port and LD-ID identify vPPB and VCS, and its LD-ID is cleared. Back-invalidate snoops and their
+//! answers go by BI-IDs ([`super::back_invalidate`]), messages of CXL.cache by CacheIDs ([`super::cache_id`]).
 
+use super::back_invalidate::VppbBridge;
 use super::binding::Bindings;
+use super::cache_id::CachingDevices;
 use super::manager::Vppb;
 use super::switching::Undelivered;
 use scalepool_memory::bridge::BridgeDecoders;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::cxl::message::{Data, Message, MessageForm, PeerRoute, S2mDrs, S2mNdr};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The route of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +36,10 @@ pub struct HbrRoutes {
     pub stopped: BTreeSet<Vppb>,
     /// Decoders of each VCS; their targets are vPPBs.
     pub decoders: Vec<BridgeDecoders>,
+    /// Bridges of the vPPBs below which devices send back-invalidate snoops.
+    pub bridges: BTreeMap<Vppb, VppbBridge>,
+    /// Caching devices, of the hierarchies that have any.
+    pub caches: BTreeMap<usize, CachingDevices>,
     /// Message form of the link of each port.
     pub forms: Vec<MessageForm>,
     /// Whether the data of a read that no decoder claims are poisoned (`fabric` §2.1, 4h).
@@ -45,12 +52,26 @@ impl HbrRoutes {
         self.decoders.len()
     }
 
+    /// The form in which traces spell messages: that of 256B flits, which has all identifiers, if any link has it.
+    pub fn shown_form(&self) -> MessageForm {
+        let has_identifiers = self.forms.contains(&MessageForm::Hbr);
+        if has_identifiers { MessageForm::Hbr } else { MessageForm::Cxl68 }
+    }
+
     /// The route of a message that was received at a port.
     pub fn route(&self, from: usize, message: &Message) -> HbrRoute {
         let hosts = self.hosts();
         match message {
             Message::M2sReq(header) if from < hosts => self.down(from, header.address, message),
             Message::M2sRwd(header, _) if from < hosts => self.down(from, header.address, message),
+            Message::M2sBirsp(_) if from < hosts => self.snoop_answer(from, message),
+            Message::S2mBisnp(header) if from >= hosts => self.snoop(from - hosts, header.address, message),
+            Message::H2dReq(_) | Message::H2dRsp(_) | Message::H2dData(..) if from < hosts => {
+                self.cache_down(from, message)
+            }
+            Message::D2hReq(_) | Message::D2hRsp(_) | Message::D2hData(..) if from >= hosts => {
+                self.cache_up(from - hosts, message)
+            }
             Message::S2mNdr(header) if from >= hosts => self.up(from - hosts, header.ld_id, message),
             Message::S2mDrs(header, _) if from >= hosts => self.up(from - hosts, header.ld_id, message),
             _ => HbrRoute::Dropped(Undelivered::Class),

@@ -18,9 +18,12 @@ pub enum Undelivered {
     NotBound,
     /// The LD-ID is not bound (`fabric` MLD-5), or the host has no logical device there (`fabric` EDG-8).
     UnknownLd,
-    /// The class does not belong to CXL.mem without back-invalidates, or must not travel in this direction (`fabric`
-    /// ERR-4).
+    /// The device there has not negotiated the class, or it must not travel in this direction (`fabric` ERR-4).
     Class,
+    /// A bridge discards the back-invalidate snoop, or no bridge has the bus of its answer (`fabric` BIR-1, BIR-2).
+    BackInvalidate,
+    /// The table has no entry for the CacheID, or the port of the device discards it (`fabric` CID-2, CID-3).
+    CacheId,
     /// The routing table has no port for the DPID (`fabric` DRT-2).
     NoRoute,
     /// No binding has both the SPID and the DPID (`fabric` PID-5).

@@ -4,7 +4,8 @@
 //! while too many misses are open; ports whose memories share the addresses by the windows of a memory map; a write-back, write-allocate cache whose lines are claimed when they miss, so hits,
 //! misses and write-backs do not depend on the latency of memory; an end-to-end check of all bytes. Its requests, their tags
 //! and their order are those of the host of the coherence engine ([`HdmHHost`]), the one that the chapter 14 tests judge.
-//! A request may have a time-out, as at a root port with isolation (`fabric` §1.9): it then ends with an error that is counted.
+//! A request may have a time-out, after which it ends with an error that is counted, and a time-out may isolate the root port
+//! ([`super::isolation`]).
 //! Left out: dependences between accesses, instruction timing, virtual memory.
 //!
 //! A walk through one cycle: the agent takes the answers; they are checked against what memory must hold, and put into the
@@ -13,6 +14,7 @@
 //! In traces an access is the root of a tree, from when it is due to its data or its completion; one that hits ends at once.
 //! The requests that it sends, that of a victim too, are its children.
 
+use super::isolation::{IsolatedAnswer, IsolationControl, RootPortIsolation};
 use super::{cxl_tag, shown};
 use crate::PlacedViolation;
 use crate::latencies::Latencies;
@@ -68,6 +70,10 @@ pub struct HostErrors {
     pub timed_out: u64,
     /// Answers that came later than that, and were dropped.
     pub late: u64,
+    /// Reads that ended with poisoned data because their root port was isolated.
+    pub isolated_reads: u64,
+    /// Writes that were completed, and lost, for the same reason.
+    pub isolated_writes: u64,
 }
 
 /// Accesses in program order, made as they are used.
@@ -96,6 +102,8 @@ pub struct HostConfig {
     /// Time after which a request without an answer ends with an error, as one of an address that nothing decodes does then
     /// \[cycles\]; `None`: both break a rule.
     pub timeout_cycles: Option<u64>,
+    /// What isolates its root ports.
+    pub isolation: IsolationControl,
 }
 
 /// Identifiers of port based routing.
@@ -170,7 +178,9 @@ pub struct Host {
     result: Arc<Mutex<HostResult>>,
     mine: HostResult,
     stalled_since: Option<u64>,
-    /// Tags of requests that have timed out.
+    /// Isolation of each root port.
+    isolation: Vec<RootPortIsolation>,
+    /// Tags of requests that have timed out, or were open when their port was isolated.
     given_up: BTreeSet<u16>,
     /// Memories of which a read was not decoded: writes to them may have been dropped, so nothing is known of their bytes.
     unknown: BTreeSet<usize>,
@@ -197,6 +207,7 @@ impl Host {
             issued: 0,
             tried: None,
             mine: HostResult { errors: config.timeout_cycles.map(|_| HostErrors::default()), ..HostResult::default() },
+            isolation: vec![RootPortIsolation::new(config.isolation); config.ports.len()],
             given_up: BTreeSet::new(),
             unknown: BTreeSet::new(),
             unsure: BTreeSet::new(),
@@ -290,22 +301,50 @@ impl Host {
             |(tag, request): (u16, &OpenAccess<Asked>)| (request.note.since_cycle + timeout <= at.cycle).then_some(tag);
         let tags: Vec<u16> = self.agent.open().filter_map(over).collect();
         for tag in tags {
-            let Some(OpenAccess { write, note, .. }) = self.agent.give_up(tag) else { continue };
+            let Some(port) = self.give_up(tag, "timed_out", at) else { continue };
             self.given_up.insert(tag);
             if let Some(errors) = &mut self.mine.errors {
                 errors.timed_out += 1;
             }
-            if write {
-                self.unsure.insert((note.to.target, note.to.device_address));
-            }
-            self.tap.record(at, RecordKind::Mark, note.id, 0, || Body::Mark("timed_out"));
-            self.tap.record(at, RecordKind::End, note.id, 0, || Body::None);
-            if note.ends != 0 {
-                self.tap.record(at, RecordKind::End, note.ends, 0, || Body::None);
-            }
             cx.progress();
+            if self.isolation[port].timed_out() {
+                let open = self.agent.open().filter(|(_, request)| request.note.to.port == port);
+                let open: Vec<u16> = open.map(|(tag, _)| tag).collect();
+                for tag in open {
+                    self.isolated(tag, at);
+                    self.given_up.insert(tag);
+                }
+            }
         }
         self.agent.open().map(|(_, request)| request.note.since_cycle + timeout).min()
+    }
+
+    /// Ends a request that gets no answer; its root port.
+    fn give_up(&mut self, tag: u16, why: &'static str, at: Stamp) -> Option<usize> {
+        let OpenAccess { write, note, .. } = self.agent.give_up(tag)?;
+        if write {
+            self.unsure.insert((note.to.target, note.to.device_address));
+        }
+        self.tap.record(at, RecordKind::Mark, note.id, 0, || Body::Mark(why));
+        self.tap.record(at, RecordKind::End, note.id, 0, || Body::None);
+        if note.ends != 0 {
+            self.tap.record(at, RecordKind::End, note.ends, 0, || Body::None);
+        }
+        Some(note.to.port)
+    }
+
+    /// Ends a request at its isolated root port.
+    fn isolated(&mut self, tag: u16, at: Stamp) {
+        let answer = self.agent.open().find(|(open, _)| *open == tag).map(|(_, open)| IsolatedAnswer::of(open.write));
+        if self.give_up(tag, "isolated", at).is_none() {
+            return;
+        }
+        if let Some(errors) = &mut self.mine.errors {
+            match answer {
+                Some(IsolatedAnswer::Completion) => errors.isolated_writes += 1,
+                _ => errors.isolated_reads += 1,
+            }
+        }
     }
 
     /// The open read or write of a line, 0 for none; it is looked for among all that is open, and for traces alone.
@@ -461,6 +500,9 @@ impl Host {
         self.tap.named(TransactionNaming::As(ports.handle(tag)), at, RecordKind::Begin, id, access, || {
             shown(&message, form)
         });
+        if self.isolation[port].is_isolated() {
+            return self.isolated(tag, at);
+        }
         // Room was asked for before; a refusal would lose the request and show as one that is never answered.
         let _ = self.channels[port].tx.push(cx, message);
     }

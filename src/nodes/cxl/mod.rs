@@ -7,6 +7,7 @@
 
 pub mod coherent;
 pub mod host;
+pub mod isolation;
 pub mod memory;
 pub mod outside;
 

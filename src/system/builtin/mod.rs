@@ -16,7 +16,7 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 23] = [
+pub static ALL: [Builtin; 24] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
@@ -35,6 +35,7 @@ pub static ALL: [Builtin; 23] = [
     builtin!("cxl-cache-peers.toml"),
     builtin!("hdm-db-share.toml"),
     builtin!("hdm-db-fabric.toml"),
+    builtin!("share-16.toml"),
     builtin!("snoop-filter-thrash.toml"),
     builtin!("bias-flip.toml"),
     builtin!("fabric-vc-router.toml"),

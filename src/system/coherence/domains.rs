@@ -1,14 +1,17 @@
 //! Finds the domains of a system: follows the ports of every home to the holders of its lines.
 //!
 //! A walk through one domain: at the other end of each port of the home stands a holder, or, at its only one, a switch whose other
-//! ports lead to holders; they are numbered in this order. What is joined in another way is refused.
+//! ports lead to holders, or to which holders are bound; they are numbered in this order. What is joined in another way is
+//! refused.
 
-use super::{Coherent, Domain, Holder, LineOwner, Seat};
+use super::{Between, Coherent, Domain, Holder, HolderWay, LineOwner, Seat};
 use crate::design::System;
 use crate::kind::{NodeError, PortRole};
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::clocked::watcher::Watcher;
 use scalepool_coherence::config::CoherenceConfig;
+use scalepool_fabric::cxl_switch::VppbBinding;
+use scalepool_fabric::cxl_switch::back_invalidate::enumerated_bus;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -40,7 +43,7 @@ pub struct Joined {
 /// # Errors
 /// Agents that are not joined as the coherence engine needs it.
 pub fn joined(system: &System) -> Result<Vec<Joined>, NodeError> {
-    let all = found(system)?.into_iter().map(|Open { component, home, holders, switch }| {
+    let all = found(system)?.into_iter().map(|Open { component, home, holders, switch, .. }| {
         let holders = holders.into_iter().map(|(component, port, holder, _)| (component, port, holder.name)).collect();
         Joined { component, home, holders, switch }
     });
@@ -55,6 +58,8 @@ struct Open {
     holders: Vec<(usize, usize, Holder, usize)>,
     /// Component of the switch.
     switch: Option<usize>,
+    /// How the switch reaches each holder, if it has virtual hierarchies.
+    ways: Vec<HolderWay>,
 }
 
 /// Finds the domains of a system; `amend` is given the choices of each, `extent` is what a chart shows.
@@ -75,7 +80,7 @@ pub(crate) fn domains(
     let mut all = Domains { of_component: vec![None; count], chart: chart.clone(), ..Domains::default() };
     let mut links_before = 0;
     for (number, one) in open.into_iter().enumerate() {
-        let Open { component, mut home, holders, switch } = one;
+        let Open { component, mut home, holders, switch, ways } = one;
         amend(&mut home.config);
         let names: Vec<String> =
             std::iter::once(&home.name).chain(holders.iter().map(|h| &h.2.name)).cloned().collect();
@@ -91,7 +96,11 @@ pub(crate) fn domains(
             watcher: (home.watch && !has_caller).then(|| Watcher::new(home.config.clone(), names)),
             home,
             holders: holders.into_iter().map(|h| h.2).collect(),
-            is_switched: switch.is_some(),
+            between: match switch {
+                None => Between::Links,
+                Some(_) if ways.is_empty() => Between::Fabric,
+                Some(_) => Between::Hierarchies(ways),
+            },
             links_before,
             chart: chart.clone(),
             columns,
@@ -128,14 +137,23 @@ impl Domains {
             self.seats.insert((component, port), seat(n..n + 1));
             self.seats.insert((home, of_home), seat(own(n)));
         }
-        if let Some(switch) = switch {
+        let of_fabric = switch.filter(|_| matches!(domain.between, Between::Fabric));
+        if let Some(switch) = of_fabric {
             for port in 0..system.components[switch].ports.len() {
                 // Its first port leads to the home, the others to the holders in order.
                 let holders = port.checked_sub(1).map_or(0..seated.len(), |n| n..n + 1);
                 self.seats.insert((switch, port), seat(holders));
             }
+        } else if switch.is_some() {
+            for &(component, port, of_home) in seated {
+                for end in [(component, port), (home, of_home)] {
+                    let own = self.seats[&end].clone();
+                    self.seats.insert(system.far(end.0, end.1), own);
+                }
+            }
         }
-        let members: Vec<usize> = seated.iter().map(|s| s.0).chain([home]).chain(switch).collect();
+        // A switch with virtual hierarchies has other traffic too, and nobody watches it: it stands by itself.
+        let members: Vec<usize> = seated.iter().map(|s| s.0).chain([home]).chain(of_fabric).collect();
         let joined: Vec<usize> = members.iter().filter_map(|n| self.of_component[*n]).collect();
         let first = joined.iter().copied().min().unwrap_or(domain.number);
         members.into_iter().for_each(|n| self.of_component[n] = Some(first));
@@ -163,12 +181,38 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
     let Some(Coherent::Home(home)) = instance.config.coherent(&instance.path) else {
         unreachable!("it was a home before")
     };
-    let mut open = Open { component, home: *home, holders: Vec::new(), switch: None };
+    let mut open = Open { component, home: *home, holders: Vec::new(), switch: None, ways: Vec::new() };
     let to_holders = |port: &usize| matches!(instance.ports[*port].decl.role, PortRole::Coherent(..));
     let ports: Vec<usize> = (0..instance.ports.len()).filter(to_holders).collect();
     for &port in &ports {
         let (far, far_port) = system.far(component, port);
-        if let Some(Coherent::Switch) = parts[far] {
+        if let Some((hosts, bindings)) = system.components[far].config.hierarchies() {
+            if ports.len() > 1 {
+                let found = &system.components[far].path;
+                return Err(refused(format!(
+                    "found the switch {found} beside other ports, expected it at the only one"
+                )));
+            }
+            open.switch = Some(far);
+            for binding in bindings {
+                let (own, other) = match far_port.checked_sub(hosts) {
+                    Some(dsp) => (binding.port == dsp, binding.vcs),
+                    None => (binding.vcs == far_port, hosts + binding.port),
+                };
+                if !own {
+                    continue;
+                }
+                let holder = held(parts, system.far(far, other));
+                open.holders.push(holder.ok_or_else(|| refused(behind(system, far, other)))?.behind(port));
+                let bus = enumerated_bus(binding.vppb).ok_or_else(|| {
+                    let VppbBinding { vcs, vppb, .. } = binding;
+                    refused(format!(
+                        "found vPPB {vppb} of VCS {vcs} without a bus, expected one of the first 253 (fabric BIR-1)"
+                    ))
+                })?;
+                open.ways.push(HolderWay { ld_id: binding.ld.unwrap_or(0), bus });
+            }
+        } else if let Some(Coherent::Switch) = parts[far] {
             if ports.len() > 1 || far_port != 0 {
                 let found = &system.components[far].path;
                 return Err(refused(format!(

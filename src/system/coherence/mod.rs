@@ -73,8 +73,8 @@ pub struct Domain {
     number: usize,
     home: LineOwner,
     holders: Vec<Holder>,
-    /// All holders stand behind one switch.
-    is_switched: bool,
+    /// What stands between the home and all holders.
+    between: Between,
     /// Links between homes and holders of the domains before.
     links_before: usize,
     watcher: Option<Arc<Mutex<Watcher>>>,
@@ -87,6 +87,26 @@ pub struct Domain {
 
 /// Says whether an agent has open work.
 pub type Waits = Box<dyn Fn() -> bool + Send>;
+
+/// What stands between a home and the holders of its lines.
+#[derive(Debug, Clone)]
+pub(crate) enum Between {
+    /// A link for each holder.
+    Links,
+    /// A switch that passes ports of a fabric on as they are.
+    Fabric,
+    /// A switch with virtual hierarchies: how it reaches each holder.
+    Hierarchies(Vec<HolderWay>),
+}
+
+/// How a switch with virtual hierarchies joins a home and a holder.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HolderWay {
+    /// Logical device of the home to which the holder is bound; 0 without any.
+    pub ld_id: u8,
+    /// Bus of the device behind the vPPB.
+    pub bus: u8,
+}
 
 /// A holder in its domain.
 struct Holder {
@@ -160,9 +180,9 @@ impl Domain {
 
     /// Number of its switched links in the log, or of the link of a holder.
     fn link_number(&self, holder: usize) -> u16 {
-        match self.is_switched {
-            true => SWITCHED | self.number as u16,
-            false => (self.links_before + holder) as u16 % SWITCHED,
+        match self.between {
+            Between::Fabric | Between::Hierarchies(_) => SWITCHED | self.number as u16,
+            Between::Links => (self.links_before + holder) as u16 % SWITCHED,
         }
     }
 }
@@ -187,12 +207,29 @@ pub struct AgentEnd {
     pub is_host: bool,
 }
 
+impl HolderWay {
+    /// How the agent at one end finds the one at the other. Above the switch the BI-ID is the bus of the device, on the link of
+    /// a device with logical devices the LD-ID (`fabric` BIR-1); a device does not know its CacheID.
+    fn route(self, holder: usize, end: AgentEnd) -> PeerRoute {
+        match (end.is_home, end.is_host) {
+            (true, true) => PeerRoute { cache_id: holder as u8, ..PeerRoute::default() },
+            (true, false) => PeerRoute { ld_id: self.ld_id, bi_id: self.ld_id.into(), ..PeerRoute::default() },
+            (false, true) => PeerRoute { bi_id: self.bus.into(), ..PeerRoute::default() },
+            (false, false) => PeerRoute::default(),
+        }
+    }
+}
+
 impl Seat {
     /// How the agent at one end of a link finds the one at the other: of the home to a holder, or of that holder to the home.
     /// `form` and `port_ids` are the link's.
     pub fn route(&self, holder: usize, end: AgentEnd, form: MessageForm, port_ids: [u16; 2]) -> PeerRoute {
         let domain = &self.domain;
-        let [spid, dpid] = match (domain.is_switched, form) {
+        if let Between::Hierarchies(ways) = &domain.between {
+            return ways.get(holder).copied().unwrap_or_else(|| unreachable!("each has its way")).route(holder, end);
+        }
+        let is_switched = matches!(domain.between, Between::Fabric);
+        let [spid, dpid] = match (is_switched, form) {
             (true, _) if end.is_home => [HOME_PID, holder_pid(holder)],
             (true, _) => [holder_pid(holder), HOME_PID],
             (false, MessageForm::Pbr) if end.is_host => port_ids,
@@ -201,8 +238,8 @@ impl Seat {
         };
         // A device behind a switch does not know its CacheID. A home with more holders than CacheIDs is none of CXL.cache, and no
         // message of CXL.mem has one.
-        let cache_id = if domain.is_switched && !end.is_home { 0 } else { holder as u8 };
-        let source = if domain.is_switched { domain.number } else { domain.links_before + holder };
+        let cache_id = if is_switched && !end.is_home { 0 } else { holder as u8 };
+        let source = if is_switched { domain.number } else { domain.links_before + holder };
         PeerRoute { cache_id, ld_id: 0, bi_id: (source % BI_IDS) as u16, spid, dpid }
     }
 

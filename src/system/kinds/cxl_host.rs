@@ -15,6 +15,7 @@ use scalepool_memory::LINE_BYTES;
 use scalepool_memory::cache::{Cache, CacheConfig};
 use scalepool_memory::decoder::ADDRESS_END;
 use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostErrors, HostPorts, HostResult, LineSource};
+use scalepool_nodes::cxl::isolation::IsolationControl;
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::stimulus::{self, LineAccess, LineRegion, Mix, ParameterError, StimulusAccess, StimulusOp};
 use scalepool_trace::{Hub, PlaceKind};
@@ -42,6 +43,8 @@ metrics! {
         NOT_DECODED = "reads not decoded" ["requests"] Sum, "reads of addresses that nothing decodes, of a host with a time-out";
         TIMED_OUT = "requests timed out" ["requests"] Sum, "requests whose answer has not come in time, of a host with a time-out";
         LATE = "late answers" ["answers"] Sum, "answers to requests that had timed out, which are dropped";
+        ISOLATED_READS = "reads isolated" ["requests"] Sum, "reads that ended with poisoned data at an isolated root port (fabric ISO-3)";
+        ISOLATED_WRITES = "writes isolated" ["requests"] Sum, "writes that were completed at an isolated root port, and are lost (fabric ISO-3)";
         STALLS = "host stall cycles" ["cycles"] Sum, "cycles of the host in which an access was due and could not begin";
     }
 }
@@ -72,6 +75,7 @@ config! {
     pub struct CxlHost {
         ports: Option<usize> = "" [Unit::Of("ports")] in FieldRange::Int(1, 16), "root ports `cxl[n]`, which lead where the windows of the memory map say; not given = the one port `cxl`";
         timeout: Option<u64> = "" [Unit::Time] in FieldRange::Int(1, 1 << 50), "time after which a request without an answer ends with an error that is counted, as at a root port with isolation (fabric ISO-1); reads that nothing decodes end so too; not given = both are findings, and a request without an answer stalls the run";
+        isolate_on: Option<String> = "" [Unit::Of("-")] in FieldRange::Words(&["timeout"]), "what isolates a root port for the rest of the run: all requests there, open and new ones, then end at once, reads with poisoned data, writes as if they were done, and nothing goes to the link (fabric ISO-2, ISO-3); not given = nothing";
         outstanding: usize = "64" [Unit::Of("misses")] in FieldRange::Int(1, 32768), "cache misses that can be outstanding";
         cache: HostCache = "" [Unit::Of("-")] in FieldRange::Table(HostCache::fields), "cache in front of the accesses of a trace; generated ones go past it, to load the link";
         stimulus: HostStimulus = "" [Unit::Of("-")] in FieldRange::Table(HostStimulus::fields), "what the host does";
@@ -95,6 +99,9 @@ impl Component for CxlHost {
         if given != (self.stimulus.kind == "trace") {
             let text = "found a file without kind = \"trace\", or that kind without a file, expected both or none";
             found.push(("stimulus.file", text.to_owned()));
+        }
+        if self.isolate_on.is_some() && self.timeout.is_none() {
+            found.push(("isolate_on", "found `timeout` without a timeout, expected one (fabric ISO-2)".to_owned()));
         }
         found
     }
@@ -171,6 +178,7 @@ impl Component for CxlHost {
             ports: ids.map(|([own, device], link)| HostPorts { own, device, link }).collect(),
             routes: site.map.routes.clone(),
             form,
+            isolation: IsolationControl { on_timeout: self.isolate_on.is_some(), on_link_down: false },
             timeout_cycles: self.timeout.map(|fs| site.clock.first_at_or_after(Time::from_fs(fs)).max(1)),
         };
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
@@ -197,8 +205,9 @@ impl Component for CxlHost {
 fn measured(host: &HostResult) -> ComponentMeasured {
     let mut counts: Vec<MetricValue> =
         vec![(&ACCESSES, host.accesses), (&HITS, host.hits), (&READS, host.misses), (&WRITES, host.writes)];
-    if let Some(HostErrors { not_decoded, timed_out, late }) = host.errors {
+    if let Some(HostErrors { not_decoded, timed_out, late, isolated_reads, isolated_writes }) = host.errors {
         counts.extend([(&NOT_DECODED, not_decoded), (&TIMED_OUT, timed_out), (&LATE, late)]);
+        counts.extend([(&ISOLATED_READS, isolated_reads), (&ISOLATED_WRITES, isolated_writes)]);
     }
     counts.push((&STALLS, host.stall_cycles));
     ComponentMeasured {

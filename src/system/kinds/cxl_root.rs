@@ -16,6 +16,7 @@ use scalepool_endpoint::pm::{PmAgent, PmConfig, PmRequest, PmSide, ResetKind};
 use scalepool_endpoint::requester::{Requester, RequesterConfig};
 use scalepool_kernel::Clock;
 use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
+use scalepool_nodes::cxl::isolation::IsolationControl;
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
 use scalepool_nodes::io::root::{Root, RootConfig, RootResult};
@@ -238,6 +239,7 @@ impl Component for CxlRoot {
             }],
             routes: None,
             form: mem_form,
+            isolation: IsolationControl::default(),
             timeout_cycles: None,
         };
         let (result, mem_result): (Arc<Mutex<RootResult>>, Arc<Mutex<HostResult>>) = Default::default();

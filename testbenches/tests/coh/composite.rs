@@ -42,7 +42,7 @@ fn direct(devices: usize, ops: &str) -> SystemDescription {
 
 /// A switch with CacheIDs between a home and its devices; `missing` has no entry in its table.
 fn switched(devices: usize, missing: Option<u8>, ops: &str) -> SystemDescription {
-    let below = |n| Below { hdm: Hdm::None, link: Flits::B256, cache_id: Some(n) };
+    let below = |n| Below { hdm: Hdm::None, link: Flits::B256, cache_id: Some(n), forward: false };
     let devices_below = (0..devices as u8).map(below).collect();
     let mut routes = CacheRoutes::new(&Hierarchy { devices: devices_below, upper: Flits::B256, cache_ids: true })
         .expect("a hierarchy");

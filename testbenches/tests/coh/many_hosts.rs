@@ -202,7 +202,7 @@ fn more_holders_than_a_protocol_tells_apart_are_refused() {
     for (scenario, set, why) in [
         ("hdm-db-fabric", &["hosts=4093", "peers=1"][..], "found 4093 hosts and 1 peers, expected 1 to 4093 in all"),
         ("hdm-db-fabric", &["hosts=4094"], "expected 0 to 4093"),
-        ("cxl-cache-switch", &["devices=17"], "expected 1 to 16"),
+        ("cxl-cache-switch", &["devices=17"], "found 17 holders of its lines, expected 1 to 16"),
     ] {
         let error = run(scenario, None, &settings(set)).expect_err("refused").to_string();
         assert!(error.contains(why), "{set:?}: {error}");

@@ -432,7 +432,7 @@ fn poison_crosses_real_links() {
         }
     }
     poisoned("cxl-cache-switch", &["core.pattern=migratory"]);
-    poisoned(&below_a_switch(), &["link.mode=cxl-256b-pbr", "core.pattern=migratory"]);
+    poisoned(&below_a_switch(), &["link.mode=cxl-256b-lopt", "core.pattern=migratory"]);
     poisoned("hdm-db-fabric", &["peers=1", "core.pattern=migratory"]);
     // Without the setting the report says nothing of it.
     let report = sound("bias-flip", None, &settings(&["core.accesses=20"]));

@@ -2,7 +2,7 @@
 
 use super::cache_bench::{AgentOutput, DeviceCache, HomeAgent, LINE, Op, WriteBytes};
 use scalepool::coherence::agent::Agent;
-use scalepool::coherence::cache::route::{Below, CacheRoutes, Flits, Hdm, Hierarchy, HierarchyError};
+use scalepool::coherence::cache::route::{Below, CacheIdDiscard, CacheRoutes, Flits, Hdm, Hierarchy, HierarchyError};
 use scalepool::coherence::clocked::cache::Sparse;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::CacheLine;
@@ -15,7 +15,7 @@ use scalepool_protocols::cxl::message::PeerRoute;
 use std::collections::VecDeque;
 
 fn below(cache_id: Option<u8>) -> Below {
-    Below { hdm: Hdm::None, link: Flits::B256, cache_id }
+    Below { hdm: Hdm::None, link: Flits::B256, cache_id, forward: false }
 }
 
 fn devices(count: usize) -> Hierarchy {
@@ -30,6 +30,8 @@ struct Tree {
     devices: Vec<DeviceCache<CacheLine>>,
     home: HomeAgent<CacheLine, Sparse>,
     events: Vec<CoherenceEvent>,
+    /// What was discarded.
+    discarded: Vec<CacheIdDiscard>,
 }
 
 impl Tree {
@@ -40,6 +42,7 @@ impl Tree {
             devices: hierarchy.devices.iter().map(|_| DeviceCache::new()).collect(),
             home: HomeAgent::new(Sparse::default()),
             events: Vec::new(),
+            discarded: Vec::new(),
         }
     }
 
@@ -57,7 +60,13 @@ impl Tree {
         };
         send(&mut up, device, out);
         while let Some((device, message)) = up.pop_front() {
-            let Some(message) = self.routes.up(device, message) else { continue };
+            let message = match self.routes.up(device, message) {
+                Ok(message) => message,
+                Err(discard) => {
+                    self.discarded.push(discard);
+                    continue;
+                }
+            };
             // Answers go home by UQID, whose lower bits name the port.
             let port = match message {
                 Message::D2hReq(m) => m.cache_id.into(),
@@ -70,7 +79,11 @@ impl Tree {
             self.events.append(&mut out.events);
             for (port, msg) in out.sends {
                 let message = msg.to_link(PeerRoute { cache_id: port as u8, ..PeerRoute::default() });
-                if let Some((to, message)) = self.routes.down(&self.config, message, &mut self.events) {
+                let passed = self.routes.down(&self.config, message);
+                self.discarded.extend(passed.err());
+                if let Ok((to, passed)) = passed {
+                    self.events.extend(self.routes.foreign(message));
+                    let message = passed;
                     let mut out = AgentOutput::default();
                     self.devices[to].take(&self.config, 0, from_link(&message), 0, &mut out);
                     self.events.append(&mut out.events);
@@ -118,7 +131,7 @@ fn coh_cid_02_p() {
     tree.routes.set_entry(1, Some(2));
     tree.issue(1, Op::RdShared);
     assert!(tree.events.is_empty() && tree.waiting() == [1]);
-    assert_eq!(tree.routes.discarded, [0, 0, 2], "GO and data");
+    assert_eq!(tree.discarded, [CacheIdDiscard::Port(2); 2], "GO and data");
     assert!(tree.devices[2].is_idle());
 }
 
@@ -136,7 +149,8 @@ fn coh_cid_02_n() {
 fn coh_cid_03_p() {
     let mut tree = Tree::new(&devices(16), CoherenceConfig::default());
     (0..16).for_each(|d| tree.issue(d, Op::RdShared));
-    assert_eq!((tree.routes.without_entry, tree.routes.watchdog(&tree.waiting())), ([0; 16], vec![]));
+    assert!(tree.waiting().is_empty());
+    assert_eq!((tree.discarded, tree.routes.watchdog(&[], 0)), (vec![], vec![]));
 }
 
 #[test]
@@ -144,16 +158,18 @@ fn coh_cid_03_n() {
     let mut tree = Tree::new(&devices(4), CoherenceConfig::default());
     tree.routes.set_entry(3, None);
     tree.issue(3, Op::RdShared);
-    assert_eq!((tree.routes.without_entry[3], tree.waiting()), (2, vec![3]), "discarded without answer");
-    let events = tree.routes.watchdog(&tree.waiting());
+    assert_eq!(tree.discarded, [CacheIdDiscard::NoEntry(3); 2], "discarded without answer");
+    assert_eq!(tree.waiting(), [3]);
+    let events = tree.routes.watchdog(&tree.waiting(), 2);
     assert_eq!((events[0].rule, events[0].at.as_str()), ("COH-CID-03", "device 3"));
     // A port that is not configured discards both ways.
     let mut none = devices(2);
     none.devices[1].cache_id = None;
     let mut tree = Tree::new(&none, CoherenceConfig::default());
     tree.issue(1, Op::RdShared);
-    assert_eq!((tree.routes.discarded[1], tree.home.is_idle(), tree.waiting()), (1, true, vec![1]));
-    assert_eq!(tree.routes.watchdog(&[1])[0].rule, "COH-CID-03");
+    assert_eq!(tree.discarded, [CacheIdDiscard::Port(1)]);
+    assert_eq!((tree.home.is_idle(), tree.waiting()), (true, vec![1]));
+    assert_eq!(tree.routes.watchdog(&[1], 1)[0].rule, "COH-CID-03");
 }
 
 #[test]
@@ -165,7 +181,7 @@ fn coh_cid_04_p() {
     assert!(tree.events.is_empty() && tree.waiting().is_empty());
     // The field does not exist on the 68B link.
     let go = Message::H2dRsp(scalepool_protocols::cxl::message::H2dRsp { cache_id: 2, ..Default::default() });
-    let Some((2, Message::H2dRsp(rsp))) = tree.routes.down(&tree.config, go, &mut Vec::new()) else { panic!("lost") };
+    let Ok((2, Message::H2dRsp(rsp))) = tree.routes.down(&tree.config, go) else { panic!("lost") };
     assert_eq!(rsp.cache_id, 0);
     // Alone, a device needs no CacheID above it.
     assert!(Hierarchy { upper: Flits::B68, cache_ids: false, ..devices(1) }.check().is_ok());

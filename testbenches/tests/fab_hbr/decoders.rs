@@ -66,7 +66,7 @@ fn bridge(window: &Window) -> BridgeDecoders {
     let targets = (0..ways as usize).map(|n| 10 + n).collect();
     let mut decoders = BridgeDecoders::default();
     decoders
-        .commit(BridgeDecoder { base: window.base, size: window.size, granularity, targets })
+        .commit(BridgeDecoder { back_invalidate: false, base: window.base, size: window.size, granularity, targets })
         .unwrap_or_else(|error| panic!("{error}"));
     decoders
 }
@@ -134,7 +134,13 @@ const PLAIN: Levels = Levels { root: 1, below: 1, g: 0, arithmetic: Root::Modulo
 #[test]
 fn fab_hdm_01_p() {
     let mut all = BridgeDecoders::default();
-    let decoder = |base, size, target| BridgeDecoder { base, size, granularity: 256, targets: vec![target] };
+    let decoder = |base, size, target| BridgeDecoder {
+        back_invalidate: false,
+        base,
+        size,
+        granularity: 256,
+        targets: vec![target],
+    };
     all.commit(decoder(4 * GIB, GIB, 1)).expect("it is legal");
     all.commit(decoder(5 * GIB, 0, 2)).expect("a size of 0 is legal");
     assert_eq!([4 * GIB, 5 * GIB - 1].map(|at| all.target(at)), [Some(1); 2]);
@@ -143,7 +149,8 @@ fn fab_hdm_01_p() {
 #[test]
 fn fab_hdm_01_n() {
     let mut all = BridgeDecoders::default();
-    let decoder = BridgeDecoder { base: 4 * GIB, size: GIB, granularity: 256, targets: vec![1, 1] };
+    let decoder =
+        BridgeDecoder { back_invalidate: false, base: 4 * GIB, size: GIB, granularity: 256, targets: vec![1, 1] };
     // What was not committed is not hit, and neither is the end or the front of what was, or size 0.
     assert!(all.commit(decoder.clone()).is_err());
     assert_eq!(all.target(4 * GIB), None);
@@ -157,13 +164,20 @@ fn fab_hdm_04_p() {
     let mut all = BridgeDecoders::default();
     for (n, ways) in [1, 2, 4, 8].into_iter().enumerate() {
         let (base, targets) = (n as u64 * GIB, (0..ways).collect());
-        all.commit(BridgeDecoder { base, size: GIB, granularity: 256, targets }).expect("it is legal");
+        all.commit(BridgeDecoder { back_invalidate: false, base, size: GIB, granularity: 256, targets })
+            .expect("it is legal");
     }
 }
 
 #[test]
 fn fab_hdm_04_n() {
-    let decoder = |base, ways| BridgeDecoder { base, size: GIB, granularity: 256, targets: (0..ways).collect() };
+    let decoder = |base, ways| BridgeDecoder {
+        back_invalidate: false,
+        base,
+        size: GIB,
+        granularity: 256,
+        targets: (0..ways).collect(),
+    };
     let mut all = BridgeDecoders::default();
     all.commit(decoder(GIB, 2)).expect("it is legal");
     let before = all.clone();
@@ -228,7 +242,8 @@ fn fab_hdm_06_n() {
 fn eight() -> BridgeDecoders {
     let mut all = BridgeDecoders::default();
     let targets = (10..18).collect();
-    all.commit(BridgeDecoder { base: 0, size: GIB, granularity: 256, targets }).expect("it is legal");
+    all.commit(BridgeDecoder { back_invalidate: false, base: 0, size: GIB, granularity: 256, targets })
+        .expect("it is legal");
     all
 }
 
@@ -273,7 +288,7 @@ fn fab_hdm_08_n() {
     let window = window(Levels { root: 2, below: 2, ..PLAIN }, 0);
     for granularity in [256, 1024] {
         let mut other = BridgeDecoders::default();
-        let decoder = BridgeDecoder { base: 0, size: GIB, granularity, targets: vec![10, 11] };
+        let decoder = BridgeDecoder { back_invalidate: false, base: 0, size: GIB, granularity, targets: vec![10, 11] };
         other.commit(decoder).expect("it is legal by itself");
         let place = |chunk: u64| {
             let address = chunk * 256;
@@ -363,12 +378,19 @@ fn fab_tgt_01_p() {
     {
         let mut all = BridgeDecoders::default();
         let (size, granularity) = (64 * GIB, GRANULARITIES[g]);
-        all.commit(BridgeDecoder { base: 0, size, granularity, targets: (0..ways).collect() }).expect("it is legal");
+        all.commit(BridgeDecoder { back_invalidate: false, base: 0, size, granularity, targets: (0..ways).collect() })
+            .expect("it is legal");
         assert_eq!(all.target(address), Some(way), "{ways} ways");
     }
     // The published example: 4 ways of 512 bytes at 128 GB, 129 GB + 1028.
     let mut all = BridgeDecoders::default();
-    let decoder = BridgeDecoder { base: 128 * GIB, size: 4 * GIB, granularity: 512, targets: vec![0, 1, 2, 3] };
+    let decoder = BridgeDecoder {
+        back_invalidate: false,
+        base: 128 * GIB,
+        size: 4 * GIB,
+        granularity: 512,
+        targets: vec![0, 1, 2, 3],
+    };
     all.commit(decoder).expect("it is legal");
     assert_eq!(all.target(129 * GIB + 1028), Some(2));
 }
@@ -441,7 +463,8 @@ fn fab_tgt_04_p() {
 #[test]
 fn fab_tgt_04_n() {
     let mut all = BridgeDecoders::default();
-    let decoder = BridgeDecoder { base: 0, size: 3 * GIB, granularity: 256, targets: vec![0, 1, 2] };
+    let decoder =
+        BridgeDecoder { back_invalidate: false, base: 0, size: 3 * GIB, granularity: 256, targets: vec![0, 1, 2] };
     assert_eq!(all.commit(decoder), Err(CommitError::Ways { found: 3 }));
     for (ways, root) in [(3, 1), (6, 2), (12, 4), (12, 2), (8, 3), (4, 8)] {
         let all = Interleave::new(ways, 256, Arithmetic::Modulo).expect("it is legal");

@@ -1,7 +1,9 @@
 //! Bindings that change while a system runs (`fabric` §1.2).
 
 use super::systems::{count, run};
+use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
 
 /// `pooled-pair` with commands, and hosts whose requests may end with an error.
 fn with(commands: &str, set: &[&str]) -> ScenarioReport {
@@ -83,4 +85,42 @@ fn removals_are_the_same_on_any_number_of_threads() {
         .replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ntimeout = \"5 us\"");
     let [one, two] = [1, 2].map(|threads| super::systems::on_threads(&text, &["host.accesses=1500"], threads).json());
     assert_eq!(one, two);
+}
+
+/// What the first host of `pooled-pair` does, record by record, while the fabric manager works for the second one, which has done
+/// its few accesses before.
+fn of_the_other_host(commands: &str, set: &[&str]) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.jsonl");
+    let text = super::systems::POOLED
+        .replace("preset = \"cxl_switch\"", &format!("commands = [{commands}]\npreset = \"cxl_switch\""))
+        .replace("accesses = 10_000 }", "accesses = 1_500 }\nat = { 1 = { stimulus = { accesses = 20 } } }");
+    let outputs = Outputs { trace: Some(path.clone()), scopes: vec!["host[0].core".to_owned()], ..Outputs::default() };
+    let set = set.iter().map(|s| (*s).to_owned()).collect();
+    let request =
+        ScenarioRequest { description: Some(text), seed: 1, threads: 1, set, outputs, ..ScenarioRequest::default() };
+    let report = scenario::run(&request, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    let trace = std::fs::read_to_string(path).expect("a trace");
+    // The first line names the description.
+    trace.lines().skip(1).map(str::to_owned).collect()
+}
+
+const MOVES: &str = "{ at = \"4 us\", command = \"unbind\", vcs = 1 }, { at = \"5 us\", command = \"bind\", vcs = 1, ld = 1 }, \
+                     { at = \"6 us\", command = \"unbind\", vcs = 1, option = \"surprise\" }, \
+                     { at = \"7 us\", command = \"bind\", vcs = 1, ld = 1 }";
+
+/// Binding and unbinding a logical device leaves the link and the other logical device alone.
+#[test]
+fn fab_mld_03_p() {
+    let still = of_the_other_host("", &[]);
+    assert!(still.len() > 3000, "{} records", still.len());
+    assert!(of_the_other_host(MOVES, &[]) == still, "the other host sees what it always sees");
+}
+
+/// A link that had to be trained again would be seen in the same records.
+#[test]
+fn fab_mld_03_n() {
+    let trained = of_the_other_host("", &["device_link.fault=noise:60,noise:61"]);
+    assert!(trained != of_the_other_host("", &[]));
 }

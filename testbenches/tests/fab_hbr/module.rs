@@ -3,15 +3,15 @@
 use scalepool::arbiter::{RoundRobin, Separable};
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::fabric::cxl_switch::{
-    Bindings, HbrRoutes, HbrSwitch, HbrSwitching, ManagerCommand, ManagerEvent, SwitchConfig, SwitchResult,
-    TimedCommand, Undelivered, VppbBinding,
+    Bindings, CommandError, HbrRoutes, HbrSwitch, HbrSwitching, ManagerCommand, ManagerEvent, SwitchConfig,
+    SwitchResult, SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding,
 };
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::bridge::{BridgeDecoder, BridgeDecoders};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
 use scalepool_protocols::cxl::message::{Class, Data, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, S2mDrs, S2mNdr};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 const GIB: u64 = 1 << 30;
@@ -72,20 +72,33 @@ struct Bench {
     hosts: usize,
     sends: Vec<Vec<(u64, Message)>>,
     closed: Vec<Class>,
+    /// Classes that hosts never take.
+    closed_hosts: Vec<Class>,
     commands: Vec<TimedCommand>,
     queue: usize,
     stages_cycles: [u64; 2],
+    /// Time that an unbind waits \[cycles\].
+    drain_cycles: u64,
 }
 
 /// Hosts that have a device each, at address 0, and none beside it.
 fn bench(hosts: usize) -> Bench {
     let sends = vec![Vec::new(); 2 * hosts];
-    Bench { hosts, sends, closed: Vec::new(), commands: Vec::new(), queue: 8, stages_cycles: [5, 7] }
+    Bench {
+        hosts,
+        sends,
+        closed: Vec::new(),
+        closed_hosts: Vec::new(),
+        commands: Vec::new(),
+        queue: 8,
+        stages_cycles: [5, 7],
+        drain_cycles: 100,
+    }
 }
 
 /// What came at every port, and what the switch has counted, after a thousand cycles.
 fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
-    let Bench { hosts, sends, closed, commands, queue, stages_cycles } = bench;
+    let Bench { hosts, sends, closed, closed_hosts, commands, queue, stages_cycles, drain_cycles } = bench;
     let (result, seen): (Arc<Mutex<SwitchResult>>, Vec<Seen>) =
         (Arc::default(), sends.iter().map(|_| Seen::default()).collect());
     let (shared, of_ports) = (result.clone(), seen.clone());
@@ -107,7 +120,7 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
                 switch_tx.push((*class, out));
                 rx.push((*class, end));
             }
-            let closed = if is_device { closed.clone() } else { Vec::new() };
+            let closed = if is_device { closed.clone() } else { closed_hosts.clone() };
             p.module(&format!("p{port}"), clock, |bind| End {
                 sends: sends.into(),
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
@@ -123,16 +136,21 @@ fn run(bench: Bench) -> (Vec<Vec<(u64, Message)>>, SwitchResult) {
             bindings.bind(VppbBinding { vcs: n, vppb: 0, port: n, ld: None }).expect("it is free");
         });
         let mut decoders = BridgeDecoders::default();
-        decoders.commit(BridgeDecoder { base: 0, size: GIB, granularity: 256, targets: vec![0] }).expect("it is legal");
+        decoders
+            .commit(BridgeDecoder { back_invalidate: false, base: 0, size: GIB, granularity: 256, targets: vec![0] })
+            .expect("it is legal");
         let routes = HbrRoutes {
             bindings,
             stopped: BTreeSet::new(),
+            bridges: BTreeMap::new(),
+            caches: BTreeMap::new(),
             decoders: vec![decoders; hosts],
             forms: vec![MessageForm::Hbr; 2 * hosts],
             poison_on_decode_error: false,
         };
-        let switching = HbrSwitching::new(routes, commands, 100);
+        let switching = HbrSwitching::new(routes, commands, drain_cycles);
         let config = SwitchConfig {
+            traffic: SwitchTraffic::Mem,
             stages_cycles,
             queue,
             output_queue: queue,
@@ -183,21 +201,34 @@ fn left(result: &SwitchResult) -> [u64; 4] {
     })
 }
 
+/// Cycles in which a read came to the device, and its answer to the host.
+fn crossing(stages_cycles: [u64; 2]) -> Vec<Vec<u64>> {
+    let mut one = bench(1);
+    one.stages_cycles = stages_cycles;
+    one.sends[0].push((10, read(3, 0)));
+    let (seen, result) = run(one);
+    assert_eq!(left(&result), [0; 4]);
+    [1, 0].map(|port| seen[port].iter().map(|(cycle, _)| *cycle).collect()).to_vec()
+}
+
+/// The same by the sum of the stages and nothing else.
+fn by_sum(sum: u64) -> Vec<Vec<u64>> {
+    // The channel to the switch takes a cycle.
+    let at_device = 11 + sum;
+    vec![vec![at_device], vec![at_device + DEVICE_CYCLES + 1 + sum]]
+}
+
 /// From the cycle in which the switch can take a message to that in which the link end has it, the stages and no more.
 #[test]
-fn a_message_takes_the_sum_of_the_stages() {
-    for stages_cycles in [[1, 1], [5, 7], [45, 45]] {
-        let mut one = bench(1);
-        one.stages_cycles = stages_cycles;
-        one.sends[0].push((10, read(3, 0)));
-        let (seen, result) = run(one);
-        let sum: u64 = stages_cycles.iter().sum();
-        // The channel to the switch takes a cycle.
-        let at_device = 11 + sum;
-        assert_eq!(seen[1].iter().map(|(cycle, _)| *cycle).collect::<Vec<_>>(), [at_device]);
-        assert_eq!(seen[0].iter().map(|(cycle, _)| *cycle).collect::<Vec<_>>(), [at_device + DEVICE_CYCLES + 1 + sum]);
-        assert_eq!(left(&result), [0; 4]);
+fn fab_swc_05_p() {
+    for stages_cycles in [[1, 1], [5, 7], [45, 45], [90, 50], [30, 30]] {
+        assert_eq!(crossing(stages_cycles), by_sum(stages_cycles.iter().sum()), "{stages_cycles:?}");
     }
+}
+
+#[test]
+fn fab_swc_05_n() {
+    assert_ne!(crossing([6, 7]), by_sum(12), "one stage is a cycle longer");
 }
 
 /// The device takes no reads: writes go on, and so do all answers.
@@ -218,18 +249,53 @@ fn a_class_without_room_holds_up_no_other() {
     assert!(reads > 0 && rest == [0; 3], "{reads} reads are held");
 }
 
-/// The device takes nothing, and its own answers come through.
-#[test]
-fn requests_never_block_answers() {
+/// Answers that come to a host whose device takes no requests.
+fn answers_behind_requests(closed: Vec<Class>) -> usize {
     let mut blocked = bench(1);
     (blocked.closed, blocked.queue) = (vec![Class::M2sReq, Class::M2sRwd], 1);
+    blocked.closed_hosts = closed;
     for n in 0..40 {
         blocked.sends[0].extend([(5, read(n, 0)), (5, write(n))]);
         let answer = Message::S2mNdr(S2mNdr { tag: n, ..S2mNdr::default() });
         blocked.sends[1].push((100, answer));
     }
-    let (seen, _) = run(blocked);
-    assert_eq!(seen[0].len(), 40);
+    run(blocked).0[0].len()
+}
+
+/// The device takes nothing, and its own answers come through.
+#[test]
+fn fab_swc_02_p() {
+    assert_eq!(answers_behind_requests(Vec::new()), 40);
+}
+
+/// Answers that wait for something are missing at the host, here because it takes none itself.
+#[test]
+fn fab_swc_02_n() {
+    assert_eq!(answers_behind_requests(vec![Class::S2mNdr]), 0);
+}
+
+/// What came in went out, ended in the switch, or is held there: with blocked classes, holes, removals and late answers.
+#[test]
+fn fab_swc_09_p() {
+    let mut mixed = bench(2);
+    (mixed.commands, mixed.queue) = (vec![unbind(60, true)], 2);
+    for n in 0..50 {
+        mixed.sends[0].extend([(10 + u64::from(n), read(n, 0)), (20 + u64::from(n), read(100 + n, 7 * GIB))]);
+        mixed.sends[1].extend([(10, write(n)), (30, read(n, 0))]);
+    }
+    let (_, result) = run(mixed);
+    assert_eq!(left(&result), [0; 4], "nothing is held at the end");
+    assert!(result.undelivered.values().sum::<u64>() > 50);
+}
+
+#[test]
+fn fab_swc_09_n() {
+    let mut one = bench(1);
+    one.sends[0].extend([(5, read(1, 0)), (6, write(2))]);
+    let (_, mut result) = run(one);
+    assert_eq!(left(&result), [0; 4]);
+    result.ports[1].sent[0] -= 1;
+    assert_eq!(left(&result), [1, 0, 0, 0], "one is not accounted for");
 }
 
 #[test]
@@ -239,7 +305,7 @@ fn the_switch_answers_what_reaches_nothing() {
     let (seen, result) = run(hole);
     assert!(matches!(&seen[1][..], [(_, Message::S2mDrs(drs, data))] if drs.tag == 7 && data.line == [0xff; 64]));
     assert_eq!(result.undelivered.get(&Undelivered::NotDecoded), Some(&1));
-    assert_eq!((result.ports[1].own, left(&result)), ([0, 0, 0, 1], [0; 4]));
+    assert_eq!((result.ports[1].own, left(&result)), ([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], [0; 4]));
 }
 
 /// Messages that the port has not negotiated are dropped and reported, and so is an LD-ID above the switch.
@@ -256,7 +322,12 @@ fn what_breaks_a_rule_is_reported() {
 }
 
 fn unbind(at_cycle: u64, surprise: bool) -> TimedCommand {
-    TimedCommand { at_cycle, command: ManagerCommand::Unbind { vppb: (0, 0), surprise } }
+    let option = if surprise { UnbindOption::SurpriseRemove } else { UnbindOption::ManagedRemove };
+    unbind_by(at_cycle, option)
+}
+
+fn unbind_by(at_cycle: u64, option: UnbindOption) -> TimedCommand {
+    TimedCommand { at_cycle, command: ManagerCommand::Unbind { vppb: (0, 0), option } }
 }
 
 /// Reads of a host, one each cycle, and what they end with: an answer of the device, one of the switch, or none.
@@ -274,6 +345,86 @@ fn ends(commands: Vec<TimedCommand>) -> ([usize; 3], SwitchResult, usize) {
     };
     let [good, unmapped] = [lines(0, 3), lines(0, 0xff)];
     ([good, unmapped, 200 - good - unmapped], result, lines(1, 3))
+}
+
+/// Answers of a removed port that came too late, and messages that were flushed with its binding.
+fn late_and_flushed(result: &SwitchResult) -> [u64; 2] {
+    let late = result.undelivered.get(&Undelivered::UnknownLd).copied().unwrap_or(0);
+    let flushed = |(_, event): &(u64, ManagerEvent)| if let ManagerEvent::Unbound(_, n) = event { *n } else { 0 };
+    [late, result.events.iter().map(flushed).sum()]
+}
+
+/// Every option ends with one record, that of the vPPB; the first two lose nothing.
+#[test]
+fn fab_bnd_04_p() {
+    for code in 0..3 {
+        let option = UnbindOption::of_code(code).expect("it is defined");
+        let ([.., lost], result, _) = ends(vec![unbind_by(100, option)]);
+        let binding = VppbBinding { vcs: 0, vppb: 0, port: 0, ld: None };
+        assert!(matches!(result.events[..], [(_, ManagerEvent::Unbound(of, _))] if of == binding), "option {code}");
+        assert_eq!(lost > 0, code == 2, "option {code}");
+    }
+}
+
+/// Other options are invalid input, and a command that fails ends with a record too.
+#[test]
+fn fab_bnd_04_n() {
+    for code in 3..=15 {
+        assert_eq!(UnbindOption::of_code(code), Err(CommandError::Option { found: code }));
+    }
+    let (_, result, _) = ends(vec![unbind(100, false), unbind(101, true)]);
+    let refused =
+        |(_, event): &&(u64, ManagerEvent)| matches!(event, ManagerEvent::Refused(_, CommandError::Busy { .. }));
+    assert_eq!((result.events.len(), result.events.iter().filter(refused).count()), (2, 1), "{:?}", result.events);
+}
+
+/// After a drain nothing is lost; everything that a surprise loses stands in the record, and nothing of another host.
+#[test]
+fn fab_bnd_05_p() {
+    let ([.., lost], result, other) = ends(vec![unbind(100, false)]);
+    assert_eq!((lost, other, late_and_flushed(&result)), (0, 200, [0; 2]));
+    let ([.., lost], result, other) = ends(vec![unbind(100, true)]);
+    assert_eq!((lost as u64, other), (late_and_flushed(&result).iter().sum::<u64>(), 200));
+    assert!(lost > 20);
+}
+
+/// A record without one of the discarded messages does not account for what was lost.
+#[test]
+fn fab_bnd_05_n() {
+    let ([.., lost], mut result, _) = ends(vec![unbind(100, true)]);
+    let [(_, ManagerEvent::Unbound(_, flushed))] = &mut result.events[..] else { panic!("{:?}", result.events) };
+    *flushed -= 1;
+    assert_ne!(lost as u64, late_and_flushed(&result).iter().sum::<u64>());
+}
+
+/// Whether an unbind at cycle 100 flushes nothing before its limit, and no answer of the device comes through afterwards.
+fn keeps_its_limit(drain_cycles: u64, surprise: bool) -> (bool, u64) {
+    let mut slow = bench(1);
+    (slow.commands, slow.drain_cycles) = (vec![unbind(100, surprise)], drain_cycles);
+    (0..200).for_each(|n| slow.sends[0].push((10 + u64::from(n), read(n, 0))));
+    let (seen, result) = run(slow);
+    let [(at_fs, ManagerEvent::Unbound(..))] = result.events[..] else { panic!("{:?}", result.events) };
+    let (ended, lost) = (at_fs / 1_000_000, late_and_flushed(&result).iter().sum());
+    let is_late = |(cycle, message): &(u64, Message)| {
+        // The channel to the host takes a cycle.
+        *cycle > ended + 1 && message.data().is_some_and(|data| data.line[0] == 3)
+    };
+    ((lost == 0 || ended >= 100 + drain_cycles) && !seen[0].iter().any(is_late), lost)
+}
+
+/// The device is faster than the limit, as fast, and slower.
+#[test]
+fn fab_bnd_06_p() {
+    for (drain_cycles, loses) in [(1000, false), (100, false), (60, true), (20, true), (1, true), (0, true)] {
+        let (keeps, lost) = keeps_its_limit(drain_cycles, false);
+        assert!(keeps && (lost > 0) == loses, "{drain_cycles} cycles: {lost} lost");
+    }
+}
+
+/// What is flushed before the limit is seen: a surprise does that.
+#[test]
+fn fab_bnd_06_n() {
+    assert!(!keeps_its_limit(100, true).0);
 }
 
 #[test]

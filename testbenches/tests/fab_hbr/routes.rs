@@ -10,27 +10,35 @@ use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, M2sRwdOpco
 use scalepool_protocols::cxl::message::{
     Data, H2dReq, M2sBirsp, M2sReq, M2sRwd, Message, MessageForm, PeerRoute, S2mDrs, S2mNdr,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-const GIB: u64 = 1 << 30;
+pub const GIB: u64 = 1 << 30;
 
-fn binding(vcs: usize, vppb: usize, port: usize, ld: Option<u8>) -> VppbBinding {
+pub fn binding(vcs: usize, vppb: usize, port: usize, ld: Option<u8>) -> VppbBinding {
     VppbBinding { vcs, vppb, port, ld }
 }
 
 /// Hierarchies whose vPPB n has the n-th GiB of addresses.
-fn routes(hosts: usize, ports: usize, bound: &[VppbBinding]) -> HbrRoutes {
+pub fn routes(hosts: usize, ports: usize, bound: &[VppbBinding]) -> HbrRoutes {
     let mut bindings = Bindings::new(hosts, 20, ports);
     bound.iter().for_each(|one| bindings.bind(*one).expect("it is free"));
     let mut decoders = BridgeDecoders::default();
     for n in 0..20 {
-        let decoder = BridgeDecoder { base: n as u64 * GIB, size: GIB, granularity: 256, targets: vec![n] };
+        let decoder = BridgeDecoder {
+            back_invalidate: false,
+            base: n as u64 * GIB,
+            size: GIB,
+            granularity: 256,
+            targets: vec![n],
+        };
         decoders.commit(decoder).expect("it is legal");
     }
     HbrRoutes {
         bindings,
         stopped: BTreeSet::new(),
         decoders: vec![decoders; hosts],
+        bridges: BTreeMap::new(),
+        caches: BTreeMap::new(),
         forms: vec![MessageForm::Hbr; hosts + ports],
         poison_on_decode_error: false,
     }
@@ -61,7 +69,7 @@ fn ld_of(message: &Message) -> u8 {
 }
 
 /// Port and message of a route that leads somewhere.
-fn led(route: HbrRoute) -> (usize, Message) {
+pub fn led(route: HbrRoute) -> (usize, Message) {
     match route {
         HbrRoute::Port(port, message, _) => (port, message),
         other => panic!("{other:?}"),
@@ -122,7 +130,8 @@ fn fab_vcs_03_p() {
 fn fab_vcs_03_n() {
     let mut all = routes(2, 2, &[binding(0, 0, 0, None), binding(1, 1, 1, None)]);
     let mut own = BridgeDecoders::default();
-    own.commit(BridgeDecoder { base: 0, size: GIB, granularity: 256, targets: vec![0] }).expect("it is legal");
+    own.commit(BridgeDecoder { back_invalidate: false, base: 0, size: GIB, granularity: 256, targets: vec![0] })
+        .expect("it is legal");
     all.decoders[0] = own;
     assert_eq!(led(all.route(1, &read(GIB, 0))).0, 3);
     assert!(matches!(all.route(0, &read(GIB, 0)), HbrRoute::Answered(Undelivered::NotDecoded, Some(_))));
@@ -223,7 +232,9 @@ fn fab_mld_05_n() {
 fn in_turn(targets: Vec<usize>) -> HbrRoutes {
     let mut all = routes(1, 2, &[binding(0, 0, 1, None), binding(0, 1, 0, None)]);
     let mut decoders = BridgeDecoders::default();
-    decoders.commit(BridgeDecoder { base: GIB, size: GIB, granularity: 512, targets }).expect("it is legal");
+    decoders
+        .commit(BridgeDecoder { back_invalidate: false, base: GIB, size: GIB, granularity: 512, targets })
+        .expect("it is legal");
     all.decoders[0] = decoders;
     all
 }

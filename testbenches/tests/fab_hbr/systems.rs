@@ -222,7 +222,7 @@ fn a_window_is_dealt_by_the_root_and_by_switches() {
 }
 
 /// What is wrong with a description.
-fn refused(text: &str) -> String {
+pub fn refused(text: &str) -> String {
     let description = Description::parse("f.toml", PathBuf::new(), text).expect("it is TOML");
     match description.resolve() {
         Ok(_) => panic!("it is taken"),

@@ -34,7 +34,8 @@ fn pid(number: u16) -> PbrPid {
 fn decoders(list: &[(u64, usize)]) -> BridgeDecoders {
     let mut all = BridgeDecoders::default();
     for &(base, target) in list {
-        all.commit(BridgeDecoder { base, size: GIB, granularity: 256, targets: vec![target] }).expect("it is legal");
+        all.commit(BridgeDecoder { back_invalidate: false, base, size: GIB, granularity: 256, targets: vec![target] })
+            .expect("it is legal");
     }
     all
 }

@@ -46,13 +46,13 @@ pub fn broken(inspection: &Inspection) -> Vec<String> {
 fn links_of_systems_are_silent() {
     const PAIR: &[Ends] = &[["dev[0].link", "host.port[0]"], ["dev[1].link", "host.port[1]"]];
     const SHARE: &[Ends] = &[["dev[0].link[0]", "host[0].port[0]"], ["dev[0].link[1]", "host[1].port[0]"]];
-    const BELOW: &[Ends] = &[["dev[0].link", "switch[0].port[0]"], ["dev[1].link", "switch[0].port[1]"]];
+    const BELOW: &[Ends] = &[["dev[0].link", "switch.dsp[0]"], ["dev[1].link", "switch.dsp[1]"]];
     const HDM_DB: &str = "memory = \"hdm-db\"\n";
     for (scenario, protocol, links, coherence) in [
         ("cxl-cache-pair", "cxl-256b", PAIR, ""),
         ("cxl-cache-pair", "cxl-256b", PAIR, "all_writers_seen = true\n"),
         ("cxl-cache-pair", "cxl-68b", PAIR, ""),
-        ("cxl-cache-switch", "cxl-256b", &[["switch[0].trunk", "host.port[0]"]], ""),
+        ("cxl-cache-switch", "cxl-256b", &[["switch.usp[0]", "host.port[0]"]], ""),
         ("cxl-cache-switch", "cxl-256b", BELOW, ""),
         ("hdm-db-share", "cxl-256b", SHARE, HDM_DB),
         ("hdm-db-fabric", "cxl-256b-pbr", &[["dev[0].link[0]", "switch[0].trunk"]], HDM_DB),

@@ -63,13 +63,14 @@ impl Part for SwitchPart {
     fn act(&mut self, site: Site<'_>, deed: &Deed, _: u8, out: &mut AgentOutput<LineToken>) {
         let Deed::Took(port, msg) = *deed else { return };
         let holders = self.holders();
-        let mut table = SwitchTable::clone(&self.table);
         let names = self.ways[usize::from(port % holders)];
         let (from, route) = match port.checked_sub(holders) {
             None => (0, names.of_home),
             Some(holder) => (usize::from(holder) + 1, names.of_holder),
         };
-        let Some((to, message)) = table.way(site.config(), from, msg.to_link(route), &mut out.events) else { return };
+        let Some((to, message)) = self.table.way(site.config(), from, msg.to_link(route), &mut out.events) else {
+            return;
+        };
         let port = match to.checked_sub(1) {
             Some(holder) => holders + holder as AgentPort,
             // The home knows a request by the identifier that the switch has given it, and an answer by its UQID.

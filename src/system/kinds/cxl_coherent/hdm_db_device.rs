@@ -7,8 +7,8 @@ use crate::channels::{ChannelWait, Reach};
 use crate::coherence::{Coherent, LineOwner, MOST_FABRIC_HOLDERS};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, CxlSide, NodeError, PortDecl, PortRole,
-    Site, component,
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, CxlSide, DomainMember, NodeError, Offer,
+    PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
@@ -18,7 +18,8 @@ use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::ids::AgentPort;
 use scalepool_coherence::mem::dcoh::Dcoh;
 use scalepool_coherence::mem::options::MemConfig;
-use scalepool_kernel::Rng;
+use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
+use scalepool_kernel::{Clock, Rng};
 use scalepool_nodes::cxl::coherent::uio::UioTraffic;
 use scalepool_trace::{Hub, PlaceKind};
 
@@ -49,6 +50,7 @@ config! {
     /// A device with HDM-DB. Numbers without another source are of the model (basis: model).
     pub struct HdmDbDevice {
         ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "ports, one for each host, or one for a switch; more than 16 hosts stand behind a switch of a fabric";
+        logical_devices: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(1, LOGICAL_DEVICES as u64), "logical devices (LD), each for one host behind a switch, all of the same lines; not given = no multi-logical device (fabric MLD-1)";
         memory: String = "own" [Unit::Of("-")] in FieldRange::Words(&["own", "port"]), "where the lines live: own = in the device, read and written at once; port = in another device behind the port `memory`, such as cxl.memory";
         filter_sets: usize = "0" [Unit::Of("sets")] in FieldRange::Int(0, 1 << 20), "sets of the snoop filter; 0 = it tracks every line (coherence §3.4)";
         filter_ways: usize = "1" [Unit::Of("entries per set")] in FieldRange::Int(1, 1 << 10), "ways of the snoop filter";
@@ -88,6 +90,17 @@ impl Component for HdmDbDevice {
         let role = PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Device);
         let holders = PortDecl { name: "link", len: Some(self.ports), links: LINKS, role };
         std::iter::once(holders).chain(memory_port(&self.memory)).collect()
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { logical_devices: self.logical_devices, ..Offer::default() }
+    }
+
+    /// Logical devices are told apart by LD-IDs, which a switch gives.
+    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let is_shared = self.logical_devices.is_none() || ports[0].peer_role == PortRole::SwitchDownstream;
+        let text = "found logical devices at the port of a host, expected a switch there (fabric MLD-2)";
+        (!is_shared).then(|| ("logical_devices", text.to_owned())).into_iter().collect()
     }
 
     fn check(&self) -> Vec<ConfigFinding> {

@@ -6,7 +6,7 @@
 //! * CXL.cache: [`cxl.home`](home) and [`cxl.cache-device`, `cxl.cache-peer`](cache_device).
 //! * HDM-DB: [`cxl.hdm-db-device`](hdm_db_device) and [`cxl.hdm-db-host`, `cxl.hdm-db-peer`](hdm_db_host).
 //! * HDM-D: [`cxl.hdm-d-device` and `cxl.hdm-d-host`](hdm_d).
-//! * Between them: [`cxl.cache-switch` and `cxl.fabric-switch`](switch).
+//! * Between them: [`cxl.fabric-switch`](switch), or `cxl.switch.hbr`.
 //!
 //! A walk through one store: the core of a device misses and its cache sends RdOwn; the link packs it into a flit; the
 //! home takes it out of its buffer, snoops the other holders over their links and waits; their answers bring the line home; GO-E

@@ -178,18 +178,23 @@ fn is_between_switches(roles: [PortRole; 2]) -> bool {
 
 /// Whether a link carries what keeps lines coherent.
 fn is_coherent(site: &LinkSite<'_>) -> bool {
-    matches!(site.roles[0], PortRole::Coherent(..))
+    coherence(site.roles).is_some()
+}
+
+/// What keeps lines coherent on a link; beside a port of a switch the other port says it.
+fn coherence(roles: [PortRole; 2]) -> Option<CoherenceProtocol> {
+    roles.into_iter().find_map(PortRole::coherence)
 }
 
 /// Classes of messages between ports: of what the host sends and of what the device sends.
 fn classes(roles: [PortRole; 2]) -> [Vec<&'static str>; 2] {
     let is_snoop = |class: &Class| matches!(class.role(), TransactionRole::Snoop | TransactionRole::SnoopAnswer);
-    let carries = |class: &Class| match roles[0] {
-        PortRole::Coherent(CoherenceProtocol::Cache, _) => !class.is_mem(),
-        PortRole::Coherent(CoherenceProtocol::HdmDb, _) => class.is_mem(),
+    let carries = |class: &Class| match coherence(roles) {
+        Some(CoherenceProtocol::Cache) => !class.is_mem(),
+        Some(CoherenceProtocol::HdmDb) => class.is_mem(),
         // CXL.mem without back-invalidation.
-        PortRole::Coherent(CoherenceProtocol::HdmD, _) => !(class.is_mem() && is_snoop(class)),
-        _ => class.is_mem() && !is_snoop(class),
+        Some(CoherenceProtocol::HdmD) => !(class.is_mem() && is_snoop(class)),
+        None => class.is_mem() && !is_snoop(class),
     };
     let sent = |dir| {
         let both = is_between_switches(roles);

@@ -1,35 +1,38 @@
 //! `cxl.switch.hbr`: a CXL switch with hierarchy based routing, see [`scalepool_fabric::cxl_switch`].
 //!
 //! Modelled: upstream ports `usp[n]`, each the top of one virtual hierarchy, downstream ports `dsp[n]`, and the bindings that a
-//! fabric manager has made before the hosts start (`fabric` VCS-4 b). A walk: bindings are judged alone, then with the devices
-//! at the ports; decoders of the hierarchies come from the memory map; latencies come from the preset where they are
-//! not given.
+//! fabric manager has made before the hosts start (`fabric` VCS-4 b); bus numbers and BI decoders as configuration software
+//! writes them, CacheIDs from 0 on in the order of the vPPBs. A walk: bindings are judged alone, then with the hosts and
+//! devices at the ports; decoders of the hierarchies come from the memory map, or hold all addresses where a host numbers
+//! the lines of a device from 0; latencies come from the preset where they are not given.
 
 use super::{Hardware, SWITCHED, answered, cycles, form, hbr_links, misfit, node, switched};
 use crate::channels::{ChannelWait, Reach};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site,
-    SitePort, component,
+    CoherenceProtocol, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer,
+    PortDecl, PortRole, Site, SitePort, component,
 };
 use crate::metric::{MetricValue, metrics};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
+use scalepool_coherence::cache::route::{Below, CACHE_IDS, CacheRoutes, Flits, Hdm, Hierarchy};
+use scalepool_fabric::cxl_switch::back_invalidate::enumerated_bus;
 use scalepool_fabric::cxl_switch::binding::LOGICAL_DEVICES;
 use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
 use scalepool_fabric::cxl_switch::{
-    Bindings, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, SwitchResult, TimedCommand,
-    Undelivered, VppbBinding,
+    Bindings, CachingDevices, HBR_PRESETS, HbrRoutes, HbrSwitching, ManagerCommand, ManagerEvent, SwitchResult,
+    SwitchTraffic, TimedCommand, UnbindOption, Undelivered, VppbBinding, VppbBridge,
 };
 use scalepool_kernel::{Clock, Time};
 use scalepool_protocols::cxl::message::MessageForm;
 use scalepool_trace::Hub;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "cxl.switch.hbr",
-    about: "CXL switch with hierarchy based routing for CXL.mem: hosts share devices and logical devices by bindings; its ports are `usp[n]` towards hosts and `dsp[n]` towards devices",
+    about: "CXL switch with hierarchy based routing for CXL.mem and CXL.cache: hosts share devices and logical devices by bindings; its ports are `usp[n]` towards hosts and `dsp[n]` towards devices",
     fields: HbrCxlSwitch::fields,
     read: component::<HbrCxlSwitch>,
     external: &["flits"],
@@ -39,6 +42,16 @@ pub const KIND: ComponentKind = ComponentKind {
 metrics! {
     /// What bindings and their manager count.
     static METRICS {
+        BISNPS = "switched S2M BISnp" ["messages"] Sum, "back-invalidate snoops that were passed on";
+        BIRSPS = "switched M2S BIRsp" ["messages"] Sum, "answers to back-invalidate snoops that were passed on";
+        D2H_REQS = "switched D2H Req" ["messages"] Sum, "requests of caching devices that were passed on";
+        D2H_RSPS = "switched D2H Rsp" ["messages"] Sum, "answers of caching devices to snoops that were passed on";
+        D2H_DATA = "switched D2H Data" ["messages"] Sum, "data of caching devices that were passed on";
+        H2D_REQS = "switched H2D Req" ["messages"] Sum, "snoops of hosts that were passed on";
+        H2D_RSPS = "switched H2D Rsp" ["messages"] Sum, "answers of hosts to caching devices that were passed on";
+        H2D_DATA = "switched H2D Data" ["messages"] Sum, "data of hosts for caching devices that were passed on";
+        CACHE_DISCARDED = "CacheIDs discarded" ["messages"] Sum, "messages of CXL.cache without an entry for their CacheID, or at the port of a device with another one (fabric CID-2, CID-3)";
+        BI_DISCARDED = "back-invalidates discarded" ["messages"] Sum, "back-invalidate snoops that a bridge discards, and answers to a bus that no bridge has (fabric BIR-1, BIR-2)";
         NOT_BOUND = "not bound" ["messages"] Sum, "requests to a vPPB that is not bound (fabric CMR-5)";
         BOUND = "vPPBs bound" ["commands"] Sum, "commands that bound a vPPB while the system ran";
         UNBOUND = "vPPBs unbound" ["commands"] Sum, "commands that unbound a vPPB";
@@ -46,6 +59,9 @@ metrics! {
         FLUSHED = "messages flushed" ["messages"] Sum, "messages that the switch held of a vPPB when its binding was taken away (fabric BND-6)";
     }
 }
+
+/// Names of the options of an unbind, by their codes (`fabric` BND-4).
+const UNBIND_OPTIONS: &[&str] = &["wait", "managed", "surprise"];
 
 /// Names of the presets.
 const PRESET_NAMES: &[&str] = &[HBR_PRESETS[0].name, HBR_PRESETS[1].name, HBR_PRESETS[2].name];
@@ -67,7 +83,7 @@ config! {
         command: String = "unbind" [Unit::Of("-")] in FieldRange::Words(&["bind", "unbind"]), "what is done to the vPPB (fabric BND-4)";
         vcs: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "virtual hierarchy of the vPPB";
         vppb: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "vPPB of a downstream port, from 0";
-        option: String = "managed" [Unit::Of("-")] in FieldRange::Words(&["wait", "managed", "surprise"]), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
+        option: String = "managed" [Unit::Of("-")] in FieldRange::Words(UNBIND_OPTIONS), "how it is unbound: options 0 and 1 wait for open requests, option 2 does not (fabric BND-4, BND-6)";
         port: usize = "0" [Unit::Of("-")] in FieldRange::Int(0, 255), "downstream port to bind it to";
         ld: Option<u8> = "" [Unit::Of("-")] in FieldRange::Int(0, LOGICAL_DEVICES as u64 - 1), "logical device behind the port to bind it to; not given = the port as a whole";
     }
@@ -80,18 +96,33 @@ config! {
         hosts: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 64), "upstream ports, each with a virtual hierarchy of its own (fabric VCS-1)";
         ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 256), "downstream ports";
         vppbs: usize = "32" [Unit::Of("vPPBs")] in FieldRange::Int(1, 255), "vPPBs of downstream ports in each virtual hierarchy";
-        bindings: Vec<(HbrBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrBinding::fields), "what is bound before the hosts start; every hierarchy needs one (fabric VCS-1)";
+        bindings: Vec<(HbrBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrBinding::fields), "what is bound before the hosts start; every hierarchy needs one (fabric VCS-1). Without any, and without commands that bind, the ports go whole to the hierarchies in turn";
         commands: Vec<(HbrCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(HbrCommand::fields), "what the fabric manager does to bindings while the system runs; a command that cannot be done changes nothing (fabric BND-7)";
-        drain_limit: u64 = "100 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that an unbind waits for open requests before what is left of them is flushed (fabric BND-6)";
+        table: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CACHEID:DEVICE, CACHEID:none"), "entries of every hierarchy that differ from CacheID n to its n-th caching device; messages without an entry are discarded (fabric CID-3)";
+        drain_limit: u64 = "100 us" [Unit::Time] in FieldRange::Int(0, 1 << 50), "time that an unbind waits for open requests before what is left of them is flushed, and for which a port is not bound again while answers to the host before are due (fabric BND-6)";
     }
 }
 
 impl HbrCxlSwitch {
+    /// What is to be bound before the hosts start: what is given, or else the whole ports to the hierarchies in turn.
+    fn given(&self) -> Vec<VppbBinding> {
+        if self.bindings.is_empty() && !self.commands.iter().any(|(one, _)| one.command == "bind") {
+            let in_turn = |port| VppbBinding { vcs: port % self.hosts, vppb: port / self.hosts, port, ld: None };
+            return (0..self.ports).map(in_turn).collect();
+        }
+        let given = |(one, _): &(HbrBinding, TextPlace)| VppbBinding {
+            vcs: one.vcs,
+            vppb: one.vppb,
+            port: one.port,
+            ld: one.ld,
+        };
+        self.bindings.iter().map(given).collect()
+    }
+
     /// What is bound, as far as it can be, and what cannot.
     fn bound(&self) -> (Bindings, Vec<String>) {
         let (mut bindings, mut wrong) = (Bindings::new(self.hosts, self.vppbs, self.ports), Vec::new());
-        for (HbrBinding { vcs, vppb, port, ld }, _) in &self.bindings {
-            let binding = VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld };
+        for binding in self.given() {
             wrong.extend(bindings.bind(binding).err().map(|error| error.to_string()));
         }
         (bindings, wrong)
@@ -116,7 +147,12 @@ impl HbrCxlSwitch {
             let HbrCommand { at, command, vcs, vppb, option, port, ld } = given;
             let command = match command.as_str() {
                 "bind" => ManagerCommand::Bind(VppbBinding { vcs: *vcs, vppb: *vppb, port: *port, ld: *ld }),
-                _ => ManagerCommand::Unbind { vppb: (*vcs, *vppb), surprise: option == "surprise" },
+                _ => {
+                    let code = UNBIND_OPTIONS.iter().position(|word| word == option).unwrap_or(0) as u8;
+                    let option =
+                        UnbindOption::of_code(code).unwrap_or_else(|e| unreachable!("a word of the range: {e}"));
+                    ManagerCommand::Unbind { vppb: (*vcs, *vppb), option }
+                }
             };
             TimedCommand { at_cycle: clock.first_at_or_after(Time::from_fs(*at)), command }
         };
@@ -142,15 +178,31 @@ impl Component for HbrCxlSwitch {
             wrong
                 .push(format!("found none of VCS {vcs}, expected one at least for every upstream port (fabric VCS-1)"));
         }
-        wrong.into_iter().map(|text| ("bindings", text)).collect()
+        let wrong = wrong.into_iter().map(|text| ("bindings", text));
+        let expected = "CACHEID:DEVICE or CACHEID:none, both 0 to 15";
+        let entries = self.table.iter().filter(|(text, _)| entry(text).is_none());
+        wrong.chain(entries.map(|(text, _)| ("table", format!("found `{text}`, expected {expected}")))).collect()
     }
 
     fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
         let mut found = Vec::new();
         for VppbBinding { vcs, vppb, port, ld } in self.bound_ever() {
-            let (path, count) = (&ports[self.hosts + port].path, ports[self.hosts + port].peer.logical_devices);
-            let Some(text) = misfit(path, ld, count) else { continue };
-            found.push(("bindings", format!("vPPB {vppb} of VCS {vcs}: {text}")));
+            let (above, below) = (&ports[vcs], &ports[self.hosts + port]);
+            let text = misfit(&below.path, ld, below.peer.logical_devices).or_else(|| not_negotiated(above, below));
+            found.extend(text.map(|text| ("bindings", format!("vPPB {vppb} of VCS {vcs}: {text}"))));
+        }
+        let caches = ports.iter().any(|port| port.peer_role.coherence() == Some(CoherenceProtocol::Cache));
+        if let (Some((text, _)), false) = (self.table.first(), caches) {
+            found.push(("table", format!("found `{text}`, expected none: nothing caches the lines of a host here")));
+        }
+        let moved = |(command, _): &&(HbrCommand, TextPlace)| {
+            ports[command.vcs.min(self.hosts - 1)].peer_role.coherence().is_some()
+        };
+        if let Some((HbrCommand { vcs, vppb, .. }, _)) = self.commands.iter().find(moved) {
+            let text = format!(
+                "found vPPB {vppb} of VCS {vcs}, whose host caches lines, expected one of a host that has none to give back"
+            );
+            found.push(("commands", text));
         }
         found
     }
@@ -173,25 +225,102 @@ impl Component for HbrCxlSwitch {
         self.hardware.latency_fs(&self.preset, clock).max(self.drain_limit)
     }
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        // All links of a form that one of the ports has spell what passes alike.
-        let shown = if site.ports.iter().any(|port| form(port) == MessageForm::Hbr) {
-            MessageForm::Hbr
-        } else {
-            form(&site.ports[0])
+    fn cache_routes(&self, vcs: usize, forms: &[MessageForm]) -> Result<CacheRoutes, String> {
+        let flits = |form| if form == MessageForm::Cxl68 { Flits::B68 } else { Flits::B256 };
+        let own = self.bound().0.list().filter(|one| one.vcs == vcs).collect::<Vec<_>>();
+        let below = |(n, one): (u8, &VppbBinding)| Below {
+            hdm: Hdm::None,
+            link: flits(forms[self.hosts + one.port]),
+            cache_id: Some(n),
+            forward: false,
         };
+        let devices = (0..).zip(&own).map(below).collect();
+        let hierarchy = Hierarchy { devices, upper: flits(forms[vcs]), cache_ids: true };
+        let mut routes = CacheRoutes::new(&hierarchy).map_err(|error| error.to_string())?;
+        self.table.iter().filter_map(|(text, _)| entry(text)).for_each(|(id, device)| routes.set_entry(id, device));
+        Ok(routes)
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let coherence = site.ports.iter().filter_map(|port| port.peer_role.coherence());
+        let traffic = coherence.map(traffic).max().unwrap_or(SwitchTraffic::Mem);
+        let bindings = self.bound().0;
+        let snoops = |binding: &VppbBinding| {
+            let below = site.ports[self.hosts + binding.port].peer_role;
+            below.coherence() == Some(CoherenceProtocol::HdmDb)
+        };
+        let bridge = |VppbBinding { vcs, vppb, .. }: VppbBinding| {
+            let bus = enumerated_bus(vppb).unwrap_or_else(|| unreachable!("its holder would have been refused"));
+            ((vcs, vppb), VppbBridge::above_device(bus))
+        };
+        let bridges = bindings.list().filter(snoops).map(bridge).collect();
+        let forms: Vec<MessageForm> = site.ports.iter().map(form).collect();
+        let (mut caches, mut watched) = (BTreeMap::new(), Vec::new());
+        for vcs in 0..self.hosts {
+            if site.ports[vcs].peer_role.coherence() != Some(CoherenceProtocol::Cache) {
+                continue;
+            }
+            let refused = |text| NodeError::Joined { path: site.path.to_owned(), text };
+            let routes = self.cache_routes(vcs, &forms).map_err(refused)?;
+            let domain = site.ports[vcs].seat().domain.clone();
+            watched.push((domain.clone(), routes.clone()));
+            let vppbs = bindings.list().filter(|one| one.vcs == vcs).map(|one| one.vppb).collect();
+            caches.insert(vcs, CachingDevices { routes, vppbs, config: domain.config().clone() });
+        }
         let routes = HbrRoutes {
-            bindings: self.bound().0,
+            bindings,
+            bridges,
+            caches,
             stopped: BTreeSet::new(),
             decoders: site.map.bridges.clone(),
-            forms: site.ports.iter().map(form).collect(),
+            forms,
             poison_on_decode_error: self.hardware.poison_on_decode_error,
         };
+        let shown = routes.shown_form();
         let drain_cycles = cycles(site.clock, self.drain_limit);
         let switching = HbrSwitching::new(routes, self.timed(site.clock), drain_cycles);
-        let config = self.hardware.config(&self.preset, site.clock);
-        Ok(node(switching, config, shown, counts, site, hub))
+        let config = self.hardware.config(&self.preset, site.clock, traffic);
+        let watchdog = move |result: &SwitchResult| {
+            let lost = result.undelivered.get(&Undelivered::CacheId).copied().unwrap_or(0);
+            watched
+                .iter()
+                .flat_map(|(domain, routes)| routes.watchdog(&domain.waiting(), lost))
+                .map(|e| e.violation())
+                .collect()
+        };
+        Ok(node(switching, config, (shown, counts, Box::new(watchdog)), site, hub))
     }
+}
+
+/// Why a device cannot be bound to a host: they have not the same protocols.
+fn not_negotiated(above: &SitePort, below: &SitePort) -> Option<String> {
+    let [host, device] = [above, below].map(|port| port.peer_role);
+    (host.coherence() != device.coherence()).then(|| {
+        let (host, device) = (host.name(), device.name());
+        format!(
+            "found a {device} at {} for a {host} at {}, expected two of one protocol (fabric ERR-4)",
+            below.path, above.path
+        )
+    })
+}
+
+/// What a switch has to carry for a protocol.
+const fn traffic(protocol: CoherenceProtocol) -> SwitchTraffic {
+    match protocol {
+        CoherenceProtocol::HdmDb => SwitchTraffic::BackInvalidate,
+        CoherenceProtocol::Cache | CoherenceProtocol::HdmD => SwitchTraffic::CacheMem,
+    }
+}
+
+/// An entry of the table: CacheID and device; `None`: the text is no such entry.
+fn entry(text: &str) -> Option<(u8, Option<usize>)> {
+    let (id, device) = text.split_once(':')?;
+    let id = id.parse::<u8>().ok().filter(|id| usize::from(*id) < CACHE_IDS)?;
+    let device = match device {
+        "none" => None,
+        n => Some(n.parse::<usize>().ok().filter(|n| *n < CACHE_IDS)?),
+    };
+    Some((id, device))
 }
 
 fn counts(result: &SwitchResult) -> Vec<MetricValue> {
@@ -200,6 +329,7 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
         |is_it: fn(&ManagerEvent) -> bool| result.events.iter().filter(|(_, event)| is_it(event)).count() as u64;
     let flushed =
         result.events.iter().map(|(_, event)| if let ManagerEvent::Unbound(_, n) = event { *n } else { 0 }).sum();
+    let passed = |class: usize| result.ports.iter().map(|port| port.sent[class] - port.own[class]).sum();
     let [reqs, rwds, ndrs, drss, answers, not_decoded, unknown_ld, other_class, full] = switched(result);
     vec![
         reqs,
@@ -216,5 +346,15 @@ fn counts(result: &SwitchResult) -> Vec<MetricValue> {
         (&REFUSED, ended(|event| matches!(event, ManagerEvent::Refused(..)))),
         (&FLUSHED, flushed),
         full,
+        (&BISNPS, passed(4)),
+        (&BIRSPS, passed(5)),
+        (&D2H_REQS, passed(6)),
+        (&D2H_RSPS, passed(7)),
+        (&D2H_DATA, passed(8)),
+        (&H2D_RSPS, passed(9)),
+        (&H2D_DATA, passed(10)),
+        (&H2D_REQS, passed(11)),
+        (&CACHE_DISCARDED, undelivered(Undelivered::CacheId)),
+        (&BI_DISCARDED, undelivered(Undelivered::BackInvalidate)),
     ]
 }

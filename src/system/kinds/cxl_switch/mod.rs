@@ -17,11 +17,12 @@ use crate::quantity::Unit;
 use scalepool_arbiter::{ALLOCATOR_NAMES, ARBITER_NAMES, AllocatorKind, RoundRobin, Separable};
 use scalepool_fabric::cxl_switch::module::SWITCH_SIGNALS;
 use scalepool_fabric::cxl_switch::{
-    CxlSwitch, SWITCH_STAGES, SwitchConfig, SwitchPreset, SwitchResult, Switching, Undelivered,
+    CxlSwitch, SWITCH_STAGES, SwitchConfig, SwitchPreset, SwitchResult, SwitchTraffic, Switching, Undelivered,
 };
 use scalepool_kernel::Clock;
 use scalepool_nodes::PlacedViolation;
 use scalepool_protocols::cxl::message::{Class, MessageForm};
+use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
 
@@ -90,10 +91,11 @@ impl Hardware {
         clock.periods_fs(self.stages_cycles(preset, clock).iter().sum())
     }
 
-    fn config(&self, preset: &str, clock: Clock) -> SwitchConfig {
+    fn config(&self, preset: &str, clock: Clock, traffic: SwitchTraffic) -> SwitchConfig {
         let named =
             |name: &str| AllocatorKind::by_name(name).unwrap_or_else(|e| unreachable!("a word of the range: {e}"));
         SwitchConfig {
+            traffic,
             stages_cycles: self.stages_cycles(preset, clock),
             queue: self.queue,
             output_queue: self.output_queue,
@@ -145,21 +147,30 @@ fn answered(reach: Reach) -> impl Iterator<Item = ChannelWait> {
     })
 }
 
-/// A switch as a component; `shown` is the form in which its messages appear in traces, `counts` what it has counted.
+/// The form in which the messages of a switch appear in traces, what it has counted, and what is wrong with what it has not
+/// passed on.
+type Shown = (MessageForm, fn(&SwitchResult) -> Vec<MetricValue>, Box<dyn Fn(&SwitchResult) -> Vec<Violation>>);
+
+/// A switch as a component.
 fn node<S: Switching>(
     switching: S,
     config: SwitchConfig,
-    shown: MessageForm,
-    counts: fn(&SwitchResult) -> Vec<MetricValue>,
+    (shown, counts, watchdog): Shown,
     site: &Site<'_>,
     hub: &mut Hub,
 ) -> ComponentNode {
     let name = site.path.to_owned();
-    let tap = hub.tap(&name, PlaceKind::Messages(scalepool_nodes::cxl::transaction_layouts(shown)));
+    // A switch without coherent traffic shows the messages that its hosts do.
+    let layouts = match config.traffic {
+        SwitchTraffic::Mem => scalepool_nodes::cxl::transaction_layouts(shown),
+        _ => shown.layouts(),
+    };
+    let tap = hub.tap(&name, PlaceKind::Messages(layouts));
+    let signals = &SWITCH_SIGNALS[..config.traffic.count()];
     let links: Vec<_> = site
         .ports
         .iter()
-        .map(|port| (form(port), port.number, hub.tap(&port.path, PlaceKind::Values(SWITCH_SIGNALS))))
+        .map(|port| (form(port), port.number, hub.tap(&port.path, PlaceKind::Values(signals))))
         .collect();
     let result: Arc<Mutex<SwitchResult>> = Arc::default();
     let (shared, place) = (result.clone(), name.clone());
@@ -176,12 +187,10 @@ fn node<S: Switching>(
         }),
         measure: Box::new(move || {
             let result = published(&result);
-            let broken = result.broken.iter();
+            let broken = result.broken.iter().cloned().chain(watchdog(&result));
             ComponentMeasured {
                 counts: counts(&result),
-                broken: broken
-                    .map(|violation| PlacedViolation { place: place.clone(), violation: violation.clone() })
-                    .collect(),
+                broken: broken.map(|violation| PlacedViolation { place: place.clone(), violation }).collect(),
                 ..ComponentMeasured::default()
             }
         }),

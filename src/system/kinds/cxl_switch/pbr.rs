@@ -8,7 +8,8 @@ use super::{Hardware, SWITCHED, answered, hbr_links, node, switched};
 use crate::channels::{ChannelWait, Reach, RoutedWays};
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Component, ComponentKind, ComponentNode, ConfigFinding, NodeError, Offer, PortDecl, PortRole, Site, component,
+    Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, Offer, PortDecl, PortRole, Site,
+    SitePort, component,
 };
 use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl};
@@ -16,7 +17,7 @@ use crate::problem::TextPlace;
 use crate::quantity::Unit;
 use scalepool_fabric::cxl_switch::module::SWITCH_CLASSES;
 use scalepool_fabric::cxl_switch::pbr::PbrRouting;
-use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchResult, Undelivered};
+use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchResult, SwitchTraffic, Undelivered};
 use scalepool_kernel::Clock;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::MessageForm;
@@ -84,6 +85,15 @@ impl Component for PbrCxlSwitch {
         range.into_iter().collect()
     }
 
+    /// Identifiers of coherent agents are not translated at its edges.
+    fn check_joined(&self, _: Clock, _: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let is_coherent = |port: &&SitePort| port.peer_role.coherence().is_some();
+        let text = |port: &SitePort| {
+            format!("found a {} at {}, expected a host or a device without coherence", port.peer_role.name(), port.path)
+        };
+        ports.iter().find(is_coherent).map(|port| ("kind", text(port))).into_iter().collect()
+    }
+
     fn why_no_window(&self) -> &'static str {
         "which passes requests on to memories"
     }
@@ -95,7 +105,7 @@ impl Component for PbrCxlSwitch {
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
-        let routed = SWITCH_CLASSES.map(|class| {
+        let routed = SWITCH_CLASSES[..SwitchTraffic::Mem.count()].iter().map(|class| {
             let ways = if class.dir() == Dir::Down { RoutedWays::Requests } else { RoutedWays::Answers };
             ChannelWait::routed(class.name(), Reach::Routes(ways))
         });
@@ -110,8 +120,8 @@ impl Component for PbrCxlSwitch {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let Some(mut routes) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
         routes.poison_on_decode_error = self.hardware.poison_on_decode_error;
-        let config = self.hardware.config(&self.preset, site.clock);
-        Ok(node(routes, config, MessageForm::Pbr, counts, site, hub))
+        let config = self.hardware.config(&self.preset, site.clock, SwitchTraffic::Mem);
+        Ok(node(routes, config, (MessageForm::Pbr, counts, Box::new(|_| Vec::new())), site, hub))
     }
 }
 

@@ -33,7 +33,7 @@ use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::fabric::traffic_node::TrafficNodeResult;
 use scalepool_nodes::io::mode::FlexPort;
-use scalepool_nodes::nvlink::gpu::GpuResult;
+use scalepool_nodes::nvlink::ledger::NvlLedger;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_trace::Hub;
@@ -63,7 +63,8 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_coherent::switch::FABRIC,
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
-    kinds::bridge_ualink::KIND,
+    kinds::bridge::ualink::KIND,
+    kinds::bridge::nvlink::KIND,
     kinds::nvlink_gpu::KIND,
     kinds::nvlink_switch::KIND,
     kinds::fabric_node::KIND,
@@ -276,10 +277,12 @@ impl LinkFacts {
 /// The place of a component among those that links of a protocol join, over switches or directly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DomainMember {
-    /// Its number among the nodes, in the order of the description; of a switch 0.
+    /// Its number among the nodes, in the order of the description, those that nobody may ask behind the others; of a switch 0.
     pub own: u16,
     /// Nodes in all.
     pub nodes: u16,
+    /// Nodes that others may ask for memory; they have the first numbers.
+    pub asked: u16,
     /// Number of the fabric that they are, by which traces tell identifiers of different fabrics apart.
     pub fabric: u32,
 }
@@ -506,8 +509,8 @@ pub struct ComponentNode {
 pub enum NodeLedger {
     /// Of a UALink accelerator.
     Ualink(Arc<Mutex<UalLedger>>),
-    /// Of an NVLink GPU.
-    Nvlink(Arc<Mutex<GpuResult>>),
+    /// Of an NVLink GPU, or of a bridge.
+    Nvlink(Arc<Mutex<NvlLedger>>),
     /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
     NvlinkSwitch(Arc<Mutex<NvlSwitchResult>>, Vec<(usize, usize)>),
     /// Of a node without a protocol.
@@ -627,6 +630,11 @@ pub trait Component: Send + Any {
     /// Column and row in a drawing, of a component whose place is more than its distance from those that ask.
     fn drawn_at(&self) -> Option<(usize, usize)> {
         None
+    }
+
+    /// Of a node: whether other nodes of its fabric may ask it for memory.
+    fn is_asked(&self) -> bool {
+        true
     }
 
     /// Whether it asks for anything, so that the rate of its ports is what goodput is judged against.

@@ -11,7 +11,7 @@
 //! A block with a line that is in use never leaves. A child that finds no way waits with its line locked; those that use the ways need no
 //! other way to end, so it gets one, in its turn. Its time-out does not count while others get on in front of it.
 
-use super::locks::LockHolder;
+use crate::locks::LockHolder;
 use super::rooms::{EntryWaiter, RoomMoves, RoomQueues};
 use super::table::ChildId;
 use super::transaction::{CacheVerdict, CachedStage};

@@ -11,7 +11,6 @@
 
 mod cached;
 mod convert;
-pub mod locks;
 mod manage;
 pub mod order;
 pub mod rooms;
@@ -29,11 +28,11 @@ use crate::cache::templates::{TemplateConfig, TemplateStore};
 use crate::commands::{self, AccessKind, CommandAction};
 use crate::flows::{LineOperation, StepMessage};
 use crate::lines;
+use crate::locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
 use crate::response;
 use crate::status::merged;
 use crate::watched::BridgeLines;
 use crate::window::BridgeWindows;
-use locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
 use order::{BridgeOrder, OrderKey, OrderQueues};
 use rooms::RoomQueues;
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};

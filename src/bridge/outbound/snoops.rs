@@ -7,7 +7,7 @@
 //! A walk through R1: MemRd is open and BISnpInv comes; BIConflict leaves with the Tag of the MemRd; the Ack comes before any Cmp, so the
 //! snoop is answered from the old state, and the request goes on.
 
-use super::locks::{LockHolder, OpenSnoop};
+use crate::locks::{LockHolder, OpenSnoop};
 use super::transaction::CachedStage;
 use super::write_backs::{self, WriteBack, WriteBackEnd, WriteBackMessage};
 use super::{BridgeOutput, BridgeStep, OutboundBridge};

@@ -4,7 +4,7 @@
 //! there. Left out: who needs one. A walk through a dirty sector that leaves: an entry has its bytes and
 //! its line; the bytes are read from HBM, MemWr leaves, its Cmp frees line and entry, and whoever waited for the way goes on.
 
-use super::locks::OpenSnoop;
+use crate::locks::OpenSnoop;
 use super::table::{ChildId, MOST_ENTRIES};
 use super::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge, Work};
 use crate::cache::data::{CachedBlock, PortLine};

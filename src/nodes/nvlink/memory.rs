@@ -1,7 +1,7 @@
 //! Memory of a GPU: bytes behind local addresses, in units of 16 bytes, and atomic operations on it (`bridge` §4.4).
 //!
-//! Modelled: reads, writes with byte enables, atomics on little-endian elements. Left out: time, ECC, FADD of 16 bits
-//! (answered as refused).
+//! Modelled: reads, writes with byte enables, atomics on little-endian elements, a poison mark for each line. Left out: time, ECC, FADD
+//! of 16 bits (answered as refused).
 
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{LINE_BYTES, LineBytes};
@@ -36,8 +36,20 @@ impl GpuMemory {
         out
     }
 
+    /// Whether a line among so many bytes from an address on is poisoned.
+    pub fn is_poisoned(&self, address: u64, bytes: usize) -> bool {
+        let lines = address / LINE_BYTES..(address + bytes as u64).div_ceil(LINE_BYTES);
+        lines.into_iter().any(|line| self.0.read_line(line * LINE_BYTES).poison)
+    }
+
     /// Writes bytes whose enable is set; without enables all of them.
     pub fn write(&mut self, address: u64, data: &[u8], be: Option<u128>) {
+        self.write_marked(address, data, be, false);
+    }
+
+    /// The same with bytes that are known to be wrong, or not: a write of whole lines marks them as it is marked itself, one of a part
+    /// takes no mark away (`memory` §6.3).
+    pub fn write_marked(&mut self, address: u64, data: &[u8], be: Option<u128>, poison: bool) {
         let mut done = 0;
         while done < data.len() {
             let at = address + done as u64;
@@ -46,7 +58,7 @@ impl GpuMemory {
             let mut line: LineBytes = [0; LINE_BYTES as usize];
             line[offset as usize..offset as usize + take].copy_from_slice(&data[done..done + take]);
             let enabled = be.map_or(u64::MAX, |be| (be >> done) as u64) << offset;
-            self.0.write_line(at, &line, mask(offset, take as u64) & enabled, false);
+            self.0.write_line(at, &line, mask(offset, take as u64) & enabled, poison);
             done += take;
         }
     }

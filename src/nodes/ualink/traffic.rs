@@ -169,8 +169,9 @@ impl Iterator for Generator {
         }
         let (dst, cmd) = (self.destination(), self.command());
         let (byte, dwords) = self.extent(cmd);
-        let Traffic { own, regions, blocks, key_roll_every, .. } = self.traffic;
-        let region = u64::from(own) * regions + self.rng.below(regions);
+        let Traffic { own, accelerators, regions, blocks, key_roll_every, .. } = self.traffic;
+        // Regions of one number lie side by side, so that each originator uses all parts of a memory.
+        let region = self.rng.below(regions) * u64::from(accelerators) + u64::from(own);
         let block = (region << 20) + REGION_BYTES * self.rng.below(blocks);
         self.made += 1;
         if key_roll_every > 0 && self.made.is_multiple_of(key_roll_every) {

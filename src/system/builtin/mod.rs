@@ -16,7 +16,7 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 23] = [
+pub static ALL: [Builtin; 24] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
@@ -28,6 +28,7 @@ pub static ALL: [Builtin; 23] = [
     builtin!("ualink-pair.toml"),
     builtin!("ualink-pod.toml"),
     builtin!("bridge-ualink.toml"),
+    builtin!("supercluster-small.toml"),
     builtin!("nvlink-pair.toml"),
     builtin!("nvlink-pod.toml"),
     builtin!("cxl-cache-pair.toml"),

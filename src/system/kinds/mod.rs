@@ -3,8 +3,7 @@
 //! A new kind is a file here and a line in [`kind::COMPONENTS`](super::kind::COMPONENTS) or
 //! [`kind::LINKS`](super::kind::LINKS).
 
-pub mod bridge_cache;
-pub mod bridge_ualink;
+pub mod bridge;
 pub mod cxl_coherent;
 pub mod cxl_host;
 pub mod cxl_io_device;

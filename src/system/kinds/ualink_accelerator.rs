@@ -324,7 +324,7 @@ impl Component for UalAccelerator {
             return Err(NodeError::Joined { path: site.path.to_owned(), text });
         }
         let (name, own) = (site.path.to_owned(), site.member.own);
-        let traffic = self.traffic.of(own, site.member.nodes);
+        let traffic = self.traffic.of(own, site.member.asked);
         let config = AcceleratorConfig {
             own,
             fabric: site.member.fabric,

@@ -1,6 +1,6 @@
 //! `bridge.ualink`: the bridge SoC between UALink and CXL, see [`scalepool_bridge`].
 //!
-//! Modelled: its windows, groups and rights as a description gives them, its stages in cycles, its [cache](super::bridge_cache); to the
+//! Modelled: its windows, groups and rights as a description gives them, its stages in cycles, its [cache](super::cache); to the
 //! device behind a coherent port it is one more holder of lines. What is not built is refused: other classes of windows, protection of transactions, ports of CXL without port based routing. A walk through one description: windows and
 //! rights are read and judged, the class of order follows from the links, the ports of both sides are joined to the core.
 
@@ -11,7 +11,10 @@ use crate::kind::{
     Carried, CoherenceProtocol, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, CxlSide,
     DomainMember, NodeError, NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
-use crate::kinds::bridge_cache::{self, BridgeCacheFields, CACHE_METRICS};
+use super::cache::{self, BridgeCacheFields, CACHE_METRICS};
+use super::first_lines;
+use super::stages::BridgeStages;
+use super::windows::{BridgeWindowFields, groups_of_sources};
 use crate::kinds::media::{self, CxlMedia, DRAM_METRICS};
 use crate::kinds::ualink_accelerator::{memory_behind, protection};
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
@@ -25,9 +28,7 @@ use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
 use scalepool_bridge::timing::BridgeTiming;
 use scalepool_bridge::watched::{BridgeLines, PortWatch};
-use scalepool_bridge::window::{
-    AccessRights, BridgeRoute, BridgeWindow, BridgeWindows, GROUPS, LEAST_BYTES, WindowClass,
-};
+use scalepool_bridge::window::{BridgeRoute, BridgeWindows, WindowClass};
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder};
 use scalepool_link::ualink::security::Protection;
@@ -40,7 +41,6 @@ use scalepool_nodes::ualink::port::{AcceleratorPort, Tamper};
 use scalepool_nodes::ualink::{Ends, channels};
 use scalepool_protocols::cxl::message::{Class, MessageForm, PeerRoute};
 use scalepool_trace::{Hub, PlaceKind};
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// The kind.
@@ -75,37 +75,8 @@ metrics! {
 
 /// A direct requester needs port based routing (`bridge` §1.2).
 const FABRIC: &[&str] = &["cxl-256b-pbr"];
-/// Rights of groups.
-const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r, w and a, or -";
 /// Groups of sources.
 const SOURCES: &str = "ACCELERATOR:GROUP with accelerators 0 to 1023 and groups 0 to 15";
-
-config! {
-    /// A window from UALink to CXL.
-    pub struct BridgeWindowFields {
-        base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "first UALink address, a multiple of 256 bytes (bridge §2)";
-        size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
-        to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "CXL address of its first byte, a multiple of 256 bytes (bridge §2)";
-        class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports (bridge §2); other classes are not built";
-        ports: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "ports of its class among which the window is dealt; left out, port 0 (bridge §2)";
-        granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
-        rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, a = atomics, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
-    }
-}
-
-config! {
-    /// The stages of a bridge, the nanoseconds of the sheet at 1 GHz.
-    pub struct BridgeStages {
-        deframe_cycles: u64 = "5" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "a message out of a link layer into the core (bridge §11)";
-        lookup_cycles: u64 = "3" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "window and rights (bridge §11)";
-        convert_cycles: u64 = "8" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "cut into lines, masks, messages (bridge §11)";
-        frame_cycles: u64 = "4" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "a message into the packer of a link (bridge §11)";
-        response_cycles: u64 = "5" [Unit::Of("cycles")] in FieldRange::Int(0, 1 << 20), "an answer is matched and merged (bridge §11)";
-        children_per_cycle: usize = "2" [Unit::Of("messages")] in FieldRange::Int(1, 64), "messages to CXL that may leave in a cycle (bridge §11)";
-        growth_cycles: u64 = "1000" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 40), "cycles in which the lines under way at a target, 4 to 64 by the load that it reports, may become one more (bridge §7)";
-        timeout_cycles: u64 = "50_000" [Unit::Of("cycles")] in FieldRange::Int(1, 1 << 40), "cycles without progress of a line after which its request is answered with status 8 (bridge §7); has to be less than the time-out of accelerators";
-    }
-}
 
 config! {
     /// A bridge.
@@ -122,62 +93,6 @@ config! {
     }
 }
 
-/// Reads `GROUP:RIGHTS`.
-fn rights(text: &str) -> Option<(usize, AccessRights)> {
-    let (group, letters) = text.split_once(':')?;
-    let group = group.parse().ok().filter(|group| *group < GROUPS)?;
-    let known = letters == "-" || !letters.is_empty() && letters.chars().all(|letter| "rwa".contains(letter));
-    let has = |letter| letters.contains(letter);
-    known.then(|| (group, AccessRights { read: has('r'), write: has('w'), atomic: has('a') }))
-}
-
-/// Reads `ACCELERATOR:GROUP`.
-fn source(text: &str) -> Option<(u16, usize)> {
-    let (accelerator, group) = text.split_once(':')?;
-    Some((accelerator.parse().ok()?, group.parse().ok()?))
-}
-
-impl BridgeWindowFields {
-    /// The window; of all CXL ports of the bridge the first ones are the `plain` ones, the others the `coherent` ones.
-    fn window(&self, [plain, coherent]: [usize; 2]) -> Result<BridgeWindow, String> {
-        let (class, first, count, name) = match self.class.as_str() {
-            "MC" => (WindowClass::Mc, plain, coherent, "coherent"),
-            _ => (WindowClass::Mn, 0, plain, "cxl"),
-        };
-        let ports = self.ports.iter().map(|(text, _)| {
-            text.parse().map_err(|_| format!("found port `{text}`, expected the number of a CXL port"))
-        });
-        let mut ports = ports.collect::<Result<Vec<usize>, String>>()?;
-        if ports.is_empty() {
-            ports.push(0);
-        }
-        if let Some(port) = ports.iter().find(|port| **port >= count) {
-            return Err(format!(
-                "found a window of class {} at port {port}, expected one of the {count} ports `{name}`",
-                self.class
-            ));
-        }
-        ports.iter_mut().for_each(|port| *port += first);
-        let mut of_groups = [AccessRights::default(); GROUPS];
-        if self.rights.is_empty() {
-            of_groups = [AccessRights::ALL; GROUPS];
-        }
-        for (text, _) in &self.rights {
-            let (group, rights) = rights(text).ok_or_else(|| format!("found rights `{text}`, expected {RIGHTS}"))?;
-            of_groups[group] = rights;
-        }
-        Ok(BridgeWindow {
-            base: self.base,
-            size: self.size,
-            out_base: self.to,
-            class,
-            ports,
-            granule: self.granule,
-            rights: of_groups,
-        })
-    }
-}
-
 impl BridgeUalink {
     fn windows(&self) -> Result<BridgeWindows, (&'static str, String)> {
         let windows = self.windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports]));
@@ -185,40 +100,15 @@ impl BridgeUalink {
         if windows.is_empty() {
             return Err(("windows", "found no window, expected 1 to 16: nothing leads to CXL".to_owned()));
         }
-        let mut groups = BTreeMap::new();
-        for (text, _) in &self.groups {
-            let read = source(text).ok_or_else(|| ("groups", format!("found `{text}`, expected {SOURCES}")))?;
-            groups.extend([read]);
-        }
+        let groups = groups_of_sources("groups", &self.groups, SOURCES)?;
         BridgeWindows::new(windows, groups, self.cxl_ports + self.coherent_ports)
             .map_err(|error| (error.field(), error.to_string()))
     }
 
     fn timing(&self) -> BridgeTiming {
-        let BridgeStages {
-            deframe_cycles,
-            lookup_cycles,
-            convert_cycles,
-            frame_cycles,
-            response_cycles,
-            children_per_cycle,
-            growth_cycles,
-            timeout_cycles,
-        } = self.stages;
-        let sheet = BridgeTiming::SHEET;
-        let template_cycles = self.cache.as_ref().map_or(sheet.template_cycles, |cache| cache.template_cycles);
-        BridgeTiming {
-            deframe_cycles,
-            lookup_cycles,
-            convert_cycles,
-            frame_cycles,
-            response_cycles,
-            template_cycles,
-            children_per_cycle,
-            growth_cycles,
-            timeout_cycles,
-            ..sheet
-        }
+        let timing = self.stages.timing();
+        let template_cycles = self.cache.as_ref().map_or(timing.template_cycles, |cache| cache.template_cycles);
+        BridgeTiming { template_cycles, ..timing }
     }
 }
 
@@ -325,12 +215,15 @@ impl Component for BridgeUalink {
             cache_memory,
             clock: site.clock,
         };
-        // What memory holds that nobody has written: its own addresses, or zeros where a device keeps it coherent.
-        let first = move |route: BridgeRoute| match route.class {
-            WindowClass::Mn => BACKGROUND.line(route.address),
-            WindowClass::Mc => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
+        // What memory holds that nobody has written: what another bridge says of it, its own addresses, or zeros where a device keeps it
+        // coherent.
+        let behind: Vec<_> = cxl.iter().map(|port| first_lines(site, port.number)).collect();
+        let first = move |route: BridgeRoute| match (behind[route.port].get(), route.class) {
+            (Some(lines), _) => lines(route.address).unwrap_or([0xff; 64]),
+            (None, WindowClass::Mn) => BACKGROUND.line(route.address),
+            (None, WindowClass::Mc) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
         };
-        memory_behind(site).stands_in_front(own, Box::new(move |address| windows.translated(address).map(first)));
+        memory_behind(site).stands_in_front(own, Box::new(move |address| windows.translated(address).map(&first)));
         let route = |port: &&SitePort| {
             let (form, port_ids) = port.link.cxl();
             let Some(seat) = &port.seat else {
@@ -375,7 +268,7 @@ impl Component for BridgeUalink {
                     Bridge::new(config, x, cxl, tap, (shared, entered))
                 })
             }),
-            measure: Box::new(move || measured(super::published(&result), kept)),
+            measure: Box::new(move || measured(crate::kinds::published(&result), kept)),
             digest: Vec::new(),
             ledger: Some(NodeLedger::Ualink(ledger)),
         })
@@ -411,7 +304,7 @@ fn place_port(
 fn measured(result: BridgeResult, kept: Option<DramPreset>) -> ComponentMeasured {
     let counts = &result.counts;
     let [reads, writes, atomics, ended] = counts.requests;
-    let of_cache = result.cache.as_ref().map(bridge_cache::measured).unwrap_or_default();
+    let of_cache = result.cache.as_ref().map(cache::measured).unwrap_or_default();
     let of_dram = result.dram.as_ref().map(media::dram_counts).unwrap_or_default();
     ComponentMeasured {
         counts: [

@@ -1,7 +1,7 @@
 //! Windows of the bridge: which addresses lead where, and who may do what there (`bridge` §2).
 //!
-//! Modelled: up to 16 windows a direction with their class, translation and interleave: from UALink to CXL over CXL ports, from CXL to
-//! UALink or NVLink over accelerators; 16 groups of sources with rights for each window. An address outside all windows is found before
+//! Modelled: up to 16 windows a direction with their class, translation and interleave: from
+//! accelerators to CXL over CXL ports, from CXL to UALink or NVLink over accelerators; 16 groups of sources with rights for each window. An address outside all windows is found before
 //! rights are looked at, so that rights tell nothing about addresses. Left out: new windows in a running system.
 //!
 //! A walk: the address lies in a window, the group of its source may write there; the offset in the window, counted in granules, says
@@ -59,6 +59,10 @@ pub struct WindowLimits {
 impl WindowLimits {
     /// From UALink to CXL.
     pub const OUTBOUND: WindowLimits = WindowLimits { out_end: CXL_END, sources: ACCELERATORS };
+    /// From NVLink to CXL: GPUs have 9 bits.
+    pub const OUTBOUND_NVLINK: WindowLimits = WindowLimits { sources: 1 << 9, ..WindowLimits::OUTBOUND };
+    /// From CXL to accelerators on UALink, whose addresses have 57 bits (`bridge` §2).
+    pub const INBOUND_UALINK: WindowLimits = WindowLimits { out_end: 1 << 57, sources: PORT_IDS };
     /// From CXL to GPUs on NVLink, each of which has 36 bits of addresses of its own (`nvlink` §5: bits 46:36 select).
     pub const INBOUND_NVLINK: WindowLimits = WindowLimits { out_end: 1 << 36, sources: PORT_IDS };
 }

@@ -25,3 +25,25 @@ impl FirstLines {
         self.0.get()
     }
 }
+
+/// Nodes of a fabric that have no memory of their own, but that of others behind them, by their numbers.
+pub struct MemoryBehind(Vec<FirstLines>);
+
+impl MemoryBehind {
+    /// Of so many nodes, of which none has others behind it.
+    pub fn new(nodes: u16) -> MemoryBehind {
+        MemoryBehind((0..nodes).map(|_| FirstLines::default()).collect())
+    }
+
+    /// A node of this number stands in front of memory that holds these lines at first. What is said twice counts once.
+    pub fn stands_in_front(&self, owner: u16, lines: LinesBehind) {
+        if let Some(place) = self.0.get(usize::from(owner)) {
+            place.are(lines);
+        }
+    }
+
+    /// What the memory behind a node holds at first, if there is any.
+    pub fn of(&self, owner: u16) -> Option<&LinesBehind> {
+        self.0.get(usize::from(owner)).and_then(FirstLines::get)
+    }
+}

@@ -277,14 +277,28 @@ impl LinkFacts {
 /// The place of a component among those that links of a protocol join, over switches or directly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DomainMember {
-    /// Its number among the nodes, in the order of the description, those that nobody may ask behind the others; of a switch 0.
+    /// Its number among the nodes, in the order of the description: first peers, then others that may be asked, then the rest; of a
+    /// switch 0.
     pub own: u16,
     /// Nodes in all.
     pub nodes: u16,
-    /// Nodes that others may ask for memory; they have the first numbers.
+    /// Nodes that ask each other, such as GPUs; they have the first numbers.
+    pub peers: u16,
+    /// Nodes that others may ask for memory: peers, and bridges that lead to memory behind them.
     pub asked: u16,
     /// Number of the fabric that they are, by which traces tell identifiers of different fabrics apart.
     pub fabric: u32,
+}
+
+/// What a node is to the others of its fabric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodePart {
+    /// It asks the others, and is asked.
+    Peer,
+    /// It is asked for memory behind it, and may ask.
+    Memory,
+    /// It asks alone.
+    Requester,
 }
 
 /// A port of a component that is joined to a link.
@@ -632,9 +646,9 @@ pub trait Component: Send + Any {
         None
     }
 
-    /// Of a node: whether other nodes of its fabric may ask it for memory.
-    fn is_asked(&self) -> bool {
-        true
+    /// Of a node: what it is to the others of its fabric.
+    fn node_part(&self) -> NodePart {
+        NodePart::Peer
     }
 
     /// Whether it asks for anything, so that the rate of its ports is what goodput is judged against.

@@ -3,7 +3,7 @@
 //! Modelled: a message of CXL.mem to memory that hosts alone keep coherent takes an entry, becomes one request of 64 bytes to an
 //! accelerator, and is answered when that has answered; windows and rights; line locks, reads that join a read; status and poison both
 //! ways, the list of lines whose write was lost; time-outs, behind which tags stay taken until the late answer is there. What an
-//! accelerator is asked is the same for UALink and NVLink; [`nvlink`] spells it. Detail: message in, messages out. Left out: memory that
+//! accelerator is asked is the same for UALink and NVLink; [`nvlink`] and [`ualink`] spell it. Detail: message in, messages out. Left out: memory that
 //! the bridge keeps coherent (HDM-DB), CXL.io, the stages and their latencies, which are those of the [module](module).
 //!
 //! A walk through one partial write: the message has an entry, its address lies in a window, its source may write there, nobody uses the
@@ -15,6 +15,7 @@ pub mod module;
 pub mod nvlink;
 pub mod poison;
 pub mod table;
+pub mod ualink;
 
 use crate::commands::AccessKind;
 use crate::flows::LineOperation;
@@ -209,7 +210,13 @@ impl InboundBridge {
         let (msg, source, row) = (transaction.msg, transaction.source, transaction.row);
         let is_read = row.answer == InboundAnswer::Data;
         let is_write = matches!(row.operation, Some(LineOperation::WriteFull | LineOperation::WritePart));
-        self.counts.messages[if is_read { 0 } else if is_write { 1 } else { 2 }] += 1;
+        self.counts.messages[if is_read {
+            0
+        } else if is_write {
+            1
+        } else {
+            2
+        }] += 1;
         // Window, rights, legality, in this order (`bridge` §2).
         let access = if is_write { AccessKind::Write } else { AccessKind::Read };
         let place = match self.routed(&msg, source, access) {

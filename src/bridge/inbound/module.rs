@@ -56,9 +56,6 @@ pub trait AcceleratorSide {
 
     /// Whether [`receive`](Self::receive) has something to do.
     fn is_due(&self, cx: &Cx) -> bool;
-
-    /// Requests of accelerators that were refused.
-    fn refused(&self) -> u64;
 }
 
 /// A target port.
@@ -98,8 +95,6 @@ pub struct InboundResult {
     pub cycles: u64,
     /// Cycles in which a message was at a port and no entry was free for it.
     pub full_cycles: u64,
-    /// Requests of accelerators that were refused.
-    pub refused: u64,
     /// Rules that were broken.
     pub broken: Vec<PlacedViolation>,
 }
@@ -468,7 +463,7 @@ impl Module for InboundModule {
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        *result = InboundResult { counts: self.bridge.counts(), refused: self.side.refused(), ..self.mine.clone() };
+        *result = InboundResult { counts: self.bridge.counts(), ..self.mine.clone() };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -1,8 +1,7 @@
 //! Accesses to GPUs as NVLink spells them, model profile NVL-M1 (`bridge` §3.5, §5.4). Basis: model.
 //!
 //! Modelled: READ and WRITE_NONPOSTED of 64 bytes, never posted writes, since the answer carries the status; byte enables for parts of a
-//! line; the tag is the entry; a block of 256 bytes takes the link of its number; poison both ways. A bridge without windows from NVLink
-//! refuses what GPUs ask it for with status 3. Left out: atomics, which CXL.mem does not have.
+//! line; the tag is the entry; a block of 256 bytes takes the link of its number; poison both ways. Left out: atomics, which CXL.mem does not have.
 //!
 //! A walk through one write of a part: WRITE_NONPOSTED with 64 bytes and a BE flit leaves over the link of its block; RSP_DONE comes
 //! back with the tag, so the status is 0.
@@ -12,11 +11,11 @@ use super::module::{AcceleratorAnswer, AcceleratorSide};
 use crate::flows::LineOperation;
 use crate::outbound::BridgeFinding;
 use scalepool_coherence::content::CacheLine;
-use scalepool_kernel::Cx;
-use scalepool_nodes::nvlink::gpu::{LinkEnds, request_handle};
+use scalepool_kernel::{Cx, In, Out};
+use scalepool_link::nvlink::NvlMessage;
+use scalepool_nodes::nvlink::gpu::request_handle;
 use scalepool_nodes::nvlink::ledger::{NvlLedger, NvlPeer};
 use scalepool_nodes::nvlink::link_group::{LinkGroup, global};
-use scalepool_link::nvlink::NvlMessage;
 use scalepool_protocols::nvlink::{NvlConfig, Op};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_trace::TransactionHandle;
@@ -27,10 +26,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 const LINE_BYTES: usize = 64;
 /// Channel of requests with an answer.
 const REQUESTS: usize = 0;
-/// Channel of posted requests.
-const POSTED: usize = 1;
 /// Channel of answers.
 const ANSWERS: usize = 2;
+
+/// Channels of a link by which GPUs are asked.
+pub struct NvlinkAccessEnds {
+    /// Requests with an answer, to the link.
+    pub requests: Out<NvlMessage>,
+    /// Answers from the link.
+    pub answers: In<NvlMessage>,
+}
 
 /// The NVLink side of a bridge.
 pub struct NvlinkSide {
@@ -38,13 +43,11 @@ pub struct NvlinkSide {
     own: u16,
     /// Number of its fabric, for traces.
     fabric: u32,
-    links: Vec<LinkEnds>,
+    links: Vec<NvlinkAccessEnds>,
     group: LinkGroup,
     codec: NvlConfig,
     /// The GPU that is asked, by tag.
     asked: BTreeMap<u16, u16>,
-    /// Requests of GPUs that were refused.
-    refused: u64,
     ledger: Arc<Mutex<NvlLedger>>,
 }
 
@@ -79,7 +82,7 @@ pub fn understood(message: &NvlMessage) -> Result<(Status, Option<CacheLine>), S
 
 impl NvlinkSide {
     /// A side with its links; messages are in `ledger` as they pass.
-    pub fn new(own: u16, fabric: u32, links: Vec<LinkEnds>, ledger: Arc<Mutex<NvlLedger>>) -> NvlinkSide {
+    pub fn new(own: u16, fabric: u32, links: Vec<NvlinkAccessEnds>, ledger: Arc<Mutex<NvlLedger>>) -> NvlinkSide {
         NvlinkSide {
             own,
             fabric,
@@ -87,7 +90,6 @@ impl NvlinkSide {
             links,
             codec: NvlConfig::default(),
             asked: BTreeMap::new(),
-            refused: 0,
             ledger,
         }
     }
@@ -95,38 +97,12 @@ impl NvlinkSide {
     fn ledger(&self) -> std::sync::MutexGuard<'_, NvlLedger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Answers what GPUs ask: there is no window that leads from them to CXL. A posted request is dropped and counted.
-    fn refuse(&mut self, cx: &mut Cx) {
-        for link in 0..self.links.len() {
-            while let Some(message) = self.links[link].rx[POSTED].pop(cx) {
-                self.ledger().receive((NvlPeer::of_requester(message.rid), link, POSTED), &message);
-                self.refused += 1;
-            }
-            while self.links[link].tx[ANSWERS].has_room(cx, 1)
-                && let Some(message) = self.links[link].rx[REQUESTS].pop(cx)
-            {
-                let peer = NvlPeer::of_requester(message.rid);
-                let refusal = NvlMessage {
-                    tag: message.tag,
-                    rid: message.rid,
-                    size: Status::DecodeError.0,
-                    ..NvlMessage::new(Op::RSP_ERROR, &self.codec)
-                };
-                self.ledger().receive((peer, link, REQUESTS), &message);
-                self.ledger().send((peer, link, ANSWERS), &refusal);
-                self.refused += 1;
-                // Room was asked for before.
-                let _ = self.links[link].tx[ANSWERS].push(cx, refusal);
-            }
-        }
-    }
 }
 
 impl AcceleratorSide for NvlinkSide {
     fn has_room(&self, cx: &Cx, access: &AcceleratorAccess) -> bool {
         let link = self.group.link_of(access.line.address());
-        self.links[link].tx[REQUESTS].has_room(cx, 1)
+        self.links[link].requests.has_room(cx, 1)
     }
 
     fn send(&mut self, cx: &mut Cx, tag: u16, access: &AcceleratorAccess) -> Option<TransactionHandle> {
@@ -136,14 +112,13 @@ impl AcceleratorSide for NvlinkSide {
         self.ledger().send((NvlPeer::Gpu(access.target), link, REQUESTS), &message);
         self.asked.insert(tag, access.target);
         // Room was asked for before.
-        let _ = self.links[link].tx[REQUESTS].push(cx, message);
+        let _ = self.links[link].requests.push(cx, message);
         Some(handle)
     }
 
     fn receive(&mut self, cx: &mut Cx, answers: &mut Vec<Result<AcceleratorAnswer, BridgeFinding>>) {
-        self.refuse(cx);
         for link in 0..self.links.len() {
-            let Some(message) = self.links[link].rx[ANSWERS].pop(cx) else { continue };
+            let Some(message) = self.links[link].answers.pop(cx) else { continue };
             let asked = (message.rid == self.own).then(|| self.asked.remove(&message.tag)).flatten();
             let wrong = |found: String, expected| BridgeFinding { rule: "NVL-TLR-01", found, expected };
             let Some(target) = asked else {
@@ -163,13 +138,6 @@ impl AcceleratorSide for NvlinkSide {
     }
 
     fn is_due(&self, cx: &Cx) -> bool {
-        self.links.iter().any(|ends| {
-            let asks = ends.rx[REQUESTS].is_due(cx) && ends.tx[ANSWERS].has_room(cx, 1);
-            asks || ends.rx[POSTED].is_due(cx) || ends.rx[ANSWERS].is_due(cx)
-        })
-    }
-
-    fn refused(&self) -> u64 {
-        self.refused
+        self.links.iter().any(|ends| ends.answers.is_due(cx))
     }
 }

@@ -98,7 +98,9 @@ pub struct Generator {
 impl Generator {
     /// A generator with random numbers of its own.
     pub fn new(traffic: Traffic, rng: Rng) -> Generator {
-        Generator { traffic, rng, made: 0, roll: None, rolls: 0 }
+        // One that is alone has nobody to ask.
+        let count = if traffic.accelerators < 2 { 0 } else { traffic.count };
+        Generator { traffic: Traffic { count, ..traffic }, rng, made: 0, roll: None, rolls: 0 }
     }
 
     /// Operations still to come.

@@ -9,6 +9,7 @@ use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
     NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
+use crate::kinds::memory_behind;
 use crate::kinds::nvlink_link::{REQUEST, RESPONSE};
 use crate::measured::{ComponentMeasured, NodeTraffic, Offered};
 use crate::metric::metrics;
@@ -75,7 +76,7 @@ static OPERATIONS: [(Op, &Metric); 8] = [
 config! {
     /// What a GPU asks others for.
     pub struct NvTraffic {
-        pattern: String = "mix" [Unit::Of("-")] in FieldRange::Words(&["mix", "reads", "writes", "stream", "litmus"]), "mix = all operations and sizes; reads, writes = reads or posted writes of `bytes`; stream = writes to blocks in order; litmus = litmus tests of ordering between two GPUs";
+        pattern: String = "mix" [Unit::Of("-")] in FieldRange::Words(&["mix", "accesses", "reads", "writes", "stream", "litmus"]), "mix = all operations and sizes; accesses = the same without atomics, which memory behind a bridge may refuse; reads, writes = reads or posted writes of `bytes`; stream = writes to blocks in order; litmus = litmus tests of ordering between two GPUs";
         requests: u64 = "1000" [Unit::Of("requests")] in FieldRange::Int(0, 1 << 24), "number of requests of each GPU; with litmus, of rounds of the test";
         load: f64 = "0" [Unit::Of("flits per GPU and cycle")] in FieldRange::Real(0.0, 18.0), "offered load; 0 = unthrottled";
         bytes: usize = "256" [Unit::Bytes] in FieldRange::Int(16, 256), "payload of a request; a multiple of 16";
@@ -148,14 +149,15 @@ impl NvGpu {
             "reads" => Some(Mix::Reads),
             "writes" => Some(Mix::Writes),
             "stream" => Some(Mix::Stream),
+            "accesses" => Some(Mix::Accesses),
             "mix" => Some(Mix::All),
             _ => None,
         }
     }
 
     fn work(&self, site: &Site<'_>) -> Work {
-        let DomainMember { own, nodes, asked, .. } = site.member;
-        let members = self.collective.members(asked);
+        let DomainMember { own, nodes, asked, peers, .. } = site.member;
+        let members = self.collective.members(peers);
         let mut requests = self.traffic.requests;
         if let Some(algorithm) = self.algorithm() {
             if own < members {
@@ -183,6 +185,7 @@ impl NvGpu {
             region_bytes: self.traffic.region,
             load: self.traffic.load,
             verify: self.traffic.verify,
+            behind: memory_behind(site),
         };
         (Box::new(Traffic::new(traffic, Rng::for_name(site.seed, &format!("{}.traffic", site.path)))), None)
     }
@@ -211,7 +214,7 @@ impl Component for NvGpu {
     }
 
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let nodes = member.asked;
+        let nodes = member.peers;
         let mut wrong = Vec::new();
         if self.traffic.pattern == "litmus" && nodes != 2 {
             wrong.push(("traffic.pattern", format!("found litmus tests of {nodes} GPUs, expected two GPUs")));
@@ -263,7 +266,7 @@ impl Component for NvGpu {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        let DomainMember { own, nodes, asked, .. } = site.member;
+        let DomainMember { own, nodes, peers, .. } = site.member;
         let is_switched = site.ports.iter().all(|port| port.peer_role == PortRole::Switch);
         if !is_switched && (nodes != 2 || site.ports.iter().any(|port| port.peer_role == PortRole::Switch)) {
             let text = format!(
@@ -275,7 +278,7 @@ impl Component for NvGpu {
             unreachable!("a port takes the links that it declares")
         };
         let (program, vector_bytes) = self.work(site);
-        let members = self.collective.members(asked);
+        let members = self.collective.members(peers);
         let config = GpuConfig {
             id: own,
             fabric: site.member.fabric,

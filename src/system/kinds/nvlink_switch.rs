@@ -137,7 +137,7 @@ impl NvSwitch {
             hop_cycles: (u128::from(self.hop) * u128::from(den)).div_ceil(u128::from(num)) as u64,
             store_flits: self.store_flits,
             remap: vec![remap; site.ports.len()],
-            groups: self.groups(&routes, site.member.asked),
+            groups: self.groups(&routes, site.member.peers),
             routes,
             allocator: self.allocator(),
         };

@@ -1,150 +1,92 @@
-//! `bridge.nvlink`: the bridge SoC between CXL and NVLink, see [`scalepool_bridge::inbound`].
+//! `bridge.nvlink`: the bridge SoC between NVLink and CXL, see [`scalepool_bridge`].
 //!
-//! Modelled: memory of GPUs as memory of CXL that hosts alone keep coherent (HDM-H), by windows, groups and rights as a description gives
-//! them; the stages in cycles. What is not built is refused: other classes of windows, windows from NVLink to CXL. A walk through one
-//! description: windows and rights are read and judged with the GPUs that the links lead to, the ports of both sides are joined to the
-//! inbound half.
+//! Modelled: GPUs reach memory on CXL by windows ([`outbound`](super::outbound)), hosts and other bridges reach the memory of GPUs by others
+//! ([`inbound`](super::inbound)); the stages in cycles. What is not built is refused: other classes of windows. A walk through one
+//! description: both directions are read and judged; each link of NVLink is dealt to both halves, requests of GPUs and their answers to
+//! one, requests of the bridge and their answers to the other.
 
-use super::first_lines;
+use super::inbound::{INBOUND_METRICS, InboundFields};
+use super::outbound::{OUTBOUND_METRICS, OutboundFields};
 use super::stages::BridgeStages;
-use super::windows::{InboundWindowFields, groups_of_sources};
-use crate::channels::{ChannelWait, Reach};
+use super::{cache::CACHE_METRICS, dealt, measure, node_part};
+use crate::channels::ChannelWait;
+use crate::coherence::Coherent;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
-    NodeLedger, Offer, PortDecl, PortRole, Site, SitePort, component,
+    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, NodeLedger,
+    NodePart, Offer, PortDecl, PortRole, Site, SitePort, component,
 };
-use crate::kinds::cxl_links;
-use crate::kinds::nvlink_link::{REQUEST, RESPONSE};
-use crate::measured::ComponentMeasured;
-use crate::metric::metrics;
-use crate::problem::TextPlace;
+use crate::kinds::media::DRAM_METRICS;
+use crate::kinds::nvlink_link::{POSTED, REQUEST, RESPONSE};
 use crate::quantity::Unit;
-use scalepool_bridge::inbound::InboundConfig;
-use scalepool_bridge::inbound::module::{InboundModule, InboundModuleConfig, InboundResult, TargetPort};
-use scalepool_bridge::inbound::nvlink::NvlinkSide;
-use scalepool_bridge::inbound::table::MOST_INBOUND;
-use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, WindowLimits};
+use scalepool_bridge::inbound::nvlink::{NvlinkAccessEnds, NvlinkSide};
+use scalepool_bridge::module::nvlink::{NvlinkRequestEnds, NvlinkRequesters};
+use scalepool_bridge::outbound::order::BridgeOrder;
+use scalepool_bridge::window::WindowLimits;
 use scalepool_kernel::Clock;
-use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
-use scalepool_nodes::nvlink::gpu::LinkEnds;
+use scalepool_nodes::cxl::BACKGROUND;
 use scalepool_nodes::nvlink::ledger::NvlLedger;
-use scalepool_protocols::cxl::message::Class;
-use scalepool_trace::{Hub, PlaceKind};
+use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "bridge.nvlink",
-    about: "model NVL-M1: bridge SoC by whose windows hosts and other bridges reach the memory of GPUs (HDM-H); its ports are `x[n]` on NVLink and `target[n]` on CXL",
+    about: "model NVL-M1: bridge SoC by whose windows GPUs on NVLink reach memory on CXL, and hosts and other bridges reach the memory of GPUs; its ports are `x[n]` on NVLink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, and `target[n]`, where it is such a memory",
     fields: BridgeNvlink::fields,
     read: component::<BridgeNvlink>,
     external: &["flits"],
-    metrics: &[METRICS],
+    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS],
 };
-
-metrics! {
-    /// What a bridge counts.
-    static METRICS {
-        MESSAGES = "messages answered" ["messages"] Sum, "messages of CXL.mem whose answer has left, dropped hints among them";
-        CYCLES = "message cycles" ["cycles"] Sum, "cycles from the arrival of a message of CXL.mem to its answer, of all that were answered";
-        READS = "reads" ["messages"] Sum, "reads of CXL.mem converted";
-        WRITES = "writes" ["messages"] Sum, "writes of CXL.mem converted";
-        OTHERS = "other messages" ["messages"] Sum, "messages of CXL.mem that ask for nothing at an accelerator";
-        ACCESSES = "accelerator accesses" ["accesses"] Sum, "accesses of 64 bytes to the memory of accelerators";
-        JOINED = "joined reads" ["lines"] Sum, "reads of a line that got the data of an earlier read";
-        REFUSED = "messages refused" ["messages"] Sum, "messages outside of all windows, without the right, or refused by their accelerator: reads get no data, writes have no effect";
-        ILLEGAL = "messages in no row" ["messages"] Sum, "messages of CXL.mem that memory without coherence does not take";
-        LOST = "writes lost" ["lines"] Sum, "writes that an accelerator has not done, or not in time; their lines read as poison";
-        POISONED = "reads of lost lines" ["lines"] Sum, "reads that were answered with poison since a write of their line was lost";
-        FULL = "full cycles" ["cycles"] Sum, "cycles in which a message was at a port and no entry was free for it";
-        TIMEOUTS = "time-outs" ["messages"] Sum, "messages that were given up";
-        LATE = "late answers" ["answers"] Sum, "answers of accelerators that came when their message was given up";
-        VIRAL = "viral ports" ["ports"] Sum, "target ports that read as poison since more writes were lost than the list of lines holds";
-        ASKED = "accelerator requests refused" ["requests"] Sum, "requests of accelerators, for which there is no window";
-    }
-}
-
-/// Groups of sources.
-const SOURCES: &str = "SOURCE:GROUP with sources 0 to 4095 and groups 0 to 15";
 
 config! {
     /// A bridge.
-    pub struct BridgeNvlink {
+    pub struct BridgeNvlink with { outbound: OutboundFields, inbound: InboundFields } {
         x_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 18), "NVLinks of the bridge, as many as GPUs have (bridge §1.1)";
-        target_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "CXL links at which hosts and other bridges find the memory of GPUs (bridge §1.2)";
-        inbound: Vec<(InboundWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(InboundWindowFields::fields), "windows from CXL to GPUs, 1 to 16 that do not overlap (bridge §2)";
-        inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, else an LD-ID; those that are not named are in group 0 (bridge §2)";
-        inbound_entries: usize = "1024" [Unit::Of("transactions")] in FieldRange::Int(1, MOST_INBOUND as u64), "transactions from CXL that may be under way (bridge §7)";
         stages: BridgeStages = "" [Unit::Of("-")] in FieldRange::Table(BridgeStages::fields), "latencies of its stages";
     }
 }
 
-/// Whether a port is one of NVLink.
-fn is_x(port: &SitePort) -> bool {
-    matches!(port.link.carried, Carried::Nvlink { .. })
-}
-
 impl BridgeNvlink {
-    /// The windows of a bridge among so many GPUs.
-    fn inbound(&self, gpus: usize) -> Result<BridgeWindows<InboundClass>, ConfigFinding> {
-        let windows: Vec<BridgeWindow<InboundClass>> = self
-            .inbound
-            .iter()
-            .map(|(fields, _)| fields.window())
-            .collect::<Result<_, String>>()
-            .map_err(|text| ("inbound", text))?;
-        if windows.is_empty() {
-            return Err(("inbound", "found no window, expected 1 to 16: nothing leads to GPUs".to_owned()));
-        }
-        let groups = groups_of_sources("inbound_groups", &self.inbound_groups, SOURCES)?;
-        BridgeWindows::within(WindowLimits::INBOUND_NVLINK, windows, groups, gpus).map_err(|error| {
-            let field = if error.field() == "groups" { "inbound_groups" } else { "inbound" };
-            (field, error.to_string())
-        })
+    /// Its ports: those of NVLink, of CXL, and targets.
+    fn split<'a>(&self, ports: &'a [SitePort]) -> [&'a [SitePort]; 3] {
+        let (x, rest) = ports.split_at(self.x_ports);
+        let (cxl, targets) = rest.split_at(self.outbound.count());
+        [x, cxl, targets]
     }
 }
 
 impl Component for BridgeNvlink {
     fn ports(&self) -> Vec<PortDecl> {
-        vec![
-            PortDecl { name: "x", len: Some(self.x_ports), links: &["nvlink"], role: PortRole::Node },
-            PortDecl {
-                name: "target",
-                len: Some(self.target_ports),
-                links: cxl_links::NAMES,
-                role: PortRole::Device,
-            },
-        ]
+        let x = PortDecl { name: "x", len: Some(self.x_ports), links: &["nvlink"], role: PortRole::Node };
+        [x].into_iter().chain(self.outbound.ports()).chain([self.inbound.ports()]).collect()
     }
 
     fn offer(&self) -> Offer {
-        let end = |(fields, _): &(InboundWindowFields, TextPlace)| fields.base.saturating_add(fields.size);
-        Offer { memory_bytes: self.inbound.iter().map(end).max(), ..Offer::default() }
+        Offer { memory_bytes: self.inbound.memory_bytes(), ..Offer::default() }
     }
 
     fn check(&self) -> Vec<ConfigFinding> {
-        // How many GPUs there are is not known yet.
-        self.inbound(usize::MAX).err().into_iter().collect()
+        let outbound = self.outbound.check(WindowLimits::OUTBOUND_NVLINK);
+        outbound.into_iter().chain(self.inbound.check(WindowLimits::INBOUND_NVLINK)).collect()
     }
 
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let windows = self.inbound(member.asked.into()).err();
-        // Who is no bridge knows what memory holds at first by the addresses at which it asks.
-        let moved = self.inbound.iter().find(|(window, _)| window.base != window.to);
-        let host = ports.iter().find(|port| !is_x(port) && port.peer_role != PortRole::Requester);
-        let seen = moved.zip(host).map(|((window, _), port)| {
-            let text = format!(
-                "found a window from {:#x} to {:#x} and a host at {}, expected the same address on both sides: a host judges bytes by its addresses",
-                window.base, window.to, port.path
-            );
-            ("inbound", text)
+        let [x, _, targets] = self.split(ports);
+        let other = x.iter().find(|port| port.link.carried != x[0].link.carried).map(|port| {
+            let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
+            ("x_ports", text)
         });
-        windows.into_iter().chain(seen).collect()
+        let inbound = self.inbound.check_joined(WindowLimits::INBOUND_NVLINK, member, targets);
+        other.into_iter().chain(inbound).collect()
     }
 
-    fn is_asked(&self) -> bool {
-        false
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        self.outbound.coherent(path, &self.ports())
+    }
+
+    fn node_part(&self) -> NodePart {
+        node_part(&self.outbound)
     }
 
     fn own_wait_fs(&self, clock: Clock) -> u64 {
@@ -152,110 +94,55 @@ impl Component for BridgeNvlink {
     }
 
     fn waits(&self) -> Option<Vec<ChannelWait>> {
-        // An entry is free again when its access has left and its answer has (bridge §10: mQ and mW, XO). Answers of accelerators are
-        // always taken: their space is set aside with the entry.
-        let asks = |class: Class| ChannelWait {
-            incoming: class.name(),
-            outgoing: REQUEST,
-            reach: Reach::OtherPorts,
-            queue: Some("table of transactions"),
-            why: "asks an accelerator for what it is asked for",
-        };
-        let refuses = ChannelWait::answered(REQUEST, RESPONSE);
-        let answered = cxl_links::answered_memory().into_iter();
-        Some(answered.chain([asks(Class::M2sReq), asks(Class::M2sRwd), refuses]).collect())
+        let outbound = self.outbound.waits(REQUEST, Some(POSTED), RESPONSE);
+        Some(outbound.into_iter().chain(self.inbound.waits(REQUEST)).collect())
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        let DomainMember { own, asked, fabric, .. } = site.member;
-        let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
-        let windows = self.inbound(asked.into()).map_err(|(_, text)| joined(text))?;
-        let (x, targets): (Vec<&SitePort>, Vec<&SitePort>) = site.ports.iter().partition(|port| is_x(port));
-        if let Some(port) = x.iter().find(|port| port.link.carried != x[0].link.carried) {
-            let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
-            return Err(joined(text));
-        }
-        for port in targets.iter().filter(|port| port.peer_role == PortRole::Requester) {
-            let windows = windows.clone();
-            let lines = move |address| {
-                windows.translated(address).map(|route: BridgeRoute<InboundClass>| BACKGROUND.line(route.address))
-            };
-            first_lines(site, port.number).are(Box::new(lines));
-        }
-        // A requester asks by the addresses of the bridge; a host, by those of the memory map if there is one.
-        let decoders = targets.iter().map(|port| {
-            let is_mapped = port.peer_role != PortRole::Requester;
-            is_mapped.then(|| site.map.decoders(0)).flatten()
-        });
-        let name = format!("{}.inbound", site.path);
-        let config = InboundModuleConfig {
-            place: name.clone(),
-            inbound: InboundConfig { windows, decoders: decoders.collect(), entries: self.inbound_entries },
-            timing: self.stages.timing(),
-            clock: site.clock,
-        };
-        let links: Vec<_> = targets.iter().map(|port| (port.link.cxl(), port.number)).collect();
-        let form = links[0].0.0;
-        let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
-        let result: Arc<Mutex<InboundResult>> = Arc::default();
-        let (shared, ledger): (_, Arc<Mutex<NvlLedger>>) = (result.clone(), Arc::default());
+        let DomainMember { own, fabric, .. } = site.member;
+        let ([_, cxl, targets], timing) = (self.split(site.ports), self.stages.timing());
+        let setup = (WindowLimits::OUTBOUND_NVLINK, BridgeOrder::Blocks, timing);
+        let outbound = self.outbound.elaborate(setup, cxl, site, hub)?;
+        let setup = (WindowLimits::INBOUND_NVLINK, timing, (|_, address| BACKGROUND.line(address)) as _);
+        let inbound = self.inbound.elaborate(setup, targets, site, hub)?;
+        let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
         let entered = ledger.clone();
+        let measure = measure(&outbound, inbound.as_ref());
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
-                let (mut x_plugs, mut target_plugs) = (Vec::new(), Vec::new());
-                for plug in plugs {
-                    match plug {
-                        ComponentPlug::Nvlink(plug, _) => x_plugs.push(plug),
-                        plug => target_plugs.push(plug.cxl()),
-                    }
+                let (x, cxl, targets) = dealt(plugs);
+                let (mut asking, mut asked) = (Vec::new(), Vec::new());
+                for (plug, _) in x.into_iter().map(ComponentPlug::nvlink) {
+                    let ([requests, posted, answers], [taken, of_posted, answered]) = (plug.tx, plug.rx);
+                    asking.push(([taken, of_posted], answers));
+                    asked.push((requests, posted, answered));
                 }
-                p.module(&name, clock, |bind| {
-                    let ends = x_plugs.into_iter().map(|plug| LinkEnds {
-                        tx: plug.tx.map(|end| bind.attach(end)),
-                        rx: plug.rx.map(|end| bind.attach(end)),
+                let (of_requests, is_asking) = (entered.clone(), inbound.is_some());
+                // Every channel has two ends; of links by which a bridge asks nothing, these are the outbound half's.
+                let unused = if is_asking { Vec::new() } else { std::mem::take(&mut asked) };
+                outbound.place(p, clock, cxl, move |bind| {
+                    for (requests, posted, answers) in unused {
+                        drop((bind.attach(requests), bind.attach(posted), bind.attach(answers)));
+                    }
+                    let ends = asking.into_iter().map(|(requests, answers)| NvlinkRequestEnds {
+                        requests: requests.map(|end| bind.attach(end)),
+                        answers: bind.attach(answers),
                     });
-                    let side = NvlinkSide::new(own, fabric, ends.collect(), entered);
-                    let ports = target_plugs.into_iter().zip(links).map(|((tx, rx), ((form, ids), link))| TargetPort {
-                        rx: bind.attach(rx),
-                        tx: bind.attach(tx),
-                        own: ids[1],
-                        form,
-                        link,
+                    Box::new(NvlinkRequesters::new(own, fabric, ends.collect(), of_requests))
+                })?;
+                let Some(inbound) = inbound else { return Ok(()) };
+                inbound.place(p, clock, targets, move |bind| {
+                    let ends = asked.into_iter().map(|(requests, posted, answers)| {
+                        // Nothing is posted for CXL: the answer carries the status.
+                        drop(bind.attach(posted));
+                        NvlinkAccessEnds { requests: bind.attach(requests), answers: bind.attach(answers) }
                     });
-                    let ports = ports.collect();
-                    InboundModule::new(config, Box::new(side), ports, tap, shared)
+                    Box::new(NvlinkSide::new(own, fabric, ends.collect(), entered))
                 })
             }),
-            measure: Box::new(move || measured(crate::kinds::published(&result))),
+            measure,
             digest: Vec::new(),
             ledger: Some(NodeLedger::Nvlink(ledger)),
         })
-    }
-}
-
-fn measured(result: InboundResult) -> ComponentMeasured {
-    let counts = &result.counts;
-    let [reads, writes, others] = counts.messages;
-    ComponentMeasured {
-        counts: vec![
-            (&MESSAGES, result.done),
-            (&CYCLES, result.cycles),
-            (&READS, reads),
-            (&WRITES, writes),
-            (&OTHERS, others),
-            (&ACCESSES, counts.accesses),
-            (&JOINED, counts.joined),
-            (&REFUSED, counts.refused),
-            (&ILLEGAL, counts.illegal),
-            (&LOST, counts.lost_writes),
-            (&POISONED, counts.poisoned_reads),
-            (&FULL, result.full_cycles),
-            (&TIMEOUTS, counts.timeouts),
-            (&LATE, counts.late),
-            (&VIRAL, counts.viral_ports),
-            (&ASKED, result.refused),
-        ],
-        broken: result.broken,
-        ..ComponentMeasured::default()
     }
 }

@@ -16,9 +16,9 @@ const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters
 const TARGETS: &str = "accelerators by number, 1, 2, 4, 8 or 16 of them";
 
 config! {
-    /// A window from UALink to CXL.
+    /// A window from accelerators to CXL.
     pub struct BridgeWindowFields {
-        base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "first UALink address, a multiple of 256 bytes (bridge §2)";
+        base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "first address of accelerators, a multiple of 256 bytes (bridge §2)";
         size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
         to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "CXL address of its first byte, a multiple of 256 bytes (bridge §2)";
         class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports (bridge §2); other classes are not built";

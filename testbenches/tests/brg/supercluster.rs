@@ -33,7 +33,7 @@ fn sound(text: &str, set: &[&str]) -> ScenarioReport {
     report
 }
 
-const SHORT: [&str; 3] = ["traffic.operations=60", "gpu.requests=40", "host.accesses=60"];
+const SHORT: [&str; 3] = ["traffic.operations=40", "gpu.requests=30", "host.accesses=40"];
 
 fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SHORT.iter().chain(more).copied().collect()
@@ -45,16 +45,9 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn brg_int_01_p() {
     let report = sound(TEXT, &SHORT);
     let told = |name| count(&report, "nbridge", name);
-    assert!(told("inbound writes") > 20 && told("inbound reads") > 80);
+    assert!(told("inbound writes") > 10 && told("inbound reads") > 40);
     assert_eq!(told("inbound accesses") + told("inbound joined reads"), told("inbound messages"));
-    let small = [
-        "nbridge.inbound_entries=1",
-        "ubridge.inbound_entries=1",
-        "nbridge.entries=32",
-        "ubridge.entries=32",
-        "tier2.latency_cycles=400",
-        "gpu.memory_cycles=300",
-    ];
+    let small = ["nbridge.inbound_entries=3", "ubridge.inbound_entries=2", "nbridge.entries=32", "ubridge.entries=32"];
     let errors = ["link.ualink_ber=1e-5", "link.cxl_ber=1e-5", "link.host_ber=1e-5", "link.nvlink_ber=1e-5"];
     for more in [&small[..], &errors[..], &["traffic.poison_every=3"]] {
         sound(TEXT, &with(more));
@@ -66,10 +59,9 @@ fn brg_int_01_p() {
 /// A bit that flips in what an accelerator has received is seen.
 #[test]
 fn brg_int_01_n() {
-    let text = TEXT.replace("traffic = { operations = 200", "tamper = [\"0:300\", \"1:300\", \"2:300\", \"3:300\", \"4:300\", \"5:300\", \"6:300\"]\ntraffic = { operations = 200");
-    let report = run(&text, &SHORT);
-    let is_byte = |found: &scalepool::nodes::PlacedViolation| found.violation.rule == "SIM-E2E-01";
-    assert!(report.violations.iter().any(|found| is_byte(found) && found.place.starts_with("accel[")));
+    let tamper = "tamper = [\"0:700\", \"1:700\", \"2:700\", \"30:700\", \"31:700\"]\ntraffic = { operations = 200";
+    let report = run(&TEXT.replace("traffic = { operations = 200", tamper), &SHORT);
+    assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"));
 }
 
 /// The records of a run.
@@ -159,10 +151,11 @@ fn what_memory_holds_at_first_is_known_behind_two_windows() {
     let (_, rest) = host.split_once("[component.nbridge]").expect("a bridge");
     let (rest, link) = rest.split_once("[link.host]").expect("a link");
     let (_, links) = link.split_once("[link.nvlink]").expect("a link");
-    let text = format!("{before}[component.nbridge]{rest}[link.nvlink]{links}").replace("target_ports = 2", "");
+    let text = format!("{before}[component.nbridge]{rest}[link.nvlink]{links}")
+        .replace("target_ports = 2", "target_ports = 1");
     let text: String = text.lines().filter(|line| !line.contains("host")).map(|line| format!("{line}\n")).collect();
-    let report = sound(&text, &["traffic.operations=60", "gpu.requests=10"]);
-    assert!(count(&report, "nbridge", "inbound reads") > 20);
+    let report = sound(&text, &["traffic.operations=40", "gpu.requests=10"]);
+    assert!(count(&report, "nbridge", "inbound reads") > 10);
 }
 
 /// A GPU that answers later than the bridge waits: reads are poison, lost writes are not read as old data, and the accelerators see both.

@@ -99,7 +99,13 @@ impl OutboundFields {
         let windows = self.windows(limits);
         let of_control = windows.as_ref().ok().zip(self.cache.as_ref());
         let of_control = of_control.and_then(|(windows, cache)| cache.check_control(windows));
-        windows.err().into_iter().chain(of_cache).chain(of_control).collect()
+        let is_whole = !self.windows.is_empty() || self.count() == 0;
+        let text = || {
+            let ports = self.count();
+            ("windows", format!("found no window and {ports} CXL ports, expected a window: nothing leads to CXL"))
+        };
+        let unused = (!is_whole).then(text);
+        windows.err().into_iter().chain(unused).chain(of_cache).chain(of_control).collect()
     }
 
     /// Without a cache it holds a line of a device from the grant to the write back, and no other; with one, as long as it keeps it.

@@ -80,6 +80,8 @@ pub struct InboundModuleConfig {
     pub inbound: InboundConfig,
     /// Its stages.
     pub timing: BridgeTiming,
+    /// How traces spell messages, whatever the form of their link.
+    pub shown: MessageForm,
     /// Its clock.
     pub clock: Clock,
 }
@@ -271,6 +273,7 @@ impl InboundModule {
         let Some(entry) = admitted else { return };
         let id = self.tap.new_id();
         let named = handle_of(link, message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
+        let form = self.config.shown;
         self.tap.named(named, at, RecordKind::Begin, id, 0, || shown(message, form));
         self.traced[usize::from(entry)] = TracedInbound { id, since_cycle: at.cycle, is_waiting: false };
         self.requests.push_back((at.cycle + self.config.timing.request_cycles(), entry));
@@ -412,6 +415,7 @@ impl InboundModule {
         self.show_wait(entry, None, at);
         // Room was asked for before.
         let _ = self.ports[port].tx.push(cx, message);
+        let form = self.config.shown;
         self.end(entry, at, || shown(&message, form));
         cx.progress();
         true

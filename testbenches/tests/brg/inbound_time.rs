@@ -124,7 +124,7 @@ fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
         };
         let windows = BridgeWindows::within(WindowLimits::INBOUND_NVLINK, vec![window], BTreeMap::new(), 1);
         let inbound = InboundConfig { windows: windows.expect("a window"), decoders: vec![None], entries };
-        let config = InboundModuleConfig { place: "bridge".into(), inbound, timing, clock };
+        let config = InboundModuleConfig { place: "bridge".into(), inbound, timing, shown: MessageForm::Hbr, clock };
         let side = Side { answers: VecDeque::new(), seen: of_side, is_silent };
         p.module("bridge", id, |bind| {
             let port = TargetPort {

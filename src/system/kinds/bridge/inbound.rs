@@ -153,7 +153,13 @@ impl InboundFields {
     ) -> Result<Option<InboundPart>, NodeError> {
         let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
         let windows = self.windows(limits, site.member.peers.into()).map_err(|(_, text)| joined(text))?;
-        let Some(first) = ports.first() else { return Ok(None) };
+        if ports.is_empty() {
+            return Ok(None);
+        }
+        // The form with the most fields of those of the links spells what passes at any of them.
+        let has = |form: MessageForm| ports.iter().any(|port| port.link.cxl().0 == form);
+        let richest = [MessageForm::Pbr, MessageForm::Hbr].into_iter().find(|form| has(*form));
+        let shown = richest.unwrap_or(MessageForm::Cxl68);
         for port in ports.iter().filter(|port| port.peer_role == PortRole::Requester) {
             let windows = windows.clone();
             let line = move |route: BridgeRoute<InboundClass>| memory(route.port as u16, route.address);
@@ -170,10 +176,11 @@ impl InboundFields {
                 place: name.clone(),
                 inbound: InboundConfig { windows, decoders: decoders.collect(), entries: self.inbound_entries },
                 timing,
+                shown,
                 clock: site.clock,
             },
             links: ports.iter().map(|port| (port.link.cxl(), port.number)).collect(),
-            tap: hub.tap(&name, PlaceKind::Messages(transaction_layouts(first.link.cxl().0))),
+            tap: hub.tap(&name, PlaceKind::Messages(transaction_layouts(shown))),
             result: Arc::default(),
         }))
     }

@@ -305,6 +305,7 @@ pub static RULES: &[Rule] = &[
         "bridge §9.9",
         "accesses to the range wait while its operation runs; the registers are 4 KiB on UALink",
     ),
+    rule("BRG-MNG-04", "bridge §9.9", "NVLink FLUSH orders posted requests and writes nothing back"),
     rule("BRG-LAT-01", "bridge §11", "an uncontended request takes the sum of the stages that it passes"),
     rule(
         "BRG-LAT-02",

@@ -1,7 +1,6 @@
 //! GPUs on NVLink in front of the bridge: operations against the oracle, FLUSH, sticky errors, poison (`bridge` §4.3, §6.3, §8.3).
 
-use super::common::{BASE, config};
-use super::common::{Bench, OUT, label};
+use super::common::{BASE, Bench, OUT, SMALL, cached, config, label};
 use scalepool::bridge::commands::CommandAction;
 use scalepool::bridge::outbound::nvlink::{answered, asked, buffers, operation_row};
 use scalepool::bridge::outbound::{BridgeStep, OutboundConfig};
@@ -413,6 +412,28 @@ fn brg_psn_04_p() {
 #[test]
 fn brg_psn_04_n() {
     assert_eq!(poison_sent(false), [false; 3]);
+}
+
+/// A posted write of a line into a cache, and its FLUSH.
+fn flushed_cache() -> Gpus {
+    let mut gpus = Gpus::new(cached(WindowClass::Mn, SMALL));
+    gpus.whole(&write(Op::WRITE_POSTED, BASE, 4, 7));
+    assert_eq!(gpus.whole(&flush(1)).map(|answer| answer.op), Some(Op::RSP_DONE));
+    gpus
+}
+
+#[test]
+fn brg_mng_04_p() {
+    let gpus = flushed_cache();
+    assert_eq!((gpus.bench.sent.len(), gpus.bench.state(BASE)), (0, 'D'), "it is in order, and stays in the cache");
+}
+
+/// Memory behind the bridge does not have it yet.
+#[test]
+fn brg_mng_04_n() {
+    let mut gpus = flushed_cache();
+    assert!(!gpus.bench.memory.contains_key(&OUT));
+    assert_eq!(gpus.whole(&read(BASE, 4)).map(|answer| answer.data), Some(vec![7; 64]));
 }
 
 /// Requests of one class do not take the entries of the other one.

@@ -52,6 +52,10 @@ fn brg_int_01_p() {
     for more in [&small[..], &errors[..], &["traffic.poison_every=3"]] {
         sound(TEXT, &with(more));
     }
+    if std::env::var_os("SCALEPOOL_SOAK").is_some() {
+        let long = ["traffic.operations=20000", "gpu.requests=20000", "host.accesses=20000"];
+        sound(TEXT, &[&long[..], &errors[..]].concat());
+    }
     // Parts of lines, with byte enables: everything but atomics, which memory without an owner refuses.
     assert!(count(&sound(TEXT, &with(&["traffic.bytes=64"])), "nbridge", "inbound writes") > 5);
 }
@@ -151,6 +155,38 @@ fn what_memory_holds_at_first_is_known_behind_two_windows() {
     let text = text.replace("target_ports = 2", "target_ports = 1");
     let report = sound(&text, &["traffic.operations=40", "gpu.requests=10"]);
     assert!(count(&report, "nbridge", "inbound reads") > 10);
+}
+
+/// With two links for each GPU, FLUSHes go over both, and each block keeps its link over the bridge.
+#[test]
+fn several_links_carry_the_same() {
+    let (before, rest) = TEXT.split_once("nvlink = {").expect("links");
+    let (_, settings) = rest.split_once("[settings]").expect("settings");
+    let nodes = (0..4).map(|gpu| format!("gpu[{gpu}].link")).chain(["nbridge.x".to_owned()]);
+    let ports = nodes.flat_map(|node| [0, 1].map(|link| format!("{node}[{link}]"))).enumerate();
+    let pairs: Vec<String> = ports.map(|(n, port)| format!("[\"{port}\", \"nswitch.port[{n}]\"]")).collect();
+    let text =
+        format!("{before}nvlink = {{ kind = \"nvlink\", between = [{}] }}\n[settings]{settings}", pairs.join(", "))
+            .replace("links = 1", "links = 2")
+            .replace(
+                "kind = \"nvlink.switch\", clock = \"bridge\", ports = 5",
+                "kind = \"nvlink.switch\", clock = \"bridge\", ports = 10",
+            )
+            .replace("kind = \"bridge.nvlink\"", "kind = \"bridge.nvlink\"\nx_ports = 2");
+    let report = sound(&text, &SHORT);
+    assert!(count(&report, "nbridge", "messages ended") > 2, "FLUSHes");
+    // In front of conversion caches, written back and through.
+    let cached = TEXT
+        .replace(
+            "kind = \"bridge.nvlink\"",
+            "kind = \"bridge.nvlink\"\ncache = { mode = \"both\", capacity = \"8 KiB\", ways = 2 }",
+        )
+        .replace(
+            "kind = \"bridge.ualink\"",
+            "kind = \"bridge.ualink\"\ncache = { capacity = \"8 KiB\", ways = 2, write = \"through\" }",
+        );
+    let report = sound(&cached, &SHORT);
+    assert!(count(&report, "nbridge", "dirty evictions") > 0 && count(&report, "ubridge", "lines written through") > 0);
 }
 
 /// A GPU that answers later than the bridge waits: reads are poison, lost writes are not read as old data, and the accelerators see both.

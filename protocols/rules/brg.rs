@@ -1,4 +1,5 @@
-//! Rules of the bridge SoC between UALink and CXL (`bridge`), those that are built: from UALink to CXL.mem, with and without a cache.
+//! Rules of the bridge SoC (`bridge`), those that are built: from UALink and NVLink to CXL.mem, with and without a
+//! cache, and from CXL.mem to memory of accelerators that nobody keeps coherent.
 
 use super::Rule;
 
@@ -45,6 +46,11 @@ pub static RULES: &[Rule] = &[
         "one transaction is active on a line; others wait in the order in which they came",
     ),
     rule("BRG-SPL-10", "bridge §3.4", "up to 8 reads join an active read of their class; writes never merge"),
+    rule(
+        "BRG-SPL-11",
+        "bridge §3.5",
+        "a message of CXL is one access of 64 bytes to an accelerator; lines side by side are not merged",
+    ),
     rule("BRG-MAP-01", "bridge §4.1", "MC reads by MemRd Invalid/SnpCur"),
     rule("BRG-MAP-02", "bridge §4.1", "MN reads by MemRd without meta value"),
     rule("BRG-MAP-05", "bridge §4.1", "MC writes a line by MemInv Any/SnpInv, then MemWr Invalid/NoOp"),
@@ -67,6 +73,41 @@ pub static RULES: &[Rule] = &[
         "bridge §4.2",
         "commands of vendors and reserved ones end with status 2 on the channel of their class",
     ),
+    rule("BRG-MAP-23", "bridge §4.3", "NVLink READ is answered by RSP_DATA"),
+    rule("BRG-MAP-24", "bridge §4.3", "NVLink WRITE_POSTED writes and is not answered"),
+    rule("BRG-MAP-25", "bridge §4.3", "NVLink WRITE_NONPOSTED writes and is answered by RSP_DONE"),
+    rule(
+        "BRG-MAP-26",
+        "bridge §4.3 §4.4",
+        "NVLink atomics take byte enables and have operation and size in their attributes, else they end with error 2",
+    ),
+    rule(
+        "BRG-MAP-27",
+        "bridge §4.3",
+        "NVLink FLUSH ends in the bridge by RSP_DONE, or by RSP_ERROR with the first code of posted requests",
+    ),
+    rule(
+        "BRG-MAP-28",
+        "bridge §4.3",
+        "NVLink REDUCE_READ ends with error 2; MULTICAST_WRITE and reserved operations are dropped",
+    ),
+    rule("BRG-MAP-55", "bridge §5.2", "HDM-H: MemRd and MemRdData are a read of the line, answered by DRS"),
+    rule(
+        "BRG-MAP-56",
+        "bridge §5.2",
+        "HDM-H: MemWr writes the line, MemWrPtl the enabled bytes, Cmp follows the answer of the accelerator",
+    ),
+    rule("BRG-MAP-57", "bridge §5.2", "HDM-H: MemInv and MemInvNT are answered by Cmp, and no accelerator is asked"),
+    rule(
+        "BRG-MAP-58",
+        "bridge §5.2",
+        "HDM-H: MemSpecRd is dropped, MemRdFill is a read; other messages have no effect; answers carry no meta value",
+    ),
+    rule(
+        "BRG-MAP-64",
+        "bridge §5.4",
+        "NVLink is asked by READ and WRITE_NONPOSTED of 64 bytes in the name of the bridge, never by posted writes",
+    ),
     rule(
         "BRG-ATM-02",
         "bridge §4.4",
@@ -82,6 +123,7 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-RSP-01", "bridge §4.2", "a read response that is not OKAY has all beats, of ones"),
     rule("BRG-RSP-02", "bridge §8.1", "of several states of lines the first of 6, 3, 2, 8, 0 is told"),
+    rule("BRG-RSP-04", "bridge §3.3", "an NVLink read has one RSP_DATA of the size that was asked for"),
     rule(
         "BRG-ORD-01",
         "bridge §6.2",
@@ -89,6 +131,13 @@ pub static RULES: &[Rule] = &[
     ),
     rule("BRG-ORD-02", "bridge §6.2", "other blocks, channels and sources are free"),
     rule("BRG-ORD-03", "bridge §6.2", "strict order: one request of a source is active, answers keep the order"),
+    rule("BRG-ORD-05", "bridge §6.3", "FLUSH waits for the posted requests of its GPU before it, and for no later one"),
+    rule("BRG-ORD-06", "bridge §6.4", "messages of CXL.mem keep the order of their line and no other one"),
+    rule(
+        "BRG-ORD-09",
+        "bridge §6.3",
+        "the first error of posted requests of a GPU is kept until the FLUSH that reports it",
+    ),
     rule("BRG-TAG-01", "bridge §7", "the tag of a line is its entry times 4 and its child"),
     rule(
         "BRG-TAG-02",
@@ -101,12 +150,22 @@ pub static RULES: &[Rule] = &[
         "an identifier that was given up is free when the late answer has come, which is dropped",
     ),
     rule("BRG-TMO-01", "bridge §7", "a request with a line that does not get on in time ends with status 8"),
+    rule(
+        "BRG-TMO-02",
+        "bridge §7 §8.2",
+        "a message whose accelerator does not answer in time is answered as with status 8; the late answer is dropped",
+    ),
     rule("BRG-BUF-02", "bridge §7", "each virtual channel has 8 entries that no other one takes"),
     rule("BRG-BUF-03", "bridge §7", "a write buffer is taken with the entry and free when its data have left"),
     rule(
         "BRG-QOS-01",
         "bridge §7",
         "DevLoad 2 and 3 halve the lines under way at their target, from 64 down to 4, 0 adds one a microsecond, 1 keeps them",
+    ),
+    rule(
+        "BRG-QOS-02",
+        "bridge §7",
+        "answers to CXL report the load by the inbound table: from 50, 75 and 90 percent on 1, 2 and 3",
     ),
     rule("BRG-ERR-01", "bridge §8.1", "MemDataNXM ends with status 3"),
     rule("BRG-ERR-03", "bridge §8.1", "a right that is missing ends with status 6"),
@@ -115,8 +174,31 @@ pub static RULES: &[Rule] = &[
     rule("BRG-ERR-08", "bridge §8.1", "MC: a plain Cmp for MemInv Any ends with status 3, and no MemWr follows"),
     rule("BRG-ERR-09", "bridge §8.1", "MN: a write to memory that is not there is OKAY"),
     rule("BRG-ERR-10", "bridge §8.1", "MemDataNXM ends a line without NDR"),
+    rule("BRG-ERR-20", "bridge §8.2", "status 0 is MemData for a read and Cmp for a write"),
+    rule(
+        "BRG-ERR-21",
+        "bridge §8.2",
+        "2, 8, 15 and reserved states are MemData of ones with poison, or Cmp, and the line that was written is lost",
+    ),
+    rule("BRG-ERR-22", "bridge §8.2", "status 3 is MemDataNXM of ones, or Cmp without an effect"),
+    rule(
+        "BRG-ERR-23",
+        "bridge §8.2",
+        "status 6 is MemData of ones with poison, or Cmp, and memory keeps the old value",
+    ),
+    rule("BRG-ERR-24", "bridge §8.2", "data that an accelerator marks as wrong are MemData with poison"),
+    rule(
+        "BRG-ERR-30",
+        "bridge §8.2",
+        "reads of a line whose write was lost are poison, and no accelerator is asked, until all of it is written",
+    ),
+    rule("BRG-ERR-31", "bridge §8.2", "a port that loses a write when 64 lines are lost goes viral, and no other one"),
+    rule("BRG-ERR-32", "bridge §8.2 §8.3", "a write of a part of a lost line is done, and the line stays lost"),
     rule("BRG-PSN-01", "bridge §8.3", "a poisoned beat of a write poisons its line, whatever part of it is written"),
     rule("BRG-PSN-02", "bridge §8.3", "a poisoned line of a read poisons its beat, with status OKAY"),
+    rule("BRG-PSN-03", "bridge §8.3", "a poisoned line of a read poisons the whole RSP_DATA of NVLink"),
+    rule("BRG-PSN-04", "bridge §8.3", "a poisoned write of NVLink poisons all of its lines"),
+    rule("BRG-PSN-05", "bridge §8.3", "a poisoned write of CXL is a poisoned write to its accelerator"),
     rule("BRG-PSN-07", "bridge §8.3", "a partial write leaves a poisoned line poisoned"),
     rule("BRG-PSN-08", "bridge §8.3", "byte enables are never poisoned"),
     rule(
@@ -223,6 +305,7 @@ pub static RULES: &[Rule] = &[
         "bridge §9.9",
         "accesses to the range wait while its operation runs; the registers are 4 KiB on UALink",
     ),
+    rule("BRG-MNG-04", "bridge §9.9", "NVLink FLUSH orders posted requests and writes nothing back"),
     rule("BRG-LAT-01", "bridge §11", "an uncontended request takes the sum of the stages that it passes"),
     rule(
         "BRG-LAT-02",
@@ -235,5 +318,11 @@ pub static RULES: &[Rule] = &[
         "bridge §11",
         "an access to the cache is two bursts of one row, 36.25 ns with its controller if the row of HBM3-6400 is open",
     ),
+    rule(
+        "BRG-SUP-06",
+        "bridge §1",
+        "an access over two bridges is one tree of transactions, from who asks to the memory that serves it",
+    ),
+    rule("BRG-INT-01", "bridge §1", "every byte that is read is the one that was written last, over both bridges"),
     rule("BRG-INT-02", "bridge §4", "what is sent equals the tables of the sheet, for every request"),
 ];

@@ -1,4 +1,4 @@
-//! What becomes of a UPLI command at the bridge (`bridge` §4.2): the table.
+//! What becomes of a UPLI command at the bridge (`bridge` §4.2): the table. That of NVLink stands in [`nvlink`](super::outbound::nvlink).
 //!
 //! Modelled: every command with its message types; a command that stands in no row is refused. Left out: whether a request of a
 //! command is well formed, see [`outbound`](super::outbound). A walk: AtomicR stands in its row, so it becomes an atomic on one line and
@@ -24,6 +24,8 @@ pub enum CommandAction {
     Lines,
     /// It has reached its end here: security is a matter of one link.
     Ended,
+    /// It waits for what was posted before it (`bridge` §6.3).
+    Flush,
     /// It is refused with status 2.
     Refused,
 }

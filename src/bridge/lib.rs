@@ -1,17 +1,22 @@
-//! The bridge SoC: accelerators on UALink reach memory on CXL (profile BRG-M1, `bridge`).
+//! The bridge SoC: accelerators on UALink and GPUs on NVLink reach memory on CXL, and hosts and other bridges reach theirs (profile
+//! BRG-M1, `bridge`).
 //!
-//! Modelled: the way from UALink to CXL.mem for windows of class MN, whose lines have no owner, and of class MC, whose lines the device
-//! keeps coherent; with the conversion cache, for lines, conversions or both, and without. Windows, rights, the cut into lines, byte masks,
-//! the lock of a line, merged answers, status and poison both ways, order, identifiers, time-outs, the load that targets report. Detail:
-//! whole transactions; the pipeline is named latencies, and the cache lies in memory with a time of its own.
-//! Left out: windows of the other classes, requests from CXL to UALink, NVLink, commits of new windows.
+//! Modelled: the way from accelerators to CXL.mem for windows of class MN, whose lines have no owner, and of class MC, whose lines the
+//! device keeps coherent; with the conversion cache, for lines, conversions or both, and without. The way from CXL.mem to accelerators
+//! for windows of class NH, memory that hosts alone keep coherent. Windows, rights, the cut into lines, byte masks, the lock of a line,
+//! merged answers, status and poison both ways, order, FLUSH, identifiers, time-outs, the load that targets report. Detail: whole
+//! transactions; the pipeline is named latencies, and the cache lies in memory with a time of its own.
+//! Left out: windows of the other classes, commits of new windows.
 //!
-//! [`OutboundBridge`](outbound::OutboundBridge) is pure: requests and messages in, messages and answers out, no cycle numbers.
-//! [`Bridge`](module::Bridge) gives it a clock. What is converted to what stands in tables: [`commands`] and [`flows`].
+//! [`OutboundBridge`](outbound::OutboundBridge) and [`InboundBridge`](inbound::InboundBridge) are pure: requests and messages in, messages
+//! and answers out, no cycle numbers. [`Bridge`](module::Bridge) and [`InboundModule`](inbound::module::InboundModule) give them a clock.
+//! What is converted to what stands in tables: [`commands`], [`flows`], [`nvlink`](outbound::nvlink), [`convert`](inbound::convert).
 //!
 //! A walk through one read of 128 bytes: the request takes an entry of the table of outbound transactions, its address hits a window,
 //! its source may read there, it is cut into two lines; MemRd leaves for each; when both answers are in, one read response with
-//! two beats goes back, and the entry is free. With a [`cache`] the second read of them finds both lines there and sends nothing.
+//! two beats goes back, and the entry is free. With a [`cache`] the second read of them finds both lines there and sends nothing. If the
+//! memory is that of GPUs behind another bridge, each MemRd takes an entry of its table of inbound transactions, becomes a READ of 64
+//! bytes, and is answered when the GPU has answered.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -20,8 +25,10 @@ pub mod cache;
 pub mod cache_memory;
 pub mod commands;
 pub mod flows;
+pub mod inbound;
 pub mod lines;
 pub mod load;
+pub mod locks;
 pub mod module;
 pub mod outbound;
 pub mod response;

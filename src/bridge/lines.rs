@@ -4,11 +4,11 @@
 //! a line. A walk through 20 DWords from byte 0x38 on: 8 bytes of the first line, all of the second, 8 of the third.
 
 use scalepool_memory::LINE_BYTES;
-use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
-use scalepool_protocols::ualink::half::Half;
 
 /// Lines of a block of 256 bytes.
 pub const BLOCK_LINES: usize = 4;
+/// Bytes of a block: a request stays in one (`bridge` §2).
+pub const BLOCK_BYTES: u64 = BLOCK_LINES as u64 * LINE_BYTES;
 
 /// A line that a request touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,14 +21,9 @@ pub struct TouchedLine {
     pub mask: u64,
 }
 
-/// Bytes that a request covers.
-pub fn bytes(req: &TlReq) -> u64 {
-    4 * (u64::from(req.len) + 1)
-}
-
-/// Whether the last byte of a request lies in another block of 256 bytes than the first one.
-pub fn crosses(req: &TlReq) -> bool {
-    req.address % REGION_BYTES + bytes(req) > REGION_BYTES
+/// Whether the last of so many bytes lies in another block of 256 bytes than the first one.
+pub fn crosses(address: u64, bytes: u64) -> bool {
+    address % BLOCK_BYTES + bytes > BLOCK_BYTES
 }
 
 /// Bits `from` up to, not including, `to` of 64.
@@ -37,28 +32,23 @@ fn bits(from: u64, to: u64) -> u64 {
     below(to) & !below(from)
 }
 
-/// Enables of the bytes of a line in a block; without enables all bytes are enabled.
-fn enabled(enables: Option<&Half>, line_in_block: usize) -> u64 {
-    enables.map_or(u64::MAX, |half| u64::from_le_bytes(std::array::from_fn(|k| half[8 * line_in_block + k])))
-}
-
-/// The lines that a request touches inside its block, ascending: beat i of its data is the i-th of them.
-pub fn touched(req: &TlReq, enables: Option<&Half>) -> impl Iterator<Item = TouchedLine> {
-    let first = req.address % REGION_BYTES;
-    let (block, end) = (req.address - first, (first + bytes(req)).min(REGION_BYTES));
-    let enables = enables.copied();
-    (0..BLOCK_LINES as u64).filter_map(move |n| {
+/// The lines that so many bytes touch inside the block of the first one, ascending; `enables` has a bit for each byte of the block, without
+/// them all are enabled.
+pub fn touched(address: u64, bytes: u64, enables: Option<&[u64; BLOCK_LINES]>) -> impl Iterator<Item = TouchedLine> {
+    let first = address % BLOCK_BYTES;
+    let (block, end) = (address - first, (first + bytes).min(BLOCK_BYTES));
+    let enables = enables.copied().unwrap_or([u64::MAX; BLOCK_LINES]);
+    (0u64..).zip(enables).filter_map(move |(n, enabled)| {
         let (from, to) = (n * LINE_BYTES, (n + 1) * LINE_BYTES);
         let inside = |byte: u64| byte.clamp(from, to) - from;
         let covered = bits(inside(first), inside(end));
-        let mask = covered & enabled(enables.as_ref(), n as usize);
-        (covered != 0).then_some(TouchedLine { address: block + from, covered, mask })
+        (covered != 0).then_some(TouchedLine { address: block + from, covered, mask: covered & enabled })
     })
 }
 
 /// Bytes that are enabled outside of what a request covers; they are ignored (`bridge` §3.2).
-pub fn ignored(req: &TlReq, enables: Option<&Half>) -> u32 {
-    let Some(half) = enables else { return 0 };
-    let all: u32 = half.iter().map(|byte| byte.count_ones()).sum();
-    all - touched(req, enables).map(|line| line.mask.count_ones()).sum::<u32>()
+pub fn ignored(address: u64, bytes: u64, enables: Option<&[u64; BLOCK_LINES]>) -> u32 {
+    let Some(of_block) = enables else { return 0 };
+    let all: u32 = of_block.iter().map(|line| line.count_ones()).sum();
+    all - touched(address, bytes, enables).map(|line| line.mask.count_ones()).sum::<u32>()
 }

@@ -5,20 +5,26 @@
 //! two beats, the second is marked.
 
 use super::commands::AnswerChannel;
-use super::lines;
 use scalepool_coherence::content::CacheLine;
 use scalepool_protocols::ualink::code::{RdWr, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::unpack::Transfer;
 
-/// The answer of accelerator number `own` to a request; `beats` are the lines that it has read, used if all is well.
-pub fn answer(own: u16, req: &TlReq, channel: AnswerChannel, status: Status, beats: &[CacheLine]) -> Transfer {
+/// The answer of accelerator number `own` to a request that touches so many lines; `beats` are those that it has read, used if all is
+/// well.
+pub fn answer(
+    own: u16,
+    req: &TlReq,
+    channel: AnswerChannel,
+    status: Status,
+    beats: &[CacheLine],
+    count: usize,
+) -> Transfer {
     let rsp = TlRsp { dst: req.src, src: own, tag: req.tag, vchan: req.vchan, status, ..TlRsp::default() };
     if channel == AnswerChannel::Write {
         return Transfer::new(ControlField::Response(TlRsp { rdwr: RdWr::Write, ..rsp }));
     }
-    let count = lines::touched(req, None).count();
     let ones = vec![CacheLine::of([0xff; 64]); count];
     let beats = if status == Status::OKAY { beats } else { &ones };
     let len = beats.len().saturating_sub(1) as u8;

@@ -1,11 +1,11 @@
 //! Windows of the bridge: which addresses lead where, and who may do what there (`bridge` §2).
 //!
-//! Modelled: up to 16 windows from UALink to CXL with their class, translation and interleave over CXL ports; 16 groups of sources with
-//! rights for each window. An address outside all windows is found before rights are looked at, so that rights tell nothing about
-//! addresses. Left out: new windows in a running system, windows from CXL to UALink.
+//! Modelled: up to 16 windows a direction with their class, translation and interleave: from
+//! accelerators to CXL over CXL ports, from CXL to UALink or NVLink over accelerators; 16 groups of sources with rights for each window. An address outside all windows is found before
+//! rights are looked at, so that rights tell nothing about addresses. Left out: new windows in a running system.
 //!
 //! A walk: the address lies in a window, the group of its source may write there; the offset in the window, counted in granules, says
-//! which port; the address is moved by the distance between both bases.
+//! which port or which accelerator; the address is moved by the distance between both bases.
 
 use super::commands::AccessKind;
 use scalepool_protocols::ualink::code::Status;
@@ -28,13 +28,43 @@ pub const ACCELERATORS: u16 = 1 << 10;
 /// First byte behind the addresses of CXL, which have 52 bits (`bridge` §2).
 pub const CXL_END: u64 = 1 << 52;
 
-/// What lines of a window are, and so how they are reached.
+/// First port identifier that is none: SPIDs have 12 bits (`cxl-256b` §3.2).
+pub const PORT_IDS: u16 = 1 << 12;
+
+/// What lines of a window from UALink or NVLink to CXL are, and so how they are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowClass {
     /// CXL.mem to memory that its device keeps coherent (HDM-DB).
     Mc,
     /// CXL.mem to memory that nobody keeps coherent (HDM-H).
     Mn,
+}
+
+/// What lines of a window from CXL to UALink or NVLink are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InboundClass {
+    /// Memory of accelerators that nobody keeps coherent (HDM-H).
+    Nh,
+}
+
+/// Where addresses of a direction end, and its sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowLimits {
+    /// First address behind those to which windows lead.
+    pub out_end: u64,
+    /// First number that no source has.
+    pub sources: u16,
+}
+
+impl WindowLimits {
+    /// From UALink to CXL.
+    pub const OUTBOUND: WindowLimits = WindowLimits { out_end: CXL_END, sources: ACCELERATORS };
+    /// From NVLink to CXL: GPUs have 9 bits.
+    pub const OUTBOUND_NVLINK: WindowLimits = WindowLimits { sources: 1 << 9, ..WindowLimits::OUTBOUND };
+    /// From CXL to accelerators on UALink, whose addresses have 57 bits (`bridge` §2).
+    pub const INBOUND_UALINK: WindowLimits = WindowLimits { out_end: 1 << 57, sources: PORT_IDS };
+    /// From CXL to GPUs on NVLink, each of which has 36 bits of addresses of its own (`nvlink` §5: bits 46:36 select).
+    pub const INBOUND_NVLINK: WindowLimits = WindowLimits { out_end: 1 << 36, sources: PORT_IDS };
 }
 
 /// What a group of sources may do in a window.
@@ -62,18 +92,18 @@ impl AccessRights {
     }
 }
 
-/// A window.
+/// A window, of class [`WindowClass`] to CXL and of class [`InboundClass`] from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BridgeWindow {
-    /// First UALink address.
+pub struct BridgeWindow<C = WindowClass> {
+    /// First address of its requests.
     pub base: u64,
     /// Bytes.
     pub size: u64,
-    /// CXL address of the first byte.
+    /// Address of the first byte on the other side.
     pub out_base: u64,
     /// What its lines are.
-    pub class: WindowClass,
-    /// CXL ports among which it is dealt.
+    pub class: C,
+    /// Among which it is dealt: CXL ports, or accelerators by number.
     pub ports: Vec<usize>,
     /// Bytes in a row at one of them.
     pub granule: u64,
@@ -81,16 +111,16 @@ pub struct BridgeWindow {
     pub rights: [AccessRights; GROUPS],
 }
 
-impl BridgeWindow {
+impl<C: Copy> BridgeWindow<C> {
     /// Whether an address lies in it.
     fn holds(&self, address: u64) -> bool {
         address >= self.base && address - self.base < self.size
     }
 
-    /// Where an address of it leads; `None`: beyond the addresses of CXL.
-    fn translated(&self, address: u64) -> Option<BridgeRoute> {
+    /// Where an address of it leads; `None`: beyond the addresses of the other side.
+    fn translated(&self, address: u64, limits: WindowLimits) -> Option<BridgeRoute<C>> {
         let offset = address - self.base;
-        let out = self.out_base.checked_add(offset).filter(|out| *out < CXL_END)?;
+        let out = self.out_base.checked_add(offset).filter(|out| *out < limits.out_end)?;
         let way = offset / self.granule % self.ports.len() as u64;
         Some(BridgeRoute { class: self.class, port: self.ports[way as usize], address: out })
     }
@@ -98,12 +128,12 @@ impl BridgeWindow {
 
 /// Where a request goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BridgeRoute {
+pub struct BridgeRoute<C = WindowClass> {
     /// What its lines are.
-    pub class: WindowClass,
-    /// CXL port.
+    pub class: C,
+    /// CXL port, or accelerator.
     pub port: usize,
-    /// CXL address.
+    /// Address there.
     pub address: u64,
 }
 
@@ -113,7 +143,7 @@ pub enum WindowError {
     /// Too many.
     #[error("found {0} windows, expected at most {MOST_WINDOWS} (bridge §2)")]
     Count(usize),
-    /// Its base, its size or its CXL base.
+    /// Its base, its size or its base on the other side.
     #[error("found window {0} with {1} = {2:#x}, expected a multiple of 256 bytes (bridge §2)")]
     Unaligned(usize, &'static str, u64),
     /// Its size.
@@ -125,8 +155,8 @@ pub enum WindowError {
     /// Number of ports among which it is dealt.
     #[error("found window {0} dealt among {1} ports, expected 1, 2, 4, 8 or 16 (bridge §2)")]
     Ways(usize, usize),
-    /// A port that the bridge does not have.
-    #[error("found window {0} at CXL port {1}, expected 0 to {2}")]
+    /// A CXL port, or an accelerator, that there is not.
+    #[error("found window {0} at {1}, expected 0 to {2}")]
     Port(usize, usize, usize),
     /// Bytes in a row.
     #[error(
@@ -137,8 +167,8 @@ pub enum WindowError {
     #[error("found addresses in window {0} and in window {1}, expected windows that do not overlap (bridge §2)")]
     Overlap(usize, usize),
     /// A source that there cannot be.
-    #[error("found accelerator {0}, expected 0 to 1023 (bridge §1.1)")]
-    Source(u16),
+    #[error("found source {0}, expected 0 to {1} (bridge §1.1)")]
+    Source(u16, u16),
     /// A group that there is not.
     #[error("found group {0}, expected 0 to 15 (bridge §2)")]
     Group(usize),
@@ -148,21 +178,22 @@ impl WindowError {
     /// The field of a description that is wrong.
     pub fn field(&self) -> &'static str {
         match self {
-            WindowError::Source(_) | WindowError::Group(_) => "groups",
+            WindowError::Source(..) | WindowError::Group(_) => "groups",
             _ => "windows",
         }
     }
 }
 
-/// All windows from UALink to CXL.
+/// All windows of a direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BridgeWindows {
-    windows: Vec<BridgeWindow>,
+pub struct BridgeWindows<C = WindowClass> {
+    windows: Vec<BridgeWindow<C>>,
     groups: BTreeMap<u16, usize>,
+    limits: WindowLimits,
 }
 
 impl BridgeWindows {
-    /// These windows, of a bridge with so many CXL ports; `groups` has the group of a source, 0 where nothing is said.
+    /// These windows to CXL, of a bridge with so many CXL ports; `groups` has the group of a source, 0 where nothing is said.
     ///
     /// # Errors
     /// The first window that cannot be, or cannot be beside another one.
@@ -171,36 +202,53 @@ impl BridgeWindows {
         groups: BTreeMap<u16, usize>,
         ports: usize,
     ) -> Result<BridgeWindows, WindowError> {
+        BridgeWindows::within(WindowLimits::OUTBOUND, windows, groups, ports)
+    }
+}
+
+impl<C: Copy> BridgeWindows<C> {
+    /// These windows of a direction, dealt among so many ports or accelerators; `groups` has the group of a source, 0 where nothing is
+    /// said.
+    ///
+    /// # Errors
+    /// The first window that cannot be, or cannot be beside another one.
+    pub fn within(
+        limits: WindowLimits,
+        windows: Vec<BridgeWindow<C>>,
+        groups: BTreeMap<u16, usize>,
+        ports: usize,
+    ) -> Result<BridgeWindows<C>, WindowError> {
         if windows.len() > MOST_WINDOWS {
             return Err(WindowError::Count(windows.len()));
         }
         for (n, window) in windows.iter().enumerate() {
             judge(n, window, ports)?;
-            let overlaps =
-                |other: &BridgeWindow| other.base < window.base + window.size && window.base < other.base + other.size;
+            let overlaps = |other: &BridgeWindow<C>| {
+                other.base < window.base + window.size && window.base < other.base + other.size
+            };
             if let Some(other) = windows[..n].iter().position(overlaps) {
                 return Err(WindowError::Overlap(other, n));
             }
         }
         for (&source, &group) in &groups {
-            if source >= ACCELERATORS {
-                return Err(WindowError::Source(source));
+            if source >= limits.sources {
+                return Err(WindowError::Source(source, limits.sources - 1));
             }
             if group >= GROUPS {
                 return Err(WindowError::Group(group));
             }
         }
-        Ok(BridgeWindows { windows, groups })
+        Ok(BridgeWindows { windows, groups, limits })
     }
 
-    /// Where an access of a source goes, or the status with which it ends: 3 outside of all windows or beyond the addresses of CXL,
-    /// 6 without the right, in this order.
+    /// Where an access of a source goes, or the status with which it ends: 3 outside of all windows or beyond the addresses of the other
+    /// side, 6 without the right, in this order.
     ///
     /// # Errors
     /// That status.
-    pub fn route(&self, source: u16, address: u64, access: AccessKind) -> Result<BridgeRoute, Status> {
+    pub fn route(&self, source: u16, address: u64, access: AccessKind) -> Result<BridgeRoute<C>, Status> {
         let window = self.windows.iter().find(|window| window.holds(address)).ok_or(Status::DecodeError)?;
-        let route = window.translated(address).ok_or(Status::DecodeError)?;
+        let route = window.translated(address, self.limits).ok_or(Status::DecodeError)?;
         if !window.rights[self.group(source)].allow(access) {
             return Err(Status::ProtectionViolation);
         }
@@ -212,19 +260,22 @@ impl BridgeWindows {
         self.groups.get(&source).copied().unwrap_or(0)
     }
 
-    /// The CXL address of a UALink address, whoever asks; `None`: it lies in no window.
-    pub fn translated(&self, address: u64) -> Option<BridgeRoute> {
-        self.windows.iter().find(|window| window.holds(address))?.translated(address)
+    /// Where an address leads, whoever asks; `None`: it lies in no window.
+    pub fn translated(&self, address: u64) -> Option<BridgeRoute<C>> {
+        self.windows.iter().find(|window| window.holds(address))?.translated(address, self.limits)
     }
-}
 
-impl BridgeWindows {
-    /// UALink addresses that lead to an address at a CXL port.
+    /// First address behind all windows, 0 without any.
+    pub fn end(&self) -> u64 {
+        self.windows.iter().map(|window| window.base + window.size).max().unwrap_or(0)
+    }
+
+    /// Addresses that lead to an address at a port or an accelerator.
     pub fn leading_to(&self, port: usize, address: u64) -> impl Iterator<Item = u64> {
         self.windows.iter().filter_map(move |window| {
             let inside = address.checked_sub(window.out_base).filter(|offset| *offset < window.size)?;
             let from = window.base + inside;
-            window.translated(from).filter(|route| route.port == port).map(|_| from)
+            window.translated(from, self.limits).filter(|route| route.port == port).map(|_| from)
         })
     }
 
@@ -235,8 +286,8 @@ impl BridgeWindows {
 }
 
 /// What is wrong with a window alone.
-fn judge(n: usize, window: &BridgeWindow, ports: usize) -> Result<(), WindowError> {
-    let BridgeWindow { base, size, out_base, granule, .. } = *window;
+fn judge<C>(n: usize, window: &BridgeWindow<C>, ports: usize) -> Result<(), WindowError> {
+    let &BridgeWindow { base, size, out_base, granule, .. } = window;
     let aligned = [("base", base), ("size", size), ("out_base", out_base)];
     if let Some((name, value)) = aligned.into_iter().find(|(_, value)| !value.is_multiple_of(REGION_BYTES)) {
         return Err(WindowError::Unaligned(n, name, value));

@@ -10,6 +10,7 @@
 
 pub mod cxl;
 pub mod fabric;
+pub mod first_lines;
 pub mod io;
 pub mod latencies;
 pub mod nvlink;

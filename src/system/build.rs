@@ -78,7 +78,8 @@ pub struct Figures {
 /// Nodes that links join, directly or over switches.
 #[derive(Default)]
 struct Fabric {
-    ledgers: Vec<NodeLedger>,
+    /// Of nodes in the order of their numbers, and of switches.
+    ledgers: Vec<(u16, NodeLedger)>,
     /// Pairs between which nothing may come.
     denied: Vec<(u16, u16)>,
     /// One of its components is the caller's, who alone knows what that has sent and taken.
@@ -114,11 +115,11 @@ impl Fabric {
         }
         let (mut ualink, mut nvlink, mut of_switches) = (Vec::new(), Vec::new(), BTreeMap::new());
         let mut packets: Vec<[u64; 2]> = Vec::new();
-        for ledger in &self.ledgers {
+        for (_, ledger) in &self.ledgers {
             match ledger {
                 // These grow with a run, so they are looked at where they are.
                 NodeLedger::Ualink(ledger) => ualink.push(ledger.lock().unwrap_or_else(PoisonError::into_inner)),
-                NodeLedger::Nvlink(result) => nvlink.push(locked(result)),
+                NodeLedger::Nvlink(ledger) => nvlink.push(locked(ledger)),
                 NodeLedger::Packets(result) => packets.push(locked(result).sums),
                 NodeLedger::NvlinkSwitch(result, ends) => {
                     of_switches.extend(ends.iter().copied().zip(locked(result).own))
@@ -139,7 +140,7 @@ impl Fabric {
             broken.push(PlacedViolation { place: "fabric".into(), violation });
         }
         if ending.at_rest {
-            let ledgers: Vec<_> = nvlink.iter().map(|node| &node.ledger).collect();
+            let ledgers: Vec<_> = nvlink.iter().collect();
             broken.extend(ledger::compare(&ledgers, |gpu, link, channel| {
                 of_switches.get(&(gpu, link)).map_or_else(Default::default, |own| own[channel])
             }));
@@ -395,7 +396,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         digest.extend(own);
         if let Some(fabric) = fabric.map(|top| fabrics.entry(top).or_default()) {
             fabric.denied.extend(denied);
-            fabric.ledgers.extend(ledger);
+            fabric.ledgers.extend(ledger.map(|ledger| (member.own, ledger)));
             fabric.is_open |= component.external.is_some();
             let is_relaxed =
                 site_ports.iter().any(|port| matches!(port.link.carried, Carried::Ualink { strict: false, .. }));
@@ -446,5 +447,6 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         });
     }
     figures.fabrics = fabrics.into_values().collect();
+    figures.fabrics.iter_mut().for_each(|fabric| fabric.ledgers.sort_by_key(|(own, _)| *own));
     Ok(Assembly { sim, hub, ports, canonical, digest, figures, chart })
 }

@@ -33,7 +33,7 @@ use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::fabric::traffic_node::TrafficNodeResult;
 use scalepool_nodes::io::mode::FlexPort;
-use scalepool_nodes::nvlink::gpu::GpuResult;
+use scalepool_nodes::nvlink::ledger::NvlLedger;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_trace::Hub;
@@ -62,7 +62,8 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_coherent::switch::FABRIC,
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
-    kinds::bridge_ualink::KIND,
+    kinds::bridge::ualink::KIND,
+    kinds::bridge::nvlink::KIND,
     kinds::nvlink_gpu::KIND,
     kinds::nvlink_switch::KIND,
     kinds::fabric_node::KIND,
@@ -291,12 +292,28 @@ impl LinkFacts {
 /// The place of a component among those that links of a protocol join, over switches or directly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DomainMember {
-    /// Its number among the nodes, in the order of the description; of a switch 0.
+    /// Its number among the nodes, in the order of the description: first peers, then others that may be asked, then the rest; of a
+    /// switch 0.
     pub own: u16,
     /// Nodes in all.
     pub nodes: u16,
+    /// Nodes that ask each other, such as GPUs; they have the first numbers.
+    pub peers: u16,
+    /// Nodes that others may ask for memory: peers, and bridges that lead to memory behind them.
+    pub asked: u16,
     /// Number of the fabric that they are, by which traces tell identifiers of different fabrics apart.
     pub fabric: u32,
+}
+
+/// What a node is to the others of its fabric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodePart {
+    /// It asks the others, and is asked.
+    Peer,
+    /// It is asked for memory behind it, and may ask.
+    Memory,
+    /// It asks alone.
+    Requester,
 }
 
 /// A port of a component that is joined to a link.
@@ -521,8 +538,8 @@ pub struct ComponentNode {
 pub enum NodeLedger {
     /// Of a UALink accelerator.
     Ualink(Arc<Mutex<UalLedger>>),
-    /// Of an NVLink GPU.
-    Nvlink(Arc<Mutex<GpuResult>>),
+    /// Of an NVLink GPU, or of a bridge.
+    Nvlink(Arc<Mutex<NvlLedger>>),
     /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
     NvlinkSwitch(Arc<Mutex<NvlSwitchResult>>, Vec<(usize, usize)>),
     /// Of a node without a protocol.
@@ -642,6 +659,11 @@ pub trait Component: Send + Any {
     /// Column and row in a drawing, of a component whose place is more than its distance from those that ask.
     fn drawn_at(&self) -> Option<(usize, usize)> {
         None
+    }
+
+    /// Of a node: what it is to the others of its fabric.
+    fn node_part(&self) -> NodePart {
+        NodePart::Peer
     }
 
     /// Whether it asks for anything, so that the rate of its ports is what goodput is judged against.

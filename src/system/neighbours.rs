@@ -1,10 +1,10 @@
 //! Who is where in a system: what each component finds at the other ends of its links.
 //!
 //! Modelled: nodes that links join, directly or over switches, are one fabric; they are numbered in the order of the
-//! description. Left out: what a fabric carries.
+//! description, first those that ask each other, then bridges that may be asked, then bridges that ask alone. Left out: what a fabric carries.
 
 use super::design::System;
-use super::kind::{DomainMember, Offer, PortRole, SitePort};
+use super::kind::{DomainMember, NodePart, Offer, PortRole, SitePort};
 use super::memory_map::only_target;
 
 /// A component among its neighbours.
@@ -65,11 +65,14 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
         n
     }
     let role = |n: usize| system.components[n].ports.first().map(|port| port.decl.role);
+    // A bridge stands in the fabric of its first port; its links to others join nothing.
+    let is_of_fabric =
+        |role: PortRole| matches!(role, PortRole::Node | PortRole::Terminal | PortRole::Switch | PortRole::Router);
     let is_node = |n: usize| matches!(role(n), Some(PortRole::Node | PortRole::Terminal));
-    let is_joined = |n: usize| is_node(n) || matches!(role(n), Some(PortRole::Switch | PortRole::Router));
+    let is_joined = |n: usize| role(n).is_some_and(is_of_fabric);
     for link in &system.links {
         let [a, b] = link.ports.map(|(component, _)| component);
-        if is_joined(a) && is_joined(b) {
+        if system.roles_of(link).into_iter().all(is_of_fabric) {
             let (a, b) = (top(&mut root, a), top(&mut root, b));
             root[a.max(b)] = a.min(b);
         }
@@ -77,12 +80,18 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<DomainMember>) {
     let mut counts = vec![0u16; root.len()];
     let mut all = vec![DomainMember::default(); root.len()];
     let tops: Vec<usize> = (0..root.len()).map(|n| top(&mut root, n)).collect();
-    for n in (0..root.len()).filter(|&n| is_node(n)) {
-        all[n].own = counts[tops[n]];
-        counts[tops[n]] = counts[tops[n]].saturating_add(1);
+    let mut behind: Vec<Vec<u16>> = Vec::new();
+    for part in [NodePart::Peer, NodePart::Memory, NodePart::Requester] {
+        let is_counted = |&n: &usize| is_node(n) && system.components[n].config.node_part() == part;
+        for n in (0..root.len()).filter(is_counted) {
+            all[n].own = counts[tops[n]];
+            counts[tops[n]] = counts[tops[n]].saturating_add(1);
+        }
+        behind.push(counts.clone());
     }
     for n in 0..root.len() {
         all[n].nodes = counts[tops[n]];
+        (all[n].peers, all[n].asked) = (behind[0][tops[n]], behind[1][tops[n]]);
         all[n].fabric = tops[n] as u32;
     }
     let fabrics = (0..root.len()).map(|n| is_joined(n).then_some(tops[n])).collect();

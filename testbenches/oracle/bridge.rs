@@ -170,3 +170,119 @@ pub fn snooped(snoop: &str, state: char) -> (Option<&'static str>, &'static str,
         _ => (None, "BIRspE", 'E'),
     }
 }
+
+/// What a message of CXL.mem to memory of accelerators comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InboundConversion {
+    /// What the accelerator is asked: `Read`, `WriteFull`, `Write`.
+    pub access: Option<&'static str>,
+    /// The answer: `DRS`, `Cmp`, or none.
+    pub answer: Option<&'static str>,
+    /// It is one that such memory takes.
+    pub is_legal: bool,
+}
+
+/// 5.2 with the table of HDM-H of `coherence` 3.2: an opcode, `Meta0` or `NoOp` as MetaField, a SnpType.
+pub fn inbound(opcode: &str, field: &str, snoop: &str) -> InboundConversion {
+    let fields: &[&str] = match opcode {
+        // The field of MemSpecRd is reserved.
+        "MemRd" | "MemInv" | "MemInvNT" | "MemSpecRd" => &["Meta0", "NoOp"],
+        "MemWr" | "MemWrPtl" => &["Meta0"],
+        "MemRdData" | "MemRdFill" => &["NoOp"],
+        _ => &[],
+    };
+    let is_legal = fields.contains(&field) && snoop == "NoOp";
+    let (access, answer) = match opcode {
+        "MemRd" | "MemRdData" | "MemRdFill" => (Some("Read"), Some("DRS")),
+        "MemWr" => (Some("WriteFull"), Some("Cmp")),
+        "MemWrPtl" => (Some("Write"), Some("Cmp")),
+        "MemSpecRd" => (None, None),
+        _ => (None, Some("Cmp")),
+    };
+    InboundConversion { access: access.filter(|_| is_legal), answer, is_legal }
+}
+
+/// 8.2: what a status of an accelerator says of a read: opcode, whether it is poisoned, whether it is all ones.
+pub fn status_of_read(status: u8) -> (&'static str, bool, bool) {
+    match status {
+        0 => ("MemData", false, false),
+        3 => ("MemDataNXM", false, true),
+        _ => ("MemData", true, true),
+    }
+}
+
+/// 8.2: whether a write that ends with a status leaves its line unknown.
+pub fn status_loses_write(status: u8) -> bool {
+    !matches!(status, 0 | 3 | 6)
+}
+
+/// A request of NVLink, as the tables look at it.
+#[derive(Debug, Clone)]
+pub struct NvlinkRequest {
+    /// Operation code.
+    pub op: u8,
+    /// Attributes of the AE.
+    pub attr: u8,
+    /// Byte address.
+    pub address: u64,
+    /// Units of 16 bytes, asked for or carried.
+    pub units: u64,
+    /// Enables of the bytes of the payload, if there is a BE flit.
+    pub enables: Option<Vec<bool>>,
+}
+
+/// What such a request comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NvlinkConversion {
+    /// The answer if all is well; `None`: nobody is answered.
+    pub answer: Option<&'static str>,
+    /// Status if it is refused.
+    pub refused: Option<u8>,
+    /// Lines for which something is sent, ascending.
+    pub lines: Vec<LineConversion>,
+}
+
+/// 4.3 with 3.1, 3.2 and 4.4: what becomes of a READ (1), WRITE_POSTED (2), WRITE_NONPOSTED (3), ATOMIC_RETURN (4) or ATOMIC_POSTED (5) to
+/// a window of a class in which its source has all rights.
+pub fn told_nvlink(class: &str, asked: &NvlinkRequest) -> NvlinkConversion {
+    let answer = match asked.op {
+        1 | 4 => Some("RSP_DATA"),
+        3 => Some("RSP_DONE"),
+        _ => None,
+    };
+    let (is_read, is_atomic) = (asked.op == 1, matches!(asked.op, 4 | 5));
+    let (start, bytes) = (asked.address % 256, 16 * asked.units);
+    let refused = NvlinkConversion { answer, refused: Some(2), lines: Vec::new() };
+    if start + bytes > 256 || is_atomic && (class == "MN" || asked.enables.is_none()) {
+        return refused;
+    }
+    let enabled = |n: u64| asked.enables.as_ref().is_none_or(|enables| enables.get(n as usize) == Some(&true));
+    let mut lines: Vec<LineConversion> = Vec::new();
+    for n in 0..bytes {
+        let line = (asked.address + n) / 64 * 64;
+        if lines.last().is_none_or(|last| last.line != line) {
+            lines.push(LineConversion { line, bytes: Vec::new(), messages: Vec::new(), answers: Vec::new() });
+        }
+        if !is_read && enabled(n) {
+            lines.last_mut().expect("it is there").bytes.push((asked.address + n) % 64);
+        }
+    }
+    // Operation in the low bits, size above, as 4.4 numbers them.
+    let attr = asked.attr % 16 * 16 + asked.attr / 16 % 4 * 4;
+    if is_atomic && (lines.len() != 1 || !atomic_is_legal(attr, bytes, &lines[0].bytes)) {
+        return refused;
+    }
+    for line in &mut lines {
+        let op = match line.bytes.len() {
+            _ if is_read => "read",
+            _ if is_atomic => "atomic",
+            64 => "full",
+            _ => "part",
+        };
+        if is_read || !line.bytes.is_empty() {
+            (line.messages, line.answers) = row(class, op);
+        }
+    }
+    lines.retain(|line| !line.messages.is_empty());
+    NvlinkConversion { answer, refused: None, lines }
+}

@@ -1,4 +1,4 @@
-//! The bridge SoC between UALink and CXL (`bridge`): its tables against the oracle, its rules, its stages, its systems.
+//! The bridge SoC between accelerators and CXL (`bridge`): its tables against the oracle, its rules, its stages, its systems.
 
 mod atomics;
 mod cache_rooms;
@@ -9,10 +9,14 @@ mod cache_time;
 mod common;
 mod control;
 mod errors;
+mod inbound;
+mod inbound_time;
 mod latency;
 mod lines;
+mod nvlink;
 mod order;
 mod snoops;
+mod supercluster;
 mod systems;
 mod tables;
 mod templates;

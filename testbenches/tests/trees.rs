@@ -99,6 +99,10 @@ const WHOLE: &[(&str, &[&str])] = &[
     ("ualink-pair", &["traffic.operations=60", "traffic.mix=all"]),
     ("ualink-pod", &["pod.accelerators=4", "traffic.operations=20", "traffic.pattern=random"]),
     ("bridge-ualink", &["traffic.operations=40", "bridge.entries=32", "memory.queue=4"]),
+    (
+        "supercluster-small",
+        &["traffic.operations=20", "gpu.requests=20", "host.accesses=20", "ubridge.inbound_entries=2"],
+    ),
     ("nvlink-pair", &["traffic.requests=60", "link.count=3"]),
     ("nvlink-pod", &["pod.gpus=8", "pod.work=switch", "collective.bytes=4096"]),
     ("cxl-cache-pair", &["core.pattern=migratory", "core.accesses=60", "core.lines=4"]),

@@ -4,23 +4,27 @@
 //! rate of the [`BridgeTiming`], each class by a channel of its own; a request that finds no entry stays in front, and holds up what
 //! comes behind it at its port alone. With a cache a request is looked for first, and converted only if a message has to leave for it; the
 //! bytes are in a [memory](crate::cache_memory) of their own. Left out: the ports, which are those of accelerators and of CXL links; a queue for each virtual
-//! channel in front of the table, since a port hands over all of them by one channel.
+//! channel of UALink in front of the table, since a port hands over all of them by one channel.
 //!
 //! A walk through one cycle: what has come from CXL enters, what is through the stages of answers takes effect; a request enters, what
 //! is through the stages of requests is converted; accesses to the cache end and begin; requests without progress are given up; messages and responses that are framed
 //! leave as far as there is room.
 //!
-//! In traces a request is a transaction that its UALink request has caused, from the port in to the port out; each message to CXL
+//! In traces a request is a transaction that its accelerator has caused, from the port in to the port out; each message to CXL
 //! for a line belongs to a child of it, from the link out to its last answer.
 
 mod cached;
+pub mod nvlink;
+pub mod side;
+pub mod ualink;
 
 use crate::cache::ConversionCacheCounts;
 use crate::cache_memory::CacheMemory;
 use crate::load::IssueWindow;
+use crate::outbound::request::BridgeRequest;
 use crate::outbound::table::ChildId;
 use crate::outbound::{
-    BridgeActor, BridgeOutput, BridgeStep, BridgeWait, Lacking, OutboundBridge, OutboundConfig, OutboundCounts,
+    BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, BridgeWait, OutboundBridge, OutboundConfig, OutboundCounts,
     write_backs,
 };
 use crate::timing::BridgeTiming;
@@ -31,21 +35,15 @@ use scalepool_coherence::clocked::tree;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::{Class, Msg, from_link};
 use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
-use scalepool_link::ualink::tl::TlClass;
 use scalepool_memory::backend::{DramView, MemoryTiming};
 use scalepool_memory::dram::DramCommand;
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::memory::DramFigures;
 use scalepool_nodes::cxl::{cxl_tag, shown};
-use scalepool_nodes::ualink::accelerator::AcceleratorPortEnds;
-use scalepool_nodes::ualink::ledger::UalLedger;
-use scalepool_nodes::ualink::request_handle;
 use scalepool_protocols::cxl::message::{Message, PeerRoute};
-use scalepool_protocols::ualink::code::Status;
-use scalepool_protocols::ualink::control::ControlField;
-use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionNaming, Wait};
+use side::{FrontRequest, RequesterSide};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -58,8 +56,6 @@ const SENT: [Class; 3] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
 pub struct BridgeConfig {
     /// Its place in traces and reports.
     pub place: String,
-    /// Number of its UALink fabric, for traces.
-    pub fabric: u32,
     /// What it converts.
     pub outbound: OutboundConfig,
     /// Its stages.
@@ -139,7 +135,7 @@ struct Traced {
 pub struct Bridge {
     config: BridgeConfig,
     bridge: OutboundBridge,
-    x: Vec<AcceleratorPortEnds>,
+    side: Box<dyn RequesterSide>,
     cxl: Vec<NodeLink>,
     /// Whether devices keep lines coherent, by CXL port.
     are_coherent: Vec<bool>,
@@ -147,7 +143,7 @@ pub struct Bridge {
     loads: Vec<IssueWindow>,
     /// Watchers of CXL ports.
     watches: Vec<Option<PortWatch>>,
-    /// The port at which a request is looked for first.
+    /// The input at which a request is looked for first.
     first: usize,
     /// Requests in the stages, each with the cycle in which it is through.
     requests: VecDeque<(u64, u16)>,
@@ -167,13 +163,12 @@ pub struct Bridge {
     dram_findings: usize,
     /// Accesses to the cache whose bytes are in the stages of answers.
     accessed: VecDeque<(u64, BridgeActor)>,
-    /// Since when the request in front of each port waits for an entry \[cycles\].
+    /// Since when the request in front of each input waits for an entry \[cycles\].
     full_since: Vec<Option<u64>>,
     out: BridgeOutput,
     tap: Tap,
     mine: BridgeResult,
     result: Arc<Mutex<BridgeResult>>,
-    ledger: Arc<Mutex<UalLedger>>,
 }
 
 /// What a CXL port has in common with its peer.
@@ -196,13 +191,13 @@ fn place_of(msg: &Msg<CacheLine>) -> usize {
 }
 
 impl Bridge {
-    /// A bridge with its ports; what it publishes is in `result`, UALink messages are in `ledger` as they pass.
+    /// A bridge with its links to accelerators and its CXL ports; what it publishes is in `result`.
     pub fn new(
         config: BridgeConfig,
-        x: Vec<AcceleratorPortEnds>,
+        side: Box<dyn RequesterSide>,
         cxl: Vec<BridgeCxlPort>,
         tap: Tap,
-        (result, ledger): (Arc<Mutex<BridgeResult>>, Arc<Mutex<UalLedger>>),
+        result: Arc<Mutex<BridgeResult>>,
     ) -> Bridge {
         let are_coherent = cxl.iter().map(|port| port.is_coherent).collect();
         let (cxl, watches): (Vec<_>, Vec<_>) = cxl.into_iter().map(|port| (port.link, port.watch)).unzip();
@@ -219,18 +214,17 @@ impl Bridge {
             memory: config.cache_memory.clone().map(CacheMemory::new),
             dram_findings: 0,
             accessed: VecDeque::new(),
-            full_since: vec![None; x.len()],
+            full_since: vec![None; side.inputs()],
             out: BridgeOutput::default(),
             mine: BridgeResult::default(),
             config,
             loads: vec![IssueWindow::default(); cxl.len()],
-            x,
+            side,
             cxl,
             are_coherent,
             watches,
             tap,
             result,
-            ledger,
         }
     }
 
@@ -239,10 +233,6 @@ impl Bridge {
             let violation = Violation::at_byte(rule, 0, found, expected, text);
             self.mine.broken.push(PlacedViolation { place: self.config.place.clone(), violation });
         }
-    }
-
-    fn ledger(&self) -> std::sync::MutexGuard<'_, UalLedger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     // ---- from CXL ------------------------------------------------------------------------------------------------
@@ -339,58 +329,38 @@ impl Bridge {
         self.tap.record(at, kind, transaction, 0, || shown(message, form));
     }
 
-    // ---- from UALink ---------------------------------------------------------------------------------------------
+    // ---- from accelerators ---------------------------------------------------------------------------------------
 
     /// Takes a request, if there is one and an entry for it.
     fn enter_request(&mut self, cx: &mut Cx, at: Stamp) {
-        let (request, response) = (TlClass::Request.index(), TlClass::Response.index());
-        for port in 0..self.x.len() {
-            while let Some(transfer) = self.x[port].rx[response].pop(cx) {
-                self.unasked(&transfer);
-            }
-        }
-        let ports = self.x.len();
-        for n in 0..ports {
-            let port = (self.first + n) % ports;
-            let Some(lacking) = self.x[port].rx[request].peek(cx).map(|transfer| self.bridge.lacks(transfer)) else {
-                continue;
-            };
-            self.show_full(port, lacking, cx, at);
+        let inputs = self.side.inputs();
+        for n in 0..inputs {
+            let input = (self.first + n) % inputs;
+            let Some(front) = self.side.front(cx, input) else { continue };
+            let lacking = self.bridge.lacks(front.class, front.buffers);
+            self.show_full(input, lacking.is_some(), front, at);
             if lacking.is_some() {
                 continue;
             }
-            let Some(transfer) = self.x[port].rx[request].pop(cx) else { continue };
-            self.ledger().takes(port, &transfer);
-            self.begin(port, *transfer, at);
-            self.first = (port + 1) % ports;
+            let Some(request) = self.side.take(cx, input) else { continue };
+            self.begin(input, request, front, at);
+            self.first = (input + 1) % inputs;
             break;
         }
-    }
-
-    /// A response to somebody who asks for nothing. When its link goes down, a port says so by one.
-    fn unasked(&mut self, transfer: &Transfer) {
-        let ControlField::Response(rsp) = &transfer.field else { return };
-        if rsp.status != Status::ISOLATE {
-            let found = format!("tag {:#x}", rsp.tag);
-            self.broken(
-                "SIM-E2E-02",
-                found,
-                "no response: a bridge asks nothing",
-                "a response is received without a request",
-            );
+        for BridgeFinding { rule, found, expected } in self.side.take_findings(cx) {
+            let text = scalepool_protocols::rules::find(rule).map_or("", |rule| rule.text);
+            self.broken(rule, found, expected, text);
         }
     }
 
-    /// Says of the request in front of a port that it waits for an entry, and when it does no more.
-    fn show_full(&mut self, port: usize, lacking: Option<Lacking>, cx: &Cx, at: Stamp) {
-        let is_full = lacking.is_some();
-        if is_full == self.full_since[port].is_some() {
+    /// Says of the request in front of an input that it waits for an entry, and when it does no more.
+    fn show_full(&mut self, input: usize, is_full: bool, front: FrontRequest, at: Stamp) {
+        if is_full == self.full_since[input].is_some() {
             return;
         }
-        let since = std::mem::replace(&mut self.full_since[port], is_full.then_some(at.cycle));
+        let since = std::mem::replace(&mut self.full_since[input], is_full.then_some(at.cycle));
         self.mine.full_cycles += since.map_or(0, |since| at.cycle - since);
-        let transfer = self.x[port].rx[TlClass::Request.index()].peek(cx);
-        if let Some(handle) = transfer.and_then(|transfer| request_handle(self.config.fabric, transfer)) {
+        if let Some(handle) = front.handle {
             let body = || match is_full {
                 true => Body::Wait { wait: Wait::Room, holder: 0 },
                 false => Body::Mark(scalepool_trace::wait::WAIT_OVER),
@@ -399,12 +369,11 @@ impl Bridge {
         }
     }
 
-    fn begin(&mut self, port: usize, transfer: Transfer, at: Stamp) {
-        let handle = request_handle(self.config.fabric, &transfer);
-        let address = transfer.address.get().unwrap_or(0);
-        let Some(entry) = self.bridge.admit(port, transfer) else { return };
+    fn begin(&mut self, input: usize, request: BridgeRequest, front: FrontRequest, at: Stamp) {
+        let address = request.address;
+        let Some(entry) = self.bridge.admit(input, request) else { return };
         let id = self.tap.new_id();
-        let named = handle.map_or(TransactionNaming::Nowhere, TransactionNaming::By);
+        let named = front.handle.map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "convert", address });
         self.traced[usize::from(entry)] = Traced { id, since_cycle: at.cycle, ..Traced::default() };
         self.requests.push_back((at.cycle + self.start_cycles(), entry));
@@ -526,7 +495,7 @@ impl Bridge {
             let mut message = leaving.msg.to_link(peer_of(&self.cxl[port]));
             // The traffic class is the virtual channel (`bridge` §2).
             let request = leaving.child().and_then(|child| self.bridge.transaction(child.entry));
-            let vchan = request.map_or(0, |transaction| transaction.req.vchan);
+            let vchan = request.map_or(0, |transaction| transaction.request.traffic_class);
             match &mut message {
                 Message::M2sReq(header) => header.tc = vchan,
                 Message::M2sRwd(header, _) => header.tc = vchan,
@@ -604,26 +573,23 @@ impl Bridge {
 
     /// One response leaves, if one is due and has room: whether it did.
     fn respond(&mut self, cx: &mut Cx, at: Stamp) -> bool {
-        let response = TlClass::Response.index();
         for n in 0..self.responses.len() {
             let (due, entry) = self.responses[n];
             if due > at.cycle {
                 return false;
             }
-            let Some((port, answer)) = self.bridge.response(entry) else { return false };
-            if !self.x[port].tx[response].has_room(cx, 1) {
+            let Some((input, response)) = self.bridge.response(entry) else { return false };
+            if !self.side.has_room(cx, input, &response) {
                 continue;
             }
+            self.side.respond(cx, input, &response);
             self.responses.remove(n);
-            self.ledger().sends(port, &answer);
             self.mine.done += 1;
             let traced = &mut self.traced[usize::from(entry)];
             self.mine.cycles += at.cycle - traced.since_cycle;
             // Its children may still be open, if it was given up.
             let id = std::mem::take(&mut traced.id);
             self.tap.record(at, RecordKind::End, id, 0, || Body::None);
-            // Room was asked for before.
-            let _ = self.x[port].tx[response].push(cx, Box::new(answer));
             self.bridge.left(entry);
             cx.progress();
             return true;
@@ -634,13 +600,11 @@ impl Bridge {
     /// When it has something to do without being woken: what has no room is woken by room, what a rate has held back goes on in the
     /// next cycle.
     fn next(&mut self, cx: &Cx, at: Stamp) -> Next {
-        let request = TlClass::Request.index();
-        let bridge = &self.bridge;
-        let has_room = |port: &mut AcceleratorPortEnds| {
-            port.rx[request].peek(cx).is_some_and(|transfer| bridge.lacks(transfer).is_none())
-        };
+        let (bridge, side) = (&self.bridge, &mut self.side);
+        let mut fronts = (0..side.inputs()).filter_map(|input| side.front(cx, input));
+        let has_request = fronts.any(|front| bridge.lacks(front.class, front.buffers).is_none());
         let has_answer = |link: &NodeLink| link.rx.iter().any(|(_, channel)| channel.is_due(cx));
-        if self.x.iter_mut().any(has_room) || self.cxl.iter().any(has_answer) {
+        if has_request || self.cxl.iter().any(has_answer) {
             return Next::Busy;
         }
         let sends = self.sends.iter().flatten().filter_map(|queue| queue.front().map(|leaving| leaving.due));

@@ -11,7 +11,6 @@
 //! A block with a line that is in use never leaves. A child that finds no way waits with its line locked; those that use the ways need no
 //! other way to end, so it gets one, in its turn. Its time-out does not count while others get on in front of it.
 
-use super::locks::LockHolder;
 use super::rooms::{EntryWaiter, RoomMoves, RoomQueues};
 use super::table::ChildId;
 use super::transaction::{CacheVerdict, CachedStage};
@@ -21,6 +20,7 @@ use crate::cache::StorePolicy;
 use crate::cache::data::{BlockRoom, CachedBlock, PortLine, Sector};
 use crate::cache::sector::{self, SectorAction, SectorState};
 use crate::flows::LineOperation;
+use crate::locks::LockHolder;
 use crate::watched::BridgeLines;
 use scalepool_coherence::content::CacheLine;
 use scalepool_protocols::cxl::cxl256::code::MetaValue;
@@ -94,7 +94,7 @@ impl OutboundBridge {
             return CacheVerdict::Bypass;
         };
         let is_hit = state.is_valid();
-        let passes_by = self.streams.passes_by(transaction.req.src, line.0 / cache.config().sectors(), is_hit);
+        let passes_by = self.streams.passes_by(transaction.request.source, line.0 / cache.config().sectors(), is_hit);
         let counts = &mut self.cache_counts;
         let kind = operation_index(operation);
         // An atomic needs the line here whatever its source does (`bridge` §9.2).

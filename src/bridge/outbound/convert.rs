@@ -5,30 +5,21 @@
 //! block as it did before; the key is found, so the children are made of the kept places and steps.
 
 use super::OutboundBridge;
+use super::request::BridgeRequest;
 use super::transaction::{AwaitedAnswers, Child, Transaction};
-use crate::atomics::LineAtomic;
 use crate::cache::sector::SectorState;
 use crate::cache::templates::{Template, TemplateKey};
 use crate::commands::{AccessKind, CommandAction};
 use crate::flows::{self, FlowStep, LineOperation};
-use crate::lines::{self, BLOCK_LINES, TouchedLine};
+use crate::lines::{BLOCK_BYTES, BLOCK_LINES, TouchedLine};
 use crate::window::WindowClass;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_memory::ALL_BYTES;
-use scalepool_nodes::ualink::read::lines_of;
-use scalepool_protocols::ualink::code::{ReqCmd, Status};
-use scalepool_protocols::ualink::field::REGION_BYTES;
+use scalepool_protocols::ualink::code::Status;
 
 /// The line in its block.
 fn line_in_block(line: &TouchedLine) -> usize {
     (line.address / 64) as usize % BLOCK_LINES
-}
-
-/// The lines that a request touches.
-fn touched(transaction: &Transaction) -> Vec<TouchedLine> {
-    let Transaction { request, req, .. } = transaction;
-    let enables = request.enables.as_deref().filter(|_| req.cmd != ReqCmd::WriteFull);
-    lines::touched(req, enables).collect()
 }
 
 /// Whether something is sent for a line.
@@ -36,31 +27,24 @@ fn is_sent(access: AccessKind, line: &TouchedLine) -> bool {
     access == AccessKind::Read || line.mask != 0
 }
 
-/// Whether a request that is accepted has the form of one, with the atomic of each line.
-fn is_legal(transaction: &Transaction, touched: &[TouchedLine]) -> bool {
-    let Transaction { request, req, row, .. } = transaction;
-    let is_atomic = row.access == AccessKind::Atomic;
-    let has_data = row.access == AccessKind::Read || lines_of(&request.data).count() >= touched.len();
-    let is_one = !is_atomic || touched.len() == 1;
-    let computes = |line: &TouchedLine| !is_atomic || LineAtomic::of(req.attr, line).is_some();
-    row.action == CommandAction::Lines && !lines::crosses(req) && has_data && is_one && touched.iter().all(computes)
+/// Whether a request is accepted and has the form of one.
+fn is_legal(request: &BridgeRequest) -> bool {
+    request.action == CommandAction::Lines && request.is_legal
 }
 
 /// The children of a request whose lines go where a conversion says.
-fn children(transaction: &Transaction, touched: &[TouchedLine], template: &Template) -> Vec<Child> {
-    let Transaction { request, req, row, .. } = transaction;
-    let data: Vec<_> = lines_of(&request.data).collect();
+fn children(request: &BridgeRequest, template: &Template) -> Vec<Child> {
     let child = |(n, line): (usize, &TouchedLine)| {
-        let has_data = row.access != AccessKind::Read;
-        let is_done = !is_sent(row.access, line);
+        let has_data = request.access != AccessKind::Read;
+        let is_done = !is_sent(request.access, line);
         Child {
             port: template.port,
             line: LineAddr(template.first.0 + line_in_block(line) as u64),
             class: template.class,
-            operation: LineOperation::of(row.access, line.mask),
+            operation: LineOperation::of(request.access, line.mask),
             mask: line.mask,
-            data: CacheLine { bytes: data.get(n).copied().unwrap_or([0; 64]), poison: request.poisoned >> n & 1 == 1 },
-            atomic: (row.access == AccessKind::Atomic).then(|| LineAtomic::of(req.attr, line)).flatten(),
+            data: request.data.get(n).copied().unwrap_or(CacheLine::of([0; 64])),
+            atomic: request.atomic,
             steps: template.steps[line_in_block(line)],
             step: 0,
             awaited: AwaitedAnswers::default(),
@@ -77,16 +61,16 @@ fn children(transaction: &Transaction, touched: &[TouchedLine], template: &Templ
             room_moves: None,
         }
     };
-    touched.iter().enumerate().map(child).collect()
+    request.lines.iter().enumerate().map(child).collect()
 }
 
 /// A request to the control window: a read, or a write, of one line, of which nothing is sent.
-fn control(transaction: &Transaction, touched: &[TouchedLine]) -> Result<Vec<Child>, Status> {
-    if !is_legal(transaction, touched) || touched.len() != 1 || transaction.row.access == AccessKind::Atomic {
+fn control(request: &BridgeRequest) -> Result<Vec<Child>, Status> {
+    if !is_legal(request) || request.lines.len() != 1 || request.access == AccessKind::Atomic {
         return Err(Status::TargetAbort);
     }
     let nowhere = Template { port: 0, class: WindowClass::Mn, first: LineAddr(0), steps: [&[]; BLOCK_LINES] };
-    let mut children = children(transaction, touched, &nowhere);
+    let mut children = children(request, &nowhere);
     for child in &mut children {
         (child.is_done, child.has_buffer) = (true, false);
     }
@@ -97,14 +81,13 @@ impl OutboundBridge {
     /// The children of a request, or the status with which it ends.
     pub(super) fn converted(&mut self, entry: u16) -> Result<Vec<Child>, Status> {
         let Some(transaction) = self.table.get(entry) else { return Ok(Vec::new()) };
-        if transaction.row.action == CommandAction::Ended {
+        if matches!(transaction.request.action, CommandAction::Ended | CommandAction::Flush) {
             return Ok(Vec::new());
         }
-        let touched = touched(transaction);
-        if self.is_control(transaction.req.address) {
-            return control(transaction, &touched);
+        if self.is_control(transaction.request.address) {
+            return control(&transaction.request);
         }
-        let key = self.templates.is_some().then(|| self.template_key(transaction, &touched)).flatten();
+        let key = self.templates.is_some().then(|| self.template_key(transaction)).flatten();
         let kept = match (key, &mut self.templates) {
             (Some(key), Some(templates)) => templates.look_up(key),
             _ => None,
@@ -114,9 +97,9 @@ impl OutboundBridge {
         let Some(transaction) = self.table.get(entry) else { return Ok(Vec::new()) };
         let template = match kept {
             Some(template) => template,
-            None => self.looked_up(transaction, &touched)?,
+            None => self.looked_up(&transaction.request)?,
         };
-        let children = children(transaction, &touched, &template);
+        let children = children(&transaction.request, &template);
         if let Some(transaction) = self.table.get_mut(entry) {
             transaction.is_templated = kept.is_some();
             transaction.conversion = key.map(|key| (key, template));
@@ -125,38 +108,38 @@ impl OutboundBridge {
     }
 
     /// What the tables make of a request: window, rights, legality, in this order.
-    fn looked_up(&self, transaction: &Transaction, touched: &[TouchedLine]) -> Result<Template, Status> {
-        let Transaction { req, row, .. } = transaction;
-        let route = self.config.windows.route(req.src, req.address, row.access)?;
+    fn looked_up(&self, request: &BridgeRequest) -> Result<Template, Status> {
+        let touched = &request.lines;
+        let route = self.config.windows.route(request.source, request.address, request.access)?;
         let mut steps: [&'static [FlowStep]; BLOCK_LINES] = [&[]; BLOCK_LINES];
         for line in touched {
-            steps[line_in_block(line)] = flows::steps(route.class, LineOperation::of(row.access, line.mask));
+            steps[line_in_block(line)] = flows::steps(route.class, LineOperation::of(request.access, line.mask));
         }
         let are_known = touched.iter().all(|line| !steps[line_in_block(line)].is_empty());
-        if !is_legal(transaction, touched) || !are_known {
+        if !is_legal(request) || !are_known {
             return Err(Status::TargetAbort);
         }
         Ok(Template::new(route, steps))
     }
 
     /// What the conversion of a request is kept under; `None`: it is refused or sends nothing, whatever its window.
-    fn template_key(&self, transaction: &Transaction, touched: &[TouchedLine]) -> Option<TemplateKey> {
-        let Transaction { req, row, port, .. } = transaction;
+    fn template_key(&self, transaction: &Transaction) -> Option<TemplateKey> {
+        let Transaction { request, port, .. } = transaction;
         let bits = |is_in: &dyn Fn(&TouchedLine) -> bool| {
-            touched.iter().filter(|line| is_in(line)).fold(0, |bits, line| bits | 1 << line_in_block(line))
+            request.lines.iter().filter(|line| is_in(line)).fold(0, |bits, line| bits | 1 << line_in_block(line))
         };
-        let sent = bits(&|line| is_sent(row.access, line));
-        let full = bits(&|line| row.access == AccessKind::Write && line.mask == ALL_BYTES);
-        let operation = LineOperation::of(row.access, if sent == full { ALL_BYTES } else { 0 });
+        let sent = bits(&|line| is_sent(request.access, line));
+        let full = bits(&|line| request.access == AccessKind::Write && line.mask == ALL_BYTES);
+        let operation = LineOperation::of(request.access, if sent == full { ALL_BYTES } else { 0 });
         let key = TemplateKey {
             port: *port,
-            group: self.config.windows.group(req.src),
-            block: req.address / REGION_BYTES,
+            group: self.config.windows.group(request.source),
+            block: request.address / BLOCK_BYTES,
             operation,
             touched: sent,
             full,
         };
-        (is_legal(transaction, touched) && sent != 0).then_some(key)
+        (is_legal(request) && sent != 0).then_some(key)
     }
 
     /// A message of a request leaves that was converted: the conversion is kept.

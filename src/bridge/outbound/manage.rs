@@ -39,9 +39,9 @@ impl OutboundBridge {
     /// A request is the first of its key: of one to the control window registers are read or written. Lines behind the first one read as zeros.
     pub(super) fn access_control(&mut self, entry: u16, out: &mut BridgeOutput) {
         let Some(base) = self.config.control else { return };
-        let is_meant = self.table.get(entry).is_some_and(|transaction| self.is_control(transaction.req.address));
+        let is_meant = self.table.get(entry).is_some_and(|transaction| self.is_control(transaction.request.address));
         let Some(transaction) = self.table.get_mut(entry).filter(|_| is_meant) else { return };
-        let is_first = (transaction.req.address - base) / 64 == 0;
+        let is_first = (transaction.request.address - base) / 64 == 0;
         let Some(child) = transaction.children.first_mut().filter(|_| is_first) else { return };
         if child.data_is_written() && child.data.poison {
             self.registers.errors += 1;
@@ -80,7 +80,7 @@ impl OutboundBridge {
     /// Keeps a request waiting that meets the range of an operation; whether it does.
     pub(super) fn waits_for_operation(&mut self, entry: u16, out: &mut BridgeOutput) -> bool {
         let Some(transaction) = self.table.get(entry) else { return false };
-        let (address, bytes) = (transaction.req.address, crate::lines::bytes(&transaction.req));
+        let (address, bytes) = (transaction.request.address, transaction.request.bytes);
         if self.is_control(address) {
             return false;
         }
@@ -142,7 +142,7 @@ impl OutboundBridge {
         let range = operation.range;
         let is_in_use = self.table.all().any(|transaction| {
             let is_open = transaction.progress == TransactionProgress::Active && !transaction.is_done();
-            is_open && range.meets(transaction.req.address, crate::lines::bytes(&transaction.req))
+            is_open && range.meets(transaction.request.address, transaction.request.bytes)
         });
         if is_in_use || range.flush && self.is_writing(range) {
             return;

@@ -1,4 +1,4 @@
-//! Transactions from UALink to CXL, without time (`bridge` §3, §4, §6, §7, §8).
+//! Transactions from accelerators to CXL, without time (`bridge` §3, §4, §6, §7, §8).
 //!
 //! Modelled: a request takes an entry, becomes up to four children, one for each line, and is answered when all have ended; order and
 //! line locks; the steps of each flow, or what the [cache](super::cache) makes of them; kept conversions; back-invalidate snoops; time-outs,
@@ -11,13 +11,16 @@
 
 mod cached;
 mod convert;
-pub mod locks;
 mod manage;
+pub mod nvlink;
 pub mod order;
+pub mod posted;
+pub mod request;
 pub mod rooms;
 mod snoops;
 pub mod table;
 pub mod transaction;
+pub mod upli;
 pub mod write_backs;
 
 use crate::cache::ConversionCacheCounts;
@@ -26,23 +29,20 @@ use crate::cache::data::{DataCache, PortLine};
 use crate::cache::sector::SectorState;
 use crate::cache::stream::StreamDetector;
 use crate::cache::templates::{TemplateConfig, TemplateStore};
-use crate::commands::{self, AccessKind, CommandAction};
+use crate::commands::{AccessKind, CommandAction};
 use crate::flows::{LineOperation, StepMessage};
-use crate::lines;
-use crate::response;
+use crate::locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
 use crate::status::merged;
 use crate::watched::BridgeLines;
 use crate::window::BridgeWindows;
-use locks::{LineLocks, LockHolder, LockOutcome, OpenSnoop};
 use order::{BridgeOrder, OrderKey, OrderQueues};
+use posted::PostedBook;
+use request::{BridgeRequest, BridgeResponse, PostedRole};
 use rooms::RoomQueues;
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool_coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, NdrOpcode};
-use scalepool_protocols::ualink::code::{ReqCmd, Status};
-use scalepool_protocols::ualink::control::ControlField;
-use scalepool_protocols::ualink::field::TlReq;
-use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::ualink::code::Status;
 use std::collections::VecDeque;
 use table::{CHANNELS, ChildId, TransactionTable};
 use transaction::{AwaitedAnswers, CacheVerdict, Child, Transaction, TransactionProgress};
@@ -51,8 +51,6 @@ use write_backs::WriteBackBuffer;
 /// How the outbound half is built.
 #[derive(Debug, Clone)]
 pub struct OutboundConfig {
-    /// Number of the bridge among the accelerators.
-    pub own: u16,
     /// Its windows.
     pub windows: BridgeWindows,
     /// Entries of its table, [`FEWEST_ENTRIES`](table::FEWEST_ENTRIES) to [`MOST_ENTRIES`](table::MOST_ENTRIES).
@@ -65,7 +63,7 @@ pub struct OutboundConfig {
     pub data: Option<DataCache>,
     /// The cache of conversions, if there is one.
     pub templates: Option<TemplateConfig>,
-    /// First UALink address of the registers by which lines are managed, if there are any: a multiple of 4 KiB, outside of all windows.
+    /// First address of the registers by which lines are managed, if there are any: a multiple of 4 KiB, outside of all windows.
     pub control: Option<u64>,
 }
 
@@ -228,6 +226,7 @@ pub struct OutboundBridge {
     config: OutboundConfig,
     table: TransactionTable,
     queues: OrderQueues,
+    posted: PostedBook,
     locks: LineLocks,
     buffers_free: usize,
     work: VecDeque<Work>,
@@ -248,17 +247,13 @@ pub struct OutboundBridge {
     managed: Option<manage::ManagedOperation>,
 }
 
-/// Beats that a request brings.
-fn beats(request: &Transfer) -> usize {
-    request.data.len() / 2
-}
-
 impl OutboundBridge {
     /// A bridge with nothing under way.
     pub fn new(config: OutboundConfig) -> OutboundBridge {
         OutboundBridge {
             table: TransactionTable::new(config.entries),
             queues: OrderQueues::default(),
+            posted: PostedBook::default(),
             locks: LineLocks::default(),
             buffers_free: config.write_buffers,
             work: VecDeque::new(),
@@ -307,28 +302,29 @@ impl OutboundBridge {
         self.buffers_free
     }
 
-    /// What a request lacks to get in; `None`: there is room.
-    pub fn lacks(&self, request: &Transfer) -> Option<Lacking> {
-        let ControlField::Request(req) = &request.field else { return None };
-        if !self.table.has_room(usize::from(req.vchan) % CHANNELS) {
+    /// What a request of a class with so many buffers of data lacks to get in; `None`: there is room.
+    pub fn lacks(&self, class: u8, buffers: usize) -> Option<Lacking> {
+        if !self.table.has_room(usize::from(class) % CHANNELS) {
             return Some(Lacking::Entry);
         }
-        (beats(request) > self.buffers_free).then_some(Lacking::Buffers)
+        (buffers > self.buffers_free).then_some(Lacking::Buffers)
     }
 
-    /// Gives a request of a UALink port an entry; `None`: there is no room, or it is no request.
-    pub fn admit(&mut self, port: usize, request: Transfer) -> Option<u16> {
-        let ControlField::Request(req) = request.field else { return None };
-        if self.lacks(&request).is_some() {
+    /// Gives a request of an input an entry; `None`: there is no room.
+    pub fn admit(&mut self, port: usize, request: BridgeRequest) -> Option<u16> {
+        let (class, buffers) = (request.class, request.buffers);
+        if self.lacks(class, buffers).is_some() {
             return None;
         }
-        let buffers = beats(&request);
+        let number = match request.posted {
+            PostedRole::Posted { link } => self.posted.arrives((request.source, link)),
+            _ => 0,
+        };
         let transaction = Transaction {
-            row: commands::row(req.cmd, req.metadata),
-            key: OrderKey::of(self.config.order, &req),
+            key: OrderKey::of(self.config.order, &request),
             request,
-            req,
             port,
+            number,
             progress: TransactionProgress::Admitted,
             status: Status::OKAY,
             children: Vec::new(),
@@ -337,7 +333,7 @@ impl OutboundBridge {
             is_templated: false,
             is_converted: false,
         };
-        let entry = self.table.insert(usize::from(req.vchan) % CHANNELS, transaction)?;
+        let entry = self.table.insert(usize::from(class) % CHANNELS, transaction)?;
         self.buffers_free -= buffers;
         Some(entry)
     }
@@ -345,16 +341,15 @@ impl OutboundBridge {
     /// The stages in front are behind a request: it is converted and takes its place.
     pub fn start(&mut self, entry: u16, out: &mut BridgeOutput) {
         let Some(transaction) = self.table.get(entry) else { return };
-        let (key, row, req) = (transaction.key, transaction.row, transaction.req);
-        let enables = transaction.request.enables.as_deref().filter(|_| req.cmd != ReqCmd::WriteFull);
-        let ignored = lines::ignored(&req, enables);
+        let (key, ignored) = (transaction.key, transaction.request.ignored);
+        let (action, access) = (transaction.request.action, transaction.request.access);
         let (status, children) = match self.converted(entry) {
             Ok(children) => (Status::OKAY, children),
             Err(status) => (status, Vec::new()),
         };
         self.counts.ignored_bytes += u64::from(ignored);
-        self.counts.requests[match (row.action, row.access) {
-            (CommandAction::Ended, _) => 3,
+        self.counts.requests[match (action, access) {
+            (CommandAction::Ended | CommandAction::Flush, _) => 3,
             (_, AccessKind::Read) => 0,
             (_, AccessKind::Write) => 1,
             (_, AccessKind::Atomic) => 2,
@@ -367,6 +362,12 @@ impl OutboundBridge {
         transaction.buffers = used;
         (transaction.status, transaction.children, transaction.progress) =
             (status, children, TransactionProgress::Ordered);
+        if action == CommandAction::Flush {
+            // It waits for what was posted, and for nothing else.
+            self.posted.waits(entry);
+            self.work.push_back(Work::Activate(entry));
+            return self.settle(out);
+        }
         match self.queues.add(key, entry) {
             Some(holder) => {
                 out.steps.push(BridgeStep::Waits { entry, reason: BridgeWait::Order, holder: Some(holder) });
@@ -406,12 +407,14 @@ impl OutboundBridge {
 
     /// A request is the first of its key: its children lock their lines.
     fn activate(&mut self, entry: u16, out: &mut BridgeOutput) {
-        if self.waits_for_operation(entry, out) {
+        let is_flush = |transaction: &Transaction| transaction.request.action == CommandAction::Flush;
+        let is_flush = self.table.get(entry).is_some_and(is_flush);
+        if !is_flush && self.waits_for_operation(entry, out) {
             return;
         }
         let Some(transaction) = self.table.get_mut(entry) else { return };
         transaction.progress = TransactionProgress::Active;
-        if transaction.status == Status::OKAY {
+        if transaction.status == Status::OKAY && !is_flush {
             self.access_control(entry, out);
         }
         let Some(transaction) = self.table.get(entry) else { return };
@@ -635,14 +638,29 @@ impl OutboundBridge {
         if transaction.progress != TransactionProgress::Active || !transaction.is_done() {
             return;
         }
+        let (source, way) = (transaction.request.source, transaction.request.posted);
+        if let PostedRole::Flush { link, count } = way {
+            if !self.posted.are_done((source, link), count) {
+                return;
+            }
+            transaction.status = self.posted.answers(entry, source);
+        }
         transaction.progress = TransactionProgress::Performed;
-        let key = transaction.key;
+        let (key, number, status) = (transaction.key, transaction.number, transaction.status);
+        if let PostedRole::Posted { link } = way {
+            let flushes = self.posted.performed((source, link), number, status);
+            self.work.extend(flushes.into_iter().map(Work::Check));
+        }
+        let Some(transaction) = self.table.get(entry) else { return };
         let has_found = transaction.children.iter().any(|child| child.verdict == Some(CacheVerdict::Hit));
         let is_saved = transaction.is_templated || has_found && !transaction.is_converted;
         self.cache_counts.saved += u64::from(is_saved && transaction.status == Status::OKAY);
         self.counts.refused += u64::from(transaction.status != Status::OKAY);
         out.steps.push(BridgeStep::Respond { entry });
         self.manage(out);
+        if matches!(way, PostedRole::Flush { .. }) {
+            return;
+        }
         if let Some(next) = self.queues.performed(key) {
             out.steps.push(BridgeStep::GoesOn { entry: next });
             self.work.push_back(Work::Activate(next));
@@ -677,15 +695,11 @@ impl OutboundBridge {
         self.settle(out);
     }
 
-    /// The UALink port and the response of a request that is performed.
-    pub fn response(&self, entry: u16) -> Option<(usize, Transfer)> {
-        let transaction = self.table.get(entry)?;
-        let mut beats: Vec<CacheLine> = transaction.children.iter().map(Child::answered).collect();
-        if transaction.row.action == CommandAction::Ended {
-            beats = vec![CacheLine::of([0; 64]); lines::touched(&transaction.req, None).count()];
-        }
-        let Transaction { req, row, status, port, .. } = transaction;
-        Some((*port, response::answer(self.config.own, req, row.answer, *status, &beats)))
+    /// The input of a request that is performed, and what it is answered with.
+    pub fn response(&self, entry: u16) -> Option<(usize, BridgeResponse<'_>)> {
+        let Transaction { request, status, port, children, .. } = self.table.get(entry)?;
+        let lines = children.iter().map(Child::answered).collect();
+        Some((*port, BridgeResponse { request, status: *status, lines }))
     }
 
     /// The response of a request has left: its entry is free unless answers from CXL are still to come.
@@ -699,8 +713,8 @@ impl OutboundBridge {
     fn retire(&mut self, entry: u16) {
         let Some(transaction) = self.table.get(entry) else { return };
         if transaction.progress == TransactionProgress::Left && !transaction.awaits_any() {
-            let TlReq { vchan, .. } = transaction.req;
-            self.table.remove(entry, usize::from(vchan) % CHANNELS);
+            let class = transaction.request.class;
+            self.table.remove(entry, usize::from(class) % CHANNELS);
         }
     }
 }

@@ -3,7 +3,8 @@
 //! Modelled: O1, requests of one source, virtual channel and block of 256 bytes take effect one after the other; O3, strict, those of a
 //! source. All others are free (O2). A walk: a read and a write of one block by one source; the write waits until the read is performed.
 
-use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
+use super::request::BridgeRequest;
+use crate::lines::BLOCK_BYTES;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What stays in order.
@@ -25,9 +26,9 @@ pub struct OrderKey {
 
 impl OrderKey {
     /// Of a request.
-    pub fn of(order: BridgeOrder, req: &TlReq) -> OrderKey {
-        let block = (order == BridgeOrder::Blocks).then_some((req.vchan, req.address / REGION_BYTES));
-        OrderKey { source: req.src, block }
+    pub fn of(order: BridgeOrder, request: &BridgeRequest) -> OrderKey {
+        let block = (order == BridgeOrder::Blocks).then_some((request.class, request.address / BLOCK_BYTES));
+        OrderKey { source: request.source, block }
     }
 }
 

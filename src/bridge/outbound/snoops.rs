@@ -7,13 +7,13 @@
 //! A walk through R1: MemRd is open and BISnpInv comes; BIConflict leaves with the Tag of the MemRd; the Ack comes before any Cmp, so the
 //! snoop is answered from the old state, and the request goes on.
 
-use super::locks::{LockHolder, OpenSnoop};
 use super::transaction::CachedStage;
 use super::write_backs::{self, WriteBack, WriteBackEnd, WriteBackMessage};
 use super::{BridgeOutput, BridgeStep, OutboundBridge};
 use crate::cache::data::PortLine;
 use crate::cache::sector::{self, SectorState};
 use crate::flows::{LineOperation, StepMessage};
+use crate::locks::{LockHolder, OpenSnoop};
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
 use scalepool_coherence::mem::host::block_lines;
 use scalepool_coherence::message::Msg;

@@ -1,18 +1,16 @@
-//! One transaction from UALink to CXL: its request and what is done to its lines.
+//! One transaction from an accelerator to CXL: its request and what is done to its lines.
 
 use super::order::OrderKey;
+use super::request::BridgeRequest;
 use super::rooms::RoomMoves;
 use crate::atomics::LineAtomic;
 use crate::cache::sector::SectorState;
 use crate::cache::templates::{Template, TemplateKey};
-use crate::commands::CommandRow;
 use crate::flows::{FlowStep, LineOperation};
 use crate::window::WindowClass;
 use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_memory::LineBytes;
 use scalepool_protocols::ualink::code::Status;
-use scalepool_protocols::ualink::field::TlReq;
-use scalepool_protocols::ualink::unpack::Transfer;
 
 /// How far a transaction is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,13 +31,11 @@ pub enum TransactionProgress {
 #[derive(Debug, Clone)]
 pub struct Transaction {
     /// The request.
-    pub request: Transfer,
-    /// Its field.
-    pub req: TlReq,
-    /// UALink port where it came.
+    pub request: BridgeRequest,
+    /// Input where it came.
     pub port: usize,
-    /// What becomes of its command.
-    pub row: CommandRow,
+    /// Its number among the posted requests of its source and link, if it is one.
+    pub number: u64,
     /// How far it is.
     pub progress: TransactionProgress,
     /// Where it stands among others.

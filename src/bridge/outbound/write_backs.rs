@@ -4,12 +4,12 @@
 //! there. Left out: who needs one. A walk through a dirty sector that leaves: an entry has its bytes and
 //! its line; the bytes are read from HBM, MemWr leaves, its Cmp frees line and entry, and whoever waited for the way goes on.
 
-use super::locks::OpenSnoop;
 use super::table::{ChildId, MOST_ENTRIES};
 use super::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge, Work};
 use crate::cache::data::{CachedBlock, PortLine};
 use crate::cache::sector::SectorState;
 use crate::flows::{CoherenceFields, fields};
+use crate::locks::OpenSnoop;
 use scalepool_coherence::content::{CacheLine, WHOLE_LINE};
 use scalepool_coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType};

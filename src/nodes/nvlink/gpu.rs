@@ -1,7 +1,7 @@
 //! A GPU: its memory, the transaction layer over its ganged links, and the program that it runs. Basis: model.
 //!
 //! Modelled: requests with tags, posted writes with their order (see [`link_group`](super::link_group)), answers after a fixed latency,
-//! atomics, FLUSH. Detail: one module; any number of messages a link and cycle that the channels hold. Left out: caches,
+//! atomics, FLUSH, poison of lines. Detail: one module; any number of messages a link and cycle that the channels hold. Left out: caches,
 //! address translation, copy engines as such.
 //!
 //! A walk through one cycle: answers are matched with what is open; posted requests take effect; requests with an answer
@@ -74,8 +74,6 @@ pub struct GpuResult {
     pub received_flits: u64,
     /// Last cycle in which something was received.
     pub last_cycle: u64,
-    /// All messages that it has sent and received.
-    pub ledger: NvlLedger,
 }
 
 /// Channels of one link, by [`CHANNELS`](scalepool_link::nvlink::port::CHANNELS).
@@ -141,7 +139,11 @@ pub struct Gpu {
     flushes: Vec<Flush>,
     tap: Tap,
     mine: GpuResult,
+    /// All messages that it has sent and received.
+    ledger: NvlLedger,
     result: Arc<Mutex<GpuResult>>,
+    /// Where the ledger is left for the end of the run.
+    left: Arc<Mutex<NvlLedger>>,
     until: Option<u64>,
 }
 
@@ -149,7 +151,7 @@ pub struct Gpu {
 const REFUSED: u8 = 2;
 
 /// A request as its requester and its target know it in traces.
-fn handle(fabric: u32, request: &NvlMessage, target: u16) -> TransactionHandle {
+pub fn request_handle(fabric: u32, request: &NvlMessage, target: u16) -> TransactionHandle {
     let (rid, address) = (u32::from(request.rid), local(request.address));
     let handle = TransactionHandle {
         identifier: RequestIdentifier::NvlinkTag,
@@ -180,8 +182,13 @@ fn flits(message: &NvlMessage) -> u64 {
 }
 
 impl Gpu {
-    /// A GPU with its links.
-    pub fn new(config: GpuConfig, links: Vec<LinkEnds>, tap: Tap, result: Arc<Mutex<GpuResult>>) -> Gpu {
+    /// A GPU with its links; what it publishes is in `result`, and what it has sent and received in `left`.
+    pub fn new(
+        config: GpuConfig,
+        links: Vec<LinkEnds>,
+        tap: Tap,
+        (result, left): (Arc<Mutex<GpuResult>>, Arc<Mutex<NvlLedger>>),
+    ) -> Gpu {
         let mut gpu = Gpu {
             codec: NvlConfig::default(),
             place: format!("gpu[{}]", config.id),
@@ -197,7 +204,9 @@ impl Gpu {
             flushes: Vec::new(),
             tap,
             mine: GpuResult::default(),
+            ledger: NvlLedger::default(),
             result,
+            left,
             until: None,
             links,
             config,
@@ -235,7 +244,7 @@ impl Gpu {
             return;
         };
         let peer = if open.ask.op == Op::REDUCE_READ { NvlPeer::Switch } else { NvlPeer::Gpu(open.ask.target) };
-        self.mine.ledger.receive((peer, link, 2), &message);
+        self.ledger.receive((peer, link, 2), &message);
         self.free_tags.push_back(message.tag);
         let expects_data =
             open.ask.read_bytes.max(if open.ask.op == Op::ATOMIC_RETURN { open.ask.data.len() } else { 0 });
@@ -254,6 +263,10 @@ impl Gpu {
             let (found, text) =
                 (hex(&message.data), format!("{:?} of {:#x} at {}", open.ask.op, open.ask.address, open.ask.target));
             self.rule("SIM-E2E-01", found, hex(expected), &text);
+        }
+        if message.ep && open.ask.expected.is_some() {
+            let text = format!("{:?} of {:#x} at {}", open.ask.op, open.ask.address, open.ask.target);
+            self.rule("SIM-E2E-01", "poisoned data", "data without poison, as they were written", &text);
         }
         if let Some(group) = open.group {
             let left = self.groups.entry(group).or_default();
@@ -275,7 +288,7 @@ impl Gpu {
     /// Begins what is done for a request of another GPU.
     fn serves(&mut self, message: &NvlMessage, at: Stamp) -> u64 {
         let id = self.tap.new_id();
-        let named = TransactionNaming::By(handle(self.config.fabric, message, self.config.id));
+        let named = TransactionNaming::By(request_handle(self.config.fabric, message, self.config.id));
         let address = message.address;
         self.tap.named(named, at, RecordKind::Begin, id, 0, || Body::Access { name: "serve", address });
         id
@@ -302,16 +315,17 @@ impl Gpu {
             // Nobody hears of a refused one: it has no answer.
             let _ = self.memory.atomic(address, message.attr, message.be.unwrap_or(0), &message.data);
         } else {
-            self.memory.write(address, &message.data, message.be);
+            self.memory.write_marked(address, &message.data, message.be, message.ep);
         }
         cx.progress();
         self.config.program.arrived(message.rid, address, &message.data, &mut self.memory);
     }
 
-    /// Answers a request, for which transaction `id` was begun.
+    /// Answers a request, for which transaction `id` was begun; data come with the poison of any line that they are read from.
     fn answer(&mut self, (at, id): (Stamp, u64), link: usize, to: &NvlMessage, op: Op, data: Vec<u8>, size: u8) {
         self.tap.wait(at, id, Wait::Media, 0);
-        let message = NvlMessage { tag: to.tag, rid: to.rid, data, size, ..NvlMessage::new(op, &self.codec) };
+        let ep = self.memory.is_poisoned(local(to.address), data.len());
+        let message = NvlMessage { tag: to.tag, rid: to.rid, ep, data, size, ..NvlMessage::new(op, &self.codec) };
         // A latency without limits always has room.
         let _ = self.answers[link].push(at.cycle, &MemoryRequest::NONE, Answer { message, id });
     }
@@ -328,7 +342,7 @@ impl Gpu {
                 self.answer(served, link, &message, Op::RSP_DATA, data, 0);
             }
             Op::WRITE_NONPOSTED => {
-                self.memory.write(address, &message.data, message.be);
+                self.memory.write_marked(address, &message.data, message.be, message.ep);
                 self.answer(served, link, &message, Op::RSP_DONE, Vec::new(), 0);
             }
             Op::ATOMIC_RETURN => {
@@ -365,13 +379,13 @@ impl Gpu {
                 self.take_answer(cx, at, link, message);
             }
             while let Some(message) = self.links[link].rx[1].pop(cx) {
-                self.mine.ledger.receive((NvlPeer::of_requester(message.rid), link, 1), &message);
+                self.ledger.receive((NvlPeer::of_requester(message.rid), link, 1), &message);
                 self.take_posted(cx, at, link, message);
             }
             while self.answers[link].in_flight() < self.config.answer_queue
                 && let Some(message) = self.links[link].rx[0].pop(cx)
             {
-                self.mine.ledger.receive((NvlPeer::of_requester(message.rid), link, 0), &message);
+                self.ledger.receive((NvlPeer::of_requester(message.rid), link, 0), &message);
                 self.take_request(at, link, message);
             }
         }
@@ -435,7 +449,7 @@ impl Gpu {
 
     /// A message goes to its port.
     fn enter(&mut self, link: usize, channel: usize, message: &NvlMessage) {
-        let ledger = &mut self.mine.ledger;
+        let ledger = &mut self.ledger;
         match message.op {
             Op::MULTICAST_WRITE => {
                 (0..self.config.group).for_each(|gpu| ledger.send((NvlPeer::Gpu(gpu), link, channel), message));
@@ -463,7 +477,7 @@ impl Gpu {
             if waits {
                 self.tap.wait_over(at, id);
             }
-            let named = TransactionNaming::As(handle(self.config.fabric, &message, target(message.address)));
+            let named = TransactionNaming::As(request_handle(self.config.fabric, &message, target(message.address)));
             self.tap.named(named, at, RecordKind::Mark, id, 0, || Body::Mark("sent"));
             if channel == 1 {
                 self.tap.record(at, RecordKind::End, id, 0, || Body::None);
@@ -555,6 +569,7 @@ impl Module for Gpu {
         let mut mine = GpuResult { bytes: self.config.program.bytes(), ..self.mine.clone() };
         mine.broken.extend(self.config.program.broken_at_end().into_iter().map(|violation| self.at_home(violation)));
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&self.ledger);
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -1,13 +1,28 @@
 //! Memory of a GPU: bytes behind local addresses, in units of 16 bytes, and atomic operations on it (`bridge` §4.4).
 //!
-//! Modelled: reads, writes with byte enables, atomics on little-endian elements. Left out: time, ECC, FADD of 16 bits
-//! (answered as refused).
+//! Modelled: reads, writes with byte enables, atomics on little-endian elements, a poison mark for each line. Left out: time, ECC, FADD
+//! of 16 bits (answered as refused).
 
+use crate::first_lines::MemoryBehind;
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{LINE_BYTES, LineBytes};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// Local memory.
-pub struct GpuMemory(Store);
+/// Local memory, or what somebody expects of that of another node.
+pub struct GpuMemory {
+    store: Store,
+    /// What it holds at first, if not its own addresses.
+    first: Option<MemoryFirst>,
+}
+
+/// Memory behind another node.
+struct MemoryFirst {
+    behind: Arc<MemoryBehind>,
+    owner: u16,
+    /// Lines that were written, and so stand in the store.
+    begun: BTreeSet<u64>,
+}
 
 /// Bytes of a line that an offset and a length cover.
 const fn mask(offset: u64, bytes: u64) -> u64 {
@@ -17,17 +32,40 @@ const fn mask(offset: u64, bytes: u64) -> u64 {
 impl Default for GpuMemory {
     /// Each 8 bytes hold their own address, so a wrong place is seen.
     fn default() -> GpuMemory {
-        GpuMemory(Store::new(Background::OwnAddress))
+        GpuMemory { store: Store::new(Background::OwnAddress), first: None }
     }
 }
 
 impl GpuMemory {
+    /// What is expected of the memory of a node, which may be that of others behind it.
+    pub fn expected(behind: Arc<MemoryBehind>, owner: u16) -> GpuMemory {
+        let first = MemoryFirst { behind, owner, begun: BTreeSet::new() };
+        GpuMemory { first: Some(first), ..GpuMemory::default() }
+    }
+
+    /// The line at an address, as it is before anybody has written it; `None`: the store has it.
+    fn first_line(&self, address: u64) -> Option<LineBytes> {
+        let MemoryFirst { behind, owner, begun } = self.first.as_ref()?;
+        let line = address / LINE_BYTES * LINE_BYTES;
+        behind.of(*owner).filter(|_| !begun.contains(&line)).and_then(|lines| lines(line))
+    }
+
+    /// Puts a line in place that is to be written.
+    fn begin(&mut self, address: u64) {
+        if let Some(line) = self.first_line(address) {
+            self.store.write_line(address, &line, u64::MAX, false);
+        }
+        if let Some(first) = &mut self.first {
+            first.begun.insert(address / LINE_BYTES * LINE_BYTES);
+        }
+    }
+
     /// So many bytes from an address on.
     pub fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes);
         let mut at = address;
         while out.len() < bytes {
-            let line = self.0.read_line(at).data;
+            let line = self.first_line(at).unwrap_or_else(|| self.store.read_line(at).data);
             let offset = (at % LINE_BYTES) as usize;
             let take = (bytes - out.len()).min(line.len() - offset);
             out.extend_from_slice(&line[offset..offset + take]);
@@ -36,8 +74,20 @@ impl GpuMemory {
         out
     }
 
+    /// Whether a line among so many bytes from an address on is poisoned.
+    pub fn is_poisoned(&self, address: u64, bytes: usize) -> bool {
+        let lines = address / LINE_BYTES..(address + bytes as u64).div_ceil(LINE_BYTES);
+        lines.into_iter().any(|line| self.store.read_line(line * LINE_BYTES).poison)
+    }
+
     /// Writes bytes whose enable is set; without enables all of them.
     pub fn write(&mut self, address: u64, data: &[u8], be: Option<u128>) {
+        self.write_marked(address, data, be, false);
+    }
+
+    /// The same with bytes that are known to be wrong, or not: a write of whole lines marks them as it is marked itself, one of a part
+    /// takes no mark away (`memory` §6.3).
+    pub fn write_marked(&mut self, address: u64, data: &[u8], be: Option<u128>, poison: bool) {
         let mut done = 0;
         while done < data.len() {
             let at = address + done as u64;
@@ -46,7 +96,8 @@ impl GpuMemory {
             let mut line: LineBytes = [0; LINE_BYTES as usize];
             line[offset as usize..offset as usize + take].copy_from_slice(&data[done..done + take]);
             let enabled = be.map_or(u64::MAX, |be| (be >> done) as u64) << offset;
-            self.0.write_line(at, &line, mask(offset, take as u64) & enabled, false);
+            self.begin(at);
+            self.store.write_line(at, &line, mask(offset, take as u64) & enabled, poison);
             done += take;
         }
     }

@@ -8,10 +8,12 @@
 use super::link_group::BLOCK_BYTES;
 use super::memory::{CAS, GpuMemory, SIMPLE};
 use super::program::{GpuProgram, GpuRequest, GpuStep};
+use crate::first_lines::MemoryBehind;
 use scalepool_kernel::Rng;
 use scalepool_protocols::nvlink::{Class, Op};
 use scalepool_protocols::wire::Violation;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Which operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub enum Mix {
     Writes,
     /// Posted writes to blocks in their order, as of a copy engine: all links have the same to do.
     Stream,
+    /// Reads and writes of all sizes, with byte enables, posted and not: what memory without an owner takes.
+    Accesses,
     /// All operations between two GPUs, all sizes.
     All,
 }
@@ -38,7 +42,7 @@ pub enum Aim {
 }
 
 /// What a [`Traffic`] is made of.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct TrafficConfig {
     /// Who asks.
     pub id: u16,
@@ -58,6 +62,8 @@ pub struct TrafficConfig {
     pub load: f64,
     /// Reads everything back at the end.
     pub verify: bool,
+    /// Which targets stand in front of the memory of others.
+    pub behind: Arc<MemoryBehind>,
 }
 
 /// The program.
@@ -110,6 +116,12 @@ impl Traffic {
         ((id + step) % gpus) as u16
     }
 
+    /// What is expected of the memory of a target.
+    fn expected(&mut self, target: u16) -> &mut GpuMemory {
+        let behind = &self.config.behind;
+        self.expected.entry(target).or_insert_with(|| GpuMemory::expected(behind.clone(), target))
+    }
+
     /// The next request, without what it will meet.
     fn draw(&mut self) -> GpuRequest {
         let target = self.target();
@@ -120,7 +132,7 @@ impl Traffic {
         let op = match self.config.mix {
             Mix::Reads => Op::READ,
             Mix::Writes | Mix::Stream => Op::WRITE_POSTED,
-            Mix::All => {
+            Mix::Accesses | Mix::All => {
                 let ops = [
                     Op::READ,
                     Op::WRITE_POSTED,
@@ -129,14 +141,17 @@ impl Traffic {
                     Op::ATOMIC_RETURN,
                     Op::ATOMIC_POSTED,
                 ];
-                ops[self.rng.below(ops.len() as u64) as usize]
+                // Atomics stand behind the others.
+                let count = if self.config.mix == Mix::All { ops.len() } else { ops.len() - 2 };
+                ops[self.rng.below(count as u64) as usize]
             }
         };
         if matches!(op, Op::ATOMIC_RETURN | Op::ATOMIC_POSTED) {
             return self.atomic(op, target, block);
         }
+        let has_all_sizes = matches!(self.config.mix, Mix::Accesses | Mix::All);
         let (mut bytes, mut offset) = (self.config.bytes, 0);
-        if self.config.mix == Mix::All {
+        if has_all_sizes {
             bytes = 16 * (1 + self.rng.below(16) as usize);
             offset = 16 * self.rng.below((BLOCK_BYTES - bytes as u64) / 16 + 1);
         }
@@ -147,7 +162,7 @@ impl Traffic {
         }
         ask.data = vec![0; bytes];
         self.rng.fill_bytes(&mut ask.data);
-        if self.config.mix == Mix::All && bytes <= 128 && self.rng.ratio(1, 2) {
+        if has_all_sizes && bytes <= 128 && self.rng.ratio(1, 2) {
             let bits = u128::from(self.rng.next_u64()) << 64 | u128::from(self.rng.next_u64());
             ask.be = Some(bits & (u128::MAX >> (128 - bytes)));
         }
@@ -168,7 +183,7 @@ impl Traffic {
         let address = block + 16 * self.rng.below(16);
         if code == CAS && self.rng.ratio(1, 2) {
             // Half of the comparisons succeed.
-            let old = self.expected.entry(target).or_default().read(address + at as u64, size);
+            let old = self.expected(target).read(address + at as u64, size);
             data[..size].copy_from_slice(&old);
         }
         let be = Some(((1 << size) - 1) << at);
@@ -192,7 +207,7 @@ impl Traffic {
             self.planned = Some(ask);
             return self.flush(target);
         }
-        let expected = self.expected.entry(ask.target).or_default();
+        let expected = self.expected(ask.target);
         let mut ask = ask;
         match ask.op {
             Op::READ => ask.expected = Some(expected.read(ask.address, ask.read_bytes)),
@@ -236,7 +251,7 @@ impl Traffic {
             return GpuStep::Done;
         };
         let (address, read_bytes) = (block * BLOCK_BYTES, BLOCK_BYTES as usize);
-        let expected = Some(self.expected.entry(target).or_default().read(address, read_bytes));
+        let expected = Some(self.expected(target).read(address, read_bytes));
         *self.open.entry((target, block)).or_default() += 1;
         GpuStep::Send(GpuRequest { op: Op::READ, target, address, read_bytes, expected, ..GpuRequest::default() })
     }

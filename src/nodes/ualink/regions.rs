@@ -11,42 +11,19 @@
 use super::completer::{apply, global};
 use super::draws::{DrawLogs, Drawn};
 use super::read::{BACKGROUND, Read, lines_of};
+use crate::first_lines::MemoryBehind;
 use scalepool_memory::store::Store;
-use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
+use scalepool_memory::{ALL_BYTES, LINE_BYTES};
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::half::HALF_BYTES;
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Halves of a region.
 const REGION_HALVES: u8 = (REGION_BYTES / HALF_BYTES as u64) as u8;
-
-/// What the memory behind another node holds at first: the line at an address of that node; `None`: there is no memory at it.
-pub type LinesBehind = Box<dyn Fn(u64) -> Option<LineBytes> + Send + Sync>;
-
-/// Nodes of a fabric that have no memory of their own, but that of others behind them, by their numbers.
-pub struct MemoryBehind(Vec<OnceLock<LinesBehind>>);
-
-impl MemoryBehind {
-    /// Of so many nodes, of which none has others behind it.
-    pub fn new(nodes: u16) -> MemoryBehind {
-        MemoryBehind((0..nodes).map(|_| OnceLock::new()).collect())
-    }
-
-    /// A node of this number stands in front of memory that holds these lines at first. What is said twice counts once.
-    pub fn stands_in_front(&self, owner: u16, lines: LinesBehind) {
-        if let Some(place) = self.0.get(usize::from(owner)) {
-            let _ = place.set(lines);
-        }
-    }
-
-    fn of(&self, owner: u16) -> Option<&LinesBehind> {
-        self.0.get(usize::from(owner)).and_then(OnceLock::get)
-    }
-}
 
 /// Bytes of memories.
 pub struct Regions {

@@ -98,7 +98,9 @@ pub struct Generator {
 impl Generator {
     /// A generator with random numbers of its own.
     pub fn new(traffic: Traffic, rng: Rng) -> Generator {
-        Generator { traffic, rng, made: 0, roll: None, rolls: 0 }
+        // One that is alone has nobody to ask.
+        let count = if traffic.accelerators < 2 { 0 } else { traffic.count };
+        Generator { traffic: Traffic { count, ..traffic }, rng, made: 0, roll: None, rolls: 0 }
     }
 
     /// Operations still to come.
@@ -169,8 +171,9 @@ impl Iterator for Generator {
         }
         let (dst, cmd) = (self.destination(), self.command());
         let (byte, dwords) = self.extent(cmd);
-        let Traffic { own, regions, blocks, key_roll_every, .. } = self.traffic;
-        let region = u64::from(own) * regions + self.rng.below(regions);
+        let Traffic { own, accelerators, regions, blocks, key_roll_every, .. } = self.traffic;
+        // Regions of one number lie side by side, so that each originator uses all parts of a memory.
+        let region = self.rng.below(regions) * u64::from(accelerators) + u64::from(own);
         let block = (region << 20) + REGION_BYTES * self.rng.below(blocks);
         self.made += 1;
         if key_roll_every > 0 && self.made.is_multiple_of(key_roll_every) {

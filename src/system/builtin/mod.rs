@@ -28,6 +28,7 @@ pub static ALL: [Builtin; 24] = [
     builtin!("ualink-pair.toml"),
     builtin!("ualink-pod.toml"),
     builtin!("bridge-ualink.toml"),
+    builtin!("supercluster-small.toml"),
     builtin!("nvlink-pair.toml"),
     builtin!("nvlink-pod.toml"),
     builtin!("cxl-cache-pair.toml"),

@@ -3,8 +3,7 @@
 //! A new kind is a file here and a line in [`kind::COMPONENTS`](super::kind::COMPONENTS) or
 //! [`kind::LINKS`](super::kind::LINKS).
 
-pub mod bridge_cache;
-pub mod bridge_ualink;
+pub mod bridge;
 pub mod cxl_coherent;
 pub mod cxl_host;
 pub mod cxl_io_device;
@@ -25,12 +24,13 @@ pub mod ualink_accelerator;
 pub mod ualink_link;
 pub mod ualink_switch;
 
-use super::kind::ConfigFinding;
+use super::kind::{ConfigFinding, Site};
 use super::problem::TextPlace;
 use scalepool_arbiter::ArbiterKind;
 use scalepool_link::event::LinkEvent;
 use scalepool_link::fault::Fault;
 use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::first_lines::MemoryBehind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The field `fault` of a link: listed faults by end, and what is none of those that are `expected`.
@@ -44,6 +44,12 @@ fn faults(list: &[(String, TextPlace)], unit_bytes: usize, expected: &str) -> ([
 fn arbiter(name: Option<&str>, without: &'static ArbiterKind) -> &'static ArbiterKind {
     let named = |name| ArbiterKind::by_name(name).unwrap_or_else(|e| unreachable!("a word of the range: {e}"));
     name.map_or(without, named)
+}
+
+/// Which nodes of the fabric of a site stand in front of the memory of others; all of its nodes share it.
+fn memory_behind(site: &Site<'_>) -> Arc<MemoryBehind> {
+    let name = format!("memory behind nodes of fabric {}", site.member.fabric);
+    site.shared.get(&name, || MemoryBehind::new(site.member.nodes))
 }
 
 /// What a module has published.

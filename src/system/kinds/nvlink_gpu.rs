@@ -9,6 +9,7 @@ use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
     NodeLedger, PortDecl, PortRole, Site, SitePort, component,
 };
+use crate::kinds::memory_behind;
 use crate::kinds::nvlink_link::{REQUEST, RESPONSE};
 use crate::measured::{ComponentMeasured, NodeTraffic, Offered};
 use crate::metric::metrics;
@@ -19,6 +20,7 @@ use scalepool_kernel::{Clock, Rng};
 use scalepool_memory::limit;
 use scalepool_nodes::nvlink::collective::{Algorithm, AllReduce, Vectors};
 use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds};
+use scalepool_nodes::nvlink::ledger::NvlLedger;
 use scalepool_nodes::nvlink::link_group::BLOCK_BYTES;
 use scalepool_nodes::nvlink::litmus::Litmus;
 use scalepool_nodes::nvlink::program::GpuProgram;
@@ -74,7 +76,7 @@ static OPERATIONS: [(Op, &Metric); 8] = [
 config! {
     /// What a GPU asks others for.
     pub struct NvTraffic {
-        pattern: String = "mix" [Unit::Of("-")] in FieldRange::Words(&["mix", "reads", "writes", "stream", "litmus"]), "mix = all operations and sizes; reads, writes = reads or posted writes of `bytes`; stream = writes to blocks in order; litmus = litmus tests of ordering between two GPUs";
+        pattern: String = "mix" [Unit::Of("-")] in FieldRange::Words(&["mix", "accesses", "reads", "writes", "stream", "litmus"]), "mix = all operations and sizes; accesses = the same without atomics, which memory behind a bridge may refuse; reads, writes = reads or posted writes of `bytes`; stream = writes to blocks in order; litmus = litmus tests of ordering between two GPUs";
         requests: u64 = "1000" [Unit::Of("requests")] in FieldRange::Int(0, 1 << 24), "number of requests of each GPU; with litmus, of rounds of the test";
         load: f64 = "0" [Unit::Of("flits per GPU and cycle")] in FieldRange::Real(0.0, 18.0), "offered load; 0 = unthrottled";
         bytes: usize = "256" [Unit::Bytes] in FieldRange::Int(16, 256), "payload of a request; a multiple of 16";
@@ -147,14 +149,15 @@ impl NvGpu {
             "reads" => Some(Mix::Reads),
             "writes" => Some(Mix::Writes),
             "stream" => Some(Mix::Stream),
+            "accesses" => Some(Mix::Accesses),
             "mix" => Some(Mix::All),
             _ => None,
         }
     }
 
     fn work(&self, site: &Site<'_>) -> Work {
-        let DomainMember { own, nodes, .. } = site.member;
-        let members = self.collective.members(nodes);
+        let DomainMember { own, nodes, asked, peers, .. } = site.member;
+        let members = self.collective.members(peers);
         let mut requests = self.traffic.requests;
         if let Some(algorithm) = self.algorithm() {
             if own < members {
@@ -170,7 +173,7 @@ impl NvGpu {
         };
         let traffic = TrafficConfig {
             id: own,
-            gpus: nodes,
+            gpus: asked,
             mix,
             aim: match self.work.as_str() {
                 "hot-spot" => Aim::HotSpot(0),
@@ -182,6 +185,7 @@ impl NvGpu {
             region_bytes: self.traffic.region,
             load: self.traffic.load,
             verify: self.traffic.verify,
+            behind: memory_behind(site),
         };
         (Box::new(Traffic::new(traffic, Rng::for_name(site.seed, &format!("{}.traffic", site.path)))), None)
     }
@@ -210,7 +214,7 @@ impl Component for NvGpu {
     }
 
     fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
-        let DomainMember { nodes, .. } = member;
+        let nodes = member.peers;
         let mut wrong = Vec::new();
         if self.traffic.pattern == "litmus" && nodes != 2 {
             wrong.push(("traffic.pattern", format!("found litmus tests of {nodes} GPUs, expected two GPUs")));
@@ -225,7 +229,8 @@ impl Component for NvGpu {
             wrong.push(("links", text));
         }
         let gpus = self.collective.gpus;
-        if gpus == 1 || gpus > nodes {
+        let is_alone = nodes < 2 && self.algorithm().is_some();
+        if gpus == 1 || gpus > nodes || is_alone {
             wrong.push(("collective.gpus", format!("found {gpus}, expected 0 or 2 to {nodes}")));
             return wrong;
         }
@@ -261,7 +266,7 @@ impl Component for NvGpu {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
-        let (own, nodes) = (site.member.own, site.member.nodes);
+        let DomainMember { own, nodes, peers, .. } = site.member;
         let is_switched = site.ports.iter().all(|port| port.peer_role == PortRole::Switch);
         if !is_switched && (nodes != 2 || site.ports.iter().any(|port| port.peer_role == PortRole::Switch)) {
             let text = format!(
@@ -273,7 +278,7 @@ impl Component for NvGpu {
             unreachable!("a port takes the links that it declares")
         };
         let (program, vector_bytes) = self.work(site);
-        let members = self.collective.members(nodes);
+        let members = self.collective.members(peers);
         let config = GpuConfig {
             id: own,
             fabric: site.member.fabric,
@@ -292,7 +297,8 @@ impl Component for NvGpu {
         let name = format!("{}.core", site.path);
         let tap = hub.tap(&name, gpu::SHOWS);
         let result: Arc<Mutex<GpuResult>> = Arc::default();
-        let (shared, seen, ledger) = (result.clone(), result.clone(), NodeLedger::Nvlink(result));
+        let (shared, seen, ledger): (_, _, Arc<Mutex<NvlLedger>>) = (result.clone(), result, Arc::default());
+        let left = ledger.clone();
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let (of_ports, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(ComponentPlug::nvlink).unzip();
@@ -303,12 +309,12 @@ impl Component for NvGpu {
                         rx: plug.rx.map(|end| bind.attach(end)),
                     });
                     let ends = ends.collect();
-                    Gpu::new(config, ends, tap, shared)
+                    Gpu::new(config, ends, tap, (shared, left))
                 })
             }),
             measure: Box::new(move || figures.of(&super::published(&seen))),
             digest: Vec::new(),
-            ledger: Some(ledger),
+            ledger: Some(NodeLedger::Nvlink(ledger)),
         })
     }
 }

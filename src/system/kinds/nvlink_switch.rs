@@ -1,6 +1,6 @@
 //! `nvlink.switch`: a switch of model profile NVL-M1, see [`scalepool_fabric::nvlink_switch`].
 //!
-//! Modelled: a crossbar with the ports of one of four generations; a remap table with the memory of every GPU, the same at
+//! Modelled: a crossbar with the ports of one of four generations; a remap table with the memory of every GPU, and of bridges, the same at
 //! all inputs; from generation 3 on one multicast group, the first GPUs, whose window is that behind all GPUs. A walk: the
 //! GPUs at the ports become routes and, for each place of a port among those of its GPU, a set of ports of the group.
 
@@ -97,9 +97,9 @@ impl NvSwitch {
     }
 
     /// The multicast group: a set of ports for each place of a port among those of its GPU.
-    fn groups(&self, routes: &NvlRoutes, nodes: u16) -> Groups {
+    fn groups(&self, routes: &NvlRoutes, gpus: u16) -> Groups {
         let mut groups = Groups::default();
-        let members = if self.members == 0 { nodes } else { self.members.min(nodes) };
+        let members = if self.members == 0 { gpus } else { self.members.min(gpus) };
         let places = (0..members).map(|gpu| routes.ports(gpu).len()).max().unwrap_or(0).min(MAX_REPLICA_SETS);
         if generation(&self.generation).multicast && places > 0 {
             let port = |place: usize, gpu: u16| {
@@ -137,7 +137,7 @@ impl NvSwitch {
             hop_cycles: (u128::from(self.hop) * u128::from(den)).div_ceil(u128::from(num)) as u64,
             store_flits: self.store_flits,
             remap: vec![remap; site.ports.len()],
-            groups: self.groups(&routes, site.member.nodes),
+            groups: self.groups(&routes, site.member.peers),
             routes,
             allocator: self.allocator(),
         };

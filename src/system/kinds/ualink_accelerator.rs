@@ -11,6 +11,7 @@ use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ConfigFinding, DomainMember, NodeError, NodeLedger, PortDecl,
     PortRole, Site, SitePort, component,
 };
+use crate::kinds::memory_behind;
 use crate::kinds::ualink_link::{REQUEST, RESPONSE, codec};
 use crate::measured::{ComponentMeasured, NodeTraffic, Offered};
 use crate::metric::MetricValue;
@@ -30,7 +31,6 @@ use scalepool_nodes::ualink::draws::DrawLogs;
 use scalepool_nodes::ualink::guard::Guard;
 use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::port::{self, AcceleratorPort, Tamper};
-use scalepool_nodes::ualink::regions::MemoryBehind;
 use scalepool_nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
 use scalepool_nodes::ualink::{Ends, channels};
@@ -324,7 +324,7 @@ impl Component for UalAccelerator {
             return Err(NodeError::Joined { path: site.path.to_owned(), text });
         }
         let (name, own) = (site.path.to_owned(), site.member.own);
-        let traffic = self.traffic.of(own, site.member.nodes);
+        let traffic = self.traffic.of(own, site.member.asked);
         let config = AcceleratorConfig {
             own,
             fabric: site.member.fabric,
@@ -454,12 +454,6 @@ fn place_stations(
 fn open_work(place: &str, found: String, expected: &str, text: &str) -> PlacedViolation {
     let violation = Violation::at_byte("SIM-E2E-03", 0, found, expected, text);
     PlacedViolation { place: place.to_owned(), violation }
-}
-
-/// Which nodes of the fabric of a site stand in front of the memory of others; all of its nodes share it.
-pub fn memory_behind(site: &Site<'_>) -> Arc<MemoryBehind> {
-    let name = format!("memory behind nodes of UALink fabric {}", site.member.fabric);
-    site.shared.get(&name, || MemoryBehind::new(site.member.nodes))
 }
 
 fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> ComponentMeasured {

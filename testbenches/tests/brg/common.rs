@@ -4,8 +4,9 @@ use scalepool::bridge::cache::DataCacheConfig;
 use scalepool::bridge::cache::data::DataCache;
 use scalepool::bridge::cache::sector::SectorState;
 use scalepool::bridge::outbound::order::BridgeOrder;
+use scalepool::bridge::outbound::request::BridgeRequest;
 use scalepool::bridge::outbound::{
-    BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig,
+    BridgeActor, BridgeFinding, BridgeOutput, BridgeStep, OutboundBridge, OutboundConfig, upli,
 };
 use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, WindowClass};
 use scalepool::coherence::content::{CacheLine, LineAddr, LineContent};
@@ -41,7 +42,6 @@ pub fn windows(all: Vec<BridgeWindow>) -> BridgeWindows {
 
 pub fn config(class: WindowClass) -> OutboundConfig {
     OutboundConfig {
-        own: OWN,
         windows: windows(vec![window(class)]),
         entries: 64,
         write_buffers: 64,
@@ -66,6 +66,11 @@ pub fn transfer(req: TlReq, data: &[[u8; 64]], enables: Option<Half>) -> Transfe
     let numbeats = data.len().saturating_sub(1) as u8;
     let req = TlReq { src: SOURCE, dst: OWN, numbeats, ..req };
     Transfer { address: req.address.into(), ..with_data(ControlField::Request(req), data, enables) }
+}
+
+/// What the bridge takes of a transfer.
+pub fn asked(transfer: &Transfer) -> BridgeRequest {
+    upli::asked(transfer).expect("a request")
 }
 
 /// A read of so many DWords.
@@ -183,7 +188,7 @@ impl Bench {
 
     /// Hands in a request; its entry.
     pub fn ask(&mut self, request: Transfer) -> u16 {
-        let entry = self.bridge.admit(0, request).expect("room");
+        let entry = self.bridge.admit(0, asked(&request)).expect("room");
         self.bridge.start(entry, &mut self.out);
         self.collect();
         entry
@@ -279,7 +284,7 @@ impl Bench {
     pub fn respond(&mut self, entry: u16) {
         let (port, response) = self.bridge.response(entry).expect("a response");
         assert_eq!(port, 0);
-        self.responses.push(response);
+        self.responses.push(upli::answered(OWN, &response).expect("it is UALink's"));
         self.bridge.left(entry);
     }
 

@@ -2,6 +2,7 @@
 
 use super::common::*;
 use scalepool::bridge::load::{FEWEST_LINES, IssueWindow, MOST_LINES};
+use scalepool::bridge::module::ualink::{UalinkRequestEnds, UalinkRequesters};
 use scalepool::bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
 use scalepool::bridge::outbound::OutboundConfig;
 use scalepool::bridge::timing::BridgeTiming;
@@ -9,7 +10,6 @@ use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::backend::MemoryTiming;
-use scalepool::nodes::ualink::accelerator::AcceleratorPortEnds;
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, MetaField, MetaValue, NdrOpcode};
 use scalepool_protocols::cxl::message::{Class, Data, Message, MessageForm, S2mDrs, S2mNdr};
@@ -135,12 +135,15 @@ pub fn run_of(
             is_silent,
             seen: of_memory,
         })?;
-        let config = BridgeConfig { place: "bridge".into(), fabric: 0, outbound, timing, cache_memory, clock };
+        let config = BridgeConfig { place: "bridge".into(), outbound, timing, cache_memory, clock };
         p.module("bridge", id, |bind| {
-            let x = AcceleratorPortEnds {
-                tx: [never, answer].map(|end| bind.attach(end)),
-                rx: [ask_in, unused_in].map(|end| bind.attach(end)),
+            drop(bind.attach(never));
+            let x = UalinkRequestEnds {
+                requests: bind.attach(ask_in),
+                responses: bind.attach(answer),
+                unasked: Some(bind.attach(unused_in)),
             };
+            let side = UalinkRequesters::new(OWN, 0, vec![x], Arc::default());
             let link = NodeLink {
                 rx: vec![(Class::S2mNdr, bind.attach(ndr_in)), (Class::S2mDrs, bind.attach(drs_in))],
                 tx: vec![(Class::M2sReq, bind.attach(req)), (Class::M2sRwd, bind.attach(rwd))],
@@ -151,10 +154,10 @@ pub fn run_of(
             };
             Bridge::new(
                 config,
-                vec![x],
+                Box::new(side),
                 vec![BridgeCxlPort { link, is_coherent: false, watch: None }],
                 Tap::off(),
-                (shared, Arc::default()),
+                shared,
             )
         })
     });

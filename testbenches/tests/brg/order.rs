@@ -7,6 +7,7 @@ use scalepool::bridge::outbound::{BridgeStep, Lacking, OutboundConfig};
 use scalepool::bridge::window::WindowClass;
 use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
 use scalepool_protocols::ualink::code::Status;
+use scalepool_protocols::ualink::unpack::Transfer;
 
 const MN: WindowClass = WindowClass::Mn;
 
@@ -19,6 +20,12 @@ fn from(
 }
 
 /// Children end in any order; there is one answer, behind the last of them.
+/// What a request lacks to get in.
+fn lacks(bench: &Bench, request: &Transfer) -> Option<Lacking> {
+    let request = asked(request);
+    bench.bridge.lacks(request.class, request.buffers)
+}
+
 #[test]
 fn brg_spl_08_p() {
     for last_first in [false, true] {
@@ -234,12 +241,12 @@ fn brg_tag_02_n() {
         bench.ask(read(BASE + 256 * n, 16));
     }
     bench.finish(false);
-    assert_eq!(bench.bridge.lacks(&read(BASE, 16)), Some(Lacking::Entry));
+    assert_eq!(lacks(&bench, &read(BASE, 16)), Some(Lacking::Entry));
     let held = bench.held.take().expect("responses");
     bench.respond(held[0]);
     let next = bench.ask(read(BASE, 16));
     assert!(!held[1..].contains(&next));
-    assert_eq!(bench.bridge.lacks(&read(BASE, 16)), Some(Lacking::Entry));
+    assert_eq!(lacks(&bench, &read(BASE, 16)), Some(Lacking::Entry));
 }
 
 /// Gives up the first child of an entry.
@@ -316,7 +323,7 @@ fn brg_buf_02_p() {
     let mut n = 0;
     let mut fill = |bench: &mut Bench, vchan| {
         let before = n;
-        while bench.bridge.lacks(&on(vchan, n)).is_none() {
+        while lacks(&bench, &on(vchan, n)).is_none() {
             bench.ask(on(vchan, n));
             n += 1;
         }
@@ -332,7 +339,7 @@ fn brg_buf_02_n() {
     for n in 0..RESERVED as u64 {
         bench.ask(read(BASE + 256 * n, 16));
     }
-    assert_eq!(bench.bridge.admit(0, read(BASE, 16)), None);
+    assert_eq!(bench.bridge.admit(0, asked(&read(BASE, 16))), None);
     assert_eq!(bench.bridge.open(), RESERVED);
 }
 
@@ -355,7 +362,7 @@ fn brg_buf_03_p() {
 fn brg_buf_03_n() {
     let mut bench = Bench::new(OutboundConfig { write_buffers: 4, ..config(WindowClass::Mc) });
     bench.ask(write_full(BASE, 4, 1));
-    assert_eq!(bench.bridge.lacks(&write_full(BASE + 256, 1, 1)), Some(Lacking::Buffers));
-    assert_eq!(bench.bridge.admit(0, write_full(BASE + 256, 1, 1)), None);
-    assert_eq!(bench.bridge.lacks(&read(BASE + 256, 16)), None);
+    assert_eq!(lacks(&bench, &write_full(BASE + 256, 1, 1)), Some(Lacking::Buffers));
+    assert_eq!(bench.bridge.admit(0, asked(&write_full(BASE + 256, 1, 1))), None);
+    assert_eq!(lacks(&bench, &read(BASE + 256, 16)), None);
 }

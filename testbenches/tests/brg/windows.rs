@@ -167,7 +167,7 @@ fn brg_prt_01_n() {
     assert_eq!(refused(|w| w.ports = vec![16]), WindowError::Port(0, 16, 15));
     let groups =
         |one| BridgeWindows::new(vec![window(WindowClass::Mn)], BTreeMap::from([one]), 1).expect_err("a group");
-    assert_eq!(groups((1024, 0)), WindowError::Source(1024));
+    assert_eq!(groups((1024, 0)), WindowError::Source(1024, 1023));
     assert_eq!(groups((0, 16)), WindowError::Group(16));
     assert_eq!(RdWr::Read.name(), Some("Read"));
 }

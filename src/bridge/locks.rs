@@ -4,7 +4,7 @@
 //! gets its data. A walk: a read is active, another one joins it; a write comes and waits; a third read waits behind the write, since
 //! it must not pass it.
 
-use super::table::ChildId;
+use super::outbound::table::ChildId;
 use scalepool_coherence::content::LineAddr;
 use scalepool_protocols::cxl::cxl256::code::BisnpOpcode;
 use std::collections::{BTreeMap, VecDeque};

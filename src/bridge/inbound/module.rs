@@ -1,0 +1,477 @@
+//! The inbound half of a bridge on a clock: target ports, stages with latencies, traces.
+//!
+//! Modelled: one message of CXL enters a cycle, of all target ports in turn; one answer of each link of accelerators enters; accesses
+//! to accelerators leave at the rate of the [`BridgeTiming`], answers to CXL one a cycle; a message that finds no entry stays in front
+//! and holds up what comes behind it at its port alone. Left out: the ports, which are those of memories and of accelerators; a queue for
+//! each class in front of the table, since both wait for the same entries.
+//!
+//! A walk through one cycle: answers of accelerators enter, those that are through the stages of answers take effect; a message enters, what
+//! is through the stages of requests is converted; transactions without progress are given up; accesses and answers that are framed leave
+//! as far as there is room.
+//!
+//! In traces a transaction is a child of the request of its host, from the port in to the port out; what its accelerator does is a
+//! child of it.
+
+use super::table::InboundSource;
+use super::{AcceleratorAccess, InboundBridge, InboundConfig, InboundCounts, InboundOutput, InboundStep};
+use crate::outbound::BridgeFinding;
+use crate::timing::BridgeTiming;
+use scalepool_coherence::content::CacheLine;
+use scalepool_coherence::message::from_link;
+use scalepool_kernel::{Clock, Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::cxl::{cxl_tag, shown};
+use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
+use scalepool_protocols::cxl::message::{Message, MessageForm, PeerRoute};
+use scalepool_protocols::ualink::code::Status;
+use scalepool_protocols::wire::Violation;
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Most broken rules that a bridge keeps one by one.
+const MOST_BROKEN: usize = 100;
+
+/// What an accelerator answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AcceleratorAnswer {
+    /// Tag of its access.
+    pub tag: u16,
+    /// Status.
+    pub status: Status,
+    /// What was read.
+    pub line: Option<CacheLine>,
+}
+
+/// The links to accelerators, of whatever protocol.
+pub trait AcceleratorSide {
+    /// Whether an access can leave.
+    fn has_room(&self, cx: &Cx, access: &AcceleratorAccess) -> bool;
+
+    /// An access leaves, for which there is room; its name in traces.
+    fn send(&mut self, cx: &mut Cx, tag: u16, access: &AcceleratorAccess) -> Option<TransactionHandle>;
+
+    /// Answers that have come, at most one of each link, or what is wrong with them.
+    fn receive(&mut self, cx: &mut Cx, answers: &mut Vec<Result<AcceleratorAnswer, BridgeFinding>>);
+
+    /// Whether [`receive`](Self::receive) has something to do.
+    fn is_due(&self, cx: &Cx) -> bool;
+}
+
+/// A target port.
+pub struct TargetPort {
+    /// From the link.
+    pub rx: In<Message>,
+    /// To the link.
+    pub tx: Out<Message>,
+    /// Its identifier, where the link routes by ports; else 0.
+    pub own: u16,
+    /// How its link spells messages.
+    pub form: MessageForm,
+    /// Number of its link, for traces.
+    pub link: u32,
+}
+
+/// How the inbound half is built.
+pub struct InboundModuleConfig {
+    /// Its place in traces and reports.
+    pub place: String,
+    /// What it converts.
+    pub inbound: InboundConfig,
+    /// Its stages.
+    pub timing: BridgeTiming,
+    /// How traces spell messages, whatever the form of their link.
+    pub shown: MessageForm,
+    /// Its clock.
+    pub clock: Clock,
+}
+
+/// What the inbound half leaves behind for the report.
+#[derive(Debug, Clone, Default)]
+pub struct InboundResult {
+    /// What it has counted.
+    pub counts: InboundCounts,
+    /// Messages answered, hints that were dropped among them.
+    pub done: u64,
+    /// Cycles from the port in to the port out, of all messages that were answered.
+    pub cycles: u64,
+    /// Cycles in which a message was at a port and no entry was free for it.
+    pub full_cycles: u64,
+    /// Rules that were broken.
+    pub broken: Vec<PlacedViolation>,
+}
+
+/// A transaction in traces.
+#[derive(Debug, Clone, Copy, Default)]
+struct TracedInbound {
+    id: u64,
+    since_cycle: u64,
+    is_waiting: bool,
+}
+
+/// The inbound half.
+pub struct InboundModule {
+    config: InboundModuleConfig,
+    bridge: InboundBridge,
+    side: Box<dyn AcceleratorSide>,
+    ports: Vec<TargetPort>,
+    /// The port at which a message is looked for first.
+    first: usize,
+    /// Messages in the stages, each with the cycle in which it is through.
+    requests: VecDeque<(u64, u16)>,
+    /// Accesses in the last stage.
+    accesses: VecDeque<(u64, u16)>,
+    /// Answers of accelerators in the stages.
+    answers: VecDeque<(u64, AcceleratorAnswer)>,
+    /// Answers to CXL in the last stage, by port.
+    responses: Vec<VecDeque<(u64, u16)>>,
+    /// When a transaction that has not got on since is given up: cycle, entry, which time it had got on.
+    deadlines: VecDeque<(u64, u16, u64)>,
+    traced: Vec<TracedInbound>,
+    /// Since when the message in front of each port waits for an entry \[cycles\].
+    full_since: Vec<Option<u64>>,
+    arrived: Vec<Result<AcceleratorAnswer, BridgeFinding>>,
+    out: InboundOutput,
+    tap: Tap,
+    mine: InboundResult,
+    result: Arc<Mutex<InboundResult>>,
+}
+
+/// A message's request as its host knows it in traces.
+fn handle_of(link: u32, message: &Message) -> Option<TransactionHandle> {
+    let (host, device, tag) = match message {
+        // A link has port identifiers or LD-IDs.
+        Message::M2sReq(header) => (header.spid, header.dpid | u16::from(header.ld_id), header.tag),
+        Message::M2sRwd(header, _) => (header.spid, header.dpid | u16::from(header.ld_id), header.tag),
+        _ => return None,
+    };
+    Some(cxl_tag(link, host, device, tag))
+}
+
+/// Who asks by a message, and the port that it is for.
+fn source_of(port: usize, form: MessageForm, message: &Message) -> (InboundSource, u16) {
+    let (ld_id, spid, dpid, traffic_class) = match message {
+        Message::M2sReq(header) => (header.ld_id, header.spid, header.dpid, header.tc),
+        Message::M2sRwd(header, _) => (header.ld_id, header.spid, header.dpid, header.tc),
+        _ => (0, 0, 0, 0),
+    };
+    let id = if form == MessageForm::Pbr { spid } else { ld_id.into() };
+    let route = PeerRoute { ld_id, dpid: spid, ..PeerRoute::default() };
+    (InboundSource { port, id, route, traffic_class }, dpid)
+}
+
+impl InboundModule {
+    /// The inbound half with its ports; what it publishes is in `result`.
+    pub fn new(
+        config: InboundModuleConfig,
+        side: Box<dyn AcceleratorSide>,
+        ports: Vec<TargetPort>,
+        tap: Tap,
+        result: Arc<Mutex<InboundResult>>,
+    ) -> InboundModule {
+        InboundModule {
+            bridge: InboundBridge::new(config.inbound.clone()),
+            side,
+            first: 0,
+            requests: VecDeque::new(),
+            accesses: VecDeque::new(),
+            answers: VecDeque::new(),
+            responses: ports.iter().map(|_| VecDeque::new()).collect(),
+            deadlines: VecDeque::new(),
+            traced: vec![TracedInbound::default(); config.inbound.entries],
+            full_since: vec![None; ports.len()],
+            arrived: Vec::new(),
+            out: InboundOutput::default(),
+            mine: InboundResult::default(),
+            ports,
+            tap,
+            result,
+            config,
+        }
+    }
+
+    fn broken(&mut self, finding: BridgeFinding, at: Stamp) {
+        let BridgeFinding { rule, found, expected } = finding;
+        let text = scalepool_protocols::rules::find(rule).map_or("", |rule| rule.text);
+        let violation = Violation::at_byte(rule, 0, found, expected, text);
+        self.tap.record(at, RecordKind::Violation, 0, 0, || Body::Violation(violation.clone()));
+        if self.mine.broken.len() < MOST_BROKEN {
+            self.mine.broken.push(PlacedViolation { place: self.config.place.clone(), violation });
+        }
+    }
+
+    // ---- from accelerators ---------------------------------------------------------------------------------------
+
+    fn take_answers(&mut self, cx: &mut Cx, at: Stamp) {
+        let due = at.cycle + self.config.timing.answer_cycles();
+        let mut arrived = std::mem::take(&mut self.arrived);
+        self.side.receive(cx, &mut arrived);
+        for answer in arrived.drain(..) {
+            match answer {
+                Ok(answer) => self.answers.push_back((due, answer)),
+                Err(finding) => self.broken(finding, at),
+            }
+        }
+        self.arrived = arrived;
+        while self.answers.front().is_some_and(|(due, _)| *due <= at.cycle) {
+            let Some((_, AcceleratorAnswer { tag, status, line })) = self.answers.pop_front() else { return };
+            self.bridge.receive(tag, status, line, &mut self.out);
+            self.follow(at);
+            cx.progress();
+        }
+    }
+
+    // ---- from CXL ------------------------------------------------------------------------------------------------
+
+    /// Takes a message, if there is one and an entry for it.
+    fn enter_request(&mut self, cx: &mut Cx, at: Stamp) {
+        let ports = self.ports.len();
+        for n in 0..ports {
+            let port = (self.first + n) % ports;
+            if !self.ports[port].rx.is_due(cx) {
+                continue;
+            }
+            let is_full = !self.bridge.has_room();
+            self.show_full(port, is_full, cx, at);
+            if is_full {
+                continue;
+            }
+            let Some(message) = self.ports[port].rx.pop(cx) else { continue };
+            self.begin(port, &message, at);
+            self.first = (port + 1) % ports;
+            cx.progress();
+            break;
+        }
+    }
+
+    /// Says of the message in front of a port that it waits for an entry, and when it does no more.
+    fn show_full(&mut self, port: usize, is_full: bool, cx: &Cx, at: Stamp) {
+        if is_full == self.full_since[port].is_some() {
+            return;
+        }
+        let since = std::mem::replace(&mut self.full_since[port], is_full.then_some(at.cycle));
+        self.mine.full_cycles += since.map_or(0, |since| at.cycle - since);
+        let TargetPort { rx, link, .. } = &mut self.ports[port];
+        let Some(handle) = rx.peek(cx).and_then(|message| handle_of(*link, message)) else { return };
+        let body = || match is_full {
+            true => Body::Wait { wait: Wait::Room, holder: 0 },
+            false => Body::Mark(scalepool_trace::wait::WAIT_OVER),
+        };
+        self.tap.named(TransactionNaming::By(handle), at, RecordKind::Mark, 0, 0, body);
+    }
+
+    fn begin(&mut self, port: usize, message: &Message, at: Stamp) {
+        let TargetPort { own, form, link, .. } = self.ports[port];
+        let (source, dpid) = source_of(port, form, message);
+        if form == MessageForm::Pbr && dpid != own {
+            let found = format!("a message for port {dpid:#05x}");
+            let finding = BridgeFinding { rule: "SIM-E2E-02", found, expected: "the identifier of the port" };
+            return self.broken(finding, at);
+        }
+        let admitted = self.bridge.admit(source, from_link(message), &mut self.out);
+        self.follow(at);
+        let Some(entry) = admitted else { return };
+        let id = self.tap.new_id();
+        let named = handle_of(link, message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
+        let form = self.config.shown;
+        self.tap.named(named, at, RecordKind::Begin, id, 0, || shown(message, form));
+        self.traced[usize::from(entry)] = TracedInbound { id, since_cycle: at.cycle, is_waiting: false };
+        self.requests.push_back((at.cycle + self.config.timing.request_cycles(), entry));
+    }
+
+    fn start_requests(&mut self, cx: &mut Cx, at: Stamp) {
+        while self.requests.front().is_some_and(|(due, _)| *due <= at.cycle) {
+            let Some((_, entry)) = self.requests.pop_front() else { return };
+            self.bridge.start(entry, &mut self.out);
+            self.follow(at);
+            cx.progress();
+        }
+    }
+
+    // ---- what follows --------------------------------------------------------------------------------------------
+
+    fn follow(&mut self, at: Stamp) {
+        let mut out = std::mem::take(&mut self.out);
+        let timing = self.config.timing;
+        for step in out.steps.drain(..) {
+            match step {
+                InboundStep::Send(entry) => self.accesses.push_back((at.cycle + timing.frame_cycles, entry)),
+                InboundStep::Respond(entry) => {
+                    self.show_wait(entry, None, at);
+                    let port = self.bridge.transaction(entry).map_or(0, |transaction| transaction.source.port);
+                    self.responses[port].push_back((at.cycle + timing.frame_cycles, entry));
+                }
+                InboundStep::Drop(entry) => self.end(entry, at, || Body::Mark("dropped")),
+                InboundStep::Advanced(entry) => {
+                    let advances = self.bridge.transaction(entry).map_or(0, |transaction| transaction.advances);
+                    self.deadlines.push_back((at.cycle + timing.timeout_cycles, entry, advances));
+                }
+                InboundStep::Waits { entry, holder } => {
+                    let holder = self.traced[usize::from(holder)].id;
+                    self.show_wait(entry, Some((Wait::Line, holder)), at);
+                }
+                InboundStep::GoesOn(entry) => self.show_wait(entry, None, at),
+            }
+        }
+        let findings = std::mem::take(&mut out.findings);
+        self.out = out;
+        findings.into_iter().for_each(|finding| self.broken(finding, at));
+    }
+
+    /// Says of a transaction what it waits for from here on, or that it goes on.
+    fn show_wait(&mut self, entry: u16, wait: Option<(Wait, u64)>, at: Stamp) {
+        let traced = &mut self.traced[usize::from(entry)];
+        match wait {
+            Some((wait, holder)) if !traced.is_waiting => self.tap.wait(at, traced.id, wait, holder),
+            None if traced.is_waiting => self.tap.wait_over(at, traced.id),
+            _ => (),
+        }
+        traced.is_waiting = wait.is_some();
+    }
+
+    /// A transaction has ended: its entry is free unless its accelerator has still to answer.
+    fn end(&mut self, entry: u16, at: Stamp, body: impl FnOnce() -> Body) {
+        let traced = &mut self.traced[usize::from(entry)];
+        self.mine.done += 1;
+        self.mine.cycles += at.cycle - traced.since_cycle;
+        let id = std::mem::take(&mut traced.id);
+        self.tap.record(at, RecordKind::End, id, 0, body);
+        self.bridge.left(entry);
+    }
+
+    /// Gives up what has not got on for too long.
+    fn time_out(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(&(due, entry, advances)) = self.deadlines.front() {
+            let is_open = self.bridge.transaction(entry).is_some_and(|open| open.advances == advances);
+            if is_open && due > at.cycle {
+                break;
+            }
+            self.deadlines.pop_front();
+            if is_open {
+                self.bridge.time_out(entry, advances, &mut self.out);
+                self.follow(at);
+                cx.progress();
+            }
+        }
+    }
+
+    // ---- out -----------------------------------------------------------------------------------------------------
+
+    /// Accesses leave for accelerators in their order, at the rate of the stages and as far as links have room; one without room holds
+    /// up those of other links no more. Whether the rate has held something back.
+    fn send(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        let (mut sent, mut n) = (0, 0);
+        while n < self.accesses.len() && self.accesses[n].0 <= at.cycle {
+            if sent == self.config.timing.children_per_cycle {
+                return true;
+            }
+            let (_, entry) = self.accesses[n];
+            let Some(access) = self.bridge.access(entry) else {
+                self.accesses.remove(n);
+                continue;
+            };
+            if !self.side.has_room(cx, &access) {
+                self.show_wait(entry, Some((Wait::Link, 0)), at);
+                n += 1;
+                continue;
+            }
+            self.accesses.remove(n);
+            self.show_wait(entry, None, at);
+            let handle = self.side.send(cx, entry, &access);
+            let (id, named) = (self.traced[usize::from(entry)].id, handle.map(TransactionNaming::As));
+            let named = named.unwrap_or(TransactionNaming::Nowhere);
+            self.tap.named(named, at, RecordKind::Mark, id, 0, || Body::Mark("sent"));
+            self.bridge.sent(entry, &mut self.out);
+            self.follow(at);
+            sent += 1;
+            cx.progress();
+        }
+        false
+    }
+
+    /// One answer leaves, if one is due and has room: whether it did.
+    fn respond(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        let is_due = |queue: &VecDeque<(u64, u16)>| queue.front().filter(|(due, _)| *due <= at.cycle).copied();
+        let mut oldest: Option<(u64, usize, u16)> = None;
+        for port in 0..self.ports.len() {
+            let Some((due, entry)) = is_due(&self.responses[port]) else { continue };
+            if !self.ports[port].tx.has_room(cx, 1) {
+                self.show_wait(entry, Some((Wait::Link, 0)), at);
+            } else if oldest.is_none_or(|(first, ..)| due < first) {
+                oldest = Some((due, port, entry));
+            }
+        }
+        let Some((_, port, entry)) = oldest else { return false };
+        self.responses[port].pop_front();
+        let Some((source, answer)) = self.bridge.answer(entry) else { return true };
+        let form = self.ports[port].form;
+        let mut message = answer.to_link(source.route);
+        // A 68B link has no other word for data that is not there: all ones say it (`fabric` CMR-4).
+        if form == MessageForm::Cxl68
+            && let Message::S2mDrs(header, _) = &mut message
+        {
+            header.opcode = DrsOpcode::MemData;
+        }
+        self.show_wait(entry, None, at);
+        // Room was asked for before.
+        let _ = self.ports[port].tx.push(cx, message);
+        let form = self.config.shown;
+        self.end(entry, at, || shown(&message, form));
+        cx.progress();
+        true
+    }
+
+    /// When it has something to do without being woken: what has no room is woken by room, what a rate has held back goes on in the
+    /// next cycle.
+    fn next(&self, cx: &Cx, at: Stamp) -> Next {
+        let has_request = self.bridge.has_room() && self.ports.iter().any(|port| port.rx.is_due(cx));
+        if has_request || self.side.is_due(cx) {
+            return Next::Busy;
+        }
+        let fronts = [
+            self.requests.front().map(|(due, _)| *due),
+            self.answers.front().map(|(due, _)| *due),
+            self.accesses.iter().map(|(due, _)| *due).find(|due| *due > at.cycle),
+            self.deadlines.front().map(|(due, ..)| *due),
+        ];
+        let responses = self.responses.iter().filter_map(|queue| queue.front().map(|(due, _)| *due));
+        let due = fronts.into_iter().flatten().chain(responses).filter(|due| *due > at.cycle).min();
+        due.map_or(Next::Idle, |due| Next::At(cx.in_cycles(due - at.cycle)))
+    }
+}
+
+impl Module for InboundModule {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.take_answers(cx, at);
+        self.enter_request(cx, at);
+        self.start_requests(cx, at);
+        self.time_out(cx, at);
+        let is_rated = self.send(cx, at);
+        match self.respond(cx, at) || is_rated {
+            true => Next::Busy,
+            false => self.next(cx, at),
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        match self.bridge.open() {
+            0 => Ok(()),
+            open => {
+                let oldest = self.traced.iter().filter(|t| t.id != 0).map(|t| t.since_cycle).min().unwrap_or(0);
+                let since = if oldest == 0 { Time::ZERO } else { self.config.clock.edge(oldest) };
+                Err(Pending::new(format!("{open} transactions from CXL have an entry"), since))
+            }
+        }
+    }
+
+    fn publish(&self) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        *result = InboundResult { counts: self.bridge.counts(), ..self.mine.clone() };
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("open", self.bridge.open() as u64);
+        visit("lost_lines", self.bridge.lost().len() as u64);
+    }
+}

@@ -1,0 +1,143 @@
+//! Accesses to GPUs as NVLink spells them, model profile NVL-M1 (`bridge` §3.5, §5.4). Basis: model.
+//!
+//! Modelled: READ and WRITE_NONPOSTED of 64 bytes, never posted writes, since the answer carries the status; byte enables for parts of a
+//! line; the tag is the entry; a block of 256 bytes takes the link of its number; poison both ways. Left out: atomics, which CXL.mem does not have.
+//!
+//! A walk through one write of a part: WRITE_NONPOSTED with 64 bytes and a BE flit leaves over the link of its block; RSP_DONE comes
+//! back with the tag, so the status is 0.
+
+use super::AcceleratorAccess;
+use super::module::{AcceleratorAnswer, AcceleratorSide};
+use crate::flows::LineOperation;
+use crate::outbound::BridgeFinding;
+use scalepool_coherence::content::CacheLine;
+use scalepool_kernel::{Cx, In, Out};
+use scalepool_link::nvlink::NvlMessage;
+use scalepool_nodes::nvlink::gpu::request_handle;
+use scalepool_nodes::nvlink::ledger::{NvlLedger, NvlPeer};
+use scalepool_nodes::nvlink::link_group::{LinkGroup, global};
+use scalepool_protocols::nvlink::{NvlConfig, Op};
+use scalepool_protocols::ualink::code::Status;
+use scalepool_trace::TransactionHandle;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of an access.
+const LINE_BYTES: usize = 64;
+/// Channel of requests with an answer.
+const REQUESTS: usize = 0;
+/// Channel of answers.
+const ANSWERS: usize = 2;
+
+/// Channels of a link by which GPUs are asked.
+pub struct NvlinkAccessEnds {
+    /// Requests with an answer, to the link.
+    pub requests: Out<NvlMessage>,
+    /// Answers from the link.
+    pub answers: In<NvlMessage>,
+}
+
+/// The NVLink side of a bridge.
+pub struct NvlinkSide {
+    /// Its number among the nodes, which is its requester identifier.
+    own: u16,
+    /// Number of its fabric, for traces.
+    fabric: u32,
+    links: Vec<NvlinkAccessEnds>,
+    group: LinkGroup,
+    codec: NvlConfig,
+    /// The GPU that is asked, by tag.
+    asked: BTreeMap<u16, u16>,
+    ledger: Arc<Mutex<NvlLedger>>,
+}
+
+/// The message of an access; `own` is who asks.
+pub fn spelled(own: u16, tag: u16, access: &AcceleratorAccess, codec: &NvlConfig) -> NvlMessage {
+    let address = global(access.target, access.line.address());
+    let of = |op| NvlMessage { rid: own, tag, address, ..NvlMessage::new(op, codec) };
+    if access.operation == LineOperation::Read {
+        return NvlMessage { size: (LINE_BYTES / 16 - 1) as u8, ..of(Op::READ) };
+    }
+    let be = (access.operation == LineOperation::WritePart).then_some(access.mask.into());
+    NvlMessage { be, ep: access.data.poison, data: access.data.bytes.to_vec(), ..of(Op::WRITE_NONPOSTED) }
+}
+
+/// What an answer says: its status, and the line that it brings.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn understood(message: &NvlMessage) -> Result<(Status, Option<CacheLine>), String> {
+    match message.op {
+        Op::RSP_DATA => match <[u8; LINE_BYTES]>::try_from(message.data.as_slice()) {
+            Ok(bytes) => Ok((Status::OKAY, Some(CacheLine { bytes, poison: message.ep }))),
+            Err(_) => Err(format!("{} bytes", message.data.len())),
+        },
+        Op::RSP_DONE => Ok((Status::OKAY, None)),
+        // An error without a code is one nevertheless.
+        Op::RSP_ERROR if message.size == 0 => Ok((Status::TargetAbort, None)),
+        Op::RSP_ERROR => Ok((Status(message.size), None)),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+impl NvlinkSide {
+    /// A side with its links; messages are in `ledger` as they pass.
+    pub fn new(own: u16, fabric: u32, links: Vec<NvlinkAccessEnds>, ledger: Arc<Mutex<NvlLedger>>) -> NvlinkSide {
+        NvlinkSide {
+            own,
+            fabric,
+            group: LinkGroup::new(links.len()),
+            links,
+            codec: NvlConfig::default(),
+            asked: BTreeMap::new(),
+            ledger,
+        }
+    }
+
+    fn ledger(&self) -> std::sync::MutexGuard<'_, NvlLedger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl AcceleratorSide for NvlinkSide {
+    fn has_room(&self, cx: &Cx, access: &AcceleratorAccess) -> bool {
+        let link = self.group.link_of(access.line.address());
+        self.links[link].requests.has_room(cx, 1)
+    }
+
+    fn send(&mut self, cx: &mut Cx, tag: u16, access: &AcceleratorAccess) -> Option<TransactionHandle> {
+        let link = self.group.link_of(access.line.address());
+        let message = spelled(self.own, tag, access, &self.codec);
+        let handle = request_handle(self.fabric, &message, access.target);
+        self.ledger().send((NvlPeer::Gpu(access.target), link, REQUESTS), &message);
+        self.asked.insert(tag, access.target);
+        // Room was asked for before.
+        let _ = self.links[link].requests.push(cx, message);
+        Some(handle)
+    }
+
+    fn receive(&mut self, cx: &mut Cx, answers: &mut Vec<Result<AcceleratorAnswer, BridgeFinding>>) {
+        for link in 0..self.links.len() {
+            let Some(message) = self.links[link].answers.pop(cx) else { continue };
+            let asked = (message.rid == self.own).then(|| self.asked.remove(&message.tag)).flatten();
+            let wrong = |found: String, expected| BridgeFinding { rule: "NVL-TLR-01", found, expected };
+            let Some(target) = asked else {
+                let found = format!("{:?} to {} with tag {}", message.op, message.rid, message.tag);
+                answers.push(Err(wrong(found, "an answer to an open request")));
+                continue;
+            };
+            self.ledger().receive((NvlPeer::Gpu(target), link, ANSWERS), &message);
+            let tag = message.tag;
+            let (status, line) = understood(&message).unwrap_or_else(|found| {
+                // What cannot be used is as if the accelerator had given up.
+                answers.push(Err(wrong(found, "64 bytes, RSP_DONE or RSP_ERROR")));
+                (Status::TargetAbort, None)
+            });
+            answers.push(Ok(AcceleratorAnswer { tag, status, line }));
+        }
+    }
+
+    fn is_due(&self, cx: &Cx) -> bool {
+        self.links.iter().any(|ends| ends.answers.is_due(cx))
+    }
+}

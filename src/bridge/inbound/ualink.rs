@@ -1,0 +1,151 @@
+//! Accesses to accelerators as UALink spells them (`bridge` §3.5, §5.4).
+//!
+//! Modelled: Read, WriteFull and Write of 64 bytes in the name of the bridge, the tag is the entry, byte enables by block, poison both
+//! ways; a block of 256 bytes takes the port of its number. Left out: atomics, which CXL.mem does not have; protection of transactions.
+//!
+//! A walk through one read: Read of 16 DWords leaves with the tag of its entry; the read response of one beat comes back with it.
+
+use super::AcceleratorAccess;
+use super::module::{AcceleratorAnswer, AcceleratorSide};
+use crate::flows::LineOperation;
+use crate::lines::{BLOCK_BYTES, BLOCK_LINES};
+use crate::outbound::BridgeFinding;
+use scalepool_coherence::content::CacheLine;
+use scalepool_kernel::{Cx, In, Out};
+use scalepool_link::ualink::upli::Ordered;
+use scalepool_nodes::ualink::ledger::UalLedger;
+use scalepool_nodes::ualink::read::lines_of;
+use scalepool_nodes::ualink::request_handle;
+use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
+use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::field::{TlReq, TlRsp};
+use scalepool_protocols::ualink::pack::with_data;
+use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_trace::TransactionHandle;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// DWords of a line.
+const LINE_DWORDS: u8 = 16;
+
+/// Channels of a port by which accelerators are asked.
+pub struct UalinkAccessEnds {
+    /// Requests to the link.
+    pub requests: Out<Box<Transfer>>,
+    /// Responses from the link.
+    pub responses: In<Box<Transfer>>,
+}
+
+/// The UALink side of a bridge.
+pub struct UalinkSide {
+    /// Its number among the accelerators.
+    own: u16,
+    /// Number of its fabric, for traces.
+    fabric: u32,
+    ports: Vec<UalinkAccessEnds>,
+    /// The operation that is asked for, and who is asked, by tag.
+    asked: BTreeMap<u16, (LineOperation, u16)>,
+    ledger: Arc<Mutex<UalLedger>>,
+}
+
+/// The request of an access; `own` is who asks.
+pub fn upli_spelled(own: u16, tag: u16, access: &AcceleratorAccess) -> Transfer {
+    let AcceleratorAccess { target, line, operation, data, mask, vchan } = *access;
+    let (cmd, has_data) = match operation {
+        LineOperation::Read => (ReqCmd::Read, false),
+        LineOperation::WriteFull => (ReqCmd::WriteFull, true),
+        _ => (ReqCmd::Write, true),
+    };
+    let (address, len) = (line.address(), LINE_DWORDS - 1);
+    let req = TlReq { cmd, src: own, dst: target, tag, vchan, address, len, ..TlReq::default() };
+    let enables = (cmd == ReqCmd::Write).then(|| {
+        let mut enables = [0; 8 * BLOCK_LINES];
+        let first = line.0 as usize % BLOCK_LINES * 8;
+        enables[first..first + 8].copy_from_slice(&mask.to_le_bytes());
+        enables
+    });
+    let beats = if has_data { vec![data.bytes] } else { Vec::new() };
+    let poisoned = u8::from(has_data && data.poison);
+    Transfer { address: address.into(), poisoned, ..with_data(ControlField::Request(req), &beats, enables) }
+}
+
+/// What a response to an operation says: its status, and the line that it brings.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn upli_understood(
+    operation: LineOperation,
+    transfer: &Transfer,
+) -> Result<(Status, Option<CacheLine>), &'static str> {
+    let ControlField::Response(rsp) = &transfer.field else { return Err("no response") };
+    let is_read = operation == LineOperation::Read;
+    if is_read != (rsp.rdwr == RdWr::Read) {
+        return Err("a response of the other channel");
+    }
+    let line = lines_of(&transfer.data).next();
+    if is_read && rsp.status == Status::OKAY && line.is_none() {
+        return Err("a read response without data");
+    }
+    let line = line.map(|bytes| CacheLine { bytes, poison: transfer.poisoned & 1 == 1 });
+    Ok((rsp.status, line.filter(|_| is_read && rsp.status == Status::OKAY)))
+}
+
+impl UalinkSide {
+    /// A side with its ports; messages are in `ledger` as they pass.
+    pub fn new(own: u16, fabric: u32, ports: Vec<UalinkAccessEnds>, ledger: Arc<Mutex<UalLedger>>) -> UalinkSide {
+        UalinkSide { own, fabric, ports, asked: BTreeMap::new(), ledger }
+    }
+
+    fn port_of(&self, access: &AcceleratorAccess) -> usize {
+        (access.line.address() / BLOCK_BYTES % self.ports.len() as u64) as usize
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, UalLedger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl AcceleratorSide for UalinkSide {
+    fn has_room(&self, cx: &Cx, access: &AcceleratorAccess) -> bool {
+        self.ports[self.port_of(access)].requests.has_room(cx, 1)
+    }
+
+    fn send(&mut self, cx: &mut Cx, tag: u16, access: &AcceleratorAccess) -> Option<TransactionHandle> {
+        let (port, transfer) = (self.port_of(access), upli_spelled(self.own, tag, access));
+        let handle = request_handle(self.fabric, &transfer);
+        self.ledger().sends(port, &transfer);
+        self.asked.insert(tag, (access.operation, access.target));
+        // Room was asked for before.
+        let _ = self.ports[port].requests.push(cx, Box::new(transfer));
+        handle
+    }
+
+    fn receive(&mut self, cx: &mut Cx, answers: &mut Vec<Result<AcceleratorAnswer, BridgeFinding>>) {
+        for port in 0..self.ports.len() {
+            let Some(transfer) = self.ports[port].responses.pop(cx) else { continue };
+            let ControlField::Response(rsp) = transfer.field else { continue };
+            let wrong = |found: String, expected| BridgeFinding { rule: "SIM-E2E-02", found, expected };
+            let Some((operation, target)) = self.asked.remove(&rsp.tag) else {
+                // When its link goes down, a port says so by a response.
+                if rsp.status != Status::ISOLATE {
+                    let found = format!("a response with tag {:#x}", rsp.tag);
+                    answers.push(Err(wrong(found, "a response to an open request")));
+                }
+                continue;
+            };
+            // A compressed answer does not say where it comes from.
+            let named = TlRsp { src: target, ..rsp };
+            self.ledger().came.add(port, Ordered::response(&named));
+            let (status, line) = upli_understood(operation, &transfer).unwrap_or_else(|found| {
+                // What cannot be used is as if the accelerator had given up.
+                answers.push(Err(wrong(found.to_owned(), "the response of its request")));
+                (Status::TargetAbort, None)
+            });
+            answers.push(Ok(AcceleratorAnswer { tag: rsp.tag, status, line }));
+        }
+    }
+
+    fn is_due(&self, cx: &Cx) -> bool {
+        self.ports.iter().any(|port| port.responses.is_due(cx))
+    }
+}

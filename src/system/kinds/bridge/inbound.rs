@@ -1,0 +1,253 @@
+//! The half of a bridge from CXL to accelerators as a description gives it, see [`scalepool_bridge::inbound`].
+//!
+//! Modelled: windows, groups and rights, the table; target ports, at which the memory of accelerators is that of a device that hosts alone
+//! keep coherent (HDM-H). The same for every protocol of accelerators. A walk through one description: windows and rights are read and
+//! judged with the accelerators that the links lead to; what their memory holds at first is said to bridges that ask; addresses of hosts
+//! pass the decoders of the memory map.
+
+use super::first_lines;
+use super::windows::{InboundWindowFields, groups_of_sources};
+use crate::channels::{ChannelWait, Reach};
+use crate::field::{FieldRange, config};
+use crate::kind::{ConfigFinding, DomainMember, NodeError, PortDecl, PortRole, Site, SitePort};
+use crate::kinds::cxl_links;
+use crate::measured::ComponentMeasured;
+use crate::metric::metrics;
+use crate::problem::TextPlace;
+use crate::quantity::Unit;
+use scalepool_bridge::inbound::InboundConfig;
+use scalepool_bridge::inbound::module::{
+    AcceleratorSide, InboundModule, InboundModuleConfig, InboundResult, TargetPort,
+};
+use scalepool_bridge::inbound::table::MOST_INBOUND;
+use scalepool_bridge::timing::BridgeTiming;
+use scalepool_bridge::window::{BridgeRoute, BridgeWindow, BridgeWindows, InboundClass, WindowLimits};
+use scalepool_kernel::{Binder, BuildError, ClockId, InEnd, OutEnd, PartitionBuilder};
+use scalepool_memory::LineBytes;
+use scalepool_nodes::cxl::transaction_layouts;
+use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
+use scalepool_trace::{Hub, PlaceKind, Tap};
+use std::sync::{Arc, Mutex};
+
+metrics! {
+    /// What a bridge counts of messages of CXL.mem.
+    pub static INBOUND_METRICS {
+        MESSAGES = "inbound messages" ["messages"] Sum, "messages of CXL.mem whose answer has left, dropped hints among them";
+        CYCLES = "inbound cycles" ["cycles"] Sum, "cycles from the arrival of a message of CXL.mem to its answer, of all that were answered";
+        READS = "inbound reads" ["messages"] Sum, "reads of CXL.mem converted";
+        WRITES = "inbound writes" ["messages"] Sum, "writes of CXL.mem converted";
+        OTHERS = "inbound others" ["messages"] Sum, "messages of CXL.mem that ask for nothing at an accelerator";
+        ACCESSES = "inbound accesses" ["accesses"] Sum, "accesses of 64 bytes to the memory of accelerators";
+        JOINED = "inbound joined reads" ["lines"] Sum, "reads of a line that got the data of an earlier read";
+        REFUSED = "inbound refused" ["messages"] Sum, "messages outside of all windows, without the right, or refused by their accelerator: reads get no data, writes have no effect";
+        ILLEGAL = "inbound in no row" ["messages"] Sum, "messages of CXL.mem that memory without coherence does not take";
+        LOST = "writes lost" ["lines"] Sum, "writes that an accelerator has not done, or not in time; their lines read as poison";
+        POISONED = "reads of lost lines" ["lines"] Sum, "reads that were answered with poison since a write of their line was lost";
+        FULL = "inbound full cycles" ["cycles"] Sum, "cycles in which a message was at a port and no entry was free for it";
+        TIMEOUTS = "inbound time-outs" ["messages"] Sum, "messages that were given up";
+        LATE = "inbound late answers" ["answers"] Sum, "answers of accelerators that came when their message was given up";
+        VIRAL = "viral ports" ["ports"] Sum, "target ports that read as poison since more writes were lost than the list of lines holds";
+    }
+}
+
+/// Groups of sources.
+const SOURCES: &str = "SOURCE:GROUP with sources 0 to 4095 and groups 0 to 15";
+
+config! {
+    /// From CXL to accelerators.
+    pub struct InboundFields {
+        target_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links at which hosts and other bridges find the memory of accelerators (bridge §1.2)";
+        inbound: Vec<(InboundWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(InboundWindowFields::fields), "windows from CXL to accelerators, up to 16 that do not overlap (bridge §2)";
+        inbound_groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of sources that have rights together; a source is an SPID on links with port based routing, else an LD-ID; those that are not named are in group 0 (bridge §2)";
+        inbound_entries: usize = "1024" [Unit::Of("transactions")] in FieldRange::Int(1, MOST_INBOUND as u64), "transactions from CXL that may be under way (bridge §7)";
+    }
+}
+
+/// What the memory of an accelerator holds at first, by its number and an address there.
+pub type MemoryOf = fn(u16, u64) -> LineBytes;
+
+impl InboundFields {
+    /// Target ports.
+    pub fn ports(&self) -> PortDecl {
+        let (len, links) = (Some(self.target_ports), cxl_links::NAMES);
+        PortDecl { name: "target", len, links, role: PortRole::Device }
+    }
+
+    /// First address behind all windows; `None`: there is none.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        let end = |(fields, _): &(InboundWindowFields, TextPlace)| fields.base.saturating_add(fields.size);
+        self.inbound.iter().map(end).max()
+    }
+
+    /// The windows of a bridge among so many accelerators.
+    fn windows(&self, limits: WindowLimits, accelerators: usize) -> Result<BridgeWindows<InboundClass>, ConfigFinding> {
+        let windows: Vec<BridgeWindow<InboundClass>> = self
+            .inbound
+            .iter()
+            .map(|(fields, _)| fields.window())
+            .collect::<Result<_, String>>()
+            .map_err(|text| ("inbound", text))?;
+        let groups = groups_of_sources("inbound_groups", &self.inbound_groups, SOURCES)?;
+        BridgeWindows::within(limits, windows, groups, accelerators).map_err(|error| {
+            let field = if error.field() == "groups" { "inbound_groups" } else { "inbound" };
+            (field, error.to_string())
+        })
+    }
+
+    /// Fields that do not go together.
+    pub fn check(&self, limits: WindowLimits) -> Vec<ConfigFinding> {
+        // How many accelerators there are is not known yet.
+        let windows = self.windows(limits, usize::MAX).err();
+        let is_whole = self.inbound.is_empty() == (self.target_ports == 0);
+        let text = || {
+            let text = format!(
+                "found {} windows and {} ports `target`, expected both or neither: windows lead from ports to accelerators",
+                self.inbound.len(),
+                self.target_ports
+            );
+            ("inbound", text)
+        };
+        windows.into_iter().chain((!is_whole).then(text)).collect()
+    }
+
+    /// Fields that do not go with the accelerators, or with who is at the target ports.
+    pub fn check_joined(&self, limits: WindowLimits, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let windows = self.windows(limits, member.peers.into()).err();
+        // Who is no bridge knows what memory holds at first by the addresses at which it asks.
+        let moved = self.inbound.iter().find(|(window, _)| window.base != window.to);
+        let host = ports.iter().find(|port| port.peer_role != PortRole::Requester);
+        let seen = moved.zip(host).map(|((window, _), port)| {
+            let text = format!(
+                "found a window from {:#x} to {:#x} and a host at {}, expected the same address on both sides: a host judges bytes by its addresses",
+                window.base, window.to, port.path
+            );
+            ("inbound", text)
+        });
+        windows.into_iter().chain(seen).collect()
+    }
+
+    /// What messages of CXL.mem wait for: accelerators are asked by this class.
+    pub fn waits(&self, request: &'static str) -> Vec<ChannelWait> {
+        // An entry is free again when its access has left and its answer has (bridge §10: mQ and mW, XO). Answers of accelerators are
+        // always taken: their space is set aside with the entry.
+        let asks = |class: Class| ChannelWait {
+            incoming: class.name(),
+            outgoing: request,
+            reach: Reach::OtherPorts,
+            queue: Some("table of transactions from CXL"),
+            why: "asks an accelerator for what it is asked for",
+        };
+        cxl_links::answered_memory().into_iter().chain([asks(Class::M2sReq), asks(Class::M2sRwd)]).collect()
+    }
+
+    /// Makes the half ready to be built; `ports` are its target ports. `None`: it has none.
+    ///
+    /// # Errors
+    /// Settings that do not go together.
+    pub fn elaborate(
+        &self,
+        (limits, timing, memory): (WindowLimits, BridgeTiming, MemoryOf),
+        ports: &[SitePort],
+        site: &Site<'_>,
+        hub: &mut Hub,
+    ) -> Result<Option<InboundPart>, NodeError> {
+        let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
+        let windows = self.windows(limits, site.member.peers.into()).map_err(|(_, text)| joined(text))?;
+        if ports.is_empty() {
+            return Ok(None);
+        }
+        // The form with the most fields of those of the links spells what passes at any of them.
+        let has = |form: MessageForm| ports.iter().any(|port| port.link.cxl().0 == form);
+        let richest = [MessageForm::Pbr, MessageForm::Hbr].into_iter().find(|form| has(*form));
+        let shown = richest.unwrap_or(MessageForm::Cxl68);
+        for port in ports.iter().filter(|port| port.peer_role == PortRole::Requester) {
+            let windows = windows.clone();
+            let line = move |route: BridgeRoute<InboundClass>| memory(route.port as u16, route.address);
+            first_lines(site, port.number).are(Box::new(move |address| windows.translated(address).map(line)));
+        }
+        // A requester asks by the addresses of the bridge; a host, by those of the memory map if there is one.
+        let decoders = ports.iter().map(|port| {
+            let is_mapped = port.peer_role != PortRole::Requester;
+            is_mapped.then(|| site.map.decoders(0)).flatten()
+        });
+        let name = format!("{}.inbound", site.path);
+        Ok(Some(InboundPart {
+            config: InboundModuleConfig {
+                place: name.clone(),
+                inbound: InboundConfig { windows, decoders: decoders.collect(), entries: self.inbound_entries },
+                timing,
+                shown,
+                clock: site.clock,
+            },
+            links: ports.iter().map(|port| (port.link.cxl(), port.number)).collect(),
+            tap: hub.tap(&name, PlaceKind::Messages(transaction_layouts(shown))),
+            result: Arc::default(),
+        }))
+    }
+}
+
+/// The half that is ready to be built.
+pub struct InboundPart {
+    config: InboundModuleConfig,
+    /// Of each target port its form and identifiers, and its number.
+    links: Vec<((MessageForm, [u16; 2]), u32)>,
+    tap: Tap,
+    result: Arc<Mutex<InboundResult>>,
+}
+
+impl InboundPart {
+    /// Gives its figures, whenever the run is looked at.
+    pub fn measure(&self) -> impl Fn() -> ComponentMeasured + Send + 'static {
+        let result = self.result.clone();
+        move || measured(crate::kinds::published(&result))
+    }
+
+    /// Puts it into a partition with its target ports and its links to accelerators.
+    ///
+    /// # Errors
+    /// A mistake of ours.
+    pub fn place(
+        self,
+        p: &mut PartitionBuilder,
+        clock: ClockId,
+        targets: Vec<(OutEnd<Message>, InEnd<Message>)>,
+        side: impl FnOnce(&mut Binder<'_>) -> Box<dyn AcceleratorSide>,
+    ) -> Result<(), BuildError> {
+        let InboundPart { config, links, tap, result } = self;
+        let name = config.place.clone();
+        p.module(&name, clock, |bind| {
+            let side = side(bind);
+            let mut ports = Vec::new();
+            for ((tx, rx), ((form, ids), link)) in targets.into_iter().zip(links) {
+                ports.push(TargetPort { rx: bind.attach(rx), tx: bind.attach(tx), own: ids[1], form, link });
+            }
+            InboundModule::new(config, side, ports, tap, result)
+        })
+    }
+}
+
+fn measured(result: InboundResult) -> ComponentMeasured {
+    let counts = &result.counts;
+    let [reads, writes, others] = counts.messages;
+    ComponentMeasured {
+        counts: vec![
+            (&MESSAGES, result.done),
+            (&CYCLES, result.cycles),
+            (&READS, reads),
+            (&WRITES, writes),
+            (&OTHERS, others),
+            (&ACCESSES, counts.accesses),
+            (&JOINED, counts.joined),
+            (&REFUSED, counts.refused),
+            (&ILLEGAL, counts.illegal),
+            (&LOST, counts.lost_writes),
+            (&POISONED, counts.poisoned_reads),
+            (&FULL, result.full_cycles),
+            (&TIMEOUTS, counts.timeouts),
+            (&LATE, counts.late),
+            (&VIRAL, counts.viral_ports),
+        ],
+        broken: result.broken,
+        ..ComponentMeasured::default()
+    }
+}

@@ -1,0 +1,62 @@
+//! `bridge.ualink` and `bridge.nvlink`: bridge SoCs between accelerators and CXL, see [`scalepool_bridge`].
+//!
+//! Modelled: what descriptions say of windows, stages and the conversion cache, and how the two halves of a bridge become modules. A walk:
+//! the windows of each direction are read and judged; the ports of both sides are dealt to the halves; one that stands in front of memory
+//! says what that holds at first.
+
+pub mod cache;
+pub mod inbound;
+pub mod nvlink;
+pub mod outbound;
+pub mod stages;
+pub mod ualink;
+pub mod windows;
+
+use crate::kind::{ComponentPlug, NodePart, Site};
+use crate::measured::ComponentMeasured;
+use inbound::InboundPart;
+use outbound::{OutboundFields, OutboundPart};
+use scalepool_kernel::{InEnd, OutEnd};
+use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
+use scalepool_nodes::first_lines::FirstLines;
+use scalepool_protocols::cxl::message::Message;
+use std::sync::Arc;
+
+/// What the memory at the device's end of a CXL link holds at first, said by the device if its addresses do not say it.
+fn first_lines(site: &Site<'_>, link: u32) -> Arc<FirstLines> {
+    site.shared.get(&format!("first lines of memory at CXL link {link}"), FirstLines::default)
+}
+
+/// What a bridge with these windows is to the accelerators: without any it asks alone.
+fn node_part(outbound: &OutboundFields) -> NodePart {
+    if outbound.windows.is_empty() { NodePart::Requester } else { NodePart::Memory }
+}
+
+/// The ends of its ports: those of links to accelerators as they come, those of CXL ports, those of target ports.
+type PortEnds = (Vec<ComponentPlug>, Vec<NodeEnds>, Vec<(OutEnd<Message>, InEnd<Message>)>);
+
+/// Deals the ends of all ports, in the order of their declarations.
+fn dealt(plugs: Vec<ComponentPlug>) -> PortEnds {
+    let (mut x, mut cxl, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+    for plug in plugs {
+        match plug {
+            ComponentPlug::Coherent(ends) => cxl.push(ends),
+            ComponentPlug::Cxl(tx, rx) => targets.push((tx, rx)),
+            other => x.push(other),
+        }
+    }
+    (x, cxl, targets)
+}
+
+/// Gives the figures of both halves together.
+fn measure(outbound: &OutboundPart, inbound: Option<&InboundPart>) -> Box<dyn Fn() -> ComponentMeasured> {
+    let (outbound, inbound) = (outbound.measure(), inbound.map(InboundPart::measure));
+    Box::new(move || {
+        let mut all = outbound();
+        if let Some(ComponentMeasured { counts, broken, .. }) = inbound.as_ref().map(|inbound| inbound()) {
+            all.counts.extend(counts);
+            all.broken.extend(broken);
+        }
+        all
+    })
+}

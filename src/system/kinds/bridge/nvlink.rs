@@ -1,0 +1,148 @@
+//! `bridge.nvlink`: the bridge SoC between NVLink and CXL, see [`scalepool_bridge`].
+//!
+//! Modelled: GPUs reach memory on CXL by windows ([`outbound`](super::outbound)), hosts and other bridges reach the memory of GPUs by others
+//! ([`inbound`](super::inbound)); the stages in cycles. What is not built is refused: other classes of windows. A walk through one
+//! description: both directions are read and judged; each link of NVLink is dealt to both halves, requests of GPUs and their answers to
+//! one, requests of the bridge and their answers to the other.
+
+use super::inbound::{INBOUND_METRICS, InboundFields};
+use super::outbound::{OUTBOUND_METRICS, OutboundFields};
+use super::stages::BridgeStages;
+use super::{cache::CACHE_METRICS, dealt, measure, node_part};
+use crate::channels::ChannelWait;
+use crate::coherence::Coherent;
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError, NodeLedger,
+    NodePart, Offer, PortDecl, PortRole, Site, SitePort, component,
+};
+use crate::kinds::media::DRAM_METRICS;
+use crate::kinds::nvlink_link::{POSTED, REQUEST, RESPONSE};
+use crate::quantity::Unit;
+use scalepool_bridge::inbound::nvlink::{NvlinkAccessEnds, NvlinkSide};
+use scalepool_bridge::module::nvlink::{NvlinkRequestEnds, NvlinkRequesters};
+use scalepool_bridge::outbound::order::BridgeOrder;
+use scalepool_bridge::window::WindowLimits;
+use scalepool_kernel::Clock;
+use scalepool_nodes::cxl::BACKGROUND;
+use scalepool_nodes::nvlink::ledger::NvlLedger;
+use scalepool_trace::Hub;
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "bridge.nvlink",
+    about: "model NVL-M1: bridge SoC by whose windows GPUs on NVLink reach memory on CXL, and hosts and other bridges reach the memory of GPUs; its ports are `x[n]` on NVLink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, and `target[n]`, where it is such a memory",
+    fields: BridgeNvlink::fields,
+    read: component::<BridgeNvlink>,
+    external: &["flits"],
+    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS],
+};
+
+config! {
+    /// A bridge.
+    pub struct BridgeNvlink with { outbound: OutboundFields, inbound: InboundFields } {
+        x_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 18), "NVLinks of the bridge, as many as GPUs have (bridge §1.1)";
+        stages: BridgeStages = "" [Unit::Of("-")] in FieldRange::Table(BridgeStages::fields), "latencies of its stages";
+    }
+}
+
+impl BridgeNvlink {
+    /// Its ports: those of NVLink, of CXL, and targets.
+    fn split<'a>(&self, ports: &'a [SitePort]) -> [&'a [SitePort]; 3] {
+        let (x, rest) = ports.split_at(self.x_ports);
+        let (cxl, targets) = rest.split_at(self.outbound.count());
+        [x, cxl, targets]
+    }
+}
+
+impl Component for BridgeNvlink {
+    fn ports(&self) -> Vec<PortDecl> {
+        let x = PortDecl { name: "x", len: Some(self.x_ports), links: &["nvlink"], role: PortRole::Node };
+        [x].into_iter().chain(self.outbound.ports()).chain([self.inbound.ports()]).collect()
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { memory_bytes: self.inbound.memory_bytes(), ..Offer::default() }
+    }
+
+    fn check(&self) -> Vec<ConfigFinding> {
+        let outbound = self.outbound.check(WindowLimits::OUTBOUND_NVLINK);
+        outbound.into_iter().chain(self.inbound.check(WindowLimits::INBOUND_NVLINK)).collect()
+    }
+
+    fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let [x, _, targets] = self.split(ports);
+        let other = x.iter().find(|port| port.link.carried != x[0].link.carried).map(|port| {
+            let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
+            ("x_ports", text)
+        });
+        let inbound = self.inbound.check_joined(WindowLimits::INBOUND_NVLINK, member, targets);
+        other.into_iter().chain(inbound).collect()
+    }
+
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        self.outbound.coherent(path, &self.ports())
+    }
+
+    fn node_part(&self) -> NodePart {
+        node_part(&self.outbound)
+    }
+
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        clock.periods_fs(self.stages.timeout_cycles)
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        let outbound = self.outbound.waits(REQUEST, Some(POSTED), RESPONSE);
+        Some(outbound.into_iter().chain(self.inbound.waits(REQUEST)).collect())
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let DomainMember { own, fabric, .. } = site.member;
+        let ([_, cxl, targets], timing) = (self.split(site.ports), self.stages.timing());
+        let setup = (WindowLimits::OUTBOUND_NVLINK, BridgeOrder::Blocks, timing);
+        let outbound = self.outbound.elaborate(setup, cxl, site, hub)?;
+        let setup = (WindowLimits::INBOUND_NVLINK, timing, (|_, address| BACKGROUND.line(address)) as _);
+        let inbound = self.inbound.elaborate(setup, targets, site, hub)?;
+        let ledger: Arc<Mutex<NvlLedger>> = Arc::default();
+        let entered = ledger.clone();
+        let measure = measure(&outbound, inbound.as_ref());
+        Ok(ComponentNode {
+            place: Box::new(move |p, clock, plugs| {
+                let (x, cxl, targets) = dealt(plugs);
+                let (mut asking, mut asked) = (Vec::new(), Vec::new());
+                for (plug, _) in x.into_iter().map(ComponentPlug::nvlink) {
+                    let ([requests, posted, answers], [taken, of_posted, answered]) = (plug.tx, plug.rx);
+                    asking.push(([taken, of_posted], answers));
+                    asked.push((requests, posted, answered));
+                }
+                let (of_requests, is_asking) = (entered.clone(), inbound.is_some());
+                // Every channel has two ends; of links by which a bridge asks nothing, these are the outbound half's.
+                let unused = if is_asking { Vec::new() } else { std::mem::take(&mut asked) };
+                outbound.place(p, clock, cxl, move |bind| {
+                    for (requests, posted, answers) in unused {
+                        drop((bind.attach(requests), bind.attach(posted), bind.attach(answers)));
+                    }
+                    let ends = asking.into_iter().map(|(requests, answers)| NvlinkRequestEnds {
+                        requests: requests.map(|end| bind.attach(end)),
+                        answers: bind.attach(answers),
+                    });
+                    Box::new(NvlinkRequesters::new(own, fabric, ends.collect(), of_requests))
+                })?;
+                let Some(inbound) = inbound else { return Ok(()) };
+                inbound.place(p, clock, targets, move |bind| {
+                    let ends = asked.into_iter().map(|(requests, posted, answers)| {
+                        // Nothing is posted for CXL: the answer carries the status.
+                        drop(bind.attach(posted));
+                        NvlinkAccessEnds { requests: bind.attach(requests), answers: bind.attach(answers) }
+                    });
+                    Box::new(NvlinkSide::new(own, fabric, ends.collect(), entered))
+                })
+            }),
+            measure,
+            digest: Vec::new(),
+            ledger: Some(NodeLedger::Nvlink(ledger)),
+        })
+    }
+}

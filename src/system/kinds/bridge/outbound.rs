@@ -1,0 +1,292 @@
+//! The half of a bridge from accelerators to CXL as a description gives it, see [`scalepool_bridge::outbound`].
+//!
+//! Modelled: windows, groups and rights, tables and buffers, the [cache](super::cache); to the device behind a coherent port a bridge is
+//! one more holder of lines. The same for every protocol of accelerators. A walk through one description: windows and rights are read and
+//! judged, the routes of the CXL ports follow from their links, what memory holds at first is said to those that ask.
+
+use super::cache::{self, BridgeCacheFields};
+use super::first_lines;
+use super::windows::{BridgeWindowFields, groups_of_sources};
+use crate::channels::{ChannelWait, Reach};
+use crate::coherence::{AgentEnd, Coherent, Seat, recorded};
+use crate::field::{FieldRange, config};
+use crate::kind::{CoherenceProtocol, ConfigFinding, CxlSide, NodeError, PortDecl, PortRole, Site, SitePort};
+use crate::kinds::media::{self, CxlMedia};
+use crate::kinds::memory_behind;
+use crate::measured::ComponentMeasured;
+use crate::metric::{MetricValue, metrics};
+use crate::problem::TextPlace;
+use crate::quantity::Unit;
+use scalepool_bridge::module::side::RequesterSide;
+use scalepool_bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
+use scalepool_bridge::outbound::OutboundConfig;
+use scalepool_bridge::outbound::order::BridgeOrder;
+use scalepool_bridge::outbound::table::{FEWEST_ENTRIES, MOST_ENTRIES};
+use scalepool_bridge::timing::BridgeTiming;
+use scalepool_bridge::watched::{BridgeLines, PortWatch};
+use scalepool_bridge::window::{BridgeRoute, BridgeWindows, WindowClass, WindowLimits};
+use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
+use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder};
+use scalepool_memory::dram::preset::DramPreset;
+use scalepool_nodes::cxl::BACKGROUND;
+use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
+use scalepool_protocols::cxl::message::{Class, MessageForm, PeerRoute};
+use scalepool_trace::{Hub, PlaceKind, Tap};
+use std::sync::{Arc, Mutex};
+
+metrics! {
+    /// What a bridge counts of requests of accelerators.
+    pub static OUTBOUND_METRICS {
+        REQUESTS = "requests answered" ["requests"] Sum, "requests of accelerators whose response has left, posted ones that are done among them";
+        CYCLES = "request cycles" ["cycles"] Sum, "cycles from the arrival of a request to its response, of all requests answered";
+        READS = "reads" ["requests"] Sum, "reads converted";
+        WRITES = "writes" ["requests"] Sum, "writes converted";
+        ATOMICS = "atomics" ["requests"] Sum, "atomics converted";
+        ENDED = "messages ended" ["requests"] Sum, "UPLI write messages, and FLUSHes of NVLink, that ended in the bridge";
+        LINES = "lines" ["lines"] Sum, "lines of 64 bytes that were asked for on CXL, joined reads included";
+        JOINED = "joined reads" ["lines"] Sum, "reads of a line that got the data of an earlier read";
+        REFUSED = "requests refused" ["requests"] Sum, "requests answered with a status that is not OKAY";
+        IGNORED = "ignored enables" ["bytes"] Sum, "bytes that were enabled outside of what their request covers";
+        FULL = "full cycles" ["cycles"] Sum, "cycles in which a request was at a port and no entry or buffer was free for it";
+        TIMEOUTS = "time-outs" ["requests"] Sum, "requests that were given up";
+        LATE = "late answers" ["answers"] Sum, "last answers of CXL that came when their request was given up";
+        SNOOPS = "snoops" ["snoops"] Sum, "back-invalidate snoops of devices, answered by whether a line is held";
+    }
+}
+
+/// A direct requester needs port based routing (`bridge` §1.2).
+const FABRIC: &[&str] = &["cxl-256b-pbr"];
+/// Groups of sources.
+const SOURCES: &str = "ACCELERATOR:GROUP with accelerators 0 to 1023, or GPUs 0 to 511, and groups 0 to 15";
+
+config! {
+    /// From accelerators to CXL.
+    pub struct OutboundFields {
+        cxl_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to memory that nobody keeps coherent (bridge §1.1)";
+        coherent_ports: usize = "0" [Unit::Of("ports")] in FieldRange::Int(0, 16), "CXL links to devices that keep their memory coherent (bridge §1.1)";
+        windows: Vec<(BridgeWindowFields, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(BridgeWindowFields::fields), "windows from accelerators to CXL, up to 16 that do not overlap; without any, what accelerators ask is refused (bridge §2)";
+        groups: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(SOURCES), "groups of accelerators that have rights together; those that are not named are in group 0 (bridge §2)";
+        entries: usize = "512" [Unit::Of("transactions")] in FieldRange::Int(FEWEST_ENTRIES as u64, MOST_ENTRIES as u64), "transactions that may be under way, 8 of them for each class of requests alone: virtual channels of UALink, NVLink with an answer and posted (bridge §7)";
+        write_buffers: usize = "1024" [Unit::Of("beats")] in FieldRange::Int(4, 1 << 20), "buffers of 64 bytes for what is written (bridge §7)";
+        cache: Option<BridgeCacheFields> = "" [Unit::Of("-")] in FieldRange::Table(BridgeCacheFields::fields), "conversion cache; left out, there is none (bridge §9)";
+    }
+}
+
+impl OutboundFields {
+    /// CXL ports.
+    pub fn ports(&self) -> [PortDecl; 2] {
+        let holder = PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host);
+        [("cxl", self.cxl_ports, PortRole::Requester), ("coherent", self.coherent_ports, holder)]
+            .map(|(name, len, role)| PortDecl { name, len: Some(len), links: FABRIC, role })
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.cxl_ports + self.coherent_ports
+    }
+
+    /// The windows.
+    fn windows(&self, limits: WindowLimits) -> Result<BridgeWindows, ConfigFinding> {
+        let windows = self.windows.iter().map(|(fields, _)| fields.window([self.cxl_ports, self.coherent_ports]));
+        let windows = windows.collect::<Result<Vec<_>, String>>().map_err(|text| ("windows", text))?;
+        let groups = groups_of_sources("groups", &self.groups, SOURCES)?;
+        BridgeWindows::within(limits, windows, groups, self.count()).map_err(|error| (error.field(), error.to_string()))
+    }
+
+    /// Fields that do not go together.
+    pub fn check(&self, limits: WindowLimits) -> Vec<ConfigFinding> {
+        let of_cache = self.cache.iter().flat_map(BridgeCacheFields::check);
+        let windows = self.windows(limits);
+        let of_control = windows.as_ref().ok().zip(self.cache.as_ref());
+        let of_control = of_control.and_then(|(windows, cache)| cache.check_control(windows));
+        let is_whole = !self.windows.is_empty() || self.count() == 0;
+        let text = || {
+            let ports = self.count();
+            ("windows", format!("found no window and {ports} CXL ports, expected a window: nothing leads to CXL"))
+        };
+        let unused = (!is_whole).then(text);
+        windows.err().into_iter().chain(unused).chain(of_cache).chain(of_control).collect()
+    }
+
+    /// Without a cache it holds a line of a device from the grant to the write back, and no other; with one, as long as it keeps it.
+    /// `ports` are all of the bridge, of which those behind others are named too.
+    pub fn coherent(&self, path: &str, ports: &[PortDecl]) -> Option<Coherent> {
+        let of = |port: &PortDecl| {
+            let name = port.name;
+            (0..port.len.unwrap_or(1)).map(move |n| format!("{path}.{name}[{n}]")).collect::<Vec<_>>()
+        };
+        (self.coherent_ports > 0).then(|| Coherent::Holder(ports.iter().flat_map(of).collect()))
+    }
+
+    /// What requests of these classes of accelerators wait for; the ones with an answer are answered by a response.
+    pub fn waits(
+        &self,
+        answered: &'static str,
+        posted: Option<&'static str>,
+        response: &'static str,
+    ) -> Vec<ChannelWait> {
+        // An entry is free again when its messages have left and its response has (bridge §10: XQ0, XQ1, ACT, mQ, mW, XR). Answers of CXL
+        // are always taken: their space is set aside with the entry.
+        let asks = |incoming: &'static str, class: Class| ChannelWait {
+            incoming,
+            outgoing: class.name(),
+            reach: Reach::OtherPorts,
+            queue: Some("table of transactions"),
+            why: "asks memory for what it is asked for",
+        };
+        // A snoop waits for the write back of its line, and for room for its answer (bS).
+        let snooped = |class: Class| ChannelWait {
+            incoming: Class::S2mBisnp.name(),
+            outgoing: class.name(),
+            reach: Reach::SamePort,
+            queue: None,
+            why: "gives back a line that it holds",
+        };
+        let [req, rwd, birsp] = [Class::M2sReq, Class::M2sRwd, Class::M2sBirsp];
+        let of_posted = posted.into_iter().flat_map(|posted| [asks(posted, req), asks(posted, rwd)]);
+        let own = [ChannelWait::answered(answered, response), asks(answered, req), asks(answered, rwd)];
+        own.into_iter().chain(of_posted).chain([snooped(rwd), snooped(birsp)]).collect()
+    }
+
+    /// Makes the half ready to be built; `ports` are its CXL ports.
+    ///
+    /// # Errors
+    /// Settings that do not go together.
+    pub fn elaborate(
+        &self,
+        (limits, order, timing): (WindowLimits, BridgeOrder, BridgeTiming),
+        ports: &[SitePort],
+        site: &Site<'_>,
+        hub: &mut Hub,
+    ) -> Result<OutboundPart, NodeError> {
+        let (name, own) = (site.path.to_owned(), site.member.own);
+        let joined = |text| NodeError::Joined { path: site.path.to_owned(), text };
+        let windows = self.windows(limits).map_err(|(_, text)| joined(text))?;
+        let data = self.cache.as_ref().map(BridgeCacheFields::data).transpose().map_err(joined)?.flatten();
+        let cache_memory = self.cache.as_ref().map(|cache| cache.memory(site)).transpose().map_err(joined)?.flatten();
+        let template_cycles = self.cache.as_ref().map_or(timing.template_cycles, |cache| cache.template_cycles);
+        let config = BridgeConfig {
+            place: name.clone(),
+            outbound: OutboundConfig {
+                windows: windows.clone(),
+                entries: self.entries,
+                write_buffers: self.write_buffers,
+                order,
+                data,
+                templates: self.cache.as_ref().and_then(BridgeCacheFields::templates),
+                control: self.cache.as_ref().and_then(|cache| cache.control),
+            },
+            timing: BridgeTiming { template_cycles, ..timing },
+            cache_memory,
+            clock: site.clock,
+        };
+        // What memory holds that nobody has written: what another bridge says of it, its own addresses, or zeros where a device keeps it
+        // coherent.
+        let behind: Vec<_> = ports.iter().map(|port| first_lines(site, port.number)).collect();
+        let first = move |route: BridgeRoute| match (behind[route.port].get(), route.class) {
+            (Some(lines), _) => lines(route.address).unwrap_or([0xff; 64]),
+            (None, WindowClass::Mn) => BACKGROUND.line(route.address),
+            (None, WindowClass::Mc) => CacheLine::initial(LineAddr::of_address(route.address)).bytes,
+        };
+        memory_behind(site).stands_in_front(own, Box::new(move |address| windows.translated(address).map(&first)));
+        let route = |port: &SitePort| {
+            let (form, port_ids) = port.link.cxl();
+            let Some(seat) = &port.seat else {
+                let [spid, dpid] = port_ids;
+                return (PeerRoute { spid, dpid, ..PeerRoute::default() }, form, (0, port.number));
+            };
+            let end = AgentEnd { is_home: false, is_host: true };
+            (seat.route(seat.holders.start, end, form, port_ids), form, (seat.link_number(), port.number))
+        };
+        let routes: Vec<_> = ports.iter().map(route).collect();
+        let form = routes.first().map_or(MessageForm::Pbr, |(_, form, _)| *form);
+        let media = self.cache.as_ref().and_then(|cache| cache.media.as_ref());
+        Ok(OutboundPart {
+            config,
+            routes,
+            seats: ports.iter().map(|port| port.seat.clone()).collect(),
+            kept: media.filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset),
+            tap: hub.tap(&name, PlaceKind::Messages(form.layouts())),
+            result: Arc::default(),
+        })
+    }
+}
+
+/// The half that is ready to be built.
+pub struct OutboundPart {
+    config: BridgeConfig,
+    /// Of each CXL port its route, its form and its numbers.
+    routes: Vec<(PeerRoute, MessageForm, (u16, u32))>,
+    seats: Vec<Option<Seat>>,
+    kept: Option<DramPreset>,
+    tap: Tap,
+    result: Arc<Mutex<BridgeResult>>,
+}
+
+impl OutboundPart {
+    /// Gives its figures, whenever the run is looked at.
+    pub fn measure(&self) -> impl Fn() -> ComponentMeasured + Send + 'static {
+        let (result, kept) = (self.result.clone(), self.kept);
+        move || measured(crate::kinds::published(&result), kept)
+    }
+
+    /// Puts it into a partition with its CXL ports and its links to accelerators.
+    ///
+    /// # Errors
+    /// A mistake of ours.
+    pub fn place(
+        self,
+        p: &mut PartitionBuilder,
+        clock: ClockId,
+        cxl: Vec<NodeEnds>,
+        side: impl FnOnce(&mut Binder<'_>) -> Box<dyn RequesterSide>,
+    ) -> Result<(), BuildError> {
+        let OutboundPart { config, routes, seats, tap, result, .. } = self;
+        let name = config.place.clone();
+        p.module(&name, clock, |bind| {
+            let side = side(bind);
+            let mut ports = Vec::new();
+            for ((ends, (route, form, number)), seat) in cxl.into_iter().zip(routes).zip(&seats) {
+                let link = ends.attach(bind, vec![route], form, number);
+                ports.push(BridgeCxlPort { link, is_coherent: seat.is_some(), watch: seat.as_ref().and_then(watched) });
+            }
+            Bridge::new(config, side, ports, tap, result)
+        })
+    }
+}
+
+/// The watcher of the lines at a port.
+fn watched(seat: &Seat) -> Option<PortWatch> {
+    let node = seat.holders.start + 1;
+    let watch = recorded(seat.domain.watch::<BridgeLines>(), node, std::slice::from_ref(seat))?;
+    Some(PortWatch { node, watch })
+}
+
+fn measured(result: BridgeResult, kept: Option<DramPreset>) -> ComponentMeasured {
+    let counts = &result.counts;
+    let [reads, writes, atomics, ended] = counts.requests;
+    let of_cache = result.cache.as_ref().map(cache::measured).unwrap_or_default();
+    let of_dram = result.dram.as_ref().map(media::dram_counts).unwrap_or_default();
+    let own: Vec<MetricValue> = vec![
+        (&REQUESTS, result.done),
+        (&CYCLES, result.cycles),
+        (&READS, reads),
+        (&WRITES, writes),
+        (&ATOMICS, atomics),
+        (&ENDED, ended),
+        (&LINES, counts.children),
+        (&JOINED, counts.joined),
+        (&REFUSED, counts.refused),
+        (&IGNORED, counts.ignored_bytes),
+        (&FULL, result.full_cycles),
+        (&TIMEOUTS, counts.timeouts),
+        (&LATE, counts.late),
+        (&SNOOPS, counts.snoops),
+    ];
+    ComponentMeasured {
+        counts: [own, of_cache, of_dram].concat(),
+        broken: result.broken,
+        dram_commands: kept.map(|preset| (preset, result.commands)),
+        ..ComponentMeasured::default()
+    }
+}

@@ -1,0 +1,186 @@
+//! `bridge.ualink`: the bridge SoC between UALink and CXL, see [`scalepool_bridge`].
+//!
+//! Modelled: accelerators reach memory on CXL by windows ([`outbound`](super::outbound)), hosts and other bridges reach the memory of
+//! accelerators by others ([`inbound`](super::inbound)); the stages in cycles. What is not built is refused: other classes of windows,
+//! protection of transactions, outbound ports of CXL without port based routing. A walk through one description: both directions are read
+//! and judged, the class of order follows from the links; each UALink is dealt to both halves, requests of accelerators and their
+//! responses to one, requests of the bridge and their responses to the other.
+
+use super::inbound::{INBOUND_METRICS, InboundFields};
+use super::outbound::{OUTBOUND_METRICS, OutboundFields};
+use super::stages::BridgeStages;
+use super::{cache::CACHE_METRICS, dealt, measure, node_part};
+use crate::channels::ChannelWait;
+use crate::coherence::Coherent;
+use crate::field::{Config, FieldRange, config};
+use crate::kind::{
+    Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
+    NodeLedger, NodePart, Offer, PortDecl, PortRole, Site, SitePort, component,
+};
+use crate::kinds::media::DRAM_METRICS;
+use crate::kinds::ualink_accelerator::protection;
+use crate::kinds::ualink_link::{REQUEST, RESPONSE};
+use crate::quantity::Unit;
+use scalepool_bridge::inbound::ualink::{UalinkAccessEnds, UalinkSide};
+use scalepool_bridge::module::ualink::{UalinkRequestEnds, UalinkRequesters};
+use scalepool_bridge::outbound::order::BridgeOrder;
+use scalepool_bridge::window::WindowLimits;
+use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder};
+use scalepool_link::ualink::security::Protection;
+use scalepool_link::ualink::wiring::Socket;
+use scalepool_nodes::ualink::completer::global;
+use scalepool_nodes::ualink::ledger::UalLedger;
+use scalepool_nodes::ualink::port::{AcceleratorPort, Tamper};
+use scalepool_nodes::ualink::read::BACKGROUND;
+use scalepool_nodes::ualink::{Ends, channels};
+use scalepool_trace::Hub;
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "bridge.ualink",
+    about: "bridge SoC by whose windows accelerators on UALink reach memory on CXL, and hosts and other bridges reach the memory of accelerators; its ports are `x[n]` on UALink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, and `target[n]`, where it is such a memory",
+    fields: BridgeUalink::fields,
+    read: component::<BridgeUalink>,
+    external: &["flits"],
+    metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS],
+};
+
+config! {
+    /// A bridge.
+    pub struct BridgeUalink with { outbound: OutboundFields, inbound: InboundFields } {
+        x_ports: usize = "1" [Unit::Of("ports")] in FieldRange::Int(1, 16), "UALinks of the bridge (bridge §1.1)";
+        stages: BridgeStages = "" [Unit::Of("-")] in FieldRange::Table(BridgeStages::fields), "latencies of its stages";
+    }
+}
+
+impl BridgeUalink {
+    /// Its ports: those of UALink, of CXL, and targets.
+    fn split<'a>(&self, ports: &'a [SitePort]) -> [&'a [SitePort]; 3] {
+        let (x, rest) = ports.split_at(self.x_ports);
+        let (cxl, targets) = rest.split_at(self.outbound.count());
+        [x, cxl, targets]
+    }
+}
+
+impl Component for BridgeUalink {
+    fn ports(&self) -> Vec<PortDecl> {
+        let x = PortDecl { name: "x", len: Some(self.x_ports), links: &["ualink"], role: PortRole::Node };
+        [x].into_iter().chain(self.outbound.ports()).chain([self.inbound.ports()]).collect()
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { memory_bytes: self.inbound.memory_bytes(), ..Offer::default() }
+    }
+
+    fn check(&self) -> Vec<ConfigFinding> {
+        let outbound = self.outbound.check(WindowLimits::OUTBOUND);
+        outbound.into_iter().chain(self.inbound.check(WindowLimits::INBOUND_UALINK)).collect()
+    }
+
+    fn check_joined(&self, _: Clock, member: DomainMember, ports: &[SitePort]) -> Vec<ConfigFinding> {
+        let [x, _, targets] = self.split(ports);
+        let guarded = x.iter().find(|port| protection(port) != Protection::Off).map(|port| {
+            let text = format!("found authentication at {}, expected none: the bridge does not check tags", port.path);
+            ("x_ports", text)
+        });
+        let other = x.iter().find(|port| port.link.carried != x[0].link.carried).map(|port| {
+            let text = format!("found another kind of link at {} than at the first port, expected one kind", port.path);
+            ("x_ports", text)
+        });
+        let inbound = self.inbound.check_joined(WindowLimits::INBOUND_UALINK, member, targets);
+        guarded.into_iter().chain(other).chain(inbound).collect()
+    }
+
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        self.outbound.coherent(path, &self.ports())
+    }
+
+    fn why_no_window(&self) -> &'static str {
+        "whose own windows lead to memory by numbers of accelerators"
+    }
+
+    fn node_part(&self) -> NodePart {
+        node_part(&self.outbound)
+    }
+
+    fn own_wait_fs(&self, clock: Clock) -> u64 {
+        clock.periods_fs(self.stages.timeout_cycles)
+    }
+
+    fn waits(&self) -> Option<Vec<ChannelWait>> {
+        let outbound = self.outbound.waits(REQUEST, None, RESPONSE);
+        Some(outbound.into_iter().chain(self.inbound.waits(REQUEST)).collect())
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
+        let (name, DomainMember { own, fabric, .. }) = (site.path.to_owned(), site.member);
+        let ([x, cxl, targets], timing) = (self.split(site.ports), self.stages.timing());
+        let is_strict = matches!(x[0].link.carried, Carried::Ualink { strict: true, .. });
+        let order = if is_strict { BridgeOrder::Sources } else { BridgeOrder::Blocks };
+        let outbound = self.outbound.elaborate((WindowLimits::OUTBOUND, order, timing), cxl, site, hub)?;
+        let memory = |accelerator, address| BACKGROUND.line(global(accelerator, address));
+        let setup = (WindowLimits::INBOUND_UALINK, timing, memory as _);
+        let inbound = self.inbound.elaborate(setup, targets, site, hub)?;
+        let ledger: Arc<Mutex<UalLedger>> = Arc::default();
+        let entered = ledger.clone();
+        let measure = measure(&outbound, inbound.as_ref());
+        Ok(ComponentNode {
+            place: Box::new(move |p, clock, plugs| {
+                let (x, cxl, targets) = dealt(plugs);
+                let (mut asking, mut asked) = (Vec::new(), Vec::new());
+                for (n, (socket, flit)) in x.into_iter().map(ComponentPlug::ualink).enumerate() {
+                    let ([requests, responses], [taken, answered]) = place_port(p, &name, n, (*socket, flit))?;
+                    asking.push((taken, responses));
+                    asked.push((requests, answered));
+                }
+                let (of_requests, is_asking) = (entered.clone(), inbound.is_some());
+                // Every channel has two ends; of links by which a bridge asks nothing, these are the outbound half's.
+                let unused = if is_asking { Vec::new() } else { std::mem::take(&mut asked) };
+                outbound.place(p, clock, cxl, move |bind| {
+                    let mut unasked = unused.into_iter().map(|(requests, answered)| {
+                        drop(bind.attach(requests));
+                        bind.attach(answered)
+                    });
+                    let unasked: Vec<_> = asking.iter().map(|_| unasked.next()).collect();
+                    let ends = asking.into_iter().zip(unasked).map(|((taken, responses), unasked)| UalinkRequestEnds {
+                        requests: bind.attach(taken),
+                        responses: bind.attach(responses),
+                        unasked,
+                    });
+                    Box::new(UalinkRequesters::new(own, fabric, ends.collect(), of_requests))
+                })?;
+                let Some(inbound) = inbound else { return Ok(()) };
+                inbound.place(p, clock, targets, move |bind| {
+                    let ends = asked.into_iter().map(|(requests, answered)| UalinkAccessEnds {
+                        requests: bind.attach(requests),
+                        responses: bind.attach(answered),
+                    });
+                    Box::new(UalinkSide::new(own, fabric, ends.collect(), entered))
+                })
+            }),
+            measure,
+            digest: Vec::new(),
+            ledger: Some(NodeLedger::Ualink(ledger)),
+        })
+    }
+}
+
+/// Puts a UALink port into a partition; the channels of the bridge.
+fn place_port(
+    p: &mut PartitionBuilder,
+    bridge: &str,
+    n: usize,
+    (socket, flit): (Socket, ClockId),
+) -> Result<Ends, BuildError> {
+    let (own, (tx, rx)) = channels(p, bridge, "x_", n)?;
+    let name = socket.name().to_owned();
+    p.module(&name, flit, |bind| AcceleratorPort {
+        link: socket.bind(bind),
+        tx: tx.map(|end| bind.attach(end)),
+        rx: rx.map(|end| bind.attach(end)),
+        guard: None,
+        tamper: Tamper::default(),
+    })?;
+    Ok(own)
+}

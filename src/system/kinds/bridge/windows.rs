@@ -1,0 +1,142 @@
+//! Windows of a bridge as a description gives them, see [`scalepool_bridge::window`].
+//!
+//! Modelled: the fields of a window in each direction, rights of groups, groups of sources. A walk through one window: its ports or its
+//! accelerators are read by number, its rights group by group; all windows of a direction are judged together.
+
+use crate::field::{FieldRange, config};
+use crate::kind::ConfigFinding;
+use crate::problem::TextPlace;
+use crate::quantity::Unit;
+use scalepool_bridge::window::{AccessRights, BridgeWindow, GROUPS, InboundClass, LEAST_BYTES, WindowClass};
+use std::collections::BTreeMap;
+
+/// Rights of groups.
+const RIGHTS: &str = "GROUP:RIGHTS with groups 0 to 15 and rights of the letters r, w and a, or -";
+/// Accelerators of a window from CXL.
+const TARGETS: &str = "accelerators by number, 1, 2, 4, 8 or 16 of them";
+
+config! {
+    /// A window from accelerators to CXL.
+    pub struct BridgeWindowFields {
+        base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "first address of accelerators, a multiple of 256 bytes (bridge §2)";
+        size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
+        to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "CXL address of its first byte, a multiple of 256 bytes (bridge §2)";
+        class: String = "MN" [Unit::Of("-")] in FieldRange::Words(&["MN", "MC"]), "MN = CXL.mem to memory that nobody keeps coherent, HDM-H, at `cxl` ports; MC = CXL.mem to memory that its device keeps coherent, HDM-DB, at `coherent` ports (bridge §2); other classes are not built";
+        ports: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts("CXL ports by number, 1, 2, 4, 8 or 16 of them"), "ports of its class among which the window is dealt; left out, port 0 (bridge §2)";
+        granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
+        rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, a = atomics, which take all three, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
+    }
+}
+
+config! {
+    /// A window from CXL to accelerators.
+    pub struct InboundWindowFields {
+        base: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 52) - 256), "first CXL address, a multiple of 256 bytes; behind a window of the memory map, address in the memory of the bridge (bridge §2)";
+        size: u64 = "2 MiB" [Unit::Bytes] in FieldRange::Int(LEAST_BYTES, 1 << 52), "bytes, a multiple of 256, at least 2 MiB (bridge §2)";
+        to: u64 = "0" [Unit::Bytes] in FieldRange::Int(0, (1 << 57) - 256), "address of its first byte in the memory of an accelerator, a multiple of 256 bytes (bridge §2)";
+        class: String = "NH" [Unit::Of("-")] in FieldRange::Words(&["NH"]), "NH = memory of accelerators that nobody keeps coherent, HDM-H (bridge §2); other classes are not built";
+        accelerators: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(TARGETS), "accelerators among which the window is dealt, each at the address that the window gives; left out, accelerator 0 (bridge §2)";
+        granule: u64 = "256 B" [Unit::Bytes] in FieldRange::OneOf(&scalepool_bridge::window::WINDOW_GRANULES), "bytes in a row at one of them (bridge §2)";
+        rights: Vec<(String, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Texts(RIGHTS), "what groups may do: r = read, w = write, - = nothing; left out, all may do all, else those that are not named nothing (bridge §2)";
+    }
+}
+
+/// Reads `GROUP:RIGHTS`.
+fn rights(text: &str) -> Option<(usize, AccessRights)> {
+    let (group, letters) = text.split_once(':')?;
+    let group = group.parse().ok().filter(|group| *group < GROUPS)?;
+    let known = letters == "-" || !letters.is_empty() && letters.chars().all(|letter| "rwa".contains(letter));
+    let has = |letter| letters.contains(letter);
+    known.then(|| (group, AccessRights { read: has('r'), write: has('w'), atomic: has('a') }))
+}
+
+/// Rights of all groups by a list of texts; without any all may do all.
+fn rights_of_groups(texts: &[(String, TextPlace)]) -> Result<[AccessRights; GROUPS], String> {
+    let rest = if texts.is_empty() { AccessRights::ALL } else { AccessRights::default() };
+    let mut of_groups = [rest; GROUPS];
+    for (text, _) in texts {
+        let (group, rights) = rights(text).ok_or_else(|| format!("found rights `{text}`, expected {RIGHTS}"))?;
+        of_groups[group] = rights;
+    }
+    Ok(of_groups)
+}
+
+/// Reads `SOURCE:GROUP`.
+fn source(text: &str) -> Option<(u16, usize)> {
+    let (source, group) = text.split_once(':')?;
+    Some((source.parse().ok()?, group.parse().ok()?))
+}
+
+/// Groups by source, of a list of texts; `field` is its name, `expected` what may stand in it.
+///
+/// # Errors
+/// The first text that is none.
+pub fn groups_of_sources(
+    field: &'static str,
+    texts: &[(String, TextPlace)],
+    expected: &str,
+) -> Result<BTreeMap<u16, usize>, ConfigFinding> {
+    let read = |(text, _): &(String, TextPlace)| {
+        source(text).ok_or_else(|| (field, format!("found `{text}`, expected {expected}")))
+    };
+    texts.iter().map(read).collect()
+}
+
+impl BridgeWindowFields {
+    /// The window; of all CXL ports of the bridge the first ones are the `plain` ones, the others the `coherent` ones.
+    pub fn window(&self, [plain, coherent]: [usize; 2]) -> Result<BridgeWindow, String> {
+        let (class, first, count, name) = match self.class.as_str() {
+            "MC" => (WindowClass::Mc, plain, coherent, "coherent"),
+            _ => (WindowClass::Mn, 0, plain, "cxl"),
+        };
+        let ports = self.ports.iter().map(|(text, _)| {
+            text.parse().map_err(|_| format!("found port `{text}`, expected the number of a CXL port"))
+        });
+        let mut ports = ports.collect::<Result<Vec<usize>, String>>()?;
+        if ports.is_empty() {
+            ports.push(0);
+        }
+        if let Some(port) = ports.iter().find(|port| **port >= count) {
+            return Err(format!(
+                "found a window of class {} at port {port}, expected one of the {count} ports `{name}`",
+                self.class
+            ));
+        }
+        ports.iter_mut().for_each(|port| *port += first);
+        let of_groups = rights_of_groups(&self.rights)?;
+        Ok(BridgeWindow {
+            base: self.base,
+            size: self.size,
+            out_base: self.to,
+            class,
+            ports,
+            granule: self.granule,
+            rights: of_groups,
+        })
+    }
+}
+
+impl InboundWindowFields {
+    /// The window.
+    ///
+    /// # Errors
+    /// What is wrong with its texts.
+    pub fn window(&self) -> Result<BridgeWindow<InboundClass>, String> {
+        let number = |(text, _): &(String, TextPlace)| {
+            text.parse().map_err(|_| format!("found accelerator `{text}`, expected the number of an accelerator"))
+        };
+        let mut ports = self.accelerators.iter().map(number).collect::<Result<Vec<usize>, String>>()?;
+        if ports.is_empty() {
+            ports.push(0);
+        }
+        Ok(BridgeWindow {
+            base: self.base,
+            size: self.size,
+            out_base: self.to,
+            class: InboundClass::Nh,
+            ports,
+            granule: self.granule,
+            rights: rights_of_groups(&self.rights)?,
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! The inbound half on a clock: sums of stages, exact to the cycle, rates, rooms (`bridge` §7, §11).
+
+use scalepool::bridge::flows::LineOperation;
+use scalepool::bridge::inbound::module::{
+    AcceleratorAnswer, AcceleratorSide, InboundModule, InboundModuleConfig, InboundResult, TargetPort,
+};
+use scalepool::bridge::inbound::{AcceleratorAccess, InboundConfig};
+use scalepool::bridge::outbound::BridgeFinding;
+use scalepool::bridge::timing::BridgeTiming;
+use scalepool::bridge::window::{AccessRights, BridgeWindow, BridgeWindows, GROUPS, InboundClass, WindowLimits};
+use scalepool::coherence::content::CacheLine;
+use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
+use scalepool::trace::{Tap, TransactionHandle};
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField};
+use scalepool_protocols::cxl::message::{Data, M2sReq, M2sRwd, Message, MessageForm};
+use scalepool_protocols::ualink::code::Status;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+const SHEET: BridgeTiming = BridgeTiming::SHEET;
+/// Cycles of a channel.
+const CHANNEL: u64 = 1;
+/// From an access at the accelerators to its answer there.
+const ACCELERATOR: u64 = 70;
+
+type Seen<T> = Arc<Mutex<Vec<(u64, T)>>>;
+
+/// Accelerators that answer after a time, or never.
+struct Side {
+    answers: VecDeque<(u64, AcceleratorAnswer)>,
+    seen: Seen<AcceleratorAccess>,
+    is_silent: bool,
+}
+
+impl AcceleratorSide for Side {
+    fn has_room(&self, _: &Cx, _: &AcceleratorAccess) -> bool {
+        true
+    }
+
+    fn send(&mut self, cx: &mut Cx, tag: u16, access: &AcceleratorAccess) -> Option<TransactionHandle> {
+        self.seen.lock().expect("no panic").push((cx.cycle(), *access));
+        let line = (access.operation == LineOperation::Read).then(|| CacheLine::of([tag as u8; 64]));
+        self.answers.push_back((cx.cycle() + ACCELERATOR, AcceleratorAnswer { tag, status: Status::OKAY, line }));
+        None
+    }
+
+    fn receive(&mut self, cx: &mut Cx, answers: &mut Vec<Result<AcceleratorAnswer, BridgeFinding>>) {
+        if !self.is_silent && self.answers.front().is_some_and(|(due, _)| *due <= cx.cycle()) {
+            answers.extend(self.answers.pop_front().map(|(_, answer)| Ok(answer)));
+        }
+    }
+
+    fn is_due(&self, _: &Cx) -> bool {
+        // It has no channel that would wake it.
+        !self.answers.is_empty() && !self.is_silent
+    }
+}
+
+/// A host that asks what it is told to, and takes answers when it is told to.
+struct Host {
+    asks: VecDeque<(u64, Message)>,
+    tx: Out<Message>,
+    rx: In<Message>,
+    takes_from: u64,
+    seen: Seen<Message>,
+}
+
+impl Module for Host {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        while cx.cycle() >= self.takes_from
+            && let Some(answer) = self.rx.pop(cx)
+        {
+            self.seen.lock().expect("no panic").push((cx.cycle(), answer));
+        }
+        while self.asks.front().is_some_and(|(at, _)| *at <= cx.cycle()) && self.tx.has_room(cx, 1) {
+            let (_, message) = self.asks.pop_front().expect("one in front");
+            self.tx.push(cx, message).expect("room");
+        }
+        Next::Busy
+    }
+}
+
+struct Ran {
+    answers: Vec<(u64, Message)>,
+    accesses: Vec<(u64, AcceleratorAccess)>,
+    result: InboundResult,
+}
+
+/// What is asked, and how the bridge is built.
+struct Setup {
+    timing: BridgeTiming,
+    entries: usize,
+    takes_from: u64,
+    is_silent: bool,
+}
+
+const PLAIN: Setup = Setup { timing: SHEET, entries: 64, takes_from: 0, is_silent: false };
+
+fn run(setup: Setup, asks: Vec<(u64, Message)>) -> Ran {
+    let Setup { timing, entries, takes_from, is_silent } = setup;
+    let (answers, accesses, result) = (Seen::default(), Seen::default(), Arc::<Mutex<InboundResult>>::default());
+    let (of_host, of_side, shared) = (answers.clone(), accesses.clone(), result.clone());
+    let mut sim = Simulation::new(1);
+    sim.partition(move |p| {
+        let clock = Clock::with_period_fs(1_000_000)?;
+        let id = p.clock("bridge", clock)?;
+        let (ask, ask_in) = p.channel::<Message>("requests", 256, 1)?;
+        let (answer, answer_in) = p.channel::<Message>("answers", 2, 1)?;
+        p.module("host", id, |bind| Host {
+            asks: asks.into(),
+            tx: bind.attach(ask),
+            rx: bind.attach(answer_in),
+            takes_from,
+            seen: of_host,
+        })?;
+        let window = BridgeWindow {
+            base: 0,
+            size: 1 << 30,
+            out_base: 0,
+            class: InboundClass::Nh,
+            ports: vec![0],
+            granule: 256,
+            rights: [AccessRights::ALL; GROUPS],
+        };
+        let windows = BridgeWindows::within(WindowLimits::INBOUND_NVLINK, vec![window], BTreeMap::new(), 1);
+        let inbound = InboundConfig { windows: windows.expect("a window"), decoders: vec![None], entries };
+        let config = InboundModuleConfig { place: "bridge".into(), inbound, timing, shown: MessageForm::Hbr, clock };
+        let side = Side { answers: VecDeque::new(), seen: of_side, is_silent };
+        p.module("bridge", id, |bind| {
+            let port = TargetPort {
+                rx: bind.attach(ask_in),
+                tx: bind.attach(answer),
+                own: 0,
+                form: MessageForm::Hbr,
+                link: 0,
+            };
+            InboundModule::new(config, Box::new(side), vec![port], Tap::off(), shared)
+        })
+    });
+    let limit = Some(Time::from_fs(3_000_000_000));
+    let options = RunOptions { limit, open_at_limit_allowed: true, ..RunOptions::default() };
+    sim.run(&options, |_| ()).expect("it runs");
+    let result = result.lock().expect("no panic").clone();
+    let (answers, accesses) = (answers.lock().expect("no panic").clone(), accesses.lock().expect("no panic").clone());
+    Ran { answers, accesses, result }
+}
+
+fn read(line: u64) -> Message {
+    let meta_field = MetaField::NoOp;
+    let (address, tag) = (64 * line, line as u16);
+    Message::M2sReq(M2sReq { opcode: M2sReqOpcode::MemRd, meta_field, address, tag, ..M2sReq::default() })
+}
+
+fn write(line: u64) -> Message {
+    let meta_field = MetaField::Meta0State;
+    let (address, tag) = (64 * line, line as u16);
+    let header = M2sRwd { opcode: M2sRwdOpcode::MemWr, meta_field, address, tag, ..M2sRwd::default() };
+    Message::M2sRwd(header, Data::line([7; 64]))
+}
+
+/// Cycles in the bridge of a message on an idle system, without links and accelerator.
+fn own_cycles(timing: BridgeTiming, message: Message) -> u64 {
+    let ran = run(Setup { timing, ..PLAIN }, vec![(10, message)]);
+    assert_eq!((ran.answers.len(), ran.result.broken.len()), (1, 0));
+    let (at, _) = ran.answers[0];
+    assert_eq!(ran.result.cycles + 2 * CHANNEL, at - 10, "what the bridge counts is what is seen");
+    at - 10 - 2 * CHANNEL - ACCELERATOR
+}
+
+/// 5 + 3 + 8 + 4 there, 5 + 5 + 4 back: what the sheet gives for memory with a directory, less that.
+#[test]
+fn an_uncontended_message_takes_the_sum_of_its_stages() {
+    for message in [read(3), write(3)] {
+        assert_eq!(own_cycles(SHEET, message), 34);
+        let with = |timing| own_cycles(timing, message) - 34;
+        assert_eq!(with(BridgeTiming { deframe_cycles: SHEET.deframe_cycles + 1, ..SHEET }), 2);
+        assert_eq!(with(BridgeTiming { lookup_cycles: SHEET.lookup_cycles + 1, ..SHEET }), 1);
+        assert_eq!(with(BridgeTiming { convert_cycles: SHEET.convert_cycles + 1, ..SHEET }), 1);
+        assert_eq!(with(BridgeTiming { frame_cycles: SHEET.frame_cycles + 1, ..SHEET }), 2);
+        assert_eq!(with(BridgeTiming { response_cycles: SHEET.response_cycles + 1, ..SHEET }), 1);
+        assert_eq!(with(BridgeTiming { alu_cycles: SHEET.alu_cycles + 1, ..SHEET }), 0);
+    }
+}
+
+/// One message enters a cycle and one answer leaves.
+#[test]
+fn messages_and_answers_pass_one_a_cycle() {
+    let ran = run(PLAIN, (0..12).map(|n| (10, read(n))).collect());
+    assert_eq!((ran.answers.len(), ran.accesses.len()), (12, 12));
+    for cycles in
+        [ran.answers.iter().map(|(at, _)| *at).collect::<Vec<_>>(), ran.accesses.iter().map(|(at, _)| *at).collect()]
+    {
+        assert!(cycles.windows(2).all(|pair| pair[0] < pair[1]), "{cycles:?}");
+    }
+}
+
+/// A full table, and a host that takes nothing for long: all of it is done, only later.
+#[test]
+fn a_full_table_holds_messages_back_and_loses_none() {
+    let ran = run(Setup { entries: 2, takes_from: 600, ..PLAIN }, (0..20).map(|n| (10, read(n))).collect());
+    assert_eq!((ran.answers.len(), ran.result.done, ran.result.broken.len()), (20, 20, 0));
+    assert!(ran.result.full_cycles > 500);
+}
+
+/// What no accelerator answers is answered after its time, counted from when the access has left.
+#[test]
+fn a_silent_accelerator_ends_messages_in_time() {
+    let timing = BridgeTiming { timeout_cycles: 500, ..SHEET };
+    let ran = run(Setup { timing, is_silent: true, ..PLAIN }, vec![(10, read(1))]);
+    let left = 10 + CHANNEL + SHEET.request_cycles() + SHEET.frame_cycles;
+    assert_eq!(ran.answers[0].0, left + 500 + SHEET.frame_cycles + CHANNEL);
+    assert_eq!((ran.result.counts.timeouts, ran.result.done), (1, 1));
+}

@@ -1,0 +1,236 @@
+//! `supercluster-small`: UALink accelerators, two bridges, GPUs on NVLink, tier-2 memory and a host, from the description to the run.
+
+use super::systems::resolves;
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::report::ScenarioReport;
+use scalepool::scenario::{self, ScenarioRequest};
+use serde_json::Value;
+
+const TEXT: &str = include_str!("../../../src/system/builtin/supercluster-small.toml");
+
+fn request(text: &str, set: &[&str], threads: usize) -> ScenarioRequest {
+    let set = set.iter().map(|s| (*s).to_owned()).collect();
+    ScenarioRequest { description: Some(text.to_owned()), seed: 1, threads, set, ..ScenarioRequest::default() }
+}
+
+fn run(text: &str, set: &[&str]) -> ScenarioReport {
+    scenario::run(&request(text, set, 1), &mut |_| ()).unwrap_or_else(|error| panic!("{set:?}: {error}"))
+}
+
+fn count(report: &ScenarioReport, component: &str, name: &str) -> u64 {
+    let json = report.json();
+    json["components"][component][name].as_u64().unwrap_or_else(|| panic!("no `{name}`: {json:?}"))
+}
+
+/// A run in which accelerators, GPUs and the host find nothing wrong with any byte.
+fn sound(text: &str, set: &[&str]) -> ScenarioReport {
+    let report = run(text, set);
+    assert_eq!(report.violations, [], "{set:?}");
+    assert_eq!(count(&report, "ubridge", "requests refused"), 0, "{set:?}");
+    for name in ["requests refused", "inbound refused"] {
+        assert_eq!(count(&report, "nbridge", name), 0, "{set:?}: {name}");
+    }
+    report
+}
+
+const SHORT: [&str; 3] = ["traffic.operations=40", "gpu.requests=30", "host.accesses=40"];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    SHORT.iter().chain(more).copied().collect()
+}
+
+/// All kinds of accesses that memory without an owner takes, with bit errors on every link, the smallest tables, poison: every byte is
+/// what was written, and every message one that is answered once.
+#[test]
+fn brg_int_01_p() {
+    let report = sound(TEXT, &SHORT);
+    let told = |name| count(&report, "nbridge", name);
+    assert!(told("inbound writes") > 10 && told("inbound reads") > 40);
+    assert_eq!(told("inbound accesses") + told("inbound joined reads"), told("inbound messages"));
+    let small = ["nbridge.inbound_entries=3", "ubridge.inbound_entries=2", "nbridge.entries=32", "ubridge.entries=32"];
+    let errors = ["link.ualink_ber=1e-5", "link.cxl_ber=1e-5", "link.host_ber=1e-5", "link.nvlink_ber=1e-5"];
+    for more in [&small[..], &errors[..], &["traffic.poison_every=3"]] {
+        sound(TEXT, &with(more));
+    }
+    if std::env::var_os("SCALEPOOL_SOAK").is_some() {
+        let long = ["traffic.operations=20000", "gpu.requests=20000", "host.accesses=20000"];
+        sound(TEXT, &[&long[..], &errors[..]].concat());
+    }
+    // Parts of lines, with byte enables: everything but atomics, which memory without an owner refuses.
+    assert!(count(&sound(TEXT, &with(&["traffic.bytes=64"])), "nbridge", "inbound writes") > 5);
+}
+
+/// A bit that flips in what an accelerator has received is seen.
+#[test]
+fn brg_int_01_n() {
+    let tamper = "tamper = [\"0:700\", \"1:700\", \"2:700\", \"30:700\", \"31:700\"], traffic = { operations = 200";
+    let report = run(&TEXT.replace("traffic = { operations = 200", tamper), &SHORT);
+    assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"));
+}
+
+/// The records of a run.
+fn records(set: &[&str]) -> Vec<Value> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("t.jsonl");
+    let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+    scenario::run(&ScenarioRequest { outputs, ..request(TEXT, set, 1) }, &mut |_| ()).expect("it runs");
+    let text = std::fs::read_to_string(trace).expect("a trace");
+    text.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
+}
+
+/// From what a GPU does for a line up to the access of the accelerator or of the host that caused it.
+fn path_of(records: &[Value], served: &Value) -> Vec<String> {
+    let (mut path, mut at) = (Vec::new(), served);
+    loop {
+        path.push(at["where"].as_str().expect("a place").to_owned());
+        let parent = &at["parent"];
+        if *parent == 0 {
+            return path;
+        }
+        at = records.iter().find(|r| r["kind"] == "begin" && r["id"] == *parent).expect("it has begun");
+    }
+}
+
+/// One access is one tree, over both bridges, and everything that begins ends once.
+#[test]
+fn brg_sup_06_p() {
+    let records = records(&["traffic.operations=24", "gpu.requests=12", "host.accesses=2"]);
+    let begins = records.iter().filter(|r| r["kind"] == "begin");
+    let served = begins.clone().filter(|r| r["where"].as_str().is_some_and(|place| place.starts_with("gpu[")));
+    let paths: Vec<Vec<String>> = served.map(|served| path_of(&records, served)).collect();
+    let over = |path: &&Vec<String>| path.iter().any(|place| place == "nbridge.inbound");
+    let from_accel: Vec<&Vec<String>> = paths.iter().filter(over).filter(|path| path.len() == 6).collect();
+    assert!(from_accel.len() >= 4, "{paths:?}");
+    for path in from_accel {
+        assert_eq!([&path[1], &path[2], &path[3]], ["nbridge.inbound", "ubridge", "ubridge"]);
+        assert!(path[4].starts_with("accel[") && path[5] == path[4], "{path:?}");
+    }
+    // The other way: from a GPU over its bridge and that of the accelerators.
+    let back = records.iter().filter(|r| r["kind"] == "begin" && r["where"] == "ubridge.inbound");
+    let back: Vec<Vec<String>> = back.map(|served| path_of(&records, served)).collect();
+    assert!(back.len() > 2 && back.iter().all(|path| path.len() == 4 && path[1] == "nbridge" && path[2] == "nbridge"));
+    assert!(back.iter().all(|path| path[3].starts_with("gpu[")), "{back:?}");
+    let from_host: Vec<&Vec<String>> = paths.iter().filter(over).filter(|path| path.len() != 6).collect();
+    assert!(!from_host.is_empty() && from_host.iter().all(|path| path.last().is_some_and(|top| top == "host.core")));
+    for begun in begins {
+        let ends = records.iter().filter(|r| r["kind"] == "end" && r["id"] == begun["id"]).count();
+        assert_eq!(ends, 1, "{begun:?}");
+    }
+}
+
+/// Without what joins a request to its cause the path would end at the second bridge.
+#[test]
+fn brg_sup_06_n() {
+    let mut records = records(&["traffic.operations=16", "gpu.requests=0", "host.accesses=1"]);
+    for record in &mut records {
+        if record["kind"] == "begin" && record["where"] == "nbridge.inbound" {
+            record["parent"] = 0.into();
+        }
+    }
+    let served: Vec<&Value> = records
+        .iter()
+        .filter(|r| r["kind"] == "begin" && r["where"].as_str().is_some_and(|place| place.starts_with("gpu[")))
+        .collect();
+    assert!(!served.is_empty() && served.iter().all(|served| path_of(&records, served).len() == 2));
+}
+
+#[test]
+fn nothing_depends_on_threads() {
+    let one = run(TEXT, &SHORT).json();
+    let two = scenario::run(&request(TEXT, &SHORT, 2), &mut |_| ()).expect("it runs");
+    assert_eq!(two.json(), one);
+}
+
+/// A window that moves addresses: an accelerator that reads what nobody has written finds what the memory of the GPUs holds there.
+#[test]
+fn what_memory_holds_at_first_is_known_behind_two_windows() {
+    let moved = TEXT.replace("to = \"16 GiB\", ports = [\"1\"]", "to = \"20 GiB\", ports = [\"1\"]").replace(
+        "inbound = [{ base = \"16 GiB\"",
+        "inbound = [{ base = \"20 GiB\", size = \"8 MiB\", to = \"3 GiB\", accelerators = [\"2\"] }, { base = \"16 GiB\"",
+    );
+    // A host at the same bridge would judge bytes by its own addresses, so it is refused.
+    let error = resolves(&moved).err().expect("it is refused");
+    assert!(error.contains("a host judges bytes by its addresses"), "{error}");
+    let text: String = moved.lines().filter(|line| !line.contains("host")).map(|line| format!("{line}\n")).collect();
+    let text = text.replace("target_ports = 2", "target_ports = 1");
+    let report = sound(&text, &["traffic.operations=40", "gpu.requests=10"]);
+    assert!(count(&report, "nbridge", "inbound reads") > 10);
+}
+
+/// With two links for each GPU, FLUSHes go over both, and each block keeps its link over the bridge.
+#[test]
+fn several_links_carry_the_same() {
+    let (before, rest) = TEXT.split_once("nvlink = {").expect("links");
+    let (_, settings) = rest.split_once("[settings]").expect("settings");
+    let nodes = (0..4).map(|gpu| format!("gpu[{gpu}].link")).chain(["nbridge.x".to_owned()]);
+    let ports = nodes.flat_map(|node| [0, 1].map(|link| format!("{node}[{link}]"))).enumerate();
+    let pairs: Vec<String> = ports.map(|(n, port)| format!("[\"{port}\", \"nswitch.port[{n}]\"]")).collect();
+    let text =
+        format!("{before}nvlink = {{ kind = \"nvlink\", between = [{}] }}\n[settings]{settings}", pairs.join(", "))
+            .replace("links = 1", "links = 2")
+            .replace(
+                "kind = \"nvlink.switch\", clock = \"bridge\", ports = 5",
+                "kind = \"nvlink.switch\", clock = \"bridge\", ports = 10",
+            )
+            .replace("kind = \"bridge.nvlink\"", "kind = \"bridge.nvlink\"\nx_ports = 2");
+    let report = sound(&text, &SHORT);
+    assert!(count(&report, "nbridge", "messages ended") > 2, "FLUSHes");
+    // In front of conversion caches, written back and through.
+    let cached = TEXT
+        .replace(
+            "kind = \"bridge.nvlink\"",
+            "kind = \"bridge.nvlink\"\ncache = { mode = \"both\", capacity = \"8 KiB\", ways = 2 }",
+        )
+        .replace(
+            "kind = \"bridge.ualink\"",
+            "kind = \"bridge.ualink\"\ncache = { capacity = \"8 KiB\", ways = 2, write = \"through\" }",
+        );
+    let report = sound(&cached, &SHORT);
+    assert!(count(&report, "nbridge", "dirty evictions") > 0 && count(&report, "ubridge", "lines written through") > 0);
+}
+
+/// A GPU that answers later than the bridge waits: reads are poison, lost writes are not read as old data, and the accelerators see both.
+#[test]
+fn a_silent_gpu_poisons_what_it_owes() {
+    let report = run(TEXT, &with(&["nbridge.timeout_cycles=60", "gpu.memory_cycles=2000"]));
+    let told = |name| count(&report, "nbridge", name);
+    assert!(told("inbound time-outs") > 0 && told("inbound late answers") > 0 && told("writes lost") > 0);
+    assert!(report.violations.iter().any(|found| found.violation.rule == "SIM-E2E-01"), "the accelerators are told");
+}
+
+/// What is not built, or does not fit, is refused by name.
+#[test]
+fn descriptions_that_ask_for_more_are_refused() {
+    let window = |new: &str| {
+        let (before, rest) = TEXT.split_once("inbound = [").expect("a window");
+        let (_, after) = rest.split_once("]\n").expect("its end");
+        format!("{before}inbound = [{new}]\n{after}")
+    };
+    for (text, expected) in [
+        (window("{ class = \"DB\" }"), "expected NH"),
+        (window(""), "expected both or neither"),
+        (window("{ base = 64 }"), "multiple of 256"),
+        (window("{ size = \"1 MiB\" }"), "2097152"),
+        (window("{ accelerators = [\"4\"] }"), "at 4, expected 0 to 3"),
+        (window("{ accelerators = [\"0\", \"1\", \"2\"] }"), "1, 2, 4, 8 or 16"),
+        (window("{ accelerators = [\"one\"] }"), "found accelerator `one`"),
+        (window("{ rights = [\"0:rx\"] }"), "found rights `0:rx`"),
+        (window("{ base = 0 }, { base = \"1 MiB\" }"), "do not overlap"),
+        (TEXT.replace("target_ports = 2", "target_ports = 2\ninbound_groups = [\"4096:0\"]"), "4096"),
+        (TEXT.replace("target_ports = 2", "target_ports = 2\ninbound_entries = 1025"), "1024"),
+    ] {
+        let error = resolves(&text).err().unwrap_or_else(|| panic!("{expected}: it is taken"));
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+}
+
+/// Rights of a group of CXL: the source with this port identifier may not write, and the bridge in front of it learns nothing of it.
+#[test]
+fn rights_are_those_of_the_group() {
+    let text = TEXT
+        .replace("granule = \"4 KiB\" }]", "granule = \"4 KiB\", rights = [\"0:rw\", \"1:r\"] }]")
+        .replace("target_ports = 2", "target_ports = 2\ninbound_groups = [\"1:1\"]");
+    let report = run(&text, &SHORT);
+    assert!(count(&report, "nbridge", "inbound refused") > 0);
+    assert!(report.violations.iter().all(|found| !found.place.starts_with("host")), "the host has group 0");
+}

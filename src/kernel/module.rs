@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::clock::Clock;
 use super::rng::Rng;
 use super::time::Time;
-use super::wheel::Wheel;
+use super::wheel::{NEVER, Wheel};
 
 /// A piece of hardware: state, and one function that runs at edges of its clock.
 ///
@@ -178,6 +178,15 @@ impl Core {
 }
 
 impl Domain {
+    /// The next edge at which a module runs, and its time; [`Time::MAX`] if there is none.
+    #[inline]
+    pub(super) fn next(&self) -> (Time, u64) {
+        match self.wheel.next() {
+            NEVER => (Time::MAX, NEVER),
+            cycle => (self.clock.edge(cycle), cycle),
+        }
+    }
+
     /// Runs `module` at edge `cycle`; nobody will be woken for an edge before `now` any more.
     #[inline]
     pub(super) fn wake(&self, module: u32, cycle: u64, now: Time) {

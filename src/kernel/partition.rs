@@ -266,10 +266,7 @@ impl Partition {
     fn next(&mut self) -> Time {
         let mut first = Time::MAX;
         for (domain, upcoming) in self.core.domains.iter().zip(&mut self.upcoming) {
-            *upcoming = match domain.wheel.next() {
-                NEVER => (Time::MAX, NEVER),
-                cycle => (domain.clock.edge(cycle), cycle),
-            };
+            *upcoming = domain.next();
             first = first.min(upcoming.0);
         }
         first
@@ -286,6 +283,23 @@ impl Partition {
                 }
                 self.last_event = now;
                 self.evaluations += run_edge(&self.core, 0, modules, now, cycle);
+            }
+        }
+        // A component and its link end have two: each is asked once an instant, 180 instructions an evaluation instead of 320.
+        if let ([first, second], [of_first, of_second]) = (&self.core.domains[..], &mut self.modules[..]) {
+            loop {
+                let ((time, cycle), (other_time, other_cycle)) = (first.next(), second.next());
+                let now = time.min(other_time);
+                if now >= end {
+                    return;
+                }
+                self.last_event = now;
+                if time == now {
+                    self.evaluations += run_edge(&self.core, 0, of_first, now, cycle);
+                }
+                if other_time == now {
+                    self.evaluations += run_edge(&self.core, 1, of_second, now, other_cycle);
+                }
             }
         }
         loop {

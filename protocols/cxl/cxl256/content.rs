@@ -50,8 +50,16 @@ impl Default for SlotContent256 {
     }
 }
 
-/// Messages for which a flit with one has room at first; few have more.
-const FIRST_ROOM: usize = 2;
+impl SlotContent256 {
+    /// Takes what stands in it away; its memory stays, for another flit.
+    pub fn clear(&mut self) {
+        self.messages.clear();
+        self.even_is_zero = true;
+    }
+}
+
+/// Messages for which a flit with one has room at first.
+const FIRST_ROOM: usize = 4;
 
 impl SlotFill for SlotContent256 {
     #[inline]
@@ -222,7 +230,7 @@ impl ContentReader256 {
             (read.owed_slots[n], read.open_messages[n]) = (self.owed_slots as u8, self.open.len() as u8);
             if self.owed_slots > 0 && self.mode.slot_kind(n) == SlotKind::G {
                 *(if self.data() { &mut read.trailers } else { &mut read.data }) |= 1 << n;
-            } else {
+            } else if rest.first().is_some_and(|placed| usize::from(placed.slot) == n) {
                 begun += self.messages(n, &mut rest, (n >= FIRST_SLOT_OF_LAST_GROUP).then_some(&mut group));
             }
         }
@@ -358,7 +366,7 @@ mod tests {
                 let mut left = [[0; Class::COUNT].map(|_: u16| numbers.below(4) as u16); 2];
                 left[1] = left[0];
                 let packed: Option<Slots> = packers[0].pack(&mut left[0]);
-                let content: Option<SlotContent256> = packers[1].pack_slots(&mut left[1]);
+                let content: Option<SlotContent256> = packers[1].pack_slots(&mut left[1], SlotContent256::default);
                 assert_eq!(left[0], left[1], "credits");
                 assert_eq!(packers[0].filled(), packers[1].filled());
                 assert_eq!(packers[0].owed_slots(), packers[1].owed_slots());

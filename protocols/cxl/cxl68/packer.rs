@@ -186,8 +186,11 @@ pub struct Packer {
     queues: [VecDeque<Cxl68Message>; 10],
     /// Messages in all of them.
     queued: usize,
-    /// Messages of each class in the flit that was packed last.
+    /// Classes of which one waits, bit n for [`Class::index`] n.
+    waiting: u16,
+    /// Messages of each class in the flit that was packed last, and its classes by bit.
     packed: [u8; 10],
+    served: u16,
     owed: VecDeque<Owed>,
     /// The data itself, where slots take its bytes.
     owed_data: VecDeque<Data>,
@@ -206,7 +209,9 @@ impl Packer {
             config,
             queues: Default::default(),
             queued: 0,
+            waiting: 0,
             packed: [0; 10],
+            served: 0,
             owed: VecDeque::new(),
             owed_data: VecDeque::new(),
             chunks: 0,
@@ -227,6 +232,7 @@ impl Packer {
         }
         self.queues[message.class.index()].push_back(message);
         self.queued += 1;
+        self.waiting |= 1 << message.class.index();
         Ok(())
     }
 
@@ -248,10 +254,15 @@ impl Packer {
         self.chunks == 0 && self.queued == 0
     }
 
-    /// Messages in the flit that was packed last, by [`Class::index`].
+    /// Messages in the flit that was packed last: each class that it has, with their number.
     #[inline]
-    pub fn packed(&self) -> &[u8; 10] {
-        &self.packed
+    pub fn packed(&self) -> impl Iterator<Item = (Class, u8)> {
+        let mut served = self.served;
+        std::iter::from_fn(move || {
+            let class = *Class::ALL.get(served.trailing_zeros() as usize)?;
+            served &= served - 1;
+            Some((class, self.packed[class.index()]))
+        })
     }
 
     /// What the flit that was packed last holds.
@@ -276,17 +287,22 @@ impl Packer {
     ///
     /// `max_all_data` bounds the all-data flits that may follow (`cxl-68b` §7.1: a run that cannot finish is not begun).
     pub fn pack(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed {
-        self.pack_slots(credits, max_all_data)
+        self.pack_slots(credits, max_all_data, <[u128; 4]>::default)
     }
 
-    /// [`Packer::pack`] to slots of any form: what is packed where is the same.
-    pub fn pack_slots<S: Slots>(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed<S> {
+    /// [`Packer::pack`] to slots of any form, which `empty` gives: what is packed where is the same.
+    pub fn pack_slots<S: Slots>(
+        &mut self,
+        credits: &mut [u16; 10],
+        max_all_data: usize,
+        empty: impl FnOnce() -> S,
+    ) -> Packed<S> {
         self.filled = Filled::default();
-        self.packed = [0; 10];
+        (self.packed, self.served) = ([0; 10], 0);
         if self.is_empty() {
             return Packed::Nothing;
         }
-        let mut slots = S::default();
+        let mut slots = empty();
         if self.in_data_run() {
             (0..4).for_each(|n| self.next_chunk(n, &mut slots));
             return Packed::AllData(slots);
@@ -337,9 +353,51 @@ impl Packer {
         credits: &[u16; 10],
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
-        if self.queued == 0 {
+        match self.queued {
+            0 => None,
+            1 => self.choose_for_one(n, taken, credits, max_all_data),
+            _ => self.choose_among(n, taken, credits, max_all_data),
+        }
+    }
+
+    /// What [`Packer::choose_among`] chooses where one message waits: the first format that has a place for it, in 110
+    /// instructions instead of 300.
+    fn choose_for_one(
+        &self,
+        n: usize,
+        taken: &Taken,
+        credits: &[u16; 10],
+        max_all_data: usize,
+    ) -> Option<(&'static SlotFormat, u8)> {
+        let class = *Class::ALL.get(self.waiting.trailing_zeros() as usize)?;
+        if !self.may_send(class, 0, taken, credits) {
             return None;
         }
+        if let Some(data) = &self.queues[class.index()].front()?.data
+            && (taken.header || self.all_data_behind(n, self.chunks + data.chunks()) > max_all_data)
+        {
+            return None;
+        }
+        // An MDH slot has at least two headers.
+        let has_place = |format: &&SlotFormat| !format.mdh && format.class_set >> class.index() & 1 == 1;
+        let format = slot::formats(self.config.revision, self.dir, n).iter().find(has_place)?;
+        let place = format.places().iter().position(|place| place.class == class)?;
+        Some((format, 1 << place))
+    }
+
+    /// All-data flits behind this one, if so many chunks are owed from slot `n` on: slots behind it take chunks in this flit,
+    /// the rest goes to flits of its own.
+    fn all_data_behind(&self, n: usize, chunks: usize) -> usize {
+        chunks.saturating_sub(3 - n) / 4
+    }
+
+    fn choose_among(
+        &self,
+        n: usize,
+        taken: &Taken,
+        credits: &[u16; 10],
+        max_all_data: usize,
+    ) -> Option<(&'static SlotFormat, u8)> {
         let formats = slot::formats(self.config.revision, self.dir, n);
         for class in self.turn.iter().filter(|class| self.may_send(**class, 0, taken, credits)) {
             let mut best: Option<(&'static SlotFormat, u8)> = None;
@@ -391,9 +449,7 @@ impl Packer {
                 } else {
                     !taken.header && headers == 0
                 };
-                // Slots behind this one take chunks in this flit, the rest goes to flits of its own.
-                let rolled = (chunks + data.chunks()).saturating_sub(3 - n);
-                if !fits || rolled / 4 > max_all_data {
+                if !fits || self.all_data_behind(n, chunks + data.chunks()) > max_all_data {
                     continue;
                 }
                 headers += 1;
@@ -422,6 +478,9 @@ impl Packer {
             }
             let Some(mut message) = self.queues[i].pop_front() else { continue };
             self.queued -= 1;
+            if self.queues[i].is_empty() {
+                self.waiting &= !(1 << i);
+            }
             credits[i] -= 1;
             taken.per_class[i] += 1;
             served |= 1 << i;
@@ -444,6 +503,47 @@ impl Packer {
                 }
             }
         }
+        self.served |= served;
         served_last(&mut self.turn, |class| served >> class.index() & 1 == 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For one message, in every slot, whatever stands in the flit before it and whatever is owed, the short way chooses what
+    /// the long one chooses.
+    #[test]
+    fn one_message_is_placed_as_one_of_many() {
+        let line = |size, byte_enables| Data { bytes: [0; 64], size, byte_enables };
+        let mut placed = 0;
+        for class in Class::ALL {
+            let data = match class.has_data() {
+                false => vec![None],
+                true => vec![Some(line(Size::Line, None)), Some(line(Size::LowerHalf, Some(1)))],
+            };
+            for (data, revision, mdh, chunks) in data.into_iter().flat_map(|data| {
+                let chunks = move |(revision, mdh)| (0..8).map(move |chunks| (data, revision, mdh, chunks));
+                [(Revision::V2_0, true), (Revision::V2_0, false), (Revision::V1_1, true)].into_iter().flat_map(chunks)
+            }) {
+                let config = Cxl68Config { revision, mdh, ..Cxl68Config::default() };
+                let mut packer = Packer::new(class.dir(), config);
+                packer.queues[class.index()].push_back(Cxl68Message { class, bits: 1, data });
+                (packer.queued, packer.waiting, packer.chunks) = (1, 1 << class.index(), chunks);
+                for (n, before, header, credit) in (0..4).flat_map(|n| {
+                    (0..5).flat_map(move |before| [(n, before, false, 1), (n, before, true, 1), (n, before, false, 0)])
+                }) {
+                    let mut taken = Taken { header, ..Taken::default() };
+                    taken.per_class[class.index()] = before;
+                    for most in 0..3 {
+                        let one = packer.choose_for_one(n, &taken, &[credit; 10], most);
+                        assert_eq!(one, packer.choose_among(n, &taken, &[credit; 10], most), "{class:?} in slot {n}");
+                        placed += usize::from(one.is_some());
+                    }
+                }
+            }
+        }
+        assert!(placed > 1000, "{placed}");
     }
 }

@@ -251,6 +251,11 @@ impl<C: Client> Cxl256End<C> {
         events
     }
 
+    /// Whether there may be events.
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty() || self.client.has_events()
+    }
+
     /// Counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
@@ -429,6 +434,7 @@ impl<C: Client> Cxl256End<C> {
             self.payload.count += 1;
             self.payload.kept.iter_mut().for_each(|kept| kept.push(flit.clone()));
             self.client.receive(&flit, part, now_flits);
+            self.client.done_with(flit);
         }
     }
 

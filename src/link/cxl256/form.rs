@@ -36,7 +36,7 @@ pub trait Flit256: Clone + Debug + Send + 'static {
     /// What stands on the wire.
     type Unit: WireUnit + Debug + Send + 'static;
     /// What the packer fills.
-    type Slots: SlotFill;
+    type Slots: SlotFill + Clone + Debug + Send;
     /// What takes a stream of them apart.
     type Reader: Clone + Debug + Send;
 
@@ -51,6 +51,9 @@ pub trait Flit256: Clone + Debug + Send + 'static {
 
     /// What waits for an acknowledgement, and what later flits are compared with.
     fn kept(&self) -> Self;
+
+    /// The slots of one that has been received, empty, if they have memory for another flit.
+    fn emptied(self) -> Option<Self::Slots>;
 
     /// Flit header.
     fn header(&self) -> FlitHeader;
@@ -170,6 +173,11 @@ impl Flit256 for Cxl256Flit {
 
     fn kept(&self) -> Self {
         *self
+    }
+
+    #[inline]
+    fn emptied(self) -> Option<Slots> {
+        None
     }
 
     #[inline]
@@ -310,6 +318,13 @@ impl Flit256 for Content256 {
     /// Its messages have moved to the peer, and nothing is ever asked for again.
     fn kept(&self) -> Self {
         Content256 { header: self.header, crd: self.crd, body: Body256::Nothing }
+    }
+
+    #[inline]
+    fn emptied(self) -> Option<SlotContent256> {
+        let Body256::Slots(mut slots) = self.body else { return None };
+        slots.clear();
+        (slots.messages.capacity() > 0).then_some(slots)
     }
 
     #[inline]

@@ -109,7 +109,7 @@ impl<F: Flit256> Layer for Cachemem<F> {
 
     fn lacks_credit(&self) -> bool {
         let lacks = |class: Class| self.waiting(class) > 0 && self.credits().spend[class.index()] == 0;
-        self.is_up() && Class::ALL.into_iter().any(lacks)
+        self.queued() > 0 && self.is_up() && Class::ALL.into_iter().any(lacks)
     }
 
     fn is_up(&self) -> bool {
@@ -212,6 +212,10 @@ impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {
 impl<F: Flit256> Carries<Message> for Cxl256End<Cachemem<F>> {
     fn has_room(&self, message: &Message) -> bool {
         self.client.waiting(message.class()) < PACKER_DEPTH
+    }
+
+    fn has_room_for_any(&self) -> bool {
+        self.client.queued() < PACKER_DEPTH
     }
 
     fn send(&mut self, message: Message) -> Result<(), Violation> {
@@ -368,6 +372,10 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
 
     fn take_events(&mut self) -> Vec<LinkEvent> {
         Cxl256End::take_events(self)
+    }
+
+    fn has_events(&self) -> bool {
+        Cxl256End::has_events(self)
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {

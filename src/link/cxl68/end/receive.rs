@@ -434,6 +434,10 @@ impl<U: Flit68> Cxl68End<U> {
     }
 
     fn deliver(&mut self) {
+        if !self.hooks.watches(HookPoint::PackerOut, Direction::Rx) {
+            self.inbox.extend(U::delivered(&self.reader));
+            return;
+        }
         for mut message in U::delivered(&self.reader).iter().copied() {
             if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
                 self.inbox.push_back(message);

@@ -3,6 +3,7 @@
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
+pub mod fifo;
 pub mod filled;
 pub mod message;
 

@@ -19,7 +19,7 @@ use super::mode::Mode;
 use super::packer::SlotFill;
 use super::slot::{SlotFormat, SlotKind};
 use super::stream::{ClassCounts, Cxl256Message, EVEN_SLOTS, FIRST_SLOT_OF_LAST_GROUP, LINE_SLOTS, trailer};
-use std::collections::VecDeque;
+use crate::cxl::fifo::Fifo;
 
 /// A message in a flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,11 +69,11 @@ impl SlotFill for SlotContent256 {
     }
 
     #[inline]
-    fn put(&mut self, slot: usize, format: &'static SlotFormat, n: usize, message: Cxl256Message) {
+    fn put(&mut self, slot: usize, format: &'static SlotFormat, n: usize, message: &Cxl256Message) {
         if self.messages.capacity() == 0 {
             self.messages.reserve_exact(FIRST_ROOM);
         }
-        self.messages.push(Placed256 { slot: slot as u8, place: n as u8, format, message });
+        self.messages.push(Placed256 { slot: slot as u8, place: n as u8, format, message: *message });
     }
 
     #[inline]
@@ -139,7 +139,7 @@ pub struct ContentRead256 {
 }
 
 /// A message of which slots are to come.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Open {
     message: Cxl256Message,
     to_come: u8,
@@ -150,7 +150,7 @@ struct Open {
 #[derive(Debug, Clone)]
 pub struct ContentReader256 {
     mode: Mode,
-    open: VecDeque<Open>,
+    open: Fifo<Open>,
     owed_slots: usize,
     last_active: usize,
     last_group: ClassCounts,
@@ -162,7 +162,7 @@ impl ContentReader256 {
     pub fn new(mode: Mode) -> ContentReader256 {
         ContentReader256 {
             mode,
-            open: VecDeque::new(),
+            open: Fifo::default(),
             owed_slots: 0,
             last_active: 0,
             last_group: [0; Class::COUNT],
@@ -261,18 +261,18 @@ impl ContentReader256 {
         let mut is_shared = false;
         while let Some((placed, behind)) = rest.split_first().filter(|(placed, _)| usize::from(placed.slot) == n) {
             *rest = behind;
-            let message = placed.message;
+            let message = &placed.message;
             if let Some(counts) = &mut counts {
                 counts[message.class.index()] += 1;
             }
             if !message.class.has_data() {
-                self.delivered.push(message);
+                self.delivered.push(*message);
                 continue;
             }
             let has_trailer = trailer(message.class, placed.format.routing, message.bits).is_some();
             let is_drs = message.class == Class::S2mDrs;
             is_shared |= is_drs && has_trailer;
-            self.open.push_back(Open { message, to_come: LINE_SLOTS as u8, has_trailer: has_trailer && !is_drs });
+            self.open.push(Open { message: *message, to_come: LINE_SLOTS as u8, has_trailer: has_trailer && !is_drs });
         }
         // The trailer of a DRS slot stands behind the first line, whichever header asked for it.
         if is_shared {
@@ -288,12 +288,13 @@ impl ContentReader256 {
     /// Gives a slot to the message that is owed first; whether it is a trailer.
     #[inline]
     fn data(&mut self) -> bool {
-        let Some(front) = self.open.front_mut() else { return false };
+        let Some(front) = self.open.first_mut() else { return false };
         self.owed_slots -= 1;
         front.to_come -= 1;
         let is_trailer = front.to_come == 0 && front.has_trailer;
         if front.to_come == 0 {
-            self.delivered.extend(self.open.pop_front().map(|open| open.message));
+            self.delivered.push(front.message);
+            self.open.drop_first();
         }
         is_trailer
     }

@@ -15,7 +15,7 @@ use super::header::FlitHeader;
 use super::packer::Slots;
 use super::slot::Cxl68SlotPlace;
 use super::stream::{Cxl68Message, Data, Size};
-use std::collections::VecDeque;
+use crate::cxl::fifo::Fifo;
 
 /// A message in a flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,18 +38,18 @@ impl Slots for ContentSlots {
     const HAS_BYTES: bool = false;
 
     #[inline]
-    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, mut message: Cxl68Message) {
+    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: &Cxl68Message) {
+        if self.capacity() == 0 {
+            self.reserve_exact(FIRST_ROOM);
+        }
         // Bits that have no place do not travel, nor do bytes outside of a half of a line.
-        message.bits = place.extract(place.insert(0, message.bits));
-        if let Some(data) = &mut message.data
+        let bits = place.carried(message.bits);
+        self.push(Placed68 { slot: slot as u8, place, message: Cxl68Message { bits, ..*message } });
+        if let Some(Placed68 { message: Cxl68Message { data: Some(data), .. }, .. }) = self.last_mut()
             && data.size != Size::Line
         {
             data.cut_to_size();
         }
-        if self.capacity() == 0 {
-            self.reserve_exact(FIRST_ROOM);
-        }
-        self.push(Placed68 { slot: slot as u8, place, message });
     }
 
     #[inline]
@@ -71,7 +71,7 @@ pub enum Content68 {
 #[derive(Debug, Clone, Default)]
 pub struct ContentReader {
     /// Messages of which chunks are to come, with the number of chunks.
-    owed: VecDeque<(Cxl68Message, usize)>,
+    owed: Fifo<(Cxl68Message, usize)>,
     /// Chunks owed of all of them.
     rollover: usize,
     /// Messages that the last flit completed, in order.
@@ -127,18 +127,19 @@ impl ContentReader {
             None => self.delivered.push(*message),
             Some(data) => {
                 self.rollover += data.chunks();
-                self.owed.push_back((*message, data.chunks()));
+                self.owed.push((*message, data.chunks()));
             }
         }
     }
 
     #[inline]
     fn chunk(&mut self) {
-        let Some((_, to_come)) = self.owed.front_mut() else { return };
+        let Some((message, to_come)) = self.owed.first_mut() else { return };
         self.rollover -= 1;
         *to_come -= 1;
         if *to_come == 0 {
-            self.delivered.extend(self.owed.pop_front().map(|(message, _)| message));
+            self.delivered.push(*message);
+            self.owed.drop_first();
         }
     }
 }

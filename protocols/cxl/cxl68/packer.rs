@@ -15,6 +15,7 @@ use super::header::FlitHeader;
 use super::message::{Class, D2hData, H2dData, S2mDrs};
 use super::slot::{self, Cxl68SlotPlace, SlotContent, SlotFormat};
 use super::stream::{Cxl68Message, Data, Size};
+use crate::cxl::fifo::Fifo;
 use crate::cxl::filled::Filled;
 use crate::cxl::served_last;
 use crate::wire::Wire;
@@ -37,7 +38,7 @@ pub trait Slots: Default {
     const HAS_BYTES: bool;
 
     /// Puts a message at a place of a slot.
-    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: Cxl68Message);
+    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: &Cxl68Message);
 
     /// Puts the n-th chunk of a message's data in a slot, if it takes bytes.
     fn put_chunk(&mut self, slot: usize, data: &Data, n: usize);
@@ -47,7 +48,7 @@ impl Slots for [u128; 4] {
     const HAS_BYTES: bool = true;
 
     #[inline]
-    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: Cxl68Message) {
+    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: &Cxl68Message) {
         self[slot] = place.insert(self[slot], message.bits);
     }
 
@@ -183,7 +184,7 @@ struct Owed {
 pub struct Packer {
     dir: Dir,
     config: Cxl68Config,
-    queues: [VecDeque<Cxl68Message>; 10],
+    queues: [Fifo<Cxl68Message>; 10],
     /// Messages in all of them.
     queued: usize,
     /// Classes of which one waits, bit n for [`Class::index`] n.
@@ -230,7 +231,7 @@ impl Packer {
         if is_nxm && !self.config.send_nxm {
             return Err(Cxl68Refused::NotSent { layout: message.class.def().name });
         }
-        self.queues[message.class.index()].push_back(message);
+        self.queues[message.class.index()].push(message);
         self.queued += 1;
         self.waiting |= 1 << message.class.index();
         Ok(())
@@ -373,7 +374,7 @@ impl Packer {
         if !self.may_send(class, 0, taken, credits) {
             return None;
         }
-        if let Some(data) = &self.queues[class.index()].front()?.data
+        if let Some(data) = &self.queues[class.index()].first()?.data
             && (taken.header || self.all_data_behind(n, self.chunks + data.chunks()) > max_all_data)
         {
             return None;
@@ -399,10 +400,15 @@ impl Packer {
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
         let formats = slot::formats(self.config.revision, self.dir, n);
-        for class in self.turn.iter().filter(|class| self.may_send(**class, 0, taken, credits)) {
+        let waits = |class: &&Class| self.waiting >> class.index() & 1 == 1;
+        for class in self.turn.iter().filter(waits).filter(|class| self.may_send(**class, 0, taken, credits)) {
             let mut best: Option<(&'static SlotFormat, u8)> = None;
-            // Most formats have no place for the class: of the seven of a header slot two have one for an S2M NDR.
+            // Most formats have no place for the class: of the seven of a header slot two have one for an S2M NDR. One with no more
+            // places than are used already holds no more messages.
             for format in formats.iter().filter(|format| format.class_set >> class.index() & 1 == 1) {
+                if best.is_some_and(|(_, best)| format.places().len() <= best.count_ones() as usize) {
+                    continue;
+                }
                 let plan = self.plan(n, format, taken, credits, max_all_data);
                 let serves = (0..).zip(format.places()).any(|(k, p)| plan >> k & 1 == 1 && p.class == *class);
                 // The first of equal formats stays: the order of the sheet decides.
@@ -443,7 +449,7 @@ impl Packer {
             if !self.may_send(place.class, *more, taken, credits) {
                 continue;
             }
-            if let Some(data) = self.queues[place.class.index()][*more as usize].data {
+            if let Some(data) = &self.queues[place.class.index()][*more as usize].data {
                 let fits = if format.mdh {
                     data.size == Size::Line && data.byte_enables.is_none()
                 } else {
@@ -476,11 +482,8 @@ impl Packer {
             if plan >> k & 1 == 0 {
                 continue;
             }
-            let Some(mut message) = self.queues[i].pop_front() else { continue };
+            let Some(message) = self.queues[i].first_mut() else { continue };
             self.queued -= 1;
-            if self.queues[i].is_empty() {
-                self.waiting &= !(1 << i);
-            }
             credits[i] -= 1;
             taken.per_class[i] += 1;
             served |= 1 << i;
@@ -501,6 +504,10 @@ impl Packer {
                 if S::HAS_BYTES {
                     self.owed_data.push_back(*data);
                 }
+            }
+            self.queues[i].drop_first();
+            if self.queues[i].is_empty() {
+                self.waiting &= !(1 << i);
             }
         }
         self.served |= served;
@@ -529,7 +536,7 @@ mod tests {
             }) {
                 let config = Cxl68Config { revision, mdh, ..Cxl68Config::default() };
                 let mut packer = Packer::new(class.dir(), config);
-                packer.queues[class.index()].push_back(Cxl68Message { class, bits: 1, data });
+                packer.queues[class.index()].push(Cxl68Message { class, bits: 1, data });
                 (packer.queued, packer.waiting, packer.chunks) = (1, 1 << class.index(), chunks);
                 for (n, before, header, credit) in (0..4).flat_map(|n| {
                     (0..5).flat_map(move |before| [(n, before, false, 1), (n, before, true, 1), (n, before, false, 0)])

@@ -23,6 +23,7 @@ use scalepool_protocols::cxl::cxl256::flit::{Cxl256Flit, Cxl256Received, SLOTS};
 use scalepool_protocols::cxl::cxl256::packer::{Cxl256Refused, Packer};
 use scalepool_protocols::cxl::cxl256::stream::{Cxl256Message, Cxl256SlotRole};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, check, slot};
+use scalepool_protocols::cxl::fifo::Fifo;
 use scalepool_protocols::wire::{FieldError, Violation, Wire};
 use std::collections::VecDeque;
 
@@ -54,7 +55,7 @@ pub struct Cachemem<F: Flit256 = Cxl256Flit> {
     credits_held: bool,
     halted: Option<&'static str>,
     received: u64,
-    inbox: VecDeque<Cxl256Message>,
+    inbox: Fifo<Cxl256Message>,
     /// Empty slots of received flits, for flits to be sent: a flit takes 250 instructions less than with memory of its own.
     spares: Vec<F::Slots>,
     /// Messages of the flit whose even half was read.
@@ -113,7 +114,7 @@ impl<F: Flit256> Cachemem<F> {
             credits_held: false,
             halted: None,
             received: 0,
-            inbox: VecDeque::new(),
+            inbox: Fifo::default(),
             spares: Vec::new(),
             early: 0,
             viral: None,
@@ -149,7 +150,7 @@ impl<F: Flit256> Cachemem<F> {
     fn arrived(&mut self, mut message: Cxl256Message) {
         self.stats.messages[message.class.index()] += 1;
         if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
-            self.inbox.push_back(message);
+            self.inbox.push(message);
         } else {
             self.credits.freed(message.class);
         }
@@ -172,9 +173,17 @@ impl<F: Flit256> Cachemem<F> {
 
     /// Takes the next received message out of its buffer; its credit becomes due for return.
     pub fn take(&mut self) -> Option<Cxl256Message> {
-        let message = self.inbox.pop_front()?;
+        self.take_as(|message| *message)
+    }
+
+    /// [`Cachemem::take`] of what `read` makes of the message where it lies.
+    #[inline]
+    pub fn take_as<T>(&mut self, read: impl FnOnce(&Cxl256Message) -> T) -> Option<T> {
+        let message = self.inbox.first()?;
         self.credits.freed(message.class);
-        Some(message)
+        let item = read(message);
+        self.inbox.drop_first();
+        Some(item)
     }
 
     /// Takes the next received message of a class out of its buffer; a snoop not before responses that came earlier
@@ -185,14 +194,14 @@ impl<F: Flit256> Cachemem<F> {
         if self.inbox[at].class != class {
             return None;
         }
-        let message = self.inbox.remove(at)?;
+        let message = self.inbox.remove(at);
         self.credits.freed(message.class);
         Some(message)
     }
 
     /// Class of the message that [`Cachemem::take`] would give.
     pub fn next_class(&self) -> Option<Class> {
-        self.inbox.front().map(|m| m.class)
+        self.inbox.first().map(|m| m.class)
     }
 
     /// Received messages that nobody has taken.
@@ -300,8 +309,7 @@ impl<F: Flit256> Cachemem<F> {
 
     /// The credits of a flit with slots, then its messages.
     fn takes(&mut self, crd: &Crd) {
-        let bits = self.hooks.credits((crd.to_bits().unwrap_or(0) as u16).to_le_bytes());
-        for class in self.credits.receive(&Crd::from_bits(u16::from_le_bytes(bits).into())) {
+        for class in self.credits.receive(&self.shown_credits(crd)) {
             let text = "credits received for a channel that this end does not send";
             let found = finding("CXL256-CRD-04", self.name(class), "a channel of this end", text);
             self.event(Severity::Corrected, found);
@@ -316,10 +324,25 @@ impl<F: Flit256> Cachemem<F> {
             self.event(Severity::Protocol, finding("CXL256-CRD-03", found, "credits in turn", text));
         }
         self.stats.messages_early += early as u64;
+        if !self.hooks.watches(HookPoint::PackerOut, Direction::Rx) {
+            let messages = &F::delivered(&self.reader)[early..];
+            messages.iter().for_each(|message| self.stats.messages[message.class.index()] += 1);
+            self.inbox.extend(messages);
+            return;
+        }
         for n in early..F::delivered(&self.reader).len() {
             let message = F::delivered(&self.reader)[n];
             self.arrived(message);
         }
+    }
+
+    /// Credits that came, as the hooks leave them.
+    fn shown_credits(&self, crd: &Crd) -> Crd {
+        if !self.hooks.watches(HookPoint::Credit, Direction::Rx) {
+            return *crd;
+        }
+        let bits = self.hooks.credits((crd.to_bits().unwrap_or(0) as u16).to_le_bytes());
+        Crd::from_bits(u16::from_le_bytes(bits).into())
     }
 
     /// Messages that the even half of a latency-optimised flit completes; those without data or credit trouble alone, the

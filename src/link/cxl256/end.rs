@@ -372,12 +372,11 @@ impl<C: Client> Cxl256End<C> {
         self.received += 1;
     }
 
-    fn flit(&mut self, flit: C::Flit, now_flits: u64) {
-        let came = self.reports_repairs.then(|| flit.kept());
-        let Ok((flit, repairs)) = flit.judged(self.link.mode) else {
+    fn flit(&mut self, mut flit: C::Flit, now_flits: u64) {
+        let Ok(repairs) = flit.repair(self.link.mode) else {
             self.stats.bad += 1;
             self.receiver.bad();
-            let damage = came.and_then(|flit| flit.damage(self.link.mode));
+            let damage = self.reports_repairs.then(|| flit.damage(self.link.mode)).flatten();
             damage.into_iter().for_each(|damage| self.event(Severity::Corrected, damage));
             return;
         };

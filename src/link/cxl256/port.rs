@@ -194,7 +194,7 @@ pub fn send_message<F: Flit256>(cachemem: &mut Cachemem<F>, message: &Message) -
 /// The next received message as an agent spells it.
 pub fn take_message<F: Flit256>(cachemem: &mut Cachemem<F>) -> Option<Message> {
     let routing = cachemem.config().mode.routing();
-    cachemem.take().map(|message| Message::from_cxl256(&message, routing))
+    cachemem.take_as(|message| Message::from_cxl256(message, routing))
 }
 
 impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {

@@ -299,6 +299,6 @@ impl<U: Flit68> Carries<Message> for Cxl68End<U> {
     }
 
     fn take(&mut self) -> Option<Message> {
-        Cxl68End::take(self).map(|message| Message::from_cxl68(&message))
+        self.take_as(Message::from_cxl68)
     }
 }

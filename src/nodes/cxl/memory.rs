@@ -245,8 +245,7 @@ impl MemoryDevice {
     }
 
     /// Says of the next request that it waits for room in the memory, and when it does no more.
-    fn show_queue(&mut self, request: Option<MemoryRequest>, cx: &Cx, at: Stamp) {
-        let is_full = request.is_some() && self.takes_at(request, at.cycle) != Some(at.cycle);
+    fn show_queue(&mut self, is_full: bool, cx: &Cx, at: Stamp) {
         if is_full == self.is_full {
             return;
         }
@@ -318,10 +317,11 @@ impl Module for MemoryDevice {
             self.tap.wait(at, first.transaction, Wait::Link, 0);
             self.is_held = true;
         }
-        // Looked up once for each message that stands in front: 190 instructions a flit less than each time it is asked for.
+        // Looked up once for each message that stands in front: 120 instructions a flit less than each time it is asked for.
         let mut next = self.next_request(cx);
-        self.show_queue(next, cx, at);
-        if self.takes_at(next, at.cycle) == Some(at.cycle)
+        let mut takes_at = self.takes_at(next, at.cycle);
+        self.show_queue(next.is_some() && takes_at != Some(at.cycle), cx, at);
+        if takes_at == Some(at.cycle)
             && let Some(request) = next
             && let Some(message) = self.rx.pop(cx)
         {
@@ -337,11 +337,12 @@ impl Module for MemoryDevice {
                 None => self.tap.record(at, RecordKind::End, transaction, 0, || Body::None),
             }
             next = self.next_request(cx);
+            takes_at = self.takes_at(next, at.cycle);
+            self.show_queue(next.is_some() && takes_at != Some(at.cycle), cx, at);
         }
-        self.show_queue(next, cx, at);
         // One that is ready and has no room is woken for by the consumer's pop.
         let wake = self.memory.wake_at(at.cycle);
-        match wake.into_iter().chain(self.takes_at(next, at.cycle)).min() {
+        match wake.into_iter().chain(takes_at).min() {
             Some(next) if next <= at.cycle => Next::Busy,
             Some(next) => Next::At(cx.in_cycles(next - at.cycle)),
             None => Next::Idle,

@@ -440,7 +440,7 @@ impl<U: Flit68> Cxl68End<U> {
         }
         for mut message in U::delivered(&self.reader).iter().copied() {
             if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
-                self.inbox.push_back(message);
+                self.inbox.push(message);
             } else {
                 // It was in a buffer, which is free again.
                 self.credits.freed(message.class);

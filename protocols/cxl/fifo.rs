@@ -26,6 +26,18 @@ impl<T> Default for Fifo<T> {
 }
 
 impl<T: Copy> Fifo<T> {
+    /// Items that wait.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.items.len() - self.dropped
+    }
+
+    /// Whether none waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
     /// Puts an item behind the others.
     #[inline]
     pub fn push(&mut self, item: T) {

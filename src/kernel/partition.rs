@@ -419,8 +419,8 @@ fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Tim
     core.now.set(now);
     domain.wheel.start(cycle);
     let mut taken = domain.wheel.take(cycle);
-    let mut word = Some((0, taken.first()));
-    while let Some((first, mut bits)) = word {
+    let (mut first, mut bits) = (0, taken.first());
+    loop {
         while bits != 0 {
             let module = first + bits.trailing_zeros();
             bits &= bits - 1;
@@ -429,9 +429,11 @@ fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Tim
             let next = modules[module as usize].eval(&mut cx);
             sleep(&cx, next);
         }
-        word = taken.next_word();
+        match taken.next_word() {
+            Some(next) => (first, bits) = next,
+            None => return evaluations,
+        }
     }
-    evaluations
 }
 
 /// Does what the module that just ran asked for.

@@ -20,7 +20,6 @@ use crate::cxl::Dir;
 use crate::cxl::fifo::Fifo;
 use crate::cxl::filled::Filled;
 use crate::cxl::served_last;
-use std::collections::VecDeque;
 
 /// A message that must not be sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,13 +74,14 @@ pub fn admit(mode: Mode, dir: Dir, config: &Cxl256Config, message: &Cxl256Messag
     }
     let announced = trailer(class, routing, message.bits);
     let data = message.data.as_ref();
-    let parts = [
-        ("data", data.is_some(), class.has_data()),
-        ("byte enables", data.is_some_and(|d| d.byte_enables.is_some()), announced.is_some_and(|t| t.byte_enables)),
-        ("metadata", data.is_some_and(|d| d.metadata.is_some()), announced.is_some_and(|t| t.metadata)),
-    ];
-    match parts.into_iter().find(|(_, found, expected)| found != expected) {
-        Some((what, found, expected)) => Err(Cxl256Refused::Payload { layout, what, found, expected }),
+    let found =
+        [data.is_some(), data.is_some_and(|d| d.byte_enables.is_some()), data.is_some_and(|d| d.metadata.is_some())];
+    let expected = [class.has_data(), announced.is_some_and(|t| t.byte_enables), announced.is_some_and(|t| t.metadata)];
+    match found.iter().zip(expected).position(|(found, expected)| *found != expected) {
+        Some(n) => {
+            let what = ["data", "byte enables", "metadata"][n];
+            Err(Cxl256Refused::Payload { layout, what, found: found[n], expected: expected[n] })
+        }
         None => Ok(()),
     }
 }
@@ -107,6 +107,8 @@ struct Taken {
     begun: usize,
     /// Messages in it.
     messages: usize,
+    /// Some of them stand in the last group.
+    is_late: bool,
 }
 
 /// Slots of a flit without header, credits, CRC and FEC; empty slots are 0.
@@ -165,7 +167,7 @@ pub struct Packer {
     queued: usize,
     /// Classes of which one waits, bit n for [`Class::index`] n.
     waiting: u16,
-    owed: VecDeque<Owed>,
+    owed: Fifo<Owed>,
     /// Messages of which slots are owed.
     open: usize,
     filled: Filled,
@@ -190,7 +192,7 @@ impl Packer {
             queues: Default::default(),
             queued: 0,
             waiting: 0,
-            owed: VecDeque::new(),
+            owed: Fifo::default(),
             open: 0,
             filled: Filled::default(),
             last_active: 0,
@@ -217,6 +219,17 @@ impl Packer {
         self.queues[class.index()].len()
     }
 
+    /// Classes of which a message waits.
+    #[inline]
+    pub fn waiting_classes(&self) -> impl Iterator<Item = Class> + use<> {
+        let mut left = self.waiting;
+        std::iter::from_fn(move || {
+            let class = *Class::ALL.get(left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(class)
+        })
+    }
+
     /// Messages that wait in all classes.
     #[inline]
     pub fn queued(&self) -> usize {
@@ -236,7 +249,8 @@ impl Packer {
 
     /// The next slot that is owed.
     fn next_owed(&mut self) -> Option<u128> {
-        let owed = self.owed.pop_front()?;
+        let owed = *self.owed.first()?;
+        self.owed.drop_first();
         self.open -= usize::from(owed.completes);
         *(if owed.is_data { &mut self.filled.data } else { &mut self.filled.trailers }) += u128::BITS;
         Some(owed.bits)
@@ -310,7 +324,7 @@ impl Packer {
         }
         self.last_active = taken.carried + taken.begun;
         self.last_group = [0; Class::COUNT];
-        if taken.messages > 0 {
+        if taken.is_late {
             self.last_group = core::array::from_fn(|c| (LAST_GROUP..SLOTS).map(|n| taken.counts[n][c]).sum());
         }
         Some(slots)
@@ -337,8 +351,8 @@ impl Packer {
         }
     }
 
-    /// What [`Packer::choose_among`] chooses where one message waits: the first format that has a legal place for it, in 150
-    /// instructions instead of 560.
+    /// What [`Packer::choose_among`] chooses where one message waits: the first format that has a legal place for it, in 190
+    /// instructions instead of 470.
     fn choose_for_one(
         &self,
         n: usize,
@@ -346,7 +360,7 @@ impl Packer {
         credits: &[u16; Class::COUNT],
         barred: u16,
     ) -> Option<(&'static SlotFormat, u8)> {
-        let class = *Class::ALL.get(self.waiting.trailing_zeros() as usize)?;
+        let class = self.waiting_classes().next()?;
         if self.room(n, class, taken, credits) == 0 {
             return None;
         }
@@ -370,10 +384,9 @@ impl Packer {
         barred: u16,
     ) -> Option<(&'static SlotFormat, u8)> {
         let mut room = [0; Class::COUNT];
-        let (mut left, mut has_room) = (self.waiting, 0u16);
-        while let Some(class) = Class::ALL.get(left.trailing_zeros() as usize) {
-            left &= left - 1;
-            room[class.index()] = self.room(n, *class, taken, credits);
+        let mut has_room = 0u16;
+        for class in self.waiting_classes() {
+            room[class.index()] = self.room(n, class, taken, credits);
             has_room |= u16::from(room[class.index()] > 0) << class.index();
         }
         // Only classes with room and formats with a place for them are tried: a flit takes 1,450 instructions instead of 12,300.
@@ -501,6 +514,7 @@ impl Packer {
             credits[i] = credits[i].saturating_sub(1);
             taken.counts[n][i] += 1;
             taken.messages += 1;
+            taken.is_late |= n >= LAST_GROUP;
             served |= 1 << i;
             self.filled.messages += place.kept;
             slots.put(n, format, k, message);
@@ -538,10 +552,12 @@ impl Packer {
                 _ => announced(message).map(|t| t.slot(data)),
             };
             for k in 0..LINE_SLOTS {
-                self.owed.push_back(Owed { bits: data.slot(k), is_data: true, completes: false });
+                self.owed.push(Owed { bits: data.slot(k), is_data: true, completes: false });
             }
-            self.owed.extend(own.map(|bits| Owed { bits, is_data: false, completes: false }));
-            if let Some(last) = self.owed.back_mut() {
+            if let Some(bits) = own {
+                self.owed.push(Owed { bits, is_data: false, completes: false });
+            }
+            if let Some(last) = self.owed.last_mut() {
                 last.completes = true;
                 self.open += 1;
             }
@@ -557,6 +573,7 @@ mod tests {
     use crate::cxl::cxl256::flit::Cxl256Flit;
     use crate::cxl::cxl256::header::FlitHeader;
     use crate::cxl::cxl256::stream::{Data, Unpacker};
+    use std::collections::VecDeque;
 
     /// Numbers that look random: xorshift, 64 bits.
     struct Draw(u64);
@@ -681,9 +698,9 @@ mod tests {
                 let config = Cxl256Config { mdh: draw.below(2) == 0, ..Cxl256Config::default() };
                 let mut packer = Packer::new(mode, class.dir(), config);
                 packer.push(draw.message(mode, class)).expect("legal");
-                packer.owed = (0..draw.below(MAX_OWED as u64 + 2))
-                    .map(|_| Owed { bits: 0, is_data: true, completes: false })
-                    .collect();
+                for _ in 0..draw.below(MAX_OWED as u64 + 2) {
+                    packer.owed.push(Owed { bits: 0, is_data: true, completes: false });
+                }
                 packer.last_active = draw.below(MAX_ACTIVE_IN_TWO as u64 + 1) as usize;
                 packer.last_group[class.index()] = draw.below(3) as u8;
                 let mut taken = Taken {

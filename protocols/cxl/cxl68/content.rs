@@ -106,16 +106,16 @@ impl ContentReader {
 
     #[inline]
     fn slots(&mut self, messages: &ContentSlots) -> u8 {
-        let mut messages = messages.iter().peekable();
-        let mut chunk_slots = 0;
+        let (mut begun, mut chunk_slots) = (0, 0);
         for n in 0..4 {
             if n > 0 && self.rollover > 0 {
                 self.chunk();
                 chunk_slots |= 1 << n;
                 continue;
             }
-            while let Some(placed) = messages.next_if(|placed| placed.slot == n) {
+            while let Some(placed) = messages.get(begun).filter(|placed| placed.slot == n) {
                 self.begin(&placed.message);
+                begun += 1;
             }
         }
         chunk_slots

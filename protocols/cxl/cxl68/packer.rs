@@ -158,6 +158,16 @@ pub fn admit(dir: Dir, message: &Cxl68Message) -> Result<(), Cxl68Refused> {
 /// Bit 28 of an M2S Req: Addr\[5\].
 const ADDRESS_BIT_5: u128 = 1 << 28;
 
+/// The classes of a set, bit n for [`Class::index`] n.
+#[inline]
+fn classes(mut set: u16) -> impl Iterator<Item = Class> {
+    std::iter::from_fn(move || {
+        let class = *Class::ALL.get(set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(class)
+    })
+}
+
 /// What one flit has taken so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
@@ -243,6 +253,12 @@ impl Packer {
         self.queues[class.index()].len()
     }
 
+    /// Classes of which a message waits.
+    #[inline]
+    pub fn waiting_classes(&self) -> impl Iterator<Item = Class> + use<> {
+        classes(self.waiting)
+    }
+
     /// Messages that wait in all classes.
     #[inline]
     pub fn queued(&self) -> usize {
@@ -258,12 +274,7 @@ impl Packer {
     /// Messages in the flit that was packed last: each class that it has, with their number.
     #[inline]
     pub fn packed(&self) -> impl Iterator<Item = (Class, u8)> {
-        let mut served = self.served;
-        std::iter::from_fn(move || {
-            let class = *Class::ALL.get(served.trailing_zeros() as usize)?;
-            served &= served - 1;
-            Some((class, self.packed[class.index()]))
-        })
+        classes(self.served).map(|class| (class, self.packed[class.index()]))
     }
 
     /// What the flit that was packed last holds.
@@ -361,8 +372,8 @@ impl Packer {
         }
     }
 
-    /// What [`Packer::choose_among`] chooses where one message waits: the first format that has a place for it, in 110
-    /// instructions instead of 300.
+    /// What [`Packer::choose_among`] chooses where one message waits: the first format that has a place for it, in 83
+    /// instructions instead of 200.
     fn choose_for_one(
         &self,
         n: usize,
@@ -370,7 +381,7 @@ impl Packer {
         credits: &[u16; 10],
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
-        let class = *Class::ALL.get(self.waiting.trailing_zeros() as usize)?;
+        let class = self.waiting_classes().next()?;
         if !self.may_send(class, 0, taken, credits) {
             return None;
         }

@@ -165,6 +165,11 @@ impl<F: Flit256> Cachemem<F> {
         self.packer.waiting(class)
     }
 
+    /// Whether a message waits for a credit of its class.
+    pub fn lacks_credit(&self) -> bool {
+        self.packer.waiting_classes().any(|class| self.credits.spend[class.index()] == 0)
+    }
+
     /// Messages of all classes that wait to be packed.
     #[inline]
     pub fn queued(&self) -> usize {
@@ -377,11 +382,10 @@ impl<F: Flit256> Cachemem<F> {
     /// Parts of the flit that was packed last. What is empty waits for a place, for a credit, or for nothing.
     fn parts(&self) -> LineTimeParts {
         let filled = self.packer.filled();
-        let may_go = |c: &Class| self.packer.waiting(*c) > 0 && self.credits.spend[c.index()] > 0;
-        let is_queued = self.packer.queued() > 0;
-        let empty = if self.packer.owed_slots() > 0 || is_queued && Class::ALL.iter().any(may_go) {
+        let may_go = |class: Class| self.credits.spend[class.index()] > 0;
+        let empty = if self.packer.owed_slots() > 0 || self.packer.waiting_classes().any(may_go) {
             Use::Packing
-        } else if is_queued {
+        } else if self.packer.queued() > 0 {
             Use::Credits
         } else {
             Use::Idle

@@ -500,7 +500,7 @@ impl<C: Client> Cxl256End<C> {
             None if self.halted.is_none() && self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
             None => (C::Flit::nop(), [false; 2]),
         };
-        self.uses = self.uses_of(&flit, is_replayed || spoilt.contains(&true), nak, now_flits);
+        self.uses = self.uses_of(&flit, is_replayed || spoilt != [false; 2], nak, now_flits);
         let header = self.transmitter.header(&flit, &mut self.receiver, &self.link);
         if header.command != ReplayCommand::Explicit {
             self.tells_ack(now_flits);
@@ -512,7 +512,7 @@ impl<C: Client> Cxl256End<C> {
         self.stats.modelled += 1;
         flit.put_header(&header);
         flit.seal(self.link.mode);
-        if spoilt.contains(&true) {
+        if spoilt != [false; 2] {
             flit.spoil(self.link.mode, spoilt);
             self.stats.spoilt += 1;
         }

@@ -108,8 +108,7 @@ impl<F: Flit256> Layer for Cachemem<F> {
     }
 
     fn lacks_credit(&self) -> bool {
-        let lacks = |class: Class| self.waiting(class) > 0 && self.credits().spend[class.index()] == 0;
-        self.queued() > 0 && self.is_up() && Class::ALL.into_iter().any(lacks)
+        Layer::is_up(self) && Cachemem::lacks_credit(self)
     }
 
     fn is_up(&self) -> bool {
@@ -185,10 +184,10 @@ impl Layer for FlitEnd {
 /// It must not travel in these flits.
 pub fn send_message<F: Flit256>(cachemem: &mut Cachemem<F>, message: &Message) -> Result<(), Violation> {
     let routing = cachemem.config().mode.routing();
-    let rule = message.class().def(routing).rule;
-    let refused = |text: &str| finding(rule, "an illegal message", "a legal one", text);
-    let message = message.to_cxl256(routing).map_err(|e| refused(&e.to_string()))?;
-    cachemem.send(message).map_err(|e| refused(&e.to_string()))
+    let rule = || message.class().def(routing).rule;
+    let refused = |text: &str| finding(rule(), "an illegal message", "a legal one", text);
+    let spelled = message.to_cxl256(routing).map_err(|e| refused(&e.to_string()))?;
+    cachemem.send(spelled).map_err(|e| refused(&e.to_string()))
 }
 
 /// The next received message as an agent spells it.

@@ -304,7 +304,8 @@ impl Module for MemoryDevice {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.advance(at);
-        while self.memory.is_ready(at.cycle)
+        let mut is_ready = self.memory.is_ready(at.cycle);
+        while is_ready
             && self.tx.has_room(cx, 1)
             && let Some(Answer { transaction, message, .. }) = self.memory.pop(at.cycle)
         {
@@ -312,8 +313,12 @@ impl Module for MemoryDevice {
             // Room was asked for before.
             let _ = self.tx.push(cx, message);
             self.is_held = false;
+            is_ready = self.memory.is_ready(at.cycle);
         }
-        if let Some(first) = self.memory.first().filter(|_| self.memory.is_ready(at.cycle) && !self.is_held) {
+        if is_ready
+            && !self.is_held
+            && let Some(first) = self.memory.first()
+        {
             self.tap.wait(at, first.transaction, Wait::Link, 0);
             self.is_held = true;
         }

@@ -260,8 +260,8 @@ impl<U: Flit68> Cxl68End<U> {
     /// for nothing.
     fn parts(&self, framing: u32) -> LineTimeParts {
         let filled = self.packer.filled();
-        let may_go = |c: &Class| self.packer.waiting(*c) > 0 && self.credits.spend[c.index()] > 0;
-        let empty = if self.packer.rollover() > 0 || self.packer.queued() > 0 && Class::ALL.iter().any(may_go) {
+        let may_go = |class: Class| self.credits.spend[class.index()] > 0;
+        let empty = if self.packer.rollover() > 0 || self.packer.waiting_classes().any(may_go) {
             Use::Packing
         } else if self.packer.queued() > 0 {
             Use::Credits

@@ -3,6 +3,7 @@
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
+pub mod fifo;
 pub mod filled;
 pub mod message;
 
@@ -38,13 +39,13 @@ impl Dir {
 
 /// Moves the classes that were served to the end of their turn; each part keeps its order.
 fn served_last<C: Copy>(turn: &mut [C], is_served: impl Fn(C) -> bool) {
-    let mut kept = 0;
-    for n in 0..turn.len() {
-        if !is_served(turn[n]) {
+    let Some(mut kept) = turn.iter().position(|class| is_served(*class)) else { return };
+    for n in kept + 1..turn.len() {
+        let class = turn[n];
+        if !is_served(class) {
             // One behind those that were served, which move on by one.
-            if kept < n {
-                turn[kept..=n].rotate_right(1);
-            }
+            turn.copy_within(kept..n, kept + 1);
+            turn[kept] = class;
             kept += 1;
         }
     }

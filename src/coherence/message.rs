@@ -83,17 +83,18 @@ macro_rules! agent_messages {
 
             /// The message for a link to the peer at the end of a route.
             pub fn to_link(&self, route: PeerRoute) -> Message {
-                let message = match self {
+                match self {
+                    // The header alone gets the route: a whole message with its line would be moved for it.
                     $(Msg::$name { $($field,)* $($data, $($enables: _)?)? } => Message::$name(
                         link::$name {
                             $($of: (*$field).into(),)*
                             $(poison: $data.is_poisoned(),)?
                             ..link::$name::default()
-                        },
+                        }
+                        .on_route(route),
                         $(payload($data, self.travelling_enables()),)?
                     ),)*
-                };
-                message.on_route(route)
+                }
             }
         }
 

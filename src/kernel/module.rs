@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::clock::Clock;
 use super::rng::Rng;
 use super::time::Time;
-use super::wheel::Wheel;
+use super::wheel::{NEVER, Wheel};
 
 /// A piece of hardware: state, and one function that runs at edges of its clock.
 ///
@@ -169,6 +169,7 @@ pub(super) struct Core {
 
 impl Core {
     /// Runs the module at `place` at its first edge at or after `due`, and returns the number of that edge.
+    #[inline]
     pub(super) fn wake_at(&self, place: Place, due: Time) -> u64 {
         let domain = &self.domains[place.domain as usize];
         let cycle = domain.clock.first_at_or_after(due);
@@ -178,6 +179,15 @@ impl Core {
 }
 
 impl Domain {
+    /// The next edge at which a module runs, and its time; [`Time::MAX`] if there is none.
+    #[inline]
+    pub(super) fn next(&self) -> (Time, u64) {
+        match self.wheel.next() {
+            NEVER => (Time::MAX, NEVER),
+            cycle => (self.clock.edge(cycle), cycle),
+        }
+    }
+
     /// Runs `module` at edge `cycle`; nobody will be woken for an edge before `now` any more.
     #[inline]
     pub(super) fn wake(&self, module: u32, cycle: u64, now: Time) {

@@ -266,10 +266,7 @@ impl Partition {
     fn next(&mut self) -> Time {
         let mut first = Time::MAX;
         for (domain, upcoming) in self.core.domains.iter().zip(&mut self.upcoming) {
-            *upcoming = match domain.wheel.next() {
-                NEVER => (Time::MAX, NEVER),
-                cycle => (domain.clock.edge(cycle), cycle),
-            };
+            *upcoming = domain.next();
             first = first.min(upcoming.0);
         }
         first
@@ -286,6 +283,23 @@ impl Partition {
                 }
                 self.last_event = now;
                 self.evaluations += run_edge(&self.core, 0, modules, now, cycle);
+            }
+        }
+        // A component and its link end have two: each is asked once an instant, 180 instructions an evaluation instead of 320.
+        if let ([first, second], [of_first, of_second]) = (&self.core.domains[..], &mut self.modules[..]) {
+            loop {
+                let ((time, cycle), (other_time, other_cycle)) = (first.next(), second.next());
+                let now = time.min(other_time);
+                if now >= end {
+                    return;
+                }
+                self.last_event = now;
+                if time == now {
+                    self.evaluations += run_edge(&self.core, 0, of_first, now, cycle);
+                }
+                if other_time == now {
+                    self.evaluations += run_edge(&self.core, 1, of_second, now, other_cycle);
+                }
             }
         }
         loop {
@@ -395,7 +409,8 @@ impl Partition {
 }
 
 /// Runs edge `cycle` of a domain and returns how many modules that were.
-#[inline]
+// In line: most edges have one module, and the call would cost as much as the rest of an edge without work.
+#[inline(always)]
 fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Time, cycle: u64) -> u64 {
     let domain = &core.domains[index];
     let place = Place { domain: index as u32, module: 0 };
@@ -404,8 +419,8 @@ fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Tim
     core.now.set(now);
     domain.wheel.start(cycle);
     let mut taken = domain.wheel.take(cycle);
-    let mut word = Some((0, taken.first()));
-    while let Some((first, mut bits)) = word {
+    let (mut first, mut bits) = (0, taken.first());
+    loop {
         while bits != 0 {
             let module = first + bits.trailing_zeros();
             bits &= bits - 1;
@@ -414,9 +429,11 @@ fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Tim
             let next = modules[module as usize].eval(&mut cx);
             sleep(&cx, next);
         }
-        word = taken.next_word();
+        match taken.next_word() {
+            Some(next) => (first, bits) = next,
+            None => return evaluations,
+        }
     }
-    evaluations
 }
 
 /// Does what the module that just ran asked for.

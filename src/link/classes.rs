@@ -53,8 +53,7 @@ impl<E: ByClass> PortAgent<E> for ClassChannels {
         }
     }
 
-    fn fetch(&mut self, end: &mut E, cx: &mut Cx) -> Vec<Violation> {
-        let mut refused = Vec::new();
+    fn fetch(&mut self, end: &mut E, cx: &mut Cx, refused: &mut Vec<Violation>) {
         let snoop = self.oldest(Class::H2dReq, cx);
         for n in 0..self.tx.len() {
             let class = self.tx[n].0;
@@ -79,7 +78,6 @@ impl<E: ByClass> PortAgent<E> for ClassChannels {
                 refused.extend(end.send(message).err());
             }
         }
-        refused
     }
 
     fn is_due(&self, cx: &Cx) -> bool {

@@ -52,7 +52,7 @@ impl CoverageGroup {
     #[inline]
     pub fn hit(&mut self, key: usize) {
         if let Some(hits) = self.hits.get_mut(key) {
-            *hits += 1;
+            *hits = hits.wrapping_add(1);
         }
     }
 

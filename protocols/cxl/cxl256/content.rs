@@ -19,7 +19,7 @@ use super::mode::Mode;
 use super::packer::SlotFill;
 use super::slot::{SlotFormat, SlotKind};
 use super::stream::{ClassCounts, Cxl256Message, EVEN_SLOTS, FIRST_SLOT_OF_LAST_GROUP, LINE_SLOTS, trailer};
-use std::collections::VecDeque;
+use crate::cxl::fifo::Fifo;
 
 /// A message in a flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +50,16 @@ impl Default for SlotContent256 {
     }
 }
 
-/// Messages for which a flit with one has room at first; few have more.
-const FIRST_ROOM: usize = 2;
+impl SlotContent256 {
+    /// Takes what stands in it away; its memory stays, for another flit.
+    pub fn clear(&mut self) {
+        self.messages.clear();
+        self.even_is_zero = true;
+    }
+}
+
+/// Messages for which a flit with one has room at first.
+const FIRST_ROOM: usize = 4;
 
 impl SlotFill for SlotContent256 {
     #[inline]
@@ -61,11 +69,11 @@ impl SlotFill for SlotContent256 {
     }
 
     #[inline]
-    fn put(&mut self, slot: usize, format: &'static SlotFormat, n: usize, message: Cxl256Message) {
+    fn put(&mut self, slot: usize, format: &'static SlotFormat, n: usize, message: &Cxl256Message) {
         if self.messages.capacity() == 0 {
             self.messages.reserve_exact(FIRST_ROOM);
         }
-        self.messages.push(Placed256 { slot: slot as u8, place: n as u8, format, message });
+        self.messages.push(Placed256 { slot: slot as u8, place: n as u8, format, message: *message });
     }
 
     #[inline]
@@ -131,7 +139,7 @@ pub struct ContentRead256 {
 }
 
 /// A message of which slots are to come.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Open {
     message: Cxl256Message,
     to_come: u8,
@@ -142,7 +150,7 @@ struct Open {
 #[derive(Debug, Clone)]
 pub struct ContentReader256 {
     mode: Mode,
-    open: VecDeque<Open>,
+    open: Fifo<Open>,
     owed_slots: usize,
     last_active: usize,
     last_group: ClassCounts,
@@ -154,7 +162,7 @@ impl ContentReader256 {
     pub fn new(mode: Mode) -> ContentReader256 {
         ContentReader256 {
             mode,
-            open: VecDeque::new(),
+            open: Fifo::default(),
             owed_slots: 0,
             last_active: 0,
             last_group: [0; Class::COUNT],
@@ -222,7 +230,7 @@ impl ContentReader256 {
             (read.owed_slots[n], read.open_messages[n]) = (self.owed_slots as u8, self.open.len() as u8);
             if self.owed_slots > 0 && self.mode.slot_kind(n) == SlotKind::G {
                 *(if self.data() { &mut read.trailers } else { &mut read.data }) |= 1 << n;
-            } else {
+            } else if rest.first().is_some_and(|placed| usize::from(placed.slot) == n) {
                 begun += self.messages(n, &mut rest, (n >= FIRST_SLOT_OF_LAST_GROUP).then_some(&mut group));
             }
         }
@@ -253,18 +261,18 @@ impl ContentReader256 {
         let mut is_shared = false;
         while let Some((placed, behind)) = rest.split_first().filter(|(placed, _)| usize::from(placed.slot) == n) {
             *rest = behind;
-            let message = placed.message;
+            let message = &placed.message;
             if let Some(counts) = &mut counts {
                 counts[message.class.index()] += 1;
             }
             if !message.class.has_data() {
-                self.delivered.push(message);
+                self.delivered.push(*message);
                 continue;
             }
             let has_trailer = trailer(message.class, placed.format.routing, message.bits).is_some();
             let is_drs = message.class == Class::S2mDrs;
             is_shared |= is_drs && has_trailer;
-            self.open.push_back(Open { message, to_come: LINE_SLOTS as u8, has_trailer: has_trailer && !is_drs });
+            self.open.push(Open { message: *message, to_come: LINE_SLOTS as u8, has_trailer: has_trailer && !is_drs });
         }
         // The trailer of a DRS slot stands behind the first line, whichever header asked for it.
         if is_shared {
@@ -280,12 +288,13 @@ impl ContentReader256 {
     /// Gives a slot to the message that is owed first; whether it is a trailer.
     #[inline]
     fn data(&mut self) -> bool {
-        let Some(front) = self.open.front_mut() else { return false };
+        let Some(front) = self.open.first_mut() else { return false };
         self.owed_slots -= 1;
         front.to_come -= 1;
         let is_trailer = front.to_come == 0 && front.has_trailer;
         if front.to_come == 0 {
-            self.delivered.extend(self.open.pop_front().map(|open| open.message));
+            self.delivered.push(front.message);
+            self.open.drop_first();
         }
         is_trailer
     }
@@ -358,7 +367,7 @@ mod tests {
                 let mut left = [[0; Class::COUNT].map(|_: u16| numbers.below(4) as u16); 2];
                 left[1] = left[0];
                 let packed: Option<Slots> = packers[0].pack(&mut left[0]);
-                let content: Option<SlotContent256> = packers[1].pack_slots(&mut left[1]);
+                let content: Option<SlotContent256> = packers[1].pack_slots(&mut left[1], SlotContent256::default);
                 assert_eq!(left[0], left[1], "credits");
                 assert_eq!(packers[0].filled(), packers[1].filled());
                 assert_eq!(packers[0].owed_slots(), packers[1].owed_slots());

@@ -169,6 +169,8 @@ layout! {
 
 /// First codes of the four channels of each group, in order H2D, D2H, M2S, S2M.
 const FIRST_CODES: [u8; 4] = [0x04, 0x09, 0x14, 0x19];
+/// Codes of a field of five bits.
+const CODES: usize = 32;
 /// Channels of the request, data and response group.
 pub const CHANNELS: [[Class; 4]; 3] = [
     [Class::H2dReq, Class::D2hReq, Class::M2sReq, Class::S2mBisnp],
@@ -176,14 +178,29 @@ pub const CHANNELS: [[Class; 4]; 3] = [
     [Class::H2dRsp, Class::D2hRsp, Class::M2sBirsp, Class::S2mNdr],
 ];
 
+/// What each code of a group means, made of the rows above.
+const MEANINGS: [[Option<(Class, u8)>; CODES]; 3] = {
+    let mut meanings = [[None; CODES]; 3];
+    let mut n = 0;
+    while n < 3 * FIRST_CODES.len() * COUNTS.len() {
+        let (group, channel, count) = (n % 3, n / 3 % FIRST_CODES.len(), n / 3 / FIRST_CODES.len());
+        meanings[group][FIRST_CODES[channel] as usize + count] = Some((CHANNELS[group][channel], COUNTS[count]));
+        n += 1;
+    }
+    meanings
+};
+
 impl Crd {
     /// Channels and credits, in order of the bits; codes that mean none are left out.
     pub fn credits(&self) -> impl Iterator<Item = (Class, u8)> {
+        self.by_group().into_iter().flatten()
+    }
+
+    /// Channel and credits of each group, in the order of [`CHANNELS`]; `None`: the code means none.
+    #[inline]
+    pub fn by_group(&self) -> [Option<(Class, u8)>; 3] {
         let codes = [self.request.0, self.data.0, self.response.0];
-        codes.into_iter().zip(CHANNELS).filter_map(|(code, channels)| {
-            let at = |first: u8| COUNTS.get(usize::from(code.wrapping_sub(first))).copied();
-            FIRST_CODES.into_iter().zip(channels).find_map(|(first, class)| Some((class, at(first)?)))
-        })
+        std::array::from_fn(|group| MEANINGS[group].get(usize::from(codes[group])).copied().flatten())
     }
 
     /// Whether it marks an Empty flit.

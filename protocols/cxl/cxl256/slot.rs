@@ -286,6 +286,42 @@ pub fn formats(mode: Mode, slot: usize) -> &'static [SlotFormat] {
     }
 }
 
+/// Rows with a place for each class, by [`Class::index`]: bit n for row n.
+const fn rows_with_classes(rows: &[SlotFormat]) -> [u16; Class::COUNT] {
+    let mut with = [0; Class::COUNT];
+    let mut n = 0;
+    while n < rows.len() * Class::COUNT {
+        let (row, class) = (n / Class::COUNT, n % Class::COUNT);
+        with[class] |= (rows[row].class_set >> class & 1) << row;
+        n += 1;
+    }
+    with
+}
+
+static HBR_H_WITH: [u16; Class::COUNT] = rows_with_classes(&HBR_H);
+static HBR_G_WITH: [u16; Class::COUNT] = rows_with_classes(&HBR_G);
+static HBR_HS_WITH: [u16; Class::COUNT] = rows_with_classes(&HBR_HS);
+static PBR_H_WITH: [u16; Class::COUNT] = rows_with_classes(&PBR_H);
+static PBR_G_WITH: [u16; Class::COUNT] = rows_with_classes(&PBR_G);
+
+/// The rows of a slot that have a place for a class. Most classes have one or two of the twelve.
+#[inline]
+pub fn formats_with(mode: Mode, slot: usize, class: Class) -> impl Iterator<Item = &'static SlotFormat> {
+    let (rows, with): (&'static [SlotFormat], _) = match (mode.routing(), mode.slot_kind(slot)) {
+        (Routing::Hbr, SlotKind::H) => (&HBR_H, &HBR_H_WITH),
+        (Routing::Hbr, SlotKind::G) => (&HBR_G, &HBR_G_WITH),
+        (Routing::Hbr, SlotKind::Hs) => (&HBR_HS, &HBR_HS_WITH),
+        (Routing::Pbr, SlotKind::H) => (&PBR_H, &PBR_H_WITH),
+        (Routing::Pbr, _) => (&PBR_G, &PBR_G_WITH),
+    };
+    let mut left = with[class.index()];
+    std::iter::from_fn(move || {
+        let row = rows.get(left.trailing_zeros() as usize)?;
+        left &= left - 1;
+        Some(row)
+    })
+}
+
 /// The row of a code, `None` for a reserved one.
 #[inline]
 pub fn format(mode: Mode, slot: usize, code: u8) -> Option<&'static SlotFormat> {

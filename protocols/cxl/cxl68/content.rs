@@ -15,7 +15,7 @@ use super::header::FlitHeader;
 use super::packer::Slots;
 use super::slot::Cxl68SlotPlace;
 use super::stream::{Cxl68Message, Data, Size};
-use std::collections::VecDeque;
+use crate::cxl::fifo::Fifo;
 
 /// A message in a flit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,18 +38,18 @@ impl Slots for ContentSlots {
     const HAS_BYTES: bool = false;
 
     #[inline]
-    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, mut message: Cxl68Message) {
+    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: &Cxl68Message) {
+        if self.capacity() == 0 {
+            self.reserve_exact(FIRST_ROOM);
+        }
         // Bits that have no place do not travel, nor do bytes outside of a half of a line.
-        message.bits = place.extract(place.insert(0, message.bits));
-        if let Some(data) = &mut message.data
+        let bits = place.carried(message.bits);
+        self.push(Placed68 { slot: slot as u8, place, message: Cxl68Message { bits, ..*message } });
+        if let Some(Placed68 { message: Cxl68Message { data: Some(data), .. }, .. }) = self.last_mut()
             && data.size != Size::Line
         {
             data.cut_to_size();
         }
-        if self.capacity() == 0 {
-            self.reserve_exact(FIRST_ROOM);
-        }
-        self.push(Placed68 { slot: slot as u8, place, message });
     }
 
     #[inline]
@@ -71,7 +71,7 @@ pub enum Content68 {
 #[derive(Debug, Clone, Default)]
 pub struct ContentReader {
     /// Messages of which chunks are to come, with the number of chunks.
-    owed: VecDeque<(Cxl68Message, usize)>,
+    owed: Fifo<(Cxl68Message, usize)>,
     /// Chunks owed of all of them.
     rollover: usize,
     /// Messages that the last flit completed, in order.
@@ -106,16 +106,16 @@ impl ContentReader {
 
     #[inline]
     fn slots(&mut self, messages: &ContentSlots) -> u8 {
-        let mut messages = messages.iter().peekable();
-        let mut chunk_slots = 0;
+        let (mut begun, mut chunk_slots) = (0, 0);
         for n in 0..4 {
             if n > 0 && self.rollover > 0 {
                 self.chunk();
                 chunk_slots |= 1 << n;
                 continue;
             }
-            while let Some(placed) = messages.next_if(|placed| placed.slot == n) {
+            while let Some(placed) = messages.get(begun).filter(|placed| placed.slot == n) {
                 self.begin(&placed.message);
+                begun += 1;
             }
         }
         chunk_slots
@@ -127,18 +127,19 @@ impl ContentReader {
             None => self.delivered.push(*message),
             Some(data) => {
                 self.rollover += data.chunks();
-                self.owed.push_back((*message, data.chunks()));
+                self.owed.push((*message, data.chunks()));
             }
         }
     }
 
     #[inline]
     fn chunk(&mut self) {
-        let Some((_, to_come)) = self.owed.front_mut() else { return };
+        let Some((message, to_come)) = self.owed.first_mut() else { return };
         self.rollover -= 1;
         *to_come -= 1;
         if *to_come == 0 {
-            self.delivered.extend(self.owed.pop_front().map(|(message, _)| message));
+            self.delivered.push(*message);
+            self.owed.drop_first();
         }
     }
 }
@@ -222,10 +223,10 @@ mod tests {
                 let credits = [0; 10].map(|_: u16| numbers.below(4) as u16);
                 let (mut left, most) = ([credits; 2], numbers.below(5) as usize);
                 let packed: Packed = packers[0].pack(&mut left[0], most);
-                let content: Packed<ContentSlots> = packers[1].pack_slots(&mut left[1], most);
+                let content: Packed<ContentSlots> = packers[1].pack_slots(&mut left[1], most, Vec::new);
                 assert_eq!(left[0], left[1], "credits");
                 assert_eq!(packers[0].filled(), packers[1].filled());
-                assert_eq!(packers[0].packed(), packers[1].packed());
+                assert!(packers[0].packed().eq(packers[1].packed()));
                 assert_eq!(packers[0].rollover(), packers[1].rollover());
                 let (unit, content) = match (packed, content) {
                     (Packed::Nothing, Packed::Nothing) => continue,

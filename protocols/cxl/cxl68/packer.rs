@@ -15,6 +15,7 @@ use super::header::FlitHeader;
 use super::message::{Class, D2hData, H2dData, S2mDrs};
 use super::slot::{self, Cxl68SlotPlace, SlotContent, SlotFormat};
 use super::stream::{Cxl68Message, Data, Size};
+use crate::cxl::fifo::Fifo;
 use crate::cxl::filled::Filled;
 use crate::cxl::served_last;
 use crate::wire::Wire;
@@ -37,7 +38,7 @@ pub trait Slots: Default {
     const HAS_BYTES: bool;
 
     /// Puts a message at a place of a slot.
-    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: Cxl68Message);
+    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: &Cxl68Message);
 
     /// Puts the n-th chunk of a message's data in a slot, if it takes bytes.
     fn put_chunk(&mut self, slot: usize, data: &Data, n: usize);
@@ -47,7 +48,7 @@ impl Slots for [u128; 4] {
     const HAS_BYTES: bool = true;
 
     #[inline]
-    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: Cxl68Message) {
+    fn put(&mut self, slot: usize, place: &'static Cxl68SlotPlace, message: &Cxl68Message) {
         self[slot] = place.insert(self[slot], message.bits);
     }
 
@@ -157,6 +158,16 @@ pub fn admit(dir: Dir, message: &Cxl68Message) -> Result<(), Cxl68Refused> {
 /// Bit 28 of an M2S Req: Addr\[5\].
 const ADDRESS_BIT_5: u128 = 1 << 28;
 
+/// The classes of a set, bit n for [`Class::index`] n.
+#[inline]
+fn classes(mut set: u16) -> impl Iterator<Item = Class> {
+    std::iter::from_fn(move || {
+        let class = *Class::ALL.get(set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(class)
+    })
+}
+
 /// What one flit has taken so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
@@ -183,11 +194,14 @@ struct Owed {
 pub struct Packer {
     dir: Dir,
     config: Cxl68Config,
-    queues: [VecDeque<Cxl68Message>; 10],
+    queues: [Fifo<Cxl68Message>; 10],
     /// Messages in all of them.
     queued: usize,
-    /// Messages of each class in the flit that was packed last.
+    /// Classes of which one waits, bit n for [`Class::index`] n.
+    waiting: u16,
+    /// Messages of each class in the flit that was packed last, and its classes by bit.
     packed: [u8; 10],
+    served: u16,
     owed: VecDeque<Owed>,
     /// The data itself, where slots take its bytes.
     owed_data: VecDeque<Data>,
@@ -206,7 +220,9 @@ impl Packer {
             config,
             queues: Default::default(),
             queued: 0,
+            waiting: 0,
             packed: [0; 10],
+            served: 0,
             owed: VecDeque::new(),
             owed_data: VecDeque::new(),
             chunks: 0,
@@ -225,8 +241,9 @@ impl Packer {
         if is_nxm && !self.config.send_nxm {
             return Err(Cxl68Refused::NotSent { layout: message.class.def().name });
         }
-        self.queues[message.class.index()].push_back(message);
+        self.queues[message.class.index()].push(message);
         self.queued += 1;
+        self.waiting |= 1 << message.class.index();
         Ok(())
     }
 
@@ -234,6 +251,12 @@ impl Packer {
     #[inline]
     pub fn waiting(&self, class: Class) -> usize {
         self.queues[class.index()].len()
+    }
+
+    /// Classes of which a message waits.
+    #[inline]
+    pub fn waiting_classes(&self) -> impl Iterator<Item = Class> + use<> {
+        classes(self.waiting)
     }
 
     /// Messages that wait in all classes.
@@ -248,10 +271,10 @@ impl Packer {
         self.chunks == 0 && self.queued == 0
     }
 
-    /// Messages in the flit that was packed last, by [`Class::index`].
+    /// Messages in the flit that was packed last: each class that it has, with their number.
     #[inline]
-    pub fn packed(&self) -> &[u8; 10] {
-        &self.packed
+    pub fn packed(&self) -> impl Iterator<Item = (Class, u8)> {
+        classes(self.served).map(|class| (class, self.packed[class.index()]))
     }
 
     /// What the flit that was packed last holds.
@@ -276,17 +299,22 @@ impl Packer {
     ///
     /// `max_all_data` bounds the all-data flits that may follow (`cxl-68b` §7.1: a run that cannot finish is not begun).
     pub fn pack(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed {
-        self.pack_slots(credits, max_all_data)
+        self.pack_slots(credits, max_all_data, <[u128; 4]>::default)
     }
 
-    /// [`Packer::pack`] to slots of any form: what is packed where is the same.
-    pub fn pack_slots<S: Slots>(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed<S> {
+    /// [`Packer::pack`] to slots of any form, which `empty` gives: what is packed where is the same.
+    pub fn pack_slots<S: Slots>(
+        &mut self,
+        credits: &mut [u16; 10],
+        max_all_data: usize,
+        empty: impl FnOnce() -> S,
+    ) -> Packed<S> {
         self.filled = Filled::default();
-        self.packed = [0; 10];
+        (self.packed, self.served) = ([0; 10], 0);
         if self.is_empty() {
             return Packed::Nothing;
         }
-        let mut slots = S::default();
+        let mut slots = empty();
         if self.in_data_run() {
             (0..4).for_each(|n| self.next_chunk(n, &mut slots));
             return Packed::AllData(slots);
@@ -337,14 +365,61 @@ impl Packer {
         credits: &[u16; 10],
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
-        if self.queued == 0 {
+        match self.queued {
+            0 => None,
+            1 => self.choose_for_one(n, taken, credits, max_all_data),
+            _ => self.choose_among(n, taken, credits, max_all_data),
+        }
+    }
+
+    /// What [`Packer::choose_among`] chooses where one message waits: the first format that has a place for it, in 83
+    /// instructions instead of 200.
+    fn choose_for_one(
+        &self,
+        n: usize,
+        taken: &Taken,
+        credits: &[u16; 10],
+        max_all_data: usize,
+    ) -> Option<(&'static SlotFormat, u8)> {
+        let class = self.waiting_classes().next()?;
+        if !self.may_send(class, 0, taken, credits) {
             return None;
         }
+        if let Some(data) = &self.queues[class.index()].first()?.data
+            && (taken.header || self.all_data_behind(n, self.chunks + data.chunks()) > max_all_data)
+        {
+            return None;
+        }
+        // An MDH slot has at least two headers.
+        let has_place = |format: &&SlotFormat| !format.mdh && format.class_set >> class.index() & 1 == 1;
+        let format = slot::formats(self.config.revision, self.dir, n).iter().find(has_place)?;
+        let place = format.places().iter().position(|place| place.class == class)?;
+        Some((format, 1 << place))
+    }
+
+    /// All-data flits behind this one, if so many chunks are owed from slot `n` on: slots behind it take chunks in this flit,
+    /// the rest goes to flits of its own.
+    fn all_data_behind(&self, n: usize, chunks: usize) -> usize {
+        chunks.saturating_sub(3 - n) / 4
+    }
+
+    fn choose_among(
+        &self,
+        n: usize,
+        taken: &Taken,
+        credits: &[u16; 10],
+        max_all_data: usize,
+    ) -> Option<(&'static SlotFormat, u8)> {
         let formats = slot::formats(self.config.revision, self.dir, n);
-        for class in self.turn.iter().filter(|class| self.may_send(**class, 0, taken, credits)) {
+        let waits = |class: &&Class| self.waiting >> class.index() & 1 == 1;
+        for class in self.turn.iter().filter(waits).filter(|class| self.may_send(**class, 0, taken, credits)) {
             let mut best: Option<(&'static SlotFormat, u8)> = None;
-            // Most formats have no place for the class: of the seven of a header slot two have one for an S2M NDR.
+            // Most formats have no place for the class: of the seven of a header slot two have one for an S2M NDR. One with no more
+            // places than are used already holds no more messages.
             for format in formats.iter().filter(|format| format.class_set >> class.index() & 1 == 1) {
+                if best.is_some_and(|(_, best)| format.places().len() <= best.count_ones() as usize) {
+                    continue;
+                }
                 let plan = self.plan(n, format, taken, credits, max_all_data);
                 let serves = (0..).zip(format.places()).any(|(k, p)| plan >> k & 1 == 1 && p.class == *class);
                 // The first of equal formats stays: the order of the sheet decides.
@@ -385,15 +460,13 @@ impl Packer {
             if !self.may_send(place.class, *more, taken, credits) {
                 continue;
             }
-            if let Some(data) = self.queues[place.class.index()][*more as usize].data {
+            if let Some(data) = &self.queues[place.class.index()][*more as usize].data {
                 let fits = if format.mdh {
                     data.size == Size::Line && data.byte_enables.is_none()
                 } else {
                     !taken.header && headers == 0
                 };
-                // Slots behind this one take chunks in this flit, the rest goes to flits of its own.
-                let rolled = (chunks + data.chunks()).saturating_sub(3 - n);
-                if !fits || rolled / 4 > max_all_data {
+                if !fits || self.all_data_behind(n, chunks + data.chunks()) > max_all_data {
                     continue;
                 }
                 headers += 1;
@@ -420,7 +493,7 @@ impl Packer {
             if plan >> k & 1 == 0 {
                 continue;
             }
-            let Some(mut message) = self.queues[i].pop_front() else { continue };
+            let Some(message) = self.queues[i].first_mut() else { continue };
             self.queued -= 1;
             credits[i] -= 1;
             taken.per_class[i] += 1;
@@ -443,7 +516,52 @@ impl Packer {
                     self.owed_data.push_back(*data);
                 }
             }
+            self.queues[i].drop_first();
+            if self.queues[i].is_empty() {
+                self.waiting &= !(1 << i);
+            }
         }
+        self.served |= served;
         served_last(&mut self.turn, |class| served >> class.index() & 1 == 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For one message, in every slot, whatever stands in the flit before it and whatever is owed, the short way chooses what
+    /// the long one chooses.
+    #[test]
+    fn one_message_is_placed_as_one_of_many() {
+        let line = |size, byte_enables| Data { bytes: [0; 64], size, byte_enables };
+        let mut placed = 0;
+        for class in Class::ALL {
+            let data = match class.has_data() {
+                false => vec![None],
+                true => vec![Some(line(Size::Line, None)), Some(line(Size::LowerHalf, Some(1)))],
+            };
+            for (data, revision, mdh, chunks) in data.into_iter().flat_map(|data| {
+                let chunks = move |(revision, mdh)| (0..8).map(move |chunks| (data, revision, mdh, chunks));
+                [(Revision::V2_0, true), (Revision::V2_0, false), (Revision::V1_1, true)].into_iter().flat_map(chunks)
+            }) {
+                let config = Cxl68Config { revision, mdh, ..Cxl68Config::default() };
+                let mut packer = Packer::new(class.dir(), config);
+                packer.queues[class.index()].push(Cxl68Message { class, bits: 1, data });
+                (packer.queued, packer.waiting, packer.chunks) = (1, 1 << class.index(), chunks);
+                for (n, before, header, credit) in (0..4).flat_map(|n| {
+                    (0..5).flat_map(move |before| [(n, before, false, 1), (n, before, true, 1), (n, before, false, 0)])
+                }) {
+                    let mut taken = Taken { header, ..Taken::default() };
+                    taken.per_class[class.index()] = before;
+                    for most in 0..3 {
+                        let one = packer.choose_for_one(n, &taken, &[credit; 10], most);
+                        assert_eq!(one, packer.choose_among(n, &taken, &[credit; 10], most), "{class:?} in slot {n}");
+                        placed += usize::from(one.is_some());
+                    }
+                }
+            }
+        }
+        assert!(placed > 1000, "{placed}");
     }
 }

@@ -19,6 +19,17 @@ macro_rules! messages {
                 $($(#[doc = $field_doc])* pub $field: $type,)*
             }
 
+            impl $name {
+                /// With the identifiers that its link has for the way to a peer.
+                #[must_use]
+                #[inline]
+                pub fn on_route(mut self, route: PeerRoute) -> $name {
+                    let message = &mut self;
+                    $(declare::route!(message, route, $field);)*
+                    self
+                }
+            }
+
             form::spellings!($name $(cxl68 [$($of_68)*])? hbr [$($of_hbr)*] pbr [$($of_pbr)*]);
         )*
 
@@ -86,6 +97,7 @@ macro_rules! messages {
             }
 
             /// The class in 68B flits, if they have it.
+            #[inline]
             pub const fn on_cxl68(self) -> Option<cxl68::message::Class> {
                 match self {
                     $(Class::$name => declare::on_cxl68!($name $([$($of_68)*])?),)*
@@ -101,6 +113,7 @@ macro_rules! messages {
 
         impl Message {
             /// Its class, and so the channel it travels on.
+            #[inline]
             pub const fn class(&self) -> Class {
                 match self {
                     $(Message::$name(..) => Class::$name,)*
@@ -119,9 +132,7 @@ macro_rules! messages {
             #[must_use]
             pub fn on_route(mut self, route: PeerRoute) -> Message {
                 match &mut self {
-                    $(Message::$name(message, ..) => {
-                        $(declare::route!(message, route, $field);)*
-                    })*
+                    $(Message::$name(message, ..) => *message = message.on_route(route),)*
                 }
                 self
             }

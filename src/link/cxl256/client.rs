@@ -63,6 +63,11 @@ pub trait Client {
     /// Takes payload that came well: each flit once, in the order of the numbers.
     fn receive(&mut self, flit: &Self::Flit, part: FlitPart, now_flits: u64);
 
+    /// Takes a flit back that [`Client::receive`] has read, for its memory.
+    fn done_with(&mut self, flit: Self::Flit) {
+        drop(flit);
+    }
+
     /// A flit that takes the place of `leaving`, the new payload that was about to go (`None`: a NOP was). `leaving` is sent
     /// with a spoilt CRC, or the urgent flit itself if there is none; the replay brings the urgent flit, then what follows.
     /// Of a latency-optimised `leaving` whose even half the urgent flit repeats, the odd half alone is spoilt.
@@ -105,6 +110,11 @@ pub trait Client {
 
     /// Events since the last call.
     fn take_events(&mut self) -> Vec<LinkEvent>;
+
+    /// Whether there may be some.
+    fn has_events(&self) -> bool {
+        true
+    }
 
     /// Takes the hooks of the end; they concern one that packs messages.
     fn attach_hooks(&mut self, hooks: &Hooks) {

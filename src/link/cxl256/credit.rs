@@ -76,8 +76,11 @@ impl CreditBook {
     /// Gives the channels that have starved for `limit` of them, once each.
     pub fn starved(&mut self, crd: &Crd, limit: u32, waits: impl Fn(Class) -> bool) -> Vec<Class> {
         let mut found = Vec::new();
-        for (filled, _) in crd.credits() {
-            for class in CHANNELS.iter().filter(|g| g.contains(&filled)).flatten().copied() {
+        for (channels, filled) in CHANNELS.iter().zip(crd.by_group()) {
+            if filled.is_none() {
+                continue;
+            }
+            for class in channels.iter().copied() {
                 let dry = self.spend[class.index()] == 0 && waits(class);
                 let refills = &mut self.dry_refills[class.index()];
                 *refills = if dry { refills.saturating_add(1) } else { 0 };

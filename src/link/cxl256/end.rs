@@ -251,6 +251,11 @@ impl<C: Client> Cxl256End<C> {
         events
     }
 
+    /// Whether there may be events.
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty() || self.client.has_events()
+    }
+
     /// Counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
@@ -367,12 +372,11 @@ impl<C: Client> Cxl256End<C> {
         self.received += 1;
     }
 
-    fn flit(&mut self, flit: C::Flit, now_flits: u64) {
-        let came = self.reports_repairs.then(|| flit.kept());
-        let Ok((flit, repairs)) = flit.judged(self.link.mode) else {
+    fn flit(&mut self, mut flit: C::Flit, now_flits: u64) {
+        let Ok(repairs) = flit.repair(self.link.mode) else {
             self.stats.bad += 1;
             self.receiver.bad();
-            let damage = came.and_then(|flit| flit.damage(self.link.mode));
+            let damage = self.reports_repairs.then(|| flit.damage(self.link.mode)).flatten();
             damage.into_iter().for_each(|damage| self.event(Severity::Corrected, damage));
             return;
         };
@@ -429,6 +433,7 @@ impl<C: Client> Cxl256End<C> {
             self.payload.count += 1;
             self.payload.kept.iter_mut().for_each(|kept| kept.push(flit.clone()));
             self.client.receive(&flit, part, now_flits);
+            self.client.done_with(flit);
         }
     }
 
@@ -495,7 +500,7 @@ impl<C: Client> Cxl256End<C> {
             None if self.halted.is_none() && self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
             None => (C::Flit::nop(), [false; 2]),
         };
-        self.uses = self.uses_of(&flit, is_replayed || spoilt.contains(&true), nak, now_flits);
+        self.uses = self.uses_of(&flit, is_replayed || spoilt != [false; 2], nak, now_flits);
         let header = self.transmitter.header(&flit, &mut self.receiver, &self.link);
         if header.command != ReplayCommand::Explicit {
             self.tells_ack(now_flits);
@@ -507,7 +512,7 @@ impl<C: Client> Cxl256End<C> {
         self.stats.modelled += 1;
         flit.put_header(&header);
         flit.seal(self.link.mode);
-        if spoilt.contains(&true) {
+        if spoilt != [false; 2] {
             flit.spoil(self.link.mode, spoilt);
             self.stats.spoilt += 1;
         }

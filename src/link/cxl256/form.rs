@@ -36,7 +36,7 @@ pub trait Flit256: Clone + Debug + Send + 'static {
     /// What stands on the wire.
     type Unit: WireUnit + Debug + Send + 'static;
     /// What the packer fills.
-    type Slots: SlotFill;
+    type Slots: SlotFill + Clone + Debug + Send;
     /// What takes a stream of them apart.
     type Reader: Clone + Debug + Send;
 
@@ -51,6 +51,9 @@ pub trait Flit256: Clone + Debug + Send + 'static {
 
     /// What waits for an acknowledgement, and what later flits are compared with.
     fn kept(&self) -> Self;
+
+    /// The slots of one that has been received, empty, if they have memory for another flit.
+    fn emptied(self) -> Option<Self::Slots>;
 
     /// Flit header.
     fn header(&self) -> FlitHeader;
@@ -70,11 +73,11 @@ pub trait Flit256: Clone + Debug + Send + 'static {
     /// Makes the CRCs of the chosen halves wrong, see [`Urgent`].
     fn spoil(&mut self, mode: Mode, halves: [bool; 2]);
 
-    /// What comes out of FEC and CRC, and what the FEC has repaired.
+    /// Becomes what comes out of FEC and CRC; what the FEC has repaired.
     ///
     /// # Errors
-    /// It could not be repaired.
-    fn judged(self, mode: Mode) -> Result<(Self, Corrections), BadFlit>;
+    /// It could not be repaired; it is as it came.
+    fn repair(&mut self, mode: Mode) -> Result<Corrections, BadFlit>;
 
     /// Why it could not be repaired.
     fn damage(&self, mode: Mode) -> Option<Violation>;
@@ -173,6 +176,11 @@ impl Flit256 for Cxl256Flit {
     }
 
     #[inline]
+    fn emptied(self) -> Option<Slots> {
+        None
+    }
+
+    #[inline]
     fn header(&self) -> FlitHeader {
         Cxl256Flit::header(self)
     }
@@ -200,9 +208,12 @@ impl Flit256 for Cxl256Flit {
         spoil(self, mode, halves);
     }
 
-    fn judged(self, mode: Mode) -> Result<(Self, Corrections), BadFlit> {
+    fn repair(&mut self, mode: Mode) -> Result<Corrections, BadFlit> {
         match self.receive(mode) {
-            Cxl256Received { flit, fec: Ok(repairs), crc_ok: true, .. } => Ok((flit, repairs)),
+            Cxl256Received { flit, fec: Ok(repairs), crc_ok: true, .. } => {
+                *self = flit;
+                Ok(repairs)
+            }
             _ => Err(BadFlit),
         }
     }
@@ -313,6 +324,13 @@ impl Flit256 for Content256 {
     }
 
     #[inline]
+    fn emptied(self) -> Option<SlotContent256> {
+        let Body256::Slots(mut slots) = self.body else { return None };
+        slots.clear();
+        (slots.messages.capacity() > 0).then_some(slots)
+    }
+
+    #[inline]
     fn header(&self) -> FlitHeader {
         self.header
     }
@@ -332,8 +350,9 @@ impl Flit256 for Content256 {
 
     fn spoil(&mut self, _: Mode, _: [bool; 2]) {}
 
-    fn judged(self, _: Mode) -> Result<(Self, Corrections), BadFlit> {
-        Ok((self, Corrections::default()))
+    #[inline]
+    fn repair(&mut self, _: Mode) -> Result<Corrections, BadFlit> {
+        Ok(Corrections::default())
     }
 
     fn damage(&self, _: Mode) -> Option<Violation> {

@@ -108,8 +108,7 @@ impl<F: Flit256> Layer for Cachemem<F> {
     }
 
     fn lacks_credit(&self) -> bool {
-        let lacks = |class: Class| self.waiting(class) > 0 && self.credits().spend[class.index()] == 0;
-        self.is_up() && Class::ALL.into_iter().any(lacks)
+        Layer::is_up(self) && Cachemem::lacks_credit(self)
     }
 
     fn is_up(&self) -> bool {
@@ -185,16 +184,16 @@ impl Layer for FlitEnd {
 /// It must not travel in these flits.
 pub fn send_message<F: Flit256>(cachemem: &mut Cachemem<F>, message: &Message) -> Result<(), Violation> {
     let routing = cachemem.config().mode.routing();
-    let rule = message.class().def(routing).rule;
-    let refused = |text: &str| finding(rule, "an illegal message", "a legal one", text);
-    let message = message.to_cxl256(routing).map_err(|e| refused(&e.to_string()))?;
-    cachemem.send(message).map_err(|e| refused(&e.to_string()))
+    let rule = || message.class().def(routing).rule;
+    let refused = |text: &str| finding(rule(), "an illegal message", "a legal one", text);
+    let spelled = message.to_cxl256(routing).map_err(|e| refused(&e.to_string()))?;
+    cachemem.send(spelled).map_err(|e| refused(&e.to_string()))
 }
 
 /// The next received message as an agent spells it.
 pub fn take_message<F: Flit256>(cachemem: &mut Cachemem<F>) -> Option<Message> {
     let routing = cachemem.config().mode.routing();
-    cachemem.take().map(|message| Message::from_cxl256(&message, routing))
+    cachemem.take_as(|message| Message::from_cxl256(message, routing))
 }
 
 impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {
@@ -212,6 +211,10 @@ impl<F: Flit256> ByClass for Cxl256End<Cachemem<F>> {
 impl<F: Flit256> Carries<Message> for Cxl256End<Cachemem<F>> {
     fn has_room(&self, message: &Message) -> bool {
         self.client.waiting(message.class()) < PACKER_DEPTH
+    }
+
+    fn has_room_for_any(&self) -> bool {
+        self.client.queued() < PACKER_DEPTH
     }
 
     fn send(&mut self, message: Message) -> Result<(), Violation> {
@@ -368,6 +371,10 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
 
     fn take_events(&mut self) -> Vec<LinkEvent> {
         Cxl256End::take_events(self)
+    }
+
+    fn has_events(&self) -> bool {
+        Cxl256End::has_events(self)
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {

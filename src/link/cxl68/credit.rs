@@ -78,6 +78,10 @@ impl CreditBook {
     /// Takes the credits of a received header; `codes` in the order Rsp, Req, Data.
     pub fn receive(&mut self, codes: [u8; 3]) {
         for (field, code) in CreditField::ALL.into_iter().zip(codes) {
+            // Most fields of most flits have none.
+            if code == 0 {
+                continue;
+            }
             let Some((class, count)) = credit::decode(self.dir.opposite(), field, code) else { continue };
             let i = class.index();
             if !self.sends[i] {

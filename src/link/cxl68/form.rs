@@ -25,7 +25,7 @@ const PROTOCOL: &str = "cxl-68b";
 /// A flit of a 68B link.
 pub trait Flit68: WireUnit + Debug + Send + 'static {
     /// What the packer fills.
-    type Slots: Slots;
+    type Slots: Slots + Clone + Debug + Send;
     /// What takes a stream of them apart.
     type Reader: Clone + Debug + Send;
 
@@ -43,6 +43,9 @@ pub trait Flit68: WireUnit + Debug + Send + 'static {
 
     /// What the retry buffer keeps of it.
     fn kept(&self) -> Self;
+
+    /// The slots of one that has been received, empty, if they have memory for another flit.
+    fn emptied(self) -> Option<Self::Slots>;
 
     /// A flit of these bytes.
     ///
@@ -97,6 +100,11 @@ impl Flit68 for Cxl68Unit {
 
     fn kept(&self) -> Self {
         *self
+    }
+
+    #[inline]
+    fn emptied(self) -> Option<[u128; 4]> {
+        None
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self, FormError> {
@@ -157,6 +165,13 @@ impl Flit68 for Content68 {
     /// Its messages have moved to the peer, and nothing is ever asked for again.
     fn kept(&self) -> Self {
         Content68::AllData
+    }
+
+    #[inline]
+    fn emptied(self) -> Option<ContentSlots> {
+        let Content68::Protocol(_, mut slots) = self else { return None };
+        slots.clear();
+        (slots.capacity() > 0).then_some(slots)
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self, FormError> {

@@ -97,6 +97,11 @@ impl<U: Flit68> LinkEnd for Cxl68End<U> {
         U::receive(self, unit, now_flits);
     }
 
+    fn take_in(&mut self, unit: U, now_flits: u64) {
+        U::receive(self, &unit, now_flits);
+        self.keep_spare(unit);
+    }
+
     fn transmit(&mut self, now_flits: u64) -> Option<U> {
         Cxl68End::transmit(self, now_flits)
     }
@@ -127,6 +132,10 @@ impl<U: Flit68> LinkEnd for Cxl68End<U> {
 
     fn take_events(&mut self) -> Vec<LinkEvent> {
         Cxl68End::take_events(self)
+    }
+
+    fn has_events(&self) -> bool {
+        Cxl68End::has_events(self)
     }
 
     fn attach_hooks(&mut self, hooks: &Hooks) {
@@ -279,6 +288,10 @@ impl<U: Flit68> Carries<Message> for Cxl68End<U> {
         message.class().on_cxl68().map_or(0, |class| Cxl68End::waiting(self, class)) < PACKER_DEPTH
     }
 
+    fn has_room_for_any(&self) -> bool {
+        self.queued() < PACKER_DEPTH
+    }
+
     fn send(&mut self, message: Message) -> Result<(), Violation> {
         let refused = |text: &str| finding("CXL68-MSG-13", "an illegal message", "a legal one", text);
         let message = message.to_cxl68().map_err(|e| refused(&e.to_string()))?;
@@ -286,6 +299,6 @@ impl<U: Flit68> Carries<Message> for Cxl68End<U> {
     }
 
     fn take(&mut self) -> Option<Message> {
-        Cxl68End::take(self).map(|message| Message::from_cxl68(&message))
+        self.take_as(Message::from_cxl68)
     }
 }

@@ -20,8 +20,8 @@ pub trait PortAgent<E> {
     /// Hands received items over as far as there is room.
     fn deliver(&mut self, end: &mut E, cx: &mut Cx);
 
-    /// Gives the end what it has room for; the rules that items would break, which are dropped.
-    fn fetch(&mut self, end: &mut E, cx: &mut Cx) -> Vec<Violation>;
+    /// Gives the end what it has room for. Items that would break a rule are dropped, and the rules go to `refused`.
+    fn fetch(&mut self, end: &mut E, cx: &mut Cx, refused: &mut Vec<Violation>);
 
     /// Whether an item waits to be fetched.
     fn is_due(&self, cx: &Cx) -> bool;
@@ -37,13 +37,15 @@ impl<T, E: Carries<T>> PortAgent<E> for Channels<T> {
         }
     }
 
-    fn fetch(&mut self, end: &mut E, cx: &mut Cx) -> Vec<Violation> {
-        let mut refused = Vec::new();
-        while self.tx.peek(cx).is_some_and(|item| end.has_room(item)) {
-            let Some(item) = self.tx.pop(cx) else { break };
-            refused.extend(end.send(item).err());
+    fn fetch(&mut self, end: &mut E, cx: &mut Cx, refused: &mut Vec<Violation>) {
+        // An item that fits whatever it is goes without being looked at first, and so is moved once less.
+        while (end.has_room_for_any() || self.tx.peek(cx).is_some_and(|item| end.has_room(item)))
+            && let Some(item) = self.tx.pop(cx)
+        {
+            if let Err(violation) = end.send(item) {
+                refused.push(violation);
+            }
         }
-        refused
     }
 
     fn is_due(&self, cx: &Cx) -> bool {

@@ -92,6 +92,11 @@ pub trait LinkEnd: Send + 'static {
     /// Events since the last call.
     fn take_events(&mut self) -> Vec<LinkEvent>;
 
+    /// Whether there may be some. Nearly always there is none, and an end that says so is not asked for them.
+    fn has_events(&self) -> bool {
+        true
+    }
+
     /// Whether an event reports an error that an injected fault explains and that the link repairs. `damaged`: an
     /// injected fault changed the unit that has just arrived.
     fn is_repaired(&self, event: &LinkEvent, damaged: bool) -> bool {
@@ -179,6 +184,11 @@ pub trait CxlEnd: LinkEnd {
 pub trait Carries<T>: LinkEnd {
     /// Whether it has room for an item now.
     fn has_room(&self, item: &T) -> bool;
+
+    /// Whether it has room for an item, whatever it is.
+    fn has_room_for_any(&self) -> bool {
+        false
+    }
 
     /// Queues an item.
     ///

@@ -176,15 +176,13 @@ impl<E: LinkEnd, R> Frame<E, R> {
     /// Keeps the events of the end, except those that the link repairs.
     #[inline]
     pub fn report(&mut self, damaged: bool, at: Stamp) {
-        let events = self.end.take_events();
-        if !events.is_empty() {
-            self.keep(events, damaged, at);
+        if self.end.has_events() {
+            self.keep(damaged, at);
         }
     }
 
-    #[cold]
-    fn keep(&mut self, events: Vec<LinkEvent>, damaged: bool, at: Stamp) {
-        for event in events {
+    fn keep(&mut self, damaged: bool, at: Stamp) {
+        for event in self.end.take_events() {
             self.record(&event.violation, at);
             if !self.end.is_repaired(&event, damaged) {
                 self.count(event);

@@ -27,6 +27,7 @@ use crate::fault::FaultyWire;
 use crate::hook::Direction;
 use crate::line_time::{LineTimeParts, Use};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next, Pending, Time};
+use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Stamp, Tap};
 use std::sync::{Arc, Mutex};
 
@@ -108,12 +109,17 @@ pub struct LinkEndPort<E: CxlEnd + Reports> {
     trained_at: Time,
     told_over: bool,
     hold_until_flits: u64,
-    /// Clock edges per flit clock.
-    edges: u64,
+    /// Units are used by halves: the port has two clock edges per flit clock.
+    halves: bool,
     half: Option<Half<E::Unit>>,
     /// The first flit clock that is not yet in the accounting of line time.
     accounted: u64,
+    /// Rules that items of the agents would break; empty between two calls.
+    refused: Vec<Violation>,
 }
+
+/// An edge or a flit clock that never comes.
+const NEVER: u64 = u64::MAX;
 
 impl<E: CxlEnd + Reports> LinkEndPort<E> {
     /// Makes a port. Broken rules appear in `result` as they are detected, the report of the end when the port
@@ -131,10 +137,28 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
             trained_at: Time::ZERO,
             told_over: false,
             hold_until_flits: hold_credits_flits,
-            edges: if halves { 2 } else { 1 },
+            halves,
             half: None,
             accounted: 0,
+            refused: Vec::new(),
         }
+    }
+
+    /// The flit clock of an edge. A division by a number that is known when it is compiled is a shift.
+    #[inline]
+    fn flits(&self, cycle: u64) -> u64 {
+        if self.halves { cycle / 2 } else { cycle }
+    }
+
+    /// The first flit clock that does not begin before an edge.
+    fn flits_from(&self, cycle: u64) -> u64 {
+        if self.halves { cycle.div_ceil(2) } else { cycle }
+    }
+
+    /// The edge at which a flit clock begins.
+    #[inline]
+    fn edge(&self, flits: u64) -> u64 {
+        if self.halves { flits.saturating_mul(2) } else { flits }
     }
 
     /// Takes the end down, starts the retrain timer and tells the peer.
@@ -147,7 +171,7 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         if !self.frame.end.is_done() {
             cx.waits_until(self.trained_at);
         }
-        self.accounted = self.accounted.max(cx.cycle().div_ceil(self.edges));
+        self.accounted = self.accounted.max(self.flits_from(cx.cycle()));
         self.frame.down_since = Some(cx.now());
     }
 
@@ -164,7 +188,7 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         if self.training == Training::Both && cx.now() >= self.trained_at {
             self.training = Training::Over;
             self.frame.end.phy_up();
-            let now_flits = cx.cycle().div_ceil(self.edges);
+            let now_flits = self.flits_from(cx.cycle());
             let flits = now_flits.saturating_sub(self.accounted);
             self.frame.account(flits, &LineTimeParts::all(Use::Replay));
             self.accounted = self.accounted.max(now_flits);
@@ -207,12 +231,12 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
     }
 
     fn arrival(&mut self, arriving: Arriving<E::Unit>, at: Stamp) {
-        if self.edges == 1 {
+        if !self.halves {
             self.unit(arriving, at);
             return;
         }
         self.rest_of_half(at);
-        self.frame.end.receive_even(&arriving.unit, at.cycle / self.edges);
+        self.frame.end.receive_even(&arriving.unit, self.flits(at.cycle));
         self.frame.taken(at);
         self.frame.report(arriving.damaged, at);
         self.half = Some(Half { arriving, whole_at: at.cycle + 1 });
@@ -223,7 +247,7 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
         if behind_hidden {
             self.frame.end.hidden_fault();
         }
-        self.frame.takes_in(unit, damaged, at.cycle / self.edges, at);
+        self.frame.takes_in(unit, damaged, self.flits(at.cycle), at);
     }
 
     fn deliver(&mut self, cx: &mut Cx) {
@@ -234,15 +258,17 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
 
     fn fetch(&mut self, cx: &mut Cx, at: Stamp) {
         for agent in &mut self.agents {
-            for violation in agent.fetch(&mut self.frame.end, cx) {
-                self.frame.broken(violation, at);
-            }
+            agent.fetch(&mut self.frame.end, cx, &mut self.refused);
+        }
+        if !self.refused.is_empty() {
+            self.refused.drain(..).for_each(|violation| self.frame.broken(violation, at));
         }
     }
 
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
-        self.accounted = at.cycle / self.edges + 1;
-        if let Some(unit) = self.frame.transmit(at.cycle / self.edges) {
+        let now_flits = self.flits(at.cycle);
+        self.accounted = now_flits + 1;
+        if let Some(unit) = self.frame.transmit(now_flits) {
             let (expects, wire_out) = (self.frame.end.expects(), &mut self.wire_out);
             self.frame.leaves(unit, |arriving| wire_out.push(cx, WireItem::Unit { arriving, expects }));
         }
@@ -255,15 +281,16 @@ impl<E: CxlEnd + Reports> LinkEndPort<E> {
     }
 
     /// The edge of the next flit clock.
+    #[inline]
     fn next_flit(&self, cycle: u64) -> u64 {
-        (cycle / self.edges + 1) * self.edges
+        self.edge(self.flits(cycle) + 1)
     }
 }
 
 impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        let now_flits = at.cycle / self.edges;
+        let now_flits = self.flits(at.cycle);
         self.frame.begins(now_flits, at);
         self.frame.pass_time(now_flits);
         self.trained(cx);
@@ -271,7 +298,7 @@ impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
         self.arrivals(cx, at);
         self.trained(cx);
         self.deliver(cx);
-        let is_flit_edge = at.cycle.is_multiple_of(self.edges);
+        let is_flit_edge = self.edge(now_flits) == at.cycle;
         if is_flit_edge {
             self.fetch(cx, at);
             if self.training == Training::Over {
@@ -284,30 +311,32 @@ impl<E: CxlEnd + Reports> Module for LinkEndPort<E> {
         }
         let busy = !self.frame.end.is_quiet();
         self.frame.is_busy(busy, cx.now());
-        let half_at = self.half.as_ref().map(|half| half.whole_at);
+        let half_at = self.half.as_ref().map_or(NEVER, |half| half.whole_at);
         // Items that arrived between two flit clocks, or that still wait behind those sent in this flit, are fetched at
         // the next flit clock.
         let is_due = self.agents.iter().any(|agent| agent.is_due(cx));
         let is_training = self.training != Training::Over;
         // While the link trains no unit leaves the end, so items that had no room stay in their channels.
         let has_room = !(is_training && is_flit_edge);
-        let fetch_at = (is_due && has_room).then(|| self.next_flit(at.cycle));
-        let own = half_at.into_iter().chain(fetch_at).min();
+        let fetch_at = if is_due && has_room { self.next_flit(at.cycle) } else { NEVER };
+        let own = half_at.min(fetch_at);
         if is_training {
             // Until the peer's Train message arrives there is nothing to do, and its arrival wakes the module.
-            let over = (self.trained_at > cx.now()).then_some(self.trained_at);
-            let own = own.map(|cycle| cx.in_cycles(cycle - at.cycle));
-            return own.into_iter().chain(over).min().map_or(Next::Idle, Next::At);
+            let over = if self.trained_at > cx.now() { self.trained_at } else { Time::MAX };
+            let own = if own == NEVER { Time::MAX } else { cx.in_cycles(own - at.cycle) };
+            return match own.min(over) {
+                Time::MAX => Next::Idle,
+                time => Next::At(time),
+            };
         }
-        let mut wakes_at = self.frame.end.wakes_at(now_flits);
+        let mut wakes_at = self.frame.end.wakes_at(now_flits).unwrap_or(NEVER);
         if now_flits < self.hold_until_flits {
-            wakes_at = Some(wakes_at.unwrap_or(u64::MAX).min(self.hold_until_flits));
+            wakes_at = wakes_at.min(self.hold_until_flits);
         }
-        let end_at = wakes_at.map(|flits| flits.saturating_mul(self.edges).max(self.next_flit(at.cycle)));
-        match end_at.into_iter().chain(own).min() {
-            Some(cycle) if cycle <= at.cycle + 1 => Next::Busy,
-            Some(cycle) => Next::At(cx.in_cycles(cycle - at.cycle)),
-            None => Next::Idle,
+        match self.edge(wakes_at).max(self.next_flit(at.cycle)).min(own) {
+            NEVER => Next::Idle,
+            cycle if cycle <= at.cycle + 1 => Next::Busy,
+            cycle => Next::At(cx.in_cycles(cycle - at.cycle)),
         }
     }
 

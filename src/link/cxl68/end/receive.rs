@@ -434,9 +434,13 @@ impl<U: Flit68> Cxl68End<U> {
     }
 
     fn deliver(&mut self) {
+        if !self.hooks.watches(HookPoint::PackerOut, Direction::Rx) {
+            self.inbox.extend(U::delivered(&self.reader));
+            return;
+        }
         for mut message in U::delivered(&self.reader).iter().copied() {
             if self.hooks_message((HookPoint::PackerOut, Direction::Rx), &mut message) {
-                self.inbox.push_back(message);
+                self.inbox.push(message);
             } else {
                 // It was in a buffer, which is free again.
                 self.credits.freed(message.class);

@@ -224,7 +224,7 @@ impl<U: Flit68> Cxl68End<U> {
         }
         if self.packer.in_data_run() {
             let mut none = [0; 10];
-            let Packed::AllData(slots) = self.packer.pack_slots(&mut none, 0) else { return None };
+            let Packed::AllData(slots) = self.packer.pack_slots(&mut none, 0, U::Slots::default) else { return None };
             self.stats.sent_all_data += 1;
             self.uses = self.parts(FRAME_BITS);
             let unit = self.packed(U::all_data(slots))?;
@@ -242,7 +242,8 @@ impl<U: Flit68> Cxl68End<U> {
         // all-data flit another one, and each of them needs at least three before it.
         let runs = usize::from(free.saturating_sub(3));
         let waited = !self.packer.is_empty();
-        match self.packer.pack_slots(&mut self.credits.spend, runs) {
+        let spares = &mut self.spares;
+        match self.packer.pack_slots(&mut self.credits.spend, runs, || spares.pop().unwrap_or_default()) {
             Packed::Protocol(header, slots) => {
                 self.count_messages();
                 self.protocol_flit(header, slots, ak, now)
@@ -259,8 +260,8 @@ impl<U: Flit68> Cxl68End<U> {
     /// for nothing.
     fn parts(&self, framing: u32) -> LineTimeParts {
         let filled = self.packer.filled();
-        let may_go = |c: &Class| self.packer.waiting(*c) > 0 && self.credits.spend[c.index()] > 0;
-        let empty = if self.packer.rollover() > 0 || self.packer.queued() > 0 && Class::ALL.iter().any(may_go) {
+        let may_go = |class: Class| self.credits.spend[class.index()] > 0;
+        let empty = if self.packer.rollover() > 0 || self.packer.waiting_classes().any(may_go) {
             Use::Packing
         } else if self.packer.queued() > 0 {
             Use::Credits
@@ -273,8 +274,9 @@ impl<U: Flit68> Cxl68End<U> {
     }
 
     fn count_messages(&mut self) {
-        let packed = self.stats.messages.iter_mut().zip(self.packer.packed());
-        packed.for_each(|(sum, messages)| *sum += u64::from(*messages));
+        for (class, messages) in self.packer.packed() {
+            self.stats.messages[class.index()] += u64::from(messages);
+        }
     }
 
     fn protocol_flit(&mut self, mut header: FlitHeader, slots: U::Slots, ak: bool, now: u64) -> Option<U> {

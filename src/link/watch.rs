@@ -393,6 +393,8 @@ impl Judge for Watch68 {
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
         let sent_before = self.monitor.newest();
+        // RETRY flits that come while a replay is awaited are read without what is owed: none of them continues a run of data.
+        let is_outside = way == Direction::Rx && !self.monitor.follows_stream();
         let read: Option<Cxl68DecodedUnit> = match way {
             Direction::Rx => self.monitor.received(unit, now),
             Direction::Tx => self.monitor.sent(unit, now),
@@ -401,7 +403,7 @@ impl Judge for Watch68 {
             Direction::Rx => read.is_some(),
             Direction::Tx => read.is_some() || self.monitor.newest() != sent_before,
         };
-        if let Some(unpackers) = self.unpackers.as_mut().filter(|_| in_stream) {
+        if let Some(unpackers) = self.unpackers.as_mut().filter(|_| in_stream && !is_outside) {
             let decoded = unpackers[index(way)].read(unit);
             let delivered = unpackers[index(way)].delivered().iter().map(Message::from_cxl68).map(WatchedContent::Cxl);
             self.messages.extend(delivered.map(|message| (way, message)));

@@ -43,6 +43,7 @@ from .errors import (
     NoMemoryError,
     PoisonError,
     RangeError,
+    RuleError,
     ScalepoolError,
     TransactionError,
 )
@@ -141,6 +142,7 @@ __all__ = [
     "PairedEnd",
     "PoisonError",
     "RangeError",
+    "RuleError",
     "Sample",
     "ScalepoolError",
     "SteppedLink",

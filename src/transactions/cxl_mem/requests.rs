@@ -336,10 +336,10 @@ impl CxlMemTransactions {
                 && self.image.is_line(line, open.number, found)
         });
         if let Some((other, open)) = of_other {
-            return format!("; these are the bytes for {} with {}", open.in_words(), other.in_words());
+            return format!(" (these are the bytes for {} with {})", open.in_words(), other.in_words());
         }
         let likeness = self.image.likeness(Self::image_line(request, address), number, found);
-        likeness.map(|likeness| format!("; {likeness}")).unwrap_or_default()
+        likeness.map(|likeness| format!(" ({likeness})")).unwrap_or_default()
     }
 
     fn say_mismatch(&mut self, at: Place, address: u64, of: &str, mismatch: &ImageMismatch) {

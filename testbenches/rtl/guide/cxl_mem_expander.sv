@@ -30,13 +30,14 @@ module cxl_mem_expander #(
     localparam AW = $clog2(LINES);
     localparam RW = $clog2(REQUESTS);
     localparam WW = $clog2(WRITES);
+    localparam EW = $clog2(ENTRIES);
 
     // The seeded bugs.
     localparam TAG_SWAPPED    = 1;     // the two bytes of the tag change places in MemData
     localparam TAG_OF_NEXT    = 2;     // MemData takes the tag of the youngest read that waits
     localparam CHUNKS_SWAPPED = 3;     // chunks 1 and 2 of a line change places
     localparam SIZE_WRONG     = 4;     // Sz says 32 B, and 64 follow
-    localparam READ_STALE     = 5;     // a write is visible 64 clocks behind its Cmp
+    localparam READ_STALE     = 5;     // a write is visible 32 clocks behind its Cmp
     localparam ANSWER_LOST    = 6;     // no Cmp for every 8th write
     localparam ANSWER_DOUBLED = 7;     // two Cmp for MemWrPtl
     localparam OPCODE_WRONG   = 8;     // Cmp-E for a write
@@ -278,7 +279,7 @@ module cxl_mem_expander #(
             else if (sequence_is_ack)
                 tx_slots = control_flit(RETRY_ACK, {32'd0, free, ack_eseq, wr, ack_echo, 2'd0, ack_eseq == wr});
             else tx_slots = control_flit(RETRY_REQ, {43'd0, num_retry, 8'd0, eseq});
-        end else if (replays) tx_slots = llrb[rd];
+        end else if (replays) tx_slots = llrb[rd[EW-1:0]];
         else if (heard && !init_sent) begin
             tx_slots = control_flit(INIT, {32'd0, 8'(ENTRIES - 1), 24'd2});
             leaves_init = 1;
@@ -403,8 +404,8 @@ module cxl_mem_expander #(
 
             // Credits of the host, saturating; ours for requests that have been served.
             if (accept && !all_data && (!control || kind == LLCRD)) begin
-                ndr_credits <= ndr_credits + credit_count(slots[23:20]) - (next && leaves_ndr);
-                drs_credits <= drs_credits + credit_count(slots[31:28]) - (next && leaves_drs);
+                ndr_credits <= ndr_credits + 10'(credit_count(slots[23:20])) - (next && leaves_ndr);
+                drs_credits <= drs_credits + 10'(credit_count(slots[31:28])) - (next && leaves_drs);
                 if (ndr_credits > 900) ndr_credits <= 900;
                 if (drs_credits > 900) drs_credits <= 900;
             end else if (next) begin
@@ -418,7 +419,7 @@ module cxl_mem_expander #(
             // Requests come in.
             if (new_reqs != 0) req_q[req_here] <= new_req[0];
             if (new_reqs == 2) req_q[req_behind] <= new_req[1];
-            req_in <= req_in + new_reqs;
+            req_in <= req_in + (RW + 1)'(new_reqs);
             chunks_now = line_chunks;
             line_now = line_in;
             for (c = 0; c < 4; c = c + 1) if (c < new_chunks) begin
@@ -448,7 +449,7 @@ module cxl_mem_expander #(
                 if (bug == READ_STALE) begin
                     late_line <= written;
                     late_address <= rwd_address;
-                    late_clocks <= 64;
+                    late_clocks <= 32;
                 end else memory[rwd_address] <= written;
                 ndr_q[ndr_in[3:0]] <= ndr(bug == OPCODE_WRONG ? 3'd2 : 3'd0, rwd[27:12], rwd[80:77]);
                 if (bug == ANSWER_DOUBLED && partial) begin
@@ -481,7 +482,7 @@ module cxl_mem_expander #(
                 if (leaves_drs) drs_out <= drs_out + 5'd1;
                 if (leaves_init) init_sent <= 1;
                 if (stores) begin
-                    llrb[wr] <= tx_slots;
+                    llrb[wr[EW-1:0]] <= tx_slots;
                     wr <= after(wr);
                     rd <= after(wr);
                     tx_owed <= owed_next;

@@ -145,15 +145,15 @@ fn a_wrong_answer_is_found_at_both_ends_and_by_both_watchers() {
     }
 }
 
-/// What the watcher of a device says of three lines that are written back to back and read, when the unit with this number behind the first
+/// What the watcher of a device says of five lines that are written back to back and read, when the unit with this number behind the first
 /// write is damaged on its way to the device.
-fn three_lines_with_damage(damaged: u64) -> Vec<Value> {
+fn five_lines_with_damage(damaged: u64) -> Vec<Value> {
     let active = CONFIG.replace("}", ",\"timeout_flits\":100}");
     let ends = [SP_DOWN, SP_UP].map(|dir| link("cxl-68b", dir, &active, SP_ACTIVE).1);
     let watcher = link("cxl-68b", SP_UP, CONFIG, SP_PASSIVE).1;
     let (mut found, mut number, mut read) = (Vec::new(), 0, 0);
     for clock in 0..400 {
-        for n in (1..4_u64).filter(|_| [50, 250].contains(&clock)) {
+        for n in (1..6_u64).filter(|_| [50, 250].contains(&clock)) {
             let request = json!({"opcode": "MemRd", "tag": n, "address": 64 * n, "meta_field": "NoOp"});
             let write = json!({"opcode": "MemWr", "tag": n, "address": 64 * n, "meta_value": "Any"});
             let message = match clock {
@@ -187,7 +187,7 @@ fn three_lines_with_damage(damaged: u64) -> Vec<Value> {
         }
         found.extend(std::iter::from_fn(|| event(watcher)).filter(|event| event["by"] != "line"));
     }
-    assert_eq!((read, sp_link_finish(watcher)), (3, SP_OK), "unit {damaged}: {found:#?}");
+    assert_eq!((read, sp_link_finish(watcher)), (5, SP_OK), "unit {damaged}: {found:#?}");
     destroy(ends.into_iter().chain([watcher]));
     found
 }
@@ -196,8 +196,8 @@ fn three_lines_with_damage(damaged: u64) -> Vec<Value> {
 #[test]
 fn a_run_of_data_that_is_damaged_is_read_from_its_replay() {
     open();
-    for damaged in 0..8 {
-        assert_eq!(three_lines_with_damage(damaged), [] as [Value; 0], "unit {damaged}");
+    for damaged in 0..12 {
+        assert_eq!(five_lines_with_damage(damaged), [] as [Value; 0], "unit {damaged}");
     }
 }
 

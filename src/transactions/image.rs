@@ -191,8 +191,9 @@ impl ImageLine {
     }
 
     /// What bytes look like that a read should not have brought.
-    fn likeness(&self, begin: u64, found: &[u8; LINE_BYTES]) -> Option<Likeness> {
-        let differs = |byte: &usize| !self.has(*byte, begin, found[*byte]);
+    fn likeness(&self, begin: u64, data: &LineBytes) -> Option<Likeness> {
+        let found = &data.bytes;
+        let differs = |byte: &usize| data.enables >> byte & 1 == 1 && !self.has(*byte, begin, found[*byte]);
         let is_older = |byte: usize| self.before[byte] == Byte::Is(found[byte]);
         if (0..LINE_BYTES).filter(differs).all(is_older) {
             return Some(Likeness::Older);
@@ -201,6 +202,9 @@ impl ImageLine {
             |newest: &LineBytes, byte: usize| newest.enables >> byte & 1 == 0 && newest.bytes[byte] == found[byte];
         if self.newest.is_some_and(|newest| (0..LINE_BYTES).filter(differs).all(|byte| is_not_enabled(&newest, byte))) {
             return Some(Likeness::WithoutEnables);
+        }
+        if data.enables != u64::MAX {
+            return None;
         }
         // Each chunk that comes, by the first one that it may be and that none before it is.
         let is_chunk = |at: usize, chunk: usize| {
@@ -267,14 +271,15 @@ impl DataImage {
     }
 
     /// What bytes look like that differ from those of the line, if it looks like anything.
-    pub fn likeness(&self, line: LineOf, begin: u64, found: &[u8; LINE_BYTES]) -> Option<Likeness> {
-        self.lines.get(&line).and_then(|known| known.likeness(begin, found))
+    pub fn likeness(&self, line: LineOf, begin: u64, data: &LineBytes) -> Option<Likeness> {
+        self.lines.get(&line).and_then(|known| known.likeness(begin, data))
     }
 
     /// Whether bytes are those of a line that is known, as a read that began at a time brings it.
-    pub fn is_line(&self, line: LineOf, begin: u64, found: &[u8; LINE_BYTES]) -> bool {
+    pub fn is_line(&self, line: LineOf, begin: u64, data: &LineBytes) -> bool {
+        let mut wanted = (0..LINE_BYTES).filter(|byte| data.enables >> byte & 1 == 1);
         let known = self.lines.get(&line);
-        known.is_some_and(|known| (0..LINE_BYTES).all(|byte| known.has(byte, begin, found[byte])))
+        known.is_some_and(|known| wanted.all(|byte| known.has(byte, begin, data.bytes[byte])))
     }
 
     /// A write passes of which nothing is known, not even when it is done.
@@ -377,17 +382,21 @@ mod tests {
         let line = |first: u8| LineBytes { bytes: std::array::from_fn(|n| first + n as u8), ..bytes(0) };
         write(&mut image, 1, line(0));
         write(&mut image, 3, line(100));
-        assert_eq!(image.likeness(LINE, 5, &line(0).bytes), Some(Likeness::Older));
-        let mut swapped = line(100).bytes;
-        (0..16).for_each(|n| swapped.swap(16 + n, 32 + n));
+        assert_eq!(image.likeness(LINE, 5, &line(0)), Some(Likeness::Older));
+        let mut swapped = line(100);
+        (0..16).for_each(|n| swapped.bytes.swap(16 + n, 32 + n));
         assert_eq!(image.likeness(LINE, 5, &swapped), Some(Likeness::Chunks([0, 2, 1, 3])));
-        assert_eq!(image.likeness(LINE, 5, &[7; LINE_BYTES]), None);
+        assert_eq!(image.likeness(LINE, 5, &bytes(7)), None);
         write(&mut image, 5, LineBytes { enables: 0xff, ..bytes(7) });
-        assert_eq!(image.likeness(LINE, 7, &[7; LINE_BYTES]), Some(Likeness::WithoutEnables));
-        assert!(image.is_line(LINE, 7, &std::array::from_fn(|n| if n < 8 { 7 } else { 100 + n as u8 })));
-        assert!(!image.is_line(LINE, 7, &[7; LINE_BYTES]) && !image.is_line((0, 0x80), 7, &[0; LINE_BYTES]));
+        assert_eq!(image.likeness(LINE, 7, &bytes(7)), Some(Likeness::WithoutEnables));
+        let right = LineBytes { bytes: std::array::from_fn(|n| if n < 8 { 7 } else { 100 + n as u8 }), ..bytes(0) };
+        assert!(image.is_line(LINE, 7, &right));
+        assert!(!image.is_line(LINE, 7, &bytes(7)) && !image.is_line((0, 0x80), 7, &bytes(0)));
+        // Bytes that nobody asked for are like anything.
+        assert!(image.is_line(LINE, 7, &LineBytes { enables: 0xff, ..bytes(7) }));
+        assert_eq!(image.likeness(LINE, 7, &LineBytes { enables: 0xff, ..line(100) }), Some(Likeness::Older));
         // Nothing is like a line of which nothing is known.
-        assert_eq!(image.likeness((0, 0x80), 7, &[0; LINE_BYTES]), None);
+        assert_eq!(image.likeness((0, 0x80), 7, &bytes(0)), None);
     }
 
     /// A line that is read and written all the time keeps no more than what its open reads may bring.

@@ -1,7 +1,7 @@
 //! Requests of CXL.mem and their answers, and BIConflict with its acknowledgement.
 
 use super::{CxlMemTransactions, Waiting};
-use crate::image::{ImageMismatch, LINE_BYTES, LineBytes, LineOf};
+use crate::image::{ImageMismatch, LineBytes, LineOf};
 use crate::ledger::{Place, flit};
 use crate::owed::{self, Completions, Owed};
 use scalepool_coherence::content::WHOLE_LINE;
@@ -318,7 +318,7 @@ impl CxlMemTransactions {
             let line = Self::image_line(request, address);
             let mismatch = self.image.read_ends(line, number, self.ledger.number(), is_compared.then_some(&bytes));
             if let Some(mismatch) = mismatch {
-                let looks = self.likeness(request, number, address, &data.line);
+                let looks = self.likeness(request, number, address, &bytes);
                 self.say_mismatch(at, address, &format!("{begin} with {}{looks}", request.in_words()), &mismatch);
             }
         }
@@ -326,7 +326,7 @@ impl CxlMemTransactions {
     }
 
     /// What wrong data looks like, to stand behind what was found: the line of another request, or the right one in another state.
-    fn likeness(&self, request: Request, number: u64, address: u64, found: &[u8; LINE_BYTES]) -> String {
+    fn likeness(&self, request: Request, number: u64, address: u64, found: &LineBytes) -> String {
         let others = self.open.iter().filter(|(other, _)| other.link == request.link && other.port == request.port);
         let mut reads = others.flat_map(|(other, all)| all.iter().map(move |open| (*other, open)));
         let of_other = reads.find(|(other, open)| {

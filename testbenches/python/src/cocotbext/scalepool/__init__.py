@@ -8,8 +8,8 @@ Without a simulator:
 * `Arbiter` grants requesters, slot by slot
 * `System` is a simulated system; `LinkEnd` is one end of a link, to run beside your RTL; `hooks` has what callbacks at their
   hook points see and answer
-* `CxlMemHost` and `CxlMemDevice` are both ends of CXL.mem as calls, `await host.read(address, 64)`: on the ends of a `LinkPair`, or
-  in a cocotb test on a `CxlLinkPartner`
+* `CxlMemHost` and `CxlMemDevice` are both ends of CXL.mem as calls, `await host.read(address, 64)`, and `UalRequester` and
+  `UalCompleter` both ends of UALink: on the ends of a `LinkPair`, or in a cocotb test on a `CxlLinkPartner` or `UalLinkPartner`
 
 In a cocotb test, for an interface of valid, ready and data, with names as in cocotbext-axi; `Ual..` and `Nvl..` are the
 same for UALink and NVLink:
@@ -30,7 +30,7 @@ from .agents import FlitSink, FlitSource, bit_flips, random_pauses
 from .arbiter import Arbiter, ArbiterKind
 from .bus import FlitBus
 from .check import Crc, Fec, crc, crc_many, fec_correct, fec_encode
-from .cxl_mem import CxlMemDevice, CxlMemHost, CxlMemory, LineMemory
+from .cxl_mem import CxlMemDevice, CxlMemHost
 from .errors import (
     AnswerTimeoutError,
     BusyError,
@@ -48,6 +48,7 @@ from .errors import (
     TransactionError,
 )
 from .flit import Decoder, Encoder, Flit
+from .lines import LineMemory, MemoryLines
 from .message import (
     Field,
     Layout,
@@ -85,6 +86,7 @@ from .names import (
 )
 from .partner import LinkPartner
 from .stepped import LinkPair, PairedEnd, SteppedLink, Waitable
+from .ualink import UalCompleter, UalRequester
 
 try:
     __version__ = importlib.metadata.version("cocotbext-scalepool")
@@ -108,7 +110,6 @@ __all__ = [
     "CxlLinkPartner",
     "CxlMemDevice",
     "CxlMemHost",
-    "CxlMemory",
     "Decoder",
     "Encoder",
     "Event",
@@ -131,6 +132,7 @@ __all__ = [
     "LinkEnd",
     "LinkPair",
     "LinkPartner",
+    "MemoryLines",
     "Message",
     "NoMemoryError",
     "NvlFlitBus",
@@ -148,12 +150,14 @@ __all__ = [
     "SteppedLink",
     "System",
     "TransactionError",
+    "UalCompleter",
     "UalFlitBus",
     "UalFlitMonitor",
     "UalFlitScoreboard",
     "UalFlitSink",
     "UalFlitSource",
     "UalLinkPartner",
+    "UalRequester",
     "Violation",
     "Waitable",
     "bit_flips",

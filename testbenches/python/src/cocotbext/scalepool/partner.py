@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 from cocotb.triggers import Event as CocotbEvent
 from cocotb.triggers import RisingEdge
@@ -61,6 +62,7 @@ class LinkPartner:
         self.on_step: list[Callable[[], None]] = []
         self.on_error: list[Callable[[BaseException], None]] = []
         self.received = 0
+        self.takers: dict[str, Any] = {}
         self.passive = passive
         self.raises = raises
         # What a passive end has not been shown yet, with the clock in which each flit ended.

@@ -28,7 +28,7 @@ class SteppedLink(Protocol):
     """One end of a link that is stepped: `LinkPartner`, or an end of a `LinkPair`.
 
     `on_step` are called behind each flit clock of the end, `on_error` when the link cannot go on. `received` counts the flits
-    that have arrived, and `events` has every broken rule so far.
+    that have arrived, `events` has every broken rule so far, and `takers` the agents by the layouts that they take.
     """
 
     end: LinkEnd
@@ -36,6 +36,7 @@ class SteppedLink(Protocol):
     on_error: list[Callable[[BaseException], None]]
     events: list[Event]
     received: int
+    takers: dict[str, Any]
 
     def collect(self) -> list[Event]:
         """Moves what the end has noticed since the last call to `events`, and returns it."""
@@ -53,6 +54,7 @@ class PairedEnd:
         self.on_error: list[Callable[[BaseException], None]] = []
         self.events: list[Event] = []
         self.received = 0
+        self.takers: dict[str, Any] = {}
 
     def collect(self) -> list[Event]:
         """Moves what the end has noticed since the last call to `events`, and returns it."""

@@ -510,7 +510,8 @@ package scalepool_dpi_pkg;
     // * ualink: a TL flit with `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3: bit 0 or 1 is set if
     //   the lower or the upper half is a message). With `layer` = `tl` it is a request or a response, `{"layout":..,"fields":{..}}`
     //   of `ualink.tl_req` or `ualink.tl_rsp`, with `data` (hex of 64 bytes for each beat), `be` (hex of 32 bytes, bit n for byte n of the
-    //   256 bytes around) and `poisoned` (a number, bit n for beat n) where it has data
+    //   256 bytes around) and `poisoned` (a number, bit n for beat n) where it has data. When such a link goes down, all that is open is
+    //   lost, and so is what is queued until it is up again
     import "DPI-C" sp_dpi_link_send = function int sp_link_send(
         input longint unsigned link,
         input string message

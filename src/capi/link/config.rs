@@ -60,7 +60,7 @@ pub struct CapiEndConfig {
     pub liveness_flits: Option<u64>,
     /// What a passive end judges beside its link: coherence of the messages.
     pub coherence: Option<HdmRegion>,
-    /// What an end of CXL and one of UALink judge beside their link, if they see messages: tags, answers and data.
+    /// What an end of CXL, UALink or NVLink judges beside its link, if it sees messages: tags, answers and data.
     pub transactions: Option<JudgedTransactions>,
     /// Of both.
     pub all_writers_seen: bool,
@@ -77,6 +77,8 @@ pub enum JudgedTransactions {
     CxlMem(HdmRegion),
     /// Those of UALink.
     Ualink,
+    /// Those of the NVLink model.
+    Nvlink,
 }
 
 impl JudgedTransactions {
@@ -85,6 +87,7 @@ impl JudgedTransactions {
         match self {
             JudgedTransactions::CxlMem(region) => region.key(),
             JudgedTransactions::Ualink => "ualink",
+            JudgedTransactions::Nvlink => "nvlink",
         }
     }
 }
@@ -164,6 +167,9 @@ impl CapiEndConfig {
         if config.protocol == LinkProtocol::Ualink {
             known.extend(["transactions", "all_writers_seen", "strict", "answer_flits"]);
         }
+        if config.protocol == LinkProtocol::Nvlink {
+            known.extend(["transactions", "all_writers_seen", "answer_flits"]);
+        }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
         let entries = match config.protocol {
             LinkProtocol::Cxl68 => (22, 255),
@@ -203,10 +209,16 @@ impl CapiEndConfig {
                 "answer_flits" => config.answer_flits = number(value, key, 1, u64::MAX.into())?,
                 "coherence" => config.coherence = Some(region(value, key)?),
                 "strict" => config.strict = yes_or_no(value, key)?,
-                "transactions" if config.protocol == LinkProtocol::Ualink => {
-                    let wrong = || FormError::new("config.transactions", forms::shown(value), "`ualink`");
-                    let found = Some(JudgedTransactions::Ualink).filter(|kind| value.as_str() == Some(kind.key()));
-                    config.transactions = Some(found.ok_or_else(wrong)?);
+                "transactions" if matches!(config.protocol, LinkProtocol::Ualink | LinkProtocol::Nvlink) => {
+                    let kind = match config.protocol {
+                        LinkProtocol::Ualink => JudgedTransactions::Ualink,
+                        _ => JudgedTransactions::Nvlink,
+                    };
+                    if value.as_str() != Some(kind.key()) {
+                        let expected = format!("`{}`", kind.key());
+                        return Err(FormError::new("config.transactions", forms::shown(value), expected));
+                    }
+                    config.transactions = Some(kind);
                 }
                 "transactions" => config.transactions = Some(JudgedTransactions::CxlMem(region(value, key)?)),
                 _ => match value.as_str() {

@@ -217,6 +217,11 @@ impl EndMessages for nvlink::NvlEnd {
         channels.find_map(|vc| nvlink::NvlEnd::take(self, Vc(vc))).map(|m| message::nvlink_json(&m))
     }
 
+    fn content(&self, form: &Value) -> Option<WatchedContent> {
+        let packet = message::nvlink(form).ok()?.decoded().ok()?;
+        Some(WatchedContent::Nvlink(Box::new(packet)))
+    }
+
     fn is_up(&self) -> bool {
         !self.is_down()
     }

@@ -243,6 +243,8 @@ fn keys_of_transactions_are_for_ends_of_cxl() {
         ("ualink", SP_ACTIVE, "{\"layer\":\"dl\",\"transactions\":\"ualink\"}"),
         ("ualink", SP_ACTIVE, "{\"buffers\":4}"),
         ("nvlink", SP_ACTIVE, "{\"layer\":\"tl\"}"),
+        ("nvlink", SP_ACTIVE, "{\"transactions\":\"ualink\"}"),
+        ("nvlink", SP_PASSIVE, "{\"transactions\":\"nvlink\",\"strict\":true}"),
         ("cxl-68b", SP_PASSIVE, "{\"transactions\":\"ualink\"}"),
         ("cxl-68b", SP_PASSIVE, "{\"transactions\":\"hdm-h\",\"strict\":true}"),
         ("nvlink", SP_ACTIVE, "{\"transactions\":\"hdm-h\"}"),

@@ -8,8 +8,9 @@ Without a simulator:
 * `Arbiter` grants requesters, slot by slot
 * `System` is a simulated system; `LinkEnd` is one end of a link, to run beside your RTL; `hooks` has what callbacks at their
   hook points see and answer
-* `CxlMemHost` and `CxlMemDevice` are both ends of CXL.mem as calls, `await host.read(address, 64)`, and `UalRequester` and
-  `UalCompleter` both ends of UALink: on the ends of a `LinkPair`, or in a cocotb test on a `CxlLinkPartner` or `UalLinkPartner`
+* `CxlMemHost` and `CxlMemDevice` are both ends of CXL.mem as calls, `await host.read(address, 64)`, `UalRequester` and
+  `UalCompleter` both ends of UALink, `NvlRequester` and `NvlCompleter` of NVLink: on the ends of a `LinkPair`, or in a cocotb test on a
+  `CxlLinkPartner`, `UalLinkPartner` or `NvlLinkPartner`
 
 In a cocotb test, for an interface of valid, ready and data, with names as in cocotbext-axi; `Ual..` and `Nvl..` are the
 same for UALink and NVLink:
@@ -84,6 +85,7 @@ from .names import (
     UalFlitSource,
     UalLinkPartner,
 )
+from .nvlink import NvlCompleter, NvlRequester
 from .partner import LinkPartner
 from .stepped import LinkPair, PairedEnd, SteppedLink, Waitable
 from .ualink import UalCompleter, UalRequester
@@ -135,12 +137,14 @@ __all__ = [
     "MemoryLines",
     "Message",
     "NoMemoryError",
+    "NvlCompleter",
     "NvlFlitBus",
     "NvlFlitMonitor",
     "NvlFlitScoreboard",
     "NvlFlitSink",
     "NvlFlitSource",
     "NvlLinkPartner",
+    "NvlRequester",
     "PairedEnd",
     "PoisonError",
     "RangeError",

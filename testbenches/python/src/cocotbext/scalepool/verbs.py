@@ -92,6 +92,16 @@ class Agent:
     def _form(self, layout: str, fields: Mapping[str, int | str], **more: object) -> Form:
         return {"layout": f"{self._layouts}.{layout}", "fields": dict(fields), **more}
 
+    def _layout_of(self, form: Form) -> str:
+        """Returns what `_form` has as its first argument."""
+        layout: str = form["layout"]
+        return layout.split(".")[1]
+
+    def _fields_of(self, form: Form) -> Form:
+        """Returns the fields of a message."""
+        fields: Form = form["fields"]
+        return fields
+
     def _news(self) -> list[Event]:
         """Returns what the end has noticed since the last call."""
         self.link.collect()
@@ -119,10 +129,10 @@ class Agent:
         for agent in agents:
             agent._look()
         while (form := self.link.end.take()) is not None:
-            layout = form["layout"].split(".")[1]
+            layout = self._layout_of(form)
             taker = self.link.takers.get(layout)
             if taker is None:
-                raise KindError(f"flit {self.link.received - 1}: found {form['layout']}, expected one of {tuple(self.link.takers)}")
+                raise KindError(f"flit {self.link.received - 1}: found {layout}, expected one of {tuple(self.link.takers)}")
             taker._take(form)
 
     def _take(self, form: Form) -> None:
@@ -235,7 +245,7 @@ class Requester(Agent):
         super()._on_step()
 
     def _message(self, form: Form) -> None:
-        tag = form["fields"]["tag"]
+        tag = self._fields_of(form)["tag"]
         request = self._open.get(tag)
         if request is not None:
             self._answer(request, form)

@@ -433,7 +433,8 @@ package scalepool_dpi_pkg;
     // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
     //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
     //   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
-    //   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends
+    //   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
+    //   end of nvlink it is `nvlink`
     // * `layer`: for an active end of ualink, `tl` if its messages are requests and responses and it has a transaction layer with credits
     //   and compression, or `dl` if they are TL flits of the caller's (`dl`)
     // * `strict`: with `transactions` of ualink, true if the link keeps strict order (false)

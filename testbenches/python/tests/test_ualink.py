@@ -1,4 +1,5 @@
-"""UALink transactions as calls, without a simulator: two ends back to back, held against plain bytes; wrong completers, each noticed at the flit."""
+"""UALink transactions as calls, without a simulator: two ends back to back, held against plain bytes; wrong completers, each noticed
+at the flit."""
 
 import asyncio
 import logging

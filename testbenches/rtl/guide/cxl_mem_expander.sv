@@ -74,7 +74,8 @@ module cxl_mem_expander #(
 
     // Credits: the largest power of two that is not above what waits (5.4), as code and as number.
     function automatic [3:0] credit_code(input [7:0] waiting);
-        credit_code = waiting >= 16 ? 4'd13 : waiting >= 8 ? 4'd12 : waiting >= 4 ? 4'd11 : waiting >= 2 ? 4'd10 : {waiting[0], 2'b00, waiting[0]};
+        credit_code = waiting >= 16 ? 4'd13 : waiting >= 8 ? 4'd12 : waiting >= 4 ? 4'd11 : waiting >= 2 ? 4'd10
+            : waiting == 1 ? 4'd9 : 4'd0;
     endfunction
     function automatic [7:0] credit_count(input [3:0] code);
         credit_count = !code[3] || code[2:0] == 0 ? 8'd0 : 8'd1 << (code[2:0] - 3'd1);

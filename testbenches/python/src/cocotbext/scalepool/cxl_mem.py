@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from .errors import InputError, NoMemoryError, PoisonError
 from .lines import LINE_BYTES, WHOLE_LINE, LineMemory, MemoryLines, check_mask, check_range, pieces
 from .stepped import SteppedLink
-from .verbs import Answerer, Form, OpenRequest, Requester, Wanted, number_of
+from .verbs import Completer, Form, OpenRequest, Requester, Wanted, number_of
 
 _FAMILIES = {"cxl-68b": "cxl68", "cxl-256b": "cxl256", "cxl-256b-lopt": "cxl256", "cxl-256b-pbr": "cxlpbr"}
 _HIGHEST_ADDRESS = 1 << 52
@@ -117,7 +117,7 @@ class CxlMemHost(Requester):
             request.finish(data)
 
 
-class CxlMemDevice(Answerer):
+class CxlMemDevice(Completer):
     """A memory of CXL.mem on one end of a link. It answers requests in their order, `latency` flit clocks behind each.
 
     `memory` is a `LineMemory`, or anything of yours with `read` and `write` of a line. `served` counts requests. A request that breaks a

@@ -26,7 +26,7 @@ from .errors import InputError, NoMemoryError, PoisonError, TransactionError
 from .lines import LINE_BYTES, LineMemory, MemoryLines, check_mask, check_range, pieces
 from .model import Event
 from .stepped import SteppedLink
-from .verbs import Answerer, Form, OpenRequest, Requester, Wanted, number_of
+from .verbs import Completer, Form, OpenRequest, Requester, Wanted, number_of
 
 _FAMILIES = {"nvlink": "nvlink"}
 _HIGHEST_ADDRESS = 1 << 64
@@ -160,7 +160,7 @@ class NvlRequester(_Flat, Requester):
             request.finish(bytes.fromhex(form["data"]))
 
 
-class NvlCompleter(_Flat, Answerer):
+class NvlCompleter(_Flat, Completer):
     """The memory of a GPU on one end of a link. It answers requests in their order, `latency` flit clocks behind each.
 
     `memory` is a `LineMemory`, or anything of yours with `read` and `write` of a line. `served` counts requests. A request that breaks a rule

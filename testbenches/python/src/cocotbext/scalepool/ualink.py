@@ -26,7 +26,7 @@ from .errors import InputError, NoMemoryError, PoisonError, TransactionError
 from .lines import LINE_BYTES, LineMemory, MemoryLines, check_mask, check_range, pieces
 from .model import Event
 from .stepped import SteppedLink
-from .verbs import Answerer, Form, OpenRequest, Requester, Wanted, number_of
+from .verbs import Completer, Form, OpenRequest, Requester, Wanted, number_of
 
 _FAMILIES = {"ualink": "ualink"}
 _HIGHEST_ADDRESS = 1 << 57
@@ -172,13 +172,13 @@ class UalRequester(Requester):
             request.finish(b"".join(data for _, data in sorted(request.parts.items())))
 
 
-class UalCompleter(Answerer):
+class UalCompleter(Completer):
     """The memory of an accelerator on one end of a link. It answers requests in their order, `latency` flit clocks behind each.
 
     `accelerator` is its number; requests to others are answered with a decode error, as are those where no memory is. `memory` is a
-    `LineMemory`, or anything of yours with `read` and `write` of a line. With `single_beats` each beat of a read comes in a response of its own.
-    `served` counts requests. A request that breaks a rule raises `TransactionError` in the task that steps the link. For a completer that is
-    wrong on purpose, override `answers`.
+    `LineMemory`, or anything of yours with `read` and `write` of a line. With `single_beats` each beat of a read comes in a response of
+    its own. `served` counts requests. A request that breaks a rule raises `TransactionError` in the task that steps the link. For a
+    completer that is wrong on purpose, override `answers`.
     """
 
     _families = _FAMILIES

@@ -1,10 +1,10 @@
-"""What agents with calls instead of messages have in common: `Agent` takes the messages of a link end, `Requester` gives out tags and
-waits for answers.
+"""What agents with calls instead of messages have in common: `TransactionAgent` takes the messages of a link end, `Requester` gives out
+tags and waits for answers, `Completer` answers in order.
 
-A walk through one request: `Requester._begin` waits for a free tag, queues the message, and keeps an `OpenRequest`. Behind each flit clock the
-agents of an end look at what the end has judged since, and take what has arrived; each message goes to the agent that has said that it takes its
-layout. A message that breaks a rule is no answer: it is an exception, in the call whose request it concerns, or where no request does
-in all that wait and in the task that steps the link.
+A walk through one request: `Requester._begin` waits for a free tag, queues the message, and keeps an `OpenRequest`. Behind each flit
+clock the agents of an end look at what the end has judged since, and take what has arrived; each message goes to the agent that has
+said that it takes its layout. A message that breaks a rule is no answer: it is an exception, in the call whose request it concerns, or
+where no request does in all that wait and in the task that steps the link.
 """
 
 from collections import deque
@@ -31,8 +31,6 @@ class OpenRequest:
     tag: int
     address: int
     done: Waitable
-    layout: str
-    fields: Mapping[str, int | str]
     parts: dict[int, bytes] = field(default_factory=dict)
     poison: bool = False
     data: bytes | None = None
@@ -55,7 +53,7 @@ class Wanted:
     more: Form = field(default_factory=dict)
 
 
-class Agent:
+class TransactionAgent:
     """An agent on one end of a link: messages are taken behind each flit clock, and each is judged by itself."""
 
     # Family of the layouts by protocol, what the protocols are called, what the end has to judge, layouts that the agent takes.
@@ -163,7 +161,7 @@ class Agent:
         """The link has gone down, and what was open with it."""
 
 
-class Requester(Agent):
+class Requester(TransactionAgent):
     """An agent that makes requests, as many at a time as `outstanding` says, each with a tag of its own."""
 
     def __init__(self, link: SteppedLink, outstanding: int, tags: int) -> None:
@@ -214,7 +212,7 @@ class Requester(Agent):
         if self._failed is not None:
             raise self._failed
         tag = self._free.popleft()
-        request = OpenRequest(tag, wanted.address, self.link.event(), wanted.layout, wanted.fields)
+        request = OpenRequest(tag, wanted.address, self.link.event())
         self._open[tag] = request
         try:
             self._send(self._form(wanted.layout, {**wanted.fields, **self._own_fields(), "tag": tag}, **wanted.more))
@@ -286,7 +284,7 @@ class Requester(Agent):
         self._fail(ScalepoolError(f"flit {self.link.received - 1}: the link has gone down, and every open request is lost"))
 
 
-class Answerer(Agent):
+class Completer(TransactionAgent):
     """An agent that answers requests in their order, `latency` flit clocks behind each."""
 
     def __init__(self, link: SteppedLink, latency: int) -> None:

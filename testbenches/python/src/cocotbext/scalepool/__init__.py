@@ -9,8 +9,8 @@ Without a simulator:
 * `System` is a simulated system; `LinkEnd` is one end of a link, to run beside your RTL; `hooks` has what callbacks at their
   hook points see and answer
 * `CxlMemHost` and `CxlMemDevice` are both ends of CXL.mem as calls, `await host.read(address, 64)`, `UalRequester` and
-  `UalCompleter` both ends of UALink, `NvlRequester` and `NvlCompleter` of NVLink: on the ends of a `LinkPair`, or in a cocotb test on a
-  `CxlLinkPartner`, `UalLinkPartner` or `NvlLinkPartner`
+  `UalCompleter` both ends of UALink, `NvlRequester` and `NvlCompleter` of NVLink: on the ends of a `LinkPair`, in the place of a
+  component of a system with `SystemLink`, or in a cocotb test on a `CxlLinkPartner`, `UalLinkPartner` or `NvlLinkPartner`
 
 In a cocotb test, for an interface of valid, ready and data, with names as in cocotbext-axi; `Ual..` and `Nvl..` are the
 same for UALink and NVLink:
@@ -87,7 +87,7 @@ from .names import (
 )
 from .nvlink import NvlCompleter, NvlRequester
 from .partner import LinkPartner
-from .stepped import LinkPair, PairedEnd, SteppedLink, Waitable
+from .stepped import LinkPair, PairedEnd, SteppedLink, SystemLink, Waitable
 from .ualink import UalCompleter, UalRequester
 
 try:
@@ -153,6 +153,7 @@ __all__ = [
     "ScalepoolError",
     "SteppedLink",
     "System",
+    "SystemLink",
     "TransactionError",
     "UalCompleter",
     "UalFlitBus",

@@ -39,7 +39,7 @@
 //! memory = "hdm-h"              # what answers CXL.mem: "hdm-h" (default), "hdm-db", "hdm-d"
 //! all_writers_seen = false      # nobody writes the lines but the agents on these links
 //!
-//! [[transactions]]              # optional: the links of one device of CXL.mem, or links of UALink
+//! [[transactions]]              # optional: the links of one device of CXL.mem, or links of UALink or of NVLink
 //! links = ["host"]              # names of [[link]] whose requests and answers are judged
 //! memory = "hdm-h"              # CXL.mem: what answers, as above
 //! all_writers_seen = false      # nobody writes the lines but those on these links: reads are compared
@@ -72,6 +72,7 @@ use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
 use scalepool_protocols::registry::{self, Protocol};
 use scalepool_transactions::cxl_mem::{CxlMemConfig, CxlMemTransactions};
+use scalepool_transactions::nvlink::{NvlTransactionConfig, NvlTransactions};
 use scalepool_transactions::ualink::{UalTransactionConfig, UalTransactions};
 use scalepool_transactions::{AnswerLimit, TransactionChecker};
 use serde::Deserialize;
@@ -132,7 +133,7 @@ fn hdm_h() -> String {
     HdmRegion::HdmH.key().into()
 }
 
-/// The links of one device of CXL.mem, or links of UALink.
+/// The links of one device of CXL.mem, or links of UALink or of NVLink.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MappedTransactions {
@@ -143,7 +144,7 @@ pub struct MappedTransactions {
     /// Nobody writes the lines but those on these links.
     #[serde(default)]
     pub all_writers_seen: bool,
-    /// CXL.mem: no tag is used again while its request is open. Those of UALink never are.
+    /// CXL.mem: no tag is used again while its request is open. Those of UALink and NVLink never are.
     #[serde(default)]
     pub unique_tags: bool,
     /// UALink: the links keep strict order.
@@ -166,6 +167,10 @@ impl MappedTransactions {
         if protocol == LinkProtocol::Ualink {
             let config = UalTransactionConfig { all_writers_seen, strict, limit };
             return TransactionChecker::Ualink(Box::new(UalTransactions::new(config, names)));
+        }
+        if protocol == LinkProtocol::Nvlink {
+            let config = NvlTransactionConfig { all_writers_seen, limit };
+            return TransactionChecker::Nvlink(Box::new(NvlTransactions::new(config, names)));
         }
         let region = region(self.memory.as_deref().unwrap_or(HdmRegion::HdmH.key()));
         let config = CxlMemConfig { region, all_writers_seen, unique_tags, limit };
@@ -369,18 +374,19 @@ impl Map {
     /// Links whose transactions can be judged together.
     fn check_transactions(&self, table: &MappedTransactions) -> Result<(), String> {
         self.check_links(&table.links).map_err(|text| format!("key `links`: {text}"))?;
-        if self.protocol_of(&table.links) != Ok(LinkProtocol::Ualink) {
+        let of_all = self.protocol_of(&table.links)?;
+        if of_all != LinkProtocol::Ualink && table.strict {
+            return Err("key `strict`: found true, expected links of ualink".into());
+        }
+        if !matches!(of_all, LinkProtocol::Ualink | LinkProtocol::Nvlink) {
             self.check_cxl(&table.links).map_err(|text| format!("key `links`: {text}"))?;
-            if table.strict {
-                return Err("key `strict`: found true, expected links of ualink".into());
-            }
             return table.memory.as_ref().map_or(Ok(()), |memory| check_memory(memory));
         }
         for name in &table.links {
             let protocol = self.protocol_of(std::slice::from_ref(name))?;
-            if protocol != LinkProtocol::Ualink {
-                let found = protocol.name();
-                return Err(format!("key `links`: found `{name}`, a link of {found}, expected one of ualink"));
+            if protocol != of_all {
+                let [found, expected] = [protocol, of_all].map(LinkProtocol::name);
+                return Err(format!("key `links`: found `{name}`, a link of {found}, expected one of {expected}"));
             }
         }
         match (&table.memory, table.unique_tags) {

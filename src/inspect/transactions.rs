@@ -1,4 +1,4 @@
-//! Links of one device of CXL.mem, or links of UALink, past the checker that judges their transactions.
+//! Links of one device of CXL.mem, links of UALink, or links of NVLink, past the checker that judges their transactions.
 //!
 //! A walk through one message: those of all links are taken in the order of time, as for coherence (`coherence`), each with the
 //! number of the flit that ended it, counted from the last reset as the output counts them. Time goes on with the messages, and at
@@ -96,6 +96,10 @@ pub(super) fn judge(
                     WatchedContent::Ualink(transfer) => {
                         let dir = links[link].streams[at].dir();
                         judge.checker.see_ualink(link, dir, number, transfer)
+                    }
+                    WatchedContent::Nvlink(packet) => {
+                        let dir = links[link].streams[at].dir();
+                        judge.checker.see_nvlink(link, dir, number, packet)
                     }
                     WatchedContent::Restart => {
                         judge.checker = fresh();

@@ -39,6 +39,7 @@ use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::stream as stream256;
 use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::nvlink::stream::NvlDecodedPacket;
 use scalepool_protocols::ualink::compress::CompressionRole;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::DlFlit;
@@ -111,6 +112,8 @@ pub enum WatchedContent {
     },
     /// A request or response of UALink, whole with its data.
     Ualink(Box<Transfer>),
+    /// A packet of NVLink that a channel carries, with the address extension in force.
+    Nvlink(Box<NvlDecodedPacket>),
     /// The link of UALink goes down: what was under way is lost.
     Restart,
 }
@@ -229,6 +232,11 @@ impl Judge for nvlink::Monitor {
 
     fn pending_waits(&self, each: &mut dyn FnMut(LinkWait<'_>)) {
         nvlink::Monitor::pending_waits(self, each);
+    }
+
+    fn take_messages(&mut self) -> Vec<(Direction, WatchedContent)> {
+        let packets = nvlink::Monitor::take_packets(self).into_iter();
+        packets.map(|(way, packet)| (way, WatchedContent::Nvlink(Box::new(packet)))).collect()
     }
 }
 
@@ -393,6 +401,8 @@ impl Judge for Watch68 {
         let number = self.units[index(way)];
         self.units[index(way)] += 1;
         let sent_before = self.monitor.newest();
+        // RETRY flits that come while a replay is awaited are read without what is owed: none of them continues a run of data.
+        let is_outside = way == Direction::Rx && !self.monitor.follows_stream();
         let read: Option<Cxl68DecodedUnit> = match way {
             Direction::Rx => self.monitor.received(unit, now),
             Direction::Tx => self.monitor.sent(unit, now),
@@ -401,7 +411,7 @@ impl Judge for Watch68 {
             Direction::Rx => read.is_some(),
             Direction::Tx => read.is_some() || self.monitor.newest() != sent_before,
         };
-        if let Some(unpackers) = self.unpackers.as_mut().filter(|_| in_stream) {
+        if let Some(unpackers) = self.unpackers.as_mut().filter(|_| in_stream && !is_outside) {
             let decoded = unpackers[index(way)].read(unit);
             let delivered = unpackers[index(way)].delivered().iter().map(Message::from_cxl68).map(WatchedContent::Cxl);
             self.messages.extend(delivered.map(|message| (way, message)));
@@ -610,7 +620,10 @@ impl EndWatch {
                     signs: RetimerSigns::default(),
                 })
             }
-            LinkProtocol::Nvlink => Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default())),
+            LinkProtocol::Nvlink => {
+                let monitor = nvlink::Monitor::new(nvlink::LinkConfig::default());
+                Box::new(if messages { monitor.with_packets() } else { monitor })
+            }
             LinkProtocol::Ualink => {
                 let mut config = ualink::MonitorConfig { reaction_flits, ..ualink::MonitorConfig::new(dir) };
                 config.replay.fec_group_flits = interleave;

@@ -9,6 +9,7 @@
 //! poison may not bring them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Bytes of a line.
 pub(crate) const LINE_BYTES: usize = 64;
@@ -60,6 +61,10 @@ enum Byte {
 /// A line.
 #[derive(Debug, Clone)]
 struct ImageLine {
+    /// What was settled before the newest writes that are.
+    before: [Byte; LINE_BYTES],
+    /// The newest write, as it passed.
+    newest: Option<LineBytes>,
     /// What the writes below have been made over.
     settled: [Byte; LINE_BYTES],
     /// Oldest first.
@@ -75,6 +80,8 @@ struct ImageLine {
 impl Default for ImageLine {
     fn default() -> ImageLine {
         ImageLine {
+            before: [Byte::Unknown; LINE_BYTES],
+            newest: None,
             settled: [Byte::Unknown; LINE_BYTES],
             writes: Vec::new(),
             readers: Vec::new(),
@@ -91,6 +98,32 @@ pub(crate) enum ImageMismatch {
     Bytes(usize, u8, Vec<u8>),
     /// Number of the first byte that was written with poison and is read without it.
     PoisonLost(usize),
+}
+
+/// What bytes that nothing explains look like: the mistake that most likely made them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    /// The right chunks of 16 bytes in this order.
+    Chunks([usize; CHUNKS]),
+    /// The line before its newest write.
+    Older,
+    /// The newest write without its byte enables.
+    WithoutEnables,
+}
+
+const CHUNKS: usize = 4;
+const CHUNK_BYTES: usize = LINE_BYTES / CHUNKS;
+
+impl fmt::Display for Likeness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Likeness::Chunks([a, b, c, d]) => {
+                write!(f, "the right chunks of 16 B come in the order {a}, {b}, {c}, {d}")
+            }
+            Likeness::Older => write!(f, "the line is as it was before the newest write"),
+            Likeness::WithoutEnables => write!(f, "the newest write has changed bytes that it does not enable"),
+        }
+    }
 }
 
 /// The image.
@@ -132,6 +165,9 @@ impl ImageLine {
             self.dropped = now;
         }
         if self.readers.is_empty() && self.writes.iter().all(|write| write.end.is_some()) {
+            if !self.writes.is_empty() {
+                self.before = self.settled;
+            }
             // Of writes that met, either may have been the last one.
             self.settled = std::array::from_fn(|byte| {
                 let mut last = self.candidates(byte, u64::MAX);
@@ -147,6 +183,38 @@ impl ImageLine {
             && self.readers.is_empty()
             && self.writes.is_empty()
             && self.settled.iter().all(|byte| *byte == Byte::Unknown)
+    }
+
+    /// Whether a read that began at a time brings a value that is known for this byte.
+    fn has(&self, byte: usize, begin: u64, value: u8) -> bool {
+        self.candidates(byte, begin).any(|known| known == Byte::Is(value))
+    }
+
+    /// What bytes look like that a read should not have brought.
+    fn likeness(&self, begin: u64, data: &LineBytes) -> Option<Likeness> {
+        let found = &data.bytes;
+        let differs = |byte: &usize| data.enables >> byte & 1 == 1 && !self.has(*byte, begin, found[*byte]);
+        let is_older = |byte: usize| self.before[byte] == Byte::Is(found[byte]);
+        if (0..LINE_BYTES).filter(differs).all(is_older) {
+            return Some(Likeness::Older);
+        }
+        let is_not_enabled =
+            |newest: &LineBytes, byte: usize| newest.enables >> byte & 1 == 0 && newest.bytes[byte] == found[byte];
+        if self.newest.is_some_and(|newest| (0..LINE_BYTES).filter(differs).all(|byte| is_not_enabled(&newest, byte))) {
+            return Some(Likeness::WithoutEnables);
+        }
+        if data.enables != u64::MAX {
+            return None;
+        }
+        // Each chunk that comes, by the first one that it may be and that none before it is.
+        let is_chunk = |at: usize, chunk: usize| {
+            (0..CHUNK_BYTES).all(|n| self.has(CHUNK_BYTES * chunk + n, begin, found[CHUNK_BYTES * at + n]))
+        };
+        let mut order: Vec<usize> = Vec::new();
+        for at in 0..CHUNKS {
+            order.push((0..CHUNKS).find(|chunk| !order.contains(chunk) && is_chunk(at, *chunk))?);
+        }
+        order.try_into().ok().map(Likeness::Chunks)
     }
 
     /// Compares the bytes of a read with what they may be, and learns those that are unknown.
@@ -202,6 +270,18 @@ impl DataImage {
         mismatch
     }
 
+    /// What bytes look like that differ from those of the line, if it looks like anything.
+    pub fn likeness(&self, line: LineOf, begin: u64, data: &LineBytes) -> Option<Likeness> {
+        self.lines.get(&line).and_then(|known| known.likeness(begin, data))
+    }
+
+    /// Whether bytes are those of a line that is known, as a read that began at a time brings it.
+    pub fn is_line(&self, line: LineOf, begin: u64, data: &LineBytes) -> bool {
+        let mut wanted = (0..LINE_BYTES).filter(|byte| data.enables >> byte & 1 == 1);
+        let known = self.lines.get(&line);
+        known.is_some_and(|known| wanted.all(|byte| known.has(byte, begin, data.bytes[byte])))
+    }
+
     /// A write passes of which nothing is known, not even when it is done.
     pub fn give_up(&mut self, line: LineOf) {
         self.line(line).given_up = true;
@@ -209,7 +289,9 @@ impl DataImage {
 
     /// A write passes at a time.
     pub fn write_begins(&mut self, line: LineOf, begin: u64, data: LineBytes) {
-        self.line(line).writes.push(Write { begin, end: None, data });
+        let known = self.line(line);
+        known.writes.push(Write { begin, end: None, data });
+        known.newest = Some(data);
         self.changed(line, begin);
     }
 
@@ -292,6 +374,29 @@ mod tests {
         assert_eq!(read(&mut image, 9, bytes(1)), Some(ImageMismatch::PoisonLost(1)));
         write(&mut image, 11, bytes(1));
         assert_eq!(read(&mut image, 13, bytes(1)), None);
+    }
+
+    #[test]
+    fn wrong_bytes_tell_what_they_look_like() {
+        let mut image = DataImage::default();
+        let line = |first: u8| LineBytes { bytes: std::array::from_fn(|n| first + n as u8), ..bytes(0) };
+        write(&mut image, 1, line(0));
+        write(&mut image, 3, line(100));
+        assert_eq!(image.likeness(LINE, 5, &line(0)), Some(Likeness::Older));
+        let mut swapped = line(100);
+        (0..16).for_each(|n| swapped.bytes.swap(16 + n, 32 + n));
+        assert_eq!(image.likeness(LINE, 5, &swapped), Some(Likeness::Chunks([0, 2, 1, 3])));
+        assert_eq!(image.likeness(LINE, 5, &bytes(7)), None);
+        write(&mut image, 5, LineBytes { enables: 0xff, ..bytes(7) });
+        assert_eq!(image.likeness(LINE, 7, &bytes(7)), Some(Likeness::WithoutEnables));
+        let right = LineBytes { bytes: std::array::from_fn(|n| if n < 8 { 7 } else { 100 + n as u8 }), ..bytes(0) };
+        assert!(image.is_line(LINE, 7, &right));
+        assert!(!image.is_line(LINE, 7, &bytes(7)) && !image.is_line((0, 0x80), 7, &bytes(0)));
+        // Bytes that nobody asked for are like anything.
+        assert!(image.is_line(LINE, 7, &LineBytes { enables: 0xff, ..bytes(7) }));
+        assert_eq!(image.likeness(LINE, 7, &LineBytes { enables: 0xff, ..line(100) }), Some(Likeness::Older));
+        // Nothing is like a line of which nothing is known.
+        assert_eq!(image.likeness((0, 0x80), 7, &bytes(0)), None);
     }
 
     /// A line that is read and written all the time keeps no more than what its open reads may bring.

@@ -3,8 +3,8 @@
 //!
 //! Modelled: CXL.mem in 68B flits and in all 256B modes, for memory of the kinds HDM-H, HDM-DB and HDM-D, with
 //! back-invalidate snoops and the BIConflict handshake ([`cxl_mem`]); UALink, requests of both ends, in default and strict order
-//! ([`ualink`]). Detail: one verdict per message, with the number of the flit that brought it. Left out: CXL.cache, CXL.io, UIO and
-//! NVLink (passed over), the opcodes of trusted environments and Extended-Meta (their requests are known, their answers are not judged),
+//! ([`ualink`]); the NVLink model, posted writes and FLUSH among them ([`nvlink`]). Detail: one verdict per message, with the number of the flit that brought it. Left out: CXL.cache, CXL.io and
+//! UIO (passed over), the opcodes of trusted environments and Extended-Meta (their requests are known, their answers are not judged),
 //! and copies of lines, which `scalepool_coherence::passive` judges.
 //!
 //! The checker looks at no agent and keeps no link state. Its callers are a link end, passive or active, and the reader of waves;
@@ -21,12 +21,15 @@
 pub mod cxl_mem;
 mod image;
 mod ledger;
+pub mod nvlink;
 mod owed;
 pub mod ualink;
 
 use cxl_mem::CxlMemTransactions;
+use nvlink::NvlTransactions;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::nvlink::stream::NvlDecodedPacket;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use ualink::UalTransactions;
@@ -71,6 +74,8 @@ pub enum TransactionChecker {
     CxlMem(Box<CxlMemTransactions>),
     /// Of UALink.
     Ualink(Box<UalTransactions>),
+    /// Of the NVLink model.
+    Nvlink(Box<NvlTransactions>),
 }
 
 impl TransactionChecker {
@@ -78,7 +83,7 @@ impl TransactionChecker {
     pub fn see_cxl(&mut self, link: usize, unit: u64, message: &Message) -> Vec<TransactionFinding> {
         match self {
             TransactionChecker::CxlMem(checker) => checker.see(link, unit, message),
-            TransactionChecker::Ualink(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -86,15 +91,29 @@ impl TransactionChecker {
     pub fn see_spare_data(&mut self, link: usize, dir: Dir, unit: u64, slot: u8) -> Vec<TransactionFinding> {
         match self {
             TransactionChecker::CxlMem(checker) => checker.see_spare_data(link, dir, unit, slot),
-            TransactionChecker::Ualink(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
     /// See [`UalTransactions::see`]; transfers of UALink are nothing to others.
     pub fn see_ualink(&mut self, link: usize, dir: Dir, unit: u64, transfer: &Transfer) -> Vec<TransactionFinding> {
         match self {
-            TransactionChecker::CxlMem(_) => Vec::new(),
             TransactionChecker::Ualink(checker) => checker.see(link, dir, unit, transfer),
+            _ => Vec::new(),
+        }
+    }
+
+    /// See [`NvlTransactions::see`]; packets of NVLink are nothing to others.
+    pub fn see_nvlink(
+        &mut self,
+        link: usize,
+        dir: Dir,
+        unit: u64,
+        packet: &NvlDecodedPacket,
+    ) -> Vec<TransactionFinding> {
+        match self {
+            TransactionChecker::Nvlink(checker) => checker.see(link, dir, unit, packet),
+            _ => Vec::new(),
         }
     }
 
@@ -103,6 +122,7 @@ impl TransactionChecker {
         match self {
             TransactionChecker::CxlMem(checker) => checker.unit(link, dir, unit),
             TransactionChecker::Ualink(checker) => checker.unit(link, dir, unit),
+            TransactionChecker::Nvlink(checker) => checker.unit(link, dir, unit),
         }
     }
 
@@ -111,6 +131,7 @@ impl TransactionChecker {
         match self {
             TransactionChecker::CxlMem(checker) => checker.clock(now),
             TransactionChecker::Ualink(checker) => checker.clock(now),
+            TransactionChecker::Nvlink(checker) => checker.clock(now),
         }
     }
 
@@ -119,6 +140,7 @@ impl TransactionChecker {
         match self {
             TransactionChecker::CxlMem(checker) => checker.finish(),
             TransactionChecker::Ualink(checker) => checker.finish(),
+            TransactionChecker::Nvlink(checker) => checker.finish(),
         }
     }
 }

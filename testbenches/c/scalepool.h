@@ -499,7 +499,8 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
 // for the defaults, which stand in parentheses here:
 //
-// * `buffers`: size of the receive buffers in messages for each channel (64), of nvlink in packets (32)
+// * `buffers`: size of the receive buffers in messages for each channel (64), of nvlink in packets (32), of ualink with `layer` = `tl` in
+//   requests and in responses, with four beats of data for each (256)
 // * `data_flits`: size of the receive buffers of nvlink in data flits for each channel (256)
 // * `classes`: `mem` for CXL.mem alone, or `cachemem` for CXL.cache and CXL.mem (`cachemem`)
 // * `retry_entries`, `timeout_flits`: size of the retry buffer and time-out in flits (the values of the specification,
@@ -514,7 +515,10 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
 //   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed.
 //   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
-//   passive end of ualink it is `ualink`: tags, beats and data of the requests of both ends
+//   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
+//   end of nvlink it is `nvlink`
+// * `layer`: for an active end of ualink, `tl` if its messages are requests and responses and it has a transaction layer with credits
+//   and compression, or `dl` if they are TL flits of the caller's (`dl`)
 // * `strict`: with `transactions` of ualink, true if the link keeps strict order (false)
 // * `unique_tags`: with `transactions`, true if no tag is used again while its request is open (false)
 // * `answer_flits`: with `transactions`, highest number of flit clocks from a request to its last answer (no limit)
@@ -525,8 +529,8 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `interleave`: number of FEC code words that the line of ualink interleaves, 1, 2 or 4 (1). Copies of a Replay
 //   Request are sent in groups of this many flits; a peer that groups them otherwise is reported.
 //
-// `ualink` has only `reaction_flits`, `liveness_flits`, `interleave` and the keys of `transactions`. A unit of one byte stands for control flits of ualink: 0 is idle, 1 is a remote
-// fault. An end of ualink sends such units until it is up.
+// `ualink` has only `reaction_flits`, `liveness_flits`, `interleave`, `layer`, `buffers` and the keys of `transactions`. A unit of
+// one byte stands for control flits of ualink: 0 is idle, 1 is a remote fault. An end of ualink sends such units until it is up.
 //
 // A passive end of cxl-68b checks a limit only if `config` sets it. If `retry_entries` is left out, the passive end uses
 // the value of the watched end's INIT.Param.
@@ -568,8 +572,13 @@ int32_t sp_link_expect(uint64_t link, const uint8_t *unit, const uint8_t *mask, 
 // * nvlink: one object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be` and
 //   `data`
 // * ualink: a TL flit with `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3: bit 0 or 1 is set if
-//   the lower or the upper half is a message)
-int32_t sp_link_send(uint64_t link, const char *message, size_t message_length);
+//   the lower or the upper half is a message). With `layer` = `tl` it is a request or a response, `{"layout":..,"fields":{..}}`
+//   of `ualink.tl_req` or `ualink.tl_rsp`, with `data` (hex of 64 bytes for each beat), `be` (hex of 32 bytes, bit n for byte n of the
+//   256 bytes around) and `poisoned` (a number, bit n for beat n) where it has data. When such a link goes down, all that is open is
+//   lost, and so is what is queued until it is up again
+int32_t sp_link_send(uint64_t link,
+                     const char *message,
+                     size_t message_length);
 
 // Takes the oldest message that has arrived, in its JSON form, and returns its credit to the peer. Returns SP_EMPTY if
 // none waits.

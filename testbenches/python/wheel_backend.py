@@ -113,7 +113,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         str(PACKAGE / path.name): path.read_bytes() for path in sorted((HERE / "src" / PACKAGE).glob("*.py"))
     }
     contents[str(PACKAGE / "py.typed")] = b""
-    contents[str(PACKAGE / "scalepool.h")] = (HERE.parent / "c" / "scalepool.h").read_bytes()
+    contents[str(PACKAGE / "c" / "scalepool.h")] = (HERE.parent / "c" / "scalepool.h").read_bytes()
     contents[str(PACKAGE / "PASSIVE.md")] = (HERE / "PASSIVE.md").read_bytes()
     for folder, patterns in SHARED.items():
         for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):

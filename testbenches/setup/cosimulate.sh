@@ -35,6 +35,7 @@ step setup bash testbenches/setup/cosim.sh
 step package "$python" -m unittest discover -s testbenches/python/tests
 step verilator "$python" testbenches/verilator/run.py --program "$program" "${full[@]}"
 step cocotb "$python" testbenches/cocotb/run.py "${full[@]}"
+step guide "$python" testbenches/cocotb/guide.py --program "$program"
 step export "$python" testbenches/export/check.py --program "$program"
 step benches "$python" testbenches/export/benches.py --program "$program" "${full[@]}"
 step systemc "$python" testbenches/systemc/run.py --program "$program" "${full[@]}"

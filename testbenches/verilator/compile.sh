@@ -12,6 +12,10 @@ case $source in
     *.cpp) ;;
     *) exec "$@" ;;
 esac
+# A large design, or one without --output-split 0, has a precompiled header of its own.
+case " $* " in
+    *' -include '*) exec "$@" ;;
+esac
 
 name=${source##*/}
 name=${name%.cpp}

@@ -7,7 +7,7 @@ use scalepool::forms::FormError;
 use scalepool::link::event::LinkEvent;
 use scalepool::link::health::liveness::{Liveness, LivenessLimits, LivenessNow};
 use scalepool::link::hook::{Direction, Hooks};
-use scalepool_protocols::cxl::message::Message;
+use scalepool::link::watch::WatchedContent;
 use serde_json::Value;
 
 /// Messages that may wait to be sent.
@@ -22,6 +22,8 @@ pub struct CapiEnd {
     down: bool,
     /// Its link trains: nobody has to say anything.
     trains: bool,
+    /// It was up when it was last asked about losses.
+    was_up: bool,
     liveness: Liveness,
 }
 
@@ -30,7 +32,7 @@ impl CapiEnd {
         let mut end = end_of(config)?;
         end.report_repairs();
         let liveness = Liveness::new(LivenessLimits { flits: config.liveness_flits, time_fs: None });
-        Ok(CapiEnd { end, next: None, wants_training: false, down: false, trains: false, liveness })
+        Ok(CapiEnd { end, next: None, wants_training: false, down: false, trains: false, was_up: false, liveness })
     }
 
     pub fn attach_hooks(&mut self, hooks: &Hooks) {
@@ -96,8 +98,14 @@ impl CapiEnd {
     }
 
     /// What a message says that was queued or taken here.
-    pub fn neutral(&self, form: &Value) -> Option<Message> {
-        self.end.neutral(form)
+    pub fn content(&self, form: &Value) -> Option<WatchedContent> {
+        self.end.content(form)
+    }
+
+    /// Whether the link has gone down since the last call, and what was open with it.
+    pub fn take_loss(&mut self) -> bool {
+        let was_up = std::mem::replace(&mut self.was_up, self.end.is_up());
+        was_up && !self.was_up && self.end.loses_transactions()
     }
 
     /// Training begins or is over.

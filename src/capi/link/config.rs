@@ -54,11 +54,13 @@ pub struct CapiEndConfig {
     pub selective_nak: bool,
     pub reaction_flits: Option<u64>,
     pub interleave: u8,
+    /// What the messages of an active end of UALink are: requests and responses, or TL flits.
+    pub has_transaction_layer: bool,
     /// Flit clocks that anything may be waited for; `None`: no limit.
     pub liveness_flits: Option<u64>,
     /// What a passive end judges beside its link: coherence of the messages.
     pub coherence: Option<HdmRegion>,
-    /// What any end of CXL and a passive one of UALink judge beside their link: tags, answers and data of the messages.
+    /// What an end of CXL, UALink or NVLink judges beside its link, if it sees messages: tags, answers and data.
     pub transactions: Option<JudgedTransactions>,
     /// Of both.
     pub all_writers_seen: bool,
@@ -75,6 +77,8 @@ pub enum JudgedTransactions {
     CxlMem(HdmRegion),
     /// Those of UALink.
     Ualink,
+    /// Those of the NVLink model.
+    Nvlink,
 }
 
 impl JudgedTransactions {
@@ -83,6 +87,7 @@ impl JudgedTransactions {
         match self {
             JudgedTransactions::CxlMem(region) => region.key(),
             JudgedTransactions::Ualink => "ualink",
+            JudgedTransactions::Nvlink => "nvlink",
         }
     }
 }
@@ -124,6 +129,7 @@ impl CapiEndConfig {
             selective_nak: false,
             reaction_flits: None,
             interleave: 1,
+            has_transaction_layer: false,
             liveness_flits: Some(LIVENESS_FLITS),
             coherence: None,
             transactions: None,
@@ -147,7 +153,8 @@ impl CapiEndConfig {
             }
             LinkProtocol::Cxl256(_) => vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"],
             LinkProtocol::Nvlink => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
-            LinkProtocol::Ualink => vec!["interleave"],
+            LinkProtocol::Ualink if passive => vec!["interleave"],
+            LinkProtocol::Ualink => vec!["interleave", "layer", "buffers"],
         };
         known.push("liveness_flits");
         if passive && matches!(config.protocol, LinkProtocol::Cxl68 | LinkProtocol::Ualink) {
@@ -157,8 +164,11 @@ impl CapiEndConfig {
             known.extend(["transactions", "all_writers_seen", "unique_tags", "answer_flits"]);
             known.extend(passive.then_some("coherence"));
         }
-        if passive && config.protocol == LinkProtocol::Ualink {
+        if config.protocol == LinkProtocol::Ualink {
             known.extend(["transactions", "all_writers_seen", "strict", "answer_flits"]);
+        }
+        if config.protocol == LinkProtocol::Nvlink {
+            known.extend(["transactions", "all_writers_seen", "answer_flits"]);
         }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
         let entries = match config.protocol {
@@ -186,16 +196,29 @@ impl CapiEndConfig {
                     let wrong = || FormError::new("config.interleave", found.to_string(), "1, 2 or 4");
                     config.interleave = fits.ok_or_else(wrong)? as u8;
                 }
+                "layer" => {
+                    config.has_transaction_layer = match value.as_str() {
+                        Some("tl") => true,
+                        Some("dl") => false,
+                        _ => return Err(FormError::new("config.layer", forms::shown(value), "`tl` or `dl`")),
+                    };
+                }
                 "selective_nak" => config.selective_nak = yes_or_no(value, key)?,
                 "all_writers_seen" => config.all_writers_seen = yes_or_no(value, key)?,
                 "unique_tags" => config.unique_tags = yes_or_no(value, key)?,
                 "answer_flits" => config.answer_flits = number(value, key, 1, u64::MAX.into())?,
                 "coherence" => config.coherence = Some(region(value, key)?),
                 "strict" => config.strict = yes_or_no(value, key)?,
-                "transactions" if config.protocol == LinkProtocol::Ualink => {
-                    let wrong = || FormError::new("config.transactions", forms::shown(value), "`ualink`");
-                    let found = Some(JudgedTransactions::Ualink).filter(|kind| value.as_str() == Some(kind.key()));
-                    config.transactions = Some(found.ok_or_else(wrong)?);
+                "transactions" if matches!(config.protocol, LinkProtocol::Ualink | LinkProtocol::Nvlink) => {
+                    let kind = match config.protocol {
+                        LinkProtocol::Ualink => JudgedTransactions::Ualink,
+                        _ => JudgedTransactions::Nvlink,
+                    };
+                    if value.as_str() != Some(kind.key()) {
+                        let expected = format!("`{}`", kind.key());
+                        return Err(FormError::new("config.transactions", forms::shown(value), expected));
+                    }
+                    config.transactions = Some(kind);
                 }
                 "transactions" => config.transactions = Some(JudgedTransactions::CxlMem(region(value, key)?)),
                 _ => match value.as_str() {
@@ -217,6 +240,13 @@ impl CapiEndConfig {
             if is_set && config.transactions.is_none() {
                 return Err(FormError::new(format!("config.{key}"), "a value", "`transactions` beside it"));
             }
+        }
+        if config.protocol == LinkProtocol::Ualink && config.buffers.is_some() && !config.has_transaction_layer {
+            return Err(FormError::new("config.buffers", "a value", "`layer` = `tl` beside it"));
+        }
+        let sees_tl_flits = config.protocol == LinkProtocol::Ualink && !passive && !config.has_transaction_layer;
+        if config.transactions.is_some() && sees_tl_flits {
+            return Err(FormError::new("config.transactions", "an active end of TL flits", "`layer` = `tl` beside it"));
         }
         Ok(config)
     }

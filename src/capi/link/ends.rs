@@ -12,7 +12,10 @@ use scalepool::link::health::liveness::LinkWait;
 use scalepool::link::hook::{Direction, Hooks};
 use scalepool::link::port::LinkEnd;
 use scalepool::link::protocol::LinkProtocol;
+use scalepool::link::ualink::client::Client;
+use scalepool::link::ualink::tl::{Tl, TlClass};
 use scalepool::link::ualink::{OnLine, UalEnd, state::State};
+use scalepool::link::watch::WatchedContent;
 use scalepool::link::{cxl68, cxl256, nvlink};
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Cxl68Unit;
@@ -35,9 +38,14 @@ pub trait EndMessages {
     /// The oldest message that has come. NVLink: of the lowest channel.
     fn take(&mut self) -> Option<Value>;
 
-    /// What a message says that was queued or taken here, for those who judge it; `None` of protocols without messages of CXL.
-    fn neutral(&self, _form: &Value) -> Option<Message> {
+    /// What a message says that was queued or taken here, for those who judge it; `None` of protocols that nobody judges.
+    fn content(&self, _form: &Value) -> Option<WatchedContent> {
         None
+    }
+
+    /// Whether transactions that are open when the link goes down are lost with it.
+    fn loses_transactions(&self) -> bool {
+        false
     }
 
     /// The link is up.
@@ -162,8 +170,8 @@ impl EndMessages for cxl68::Cxl68End {
         cxl68::Cxl68End::take(self).map(|m| message::cxl68_json(&m))
     }
 
-    fn neutral(&self, form: &Value) -> Option<Message> {
-        message::cxl68(form).ok().map(|m| Message::from_cxl68(&m))
+    fn content(&self, form: &Value) -> Option<WatchedContent> {
+        message::cxl68(form).ok().map(|m| WatchedContent::Cxl(Message::from_cxl68(&m)))
     }
 
     fn is_up(&self) -> bool {
@@ -185,9 +193,9 @@ impl EndMessages for cxl256::Cxl256End<cxl256::Cachemem> {
         self.client.take().map(|m| message::cxl256_json(mode, &m))
     }
 
-    fn neutral(&self, form: &Value) -> Option<Message> {
+    fn content(&self, form: &Value) -> Option<WatchedContent> {
         let mode = self.link().mode;
-        message::cxl256(mode, form).ok().map(|m| Message::from_cxl256(&m, mode.routing()))
+        message::cxl256(mode, form).ok().map(|m| WatchedContent::Cxl(Message::from_cxl256(&m, mode.routing())))
     }
 
     fn is_up(&self) -> bool {
@@ -207,6 +215,11 @@ impl EndMessages for nvlink::NvlEnd {
     fn take(&mut self) -> Option<Value> {
         let mut channels = 0..Vc::COUNT as u8;
         channels.find_map(|vc| nvlink::NvlEnd::take(self, Vc(vc))).map(|m| message::nvlink_json(&m))
+    }
+
+    fn content(&self, form: &Value) -> Option<WatchedContent> {
+        let packet = message::nvlink(form).ok()?.decoded().ok()?;
+        Some(WatchedContent::Nvlink(Box::new(packet)))
     }
 
     fn is_up(&self) -> bool {
@@ -242,6 +255,42 @@ impl EndMessages for UalEnd<Queue> {
     }
 }
 
+impl EndMessages for UalEnd<Tl> {
+    fn waiting(&self) -> usize {
+        TlClass::ALL.into_iter().map(|class| self.client.waiting(class)).sum()
+    }
+
+    fn send(&mut self, form: &Value) -> Result<(), Failure> {
+        Ok(self.client.send(message::ualink_transfer(form)?).map_err(refused)?)
+    }
+
+    /// Responses first: they are never behind requests. What is taken needs its buffers no more.
+    fn take(&mut self) -> Option<Value> {
+        let taken = [TlClass::Response, TlClass::Request].into_iter().find_map(|class| self.client.take(class));
+        let (transfer, held) = taken?;
+        if let Some(held) = held {
+            self.client.release(&held);
+        }
+        message::ualink_transfer_json(&transfer)
+    }
+
+    fn content(&self, form: &Value) -> Option<WatchedContent> {
+        message::ualink_transfer(form).ok().map(|transfer| WatchedContent::Ualink(Box::new(transfer)))
+    }
+
+    fn loses_transactions(&self) -> bool {
+        true
+    }
+
+    fn is_up(&self) -> bool {
+        self.state() == State::Up && self.client.is_open()
+    }
+
+    fn is_silent_in_training(&self) -> Result<bool, Failure> {
+        Ok(false)
+    }
+}
+
 fn cxl68_end(config: &CapiEndConfig) -> Result<cxl68::Cxl68End, Failure> {
     let of = if config.mem_alone { cxl68::EndConfig::mem } else { cxl68::EndConfig::cachemem };
     let end = of(config.dir, config.cxl68(), config.buffers.unwrap_or(BUFFERS));
@@ -272,8 +321,11 @@ fn nvlink_end(config: &CapiEndConfig) -> nvlink::NvlEnd {
     nvlink::NvlEnd::new(link, nvlink::Buffers::of_default_channels(headers, data_flits))
 }
 
-fn ualink_end(config: &CapiEndConfig) -> UalEnd<Queue> {
-    let mut end = UalEnd::new(ualink::end_config(config.dir, config.interleave), Queue::default());
+fn ualink_end<C: Client>(config: &CapiEndConfig, client: C) -> UalEnd<C>
+where
+    UalEnd<C>: LinkEnd,
+{
+    let mut end = UalEnd::new(ualink::end_config(config.dir, config.interleave), client);
     end.phy_up();
     end
 }
@@ -284,6 +336,10 @@ pub fn end_of(config: &CapiEndConfig) -> Result<Box<dyn AnyEnd>, Failure> {
         LinkProtocol::Cxl68 => Box::new(cxl68_end(config)?),
         LinkProtocol::Cxl256(mode) => Box::new(cxl256_end(mode, config)),
         LinkProtocol::Nvlink => Box::new(nvlink_end(config)),
-        LinkProtocol::Ualink => Box::new(ualink_end(config)),
+        LinkProtocol::Ualink if config.has_transaction_layer => {
+            let layer = Tl::new(ualink::tl_config(config.dir, config.buffers));
+            Box::new(ualink_end(config, layer))
+        }
+        LinkProtocol::Ualink => Box::new(ualink_end(config, Queue::default())),
     })
 }

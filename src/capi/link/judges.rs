@@ -10,6 +10,7 @@ use scalepool::link::event::{LinkEvent, Severity};
 use scalepool::link::hook::Direction;
 use scalepool::link::watch::WatchedContent;
 use scalepool::transactions::cxl_mem::{CxlMemConfig, CxlMemTransactions};
+use scalepool::transactions::nvlink::{NvlTransactionConfig, NvlTransactions};
 use scalepool::transactions::ualink::{UalTransactionConfig, UalTransactions};
 use scalepool::transactions::{AnswerLimit, TransactionChecker, TransactionFinding};
 use scalepool_protocols::cxl::Dir;
@@ -41,6 +42,10 @@ fn checker(config: &CapiEndConfig) -> Option<TransactionChecker> {
         JudgedTransactions::Ualink => {
             let config = UalTransactionConfig { all_writers_seen, strict, limit };
             TransactionChecker::Ualink(Box::new(UalTransactions::new(config, names)))
+        }
+        JudgedTransactions::Nvlink => {
+            let config = NvlTransactionConfig { all_writers_seen, limit };
+            TransactionChecker::Nvlink(Box::new(NvlTransactions::new(config, names)))
         }
     })
 }
@@ -92,6 +97,10 @@ impl Judges {
             }
             WatchedContent::Ualink(transfer) => {
                 let found = self.transactions.as_mut().map(|checker| checker.see_ualink(0, dir, unit, transfer));
+                self.events(found)
+            }
+            WatchedContent::Nvlink(packet) => {
+                let found = self.transactions.as_mut().map(|checker| checker.see_nvlink(0, dir, unit, packet));
                 self.events(found)
             }
             WatchedContent::Restart => {

@@ -6,8 +6,12 @@ use scalepool::link::nvlink::NvlMessage;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
 use scalepool_protocols::nvlink::{Op, Vc};
+use scalepool_protocols::ualink::control::ControlField;
+use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::half::TlFlit;
-use scalepool_protocols::wire::CodeTable;
+use scalepool_protocols::ualink::pack;
+use scalepool_protocols::ualink::unpack::{MaybeAddress, Transfer};
+use scalepool_protocols::wire::{CodeTable, Wire};
 use serde_json::Value;
 
 /// A layout with its bits, and what else stands in the object.
@@ -173,6 +177,54 @@ pub fn nvlink_json(given: &NvlMessage) -> Value {
     }
     form.insert("data".into(), number::hex(&given.data).into());
     Value::Object(form)
+}
+
+/// A request or response of UALink.
+pub fn ualink_transfer(form: &Value) -> Result<Transfer, FormError> {
+    let object = forms::object(form, "message", &["layout", "fields", "data", "be", "poisoned"])?;
+    let def = message::layout_of(object)?;
+    let bits = match object.get("fields") {
+        Some(fields) => message::fields_from_json(def, def.default_bits(), fields)?,
+        None => def.default_bits(),
+    };
+    let (field, address) = match def.name {
+        name if name == TlReq::DEF.name => {
+            let request = TlReq::from_bits(bits);
+            (ControlField::Request(request), request.address.into())
+        }
+        name if name == TlRsp::DEF.name => (ControlField::Response(TlRsp::from_bits(bits)), MaybeAddress::NONE),
+        name => return Err(unknown(name, "ualink: `ualink.tl_req` or `ualink.tl_rsp`")),
+    };
+    let data = object.get("data").map(|v| hex_of(v, "message.data")).transpose()?.unwrap_or_default();
+    let (beats, rest) = data.as_chunks::<64>();
+    if !rest.is_empty() {
+        let found = format!("{} bytes", data.len());
+        return Err(FormError::new("message.data", found, "64 bytes for each beat"));
+    }
+    let enables = object.get("be").map(|v| number::array_of(v, "message.be")).transpose()?;
+    let poisoned = object.get("poisoned").map(|v| unsigned(v, "message.poisoned")).transpose()?.unwrap_or_default();
+    Ok(Transfer { address, poisoned, ..pack::with_data(field, beats, enables) })
+}
+
+/// The same as JSON; `None` of a field that is neither, which no transaction layer hands out.
+pub fn ualink_transfer_json(given: &Transfer) -> Option<Value> {
+    let (def, bits) = match &given.field {
+        ControlField::Request(request) => (TlReq::DEF, request.to_bits().ok()?),
+        ControlField::Response(response) => (TlRsp::DEF, response.to_bits().ok()?),
+        _ => return None,
+    };
+    let mut form = message::message_to_json(def, bits);
+    if !given.data.is_empty() {
+        let bytes: Vec<u8> = (0..given.data.len()).filter_map(|n| given.data.get(n)).flatten().collect();
+        form["data"] = number::hex(&bytes).into();
+    }
+    if let Some(enables) = &given.enables {
+        form["be"] = number::hex(&enables[..]).into();
+    }
+    if given.poisoned != 0 {
+        form["poisoned"] = given.poisoned.into();
+    }
+    Some(form)
 }
 
 /// A TL flit of UALink.

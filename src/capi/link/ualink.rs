@@ -1,9 +1,11 @@
-//! The transaction layer over a UALink end here: a queue of TL flits each way. What they say is the caller's business.
+//! What stands over a UALink end here: a transaction layer with its credits, or a queue of TL flits each way. What queued TL flits
+//! say is the caller's business.
 
 use scalepool::link::event::LinkEvent;
 use scalepool::link::ualink::EndConfig;
 use scalepool::link::ualink::client::Client;
 use scalepool::link::ualink::line::{LaneRate, UalLine, UalWidth};
+use scalepool::link::ualink::tl::{TlConfig, TlCreditCounts};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::half::TlFlit;
 use std::collections::VecDeque;
@@ -41,6 +43,17 @@ impl Client for Queue {
     fn take_events(&mut self) -> Vec<LinkEvent> {
         Vec::new()
     }
+}
+
+/// The transaction layer of an end that sends in a direction, with so many receive buffers: for each of the two classes, and four times as many
+/// for beats of their data, which is what a command may bring. No originator stands above, who would be told of a link that goes down.
+pub fn tl_config(dir: Dir, buffers: Option<u16>) -> TlConfig {
+    let of = match dir {
+        Dir::Down => TlConfig::accelerator(),
+        Dir::Up => TlConfig::switch_port(),
+    };
+    let buffers = buffers.map_or(of.buffers, |commands| TlCreditCounts::even([commands, 4 * commands], [0, 0]));
+    TlConfig { buffers, isolates: false, strict_order: false, ..of }
 }
 
 /// An accelerator sends down, a switch up; the line is that of a whole station (`ualink` §1: four lanes of 200G) with

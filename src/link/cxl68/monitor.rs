@@ -254,6 +254,11 @@ impl Monitor {
         self.heard.push(LinkEvent { severity, unit: self.received, violation });
     }
 
+    /// Whether the next unit that comes is read behind those before it: no replay is awaited.
+    pub(crate) fn follows_stream(&self) -> bool {
+        self.lrsm == Lrsm::Normal
+    }
+
     /// Number of the next new flit.
     pub(crate) fn newest(&self) -> u16 {
         self.wr

@@ -1,5 +1,6 @@
 //! What travels for a user of the link: a packet without what the link adds.
 
+use scalepool_protocols::nvlink::stream::NvlDecodedPacket;
 use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, NvlConfig, NvlHeader, Op, Packet, PacketError, Vc};
 use thiserror::Error;
 
@@ -96,6 +97,15 @@ impl NvlMessage {
             ..NvlHeader::default()
         };
         Ok(Packet::build(header, with_ae.then(|| self.ae()), self.be, &self.data)?)
+    }
+
+    /// Its packet as one that judges messages sees it, with an address extension of its own.
+    ///
+    /// # Errors
+    /// [`NvlRefused`].
+    pub fn decoded(&self) -> Result<NvlDecodedPacket, NvlRefused> {
+        let packet = self.packet(true)?;
+        Ok(NvlDecodedPacket { packet, covered_flits: 0, expected_crc: packet.crc(), ae: self.ae() })
     }
 
     /// The message of a packet for which this AE is in force.

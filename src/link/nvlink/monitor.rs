@@ -80,6 +80,8 @@ pub struct Monitor {
     peer: CreditBook,
     seen: Seen,
     events: Vec<(Direction, LinkEvent)>,
+    /// Packets that channels carry, each once, where they are asked for.
+    packets: Option<Vec<(Direction, NvlDecodedPacket)>>,
 }
 
 /// Figures of the watched end.
@@ -122,8 +124,19 @@ impl Monitor {
             peer: book,
             seen: Seen::default(),
             events: Vec::new(),
+            packets: None,
             config,
         }
+    }
+
+    /// The same, and it keeps the packets that channels carry for [`Monitor::take_packets`].
+    pub fn with_packets(self) -> Monitor {
+        Monitor { packets: Some(Vec::new()), ..self }
+    }
+
+    /// Packets that have come whole or were sent since the last call, replayed ones once.
+    pub fn take_packets(&mut self) -> Vec<(Direction, NvlDecodedPacket)> {
+        self.packets.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Events since the last call, with the direction concerned; `unit` counts its flits.
@@ -159,6 +172,10 @@ impl Monitor {
         let decoded = NvlDecodedPacket { packet: *packet, covered_flits: 0, expected_crc: packet.crc(), ae };
         for violation in check::packet(&decoded, &self.config.codec).violations {
             self.event(way, violation);
+        }
+        let header = packet.header();
+        if let Some(packets) = self.packets.as_mut().filter(|_| header.op.is_numbered() && !is_carrier(&header)) {
+            packets.push((way, decoded));
         }
     }
 

@@ -318,22 +318,39 @@ impl CxlMemTransactions {
             let line = Self::image_line(request, address);
             let mismatch = self.image.read_ends(line, number, self.ledger.number(), is_compared.then_some(&bytes));
             if let Some(mismatch) = mismatch {
-                self.say_mismatch(at, request, address, &begin, &mismatch);
+                let looks = self.likeness(request, number, address, &bytes);
+                self.say_mismatch(at, address, &format!("{begin} with {}{looks}", request.in_words()), &mismatch);
             }
         }
         self.close_if_over(request, n, unit);
     }
 
-    fn say_mismatch(&mut self, at: Place, request: Request, address: u64, begin: &str, mismatch: &ImageMismatch) {
-        let of = format!("for {begin} with {}", request.in_words());
+    /// What wrong data looks like, to stand behind what was found: the line of another request, or the right one in another state.
+    fn likeness(&self, request: Request, number: u64, address: u64, found: &LineBytes) -> String {
+        let others = self.open.iter().filter(|(other, _)| other.link == request.link && other.port == request.port);
+        let mut reads = others.flat_map(|(other, all)| all.iter().map(move |open| (*other, open)));
+        let of_other = reads.find(|(other, open)| {
+            let line = Self::image_line(*other, open.address);
+            (*other, open.number) != (request, number)
+                && open.owes_data()
+                && self.image.is_line(line, open.number, found)
+        });
+        if let Some((other, open)) = of_other {
+            return format!(" (these are the bytes for {} with {})", open.in_words(), other.in_words());
+        }
+        let likeness = self.image.likeness(Self::image_line(request, address), number, found);
+        likeness.map(|likeness| format!(" ({likeness})")).unwrap_or_default()
+    }
+
+    fn say_mismatch(&mut self, at: Place, address: u64, of: &str, mismatch: &ImageMismatch) {
         match mismatch {
             ImageMismatch::Bytes(byte, value, known) => {
                 let known: Vec<String> = known.iter().map(|value| format!("{value:#04x}")).collect();
-                let found = format!("{value:#04x} in byte {byte} {of}");
+                let found = format!("{value:#04x} in byte {byte} for {of}");
                 self.say("TXN-DAT-01", at, Some(address), found, known.join(" or "));
             }
             ImageMismatch::PoisonLost(byte) => {
-                self.say("TXN-DAT-02", at, Some(address), format!("byte {byte} without poison {of}"), "poison");
+                self.say("TXN-DAT-02", at, Some(address), format!("byte {byte} without poison for {of}"), "poison");
             }
         }
     }

@@ -233,8 +233,10 @@ impl UalTransactions {
         match self.image.read_ends(line, open.number, now, is_compared.then_some(&data)) {
             Some(ImageMismatch::Bytes(byte, value, known)) => {
                 let known: Vec<String> = known.iter().map(|value| format!("{value:#04x}")).collect();
-                let found =
-                    format!("{value:#04x} in byte {byte} of beat {beat} for {said} with {}", request.in_words());
+                let looks = self.image.likeness(line, open.number, &data);
+                let looks = looks.map(|likeness| format!(" ({likeness})")).unwrap_or_default();
+                let with = request.in_words();
+                let found = format!("{value:#04x} in byte {byte} of beat {beat} for {said} with {with}{looks}");
                 self.ledger.say("TXN-DAT-01", at, open.line(beat), found, known.join(" or "));
             }
             Some(ImageMismatch::PoisonLost(byte)) => {

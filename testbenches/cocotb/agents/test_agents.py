@@ -2,7 +2,7 @@
 
 import common
 from cocotb.triggers import ClockCycles
-from cocotbext.scalepool import CxlMemDevice, CxlMemHost, TransactionError
+from cocotbext.scalepool import CxlMemDevice, CxlMemHost, NvlCompleter, NvlRequester, TransactionError, UalCompleter, UalRequester
 from cocotbext.scalepool import FlitBus, FlitMonitor, FlitScoreboard, FlitSink, FlitSource, LinkPartner, bit_flips, random_pauses
 from cocotbext.scalepool.flit import FLIT_BYTES
 
@@ -238,3 +238,101 @@ async def a_host_reads_and_writes_a_memory(dut):
                 end.stop()
             dut.rst_ni.value = 0
             await ClockCycles(dut.clk_i, 2)
+
+
+class Stale(UalCompleter):
+    """A memory that forgets what is written behind its second line."""
+
+    def answers(self, request):
+        if request["fields"]["cmd"] == "WriteFull" and request["fields"]["address"] >= 0x2080:
+            return [self._response(request, "Write", "OKAY")]
+        return super().answers(request)
+
+
+@common.test()
+async def accelerators_read_and_write_each_other(dut):
+    """Calls of both ends of UALink over links with pauses, watched, each end a requester and a completer; a wrong one is an exception of
+    the read, and of a watcher that raises."""
+    if protocols(dut) != ("ualink",):
+        return
+    transactions = {"transactions": "ualink", "all_writers_seen": True, "answer_flits": 3000}
+    for kind in (UalCompleter, Stale):
+        draw, place = common.draw(), Place(dut, "ualink")
+        ends = [place.make(LinkPartner, "host_rx", "host_tx", dir="down", layer="tl", **transactions),
+                place.make(LinkPartner, "device_rx", "device_tx", dir="up", layer="tl", **transactions)]
+        watcher = place.make(LinkPartner, "host_rx", "host_tx", dir="down", passive=True, **transactions)
+        for end in ends:
+            end.rx.set_pause_generator(random_pauses(0.3, seed=1))
+        await common.start(dut)
+        requesters = [UalRequester(end, accelerator=n, outstanding=8) for n, end in enumerate(ends)]
+        completers = [kind(end, accelerator=n, latency=10) for n, end in enumerate(ends)]
+        plain = draw.randbytes(common.size(700))
+        for n in (0, 1):
+            await requesters[n].write(1 - n, 0x1010, plain)
+            assert await requesters[n].read(1 - n, 0x1010, len(plain)) == plain
+            assert completers[1 - n].served == 2 * ((0x10 + len(plain) + 255) // 256)
+        if kind is Stale:
+            await requesters[0].write(1, 0x2080, b"\xff" * 64)
+            try:
+                await requesters[0].read(1, 0x2080, 4)
+            except TransactionError as error:
+                await ClockCycles(dut.clk_i, 2 * watcher.rx.beats)
+                seen = [(event.violation.rule, event.unit) for event in watcher.events if event.by != "line"]
+                assert (error.rule, error.address) == ("TXN-DAT-01", 0x2080), error
+                assert seen == [("TXN-DAT-01", error.flit)], f"{seen}, {error}"
+            else:
+                assert False, "a read of other data is no error"
+        else:
+            assert all(end.finish() and not end.rules for end in (*ends, watcher)), [end.events for end in (*ends, watcher)]
+        for end in (*ends, watcher):
+            end.stop()
+        dut.rst_ni.value = 0
+        await ClockCycles(dut.clk_i, 2)
+
+
+@common.test()
+async def gpus_read_and_write_each_other(dut):
+    """The same of NVLink, posted writes among it; the watcher raises what a wrong completer breaks."""
+    if protocols(dut) != ("nvlink",):
+        return
+
+    class Deaf(NvlCompleter):
+        """A memory that writes nothing that is posted."""
+
+        def answers(self, request):
+            return [] if request["op"] == "WRITE_POSTED" else super().answers(request)
+
+    transactions = {"transactions": "nvlink", "all_writers_seen": True, "answer_flits": 3000}
+    for kind in (NvlCompleter, Deaf):
+        draw, place = common.draw(), Place(dut, "nvlink")
+        ends = [place.make(LinkPartner, "host_rx", "host_tx", dir="down", **transactions),
+                place.make(LinkPartner, "device_rx", "device_tx", dir="up", **transactions)]
+        watcher = place.make(LinkPartner, "host_rx", "host_tx", dir="down", passive=True, **transactions)
+        for end in ends:
+            end.rx.set_pause_generator(random_pauses(0.3, seed=1))
+        await common.start(dut)
+        requesters = [NvlRequester(end, requester=n, outstanding=8) for n, end in enumerate(ends)]
+        for end in ends:
+            kind(end, latency=10)
+        plain = draw.randbytes(common.size(700))
+        for requester in requesters:
+            await requester.write(0x1018, plain)
+            assert await requester.read(0x1018, len(plain)) == plain
+            await requester.write(0x1020, plain[:64], posted=True)
+            await requester.flush()
+            try:
+                assert await requester.read(0x1020, 64) == plain[:64]
+            except TransactionError as error:
+                assert kind is Deaf and (error.rule, error.address) == ("TXN-DAT-01", 0x1000), error
+                await ClockCycles(dut.clk_i, 4)
+                seen = {event.violation.rule for event in watcher.events if event.by != "line"}
+                assert seen == {"TXN-DAT-01"}, watcher.events
+                break
+            else:
+                assert kind is NvlCompleter, "a read of other data is no error"
+        if kind is NvlCompleter:
+            assert all(end.finish() and not end.rules for end in (*ends, watcher)), [end.events for end in (*ends, watcher)]
+        for end in (*ends, watcher):
+            end.stop()
+        dut.rst_ni.value = 0
+        await ClockCycles(dut.clk_i, 2)

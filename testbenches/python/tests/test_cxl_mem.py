@@ -202,6 +202,51 @@ class WrongDevices(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((error.rule, error.tag, error.address), ("TXN-REQ-01", 9, 0x1000))
 
 
+class OwnAddress(sp.LineMemory):
+    """Memory as a system has it at its beginning: each 8 bytes hold their own address."""
+
+    def read(self, address):
+        words = b"".join((address + at).to_bytes(8, "little") for at in range(0, LINE, 8))
+        return super().read(address) if address in self.lines else (words, False)
+
+
+class Systems(unittest.IsolatedAsyncioTestCase):
+    """An agent that stands for a component of a system, by its flits."""
+
+    async def test_a_device_serves_the_host_of_a_system(self):
+        for protocol in ("cxl-68b", "cxl-256b"):
+            settings = ["host.accesses=200", "host.cache_bytes=0", f"link.mode={protocol}"]
+            system = sp.System("cxl68-expander", set=settings, external={"device": "flits"})
+            link = sp.SystemLink(system, "device.cxl", protocol, "up", classes="mem", **CONFIG)
+            device = sp.CxlMemDevice(link, OwnAddress(), latency=20)
+            clocks = sum(1 for _ in iter(lambda: link.step() and device.served < 200, False))
+            self.assertEqual((device.served, system.metrics()["violations"], link.events), (200, [], []), protocol)
+            self.assertLess(clocks, 20_000)
+
+    async def test_a_host_uses_the_memory_of_a_system(self):
+        system = sp.System("cxl68-expander", external={"host": "flits"})
+        async with sp.SystemLink(system, "host.cxl", "cxl-68b", "down", **{**CONFIG, "answer_flits": 5000}) as link:
+            host, data = sp.CxlMemHost(link, outstanding=4), bytes(range(200))
+            await host.write(0x1010, data)
+            self.assertEqual(await host.read(0x1010, len(data)), data)
+        self.assertEqual((system.metrics()["violations"], link.events), ([], []))
+
+    async def test_the_host_of_a_system_notices_a_wrong_device(self):
+        class Doubling(sp.CxlMemDevice):
+            def answers(self, request):
+                return 2 * super().answers(request)
+
+        system = sp.System("cxl68-expander", set=["host.accesses=20"], external={"device": "flits"})
+        link = sp.SystemLink(system, "device.cxl", "cxl-68b", "up", **CONFIG)
+        Doubling(link)
+        for _ in range(2000):
+            if not link.step() or system.metrics()["violations"]:
+                break
+        self.assertTrue(system.metrics()["violations"])
+        # The end has seen what it was given to send, too.
+        self.assertEqual({(event.violation.rule, event.by) for event in link.events}, {("TXN-TAG-03", "end")})
+
+
 class Refusals(unittest.TestCase):
     """What cannot be done says what was found and what was expected."""
 

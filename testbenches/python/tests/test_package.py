@@ -16,7 +16,8 @@ import unittest
 
 import cocotbext.scalepool as sp
 from cocotbext.scalepool import (
-    _library, agents, arbiter, bus, check, cxl_mem, errors, flit, hooks, message, model, monitor, partner, stepped
+    _library, agents, arbiter, bus, check, cxl_mem, errors, flit, hooks, lines, message, model, monitor, nvlink, partner, stepped, ualink,
+    verbs
 )
 
 TESTBENCHES = pathlib.Path(__file__).resolve().parents[2]
@@ -656,7 +657,7 @@ class Errors(unittest.TestCase):
 
 class Documentation(unittest.TestCase):
     def test_examples_in_the_docs_are_true(self):
-        for module in (message, check, arbiter, flit, model, hooks, cxl_mem, stepped):
+        for module in (message, check, arbiter, flit, model, hooks, cxl_mem, nvlink, ualink, stepped):
             found = doctest.testmod(module)
             self.assertEqual(found.failed, 0, module.__name__)
             self.assertGreater(found.attempted, 0, module.__name__)
@@ -672,7 +673,8 @@ class Documentation(unittest.TestCase):
 
     def test_everything_public_is_documented_and_typed(self):
         missing = []
-        for module in (message, check, arbiter, flit, model, hooks, cxl_mem, stepped, agents, bus, monitor, partner, errors):
+        for module in (message, check, arbiter, flit, model, hooks, cxl_mem, nvlink, ualink, verbs, lines, stepped, agents, bus, monitor, partner,
+                       errors):
             missing += [module.__name__] if not module.__doc__ else []
             for name, thing in vars(module).items():
                 if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__:

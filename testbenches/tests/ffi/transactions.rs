@@ -145,6 +145,62 @@ fn a_wrong_answer_is_found_at_both_ends_and_by_both_watchers() {
     }
 }
 
+/// What the watcher of a device says of five lines that are written back to back and read, when the unit with this number behind the first
+/// write is damaged on its way to the device.
+fn five_lines_with_damage(damaged: u64) -> Vec<Value> {
+    let active = CONFIG.replace("}", ",\"timeout_flits\":100}");
+    let ends = [SP_DOWN, SP_UP].map(|dir| link("cxl-68b", dir, &active, SP_ACTIVE).1);
+    let watcher = link("cxl-68b", SP_UP, CONFIG, SP_PASSIVE).1;
+    let (mut found, mut number, mut read) = (Vec::new(), 0, 0);
+    for clock in 0..400 {
+        for n in (1..6_u64).filter(|_| [50, 250].contains(&clock)) {
+            let request = json!({"opcode": "MemRd", "tag": n, "address": 64 * n, "meta_field": "NoOp"});
+            let write = json!({"opcode": "MemWr", "tag": n, "address": 64 * n, "meta_value": "Any"});
+            let message = match clock {
+                50 => json!({"layout": "cxl68.m2s_rwd", "fields": write, "data": format!("1{n}").repeat(64)}),
+                _ => json!({"layout": "cxl68.m2s_req", "fields": request}),
+            };
+            assert_eq!(send(ends[0], &message), SP_OK, "{}", last_error());
+        }
+        ends.iter().for_each(|end| assert_eq!(sp_link_step(*end, 1), SP_OK, "{}", last_error()));
+        while let Some(message) = take(ends[1]) {
+            let (tag, is_read) = (message["fields"]["tag"].as_u64().expect("a tag"), clock > 250);
+            let answer = if is_read { drs("cxl68", tag, &format!("1{tag}")) } else { ndr("cxl68", "Cmp", tag) };
+            assert_eq!(send(ends[1], &answer), SP_OK, "{}", last_error());
+        }
+        read += usize::from(take(ends[0]).is_some_and(|message| message["layout"] == "cxl68.s2m_drs"));
+        let units = ends.map(sample);
+        if let Some(unit) = &units[1] {
+            drive(watcher, SP_TX, unit);
+            drive(ends[0], SP_RX, unit);
+        }
+        if let Some(mut unit) = units[0].clone() {
+            if clock >= 50 {
+                unit[40] ^= u8::from(number == damaged);
+                number += 1;
+            }
+            drive(ends[1], SP_RX, &unit);
+            assert_eq!(sp_link_step(watcher, 1), SP_OK);
+            drive(watcher, SP_RX, &unit);
+        } else {
+            assert_eq!(sp_link_step(watcher, 1), SP_OK);
+        }
+        found.extend(std::iter::from_fn(|| event(watcher)).filter(|event| event["by"] != "line"));
+    }
+    assert_eq!((read, sp_link_finish(watcher)), (5, SP_OK), "unit {damaged}: {found:#?}");
+    destroy(ends.into_iter().chain([watcher]));
+    found
+}
+
+/// Behind a damaged unit of a run of data come RETRY flits, which a watcher does not take for its chunks.
+#[test]
+fn a_run_of_data_that_is_damaged_is_read_from_its_replay() {
+    open();
+    for damaged in 0..12 {
+        assert_eq!(five_lines_with_damage(damaged), [] as [Value; 0], "unit {damaged}");
+    }
+}
+
 /// The rest of a run that ends too early: an answer that may still come is told at the end alone.
 #[test]
 fn what_is_owed_at_the_end_is_told_by_finish() {
@@ -183,6 +239,12 @@ fn keys_of_transactions_are_for_ends_of_cxl() {
         ("ualink", SP_ACTIVE, "{\"transactions\":\"ualink\"}"),
         ("ualink", SP_PASSIVE, "{\"transactions\":\"ualink\",\"unique_tags\":true}"),
         ("ualink", SP_PASSIVE, "{\"strict\":true}"),
+        ("ualink", SP_PASSIVE, "{\"layer\":\"tl\"}"),
+        ("ualink", SP_ACTIVE, "{\"layer\":\"dl\",\"transactions\":\"ualink\"}"),
+        ("ualink", SP_ACTIVE, "{\"buffers\":4}"),
+        ("nvlink", SP_ACTIVE, "{\"layer\":\"tl\"}"),
+        ("nvlink", SP_ACTIVE, "{\"transactions\":\"ualink\"}"),
+        ("nvlink", SP_PASSIVE, "{\"transactions\":\"nvlink\",\"strict\":true}"),
         ("cxl-68b", SP_PASSIVE, "{\"transactions\":\"ualink\"}"),
         ("cxl-68b", SP_PASSIVE, "{\"transactions\":\"hdm-h\",\"strict\":true}"),
         ("nvlink", SP_ACTIVE, "{\"transactions\":\"hdm-h\"}"),

@@ -30,6 +30,7 @@ fn transactions_of_systems_are_silent() {
         ("cxl68-expander", "cxl-256b", MEMORY, SEEN),
         ("ualink-pair", "ualink", PORT, "all_writers_seen = true\nstrict = true\n"),
         ("ualink-pair relaxed", "ualink", PORT, "all_writers_seen = true\n"),
+        ("nvlink-pair", "nvlink", &[["gpu[1].link[0]", "gpu[0].link[0]"]], "all_writers_seen = true\n"),
     ] {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let wave = dir.path().join("w.vcd");
@@ -40,6 +41,7 @@ fn transactions_of_systems_are_silent() {
             }
             "hdm-db-fabric" => vec!["core.accesses=300"],
             "ualink-pair" => vec!["traffic.operations=400"],
+            "nvlink-pair" => vec!["traffic.requests=400", "link.count=1"],
             // Each beat by itself, the last one first.
             "ualink-pair relaxed" => vec!["traffic.operations=400", "link.order=relaxed", "accel.responses=single"],
             _ => vec!["core.accesses=300", mode.as_str()],
@@ -48,6 +50,9 @@ fn transactions_of_systems_are_silent() {
         run(name, &set, Outputs { vcd: Some(wave.clone()), ..Outputs::default() });
         let text =
             judged(protocol, links, "transactions", &format!("{keys}answer_ns = 1000000\nends_at_rest = true\n"));
+        // In these waves a unit of NVLink is a packet.
+        let text =
+            text.replace(".raw\"\n", if protocol == "nvlink" { ".raw\"\nunit_bits = 2304\n" } else { ".raw\"\n" });
         let found = inspect(&wave, Map::read(&text, "m.toml").expect("a map"), "m.toml").expect("a wave");
         assert_eq!(broken(&found), [""; 0], "{scenario} {protocol}");
         assert!(found.counts.iter().all(|count| count.units > 100), "{scenario} {protocol}: {:?}", found.counts);
@@ -172,7 +177,21 @@ fn maps_of_transactions_that_cannot_be_used_say_why() {
     let good = judged("cxl-68b", &[["device.cxl", "host.cxl"]], "transactions", "");
     for (text, expected) in [
         (good.replace("[\"link0\"]", "[]"), "transactions 0, key `links`: found none, expected"),
-        (good.replace("cxl-68b", "nvlink"), "found `link0`, a link of nvlink, expected one of CXL"),
+        (
+            format!("{}memory = \"hdm-h\"\n", good.replace("cxl-68b", "nvlink")),
+            "key `memory`: found `hdm-h`, expected links of CXL",
+        ),
+        (
+            format!("{}strict = true\n", good.replace("cxl-68b", "nvlink")),
+            "transactions 0, key `strict`: found true, expected links of ualink",
+        ),
+        (
+            judged("ualink", &[["a", "b"]], "transactions", "").replace("[\"link0\"]", "[\"link0\", \"other\"]")
+                + "[[interface]]\nname = \"c\"\nprotocol = \"nvlink\"\ndir = \"down\"\nclock = \"c\"\ndata = \"d\"\n\
+                   [[interface]]\nname = \"e\"\nprotocol = \"nvlink\"\ndir = \"up\"\nclock = \"c\"\ndata = \"f\"\n\
+                   [[link]]\nname = \"other\"\nsends = \"c\"\nreceives = \"e\"\n",
+            "key `links`: found `other`, a link of nvlink, expected one of ualink",
+        ),
         (format!("{good}strict = true\n"), "transactions 0, key `strict`: found true, expected links of ualink"),
         (
             format!("{}memory = \"hdm-h\"\n", good.replace("cxl-68b", "ualink")),

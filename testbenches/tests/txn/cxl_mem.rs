@@ -306,13 +306,27 @@ fn txn_dat_01_n() {
         &stale,
         "TXN-DAT-01",
         (UP, 2),
-        ["0x04 in byte 0 for MemRd to 0x1000 in flit 2 down with tag 0x1", "0x05"],
+        [
+            "0x04 in byte 0 for MemRd to 0x1000 in flit 2 down with tag 0x1 (the line is as it was before the newest write)",
+            "0x05",
+        ],
     );
     let changed = [read(1), drs(1, 3), read(1), drs(1, 7)];
     broken(HdmH, &changed, "TXN-DAT-01", (UP, 1), ["0x07 in byte 0", "0x03"]);
     // Byte enables: one byte more than they say.
     let part = [write(2, 4), cmp(2), rwd(Wr::MemWrPtl, 2, 5, Some(!1), false), cmp(2), read(1), drs(1, 5)];
-    broken(HdmH, &part, "TXN-DAT-01", (UP, 2), ["0x05 in byte 0", "0x04"]);
+    let said = "0x05 in byte 0 for MemRd to 0x1000 in flit 2 down with tag 0x1 (the newest write has changed bytes that it does not enable)";
+    broken(HdmH, &part, "TXN-DAT-01", (UP, 2), [said, "0x04"]);
+    // The bytes of another read.
+    let behind = |message: Message| match message {
+        Message::M2sReq(request) => Message::M2sReq(M2sReq { address: LINE + 64, ..request }),
+        Message::M2sRwd(request, data) => Message::M2sRwd(M2sRwd { address: LINE + 64, ..request }, data),
+        other => other,
+    };
+    let writes = [write(2, 4), cmp(2), behind(write(3, 5)), cmp(3)];
+    let swapped = [&writes[..], &[read(1), behind(read(6)), drs(1, 5), drs(6, 5)]].concat();
+    let said = "with tag 0x1 (these are the bytes for MemRd to 0x1040 in flit 3 down with tag 0x6)";
+    broken(HdmH, &swapped, "TXN-DAT-01", (UP, 2), [said, "0x04"]);
     let beside = [read(1), drs(1, 3), read(1), write(2, 4), cmp(2), drs(1, 5)];
     broken(HdmH, &beside, "TXN-DAT-01", (UP, 2), ["0x05 in byte 0", "0x03 or 0x04"]);
 }

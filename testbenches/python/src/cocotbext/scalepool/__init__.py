@@ -8,8 +8,9 @@ Without a simulator:
 * `Arbiter` grants requesters, slot by slot
 * `System` is a simulated system; `LinkEnd` is one end of a link, to run beside your RTL; `hooks` has what callbacks at their
   hook points see and answer
-* `CxlMemHost` and `CxlMemDevice` are both ends of CXL.mem as calls, `await host.read(address, 64)`: on the ends of a `LinkPair`, or
-  in a cocotb test on a `CxlLinkPartner`
+* `CxlMemHost` and `CxlMemDevice` are both ends of CXL.mem as calls, `await host.read(address, 64)`, `UalRequester` and
+  `UalCompleter` both ends of UALink, `NvlRequester` and `NvlCompleter` of NVLink: on the ends of a `LinkPair`, in the place of a
+  component of a system with `SystemLink`, or in a cocotb test on a `CxlLinkPartner`, `UalLinkPartner` or `NvlLinkPartner`
 
 In a cocotb test, for an interface of valid, ready and data, with names as in cocotbext-axi; `Ual..` and `Nvl..` are the
 same for UALink and NVLink:
@@ -30,7 +31,7 @@ from .agents import FlitSink, FlitSource, bit_flips, random_pauses
 from .arbiter import Arbiter, ArbiterKind
 from .bus import FlitBus
 from .check import Crc, Fec, crc, crc_many, fec_correct, fec_encode
-from .cxl_mem import CxlMemDevice, CxlMemHost, CxlMemory, LineMemory
+from .cxl_mem import CxlMemDevice, CxlMemHost
 from .errors import (
     AnswerTimeoutError,
     BusyError,
@@ -43,10 +44,12 @@ from .errors import (
     NoMemoryError,
     PoisonError,
     RangeError,
+    RuleError,
     ScalepoolError,
     TransactionError,
 )
 from .flit import Decoder, Encoder, Flit
+from .lines import LineMemory, MemoryLines
 from .message import (
     Field,
     Layout,
@@ -82,8 +85,10 @@ from .names import (
     UalFlitSource,
     UalLinkPartner,
 )
+from .nvlink import NvlCompleter, NvlRequester
 from .partner import LinkPartner
-from .stepped import LinkPair, PairedEnd, SteppedLink, Waitable
+from .stepped import LinkPair, PairedEnd, SteppedLink, SystemLink, Waitable
+from .ualink import UalCompleter, UalRequester
 
 try:
     __version__ = importlib.metadata.version("cocotbext-scalepool")
@@ -107,7 +112,6 @@ __all__ = [
     "CxlLinkPartner",
     "CxlMemDevice",
     "CxlMemHost",
-    "CxlMemory",
     "Decoder",
     "Encoder",
     "Event",
@@ -130,28 +134,35 @@ __all__ = [
     "LinkEnd",
     "LinkPair",
     "LinkPartner",
+    "MemoryLines",
     "Message",
     "NoMemoryError",
+    "NvlCompleter",
     "NvlFlitBus",
     "NvlFlitMonitor",
     "NvlFlitScoreboard",
     "NvlFlitSink",
     "NvlFlitSource",
     "NvlLinkPartner",
+    "NvlRequester",
     "PairedEnd",
     "PoisonError",
     "RangeError",
+    "RuleError",
     "Sample",
     "ScalepoolError",
     "SteppedLink",
     "System",
+    "SystemLink",
     "TransactionError",
+    "UalCompleter",
     "UalFlitBus",
     "UalFlitMonitor",
     "UalFlitScoreboard",
     "UalFlitSink",
     "UalFlitSource",
     "UalLinkPartner",
+    "UalRequester",
     "Violation",
     "Waitable",
     "bit_flips",

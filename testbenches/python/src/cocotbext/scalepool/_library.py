@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 from . import errors
 
 HERE = pathlib.Path(__file__).resolve().parent
-# In the wheel both lie here; beside the sources the header is that of the C programs.
-HEADER = next(p for p in (HERE / "scalepool.h", HERE.parents[3] / "c" / "scalepool.h") if p.is_file())
+# In the wheel it lies beside the sources for DPI-C, as in a clone.
+HEADER = next(p for p in (HERE / "c" / "scalepool.h", HERE.parents[3] / "c" / "scalepool.h") if p.is_file())
 
 SCALARS = {"int32_t": c_int32, "uint32_t": c_uint32, "uint64_t": c_uint64, "size_t": c_size_t}
 

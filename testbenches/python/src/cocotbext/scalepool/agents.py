@@ -82,7 +82,7 @@ class Agent:
 
 
 class _Pausing(Agent):
-    """Base of the agents that have a queue and may pause."""
+    """Base of the agents that have a queue, may pause and may damage flits."""
 
     def __init__(
         self, bus: FlitBus, clock: Signal, reset: Signal | None, reset_active_level: bool, protocol: str
@@ -90,6 +90,7 @@ class _Pausing(Agent):
         self.queue: deque[bytes] = deque()
         self.pause = False
         self._pauses: Iterator[bool] | None = None
+        self._fault: Callable[[bytes], bytes] | None = None
         super().__init__(bus, clock, reset, reset_active_level, protocol)
 
     def set_pause_generator(self, generator: Iterable[bool]) -> None:
@@ -103,6 +104,14 @@ class _Pausing(Agent):
     def _paused(self) -> bool:
         generated = next(self._pauses, False) if self._pauses is not None else False
         return bool(self.pause or generated)
+
+    def set_fault(self, fault: Callable[[bytes], bytes] | None) -> None:
+        """Sets a function that gets each flit and returns what a source drives, or a sink queues, instead, such as
+        `bit_flips(1e-2, seed)`; None for no fault."""
+        self._fault = fault
+
+    def _damaged(self, data: bytes) -> bytes:
+        return data if self._fault is None else self._fault(data)
 
     def count(self) -> int:
         """Returns the number of flits in the queue."""
@@ -121,7 +130,7 @@ class FlitSource(_Pausing):
     """Sends flits: drives `valid` and `data`, and waits for `ready` if the interface has it.
 
     `send` and `send_nowait` queue flits as bytes. A pause keeps `valid` low between two beats; a beat that is offered stays until
-    it is accepted. `set_fault` changes flits before they are driven.
+    it is accepted.
     """
 
     def __init__(
@@ -135,17 +144,11 @@ class FlitSource(_Pausing):
     ) -> None:
         self.queue_occupancy_limit = 0
         self.sent = 0
-        self._fault: Callable[[bytes], bytes] | None = None
         self._beats: deque[int] = deque()
         self._done = Event()
         self._done.set()
         self._room = Event()
         super().__init__(bus, clock, reset, reset_active_level, protocol)
-
-    def set_fault(self, fault: Callable[[bytes], bytes] | None) -> None:
-        """Sets a function that gets each flit and returns what is driven instead, such as `bit_flips(1e-2, seed)`, or None for no
-        fault."""
-        self._fault = fault
 
     def full(self) -> bool:
         """Returns whether the queue has reached `queue_occupancy_limit`; a limit of 0 is none."""
@@ -176,10 +179,8 @@ class FlitSource(_Pausing):
 
     def _load(self) -> None:
         """Prepares the beats of the next flit."""
-        data = self.queue.popleft()
+        data = self._damaged(self.queue.popleft())
         self._room.set()
-        if self._fault is not None:
-            data = self._fault(data)
         size = self._beat_bytes
         self._beats.extend(int.from_bytes(data[n : n + size], "little") for n in range(0, len(data), size))
 
@@ -210,7 +211,8 @@ class FlitSource(_Pausing):
 
 
 class FlitSink(_Pausing):
-    """Accepts flits: drives `ready`, if the interface has it, low in a pause, and queues the flits as bytes."""
+    """Accepts flits: drives `ready`, if the interface has it, low in a pause, and queues the flits as bytes. A monitor beside it
+    sees the flits as they were before `set_fault`."""
 
     def __init__(
         self,
@@ -267,7 +269,8 @@ class FlitSink(_Pausing):
             if ready and bus.valid.value == 1:
                 beats.append(bus.data.value.to_unsigned())
                 if len(beats) == self._beat_count:
-                    self.queue.append(b"".join(beat.to_bytes(self._beat_bytes, "little") for beat in beats))
+                    flit = b"".join(beat.to_bytes(self._beat_bytes, "little") for beat in beats)
+                    self.queue.append(self._damaged(flit))
                     beats.clear()
                     self._came.set()
             if bus.ready is not None:

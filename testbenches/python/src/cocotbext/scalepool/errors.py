@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .message import Violation
+    from .model import Event
 
 
 class ScalepoolError(Exception):
@@ -51,6 +52,15 @@ class InternalError(ScalepoolError):
 
 class ComparisonError(ScalepoolError, AssertionError):
     """The unit given to `LinkEnd.expect` or `System.expect` differs from the one that the model has, or there is none."""
+
+
+class RuleError(ScalepoolError, AssertionError):
+    """A design has broken a rule. `event` has the whole verdict, `rule` is the id of the rule."""
+
+    def __init__(self, event: "Event") -> None:
+        super().__init__(f"flit {event.unit} on {event.port}: {event.violation}")
+        self.event = event
+        self.rule = event.violation.rule
 
 
 class TransactionError(ScalepoolError):

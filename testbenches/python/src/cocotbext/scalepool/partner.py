@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 from cocotb.triggers import Event as CocotbEvent
 from cocotb.triggers import RisingEdge
@@ -10,7 +11,7 @@ import cocotb
 
 from .agents import FlitSink, FlitSource
 from .bus import FlitBus, Signal
-from .errors import ScalepoolError
+from .errors import RuleError, ScalepoolError
 from .flit import Dir
 from .model import Event, LinkEnd, Port
 from .monitor import FlitMonitor
@@ -28,6 +29,9 @@ class LinkPartner:
     `end` is the `LinkEnd` itself: `end.send(..)` queues messages, `end.take()` returns those that have arrived. `events` lists
     all broken rules, `rules` those that a design has broken, and `rules_by` all of them by who broke them: errors that a test
     injects count for the `line`. An active end pauses while `tx` is not ready.
+
+    With `raises=True` the first rule that a design breaks is a `RuleError`, at the flit that shows it: it fails the test. Where calls such
+    as `CxlMemHost` stand on the partner, rules of transactions are the exceptions of those calls instead.
 
     A passive partner judges both directions together, in the order in which flits end, so its `rx` and `tx` only pass them on; it
     may be two flits behind the design. `FlitMonitor` watches a single direction. `CxlMemHost` and `CxlMemDevice` stand on an
@@ -49,6 +53,7 @@ class LinkPartner:
         protocol: str = "",
         dir: Dir = "down",
         passive: bool = False,
+        raises: bool = False,
         **config: int | str | bool,
     ) -> None:
         protocol = protocol or self.default_protocol
@@ -57,7 +62,9 @@ class LinkPartner:
         self.on_step: list[Callable[[], None]] = []
         self.on_error: list[Callable[[BaseException], None]] = []
         self.received = 0
+        self.takers: dict[str, Any] = {}
         self.passive = passive
+        self.raises = raises
         # What a passive end has not been shown yet, with the clock in which each flit ended.
         self._seen: deque[tuple[int, Port, bytes]] = deque()
         self._clocks = 0
@@ -131,6 +138,13 @@ class LinkPartner:
                     self.end.drive(next_data, next_way)
         self.end.step()
 
+    def _raise(self, events: list[Event]) -> None:
+        """Raises the first rule that a design has broken, if it is not an exception of a call."""
+        for event in events:
+            told = self.on_step and event.violation.rule.startswith("TXN-")
+            if event.by != "line" and not told:
+                raise RuleError(event)
+
     async def _run(self) -> None:
         edge = RisingEdge(self._clock)
         while True:
@@ -159,9 +173,12 @@ class LinkPartner:
                     self._show()
             else:
                 self.end.step()
+            behind = len(self.events)
             self.collect()
             for function in self.on_step:
                 function()
+            if self.raises:
+                self._raise(self.events[behind:])
             if isinstance(self.tx, FlitSource):
                 unit = self.end.sample()
                 if unit is not None and len(unit) == self.tx.flit_bytes:

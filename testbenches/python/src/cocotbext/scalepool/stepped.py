@@ -1,7 +1,7 @@
 """What a transaction agent needs of the link below it: an end that somebody steps, and a way to wait.
 
-Two kinds of links have it. `LinkPartner` steps its end by a clock of the simulator. `LinkPair` needs no simulator: it has two ends
-back to back and steps both in a task of asyncio.
+Three kinds of links have it. `LinkPartner` steps its end by a clock of the simulator. `LinkPair` and `SystemLink` need no simulator: the
+one has two ends back to back, the other the end of a component that stands outside of a `System`; a task of asyncio steps them.
 """
 
 import asyncio
@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from .flit import Dir
-from .model import Event, LinkEnd
+from .model import Event, LinkEnd, System
 
-__all__ = ["LinkPair", "PairedEnd", "SteppedLink", "Waitable"]
+__all__ = ["LinkPair", "PairedEnd", "SteppedLink", "SystemLink", "Waitable"]
 
 
 class Waitable(Protocol):
@@ -28,7 +28,7 @@ class SteppedLink(Protocol):
     """One end of a link that is stepped: `LinkPartner`, or an end of a `LinkPair`.
 
     `on_step` are called behind each flit clock of the end, `on_error` when the link cannot go on. `received` counts the flits
-    that have arrived, and `events` has every broken rule so far.
+    that have arrived, `events` has every broken rule so far, and `takers` the agents by the layouts that they take.
     """
 
     end: LinkEnd
@@ -36,6 +36,7 @@ class SteppedLink(Protocol):
     on_error: list[Callable[[BaseException], None]]
     events: list[Event]
     received: int
+    takers: dict[str, Any]
 
     def collect(self) -> list[Event]:
         """Moves what the end has noticed since the last call to `events`, and returns it."""
@@ -53,6 +54,7 @@ class PairedEnd:
         self.on_error: list[Callable[[BaseException], None]] = []
         self.events: list[Event] = []
         self.received = 0
+        self.takers: dict[str, Any] = {}
 
     def collect(self) -> list[Event]:
         """Moves what the end has noticed since the last call to `events`, and returns it."""
@@ -76,7 +78,47 @@ class PairedEnd:
         return self.end.sample()
 
 
-class LinkPair:
+class _Stepped:
+    """Ends that a task of asyncio steps as long as the block of `async with` runs, whenever everybody else waits."""
+
+    def __init__(self, *ends: PairedEnd) -> None:
+        self._ends = ends
+        self._task: asyncio.Task[None] | None = None
+
+    def _start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        task = self._task
+        if task is None:
+            return
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            return
+        except Exception:
+            # The block's own exception says more.
+            if kind is None:
+                raise
+
+    def _step_all(self) -> None:
+        """One flit clock of all ends."""
+        raise NotImplementedError
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                self._step_all()
+                await asyncio.sleep(0)
+        except Exception as error:
+            for end in self._ends:
+                for fail in end.on_error:
+                    fail(error)
+            raise
+
+
+class LinkPair(_Stepped):
     """Two ends of a link back to back, a host and a device, which need no simulator: a flit that one of them sends arrives at the
     other in the next flit clock. They are stepped as long as the block of `async with` runs, whenever everybody else waits.
 
@@ -97,36 +139,61 @@ class LinkPair:
         self.host = PairedEnd(protocol, "down", **config)
         self.device = PairedEnd(protocol, "up", **config)
         self.flit_clocks = 0
-        self._task: asyncio.Task[None] | None = None
+        self._on_the_way: tuple[bytes | None, bytes | None] = (None, None)
+        super().__init__(self.host, self.device)
 
     async def __aenter__(self) -> "LinkPair":
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._start()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        task = self._task
-        if task is None:
-            return
-        task.cancel()
-        try:
-            await task
-        except asyncio.CancelledError:
-            return
-        except Exception:
-            # The block's own exception says more.
-            if kind is None:
-                raise
+    def _step_all(self) -> None:
+        # Both hear what was sent in the flit clock before.
+        down, up = self._on_the_way
+        self._on_the_way = self.host._step(up), self.device._step(down)
+        self.flit_clocks += 1
 
-    async def _run(self) -> None:
-        down: bytes | None = None
-        up: bytes | None = None
-        try:
-            while True:
-                # Both hear what was sent in the flit clock before.
-                down, up = self.host._step(up), self.device._step(down)
-                self.flit_clocks += 1
-                await asyncio.sleep(0)
-        except Exception as error:
-            for fail in self.host.on_error + self.device.on_error:
-                fail(error)
-            raise
+
+class SystemLink(PairedEnd, _Stepped):
+    """The link end of a component of a `System` that stands outside by its flits, for agents such as `CxlMemDevice`: what it sends is
+    driven at the port, and what comes there arrives. System and end are stepped as long as the block of `async with` runs.
+
+        >>> async def main():
+        ...     system = System("cxl68-expander", external={"host": "flits"})
+        ...     async with SystemLink(system, "host.cxl", "cxl-68b", "down", transactions="hdm-h") as link:
+        ...         host = CxlMemHost(link)
+        ...         await host.write(0x1000, bytes(range(64)))
+        ...         return await host.read(0x1010, 4), system.metrics()["violations"]
+        >>> from cocotbext.scalepool import CxlMemHost, System
+        >>> asyncio.run(main())
+        (b'\\x10\\x11\\x12\\x13', [])
+
+    `protocol` and `dir` are those of the port; `config` is that of the end. A cycle of the reference clock is a flit clock of the end, or as
+    many as flits arrive in it.
+    """
+
+    def __init__(self, system: System, port: str, protocol: str, dir: Dir, **config: int | str | bool) -> None:
+        PairedEnd.__init__(self, protocol, dir, **config)
+        _Stepped.__init__(self, self)
+        self.system = system
+        self.port = port
+        system.watch(port)
+
+    async def __aenter__(self) -> "SystemLink":
+        self._start()
+        return self
+
+    def step(self) -> bool:
+        """Advances by one cycle of the reference clock, for those who step by themselves. Returns False if nothing was left to do in
+        the system."""
+        is_going_on = self.system.step()
+        sample = self.system.sample(self.port)
+        while True:
+            unit = self._step(None if sample is None else sample.unit)
+            if unit is not None:
+                self.system.drive(self.port, unit)
+            sample = self.system.sample(self.port)
+            if sample is None:
+                return is_going_on
+
+    def _step_all(self) -> None:
+        self.step()

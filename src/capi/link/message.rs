@@ -1,14 +1,72 @@
-//! Messages of link ends as JSON: the form of a message with the data that belongs to it.
+//! Messages of link ends: one type for all protocols, and its JSON, the form of a message with the data that belongs to it. The
+//! other spelling, bits and bytes, is in [`super::bits`].
 
 use super::hex_of;
 use scalepool::forms::{self, FormError, Object, message, number};
 use scalepool::link::nvlink::NvlMessage;
+use scalepool::link::protocol::LinkProtocol;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
+use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::nvlink::{Op, Vc};
 use scalepool_protocols::ualink::half::TlFlit;
 use scalepool_protocols::wire::CodeTable;
 use serde_json::Value;
+
+/// A message of a link end.
+#[derive(Debug, Clone)]
+pub enum CapiMessage {
+    /// Of CXL 68B.
+    Cxl68(cxl68::stream::Cxl68Message),
+    /// Of a 256B mode.
+    Cxl256(Mode, cxl256::stream::Cxl256Message),
+    /// Of NVLink.
+    Nvlink(NvlMessage),
+    /// A TL flit of UALink.
+    Ualink(TlFlit),
+}
+
+impl CapiMessage {
+    /// Reads the form of a message that an end of this protocol sends.
+    pub fn from_json(protocol: LinkProtocol, form: &Value) -> Result<CapiMessage, FormError> {
+        Ok(match protocol {
+            LinkProtocol::Cxl68 => CapiMessage::Cxl68(cxl68(form)?),
+            LinkProtocol::Cxl256(mode) => CapiMessage::Cxl256(mode, cxl256(mode, form)?),
+            LinkProtocol::Nvlink => CapiMessage::Nvlink(nvlink(form)?),
+            LinkProtocol::Ualink => CapiMessage::Ualink(ualink(form)?),
+        })
+    }
+
+    /// The form.
+    pub fn json(&self) -> Value {
+        match self {
+            CapiMessage::Cxl68(given) => cxl68_json(given),
+            CapiMessage::Cxl256(mode, given) => cxl256_json(*mode, given),
+            CapiMessage::Nvlink(given) => nvlink_json(given),
+            CapiMessage::Ualink(given) => ualink_json(given),
+        }
+    }
+
+    /// What a watcher of a link of CXL has seen; `None` of the other protocols.
+    pub fn seen(protocol: LinkProtocol, message: &Message) -> Option<CapiMessage> {
+        match protocol {
+            LinkProtocol::Cxl68 => message.to_cxl68().ok().map(CapiMessage::Cxl68),
+            LinkProtocol::Cxl256(mode) => {
+                message.to_cxl256(mode.routing()).ok().map(|message| CapiMessage::Cxl256(mode, message))
+            }
+            LinkProtocol::Nvlink | LinkProtocol::Ualink => None,
+        }
+    }
+
+    /// What it says to those who judge messages of CXL; `None` of the other protocols.
+    pub fn neutral(&self) -> Option<Message> {
+        match self {
+            CapiMessage::Cxl68(given) => Some(Message::from_cxl68(given)),
+            CapiMessage::Cxl256(mode, given) => Some(Message::from_cxl256(given, mode.routing())),
+            CapiMessage::Nvlink(_) | CapiMessage::Ualink(_) => None,
+        }
+    }
+}
 
 /// A layout with its bits, and what else stands in the object.
 struct Parts<'a> {
@@ -37,7 +95,7 @@ fn unsigned<T: TryFrom<u128>>(value: &Value, at: &str) -> Result<T, FormError> {
     T::try_from(number::from_json(value, at)?).map_err(wide)
 }
 
-fn unknown(layout: &str, protocol: &str) -> FormError {
+pub(super) fn unknown(layout: &str, protocol: &str) -> FormError {
     FormError::new("message.layout", format!("`{layout}`"), format!("a message of {protocol}"))
 }
 
@@ -55,7 +113,7 @@ fn with_data(mut form: Value, line: &[u8], byte_enables: Option<u64>) -> Value {
 }
 
 /// A message of CXL 68B.
-pub fn cxl68(form: &Value) -> Result<cxl68::stream::Cxl68Message, FormError> {
+fn cxl68(form: &Value) -> Result<cxl68::stream::Cxl68Message, FormError> {
     use cxl68::stream::{Cxl68Message, Data, Size};
     let Parts { layout, bits, line, byte_enables, object } = parts(form, &["half"])?;
     let class = cxl68::message::Class::ALL.into_iter().find(|c| c.def().name == layout);
@@ -73,7 +131,7 @@ pub fn cxl68(form: &Value) -> Result<cxl68::stream::Cxl68Message, FormError> {
 }
 
 /// The same as JSON.
-pub fn cxl68_json(given: &cxl68::stream::Cxl68Message) -> Value {
+fn cxl68_json(given: &cxl68::stream::Cxl68Message) -> Value {
     use cxl68::stream::Size;
     let form = message::message_to_json(given.class.def(), given.bits);
     let Some(data) = given.data else { return form };
@@ -87,7 +145,7 @@ pub fn cxl68_json(given: &cxl68::stream::Cxl68Message) -> Value {
 }
 
 /// A message of a 256B mode.
-pub fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Cxl256Message, FormError> {
+fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Cxl256Message, FormError> {
     use cxl256::stream::{Cxl256Message, Data};
     let Parts { layout, bits, line, byte_enables, object } = parts(form, &["metadata"])?;
     let class = cxl256::Class::ALL.into_iter().find(|c| c.def(mode.routing()).name == layout);
@@ -100,7 +158,7 @@ pub fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Cxl256Message,
 }
 
 /// The same as JSON.
-pub fn cxl256_json(mode: Mode, given: &cxl256::stream::Cxl256Message) -> Value {
+fn cxl256_json(mode: Mode, given: &cxl256::stream::Cxl256Message) -> Value {
     let form = message::message_to_json(given.class.def(mode.routing()), given.bits);
     let Some(data) = given.data else { return form };
     let mut form = with_data(form, &data.line, data.byte_enables);
@@ -128,7 +186,7 @@ fn code_json(name: Option<&'static str>, number: u8) -> Value {
 }
 
 /// A message of NVLink.
-pub fn nvlink(form: &Value) -> Result<NvlMessage, FormError> {
+fn nvlink(form: &Value) -> Result<NvlMessage, FormError> {
     let known = ["op", "vc", "tag", "rid", "size", "ep", "atag", "address", "attr", "route", "be", "data"];
     let object = forms::object(form, "message", &known)?;
     let Some(op) = object.get("op") else {
@@ -156,7 +214,7 @@ pub fn nvlink(form: &Value) -> Result<NvlMessage, FormError> {
 }
 
 /// The same as JSON.
-pub fn nvlink_json(given: &NvlMessage) -> Value {
+fn nvlink_json(given: &NvlMessage) -> Value {
     let mut form = Object::new();
     form.insert("op".into(), code_json(given.op.name(), given.op.0));
     form.insert("vc".into(), code_json(given.vc.name(), given.vc.0));
@@ -176,7 +234,7 @@ pub fn nvlink_json(given: &NvlMessage) -> Value {
 }
 
 /// A TL flit of UALink.
-pub fn ualink(form: &Value) -> Result<TlFlit, FormError> {
+fn ualink(form: &Value) -> Result<TlFlit, FormError> {
     let object = forms::object(form, "message", &["lower", "upper", "indicators"])?;
     let mut flit = TlFlit::default();
     for (half, key) in ["lower", "upper"].into_iter().enumerate() {
@@ -195,7 +253,7 @@ pub fn ualink(form: &Value) -> Result<TlFlit, FormError> {
 }
 
 /// The same as JSON.
-pub fn ualink_json(given: &TlFlit) -> Value {
+fn ualink_json(given: &TlFlit) -> Value {
     let mut form = Object::new();
     form.insert("lower".into(), number::hex(&given.halves[0]).into());
     form.insert("upper".into(), number::hex(&given.halves[1]).into());

@@ -126,6 +126,13 @@
       at_port = SP_PORT_TX;
     endfunction
 
+    // Whether it has this layout, such as `m2s_req`, in any family.
+    function bit is_layout(string short_name);
+      int rest;
+      rest = layout.len() - short_name.len();
+      return rest > 0 && layout.substr(rest - 1, layout.len() - 1) == {".", short_name};
+    endfunction
+
     // Bytes of the layout.
     virtual function int unsigned bits_bytes();
       int unsigned bit_count, bytes, fields;

@@ -55,6 +55,11 @@
       return found;
     endfunction
 
+    // The link begins anew, as `link.reset` has it; what was under way is lost.
+    virtual function void reset();
+      link.reset();
+    endfunction
+
     pure virtual function void on_message(sp_message message);
 
     virtual function void on_broken(sp_event_t e);
@@ -153,6 +158,14 @@
       request.is_done = 1;
     endfunction
 
+    // Requests that are open end with SP_ANSWER_BROKEN.
+    virtual function void reset();
+      sp_cxl_mem_request lost[$];
+      super.reset();
+      foreach (open[tag]) lost.push_back(open[tag]);
+      foreach (lost[n]) done(lost[n], SP_ANSWER_BROKEN);
+    endfunction
+
     virtual function void on_message(sp_message message);
       sp_cxl_mem_request request;
       bit [15:0] tag;
@@ -239,6 +252,13 @@
       end
       answer.set("opcode", 64'(scalepool_cxl68_pkg::NDR_OPCODE_CMP));
       return answer;
+    endfunction
+
+    // Memory keeps its bytes; answers that wait are lost.
+    virtual function void reset();
+      super.reset();
+      answers.delete();
+      due.delete();
     endfunction
 
     virtual function void on_message(sp_message message);

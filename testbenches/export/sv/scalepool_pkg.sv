@@ -131,6 +131,13 @@ package scalepool_pkg;
       at_port = SP_PORT_TX;
     endfunction
 
+    // Whether it has this layout, such as `m2s_req`, in any family.
+    function bit is_layout(string short_name);
+      int rest;
+      rest = layout.len() - short_name.len();
+      return rest > 0 && layout.substr(rest - 1, layout.len() - 1) == {".", short_name};
+    endfunction
+
     // Bytes of the layout.
     virtual function int unsigned bits_bytes();
       int unsigned bit_count, bytes, fields;
@@ -1947,6 +1954,11 @@ package scalepool_pkg;
       return found;
     endfunction
 
+    // The link begins anew, as `link.reset` has it; what was under way is lost.
+    virtual function void reset();
+      link.reset();
+    endfunction
+
     pure virtual function void on_message(sp_message message);
 
     virtual function void on_broken(sp_event_t e);
@@ -2045,6 +2057,14 @@ package scalepool_pkg;
       request.is_done = 1;
     endfunction
 
+    // Requests that are open end with SP_ANSWER_BROKEN.
+    virtual function void reset();
+      sp_cxl_mem_request lost[$];
+      super.reset();
+      foreach (open[tag]) lost.push_back(open[tag]);
+      foreach (lost[n]) done(lost[n], SP_ANSWER_BROKEN);
+    endfunction
+
     virtual function void on_message(sp_message message);
       sp_cxl_mem_request request;
       bit [15:0] tag;
@@ -2131,6 +2151,13 @@ package scalepool_pkg;
       end
       answer.set("opcode", 64'(scalepool_cxl68_pkg::NDR_OPCODE_CMP));
       return answer;
+    endfunction
+
+    // Memory keeps its bytes; answers that wait are lost.
+    virtual function void reset();
+      super.reset();
+      answers.delete();
+      due.delete();
     endfunction
 
     virtual function void on_message(sp_message message);

@@ -25,6 +25,7 @@ package scalepool_pkg;
 ";
 const BASE: &str = include_str!("classes/base.sv");
 const LINKS: &str = include_str!("classes/links.sv");
+const FLITS: &str = include_str!("classes/flits.sv");
 const TRANSACTIONS: &str = include_str!("classes/transactions.sv");
 
 /// The package.
@@ -45,6 +46,7 @@ pub fn file() -> File {
     }
     factory(&mut text, &messages);
     text += LINKS;
+    text += FLITS;
     text += TRANSACTIONS;
     text += "\nendpackage : scalepool_pkg\n";
     File { name: "scalepool_pkg.sv".into(), text }

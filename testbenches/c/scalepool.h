@@ -443,6 +443,33 @@ int32_t sp_stream_waiting(uint64_t stream, size_t *count);
 // Destroys a stream; its handle is invalid from then on.
 int32_t sp_stream_destroy(uint64_t stream);
 
+// Takes the oldest answer of a stream, as sp_stream_take does, without its JSON object: the bytes of the flit, and the number of its
+// parts, which sp_stream_part takes one by one until the next answer is taken. `flit` may be null, with 0 and null.
+int32_t sp_stream_take_parts(uint64_t stream,
+                             uint8_t *flit,
+                             size_t flit_capacity,
+                             size_t *flit_length,
+                             size_t *parts);
+
+// Takes the next part of the answer that sp_stream_take_parts has taken. `kind` says what it is:
+//
+// * CXL: `message`, with the number of its `layout`, or `data`, 16 bytes; `place` is the slot
+// * ualink: a half of a TL flit by its kind, such as `control`, `data`, `byte_enables` or `message`, 32 bytes; `place` is 0 for the lower
+//   half, 1 for the upper one. A control half is followed by its fields, of kind `field`, with their layouts. Messages of the DL are
+//   of kind `dl_message`.
+// * nvlink: `header` and `ae` with their layouts, `byte_enables`, `data`
+//
+// `layout` is SP_NO_LAYOUT for a part that has none. Returns SP_EMPTY if no part is left.
+int32_t sp_stream_part(uint64_t stream,
+                       uint32_t *layout,
+                       uint32_t *place,
+                       char *kind,
+                       size_t kind_capacity,
+                       size_t *kind_length,
+                       uint8_t *bytes,
+                       size_t bytes_capacity,
+                       size_t *bytes_length);
+
 // Makes a simulation. `text` is TOML. With `format = 1` it is the description of a system, as `run FILE.toml` takes it;
 // its seed is 1 until sp_sim_seed. Otherwise it names a scenario or the file of a description: the line
 // `scenario = "cxl68-expander"`, and after it, one on a line, `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and

@@ -328,6 +328,38 @@ int sp_dpi_stream_take(unsigned long long stream, const char **json, const svOpe
     return status;
 }
 
+int sp_dpi_stream_take_parts(unsigned long long stream, const svOpenArrayHandle flit, unsigned long long *flit_length, unsigned long long *parts)
+{
+    int status;
+    sp_dpi_array flit_array = sp_dpi_items(flit, 0, 1, 1);
+    if (flit_array.status) return flit_array.status;
+    size_t flit_out = 0;
+    size_t parts_out = 0;
+    status = sp_stream_take_parts(stream, (uint8_t *)flit_array.items, flit_array.count, &flit_out, &parts_out);
+    *flit_length = flit_out;
+    *parts = parts_out;
+    return status;
+}
+
+int sp_dpi_stream_part(unsigned long long stream, unsigned int *layout, unsigned int *place, const char **kind, const svOpenArrayHandle bytes, unsigned long long *bytes_length)
+{
+    int status;
+    sp_dpi_array bytes_array = sp_dpi_items(bytes, 0, 1, 1);
+    if (bytes_array.status) return bytes_array.status;
+    uint32_t layout_out = 0;
+    uint32_t place_out = 0;
+    static sp_dpi_text kind_text;
+    size_t bytes_out = 0;
+    do {
+        status = sp_stream_part(stream, &layout_out, &place_out, kind_text.text, kind_text.capacity, &kind_text.length, (uint8_t *)bytes_array.items, bytes_array.count, &bytes_out);
+    } while (status == SP_ERR_SHORT && sp_dpi_grow(&kind_text));
+    *layout = layout_out;
+    *place = place_out;
+    *kind = sp_dpi_end(&kind_text, status);
+    *bytes_length = bytes_out;
+    return status;
+}
+
 int sp_dpi_sim_new(const char *text, unsigned long long *sim)
 {
     int status;

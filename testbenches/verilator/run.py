@@ -132,8 +132,8 @@ def dpi_table(full):
         bench("ual_crc", ["ual_crc32"], 100_000, 1_000_000),
         bench("nvl_crc", ["nvl_crc25"], 1_000_000, 1_000_000),
         bench("cxl68_link", link, 2000, 50_000, "+errors=100", classes=True),
-        bench("ual_frames", ["ual_framer", "ual_deframer", "ual_offsets", "ual_crc32"], 1000, 20_000),
-        bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], 2000, 50_000),
+        bench("ual_frames", ["ual_framer", "ual_deframer", "ual_offsets", "ual_crc32"], 1000, 20_000, classes=True),
+        bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], 2000, 50_000, classes=True),
         bench("arbiter", ["arb_round_robin", "arb_matrix", "arb_weighted"], 1_000_000, 1_000_000),
     ]
 

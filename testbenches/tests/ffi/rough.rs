@@ -9,6 +9,7 @@ use scalepool_capi::link::hook::*;
 use scalepool_capi::link::typed::*;
 use scalepool_capi::link::*;
 use scalepool_capi::message::*;
+use scalepool_capi::parts::*;
 use scalepool_capi::sim::hook::*;
 use scalepool_capi::sim::port::*;
 use scalepool_capi::sim::*;
@@ -226,7 +227,7 @@ impl Rough {
         let (point, point_length) = self.often(["wire", "packer_out"]);
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            let call = self.below(82);
+            let call = self.below(86);
             self.call = call;
             match call {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
@@ -370,6 +371,11 @@ impl Rough {
                 }
                 79 => sp_link_state_fields(handle, self.place(88) as *mut SpLinkStatus, t, c, l),
                 80 => sp_link_health(handle, text, length, other, other_length, place as *mut u64, t, c, l),
+                81 | 82 => sp_stream_take_parts(handle, b, b_capacity, b_length, place as *mut usize),
+                83 | 84 => {
+                    let (to, kind) = (self.place(4) as *mut u32, self.place(4) as *mut u32);
+                    sp_stream_part(handle, to, kind, t, c, l, b, b_capacity, b_length)
+                }
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }

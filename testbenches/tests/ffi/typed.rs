@@ -5,8 +5,9 @@ use crate::links::{PROTOCOLS, destroy, drive, event, link, sample, state, take, 
 use scalepool_capi::link::typed::*;
 use scalepool_capi::link::*;
 use scalepool_capi::message::{sp_encode_json, sp_layout_find};
+use scalepool_capi::parts::*;
 use scalepool_capi::status::*;
-use scalepool_capi::stream::{SP_DOWN, SP_UP};
+use scalepool_capi::stream::*;
 use serde_json::{Value, json};
 use std::ffi::c_char;
 use std::ptr::null_mut;
@@ -271,6 +272,60 @@ fn a_watcher_shows_the_messages_of_both_directions() {
     assert_eq!(seen_bits(quiet), None);
     assert!(last_error().contains("`messages`"), "{}", last_error());
     destroy([quiet]);
+}
+
+/// The parts of a flit are the bytes that stand in its JSON: a 68B flit with a request, and flits of both other shapes.
+#[test]
+fn parts_of_a_flit_are_those_of_its_object() {
+    open();
+    let request = json!({"layout": "cxl68.m2s_req", "fields": {"opcode": "MemRd", "tag": 7, "address": 4096}});
+    let slot = json!({"slot": 0, "format": "H5", "messages": [request]});
+    let cases = [
+        ("cxl-68b", json!({"protocol": "cxl-68b", "dir": "down", "kind": "protocol", "slots": [slot]}), 1),
+        ("nvlink", json!({"packet": {"header": {"op": "WRITE_NONPOSTED", "tag": 9}, "data": "5a".repeat(32)}}), 2),
+    ];
+    for (protocol, form, count) in cases {
+        let [encoder, decoder] = [sp_encoder_new, sp_decoder_new].map(|make| {
+            let mut stream = 0;
+            assert_eq!(
+                unsafe { make(start(protocol), protocol.len(), SP_DOWN, &mut stream) },
+                SP_OK,
+                "{}",
+                last_error()
+            );
+            stream
+        });
+        let text = form.to_string();
+        assert_eq!(unsafe { sp_stream_encode(encoder, start(&text), text.len()) }, SP_OK, "{}", last_error());
+        let (mut flit, mut length, mut parts) = ([0; 640], 0, 9);
+        let status = unsafe { sp_stream_take_parts(encoder, flit.as_mut_ptr(), 640, &mut length, &mut parts) };
+        assert_eq!((status, length % 4), (SP_OK, 0), "{}", last_error());
+        assert_eq!(unsafe { sp_stream_decode(decoder, flit.as_ptr(), length, 1) }, SP_OK, "{}", last_error());
+        assert_eq!(sp_stream_finish(decoder), SP_OK);
+        let status = unsafe { sp_stream_take_parts(decoder, null_mut(), 0, null_mut(), &mut parts) };
+        assert_eq!((status, parts), (SP_OK, count), "{protocol}: {}", last_error());
+        let mut found = Vec::new();
+        for _ in 0..parts {
+            let (mut layout, mut place, mut bytes, mut length) = (0, 9, [0; 256], 0);
+            let (status, kind) = text_of(|t, c, l| unsafe {
+                sp_stream_part(decoder, &mut layout, &mut place, t, c, l, bytes.as_mut_ptr(), 256, &mut length)
+            });
+            assert_eq!(status, SP_OK, "{}", last_error());
+            found.push((layout, place, kind, bytes[..length].to_vec()));
+        }
+        if protocol == "cxl-68b" {
+            let name = "cxl68.m2s_req";
+            let fields = json!({"opcode": "MemRd", "tag": 7, "address": 4096});
+            let message = encoded(&json!({"layout": name, "fields": fields}));
+            assert_eq!(found[0], (layout(name), 0, "message".to_owned(), message));
+        } else {
+            assert_eq!((found[0].0, found[0].2.as_str()), (layout("nvlink.header"), "header"));
+            assert_eq!(found[1], (SP_NO_LAYOUT, 0, "data".to_owned(), vec![0x5a; 32]));
+        }
+        for stream in [encoder, decoder] {
+            assert_eq!(sp_stream_destroy(stream), SP_OK);
+        }
+    }
 }
 
 /// The numbers and texts of the oldest event.

@@ -370,7 +370,9 @@ package demo_pkg;
     endtask
 
     virtual function string missing();
-      return scoreboard.reads > 50 && host.driver.damaged > 3 && device.driver.damaged > 3 ? "" : "found too little traffic or damage";
+      if (scoreboard.reads > 50 && host.driver.damaged > 1 && device.driver.damaged > 1) return "";
+      return $sformatf("found %0d reads, %0d and %0d damaged units, expected more", scoreboard.reads, host.driver.damaged,
+                       device.driver.damaged);
     endfunction
   endclass
 

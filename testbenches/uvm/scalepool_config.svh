@@ -16,6 +16,7 @@ class scalepool_config extends uvm_object;
   bit all_writers_seen = 1; // nobody but the two ends writes the memory
   int unsigned drain_flits = 4000; // flit clocks at the end of the test in which all comes to rest
   bit has_coverage = 1;
+  bit has_intact = 0; // of a passive agent: the interface has what its end sends before damage, as it always has of an active one
   sp_link_config active_end; // knobs of the two link ends; made if they are null
   sp_link_config watcher;
 
@@ -49,7 +50,8 @@ class scalepool_config extends uvm_object;
 
   // Why an event is waived; empty if it is not.
   function string waiver_of(sp_event_t e);
-    return waived_until.exists(e.rule) && e.unit < waived_until[e.rule] ? reasons[e.rule] : "";
+    if (waived_until.exists(e.rule) && e.unit < waived_until[e.rule]) return reasons[e.rule];
+    return "";
   endfunction
 
   // The knobs of the active end and of the one that watches it.

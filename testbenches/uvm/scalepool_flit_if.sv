@@ -8,7 +8,7 @@ interface scalepool_flit_if (
     logic [5119:0] down;
     logic          up_valid;
     logic [5119:0] up;
-    // What has left the end of an agent, before its damage on the wire; of other ends nobody drives these.
+    // What has left an end, before its damage on the wire. Active agents drive it; of a design it is the top level's to say.
     logic [5119:0] down_intact;
     logic [5119:0] up_intact;
 endinterface

@@ -19,7 +19,8 @@ class scalepool_message_item extends scalepool_item;
   endfunction
 
   virtual function string convert2string();
-    return message == null ? "no message" : message.convert2string();
+    if (message == null) return "no message";
+    return message.convert2string();
   endfunction
 endclass
 
@@ -50,7 +51,10 @@ class scalepool_request_item extends scalepool_item;
   endfunction
 
   virtual function string convert2string();
-    return $sformatf("%s line 0x%0h, tag 0x%0h, %s, %h", op.name(), address(), tag, is_done ? answer.name() : "open", line);
+    string state;
+    state = "open";
+    if (is_done) state = answer.name();
+    return $sformatf("%s line 0x%0h, tag 0x%0h, %s, %h", op.name(), address(), tag, state, line);
   endfunction
 endclass
 

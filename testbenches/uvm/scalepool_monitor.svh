@@ -1,5 +1,6 @@
 // Watches one end of the link. What passes is judged by a passive end: link rules, transactions, and each message once, however often
-// its flit was sent. Of an active agent it sees the units as they leave the agent, since damage on the wire is no fault of the end.
+// its flit was sent. It sees the units of its end as they leave it, where the interface has them so: damage on the wire is no fault of the
+// end.
 class scalepool_monitor extends uvm_monitor;
   `uvm_component_utils(scalepool_monitor)
   scalepool_config cfg;
@@ -49,13 +50,13 @@ class scalepool_monitor extends uvm_monitor;
   protected virtual function void flit_clock();
     sp_event_t e;
     sp_message message;
-    bit is_active;
-    is_active = cfg.is_active == UVM_ACTIVE;
+    bit is_intact;
+    is_intact = cfg.is_active == UVM_ACTIVE || cfg.has_intact;
     if (cfg.dir == SP_SENDS_DOWN) begin
-      if (cfg.vif.down_valid) watcher.drive(is_active ? cfg.vif.down_intact : cfg.vif.down, SP_PORT_TX);
+      if (cfg.vif.down_valid) watcher.drive(is_intact ? cfg.vif.down_intact : cfg.vif.down, SP_PORT_TX);
       if (cfg.vif.up_valid) watcher.drive(cfg.vif.up, SP_PORT_RX);
     end else begin
-      if (cfg.vif.up_valid) watcher.drive(is_active ? cfg.vif.up_intact : cfg.vif.up, SP_PORT_TX);
+      if (cfg.vif.up_valid) watcher.drive(is_intact ? cfg.vif.up_intact : cfg.vif.up, SP_PORT_TX);
       if (cfg.vif.down_valid) watcher.drive(cfg.vif.down, SP_PORT_RX);
     end
     watcher.step();

@@ -134,6 +134,7 @@ def dpi_table(full):
         bench("cxl68_link", link, 2000, 50_000, "+errors=100", classes=True),
         bench("ual_frames", ["ual_framer", "ual_deframer", "ual_offsets", "ual_crc32"], 1000, 20_000, classes=True),
         bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], 2000, 50_000, classes=True),
+        bench("cxl_mem", [], 500, 20_000, classes=True),
         bench("arbiter", ["arb_round_robin", "arb_matrix", "arb_weighted"], 1_000_000, 1_000_000),
     ]
 

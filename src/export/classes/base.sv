@@ -93,10 +93,13 @@
 
     // An event as one line.
     static function string event_text(sp_event_t e);
-      string tag;
-      tag = e.tag < 0 ? "" : $sformatf(", tag 0x%0h", e.tag);
-      return $sformatf("%s: %s flit %0d, %s%s: found %s, expected %s. %s", e.rule, e.at_port == SP_PORT_RX ? "received" : "sent",
-                       e.unit, e.place, tag, e.found, e.expected, e.text);
+      string tag, way;
+      tag = "";
+      if (e.tag >= 0) tag = $sformatf(", tag 0x%0h", e.tag);
+      way = "sent";
+      if (e.at_port == SP_PORT_RX) way = "received";
+      return $sformatf("%s: %s flit %0d, %s%s: found %s, expected %s. %s", e.rule, way, e.unit, e.place, tag, e.found, e.expected,
+                       e.text);
     endfunction
   endclass
 
@@ -237,9 +240,13 @@
     endfunction
 
     virtual function string convert2string();
+      string text;
       pack();
-      return $sformatf("%s %h%s%s", layout == "" ? "TL flit" : layout, bits, has_data ? $sformatf(" data %h", data) : "",
-                       has_enables ? $sformatf(" enables %h", enables) : "");
+      text = $sformatf("%s %h", layout, bits);
+      if (layout == "") text = "TL flit";
+      if (has_data) text = {text, $sformatf(" data %h", data)};
+      if (has_enables) text = {text, $sformatf(" enables %h", enables)};
+      return text;
     endfunction
 
     // Data and byte enables as calls take them. A class with more has functions of its own.

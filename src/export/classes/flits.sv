@@ -49,7 +49,8 @@
       parts.delete();
       status = sp_stream_take_parts(handle, flit, flit_length, count);
       if (status < 0) $fatal(1, "flit: status %0d: %s", status, sp_library::why());
-      broken = status == SP_OK || status == SP_EMPTY ? "" : sp_library::why();
+      broken = "";
+      if (status != SP_OK && status != SP_EMPTY) broken = sp_library::why();
       if (status == SP_EMPTY) return 0;
       for (longint unsigned n = 0; n < count; n++) begin
         sp_flit_part part;

@@ -25,7 +25,8 @@
     protected string said;
 
     protected function void say(string key, string value);
-      said = {said, said == "" ? "" : ",", "\"", key, "\":", value};
+      if (said != "") said = {said, ","};
+      said = {said, "\"", key, "\":", value};
     endfunction
 
     protected function void say_number(string key, int value);
@@ -83,11 +84,12 @@
     function new(sp_protocol_e protocol, sp_dir_e dir, bit passive = 0, sp_link_config config_of = null);
       string text;
       int status;
+      text = "";
       sp_library::open();
       this.protocol = protocol;
       this.dir = dir;
       this.passive = passive;
-      text = config_of == null ? "" : config_of.text();
+      if (config_of != null) text = config_of.text();
       status = sp_link_new(name_of(protocol), 32'(dir), text, passive ? SP_PASSIVE : SP_ACTIVE, handle);
       check(status, "link end");
     endfunction

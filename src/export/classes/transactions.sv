@@ -90,7 +90,10 @@
     function string open_tags();
       string text;
       text = "";
-      foreach (open[tag]) text = {text, text == "" ? "" : ", ", $sformatf("0x%0h (line 0x%0h)", tag, open[tag].address)};
+      foreach (open[tag]) begin
+        if (text != "") text = {text, ", "};
+        text = {text, $sformatf("0x%0h (line 0x%0h)", tag, open[tag].address)};
+      end
       return text;
     endfunction
 
@@ -230,7 +233,8 @@
       exists = size_bytes == 0 || address < size_bytes;
       is_read = !request.has_data && request.get("opcode") inside {
         64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD), 64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD_DATA)};
-      answer = fresh(is_read ? "s2m_drs" : "s2m_ndr");
+      if (is_read) answer = fresh("s2m_drs");
+      else answer = fresh("s2m_ndr");
       answer.set("tag", request.get("tag"));
       answer.set("meta_field", 64'(scalepool_cxl68_pkg::META_FIELD_NO_OP));
       if (answer.has("ld_id")) answer.set("ld_id", request.get("ld_id"));

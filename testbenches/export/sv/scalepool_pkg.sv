@@ -98,10 +98,13 @@ package scalepool_pkg;
 
     // An event as one line.
     static function string event_text(sp_event_t e);
-      string tag;
-      tag = e.tag < 0 ? "" : $sformatf(", tag 0x%0h", e.tag);
-      return $sformatf("%s: %s flit %0d, %s%s: found %s, expected %s. %s", e.rule, e.at_port == SP_PORT_RX ? "received" : "sent",
-                       e.unit, e.place, tag, e.found, e.expected, e.text);
+      string tag, way;
+      tag = "";
+      if (e.tag >= 0) tag = $sformatf(", tag 0x%0h", e.tag);
+      way = "sent";
+      if (e.at_port == SP_PORT_RX) way = "received";
+      return $sformatf("%s: %s flit %0d, %s%s: found %s, expected %s. %s", e.rule, way, e.unit, e.place, tag, e.found, e.expected,
+                       e.text);
     endfunction
   endclass
 
@@ -242,9 +245,13 @@ package scalepool_pkg;
     endfunction
 
     virtual function string convert2string();
+      string text;
       pack();
-      return $sformatf("%s %h%s%s", layout == "" ? "TL flit" : layout, bits, has_data ? $sformatf(" data %h", data) : "",
-                       has_enables ? $sformatf(" enables %h", enables) : "");
+      text = $sformatf("%s %h", layout, bits);
+      if (layout == "") text = "TL flit";
+      if (has_data) text = {text, $sformatf(" data %h", data)};
+      if (has_enables) text = {text, $sformatf(" enables %h", enables)};
+      return text;
     endfunction
 
     // Data and byte enables as calls take them. A class with more has functions of its own.
@@ -1597,7 +1604,8 @@ package scalepool_pkg;
     protected string said;
 
     protected function void say(string key, string value);
-      said = {said, said == "" ? "" : ",", "\"", key, "\":", value};
+      if (said != "") said = {said, ","};
+      said = {said, "\"", key, "\":", value};
     endfunction
 
     protected function void say_number(string key, int value);
@@ -1655,11 +1663,12 @@ package scalepool_pkg;
     function new(sp_protocol_e protocol, sp_dir_e dir, bit passive = 0, sp_link_config config_of = null);
       string text;
       int status;
+      text = "";
       sp_library::open();
       this.protocol = protocol;
       this.dir = dir;
       this.passive = passive;
-      text = config_of == null ? "" : config_of.text();
+      if (config_of != null) text = config_of.text();
       status = sp_link_new(name_of(protocol), 32'(dir), text, passive ? SP_PASSIVE : SP_ACTIVE, handle);
       check(status, "link end");
     endfunction
@@ -1948,7 +1957,8 @@ package scalepool_pkg;
       parts.delete();
       status = sp_stream_take_parts(handle, flit, flit_length, count);
       if (status < 0) $fatal(1, "flit: status %0d: %s", status, sp_library::why());
-      broken = status == SP_OK || status == SP_EMPTY ? "" : sp_library::why();
+      broken = "";
+      if (status != SP_OK && status != SP_EMPTY) broken = sp_library::why();
       if (status == SP_EMPTY) return 0;
       for (longint unsigned n = 0; n < count; n++) begin
         sp_flit_part part;
@@ -2118,7 +2128,10 @@ package scalepool_pkg;
     function string open_tags();
       string text;
       text = "";
-      foreach (open[tag]) text = {text, text == "" ? "" : ", ", $sformatf("0x%0h (line 0x%0h)", tag, open[tag].address)};
+      foreach (open[tag]) begin
+        if (text != "") text = {text, ", "};
+        text = {text, $sformatf("0x%0h (line 0x%0h)", tag, open[tag].address)};
+      end
       return text;
     endfunction
 
@@ -2258,7 +2271,8 @@ package scalepool_pkg;
       exists = size_bytes == 0 || address < size_bytes;
       is_read = !request.has_data && request.get("opcode") inside {
         64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD), 64'(scalepool_cxl68_pkg::M2S_REQ_OPCODE_MEM_RD_DATA)};
-      answer = fresh(is_read ? "s2m_drs" : "s2m_ndr");
+      if (is_read) answer = fresh("s2m_drs");
+      else answer = fresh("s2m_ndr");
       answer.set("tag", request.get("tag"));
       answer.set("meta_field", 64'(scalepool_cxl68_pkg::META_FIELD_NO_OP));
       if (answer.has("ld_id")) answer.set("ld_id", request.get("ld_id"));

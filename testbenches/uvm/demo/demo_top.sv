@@ -30,6 +30,7 @@ module demo_top;
     logic [527:0] wrong;
     assign wrong = damage != 0 && passed % damage == damage - 1 ? 528'd1 << (passed % 512) : '0;
     assign flits.down_valid = tx_valid && bus.rst_n;
+    assign flits.down_intact = 5120'({tx_flit, 16'h5555});
     assign flits.down = 5120'({tx_flit ^ wrong, 16'h5555});
     always @(posedge clk) passed <= !bus.rst_n ? 0 : passed + int'(tx_valid);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that runs in Verilator, Icarus, cocotb or SystemC, at the end a table of durations; stops at the first part that fails.
+# Everything that runs in Verilator, Icarus, cocotb, UVM or SystemC, at the end a table of durations; stops at the first part that fails.
 # Called by `make cosim` and, as one of its steps, by `make test`.
 #
 # The library and the program are those of the profile PROFILE (release); `make test` has them of the profile of its tests.

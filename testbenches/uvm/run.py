@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Lints the UVM agent, scalepool_pkg and the demo in Verilator, with all its warnings; with --full it builds the demo and runs its tests.
+"""Lints the UVM agent, scalepool_pkg, the demo and what docs/guide/c-and-systemverilog.md shows of them in Verilator, with all its
+warnings; with --full it builds the demo and runs its tests.
 
 A test passes when it ends with status 0 and prints PASS with its name. That an error is found is a test of its own: a device that
 answers with a wrong tag.
@@ -31,6 +32,7 @@ from contents import hash_of  # noqa: E402
 
 OUT = ROOT / "target" / "uvm"
 DPI = HERE.parent / "dpi"
+PAGE = ROOT / "docs" / "guide" / "c-and-systemverilog.md"
 VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
 SOURCES = [HERE, HERE.parent / "export" / "sv", DPI / "scalepool_dpi_pkg.sv", DPI / "scalepool_dpi.c", HERE.parent / "rtl"]
 # Tests of the demo, with their plusargs. The protocols of `demo_pair_test` are numbers of sp_protocol_e.
@@ -60,13 +62,47 @@ def compile_arguments():
     return [f"+incdir+{bare.parent}", f"+incdir+{uvm}", uvm / "uvm_pkg.sv", "-F", HERE / "verilator.f"]
 
 
+def shown():
+    """What the page shows: a module, and lines of the build phase of an environment."""
+    module, lines = re.findall(r"^```systemverilog\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    file = OUT / "shown.sv"
+    file.write_text(f"""{module}
+package shown_pkg;
+  import uvm_pkg::*;
+  import scalepool_pkg::*;
+  import scalepool_uvm_pkg::*;
+  class shown_env extends uvm_env;
+    virtual scalepool_flit_if flits;
+    scalepool_agent device;
+    function new(string name, uvm_component parent);
+      super.new(name, parent);
+    endfunction
+    virtual function void build_phase(uvm_phase phase);
+      {lines}
+    endfunction
+  endclass
+endpackage
+module shown_top;
+  import shown_pkg::*;
+  shown_env env;
+  logic clk, up_valid, down_valid;
+  logic [543:0] up_flit, down_flit;
+  host_tb host (.*);
+  demo_top demo ();
+  initial env = new("env", null);
+endmodule
+""", encoding="utf-8")
+    return file
+
+
 def lint():
     """All warnings of Verilator: these, or nothing."""
     kept = OUT / "linted"
-    key = hash_of(*SOURCES, OUT / "wanted")
+    key = hash_of(*SOURCES, OUT / "wanted", PAGE)
     if kept.is_file() and kept.read_text(encoding="ascii") == key:
         return ""
-    status, text = run([VERILATOR, "--lint-only", "-Wall", "--quiet", *compile_arguments()])
+    # The last of two top modules counts.
+    status, text = run([VERILATOR, "--lint-only", "-Wall", "--quiet", *compile_arguments(), shown(), "--top-module", "shown_top"])
     if status or "%Warning" in text:
         return text
     kept.write_text(key, encoding="ascii")

@@ -90,7 +90,7 @@ fn constraint(field: &FieldDef) -> String {
         return "fields.valid == 1'h1;".into();
     }
     let Some(table) = field.codes else { return String::new() };
-    let values: BTreeSet<u128> = table.codes.iter().map(|code| u128::from(code.value)).collect();
+    let values: BTreeSet<u128> = table.codes.iter().map(|code| code.value).collect();
     if values.len() as u128 == 1 << width {
         return String::new();
     }

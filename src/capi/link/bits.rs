@@ -33,6 +33,9 @@ pub struct MessageBits {
     pub extra: u64,
 }
 
+/// The bits of a message of CXL, its line, and the byte enables of that.
+type CxlBits = (u128, Option<[u8; 64]>, Option<u64>);
+
 /// Bytes of a header or AE of NVLink.
 const NVL_BYTES: usize = 16;
 
@@ -64,7 +67,7 @@ impl MessageBits {
     }
 
     /// The bits of a layout, the line and its byte enables.
-    fn cxl(&self, def: &'static LayoutDef) -> Result<(u128, Option<[u8; 64]>, Option<u64>), Failure> {
+    fn cxl(&self, def: &'static LayoutDef) -> Result<CxlBits, Failure> {
         let bits = def.from_bytes(&self.bits).map_err(FormError::from)?;
         let line = if self.data.is_empty() { None } else { Some(array("data", &self.data)?) };
         let enables = match self.enables.is_empty() {
@@ -184,7 +187,7 @@ impl MessageBits {
                 // Fields of a message are within their widths.
                 let bits = [header.to_bits().unwrap_or_default(), ae.to_bits().unwrap_or_default()];
                 MessageBits {
-                    layout: number_of(&NvlHeader::DEF),
+                    layout: number_of(NvlHeader::DEF),
                     bits: bits.into_iter().flat_map(u128::to_le_bytes).collect(),
                     data: message.data.clone(),
                     enables: message.be.map(|be| be.to_le_bytes().to_vec()).unwrap_or_default(),

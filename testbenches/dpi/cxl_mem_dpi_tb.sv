@@ -1,6 +1,7 @@
 // The classes of scalepool_pkg for transactions, without a design: a host and a memory on both ends of a link, in every flit mode of
 // CXL. Reads, writes, writes of some bytes and invalidations of random lines are compared with a data image of the bench; flits are
-// damaged; lines without memory and poisoned ones say so; a memory that answers with a wrong tag is found out. +count=N requests.
+// damaged; lines without memory and poisoned ones say so; a memory that answers with a wrong tag is found out; a
+// link that stops ends its requests. +count=N requests.
 //
 // A walk through one flit clock: what either end has sent goes to the other one, some of it damaged, both step, and host and memory act on
 // what has come.
@@ -34,6 +35,7 @@ module cxl_mem_dpi_tb;
         wrong_memory memory;
         bit [511:0] image [0:LINES-1];
         int count, hits, flit_clocks;
+        sp_unit_t init_param; // the last one of the device
         bit running;
 
         // One flit clock of the link.
@@ -46,6 +48,8 @@ module cxl_mem_dpi_tb;
                         hits++;
                         sent[16 + draw_up_to(8 * int'(ends[n].unit_bytes()) - 17)] ^= 1'b1;
                     end
+                    // INIT.Param: a control flit of type C (cxl-68b §6.2).
+                    if (n == 1 && sent[16] && sent[51:48] == 4'hC) init_param = sent;
                     ends[1 - n].drive(sent);
                 end
             host.on_step();
@@ -89,6 +93,7 @@ module cxl_mem_dpi_tb;
                 knobs.transactions = SP_MEMORY_HDM_H;
                 knobs.all_writers_seen = 1;
                 knobs.timeout_flits = 200;
+                knobs.answer_flits = 1000;
                 ends[n] = new(protocol, sp_dir_e'(n[0]), 0, knobs);
             end
             host = new(ends[0], 4);
@@ -123,27 +128,65 @@ module cxl_mem_dpi_tb;
             host.write(52'h2000, '1, answer, '1, 1);
             host.read(52'h2000, line, answer);
             if (answer != SP_ANSWER_POISON) $fatal(1, "a poisoned line: found %s", answer.name());
+            range_of_bytes();
             foreach (host.events[n])
                 if (host.events[n].by == SP_PEER_BROKE) $fatal(1, "%s", sp_library::event_text(host.events[n]));
             if (!ends[0].finish() || host.outstanding() != 0) $fatal(1, "found open tags %s", host.open_tags());
             stop();
         endtask
 
-        // The third answer has a tag that nobody has given; its request gets none.
+        // Bytes that begin and end within lines, and what stands beside them.
+        task range_of_bytes;
+            byte unsigned bytes[], found[];
+            sp_answer_e answer;
+            bytes = new[200];
+            found = new[202];
+            foreach (bytes[n]) bytes[n] = 8'(n + 1);
+            host.write_bytes(52'h3031, bytes, answer);
+            if (answer != SP_ANSWER_OK) $fatal(1, "a write of bytes: found %s", answer.name());
+            host.read_bytes(52'h3030, found, answer);
+            foreach (found[n])
+                if (found[n] != (n inside {[1:200]} ? bytes[n - 1] : 8'd0)) $fatal(1, "byte %0d of a range: found %h", n, found[n]);
+        endtask
+
+        // The third answer has a tag that nobody has given; its request gets none and ends behind the limit.
         task wrong_tag;
             sp_answer_e answer;
             bit [511:0] line;
             int broken;
             make(SP_PROTOCOL_CXL_256B, 3);
             for (int n = 0; n < 2; n++) host.read(52'(64 * n), line, answer);
-            fork
-                host.read(52'h80, line, answer);
-            join_none
-            #400;
+            host.read(52'h80, line, answer);
             broken = 0;
             foreach (host.events[n]) broken += int'(host.events[n].rule == "TXN-TAG-02" && host.events[n].tag >= 0);
-            if (broken != 1 || host.outstanding() != 1 || ends[0].finish())
-                $fatal(1, "a wrong tag: found %0d events and %0d open requests, expected one of each", broken, host.outstanding());
+            if (answer != SP_ANSWER_BROKEN || broken != 1 || host.outstanding() != 0)
+                $fatal(1, "a wrong tag: found %s, %0d events and %0d open requests", answer.name(), broken, host.outstanding());
+            // Its tag is not used again; the other three are.
+            for (int n = 0; n < 8; n++) host.read(52'(64 * n), line, answer);
+            if (answer != SP_ANSWER_OK) $fatal(1, "behind a wrong tag: found %s", answer.name());
+            stop();
+        endtask
+
+        // A second INIT.Param stops the link: requests end at once, until both ends begin anew.
+        task stopped_link;
+            sp_answer_e answers[3];
+            bit [511:0] line;
+            make(SP_PROTOCOL_CXL_68B, 0);
+            host.read(52'h40, line, answers[0]);
+            ends[0].drive(init_param);
+            fork
+                #20 if (!host.stopped) $fatal(1, "a second INIT.Param does not stop the link");
+            join_none
+            host.read(52'h40, line, answers[1]);
+            host.read(52'h80, line, answers[2]);
+            if (answers[0] != SP_ANSWER_OK || answers[1] != SP_ANSWER_BROKEN || answers[2] != SP_ANSWER_BROKEN
+                || ends[0].state().halted != "CXL68-INI-02")
+                $fatal(1, "a link that stops: found %s, %s, %s, %s", answers[0].name(), answers[1].name(), answers[2].name(),
+                    ends[0].state().halted);
+            host.reset();
+            memory.reset();
+            host.read(52'h40, line, answers[0]);
+            if (answers[0] != SP_ANSWER_OK) $fatal(1, "a link that begins anew: found %s", answers[0].name());
             stop();
         endtask
     endclass
@@ -157,6 +200,7 @@ module cxl_mem_dpi_tb;
         pair.traffic(SP_PROTOCOL_CXL_256B_LOPT);
         pair.traffic(SP_PROTOCOL_CXL_256B_PBR);
         pair.wrong_tag();
+        pair.stopped_link();
         $display("%0d flit clocks, %0d units hit", pair.flit_clocks, pair.hits);
         if (pair.hits == 0) $fatal(1, "no unit was hit");
         $display("PASS %0d", pair.count);

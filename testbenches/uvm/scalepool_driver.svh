@@ -133,9 +133,14 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
     if (cfg.dir == SP_SENDS_DOWN ? cfg.vif.up_valid : cfg.vif.down_valid)
       link.drive(cfg.dir == SP_SENDS_DOWN ? cfg.vif.up : cfg.vif.down);
     link.step();
-    if (host != null) host.on_step();
-    else if (memory != null) memory.on_step();
-    else begin
+    // Events are the monitor's to tell.
+    if (host != null) begin
+      host.on_step();
+      host.events.delete();
+    end else if (memory != null) begin
+      memory.on_step();
+      memory.events.delete();
+    end else begin
       message = link.take();
       while (message != null) begin
         arrived.push_back(message);

@@ -17,11 +17,13 @@
   virtual class sp_cxl_mem_agent;
     sp_link_end link;
     longint unsigned clock;
-    sp_event_t events[$]; // what the other end, the line and this end have broken, oldest first
+    bit stopped; // a rule has stopped the link; `reset` begins it anew
+    sp_event_t events[$]; // what the other end, the line and this end have broken, oldest first; take them out as you read them
 
     function new(sp_link_end link);
       this.link = link;
       clock = 0;
+      stopped = 0;
     endfunction
 
     protected function sp_message fresh(string layout);
@@ -47,6 +49,10 @@
       found = 0;
       while (link.take_event(e)) begin
         events.push_back(e);
+        if (e.severity == SP_IS_UNCORRECTABLE && !stopped) begin
+          stopped = 1;
+          on_stop();
+        end
         if (e.by == SP_PEER_BROKE && e.rule.len() > 4 && e.rule.substr(0, 3) == "TXN-") begin
           found = 1;
           on_broken(e);
@@ -58,6 +64,11 @@
     // The link begins anew, as `link.reset` has it; what was under way is lost.
     virtual function void reset();
       link.reset();
+      stopped = 0;
+    endfunction
+
+    // The link has stopped.
+    virtual function void on_stop();
     endfunction
 
     pure virtual function void on_message(sp_message message);
@@ -72,6 +83,7 @@
   class sp_cxl_mem_host extends sp_cxl_mem_agent;
     bit [3:0] ld_id;
     protected bit [15:0] free_tags[$];
+    protected bit lost_tags[bit [15:0]]; // of requests that have ended here and may still be answered
     protected sp_cxl_mem_request open[bit [15:0]];
 
     // `outstanding` is the highest number of requests that are open at a time, 1 to 65536; each has its own tag.
@@ -138,13 +150,50 @@
       answer = request.answer;
     endtask
 
-    // Sends a request when a tag is free, and waits for its end.
+    // Bytes from an address on, line after line. `answer` is that of the first line that did not succeed.
+    task read_bytes(input bit [51:0] address, ref byte unsigned bytes[], output sp_answer_e answer);
+      bit [511:0] line;
+      answer = SP_ANSWER_OK;
+      for (int n = 0; n < bytes.size(); n++) begin
+        bit [51:0] at;
+        at = address + 52'(n);
+        if (n == 0 || at[5:0] == 0) read(at, line, answer);
+        if (answer != SP_ANSWER_OK) return;
+        bytes[n] = line[8*at[5:0] +: 8];
+      end
+    endtask
+
+    // The same for writes: of the first and the last line only the bytes that are meant.
+    task write_bytes(input bit [51:0] address, ref byte unsigned bytes[], output sp_answer_e answer);
+      bit [511:0] line;
+      bit [63:0] enables;
+      answer = SP_ANSWER_OK;
+      enables = '0;
+      for (int n = 0; n < bytes.size(); n++) begin
+        bit [51:0] at;
+        at = address + 52'(n);
+        line[8*at[5:0] +: 8] = bytes[n];
+        enables[at[5:0]] = 1;
+        if (&at[5:0] || n == bytes.size() - 1) begin
+          write(at, line, answer, enables);
+          if (answer != SP_ANSWER_OK) return;
+          enables = '0;
+        end
+      end
+    endtask
+
+    // Sends a request when a tag is free, and waits for its end. It ends at once where no tag can become free, and where the link has stopped.
     task perform(input sp_message message, input bit [51:0] address, output sp_cxl_mem_request request);
       bit [15:0] tag;
-      wait (free_tags.size() != 0);
-      tag = free_tags.pop_front();
       request = new();
       request.address = {address[51:6], 6'd0};
+      wait (free_tags.size() != 0 || open.num() == 0 || stopped);
+      if (free_tags.size() == 0 || stopped) begin
+        request.answer = SP_ANSWER_BROKEN;
+        request.is_done = 1;
+        return;
+      end
+      tag = free_tags.pop_front();
       request.tag = tag;
       message.set("address", 64'(request.address));
       message.set("tag", 64'(tag));
@@ -154,9 +203,10 @@
       wait (request.is_done);
     endtask
 
-    protected function void done(sp_cxl_mem_request request, sp_answer_e answer);
+    protected function void done(sp_cxl_mem_request request, sp_answer_e answer, bit is_answered = 1);
       open.delete(request.tag);
-      free_tags.push_back(request.tag);
+      if (is_answered) free_tags.push_back(request.tag);
+      else lost_tags[request.tag] = 1;
       request.answer = answer;
       request.is_done = 1;
     endfunction
@@ -167,12 +217,24 @@
       super.reset();
       foreach (open[tag]) lost.push_back(open[tag]);
       foreach (lost[n]) done(lost[n], SP_ANSWER_BROKEN);
+      foreach (lost_tags[tag]) free_tags.push_back(tag);
+      lost_tags.delete();
+    endfunction
+
+    virtual function void on_stop();
+      sp_cxl_mem_request lost[$];
+      foreach (open[tag]) lost.push_back(open[tag]);
+      foreach (lost[n]) done(lost[n], SP_ANSWER_BROKEN, 0);
     endfunction
 
     virtual function void on_message(sp_message message);
       sp_cxl_mem_request request;
       bit [15:0] tag;
       tag = 16'(message.get("tag"));
+      if (lost_tags.exists(tag)) begin
+        lost_tags.delete(tag);
+        free_tags.push_back(tag);
+      end
       if (!open.exists(tag)) return; // the end has judged it
       request = open[tag];
       if (message.has_data) begin
@@ -200,7 +262,8 @@
       tag = 16'(e.tag);
       if (e.tag < 0 || !open.exists(tag)) return;
       open[tag].broken = e;
-      done(open[tag], SP_ANSWER_BROKEN);
+      // Other data than was written, or an answer of the wrong kind, ends the request all the same.
+      done(open[tag], SP_ANSWER_BROKEN, e.rule inside {"TXN-DAT-01", "TXN-DAT-02", "TXN-ANS-03"});
     endfunction
   endclass
 
